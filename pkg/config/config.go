@@ -1,0 +1,123 @@
+// Package config says which servers and tools exist: it finds the files, reads
+// their formats (YAML, JSON, JSONC; toolx's own keys and other clients'
+// mcpServers), validates them, and keeps where every value came from. It starts
+// nothing and expands nothing until asked.
+package config
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Config is what all files together say. Later files win, entry by entry.
+type Config struct {
+	Servers  []*Server // in the order of the files
+	Tools    []*Tool
+	Defaults Defaults
+	// Files are the files that were read, in order.
+	Files []string
+	// Warnings are remarks that do not stop anything, such as unknown keys.
+	Warnings []Warning
+}
+
+// Server is one MCP server, as written: variables are not expanded (see Resolve).
+type Server struct {
+	Name    string
+	Command string
+	Args    []string
+	Env     map[string]string
+	EnvFile string
+	Cwd     string
+	URL     string
+	Headers map[string]string
+
+	// Timeout is the idle timeout of its calls, StartTimeout the limit of one
+	// attempt to connect; zero means the default.
+	Timeout      time.Duration
+	StartTimeout time.Duration
+	Retry        Retry
+	// Hint is shown when connecting failed.
+	Hint string
+	// Protocol is "auto", "legacy" or a revision; empty means auto.
+	Protocol string
+	// Normalize maps, per plain tool name, parameter names to the tool's own
+	// (NORM-2). KeepNames (normalize: false) switches normalization off.
+	Normalize map[string]map[string]string
+	KeepNames bool
+	// MaxMessage is the size in bytes of the largest message that is accepted;
+	// zero means the default.
+	MaxMessage int64
+	Disabled   bool
+
+	// Origin is where the entry begins.
+	Origin Origin
+}
+
+// Retry says how often and how patiently connecting is tried (MCP-3).
+type Retry struct {
+	Attempts  int           // zero means 3
+	BaseDelay time.Duration // before the second attempt; doubles; zero means 2 s
+}
+
+// Tool is one tool that the config itself defines.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string
+	// Parameters is the JSON Schema of the arguments, as JSON in the file's order.
+	Parameters     json.RawMessage
+	OutputSchema   json.RawMessage
+	Annotations    json.RawMessage
+	Timeout        time.Duration
+	Implementation Implementation
+	Origin         Origin
+}
+
+// Implementation says what a config tool does (IMPL-1 to IMPL-4).
+type Implementation struct {
+	Type    string // "mock", "builtin", "internal"
+	Handler string // of builtin and internal; empty means the tool's name
+
+	// The rest is for mocks.
+	MockResponse json.RawMessage   // returned as it is
+	Content      []json.RawMessage // MCP content blocks, instead of text made from MockResponse
+	Delay        time.Duration     // before answering
+	Error        string            // the call fails with this text
+	// Faults rehearse failure; they take effect under serve.
+	Faults Faults
+}
+
+// Faults are the ways in which a mock misbehaves when it is served.
+type Faults struct {
+	Before string // a line printed on stdout before the call is answered
+	During string // a line printed between two halves of the answer's delay
+	Stderr string // a line printed on stderr
+	Crash  *int   // the process exits with this code in mid-call
+	Silent bool   // no answer ever comes
+}
+
+// Defaults apply to every call where nothing nearer says otherwise.
+type Defaults struct {
+	Timeout    time.Duration
+	MaxTime    time.Duration
+	Slow       time.Duration
+	MaxOutput  *int64 // bytes; nil means unset
+	MaxMessage int64
+	Retry      Retry
+	// Log switches the execution log off where it is false; nil means on.
+	Log *bool
+}
+
+// Origin is a place in a file: Line and Column count from 1; File is empty for
+// what no file says.
+type Origin struct {
+	File   string
+	Line   int
+	Column int
+}
+
+// Warning is a remark about a place in a file.
+type Warning struct {
+	Origin Origin
+	Text   string
+}

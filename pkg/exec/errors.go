@@ -1,0 +1,195 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Kind is the coarse reason of a failure: the "kind" of the JSON envelope, and
+// what the exit code is chosen by.
+type Kind string
+
+// The kinds of failure.
+const (
+	KindUsage            Kind = "usage"             // the command line or the config is wrong
+	KindInvalidArguments Kind = "invalid_arguments" // the arguments do not fit the schema; nothing was sent
+	KindNotFound         Kind = "not_found"         // no such tool or server
+	KindAuth             Kind = "auth"              // authentication needed or refused
+	KindConnect          Kind = "connect"           // a server could not be started or reached
+	KindTool             Kind = "tool"              // the tool ran and failed
+	KindProtocol         Kind = "protocol"          // the server died in mid-call or broke the protocol
+	KindTimeout          Kind = "timeout"           // the time was up
+	KindInterrupted      Kind = "interrupted"       // the user gave up
+	KindInternal         Kind = "internal"          // toolx itself went wrong
+)
+
+// KindOf returns the kind of err: that of the first error in its tree with a
+// method Kind() Kind, else one for a context's end, else KindInternal.
+func KindOf(err error) Kind {
+	var kinded interface{ Kind() Kind }
+	switch {
+	case errors.As(err, &kinded):
+		return kinded.Kind()
+	case errors.Is(err, context.DeadlineExceeded):
+		return KindTimeout
+	case errors.Is(err, context.Canceled):
+		return KindInterrupted
+	}
+	return KindInternal
+}
+
+// HintOf returns what to do about err, in one or more lines, from the first
+// error in its tree with a method Hint() string; empty where none has one.
+func HintOf(err error) string {
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
+		return hinted.Hint()
+	}
+	return ""
+}
+
+var errNoName = errors.New("the tool definition has no name")
+
+// NotFoundError says that no tool has the name that was asked for.
+type NotFoundError struct {
+	Name string
+	// Near are the names nearest to it, best first; none is ever run instead.
+	Near []string
+	// Candidates are the qualified names that a plain name could mean: it is
+	// ambiguous, not unknown.
+	Candidates []string
+	// UnknownServer is the prefix of Name that looks like a server's name and is
+	// none; Servers are the known ones.
+	UnknownServer string
+	Servers       []string
+}
+
+func (e *NotFoundError) Error() string {
+	if len(e.Candidates) > 0 {
+		return fmt.Sprintf("Tool '%s' is ambiguous: %s", e.Name, strings.Join(e.Candidates, ", "))
+	}
+	text := fmt.Sprintf("Tool '%s' not found", e.Name)
+	if e.UnknownServer != "" {
+		known := "no servers are configured"
+		if len(e.Servers) > 0 {
+			known = "known servers: " + strings.Join(e.Servers, ", ")
+		}
+		text += fmt.Sprintf(": no server is named '%s' (%s)", e.UnknownServer, known)
+	}
+	return text
+}
+
+// Kind implements the interface that KindOf looks for.
+func (e *NotFoundError) Kind() Kind { return KindNotFound }
+
+// Hint names the nearest tools.
+func (e *NotFoundError) Hint() string {
+	switch {
+	case len(e.Candidates) > 0:
+		return "use the full name, for example: toolx call " + e.Candidates[0]
+	case len(e.Near) > 0:
+		return "did you mean: " + strings.Join(e.Near, ", ")
+	}
+	return "toolx list shows every tool"
+}
+
+// InvalidArgumentsError says that a call's arguments do not fit the tool's
+// schema. The tool was not run.
+type InvalidArgumentsError struct {
+	Tool     *Tool
+	Problems []Problem
+}
+
+func (e *InvalidArgumentsError) Error() string {
+	texts := make([]string, len(e.Problems))
+	for i, problem := range e.Problems {
+		texts[i] = problem.String()
+	}
+	return "Invalid parameters: " + strings.Join(texts, "; ")
+}
+
+// Kind implements the interface that KindOf looks for.
+func (e *InvalidArgumentsError) Kind() Kind { return KindInvalidArguments }
+
+// TimeoutError says that a call was given up because its time was up.
+type TimeoutError struct {
+	Tool  string
+	After time.Duration
+	// Idle says that the time without progress was up, not the whole of it.
+	Idle bool
+	// Detail is what is known of the cause ("the server is not reading its stdin").
+	Detail string
+}
+
+func (e *TimeoutError) Error() string {
+	text := fmt.Sprintf("Tool '%s' timeout: no result after %s", e.Tool, e.After)
+	if e.Idle {
+		text = fmt.Sprintf("Tool '%s' timeout: no result or progress within %s", e.Tool, e.After)
+	}
+	if e.Detail != "" {
+		text += " (" + e.Detail + ")"
+	}
+	return text
+}
+
+// Kind implements the interface that KindOf looks for.
+func (e *TimeoutError) Kind() Kind { return KindTimeout }
+
+// Hint names the flag that gives more time.
+func (e *TimeoutError) Hint() string {
+	if e.Idle {
+		return "--timeout gives more time between signs of progress; --trace shows what the server sent"
+	}
+	return "--max-time sets the absolute limit"
+}
+
+// ToolError says that the tool ran and reported a failure, in its own words.
+type ToolError struct {
+	Message string
+	// Code is the JSON-RPC error code where the server answered with one, else 0.
+	Code int
+}
+
+func (e *ToolError) Error() string { return e.Message }
+
+// Kind implements the interface that KindOf looks for.
+func (e *ToolError) Kind() Kind { return KindTool }
+
+// InterruptedError says that the user gave the call up.
+type InterruptedError struct{ Tool string }
+
+func (e *InterruptedError) Error() string { return fmt.Sprintf("Tool '%s' interrupted", e.Tool) }
+
+// Kind implements the interface that KindOf looks for.
+func (e *InterruptedError) Kind() Kind { return KindInterrupted }
+
+// UsageError says that what the user gave is wrong before any tool was looked at.
+type UsageError struct {
+	Message string
+	Fix     string // what to type instead; may be empty
+}
+
+func (e *UsageError) Error() string { return e.Message }
+
+// Kind implements the interface that KindOf looks for.
+func (e *UsageError) Kind() Kind { return KindUsage }
+
+// Hint says what to type instead.
+func (e *UsageError) Hint() string { return e.Fix }
+
+// MalformedError says that a server's reply is not what the protocol asks for.
+type MalformedError struct {
+	What   string // "the reply to tools/call"
+	Reason error
+}
+
+func (e *MalformedError) Error() string { return e.What + " is malformed: " + e.Reason.Error() }
+
+// Unwrap gives the reason.
+func (e *MalformedError) Unwrap() error { return e.Reason }
+
+// Kind implements the interface that KindOf looks for.
+func (e *MalformedError) Kind() Kind { return KindProtocol }

@@ -1,0 +1,242 @@
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Executor runs every tool call of toolx (EXEC-1). Its fields are set before the
+// first call and not changed after; its methods are safe for concurrent use.
+type Executor struct {
+	Registry *Registry
+	Bus      *Bus // may be nil
+	Defaults Defaults
+
+	calls atomic.Int64
+}
+
+// Defaults apply where neither the call nor the tool says otherwise.
+type Defaults struct {
+	// Timeout is the idle timeout: progress restarts it. Zero means 30 s
+	// (EXEC-10), less than zero none.
+	Timeout time.Duration
+	// MaxTime is the absolute limit of a call; zero means none.
+	MaxTime time.Duration
+	// Slow is how long a call takes before a warning is logged (EXEC-13). Zero
+	// means 1 s, less than zero never.
+	Slow time.Duration
+	// MaxOutput is the size in bytes at which output is cut; zero means never.
+	MaxOutput int64
+	// Strict makes parameters outside the schema an error (VAL-2).
+	Strict bool
+	// KeepNames switches the normalization of parameter names off (NORM-7).
+	KeepNames bool
+}
+
+// The defaults of the defaults.
+const (
+	DefaultTimeout = 30 * time.Second
+	DefaultSlow    = time.Second
+)
+
+// Call is what a caller wants to be run.
+type Call struct {
+	// Tool is a name as Registry.Find takes it.
+	Tool string
+	// Arguments is a JSON object; nil means an empty one.
+	Arguments json.RawMessage
+	// Timeout and MaxTime win over the tool's and the defaults where they are not
+	// zero; less than zero means none.
+	Timeout time.Duration
+	MaxTime time.Duration
+}
+
+// Prepared is a call that may be run: its tool exists, and its arguments are
+// normalized and valid.
+type Prepared struct {
+	Tool      *Tool
+	Arguments json.RawMessage
+	// Renamed are the parameter names that normalization changed.
+	Renamed []Rename
+	// Warnings are remarks for the user: unknown parameters, a broken schema.
+	Warnings []string
+}
+
+// Prepare does what comes before running: find, normalize, validate (EXEC-3).
+// The error is a *NotFoundError or an *InvalidArgumentsError.
+func (e *Executor) Prepare(call Call) (*Prepared, error) {
+	tool, err := e.Registry.Find(call.Tool)
+	if err != nil {
+		return nil, err
+	}
+	return e.prepare(tool, call.Arguments)
+}
+
+func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, error) {
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	prepared := &Prepared{Tool: tool, Arguments: arguments}
+	if !e.Defaults.KeepNames {
+		var err error
+		prepared.Arguments, prepared.Renamed, err = Normalize(tool, arguments)
+		if err != nil {
+			return nil, err
+		}
+	}
+	schema, err := tool.Schema()
+	if err != nil {
+		// VAL-3: a broken schema is the server's fault, and the server can judge.
+		prepared.Warnings = append(prepared.Warnings,
+			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
+		return prepared, nil
+	}
+	problems, unknown := schema.Validate(prepared.Arguments)
+	for _, parameter := range unknown {
+		if e.Defaults.Strict {
+			problems = append(problems, parameter.problem())
+			continue
+		}
+		prepared.Warnings = append(prepared.Warnings, parameter.String())
+	}
+	if len(problems) > 0 {
+		return nil, &InvalidArgumentsError{Tool: tool, Problems: problems}
+	}
+	return prepared, nil
+}
+
+// Call runs one tool call from beginning to end. Every failure is a Result, and
+// so is a panic of an implementation (EXEC-5): Call never returns nil.
+//
+// ctx's end means that the user gave up; the server is told so by the
+// Implementation.
+func (e *Executor) Call(ctx context.Context, call Call) *Result {
+	started := time.Now()
+	id := strconv.FormatInt(e.calls.Add(1), 10)
+	result := &Result{ToolName: call.Tool}
+	sent := call.Arguments
+
+	tool, err := e.Registry.Find(call.Tool)
+	if err != nil {
+		e.notice(slog.LevelWarn, err.Error()) // EXEC-6
+	} else {
+		result.ToolName, result.Server = tool.Name, tool.Server
+		e.Bus.Emit(CallStarted{Time: Now(), ID: id, Tool: tool.Name, Server: tool.Server, Arguments: call.Arguments})
+		var prepared *Prepared
+		if prepared, err = e.prepare(tool, call.Arguments); err == nil {
+			sent, result.Warnings = prepared.Arguments, prepared.Warnings
+			e.announce(prepared)
+			err = e.run(ctx, id, call, prepared, result)
+		}
+	}
+	if err != nil {
+		result.Success, result.Err = false, err
+	}
+	result.Duration = time.Since(started)
+	e.warnIfSlow(result)
+	e.Bus.Emit(CallFinished{Time: Now(), ID: id, Arguments: sent, Result: result})
+	return result
+}
+
+// run gives the call to the tool's implementation, under its timeouts, and
+// shapes what comes back.
+func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prepared, result *Result) error {
+	tool := prepared.Tool
+	limits := newLimits(
+		firstSet(call.Timeout, tool.Timeout, e.Defaults.Timeout, DefaultTimeout),
+		firstSet(call.MaxTime, e.Defaults.MaxTime),
+	)
+	ctx, stop := limits.start(ctx, tool.Name)
+	defer stop()
+
+	began := time.Now()
+	reply, err := e.implementation(ctx, tool, Request{
+		Name:      tool.Plain,
+		Arguments: prepared.Arguments,
+		Progress: func(progress Progress) {
+			limits.restart()
+			e.Bus.Emit(CallProgress{Time: Now(), ID: id, Tool: tool.Name, Progress: progress})
+		},
+	})
+	result.Timing = &Timing{CallMS: Milliseconds(time.Since(began))}
+	if err != nil {
+		return callError(ctx, tool.Name, err)
+	}
+	return result.shape(reply, e.Defaults.MaxOutput)
+}
+
+// implementation calls the tool and turns a panic into an error with the stack
+// in the log (EXEC-5, EXEC-8).
+func (e *Executor) implementation(ctx context.Context, tool *Tool, request Request) (reply json.RawMessage, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			e.notice(slog.LevelError, fmt.Sprintf("tool %s panicked", tool.Name),
+				slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
+			err = &ToolError{Message: fmt.Sprintf("tool %s failed inside toolx: %v", tool.Name, cause)}
+		}
+	}()
+	return tool.Implementation.CallTool(ctx, request)
+}
+
+// callError says why a call has no result: the cause of ctx's end where that is
+// what ended it, else the implementation's own error.
+func callError(ctx context.Context, tool string, err error) error {
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var timeout *TimeoutError
+	if errors.As(context.Cause(ctx), &timeout) {
+		var detailed interface{ Detail() string }
+		if errors.As(err, &detailed) {
+			timeout.Detail = detailed.Detail()
+		}
+		return timeout
+	}
+	if ctx.Err() != nil {
+		return &InterruptedError{Tool: tool}
+	}
+	return err
+}
+
+// announce logs what preparing changed or found.
+func (e *Executor) announce(prepared *Prepared) {
+	if len(prepared.Renamed) > 0 { // NORM-5
+		changes := make([]string, len(prepared.Renamed))
+		for i, rename := range prepared.Renamed {
+			changes[i] = rename.String()
+		}
+		e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
+	}
+	for _, warning := range prepared.Warnings {
+		e.notice(slog.LevelWarn, warning)
+	}
+}
+
+func (e *Executor) warnIfSlow(result *Result) {
+	slow := firstSet(e.Defaults.Slow, DefaultSlow)
+	if slow > 0 && result.Duration > slow {
+		e.notice(slog.LevelWarn, fmt.Sprintf("slow call: %s took %d ms", result.ToolName, result.Duration.Milliseconds()))
+	}
+}
+
+func (e *Executor) notice(level slog.Level, text string, attrs ...slog.Attr) {
+	e.Bus.Emit(Notice{Time: Now(), Level: level, Text: text, Attrs: attrs})
+}
+
+// firstSet returns the first value that is not zero.
+func firstSet(durations ...time.Duration) time.Duration {
+	for _, d := range durations {
+		if d != 0 {
+			return d
+		}
+	}
+	return 0
+}

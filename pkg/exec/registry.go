@@ -1,0 +1,194 @@
+package exec
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Separator stands between a server's name and a tool's in a qualified name.
+const Separator = "__"
+
+// Registry is the one ordered collection of tools (REG-1). The zero value is
+// empty and ready. It is safe for concurrent use.
+type Registry struct {
+	mu    sync.RWMutex
+	tools []*Tool
+	// byName holds unique names and aliases, byPlain the tools of every server
+	// that share a plain name.
+	byName  map[string]*Tool
+	byPlain map[string][]*Tool
+	servers []string
+	// preferred is the server whose tools win where a plain name is ambiguous.
+	preferred string
+	bus       *Bus
+}
+
+// NewRegistry returns an empty Registry that announces replaced tools on bus,
+// which may be nil.
+func NewRegistry(bus *Bus) *Registry { return &Registry{bus: bus} }
+
+// Prefer makes a plain name mean the named server's tool first, before every
+// other tool of that name: the rule for a server given on the command line.
+func (r *Registry) Prefer(server string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.preferred = server
+}
+
+// KnowServers tells the Registry which servers exist, so that an unknown prefix
+// can be told from an unknown tool (ROUTE-2), whether or not they were opened.
+func (r *Registry) KnowServers(names ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range names {
+		if !slices.Contains(r.servers, name) {
+			r.servers = append(r.servers, name)
+		}
+	}
+}
+
+// Register adds tools in order. One whose name is there already replaces it, in
+// its place, with a warning (REG-3).
+func (r *Registry) Register(tools ...*Tool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byName == nil {
+		r.byName = make(map[string]*Tool)
+		r.byPlain = make(map[string][]*Tool)
+	}
+	for _, tool := range tools {
+		r.register(tool)
+	}
+}
+
+func (r *Registry) register(tool *Tool) {
+	if old := r.byName[tool.Name]; old != nil && old.Name == tool.Name {
+		r.bus.Emit(Notice{
+			Time: Now(), Level: slog.LevelWarn,
+			Text: fmt.Sprintf("tool %q is defined twice: the later definition replaces the earlier", tool.Name),
+		})
+		r.tools[slices.Index(r.tools, old)] = tool
+		r.forget(old)
+	} else {
+		r.tools = append(r.tools, tool)
+	}
+	r.byName[tool.Name] = tool
+	for _, alias := range tool.Aliases {
+		if r.byName[alias] == nil {
+			r.byName[alias] = tool
+		}
+	}
+	if tool.Server != "" {
+		r.byPlain[tool.Plain] = append(r.byPlain[tool.Plain], tool)
+	}
+}
+
+// forget drops a replaced tool from the indexes.
+func (r *Registry) forget(old *Tool) {
+	for _, alias := range old.Aliases {
+		if r.byName[alias] == old {
+			delete(r.byName, alias)
+		}
+	}
+	r.byPlain[old.Plain] = slices.DeleteFunc(r.byPlain[old.Plain], func(t *Tool) bool { return t == old })
+}
+
+// RemoveServer drops every tool of one server, as before it is listed anew.
+func (r *Registry) RemoveServer(server string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.tools[:0:0]
+	for _, tool := range r.tools {
+		if tool.Server == server {
+			delete(r.byName, tool.Name)
+			r.forget(tool)
+			continue
+		}
+		kept = append(kept, tool)
+	}
+	r.tools = kept
+}
+
+// All returns every tool, in the order of registration.
+func (r *Registry) All() []*Tool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Clone(r.tools)
+}
+
+// Find returns the tool of that name (REG-4): its unique name, an alias, or its
+// plain name where only one server has it. It never guesses: anything else is a
+// *NotFoundError with the nearest names.
+func (r *Registry) Find(name string) (*Tool, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	plain := r.byPlain[name]
+	for _, tool := range plain {
+		if r.preferred != "" && tool.Server == r.preferred {
+			return tool, nil
+		}
+	}
+	if tool := r.byName[name]; tool != nil {
+		return tool, nil
+	}
+	if len(plain) == 1 {
+		return plain[0], nil
+	}
+	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers)}
+	if len(plain) > 1 {
+		for _, tool := range plain {
+			missing.Candidates = append(missing.Candidates, tool.Name)
+		}
+		slices.Sort(missing.Candidates)
+		return nil, missing
+	}
+	if prefix, _, ok := strings.Cut(name, Separator); ok && ServerOf(name, r.servers) == "" {
+		missing.UnknownServer = prefix
+	}
+	missing.Near = r.near(name)
+	return nil, missing
+}
+
+// ServerOf returns the server that a qualified name "server__tool" names, empty
+// where it names none. A server's name may itself hold "__": the longest wins.
+func ServerOf(name string, servers []string) string {
+	best := ""
+	for _, server := range servers {
+		if len(server) > len(best) && strings.HasPrefix(name, server+Separator) {
+			best = server
+		}
+	}
+	return best
+}
+
+// near returns at most three names that a typo could have meant, best first.
+func (r *Registry) near(name string) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var candidates []candidate
+	wanted := strings.ToLower(name)
+	for _, tool := range r.tools {
+		distance := min(
+			levenshtein.ComputeDistance(wanted, strings.ToLower(tool.Name)),
+			levenshtein.ComputeDistance(wanted, strings.ToLower(tool.Plain)),
+		)
+		contained := len(wanted) >= 3 && strings.Contains(strings.ToLower(tool.Name), wanted)
+		if distance <= max(2, len(wanted)/3) || contained {
+			candidates = append(candidates, candidate{tool.Name, distance})
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var names []string
+	for _, c := range candidates[:min(3, len(candidates))] {
+		names = append(names, c.name)
+	}
+	return names
+}

@@ -1,0 +1,136 @@
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Type says what stands behind a tool.
+type Type string
+
+// The implementation types.
+const (
+	TypeMCP      Type = "mcp"      // a tool of an MCP server
+	TypeBuiltin  Type = "builtin"  // a handler compiled into toolx
+	TypeMock     Type = "mock"     // a canned response from the config
+	TypeInternal Type = "internal" // one of toolx's own services
+)
+
+// Tool is one callable tool, whatever runs it. Tools are made once and then only
+// read; every part of toolx sees this one form.
+type Tool struct {
+	// Name is unique in a Registry: "server__tool" for an MCP tool, the tool's
+	// own name for the others.
+	Name string
+	// Aliases are further names that find the tool, such as LangChain's lc_name.
+	Aliases []string
+	// Server is the name of the MCP server, empty for toolx's own tools.
+	Server string
+	// Plain is the tool's name without its server: what Implementation is asked for.
+	Plain string
+	// Type says what runs the tool.
+	Type Type
+
+	Title       string
+	Description string
+	Annotations mcp.ToolAnnotation
+
+	// Definition is the whole MCP tool object, byte for byte as its owner sent it.
+	Definition json.RawMessage
+	// InputSchema and OutputSchema are cut from Definition, untouched; nil where
+	// there is none.
+	InputSchema  json.RawMessage
+	OutputSchema json.RawMessage
+
+	// Timeout is the idle timeout of this tool's calls; zero means that the
+	// Executor's default applies.
+	Timeout time.Duration
+
+	// Rename maps parameter names to what the tool calls them (NORM-2).
+	Rename map[string]string
+	// KeepNames switches the heuristic normalization of parameter names off
+	// (NORM-4, NORM-7).
+	KeepNames bool
+
+	// Implementation runs the tool.
+	Implementation Implementation
+
+	schemaOnce sync.Once
+	schema     *Schema
+	schemaErr  error
+}
+
+// Implementation runs tools: an MCP session, or a handler of toolx's own.
+type Implementation interface {
+	// CallTool runs one tool with arguments that are already normalized and
+	// valid. It returns the MCP CallToolResult as JSON, byte for byte where a
+	// server sent it; a result with isError is not an error here.
+	//
+	// An error means that there is no result. It may carry a Kind (see KindOf);
+	// when ctx ends first the error is, or wraps, the context's.
+	CallTool(ctx context.Context, request Request) (json.RawMessage, error)
+}
+
+// Request is what an Implementation is asked to do.
+type Request struct {
+	// Name is the tool's Plain name.
+	Name string
+	// Arguments is a JSON object.
+	Arguments json.RawMessage
+	// Progress takes reports of progress; each restarts the idle timeout. It is
+	// never nil and may be called from any goroutine.
+	Progress func(Progress)
+}
+
+// Progress is one report of a running call (MCP notifications/progress).
+type Progress struct {
+	Progress float64 // so far; grows
+	Total    float64 // zero where the server does not know
+	Message  string
+}
+
+// NewTool makes a Tool from the JSON of an MCP tool object, which it keeps byte
+// for byte. Name and Plain are both the object's name; the caller qualifies.
+// It fails where the object is not one or has no name.
+func NewTool(definition json.RawMessage) (*Tool, error) {
+	var head struct {
+		Name         string          `json:"name"`
+		Title        string          `json:"title"`
+		Description  string          `json:"description"`
+		Annotations  json.RawMessage `json:"annotations"`
+		InputSchema  json.RawMessage `json:"inputSchema"`
+		OutputSchema json.RawMessage `json:"outputSchema"`
+	}
+	if err := json.Unmarshal(definition, &head); err != nil && head.Name == "" {
+		return nil, err
+	}
+	if head.Name == "" {
+		return nil, errNoName
+	}
+	tool := &Tool{
+		Name:         head.Name,
+		Plain:        head.Name,
+		Title:        head.Title,
+		Description:  head.Description,
+		Definition:   definition,
+		InputSchema:  head.InputSchema,
+		OutputSchema: head.OutputSchema,
+	}
+	// Annotations are hints: a malformed one is worth nothing, not an error.
+	_ = json.Unmarshal(head.Annotations, &tool.Annotations)
+	if tool.Title == "" {
+		tool.Title = tool.Annotations.Title
+	}
+	return tool, nil
+}
+
+// Schema returns the tool's compiled input schema, compiled once. An error means
+// that the schema itself is broken (VAL-3): callers warn and skip validation.
+func (t *Tool) Schema() (*Schema, error) {
+	t.schemaOnce.Do(func() { t.schema, t.schemaErr = CompileSchema(t.InputSchema) })
+	return t.schema, t.schemaErr
+}
