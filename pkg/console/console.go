@@ -1,0 +1,109 @@
+// Package console holds the three streams of the process and the facts about
+// them: which are terminals, how wide, whether colour is wanted. The facts are
+// found once, here; whatever writes is handed them and never looks itself.
+package console
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// DefaultWidth is the width in columns that is assumed where no terminal tells.
+const DefaultWidth = 80
+
+// Console is where toolx reads and writes. Its fields are set before use and not
+// changed after.
+type Console struct {
+	In       io.Reader
+	Out, Err io.Writer
+
+	// InTTY, OutTTY and ErrTTY say which streams are terminals.
+	InTTY, OutTTY, ErrTTY bool
+
+	// Width is the terminal's width in columns, DefaultWidth where there is none.
+	Width int
+
+	// Color says whether Out may be coloured, ErrColor whether Err may. They
+	// differ where one of the two is redirected.
+	Color, ErrColor bool
+
+	// Motion says whether a line on Err may be drawn over: Err is a terminal that
+	// obeys control sequences (TERM is not "dumb").
+	Motion bool
+}
+
+// System returns the process's own streams with the facts about them. Colour
+// follows the environment (see no-color.org and bixense.com/clicolors): NO_COLOR
+// wins, then CLICOLOR_FORCE or FORCE_COLOR, then TERM=dumb and CLICOLOR=0, and
+// else a terminal has colour and anything else has none.
+func System() *Console {
+	return detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+}
+
+// New returns a Console over plain streams: no terminal, no colour, DefaultWidth.
+// A test that wants other facts sets the fields.
+func New(in io.Reader, out, err io.Writer) *Console {
+	return &Console{In: in, Out: out, Err: err, Width: DefaultWidth}
+}
+
+// Buffered returns a Console that reads input, and the buffers that it writes to.
+func Buffered(input string) (c *Console, out, err *bytes.Buffer) {
+	out, err = new(bytes.Buffer), new(bytes.Buffer)
+	return New(strings.NewReader(input), out, err), out, err
+}
+
+// detect finds the facts; getenv gives a variable of the environment, empty where
+// it is unset.
+func detect(in, out, err *os.File, getenv func(string) string) *Console {
+	c := New(in, out, err)
+	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(in), isTerminal(out), isTerminal(err)
+	dumb := getenv("TERM") == "dumb"
+	obeysOut := c.OutTTY && !dumb && enableSequences(out)
+	obeysErr := c.ErrTTY && !dumb && enableSequences(err)
+	c.Color = wantsColor(obeysOut, getenv)
+	c.ErrColor = wantsColor(obeysErr, getenv)
+	c.Motion = obeysErr
+	c.Width = width(out, err)
+	return c
+}
+
+func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+
+// wantsColor decides for one stream; obeys says that it is a terminal that
+// understands control sequences.
+func wantsColor(obeys bool, getenv func(string) string) bool {
+	forced := func(name string) bool {
+		value := getenv(name)
+		return value != "" && value != "0" && value != "false"
+	}
+	switch {
+	case getenv("NO_COLOR") != "":
+		return false
+	case forced("CLICOLOR_FORCE"), forced("FORCE_COLOR"):
+		return true
+	case getenv("CLICOLOR") == "0":
+		return false
+	}
+	return obeys
+}
+
+// width asks the streams in turn; the first terminal that knows wins. A terminal
+// of width 0 (some CI systems, a serial line) does not know.
+func width(streams ...*os.File) int {
+	for _, stream := range streams {
+		if !isTerminal(stream) {
+			continue
+		}
+		if columns, _, err := term.GetSize(int(stream.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return DefaultWidth
+}
+
+// NoColor switches colour off on both streams: what --no-color asks for.
+func (c *Console) NoColor() { c.Color, c.ErrColor = false, false }
