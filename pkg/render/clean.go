@@ -1,0 +1,202 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Safe makes untrusted text fit for one line of a terminal: what would act on the
+// terminal, or would be read otherwise than it is shown, becomes visible instead.
+// Nothing is swallowed, since an attack that is hidden is an attack that worked.
+//
+//   - control characters (C0, DEL) and bytes that are not UTF-8: \n, \t, \x1b, \xff
+//   - C1 controls, bidirectional overrides and isolates, zero-width and other
+//     invisible characters, line and paragraph separators: \u{9b}, \u{202e}
+//   - tag characters, which hide text from people but not from models: \tags{hidden}
+//   - a ninth combining mark in a row, and those after it: \u{301}
+//
+// Joiners stay where writing needs them: between the parts of an emoji and inside
+// words of scripts that join (Arabic, Indic). Text without any of this comes back
+// as it is, so the function is idempotent.
+func Safe(text string) string { return clean(text, false) }
+
+// SafeBlock is Safe for text of several lines: line feeds and tabs stay, and CR LF
+// becomes a line feed.
+func SafeBlock(text string) string { return clean(text, true) }
+
+// maxMarks is how many combining marks may follow one another: more are no
+// writing, but a stack that covers the lines around it.
+const maxMarks = 8
+
+func clean(text string, block bool) string {
+	c := cleaner{text: text, block: block}
+	for c.at < len(text) {
+		if b := text[c.at]; b >= ' ' && b < 0x7f {
+			c.keep(rune(b), 1)
+			continue
+		}
+		c.step()
+	}
+	return c.finish()
+}
+
+// cleaner walks through text; everything before done is in out, where anything
+// had to be changed at all.
+type cleaner struct {
+	text  string
+	block bool
+
+	at, done int
+	out      strings.Builder
+	previous rune // the last one that was kept; 0 after one that was not
+	marks    int  // combining marks up to here
+}
+
+func (c *cleaner) step() {
+	r, size := utf8.DecodeRuneInString(c.text[c.at:])
+	switch {
+	case r == utf8.RuneError && size == 1:
+		c.replace(fmt.Sprintf(`\x%02x`, c.text[c.at]), 1)
+	case r == '\n' && c.block, r == '\t' && c.block:
+		c.keep(r, size)
+	case r == '\r' && c.block && strings.HasPrefix(c.text[c.at:], "\r\n"):
+		c.replace("\n", len("\r\n"))
+	case r < ' ' || r == 0x7f:
+		c.replace(control(r), size)
+	case isTag(r):
+		c.tags()
+	case c.shown(r, size):
+		c.keep(r, size)
+	default:
+		c.replace(fmt.Sprintf(`\u{%x}`, r), size)
+	}
+}
+
+// keep leaves the rune at c.at as it is.
+func (c *cleaner) keep(r rune, size int) {
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		c.marks++
+	} else {
+		c.marks = 0
+	}
+	c.previous = r
+	c.at += size
+}
+
+// replace writes text in place of the next size bytes.
+func (c *cleaner) replace(text string, size int) {
+	c.out.WriteString(c.text[c.done:c.at])
+	c.out.WriteString(text)
+	c.at += size
+	c.done = c.at
+	c.previous, c.marks = 0, 0
+	if c.block && text == "\n" {
+		c.previous = '\n'
+	}
+}
+
+func (c *cleaner) finish() string {
+	if c.done == 0 {
+		return c.text
+	}
+	c.out.WriteString(c.text[c.done:])
+	return c.out.String()
+}
+
+func control(r rune) string {
+	switch r {
+	case '\n':
+		return `\n`
+	case '\r':
+		return `\r`
+	case '\t':
+		return `\t`
+	}
+	return fmt.Sprintf(`\x%02x`, r)
+}
+
+// shown says whether r, of size bytes at c.at, may reach the terminal where it
+// stands.
+func (c *cleaner) shown(r rune, size int) bool {
+	const zwnj, zwj = '\u200c', '\u200d'
+	switch {
+	case r == zwj || r == zwnj:
+		next, _ := utf8.DecodeRuneInString(c.text[c.at+size:])
+		return joins(c.previous, next) || r == zwj && joinsEmoji(c.previous, next)
+	case unicode.Is(unicode.Variation_Selector, r):
+		return c.selects(r)
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return c.marks < maxMarks && !invisible(r)
+	}
+	return !invisible(r)
+}
+
+// invisible says that r shows nothing of its own, or changes how its neighbours
+// are shown. Number signs of Arabic and its relatives are format characters by
+// category only: they are visible.
+func invisible(r rune) bool {
+	if unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
+}
+
+// joins says that a joiner between these two belongs to the spelling of a word: in
+// Persian, say, or in Malayalam, where it may also end one after a virama.
+func joins(previous, next rune) bool {
+	return inJoiningScript(previous) && (inJoiningScript(next) || unicode.In(previous, unicode.Mn, unicode.Mc))
+}
+
+func inJoiningScript(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.Mn, unicode.Mc) && !invisible(r) && unicode.In(r,
+		unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko,
+		unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil,
+		unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
+		unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
+}
+
+// joinsEmoji says that a joiner between these two makes one picture of them.
+// Pictographs are of category So, but for the arrow; a skin tone or the selector of
+// the emoji form may stand before the joiner.
+func joinsEmoji(previous, next rune) bool {
+	pictograph := func(r rune) bool {
+		return r == '↔' || unicode.Is(unicode.So, r) && r != utf8.RuneError // which stands for a bad byte too
+	}
+	modifier := previous == '\ufe0f' || previous >= 0x1f3fb && previous <= 0x1f3ff
+	return (pictograph(previous) || modifier) && pictograph(next)
+}
+
+// selects says whether the variation selector r does its work here. Only text and
+// emoji form, and Mongolian's own, are let through, once and after something that
+// they can act on: rows of selectors carry hidden bytes.
+func (c *cleaner) selects(r rune) bool {
+	if r == '\ufe0e' || r == '\ufe0f' {
+		return unicode.In(c.previous, unicode.S, unicode.P, unicode.N)
+	}
+	return r <= '\u180f' && unicode.Is(unicode.Mongolian, c.previous) && unicode.IsLetter(c.previous)
+}
+
+func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
+
+// tags shows a run of tag characters as the ASCII that they mirror.
+func (c *cleaner) tags() {
+	var shown strings.Builder
+	size := 0
+	for at := c.at; at < len(c.text); {
+		r, n := utf8.DecodeRuneInString(c.text[at:])
+		if !isTag(r) {
+			break
+		}
+		if mirrored := r - 0xe0000; mirrored >= ' ' && mirrored < 0x7f {
+			shown.WriteRune(mirrored)
+		} else {
+			fmt.Fprintf(&shown, `\u{%x}`, r)
+		}
+		at += n
+		size += n
+	}
+	c.replace(`\tags{`+shown.String()+`}`, size)
+}
