@@ -41,6 +41,13 @@ func (r *Registry) Prefer(server string) {
 	r.preferred = server
 }
 
+// Preferred returns the server that Prefer named, empty where none was.
+func (r *Registry) Preferred() string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.preferred
+}
+
 // KnowServers tells the Registry which servers exist, so that an unknown prefix
 // can be told from an unknown tool (ROUTE-2), whether or not they were opened.
 func (r *Registry) KnowServers(names ...string) {

@@ -1,0 +1,347 @@
+package servers
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// finding is what the classifier saw on a line besides messages.
+type finding struct {
+	class  Class
+	number int
+	offset int64
+	column int
+	text   []byte
+	size   int64
+	end    lineEnd
+	// salvaged counts the messages that were found all the same.
+	salvaged int
+	// tail, on a line that was too long or broke off, is its last bytes: they or
+	// text may name the request that will never be answered.
+	tail []byte
+}
+
+// classifier turns lines into messages and findings. It holds back a line that
+// may be the beginning of a message over several lines. It does no I/O and knows
+// no time, so that the same bytes always give the same answer.
+type classifier struct {
+	// onMessage gets each message with its line's number.
+	onMessage func(m message, number int)
+	// onFinding gets each finding; harmless ones too.
+	onFinding func(finding)
+
+	held heldLines
+}
+
+// heldLines are lines that began like a JSON value and did not end it.
+type heldLines struct {
+	lines  []line
+	joined []byte
+}
+
+// The bounds on holding and salvaging: a server's text must not cost more than
+// its size.
+const (
+	maxHeldLines      = 4096
+	maxHeldBytes      = 8 << 20
+	maxSplitLines     = 32
+	maxSalvageStarts  = 64
+	maxSalvagedFrames = 256
+)
+
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// line takes the next line.
+func (c *classifier) line(current line) {
+	if current.end == endTooLong {
+		c.release()
+		c.report(current, ClassTooLong, 0, current.bytes, 0)
+		return
+	}
+	content := bytes.TrimSuffix(current.bytes, []byte("\r"))
+	if len(content) != len(current.bytes) {
+		c.report(current, ClassCRLF, len(content), current.bytes[len(content):], 0)
+	}
+	if len(bytes.TrimSpace(content)) == 0 {
+		if len(c.held.lines) == 0 {
+			c.report(current, ClassBlank, 0, content, 0)
+		}
+		return
+	}
+	if rest, ok := bytes.CutPrefix(content, utf8BOM); ok {
+		c.report(current, ClassBOM, 0, utf8BOM, 0)
+		content = rest
+	}
+	if c.whole(current, content) {
+		return
+	}
+	if c.joinsHeld(current, content) {
+		return
+	}
+	c.foreign(current, content)
+}
+
+// whole takes a line that is one complete JSON value.
+func (c *classifier) whole(current line, content []byte) bool {
+	if m, ok := parseMessage(content); ok {
+		if c.isOpen() && m.kind() == notMessage {
+			return false // an object on a line of its own inside a pretty-printed message
+		}
+		c.release()
+		c.object(current, m)
+		return true
+	}
+	if !json.Valid(content) {
+		return false
+	}
+	if trimmed := bytes.TrimSpace(content); trimmed[0] == '[' && !c.isOpen() {
+		c.batch(current, trimmed)
+		return true
+	}
+	if c.isOpen() {
+		return false // a scalar line inside a pretty-printed message
+	}
+	c.report(current, ClassNotObject, 0, content, 0)
+	return true
+}
+
+// object takes a line that is one JSON object.
+func (c *classifier) object(current line, m message) {
+	if m.kind() == notMessage {
+		if m.versioned() {
+			c.report(current, ClassBadShape, 0, m.raw, 0)
+			return
+		}
+		c.report(current, ClassNotRPC, 0, m.raw, 0)
+		return
+	}
+	if !utf8.Valid(m.raw) {
+		c.report(current, ClassInvalidUTF8, invalidAt(m.raw), m.raw, 1)
+	}
+	if current.end == endIdle {
+		c.report(current, ClassNoNewline, len(current.bytes), nil, 1)
+	}
+	c.onMessage(m, current.number)
+}
+
+// batch takes an array: JSON-RPC's batches, which MCP had in one revision only.
+func (c *classifier) batch(current line, array []byte) {
+	var messages []message
+	elements(array, func(element json.RawMessage) {
+		if m, ok := parseMessage(element); ok && m.kind() != notMessage && len(messages) < maxSalvagedFrames {
+			messages = append(messages, m)
+		}
+	})
+	if len(messages) == 0 {
+		c.report(current, ClassNotObject, 0, array, 0)
+		return
+	}
+	c.report(current, ClassBatch, 0, array, len(messages))
+	for _, m := range messages {
+		c.onMessage(m, current.number)
+	}
+}
+
+// isOpen says whether earlier lines wait for the end of a message.
+func (c *classifier) isOpen() bool { return len(c.held.lines) > 0 }
+
+// joinsHeld tries to complete a message that earlier lines began: all lines
+// together (pretty-printed), or the first and this one (a foreign line between).
+// It says whether the line was taken.
+func (c *classifier) joinsHeld(current line, content []byte) bool {
+	if !c.isOpen() {
+		return false
+	}
+	held := &c.held
+	if len(held.lines) >= maxHeldLines || len(held.joined)+len(content) > maxHeldBytes {
+		c.release()
+		return false
+	}
+	first := bytes.TrimSuffix(held.lines[0].bytes, []byte("\r"))
+	held.lines = append(held.lines, current)
+	held.joined = append(append(held.joined, '\n'), content...)
+	if !endsValue(content) {
+		return true
+	}
+	if m, ok := parseMessage(held.joined); ok && m.kind() != notMessage {
+		c.salvageHeld(ClassPretty, m, held.joined)
+		return true
+	}
+	if len(held.lines) <= maxSplitLines {
+		joined := append(append([]byte(nil), first...), content...)
+		if m, ok := parseMessage(joined); ok && m.kind() != notMessage {
+			var between []byte
+			for _, foreign := range held.lines[1 : len(held.lines)-1] {
+				between = append(between, foreign.bytes...)
+			}
+			c.salvageHeld(ClassSplit, m, between)
+			return true
+		}
+	}
+	return true
+}
+
+// salvageHeld reports the held lines as one finding and hands on their message.
+func (c *classifier) salvageHeld(class Class, m message, text []byte) {
+	first := c.held.lines[0]
+	c.held = heldLines{}
+	c.report(first, class, 0, text, 1)
+	c.onMessage(m, first.number)
+}
+
+// foreign takes a line that is not JSON: the beginning of something longer, a
+// message with other bytes around it, or plain text.
+func (c *classifier) foreign(current line, content []byte) {
+	if c.salvageGlued(current, content) {
+		return
+	}
+	if opensValue(content) && current.end == endNewline {
+		c.held = heldLines{lines: []line{current}, joined: append([]byte(nil), content...)}
+		return
+	}
+	class := ClassText
+	if beginsMessage(content) {
+		class = ClassBroken
+	}
+	c.report(current, class, 0, content, 0)
+}
+
+// release gives up on the held lines: they were no message after all.
+func (c *classifier) release() {
+	lines := c.held.lines
+	c.held = heldLines{}
+	for _, held := range lines {
+		content := bytes.TrimSuffix(held.bytes, []byte("\r"))
+		switch m, ok := parseMessage(content); {
+		case ok:
+			c.object(held, m)
+		case beginsMessage(content):
+			c.report(held, ClassBroken, 0, content, 0)
+		default:
+			c.report(held, ClassText, 0, content, 0)
+		}
+	}
+}
+
+// salvageGlued finds messages inside a line that is not JSON as a whole. Each run
+// of foreign bytes is one finding.
+func (c *classifier) salvageGlued(current line, content []byte) bool {
+	found := findMessages(content)
+	if len(found) == 0 {
+		return false
+	}
+	at := 0
+	for _, f := range append(found, located{start: len(content), end: len(content)}) {
+		if foreign := content[at:f.start]; len(bytes.TrimSpace(foreign)) > 0 || len(found) > 1 && f.start < len(content) && at > 0 {
+			c.report(current, ClassGlued, at, foreign, len(found))
+		}
+		at = f.end
+	}
+	for _, f := range found {
+		c.onMessage(f.message, current.number)
+	}
+	return true
+}
+
+// located is a message and where it stands in a line.
+type located struct {
+	message    message
+	start, end int
+}
+
+// findMessages looks for JSON-RPC messages anywhere in a line.
+func findMessages(content []byte) []located {
+	var found []located
+	at := 0
+	for tries := 0; tries < maxSalvageStarts && len(found) < maxSalvagedFrames; tries++ {
+		key := bytes.Index(content[at:], []byte(`"jsonrpc"`))
+		if key < 0 {
+			break
+		}
+		start := bytes.LastIndexByte(content[at:at+key], '{')
+		if start < 0 {
+			at += key + 1
+			continue
+		}
+		start += at
+		m, length := decodeMessage(content[start:])
+		if length == 0 {
+			at += key + 1
+			continue
+		}
+		found = append(found, located{m, start, start + length})
+		at = start + length
+		tries = -1 // a message is progress: only failures are bounded
+	}
+	return found
+}
+
+// decodeMessage reads one message at the beginning of b and says how long it is;
+// zero where there is none.
+func decodeMessage(b []byte) (message, int) {
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	var raw json.RawMessage
+	if err := decoder.Decode(&raw); err != nil {
+		return message{}, 0
+	}
+	m, ok := parseMessage(raw)
+	if !ok || m.kind() == notMessage {
+		return message{}, 0
+	}
+	return m, int(decoder.InputOffset())
+}
+
+// opensValue says whether a line may be the beginning of a JSON message that
+// goes on in the next line.
+func opensValue(content []byte) bool {
+	trimmed := bytes.TrimSpace(content)
+	if trimmed[0] != '{' && trimmed[0] != '[' {
+		return false
+	}
+	return len(trimmed) == 1 || beginsMessage(content) || trimmed[0] == '{' && bytes.HasSuffix(trimmed, []byte(","))
+}
+
+// endsValue says whether a line may be the end of a JSON value.
+func endsValue(content []byte) bool {
+	trimmed := bytes.TrimSpace(content)
+	last := trimmed[len(trimmed)-1]
+	return last == '}' || last == ']'
+}
+
+// beginsMessage says whether a line starts like a JSON-RPC message.
+func beginsMessage(content []byte) bool {
+	trimmed := bytes.TrimSpace(content)
+	head := trimmed[:min(len(trimmed), 256)]
+	return len(head) > 0 && head[0] == '{' && bytes.Contains(head, []byte(`"jsonrpc"`))
+}
+
+// idle tells the classifier that nothing more is coming for now.
+func (c *classifier) idle() { c.release() }
+
+// report makes a finding about a line.
+func (c *classifier) report(current line, class Class, column int, text []byte, salvaged int) {
+	c.onFinding(finding{
+		class:    class,
+		number:   current.number,
+		offset:   current.offset,
+		column:   column,
+		text:     evidence(text),
+		size:     int64(len(text)),
+		end:      current.end,
+		salvaged: salvaged,
+		tail:     evidence(current.bytes[max(0, len(current.bytes)-maxEvidence):]),
+	})
+}
+
+// invalidAt is the offset of the first byte that is not UTF-8.
+func invalidAt(b []byte) int {
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(b)
+}

@@ -1,0 +1,254 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	toolxexec "toolx/pkg/exec"
+)
+
+// Ending is how a server stopped being of use.
+type Ending string
+
+// The endings.
+const (
+	EndingNotFound     Ending = "not found"               // there is no such program
+	EndingNotStarted   Ending = "could not be started"    // there is, but it cannot run
+	EndingExited       Ending = "exited"                  // it ended by itself
+	EndingKilled       Ending = "was killed"              // a signal ended it
+	EndingSilent       Ending = "is alive but silent"     // no answer within the limit
+	EndingClosedStdout Ending = "closed its stdout"       // alive, but nothing more can come
+	EndingClosedStdin  Ending = "closed its stdin"        // alive, but cannot be asked any more
+	EndingClosed       Ending = "was closed"              // toolx closed the session
+	EndingRefused      Ending = "refused"                 // it answered Waiting with an error
+	EndingMalformed    Ending = "answered nonsense to"    // it answered Waiting, but not as MCP says
+	EndingUnset        Ending = "has an unset variable"   // its config cannot be expanded
+	EndingUnsupported  Ending = "needs another transport" // toolx cannot speak it
+)
+
+// Failure says what is known of a server that failed: the forensics that every
+// failed start and every crash comes with.
+type Failure struct {
+	Server  string
+	Ending  Ending
+	Command []string
+	Cwd     string // empty: toolx's own
+	// How is the exit status or the signal, empty where there is none.
+	How   string
+	Lived time.Duration
+	// Waiting is the method of the oldest request without an answer, empty where
+	// none was under way.
+	Waiting string
+	// Stderr are the last lines of StderrLines in all; StderrPath has all of them.
+	Stderr      []string
+	StderrLines int
+	StderrPath  string
+	// Stdout are the first lines of stdout that were no messages.
+	Stdout []string
+	// Reason is the underlying error; it may be nil.
+	Reason error
+}
+
+func (f *Failure) Error() string {
+	text := fmt.Sprintf("server %q %s", f.Server, f.Ending)
+	switch f.Ending {
+	case EndingNotFound:
+		text = fmt.Sprintf("server %q: command not found: %s", f.Server, f.program())
+	case EndingExited, EndingKilled:
+		text = fmt.Sprintf("server %q exited: %s after %s", f.Server, f.How, rounded(f.Lived))
+	case EndingSilent:
+		text += " after " + rounded(f.Lived).String()
+	}
+	switch {
+	case f.Waiting == "":
+	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
+		text += " " + f.Waiting
+	default:
+		text += ", " + f.Waiting + " unanswered"
+	}
+	if f.Reason != nil && f.Ending != EndingNotFound {
+		text += ": " + f.Reason.Error()
+	}
+	if last := f.lastWords(); last != "" {
+		text += "; stderr: " + last
+	}
+	return text
+}
+
+// lastWords is the line of stderr that most likely says why: the last one that
+// speaks of an error and is no part of a stack trace, else the last.
+func (f *Failure) lastWords() string {
+	for _, text := range f.Stderr {
+		lower := strings.ToLower(text)
+		if strings.Contains(lower, "error") && !strings.HasPrefix(strings.TrimSpace(text), "at ") {
+			return text
+		}
+	}
+	for i := len(f.Stderr) - 1; i >= 0; i-- {
+		if text := strings.TrimSpace(f.Stderr[i]); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// Details is the whole story, a line each.
+func (f *Failure) Details() []string {
+	details := []string{"command  " + strings.Join(f.Command, " ")}
+	if f.Cwd != "" {
+		details = append(details, "cwd      "+f.Cwd)
+	}
+	ending := string(f.Ending)
+	if f.How != "" {
+		ending = f.How
+	}
+	if f.Lived > 0 {
+		ending += fmt.Sprintf(", %s after its start", rounded(f.Lived))
+	}
+	details = append(details, "ending   "+ending)
+	for i, text := range f.Stdout {
+		details = append(details, label("stdout", i)+text)
+	}
+	for i, text := range f.Stderr {
+		details = append(details, label("stderr", i)+text)
+	}
+	if f.StderrLines == 0 && f.Lived > 0 {
+		details = append(details, "stderr   (nothing)")
+	}
+	if f.StderrPath != "" {
+		details = append(details, fmt.Sprintf("log      %s (%d lines)", f.StderrPath, f.StderrLines))
+	}
+	return details
+}
+
+func label(name string, i int) string {
+	if i > 0 {
+		return "         "
+	}
+	return fmt.Sprintf("%-9s", name)
+}
+
+func (f *Failure) program() string {
+	if len(f.Command) == 0 {
+		return "(none)"
+	}
+	return f.Command[0]
+}
+
+// Unwrap gives the reason, and the SDK's error for a transport that is gone.
+func (f *Failure) Unwrap() []error {
+	errs := []error{transport.ErrTransportClosed}
+	if f.Reason != nil {
+		errs = append(errs, f.Reason)
+	}
+	return errs
+}
+
+// Kind implements the interface that exec.KindOf looks for: a server that fails
+// in mid-session breaks the protocol. ConnectError says otherwise for a start.
+func (f *Failure) Kind() toolxexec.Kind { return toolxexec.KindProtocol }
+
+// Curable says whether trying again can help (MCP-6).
+func (f *Failure) Curable() bool {
+	switch f.Ending {
+	case EndingNotFound, EndingNotStarted, EndingUnset, EndingUnsupported, EndingRefused, EndingClosed:
+		return false
+	}
+	return true
+}
+
+// startFailure turns an error of os/exec into a Failure.
+func startFailure(f *Failure, err error) *Failure {
+	f.Ending, f.Reason = EndingNotStarted, err
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		f.Ending = EndingNotFound
+	}
+	return f
+}
+
+// ConnectError says that a server could not be connected to (MCP-4).
+type ConnectError struct {
+	Server   string
+	Attempts int
+	// Last is why the last attempt failed.
+	Last error
+	// Advice is the server's configured hint.
+	Advice string
+}
+
+func (e *ConnectError) Error() string {
+	attempts := "1 attempt"
+	if e.Attempts != 1 {
+		attempts = fmt.Sprintf("%d attempts", e.Attempts)
+	}
+	return fmt.Sprintf("MCP connection failed after %s: %v", attempts, e.Last)
+}
+
+// Unwrap gives the reason of the last attempt.
+func (e *ConnectError) Unwrap() error { return e.Last }
+
+// Kind implements the interface that exec.KindOf looks for. A variable that is
+// not set is a matter of the config; anything else of the server.
+func (e *ConnectError) Kind() toolxexec.Kind {
+	var failure *Failure
+	if errors.As(e.Last, &failure) && failure.Ending == EndingUnset {
+		return toolxexec.KindUsage
+	}
+	return toolxexec.KindConnect
+}
+
+// Hint gives the configured hint, else what follows from the ending.
+func (e *ConnectError) Hint() string {
+	if e.Advice != "" {
+		return e.Advice
+	}
+	var failure *Failure
+	if !errors.As(e.Last, &failure) {
+		return ""
+	}
+	switch failure.Ending {
+	case EndingNotFound:
+		return fmt.Sprintf("install %s, or give its full path as the command", failure.program())
+	case EndingSilent:
+		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, --start-timeout gives it more time"
+	}
+	return ""
+}
+
+// Details is the whole story of the last attempt, a line each.
+func (e *ConnectError) Details() []string {
+	var failure *Failure
+	if errors.As(e.Last, &failure) {
+		return failure.Details()
+	}
+	return nil
+}
+
+// NotReadingError says that a request could not even be written: the server does
+// not read its stdin.
+type NotReadingError struct{ Err error }
+
+func (e *NotReadingError) Error() string { return e.Detail() + ": " + e.Err.Error() }
+
+// Unwrap gives the end of the context that the write waited under.
+func (e *NotReadingError) Unwrap() error { return e.Err }
+
+// Detail says what is known, for a timeout's message.
+func (e *NotReadingError) Detail() string { return "the server is not reading its stdin" }
+
+// rounded makes a duration readable: three digits at most matter to a person.
+func rounded(d time.Duration) time.Duration {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second)
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Millisecond)
+}

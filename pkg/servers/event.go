@@ -1,0 +1,190 @@
+package servers
+
+import (
+	"encoding/json"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+// Phase is where in a session's life something happened.
+type Phase string
+
+// The phases of a session, in order.
+const (
+	PhaseStart    Phase = "before initialize" // nothing was answered yet
+	PhaseIdle     Phase = "between requests"
+	PhaseRequest  Phase = "during a request"
+	PhaseShutdown Phase = "at shutdown"
+)
+
+// Class says what is wrong with a line of stdout or with a message on it.
+type Class string
+
+// What can be wrong with a line. The first group are lines that are not one
+// JSON-RPC message each (MCP-1); toolx salvages the messages in them.
+const (
+	ClassText        Class = "text"         // not JSON at all
+	ClassNotObject   Class = "not-object"   // JSON, but no object
+	ClassNotRPC      Class = "not-rpc"      // an object that is no JSON-RPC message, such as a log record
+	ClassGlued       Class = "glued"        // a message with other bytes before or after it
+	ClassPretty      Class = "pretty"       // a message over several lines
+	ClassSplit       Class = "split"        // a message with a foreign line inside
+	ClassNoNewline   Class = "no-newline"   // a whole message without a newline at its end
+	ClassBroken      Class = "broken"       // the beginning of a message that never ends
+	ClassTooLong     Class = "too-long"     // over the size limit; the rest is skipped
+	ClassBatch       Class = "batch"        // an array of messages
+	ClassBOM         Class = "bom"          // a byte order mark before the message
+	ClassInvalidUTF8 Class = "invalid-utf8" // a message with bytes that are not UTF-8
+	ClassCRLF        Class = "crlf"         // harmless: the line ends in CR LF
+	ClassBlank       Class = "blank"        // harmless: an empty line
+
+	// The second group are messages that break JSON-RPC 2.0 or MCP.
+	ClassNoVersion   Class = "no-version"   // "jsonrpc" is missing or not "2.0"
+	ClassBadShape    Class = "bad-shape"    // neither request, notification nor reply
+	ClassIDType      Class = "id-type"      // the id came back as another JSON type
+	ClassIDNull      Class = "id-null"      // a reply with a null id
+	ClassIDUnknown   Class = "id-unknown"   // a reply to a request that was never sent
+	ClassIDDuplicate Class = "id-duplicate" // a second reply to one request
+	ClassIDLate      Class = "id-late"      // a reply to a request that was cancelled
+)
+
+// Harmless says whether every client tolerates lines of this class.
+func (c Class) Harmless() bool {
+	return c == ClassCRLF || c == ClassBlank || c == ClassIDLate
+}
+
+// ProcessStarted says that a server's process runs.
+type ProcessStarted struct {
+	exec.Time
+	Server  string
+	PID     int
+	Command []string
+	Cwd     string
+}
+
+// ProcessExited says that a server's process has ended.
+type ProcessExited struct {
+	exec.Time
+	Server string
+	How    string // "exit status 3", "signal: killed"
+	Lived  time.Duration
+	// Asked says that toolx had closed the session before; Forced names the
+	// signal that was needed, empty where closing stdin was enough.
+	Asked  bool
+	Forced string
+}
+
+// FrameSent is one message written to a server. Bytes are without newline.
+type FrameSent struct {
+	exec.Time
+	Server string
+	Bytes  []byte
+}
+
+// FrameReceived is one message that a server sent, as it stood on its stdout.
+type FrameReceived struct {
+	exec.Time
+	Server string
+	Line   int
+	Bytes  []byte
+}
+
+// PollutedLine is a line of stdout with something on it that is no message.
+type PollutedLine struct {
+	exec.Time
+	Server string
+	Class  Class
+	// Line counts from 1; Offset is where in stdout the line begins, Column where
+	// in the line the foreign bytes begin, both in bytes.
+	Line   int
+	Offset int64
+	Column int
+	Phase  Phase
+	// Since is the time since the process was started.
+	Since time.Duration
+	// Text is the foreign text, at most maxEvidence bytes of Size.
+	Text []byte
+	Size int64
+	// Salvaged counts the messages that were found on the line all the same.
+	Salvaged int
+}
+
+// OddFrame is a message that breaks the rules of JSON-RPC or MCP.
+type OddFrame struct {
+	exec.Time
+	Server string
+	Class  Class
+	Line   int
+	Phase  Phase
+	Bytes  []byte // at most maxEvidence
+	// Used says that toolx took the message for what it must have meant.
+	Used bool
+}
+
+// StderrLine is one line of a server's stderr, without newline.
+type StderrLine struct {
+	exec.Time
+	Server string
+	Text   string
+}
+
+// Retry says that an attempt to connect failed and when the next one comes (MCP-3).
+type Retry struct {
+	exec.Time
+	Server  string
+	Attempt int // the one that failed, from 1
+	Of      int
+	Delay   time.Duration
+	Err     error
+}
+
+// Connected says that a session stands.
+type Connected struct {
+	exec.Time
+	Server   string
+	Attempt  int
+	Protocol string
+	Timing   exec.Timing
+}
+
+// ConnectFailed says that a server was given up (MCP-4).
+type ConnectFailed struct {
+	exec.Time
+	Server string
+	Err    error
+}
+
+// LogMessage is a log message that a server sent through the protocol
+// (notifications/message).
+type LogMessage struct {
+	exec.Time
+	Server string
+	Level  string // a syslog severity, as the server wrote it
+	Logger string
+	Data   json.RawMessage
+}
+
+// Notification is any other notification of a server.
+type Notification struct {
+	exec.Time
+	Server string
+	Method string
+	Params json.RawMessage
+}
+
+// ServerRequest is a request of the server to the client, and how it was answered.
+type ServerRequest struct {
+	exec.Time
+	Server   string
+	Method   string
+	Answered bool // false: refused with -32601
+}
+
+// maxEvidence is how many bytes of a bad line an event keeps.
+const maxEvidence = 4096
+
+// evidence cuts bytes for an event and copies them.
+func evidence(b []byte) []byte {
+	return append([]byte(nil), b[:min(len(b), maxEvidence)]...)
+}

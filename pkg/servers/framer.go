@@ -1,0 +1,94 @@
+package servers
+
+import "bytes"
+
+// lineEnd says how a line of stdout ended.
+type lineEnd int
+
+const (
+	endNewline lineEnd = iota // as it should
+	endIdle                   // no newline, and nothing more for a while
+	endEOF                    // no newline, and nothing more ever
+	endTooLong                // cut at the size limit; the rest is skipped
+)
+
+// line is one newline-delimited piece of a server's stdout.
+type line struct {
+	number int   // from 1
+	offset int64 // of its first byte in the stream
+	bytes  []byte
+	end    lineEnd
+}
+
+// framer cuts a stream of bytes into lines, whatever the chunks it comes in.
+// mcp.md says why it is neither a bufio.Scanner (which ends at a long line) nor a
+// json.Decoder (which reads "2026-06-04 …" as the number 2026).
+//
+// The zero value with max and emit set is ready. emit owns line.bytes.
+type framer struct {
+	max  int64
+	emit func(line)
+
+	partial  []byte
+	number   int   // of complete lines
+	offset   int64 // of the first byte of partial
+	skipping bool  // inside the rest of a line that was too long
+	idled    bool  // the last line was emitted before its newline came
+}
+
+// feed takes the next chunk; it keeps no reference to it.
+func (f *framer) feed(chunk []byte) {
+	for len(chunk) > 0 {
+		i := bytes.IndexByte(chunk, '\n')
+		if i < 0 {
+			f.grow(chunk)
+			return
+		}
+		f.grow(chunk[:i])
+		f.finish(endNewline, 1)
+		chunk = chunk[i+1:]
+	}
+}
+
+// grow appends to the line that is being read.
+func (f *framer) grow(part []byte) {
+	if f.skipping {
+		f.offset += int64(len(part))
+		return
+	}
+	f.partial = append(f.partial, part...)
+	if int64(len(f.partial)) > f.max {
+		f.finish(endTooLong, 0)
+		f.skipping = true
+	}
+}
+
+// finish emits the line that is being read; newline is how many bytes ended it.
+func (f *framer) finish(end lineEnd, newline int64) {
+	if f.skipping {
+		f.skipping = false
+		f.offset += newline
+		return
+	}
+	if f.idled && len(f.partial) == 0 && end == endNewline {
+		f.idled = false // the newline that the last line was waited for
+		f.offset += newline
+		return
+	}
+	f.idled = end == endIdle
+	f.number++
+	current := line{number: f.number, offset: f.offset, bytes: f.partial, end: end}
+	f.offset += int64(len(f.partial)) + newline
+	f.partial = nil
+	f.emit(current)
+}
+
+// pending is what has been read of a line that has not ended.
+func (f *framer) pending() []byte { return f.partial }
+
+// flush emits a line that ends without newline, if there is one.
+func (f *framer) flush(end lineEnd) {
+	if len(f.partial) > 0 {
+		f.finish(end, 0)
+	}
+}

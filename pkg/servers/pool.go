@@ -1,0 +1,353 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// Defaults for connecting (MCP-3); the config and the command line override them.
+const (
+	DefaultAttempts     = 3
+	DefaultBaseDelay    = 2 * time.Second
+	DefaultStartTimeout = 30 * time.Second
+)
+
+// Options say how a Pool connects. The zero value of a field leaves the matter to
+// the server's entry, then to the default.
+type Options struct {
+	Bus      *exec.Bus      // may be nil
+	Registry *exec.Registry // takes the tools of every opened server
+	// Attempts is how often connecting is tried, BaseDelay the wait before the
+	// second attempt; it doubles.
+	Attempts  int
+	BaseDelay time.Duration
+	// StartTimeout bounds each attempt's handshake, and its tools/list.
+	StartTimeout time.Duration
+	Protocol     string
+	MaxMessage   int64
+	// StderrDir takes the servers' stderr logs; empty means none are kept.
+	StderrDir string
+	// Version is toolx's own, told to servers.
+	Version string
+	// Secret is told every value that must not be shown; it may be nil.
+	Secret func(values ...string)
+}
+
+// Pool holds the sessions of all configured servers and opens each at most once,
+// when it is needed. It is safe for concurrent use.
+type Pool struct {
+	options Options
+	order   []string
+	entries map[string]*entry
+}
+
+// entry is one server and its session, once it was asked for.
+type entry struct {
+	server *config.Server
+
+	mu      sync.Mutex
+	opening *opening
+}
+
+// opening is one run of attempts.
+type opening struct {
+	tried   chan struct{} // closed when the first attempt has ended
+	done    chan struct{} // closed when session or err is set
+	session *Session
+	err     error
+}
+
+// NewPool makes a Pool of the servers that are not disabled; it starts nothing.
+func NewPool(list []*config.Server, options Options) *Pool {
+	p := &Pool{options: options, entries: make(map[string]*entry)}
+	for _, server := range list {
+		if server.Disabled {
+			continue
+		}
+		p.order = append(p.order, server.Name)
+		p.entries[server.Name] = &entry{server: server}
+	}
+	options.Registry.KnowServers(p.order...)
+	return p
+}
+
+// Names are the servers' names, in the config's order.
+func (p *Pool) Names() []string { return p.order }
+
+// Server returns the entry of a server, nil where there is none.
+func (p *Pool) Server(name string) *config.Server {
+	if e := p.entries[name]; e != nil {
+		return e.server
+	}
+	return nil
+}
+
+// Open returns the session of a server, which it starts if it does not run
+// (ROUTE-4). The tools are in the Registry when it returns. The error is a
+// *ConnectError, ctx's, or a *exec.NotFoundError for an unknown server.
+func (p *Pool) Open(ctx context.Context, name string) (*Session, error) {
+	e := p.entries[name]
+	if e == nil {
+		return nil, &exec.NotFoundError{Name: name, UnknownServer: name, Servers: p.order}
+	}
+	o := p.begin(ctx, e)
+	select {
+	case <-o.done:
+		return o.session, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// begin starts opening a server unless that is done or under way. A session that
+// has ended is opened anew.
+func (p *Pool) begin(ctx context.Context, e *entry) *opening {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if o := e.opening; o != nil && !o.over() {
+		return o
+	}
+	o := &opening{tried: make(chan struct{}), done: make(chan struct{})}
+	e.opening = o
+	go func() {
+		defer close(o.done)
+		o.session, o.err = p.connect(ctx, e.server, sync.OnceFunc(func() { close(o.tried) }))
+	}()
+	return o
+}
+
+// over says whether the opening's session can be of no more use.
+func (o *opening) over() bool {
+	select {
+	case <-o.done:
+	default:
+		return false
+	}
+	if o.err != nil {
+		return true
+	}
+	select {
+	case <-o.session.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// Opened is how opening one server ended.
+type Opened struct {
+	Server  string
+	Session *Session // nil where Err says why
+	Err     error
+}
+
+// OpenAll opens the named servers in parallel, all where none is named, and
+// returns in their order how each ended (MCP-5).
+func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
+	if len(names) == 0 {
+		names = p.order
+	}
+	opened := make([]Opened, len(names))
+	var wait sync.WaitGroup
+	for i, name := range names {
+		wait.Go(func() {
+			session, err := p.Open(ctx, name)
+			opened[i] = Opened{Server: name, Session: session, Err: err}
+		})
+	}
+	wait.Wait()
+	return opened
+}
+
+// Need opens what must be open so that the Registry can find the tool: the one
+// server that a qualified name names (ROUTE-1, ROUTE-4), nothing for a tool that
+// is there already, else all servers. Of those, one that fails its first attempt
+// holds back nothing while another has the tool (MCP-5).
+//
+// The error is the Registry's, or that of servers which could not be reached and
+// might have had the tool.
+func (p *Pool) Need(ctx context.Context, tool string) error {
+	registry := p.options.Registry
+	if server := exec.ServerOf(tool, p.order); server != "" {
+		if _, err := p.Open(ctx, server); err != nil {
+			return err
+		}
+		_, err := registry.Find(tool)
+		return err
+	}
+	if registry.Preferred() == "" {
+		if _, err := registry.Find(tool); err == nil {
+			return nil
+		}
+	}
+	openings := p.beginAll(ctx)
+	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.tried }); err != nil {
+		return err
+	}
+	if _, err := registry.Find(tool); err == nil || !unknown(err) {
+		return err
+	}
+	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.done }); err != nil {
+		return err
+	}
+	_, err := registry.Find(tool)
+	if err == nil || !unknown(err) {
+		return err
+	}
+	var failures []error
+	for _, o := range openings {
+		if o.err != nil {
+			failures = append(failures, o.err)
+		}
+	}
+	if len(failures) > 0 {
+		return fmt.Errorf("%w; a server that was not reached may have it: %w", err, errors.Join(failures...))
+	}
+	return err
+}
+
+func (p *Pool) beginAll(ctx context.Context) []*opening {
+	openings := make([]*opening, 0, len(p.order))
+	for _, name := range p.order {
+		openings = append(openings, p.begin(ctx, p.entries[name]))
+	}
+	return openings
+}
+
+func waitAll(ctx context.Context, openings []*opening, channel func(*opening) chan struct{}) error {
+	for _, o := range openings {
+		select {
+		case <-channel(o):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// unknown says whether err is that no tool has the name, not that several do.
+func unknown(err error) bool {
+	var missing *exec.NotFoundError
+	return errors.As(err, &missing) && len(missing.Candidates) == 0
+}
+
+// connect makes the attempts (MCP-3, MCP-4, MCP-6) and registers the tools; tried
+// is called after the first attempt.
+func (p *Pool) connect(ctx context.Context, server *config.Server, tried func()) (*Session, error) {
+	defer tried()
+	d, err := p.dial(server)
+	attempts := firstOf(p.options.Attempts, server.Retry.Attempts, DefaultAttempts)
+	delay := firstOf(p.options.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay)
+	if err != nil {
+		return nil, p.giveUp(server, 0, err)
+	}
+	for attempt := 1; ; attempt++ {
+		session, err := d.open(ctx)
+		if err == nil {
+			p.options.Registry.RemoveServer(server.Name)
+			p.options.Registry.Register(session.tools...)
+			p.options.Bus.Emit(Connected{
+				Time: exec.Now(), Server: server.Name, Attempt: attempt,
+				Protocol: session.Protocol, Timing: session.Timing,
+			})
+			return session, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var failure *Failure
+		if attempt >= attempts || errors.As(err, &failure) && !failure.Curable() {
+			return nil, p.giveUp(server, attempt, err)
+		}
+		p.options.Bus.Emit(Retry{Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: delay, Err: err})
+		tried()
+		if !waited(ctx, delay) {
+			return nil, ctx.Err()
+		}
+		delay *= 2
+	}
+}
+
+// dial gathers what the entry, the options and the defaults say.
+func (p *Pool) dial(server *config.Server) (dial, error) {
+	failure := &Failure{Server: server.Name, Command: append([]string{server.Command}, server.Args...)}
+	launch, err := server.Resolve()
+	if err != nil {
+		failure.Ending, failure.Reason = EndingUnset, err
+		return dial{}, failure
+	}
+	if launch.URL != "" {
+		failure.Ending, failure.Command = EndingUnsupported, []string{launch.URL}
+		failure.Reason = errors.New("servers with a url are not supported")
+		return dial{}, failure
+	}
+	if p.options.Secret != nil {
+		p.options.Secret(launch.Secrets...)
+	}
+	return dial{
+		server:       server,
+		launch:       launch,
+		bus:          p.options.Bus,
+		startTimeout: firstOf(p.options.StartTimeout, server.StartTimeout, DefaultStartTimeout),
+		maxMessage:   firstOf(server.MaxMessage, p.options.MaxMessage, DefaultMaxMessage),
+		protocol:     firstOf(p.options.Protocol, server.Protocol),
+		stderrDir:    p.options.StderrDir,
+		version:      p.options.Version,
+	}, nil
+}
+
+func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {
+	failed := &ConnectError{Server: server.Name, Attempts: attempts, Last: err, Advice: server.Hint}
+	p.options.Bus.Emit(ConnectFailed{Time: exec.Now(), Server: server.Name, Err: failed})
+	return failed
+}
+
+// Close closes all sessions in parallel; ctx bounds the wait. What is still being
+// opened is waited for: its own context ends it.
+func (p *Pool) Close(ctx context.Context) {
+	var wait sync.WaitGroup
+	for _, e := range p.entries {
+		e.mu.Lock()
+		o := e.opening
+		e.mu.Unlock()
+		if o == nil {
+			continue
+		}
+		wait.Go(func() {
+			<-o.done
+			if o.session != nil {
+				o.session.Close(ctx)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// waited waits for d and says whether ctx let it.
+func waited(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// firstOf returns the first value that is not zero.
+func firstOf[T comparable](values ...T) T {
+	var zero T
+	for _, value := range values {
+		if value != zero {
+			return value
+		}
+	}
+	return zero
+}

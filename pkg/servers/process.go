@@ -1,0 +1,114 @@
+package servers
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"time"
+
+	"toolx/pkg/config"
+)
+
+// process is a running server program with its three pipes. It is in a process
+// group of its own (on Windows: a Job Object), so that Ctrl-C reaches toolx only
+// and everything that the server started can be ended with it.
+type process struct {
+	cmd     *exec.Cmd
+	stdin   *os.File
+	stdout  *os.File
+	stderr  *os.File
+	group   group
+	started time.Time
+	// exited is closed when the program has ended and state is set.
+	exited chan struct{}
+	state  *os.ProcessState
+}
+
+// startProcess starts the resolved server program. The error is of os/exec where
+// the program could not be started at all.
+func startProcess(r *config.Resolved) (*process, error) {
+	var files pipes
+	defer files.closeAll()
+	childStdin, stdin := files.pipe()
+	stdout, childStdout := files.pipe()
+	stderr, childStderr := files.pipe()
+	if files.err != nil {
+		return nil, files.err
+	}
+
+	program, err := findProgram(r)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return nil, err
+	}
+	cmd := exec.Command(program, r.Args...)
+	cmd.Err = nil // a relative program that the user named on purpose
+	cmd.Args[0] = r.Command
+	cmd.Dir, cmd.Env = r.Cwd, r.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = childStdin, childStdout, childStderr
+	ownGroup(cmd)
+	started := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{
+		cmd: cmd, stdin: stdin, stdout: stdout, stderr: stderr,
+		group: newGroup(cmd.Process), started: started, exited: make(chan struct{}),
+	}
+	files.keep(stdin, stdout, stderr)
+	go p.wait()
+	return p, nil
+}
+
+func (p *process) wait() {
+	// The error says no more than the state.
+	_ = p.cmd.Wait()
+	p.state = p.cmd.ProcessState
+	close(p.exited)
+}
+
+// ended says whether the program has ended within d.
+func (p *process) ended(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// pipes collects files that are closed unless they are kept.
+type pipes struct {
+	files []*os.File
+	err   error
+}
+
+func (p *pipes) pipe() (r, w *os.File) {
+	if p.err != nil {
+		return nil, nil
+	}
+	r, w, p.err = os.Pipe()
+	if p.err == nil {
+		p.files = append(p.files, r, w)
+	}
+	return r, w
+}
+
+func (p *pipes) keep(files ...*os.File) {
+	for _, file := range files {
+		for i := range p.files {
+			if p.files[i] == file {
+				p.files[i] = nil
+			}
+		}
+	}
+}
+
+func (p *pipes) closeAll() {
+	for _, file := range p.files {
+		if file != nil {
+			_ = file.Close()
+		}
+	}
+}

@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package servers
+
+import "syscall"
+
+// dieWithParent does nothing where the kernel has no such service: a server sees
+// its stdin close, which is how MCP tells it to end.
+func dieWithParent(*syscall.SysProcAttr) {}

@@ -1,0 +1,80 @@
+package servers
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// group is a Job Object that ends its processes when its last handle is closed,
+// also when toolx is killed.
+type group struct {
+	job windows.Handle
+	pid uint32
+}
+
+func ownGroup(cmd *exec.Cmd) {
+	// A group of its own keeps Ctrl-C from the server and lets terminate address it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+// newGroup puts the process into a job. What it starts before that is outside:
+// os/exec cannot start a process suspended. Without a job only the process
+// itself can be ended.
+func newGroup(leader *os.Process) group {
+	g := group{pid: uint32(leader.Pid)}
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return g
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
+			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+		},
+	}
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err == nil {
+		var process windows.Handle
+		process, err = windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, g.pid)
+		if err == nil {
+			err = windows.AssignProcessToJobObject(job, process)
+			_ = windows.CloseHandle(process)
+		}
+	}
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return g
+	}
+	g.job = job
+	return g
+}
+
+// terminate sends Ctrl-Break, the one signal that a process group can be sent.
+func (g group) terminate() {
+	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, g.pid)
+}
+
+// kill ends every process of the job.
+func (g group) kill() {
+	if g.job != 0 {
+		_ = windows.TerminateJobObject(g.job, 1)
+		return
+	}
+	if process, err := os.FindProcess(int(g.pid)); err == nil {
+		_ = process.Kill()
+	}
+}
+
+// release closes the job, which ends what is left in it.
+func (g group) release() {
+	if g.job != 0 {
+		_ = windows.CloseHandle(g.job)
+	}
+}
+
+// signalName is empty: Windows has no signals.
+func signalName(*os.ProcessState) string { return "" }

@@ -1,0 +1,320 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// Session is a live connection to one MCP server. It runs the server's tools: it
+// is their exec.Implementation. Its methods are safe for concurrent use.
+type Session struct {
+	// Name is the server's name in the config.
+	Name string
+	// Protocol is the revision of MCP that was agreed on.
+	Protocol string
+	// Info is what the server says of itself, Instructions how to use it.
+	Info         mcp.Implementation
+	Instructions string
+	Capabilities mcp.ServerCapabilities
+	// Timing says how long its start took; CallMS is zero.
+	Timing exec.Timing
+	// PID is the process of a server that toolx started.
+	PID int
+
+	bus       *exec.Bus
+	transport *stdio
+	client    *client.Client
+	tools     []*exec.Tool
+
+	tokens   atomic.Int64
+	mu       sync.Mutex
+	progress map[string]func(exec.Progress)
+}
+
+// dial says how to make a session.
+type dial struct {
+	server       *config.Server
+	launch       *config.Resolved
+	bus          *exec.Bus
+	startTimeout time.Duration
+	maxMessage   int64
+	protocol     string
+	stderrDir    string
+	version      string // of toolx, for the server's log
+}
+
+// open makes one attempt: start, handshake, tools/list. The error is a *Failure,
+// or ctx's where that ended first; either way nothing is left behind.
+func (d dial) open(ctx context.Context) (*Session, error) {
+	s := &Session{Name: d.server.Name, bus: d.bus, progress: make(map[string]func(exec.Progress))}
+	s.transport = newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
+	s.transport.onNotification = s.notified
+	began := time.Now()
+	if err := s.transport.Start(ctx); err != nil {
+		return nil, err
+	}
+	s.PID = s.transport.process.cmd.Process.Pid
+	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
+	err := s.step(ctx, d.startTimeout, &s.Timing.InitializeMS, func(ctx context.Context) error {
+		return s.initialize(ctx, d)
+	})
+	if err == nil {
+		err = s.step(ctx, d.startTimeout, &s.Timing.ListMS, func(ctx context.Context) error {
+			return s.list(ctx, d.server)
+		})
+	}
+	if err != nil {
+		// A server that failed to start gets little time to end.
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), termGrace)
+		defer cancel()
+		s.transport.shutdown(bounded)
+		return nil, err
+	}
+	return s, nil
+}
+
+// step runs one part of the start under the time limit and takes its time.
+func (s *Session) step(ctx context.Context, limit time.Duration, ms *float64, run func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	began := time.Now()
+	err := run(bounded)
+	*ms = exec.Milliseconds(time.Since(began))
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		silent := s.transport.newFailure(EndingSilent)
+		var notReading *NotReadingError
+		if errors.As(err, &notReading) {
+			silent.Reason = errors.New(notReading.Detail())
+		}
+		return silent
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// initialize performs the handshake. Today's servers all know initialize and
+// answer it fastest, so that is asked first; a server that refuses it and is not
+// pinned may be one of the revision without it.
+func (s *Session) initialize(ctx context.Context, d dial) error {
+	if d.protocol == mcp.ProtocolVersion20260728 {
+		return s.negotiate(ctx, d, client.WithProtocolVersion(mcp.ProtocolVersion20260728))
+	}
+	err := s.negotiate(ctx, d, client.WithLegacyProtocolOnly())
+	var failure *Failure
+	if err == nil || d.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
+		return err
+	}
+	if s.negotiate(ctx, d, client.WithProtocolVersion(mcp.ProtocolVersion20260728)) == nil {
+		return nil
+	}
+	return err
+}
+
+// negotiate makes an SDK client that agrees on a revision with the server.
+func (s *Session) negotiate(ctx context.Context, d dial, option client.ClientOption) error {
+	s.client = client.NewClient(tap{s.transport}, option)
+	e := &exchange{}
+	result, err := s.client.Initialize(withExchange(ctx, e), mcp.InitializeRequest{
+		Params: mcp.InitializeParams{ClientInfo: mcp.Implementation{Name: "toolx", Version: d.version}},
+	})
+	if err != nil {
+		return s.answerError(mcp.MethodInitialize, e, err)
+	}
+	s.Protocol, s.Info = result.ProtocolVersion, result.ServerInfo
+	s.Instructions, s.Capabilities = result.Instructions, result.Capabilities
+	return nil
+}
+
+// answerError makes a Failure of an answer that is an error or no answer; the
+// transport's own failures pass.
+func (s *Session) answerError(method mcp.MCPMethod, e *exchange, err error) error {
+	var failure *Failure
+	if errors.As(err, &failure) {
+		return failure
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	failure = s.transport.newFailure(EndingMalformed)
+	failure.Waiting, failure.Reason = string(method), err
+	if e.err != nil {
+		failure.Ending, failure.Reason = EndingRefused, rpcError(e.err)
+	}
+	return failure
+}
+
+// rpcError is a JSON-RPC error in the server's own words.
+func rpcError(details *mcp.JSONRPCErrorDetails) error {
+	message := details.Message
+	if data, err := encode(details.Data); err == nil && details.Data != nil {
+		message += " " + string(data)
+	}
+	if message == "" {
+		message = fmt.Sprintf("error %d", details.Code)
+	}
+	return &exec.ToolError{Message: message, Code: details.Code}
+}
+
+// maxPages bounds tools/list: a server that always has another page never ends.
+const maxPages = 1000
+
+// list reads all pages of tools/list. A server without tools has none; that is no
+// failure.
+func (s *Session) list(ctx context.Context, server *config.Server) error {
+	seen := make(map[string]bool)
+	var cursor *string
+	for range maxPages {
+		e := &exchange{cursor: cursor, standIn: json.RawMessage(`{"tools":[]}`)}
+		_, err := s.client.ListToolsByPage(withExchange(ctx, e), mcp.ListToolsRequest{})
+		if e.err != nil && e.err.Code == mcp.METHOD_NOT_FOUND {
+			return nil
+		}
+		if err != nil {
+			return s.answerError(mcp.MethodToolsList, e, err)
+		}
+		next, err := s.takePage(server, e.result)
+		if err != nil {
+			return s.answerError(mcp.MethodToolsList, &exchange{}, err)
+		}
+		if next == nil {
+			return nil
+		}
+		if seen[*next] {
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q repeats the cursor %q of tools/list; toolx stopped there", s.Name, *next))
+			return nil
+		}
+		seen[*next] = true
+		cursor = next
+	}
+	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has more than %d pages of tools; toolx stopped there", s.Name, maxPages))
+	return nil
+}
+
+// takePage adds one page of tools and returns the next cursor; an empty string is
+// a cursor too.
+func (s *Session) takePage(server *config.Server, result json.RawMessage) (next *string, err error) {
+	var page struct {
+		Tools      []json.RawMessage `json:"tools"`
+		NextCursor *string           `json:"nextCursor"`
+	}
+	if err := json.Unmarshal(result, &page); err != nil {
+		return nil, err
+	}
+	for _, definition := range page.Tools {
+		tool, err := exec.NewTool(definition)
+		if err != nil {
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool that cannot be read: %v", s.Name, err))
+			continue
+		}
+		tool.Name = server.Name + exec.Separator + tool.Plain
+		tool.Server, tool.Type, tool.Implementation = server.Name, exec.TypeMCP, s
+		tool.Timeout = server.Timeout
+		tool.Rename, tool.KeepNames = server.Normalize[tool.Plain], server.KeepNames
+		s.tools = append(s.tools, tool)
+	}
+	return page.NextCursor, nil
+}
+
+// Tools are the server's tools, in its order.
+func (s *Session) Tools() []*exec.Tool { return s.tools }
+
+// CallTool implements exec.Implementation. A progress token is always sent; the
+// reply is the server's, byte for byte. A JSON-RPC error is an *exec.ToolError in
+// the server's own words (NORM-6).
+func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
+	token := s.tokens.Add(1)
+	key := fmt.Sprint(token)
+	s.mu.Lock()
+	s.progress[key] = request.Progress
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.progress, key)
+		s.mu.Unlock()
+	}()
+	e := &exchange{standIn: json.RawMessage(`{"content":[]}`)}
+	_, err := s.client.CallTool(withExchange(ctx, e), mcp.CallToolRequest{Params: mcp.CallToolParams{
+		Name:      request.Name,
+		Arguments: request.Arguments,
+		Meta:      &mcp.Meta{ProgressToken: token},
+	}})
+	switch {
+	case e.err != nil:
+		return nil, rpcError(e.err)
+	case err != nil:
+		return nil, err
+	}
+	return e.result, nil
+}
+
+// notified takes a notification; it runs on the goroutine that reads.
+func (s *Session) notified(method string, params json.RawMessage) {
+	switch method {
+	case "notifications/progress":
+		s.progressed(params)
+	case "notifications/message":
+		var message struct {
+			Level  string          `json:"level"`
+			Logger string          `json:"logger"`
+			Data   json.RawMessage `json:"data"`
+		}
+		// A malformed member leaves the others.
+		_ = json.Unmarshal(params, &message)
+		s.bus.Emit(LogMessage{Time: exec.Now(), Server: s.Name, Level: message.Level, Logger: message.Logger, Data: message.Data})
+	default:
+		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
+	}
+}
+
+// progressed hands a report to the call that its token names. The token may come
+// back as a string.
+func (s *Session) progressed(params json.RawMessage) {
+	var report struct {
+		Token    json.RawMessage `json:"progressToken"`
+		Progress float64         `json:"progress"`
+		Total    float64         `json:"total"`
+		Message  string          `json:"message"`
+	}
+	_ = json.Unmarshal(params, &report)
+	s.mu.Lock()
+	on := s.progress[strings.Trim(string(bytes.TrimSpace(report.Token)), `"`)]
+	s.mu.Unlock()
+	if on == nil {
+		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: "notifications/progress", Params: params})
+		return
+	}
+	on(exec.Progress{Progress: report.Progress, Total: report.Total, Message: report.Message})
+}
+
+// Done is closed when the server has ended or can no longer be talked to.
+func (s *Session) Done() <-chan struct{} { return s.transport.done }
+
+// Stderr returns the last n lines of the server's stderr, how many lines there
+// were in all, and the path of the full log (empty where there is none).
+func (s *Session) Stderr(n int) (lines []string, total int, path string) {
+	return s.transport.log.last(n)
+}
+
+// Close ends the session: stdin's end, SIGTERM, SIGKILL, each after a bounded
+// wait, which ctx's end cuts short. It returns when the process is gone.
+func (s *Session) Close(ctx context.Context) { s.transport.shutdown(ctx) }
+
+func (s *Session) notice(level slog.Level, text string) {
+	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: text})
+}

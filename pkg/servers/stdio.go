@@ -1,0 +1,743 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// The times of a stdio session. None is a limit that a user waits for in vain:
+// each bounds a step that normally takes no time at all.
+const (
+	// drainTime is how long the pipes of an ended server are read on.
+	drainTime = 200 * time.Millisecond
+	// idleTime is how long a message may lack its newline before it is taken.
+	idleTime = 250 * time.Millisecond
+	// stdinGrace, termGrace bound the steps of closing: stdin's end, SIGTERM,
+	// then SIGKILL (MCP, basic/lifecycle, shutdown of stdio).
+	stdinGrace = 2 * time.Second
+	termGrace  = time.Second
+	// flushTime is how long closing waits for messages that are still queued.
+	flushTime = 200 * time.Millisecond
+)
+
+// DefaultMaxMessage is the size in bytes of the largest message that is accepted
+// from a server unless configured.
+const DefaultMaxMessage = 64 << 20
+
+// writeQueue is how many messages may wait for a server to read.
+const writeQueue = 64
+
+// stdio is toolx's transport to one server process. It implements mcp-go's
+// transport.BidirectionalInterface; mcp.md lists what its own one gets wrong.
+type stdio struct {
+	server string
+	bus    *exec.Bus
+	launch *config.Resolved
+	max    int64
+	log    *stderrLog
+	// onNotification takes the server's notifications, in order, on the goroutine
+	// that reads: it must not block.
+	onNotification func(method string, params json.RawMessage)
+
+	process *process
+	writes  chan *outgoing
+	closing chan struct{} // closed when the session is being closed
+	done    chan struct{} // closed when nothing more can come; failure is set
+
+	// Each is closed when the goroutine that serves the pipe has ended.
+	stdinEnded, stdoutEnded, stderrEnded chan struct{}
+
+	mu       sync.Mutex // guards what follows
+	failure  *Failure
+	nextID   int64
+	pending  map[int64]*pending
+	answered map[int64]Class // what a further reply to an id would be
+	stray    []string        // the first foreign lines, for forensics
+
+	closeOnce sync.Once
+	reading   sync.Mutex // guards framer and classifier against the idle timer
+	framer    framer
+	classify  classifier
+}
+
+// outgoing is a message on its way to the server.
+type outgoing struct {
+	bytes   []byte
+	written atomic.Bool
+	last    bool // close stdin instead of writing
+}
+
+// pending is a request without an answer.
+type pending struct {
+	method string
+	reply  chan reply // buffered: the reader never waits
+	sent   *outgoing
+}
+
+// reply is how a request ended.
+type reply struct {
+	message message
+	err     error
+}
+
+// maxAnswered bounds how many ids are remembered for telling late and duplicate
+// replies from unknown ones.
+const maxAnswered = 1024
+
+// newStdio makes the transport; Start starts the process.
+func newStdio(server string, launch *config.Resolved, max int64, bus *exec.Bus, stderrDir string) *stdio {
+	t := &stdio{
+		server: server, bus: bus, launch: launch, max: max,
+		onNotification: func(string, json.RawMessage) {},
+		writes:         make(chan *outgoing, writeQueue),
+		closing:        make(chan struct{}),
+		done:           make(chan struct{}),
+		stdinEnded:     make(chan struct{}),
+		stdoutEnded:    make(chan struct{}),
+		stderrEnded:    make(chan struct{}),
+		pending:        make(map[int64]*pending),
+		answered:       make(map[int64]Class),
+	}
+	t.log = &stderrLog{onLine: func(text string) {
+		bus.Emit(StderrLine{Time: exec.Now(), Server: server, Text: text})
+	}}
+	if stderrDir != "" {
+		t.log.open = func() (*os.File, error) { return stderrFile(stderrDir, server) }
+	}
+	t.framer = framer{max: max, emit: t.takeLine}
+	t.classify = classifier{onMessage: t.takeMessage, onFinding: t.takeFinding}
+	return t
+}
+
+// Start starts the server's process. The error is a *Failure.
+func (t *stdio) Start(context.Context) error {
+	p, err := startProcess(t.launch)
+	if err != nil {
+		return startFailure(t.newFailure(EndingNotStarted), err)
+	}
+	t.process = p
+	t.bus.Emit(ProcessStarted{
+		Time: exec.Now(), Server: t.server, PID: p.cmd.Process.Pid,
+		Command: t.command(), Cwd: t.launch.Cwd,
+	})
+	go t.readStdout()
+	go func() {
+		defer close(t.stderrEnded)
+		t.log.read(p.stderr)
+	}()
+	go t.write()
+	go t.watch()
+	return nil
+}
+
+// SendRequest writes a request and waits for its answer, ctx's end, or the
+// server's. When ctx ends, the server is told so (notifications/cancelled).
+func (t *stdio) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	id, p, err := t.register(request)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.enqueue(ctx, p.sent); err != nil {
+		t.settle(id, ClassIDUnknown)
+		return nil, err
+	}
+	select {
+	case r := <-p.reply:
+		return t.response(request, r)
+	case <-ctx.Done():
+		return nil, t.abandon(ctx, id, p)
+	case <-t.done:
+		select { // the answer may have come with the end
+		case r := <-p.reply:
+			return t.response(request, r)
+		default:
+			return nil, t.failed(request.Method)
+		}
+	}
+}
+
+// register gives the request an id of this transport's own, so that several SDK
+// clients can share one process.
+func (t *stdio) register(request transport.JSONRPCRequest) (int64, *pending, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.nextID++
+	id := t.nextID
+	encoded, err := encode(struct {
+		JSONRPC string `json:"jsonrpc"`
+		ID      int64  `json:"id"`
+		Method  string `json:"method"`
+		Params  any    `json:"params,omitempty"`
+	}{mcp.JSONRPC_VERSION, id, request.Method, request.Params})
+	if err != nil {
+		return 0, nil, fmt.Errorf("encode %s: %w", request.Method, err)
+	}
+	p := &pending{method: request.Method, reply: make(chan reply, 1), sent: &outgoing{bytes: encoded}}
+	t.pending[id] = p
+	return id, p, nil
+}
+
+func handshake(method string) bool {
+	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodServerDiscover)
+}
+
+// abandon gives a request up after ctx's end.
+func (t *stdio) abandon(ctx context.Context, id int64, p *pending) error {
+	t.settle(id, ClassIDLate)
+	if !p.sent.written.Load() {
+		return &NotReadingError{ctx.Err()}
+	}
+	// The specification forbids cancelling the handshake.
+	if !handshake(p.method) {
+		t.cancel(ctx, id)
+	}
+	return ctx.Err()
+}
+
+// cancel tells the server that a request's answer is no longer wanted. It does
+// so here and not through mcp-go, which sends the message from a goroutine that
+// the process may not live long enough to run.
+func (t *stdio) cancel(ctx context.Context, id int64) {
+	encoded, err := encode(map[string]any{
+		"jsonrpc": mcp.JSONRPC_VERSION,
+		"method":  mcp.MethodNotificationCancelled,
+		"params":  map[string]any{"requestId": id, "reason": context.Cause(ctx).Error()},
+	})
+	if err != nil {
+		return
+	}
+	select {
+	case t.writes <- &outgoing{bytes: encoded}:
+	default: // a server that does not read cannot be told
+	}
+}
+
+// settle forgets a request; further replies to it are of the given class.
+func (t *stdio) settle(id int64, further Class) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.settleLocked(id, further)
+}
+
+func (t *stdio) settleLocked(id int64, further Class) {
+	delete(t.pending, id)
+	if len(t.answered) >= maxAnswered {
+		for old := range t.answered {
+			if old < id-maxAnswered/2 {
+				delete(t.answered, old)
+			}
+		}
+	}
+	t.answered[id] = further
+}
+
+// phase is where in the session's life it is now; t.mu is held.
+func (t *stdio) phase() Phase {
+	select {
+	case <-t.closing:
+		return PhaseShutdown
+	default:
+	}
+	switch {
+	case len(t.answered) == 0:
+		return PhaseStart
+	case len(t.pending) > 0:
+		return PhaseRequest
+	}
+	return PhaseIdle
+}
+
+// response makes the SDK's form of an answer.
+func (t *stdio) response(request transport.JSONRPCRequest, r reply) (*transport.JSONRPCResponse, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: request.ID, Result: r.message.result}
+	if r.message.err != nil {
+		response.Error = errorDetails(r.message.err)
+	}
+	return response, nil
+}
+
+// errorDetails reads a reply's error, which some servers send as a bare string.
+func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
+	var details mcp.JSONRPCErrorDetails
+	if err := json.Unmarshal(raw, &details); err != nil || details.Message == "" && details.Code == 0 {
+		details.Message = string(raw)
+		_ = json.Unmarshal(raw, &details.Message)
+	}
+	return &details
+}
+
+// SendNotification writes a notification.
+func (t *stdio) SendNotification(ctx context.Context, notification mcp.JSONRPCNotification) error {
+	if notification.Method == string(mcp.MethodNotificationCancelled) {
+		return nil // abandon has said so, with the id that is on the wire
+	}
+	message := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": notification.Method}
+	params, err := encode(notification.Params)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", notification.Method, err)
+	}
+	if string(params) != "{}" && string(params) != "null" {
+		message["params"] = json.RawMessage(params)
+	}
+	encoded, err := encode(message)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", notification.Method, err)
+	}
+	return t.enqueue(ctx, &outgoing{bytes: encoded})
+}
+
+// enqueue hands a message to the writer, which waits for a server that does not
+// read; this method waits no longer than ctx.
+func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
+	select {
+	case <-t.done:
+		return t.failed("")
+	default:
+	}
+	select {
+	case t.writes <- message:
+		return nil
+	case <-ctx.Done():
+		return &NotReadingError{ctx.Err()}
+	case <-t.done:
+		return t.failed("")
+	}
+}
+
+// write is the writer: it alone writes to the server's stdin.
+func (t *stdio) write() {
+	defer close(t.stdinEnded)
+	for {
+		select {
+		case message := <-t.writes:
+			if message.last {
+				_ = t.process.stdin.Close()
+				return
+			}
+			t.bus.Emit(FrameSent{Time: exec.Now(), Server: t.server, Bytes: message.bytes})
+			if _, err := t.process.stdin.Write(append(message.bytes, '\n')); err != nil {
+				t.stdinBroken(err)
+				return
+			}
+			message.written.Store(true)
+		case <-t.done:
+			return
+		}
+	}
+}
+
+// stdinBroken handles a server that no longer reads. Mostly it is ending, and its
+// exit says more than the broken pipe: only a server that lives on is failed.
+func (t *stdio) stdinBroken(err error) {
+	select {
+	case <-t.closing:
+		return
+	case <-t.done:
+		return
+	case <-t.process.exited:
+		return // watch tells
+	case <-time.After(drainTime):
+	}
+	failure := t.newFailure(EndingClosedStdin)
+	failure.Reason = err
+	t.fail(failure)
+}
+
+// readStdout feeds the framer until the server's stdout ends.
+func (t *stdio) readStdout() {
+	defer close(t.stdoutEnded)
+	idle := time.AfterFunc(time.Hour, t.idle)
+	idle.Stop()
+	defer idle.Stop()
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := t.process.stdout.Read(chunk)
+		idle.Stop()
+		t.reading.Lock()
+		t.framer.feed(chunk[:n])
+		waiting := len(t.framer.pending()) > 0 || t.classify.isOpen()
+		if err != nil {
+			t.framer.flush(endEOF)
+			t.classify.idle()
+		}
+		t.reading.Unlock()
+		if err != nil {
+			return
+		}
+		if waiting {
+			idle.Reset(idleTime)
+		}
+	}
+}
+
+// idle runs when stdout has been quiet for idleTime with something unfinished on
+// it: a whole message without newline is taken, and lines that were held back in
+// case more came are let go.
+func (t *stdio) idle() {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	if pending := bytes.TrimSpace(t.framer.pending()); len(pending) > 0 && pending[len(pending)-1] == '}' {
+		found := findMessages(pending)
+		if len(found) > 0 && found[len(found)-1].end == len(pending) {
+			t.framer.flush(endIdle)
+		}
+	}
+	t.classify.idle()
+}
+
+// watch sees the process end and fails the session with all that is known.
+func (t *stdio) watch() {
+	select {
+	case <-t.process.exited:
+	case <-t.stdoutEnded:
+		// Mostly the exit follows at once, and says more.
+		if !t.process.ended(drainTime) {
+			t.fail(t.newFailure(EndingClosedStdout))
+			<-t.process.exited
+		}
+	}
+	t.drain()
+	ending := EndingExited
+	if signalName(t.process.state) != "" {
+		ending = EndingKilled
+	}
+	t.fail(t.newFailure(ending))
+}
+
+// drain reads what an ended server left in its pipes. Where a process that it
+// started holds them open, the group is killed and the pipes are closed.
+func (t *stdio) drain() {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	for _, ended := range []chan struct{}{t.stdoutEnded, t.stderrEnded} {
+		select {
+		case <-ended:
+		case <-timer.C:
+			t.process.group.kill()
+			timer.Reset(drainTime)
+			select {
+			case <-ended:
+			case <-timer.C: // held from outside the group
+				_ = t.process.stdout.Close()
+				_ = t.process.stderr.Close()
+				<-ended
+			}
+			timer.Reset(drainTime)
+		}
+	}
+}
+
+// fail ends the session: every pending request gets the failure. Only the first
+// call counts.
+func (t *stdio) fail(failure *Failure) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failure != nil {
+		return
+	}
+	t.failure = failure
+	close(t.done)
+}
+
+// failed is the session's failure, as the given request meets it.
+func (t *stdio) failed(method string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	failure := *t.failure
+	failure.Waiting = method
+	return &failure
+}
+
+// newFailure gathers what is known now.
+func (t *stdio) newFailure(ending Ending) *Failure {
+	failure := &Failure{Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd}
+	failure.Stderr, failure.StderrLines, failure.StderrPath = t.log.last(10)
+	t.mu.Lock()
+	failure.Stdout = append(failure.Stdout, t.stray...)
+	t.mu.Unlock()
+	if t.process == nil {
+		return failure
+	}
+	failure.Lived = time.Since(t.process.started)
+	select {
+	case <-t.process.exited:
+		failure.How = exitText(t.process.state)
+	default:
+	}
+	return failure
+}
+
+func exitText(state *os.ProcessState) string {
+	if signal := signalName(state); signal != "" {
+		return "signal: " + signal
+	}
+	return fmt.Sprintf("exit status %d", state.ExitCode())
+}
+
+func (t *stdio) command() []string {
+	return append([]string{t.launch.Command}, t.launch.Args...)
+}
+
+// takeLine takes a line from the framer.
+func (t *stdio) takeLine(current line) { t.classify.line(current) }
+
+// takeFinding tells of a line that is not one message, and fails a request whose
+// answer is lost by it.
+func (t *stdio) takeFinding(f finding) {
+	t.mu.Lock()
+	phase := t.phase()
+	if !f.class.Harmless() && f.salvaged == 0 && len(t.stray) < 5 {
+		t.stray = append(t.stray, string(f.text[:min(len(f.text), 200)]))
+	}
+	t.mu.Unlock()
+	t.bus.Emit(PollutedLine{
+		Time: exec.Now(), Server: t.server, Class: f.class,
+		Line: f.number, Offset: f.offset, Column: f.column, Phase: phase,
+		Since: time.Since(t.process.started), Text: f.text, Size: f.size, Salvaged: f.salvaged,
+	})
+	// At the end of stdout the server's exit says more than its half message.
+	if f.class == ClassTooLong || f.class == ClassBroken && f.end != endEOF {
+		t.failLost(f)
+	}
+}
+
+// failLost fails the request whose answer was cut off or over the limit: no other
+// answer will come. Which one it is stands near the line's beginning or end; where
+// it does not, and only one is waiting, it is that one.
+func (t *stdio) failLost(f finding) {
+	reason := fmt.Errorf("line %d is the beginning of a message that never ends", f.number)
+	if f.class == ClassTooLong {
+		reason = fmt.Errorf("line %d is over the limit of %s for one message; maxMessage in the config raises it",
+			f.number, exec.Bytes(t.max))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	head := strings.ReplaceAll(string(f.text), " ", "")
+	for id, p := range t.pending {
+		mark := fmt.Sprintf(`"id":%d`, id)
+		if strings.Contains(head, mark+",") || strings.Contains(string(f.tail), mark+"}") || len(t.pending) == 1 {
+			t.settleLocked(id, ClassIDLate)
+			answer(p, reply{err: &exec.MalformedError{What: "the reply to " + p.method, Reason: reason}})
+			return
+		}
+	}
+}
+
+// answer gives a request its end; a second one is dropped.
+func answer(p *pending, r reply) {
+	select {
+	case p.reply <- r:
+	default:
+	}
+}
+
+// takeMessage takes a message from the classifier.
+func (t *stdio) takeMessage(m message, number int) {
+	t.bus.Emit(FrameReceived{Time: exec.Now(), Server: t.server, Line: number, Bytes: m.raw})
+	if !m.versioned() {
+		t.odd(ClassNoVersion, m, number, true)
+	}
+	switch m.kind() {
+	case kindReply:
+		t.takeReply(m, number)
+	case kindRequest:
+		t.answerRequest(m)
+	case kindNotification:
+		t.onNotification(m.method, m.params)
+	}
+}
+
+// takeReply finds the request that a reply answers. Ids that came back in another
+// type, or as null where only one request waits, are understood and reported.
+func (t *stdio) takeReply(m message, number int) {
+	id, exact, ok := requestID(m.id)
+	t.mu.Lock()
+	p := t.pending[id]
+	class := Class("")
+	switch {
+	case m.id == nil || string(m.id) == "null":
+		class = ClassIDNull
+		id, p = t.onlyPending()
+	case p != nil && !exact:
+		class = ClassIDType
+	case p == nil && ok:
+		if class = t.answered[id]; class == "" {
+			class = ClassIDUnknown
+		}
+	case !ok:
+		class = ClassIDUnknown
+	}
+	if p != nil {
+		t.settleLocked(id, ClassIDDuplicate)
+	}
+	t.mu.Unlock()
+	if class != "" {
+		t.odd(class, m, number, p != nil)
+	}
+	if p != nil {
+		answer(p, reply{message: m})
+	}
+}
+
+// onlyPending returns the one request that waits, if it is the only one.
+func (t *stdio) onlyPending() (int64, *pending) {
+	if len(t.pending) == 1 {
+		for id, p := range t.pending {
+			return id, p
+		}
+	}
+	return 0, nil
+}
+
+func (t *stdio) odd(class Class, m message, number int, used bool) {
+	t.mu.Lock()
+	phase := t.phase()
+	t.mu.Unlock()
+	t.bus.Emit(OddFrame{
+		Time: exec.Now(), Server: t.server, Class: class, Line: number,
+		Phase: phase, Bytes: evidence(m.raw), Used: used,
+	})
+}
+
+// answerRequest answers a request of the server at once: a ping with an empty
+// result, anything else with -32601, for toolx advertises no capability. A server
+// that is left without an answer waits for ever.
+func (t *stdio) answerRequest(m message) {
+	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.id}
+	known := m.method == string(mcp.MethodPing)
+	if known {
+		answer["result"] = struct{}{}
+	} else {
+		answer["error"] = map[string]any{"code": mcp.METHOD_NOT_FOUND, "message": "Method not found: " + m.method}
+	}
+	t.bus.Emit(ServerRequest{Time: exec.Now(), Server: t.server, Method: m.method, Answered: known})
+	encoded, err := encode(answer)
+	if err != nil {
+		return
+	}
+	select {
+	case t.writes <- &outgoing{bytes: encoded}:
+	default:
+		// The queue is full because the server does not read; waiting here would
+		// stop reading from it as well.
+		t.bus.Emit(exec.Notice{Time: exec.Now(), Text: fmt.Sprintf(
+			"server %q asked %s and does not read its stdin: not answered", t.server, m.method)})
+	}
+}
+
+// SetNotificationHandler ignores mcp-go's handler: toolx takes notifications as
+// events, in order, before the SDK could.
+func (t *stdio) SetNotificationHandler(func(mcp.JSONRPCNotification)) {}
+
+// SetRequestHandler ignores mcp-go's handler, which answers unknown requests with
+// -32603 instead of -32601; answerRequest does it.
+func (t *stdio) SetRequestHandler(transport.RequestHandler) {}
+
+// GetSessionId is empty: stdio has no session ids.
+func (t *stdio) GetSessionId() string { return "" }
+
+// Close ends the session as shutdown does with no deadline of its own.
+func (t *stdio) Close() error {
+	t.shutdown(context.Background())
+	return nil
+}
+
+// shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL:
+// each step is bounded, and ctx's end goes to the last one at once. It returns
+// when the process has ended and its pipes are read.
+func (t *stdio) shutdown(ctx context.Context) {
+	t.closeOnce.Do(func() {
+		if t.process == nil {
+			return
+		}
+		close(t.closing)
+		t.mu.Lock()
+		gone := t.failure != nil
+		t.mu.Unlock()
+		forced := t.end(ctx)
+		t.process.group.release()
+		t.bus.Emit(ProcessExited{
+			Time: exec.Now(), Server: t.server, How: exitText(t.process.state),
+			Lived: time.Since(t.process.started), Asked: !gone, Forced: forced,
+		})
+	})
+}
+
+// end makes the process end and says which signal was needed.
+func (t *stdio) end(ctx context.Context) (forced string) {
+	t.closeStdin(ctx)
+	defer func() {
+		<-t.process.exited
+		t.drain()
+		t.fail(t.newFailure(EndingClosed))
+		_ = t.process.stdout.Close()
+		_ = t.process.stderr.Close()
+	}()
+	if waitFor(ctx, t.process.exited, stdinGrace) {
+		return ""
+	}
+	t.process.group.terminate()
+	if waitFor(ctx, t.process.exited, termGrace) {
+		return "SIGTERM"
+	}
+	t.process.group.kill()
+	return "SIGKILL"
+}
+
+// closeStdin lets the writer send what is queued, for a moment, and closes stdin.
+func (t *stdio) closeStdin(ctx context.Context) {
+	timer := time.NewTimer(flushTime)
+	defer timer.Stop()
+	select {
+	case t.writes <- &outgoing{last: true}:
+		select {
+		case <-t.stdinEnded:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	case <-t.done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	_ = t.process.stdin.Close()
+}
+
+// waitFor waits for a channel to be closed, at most d and not beyond ctx.
+func waitFor(ctx context.Context, closed <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-closed:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// encode is json.Marshal without the escaping of <, > and &.
+func encode(value any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,96 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// tap stands between mcp-go's client and a transport and keeps the raw bytes of
+// replies. mcp-go's types drop parts of a tool's schema and refuse a whole result
+// for one content type that they do not know, so toolx reads replies itself and
+// gives mcp-go an empty stand-in for those that it has taken.
+type tap struct {
+	transport.BidirectionalInterface
+}
+
+// exchange travels in a request's context: what to add on its way out, and the
+// reply on its way back.
+type exchange struct {
+	// cursor, where it is not nil, is sent as it is: mcp-go leaves an empty one out.
+	cursor *string
+	// standIn is what mcp-go gets to see instead of the result.
+	standIn json.RawMessage
+
+	result json.RawMessage
+	err    *mcp.JSONRPCErrorDetails
+}
+
+type exchangeKey struct{}
+
+func withExchange(ctx context.Context, e *exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, e)
+}
+
+// SendRequest passes a request on and taps its reply, where the context has an
+// exchange. A reply that asks for input is mcp-go's business and passes whole.
+func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	e, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return t.BidirectionalInterface.SendRequest(ctx, request)
+	}
+	if e.cursor != nil {
+		params, err := withMember(request.Params, "cursor", *e.cursor)
+		if err != nil {
+			return nil, err
+		}
+		request.Params = params
+	}
+	response, err := t.BidirectionalInterface.SendRequest(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	e.result, e.err = response.Result, response.Error
+	if response.Error == nil && e.standIn != nil && !asksForInput(response.Result) {
+		tapped := *response
+		tapped.Result = e.standIn
+		return &tapped, nil
+	}
+	return response, nil
+}
+
+// asksForInput says whether a result is MCP 2026-07-28's "input_required".
+func asksForInput(result json.RawMessage) bool {
+	asks := false
+	if len(result) > 0 && result[0] == '{' {
+		members(result, func(key string, value json.RawMessage) {
+			if key == "resultType" {
+				asks = string(value) == `"input_required"`
+			}
+		})
+	}
+	return asks
+}
+
+// withMember sets one member of params, which is anything that encodes to a JSON
+// object or to nothing.
+func withMember(params any, key string, value any) (map[string]json.RawMessage, error) {
+	fields := make(map[string]json.RawMessage)
+	if params != nil {
+		encoded, err := encode(params)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(encoded, &fields); err != nil {
+			return nil, err
+		}
+	}
+	encoded, err := encode(value)
+	if err != nil {
+		return nil, err
+	}
+	fields[key] = encoded
+	return fields, nil
+}
