@@ -1,0 +1,71 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// ask is a request of the server to its client.
+type ask struct{ method, params string }
+
+// clientRequests are one of each kind that a legacy server may send, and one that
+// no client knows.
+func clientRequests() []ask {
+	return []ask{
+		{"ping", ""},
+		{"roots/list", ""},
+		{"sampling/createMessage", `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}],"maxTokens":10}`},
+		{"elicitation/create", `{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`},
+		{"x-fake/unknown", `{}`},
+	}
+}
+
+// askAll sends each request and waits for its answer before the next; what came
+// is reported on stderr as "asked METHOD: ANSWER". It is false when the call was
+// given up first.
+func (s *server) askAll(ctx context.Context, m *message) bool {
+	for i, one := range s.asks {
+		id := fmt.Sprintf(`"fake-%d"`, i+1)
+		if s.sameID {
+			id = string(m.ID)
+		}
+		answered := make(chan *message, 1)
+		s.mu.Lock()
+		s.answers[id] = answered
+		s.mu.Unlock()
+		params := ""
+		if one.params != "" {
+			params = `,"params":` + one.params
+		}
+		s.write([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":` + quote(one.method) + params + "}\n"))
+		select {
+		case answer := <-answered:
+			s.say("asked " + one.method + ": " + answerText(answer))
+		case <-ctx.Done():
+			s.say("asked " + one.method + ": no answer")
+			return false
+		}
+	}
+	return true
+}
+
+func answerText(m *message) string {
+	if len(m.Error) > 0 {
+		return "error " + strings.TrimSpace(string(m.Error))
+	}
+	return "result " + strings.TrimSpace(string(m.Result))
+}
+
+// takeAnswer hands a response of the client to whoever asked.
+func (s *server) takeAnswer(m *message, line []byte) {
+	s.mu.Lock()
+	answered := s.answers[string(m.ID)]
+	delete(s.answers, string(m.ID))
+	s.mu.Unlock()
+	if answered == nil {
+		s.say("unasked " + string(line))
+		return
+	}
+	answered <- m
+}

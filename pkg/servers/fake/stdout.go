@@ -1,0 +1,290 @@
+package fake
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf16"
+)
+
+// What servers print where only frames belong, by kind.
+const (
+	plainText = "Starting fake MCP server"
+	ansiText  = "\x1b[2m2026-11-20T08:00:00Z\x1b[0m \x1b[32m INFO\x1b[0m fake: ready"
+	jsonText  = `{"level":"info","msg":"fake: ready"}`
+)
+
+// pollutionModes put lines that are no frames between the frames: three kinds of
+// text in four places.
+func pollutionModes() []mode {
+	var modes []mode
+	for _, kind := range []struct{ suffix, name, text string }{
+		{"", "text", plainText}, {"-ansi", "coloured text", ansiText}, {"-json", "a JSON log record", jsonText},
+	} {
+		modes = append(
+			modes,
+			mode{
+				"banner" + kind.suffix, kind.name + " before the first frame", scopeAll,
+				start(func(s *server) { s.print(kind.text) }),
+			},
+			mode{
+				"log-between" + kind.suffix, kind.name + " between frames: before each reply after the handshake", scopeLater,
+				before(func(s *server, _ *reply) { s.print(kind.text) }),
+			},
+			mode{
+				"log-inside" + kind.suffix, kind.name + " on a line of its own that splits a frame in two", methodCall,
+				encode(func(s *server, line []byte) []byte { return splitBy(line, s.textOr(kind.text)) }),
+			},
+			mode{
+				"log-after" + kind.suffix, kind.name + " after each reply", scopeAll,
+				after(func(s *server, _ *reply) { s.print(kind.text) }),
+			},
+		)
+	}
+	return append(
+		modes,
+		mode{
+			"log-late", "text after stdin has ended", scopeAll,
+			end(func(s *server) { s.print("Shutting down") }),
+		},
+		mode{
+			"json-logs", "a JSON log record at the start and before each reply", scopeAll,
+			both(start(func(s *server) { s.print(jsonText) }), before(func(s *server, _ *reply) { s.print(jsonText) })),
+		},
+		mode{
+			"json-scalars", "lines that are JSON, but no objects, before each reply", scopeAll,
+			before(func(s *server, _ *reply) {
+				s.write([]byte("42\n\"text\"\nnull\ntrue\n[1,2]\n2026-11-20 08:00:00 ready\n"))
+			}),
+		},
+		mode{
+			"rpc-not-mcp", "valid JSON-RPC that is not MCP before each reply", scopeAll,
+			before(func(s *server, _ *reply) { s.notify("log", `["ready"]`) }),
+		},
+		mode{"echo-back", "every line of stdin comes back", scopeAll, intercept(echoBack)},
+	)
+}
+
+// print writes a line of pollution.
+func (s *server) print(text string) { s.write([]byte(s.textOr(text) + "\n")) }
+
+func splitBy(line []byte, text string) []byte {
+	half := len(line) / 2
+	return fmt.Appendf(nil, "%s\n%s\n%s", line[:half], text, line[half:])
+}
+
+func echoBack(s *server, m *message) {
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "method": m.Method, "params": m.Params})
+	if err != nil {
+		s.die(1)
+	}
+	s.write(append(line, '\n'))
+}
+
+// glueModes put more than one frame, or more than a frame, on a line, or less.
+func glueModes() []mode {
+	return []mode{
+		{"inline-prefix", "text glued before each frame", scopeAll, encode(func(s *server, line []byte) []byte {
+			return append([]byte(s.textOr("INFO ready ")), line...)
+		})},
+		{"inline-suffix", "text glued behind each frame", scopeAll, encode(func(s *server, line []byte) []byte {
+			return append(trimNewline(line), s.textOr(" INFO done")+"\n"...)
+		})},
+		{"two-on-line", "a notification and a reply on one line", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return append(trimNewline(logNotification("glued")), line...)
+		})},
+		{"no-newline", "frames without a newline at the end; stays alive", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return trimNewline(line)
+		})},
+		{"no-newline-call", "the answer to a call has no newline at its end; stays alive", methodCall, encode(func(_ *server, line []byte) []byte {
+			return trimNewline(line)
+		})},
+		{
+			"no-newline-exit", "the answer to a call has no newline at its end; then exits", methodCall,
+			both(
+				encode(func(_ *server, line []byte) []byte { return trimNewline(line) }),
+				after(func(s *server, _ *reply) { s.die(s.codeOr(0)) }),
+			),
+		},
+		{"coalesced", "log messages and the reply in one write, logging undeclared", scopeAll, both(
+			func(s *server) { s.capabilities = `{"tools":{}}` },
+			encode(func(_ *server, line []byte) []byte {
+				return append(append(logNotification("one"), logNotification("two")...), line...)
+			}),
+		)},
+	}
+}
+
+func trimNewline(line []byte) []byte { return bytes.TrimSuffix(line, []byte("\n")) }
+
+func logNotification(text string) []byte {
+	return notification("notifications/message", `{"level":"info","logger":"fake","data":`+quote(text)+`}`)
+}
+
+// framingModes delimit frames in another way than by a newline.
+func framingModes() []mode {
+	return []mode{
+		{"crlf", "CR LF ends each line", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return append(trimNewline(line), "\r\n"...)
+		})},
+		{"cr-only", "CR ends each line", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return append(trimNewline(line), '\r')
+		})},
+		{"blank-lines", "blank lines around each frame", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return fmt.Appendf(nil, "\n \n%s\r\n\n", line)
+		})},
+		{"pretty", "frames that are indented over several lines", scopeAll, encode(pretty)},
+		{"content-length", "frames as the Language Server Protocol has them", scopeAll, encode(func(_ *server, line []byte) []byte {
+			body := trimNewline(line)
+			return fmt.Appendf(nil, "Content-Length: %d\r\n\r\n%s", len(body), body)
+		})},
+		{"sse-framing", "frames as server-sent events", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return fmt.Appendf(nil, "event: message\ndata: %s\n", line)
+		})},
+		{"batch", "each reply in an array of one", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return fmt.Appendf(nil, "[%s]\n", trimNewline(line))
+		})},
+	}
+}
+
+func pretty(_ *server, line []byte) []byte {
+	var out bytes.Buffer
+	if json.Indent(&out, line, "", "  ") != nil {
+		return line // a frame that another mode spoilt first stays as it is
+	}
+	return out.Bytes()
+}
+
+// encodingModes write bytes that are not the UTF-8 that the protocol asks for.
+func encodingModes() []mode {
+	return []mode{
+		{"bom", "a byte order mark before the first frame", scopeAll, first(func(line []byte) []byte {
+			return append([]byte("\xef\xbb\xbf"), line...)
+		})},
+		{"bom-each", "a byte order mark before each frame", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return append([]byte("\xef\xbb\xbf"), line...)
+		})},
+		{"invalid-utf8", "bytes that are no UTF-8 inside a string", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return intoString(line, "\xff\xfe")
+		})},
+		{"raw-control", "an escape character inside a string, not escaped", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return intoString(line, "\x1b[31m")
+		})},
+		{"nul-bytes", "NUL bytes before each frame", scopeAll, encode(func(_ *server, line []byte) []byte {
+			return append([]byte{0, 0}, line...)
+		})},
+		{
+			"utf16", "UTF-16 with a byte order mark", scopeAll,
+			both(
+				encode(func(_ *server, line []byte) []byte { return littleEndian(string(line)) }),
+				first(func(line []byte) []byte { return append([]byte("\xff\xfe"), line...) }),
+			),
+		},
+	}
+}
+
+// first is encode for the first reply in its scope only.
+func first(do func([]byte) []byte) func(*server) {
+	return func(s *server) {
+		done := false
+		encode(func(_ *server, line []byte) []byte {
+			if done {
+				return line
+			}
+			done = true
+			return do(line)
+		})(s)
+	}
+}
+
+// intoString lays bytes into the last string that is a member's value.
+func intoString(line []byte, raw string) []byte {
+	at := bytes.LastIndex(line, []byte(`":"`))
+	if at < 0 {
+		return line
+	}
+	at += len(`":"`)
+	return fmt.Appendf(nil, "%s%s%s", line[:at], raw, line[at:])
+}
+
+func littleEndian(text string) []byte {
+	var out []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = binary.LittleEndian.AppendUint16(out, unit)
+	}
+	return out
+}
+
+// volumeModes write more than a client may want to hold.
+func volumeModes() []mode {
+	const floodLines = 50_000
+	return []mode{
+		{"huge-line", "the answer to a call is one line of --bytes bytes", methodCall, intercept(hugeFrame)},
+		{"huge-text-line", "a line of --bytes bytes that is no frame, before the answer to a call", methodCall, before(func(s *server, _ *reply) {
+			s.fill(s.bytes)
+			s.write([]byte("\n"))
+		})},
+		{"endless-line", "a line without an end instead of the answer to a call, until stdout or stdin closes", methodCall, intercept(func(s *server, _ *message) {
+			go func() {
+				for {
+					s.fill(1 << 20)
+				}
+			}()
+		})},
+		{"text-flood", "50,000 lines on stdout before the first reply (--count)", methodInitialize, before(func(s *server, _ *reply) {
+			s.flood(s.countOr(floodLines), s.write)
+		})},
+		{"text-flood-call", "50,000 lines on stdout before the answer to a call (--count)", methodCall, before(func(s *server, _ *reply) {
+			s.flood(s.countOr(floodLines), s.write)
+		})},
+		{"stderr-flood", "50,000 lines on stderr before the first reply (--count)", methodInitialize, before(func(s *server, _ *reply) {
+			s.flood(s.countOr(floodLines), func(data []byte) { _, _ = os.Stderr.Write(data) })
+		})},
+		{"stderr-huge-line", "a line of --bytes bytes on stderr before the first reply", methodInitialize, before(func(s *server, _ *reply) {
+			for rest := s.bytes; rest > 0; rest -= 1 << 16 {
+				s.writeStderr(strings.Repeat("e", min(rest, 1<<16)))
+			}
+			s.writeStderr("\n")
+		})},
+		{"notification-flood", "10,000 log messages before the answer to a call (--count)", methodCall, before(func(s *server, _ *reply) {
+			for i := range s.countOr(10_000) {
+				s.write(logNotification(fmt.Sprintf("message %d", i+1)))
+			}
+		})},
+	}
+}
+
+func (s *server) writeStderr(text string) { _, _ = os.Stderr.WriteString(text) }
+
+// hugeFrame streams its frame, so that the fake itself stays small.
+func hugeFrame(s *server, m *message) {
+	s.write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[{"type":"text","text":"`))
+	s.fill(s.bytes)
+	s.write([]byte("\"}]}}\n"))
+}
+
+// fill writes n bytes without a newline.
+func (s *server) fill(n int) {
+	chunk := bytes.Repeat([]byte(filler), 1024)
+	for n > 0 {
+		part := chunk[:min(n, len(chunk))]
+		s.write(part)
+		n -= len(part)
+	}
+}
+
+// flood writes numbered lines in pieces of some size, as a busy logger would.
+func (s *server) flood(lines int, write func([]byte)) {
+	var out bytes.Buffer
+	for i := range lines {
+		fmt.Fprintf(&out, "flood line %d of %d\n", i+1, lines)
+		if out.Len() > 32<<10 {
+			write(out.Bytes())
+			out.Reset()
+		}
+	}
+	write(out.Bytes())
+}
