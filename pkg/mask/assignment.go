@@ -1,0 +1,106 @@
+package mask
+
+import "strings"
+
+// assignments hides what is given to the name of a secret in plain text: "k=v" of
+// environments and URLs, "k: v" of headers and YAML, "k":"v" of JSON, "--k v" of
+// command lines.
+func assignments(text string) string {
+	signs := "=:"
+	if strings.Contains(text, "--") { // spaces are many, flags are few
+		signs = "=: "
+	}
+	var out strings.Builder
+	done := 0
+	for at := 0; at < len(text); {
+		next := strings.IndexAny(text[at:], signs)
+		if next < 0 {
+			break
+		}
+		at += next
+		if !names(text[done:at], text[at]) {
+			at++
+			continue
+		}
+		from, to := valueBehind(text, at+1, text[at])
+		if to <= from || text[from:to] == Mask {
+			at++
+			continue
+		}
+		out.WriteString(text[done:from])
+		out.WriteString(Mask)
+		at, done = to, to
+	}
+	if done == 0 {
+		return text
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
+
+// names says whether before ends in the name of a secret that sign gives a value to.
+func names(before string, sign byte) bool {
+	end := len(before)
+	if sign != ' ' {
+		end = len(strings.TrimRight(before, ` "'\`))
+	}
+	start := end
+	for start > 0 && (isWord(before[start-1]) || before[start-1] == '-' || before[start-1] == '.') {
+		start--
+	}
+	if sign == ' ' && !strings.HasPrefix(before[start:end], "--") {
+		return false // only a flag's value stands behind a space
+	}
+	return Name(before[start:end])
+}
+
+// valueBehind gives where the value begins and ends that follows a sign; from is
+// the first byte behind it.
+func valueBehind(text string, from int, sign byte) (start, end int) {
+	for from < len(text) && (text[from] == ' ' || text[from] == '\\' || sign == ':' && text[from] == '\t') {
+		from++
+	}
+	if from < len(text) && strings.IndexByte("\"'`", text[from]) >= 0 {
+		return quoted(text, from)
+	}
+	if from < len(text) && strings.IndexByte("{[=>", text[from]) >= 0 {
+		return from, from // a structure, whose parts have names of their own; or "==", ":=", "=>"
+	}
+	if sign == ':' {
+		// A header's value is its whole line: "Authorization: Basic abc", "Cookie: a=b; c=d".
+		return from, from + lineEnd(text[from:])
+	}
+	end = from
+	for end < len(text) && strings.IndexByte(" \t\r\n\"'`&,;)]}<>\\", text[end]) < 0 {
+		end++
+	}
+	return from, end
+}
+
+// quoted gives the inside of the quotes that open at from, up to the text's end
+// where they do not close. Quotes that are escaped themselves, as in JSON within
+// JSON, end at the next of their kind.
+func quoted(text string, from int) (start, end int) {
+	quote := text[from]
+	escaped := from > 0 && text[from-1] == '\\'
+	for end = from + 1; end < len(text); end++ {
+		switch {
+		case text[end] == '\\' && escaped && end+1 < len(text) && text[end+1] == quote:
+			return from + 1, end
+		case text[end] == '\\' && end+1 < len(text):
+			end++
+		case text[end] == quote:
+			return from + 1, end
+		}
+	}
+	return from + 1, len(text)
+}
+
+// lineEnd gives where an unquoted value of "k: v" ends: at the end of the line, or
+// at a quote or bracket that was opened before the name.
+func lineEnd(rest string) int {
+	if end := strings.IndexAny(rest, "\r\n\"'`)]}"); end >= 0 {
+		return end
+	}
+	return len(rest)
+}

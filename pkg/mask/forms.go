@@ -1,0 +1,67 @@
+package mask
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+)
+
+// forms are the ways in which value may be written: value itself first.
+func forms(value string) []string {
+	all := []string{value}
+	add := func(form string) {
+		if len(form) >= MinLength && form != value {
+			all = append(all, form)
+		}
+	}
+	if escaped, err := json.Marshal(value); err == nil {
+		add(string(escaped[1 : len(escaped)-1])) // with <, > and & escaped
+	}
+	add(jsonText(value))
+	for _, encoded := range []string{url.QueryEscape(value), url.PathEscape(value)} {
+		add(encoded)
+		add(lowerEscapes(encoded))
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		add(strings.TrimRight(encoding.EncodeToString([]byte(value)), "="))
+		for _, inner := range embedded(encoding, value) {
+			add(inner)
+		}
+	}
+	return all
+}
+
+// lowerEscapes writes %2F as %2f.
+func lowerEscapes(encoded string) string {
+	out := []byte(encoded)
+	for i := 0; i+2 < len(out); i++ {
+		if out[i] == '%' {
+			copy(out[i+1:i+3], strings.ToLower(encoded[i+1:i+3]))
+		}
+	}
+	return string(out)
+}
+
+// minEmbedded is the length of the shortest piece of base64 that is looked for
+// inside a longer one; a shorter piece would occur in others by chance.
+const minEmbedded = 8
+
+// embedded gives what base64 makes of value inside a longer text, as in "user:value"
+// of HTTP's basic authentication: one form for each of the three places that value
+// can have in a group of three bytes, without the characters that its neighbours
+// have a part in.
+func embedded(encoding *base64.Encoding, value string) []string {
+	var pieces []string
+	for before := range 3 {
+		text := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + value))
+		// Bits are 8 to a byte and 6 to a character: a character counts where it
+		// begins and ends inside value.
+		from := (8*before + 5) / 6
+		to := 8 * (before + len(value)) / 6
+		if to-from >= minEmbedded {
+			pieces = append(pieces, text[from:to])
+		}
+	}
+	return pieces
+}

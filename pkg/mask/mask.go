@@ -1,0 +1,164 @@
+// Package mask hides secrets in what toolx writes about its work: logs, traces,
+// the execution log. It never touches what is sent to a server, nor a result.
+//
+// Three signs give a secret away: the name that it stands under (Name), its value,
+// where that came from a variable (Masker.Add), and its shape, where a service
+// gives its tokens one (ghp_…, AKIA…, JWTs, private keys). Everything else passes
+// byte for byte.
+package mask
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Mask stands in the place of a secret.
+const Mask = "***"
+
+// MinLength is the length in bytes below which a value is not hidden: short ones
+// occur everywhere by chance.
+const MinLength = 4
+
+// Masker hides secrets. The zero value is ready and knows no values, and so does a
+// nil Masker, which cannot learn any. It is safe for concurrent use.
+type Masker struct {
+	mu     sync.Mutex
+	values map[string]bool
+	finder atomic.Pointer[finder] // nil where there are no values
+}
+
+// finder hides a fixed set of values.
+type finder struct {
+	values   []string // longest first
+	replacer *strings.Replacer
+}
+
+// New returns a Masker that hides values; see Add.
+func New(values ...string) *Masker {
+	m := new(Masker)
+	m.Add(values...)
+	return m
+}
+
+// Add hides these values from now on, as they are and in the forms in which they
+// are sent: escaped in JSON, encoded in a URL, in base64. Values shorter than
+// MinLength and the words true, false and null are ignored: hiding them would hide
+// half of every text.
+func (m *Masker) Add(values ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.values == nil {
+		m.values = make(map[string]bool)
+	}
+	changed := false
+	for _, value := range values {
+		if len(value) < MinLength || isLiteral(value) {
+			continue
+		}
+		for _, form := range forms(value) {
+			changed = changed || !m.values[form]
+			m.values[form] = true
+		}
+	}
+	if changed {
+		m.finder.Store(newFinder(m.values))
+	}
+}
+
+func isLiteral(value string) bool {
+	return value == "true" || value == "false" || value == "null"
+}
+
+// newFinder prefers the longest of several values that begin at one place: a
+// Replacer takes the first that it was given.
+func newFinder(values map[string]bool) *finder {
+	f := &finder{values: slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	})}
+	pairs := make([]string, 0, 2*len(f.values))
+	for _, value := range f.values {
+		pairs = append(pairs, value, Mask)
+	}
+	f.replacer = strings.NewReplacer(pairs...)
+	return f
+}
+
+// in says whether any value is in text. Looking for each is many times faster than
+// the Replacer, which is needed only where there is something to replace.
+func (f *finder) in(text string) bool {
+	return slices.ContainsFunc(f.values, func(value string) bool { return strings.Contains(text, value) })
+}
+
+// Text hides secrets in text of any kind: a log line, a command line, a URL, a
+// piece of JSON or YAML. Use JSON for JSON that must stay valid.
+func (m *Masker) Text(text string) string {
+	if len(text) < MinLength {
+		return text
+	}
+	return m.known(shapes(assignments(m.known(text))))
+}
+
+// known hides registered values. A mask can complete another value together with
+// its neighbours, hence the loop; it ends since every round makes text shorter.
+func (m *Masker) known(text string) string {
+	if m == nil {
+		return text
+	}
+	finder := m.finder.Load()
+	for finder != nil && finder.in(text) {
+		text = finder.replacer.Replace(text)
+	}
+	return text
+}
+
+// Attr hides secrets in an attribute of a log record, by its key and in its text.
+// It fits slog.HandlerOptions.ReplaceAttr; times, levels, numbers and truth values
+// pass.
+func (m *Masker) Attr(_ []string, attr slog.Attr) slog.Attr {
+	value := attr.Value.Resolve()
+	switch value.Kind() {
+	case slog.KindString:
+		if Name(attr.Key) {
+			return slog.String(attr.Key, Mask)
+		}
+		return slog.String(attr.Key, m.Text(value.String()))
+	case slog.KindAny:
+		if Name(attr.Key) {
+			return slog.String(attr.Key, Mask)
+		}
+		return slog.Any(attr.Key, m.any(value.Any()))
+	}
+	return attr
+}
+
+// any hides secrets in what a log record carries as neither text nor number.
+func (m *Masker) any(value any) any {
+	switch value := value.(type) {
+	case slog.Level, *slog.Source:
+		return value
+	case error:
+		return m.Text(value.Error())
+	case []byte:
+		return string(m.JSON(value))
+	case json.Marshaler:
+		if text, err := value.MarshalJSON(); err == nil {
+			return string(m.JSON(text))
+		}
+	case fmt.Stringer:
+		return m.Text(value.String())
+	case []string:
+		masked := make([]string, len(value))
+		for i, text := range value {
+			masked[i] = m.Text(text)
+		}
+		return masked
+	}
+	return value
+}

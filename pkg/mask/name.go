@@ -1,0 +1,119 @@
+package mask
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Name says whether what stands under name is a secret: a key of JSON, a variable
+// of the environment, a header, a flag. It looks at whole words, whatever joins
+// them, so that apiKey, API_KEY and x-api-key are names of secrets, and max_tokens,
+// tokenizer and author are not. Names about a secret (token_type, password_length)
+// and tokens that are none (progressToken, nextPageToken) are not either.
+func Name(name string) bool {
+	if len(name) > 256 {
+		return false
+	}
+	if !mayName(name) {
+		return false
+	}
+	names := words(name)
+	if len(names) == 0 || isMeasure(names[len(names)-1]) {
+		return false
+	}
+	for i, word := range names {
+		previous := ""
+		if i > 0 {
+			previous = names[i-1]
+		}
+		if isSecretWord(word) || isSecretPair(previous, word) || word == "token" && !isHarmlessToken(previous) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayName is a quick refusal of most names: every secret word and pair holds one of
+// these.
+func mayName(name string) bool {
+	for _, part := range [...]string{"tok", "sec", "pas", "key", "aut", "cre", "coo", "jwt"} {
+		if containsFold(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// containsFold says whether name holds the ASCII word part, which is lower case.
+func containsFold(name, part string) bool {
+	for i := 0; i+len(part) <= len(name); i++ {
+		if strings.EqualFold(name[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSecretWord(word string) bool {
+	switch word {
+	case "secret", "secrets", "password", "passwords", "passwd", "passphrase", "passcode",
+		"authorization", "credential", "credentials", "cookie", "cookies", "jwt",
+		"apikey", "apikeys", "privatekey", "secretkey", "accesskey", "authtoken", "accesstoken", "dbpass":
+		return true
+	}
+	return false
+}
+
+func isSecretPair(previous, word string) bool {
+	switch word {
+	case "key", "keys":
+		return slices.Contains([]string{"api", "private", "secret", "access", "signing", "encryption", "auth", "master"}, previous)
+	case "pass":
+		return slices.Contains([]string{"db", "user", "smtp", "mysql", "pg", "admin", "root", "proxy", "mqtt"}, previous)
+	}
+	return false
+}
+
+// isHarmlessToken says that a token of this kind only counts or points.
+func isHarmlessToken(previous string) bool {
+	return slices.Contains([]string{"progress", "page", "next", "continuation", "max", "min", "num", "per", "cancellation"}, previous)
+}
+
+// isMeasure says that a name that ends in word is about the secret, and holds
+// something else.
+func isMeasure(word string) bool {
+	return slices.Contains([]string{
+		"count", "limit", "type", "length", "size", "budget", "usage", "expiry", "expires", "expiration", "ttl",
+		"url", "uri", "endpoint", "policy", "enabled", "required", "name", "id", "path", "file", "format", "at",
+	}, word)
+}
+
+// words splits name at everything that is neither letter nor digit, and where
+// camelCase begins a word, and gives them in lower case.
+func words(name string) []string {
+	var all []string
+	var word strings.Builder
+	flush := func() {
+		if word.Len() > 0 {
+			all = append(all, word.String())
+			word.Reset()
+		}
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			flush()
+			continue
+		}
+		// aB begins a word at B, and so does ABc: "apiKey", "APIKey".
+		if unicode.IsUpper(r) && i > 0 &&
+			(unicode.IsLower(runes[i-1]) || unicode.IsDigit(runes[i-1]) ||
+				i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			flush()
+		}
+		word.WriteRune(unicode.ToLower(r))
+	}
+	flush()
+	return all
+}
