@@ -1,31 +1,299 @@
 package exec
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 
-// Schema is a compiled input schema.
-type Schema struct{ raw json.RawMessage }
+	"github.com/agnivade/levenshtein"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
 
-// Problem is one way in which arguments do not fit a schema.
+// Reason says in which way a value does not fit its schema.
+type Reason string
+
+// The reasons.
+const (
+	ReasonMissing   Reason = "missing"   // a required parameter is not there
+	ReasonType      Reason = "type"      // another kind of value is expected
+	ReasonEnum      Reason = "enum"      // not one of the listed values
+	ReasonRange     Reason = "range"     // a number that is too small, too large, or between the steps
+	ReasonLength    Reason = "length"    // text, an array or an object of the wrong size
+	ReasonPattern   Reason = "pattern"   // text that does not match
+	ReasonUnique    Reason = "unique"    // an array that holds a value twice
+	ReasonUnknown   Reason = "unknown"   // a parameter outside the schema, under --strict
+	ReasonForbidden Reason = "forbidden" // a value or parameter that the schema excludes
+	ReasonChoice    Reason = "choice"    // no alternative fits, or more than one
+	ReasonSyntax    Reason = "syntax"    // text that is not the JSON it should be
+	ReasonConflict  Reason = "conflict"  // two values for one parameter
+)
+
+// maxGiven is the length in characters at which a value is cut in messages.
+const maxGiven = 60
+
+// Problem is one way in which arguments do not fit a schema. Its texts from the
+// schema are the server's own, not made safe for a terminal.
 type Problem struct {
-	Path    string
-	Message string
+	// Path leads to the value: "level", "options.mode", "items[2].name". It is
+	// empty for the arguments as a whole.
+	Path string `json:"path"`
+	// Reason sorts the problem.
+	Reason Reason `json:"reason"`
+	// Expected says what fits, in words: "integer", "at least 0".
+	Expected string `json:"expected,omitempty"`
+	// Given is the value as JSON, cut at 60 characters; empty where there is none.
+	Given string `json:"given,omitempty"`
+	// Description is what the schema says about the parameter.
+	Description string `json:"description,omitempty"`
+	// Options are the valid values of an enum as JSON, all of them.
+	Options []string `json:"options,omitempty"`
+	// Detail is a remark behind the rest: the nearest alternative, where JSON ends
+	// being JSON.
+	Detail string `json:"detail,omitempty"`
 }
 
-func (p Problem) String() string { return p.Message }
+// String is the problem as one line: "missing 'deviceName' (string: name of the
+// device)", "'level' must be integer; got "5"" (EXEC-7, VAL-1).
+func (p Problem) String() string {
+	text := p.sentence()
+	if p.Detail != "" {
+		text += " (" + p.Detail + ")"
+	}
+	return text
+}
 
-// UnknownParameter is a parameter that the schema does not name (VAL-2).
+func (p Problem) sentence() string {
+	switch p.Reason {
+	case ReasonMissing:
+		return "missing '" + p.Path + "'" + p.about()
+	case ReasonUnknown:
+		return "unknown parameter '" + p.Path + "'"
+	case ReasonForbidden:
+		return p.subject() + " " + p.Expected
+	}
+	text := p.subject() + " must " + p.verb() + p.Expected
+	if p.Given != "" {
+		text += "; got " + p.Given
+	}
+	return text
+}
+
+// verb fits the expectation: one is a kind or a value, or has a size, or does
+// something.
+func (p Problem) verb() string {
+	switch p.Reason {
+	case ReasonType, ReasonEnum, ReasonRange, ReasonSyntax:
+		return "be "
+	case ReasonLength:
+		return "have "
+	}
+	return ""
+}
+
+func (p Problem) subject() string {
+	if p.Path == "" {
+		return "the arguments"
+	}
+	return "'" + p.Path + "'"
+}
+
+// about puts a missing parameter's type and the first sentence about it in
+// parentheses.
+func (p Problem) about() string {
+	sentence := firstSentence(p.Description)
+	switch {
+	case p.Expected != "" && sentence != "":
+		return " (" + p.Expected + ": " + sentence + ")"
+	case p.Expected+sentence != "":
+		return " (" + p.Expected + sentence + ")"
+	}
+	return ""
+}
+
+// maxSentence is the length in characters at which a description is cut.
+const maxSentence = 120
+
+// firstSentence returns the beginning of a description, on one line, without its
+// full stop.
+func firstSentence(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+	text = strings.Join(strings.Fields(text), " ")
+	for i, char := range text {
+		if char != '.' || i+1 < len(text) && text[i+1] != ' ' {
+			continue
+		}
+		// "e.g. this" goes on; a sentence ends before a capital letter.
+		next := strings.TrimLeft(text[i+1:], " ")
+		if next == "" || !unicode.IsLower([]rune(next)[0]) {
+			text = text[:i]
+			break
+		}
+	}
+	return shorten(text, maxSentence)
+}
+
+// UnknownParameter is a parameter that the schema does not name (VAL-2). It is
+// passed on: the server may know more than its schema says.
 type UnknownParameter struct {
+	// Path leads to it, as in Problem.
 	Path string
+	// Near is the known name that it may be a misspelling of, or empty.
 	Near string
+	// Known are the names that the schema has in that place, sorted.
+	Known []string
 }
 
-func (u UnknownParameter) String() string   { return u.Path }
-func (u UnknownParameter) problem() Problem { return Problem{} }
+// String is a warning in one line: "unknown parameter 'lvl' (did you mean 'level'?)".
+func (u UnknownParameter) String() string { return u.problem().String() }
 
-// CompileSchema compiles a schema from a server.
-func CompileSchema(raw json.RawMessage) (*Schema, error) { return &Schema{raw}, nil }
+// problem is the same as an error, for --strict.
+func (u UnknownParameter) problem() Problem {
+	problem := Problem{Path: u.Path, Reason: ReasonUnknown, Options: u.Known}
+	const many = 12
+	switch {
+	case u.Near != "":
+		problem.Detail = "did you mean '" + u.Near + "'?"
+	case len(u.Known) > many:
+		problem.Detail = fmt.Sprintf("known: %s and %d more", strings.Join(u.Known[:many], ", "), len(u.Known)-many)
+	case len(u.Known) > 0:
+		problem.Detail = "known: " + strings.Join(u.Known, ", ")
+	}
+	return problem
+}
 
-// Validate checks arguments.
+// nearest returns the name that a misspelt one most likely means, or empty.
+func nearest(name string, known []string) string {
+	wanted, best, bestDistance := fold(name), "", 1+max(1, len(name)/3)
+	for _, candidate := range known {
+		distance := levenshtein.ComputeDistance(wanted, fold(candidate))
+		if distance < bestDistance {
+			best, bestDistance = candidate, distance
+		}
+	}
+	if best == "" {
+		for _, candidate := range known {
+			// An abbreviation: lvl of level.
+			if len(wanted) >= 2 && abbreviates(wanted, fold(candidate)) {
+				return candidate
+			}
+		}
+	}
+	return best
+}
+
+// abbreviates says whether short is long with letters left out, from its first
+// letter on.
+func abbreviates(short, long string) bool {
+	if long == "" || short[0] != long[0] {
+		return false
+	}
+	at := 0
+	for i := 0; i < len(long) && at < len(short); i++ {
+		if long[i] == short[at] {
+			at++
+		}
+	}
+	return at == len(short)
+}
+
+// fold makes spellings of one name equal: device_name, deviceName, Device-Name.
+func fold(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+// Remarks says what of the schema is not checked, one line each: patterns that
+// no engine can read.
+func (s *Schema) Remarks() []string { return slices.Clone(s.remarks) }
+
+// Validate is Check for callers to whom a schema that cannot judge is one that
+// finds nothing wrong.
 func (s *Schema) Validate(arguments json.RawMessage) ([]Problem, []UnknownParameter) {
-	return nil, nil
+	problems, unknown, _ := s.Check(arguments)
+	return problems, unknown
+}
+
+// Check holds arguments, a JSON object, against the schema and reports all
+// problems at once (VAL-1), and apart from them the parameters that the schema
+// does not name (VAL-2), also where it forbids them.
+//
+// An error means that the schema could not judge (VAL-3): it goes round in
+// circles, or takes more steps than any honest schema. The arguments are then
+// neither valid nor invalid.
+func (s *Schema) Check(arguments json.RawMessage) (problems []Problem, unknown []UnknownParameter, err error) {
+	if err := checkJSON(arguments); err != nil {
+		return []Problem{{Reason: ReasonSyntax, Expected: "a JSON object", Given: givenText(arguments), Detail: err.Error()}}, nil, nil
+	}
+	value, err := decode(arguments)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return []Problem{{Reason: ReasonType, Expected: "an object", Given: given(value)}}, nil, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failure, err := s.apply(value)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := newReport(s.document, value)
+	if failure != nil {
+		if cycle := findCycle(failure); cycle != nil {
+			return nil, nil, cycle
+		}
+		report.add(failure)
+	}
+	report.addUnknown()
+	return report.sorted(), report.unknown, nil
+}
+
+// frames bounds how deep the validator may recurse: Go ends a program whose
+// stack outgrows 1 GB, and nothing can recover from that.
+const frames = 200_000
+
+// apply runs the validator within its limits.
+func (s *Schema) apply(value any) (failure *jsonschema.ValidationError, err error) {
+	if s.compiled == nil {
+		return nil, nil
+	}
+	defer func() {
+		switch cause := recover(); cause {
+		case nil:
+		case errBudget:
+			err = errBudget
+		default:
+			err = fmt.Errorf("the schema cannot be applied: %v", cause)
+		}
+	}()
+	count, depth := measure(value)
+	steps := maxSteps + stepsPerValue*count
+	if (depth+1)*(s.size+1) > frames {
+		steps = min(steps, frames)
+	}
+	s.meter.start(steps)
+	errors.As(s.compiled.Validate(value), &failure)
+	return failure, nil
+}
+
+// measure counts the values in a value, and how deep they are nested.
+func measure(value any) (count, depth int) {
+	count = 1
+	add := func(part any) {
+		n, d := measure(part)
+		count, depth = count+n, max(depth, d)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, part := range value {
+			add(part)
+		}
+	case []any:
+		for _, part := range value {
+			add(part)
+		}
+	}
+	return count, depth + 1
 }

@@ -1,0 +1,227 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// choose explains why no alternative of an anyOf or oneOf fits: by what they
+// all want where that can be said in one breath, else by the alternative that
+// comes nearest.
+func (r *report) choose(err *jsonschema.ValidationError) {
+	here := r.path(err.InstanceLocation)
+	var tried []*report
+	for _, cause := range err.Causes {
+		branch := &report{document: r.document, value: r.value, choice: true}
+		branch.add(cause)
+		branch.problems = branch.sorted()
+		if len(branch.problems) == 0 && len(branch.unknown) > 0 {
+			// Only unknown parameters stand between it and the arguments.
+			r.take(branch)
+			return
+		}
+		tried = append(tried, branch)
+	}
+	if len(tried) == 0 {
+		r.addLeaf(err)
+		return
+	}
+	if problem, ok := sameKind(tried, here); ok {
+		r.problems = append(r.problems, problem)
+		return
+	}
+	if problem, ok := oneMissing(tried); ok {
+		r.problems = append(r.problems, problem)
+		return
+	}
+	best := slices.MinFunc(tried, func(a, b *report) int { return a.distance(here) - b.distance(here) })
+	if len(best.problems) == 0 {
+		r.addLeaf(err)
+		return
+	}
+	best.remark(r.alternativesOf(err, tried, here))
+	r.take(best)
+}
+
+// take adds what another report found.
+func (r *report) take(other *report) {
+	r.problems = append(r.problems, other.problems...)
+	for _, u := range other.unknown {
+		if !slices.ContainsFunc(r.unknown, func(known UnknownParameter) bool { return known.Path == u.Path }) {
+			r.unknown = append(r.unknown, u)
+		}
+	}
+}
+
+// remark puts a remark on the first problem, unless it has one that says more.
+func (r *report) remark(text string) {
+	if r.problems[0].Detail == "" {
+		r.problems[0].Detail = text
+	}
+}
+
+// distance weighs how far the arguments are from an alternative. Another kind of
+// value is farthest; then another value where the alternative names one, which
+// is how alternatives are told apart.
+func (r *report) distance(here string) int {
+	const kindWeight, valueWeight, missingWeight, unknownWeight = 1000, 100, 10, 5
+	sum := unknownWeight * len(r.unknown)
+	for _, problem := range r.problems {
+		switch {
+		case problem.Path == here && problem.Reason == ReasonType:
+			sum += kindWeight
+		case problem.Reason == ReasonEnum:
+			sum += valueWeight
+		case problem.Reason == ReasonMissing || problem.Reason == ReasonForbidden:
+			sum += missingWeight
+		default:
+			sum++
+		}
+	}
+	return sum
+}
+
+// wrongKind says that an alternative wants another kind of value altogether.
+func (r *report) wrongKind(here string) bool {
+	return len(r.problems) == 1 && r.problems[0].Path == here && r.problems[0].Reason == ReasonType
+}
+
+// sameKind makes one problem of alternatives that each want one kind or one of
+// some values in the same place: "must be one of "on", "off"", "must be string
+// or integer".
+func sameKind(tried []*report, here string) (Problem, bool) {
+	var expected, options []string
+	merged := tried[0].problems
+	for _, branch := range tried {
+		if len(branch.problems) != 1 || len(branch.unknown) > 0 {
+			return Problem{}, false
+		}
+		problem := branch.problems[0]
+		switch {
+		case problem.Path != here:
+			return Problem{}, false
+		case problem.Reason == ReasonEnum:
+			options = append(options, problem.Options...)
+		case problem.Reason == ReasonType:
+			expected = append(expected, strings.Split(problem.Expected, " or ")...)
+		default:
+			return Problem{}, false
+		}
+	}
+	problem := merged[0]
+	switch {
+	case len(options) == 0:
+		problem.Expected = strings.Join(unique(expected), " or ")
+	default:
+		options = unique(options)
+		problem.Reason, problem.Options = ReasonEnum, options
+		problem.Expected = oneOfTexts(append(slices.Clone(options), unique(expected)...))
+	}
+	return problem, true
+}
+
+// oneMissing makes one problem of alternatives that each lack one parameter.
+func oneMissing(tried []*report) (Problem, bool) {
+	var names []string
+	for _, branch := range tried {
+		if len(branch.problems) != 1 || branch.problems[0].Reason != ReasonMissing {
+			return Problem{}, false
+		}
+		names = append(names, branch.problems[0].Path)
+	}
+	names = unique(names)
+	problem := tried[0].problems[0]
+	if len(names) > 1 {
+		problem.Detail = "or '" + strings.Join(names[1:], "' or '") + "' instead"
+	}
+	return problem, true
+}
+
+// alternativesOf says which alternatives there were, for the remark on the
+// nearest; nothing where only one is of the right kind.
+func (r *report) alternativesOf(err *jsonschema.ValidationError, tried []*report, here string) string {
+	var names []string
+	schemas := r.alternativeSchemas(err, len(tried))
+	possible := 0
+	for i, branch := range tried {
+		if branch.wrongKind(here) {
+			continue
+		}
+		possible++
+		if schemas != nil {
+			if name := r.document.alternativeName(schemas[i]); name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	const many = 8
+	switch {
+	case possible < 2:
+		return ""
+	case len(names) != possible || possible > many:
+		return fmt.Sprintf("nearest of %d alternatives", possible)
+	}
+	return "nearest of the alternatives " + strings.Join(names, ", ")
+}
+
+// alternativeSchemas finds the alternatives in the schema by the error's place.
+func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []any {
+	fragment, ok := strings.CutPrefix(err.SchemaURL, schemaURL)
+	if !ok {
+		return nil
+	}
+	schema, ok := r.document.resolve(fragment)
+	if !ok {
+		return nil
+	}
+	object, _ := schema.(map[string]any)
+	list, _ := object[err.ErrorKind.KeywordPath()[0]].([]any)
+	if len(list) != n {
+		return nil
+	}
+	return list
+}
+
+// alternativeName names one alternative: by its title, the value that sets it
+// apart, or what it requires.
+func (d *document) alternativeName(schema any) string {
+	for _, part := range d.facets(schema) {
+		if title, ok := part["title"].(string); ok && title != "" {
+			return title
+		}
+	}
+	required := d.required(schema)
+	for _, name := range required {
+		property, _ := d.property(schema, name)
+		for _, part := range d.facets(property) {
+			if value, ok := part["const"]; ok {
+				return name + "=" + given(value)
+			}
+		}
+	}
+	if len(required) > 0 {
+		return "{" + strings.Join(required, ", ") + "}"
+	}
+	return d.typeName(schema)
+}
+
+func oneOfTexts(texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "one of " + strings.Join(texts, ", ")
+}
+
+// unique drops repetitions and keeps the order.
+func unique(texts []string) []string {
+	var kept []string
+	for _, text := range texts {
+		if !slices.Contains(kept, text) {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,303 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of what toolx reads as JSON. They lie far above what tools use and far
+// below what would exhaust memory or stack.
+const (
+	maxDepth        = 500  // of nesting, in arguments and in schemas
+	maxNumberLength = 1000 // characters of one number
+	maxExponent     = 400  // of ten; a float64 ends at 308
+)
+
+// member is one name and value of a JSON object, cut from its text byte for byte.
+type member struct {
+	name  string
+	key   json.RawMessage // the name as written, with its quotes
+	value json.RawMessage
+}
+
+// checkJSON refuses text that is not exactly one JSON value, and text that JSON
+// allows but that no two programs read alike: a name twice in one object (the
+// reader decides which value wins), invalid UTF-8, numbers outside every
+// machine's range, nesting deeper than maxDepth.
+func checkJSON(text []byte) error {
+	if at := invalidUTF8(text); at >= 0 {
+		return fmt.Errorf("not valid UTF-8 at byte %d", at+1)
+	}
+	if !json.Valid(text) {
+		return syntaxError(text)
+	}
+	checker := jsonChecker{text: text}
+	return checker.check()
+}
+
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
+func invalidUTF8(text []byte) int {
+	if utf8.Valid(text) {
+		return -1
+	}
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// syntaxError says where and why text is not JSON.
+func syntaxError(text []byte) error {
+	var value json.RawMessage
+	err := json.Unmarshal(text, &value)
+	var syntax *json.SyntaxError
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return errors.New("empty where JSON is expected")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("not JSON: %s (byte %d)", syntax.Error(), syntax.Offset)
+	case err != nil:
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	return errors.New("not JSON")
+}
+
+// jsonChecker walks valid JSON once, without recursion.
+type jsonChecker struct {
+	text []byte
+	at   int
+	// open has a set of the names so far for every object that is open, and nil
+	// for every array.
+	open []map[string]bool
+}
+
+func (c *jsonChecker) check() error {
+	for c.at < len(c.text) {
+		if err := c.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *jsonChecker) step() error {
+	switch char := c.text[c.at]; {
+	case char == '{' || char == '[':
+		var names map[string]bool
+		if char == '{' {
+			names = make(map[string]bool)
+		}
+		c.open = append(c.open, names)
+		if len(c.open) > maxDepth {
+			return fmt.Errorf("nested deeper than %d levels", maxDepth)
+		}
+	case char == '}' || char == ']':
+		c.open = c.open[:len(c.open)-1]
+	case char == '"':
+		return c.quoted()
+	case char == '-' || char >= '0' && char <= '9':
+		return c.number()
+	}
+	c.at++
+	return nil
+}
+
+// quoted passes one string, which is a name where a colon follows.
+func (c *jsonChecker) quoted() error {
+	end := stringEnd(c.text, c.at)
+	raw := c.text[c.at:end]
+	c.at = end
+	if next := spaceEnd(c.text, end); next == len(c.text) || c.text[next] != ':' {
+		return nil
+	}
+	names := c.open[len(c.open)-1]
+	name := unquote(raw)
+	if names[name] {
+		return fmt.Errorf("duplicate keys: %q is given twice in one object (byte %d)", name, end-len(raw)+1)
+	}
+	names[name] = true
+	return nil
+}
+
+func (c *jsonChecker) number() error {
+	end := c.at
+	for end < len(c.text) && strings.IndexByte("+-.eE0123456789", c.text[end]) >= 0 {
+		end++
+	}
+	number := string(c.text[c.at:end])
+	c.at = end
+	return checkNumber(number)
+}
+
+// checkNumber refuses a JSON number that costs more to compute with than it can
+// be worth: exact arithmetic on 1e999999 takes a million digits.
+func checkNumber(number string) error {
+	if len(number) > maxNumberLength {
+		return fmt.Errorf("a number of %d characters is too long", len(number))
+	}
+	if at := strings.IndexAny(number, "eE"); at >= 0 {
+		exponent, err := strconv.Atoi(number[at+1:])
+		if err != nil || exponent > maxExponent || exponent < -maxExponent {
+			return fmt.Errorf("the number %s is out of range", shorten(number, maxGiven))
+		}
+	}
+	return nil
+}
+
+// members cuts a valid JSON object into its members; ok is false where text is
+// another kind of value. Nothing is copied.
+func members(text json.RawMessage) (list []member, ok bool) {
+	at := spaceEnd(text, 0)
+	if at == len(text) || text[at] != '{' {
+		return nil, false
+	}
+	at++
+	for {
+		at = spaceEnd(text, at)
+		if text[at] == ',' {
+			at = spaceEnd(text, at+1)
+		}
+		if text[at] == '}' {
+			return list, true
+		}
+		end := stringEnd(text, at)
+		key := text[at:end]
+		colon := spaceEnd(text, end)
+		start := spaceEnd(text, colon+1)
+		at = valueEnd(text, start)
+		list = append(list, member{name: unquote(key), key: key, value: text[start:at]})
+	}
+}
+
+// object writes members back as one JSON object.
+func object(list []member) json.RawMessage {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, m := range list {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(m.key)
+		out.WriteByte(':')
+		out.Write(m.value)
+	}
+	out.WriteByte('}')
+	return out.Bytes()
+}
+
+// newMember makes a member whose name needs quoting.
+func newMember(name string, value json.RawMessage) member {
+	return member{name: name, key: quoteJSON(name), value: value}
+}
+
+// find returns the index of the member of that name, or -1.
+func find(list []member, name string) int {
+	return slices.IndexFunc(list, func(m member) bool { return m.name == name })
+}
+
+// spaceEnd returns the offset of the first byte from at that is not JSON space.
+func spaceEnd(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r') {
+		at++
+	}
+	return at
+}
+
+// stringEnd returns the offset behind the string that begins at at.
+func stringEnd(text []byte, at int) int {
+	for at++; at < len(text); at++ {
+		switch text[at] {
+		case '\\':
+			at++
+		case '"':
+			return at + 1
+		}
+	}
+	return len(text)
+}
+
+// valueEnd returns the offset behind the value that begins at at.
+func valueEnd(text []byte, at int) int {
+	depth := 0
+	for at < len(text) {
+		switch text[at] {
+		case '"':
+			at = stringEnd(text, at)
+			if depth == 0 {
+				return at
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return at // the end of what holds a number or a word
+			}
+			depth--
+			if depth == 0 {
+				return at + 1
+			}
+		case ',', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return at
+			}
+		}
+		at++
+	}
+	return at
+}
+
+// unquote decodes a JSON string.
+func unquote(raw json.RawMessage) string {
+	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
+	}
+	return text
+}
+
+// quoteJSON encodes text, which is valid UTF-8, as a JSON string.
+func quoteJSON(text string) json.RawMessage {
+	raw, err := marshalJSON(text)
+	if err != nil {
+		return json.RawMessage(strconv.Quote(text))
+	}
+	return raw
+}
+
+// decode reads valid JSON into maps, slices and json.Number, so that no digit is lost.
+func decode(text []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	return value, nil
+}
+
+// shorten cuts text to at most limit characters, the last of which then is "…".
+func shorten(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	for i := range text {
+		if limit--; limit == 0 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}

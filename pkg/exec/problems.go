@@ -1,0 +1,372 @@
+package exec
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// report turns the validator's tree of errors into a list that a person can act on.
+type report struct {
+	document *document
+	value    any // the arguments
+	// choice says that the errors are those of one alternative among several.
+	choice   bool
+	problems []Problem
+	unknown  []UnknownParameter
+}
+
+func newReport(document *document, value any) *report {
+	return &report{document: document, value: value}
+}
+
+// add takes one error with all its causes.
+func (r *report) add(err *jsonschema.ValidationError) {
+	switch k := err.ErrorKind.(type) {
+	case nil:
+		// Below a "not" or an "if" the validator keeps no reasons.
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		for _, cause := range err.Causes {
+			r.add(cause)
+		}
+	case *kind.AnyOf:
+		r.choose(err)
+	case *kind.OneOf:
+		if len(k.Subschemas) == 0 {
+			r.choose(err)
+		} else {
+			r.addLeaf(err)
+		}
+	case *kind.Required:
+		r.addMissing(err.InstanceLocation, k.Missing, "")
+	case *kind.Dependency:
+		r.addMissing(err.InstanceLocation, k.Missing, k.Prop)
+	case *kind.DependentRequired:
+		r.addMissing(err.InstanceLocation, k.Missing, k.Prop)
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			r.addOutside(append(slices.Clone(err.InstanceLocation), name))
+		}
+	case *kind.PropertyNames:
+		r.addName(err, k.Property)
+	case *kind.FalseSchema:
+		if strings.HasSuffix(err.SchemaURL, "/unevaluatedProperties") {
+			r.addOutside(err.InstanceLocation)
+			return
+		}
+		r.addLeaf(err)
+	default:
+		r.addLeaf(err)
+	}
+}
+
+// addLeaf adds an error about one value.
+func (r *report) addLeaf(err *jsonschema.ValidationError) {
+	problem := problemOf(err, valueAt(r.value, err.InstanceLocation))
+	problem.Path = r.path(err.InstanceLocation)
+	if schema, ok := r.document.at(err.InstanceLocation); ok && len(err.InstanceLocation) > 0 {
+		problem.Description = r.document.description(schema)
+		if values, ok := r.document.options(schema); ok && problem.Reason == ReasonType {
+			problem.Reason, problem.Expected, problem.Options = ReasonEnum, oneOf(values), optionTexts(values)
+		}
+	}
+	r.problems = append(r.problems, problem)
+}
+
+// addMissing adds a problem for each name that an object lacks. because is the
+// parameter that makes them necessary, or empty.
+func (r *report) addMissing(location, names []string, because string) {
+	object, _ := r.document.at(location)
+	for _, name := range names {
+		problem := Problem{Path: r.path(append(slices.Clone(location), name)), Reason: ReasonMissing}
+		if schema, ok := r.document.property(object, name); ok {
+			problem.Expected = r.document.typeName(schema)
+			problem.Description = r.document.description(schema)
+			if values, ok := r.document.options(schema); ok {
+				problem.Options = optionTexts(values)
+			}
+		}
+		if because != "" {
+			problem.Detail = "needed because '" + because + "' is given"
+		}
+		r.problems = append(r.problems, problem)
+	}
+}
+
+// addOutside takes a parameter that a closed schema (additionalProperties: false)
+// does not admit. One that the schema names nowhere is unknown, not a problem
+// (VAL-2). One that it names in another alternative does not go with the rest.
+// One that it names in another part of an allOf is the well-known mistake of two
+// closed schemas that exclude each other's parameters; servers never mean it.
+func (r *report) addOutside(location []string) {
+	last := len(location) - 1
+	object, _ := r.document.at(location[:last])
+	known := r.document.names(object)
+	switch {
+	case !slices.Contains(known, location[last]):
+		r.addUnknownParameter(location, known)
+	case r.choice:
+		r.problems = append(r.problems, Problem{
+			Path: r.path(location), Reason: ReasonForbidden,
+			Expected: "cannot be given together with the other parameters",
+		})
+	}
+}
+
+func (r *report) addUnknownParameter(location, known []string) {
+	path := r.path(location)
+	for _, u := range r.unknown {
+		if u.Path == path {
+			return
+		}
+	}
+	r.unknown = append(r.unknown, UnknownParameter{Path: path, Near: nearest(location[len(location)-1], known), Known: known})
+}
+
+// addName adds a name that the schema's propertyNames refuses.
+func (r *report) addName(err *jsonschema.ValidationError, name string) {
+	problem := Problem{
+		Path:     r.path(append(slices.Clone(err.InstanceLocation), name)),
+		Reason:   ReasonForbidden,
+		Expected: "is not a name that is allowed here",
+	}
+	if leaf := firstLeaf(err); leaf != err {
+		reason := problemOf(leaf, name)
+		problem.Detail = "it must " + reason.verb() + reason.Expected
+	}
+	r.problems = append(r.problems, problem)
+}
+
+func firstLeaf(err *jsonschema.ValidationError) *jsonschema.ValidationError {
+	for len(err.Causes) > 0 {
+		err = err.Causes[0]
+	}
+	return err
+}
+
+// sorted returns the problems in an order that does not change from run to run:
+// what is missing first, each as its schema lists it, then the others by path.
+func (r *report) sorted() []Problem {
+	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+		missingA, missingB := a.Reason == ReasonMissing, b.Reason == ReasonMissing
+		switch {
+		case missingA && missingB:
+			return cmp.Compare(parent(a.Path), parent(b.Path))
+		case missingA:
+			return -1
+		case missingB:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.String(), b.String()))
+	})
+	slices.SortFunc(r.unknown, func(a, b UnknownParameter) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(r.problems, func(a, b Problem) bool { return a.String() == b.String() })
+}
+
+func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
+
+// path writes a location in the arguments as a person would: options.mode, items[2].
+func (r *report) path(location []string) string {
+	var path strings.Builder
+	value := r.value
+	for _, token := range location {
+		_, inArray := value.([]any)
+		switch {
+		case inArray:
+			path.WriteString("[" + token + "]")
+		case token == "" || strings.ContainsAny(token, ".[]\"' "):
+			path.WriteString("[" + strconv.Quote(token) + "]")
+		case path.Len() > 0:
+			path.WriteString("." + token)
+		default:
+			path.WriteString(token)
+		}
+		value = valueAt(value, []string{token})
+	}
+	return path.String()
+}
+
+// valueAt follows names and indexes into a value; nil where they lead nowhere.
+func valueAt(value any, location []string) any {
+	for _, token := range location {
+		switch at := value.(type) {
+		case map[string]any:
+			value = at[token]
+		case []any:
+			index, err := strconv.Atoi(token)
+			if err != nil || index < 0 || index >= len(at) {
+				return nil
+			}
+			value = at[index]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// problemOf says what is wrong with one value; Path stays empty.
+func problemOf(err *jsonschema.ValidationError, value any) Problem {
+	problem := Problem{Given: given(value)}
+	set := func(reason Reason, expected string) { problem.Reason, problem.Expected = reason, expected }
+	switch k := err.ErrorKind.(type) {
+	case *kind.Type:
+		set(ReasonType, strings.Join(k.Want, " or "))
+	case *kind.Enum:
+		set(ReasonEnum, oneOf(k.Want))
+		problem.Options = optionTexts(k.Want)
+	case *kind.Const:
+		set(ReasonEnum, oneOf([]any{k.Want}))
+		problem.Options = optionTexts([]any{k.Want})
+	case *kind.Pattern:
+		set(ReasonPattern, "match the pattern "+k.Want)
+	case *kind.Minimum:
+		set(ReasonRange, "at least "+decimal(k.Want))
+	case *kind.Maximum:
+		set(ReasonRange, "at most "+decimal(k.Want))
+	case *kind.ExclusiveMinimum:
+		set(ReasonRange, "more than "+decimal(k.Want))
+	case *kind.ExclusiveMaximum:
+		set(ReasonRange, "less than "+decimal(k.Want))
+	case *kind.MultipleOf:
+		set(ReasonRange, "a multiple of "+decimal(k.Want))
+	case *kind.MinLength:
+		set(ReasonLength, "at least "+count(k.Want, "character"))
+	case *kind.MaxLength:
+		set(ReasonLength, "at most "+count(k.Want, "character"))
+	default:
+		return collectionProblem(err.ErrorKind, problem)
+	}
+	return problem
+}
+
+// collectionProblem says what is wrong with an array, an object, or a choice.
+func collectionProblem(errorKind jsonschema.ErrorKind, problem Problem) Problem {
+	set := func(reason Reason, expected, given string) {
+		problem.Reason, problem.Expected, problem.Given = reason, expected, given
+	}
+	switch k := errorKind.(type) {
+	case *kind.MinItems:
+		set(ReasonLength, "at least "+count(k.Want, "item"), strconv.Itoa(k.Got))
+	case *kind.MaxItems:
+		set(ReasonLength, "at most "+count(k.Want, "item"), strconv.Itoa(k.Got))
+	case *kind.AdditionalItems:
+		set(ReasonLength, count(k.Count, "item")+" less", "")
+	case *kind.MinProperties:
+		set(ReasonLength, "at least "+count(k.Want, "member"), strconv.Itoa(k.Got))
+	case *kind.MaxProperties:
+		set(ReasonLength, "at most "+count(k.Want, "member"), strconv.Itoa(k.Got))
+	case *kind.UniqueItems:
+		set(ReasonUnique, "not hold a value twice", "")
+		problem.Detail = fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
+	case *kind.Contains:
+		set(ReasonChoice, "hold an item that fits the schema", problem.Given)
+	case *kind.MinContains:
+		set(ReasonChoice, "hold at least "+count(k.Want, "item")+" of the kind the schema asks for", strconv.Itoa(len(k.Got)))
+	case *kind.MaxContains:
+		set(ReasonChoice, "hold at most "+count(k.Want, "item")+" of the kind the schema limits", strconv.Itoa(len(k.Got)))
+	case *kind.OneOf:
+		set(ReasonChoice, "fit exactly one alternative of the schema", problem.Given)
+		if len(k.Subschemas) == 2 {
+			problem.Detail = fmt.Sprintf("it fits alternatives %d and %d", k.Subschemas[0]+1, k.Subschemas[1]+1)
+		}
+	case *kind.AnyOf:
+		set(ReasonChoice, "fit an alternative of the schema", problem.Given)
+	case *kind.FalseSchema:
+		set(ReasonForbidden, "is not allowed", "")
+	case *kind.Not:
+		set(ReasonForbidden, "has a value that the schema excludes", "")
+	default:
+		set(ReasonForbidden, "does not fit the schema", "")
+	}
+	return problem
+}
+
+// findCycle looks for a schema that refers to itself without end: what else the
+// validator says then is worth nothing.
+func findCycle(err *jsonschema.ValidationError) error {
+	switch k := err.ErrorKind.(type) {
+	case *kind.RefCycle:
+		return fmt.Errorf("the schema refers to itself without end at %s", strings.TrimPrefix(k.URL, schemaURL))
+	case *kind.InvalidJsonValue:
+		return errors.New("the schema cannot be applied")
+	}
+	for _, cause := range err.Causes {
+		if cycle := findCycle(cause); cycle != nil {
+			return cycle
+		}
+	}
+	return nil
+}
+
+// given is a value as JSON, cut to fit a message.
+func given(value any) string {
+	raw, err := marshalJSON(value)
+	if err != nil {
+		return ""
+	}
+	return shorten(string(raw), maxGiven)
+}
+
+// givenText is text that may not be JSON, quoted where it is not.
+func givenText(text []byte) string {
+	if json.Valid(text) {
+		return shorten(strings.TrimSpace(string(text)), maxGiven)
+	}
+	return shorten(string(quoteJSON(shorten(string(text), maxGiven))), maxGiven)
+}
+
+// oneOf is the expectation of one of several values.
+func oneOf(values []any) string {
+	if len(values) == 1 {
+		return given(values[0])
+	}
+	return "one of " + listOptions(values, ", ")
+}
+
+// listOptions lists values as JSON, the first twenty of them.
+func listOptions(values []any, separator string) string {
+	const many = 20
+	texts := optionTexts(values[:min(len(values), many)])
+	if more := len(values) - many; more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(texts, separator)
+}
+
+func optionTexts(values []any) []string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		raw, err := marshalJSON(value)
+		if err != nil {
+			continue
+		}
+		texts[i] = string(raw)
+	}
+	return texts
+}
+
+// decimal writes a bound without fractions and without hundreds of zeros.
+func decimal(value *big.Rat) string {
+	const digits = 20
+	if value.IsInt() && len(value.Num().String()) <= digits {
+		return value.Num().String()
+	}
+	float, _ := value.Float64()
+	return strconv.FormatFloat(float, 'g', -1, 64)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
