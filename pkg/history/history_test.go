@@ -1,0 +1,353 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/mask"
+)
+
+func finished(id, arguments string, err error) exec.CallFinished {
+	return exec.CallFinished{
+		Time:      exec.Time{At: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)},
+		ID:        id,
+		Arguments: json.RawMessage(arguments),
+		Result: &exec.Result{
+			Success: err == nil, Err: err, ToolName: "zwave__control", Server: "zwave", Duration: 12300 * time.Microsecond,
+		},
+	}
+}
+
+func openLog(t *testing.T, path string, masker *mask.Masker) *Log {
+	t.Helper()
+	log, err := Open(path, masker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Notice = func(err error) { t.Errorf("notice: %v", err) }
+	return log
+}
+
+func read(t *testing.T, path string, n int) []Entry {
+	t.Helper()
+	entries, err := Read(path, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// EXEC-11: name, arguments, time, outcome; secrets masked.
+func TestRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "toolx", "history.jsonl")
+	log := openLog(t, path, mask.New("hunter2"))
+	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
+		t.Errorf("the folder is there before the first call: %v", err)
+	}
+	log.Record(exec.CallStarted{ID: "1"})
+	log.Record(finished("1", `{"z":1,"api_key":"k","n":12345678901234567890}`, nil))
+	log.Record(finished("2", `{"text":"hunter2"}`, &exec.ToolError{Message: "no hunter2 here"}))
+	log.Record(finished("3", ``, &exec.TimeoutError{Tool: "x", After: time.Second}))
+
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := strconv.Itoa(os.Getpid())
+	want := `{"time":"2026-11-20T08:00:00Z","id":"1","pid":` + pid + `,"tool":"zwave__control","server":"zwave",` +
+		`"arguments":{"z":1,"api_key":"***","n":12345678901234567890},"success":true,"execution_time_ms":12.3}` + "\n" +
+		`{"time":"2026-11-20T08:00:00Z","id":"2","pid":` + pid + `,"tool":"zwave__control","server":"zwave",` +
+		`"arguments":{"text":"***"},"success":false,"error":"no *** here","kind":"tool","execution_time_ms":12.3}` + "\n"
+	if got := string(text); !strings.HasPrefix(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if runtime.GOOS != "windows" {
+		checkMode(t, path, 0o600)
+		checkMode(t, filepath.Dir(path), 0o700)
+	}
+	entries := read(t, path, 2)
+	if len(entries) != 2 || entries[0].ID != "2" || entries[1].Kind != exec.KindTimeout || string(entries[1].Arguments) != "{}" {
+		t.Errorf("read %+v", entries)
+	}
+}
+
+func checkMode(t *testing.T, path string, want os.FileMode) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != want {
+		t.Errorf("%s has mode %o, want %o", path, got, want)
+	}
+}
+
+// EXEC-11 on the real executor: what it emits is what is logged, unknown tools too.
+func TestRecordsTheExecutor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log := openLog(t, path, nil)
+	bus := new(exec.Bus)
+	defer bus.Subscribe(log.Record)()
+	tool, err := exec.NewTool(json.RawMessage(`{"name":"hello","inputSchema":{"type":"object"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool.Implementation = reply(`{"content":[{"type":"text","text":"hi"}]}`)
+	executor := &exec.Executor{Registry: exec.NewRegistry(bus), Bus: bus}
+	executor.Registry.Register(tool)
+
+	executor.Call(context.Background(), exec.Call{Tool: "hello", Arguments: json.RawMessage(`{"password":"p"}`)})
+	executor.Call(context.Background(), exec.Call{Tool: "helo"})
+	entries := read(t, path, 0)
+	if len(entries) != 2 {
+		t.Fatalf("%d entries, want 2", len(entries))
+	}
+	if e := entries[0]; e.Tool != "hello" || !e.Success || string(e.Arguments) != `{"password":"***"}` || e.Time.IsZero() {
+		t.Errorf("the call: %+v", e)
+	}
+	if e := entries[1]; e.Tool != "helo" || e.Success || e.Kind != exec.KindNotFound || e.Error == "" {
+		t.Errorf("the unknown tool: %+v", e)
+	}
+}
+
+type reply string
+
+func (r reply) CallTool(context.Context, exec.Request) (json.RawMessage, error) {
+	return json.RawMessage(r), nil
+}
+
+func TestHugeArguments(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	secret := strings.Repeat("s", 100)
+	log := openLog(t, path, mask.New(secret))
+	// The secret lies across the cut.
+	arguments := `{"text":"` + strings.Repeat("é", (maxArguments-40)/2) + secret + strings.Repeat("x", 1<<20) + `"}`
+	log.Record(finished("1", arguments, nil))
+	log.Record(finished("2", `{"broken":`, errors.New(strings.Repeat("e", 1<<20))))
+	entries := read(t, path, 0)
+	if len(entries) != 2 {
+		t.Fatalf("%d entries, want 2", len(entries))
+	}
+	var kept string
+	if err := json.Unmarshal(entries[0].Arguments, &kept); err != nil {
+		t.Fatalf("cut arguments are no string: %v", err)
+	}
+	if entries[0].ArgumentsBytes != len(arguments) || len(kept) > maxArguments+len("…") || strings.Contains(kept, "sss") {
+		t.Errorf("kept %d of %d bytes: …%s", len(kept), entries[0].ArgumentsBytes, kept[len(kept)-60:])
+	}
+	if string(entries[1].Arguments) != `"{\"broken\":"` || len(entries[1].Error) > maxError+len("…") {
+		t.Errorf("arguments %s, error of %d bytes", entries[1].Arguments, len(entries[1].Error))
+	}
+}
+
+func TestRotation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log := openLog(t, path, nil)
+	log.limit = 1000
+	const calls = 40
+	for i := range calls {
+		log.Record(finished(strconv.Itoa(i), `{}`, nil))
+	}
+	if got := len(rotated(path)); got != backups {
+		t.Errorf("%d rotated logs, want %d", got, backups)
+	}
+	entries := read(t, path, 10)
+	if len(entries) != 10 {
+		t.Fatalf("%d entries across files, want 10", len(entries))
+	}
+	for i, entry := range entries {
+		if want := strconv.Itoa(calls - 10 + i); entry.ID != want {
+			t.Errorf("entry %d is call %s, want %s", i, entry.ID, want)
+		}
+	}
+}
+
+func TestLockOfADeadProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log := openLog(t, path, nil)
+	log.limit = 100
+	if err := os.WriteFile(path+".lock", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log.Record(finished("1", `{}`, nil))
+	log.Record(finished("2", `{}`, nil))
+	if got := len(rotated(path)); got != 0 {
+		t.Errorf("rotated %d times while another process does", got)
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path+".lock", long, long); err != nil {
+		t.Fatal(err)
+	}
+	log.Record(finished("3", `{}`, nil)) // removes the lock
+	log.Record(finished("4", `{}`, nil))
+	if got := len(rotated(path)); got != 1 {
+		t.Errorf("rotated %d times, want 1", got)
+	}
+	if got := len(read(t, path, 0)); got != 4 {
+		t.Errorf("%d entries, want 4", got)
+	}
+}
+
+func TestBrokenLinesAreSkipped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	text := "\n{\"tool\":\"a\",\"id\":\"1\"}\nnot json\n{\"tool\":\"b\",\"id\":\"2\"}\n\n[]\n{\"tool\":\"c\",\"id\":\"3\"}\n{\"tool\":\"d\""
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, entry := range read(t, path, 0) {
+		ids = append(ids, entry.ID)
+	}
+	if got := strings.Join(ids, " "); got != "1 2 3" {
+		t.Errorf("read %q", got)
+	}
+	if got := read(t, filepath.Join(t.TempDir(), "none.jsonl"), 5); len(got) != 0 {
+		t.Errorf("a missing log has %d entries", len(got))
+	}
+}
+
+func TestUnwritableFolderIsNoticedOnce(t *testing.T) {
+	// A file where the folder should be fails for every user, root included.
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	log := openLog(t, filepath.Join(file, "toolx", "history.jsonl"), nil)
+	var notices []error
+	log.Notice = func(err error) { notices = append(notices, err) }
+	for range 3 {
+		log.Record(finished("1", `{}`, nil))
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0].Error(), file) {
+		t.Errorf("notices: %v", notices)
+	}
+}
+
+func TestClosedLogIsLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log := openLog(t, path, nil)
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log.Record(finished("1", `{}`, nil))
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("a closed log wrote: %v", err)
+	}
+}
+
+func TestStateFolder(t *testing.T) {
+	tests := []struct {
+		name, system string
+		env          map[string]string
+		want         string // empty: an error
+	}{
+		{"XDG", "linux", map[string]string{"XDG_STATE_HOME": "/state", "HOME": "/home/u"}, "/state"},
+		{"a relative XDG path is invalid", "linux", map[string]string{"XDG_STATE_HOME": "state", "HOME": "/home/u"}, "/home/u/.local/state"},
+		{"home", "linux", map[string]string{"HOME": "/home/u"}, "/home/u/.local/state"},
+		{"macOS", "darwin", map[string]string{"HOME": "/Users/u"}, "/Users/u/Library/Application Support"},
+		{"Windows", "windows", map[string]string{"LOCALAPPDATA": `C:\Users\u\AppData\Local`}, `C:\Users\u\AppData\Local`},
+		{"no home", "linux", nil, ""},
+		{"no home on Windows", "windows", nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := stateFolder(tt.system, func(name string) string { return tt.env[name] })
+			if filepath.ToSlash(got) != filepath.ToSlash(tt.want) || (err != nil) != (tt.want == "") {
+				t.Errorf("%q, %v; want %q", got, err, tt.want)
+			}
+		})
+	}
+	if _, err := Open("", nil); err == nil {
+		t.Error("a log without a path opens")
+	}
+}
+
+// TestMain doubles as one of several processes that write to one log.
+func TestMain(m *testing.M) {
+	path := os.Getenv("HISTORY_TEST_LOG")
+	if path == "" {
+		os.Exit(m.Run())
+	}
+	log, err := Open(path, nil)
+	if err != nil {
+		panic(err)
+	}
+	log.limit = 20_000 // rotates in the middle
+	for i := range 100 {
+		log.Record(finished(strconv.Itoa(i), `{"text":"`+strings.Repeat("x", 200)+`"}`, nil))
+	}
+}
+
+// Processes that write and rotate at once lose no line but those of logs that were
+// removed for their age, and break none.
+func TestSeveralProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	const processes = 4
+	commands := make([]*osexec.Cmd, processes)
+	for i := range commands {
+		commands[i] = osexec.Command(os.Args[0])
+		commands[i].Env = append(os.Environ(), "HISTORY_TEST_LOG="+path)
+		if err := commands[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, command := range commands {
+		if err := command.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := 0
+	last := map[string]int{}
+	for _, file := range append(rotated(path), path) {
+		text, err := os.ReadFile(file)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			entry, ok := parse([]byte(line))
+			if !ok {
+				t.Fatalf("a broken line in %s: %q", file, line)
+			}
+			lines++
+			id, err := strconv.Atoi(entry.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid := fmt.Sprint(entry.PID)
+			if before, seen := last[pid]; seen && id != before+1 {
+				t.Errorf("process %s: call %d follows call %d", pid, id, before)
+			}
+			last[pid] = id
+		}
+	}
+	for pid, id := range last {
+		if id != 99 {
+			t.Errorf("process %s: call %d is the last", pid, id)
+		}
+	}
+	if lines == 0 {
+		t.Error("nothing was logged")
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	log, err := Open(filepath.Join(b.TempDir(), "history.jsonl"), mask.New("hunter2"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	event := finished("1", `{"deviceName":"Switch One","action":"on"}`, nil)
+	for b.Loop() {
+		log.Record(event)
+	}
+}

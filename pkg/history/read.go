@@ -1,0 +1,49 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// Read gives the last n entries of the log at path, oldest first, from rotated logs
+// too where the current one has fewer; n of 0 or less means all. Lines that are no
+// entries are skipped: a full disk or a crash may have left half a line. A log that
+// does not exist is empty.
+func Read(path string, n int) ([]Entry, error) {
+	files := append(rotated(path), path)
+	var newestFirst []Entry
+	for _, file := range slices.Backward(files) {
+		text, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for len(text) > 0 {
+			if n > 0 && len(newestFirst) == n {
+				break
+			}
+			text = bytes.TrimRight(text, "\n")
+			start := bytes.LastIndexByte(text, '\n') + 1
+			if entry, ok := parse(text[start:]); ok {
+				newestFirst = append(newestFirst, entry)
+			}
+			text = text[:start]
+		}
+	}
+	slices.Reverse(newestFirst)
+	return newestFirst, nil
+}
+
+func parse(line []byte) (Entry, bool) {
+	var entry Entry
+	if json.Unmarshal(line, &entry) != nil || entry.Tool == "" {
+		return Entry{}, false
+	}
+	return entry, true
+}
