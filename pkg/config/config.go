@@ -18,21 +18,34 @@ type Config struct {
 	Files []string
 	// Warnings are remarks that do not stop anything, such as unknown keys.
 	Warnings []Warning
+
+	// root is everything that was read, merged, for Origin.
+	root *node
 }
+
+// The ways to reach a server.
+const (
+	TransportStdio = "stdio"
+	TransportHTTP  = "http" // streamable HTTP
+	TransportSSE   = "sse"  // the older HTTP with server-sent events
+)
 
 // Server is one MCP server, as written: variables are not expanded (see Resolve).
 type Server struct {
-	Name    string
-	Command string
-	Args    []string
-	Env     map[string]string
+	Name string
+	// Transport is how the server is reached, where the file says so: one of the
+	// Transport constants, or empty.
+	Transport string
+	Command   string
+	Args      []string
+	Env       map[string]string
 	EnvFile string
 	Cwd     string
 	URL     string
 	Headers map[string]string
 
-	// Timeout is the idle timeout of its calls, StartTimeout the limit of one
-	// attempt to connect; zero means the default.
+	// Timeout is the idle timeout of its calls (Unlimited: none), StartTimeout the
+	// limit of one attempt to connect; zero means the default.
 	Timeout      time.Duration
 	StartTimeout time.Duration
 	Retry        Retry
@@ -51,6 +64,10 @@ type Server struct {
 
 	// Origin is where the entry begins.
 	Origin Origin
+
+	dir     string // of the file, absolute: what relative paths count from
+	literal bool   // nothing is expanded (see AdHoc)
+	node    *node  // for the origin of single values; nil where no file says it
 }
 
 // Retry says how often and how patiently connecting is tried (MCP-3).
@@ -68,7 +85,7 @@ type Tool struct {
 	Parameters     json.RawMessage
 	OutputSchema   json.RawMessage
 	Annotations    json.RawMessage
-	Timeout        time.Duration
+	Timeout        time.Duration // idle; zero means the default, Unlimited none
 	Implementation Implementation
 	Origin         Origin
 }
@@ -96,12 +113,13 @@ type Faults struct {
 	Silent bool   // no answer ever comes
 }
 
-// Defaults apply to every call where nothing nearer says otherwise.
+// Defaults apply to every call where nothing nearer says otherwise. Zero means
+// unset; Timeout, MaxTime and Slow are Unlimited where the file says "none".
 type Defaults struct {
 	Timeout    time.Duration
 	MaxTime    time.Duration
 	Slow       time.Duration
-	MaxOutput  *int64 // bytes; nil means unset
+	MaxOutput  *int64 // bytes; nil means unset, 0 never to cut
 	MaxMessage int64
 	Retry      Retry
 	// Log switches the execution log off where it is false; nil means on.

@@ -1,19 +1,285 @@
 package config
 
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/joho/godotenv"
+)
+
 // Resolved is a Server with every variable expanded, ready to be started.
 type Resolved struct {
 	Command string
 	Args    []string
 	// Env is the whole environment of the process, as os/exec takes it.
-	Env     []string
+	Env []string
+	// Cwd is absolute, or empty for the current folder.
 	Cwd     string
 	URL     string
 	Headers map[string]string
-	// Secrets are the values that came from variables; they are masked wherever
-	// toolx writes.
+	// Secrets are the values to mask wherever toolx writes, longest first: those
+	// that came from variables or envFile, and those of variables, headers and
+	// parts of the URL whose names say so. None is shorter than four bytes.
 	Secrets []string
 }
 
-// Resolve expands the entry's variables. An unset one without default is an
-// *UnsetError that names it; only this server fails by it.
-func (s *Server) Resolve() (*Resolved, error) { return nil, nil }
+// Missing is a variable that is not set, and where it is used.
+type Missing struct {
+	Variable string
+	Key      string // in the server's entry: "env.TOKEN", "args[0]"
+	Origin   Origin
+}
+
+// UnsetError says which variables a server's entry uses that are not set and
+// have no default. Only this server cannot be started.
+type UnsetError struct {
+	Server  string
+	Missing []Missing // in the order of the file
+}
+
+// Error names every variable, with each key that uses it.
+func (e *UnsetError) Error() string {
+	var uses []string
+	for _, m := range e.Missing {
+		use := fmt.Sprintf("%s (%s", m.Variable, m.Key)
+		if m.Origin.File != "" {
+			use += ", " + m.Origin.String()
+		}
+		uses = append(uses, use+")")
+	}
+	verb := "variable is not set: "
+	if len(uses) > 1 {
+		verb = "variables are not set: "
+	}
+	return fmt.Sprintf("server '%s': %s%s", e.Server, verb, strings.Join(uses, ", "))
+}
+
+// Hint shows how to set the variables.
+func (e *UnsetError) Hint() string {
+	var exports []string
+	for _, m := range e.Missing {
+		if export := m.Variable + "=…"; !slices.Contains(exports, export) {
+			exports = append(exports, export)
+		}
+	}
+	return fmt.Sprintf("export %s or set a default: ${%s:-…}", strings.Join(exports, " "), e.Missing[0].Variable)
+}
+
+// Resolve expands the entry's variables and makes its paths absolute. environ is
+// toolx's own environment as os.Environ gives it; envFile is laid over it, and
+// env over both.
+//
+// The error is an *UnsetError where variables are not set, or an *Error where a
+// value is malformed or envFile cannot be read. Only this server fails by it.
+func (s *Server) Resolve(environ []string) (*Resolved, error) {
+	env := newEnvironment(environ)
+	e := &expander{server: s, lookup: env.get}
+	if err := e.readEnvFile(env); err != nil {
+		return nil, err
+	}
+	own := e.expandMap(s.Env, "env")
+	resolved := &Resolved{
+		Cwd:     e.cwd(),
+		URL:     e.expand(s.URL, "url"),
+		Headers: e.expandMap(s.Headers, "headers"),
+	}
+	resolved.Command = e.command(resolved.Cwd)
+	for i, arg := range s.Args {
+		resolved.Args = append(resolved.Args, e.expand(arg, joinIndex("args", i)))
+	}
+	if err := e.failure(); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		env.set(name, own[name])
+	}
+	resolved.Env = env.list()
+	resolved.Secrets = secretsOf(own, resolved.Headers, resolved.URL, e.values)
+	return resolved, nil
+}
+
+// failure is why the server cannot be started, if anything is.
+func (e *expander) failure() error {
+	switch {
+	case len(e.malformed) > 0:
+		return &Error{Problems: e.malformed}
+	case len(e.missing) > 0:
+		slices.SortStableFunc(e.missing, func(a, b Missing) int { return a.Origin.compare(b.Origin) })
+		return &UnsetError{Server: e.server.Name, Missing: e.missing}
+	}
+	return nil
+}
+
+// expandMap expands the values of env or headers.
+func (e *expander) expandMap(texts map[string]string, key string) map[string]string {
+	if texts == nil {
+		return nil
+	}
+	expanded := make(map[string]string, len(texts))
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		expanded[name] = e.expand(texts[name], joinKey(key, name))
+	}
+	return expanded
+}
+
+// readEnvFile lays the variables of envFile over the environment. What they hold
+// is secret: that is why it is not in the config.
+func (e *expander) readEnvFile(env *environment) error {
+	if e.server.EnvFile == "" {
+		return nil
+	}
+	path := absolute(e.path("envFile", e.server.EnvFile), e.server.dir)
+	if err := e.failure(); err != nil {
+		return err
+	}
+	variables, err := parseEnvFile(path)
+	if err != nil {
+		return &Error{Problems: []Problem{{
+			Origin: e.server.origin("envFile"),
+			Text:   fmt.Sprintf("%s.envFile: %s: %v", joinKey("servers", e.server.Name), path, err),
+			Fix:    "write one NAME=value on each line of it, or remove envFile",
+		}}}
+	}
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		env.set(name, variables[name])
+		e.values = append(e.values, variables[name])
+	}
+	return nil
+}
+
+func parseEnvFile(path string) (map[string]string, error) {
+	data, err := readBounded(path)
+	if err != nil {
+		return nil, errors.New(reason(err))
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
+	}
+	variables, err := godotenv.UnmarshalBytes(data)
+	if err != nil {
+		// The parser's own words quote the file, and with it the secrets.
+		return nil, errors.New("not a .env file")
+	}
+	return variables, nil
+}
+
+// cwd is the folder to run in; empty means the current one. Other clients start
+// servers in theirs, so only a config that asks for a folder gets it.
+func (e *expander) cwd() string {
+	if e.server.Cwd == "" {
+		return ""
+	}
+	return absolute(e.path("cwd", e.server.Cwd), e.server.dir)
+}
+
+// command is the program to start. A bare name is left to be looked up in PATH.
+func (e *expander) command(cwd string) string {
+	command := e.path("command", e.server.Command)
+	if !strings.ContainsFunc(command, isSeparator) {
+		return command
+	}
+	if cwd == "" {
+		cwd = e.server.dir
+	}
+	return absolute(command, cwd)
+}
+
+func isSeparator(r rune) bool { return r == '/' || r == filepath.Separator }
+
+// path expands variables and a leading ~ (alone, or before a separator).
+func (e *expander) path(key, text string) string {
+	path := e.expand(text, key)
+	rest, found := strings.CutPrefix(path, "~")
+	if e.server.literal || !found || rest != "" && !isSeparator(rune(rest[0])) {
+		return path
+	}
+	home, set := homeFolder(e.lookup)
+	if !set {
+		e.missing = append(e.missing, Missing{Variable: homeVariable(), Key: key, Origin: e.server.origin(key)})
+		return path
+	}
+	return filepath.Join(home, rest)
+}
+
+// absolute makes path absolute, counting from folder where there is one: an entry
+// from the command line has none, and its paths count from the current folder.
+func absolute(path, folder string) string {
+	if path == "" || folder == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
+}
+
+func homeFolder(lookup func(string) (string, bool)) (string, bool) {
+	home, _ := lookup(homeVariable())
+	return home, home != ""
+}
+
+func homeVariable() string {
+	if runtime.GOOS == "windows" {
+		return "USERPROFILE"
+	}
+	return "HOME"
+}
+
+// origin says where a value of the entry was written; the entry itself where
+// nothing more is known.
+func (s *Server) origin(key string) Origin {
+	if s.node != nil {
+		if origin, found := originAt(s.node, key); found {
+			return origin
+		}
+	}
+	return s.Origin
+}
+
+// environment is the variables of a process, in order.
+type environment struct {
+	names  []string          // as first written
+	values map[string]string // by canonical name
+}
+
+func newEnvironment(environ []string) *environment {
+	env := &environment{values: make(map[string]string, len(environ))}
+	for _, pair := range environ {
+		// Windows has hidden variables such as "=C:".
+		if i := strings.Index(pair[min(1, len(pair)):], "="); i >= 0 {
+			env.set(pair[:i+1], pair[i+2:])
+		}
+	}
+	return env
+}
+
+func (e *environment) get(name string) (string, bool) {
+	content, set := e.values[canonical(name)]
+	return content, set
+}
+
+func (e *environment) set(name, content string) {
+	if _, found := e.values[canonical(name)]; !found {
+		e.names = append(e.names, name)
+	}
+	e.values[canonical(name)] = content
+}
+
+// list is the environment as os/exec takes it.
+func (e *environment) list() []string {
+	pairs := make([]string, len(e.names))
+	for i, name := range e.names {
+		pairs[i] = name + "=" + e.values[canonical(name)]
+	}
+	return pairs
+}
+
+// canonical is the name by which the system knows a variable.
+func canonical(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
+}

@@ -1,0 +1,396 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// field is one key that a mapping may have. The tables of fields below are all
+// that Load knows; a test holds them to the published schema, which describes
+// the same keys to editors and decides on the shape of their values.
+type field[T any] struct {
+	name string
+	// aka are the names that other programs use for the same.
+	aka  []string
+	read func(d *decoder, v value, to *T)
+}
+
+// value is a node with what is needed to speak about it.
+type value struct {
+	*node
+	at   Origin
+	path string
+}
+
+func rootFields() []field[document] {
+	return []field[document]{
+		{"$schema", nil, func(*decoder, value, *document) {}},
+		{"servers", nil, (*decoder).servers},
+		{"mcpServers", nil, (*decoder).servers},
+		{"tools", nil, (*decoder).tools},
+		{"defaults", nil, func(_ *decoder, v value, to *document) { to.defaults = v.node }},
+	}
+}
+
+func serverFields() []field[Server] {
+	return []field[Server]{
+		{"type", []string{"transport"}, func(_ *decoder, v value, s *Server) { s.Transport = transport(v.string()) }},
+		{"command", nil, func(_ *decoder, v value, s *Server) { s.Command = v.string() }},
+		{"args", nil, func(_ *decoder, v value, s *Server) { s.Args = v.texts() }},
+		{"env", nil, func(_ *decoder, v value, s *Server) { s.Env = v.textMap() }},
+		{"envFile", nil, func(_ *decoder, v value, s *Server) { s.EnvFile = v.string() }},
+		{"cwd", nil, func(_ *decoder, v value, s *Server) { s.Cwd = v.string() }},
+		{"url", nil, func(_ *decoder, v value, s *Server) { s.URL = v.string() }},
+		{"headers", nil, func(_ *decoder, v value, s *Server) { s.Headers = v.textMap() }},
+		{"timeout", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.limit(v) }},
+		{"startTimeout", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.duration(v) }},
+		{"retry", nil, func(d *decoder, v value, s *Server) { decode(d, v, retryFields(), &s.Retry) }},
+		{"hint", nil, func(_ *decoder, v value, s *Server) { s.Hint = v.string() }},
+		{"protocol", nil, func(_ *decoder, v value, s *Server) { s.Protocol = v.string() }},
+		{"normalize", nil, normalize},
+		{"maxMessage", nil, func(d *decoder, v value, s *Server) { s.MaxMessage = d.size(v) }},
+		{"disabled", nil, func(_ *decoder, v value, s *Server) { s.Disabled = v.bool() }},
+	}
+}
+
+func retryFields() []field[Retry] {
+	return []field[Retry]{
+		{"attempts", nil, func(d *decoder, v value, r *Retry) { r.Attempts = d.whole(v) }},
+		{"baseDelay", nil, func(d *decoder, v value, r *Retry) { r.BaseDelay = d.duration(v) }},
+	}
+}
+
+func toolFields() []field[Tool] {
+	return []field[Tool]{
+		{"name", nil, func(_ *decoder, v value, t *Tool) { t.Name = v.string() }},
+		{"title", nil, func(_ *decoder, v value, t *Tool) { t.Title = v.string() }},
+		{"description", nil, func(_ *decoder, v value, t *Tool) { t.Description = v.string() }},
+		{"parameters", []string{"inputSchema", "schema"}, func(_ *decoder, v value, t *Tool) { t.Parameters = v.json() }},
+		{"outputSchema", nil, func(_ *decoder, v value, t *Tool) { t.OutputSchema = v.json() }},
+		{"annotations", nil, func(_ *decoder, v value, t *Tool) { t.Annotations = v.json() }},
+		{"timeout", nil, func(d *decoder, v value, t *Tool) { t.Timeout = d.limit(v) }},
+		{"implementation", nil, func(d *decoder, v value, t *Tool) {
+			decode(d, v, implementationFields(), &t.Implementation)
+		}},
+	}
+}
+
+func implementationFields() []field[Implementation] {
+	return []field[Implementation]{
+		{"type", nil, func(_ *decoder, v value, i *Implementation) { i.Type = v.string() }},
+		{"handler", nil, func(_ *decoder, v value, i *Implementation) { i.Handler = v.string() }},
+		{"mock_response", nil, func(_ *decoder, v value, i *Implementation) { i.MockResponse = v.json() }},
+		{"content", nil, func(_ *decoder, v value, i *Implementation) { i.Content = v.jsons() }},
+		{"delay", nil, func(d *decoder, v value, i *Implementation) { i.Delay = d.duration(v) }},
+		{"error", nil, func(_ *decoder, v value, i *Implementation) { i.Error = v.string() }},
+		{"faults", nil, func(d *decoder, v value, i *Implementation) { decode(d, v, faultsFields(), &i.Faults) }},
+	}
+}
+
+func faultsFields() []field[Faults] {
+	return []field[Faults]{
+		{"before", nil, func(_ *decoder, v value, f *Faults) { f.Before = v.string() }},
+		{"during", nil, func(_ *decoder, v value, f *Faults) { f.During = v.string() }},
+		{"stderr", nil, func(_ *decoder, v value, f *Faults) { f.Stderr = v.string() }},
+		{"crash", nil, func(d *decoder, v value, f *Faults) {
+			code := d.whole(v)
+			f.Crash = &code
+		}},
+		{"silent", nil, func(_ *decoder, v value, f *Faults) { f.Silent = v.bool() }},
+	}
+}
+
+func defaultsFields() []field[Defaults] {
+	return []field[Defaults]{
+		{"timeout", nil, func(d *decoder, v value, to *Defaults) { to.Timeout = d.limit(v) }},
+		{"maxTime", nil, func(d *decoder, v value, to *Defaults) { to.MaxTime = d.limit(v) }},
+		{"slow", nil, func(d *decoder, v value, to *Defaults) { to.Slow = d.limit(v) }},
+		{"maxOutput", nil, func(d *decoder, v value, to *Defaults) {
+			size := d.size(v)
+			to.MaxOutput = &size
+		}},
+		{"maxMessage", nil, func(d *decoder, v value, to *Defaults) { to.MaxMessage = d.size(v) }},
+		{"retry", nil, func(d *decoder, v value, to *Defaults) { decode(d, v, retryFields(), &to.Retry) }},
+		{"log", nil, func(_ *decoder, v value, to *Defaults) {
+			log := v.bool()
+			to.Log = &log
+		}},
+	}
+}
+
+// document is what one file says.
+type document struct {
+	servers  entries[*Server]
+	tools    entries[*Tool]
+	defaults *node
+}
+
+// entry is a server or a tool with its node, under its name.
+type entry[T any] struct {
+	value T
+	node  member
+}
+
+// entries are servers or tools in order, found by name.
+type entries[T any] struct {
+	list  []entry[T]
+	index map[string]int
+}
+
+func (e *entries[T]) find(name string) (entry[T], bool) {
+	i, found := e.index[name]
+	if !found {
+		return entry[T]{}, false
+	}
+	return e.list[i], true
+}
+
+// put appends the entry, or replaces the one of its name in its place.
+func (e *entries[T]) put(added entry[T]) {
+	if i, found := e.index[added.node.key]; found {
+		e.list[i] = added
+		return
+	}
+	if e.index == nil {
+		e.index = map[string]int{}
+	}
+	e.index[added.node.key] = len(e.list)
+	e.list = append(e.list, added)
+}
+
+// decoder turns a file's nodes into the types of this package. The schema has
+// the say on shapes: what has a wrong one is passed over here without a word. The
+// decoder speaks where the schema cannot, or has only poor words.
+type decoder struct {
+	dir      string // of the file, absolute
+	problems []placed
+	warnings []Warning
+}
+
+// placed is a problem with the path of the value that has it.
+type placed struct {
+	Problem
+	path string
+}
+
+func (d *decoder) problem(v value, fix, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	d.problems = append(d.problems, placed{Problem{Origin: v.at, Text: v.path + ": " + text, Fix: fix}, v.path})
+}
+
+// decode reads the members of v into to, by the table.
+func decode[T any](d *decoder, v value, fields []field[T], to *T) {
+	given := map[string]string{}
+	for _, m := range v.members {
+		child := value{m.value, m.place(), joinKey(v.path, m.key)}
+		i := slices.IndexFunc(fields, func(f field[T]) bool { return f.name == m.key || slices.Contains(f.aka, m.key) })
+		if i < 0 {
+			d.unknownKey(v, m, fieldNames(fields))
+			continue
+		}
+		if first, found := given[fields[i].name]; found {
+			child.at = m.origin
+			d.problem(child, "keep one of the two", "'%s' and '%s' mean the same", first, m.key)
+			continue
+		}
+		given[fields[i].name] = m.key
+		fields[i].read(d, child, to)
+	}
+}
+
+// fieldNames are all keys that the table knows.
+func fieldNames[T any](fields []field[T]) []string {
+	var names []string
+	for _, f := range fields {
+		names = append(append(names, f.name), f.aka...)
+	}
+	return names
+}
+
+// unknownKey warns: the key may be meant for another program, or be a typo.
+func (d *decoder) unknownKey(parent value, m member, known []string) {
+	if parent.path == "" && strings.HasPrefix(m.key, "x-") {
+		return
+	}
+	text := fmt.Sprintf("unknown key '%s'", m.key)
+	if parent.path != "" {
+		text += " in " + parent.path
+	}
+	if near := nearest(m.key, known); near != "" {
+		text += fmt.Sprintf(", did you mean '%s'?", near)
+	}
+	d.warnings = append(d.warnings, Warning{Origin: m.origin, Text: text})
+}
+
+// nearest returns the known key that a typo could have meant, or nothing. Case,
+// dashes and underscores do not count.
+func nearest(key string, known []string) string {
+	bare := func(text string) string {
+		return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(text))
+	}
+	best, least := "", max(1, len(key)/3)+1
+	for _, candidate := range known {
+		if distance := levenshtein.ComputeDistance(bare(key), bare(candidate)); distance < least {
+			best, least = candidate, distance
+		}
+	}
+	return best
+}
+
+func (d *decoder) servers(v value, to *document) {
+	for _, m := range v.members {
+		child := value{m.value, m.origin, joinKey(v.path, m.key)}
+		if first, found := to.servers.find(m.key); found {
+			d.problem(child, "remove one of the two", "a server of this name is given already, at %s", first.node.origin)
+			continue
+		}
+		server := &Server{Name: m.key, Origin: m.origin, dir: d.dir, node: m.value}
+		decode(d, child, serverFields(), server)
+		d.checkServer(child, server)
+		to.servers.put(entry[*Server]{server, m})
+	}
+}
+
+// checkServer judges what the schema can only hint at: one way to reach the
+// server, and no more.
+func (d *decoder) checkServer(v value, s *Server) {
+	if v.kind != kindMap {
+		return
+	}
+	_, command := v.get("command")
+	_, url := v.get("url")
+	switch {
+	case !command && !url:
+		d.problem(v, "add command: (a program to start) or url: (an address to reach)",
+			"the server has neither command nor url")
+	case command && url:
+		d.problem(v, "keep the one that is meant", "the server has both command and url")
+	case url && s.Transport == TransportStdio:
+		d.problem(v, "remove type, or give a command", "type stdio needs a command, and the server has a url")
+	case command && s.Transport != "" && s.Transport != TransportStdio:
+		d.problem(v, "remove type, or give a url", "type %s needs a url, and the server has a command", s.Transport)
+	}
+}
+
+// transport reduces the many names of HTTP to one.
+func transport(name string) string {
+	if strings.HasPrefix(name, "streamable") {
+		return TransportHTTP
+	}
+	return name
+}
+
+func normalize(_ *decoder, v value, s *Server) {
+	switch v.kind {
+	case kindBool:
+		s.KeepNames = !v.bool()
+	case kindMap:
+		s.Normalize = map[string]map[string]string{}
+		for _, m := range v.members {
+			s.Normalize[m.key] = value{node: m.value}.textMap()
+		}
+	}
+}
+
+func (d *decoder) tools(v value, to *document) {
+	for i, item := range v.items {
+		child := value{item, item.origin, joinIndex(v.path, i)}
+		tool := &Tool{Origin: item.origin}
+		decode(d, child, toolFields(), tool)
+		if tool.Name == "" {
+			continue // the schema says so
+		}
+		if first, found := to.tools.find(tool.Name); found {
+			d.warnings = append(d.warnings, Warning{Origin: tool.Origin, Text: fmt.Sprintf( // REG-3
+				"the tool '%s' is given twice and replaces the one at %s", tool.Name, first.value.Origin,
+			)})
+		}
+		to.tools.put(entry[*Tool]{tool, member{tool.Name, item.origin, item}})
+	}
+}
+
+// duration reads a time with its unit.
+func (d *decoder) duration(v value) time.Duration {
+	if v.kind != kindText && v.kind != kindNumber {
+		return 0
+	}
+	duration, err := ParseDuration(v.written)
+	if err != nil {
+		text, fix, _ := strings.Cut(err.Error(), ", ")
+		d.problem(v, fix, "%s", text)
+	}
+	return duration
+}
+
+// limit reads a time, or "none" for no limit.
+func (d *decoder) limit(v value) time.Duration {
+	if v.kind == kindText && v.text == "none" {
+		return Unlimited
+	}
+	return d.duration(v)
+}
+
+// size reads a number of bytes.
+func (d *decoder) size(v value) int64 {
+	if v.kind != kindText && v.kind != kindNumber {
+		return 0
+	}
+	size, err := ParseSize(v.text)
+	if err != nil {
+		text, fix, _ := strings.Cut(err.Error(), ", ")
+		d.problem(v, fix, "%s", text)
+	}
+	return size
+}
+
+// whole reads an integer; the schema has its limits.
+func (d *decoder) whole(v value) int {
+	if v.kind != kindNumber {
+		return 0
+	}
+	whole, err := strconv.Atoi(v.text)
+	if err != nil {
+		d.problem(v, "", "%s is not a whole number in plain digits", v.text)
+	}
+	return whole
+}
+
+func (v value) string() string {
+	if v.kind != kindText {
+		return ""
+	}
+	return v.text
+}
+
+func (v value) bool() bool { return v.kind == kindBool && v.text == "true" }
+
+// texts are the items as they are written: an argument 012 is the text "012".
+func (v value) texts() []string {
+	var texts []string
+	for _, item := range v.items {
+		texts = append(texts, item.written)
+	}
+	return texts
+}
+
+func (v value) textMap() map[string]string {
+	texts := make(map[string]string, len(v.members))
+	for _, m := range v.members {
+		texts[m.key] = m.value.written
+	}
+	return texts
+}
+
+func (v value) jsons() []json.RawMessage {
+	var items []json.RawMessage
+	for _, item := range v.items {
+		items = append(items, item.json())
+	}
+	return items
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String gives the place as compilers and editors write it: "toolx.yaml:3:5".
+func (o Origin) String() string {
+	switch {
+	case o.File == "":
+		return "command line"
+	case o.Line == 0:
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column)
+}
+
+// Problem is one thing that is wrong with a config file.
+type Problem struct {
+	// Origin is where it is; Line is 0 where the whole file is meant.
+	Origin Origin
+	// Text says what is wrong.
+	Text string
+	// Fix says what to write instead; it may be empty.
+	Fix string
+	// Source is the line in question with a mark below, where seeing it helps;
+	// it may be empty.
+	Source string
+}
+
+// Error says what is wrong with the config files: all that was found, in the
+// order of the files and their lines. It is the user's to mend (a usage error).
+type Error struct {
+	Problems []Problem
+}
+
+// Error gives one line "file:line:column: text" for each problem.
+func (e *Error) Error() string {
+	var lines []string
+	for _, problem := range e.Problems {
+		lines = append(lines, problem.Origin.String()+": "+problem.Text)
+		if problem.Source != "" {
+			lines = append(lines, problem.Source)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Hint says how to mend the problems, each on a line; with more than one
+// problem, each line begins with the place.
+func (e *Error) Hint() string {
+	var lines []string
+	for _, problem := range e.Problems {
+		switch {
+		case problem.Fix == "":
+		case len(e.Problems) == 1:
+			lines = append(lines, problem.Fix)
+		default:
+			lines = append(lines, problem.Origin.String()+": "+problem.Fix)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String gives the warning as a line: "file:line:column: text".
+func (w Warning) String() string { return w.Origin.String() + ": " + w.Text }
+
+// sourceLine shows a line of a file with a mark below the column, both counted
+// from 1. It is empty where there is no such line.
+func sourceLine(data []byte, line, column int) string {
+	text, ok := lineOf(data, line)
+	if !ok {
+		return ""
+	}
+	const widest = 100
+	runes := []rune(strings.ReplaceAll(strings.TrimRight(text, "\r"), "\t", " "))
+	start := 0
+	if column > widest {
+		start = min(column-widest/2, len(runes))
+	}
+	end := min(start+widest, len(runes))
+	margin := fmt.Sprintf("%5d | ", line)
+	mark := strings.Repeat(" ", max(0, column-1-start))
+	return fmt.Sprintf("%s%s\n%*s| %s^", margin, string(runes[start:end]), len(margin)-2, "", mark)
+}
+
+// lineOf returns a line of data, counted from 1.
+func lineOf(data []byte, line int) (string, bool) {
+	rest := string(data)
+	for ; line > 1; line-- {
+		_, after, found := strings.Cut(rest, "\n")
+		if !found {
+			return "", false
+		}
+		rest = after
+	}
+	text, _, _ := strings.Cut(rest, "\n")
+	return text, line == 1
+}

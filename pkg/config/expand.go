@@ -1,0 +1,121 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// expander replaces variables in the values of one server. It goes on past what
+// it cannot expand, so that all of it is reported at once.
+type expander struct {
+	server *Server
+	lookup func(string) (string, bool)
+	// missing and malformed are what could not be expanded.
+	missing   []Missing
+	malformed []Problem
+	// values are what the variables stood for.
+	values []string
+}
+
+// maxDefaults is how deep defaults may hold variables with defaults.
+const maxDefaults = 10
+
+// expand returns text with its variables replaced; key is where text stands, for
+// the messages. The forms are ${NAME}, ${NAME:-default} (for unset and empty) and
+// ${env:NAME}; a default may hold variables. "$${" is a literal "${", and every
+// other "$" is itself: passwords hold dollars, and files of other clients know no
+// way to escape them.
+//
+// What stands on the command line is literal: the shell has expanded it.
+func (e *expander) expand(text, key string) string {
+	if e.server.literal {
+		return text
+	}
+	return e.within(text, key, 0)
+}
+
+func (e *expander) within(text, key string, depth int) string {
+	var out strings.Builder
+	for {
+		i := strings.Index(text, "${")
+		if i < 0 {
+			out.WriteString(text)
+			return out.String()
+		}
+		if i > 0 && text[i-1] == '$' {
+			out.WriteString(text[:i-1] + "${")
+			text = text[i+2:]
+			continue
+		}
+		out.WriteString(text[:i])
+		length := closing(text[i:])
+		if length < 0 || depth > maxDefaults {
+			e.refuse(text[i:], key)
+			return out.String()
+		}
+		out.WriteString(e.variable(text[i:i+length], key, depth))
+		text = text[i+length:]
+	}
+}
+
+// closing returns the length of the ${…} at the start of text, counting those
+// inside of it, or -1 where it has no end.
+func closing(text string) int {
+	open := 0
+	for i := 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "${"):
+			open++
+		case text[i] == '}':
+			if open--; open == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// variable returns what one whole ${…} stands for.
+func (e *expander) variable(reference, key string, depth int) string {
+	inner := strings.TrimPrefix(reference[2:len(reference)-1], "env:")
+	name, fallback, hasDefault := strings.Cut(inner, ":-")
+	if !variableName(name) {
+		e.refuse(reference, key)
+		return ""
+	}
+	content, set := e.lookup(name)
+	switch {
+	case hasDefault && content == "":
+		return e.within(fallback, key, depth+1)
+	case !set:
+		e.missing = append(e.missing, Missing{Variable: name, Key: key, Origin: e.server.origin(key)})
+	case !ordinary(name):
+		e.values = append(e.values, content)
+	}
+	return content
+}
+
+// refuse notes a reference that is none.
+func (e *expander) refuse(reference, key string) {
+	const longest = 40
+	shown := []rune(reference)
+	if len(shown) > longest {
+		reference = string(shown[:longest]) + "…"
+	}
+	e.malformed = append(e.malformed, Problem{
+		Origin: e.server.origin(key),
+		Text:   fmt.Sprintf("%s: '%s' is not a variable", joinKey("servers", e.server.Name)+"."+key, reference),
+		Fix:    "write ${NAME}, ${NAME:-default}, or $${ for the characters themselves",
+	})
+}
+
+// variableName says whether a shell would take name for a variable's.
+func variableName(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

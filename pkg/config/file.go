@@ -1,0 +1,170 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxFile is the size in bytes of the largest config file that is read.
+const maxFile = 4 << 20
+
+// loaded is one file, read and checked.
+type loaded struct {
+	document
+	warnings []Warning
+}
+
+// readFile reads and checks one file.
+func readFile(file File) (loaded, []Problem) {
+	data, err := readBounded(file.Path)
+	if err != nil {
+		return loaded{}, []Problem{{Origin: Origin{File: file.Name}, Text: "cannot be read: " + reason(err)}}
+	}
+	return parseFile(file, data)
+}
+
+// readBounded reads the file up to one byte more than is allowed: a device or a
+// pipe has no size to ask for.
+func readBounded(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxFile+1))
+}
+
+// parseFile turns a file's bytes into what it says. All of its problems are
+// reported at once, in the order of its lines.
+func parseFile(file File, data []byte) (loaded, []Problem) {
+	text, problem := decodeText(file.Name, data)
+	if problem != nil {
+		return loaded{}, []Problem{*problem}
+	}
+	root, problems := parse(file.Name, text)
+	if root == nil || root.kind == kindNull {
+		if len(problems) > 0 {
+			return loaded{}, problems
+		}
+		return loaded{warnings: []Warning{{Origin{File: file.Name}, "the file is empty"}}}, nil
+	}
+	if root.kind != kindMap {
+		return loaded{}, append(problems, Problem{
+			Origin: root.origin,
+			Text:   fmt.Sprintf("expected a mapping with servers, tools or defaults, found %s", root.kind),
+			Fix:    "begin with for example servers:",
+		})
+	}
+	decoder := &decoder{dir: filepath.Dir(file.Path)}
+	var result loaded
+	decode(decoder, value{node: root, at: root.origin}, rootFields(), &result.document)
+	// The defaults of all files are read over each other; here only for what is
+	// wrong with them.
+	if result.defaults != nil {
+		decode(decoder, value{node: result.defaults, path: "defaults"}, defaultsFields(), &Defaults{})
+	}
+	result.warnings = decoder.warnings
+	return result, inOrder(file.Name, append(problems, together(validate(root, file.Name), decoder.problems)...))
+}
+
+// together joins the problems of the schema and of the decoder. Where both speak
+// of one value, the decoder has the better words.
+func together(shape, meaning []placed) []Problem {
+	var problems []Problem
+	said := map[string]bool{}
+	for _, p := range meaning {
+		problems = append(problems, p.Problem)
+		said[p.path] = true
+	}
+	for _, p := range shape {
+		if !said[p.path] {
+			problems = append(problems, p.Problem)
+		}
+	}
+	return problems
+}
+
+// inOrder sorts a file's problems by their places and keeps as many as anyone
+// reads.
+func inOrder(file string, problems []Problem) []Problem {
+	const most = 50
+	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Origin.compare(b.Origin) })
+	if more := len(problems) - most; more > 0 {
+		problems = append(problems[:most], Problem{
+			Origin: Origin{File: file}, Text: fmt.Sprintf("and %d more problems", more),
+		})
+	}
+	return problems
+}
+
+// compare orders places in one file.
+func (o Origin) compare(other Origin) int {
+	if o.Line != other.Line {
+		return o.Line - other.Line
+	}
+	return o.Column - other.Column
+}
+
+// decodeText checks that data is text and strips a byte order mark.
+func decodeText(file string, data []byte) ([]byte, *Problem) {
+	if len(data) > maxFile {
+		return nil, &Problem{
+			Origin: Origin{File: file},
+			Text:   fmt.Sprintf("larger than %d MiB", maxFile>>20),
+			Fix:    "split it into several files and give each with --config",
+		}
+	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return nil, &Problem{Origin: Origin{File: file}, Text: "the file is UTF-16", Fix: "save it as UTF-8"}
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	for offset := 0; offset < len(data); {
+		r, size := utf8.DecodeRune(data[offset:])
+		if r == utf8.RuneError && size == 1 {
+			place := cursor{data: data}
+			return nil, &Problem{
+				Origin: place.origin(file, offset),
+				Text:   fmt.Sprintf("the byte 0x%02x is not valid UTF-8", data[offset]),
+				Fix:    "save the file as UTF-8",
+			}
+		}
+		offset += size
+	}
+	return data, nil
+}
+
+// parse reads the text in the format that the name says, or else the content.
+func parse(file string, text []byte) (*node, []Problem) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json", ".jsonc", ".json5":
+		return parseJSON(file, text)
+	case ".yaml", ".yml":
+		return parseYAML(file, text)
+	}
+	if !looksLikeJSON(text) {
+		return parseYAML(file, text)
+	}
+	root, problems := parseJSON(file, text)
+	if root == nil {
+		// A flow mapping of YAML begins with the same brace.
+		if other, remarks := parseYAML(file, text); other != nil {
+			return other, remarks
+		}
+	}
+	return root, problems
+}
+
+func looksLikeJSON(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) ||
+		bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*"))
+}

@@ -1,0 +1,208 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+)
+
+// maxDepth is how deep values may be nested. Both parsers recurse, and a stack
+// that overflows cannot be recovered from.
+const maxDepth = 200
+
+// parseJSON reads JSON, or JSON with comments and trailing commas.
+func parseJSON(file string, data []byte) (*node, []Problem) {
+	if offset := tooDeepJSON(data); offset >= 0 {
+		cursor := cursor{data: data}
+		return nil, []Problem{tooDeep(cursor.origin(file, offset))}
+	}
+	// A comment on the last line may lack its newline; hujson insists on one.
+	value, err := hujson.Parse(append(bytes.Clone(data), '\n'))
+	if err != nil {
+		return nil, []Problem{jsonProblem(file, data, err)}
+	}
+	reader := jsonReader{file: file, cursor: cursor{data: data}}
+	return reader.node(&value), reader.problems
+}
+
+// tooDeep is the problem of a file that nests more than anyone means to.
+func tooDeep(origin Origin) Problem {
+	return Problem{Origin: origin, Text: fmt.Sprintf("values are nested more than %d deep", maxDepth)}
+}
+
+// tooDeepJSON returns the offset of the bracket that opens one level too many,
+// or -1. It only counts: what is not JSON is the parser's to refuse.
+func tooDeepJSON(data []byte) int {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			i = skipString(data, i)
+		case '/':
+			i = skipComment(data, i)
+		}
+	}
+	return -1
+}
+
+// skipString returns the offset of the quote that ends the string at i.
+func skipString(data []byte, i int) int {
+	for i++; i < len(data) && data[i] != '"'; i++ {
+		if data[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// skipComment returns the offset of the last byte of the comment at i, or i
+// where none is.
+func skipComment(data []byte, i int) int {
+	begin, end := data[i:], "\n"
+	switch {
+	case bytes.HasPrefix(begin, []byte("//")):
+	case bytes.HasPrefix(begin, []byte("/*")):
+		end = "*/"
+	default:
+		return i
+	}
+	length := bytes.Index(begin[2:], []byte(end))
+	if length < 0 {
+		return len(data)
+	}
+	return i + 2 + length + len(end) - 1
+}
+
+// jsonProblem turns hujson's error, which holds its position only in words, into
+// a problem.
+func jsonProblem(file string, data []byte, err error) Problem {
+	var line, column int
+	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr != nil {
+		return Problem{Origin: Origin{File: file, Line: 1, Column: 1}, Text: "not valid JSON: " + err.Error()}
+	}
+	reason := err
+	if inner := errors.Unwrap(err); inner != nil {
+		reason = inner
+	}
+	text := "not valid JSON: " + reason.Error()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		text = "not valid JSON: the file ends too early, a closing bracket or quote is missing"
+	}
+	if begin, ok := lineOf(data, line); ok {
+		column = 1 + utf8.RuneCountInString(begin[:min(column-1, len(begin))])
+	}
+	return Problem{
+		Origin: Origin{File: file, Line: line, Column: column},
+		Text:   text,
+		Source: sourceLine(data, line, column),
+	}
+}
+
+// jsonReader turns hujson's tree into nodes.
+type jsonReader struct {
+	file     string
+	cursor   cursor
+	problems []Problem
+}
+
+func (r *jsonReader) node(value *hujson.Value) *node {
+	n := &node{origin: r.cursor.origin(r.file, value.StartOffset)}
+	switch v := value.Value.(type) {
+	case *hujson.Object:
+		n.kind = kindMap
+		n.members = r.members(v)
+	case *hujson.Array:
+		n.kind = kindList
+		for i := range v.Elements {
+			n.items = append(n.items, r.node(&v.Elements[i]))
+		}
+	case hujson.Literal:
+		n.text = v.String()
+		n.written = n.text
+		switch v.Kind() {
+		case 'n':
+			n.text = ""
+		case 't', 'f':
+			n.kind = kindBool
+		case '"':
+			n.kind = kindText
+		default:
+			n.kind = kindNumber
+		}
+	}
+	return n.weigh()
+}
+
+func (r *jsonReader) members(object *hujson.Object) []member {
+	var members keyed
+	for i := range object.Members {
+		name := &object.Members[i].Name
+		key, _ := name.Value.(hujson.Literal)
+		m := member{key: key.String(), origin: r.cursor.origin(r.file, name.StartOffset)}
+		m.value = r.node(&object.Members[i].Value)
+		if problem, ok := members.add(m); !ok {
+			r.problems = append(r.problems, problem)
+		}
+	}
+	return members.list
+}
+
+// keyed collects the members of a mapping and refuses a key that comes twice:
+// parsers disagree on which one counts, so neither is silently lost.
+type keyed struct {
+	list  []member
+	index map[string]int
+}
+
+// add appends m, or says why it does not.
+func (k *keyed) add(m member) (Problem, bool) {
+	if first, found := k.index[m.key]; found {
+		return Problem{
+			Origin: m.origin,
+			Text:   fmt.Sprintf("the key '%s' is given twice, first at %s", m.key, k.list[first].origin),
+			Fix:    "remove one of the two",
+		}, false
+	}
+	if k.index == nil {
+		k.index = map[string]int{}
+	}
+	k.index[m.key] = len(k.list)
+	k.list = append(k.list, m)
+	return Problem{}, true
+}
+
+// cursor turns offsets into lines and columns. It is asked for growing offsets
+// and so passes over the data once.
+type cursor struct {
+	data   []byte
+	offset int
+	line   int // before offset, from 0
+	column int // characters on the line before offset
+}
+
+// origin is the place of offset. An offset that lies before the last one begins
+// again at the start.
+func (c *cursor) origin(file string, offset int) Origin {
+	if offset < c.offset {
+		*c = cursor{data: c.data}
+	}
+	passed := c.data[c.offset:min(offset, len(c.data))]
+	if newlines := bytes.Count(passed, []byte("\n")); newlines > 0 {
+		c.line += newlines
+		c.column = 0
+		passed = passed[bytes.LastIndexByte(passed, '\n')+1:]
+	}
+	c.column += utf8.RuneCount(passed)
+	c.offset = offset
+	return Origin{File: file, Line: c.line + 1, Column: c.column + 1}
+}

@@ -1,0 +1,448 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// write puts files below a new folder and returns it.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// options look into dir and nowhere else.
+func optionsIn(dir string, files ...string) Options {
+	return Options{
+		Files: files, Dir: dir, UserDir: filepath.Join(dir, "no-such-folder"),
+		Getenv: func(string) (string, bool) { return "", false },
+	}
+}
+
+// loadText loads one file of that name and content.
+func loadText(t *testing.T, name, content string) (*Config, error) {
+	t.Helper()
+	return Load(optionsIn(write(t, map[string]string{name: content}), name))
+}
+
+func mustLoad(t *testing.T, name, content string) *Config {
+	t.Helper()
+	config, err := loadText(t, name, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func TestLoadExample(t *testing.T) {
+	path := filepath.Join("..", "..", "testdata", "config", "example.yaml")
+	config, err := Load(optionsIn("", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(256 << 10)
+	wantDefaults := Defaults{Timeout: 30 * time.Second, Slow: time.Second, MaxOutput: &size}
+	if !reflect.DeepEqual(config.Defaults, wantDefaults) {
+		t.Errorf("defaults %+v, want %+v", config.Defaults, wantDefaults)
+	}
+	server := *config.Servers[0]
+	server.node, server.dir = nil, ""
+	want := Server{
+		Name: "zwave", Command: "node", Args: []string{"zwave-mcp-server.js"},
+		Env: map[string]string{"MQTT_URL": "${MQTT_URL:-mqtt://localhost}"},
+		Cwd: ".", Timeout: 30 * time.Second, StartTimeout: time.Minute,
+		Retry:     Retry{Attempts: 3, BaseDelay: 2 * time.Second},
+		Hint:      "MQTT broker running, zwave-mcp-server installed",
+		Normalize: map[string]map[string]string{"control_zwave_device": {"device_name": "deviceName", "command": "action"}}, // NORM-2
+		Origin:    Origin{path, 3, 3},
+	}
+	if !reflect.DeepEqual(server, want) {
+		t.Errorf("server\n%+v, want\n%+v", server, want)
+	}
+	tool := config.Tools[0]
+	if tool.Name != "weather" || tool.Implementation.Type != "mock" ||
+		string(tool.Implementation.MockResponse) != `{"temp":21}` || // IMPL-1
+		string(tool.Parameters) != `{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}` {
+		t.Errorf("tool %+v", tool)
+	}
+	if len(config.Warnings) != 0 {
+		t.Errorf("warnings %v", config.Warnings)
+	}
+}
+
+// Every key that a file may have, in both formats.
+func TestLoadAllKeys(t *testing.T) {
+	for _, name := range []string{"all.yaml", "all.jsonc"} {
+		t.Run(name, func(t *testing.T) {
+			config, err := Load(optionsIn("", filepath.Join("..", "..", "testdata", "config", name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(config.Warnings) != 0 {
+				t.Errorf("warnings %v", config.Warnings)
+			}
+			checkAllServers(t, config)
+			checkAllTools(t, config)
+			checkAllDefaults(t, config)
+		})
+	}
+}
+
+func checkAllServers(t *testing.T, config *Config) {
+	t.Helper()
+	want := []Server{{
+		Name: "local", Transport: TransportStdio, Command: "./server.py", Args: []string{"--port", "8080", "012", "true"},
+		Env: map[string]string{"DEBUG": "1", "MODE": "on"}, EnvFile: ".env", Cwd: "sub",
+		Timeout: Unlimited, StartTimeout: 500 * time.Millisecond, Retry: Retry{1, time.Second}, Hint: "install it",
+		Protocol: "legacy", KeepNames: true, MaxMessage: 1_000_000, Disabled: true,
+	}, {
+		Name: "remote", Transport: TransportHTTP, URL: "https://example.com/mcp",
+		Headers: map[string]string{"Authorization": "Bearer ${TOKEN}"}, Timeout: 90 * time.Second,
+	}, {
+		Name: "old", Transport: TransportSSE, URL: "https://example.com/sse",
+	}}
+	if len(config.Servers) != len(want) {
+		t.Fatalf("%d servers", len(config.Servers))
+	}
+	for i, server := range config.Servers {
+		got := *server
+		got.node, got.dir, got.Origin = nil, "", Origin{}
+		if !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("server\n%+v, want\n%+v", got, want[i])
+		}
+	}
+}
+
+func checkAllTools(t *testing.T, config *Config) {
+	t.Helper()
+	code := 3
+	want := []Tool{{
+		Name: "lamp", Title: "Lamp", Description: "A lamp",
+		Parameters: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object"}`),
+		Annotations: json.RawMessage(`{"readOnlyHint":true}`), Timeout: time.Minute,
+		Implementation: Implementation{
+			Type: "mock", MockResponse: json.RawMessage(`{"z":1,"a":[12345678901234567890123,1e400,null]}`),
+			Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"on"}`)},
+			Delay:   1500 * time.Millisecond, Error: "burnt out",
+			Faults: Faults{Before: "before", During: "during", Stderr: "stderr", Crash: &code, Silent: true},
+		},
+	}, {
+		Name: "sum", Parameters: json.RawMessage(`{"type":"object"}`),
+		Implementation: Implementation{Type: "builtin", Handler: "math_eval"},
+	}, {
+		Name: "list_tools", Parameters: json.RawMessage(`{}`), Implementation: Implementation{Type: "internal"},
+	}}
+	if len(config.Tools) != len(want) {
+		t.Fatalf("%d tools", len(config.Tools))
+	}
+	for i, tool := range config.Tools {
+		got := *tool
+		got.Origin = Origin{}
+		if !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("tool\n%+v, want\n%+v", got, want[i])
+		}
+	}
+}
+
+func checkAllDefaults(t *testing.T, config *Config) {
+	t.Helper()
+	size, log := int64(0), false
+	want := Defaults{
+		Timeout: Unlimited, MaxTime: time.Hour, Slow: Unlimited, MaxOutput: &size,
+		MaxMessage: 64 << 20, Retry: Retry{5, 100 * time.Millisecond}, Log: &log,
+	}
+	if !reflect.DeepEqual(config.Defaults, want) {
+		t.Errorf("defaults %+v, want %+v", config.Defaults, want)
+	}
+}
+
+func TestSearchOrder(t *testing.T) {
+	server := func(name string) string { return "servers: {" + name + ": {command: x}}" }
+	dir := write(t, map[string]string{
+		"user/toolx/config.yaml":     server("user"),
+		"project/.mcp.json":          `{"mcpServers": {"outer": {"command": "x"}}}`,
+		"project/a/toolx.yaml":       server("near"),
+		"project/a/toolx.json":       `{"servers": {"second-choice": {"command": "x"}}}`,
+		"project/a/b/toolx.yml/keep": "a folder of that name is no config",
+		"one.yaml":                   server("one"),
+		"two.yaml":                   server("two"),
+	})
+	tests := []struct {
+		name    string
+		files   []string
+		env     string
+		dir     string
+		servers string
+		read    string
+	}{
+		{"nearest over the user's", nil, "", "project/a/b", "user near", "config.yaml toolx.yaml"},
+		{"in the folder itself", nil, "", "project/a", "user near", "config.yaml toolx.yaml"},
+		{"of another client", nil, "", "project", "user outer", "config.yaml .mcp.json"},
+		{"only the user's", nil, "", ".", "user", "config.yaml"},
+		{"variable", nil, "one.yaml" + string(os.PathListSeparator) + "two.yaml", "project/a", "one two", "one.yaml two.yaml"},
+		{"variable with home", nil, filepath.FromSlash("~/two.yaml"), "project/a", "two", "two.yaml"},
+		{"explicit beats the variable", []string{"two.yaml"}, "one.yaml", "project/a", "two", "two.yaml"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			options := Options{Dir: filepath.Join(dir, test.dir), UserDir: filepath.Join(dir, "user")}
+			for _, file := range test.files {
+				options.Files = append(options.Files, filepath.Join(dir, file))
+			}
+			options.Getenv = func(name string) (string, bool) {
+				switch name {
+				case EnvFiles:
+					return absoluteList(dir, test.env), test.env != ""
+				case homeVariable():
+					return dir, true
+				}
+				return "", false
+			}
+			config, err := Load(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var servers, read []string
+			for _, s := range config.Servers {
+				servers = append(servers, s.Name)
+			}
+			for _, file := range config.Files {
+				read = append(read, filepath.Base(file))
+			}
+			if got := strings.Join(servers, " "); got != test.servers {
+				t.Errorf("servers %q, want %q", got, test.servers)
+			}
+			if got := strings.Join(read, " "); got != test.read {
+				t.Errorf("files %q, want %q", got, test.read)
+			}
+		})
+	}
+}
+
+func absoluteList(dir, list string) string {
+	var names []string
+	for _, name := range filepath.SplitList(list) {
+		if !strings.HasPrefix(name, "~") {
+			name = filepath.Join(dir, name)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, string(os.PathListSeparator))
+}
+
+func TestNoConfigAtAll(t *testing.T) {
+	config, err := Load(optionsIn(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(config.Servers)+len(config.Tools)+len(config.Files)+len(config.Warnings) != 0 {
+		t.Errorf("%+v", config)
+	}
+	if _, found := config.Origin("servers.x"); found {
+		t.Error("an empty config knows an origin")
+	}
+}
+
+func TestNamedFileMissing(t *testing.T) {
+	dir := write(t, map[string]string{"folder/x": ""})
+	_, err := Load(optionsIn(dir, "none.yaml", "folder"))
+	wantProblems(t, err, "none.yaml: no such file", "folder: is a folder, not a config file")
+
+	options := optionsIn(dir)
+	options.Getenv = func(name string) (string, bool) { return filepath.Join(dir, "gone.yaml"), name == EnvFiles }
+	_, err = Load(options)
+	wantProblems(t, err, filepath.Join(dir, "gone.yaml")+": no such file")
+	var configError *Error
+	if errors.As(err, &configError) && configError.Hint() != "check $TOOLX_CONFIG" {
+		t.Errorf("hint %q", configError.Hint())
+	}
+}
+
+// wantProblems compares the lines of an *Error, without the source lines.
+func wantProblems(t *testing.T, err error, want ...string) {
+	t.Helper()
+	var configError *Error
+	if !errors.As(err, &configError) {
+		t.Fatalf("error %v, want an *Error", err)
+	}
+	var got []string
+	for _, p := range configError.Problems {
+		got = append(got, p.Origin.String()+": "+p.Text)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("problems\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+func TestFormatByContent(t *testing.T) {
+	for name, content := range map[string]string{
+		"json":            `{"servers": {"a": {"command": "x"}}}`,
+		"json with notes": "// mine\n{\"servers\": {\"a\": {\"command\": \"x\"},}} // end",
+		"yaml":            "servers:\n  a:\n    command: x\n",
+		"yaml flow":       "{servers: {a: {command: x}}}",
+		"byte order mark": "\ufeffservers: {a: {command: x}}",
+		"crlf":            "servers:\r\n  a:\r\n    command: x\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := mustLoad(t, "config", content)
+			if len(config.Servers) != 1 || config.Servers[0].Command != "x" {
+				t.Errorf("%+v", config.Servers)
+			}
+		})
+	}
+}
+
+func TestOtherClients(t *testing.T) {
+	config := mustLoad(t, ".mcp.json", `{
+  "inputs": [{"id": "key"}],
+  "mcpServers": {
+    "a": {"command": "npx", "args": ["-y", "x"], "type": "stdio", "autoApprove": ["t"]},
+    "b": {"transport": "streamable_http", "url": "https://example.com/mcp"}
+  }
+}`)
+	if len(config.Servers) != 2 || config.Servers[1].Transport != TransportHTTP {
+		t.Errorf("%+v", config.Servers)
+	}
+	wantWarnings(t, config,
+		".mcp.json:2:3: unknown key 'inputs'",
+		".mcp.json:4:67: unknown key 'autoApprove' in mcpServers.a")
+}
+
+func wantWarnings(t *testing.T, config *Config, want ...string) {
+	t.Helper()
+	var got []string
+	for _, w := range config.Warnings {
+		got = append(got, w.String())
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("warnings\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	tests := []struct {
+		name, content, want string
+	}{
+		{"typo", "servers:\n  a:\n    comand: y\n    command: x\n", "c.yaml:3:5: unknown key 'comand' in servers.a, did you mean 'command'?"},
+		{"other spelling", "servers: {a: {command: x, start_timeout: 1s}}", "c.yaml:1:27: unknown key 'start_timeout' in servers.a, did you mean 'startTimeout'?"},
+		{"nothing near", "blah: 1", "c.yaml:1:1: unknown key 'blah'"},
+		{"defaults", "defaults: {slo: 1s}", "c.yaml:1:12: unknown key 'slo' in defaults, did you mean 'slow'?"},
+		{"empty", "", "c.yaml: the file is empty"},
+		{"only comments", "# nothing\n", "c.yaml: the file is empty"},
+		{"null", "null\n", "c.yaml: the file is empty"},
+		{
+			"REG-3", "tools:\n  - {name: a, implementation: {type: mock}}\n  - {name: a, implementation: {type: builtin}}\n",
+			"c.yaml:3:5: the tool 'a' is given twice and replaces the one at c.yaml:2:5",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			wantWarnings(t, mustLoad(t, "c.yaml", test.content), test.want)
+		})
+	}
+	// Keys with x- hold anchors, and a missing value is an empty one.
+	wantWarnings(t, mustLoad(t, "c.yaml", "x-base: &b {command: x}\nservers:\ntools:\ndefaults:\n"))
+}
+
+func TestLaterFilesWin(t *testing.T) {
+	dir := write(t, map[string]string{
+		"1.yaml": `
+servers: {a: {command: one, args: [x]}, b: {command: b}}
+tools: [{name: t, implementation: {type: mock}}, {name: u, implementation: {type: mock}}]
+defaults: {timeout: 1s, slow: 2s, retry: {attempts: 7, baseDelay: 3s}}`,
+		"2.json": `{
+  "servers": {"c": {"command": "c"}, "a": {"url": "https://two"}},
+  "tools": [{"name": "t", "implementation": {"type": "builtin"}}],
+  "defaults": {"timeout": "5s", "retry": {"attempts": 2}}
+}`,
+	})
+	config, err := Load(optionsIn(dir, "1.yaml", "2.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range config.Servers {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names, " "); got != "a b c" {
+		t.Errorf("order %q", got)
+	}
+	// An entry is replaced whole: nothing of the first file's a is left.
+	if a := config.Servers[0]; a.Command != "" || a.Args != nil || a.URL != "https://two" {
+		t.Errorf("a %+v", a)
+	}
+	if config.Tools[0].Implementation.Type != "builtin" || config.Tools[1].Name != "u" {
+		t.Errorf("tools %+v %+v", config.Tools[0], config.Tools[1])
+	}
+	want := Defaults{Timeout: 5 * time.Second, Slow: 2 * time.Second, Retry: Retry{2, 3 * time.Second}}
+	if !reflect.DeepEqual(config.Defaults, want) {
+		t.Errorf("defaults %+v", config.Defaults)
+	}
+	for path, origin := range map[string]string{
+		"servers.a":                   "2.json:2:38",
+		"servers.a.url":               "2.json:2:51",
+		"servers.b.command":           "1.yaml:2:54",
+		"tools.t.implementation.type": "2.json:3:54",
+		"tools[1].name":               "1.yaml:3:57",
+		"defaults.timeout":            "2.json:4:27",
+		"defaults.slow":               "1.yaml:4:31",
+		"defaults.retry.attempts":     "2.json:4:55",
+		"defaults.retry.baseDelay":    "1.yaml:4:67",
+	} {
+		if got, _ := config.Origin(path); got.String() != origin {
+			t.Errorf("origin of %s is %s, want %s", path, got, origin)
+		}
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	config := mustLoad(t, "c.yaml", `servers:
+  my.server:
+    command: x
+    args:
+      - one
+      - ${TWO}
+    env:
+      A: b
+  "odd name": {command: y}
+`)
+	tests := map[string]string{
+		"servers.my.server":             "c.yaml:2:3",
+		"servers.my.server.command":     "c.yaml:3:14",
+		"servers.my.server.args":        "c.yaml:4:5",
+		"servers.my.server.args[1]":     "c.yaml:6:9",
+		"servers.my.server.env.A":       "c.yaml:8:10",
+		`servers["odd name"]`:           "c.yaml:9:3",
+		`servers["odd name"].command`:   "c.yaml:9:25",
+		"servers.my":                    "",
+		"servers.my.server.args[2]":     "",
+		"servers.my.server.args[-1]":    "",
+		"servers.my.server.args[":       "",
+		`servers["odd`:                  "",
+		"servers.my.server.command.sub": "",
+		"servers":                       "",
+		"":                              "",
+	}
+	for path, want := range tests {
+		got, found := config.Origin(path)
+		if found != (want != "") || found && got.String() != want {
+			t.Errorf("origin of %q is %s (%v), want %q", path, got, found, want)
+		}
+	}
+}

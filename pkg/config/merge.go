@@ -1,0 +1,63 @@
+package config
+
+// merge lays files over each other: a server or a tool replaces the earlier one
+// of its name, whole and in its place; defaults are laid over key by key.
+type merge struct {
+	servers  entries[*Server]
+	tools    entries[*Tool]
+	defaults Defaults
+	// tree is the defaults of all files, for Config.Origin.
+	tree node
+}
+
+// add lays one file over what came before.
+func (m *merge) add(file document) {
+	for _, e := range file.servers.list {
+		m.servers.put(e)
+	}
+	for _, e := range file.tools.list {
+		m.tools.put(e)
+	}
+	if file.defaults != nil {
+		decode(&decoder{}, value{node: file.defaults, path: "defaults"}, defaultsFields(), &m.defaults)
+		layOver(&m.tree, file.defaults)
+	}
+}
+
+// into gives config what the files say together.
+func (m *merge) into(config *Config) {
+	servers, tools := &node{kind: kindMap}, &node{kind: kindList}
+	for _, e := range m.servers.list {
+		config.Servers = append(config.Servers, e.value)
+		servers.members = append(servers.members, e.node)
+	}
+	for _, e := range m.tools.list {
+		config.Tools = append(config.Tools, e.value)
+		tools.items = append(tools.items, e.node.value)
+	}
+	config.Defaults = m.defaults
+	config.root = &node{kind: kindMap, members: []member{
+		{key: "servers", value: servers},
+		{key: "tools", value: tools},
+		{key: "defaults", value: &m.tree},
+	}}
+}
+
+// layOver lays the members of from over those of to, mapping by mapping. Nodes
+// of files are shared and stay as they are: what changes is copied.
+func layOver(to, from *node) {
+	to.kind = kindMap
+	for _, m := range from.members {
+		i := to.indexOf(m.key)
+		if i < 0 {
+			to.members = append(to.members, m)
+			continue
+		}
+		if earlier := to.members[i].value; m.value.kind == kindMap && earlier.kind == kindMap {
+			both := &node{members: append([]member(nil), earlier.members...), origin: m.value.origin}
+			layOver(both, m.value)
+			m.value = both
+		}
+		to.members[i] = m
+	}
+}

@@ -1,0 +1,214 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kind is what sort of value a node is.
+type kind int
+
+const (
+	kindNull kind = iota
+	kindBool
+	kindNumber
+	kindText
+	kindList
+	kindMap
+)
+
+// String names the kind as a message does.
+func (k kind) String() string {
+	return [...]string{"nothing", "a boolean", "a number", "text", "a list", "a mapping"}[k]
+}
+
+// node is one value of a file, whatever its format. Both formats are read into
+// this one form, so that order, digits and positions survive to the end, and all
+// that follows is written once. Nodes never change once they are made: an alias
+// in YAML shares the node of its anchor.
+type node struct {
+	kind kind
+	// text is the content of a text, the literal of a number in JSON's grammar, and
+	// "true" or "false" of a boolean.
+	text string
+	// written is how a scalar stands in the file, without quotes.
+	written string
+	items   []*node
+	members []member
+	// origin is where the value begins.
+	origin Origin
+	// weight is about how many bytes the value costs with all aliases expanded.
+	weight int
+}
+
+// member is one entry of a mapping.
+type member struct {
+	key    string
+	origin Origin // of the key
+	value  *node
+}
+
+// nodeWeight is what a node weighs besides its text.
+const nodeWeight = 16
+
+// weigh sets the weight of n from its parts.
+func (n *node) weigh() *node {
+	n.weight = nodeWeight + len(n.text)
+	for _, item := range n.items {
+		n.weight += item.weight
+	}
+	for _, m := range n.members {
+		n.weight += len(m.key) + m.value.weight
+	}
+	return n
+}
+
+// get returns the member that is named key.
+func (n *node) get(key string) (member, bool) {
+	if i := n.indexOf(key); i >= 0 {
+		return n.members[i], true
+	}
+	return member{}, false
+}
+
+// indexOf returns the number of the member that is named key, or -1.
+func (n *node) indexOf(key string) int {
+	return slices.IndexFunc(n.members, func(m member) bool { return m.key == key })
+}
+
+// place is where a reader looks for the member: at the value where it is a
+// scalar or opens on the key's line, else at the key.
+func (m member) place() Origin {
+	switch m.value.kind {
+	case kindNull, kindList, kindMap:
+		return m.origin
+	}
+	return m.value.origin
+}
+
+// json renders the node as JSON, with members in the file's order and numbers
+// digit by digit.
+func (n *node) json() json.RawMessage {
+	var out bytes.Buffer
+	out.Grow(n.weight)
+	n.appendJSON(&out)
+	return out.Bytes()
+}
+
+func (n *node) appendJSON(out *bytes.Buffer) {
+	switch n.kind {
+	case kindNull:
+		out.WriteString("null")
+	case kindBool, kindNumber:
+		out.WriteString(n.text)
+	case kindText:
+		appendText(out, n.text)
+	case kindList:
+		out.WriteByte('[')
+		for i, item := range n.items {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			item.appendJSON(out)
+		}
+		out.WriteByte(']')
+	case kindMap:
+		out.WriteByte('{')
+		for i, m := range n.members {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			appendText(out, m.key)
+			out.WriteByte(':')
+			m.value.appendJSON(out)
+		}
+		out.WriteByte('}')
+	}
+}
+
+// appendText writes a JSON string. HTML's characters stay as they are: the text
+// is for people and servers, not for a web page.
+func appendText(out *bytes.Buffer, text string) {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	// Encoding a string into memory cannot fail.
+	_ = encoder.Encode(text)
+	out.Truncate(out.Len() - 1) // Encode ends in a newline
+}
+
+// document is the node as gojsonschema takes it.
+func (n *node) document() any {
+	switch n.kind {
+	case kindBool:
+		return n.text == "true"
+	case kindNumber:
+		return plainNumber(n.text)
+	case kindText:
+		return n.text
+	case kindList:
+		items := make([]any, len(n.items))
+		for i, item := range n.items {
+			items[i] = item.document()
+		}
+		return items
+	case kindMap:
+		members := make(map[string]any, len(n.members))
+		for _, m := range n.members {
+			members[m.key] = m.value.document()
+		}
+		return members
+	}
+	return nil
+}
+
+// plainNumber is a number for the validator, which computes with exact
+// fractions: 1e999999999 would cost it a gigabyte. A number with a large
+// exponent is replaced by one that is as whole and as far from every limit.
+func plainNumber(text string) json.Number {
+	_, exponent, found := strings.Cut(strings.ToLower(text), "e")
+	if !found {
+		return json.Number(text)
+	}
+	if power, err := strconv.Atoi(exponent); err == nil && -100 <= power && power <= 100 {
+		return json.Number(text)
+	}
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign = "-"
+	}
+	if strings.HasPrefix(exponent, "-") {
+		return json.Number(sign + "1e-100")
+	}
+	return json.Number(sign + "1e100")
+}
+
+// joinKey is the path of a mapping's member: "servers.zwave", or
+// `servers["my server"]` where the key is no plain word.
+func joinKey(path, key string) string {
+	if !plainKey(key) {
+		return path + "[" + strconv.Quote(key) + "]"
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// joinIndex is the path of a list's item, counted from 0.
+func joinIndex(path string, index int) string {
+	return path + "[" + strconv.Itoa(index) + "]"
+}
+
+func plainKey(key string) bool {
+	for _, r := range key {
+		plain := r == '_' || r == '-' || r == '$' ||
+			'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 127
+		if !plain {
+			return false
+		}
+	}
+	return key != ""
+}

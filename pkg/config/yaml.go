@@ -1,0 +1,401 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+const (
+	// maxTokens bounds the work on a YAML file: the parser takes a time that grows
+	// with the square of a mapping's length.
+	maxTokens = 100_000
+	// maxExpansion is how much, in node weights, the aliases of a file may add: a
+	// few lines of aliases to aliases would otherwise fill the memory.
+	maxExpansion = 8 << 20
+)
+
+// parseYAML reads one YAML 1.2 document with the core schema. It returns nil and
+// no problem where the file holds no value.
+func parseYAML(file string, data []byte) (root *node, problems []Problem) {
+	defer func() {
+		// The parser is known to panic on some malformed input.
+		if cause := recover(); cause != nil {
+			root, problems = nil, []Problem{{Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up"}}
+		}
+	}()
+	tokens := lexer.Tokenize(string(data))
+	if problem, ok := checkTokens(file, tokens); !ok {
+		return nil, []Problem{problem}
+	}
+	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return nil, []Problem{yamlProblem(file, data, err)}
+	}
+	body, problems := onlyDocument(file, parsed)
+	if body == nil {
+		return nil, problems
+	}
+	reader := yamlReader{file: file, anchors: map[string]*node{}}
+	root = reader.node(body)
+	return root, append(problems, reader.problems...)
+}
+
+// checkTokens refuses what the parser would take too long for or nest too deep.
+// Indentation bounds the depth of blocks by the file's size; brackets, and
+// dashes on one line, do not.
+func checkTokens(file string, tokens token.Tokens) (Problem, bool) {
+	depth, dashes, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, dashes = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.SequenceEntryType, token.MappingKeyType:
+			dashes++
+		}
+		if depth+dashes > maxDepth {
+			return tooDeep(originOf(file, t)), false
+		}
+	}
+	if len(tokens) > maxTokens {
+		return Problem{
+			Origin: Origin{File: file},
+			Text:   fmt.Sprintf("too large for YAML (%d tokens, %d at the most)", len(tokens), maxTokens),
+			Fix:    "write it as JSON, or split it into several files",
+		}, false
+	}
+	return Problem{}, true
+}
+
+// yamlProblem turns a parser's error into a problem at its place.
+func yamlProblem(file string, data []byte, err error) Problem {
+	var placed interface {
+		error
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if !errors.As(err, &placed) || placed.GetToken() == nil {
+		return Problem{Origin: Origin{File: file}, Text: "not valid YAML: " + err.Error()}
+	}
+	origin := originOf(file, placed.GetToken())
+	return Problem{
+		Origin: origin,
+		Text:   "not valid YAML: " + placed.GetMessage(),
+		Source: sourceLine(data, origin.Line, origin.Column),
+	}
+}
+
+func originOf(file string, t *token.Token) Origin {
+	if t == nil || t.Position == nil {
+		return Origin{File: file}
+	}
+	return Origin{File: file, Line: max(1, t.Position.Line), Column: max(1, t.Position.Column)}
+}
+
+// onlyDocument returns the value of the one document that a config file is; nil
+// where there is none.
+func onlyDocument(file string, parsed *ast.File) (ast.Node, []Problem) {
+	var body ast.Node
+	for _, document := range parsed.Docs {
+		switch document.Body.(type) {
+		case nil, *ast.DirectiveNode, *ast.CommentGroupNode:
+			continue
+		}
+		if body != nil {
+			return body, []Problem{{
+				Origin: originOf(file, document.Start),
+				Text:   "a second YAML document begins here, a config file holds one",
+				Fix:    "move it to a file of its own and give both with --config",
+			}}
+		}
+		body = document.Body
+	}
+	return body, nil
+}
+
+// yamlReader turns goccy's tree into nodes.
+type yamlReader struct {
+	file     string
+	anchors  map[string]*node // nil while the anchor's own value is read
+	expanded int              // weight that aliases added
+	problems []Problem
+}
+
+func (r *yamlReader) problem(at *token.Token, fix, format string, args ...any) {
+	r.problems = append(r.problems, Problem{Origin: originOf(r.file, at), Text: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// node reads one value. What cannot be read becomes null and a problem.
+func (r *yamlReader) node(value ast.Node) *node {
+	n := &node{}
+	if value == nil {
+		return n.weigh()
+	}
+	n.origin = originOf(r.file, value.GetToken())
+	switch v := value.(type) {
+	case *ast.AnchorNode:
+		return r.anchor(v)
+	case *ast.AliasNode:
+		return r.alias(v)
+	case *ast.TagNode:
+		return r.tagged(v)
+	case *ast.MappingNode:
+		r.mapping(n, v.Values)
+		if !v.IsFlowStyle && len(v.Values) > 0 {
+			// The token of a block mapping is only its first colon.
+			n.origin = originOf(r.file, v.Values[0].Key.GetToken())
+		}
+	case *ast.MappingValueNode:
+		n.origin = originOf(r.file, v.Key.GetToken())
+		r.mapping(n, []*ast.MappingValueNode{v})
+	case *ast.SequenceNode:
+		n.kind = kindList
+		for _, item := range v.Values {
+			n.items = append(n.items, r.node(item))
+		}
+	case *ast.LiteralNode:
+		n.kind, n.text = kindText, v.Value.Value
+		n.written = n.text
+	default:
+		r.scalar(n, value)
+	}
+	return n.weigh()
+}
+
+func (r *yamlReader) mapping(n *node, values []*ast.MappingValueNode) {
+	n.kind = kindMap
+	var members keyed
+	var merged []member
+	for _, value := range values {
+		if value.Key.IsMergeKey() {
+			merged = append(merged, r.merge(value)...)
+			continue
+		}
+		m := r.member(value)
+		if problem, ok := members.add(m); !ok {
+			r.problems = append(r.problems, problem)
+		}
+	}
+	// A mapping's own keys win over merged ones, and earlier merges over later.
+	for _, m := range merged {
+		_, _ = members.add(m)
+	}
+	n.members = members.list
+}
+
+
+// member reads one entry of a mapping.
+func (r *yamlReader) member(value *ast.MappingValueNode) member {
+	var inner ast.Node = value.Key
+	for {
+		switch k := inner.(type) {
+		case *ast.MappingKeyNode:
+			inner = k.Value
+			continue
+		case *ast.TagNode:
+			inner = k.Value
+			continue
+		case *ast.AnchorNode:
+			r.anchor(k)
+			inner = k.Value
+			continue
+		}
+		break
+	}
+	key := r.node(inner)
+	m := member{key: key.text, origin: key.origin, value: r.node(value.Value)}
+	switch key.kind {
+	case kindList, kindMap:
+		r.problem(inner.GetToken(), "", "a key must be text, not %s", key.kind)
+	case kindText:
+	default:
+		m.key = key.written // 8080: and true: are the texts that they look like
+	}
+	return m
+}
+
+// merge returns the members that a "<<" entry brings.
+func (r *yamlReader) merge(value *ast.MappingValueNode) []member {
+	source := r.node(value.Value)
+	switch source.kind {
+	case kindMap:
+		return source.members
+	case kindList:
+		var members []member
+		for _, item := range source.items {
+			if item.kind != kindMap {
+				return r.badMerge(value)
+			}
+			members = append(members, item.members...)
+		}
+		return members
+	}
+	return r.badMerge(value)
+}
+
+func (r *yamlReader) badMerge(value *ast.MappingValueNode) []member {
+	r.problem(value.Key.GetToken(), "write <<: *name", "'<<' merges mappings, and this is none")
+	return nil
+}
+
+func (r *yamlReader) anchor(v *ast.AnchorNode) *node {
+	name := nameOf(v.Name)
+	r.anchors[name] = nil
+	n := r.node(v.Value)
+	r.anchors[name] = n
+	return n
+}
+
+func (r *yamlReader) alias(v *ast.AliasNode) *node {
+	name := nameOf(v.Value)
+	target, found := r.anchors[name]
+	switch {
+	case !found:
+		r.problem(v.GetToken(), fmt.Sprintf("put &%s before the value that is meant", name), "the alias *%s has no anchor before it", name)
+	case target == nil:
+		r.problem(v.GetToken(), "", "the alias *%s stands inside of the value that it names", name)
+	default:
+		if r.expanded += target.weight; r.expanded <= maxExpansion {
+			return target
+		}
+		if r.expanded-target.weight <= maxExpansion { // say it once
+			r.problem(v.GetToken(), "", "the aliases of this file expand to more than %d MiB", maxExpansion>>20)
+		}
+	}
+	return (&node{origin: originOf(r.file, v.GetToken())}).weigh()
+}
+
+func nameOf(name ast.Node) string {
+	if name == nil || name.GetToken() == nil {
+		return ""
+	}
+	return name.GetToken().Value
+}
+
+// tagged reads a value with a tag. Only tags that JSON has a value for are known.
+func (r *yamlReader) tagged(v *ast.TagNode) *node {
+	n := r.node(v.Value)
+	tag := v.GetToken().Value
+	fits := map[string][]kind{
+		"!!str": {kindText, kindNumber, kindBool, kindNull}, "!!int": {kindNumber}, "!!float": {kindNumber},
+		"!!bool": {kindBool}, "!!null": {kindNull}, "!!map": {kindMap}, "!!seq": {kindList},
+	}
+	kinds, known := fits[tag]
+	switch {
+	case !known:
+		r.problem(v.GetToken(), "remove it", "the tag %s is not supported", tag)
+	case !slices.Contains(kinds, n.kind):
+		r.problem(v.GetToken(), "", "the tag %s does not fit %s", tag, n.kind)
+	case tag == "!!str" && n.kind != kindText:
+		text := *n
+		text.kind, text.text = kindText, n.written
+		return text.weigh()
+	}
+	return n
+}
+
+// scalar reads a plain or quoted scalar. Plain ones are resolved here and not by
+// the parser: it takes 1e3 for text and loses the digits of large numbers.
+func (r *yamlReader) scalar(n *node, value ast.Node) {
+	t := value.GetToken()
+	n.kind = kindText
+	if text, ok := value.(*ast.StringNode); ok {
+		n.text = text.Value
+	} else if t != nil && t.Type != token.ImplicitNullType {
+		n.text = t.Value
+	}
+	n.written = n.text
+	if t == nil || t.Type == token.SingleQuoteType || t.Type == token.DoubleQuoteType {
+		return
+	}
+	var resolved bool
+	if n.kind, n.text, resolved = resolvePlain(n.text); !resolved {
+		r.problem(t, "quote it", "%s has no value in JSON", n.written)
+	}
+}
+
+// resolvePlain applies YAML 1.2's core schema (section 10.3.2) to a plain scalar.
+// The text of a number follows JSON's grammar; ok is false for infinity and
+// not-a-number, which JSON lacks.
+func resolvePlain(text string) (k kind, canonical string, ok bool) {
+	switch text {
+	case "", "~", "null", "Null", "NULL":
+		return kindNull, "", true
+	case "true", "True", "TRUE":
+		return kindBool, "true", true
+	case "false", "False", "FALSE":
+		return kindBool, "false", true
+	case ".nan", ".NaN", ".NAN":
+		return kindNull, "", false
+	}
+	sign, rest := "", text
+	switch text[0] {
+	case '-':
+		sign, rest = "-", text[1:]
+	case '+':
+		rest = text[1:]
+	}
+	switch rest {
+	case ".inf", ".Inf", ".INF":
+		return kindNull, "", false
+	}
+	for prefix, base := range map[string]int{"0o": 8, "0x": 16} {
+		if digits, found := strings.CutPrefix(text, prefix); found {
+			if whole, valid := new(big.Int).SetString(digits, base); valid && !strings.ContainsAny(digits, "_+-") {
+				return kindNumber, whole.String(), true
+			}
+		}
+	}
+	if number, valid := jsonNumber(rest); valid {
+		return kindNumber, sign + number, true
+	}
+	return kindText, text, true
+}
+
+// jsonNumber writes an unsigned decimal number of YAML as JSON does: "012" is
+// 12, ".5" is 0.5, "1." is 1.
+func jsonNumber(text string) (string, bool) {
+	mantissa, exponent := text, ""
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		mantissa, exponent = text[:i], text[i:]
+		power := exponent[1:]
+		if strings.HasPrefix(power, "+") || strings.HasPrefix(power, "-") {
+			power = power[1:]
+		}
+		if !allDigits(power) {
+			return "", false
+		}
+	}
+	whole, fraction, hasPoint := strings.Cut(mantissa, ".")
+	if whole+fraction == "" || !allDigits(whole+fraction) {
+		return "", false
+	}
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		whole = "0"
+	}
+	if hasPoint && fraction != "" {
+		return whole + "." + fraction + exponent, true
+	}
+	return whole + exponent, true
+}
+
+func allDigits(text string) bool {
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
