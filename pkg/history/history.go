@@ -63,44 +63,41 @@ type Log struct {
 
 // Open returns the log at path. Nothing touches the disk before the first call is
 // recorded. masker hides secrets; nil hides those that show by name and shape. The
-// error says that path is empty.
+// error says that there is no path, as DefaultPath has none without a home.
 func Open(path string, masker *mask.Masker) (*Log, error) {
 	if path == "" {
-		return nil, errors.New("the execution log has no path")
+		return nil, errors.New("calls are not logged: no home directory; set HOME or XDG_STATE_HOME")
 	}
 	return &Log{path: path, masker: masker, limit: maxSize}, nil
 }
 
 // DefaultPath is where the log is kept: toolx/history.jsonl in the folder for state
 // (XDG Base Directory Specification 0.8), which is $XDG_STATE_HOME where that is an
-// absolute path, else ~/.local/state, or what the system has in its place. The
-// error says that there is no home directory.
-func DefaultPath() (string, error) {
-	folder, err := stateFolder(runtime.GOOS, os.Getenv)
-	if err != nil {
-		return "", fmt.Errorf("find the folder for the execution log: %w; set HOME or XDG_STATE_HOME", err)
+// absolute path, else ~/.local/state, or what the system has in its place. It is
+// empty where there is no home directory.
+func DefaultPath() string {
+	folder := stateFolder(runtime.GOOS, os.Getenv)
+	if folder == "" {
+		return ""
 	}
-	return filepath.Join(folder, "toolx", "history.jsonl"), nil
+	return filepath.Join(folder, "toolx", "history.jsonl")
 }
 
-func stateFolder(system string, getenv func(string) string) (string, error) {
+func stateFolder(system string, getenv func(string) string) string {
 	if folder := getenv("XDG_STATE_HOME"); filepath.IsAbs(folder) {
-		return folder, nil
+		return folder
 	}
 	if system == "windows" {
-		if folder := getenv("LOCALAPPDATA"); folder != "" {
-			return folder, nil
-		}
-		return "", errors.New("%LocalAppData% is not set")
+		return getenv("LOCALAPPDATA")
 	}
 	home := getenv("HOME")
-	if !filepath.IsAbs(home) {
-		return "", errors.New("$HOME is not set")
+	switch {
+	case !filepath.IsAbs(home):
+		return ""
+	case system == "darwin":
+		return filepath.Join(home, "Library", "Application Support")
 	}
-	if system == "darwin" {
-		return filepath.Join(home, "Library", "Application Support"), nil
-	}
-	return filepath.Join(home, ".local", "state"), nil
+	return filepath.Join(home, ".local", "state")
 }
 
 // Record writes an entry where event is an exec.CallFinished, and does nothing for
