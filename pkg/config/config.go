@@ -39,10 +39,10 @@ type Server struct {
 	Command   string
 	Args      []string
 	Env       map[string]string
-	EnvFile string
-	Cwd     string
-	URL     string
-	Headers map[string]string
+	EnvFile   string
+	Cwd       string
+	URL       string
+	Headers   map[string]string
 
 	// Timeout is the idle timeout of its calls (Unlimited: none), StartTimeout the
 	// limit of one attempt to connect; zero means the default.

@@ -195,7 +195,6 @@ func (r *yamlReader) mapping(n *node, values []*ast.MappingValueNode) {
 	n.members = members.list
 }
 
-
 // member reads one entry of a mapping.
 func (r *yamlReader) member(value *ast.MappingValueNode) member {
 	var inner ast.Node = value.Key
