@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -71,17 +70,14 @@ func (e *UnsetError) Hint() string {
 	return fmt.Sprintf("export %s or set a default: ${%s:-…}", strings.Join(exports, " "), e.Missing[0].Variable)
 }
 
-// Resolve is ResolveIn toolx's own environment.
-func (s *Server) Resolve() (*Resolved, error) { return s.ResolveIn(os.Environ()) }
-
-// ResolveIn expands the entry's variables and makes its paths absolute. environ
+// Resolve expands the entry's variables and makes its paths absolute. environ
 // is the environment to start from, as os.Environ gives it; envFile is laid over
 // it, and env over both. Variables are looked up in environ and envFile, so the
 // entry's own env cannot refer to itself.
 //
 // The error is an *UnsetError where variables are not set, or an *Error where a
 // value is malformed or envFile cannot be read. Only this server fails by it.
-func (s *Server) ResolveIn(environ []string) (*Resolved, error) {
+func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	env := newEnvironment(environ)
 	e := &expander{server: s, lookup: env.get}
 	if err := e.readEnvFile(env); err != nil {

@@ -116,7 +116,7 @@ func missingFix(property string) string {
 // wrongType names what stands there and what should.
 func wrongType(v value, expected string) (text, fix string) {
 	var wanted []string
-	for _, name := range strings.FieldsFunc(expected, func(r rune) bool { return r == '/' || r == ',' || r == ' ' }) {
+	for _, name := range strings.FieldsFunc(expected, func(r rune) bool { return strings.ContainsRune("[],/ ", r) }) {
 		if name != "null" {
 			wanted = append(wanted, typeWords(name))
 		}
@@ -127,6 +127,8 @@ func wrongType(v value, expected string) (text, fix string) {
 		fix = "write true or false, without quotes"
 	case expected == gojsonschema.TYPE_STRING && (v.kind == kindNumber || v.kind == kindBool):
 		fix = fmt.Sprintf("quote it: %q", v.written)
+	case v.written == "~":
+		fix = `quote it: "~" (alone, it is YAML's word for nothing)`
 	case v.kind == kindNull:
 		fix = "give it a value, or remove the key"
 	}
