@@ -1,0 +1,47 @@
+// Calls the tools of a stdio server through the official TypeScript client, so
+// that toolx's results can be compared with them.
+//
+//   node call.mjs COMMAND [ARGUMENT…] < calls.json
+//
+// stdin is a JSON array of {tool, arguments}; the calls run one after the other
+// in one session. stdout gets a JSON line with the names of all tools, then one
+// line for each call: {tool, result} or {tool, error: {code, message}}.
+
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { text } from "node:stream/consumers";
+
+const print = (value) => process.stdout.write(JSON.stringify(value) + "\n");
+
+async function listNames(client) {
+  const names = [];
+  let cursor;
+  do {
+    const page = await client.listTools({ cursor });
+    names.push(...page.tools.map((tool) => tool.name));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return names;
+}
+
+// The plain request rather than callTool, which would refuse some calls on the
+// client's side: the server's own answer is what counts.
+async function call(client, { tool, arguments: args }) {
+  try {
+    const params = { name: tool, arguments: args };
+    return { tool, result: await client.request({ method: "tools/call", params }, CallToolResultSchema) };
+  } catch (error) {
+    return { tool, error: { code: error.code, message: error.message } };
+  }
+}
+
+const [command, ...args] = process.argv.slice(2);
+const calls = JSON.parse(await text(process.stdin));
+const client = new Client({ name: "comparison", version: "1.0.0" });
+await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: "ignore" }));
+print({ tools: await listNames(client) });
+for (const one of calls) {
+  print(await call(client, one));
+}
+await client.close();
