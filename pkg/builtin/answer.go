@@ -1,0 +1,105 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"toolx/pkg/exec"
+)
+
+// An answer is a handler's work: it returns any value that marshals to JSON. An
+// error means that the tool failed, and becomes a result with isError, as a
+// server's would; the end of ctx, and an error that has a Kind of its own, stay
+// errors.
+type answer func(ctx context.Context, request exec.Request) (any, error)
+
+// CallTool implements exec.Implementation.
+func (a answer) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
+	value, err := a(ctx, request)
+	if err == nil {
+		raw, err := encode(value)
+		if err != nil {
+			return nil, fmt.Errorf("writing the result of %s: %w", request.Name, err)
+		}
+		return structuredReply(raw)
+	}
+	var kinded interface{ Kind() exec.Kind }
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &kinded):
+		return nil, err
+	}
+	return failureReply(err.Error())
+}
+
+// reply is an MCP CallToolResult, as far as toolx's own tools need it.
+type reply struct {
+	Content           []json.RawMessage `json:"content"`
+	StructuredContent json.RawMessage   `json:"structuredContent,omitempty"`
+	IsError           bool              `json:"isError,omitempty"`
+}
+
+// structuredReply answers with a JSON value, and with its text for clients that
+// do not read structured content, as the specification (server/tools, "Structured
+// Content") recommends.
+func structuredReply(value json.RawMessage) (json.RawMessage, error) {
+	block, err := textBlock(string(value))
+	if err != nil {
+		return nil, err
+	}
+	return encode(reply{Content: []json.RawMessage{block}, StructuredContent: value})
+}
+
+// textReply answers with text alone.
+func textReply(text string) (json.RawMessage, error) {
+	block, err := textBlock(text)
+	if err != nil {
+		return nil, err
+	}
+	return encode(reply{Content: []json.RawMessage{block}})
+}
+
+// failureReply says that the tool ran and failed.
+func failureReply(message string) (json.RawMessage, error) {
+	block, err := textBlock(message)
+	if err != nil {
+		return nil, err
+	}
+	return encode(reply{Content: []json.RawMessage{block}, IsError: true})
+}
+
+func textBlock(text string) (json.RawMessage, error) {
+	return encode(struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}{"text", text})
+}
+
+// encode is json.Marshal without the escaping of <, > and &, which only HTML
+// needs.
+func encode(value any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// decode reads a call's arguments. They fit the handler's own schema already; a
+// schema in the config that says otherwise is found out here.
+func decode(request exec.Request, into any) error {
+	if err := json.Unmarshal(request.Arguments, into); err != nil {
+		var mismatch *json.UnmarshalTypeError
+		if errors.As(err, &mismatch) && mismatch.Field != "" {
+			return fmt.Errorf("parameter %s cannot be a %s", mismatch.Field, mismatch.Value)
+		}
+		return fmt.Errorf("cannot read the arguments: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+// Package builtin makes the tools that toolx itself runs: handlers compiled in
+// (echo, math_eval, datetime, search, volume), canned responses from the config
+// (mocks), and toolx's own services (list_tools, list_servers, describe_tool).
+//
+// Every tool answers with an MCP CallToolResult, as a server's tool does, so that
+// what calls it cannot tell the difference. Finding, validating, timing and
+// logging a call is pkg/exec's work; reading the config is pkg/config's. Nothing
+// here needs a server or a network (IMPL-5).
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// Services are what the tools need of their surroundings. Each field may be left
+// out; the tools that need it then do without, or say what is missing.
+type Services struct {
+	// Registry is what list_tools and describe_tool look into.
+	Registry *exec.Registry
+	// Open fills Registry with the tools of the named server, or of every server
+	// where the name is empty, before they are listed. An error is shown beside
+	// the tools that are there.
+	Open func(ctx context.Context, server string) error
+	// Servers gives the configured servers as they are now. It starts none.
+	Servers func() []Server
+	// Stage is the process that the faults of mocks play on: set under serve, nil
+	// for a plain call, where faults are told instead of done.
+	Stage Stage
+	// Notice takes remarks for the log.
+	Notice func(level slog.Level, text string)
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Stage is a process that can be made to misbehave.
+type Stage interface {
+	// Stdout writes line and a newline on the standard output, past the protocol.
+	Stdout(line string)
+	// Stderr writes line and a newline on the standard error.
+	Stderr(line string)
+	// Exit ends the process at once with that code.
+	Exit(code int)
+}
+
+// Server is what list_servers tells of one server. Values that may hold secrets
+// (command line, URL, environment) have no place here.
+type Server struct {
+	Name      string `json:"name"`
+	Status    string `json:"status,omitempty"`    // such as "ready", "failed", "not started", "disabled"
+	Transport string `json:"transport,omitempty"` // "stdio" or "http"
+	Protocol  string `json:"protocol,omitempty"`  // the revision that was agreed on
+	Error     string `json:"error,omitempty"`     // why Status is "failed"
+	Hint      string `json:"hint,omitempty"`      // the config's hint
+}
+
+// Tools returns the tools that exist without any config, in the order in which
+// they are listed: the builtin ones, then the internal ones.
+func Tools(services Services) []*exec.Tool {
+	var tools []*exec.Tool
+	for _, h := range services.handlers() {
+		tool, err := exec.NewTool(compact(h.definition))
+		if err != nil {
+			// The definitions are constants, and a test reads each of them.
+			panic(fmt.Sprintf("definition of the %s tool: %v", h.name, err))
+		}
+		tool.Type, tool.KeepNames, tool.Implementation = h.kind, true, h.answer
+		tools = append(tools, tool)
+	}
+	return tools
+}
+
+// FromConfig makes the tool that an entry of the config describes (IMPL-1 to
+// IMPL-4). What the entry leaves out, such as the description or the parameters,
+// is taken from its handler.
+//
+// A handler that does not exist is no error here: the tool is listed, the log has
+// a warning, and calling the tool fails with "Builtin handler '<name>' not found"
+// or "Internal handler '<name>' not found" and the nearest names as a hint. An
+// entry without a name or of an unknown type is an error.
+func FromConfig(entry *config.Tool, services Services) (*exec.Tool, error) {
+	kind := exec.Type(entry.Implementation.Type)
+	var (
+		implementation exec.Implementation
+		model          *exec.Tool
+	)
+	switch kind {
+	case exec.TypeMock:
+		implementation = &mock{entry: entry, services: services}
+	case exec.TypeBuiltin, exec.TypeInternal:
+		name := entry.Implementation.Handler
+		if name == "" {
+			name = entry.Name
+		}
+		model = services.handlerTool(kind, name)
+		if model == nil {
+			missing := services.missingHandler(kind, name)
+			services.notice(slog.LevelWarn, fmt.Sprintf("tool %s: %v", entry.Name, missing))
+			implementation = answer(func(context.Context, exec.Request) (any, error) { return nil, missing })
+		} else {
+			implementation = model.Implementation
+		}
+	default:
+		return nil, &exec.UsageError{
+			Message: fmt.Sprintf("tool %s: implementation type %q is unknown", entry.Name, entry.Implementation.Type),
+			Fix:     "type is one of: mock, builtin, internal",
+		}
+	}
+	definition, err := define(entry, model)
+	if err != nil {
+		return nil, fmt.Errorf("tool %s: %w", entry.Name, err)
+	}
+	tool, err := exec.NewTool(definition)
+	if err != nil {
+		return nil, fmt.Errorf("tool at %s:%d: %w", entry.Origin.File, entry.Origin.Line, err)
+	}
+	// NORM-4: the names are the config's own; there is nothing to normalize.
+	tool.Type, tool.KeepNames, tool.Timeout, tool.Implementation = kind, true, entry.Timeout, implementation
+	return tool, nil
+}
+
+// define writes the MCP tool object of a config entry, with what model (which may
+// be nil) says where the entry says nothing.
+func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
+	definition := struct {
+		Name         string          `json:"name"`
+		Title        string          `json:"title,omitempty"`
+		Description  string          `json:"description,omitempty"`
+		InputSchema  json.RawMessage `json:"inputSchema"`
+		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+		Annotations  json.RawMessage `json:"annotations,omitempty"`
+	}{
+		Name: entry.Name, Title: entry.Title, Description: entry.Description,
+		InputSchema: entry.Parameters, OutputSchema: entry.OutputSchema, Annotations: entry.Annotations,
+	}
+	if model != nil {
+		if definition.Description == "" {
+			definition.Description = model.Description
+		}
+		if definition.InputSchema == nil {
+			definition.InputSchema = model.InputSchema
+		}
+		if definition.Annotations == nil {
+			annotations, err := encode(model.Annotations)
+			if err != nil {
+				return nil, err
+			}
+			definition.Annotations = annotations
+		}
+	}
+	if definition.InputSchema == nil {
+		definition.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	return encode(definition)
+}
+
+// A handler is one tool that is compiled in.
+type handler struct {
+	name       string
+	kind       exec.Type
+	definition string // the MCP tool object
+	answer     answer
+}
+
+// handlers returns every handler, bound to s. It is a function and not a table,
+// so that starting toolx pays for it only where tools are listed or called.
+func (s Services) handlers() []handler {
+	return []handler{
+		{"echo", exec.TypeBuiltin, echoDefinition, echo},
+		{"math_eval", exec.TypeBuiltin, mathDefinition, mathEval},
+		{"datetime", exec.TypeBuiltin, datetimeDefinition, s.datetime},
+		{"search", exec.TypeBuiltin, searchDefinition, search},
+		{"volume", exec.TypeBuiltin, volumeDefinition, volume},
+		{"list_tools", exec.TypeInternal, listToolsDefinition, s.listTools},
+		{"list_servers", exec.TypeInternal, listServersDefinition, s.listServers},
+		{"describe_tool", exec.TypeInternal, describeToolDefinition, s.describeTool},
+	}
+}
+
+// handlerTool returns the built-in tool behind a handler, nil where there is none
+// of that kind and name.
+func (s Services) handlerTool(kind exec.Type, name string) *exec.Tool {
+	for _, tool := range Tools(s) {
+		if tool.Type == kind && tool.Name == name {
+			return tool
+		}
+	}
+	return nil
+}
+
+// missingHandler is the error of IMPL-2 and IMPL-4; the texts are fixed there.
+func (s Services) missingHandler(kind exec.Type, name string) error {
+	var names []string
+	for _, h := range s.handlers() {
+		if h.kind == kind {
+			names = append(names, h.name)
+		}
+	}
+	title := "Builtin"
+	if kind == exec.TypeInternal {
+		title = "Internal"
+	}
+	fix := "handlers of this type: " + strings.Join(names, ", ")
+	if near := nearest(name, names); len(near) > 0 {
+		fix = "did you mean: " + strings.Join(near, ", ")
+	}
+	return &exec.UsageError{Message: fmt.Sprintf("%s handler '%s' not found", title, name), Fix: fix}
+}
+
+func (s Services) notice(level slog.Level, text string) {
+	if s.Notice != nil {
+		s.Notice(level, text)
+	}
+}
+
+func (s Services) now() time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return time.Now()
+}
+
+// compact takes the white space out of a definition, which is indented in the
+// source for people and sent on one line.
+func compact(definition string) json.RawMessage {
+	var out bytes.Buffer
+	if err := json.Compact(&out, []byte(definition)); err != nil {
+		return json.RawMessage(definition)
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,188 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+const datetimeDefinition = `{
+	"name": "datetime",
+	"title": "Date and time",
+	"description": "Tells the time now, or reads a given time, in any time zone; adds or subtracts a duration; formats; and measures the time until another moment. Without arguments: now, in the local zone.",
+	"inputSchema": {
+		"type": "object",
+		"properties": {
+			"timezone": {"type": "string", "description": "Zone of the answer, and of a time that names none: an IANA name such as Europe/Berlin, UTC, local, or an offset such as +02:00. Default: local"},
+			"time": {"type": ["string", "number"], "description": "The time to start from: RFC 3339 (2026-03-01T12:00:00Z), 2026-03-01, 2026-03-01 12:00, an RFC 1123 date, seconds or milliseconds since 1970, now, today, tomorrow or yesterday. Default: now"},
+			"input_format": {"type": "string", "description": "How to read time, where it has another form: a strptime pattern (%d.%m.%Y) or a Go layout (02.01.2006)"},
+			"add": {"type": "string", "description": "Duration to add: 1h30m, 2 days, -3 months, 1 year 2 weeks, or ISO 8601 (P1DT2H)"},
+			"subtract": {"type": "string", "description": "Duration to subtract, written as for add"},
+			"until": {"type": ["string", "number"], "description": "Another time, written as time is: the answer's difference tells how long it is until then"},
+			"format": {"type": "string", "description": "Form of the answer's formatted: rfc3339, rfc1123, rfc822, rfc850, http, ansic, unix, unix_ms, date, time, datetime, iso_week, weekday, kitchen; or a strftime pattern (%A, %d %B %Y); or a Go layout (Mon, 02 Jan 2006)"}
+		}
+	},
+	"annotations": {"title": "Date and time", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
+}`
+
+// moment is one point in time, as datetime tells it.
+type moment struct {
+	ISO          string      `json:"iso"` // RFC 3339, in Timezone
+	UTC          string      `json:"utc"` // the same in UTC
+	Unix         int64       `json:"unix"`
+	UnixMS       int64       `json:"unix_ms"`
+	Date         string      `json:"date"`
+	Time         string      `json:"time"`
+	Timezone     string      `json:"timezone"`
+	Abbreviation string      `json:"abbreviation"`
+	Offset       string      `json:"offset"` // such as +01:00
+	DST          bool        `json:"dst"`
+	Weekday      string      `json:"weekday"`
+	Week         int         `json:"week"` // ISO 8601
+	WeekYear     int         `json:"week_year"`
+	YearDay      int         `json:"year_day"`
+	Formatted    string      `json:"formatted,omitempty"`
+	Difference   *difference `json:"difference,omitempty"`
+}
+
+// difference is the elapsed time from one moment to another; a day is 24 hours
+// of it. All parts are negative where the other moment is earlier.
+type difference struct {
+	Seconds float64 `json:"seconds"`
+	Days    float64 `json:"days"`
+	Text    string  `json:"text"` // such as "1 day 2 hours"
+}
+
+// datetimeArguments are the parameters of datetimeDefinition.
+type datetimeArguments struct {
+	Timezone    string          `json:"timezone"`
+	Time        json.RawMessage `json:"time"`
+	InputFormat string          `json:"input_format"`
+	Add         string          `json:"add"`
+	Subtract    string          `json:"subtract"`
+	Until       json.RawMessage `json:"until"`
+	Format      string          `json:"format"`
+}
+
+// datetime tells, computes and formats times (IMPL-3).
+func (s Services) datetime(_ context.Context, request exec.Request) (any, error) {
+	var arguments datetimeArguments
+	if err := decode(request, &arguments); err != nil {
+		return nil, err
+	}
+	zone, err := loadZone(arguments.Timezone)
+	if err != nil {
+		return nil, err
+	}
+	clock := clock{now: s.now(), zone: zone, format: arguments.InputFormat}
+	at, err := clock.read(arguments.Time)
+	if err != nil {
+		return nil, err
+	}
+	if at, err = shift(at, arguments.Add, arguments.Subtract); err != nil {
+		return nil, err
+	}
+	answer := tell(at)
+	if arguments.Format != "" {
+		if answer.Formatted, err = formatTime(at, arguments.Format); err != nil {
+			return nil, err
+		}
+	}
+	if arguments.Until != nil {
+		until, err := clock.read(arguments.Until)
+		if err != nil {
+			return nil, err
+		}
+		answer.Difference = measure(at, until)
+	}
+	return answer, nil
+}
+
+// shift adds and subtracts durations, either of which may be empty.
+func shift(at time.Time, add, subtract string) (time.Time, error) {
+	for _, step := range []struct {
+		text string
+		sign int
+	}{{add, 1}, {subtract, -1}} {
+		if strings.TrimSpace(step.text) == "" {
+			continue
+		}
+		span, err := parseSpan(step.text)
+		if err != nil {
+			return at, err
+		}
+		at = span.addTo(at, step.sign)
+	}
+	if year := at.Year(); year < 0 || year > 9999 {
+		return at, fmt.Errorf("the time is out of range: the year would be %d, and only 0 to 9999 can be written", year)
+	}
+	return at, nil
+}
+
+// tell describes t in its own location.
+func tell(t time.Time) moment {
+	week := isoWeek(t)
+	return moment{
+		ISO:          t.Format(time.RFC3339Nano),
+		UTC:          t.UTC().Format(time.RFC3339Nano),
+		Unix:         t.Unix(),
+		UnixMS:       t.UnixMilli(),
+		Date:         t.Format(time.DateOnly),
+		Time:         t.Format(time.TimeOnly),
+		Timezone:     zoneName(t.Location()),
+		Abbreviation: t.Format("MST"),
+		Offset:       t.Format("-07:00"),
+		DST:          t.IsDST(),
+		Weekday:      t.Weekday().String(),
+		Week:         week.week,
+		WeekYear:     week.year,
+		YearDay:      t.YearDay(),
+	}
+}
+
+type yearWeek struct{ year, week int }
+
+func isoWeek(t time.Time) yearWeek {
+	year, week := t.ISOWeek()
+	return yearWeek{year, week}
+}
+
+// measure is the time that passes from one moment to another. It does without
+// time.Duration, which ends at 292 years.
+func measure(from, to time.Time) *difference {
+	seconds := to.Unix() - from.Unix()
+	nanoseconds := int64(to.Nanosecond() - from.Nanosecond())
+	total := float64(seconds) + float64(nanoseconds)/1e9
+	return &difference{Seconds: total, Days: total / (24 * 60 * 60), Text: spanText(seconds)}
+}
+
+// spanText words seconds, two units at the most: "1 day 2 hours".
+func spanText(seconds int64) string {
+	sign := ""
+	if seconds < 0 {
+		sign, seconds = "-", -seconds
+	}
+	var parts []string
+	for _, unit := range []struct {
+		name    string
+		seconds int64
+	}{{"day", 24 * 60 * 60}, {"hour", 60 * 60}, {"minute", 60}, {"second", 1}} {
+		count := seconds / unit.seconds
+		seconds %= unit.seconds
+		if count > 0 {
+			name := unit.name
+			if count > 1 {
+				name += "s"
+			}
+			parts = append(parts, fmt.Sprintf("%d %s", count, name))
+		}
+	}
+	if len(parts) == 0 {
+		return "0 seconds"
+	}
+	return sign + strings.Join(parts, " ")
+}

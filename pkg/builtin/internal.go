@@ -1,0 +1,206 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"toolx/pkg/exec"
+)
+
+const listToolsDefinition = `{
+	"name": "list_tools",
+	"title": "List tools",
+	"description": "Lists the tools that can be called through toolx, with name, server, type and description; describe_tool tells the parameters of one.",
+	"inputSchema": {
+		"type": "object",
+		"properties": {
+			"server": {"type": "string", "description": "Only the tools of this server"},
+			"pattern": {"type": "string", "description": "Only tools whose name holds this text, or matches it as a glob (*_device), whatever the case"},
+			"definitions": {"type": "boolean", "default": false, "description": "Whether to include each tool's whole MCP definition, with its schema"}
+		}
+	},
+	"annotations": {"title": "List tools", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
+}`
+
+const listServersDefinition = `{
+	"name": "list_servers",
+	"title": "List servers",
+	"description": "Lists the MCP servers that toolx is configured with, and how each is doing. No server is started for it.",
+	"inputSchema": {"type": "object", "properties": {}},
+	"annotations": {"title": "List servers", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
+}`
+
+const describeToolDefinition = `{
+	"name": "describe_tool",
+	"title": "Describe a tool",
+	"description": "Tells everything about one tool: its description, annotations, and the JSON Schema of its parameters.",
+	"inputSchema": {
+		"type": "object",
+		"properties": {
+			"name": {"type": "string", "minLength": 1, "description": "The tool's name, as list_tools gives it"}
+		},
+		"required": ["name"]
+	},
+	"annotations": {"title": "Describe a tool", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
+}`
+
+// toolEntry is one tool, as the internal tools tell it.
+type toolEntry struct {
+	Name        string          `json:"name"`
+	Server      string          `json:"server,omitempty"`
+	Type        exec.Type       `json:"type"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Definition  json.RawMessage `json:"definition,omitempty"` // byte for byte as its owner sent it
+}
+
+func entryOf(tool *exec.Tool, whole bool) toolEntry {
+	entry := toolEntry{
+		Name: tool.Name, Server: tool.Server, Type: tool.Type,
+		Title: tool.Title, Description: tool.Description,
+	}
+	if whole {
+		entry.Definition = tool.Definition
+	}
+	return entry
+}
+
+// listTools answers with the tools of the Registry (IMPL-4). A server that cannot
+// be opened costs its own tools only, and is told.
+func (s Services) listTools(ctx context.Context, request exec.Request) (any, error) {
+	var arguments struct {
+		Server      string `json:"server"`
+		Pattern     string `json:"pattern"`
+		Definitions bool   `json:"definitions"`
+	}
+	if err := decode(request, &arguments); err != nil {
+		return nil, err
+	}
+	if err := s.knows(arguments.Server); err != nil {
+		return nil, err
+	}
+	pattern := strings.ToLower(arguments.Pattern)
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("the pattern %q is malformed: write [ as \\[", arguments.Pattern)
+	}
+	answer := struct {
+		Tools    []toolEntry `json:"tools"`
+		Problems string      `json:"problems,omitempty"`
+	}{Tools: []toolEntry{}}
+	if err := s.open(ctx, arguments.Server); err != nil {
+		if arguments.Server != "" || ctx.Err() != nil {
+			return nil, err
+		}
+		answer.Problems = err.Error()
+	}
+	for _, tool := range s.all() {
+		if arguments.Server != "" && tool.Server != arguments.Server {
+			continue
+		}
+		if matches(pattern, strings.ToLower(tool.Name)) {
+			answer.Tools = append(answer.Tools, entryOf(tool, arguments.Definitions))
+		}
+	}
+	return answer, nil
+}
+
+// matches says whether name holds pattern, or matches it as a glob.
+func matches(pattern, name string) bool {
+	if strings.Contains(name, pattern) {
+		return true
+	}
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// listServers answers with the configured servers.
+func (s Services) listServers(context.Context, exec.Request) (any, error) {
+	type entry struct {
+		Server
+		Tools int `json:"tools"` // as far as they are known
+	}
+	entries := []entry{}
+	counts := make(map[string]int)
+	for _, tool := range s.all() {
+		counts[tool.Server]++
+	}
+	for _, server := range s.servers() {
+		entries = append(entries, entry{server, counts[server.Name]})
+	}
+	return struct {
+		Servers []entry `json:"servers"`
+	}{entries}, nil
+}
+
+// describeTool answers with all that is known of one tool.
+func (s Services) describeTool(ctx context.Context, request exec.Request) (any, error) {
+	var arguments struct {
+		Name string `json:"name"`
+	}
+	if err := decode(request, &arguments); err != nil {
+		return nil, err
+	}
+	if s.Registry == nil {
+		return nil, errors.New("no tools are known here")
+	}
+	tool, err := s.Registry.Find(arguments.Name)
+	if err != nil {
+		// Its server may not have been opened yet: that one only, where the name
+		// says which (ROUTE-4).
+		var names []string
+		for _, server := range s.servers() {
+			names = append(names, server.Name)
+		}
+		failed := s.open(ctx, exec.ServerOf(arguments.Name, names))
+		if tool, err = s.Registry.Find(arguments.Name); err != nil {
+			if failed != nil {
+				return nil, fmt.Errorf("%w; %w", failed, err)
+			}
+			return nil, err
+		}
+	}
+	return entryOf(tool, true), nil
+}
+
+// knows refuses the name of a server that is not configured.
+func (s Services) knows(server string) error {
+	if server == "" {
+		return nil
+	}
+	var names []string
+	for _, known := range s.servers() {
+		if known.Name == server {
+			return nil
+		}
+		names = append(names, known.Name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no server is named %q: none is configured", server)
+	}
+	return fmt.Errorf("no server is named %q: known servers are %s", server, strings.Join(names, ", "))
+}
+
+func (s Services) open(ctx context.Context, server string) error {
+	if s.Open == nil {
+		return nil
+	}
+	return s.Open(ctx, server)
+}
+
+func (s Services) all() []*exec.Tool {
+	if s.Registry == nil {
+		return nil
+	}
+	return s.Registry.All()
+}
+
+func (s Services) servers() []Server {
+	if s.Servers == nil {
+		return nil
+	}
+	return s.Servers()
+}

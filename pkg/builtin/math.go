@@ -1,0 +1,392 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/parser/lexer"
+	"github.com/expr-lang/expr/vm"
+
+	"toolx/pkg/exec"
+)
+
+const mathDefinition = `{
+	"name": "math_eval",
+	"title": "Calculator",
+	"description": "Evaluates an arithmetic expression and returns {\"result\": number}. Operators: + - * / % and ^ or ** for powers (right-associative, before unary minus: -2^2 is -4), comparisons, and/or/not, a ? b : c. Functions: sqrt cbrt root abs sign sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh (radians; deg and rad convert) exp log (natural; log(x, base) for any base) ln log2 log10 pow min max round(x, digits) floor ceil trunc mod hypot gcd lcm factorial. Constants: pi e tau phi. Integers are exact to 308 digits; other numbers are IEEE 754 doubles. Multiplication is always written: 2*pi.",
+	"inputSchema": {
+		"type": "object",
+		"properties": {
+			"expression": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The expression, for example: 2 * (3 + 4) ^ 2 or round(sqrt(2), 3)"}
+		},
+		"required": ["expression"]
+	},
+	"outputSchema": {
+		"type": "object",
+		"properties": {"result": {"type": ["number", "boolean"]}},
+		"required": ["result"]
+	},
+	"annotations": {"title": "Calculator", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
+}`
+
+// The bounds of an expression. They bound its time and memory too: nothing in it
+// loops, and every number has a largest size (see number).
+const (
+	maxExpression = 1000 // characters
+	maxNodes      = 1000 // of the syntax tree
+)
+
+// mathEval evaluates {"expression": "2+2"} to {"result": 4} (IMPL-3).
+func mathEval(_ context.Context, request exec.Request) (any, error) {
+	var arguments struct {
+		Expression string `json:"expression"`
+	}
+	if err := decode(request, &arguments); err != nil {
+		return nil, err
+	}
+	result, err := evaluate(arguments.Expression)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Result json.RawMessage `json:"result"`
+	}{result}, nil
+}
+
+// evaluate gives the value of an arithmetic expression as a JSON number or
+// boolean. An error says what is wrong, and shows where.
+//
+// The expr library parses and runs it. In between, the syntax tree is rebuilt
+// from the few kinds of nodes that are arithmetic, with calls of exact functions
+// in the place of operators: strings, fields, closures and the library's own
+// functions cannot be written at all, and there is no environment to reach.
+func evaluate(expression string) (json.RawMessage, error) {
+	if strings.TrimSpace(expression) == "" {
+		return nil, errors.New("the expression is empty: give one such as 2+2")
+	}
+	if !utf8.ValidString(expression) {
+		return nil, errors.New("the expression is not valid UTF-8")
+	}
+	if count := utf8.RuneCountInString(expression); count > maxExpression {
+		return nil, fmt.Errorf("the expression has %d characters: at most %d are evaluated", count, maxExpression)
+	}
+	program, err := compileMath(expression)
+	if err != nil {
+		return nil, pointOut(expression, err)
+	}
+	value, err := vm.Run(program, nil)
+	if err != nil {
+		return nil, pointOut(expression, err)
+	}
+	return writeNumber(value)
+}
+
+// compileMath makes a program of expression. Errors carry their place as a
+// *file.Error.
+func compileMath(expression string) (*vm.Program, error) {
+	source, wholes, err := normalizeMath(expression)
+	if err != nil {
+		return nil, err
+	}
+	config := conf.CreateNew()
+	config.MaxNodes = maxNodes
+	config.DisableIfOperator = true
+	for name, f := range mathFunctions() {
+		config.Functions[name] = f.builtin(name)
+	}
+	tree, err := parser.ParseWithConfig(source, config)
+	if err != nil {
+		return nil, err
+	}
+	if tree.Node, err = (translator{wholes}).node(tree.Node); err != nil {
+		return nil, err
+	}
+	if _, err := checker.Check(tree, config); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(tree, config)
+}
+
+// normalizeMath writes expression as the parser reads it, character for
+// character, so that places stay true: typographic operators become ASCII, and
+// whole numbers that are too large for the parser become names, whose values are
+// returned.
+func normalizeMath(expression string) (source string, wholes map[string]*big.Int, err error) {
+	source = strings.Map(func(r rune) rune {
+		switch r {
+		case '×', '·', '⋅':
+			return '*'
+		case '÷', '∕':
+			return '/'
+		case '−':
+			return '-'
+		}
+		return r
+	}, expression)
+	tokens, err := lexer.Lex(file.NewSource(source))
+	if err != nil {
+		return "", nil, err
+	}
+	runes := []rune(source)
+	wholes = make(map[string]*big.Int)
+	for _, token := range tokens {
+		switch {
+		case token.Is(lexer.Identifier) && strings.HasPrefix(token.Value, "_"):
+			// Kept apart, because large numbers take such names below.
+			return "", nil, &file.Error{Location: token.Location, Message: fmt.Sprintf("unknown name %q", token.Value)}
+		case token.Is(lexer.Operator, "|"):
+			// The parser would take the left side for an argument of the right.
+			return "", nil, &file.Error{Location: token.Location, Message: "the operator | is not arithmetic"}
+		}
+		const int64Digits = 18 // that many always fit
+		digits := strings.ReplaceAll(token.Value, "_", "")
+		if token.Kind != lexer.Number || len(digits) <= int64Digits || strings.ContainsAny(digits, ".eExXoObB") {
+			continue
+		}
+		whole, ok := new(big.Int).SetString(digits, 10)
+		if !ok {
+			continue // the parser says why
+		}
+		name := fmt.Sprintf("_%0*d", token.To-token.From-1, len(wholes))
+		wholes[name] = whole
+		copy(runes[token.From:token.To], []rune(name))
+	}
+	return string(runes), wholes, nil
+}
+
+// translator rebuilds a syntax tree out of constants, conditions and calls.
+type translator struct {
+	wholes map[string]*big.Int // names that stand for large whole numbers
+}
+
+// node translates one node and all below it, or says why it is no arithmetic.
+func (t translator) node(n ast.Node) (ast.Node, error) {
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		return constant(n, whole(int64(n.Value))), nil
+	case *ast.FloatNode:
+		return constant(n, number{float: n.Value}), nil
+	case *ast.BoolNode:
+		return constant(n, n.Value), nil
+	case *ast.IdentifierNode:
+		return t.name(n)
+	case *ast.UnaryNode:
+		return t.call(n, "unary "+n.Operator, n.Node)
+	case *ast.BinaryNode:
+		return t.binary(n)
+	case *ast.ConditionalNode:
+		return t.condition(n)
+	case *ast.CallNode:
+		return t.function(n)
+	case *ast.BuiltinNode:
+		return nil, unknownFunction(n, n.Name)
+	}
+	return nil, at(n, "%s is not arithmetic", nodeKind(n))
+}
+
+// name is a constant such as pi.
+func (t translator) name(n *ast.IdentifierNode) (ast.Node, error) {
+	if whole := t.wholes[n.Value]; whole != nil {
+		value, err := fromWhole(whole)
+		if err != nil {
+			return nil, at(n, "%v", err)
+		}
+		return constant(n, value), nil
+	}
+	if value, ok := mathConstant(n.Value); ok {
+		return constant(n, number{float: value}), nil
+	}
+	if _, ok := mathFunctions()[n.Value]; ok {
+		return nil, at(n, "%s is a function: write %s(…)", n.Value, n.Value)
+	}
+	return nil, at(n, "unknown name %q%s", n.Value, suggestion(n.Value, mathNames()))
+}
+
+// binary is an operator: the logical ones keep their short circuit.
+func (t translator) binary(n *ast.BinaryNode) (ast.Node, error) {
+	switch n.Operator {
+	case "and", "&&", "or", "||":
+		left, err := t.call(n, "truth", n.Left)
+		if err != nil {
+			return nil, err
+		}
+		right, err := t.call(n, "truth", n.Right)
+		if err != nil {
+			return nil, err
+		}
+		return placed(&ast.BinaryNode{Operator: n.Operator, Left: left, Right: right}, n), nil
+	}
+	name := "binary " + n.Operator
+	if _, ok := mathFunctions()[name]; !ok {
+		return nil, at(n, "the operator %s is not arithmetic", n.Operator)
+	}
+	return t.call(n, name, n.Left, n.Right)
+}
+
+func (t translator) condition(n *ast.ConditionalNode) (ast.Node, error) {
+	truth, err := t.call(n.Cond, "truth", n.Cond)
+	if err != nil {
+		return nil, err
+	}
+	yes, err := t.node(n.Exp1)
+	if err != nil {
+		return nil, err
+	}
+	no, err := t.node(n.Exp2)
+	if err != nil {
+		return nil, err
+	}
+	return placed(&ast.ConditionalNode{Ternary: true, Cond: truth, Exp1: yes, Exp2: no}, n), nil
+}
+
+// function is a call that the expression itself writes.
+func (t translator) function(n *ast.CallNode) (ast.Node, error) {
+	callee, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return nil, at(n, "only functions by name can be called")
+	}
+	f, ok := mathFunctions()[callee.Value]
+	if !ok {
+		return nil, unknownFunction(n, callee.Value)
+	}
+	if count := len(n.Arguments); count < f.least || count > f.most {
+		return nil, at(n, "%s takes %s, not %d", callee.Value, f.arity(), count)
+	}
+	return t.call(n, callee.Value, n.Arguments...)
+}
+
+// call is a call of one of mathFunctions, placed where n is.
+func (t translator) call(n ast.Node, name string, arguments ...ast.Node) (ast.Node, error) {
+	translated := make([]ast.Node, len(arguments))
+	for i, argument := range arguments {
+		var err error
+		if translated[i], err = t.node(argument); err != nil {
+			return nil, err
+		}
+	}
+	callee := placed(&ast.IdentifierNode{Value: name}, n)
+	return placed(&ast.CallNode{Callee: callee, Arguments: translated}, n), nil
+}
+
+func constant(n ast.Node, value any) ast.Node { return placed(&ast.ConstantNode{Value: value}, n) }
+
+// placed gives node the place of another, for messages.
+func placed(node, at ast.Node) ast.Node {
+	node.SetLocation(at.Location())
+	return node
+}
+
+// at is an error about a node.
+func at(n ast.Node, format string, arguments ...any) error {
+	return &file.Error{Location: n.Location(), Message: fmt.Sprintf(format, arguments...)}
+}
+
+func unknownFunction(n ast.Node, name string) error {
+	return at(n, "unknown function %q%s", name, suggestion(name, mathNames()))
+}
+
+// suggestion is the end of a message about an unknown name.
+func suggestion(name string, names []string) string {
+	if near := nearest(name, names); len(near) > 0 {
+		return ": did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return ""
+}
+
+// mathNames are all the names that an expression may use, sorted.
+func mathNames() []string {
+	names := []string{"pi", "e", "tau", "phi"}
+	for name := range mathFunctions() {
+		if !strings.Contains(name, " ") && name != "truth" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// nodeKind names what a person wrote.
+func nodeKind(n ast.Node) string {
+	switch n.(type) {
+	case *ast.StringNode, *ast.BytesNode:
+		return "text in quotes"
+	case *ast.ArrayNode, *ast.SliceNode:
+		return "a list"
+	case *ast.MapNode, *ast.PairNode:
+		return "a map"
+	case *ast.MemberNode, *ast.ChainNode:
+		return "a field or an index"
+	case *ast.VariableDeclaratorNode:
+		return "a variable"
+	case *ast.SequenceNode:
+		return "a sequence of expressions"
+	case *ast.NilNode:
+		return "nil"
+	}
+	return "this"
+}
+
+// pointOut words an error of the library's, or of ours, for people: what is
+// wrong, at which character, and the expression with a mark below it.
+func pointOut(expression string, err error) error {
+	var placed *file.Error
+	if !errors.As(err, &placed) {
+		return fmt.Errorf("cannot evaluate %q: %w", expression, err)
+	}
+	message := plainMessage(placed)
+	const around = 30 // characters shown on either side
+	runes := []rune(strings.Join(strings.FieldsFunc(expression, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " "))
+	place := min(placed.From, len(runes))
+	from, to := max(0, place-around), min(len(runes), place+around)
+	shown, indent := string(runes[from:to]), place-from
+	if from > 0 {
+		shown, indent = "…"+shown, indent+1
+	}
+	if to < len(runes) {
+		shown += "…"
+	}
+	return fmt.Errorf("%s, at character %d:\n  %s\n  %s^", message, place+1, shown, strings.Repeat(" ", indent))
+}
+
+// plainMessage takes the parser's vocabulary out of a message and adds what to
+// write instead where that is known.
+func plainMessage(err *file.Error) string {
+	message := err.Message
+	switch {
+	case strings.HasPrefix(message, "unexpected token EOF"), message == "unexpected end of expression":
+		return "the expression ends too early"
+	case strings.HasPrefix(message, "unexpected token "):
+		token := strings.TrimPrefix(message, "unexpected token ")
+		if _, value, ok := strings.Cut(token, "("); ok {
+			token = strings.TrimSuffix(value, ")")
+		}
+		switch {
+		case strings.HasPrefix(token, `"!"`):
+			return `unexpected "!" (a factorial is written factorial(5))`
+		case token == `"("` || strings.Contains(message, "Identifier") || strings.Contains(message, "Number"):
+			return "unexpected " + token + " (multiplication is written with *)"
+		}
+		return "unexpected " + token
+	case strings.HasPrefix(message, "bad number syntax"):
+		return message + " (multiplication is written with *)"
+	case strings.Contains(message, "literal") && strings.Contains(message, "value out of range"):
+		return "the number is too large"
+	case strings.HasPrefix(message, "invalid ") && strings.Contains(message, " literal: "):
+		return "the number is malformed"
+	case strings.Contains(message, "maximum allowed nodes"):
+		return fmt.Sprintf("the expression is too long: at most %d operations are evaluated", maxNodes)
+	}
+	return message
+}

@@ -1,0 +1,194 @@
+package builtin
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// maxMockFile is the size in bytes of the largest file that a mock's content
+// block may name.
+const maxMockFile = 32 << 20
+
+// mock answers with what the config says (IMPL-1). The arguments are not used;
+// the executor has logged them.
+type mock struct {
+	entry    *config.Tool
+	services Services
+}
+
+// CallTool implements exec.Implementation: faults and delay first, then the
+// error, the content blocks or the response.
+func (m *mock) CallTool(ctx context.Context, _ exec.Request) (json.RawMessage, error) {
+	does := m.entry.Implementation
+	if err := m.play(ctx); err != nil {
+		return nil, err
+	}
+	switch {
+	case does.Faults.Crash != nil:
+		return m.crash(ctx, *does.Faults.Crash)
+	case does.Faults.Silent:
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case does.Error != "":
+		return failureReply(does.Error)
+	case does.Content != nil:
+		return m.blocks()
+	}
+	return asItIs(does.MockResponse)
+}
+
+// play prints the lines that the config asks for, around and in the middle of
+// the delay. It returns ctx's error where ctx ends first.
+func (m *mock) play(ctx context.Context) error {
+	does := m.entry.Implementation
+	if does.Faults.Stderr != "" {
+		m.print(Stage.Stderr, "stderr", does.Faults.Stderr)
+	}
+	if does.Faults.Before != "" {
+		m.print(Stage.Stdout, "stdout", does.Faults.Before)
+	}
+	half := does.Delay / 2
+	if err := wait(ctx, half); err != nil {
+		return err
+	}
+	if does.Faults.During != "" {
+		m.print(Stage.Stdout, "stdout", does.Faults.During)
+	}
+	return wait(ctx, does.Delay-half)
+}
+
+// print puts a line on the stage. Without one, stdout is the answer's alone, and
+// the log says what would have happened.
+func (m *mock) print(put func(Stage, string), stream, line string) {
+	if m.services.Stage != nil {
+		put(m.services.Stage, line)
+		return
+	}
+	m.services.notice(slog.LevelInfo,
+		fmt.Sprintf("under toolx serve, the mock %s prints on %s here: %q", m.entry.Name, stream, line))
+}
+
+// crash ends the process in mid-call, or says that it would.
+func (m *mock) crash(ctx context.Context, code int) (json.RawMessage, error) {
+	if m.services.Stage == nil {
+		return failureReply(fmt.Sprintf(
+			"the mock %s is set to crash: under toolx serve, the process exits here with code %d", m.entry.Name, code))
+	}
+	m.services.Stage.Exit(code)
+	// A stage that lives on must not see an answer either.
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// blocks answers with the config's content blocks, and with the response as
+// structured content where it is an object.
+func (m *mock) blocks() (json.RawMessage, error) {
+	does := m.entry.Implementation
+	answer := reply{Content: make([]json.RawMessage, len(does.Content))}
+	for i, block := range does.Content {
+		loaded, err := m.load(block)
+		if err != nil {
+			return nil, &exec.UsageError{
+				Message: fmt.Sprintf("content block %d of the mock %s: %v", i+1, m.entry.Name, err),
+				Fix:     "give data (base64), or path: a file relative to the config file",
+			}
+		}
+		answer.Content[i] = loaded
+	}
+	if len(does.MockResponse) > 0 && does.MockResponse[0] == '{' {
+		answer.StructuredContent = does.MockResponse
+	}
+	return encode(answer)
+}
+
+// load replaces the "path" of an image or audio block by the file's bytes, read
+// at the time of the call. Every other block is returned untouched.
+func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
+	var head struct {
+		Type string  `json:"type"`
+		Path *string `json:"path"`
+	}
+	if json.Unmarshal(block, &head) != nil || head.Path == nil || (head.Type != "image" && head.Type != "audio") {
+		return block, nil
+	}
+	path := *head.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(m.entry.Origin.File), path)
+	}
+	data, err := readUpTo(path, maxMockFile)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(block, &fields); err != nil {
+		return nil, err
+	}
+	delete(fields, "path")
+	set := func(name, value string) {
+		if fields[name] == nil {
+			fields[name], _ = encode(value) // a string always marshals
+		}
+	}
+	set("mimeType", http.DetectContentType(data))
+	set("data", base64.StdEncoding.EncodeToString(data))
+	return encode(fields)
+}
+
+// readUpTo reads a whole file of at most limit bytes.
+func readUpTo(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is larger than %s", path, exec.Bytes(limit))
+	}
+	return data, nil
+}
+
+// asItIs makes value the result: a string as text, any other JSON value as
+// structured content with all its digits. No value at all is empty content.
+func asItIs(value json.RawMessage) (json.RawMessage, error) {
+	if len(value) == 0 {
+		return encode(reply{Content: []json.RawMessage{}})
+	}
+	var text string
+	if value[0] == '"' && json.Unmarshal(value, &text) == nil {
+		return textReply(text)
+	}
+	return structuredReply(value)
+}
+
+// wait lets a delay pass; it returns ctx's error where ctx ends first.
+func wait(ctx context.Context, delay time.Duration) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if delay <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,418 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"toolx/pkg/exec"
+)
+
+const searchDefinition = `{
+	"name": "search",
+	"title": "Search in files",
+	"description": "Finds text in the files below a folder, line by line. Skips what .gitignore files and .git/info/exclude name, hidden files, binary files, files over 10 MiB, and symbolic links. Works without a network.",
+	"inputSchema": {
+		"type": "object",
+		"properties": {
+			"query": {"type": "string", "minLength": 1, "description": "The text to find, or a regular expression where regex is true"},
+			"path": {"type": "string", "default": ".", "description": "Folder or file to search"},
+			"regex": {"type": "boolean", "default": false, "description": "Whether query is a regular expression (RE2 syntax)"},
+			"case_sensitive": {"type": "boolean", "default": false, "description": "Whether upper and lower case differ"},
+			"glob": {
+				"description": "Only files that match, such as *.go, *.{ts,tsx} or src/**; one that begins with ! leaves files out. A glob with a slash is about the path below the folder, else about the name",
+				"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+			},
+			"max_results": {"type": "integer", "default": 100, "minimum": 1, "maximum": 1000, "description": "Number of matching lines after which to stop"},
+			"context": {"type": "integer", "default": 0, "minimum": 0, "maximum": 20, "description": "Number of lines to show before and after each match"},
+			"hidden": {"type": "boolean", "default": false, "description": "Whether to search files and folders whose name begins with a dot (.git never is)"},
+			"ignored": {"type": "boolean", "default": false, "description": "Whether to search what .gitignore files name"}
+		},
+		"required": ["query"]
+	},
+	"annotations": {"title": "Search in files", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}
+}`
+
+// The bounds of a search. The executor's timeout bounds its time.
+const (
+	maxSearchFile    = 10 << 20 // bytes; larger files are skipped
+	maxSearchTotal   = 1 << 30  // bytes read before the search stops
+	maxSearchResults = 1000
+	maxSearchContext = 20
+	defaultResults   = 100
+)
+
+// searchArguments are the parameters of searchDefinition.
+type searchArguments struct {
+	Query         string  `json:"query"`
+	Path          string  `json:"path"`
+	Regex         bool    `json:"regex"`
+	CaseSensitive bool    `json:"case_sensitive"`
+	Glob          strList `json:"glob"`
+	MaxResults    int     `json:"max_results"`
+	Context       int     `json:"context"`
+	Hidden        bool    `json:"hidden"`
+	Ignored       bool    `json:"ignored"`
+}
+
+// strList is a list of strings that may be written as one string.
+type strList []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *strList) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*l = strList{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(l))
+}
+
+// searchMatch is one line that matches.
+type searchMatch struct {
+	File   string   `json:"file"`
+	Line   int      `json:"line"`   // from 1
+	Column int      `json:"column"` // in characters, from 1
+	Text   string   `json:"text"`
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+}
+
+// searchAnswer is what a search found, and what it did not look at.
+type searchAnswer struct {
+	Matches       []searchMatch  `json:"matches"`
+	FilesSearched int            `json:"files_searched"`
+	FilesMatched  int            `json:"files_matched"`
+	Truncated     bool           `json:"truncated"`         // there may be more matches
+	Stopped       string         `json:"stopped,omitempty"` // why
+	Skipped       map[string]int `json:"skipped,omitempty"` // files by reason: binary, large, unreadable, link
+}
+
+// errSearchDone ends the walk when a bound is reached.
+var errSearchDone = errors.New("the search is over")
+
+// searcher is one search under way.
+type searcher struct {
+	arguments searchArguments
+	pattern   *regexp.Regexp
+	globs     []fileGlob
+	root      string // absolute path of the folder
+	progress  func(exec.Progress)
+	answer    searchAnswer
+	read      int64 // bytes
+}
+
+// search finds text in files (IMPL-3).
+func search(ctx context.Context, request exec.Request) (any, error) {
+	arguments := searchArguments{Path: ".", MaxResults: defaultResults}
+	if err := decode(request, &arguments); err != nil {
+		return nil, err
+	}
+	s, err := newSearcher(arguments)
+	if err != nil {
+		return nil, err
+	}
+	s.progress = request.Progress
+	path, err := expandHome(arguments.Path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot search: %w", err)
+	}
+	if s.root, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("cannot search: %w", err)
+	}
+	if info.IsDir() {
+		err = s.folder(ctx, s.root, path, s.outer())
+	} else {
+		err = s.file(ctx, s.root, path, info)
+	}
+	if err != nil && !errors.Is(err, errSearchDone) {
+		return nil, err
+	}
+	return s.answer, nil
+}
+
+// newSearcher compiles the query and the globs.
+func newSearcher(arguments searchArguments) (*searcher, error) {
+	arguments.MaxResults = min(max(arguments.MaxResults, 1), maxSearchResults)
+	arguments.Context = min(max(arguments.Context, 0), maxSearchContext)
+	if arguments.Path == "" {
+		arguments.Path = "."
+	}
+	expression := arguments.Query
+	if expression == "" {
+		return nil, errors.New("the query is empty")
+	}
+	if !arguments.Regex {
+		expression = regexp.QuoteMeta(expression)
+	}
+	if !arguments.CaseSensitive {
+		expression = "(?i)" + expression
+	}
+	pattern, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, fmt.Errorf("the query is no regular expression in RE2 syntax: %w", err)
+	}
+	globs, err := compileGlobs(arguments.Glob)
+	if err != nil {
+		return nil, err
+	}
+	return &searcher{
+		arguments: arguments, pattern: pattern, globs: globs,
+		answer: searchAnswer{Matches: []searchMatch{}, Skipped: make(map[string]int)},
+	}, nil
+}
+
+// outer is the scope of ignore files above the root.
+func (s *searcher) outer() *ignoreScope {
+	if s.arguments.Ignored {
+		return nil
+	}
+	return outerScope(s.root)
+}
+
+// folder searches a folder, entry by entry in the order of names. shown is its
+// path as the answer writes it.
+func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignoreScope) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		s.answer.Skipped["unreadable"]++
+		return nil
+	}
+	if !s.arguments.Ignored {
+		scope = scope.with(path, filepath.Join(path, ".gitignore"))
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		below, shownBelow := filepath.Join(path, name), filepath.Join(shown, name)
+		if name == ".git" || (!s.arguments.Hidden && strings.HasPrefix(name, ".")) || scope.ignores(below, entry.IsDir()) {
+			continue
+		}
+		if err := s.entry(ctx, entry, below, shownBelow, scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry searches what one entry of a folder is. Links are not followed: they
+// lead out of the folder, or in circles.
+func (s *searcher) entry(ctx context.Context, entry fs.DirEntry, path, shown string, scope *ignoreScope) error {
+	switch {
+	case entry.IsDir():
+		return s.folder(ctx, path, shown, scope)
+	case entry.Type()&fs.ModeSymlink != 0:
+		s.answer.Skipped["link"]++
+		return nil
+	case !entry.Type().IsRegular(), !s.wants(path):
+		return nil
+	}
+	info, err := entry.Info()
+	if err != nil {
+		s.answer.Skipped["unreadable"]++
+		return nil
+	}
+	return s.file(ctx, path, shown, info)
+}
+
+// file searches one file, unless it is too large or not text.
+func (s *searcher) file(ctx context.Context, path, shown string, info fs.FileInfo) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is neither a file nor a folder", shown)
+	}
+	if info.Size() > maxSearchFile {
+		s.answer.Skipped["large"]++
+		return nil
+	}
+	data, err := readUpTo(path, maxSearchFile)
+	if err != nil {
+		s.answer.Skipped["unreadable"]++
+		return nil
+	}
+	if binary(data) {
+		s.answer.Skipped["binary"]++
+		return nil
+	}
+	s.report()
+	if s.read += int64(len(data)); s.read > maxSearchTotal {
+		return s.stop("so much was read: " + exec.Bytes(maxSearchTotal) + "; search a smaller folder, or give a glob")
+	}
+	return s.lines(ctx, string(data), filepath.ToSlash(shown))
+}
+
+// report counts a file, and tells the caller now and then that the search lives.
+func (s *searcher) report() {
+	const every = 200
+	s.answer.FilesSearched++
+	if s.answer.FilesSearched%every == 0 && s.progress != nil {
+		s.progress(exec.Progress{
+			Progress: float64(s.answer.FilesSearched),
+			Message:  fmt.Sprintf("%d files searched", s.answer.FilesSearched),
+		})
+	}
+}
+
+// lines searches text line by line.
+func (s *searcher) lines(ctx context.Context, text, shown string) error {
+	// Most files do not match, and one look at the whole is much faster than many
+	// at lines. A regular expression may be tied to a line's beginning or end.
+	if !s.arguments.Regex && !s.pattern.MatchString(text) {
+		return nil
+	}
+	const checkEvery = 4096 // lines
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	found := false
+	for i, line := range lines {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		place := s.pattern.FindStringIndex(strings.TrimSuffix(line, "\r"))
+		if place == nil {
+			continue
+		}
+		if len(s.answer.Matches) == s.arguments.MaxResults {
+			return s.stop(fmt.Sprintf("max_results is %d", s.arguments.MaxResults))
+		}
+		if !found {
+			found = true
+			s.answer.FilesMatched++
+		}
+		s.answer.Matches = append(s.answer.Matches, s.match(lines, i, place, shown))
+	}
+	return nil
+}
+
+// match is one line with what surrounds it.
+func (s *searcher) match(lines []string, i int, place []int, shown string) searchMatch {
+	line := lines[i]
+	match := searchMatch{
+		File:   shown,
+		Line:   i + 1,
+		Column: len([]rune(line[:place[0]])) + 1,
+		Text:   cutLine(line, place[0]),
+	}
+	for _, before := range lines[max(0, i-s.arguments.Context):i] {
+		match.Before = append(match.Before, cutLine(before, 0))
+	}
+	for _, after := range lines[i+1 : min(len(lines), i+1+s.arguments.Context)] {
+		match.After = append(match.After, cutLine(after, 0))
+	}
+	return match
+}
+
+func (s *searcher) stop(why string) error {
+	s.answer.Truncated, s.answer.Stopped = true, why
+	return errSearchDone
+}
+
+// cutLine shortens a long line to what is around a byte, with … where text is
+// missing, and takes the carriage return off its end.
+func cutLine(line string, around int) string {
+	const before, most = 100, 300 // characters
+	line = strings.TrimSuffix(line, "\r")
+	if len(line) <= most {
+		return strings.ToValidUTF8(line, "\ufffd")
+	}
+	runes := []rune(line)
+	from := max(0, min(len([]rune(line[:min(around, len(line))]))-before, len(runes)-most))
+	to := min(len(runes), from+most)
+	short := string(runes[from:to])
+	if from > 0 {
+		short = "…" + short
+	}
+	if to < len(runes) {
+		short += "…"
+	}
+	return short
+}
+
+// binary says whether data is no text, by the rule of git: a NUL near the start.
+func binary(data []byte) bool {
+	const head = 8000
+	for _, b := range data[:min(head, len(data))] {
+		if b == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fileGlob is one glob for the files to search.
+type fileGlob struct {
+	pattern  *regexp.Regexp
+	excluded bool
+	anchored bool
+}
+
+func compileGlobs(globs []string) ([]fileGlob, error) {
+	var compiled []fileGlob
+	for _, glob := range globs {
+		glob, excluded := strings.CutPrefix(glob, "!")
+		expanded, err := expandBraces(filepath.ToSlash(glob))
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range expanded {
+			pattern, err := globRegexp(strings.TrimPrefix(strings.TrimPrefix(one, "./"), "/"))
+			if err != nil {
+				return nil, err
+			}
+			compiled = append(compiled, fileGlob{pattern, excluded, strings.Contains(one, "/")})
+		}
+	}
+	return compiled, nil
+}
+
+// wants says whether the globs let a file through: no excluding one matches it,
+// and one of the others does, where there are any.
+func (s *searcher) wants(path string) bool {
+	below, err := filepath.Rel(s.root, path)
+	if err != nil {
+		return false
+	}
+	below = filepath.ToSlash(below)
+	included, asked := false, false
+	for _, glob := range s.globs {
+		subject := below
+		if !glob.anchored {
+			subject = filepath.Base(path)
+		}
+		matched := glob.pattern.MatchString(subject)
+		switch {
+		case glob.excluded && matched:
+			return false
+		case !glob.excluded:
+			asked = true
+			included = included || matched
+		}
+	}
+	return included || !asked
+}
+
+// expandHome replaces a leading ~ by the user's home.
+func expandHome(path string) (string, error) {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || (rest != "" && !os.IsPathSeparator(rest[0])) {
+		return path, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("cannot expand %s: %w", path, err)
+	}
+	return filepath.Join(home, rest), nil
+}
