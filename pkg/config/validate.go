@@ -87,6 +87,9 @@ func shapeWords(v value, result gojsonschema.ResultError) (text, fix string) {
 	case "enum":
 		return fmt.Sprintf("unknown value %s, expected one of %s", v.shown(), allowed(details["allowed"])), ""
 	case "string_gte":
+		if v.kind != kindText {
+			break // an empty key, which has its own result
+		}
 		return "is empty", "give it a value, or remove the key"
 	case "number_gte":
 		return fmt.Sprintf("%s is too small, the least is %s", v.shown(), limitOf(details["min"])), ""

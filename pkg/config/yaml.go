@@ -31,7 +31,8 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 			root, problems = nil, []Problem{{Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up"}}
 		}
 	}()
-	tokens := lexer.Tokenize(string(data))
+	// Without a newline at its end, the lexer does not fold a last folded text.
+	tokens := lexer.Tokenize(strings.TrimSuffix(string(data), "\n") + "\n")
 	if problem, ok := checkTokens(file, tokens); !ok {
 		return nil, []Problem{problem}
 	}
