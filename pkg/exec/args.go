@@ -1,8 +1,15 @@
 package exec
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
 )
 
 // Input is what a user gave as arguments, not yet typed.
@@ -16,5 +23,326 @@ type Input struct {
 	Stdin io.Reader
 }
 
-// ParseArgs types the input by the tool's schema.
-func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) { return nil, nil }
+// maxInput is the size in bytes at which a file or standard input is refused.
+const maxInput = 256 << 20
+
+// ParseArgs makes one JSON object of the input, each value typed by the tool's
+// schema and never by its look: for a string, 012, true and 1e5 stay text. Single
+// arguments are laid over the whole object; the order is that of the input.
+// Names stay as given (see Normalize), but find their type under the tool's name
+// for them.
+//
+// The error is a *UsageError where the input has not the right form or cannot be
+// read, else an *InvalidArgumentsError with every value that does not fit its
+// type, and with those that do as its Arguments.
+func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
+	schema := newDocument(tool.InputSchema)
+	parser := &argParser{
+		tool:   tool,
+		schema: schema,
+		names:  documentNaming(tool, schema),
+		source: &source{stdin: input.Stdin},
+	}
+	base, err := parser.base(input.Object)
+	if err != nil {
+		return nil, err
+	}
+	if len(input.Args) == 0 {
+		return base, nil
+	}
+	settings, err := parser.settings(input.Args)
+	if err != nil {
+		return nil, err
+	}
+	arguments := parser.lay(base, settings)
+	if len(parser.problems) > 0 {
+		return nil, &InvalidArgumentsError{Tool: tool, Problems: parser.problems, Arguments: arguments}
+	}
+	return arguments, nil
+}
+
+// argParser turns one command line's arguments into an object.
+type argParser struct {
+	tool     *Tool
+	schema   *document
+	names    *naming
+	source   *source
+	problems []Problem
+}
+
+func (p *argParser) problem(problem Problem) { p.problems = append(p.problems, problem) }
+
+// base returns the object that single arguments are laid over.
+func (p *argParser) base(given string) (json.RawMessage, error) {
+	if given == "" {
+		return json.RawMessage("{}"), nil
+	}
+	text, origin := []byte(given), "--args"
+	if name, isFile := strings.CutPrefix(given, "@"); isFile || given == "-" {
+		if given == "-" {
+			name = "-"
+		}
+		var err error
+		if text, origin, err = p.source.read(name); err != nil {
+			return nil, err
+		}
+	}
+	text = bytes.TrimSpace(trimBOM(text))
+	if err := checkJSON(text); err != nil {
+		return nil, &UsageError{Message: origin + ": " + err.Error(), Fix: objectFix(text)}
+	}
+	if _, ok := members(text); !ok {
+		return nil, &UsageError{
+			Message: fmt.Sprintf("%s must hold a JSON object; got %s", origin, givenText(text)),
+			Fix:     objectFix(nil),
+		}
+	}
+	return text, nil
+}
+
+// objectFix says how to hand over an object. Windows PowerShell takes the
+// quotes out of what it passes to programs: {city:Paris} arrives.
+func objectFix(text []byte) string {
+	fix := `--args '{"name": "value"}', --args @FILE, or --args - for standard input`
+	if strippedQuotes(text) {
+		fix = `the shell took the quotes away: in Windows PowerShell write --args '{\"name\": \"value\"}', ` +
+			`or put the object into a file: --args @FILE`
+	}
+	return fix
+}
+
+// strippedQuotes says whether text looks like JSON that lost its quotes.
+func strippedQuotes(text []byte) bool {
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[') &&
+		bytes.IndexByte(text, '"') < 0 && bytes.ContainsFunc(text, unicode.IsLetter)
+}
+
+// setting is what one or more arguments with the same key say.
+type setting struct {
+	key    string
+	path   []string // the key, taken apart where the schema nests it
+	schema any
+	known  bool // the schema names it
+	given  []argument
+}
+
+// argument is one "key=value".
+type argument struct {
+	key     string
+	text    []byte
+	json    bool   // given with :=
+	origin  string // the file that text came from, or empty
+	literal bool   // text is what stood on the command line
+}
+
+// settings reads all arguments, those with one key together.
+func (p *argParser) settings(args []string) ([]*setting, error) {
+	var settings []*setting
+	for _, arg := range args {
+		given, err := p.argument(arg)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(settings, func(s *setting) bool { return s.key == given.key })
+		if at < 0 {
+			at = len(settings)
+			settings = append(settings, p.newSetting(given.key))
+		}
+		settings[at].given = append(settings[at].given, given)
+	}
+	return settings, nil
+}
+
+// argument splits one argument and reads its file, if it names one.
+func (p *argParser) argument(arg string) (argument, error) {
+	key, value, ok := strings.Cut(arg, "=")
+	key, isJSON := strings.CutSuffix(key, ":")
+	if !ok || key == "" {
+		return argument{}, shapeError(arg)
+	}
+	given := argument{key: key, json: isJSON, text: []byte(value), literal: true}
+	name, isFile := strings.CutPrefix(value, "@")
+	switch {
+	case !isFile:
+		return given, nil
+	case strings.HasPrefix(name, "@") && !isJSON:
+		given.text = []byte(name)
+		return given, nil
+	case name == "":
+		return argument{}, &UsageError{
+			Message: fmt.Sprintf("%q names no file", arg),
+			Fix:     fmt.Sprintf("%s=@FILE, %s=@- for standard input, %s=@@ for a literal @", key, key, key),
+		}
+	}
+	text, origin, err := p.source.read(name)
+	if err != nil {
+		var usage *UsageError
+		if errors.As(err, &usage) && usage.Fix == "" {
+			usage.Fix = fmt.Sprintf("%s=@%s reads a file; for the text itself write %s=@@%s", key, name, key, name)
+		}
+		return argument{}, err
+	}
+	given.text, given.origin, given.literal = text, origin, false
+	return given, nil
+}
+
+// shapeError says how an argument is written.
+func shapeError(arg string) error {
+	fix := "write name=value, or name:=JSON"
+	switch {
+	case strings.HasPrefix(arg, "{"):
+		fix = "a whole object is given with --args: " + objectFix([]byte(arg))
+	case arg != "" && !strings.ContainsAny(arg, "= "):
+		fix = fmt.Sprintf("write %s=value, or %s:=JSON", arg, arg)
+	}
+	return &UsageError{Message: fmt.Sprintf("argument %q is not of the form name=value", shorten(arg, maxGiven)), Fix: fix}
+}
+
+func (p *argParser) newSetting(key string) *setting {
+	if schema, ok := p.schema.property(p.schema.root, p.names.target(key)); ok {
+		return &setting{key: key, path: []string{key}, schema: schema, known: true}
+	}
+	if path, schema, ok := p.nested(p.schema.root, key, true); ok {
+		return &setting{key: key, path: path, schema: schema, known: schema != nil}
+	}
+	return &setting{key: key, path: []string{key}}
+}
+
+// nested takes a key with dots apart where the schema has an object of the
+// first name: a.b is b in a, and the rest of an object without named properties
+// is one key of it.
+func (p *argParser) nested(schema any, key string, top bool) (path []string, leaf any, ok bool) {
+	for at, char := range key {
+		if char != '.' || at == 0 || at == len(key)-1 {
+			continue
+		}
+		name, rest := key[:at], key[at+1:]
+		known := name
+		if top {
+			known = p.names.target(name)
+		}
+		object, found := p.schema.property(schema, known)
+		if !found || !p.holdsNames(object) {
+			continue
+		}
+		if leaf, ok := p.schema.property(object, rest); ok {
+			return []string{name, rest}, leaf, true
+		}
+		if path, leaf, ok := p.nested(object, rest, false); ok {
+			return append([]string{name}, path...), leaf, true
+		}
+		return []string{name, rest}, nil, true
+	}
+	return nil, nil, false
+}
+
+// holdsNames says whether a schema is that of an object: by its type, among
+// others maybe, or by the properties that it lists.
+func (p *argParser) holdsNames(schema any) bool {
+	allowed := p.schema.kinds(schema)
+	return allowed.has(kindObject) && (allowed != anyKind || len(p.schema.names(schema)) > 0)
+}
+
+// lay puts the settings over the base object.
+func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessage {
+	list, _ := members(base)
+	list = slices.Clone(list)
+	for _, s := range settings {
+		value, ok := p.value(s)
+		if !ok {
+			continue
+		}
+		var problem string
+		if list, problem = set(list, s.path, value); problem != "" {
+			p.problem(Problem{Path: s.key, Reason: ReasonConflict, Expected: "not be given: " + problem})
+		}
+	}
+	return object(list)
+}
+
+// set puts value at path into an object. Objects on the way are made where they
+// are missing; problem says where something else is in the way.
+func set(list []member, path []string, value json.RawMessage) (result []member, problem string) {
+	at := find(list, path[0])
+	if len(path) > 1 {
+		var inner []member
+		if at >= 0 {
+			var ok bool
+			if inner, ok = members(list[at].value); !ok {
+				return list, fmt.Sprintf("'%s' is %s, not an object", path[0], givenText(list[at].value))
+			}
+		}
+		if inner, problem = set(slices.Clone(inner), path[1:], value); problem != "" {
+			return list, problem
+		}
+		value = object(inner)
+	}
+	if at >= 0 {
+		list[at].value = value
+		return list, ""
+	}
+	return append(list, newMember(path[0], value)), ""
+}
+
+// source reads what arguments refer to.
+type source struct {
+	stdin io.Reader
+	used  bool
+}
+
+// read returns the content of a file, or of standard input where name is "-",
+// and what to call it in messages.
+func (s *source) read(name string) (text []byte, origin string, err error) {
+	if name == "-" {
+		text, err = s.readStdin()
+		return text, "standard input", err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, "", fileError(name, err)
+	}
+	defer file.Close() //nolint:errcheck // nothing was written
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, "", &UsageError{Message: fmt.Sprintf("cannot read %s: it is a directory", name)}
+	}
+	if text, err = readAll(file, name); err != nil {
+		return nil, "", err
+	}
+	return text, name, nil
+}
+
+func (s *source) readStdin() ([]byte, error) {
+	if s.used {
+		return nil, &UsageError{
+			Message: "standard input is asked for twice",
+			Fix:     "it can be read once; put the other value into a file: name=@FILE",
+		}
+	}
+	s.used = true
+	if s.stdin == nil {
+		return nil, &UsageError{Message: "there is no standard input to read"}
+	}
+	return readAll(s.stdin, "standard input")
+}
+
+func readAll(reader io.Reader, origin string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(reader, maxInput+1))
+	if err != nil {
+		return nil, fileError(origin, err)
+	}
+	if len(text) > maxInput {
+		return nil, &UsageError{Message: fmt.Sprintf("%s is larger than %s", origin, Bytes(maxInput))}
+	}
+	return text, nil
+}
+
+func fileError(name string, err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return &UsageError{Message: fmt.Sprintf("cannot read %s: %v", name, err)}
+}
+
+// trimBOM takes away the mark that Windows editors put before UTF-8.
+func trimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }

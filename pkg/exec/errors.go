@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -101,6 +102,9 @@ func (e *NotFoundError) Hint() string {
 type InvalidArgumentsError struct {
 	Tool     *Tool
 	Problems []Problem
+	// Arguments are what could be read of the given arguments, as an object; nil
+	// where nothing could.
+	Arguments json.RawMessage
 }
 
 func (e *InvalidArgumentsError) Error() string {
@@ -186,7 +190,27 @@ type MalformedError struct {
 	Reason error
 }
 
-func (e *MalformedError) Error() string { return e.What + " is malformed: " + e.Reason.Error() }
+func (e *MalformedError) Error() string {
+	return e.What + " is malformed: " + PlainJSONError(e.Reason).Error()
+}
+
+// PlainJSONError says in words of JSON what encoding/json says in words of Go:
+// "tools is an object" instead of a remark about Go types.
+func PlainJSONError(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) {
+		return err
+	}
+	field := strings.TrimPrefix(mismatch.Field, ".")
+	if field == "" {
+		field = "it"
+	}
+	article := "a"
+	if strings.HasPrefix(mismatch.Value, "o") || strings.HasPrefix(mismatch.Value, "a") {
+		article = "an"
+	}
+	return fmt.Errorf("%s is %s %s", field, article, mismatch.Value)
+}
 
 // Unwrap gives the reason.
 func (e *MalformedError) Unwrap() error { return e.Reason }

@@ -1,13 +1,213 @@
 package exec
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Normalization exists because callers that are not programs, above all language
+// models, write parameter names in the style of their own training: device_name
+// for a tool that says deviceName. The call would fail over spelling alone.
+//
+// It applies to tools of MCP servers only (NORM-4), since toolx's own tools can
+// be spelled as toolx likes, and to top-level names only: below them begin the
+// values, and the keys of a nested object are often data (headers, environment
+// variables, column names) whose spelling nobody may touch. Its order is
+//
+//  1. the names that the user mapped for this tool (NORM-2),
+//  2. names that the schema knows, which never change (NORM-1),
+//  3. names with underscores that the schema knows in another spelling (NORM-1),
+//  4. names with underscores that it does not know at all: to camelCase, unless
+//     its own names are in snake_case, or it welcomes names of any kind (NORM-3).
+//
+// Values are never touched, nor is the order or spelling of anything else: the
+// arguments reach the tool byte for byte (ROUTE-3).
+//
+// 2 to 4 are switched off per server by `normalize: false`, which sets
+// Tool.KeepNames, and everything by Defaults.KeepNames (NORM-7).
 
 // Rename is one changed parameter name.
 type Rename struct{ From, To string }
 
-func (r Rename) String() string { return r.From + " → " + r.To }
+// String is the change as the log shows it (NORM-5):
+// "{device_name: …} → {deviceName: …}".
+func (r Rename) String() string { return "{" + r.From + ": …} → {" + r.To + ": …}" }
 
-// Normalize changes parameter names to those that the tool's schema knows.
+// Normalize changes parameter names in arguments, a JSON object, to those that
+// the tool's schema knows (NORM-1 to NORM-4), and says which. What is not an
+// object is returned as it is, for validation to report.
+//
+// The error is an *InvalidArgumentsError where two given names would become one:
+// there is no telling which value is meant, and none may be lost.
 func Normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename, error) {
-	return arguments, nil, nil
+	if tool.Type != TypeMCP || !json.Valid(arguments) {
+		return arguments, nil, nil
+	}
+	given, ok := members(arguments)
+	if !ok {
+		return arguments, nil, nil
+	}
+	names := newNaming(tool)
+	var renames []Rename
+	var keys []json.RawMessage // of the changed members
+	for _, m := range given {
+		if to := names.target(m.name); to != m.name {
+			renames = append(renames, Rename{From: m.name, To: to})
+			keys = append(keys, m.key)
+		}
+	}
+	if len(renames) == 0 {
+		return arguments, nil, nil
+	}
+	if problems := collisions(given, names); len(problems) > 0 {
+		return arguments, nil, &InvalidArgumentsError{Tool: tool, Problems: problems, Arguments: arguments}
+	}
+	return replaceKeys(arguments, keys, renames), renames, nil
+}
+
+// collisions finds names that normalization would make one.
+func collisions(given []member, names *naming) []Problem {
+	first := make(map[string]string)
+	var problems []Problem
+	for _, m := range given {
+		to := names.target(m.name)
+		other, taken := first[to]
+		if !taken {
+			first[to] = m.name
+			continue
+		}
+		if other == m.name {
+			continue // the same name twice, which validation reports
+		}
+		problems = append(problems, Problem{
+			Path: other, Reason: ReasonConflict,
+			Expected: fmt.Sprintf("not be given together with '%s'", m.name),
+			Detail:   fmt.Sprintf("both mean '%s'", to),
+		})
+	}
+	return problems
+}
+
+// replaceKeys writes new names in place of keys, which are slices of text in
+// their order, and copies everything between them.
+func replaceKeys(text json.RawMessage, keys []json.RawMessage, renames []Rename) json.RawMessage {
+	var out bytes.Buffer
+	out.Grow(len(text))
+	at := 0
+	for i, key := range keys {
+		start := offsetIn(text, key)
+		out.Write(text[at:start])
+		out.Write(quoteJSON(renames[i].To))
+		at = start + len(key)
+	}
+	out.Write(text[at:])
+	return out.Bytes()
+}
+
+// offsetIn returns where part, a slice of text, begins: a slice's capacity
+// reaches to the end of what it was cut from.
+func offsetIn(text, part []byte) int { return cap(text) - cap(part) }
+
+// naming decides what a tool calls a parameter.
+type naming struct {
+	tool *Tool
+	// known are the names in the schema, sorted.
+	known []string
+	// patterned says that a name is known by a pattern.
+	patterned func(name string) bool
+	// guess says that unknown names may be converted to camelCase.
+	guess bool
+}
+
+func newNaming(tool *Tool) *naming { return documentNaming(tool, newDocument(tool.InputSchema)) }
+
+func documentNaming(tool *Tool, schema *document) *naming {
+	parts := schema.branches(schema.root)
+	names := &naming{
+		tool:  tool,
+		known: schema.names(schema.root),
+		guess: true,
+		patterned: func(name string) bool {
+			return slices.ContainsFunc(parts, func(part map[string]any) bool {
+				return len(patternProperties(part, name)) > 0
+			})
+		},
+	}
+	for _, name := range names.known {
+		if strings.Contains(strings.Trim(name, "_"), "_") {
+			names.guess = false
+		}
+	}
+	for _, part := range parts {
+		if welcomes(part, "additionalProperties") {
+			names.guess = false
+		}
+	}
+	return names
+}
+
+// target returns the tool's name for a given one; the same where nothing is to
+// be changed.
+func (n *naming) target(name string) string {
+	if n.tool.Type != TypeMCP {
+		return name
+	}
+	if to, ok := n.tool.Rename[name]; ok {
+		return to
+	}
+	// A leading underscore is a mark of its own (_meta), not a space between words.
+	if n.tool.KeepNames || !strings.Contains(strings.Trim(name, "_"), "_") ||
+		slices.Contains(n.known, name) || n.patterned(name) {
+		return name
+	}
+	if to, ok := n.spelling(name); ok {
+		return to
+	}
+	if n.guess {
+		return camelCase(name)
+	}
+	return name
+}
+
+// spelling finds the one known name that differs from name in underscores and
+// capitals only: deviceID for device_id.
+func (n *naming) spelling(name string) (string, bool) {
+	camel := camelCase(name)
+	if slices.Contains(n.known, camel) {
+		return camel, true
+	}
+	joined := strings.ReplaceAll(name, "_", "")
+	var found []string
+	for _, known := range n.known {
+		if strings.EqualFold(joined, strings.ReplaceAll(known, "_", "")) {
+			found = append(found, known)
+		}
+	}
+	if len(found) != 1 {
+		return "", false
+	}
+	return found[0], true
+}
+
+// camelCase joins the words of a snake_case name: new_parameter_name becomes
+// newParameterName, API_KEY becomes apiKey. Underscores around it stay.
+func camelCase(name string) string {
+	inner := strings.Trim(name, "_")
+	start := strings.Index(name, inner)
+	words := strings.FieldsFunc(inner, func(r rune) bool { return r == '_' })
+	for i, word := range words {
+		if word == strings.ToUpper(word) {
+			word = strings.ToLower(word)
+		}
+		letters := []rune(word)
+		if i > 0 {
+			letters[0] = unicode.ToUpper(letters[0])
+		}
+		words[i] = string(letters)
+	}
+	return name[:start] + strings.Join(words, "") + name[start+len(inner):]
 }

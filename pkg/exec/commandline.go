@@ -1,0 +1,201 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// CommandLine returns the toolx command that calls tool with arguments, a JSON
+// object, quoted for a POSIX shell. ParseArgs makes the same object of it: text
+// and numbers go as --arg k=v where the schema reads them back as what they are,
+// all else as --arg k:=JSON, and what no single argument can say as --args.
+func CommandLine(tool *Tool, arguments json.RawMessage) string {
+	words := []string{"toolx", "call", shellQuote(tool.Name)}
+	list, ok := members(arguments)
+	if !ok || checkJSON(arguments) != nil {
+		if len(bytes.TrimSpace(arguments)) > 0 {
+			words = append(words, "--args", shellQuote(string(arguments)))
+		}
+		return strings.Join(words, " ")
+	}
+	schema := newDocument(tool.InputSchema)
+	speller := &argParser{tool: tool, schema: schema, names: documentNaming(tool, schema), source: &source{}}
+	rest := []member{}
+	var single []string
+	for _, m := range list {
+		word, ok := speller.spell(m)
+		if !ok {
+			rest = append(rest, m)
+			continue
+		}
+		single = append(single, "--arg", word)
+	}
+	if len(rest) > 0 {
+		words = append(words, "--args", shellQuote(visible(object(rest))))
+	}
+	return strings.Join(append(words, single...), " ")
+}
+
+// spell writes one member as the word behind --arg; ok is false where no key
+// says its name.
+func (p *argParser) spell(m member) (word string, ok bool) {
+	if m.name == "" || strings.ContainsRune(m.name, '=') || strings.HasSuffix(m.name, ":") || !printable(m.name) {
+		return "", false
+	}
+	s := p.newSetting(m.name)
+	if len(s.path) != 1 {
+		return "", false
+	}
+	if text := argumentText(m.value); printable(text) && p.readsBack(s, text, m.value) {
+		return shellQuote(m.name) + "=" + shellQuote(escapeAt(text)), true
+	}
+	return shellQuote(m.name) + ":=" + shellQuote(visible(compact(m.value))), true
+}
+
+// argumentText is a value as k=v would have it: text without its quotes.
+func argumentText(value json.RawMessage) string {
+	if value[0] == '"' {
+		return unquote(value)
+	}
+	return string(compact(value))
+}
+
+// escapeAt doubles an @ at the beginning, where a single one names a file.
+func escapeAt(text string) string {
+	if strings.HasPrefix(text, "@") {
+		return "@" + text
+	}
+	return text
+}
+
+// readsBack says whether text, typed by the schema, is value again. Arrays and
+// objects are JSON either way, and := says so.
+func (p *argParser) readsBack(s *setting, text string, value json.RawMessage) bool {
+	if value[0] == '{' || value[0] == '[' {
+		return false
+	}
+	before := len(p.problems)
+	got, ok := p.typed(s, argument{key: s.key, text: []byte(text), literal: true}, s.schema)
+	p.problems = p.problems[:before]
+	return ok && equalJSON(got, value)
+}
+
+// equalJSON compares scalars: strings by their text, all else as written.
+func equalJSON(a, b json.RawMessage) bool {
+	if a[0] == '"' && b[0] == '"' {
+		return unquote(a) == unquote(b)
+	}
+	return bytes.Equal(a, b)
+}
+
+// compact takes the space out of valid JSON.
+func compact(value json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	if json.Compact(&out, value) != nil {
+		return value
+	}
+	return out.Bytes()
+}
+
+// printable says whether text can stand on a command line as it is, without
+// characters that a terminal acts on or does not show.
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(char rune) bool { return !unicode.IsPrint(char) || char == unicode.ReplacementChar })
+}
+
+// visible escapes what is not printable in valid JSON, where that can only stand
+// inside strings.
+func visible(text json.RawMessage) string {
+	if printable(string(text)) {
+		return string(text)
+	}
+	var out strings.Builder
+	for _, char := range string(compact(text)) {
+		switch {
+		case unicode.IsPrint(char):
+			out.WriteRune(char)
+		case char > 0xFFFF:
+			high, low := utf16.EncodeRune(char)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, char)
+		}
+	}
+	return out.String()
+}
+
+// shellQuote quotes a word for a POSIX shell, where it needs it.
+func shellQuote(word string) string {
+	plain := func(char rune) bool {
+		return char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z' || char >= '0' && char <= '9' ||
+			strings.ContainsRune("_-+.,:/@%", char)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(char rune) bool { return !plain(char) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Hint is a command that works: the arguments that are right as they were given,
+// and examples for those that are missing or wrong.
+func (e *InvalidArgumentsError) Hint() string {
+	if e.Tool == nil {
+		return ""
+	}
+	// Without an example what is right is still a beginning.
+	example, _ := Example(e.Tool.InputSchema)
+	examples, _ := members(example)
+	given, _ := members(e.Arguments)
+	wrong := make(map[string]bool)
+	names := newNaming(e.Tool)
+	for _, problem := range e.Problems {
+		if problem.Reason != ReasonMissing {
+			wrong[names.target(topName(problem.Path))] = true
+		}
+	}
+	var list []member
+	for _, m := range given {
+		name := names.target(m.name)
+		if find(list, name) < 0 && !wrong[name] {
+			list = append(list, newMember(name, m.value))
+		}
+	}
+	for _, m := range examples {
+		if find(list, m.name) < 0 {
+			list = append(list, m)
+		}
+	}
+	list = e.completed(list, examples)
+	return "for example: " + CommandLine(e.Tool, object(list))
+}
+
+// completed replaces given values that miss something inside by examples.
+func (e *InvalidArgumentsError) completed(list, examples []member) []member {
+	for _, problem := range e.Problems {
+		name := topName(problem.Path)
+		if problem.Reason != ReasonMissing || name == problem.Path {
+			continue
+		}
+		at, by := find(list, name), find(examples, name)
+		switch {
+		case at >= 0 && by >= 0:
+			list[at].value = examples[by].value
+		case at >= 0:
+			list = slices.Delete(list, at, at+1)
+		}
+	}
+	return list
+}
+
+// topName returns the parameter that a path begins with.
+func topName(path string) string {
+	if end := strings.IndexAny(path, ".["); end > 0 {
+		return path[:end]
+	}
+	return path
+}
