@@ -1,0 +1,244 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/exec"
+)
+
+// Group is the tools of one server, as list shows them.
+type Group struct {
+	// Server is the server's name; empty for toolx's own tools: the built-in ones
+	// and those of the config.
+	Server string
+	// Status is one word: "ready", "failed".
+	Status string
+	Tools  []*exec.Tool
+	Err    error // why a server has no tools to show; nil where it has
+}
+
+// List writes groups of tools. On a terminal each server is a heading with its tools
+// below, fitted to the width. Elsewhere each tool is one line of four fields with
+// tabs between them: name, signature, badges, first line of the description; lines
+// are sorted by name, and failed servers are left to stderr.
+func List(out io.Writer, groups []Group, screen Screen) error {
+	buffered := bufio.NewWriter(out)
+	if screen.TTY {
+		for i, group := range groups {
+			if i > 0 {
+				buffered.WriteByte('\n') //nolint:errcheck // bufio remembers, Flush tells
+			}
+			writeGroup(buffered, group, screen)
+		}
+	} else {
+		writeRows(buffered, groups)
+	}
+	return buffered.Flush()
+}
+
+func writeRows(out *bufio.Writer, groups []Group) {
+	var tools []*exec.Tool
+	for _, group := range groups {
+		tools = append(tools, group.Tools...)
+	}
+	slices.SortStableFunc(tools, func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
+	for _, tool := range tools {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Safe(tool.Name), Signature(tool.Plain, tool.InputSchema, 0),
+			strings.Join(Badges(tool), ","), Safe(firstLine(tool.Description)))
+	}
+}
+
+func writeGroup(out *bufio.Writer, group Group, screen Screen) {
+	fmt.Fprintln(out, groupHeading(group, screen))
+	if group.Err != nil {
+		for _, line := range wrap(SafeBlock(group.Err.Error()), max(0, screen.width()-2)) {
+			fmt.Fprintln(out, "  "+screen.paint(roleError, line))
+		}
+		return
+	}
+	tools := slices.SortedStableFunc(slices.Values(group.Tools), func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
+	for _, tool := range tools {
+		writeSummary(out, tool, screen)
+	}
+}
+
+func groupHeading(group Group, screen Screen) string {
+	name, remark := Safe(group.Server), fmt.Sprintf("%d tools", len(group.Tools))
+	if len(group.Tools) == 1 {
+		remark = "1 tool"
+	}
+	if group.Server == "" {
+		name, remark = "toolx", remark+", built in or from the config"
+	}
+	if group.Err != nil || group.Status != "" && group.Status != "ready" {
+		remark = cmp.Or(group.Status, "failed")
+	}
+	name = fit(name, max(0, screen.width()-ansi.StringWidth(remark)-3))
+	return screen.paint(roleHeading, name) + " " + screen.paint(roleMuted, "("+Safe(remark)+")")
+}
+
+// writeSummary writes the signature, and below it the badges and the first sentence
+// of the description.
+func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
+	const margin = "  "
+	signature := Signature(tool.Plain, tool.InputSchema, max(0, screen.width()-len(margin)))
+	name, rest := signature, ""
+	if at := strings.IndexByte(signature, '('); at > 0 {
+		name, rest = signature[:at], signature[at:]
+	}
+	fmt.Fprintln(out, margin+screen.paint(roleName, name)+rest)
+
+	badges := Badges(tool)
+	line := ""
+	for _, badge := range badges {
+		line += "[" + badge + "] "
+	}
+	room := max(0, screen.width()-2*len(margin)-len(line))
+	if screen.width() > 0 && room < 10 {
+		room = 10
+	}
+	described := fit(Safe(firstSentence(cmp.Or(tool.Description, tool.Title))), room)
+	if line+described == "" {
+		return
+	}
+	fmt.Fprintln(out, strings.TrimRight(margin+margin+paintBadges(badges, screen)+screen.paint(roleMuted, described), " "))
+}
+
+// Badges names what a tool says of itself by MCP's annotations, where it says so: a
+// hint that is absent means that nothing is known, whatever default the
+// specification gives it. They are hints of an untrusted server, not facts.
+func Badges(tool *exec.Tool) []string {
+	var badges []string
+	add := func(hint *bool, yes, no string) {
+		switch {
+		case hint == nil:
+		case *hint && yes != "":
+			badges = append(badges, yes)
+		case !*hint && no != "":
+			badges = append(badges, no)
+		}
+	}
+	hints := tool.Annotations
+	add(hints.ReadOnlyHint, "read-only", "")
+	if hints.ReadOnlyHint == nil || !*hints.ReadOnlyHint {
+		// These two mean something only for a tool that changes things (MCP schema,
+		// ToolAnnotations).
+		add(hints.DestructiveHint, "destructive", "not destructive")
+		add(hints.IdempotentHint, "idempotent", "")
+	}
+	add(hints.OpenWorldHint, "open-world", "closed-world")
+	return badges
+}
+
+func paintBadges(badges []string, screen Screen) string {
+	text := ""
+	for _, badge := range badges {
+		r := roleMuted
+		switch badge {
+		case "read-only":
+			r = roleGood
+		case "destructive":
+			r = roleWarning
+		}
+		text += screen.paint(r, "["+badge+"]") + " "
+	}
+	return text
+}
+
+// firstSentence gives a description up to its first full stop or line's end.
+func firstSentence(text string) string {
+	line := firstLine(text)
+	for at := 0; at+1 < len(line); at++ {
+		// A stop after one letter belongs to an abbreviation: "e.g. this".
+		if line[at] == '.' && line[at+1] == ' ' && at >= 2 && line[at-2] != '.' && line[at-2] != ' ' {
+			return line[:at+1]
+		}
+	}
+	return line
+}
+
+// ListJSON writes groups as the contract has them, on one line: servers in the order
+// given, each with its tools in theirs, definitions byte for byte as their owner
+// sent them. toolx's own tools are the group with the empty name.
+func ListJSON(out io.Writer, groups []Group, screen Screen) error {
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	w := &listWriter{out: buffered, screen: screen}
+	w.raw(`{"servers":[`)
+	for i, group := range groups {
+		w.comma(i)
+		w.group(group)
+	}
+	w.raw("]}\n")
+	if w.err != nil {
+		return w.err
+	}
+	return buffered.Flush()
+}
+
+// listWriter keeps the first error.
+type listWriter struct {
+	out    *bufio.Writer
+	screen Screen
+	err    error
+}
+
+func (w *listWriter) group(group Group) {
+	w.raw(`{"name":`)
+	w.value(group.Server)
+	w.raw(`,"status":`)
+	w.value(group.Status)
+	if group.Err != nil {
+		w.raw(`,"error":`)
+		w.value(group.Err.Error())
+	}
+	w.raw(`,"tools":[`)
+	for i, tool := range group.Tools {
+		w.comma(i)
+		w.raw(`{"name":`)
+		w.value(tool.Name)
+		w.raw(`,"server":`)
+		w.value(tool.Server)
+		w.raw(`,"definition":`)
+		w.json(tool.Definition)
+		w.raw("}")
+	}
+	w.raw("]}")
+}
+
+func (w *listWriter) comma(i int) {
+	if i > 0 {
+		w.raw(",")
+	}
+}
+
+func (w *listWriter) value(value any) {
+	text, err := encode(value)
+	w.json(text)
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *listWriter) json(text json.RawMessage) {
+	switch {
+	case w.err != nil:
+	case w.screen.TTY:
+		w.err = escapedJSON(w.out, text)
+	default:
+		_, w.err = w.out.Write(text)
+	}
+}
+
+func (w *listWriter) raw(text string) {
+	if w.err == nil {
+		_, w.err = w.out.WriteString(text)
+	}
+}

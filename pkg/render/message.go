@@ -1,0 +1,86 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+// Error tells of a failure on stderr, in one write: "error: …", then a "hint: …"
+// line for each line of what to do about it. Further lines of the message are
+// indented, so that no server's text can pass for a line of toolx's own.
+func Error(out io.Writer, err error, screen Screen) error {
+	var text strings.Builder
+	text.WriteString(message(screen.paint(roleError, "error:"), err.Error()))
+	if hint := strings.TrimSpace(exec.HintOf(err)); hint != "" {
+		for line := range strings.SplitSeq(hint, "\n") {
+			text.WriteString(message(screen.paint(roleGood, "hint:"), line))
+		}
+	}
+	_, failure := io.WriteString(out, text.String())
+	return failure
+}
+
+// LogLine writes one log record for people, in one write: "warning: text".
+func LogLine(out io.Writer, level slog.Level, text string, screen Screen) error {
+	r, label := roleMuted, "debug:"
+	switch {
+	case level >= slog.LevelError:
+		r, label = roleError, "error:"
+	case level >= slog.LevelWarn:
+		r, label = roleWarning, "warning:"
+	case level >= slog.LevelInfo:
+		label = "info:"
+	}
+	_, err := io.WriteString(out, message(screen.paint(r, label), text))
+	return err
+}
+
+// message is a label and a text of one or more lines, ended by a newline.
+func message(label, text string) string {
+	lines := strings.ReplaceAll(SafeBlock(strings.TrimRight(text, "\r\n")), "\n", "\n  ")
+	return label + " " + lines + "\n"
+}
+
+// Progress is what is known of a call that runs.
+type Progress struct {
+	Tool    string
+	Done    float64
+	Total   float64 // zero where the server does not know
+	Message string
+	Elapsed time.Duration
+}
+
+// Line shows progress on one line of at most width columns, for a live line on a
+// terminal; it has no newline and no control sequences.
+func (p Progress) Line(width int) string {
+	parts := []string{Safe(p.Tool)}
+	switch {
+	case p.Total > 0:
+		parts = append(parts, bar(p.Done/p.Total), fmt.Sprintf("%s/%s", number(p.Done), number(p.Total)))
+	case p.Done > 0:
+		parts = append(parts, number(p.Done))
+	}
+	parts = append(parts, p.Elapsed.Truncate(100*time.Millisecond).String())
+	if p.Message != "" {
+		parts = append(parts, Safe(p.Message))
+	}
+	// The last column stays free: some terminals wrap when it is written.
+	return fit(strings.Join(parts, "  "), max(1, width-1))
+}
+
+// bar shows a share of 0 to 1; a server may report anything else.
+func bar(share float64) string {
+	const cells = 20
+	filled := 0
+	if share > 0 { // false for NaN
+		filled = int(min(share, 1) * cells)
+	}
+	return strings.Repeat("█", filled) + strings.Repeat("░", cells-filled)
+}
+
+func number(value float64) string { return fmt.Sprintf("%.6g", value) }

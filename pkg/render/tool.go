@@ -1,0 +1,211 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/exec"
+)
+
+// ToolFacts are what show tells of a tool besides the tool itself.
+type ToolFacts struct {
+	Example string        // a command line that works; empty leaves it out
+	Timeout time.Duration // that its calls have; zero leaves it out
+}
+
+// Tool writes everything that a person wants to know before calling a tool: what it
+// does, its parameters in the order of the schema, nested ones indented, what comes
+// back, and an example. On a terminal it fits the width; elsewhere no line is
+// broken or cut.
+func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error {
+	w := &toolWriter{out: bufio.NewWriter(out), screen: screen}
+	w.head(tool)
+	w.section("Parameters", parameterRows(tool.InputSchema), "none")
+	if len(tool.OutputSchema) > 0 {
+		w.section("Result", parameterRows(tool.OutputSchema), newTyper(tool.OutputSchema).typeOf(tool.OutputSchema, 1))
+	}
+	if facts.Timeout > 0 {
+		w.heading("Timeout")
+		w.line("  " + facts.Timeout.String())
+	}
+	if facts.Example != "" {
+		w.heading("Example")
+		w.line("  " + SafeBlock(facts.Example)) // never wrapped: it is there to be copied
+	}
+	return w.out.Flush()
+}
+
+// ToolJSON writes a tool's definition, byte for byte as its owner sent it.
+func ToolJSON(out io.Writer, tool *exec.Tool, screen Screen) error {
+	buffered := bufio.NewWriter(out)
+	if err := jsonLine(buffered, tool.Definition, screen); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+type toolWriter struct {
+	out    *bufio.Writer
+	screen Screen
+}
+
+func (w *toolWriter) line(text string) { fmt.Fprintln(w.out, text) }
+
+func (w *toolWriter) heading(text string) {
+	w.line("")
+	w.line(w.screen.paint(roleHeading, text))
+}
+
+// paragraph writes safe text, wrapped, below a margin.
+func (w *toolWriter) paragraph(margin, text string) {
+	room := 0
+	if width := w.screen.width(); width > 0 {
+		room = max(20, width-len(margin))
+	}
+	for _, line := range wrap(text, room) {
+		w.line(strings.TrimRight(margin+line, " "))
+	}
+}
+
+func (w *toolWriter) head(tool *exec.Tool) {
+	line := w.screen.paint(roleName, Safe(tool.Name))
+	if tool.Title != "" && tool.Title != tool.Name {
+		line += "  " + Safe(tool.Title)
+	}
+	if badges := paintBadges(Badges(tool), w.screen); badges != "" {
+		line += "  " + strings.TrimRight(badges, " ")
+	}
+	w.line(line)
+	if description := strings.TrimSpace(tool.Description); description != "" {
+		w.line("")
+		w.paragraph("  ", SafeBlock(description))
+	}
+}
+
+// section writes a table of parameters, or what to say where there are none.
+func (w *toolWriter) section(title string, rows []parameterRow, without string) {
+	w.heading(title)
+	if len(rows) == 0 {
+		w.paragraph("  ", without)
+		return
+	}
+	names, types := 0, 0
+	for _, row := range rows {
+		names = max(names, ansi.StringWidth(row.name))
+		types = max(types, ansi.StringWidth(row.kind))
+	}
+	if width := w.screen.width(); width > 0 {
+		names, types = min(names, max(10, width/3)), min(types, max(10, width/3))
+	}
+	for _, row := range rows {
+		w.row(row, names, types)
+	}
+}
+
+// row writes name, type and need side by side, and the rest below.
+func (w *toolWriter) row(row parameterRow, names, types int) {
+	need := w.screen.paint(roleMuted, "optional")
+	if row.required {
+		need = w.screen.paint(roleWarning, "required")
+	}
+	name, kind := pad(row.name, names), pad(row.kind, types)
+	indentation := len(row.name) - len(strings.TrimLeft(row.name, " "))
+	w.line("  " + name[:indentation] + w.screen.paint(roleName, name[indentation:]) + "  " + kind + "  " + need)
+	margin := strings.Repeat(" ", indentation+6)
+	if row.description != "" {
+		w.paragraph(margin, row.description)
+	}
+	if row.bounds != "" {
+		w.paragraph(margin, row.bounds)
+	}
+}
+
+// parameterRow is one line of the table; everything in it is safe.
+type parameterRow struct {
+	name        string // indented by two spaces for each level
+	kind        string
+	required    bool
+	description string
+	bounds      string
+}
+
+// parameterRows lists the parameters of a schema, those of nested objects below
+// their own.
+func parameterRows(raw json.RawMessage) []parameterRow {
+	types := newTyper(raw)
+	return types.rows(types.resolve(raw), 0)
+}
+
+func (t *typer) rows(s schema, level int) []parameterRow {
+	var all []parameterRow
+	for _, p := range t.properties(s) {
+		if t.steps <= 0 || level > maxDepth {
+			break
+		}
+		inner := t.resolve(p.schema)
+		nested, mark := t.nested(inner)
+		row := parameterRow{
+			name:        strings.Repeat("  ", level) + propertyName(p.name),
+			required:    p.required,
+			description: SafeBlock(strings.TrimSpace(inner.Description)),
+			bounds:      bounds(inner),
+		}
+		below := t.rows(nested, level+1)
+		if len(below) > 0 {
+			row.kind = "object" + mark // its parts are told below
+		} else {
+			row.kind = t.typeOf(p.schema, 1)
+		}
+		all = append(append(all, row), below...)
+	}
+	return all
+}
+
+// nested gives the object whose properties are told below a parameter: itself, or
+// the elements of an array of objects, marked by "[]".
+func (t *typer) nested(s schema) (object schema, mark string) {
+	if len(s.Properties) == 0 && len(s.Items) > 0 {
+		return t.resolve(s.Items), "[]"
+	}
+	return s, ""
+}
+
+// bounds says in words what values are allowed, and which is taken if none is given.
+func bounds(s schema) string {
+	var parts []string
+	add := func(name string, value json.RawMessage) {
+		if value = bytes.TrimSpace(value); len(value) > 0 {
+			parts = append(parts, name+" "+compact(value))
+		}
+	}
+	if len(s.Enum) > maxOptions {
+		all := make([]string, len(s.Enum))
+		for i, value := range s.Enum {
+			all[i] = compact(value)
+		}
+		parts = append(parts, "one of "+strings.Join(all, ", "))
+	}
+	add("default", s.Default)
+	add("at least", s.Minimum)
+	add("above", s.ExclusiveMinimum)
+	add("at most", s.Maximum)
+	add("below", s.ExclusiveMaximum)
+	add("shortest length", s.MinLength)
+	add("longest length", s.MaxLength)
+	add("fewest items", s.MinItems)
+	add("most items", s.MaxItems)
+	if s.Format != "" {
+		parts = append(parts, "format "+Safe(s.Format))
+	}
+	if s.Pattern != "" {
+		parts = append(parts, "pattern "+Safe(s.Pattern))
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,96 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+// Frame is one message between toolx and a server, as a trace shows it.
+type Frame struct {
+	At      time.Time
+	Server  string
+	Sent    bool          // by toolx; else received
+	Bytes   []byte        // the whole JSON-RPC message
+	Latency time.Duration // of a response: since its request; zero where that is not known
+}
+
+// Trace writes one line about a frame, in one write: when, which server, which way,
+// what, and how large. The content is left to the trace file.
+//
+//	09:15:02.481 zwave → tools/call #3 214 B
+//	09:15:02.493 zwave ← result #3 1.2 KiB 12 ms
+func Trace(out io.Writer, frame Frame, screen Screen) error {
+	arrow := screen.paint(roleName, "←")
+	if frame.Sent {
+		arrow = screen.paint(roleGood, "→")
+	}
+	what, failed := describe(frame.Bytes)
+	what = Safe(what)
+	if failed {
+		what = screen.paint(roleError, what)
+	}
+	parts := []string{
+		screen.paint(roleMuted, frame.At.Format("15:04:05.000")), Safe(frame.Server), arrow, what,
+		exec.Bytes(int64(len(frame.Bytes))),
+	}
+	if frame.Latency > 0 {
+		parts = append(parts, latency(frame.Latency))
+	}
+	_, err := io.WriteString(out, strings.Join(parts, " ")+"\n")
+	return err
+}
+
+func latency(d time.Duration) string {
+	if d < 10*time.Millisecond {
+		return fmt.Sprintf("%.1f ms", exec.Milliseconds(d))
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
+}
+
+// describe says what a message is: its method or kind of answer, and its id; failed
+// means that it tells of an error.
+func describe(frame []byte) (what string, failed bool) {
+	var head struct {
+		Method string          `json:"method"`
+		ID     json.RawMessage `json:"id"`
+		Result present         `json:"result"`
+		Error  *struct {
+			Code    json.RawMessage `json:"code"`
+			Message string          `json:"message"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(frame, &head); err != nil && head.Method == "" && len(head.ID) == 0 {
+		return "not JSON-RPC", true
+	}
+	switch {
+	case head.Method != "":
+		what = cutText(head.Method)
+	case head.Error != nil:
+		what, failed = fmt.Sprintf("error %s %q", cutText(string(head.Error.Code)), cutText(head.Error.Message)), true
+	case bool(head.Result):
+		what = "result"
+	default:
+		what, failed = "not JSON-RPC", true
+	}
+	if len(head.ID) > 0 {
+		what += " #" + cutText(strings.Trim(string(head.ID), `"`))
+	}
+	return what, failed
+}
+
+// cutText keeps a server's words short enough for a line.
+func cutText(text string) string { return fit(text, 80) }
+
+// present is true for a member that is there, whatever it is, without keeping it: a
+// result may be large.
+type present bool
+
+func (p *present) UnmarshalJSON([]byte) error {
+	*p = true
+	return nil
+}
