@@ -1,0 +1,72 @@
+# make help says what there is.
+
+GO      ?= go
+BIN     := bin/toolx$(shell $(GO) env GOEXE)
+VERSION ?= $(shell git describe --tags --dirty --always 2>/dev/null)
+LDFLAGS := -s -w -X toolx/cmd.version=$(VERSION)
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+
+GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+SHELLS    := bash zsh fish powershell
+VERBS     := list show call convert doctor tui ask serve completion version
+
+# The race detector needs a C compiler on most systems; without one the tests
+# run without it, and say so.
+RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
+
+# A race binary sleeps for a second at its exit otherwise, and tests start many.
+export GORACE ?= atexit_sleep_ms=0
+
+SERVERS := testdata/servers/node_modules/.package-lock.json
+
+.DEFAULT_GOAL := build
+.PHONY: help build test lint fmt bench cross completions docs clean $(PLATFORMS)
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+build: ## build bin/toolx
+	$(BUILD) -o $(BIN) .
+
+test: $(SERVERS) ## vet, then every test, with the real servers
+	$(GO) vet ./...
+	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
+	$(GO) test $(RACE) -timeout 10m ./...
+
+# npm says nothing when all is well, and writes this file last.
+$(SERVERS): testdata/servers/package.json testdata/servers/package-lock.json
+	@command -v npm >/dev/null || { echo 'npm not found: the tests call real MCP servers, install Node 20 or newer' >&2; exit 1; }
+	npm --prefix testdata/servers ci --silent
+	@touch $@
+
+lint: ## static checks; the first run builds the linter (about a minute)
+	$(GO) run $(GOLANGCI) run
+
+fmt: ## format all Go code
+	$(GO) run $(GOLANGCI) fmt
+
+bench: ## measure whole processes against the floor
+	$(GO) run ./bench $(BENCHFLAGS)
+
+cross: $(PLATFORMS) ## build every platform into dist/
+
+# Building leaves the tests out; vet compiles them as well, once per system.
+$(PLATFORMS):
+	GOOS=$(@D) GOARCH=$(@F) $(BUILD) -o dist/toolx-$(@D)-$(@F)$(if $(filter windows,$(@D)),.exe) .
+	$(if $(filter amd64,$(@F)),GOOS=$(@D) GOARCH=$(@F) CGO_ENABLED=0 $(GO) vet ./...)
+
+completions: build ## regenerate completions/
+	@mkdir -p completions
+	@for shell in $(SHELLS); do $(BIN) completion $$shell > completions/toolx.$$shell || exit 1; done
+
+docs: build ## regenerate docs/help.md
+	@mkdir -p docs
+	@{ echo '# Help of every verb'; echo; echo 'Written by `make docs`.'; \
+	  for verb in $(VERBS); do \
+	    text=$$($(BIN) $$verb --help) || continue; \
+	    printf '\n## toolx %s\n\n```text\n%s\n```\n' "$$verb" "$$text"; \
+	  done; } > docs/help.md
+
+clean: ## remove what was built
+	rm -rf bin dist

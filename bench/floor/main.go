@@ -1,0 +1,71 @@
+// Command floor does what a cold call cannot do without: it starts a stdio server,
+// shakes hands, calls one tool, prints the text, and ends the server. It has no
+// SDK, no config, no validation and no care for faults; toolx is measured against
+// it.
+//
+//	floor TOOL ARGUMENTS COMMAND [ARGUMENT…]
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+)
+
+func main() {
+	if len(os.Args) < 4 {
+		fmt.Fprintln(os.Stderr, "usage: floor TOOL ARGUMENTS COMMAND [ARGUMENT…]")
+		os.Exit(2)
+	}
+	if err := call(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
+		fmt.Fprintln(os.Stderr, "floor:", err)
+		os.Exit(1)
+	}
+}
+
+func call(tool, arguments string, command []string) error {
+	server := exec.Command(command[0], command[1:]...)
+	stdin, err := server.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		return err
+	}
+	replies := bufio.NewReaderSize(stdout, 64<<10)
+	var result struct {
+		Result struct {
+			Content []struct{ Text string }
+		}
+	}
+	for _, request := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floor","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`,
+	} {
+		if _, err := io.WriteString(stdin, request+"\n"); err != nil {
+			return err
+		}
+		line, err := replies.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(line, &result); err != nil {
+			return err
+		}
+	}
+	for _, block := range result.Result.Content {
+		fmt.Println(block.Text)
+	}
+	if err := stdin.Close(); err != nil {
+		return err
+	}
+	return server.Wait()
+}

@@ -1,0 +1,230 @@
+// Command bench measures toolx as whole processes, against a floor that is
+// measured in the same run (bench/floor), and prints the figures with the bounds
+// that they should keep. It judges nothing: machines differ, ratios less so.
+//
+//	go run ./bench [-n RUNS]
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+func main() {
+	runs := flag.Int("n", 41, "how many `runs` of each command")
+	flag.Parse()
+	if err := bench(*runs); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func bench(runs int) error {
+	folder, err := os.MkdirTemp("", "toolx-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	b := &bencher{folder: folder, runs: max(runs, 1)}
+	if err := b.build(); err != nil {
+		return err
+	}
+	fmt.Printf("medians of %d runs, taken in turns; %s %s/%s, %d processors\n",
+		b.runs, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Println("cpu: user and system time of a command and its server; own: without the server's")
+	for _, part := range []func() error{b.coldCall, b.version, b.list, b.pipe} {
+		fmt.Println()
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bencher holds the programs under measurement and where they live.
+type bencher struct {
+	folder              string
+	runs                int
+	toolx, floor, faker string
+}
+
+// build makes the programs as releases are made.
+func (b *bencher) build() error {
+	for _, program := range []struct {
+		path *string
+		pkg  string
+	}{
+		{&b.toolx, "toolx"},
+		{&b.floor, "toolx/bench/floor"},
+		{&b.faker, "toolx/pkg/servers/fake/cmd/fakeserver"},
+	} {
+		*program.path = filepath.Join(b.folder, filepath.Base(program.pkg))
+		if runtime.GOOS == "windows" {
+			*program.path += ".exe"
+		}
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", *program.path, program.pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("go build %s: %w", program.pkg, err)
+		}
+	}
+	return nil
+}
+
+// coldCall is one whole call on a server written in Go.
+func (b *bencher) coldCall() error {
+	const arguments = `{"message":"hi"}`
+	server := []string{b.faker, "good"}
+	alone, err := b.serverAlone(server, "echo", arguments)
+	if err != nil {
+		return err
+	}
+	got, err := b.measure(
+		command{"floor call", append([]string{b.floor, "echo", arguments}, server...)},
+		command{"toolx call", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)},
+	)
+	if err != nil {
+		return err
+	}
+	got.print(alone)
+	floor, toolx := got[0], got[1]
+	fmt.Printf("  wall   %5.2f times the floor   (bound 2.00)\n", ratio(toolx.wall, floor.wall))
+	fmt.Printf("  cpu    %5.2f times the floor   (bound 2.00; own %.2f)\n", ratio(toolx.cpu, floor.cpu), ratio(toolx.cpu-alone, floor.cpu-alone))
+	fmt.Printf("  memory %5.1f MiB at most       (bound 40 MiB)\n", mebibytes(toolx.memory))
+	return nil
+}
+
+// version is the shortest run of all; what it costs is mostly the init of linked
+// packages, which the Go runtime reports on request.
+func (b *bencher) version() error {
+	got, err := b.measure(
+		command{"floor, no call", []string{b.floor}},
+		command{"toolx version", []string{b.toolx, "version"}},
+	)
+	if err != nil {
+		return err
+	}
+	got.print(0)
+	inits, err := b.inits()
+	if err != nil {
+		return err
+	}
+	var total float64
+	for _, one := range inits {
+		total += one.ms
+	}
+	fmt.Printf("  init of %d packages takes %.2f ms, mostly:", len(inits), total)
+	for _, one := range inits[:min(5, len(inits))] {
+		fmt.Printf(" %s %.2f", one.pkg, one.ms)
+	}
+	fmt.Println()
+	fmt.Printf("  %.2f ms more than the floor's start   (bound: those inits)\n",
+		milliseconds(got[1].wall-got[0].wall))
+	return nil
+}
+
+// initTime is what one package's init took.
+type initTime struct {
+	pkg string
+	ms  float64
+}
+
+// inits reads the runtime's trace of package initialization, longest first.
+func (b *bencher) inits() ([]initTime, error) {
+	cmd := b.command([]string{b.toolx, "version"})
+	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
+	var trace strings.Builder
+	cmd.Stderr = &trace
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	var inits []initTime
+	for line := range strings.Lines(trace.String()) {
+		var one initTime
+		var at float64
+		if n, _ := fmt.Sscanf(line, "init %s @%f ms, %f ms clock", &one.pkg, &at, &one.ms); n == 3 {
+			inits = append(inits, one)
+		}
+	}
+	slices.SortFunc(inits, func(a, b initTime) int {
+		if a.ms > b.ms {
+			return -1
+		}
+		return 1
+	})
+	return inits, nil
+}
+
+// list asks twenty servers that each take a while to start; together they should
+// cost what one of them costs.
+func (b *bencher) list() error {
+	const servers, wait = 20, "200ms"
+	one, err := b.config("one.json", 1, wait)
+	if err != nil {
+		return err
+	}
+	many, err := b.config("many.json", servers, wait)
+	if err != nil {
+		return err
+	}
+	short := *b
+	short.runs = min(b.runs, 9)
+	got, err := short.measure(
+		command{"list, 1 server", []string{b.toolx, "list", "--config", one}},
+		command{fmt.Sprintf("list, %d servers", servers), []string{b.toolx, "list", "--config", many}},
+	)
+	if err != nil {
+		return err
+	}
+	got.print(0)
+	fmt.Printf("  wall   %5.2f times one server of %s   (bound: about 1, not %d)\n", ratio(got[1].wall, got[0].wall), wait, servers)
+	return nil
+}
+
+// config writes a config file with so many servers that take wait to start.
+func (b *bencher) config(name string, servers int, wait string) (string, error) {
+	entries := map[string]any{}
+	for i := range servers {
+		entries[fmt.Sprintf("s%02d", i+1)] = map[string]any{
+			"command": b.faker, "args": []string{"--wait", wait, "slow-start"},
+		}
+	}
+	data, err := json.Marshal(map[string]any{"servers": entries})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(b.folder, name)
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// pipe sends a large text through to a pipe. The server streams it, so that the
+// peak of memory is the client's.
+func (b *bencher) pipe() error {
+	const size = 50_000_000
+	server := []string{b.faker, "--bytes", fmt.Sprint(size), "huge-line"}
+	short := *b
+	short.runs = min(b.runs, 9)
+	got, err := short.measure(
+		command{"floor, 50 MB", append([]string{b.floor, "echo", `{"message":"hi"}`}, server...)},
+		command{"toolx call, 50 MB", append([]string{b.toolx, "call", "echo", "--arg", "message=hi", "--"}, server...)},
+	)
+	if err != nil {
+		return err
+	}
+	got.print(0)
+	toolx := got[1]
+	if toolx.output < size {
+		fmt.Printf("  only %d of %d bytes came through\n", toolx.output, size)
+	}
+	fmt.Printf("  memory %5.2f times the text   (bound: a few times)\n", float64(toolx.memory)/size)
+	fmt.Printf("  wall   %5.2f times the floor\n", ratio(toolx.wall, got[0].wall))
+	return nil
+}

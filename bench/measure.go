@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// command is a command line under a name for the report.
+type command struct {
+	name string
+	args []string
+}
+
+// figures are the medians of a command's runs; memory is the largest peak of
+// all, since a bound on memory must hold each time.
+type figures struct {
+	name   string
+	wall   time.Duration
+	cpu    time.Duration // with the children that it waited for
+	memory int64         // bytes; zero where the system does not say
+	output int64         // bytes on stdout
+}
+
+type report []figures
+
+// measure runs the commands in turns, so that a drift of the machine meets all of
+// them, after one round that warms caches up.
+func (b *bencher) measure(commands ...command) (report, error) {
+	walls := make([][]time.Duration, len(commands))
+	cpus := make([][]time.Duration, len(commands))
+	result := make(report, len(commands))
+	for round := range b.runs + 1 {
+		for i, c := range commands {
+			one, err := b.once(c)
+			if err != nil {
+				return nil, err
+			}
+			if round == 0 {
+				continue
+			}
+			walls[i], cpus[i] = append(walls[i], one.wall), append(cpus[i], one.cpu)
+			result[i].memory = max(result[i].memory, one.memory)
+			result[i].output = one.output
+		}
+	}
+	for i, c := range commands {
+		result[i].name, result[i].wall, result[i].cpu = c.name, median(walls[i]), median(cpus[i])
+	}
+	return result, nil
+}
+
+// once runs a command to its end, its stdout being a pipe that is read at once.
+func (b *bencher) once(c command) (figures, error) {
+	cmd := b.command(c.args)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return figures{}, err
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return figures{}, err
+	}
+	output, copyErr := io.Copy(io.Discard, stdout)
+	err = cmd.Wait()
+	wall := time.Since(begin)
+	// The floor without arguments ends with its usage: a run of nothing.
+	if err != nil && len(c.args) > 1 {
+		return figures{}, fmt.Errorf("%s: %w\n%s", strings.Join(c.args, " "), err, stderr.String())
+	}
+	state := cmd.ProcessState
+	return figures{
+		wall: wall, cpu: state.UserTime() + state.SystemTime(), memory: peakMemory(state), output: output,
+	}, copyErr
+}
+
+// command prepares a run with a home of its own, so that nobody's config counts.
+func (b *bencher) command(args []string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = b.folder
+	cmd.Env = append(os.Environ(), "HOME="+b.folder,
+		"XDG_CONFIG_HOME="+b.folder, "XDG_STATE_HOME="+b.folder, "XDG_CACHE_HOME="+b.folder)
+	return cmd
+}
+
+// serverAlone is the processor time of the server in one call without any client:
+// its requests come from a string.
+func (b *bencher) serverAlone(server []string, tool, arguments string) (time.Duration, error) {
+	requests := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n" +
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + "}}\n"
+	var cpus []time.Duration
+	for range b.runs {
+		cmd := b.command(server)
+		cmd.Stdin = strings.NewReader(requests)
+		if err := cmd.Run(); err != nil {
+			return 0, errors.Join(errors.New("the server alone"), err)
+		}
+		cpus = append(cpus, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+	}
+	return median(cpus), nil
+}
+
+// print writes a line for each command. server is the server's own processor
+// time; zero leaves the column out.
+func (r report) print(server time.Duration) {
+	for _, f := range r {
+		fmt.Printf("%-20s wall %8.2f ms   cpu %8.2f ms", f.name, milliseconds(f.wall), milliseconds(f.cpu))
+		if server > 0 {
+			fmt.Printf("   own %8.2f ms", milliseconds(f.cpu-server))
+		}
+		fmt.Printf("   peak %7.1f MiB\n", mebibytes(f.memory))
+	}
+}
+
+func median(durations []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(durations))
+	return sorted[len(sorted)/2]
+}
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func mebibytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
