@@ -36,13 +36,14 @@ func (c clock) read(raw json.RawMessage) (time.Time, error) {
 	if t, ok := c.readWord(text); ok {
 		return t, nil
 	}
-	if t, ok, err := readUnix(text); ok {
-		return t.In(c.zone), err
-	}
+	// Layouts first: 2026 is a year, and 20260301 a date, not a second of 1970.
 	for _, layout := range usualLayouts() {
 		if t, err := time.ParseInLocation(layout, text, c.zone); err == nil {
 			return t.In(c.zone), nil
 		}
+	}
+	if t, ok, err := readUnix(text); ok {
+		return t.In(c.zone), err
 	}
 	return time.Time{}, fmt.Errorf(
 		"cannot read the time %q: write it as 2026-03-01T12:00:00Z, 2026-03-01 or 2026-03-01 12:00, or say how to read it with input_format", text)
@@ -88,14 +89,10 @@ func (c clock) readWord(text string) (time.Time, bool) {
 // too large for seconds. ok says that text is a number.
 func readUnix(text string) (t time.Time, ok bool, err error) {
 	const (
-		yearDigits    = 4               // 2026 alone is a year, not a second of 1970
 		firstMillis   = 100_000_000_000 // as seconds, this is the year 5138
 		largestMillis = 253_402_300_799_999
 	)
 	var seconds json.Number
-	if len(text) <= yearDigits && !strings.HasPrefix(text, "-") && text != "0" {
-		return t, false, nil
-	}
 	if json.Unmarshal([]byte(text), &seconds) != nil || strings.HasPrefix(text, `"`) {
 		return t, false, nil
 	}

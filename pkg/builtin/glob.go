@@ -146,6 +146,9 @@ func translateRange(class *strings.Builder, glob []rune, start int) (int, error)
 			fmt.Fprintf(class, `\x{%x}-\x{%x}`, low, high)
 		}
 	}
+	if high < low {
+		high = low // git compares the first character before it sees a range
+	}
 	if low <= '/' && '/' <= high {
 		write(low, '/'-1)
 		write('/'+1, high)

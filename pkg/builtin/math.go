@@ -146,9 +146,9 @@ func normalizeMath(expression string) (source string, wholes map[string]*big.Int
 		case token.Is(lexer.Identifier) && strings.HasPrefix(token.Value, "_"):
 			// Kept apart, because large numbers take such names below.
 			return "", nil, &file.Error{Location: token.Location, Message: fmt.Sprintf("unknown name %q", token.Value)}
-		case token.Is(lexer.Operator, "|"):
-			// The parser would take the left side for an argument of the right.
-			return "", nil, &file.Error{Location: token.Location, Message: "the operator | is not arithmetic"}
+		case token.Is(lexer.Operator, "|", "::"):
+			// They call functions in ways that leave no trace in the syntax tree.
+			return "", nil, &file.Error{Location: token.Location, Message: "the operator " + token.Value + " is not arithmetic"}
 		}
 		const int64Digits = 18 // that many always fit
 		digits := strings.ReplaceAll(token.Value, "_", "")
@@ -218,11 +218,11 @@ func (t translator) name(n *ast.IdentifierNode) (ast.Node, error) {
 func (t translator) binary(n *ast.BinaryNode) (ast.Node, error) {
 	switch n.Operator {
 	case "and", "&&", "or", "||":
-		left, err := t.call(n, "truth", n.Left)
+		left, err := t.call(n, "is true", n.Left)
 		if err != nil {
 			return nil, err
 		}
-		right, err := t.call(n, "truth", n.Right)
+		right, err := t.call(n, "is true", n.Right)
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +236,7 @@ func (t translator) binary(n *ast.BinaryNode) (ast.Node, error) {
 }
 
 func (t translator) condition(n *ast.ConditionalNode) (ast.Node, error) {
-	truth, err := t.call(n.Cond, "truth", n.Cond)
+	truth, err := t.call(n.Cond, "is true", n.Cond)
 	if err != nil {
 		return nil, err
 	}
@@ -309,7 +309,7 @@ func suggestion(name string, names []string) string {
 func mathNames() []string {
 	names := []string{"pi", "e", "tau", "phi"}
 	for name := range mathFunctions() {
-		if !strings.Contains(name, " ") && name != "truth" {
+		if !strings.Contains(name, " ") {
 			names = append(names, name)
 		}
 	}

@@ -61,7 +61,7 @@ var mathFunctions = sync.OnceValue(func() map[string]function {
 	table := map[string]function{
 		"unary not": logical(func(a bool) bool { return !a }),
 		"unary !":   logical(func(a bool) bool { return !a }),
-		"truth":     logical(func(a bool) bool { return a }),
+		"is true":   logical(func(a bool) bool { return a }),
 		"binary ==": {2, 2, func(arguments []any) (any, error) { return equal(arguments[0], arguments[1]) }},
 		"binary !=": {2, 2, func(arguments []any) (any, error) {
 			same, err := equal(arguments[0], arguments[1])

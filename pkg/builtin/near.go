@@ -27,7 +27,9 @@ func nearest(name string, names []string) []string {
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return a.distance - b.distance })
 	var near []string
 	for _, c := range candidates[:min(most, len(candidates))] {
-		near = append(near, c.name)
+		if c.distance <= candidates[0].distance+1 { // the rest is far behind
+			near = append(near, c.name)
+		}
 	}
 	return near
 }

@@ -50,53 +50,62 @@ type mixer struct {
 // runner runs a mixer's program and gives its standard output.
 type runner func(ctx context.Context, arguments ...string) (string, error)
 
+// volumeArguments are the parameters of volumeDefinition.
+type volumeArguments struct {
+	Level  *int  `json:"level"`
+	Change *int  `json:"change"`
+	Mute   *bool `json:"mute"`
+}
+
 // volume reads and sets the system's volume (IMPL-3).
 func volume(ctx context.Context, request exec.Request) (any, error) {
-	var wanted struct {
-		Level  *int  `json:"level"`
-		Change *int  `json:"change"`
-		Mute   *bool `json:"mute"`
-	}
+	var wanted volumeArguments
 	if err := decode(request, &wanted); err != nil {
 		return nil, err
 	}
 	if wanted.Level != nil && wanted.Change != nil {
 		return nil, errors.New("give either level or change, not both")
 	}
-	mixer, run, now, err := findMixer(ctx)
+	return setVolume(ctx, mixers(runtime.GOOS), wanted)
+}
+
+// setVolume does what is wanted through the first mixer that works, and returns
+// what that mixer says afterwards.
+func setVolume(ctx context.Context, mixers []mixer, wanted volumeArguments) (sound, error) {
+	mixer, run, now, err := findMixer(ctx, mixers)
 	if err != nil {
-		return nil, err
+		return sound{}, err
 	}
 	level := wanted.Level
 	if wanted.Change != nil {
 		changed := now.Level + *wanted.Change
 		level = &changed
 	}
+	if level == nil && wanted.Mute == nil {
+		return now, nil
+	}
 	if level != nil {
 		if _, err := run(ctx, mixer.set(min(max(*level, 0), 100))...); err != nil {
-			return nil, fmt.Errorf("cannot set the volume: %w", err)
+			return sound{}, fmt.Errorf("cannot set the volume: %s: %w", mixer.program, err)
 		}
 	}
 	if wanted.Mute != nil {
 		if _, err := run(ctx, mixer.mute(*wanted.Mute)...); err != nil {
-			return nil, fmt.Errorf("cannot mute or unmute: %w", err)
+			return sound{}, fmt.Errorf("cannot mute or unmute: %s: %w", mixer.program, err)
 		}
-	}
-	if level == nil && wanted.Mute == nil {
-		return now, nil
 	}
 	return readMixer(ctx, mixer, run)
 }
 
 // findMixer returns the first mixer that is installed and answers, with what it
 // answered. The error says what to install, or why those that are there failed.
-func findMixer(ctx context.Context) (mixer, runner, sound, error) {
-	if runtime.GOOS == "windows" {
+func findMixer(ctx context.Context, mixers []mixer) (mixer, runner, sound, error) {
+	if len(mixers) == 0 {
 		return mixer{}, nil, sound{}, errors.New(
-			"no volume control found: Windows has no program for it that toolx could run")
+			"no volume control found: on this system toolx knows no program for it")
 	}
 	var failures, missing []string
-	for _, m := range mixers(runtime.GOOS) {
+	for _, m := range mixers {
 		path, err := osexec.LookPath(m.program)
 		if err != nil {
 			missing = append(missing, fmt.Sprintf("%s (%s)", m.program, m.system))
@@ -156,7 +165,10 @@ func programRunner(path string) runner {
 
 // mixers are the programs that are tried on an operating system, best first.
 func mixers(system string) []mixer {
-	if system == "darwin" {
+	switch system {
+	case "windows":
+		return nil // it has none
+	case "darwin":
 		return []mixer{appleMixer()}
 	}
 	return []mixer{pipewireMixer(), pulseMixer(), alsaMixer()}
