@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -171,7 +172,11 @@ type decoder struct {
 	dir      string // of the file, absolute
 	problems []placed
 	warnings []Warning
+	unsaid   int // warnings beyond those that anyone reads
 }
+
+// mostRemarks is how many problems or warnings of a file are told.
+const mostRemarks = 50
 
 // placed is a problem with the path of the value that has it.
 type placed struct {
@@ -216,6 +221,10 @@ func fieldNames[T any](fields []field[T]) []string {
 // unknownKey warns: the key may be meant for another program, or be a typo.
 func (d *decoder) unknownKey(parent value, m member, known []string) {
 	if parent.path == "" && strings.HasPrefix(m.key, "x-") {
+		return
+	}
+	if len(d.warnings) >= mostRemarks {
+		d.unsaid++
 		return
 	}
 	text := fmt.Sprintf("unknown key '%s'", m.key)
@@ -321,11 +330,15 @@ func (d *decoder) duration(v value) time.Duration {
 		return 0
 	}
 	duration, err := ParseDuration(v.written)
-	if err != nil {
-		text, fix, _ := strings.Cut(err.Error(), ", ")
-		d.problem(v, fix, "%s", text)
-	}
+	d.unitProblem(v, err)
 	return duration
+}
+
+func (d *decoder) unitProblem(v value, err error) {
+	var wrong *UnitError
+	if errors.As(err, &wrong) {
+		d.problem(v, wrong.Fix, "%s", wrong.Text)
+	}
 }
 
 // limit reads a time, or "none" for no limit.
@@ -342,10 +355,7 @@ func (d *decoder) size(v value) int64 {
 		return 0
 	}
 	size, err := ParseSize(v.text)
-	if err != nil {
-		text, fix, _ := strings.Cut(err.Error(), ", ")
-		d.problem(v, fix, "%s", text)
-	}
+	d.unitProblem(v, err)
 	return size
 }
 

@@ -43,7 +43,8 @@ func (e *expander) within(text, key string, depth int) string {
 			return out.String()
 		}
 		if i > 0 && text[i-1] == '$' {
-			out.WriteString(text[:i-1] + "${")
+			out.WriteString(text[:i-1])
+			out.WriteString("${")
 			text = text[i+2:]
 			continue
 		}

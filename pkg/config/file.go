@@ -70,6 +70,11 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 		decode(decoder, value{node: result.defaults, path: "defaults"}, defaultsFields(), &Defaults{})
 	}
 	result.warnings = decoder.warnings
+	if decoder.unsaid > 0 {
+		result.warnings = append(result.warnings, Warning{
+			Origin{File: file.Name}, fmt.Sprintf("and %d more unknown keys", decoder.unsaid),
+		})
+	}
 	return result, inOrder(file.Name, append(problems, together(validate(root, file.Name), decoder.problems)...))
 }
 
@@ -93,10 +98,9 @@ func together(shape, meaning []placed) []Problem {
 // inOrder sorts a file's problems by their places and keeps as many as anyone
 // reads.
 func inOrder(file string, problems []Problem) []Problem {
-	const most = 50
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Origin.compare(b.Origin) })
-	if more := len(problems) - most; more > 0 {
-		problems = append(problems[:most], Problem{
+	if more := len(problems) - mostRemarks; more > 0 {
+		problems = append(problems[:mostRemarks], Problem{
 			Origin: Origin{File: file}, Text: fmt.Sprintf("and %d more problems", more),
 		})
 	}

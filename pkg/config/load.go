@@ -34,10 +34,6 @@ const EnvFiles = "TOOLX_CONFIG"
 // An error is an *Error with all problems of all files. Unknown keys and other
 // remarks are in Config.Warnings.
 func Load(options Options) (*Config, error) {
-	options, err := options.withDefaults()
-	if err != nil {
-		return nil, err
-	}
 	files, problems := Find(options)
 	var (
 		config Config
@@ -57,19 +53,18 @@ func Load(options Options) (*Config, error) {
 	return &config, nil
 }
 
-func (o Options) withDefaults() (Options, error) {
+func (o Options) withDefaults() Options {
 	if o.Getenv == nil {
 		o.Getenv = os.LookupEnv
 	}
 	if o.UserDir == "" {
 		o.UserDir = xdg.ConfigHome
 	}
-	dir, err := filepath.Abs(o.Dir)
-	if err != nil {
-		return o, &Error{Problems: []Problem{{Text: "the current folder is gone: " + err.Error(), Fix: "change to another one"}}}
+	// In a folder that was removed there is nothing to find, and no harm done.
+	if dir, err := filepath.Abs(o.Dir); err == nil {
+		o.Dir = dir
 	}
-	o.Dir = dir
-	return o, nil
+	return o
 }
 
 // File is a config file that Find found.
@@ -89,6 +84,7 @@ func fileNames() []string {
 // nearest from the working directory upwards. Files that were named and are not
 // there are problems.
 func Find(options Options) ([]File, []Problem) {
+	options = options.withDefaults()
 	if len(options.Files) > 0 {
 		return named(options, options.Files, "check --config")
 	}
@@ -156,7 +152,7 @@ func splitList(list string, getenv func(string) (string, bool)) []string {
 
 // nearestFile looks for a config file in dir and the folders above it.
 func nearestFile(dir string) (string, bool) {
-	for {
+	for filepath.IsAbs(dir) {
 		for _, name := range fileNames() {
 			if path := filepath.Join(dir, name); isFile(path) {
 				return path, true
@@ -164,10 +160,11 @@ func nearestFile(dir string) (string, bool) {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", false
+			break
 		}
 		dir = parent
 	}
+	return "", false
 }
 
 func isFile(path string) bool {

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -356,8 +357,20 @@ func TestWarnings(t *testing.T) {
 			wantWarnings(t, mustLoad(t, "c.yaml", test.content), test.want)
 		})
 	}
+	config := mustLoad(t, "c.json", "{"+manyKeys(201)+"}")
+	if n := len(config.Warnings); n != 51 || config.Warnings[50].String() != "c.json: and 151 more unknown keys" {
+		t.Errorf("%d warnings, the last is %s", n, config.Warnings[n-1])
+	}
 	// Keys with x- hold anchors, and a missing value is an empty one.
 	wantWarnings(t, mustLoad(t, "c.yaml", "x-base: &b {command: x}\nservers:\ntools:\ndefaults:\n"))
+}
+
+func manyKeys(n int) string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = fmt.Sprintf(`"k%d": 0`, i)
+	}
+	return strings.Join(keys, ", ")
 }
 
 func TestLaterFilesWin(t *testing.T) {

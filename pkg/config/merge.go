@@ -38,6 +38,7 @@ func (m *merge) into(config *Config) {
 	config.Defaults = m.defaults
 	config.root = &node{kind: kindMap, members: []member{
 		{key: "servers", value: servers},
+		{key: "mcpServers", value: servers},
 		{key: "tools", value: tools},
 		{key: "defaults", value: &m.tree},
 	}}

@@ -34,6 +34,7 @@ func TestProblems(t *testing.T) {
 		{"no unit", "servers: {a: {command: x, timeout: 30}}", []string{"1:36: servers.a.timeout: 30 has no unit"}},
 		{"no unit, quoted", "defaults: {slow: '1.5'}", []string{"1:18: defaults.slow: 1.5 has no unit"}},
 		{"no time", "defaults: {slow: soon}", []string{"1:18: defaults.slow: 'soon' is not a time"}},
+		{"two times", "defaults: {slow: '3s, 4s'}", []string{"1:18: defaults.slow: '3s, 4s' is not a time"}},
 		{"negative time", "defaults: {slow: -3s}", []string{"1:18: defaults.slow: '-3s' is negative"}},
 		{"none where a time is needed", "servers: {a: {command: x, startTimeout: none}}", []string{"1:41: servers.a.startTimeout: 'none' is not a time"}},
 		{"time beyond counting", "defaults: {slow: 99999999999h}", []string{"1:18: defaults.slow: '99999999999h' is not a time"}},

@@ -139,8 +139,8 @@ func appendText(out *bytes.Buffer, text string) {
 	out.Truncate(out.Len() - 1) // Encode ends in a newline
 }
 
-// document is the node as gojsonschema takes it.
-func (n *node) document() any {
+// plain is the node as gojsonschema takes it.
+func (n *node) plain() any {
 	switch n.kind {
 	case kindBool:
 		return n.text == "true"
@@ -151,13 +151,13 @@ func (n *node) document() any {
 	case kindList:
 		items := make([]any, len(n.items))
 		for i, item := range n.items {
-			items[i] = item.document()
+			items[i] = item.plain()
 		}
 		return items
 	case kindMap:
 		members := make(map[string]any, len(n.members))
 		for _, m := range n.members {
-			members[m.key] = m.value.document()
+			members[m.key] = m.value.plain()
 		}
 		return members
 	}

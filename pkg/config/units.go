@@ -1,9 +1,7 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -12,29 +10,37 @@ import (
 // Unlimited is the value of a timeout that the config sets to "none".
 const Unlimited time.Duration = -1
 
+// UnitError says that a text is not a time or not a size.
+type UnitError struct {
+	Text string // what is wrong
+	Fix  string // what to write instead; may be empty
+}
+
+// Error says what is wrong.
+func (e *UnitError) Error() string { return e.Text }
+
+// Hint says what to write instead.
+func (e *UnitError) Hint() string { return e.Fix }
+
 // ParseDuration reads a time such as "30s", "1m30s" or "500ms". A bare number is
-// refused, since nobody can tell its unit; so are negative times. The error says
-// what to write.
+// refused, since nobody can tell its unit; so are negative times. The error is a
+// *UnitError.
 func ParseDuration(text string) (time.Duration, error) {
 	duration, err := time.ParseDuration(text)
 	switch {
 	case err == nil && duration >= 0 && !allDigits(text):
 		return duration, nil
 	case err == nil && duration < 0:
-		return 0, fmt.Errorf("'%s' is negative", text)
-	case isNumber(text):
-		return 0, fmt.Errorf("%s has no unit, write %ss (or %sms, %sm)", text, text, text, text)
+		return 0, &UnitError{Text: fmt.Sprintf("'%s' is negative", text)}
 	}
-	return 0, fmt.Errorf("'%s' is not a time, write for example 30s, 500ms or 1m30s", text)
-}
-
-func isNumber(text string) bool {
-	_, ok := jsonNumber(text)
-	return ok
+	if _, number := jsonNumber(text); number {
+		return 0, &UnitError{text + " has no unit", fmt.Sprintf("write %ss (or %sms, %sm)", text, text, text)}
+	}
+	return 0, &UnitError{fmt.Sprintf("'%s' is not a time", text), "write for example 30s, 500ms or 1m30s"}
 }
 
 // ParseSize reads a size in bytes: "65536", "256KiB" (1024), "1MB" (1000),
-// "1.5 GiB". Letters may be of either case. The error says what to write.
+// "1.5 GiB". Letters may be of either case. The error is a *UnitError.
 func ParseSize(text string) (int64, error) {
 	letters := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	number, unit := text, ""
@@ -44,13 +50,13 @@ func ParseSize(text string) (int64, error) {
 	factor, known := unitBytes(strings.ToLower(unit))
 	decimal, valid := jsonNumber(number)
 	if !known || !valid {
-		return 0, fmt.Errorf("'%s' is not a size, write for example 65536, 256KiB or 1MB", text)
+		return 0, &UnitError{fmt.Sprintf("'%s' is not a size", text), "write for example 65536, 256KiB or 1MB"}
 	}
 	exact, _ := new(big.Rat).SetString(decimal)
 	exact.Mul(exact, new(big.Rat).SetInt64(factor))
 	whole := new(big.Int).Quo(exact.Num(), exact.Denom())
-	if !whole.IsInt64() || whole.Int64() == math.MaxInt64 {
-		return 0, errors.New("'" + text + "' is more than can be counted")
+	if !whole.IsInt64() {
+		return 0, &UnitError{Text: fmt.Sprintf("'%s' is more than can be counted", text)}
 	}
 	return whole.Int64(), nil
 }

@@ -25,7 +25,7 @@ func validate(root *node, file string) []placed {
 	compiled, err := compiledSchema()
 	if err == nil {
 		var result *gojsonschema.Result
-		if result, err = compiled.Validate(gojsonschema.NewRawLoader(root.document())); err == nil {
+		if result, err = compiled.Validate(gojsonschema.NewRawLoader(root.plain())); err == nil {
 			return shapeProblems(root, result.Errors())
 		}
 	}

@@ -28,7 +28,7 @@ func parseYAML(file string, data []byte) (root *node, problems []Problem) {
 	defer func() {
 		// The parser is known to panic on some malformed input.
 		if cause := recover(); cause != nil {
-			root, problems = nil, []Problem{{Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up"}}
+			root, problems = nil, []Problem{{Origin: Origin{File: file}, Text: "not valid YAML: the parser gave up", Fix: "quote what is unusual, or write it as JSON"}}
 		}
 	}()
 	// Without a newline at its end, the lexer does not fold a last folded text.
@@ -288,11 +288,7 @@ func nameOf(name ast.Node) string {
 func (r *yamlReader) tagged(v *ast.TagNode) *node {
 	n := r.node(v.Value)
 	tag := v.GetToken().Value
-	fits := map[string][]kind{
-		"!!str": {kindText, kindNumber, kindBool, kindNull}, "!!int": {kindNumber}, "!!float": {kindNumber},
-		"!!bool": {kindBool}, "!!null": {kindNull}, "!!map": {kindMap}, "!!seq": {kindList},
-	}
-	kinds, known := fits[tag]
+	kinds, known := tagKinds(tag)
 	switch {
 	case !known:
 		r.problem(v.GetToken(), "remove it", "the tag %s is not supported", tag)
@@ -304,6 +300,25 @@ func (r *yamlReader) tagged(v *ast.TagNode) *node {
 		return text.weigh()
 	}
 	return n
+}
+
+// tagKinds are the kinds of value that a tag of YAML's core schema may stand at.
+func tagKinds(tag string) (kinds []kind, known bool) {
+	switch tag {
+	case "!!str":
+		return []kind{kindText, kindNumber, kindBool, kindNull}, true
+	case "!!int", "!!float":
+		return []kind{kindNumber}, true
+	case "!!bool":
+		return []kind{kindBool}, true
+	case "!!null":
+		return []kind{kindNull}, true
+	case "!!map":
+		return []kind{kindMap}, true
+	case "!!seq":
+		return []kind{kindList}, true
+	}
+	return nil, false
 }
 
 // scalar reads a plain or quoted scalar. Plain ones are resolved here and not by
@@ -351,17 +366,31 @@ func resolvePlain(text string) (k kind, canonical string, ok bool) {
 	case ".inf", ".Inf", ".INF":
 		return kindNull, "", false
 	}
-	for prefix, base := range map[string]int{"0o": 8, "0x": 16} {
-		if digits, found := strings.CutPrefix(text, prefix); found {
-			if whole, valid := new(big.Int).SetString(digits, base); valid && !strings.ContainsAny(digits, "_+-") {
-				return kindNumber, whole.String(), true
-			}
-		}
-	}
 	if number, valid := jsonNumber(rest); valid {
 		return kindNumber, sign + number, true
 	}
+	if number, valid := prefixedNumber(text); valid {
+		return kindNumber, number, true
+	}
 	return kindText, text, true
+}
+
+// prefixedNumber writes an octal or hexadecimal number in decimal digits.
+func prefixedNumber(text string) (string, bool) {
+	digits, octal := strings.CutPrefix(text, "0o")
+	base := 8
+	if !octal {
+		var hexadecimal bool
+		if digits, hexadecimal = strings.CutPrefix(text, "0x"); !hexadecimal {
+			return "", false
+		}
+		base = 16
+	}
+	whole, valid := new(big.Int).SetString(digits, base)
+	if !valid || digits[0] == '+' || digits[0] == '-' {
+		return "", false
+	}
+	return whole.String(), true
 }
 
 // jsonNumber writes an unsigned decimal number of YAML as JSON does: "012" is
