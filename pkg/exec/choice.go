@@ -42,7 +42,7 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 		r.addLeaf(err)
 		return
 	}
-	best.remark(r.alternativesOf(err, tried, here))
+	best.remark(r.alternativesOf(err, tried, best))
 	r.take(best)
 }
 
@@ -87,6 +87,12 @@ func (r *report) distance(here string) int {
 // wrongKind says that an alternative wants another kind of value altogether.
 func (r *report) wrongKind(here string) bool {
 	return len(r.problems) == 1 && r.problems[0].Path == here && r.problems[0].Reason == ReasonType
+}
+
+// wrongValue says that an alternative wants another value in some place: most
+// often the one by which alternatives are told apart.
+func (r *report) wrongValue() bool {
+	return slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Reason == ReasonEnum })
 }
 
 // sameKind makes one problem of alternatives that each want one kind or one of
@@ -141,13 +147,14 @@ func oneMissing(tried []*report) (Problem, bool) {
 }
 
 // alternativesOf says which alternatives there were, for the remark on the
-// nearest; nothing where only one is of the right kind.
-func (r *report) alternativesOf(err *jsonschema.ValidationError, tried []*report, here string) string {
+// nearest; nothing where only one was meant.
+func (r *report) alternativesOf(err *jsonschema.ValidationError, tried []*report, best *report) string {
+	here := r.path(err.InstanceLocation)
 	var names []string
 	schemas := r.alternativeSchemas(err, len(tried))
 	possible := 0
 	for i, branch := range tried {
-		if branch.wrongKind(here) {
+		if branch.wrongKind(here) || branch.wrongValue() && !best.wrongValue() {
 			continue
 		}
 		possible++

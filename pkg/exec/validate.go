@@ -166,7 +166,8 @@ func (u UnknownParameter) problem() Problem {
 
 // nearest returns the name that a misspelt one most likely means, or empty.
 func nearest(name string, known []string) string {
-	wanted, best, bestDistance := fold(name), "", 1+max(1, len(name)/3)
+	// Two letters that changed places are a distance of two in five.
+	wanted, best, bestDistance := fold(name), "", 1+(len(name)+1)/3
 	for _, candidate := range known {
 		distance := levenshtein.ComputeDistance(wanted, fold(candidate))
 		if distance < bestDistance {
