@@ -19,8 +19,10 @@ const (
 	maxSchemaSize  = 4 << 20     // bytes
 	maxCompileWork = 2e9         // nanoseconds, estimated before compiling
 	maxSteps       = 100_000     // schema objects applied to values, at least
-	stepsPerValue  = 10          // and this many more for every value checked
 	maxValidation  = time.Second // where single steps are slow
+	// Every value that is checked adds to these.
+	stepsPerValue = 10
+	timePerValue  = 20 * time.Microsecond
 )
 
 // schemaURL is where a schema without $id of its own lives. Nothing is ever
@@ -48,8 +50,9 @@ type meter struct {
 	deadline time.Time
 }
 
-func (m *meter) start(steps int) {
-	m.left, m.deadline = steps, time.Now().Add(maxValidation)
+// start allows so many steps, for arguments of so many values.
+func (m *meter) start(steps, values int) {
+	m.left, m.deadline = steps, time.Now().Add(maxValidation+time.Duration(values)*timePerValue)
 }
 
 // step counts one step; a nil meter does not count.
@@ -112,7 +115,7 @@ func readSchema(raw json.RawMessage) (any, error) {
 
 func (s *Schema) compile(doc any) error {
 	engine := &patterns{meter: s.meter}
-	s.meter.start(maxSteps) // the meta-schema has patterns too
+	s.meter.start(maxSteps, 0) // the meta-schema has patterns too
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
 	compiler.UseRegexpEngine(engine.compile)

@@ -274,7 +274,7 @@ func (s *Schema) apply(value any) (failure *jsonschema.ValidationError, err erro
 	if (depth+1)*(s.size+1) > frames {
 		steps = min(steps, frames)
 	}
-	s.meter.start(steps)
+	s.meter.start(steps, count)
 	errors.As(s.compiled.Validate(value), &failure)
 	return failure, nil
 }

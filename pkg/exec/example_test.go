@@ -1,0 +1,250 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	osexec "os/exec"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// An example is valid by its own schema: that is checked for each.
+func TestExample(t *testing.T) {
+	tests := []struct{ name, schema, want string }{
+		{"what is required, in its order", lightSchema, `{"deviceName":"example","action":"on"}`},
+		{"nothing is required", `{"properties":{"a":{"type":"string"}}}`, `{}`},
+		{"no schema", ``, `{}`},
+		{"the author's own examples", `{"required":["a","b"],"properties":{"a":{"type":"string","examples":["Paris"]},"b":{"type":"integer","default":7}}}`, `{"a":"Paris","b":7}`},
+		{"an example that is wrong", `{"required":["a"],"properties":{"a":{"type":"integer","examples":["x"]}}}`, `{"a":1}`},
+		{"const and null", `{"required":["a","z"],"properties":{"a":{"const":"x"},"z":{"type":"null"}}}`, `{"a":"x","z":null}`},
+		{"formats", `{"required":["a","b"],"properties":{"a":{"type":"string","format":"date"},"b":{"type":"string","format":"uri"}}}`, `{"a":"2026-01-31","b":"https://example.com"}`},
+		{"lengths", `{"required":["a","b"],"properties":{"a":{"type":"string","minLength":10},"b":{"type":"string","maxLength":3}}}`, `{"a":"exampleexa","b":"exa"}`},
+		{"a pattern", `{"required":["a"],"properties":{"a":{"type":"string","pattern":"^[A-Z]{2}-\\d+$","minLength":6}}}`, `{"a":"AA-111"}`},
+		{"bounds", `{"required":["a","b","c","d","e"],"properties":{"a":{"type":"integer","minimum":5,"multipleOf":4},"b":{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1},"c":{"type":"integer","maximum":-3},"d":{"type":"integer","exclusiveMinimum":9},"e":{"type":"integer"}}}`, `{"a":8,"b":0.5,"c":-3,"d":10,"e":1}`},
+		{"arrays", `{"required":["a","b"],"properties":{"a":{"type":"array","items":{"type":"string"},"minItems":2,"uniqueItems":true},"b":{"type":"array","prefixItems":[{"type":"integer"}]}}}`, `{"a":["example","example2"],"b":[1]}`},
+		{"nested and by reference", `{"required":["o"],"properties":{"o":{"$ref":"#/$defs/o"}},"$defs":{"o":{"type":"object","required":["m"],"properties":{"m":{"type":"boolean"}}}}}`, `{"o":{"m":true}}`},
+		{"an alternative", `{"oneOf":[{"required":["a"],"properties":{"a":{"type":"string"}}},{"required":["b"]}]}`, `{"a":"example"}`},
+		{"nullable", `{"required":["a"],"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{"a":"example"}`},
+		{"recursive", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","required":["next"],"properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}}}}}`, `{"next":null}`},
+		{"a count of members", `{"type":"object","minProperties":1,"additionalProperties":{"type":"integer"}}`, `{"name1":1}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Example(json.RawMessage(test.schema))
+			if err != nil || !same(t, got, json.RawMessage(test.want)) {
+				t.Fatalf("got %s, %v\nwant %s", got, err, test.want)
+			}
+			if problems, unknown := texts(t, test.schema, string(got)); len(problems)+len(unknown) > 0 {
+				t.Errorf("%s has the problems %q %q", got, problems, unknown)
+			}
+		})
+	}
+}
+
+func TestExampleThatCannotBe(t *testing.T) {
+	for _, schema := range []string{`false`, `{"required":["a"],"properties":{"a":false}}`} {
+		if got, err := Example(json.RawMessage(schema)); !errors.Is(err, errNoExample) || got == nil {
+			t.Errorf("%s: got %s, %v", schema, got, err)
+		}
+	}
+}
+
+// A broken schema still says enough for an example (VAL-3).
+func TestExampleOfBrokenSchema(t *testing.T) {
+	got, err := Example(json.RawMessage(`{"required":["a"],"properties":{"a":{"type":"string"},"b":{"$ref":"https://example.com/x"}}}`))
+	if err != nil || string(got) != `{"a":"example"}` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestProperty(t *testing.T) {
+	const schema = `{"properties":{"o":{"$ref":"#/$defs/o"},"l":{"items":{"type":"string"}}},
+		"$defs":{"o":{"allOf":[{"properties":{"a":{"type":"integer"}},"required":["a"]},{"properties":{"b":{"type":"null"}}}],"type":"object"}}}`
+	tests := []struct {
+		path []string
+		want string
+	}{
+		{[]string{"o"}, `{"properties":{"a":{"type":"integer"},"b":{"type":"null"}},"required":["a"],"type":"object"}`},
+		{[]string{"o", "a"}, `{"type":"integer"}`},
+		{[]string{"l", "0"}, `{"type":"string"}`},
+	}
+	for _, test := range tests {
+		got, ok := Property(json.RawMessage(schema), test.path...)
+		if !ok || string(got) != test.want {
+			t.Errorf("%v: got %s, %v", test.path, got, ok)
+		}
+	}
+	if got, ok := Property(json.RawMessage(schema), "none"); ok {
+		t.Errorf("an unknown path gave %s", got)
+	}
+}
+
+func TestParameters(t *testing.T) {
+	parameters := Parameters(json.RawMessage(`{"properties":{"z":{"type":"integer"},"b":{"enum":["x","y"]},"a":{"type":"array","items":{"type":"string"},"description":"Names."}},"required":["b"]}`))
+	var got []string
+	for _, p := range parameters {
+		mark := "?"
+		if p.Required {
+			mark = ""
+		}
+		got = append(got, p.Name+mark+": "+p.Type+p.Description)
+	}
+	wantTexts(t, "parameters", got, []string{`b: "x" or "y"`, "z?: integer", "a?: array of stringNames."})
+}
+
+func TestCommandLine(t *testing.T) {
+	tests := []struct{ arguments, want string }{
+		{`{}`, `toolx call srv__every`},
+		{``, `toolx call srv__every`},
+		{`{"s":"Switch One","i":5,"b":true}`, `toolx call srv__every --arg s='Switch One' --arg i=5 --arg b=true`},
+		{`{"s":"it's"}`, `toolx call srv__every --arg s='it'\''s'`},
+		{`{"s":"","any":"5"}`, `toolx call srv__every --arg s='' --arg any:='"5"'`},
+		{`{"s":"@x"}`, `toolx call srv__every --arg s=@@x`},
+		{`{"s":5}`, `toolx call srv__every --arg s:=5`},
+		{`{"ns":"null"}`, `toolx call srv__every --arg ns:='"null"'`},
+		{`{"tags":["a", "b"],"o":{"a":"~"}}`, `toolx call srv__every --arg tags:='["a","b"]' --arg o:='{"a":"~"}'`},
+		{`{"s":"a\nb\u001b[2J"}`, `toolx call srv__every --arg s:='"a\nb\u001b[2J"'`},
+		{`{"a=b":1,"o.a":"x","s":"y"}`, `toolx call srv__every --args '{"a=b":1,"o.a":"x"}' --arg s=y`},
+	}
+	for _, test := range tests {
+		if got := CommandLine(everyKindTool(), json.RawMessage(test.arguments)); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.arguments, got, test.want)
+		}
+	}
+}
+
+// shellWords is what a POSIX shell makes of a command line.
+func shellWords(t testing.TB, line string) []string {
+	t.Helper()
+	command := osexec.Command("sh", "-c", `for word in `+line+`; do printf '%s\0' "$word"; done`)
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+// rerun reads a command line back as call does.
+func rerun(t testing.TB, tool *Tool, words []string) json.RawMessage {
+	t.Helper()
+	var input Input
+	for i := 3; i+1 < len(words); i += 2 {
+		if words[i] == "--args" {
+			input.Object = words[i+1]
+		} else {
+			input.Args = append(input.Args, words[i+1])
+		}
+	}
+	got, err := ParseArgs(tool, input)
+	if err != nil {
+		t.Fatalf("%q: %v", words, err)
+	}
+	return got
+}
+
+// A command line that toolx prints gives the same arguments when it is pasted
+// into a shell.
+func TestCommandLineRoundTrip(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a POSIX shell")
+	}
+	values := []string{
+		`""`, `"5"`, `"null"`, `"true"`, `"@x"`, `"@@x"`, `"a b"`, `"it's"`, `"$HOME"`, `"a\\b"`, `"\"q\""`, `"-x"`, `"!x"`, `"*"`, `"~"`, `"#"`, `"\n"`, `"\u0000"`,
+		`"\u202e"`, `"é😀"`, `" 5"`, `"[1]"`, `"{}"`, `5`, `-5`, `1.50`, `1e5`, `12345678901234567890`, `true`, `null`, `[]`, `["a",1]`, `[[1]]`, `{}`, `{"k":"v'"}`,
+	}
+	tool := everyKindTool()
+	var schema struct{ Properties map[string]json.RawMessage }
+	if err := json.Unmarshal(tool.InputSchema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range values {
+		var list []member
+		for name := range schema.Properties {
+			list = append(list, newMember(name, json.RawMessage(value)))
+		}
+		for _, name := range []string{"un.known", "a=b", "a:", "", "o.a", "free.x", "-f", "sp ace", "device_name"} {
+			list = append(list, newMember(name, json.RawMessage(value)))
+		}
+		arguments := object(list)
+		if got := rerun(t, tool, shellWords(t, CommandLine(tool, arguments))); !same(t, got, arguments) {
+			t.Errorf("%s\nbecame %s", arguments, got)
+		}
+	}
+}
+
+func FuzzCommandLine(f *testing.F) {
+	f.Add(`{"s":"5","any":"null","tags":["a"],"x.y":"@","a=b":1}`)
+	f.Add(`{"o":{"a":"\u0000"},"o.a":2,"ns":"null","mixed":"2","device_name":"1"}`)
+	f.Fuzz(func(t *testing.T, arguments string) {
+		raw := json.RawMessage(arguments)
+		if _, ok := anyMembers(raw); !ok {
+			return
+		}
+		tool := everyKindTool()
+		line := CommandLine(tool, raw)
+		if strings.ContainsAny(line, "\x00\x1b\n") {
+			t.Errorf("%q cannot be pasted", line)
+		}
+		if got := rerun(t, tool, unquoteShell(line)); !same(t, got, raw) {
+			t.Errorf("%s became %s by %s", arguments, got, line)
+		}
+	})
+}
+
+// anyMembers is members for text that may be anything.
+func anyMembers(raw json.RawMessage) ([]member, bool) {
+	if checkJSON(raw) != nil {
+		return nil, false
+	}
+	return members(raw)
+}
+
+// unquoteShell undoes single quotes, which is all that CommandLine uses: a fuzz
+// target cannot start a shell a thousand times a second.
+func unquoteShell(line string) []string {
+	words := []string{""}
+	quoted := false
+	for i := 0; i < len(line); i++ {
+		last := &words[len(words)-1]
+		switch char := line[i]; {
+		case char == '\'':
+			quoted = !quoted
+		case quoted:
+			*last += line[i : i+1]
+		case char == '\\':
+			i++
+			*last += line[i : i+1]
+		case char == ' ':
+			words = append(words, "")
+		default:
+			*last += line[i : i+1]
+		}
+	}
+	return words
+}
+
+// VAL-1, EXEC-7: the hint of a refused call is a command that works.
+func TestInvalidArgumentsHint(t *testing.T) {
+	tool := &Tool{Name: "zwave__control", Type: TypeMCP, InputSchema: json.RawMessage(lightSchema)}
+	for arguments, want := range map[string]string{
+		`{}`:                                    "for example: toolx call zwave__control --arg deviceName=example --arg action=on",
+		`{"deviceName":"Switch One","level":5}`: "for example: toolx call zwave__control --arg deviceName='Switch One' --arg level=5 --arg action=on",
+		`{"device_name":"Switch One","action":"dim","level":"x"}`: "for example: toolx call zwave__control --arg deviceName='Switch One' --arg action=on",
+	} {
+		normalized, _, err := Normalize(tool, json.RawMessage(arguments))
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems, _ := mustCompile(t, lightSchema).Validate(normalized)
+		refused := &InvalidArgumentsError{Tool: tool, Problems: problems, Arguments: normalized}
+		if got := HintOf(refused); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", arguments, got, want)
+		}
+		command := strings.TrimPrefix(HintOf(refused), "for example: ")
+		again := rerun(t, tool, unquoteShell(command))
+		if problems, unknown := texts(t, lightSchema, string(again)); len(problems)+len(unknown) > 0 {
+			t.Errorf("%s has the problems %q %q", command, problems, unknown)
+		}
+	}
+}
