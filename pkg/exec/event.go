@@ -90,8 +90,8 @@ type CallProgress struct {
 	Progress
 }
 
-// CallFinished says how a call ended (EXEC-11); for an unknown tool it comes
-// without CallStarted.
+// CallFinished says how a call ended (EXEC-11); for an unknown tool (EXEC-6), and
+// for a call that could not be made, it comes without CallStarted.
 type CallFinished struct {
 	Time
 	ID        string

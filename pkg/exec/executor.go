@@ -99,7 +99,13 @@ func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, er
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 		return prepared, nil
 	}
-	problems, unknown := schema.Validate(prepared.Arguments)
+	prepared.Warnings = append(prepared.Warnings, schema.Remarks()...)
+	problems, unknown, err := schema.Check(prepared.Arguments)
+	if err != nil { // VAL-3 again: it compiles, and still cannot judge
+		prepared.Warnings = append(prepared.Warnings,
+			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
+		return prepared, nil
+	}
 	for _, parameter := range unknown {
 		if e.Defaults.Strict {
 			problems = append(problems, parameter.problem())
@@ -108,7 +114,7 @@ func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, er
 		prepared.Warnings = append(prepared.Warnings, parameter.String())
 	}
 	if len(problems) > 0 {
-		return nil, &InvalidArgumentsError{Tool: tool, Problems: problems}
+		return nil, &InvalidArgumentsError{Tool: tool, Problems: problems, Arguments: prepared.Arguments}
 	}
 	return prepared, nil
 }
@@ -125,9 +131,7 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	sent := call.Arguments
 
 	tool, err := e.Registry.Find(call.Tool)
-	if err != nil {
-		e.notice(slog.LevelWarn, err.Error()) // EXEC-6
-	} else {
+	if err == nil {
 		result.ToolName, result.Server = tool.Name, tool.Server
 		e.Bus.Emit(CallStarted{Time: Now(), ID: id, Tool: tool.Name, Server: tool.Server, Arguments: call.Arguments})
 		var prepared *Prepared
@@ -137,10 +141,27 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 			err = e.run(ctx, id, call, prepared, result)
 		}
 	}
+	return e.finish(id, started, sent, result, err)
+}
+
+// Reject records a call that failed before it could be made, because its server
+// could not be reached or its arguments could not be read, and gives its Result.
+// A name that no tool has is better left to Call.
+func (e *Executor) Reject(tool string, began time.Time, err error) *Result {
+	id := strconv.FormatInt(e.calls.Add(1), 10)
+	result := &Result{ToolName: tool}
+	if found, findErr := e.Registry.Find(tool); findErr == nil {
+		result.ToolName, result.Server = found.Name, found.Server
+	}
+	return e.finish(id, began, nil, result, err)
+}
+
+// finish completes a result and tells of it.
+func (e *Executor) finish(id string, began time.Time, sent json.RawMessage, result *Result, err error) *Result {
 	if err != nil {
 		result.Success, result.Err = false, err
 	}
-	result.Duration = time.Since(started)
+	result.Duration = time.Since(began)
 	e.warnIfSlow(result)
 	e.Bus.Emit(CallFinished{Time: Now(), ID: id, Arguments: sent, Result: result})
 	return result

@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -156,6 +157,9 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 	var reply shaped
 	if err := json.Unmarshal(raw, &reply); err != nil {
 		return &MalformedError{What: "the reply to tools/call", Reason: err}
+	}
+	if string(raw) == "null" {
+		return &MalformedError{What: "the reply to tools/call", Reason: errors.New("result is null")}
 	}
 	r.Raw = raw
 	r.Content = reply.Content

@@ -3,6 +3,8 @@ package servers
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -15,6 +17,8 @@ type finding struct {
 	text   []byte
 	size   int64
 	end    lineEnd
+	// syntax is what makes a broken message no JSON.
+	syntax error
 	// salvaged counts the messages that were found all the same.
 	salvaged int
 	// tail, on a line that was too long or broke off, is its last bytes: they or
@@ -190,21 +194,65 @@ func (c *classifier) salvageHeld(class Class, m message, text []byte) {
 	c.onMessage(m, first.number)
 }
 
-// foreign takes a line that is not JSON: the beginning of something longer, a
-// message with other bytes around it, or plain text.
+// foreign takes a line that is not JSON: a message with unescaped control
+// characters or other bytes around it, the beginning of something longer, or text.
 func (c *classifier) foreign(current line, content []byte) {
+	if m, ok := parseMessage(escapeControls(content)); ok && m.kind() != notMessage {
+		c.report(current, ClassControl, 0, content, 1)
+		c.onMessage(m, current.number)
+		return
+	}
 	if c.salvageGlued(current, content) {
 		return
 	}
-	if opensValue(content) && current.end == endNewline {
+	if opensValue(content) && unfinished(content) && current.end == endNewline {
 		c.held = heldLines{lines: []line{current}, joined: append([]byte(nil), content...)}
 		return
 	}
+	c.reportText(current, content)
+}
+
+// reportText reports a line that is no message; one that begins like a message is
+// broken, which loses an answer.
+func (c *classifier) reportText(current line, content []byte) {
 	class := ClassText
 	if beginsMessage(content) {
 		class = ClassBroken
 	}
 	c.report(current, class, 0, content, 0)
+}
+
+// unfinished says whether content would be JSON if more came.
+func unfinished(content []byte) bool {
+	var syntax *json.SyntaxError
+	err := json.Unmarshal(content, new(json.RawMessage))
+	return errors.As(err, &syntax) && syntax.Offset >= int64(len(content))
+}
+
+// escapeControls escapes the control characters inside the strings of what may be
+// JSON; some servers write them raw, and no JSON parser takes that.
+func escapeControls(content []byte) []byte {
+	if !bytes.ContainsFunc(content, func(r rune) bool { return r < ' ' }) {
+		return nil
+	}
+	escaped := make([]byte, 0, len(content)+16)
+	inString := false
+	for i := 0; i < len(content); i++ {
+		b := content[i]
+		switch {
+		case b == '"':
+			inString = !inString
+		case b == '\\' && inString && i+1 < len(content):
+			escaped = append(escaped, b)
+			i++
+			b = content[i]
+		case b < ' ' && inString:
+			escaped = fmt.Appendf(escaped, `\u%04x`, b)
+			continue
+		}
+		escaped = append(escaped, b)
+	}
+	return escaped
 }
 
 // release gives up on the held lines: they were no message after all.
@@ -213,14 +261,11 @@ func (c *classifier) release() {
 	c.held = heldLines{}
 	for _, held := range lines {
 		content := bytes.TrimSuffix(held.bytes, []byte("\r"))
-		switch m, ok := parseMessage(content); {
-		case ok:
+		if m, ok := parseMessage(content); ok {
 			c.object(held, m)
-		case beginsMessage(content):
-			c.report(held, ClassBroken, 0, content, 0)
-		default:
-			c.report(held, ClassText, 0, content, 0)
+			continue
 		}
+		c.reportText(held, content)
 	}
 }
 
@@ -321,7 +366,12 @@ func (c *classifier) idle() { c.release() }
 
 // report makes a finding about a line.
 func (c *classifier) report(current line, class Class, column int, text []byte, salvaged int) {
+	var syntax error
+	if class == ClassBroken {
+		syntax = json.Unmarshal(text, new(json.RawMessage))
+	}
 	c.onFinding(finding{
+		syntax:   syntax,
 		class:    class,
 		number:   current.number,
 		offset:   current.offset,

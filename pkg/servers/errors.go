@@ -230,17 +230,28 @@ func (e *ConnectError) Details() []string {
 	return nil
 }
 
-// NotReadingError says that a request could not even be written: the server does
-// not read its stdin.
-type NotReadingError struct{ Err error }
+// abandonedError says that a request was given up when its context ended, and what
+// is known of why it had no answer; detail may be empty.
+type abandonedError struct {
+	err    error
+	detail string
+}
 
-func (e *NotReadingError) Error() string { return e.Detail() + ": " + e.Err.Error() }
+// notReading is the detail of a request that could not even be written.
+const notReading = "the server is not reading its stdin"
 
-// Unwrap gives the end of the context that the write waited under.
-func (e *NotReadingError) Unwrap() error { return e.Err }
+func (e *abandonedError) Error() string {
+	if e.detail == "" {
+		return e.err.Error()
+	}
+	return e.detail + ": " + e.err.Error()
+}
 
-// Detail says what is known, for a timeout's message.
-func (e *NotReadingError) Detail() string { return "the server is not reading its stdin" }
+// Unwrap gives the context's error.
+func (e *abandonedError) Unwrap() error { return e.err }
+
+// Detail implements the interface by which exec adds to a timeout's message.
+func (e *abandonedError) Detail() string { return e.detail }
 
 // rounded makes a duration readable: three digits at most matter to a person.
 func rounded(d time.Duration) time.Duration {

@@ -31,11 +31,12 @@ const (
 	ClassPretty      Class = "pretty"       // a message over several lines
 	ClassSplit       Class = "split"        // a message with a foreign line inside
 	ClassNoNewline   Class = "no-newline"   // a whole message without a newline at its end
-	ClassBroken      Class = "broken"       // the beginning of a message that never ends
+	ClassBroken      Class = "broken"       // begins like a message and is none
 	ClassTooLong     Class = "too-long"     // over the size limit; the rest is skipped
 	ClassBatch       Class = "batch"        // an array of messages
 	ClassBOM         Class = "bom"          // a byte order mark before the message
 	ClassInvalidUTF8 Class = "invalid-utf8" // a message with bytes that are not UTF-8
+	ClassControl     Class = "control"      // a message with control characters that are not escaped
 	ClassCRLF        Class = "crlf"         // harmless: the line ends in CR LF
 	ClassBlank       Class = "blank"        // harmless: an empty line
 

@@ -62,10 +62,10 @@ func (m message) kind() messageKind {
 		return kindRequest
 	case m.method != "":
 		return kindNotification
-	case m.id != nil && (m.result != nil || m.err != nil):
-		return kindReply
-	case m.err != nil && m.versioned():
-		return kindReply // an error with no id at all: JSON-RPC asks for null there
+	case m.id != nil && (m.result != nil || m.err != nil || m.versioned()):
+		return kindReply // with neither result nor error it still answers its request
+	case m.versioned() && (m.result != nil || m.err != nil):
+		return kindReply // without an id, where JSON-RPC asks for null at least
 	}
 	return notMessage
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -124,20 +125,10 @@ func (p *Pool) begin(ctx context.Context, e *entry) *opening {
 
 // over says whether the opening's session can be of no more use.
 func (o *opening) over() bool {
-	select {
-	case <-o.done:
-	default:
+	if !closed(o.done) {
 		return false
 	}
-	if o.err != nil {
-		return true
-	}
-	select {
-	case <-o.session.Done():
-		return true
-	default:
-		return false
-	}
+	return o.err != nil || closed(o.session.Done())
 }
 
 // Opened is how opening one server ended.
@@ -277,7 +268,7 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 // dial gathers what the entry, the options and the defaults say.
 func (p *Pool) dial(server *config.Server) (dial, error) {
 	failure := &Failure{Server: server.Name, Command: append([]string{server.Command}, server.Args...)}
-	launch, err := server.Resolve()
+	launch, err := server.Resolve(os.Environ())
 	if err != nil {
 		failure.Ending, failure.Reason = EndingUnset, err
 		return dial{}, failure
@@ -350,4 +341,50 @@ func firstOf[T comparable](values ...T) T {
 		}
 	}
 	return zero
+}
+
+// Status says how a server stands: "not started", "starting", "ready" with the
+// agreed protocol, "failed" or "ended" with the reason, "disabled".
+func (p *Pool) Status(name string) (status, protocol, reason string) {
+	e := p.entries[name]
+	if e == nil {
+		return "disabled", "", ""
+	}
+	e.mu.Lock()
+	o := e.opening
+	e.mu.Unlock()
+	switch {
+	case o == nil:
+		return "not started", "", ""
+	case !closed(o.done):
+		return "starting", "", ""
+	case o.err != nil:
+		return "failed", "", o.err.Error()
+	case closed(o.session.Done()):
+		return "ended", o.session.Protocol, o.session.transport.failed("").Error()
+	}
+	return "ready", o.session.Protocol, ""
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Session returns the open session of a server, nil where there is none.
+func (p *Pool) Session(name string) *Session {
+	e := p.entries[name]
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.opening == nil || !closed(e.opening.done) {
+		return nil
+	}
+	return e.opening.session
 }

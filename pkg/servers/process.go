@@ -19,9 +19,10 @@ type process struct {
 	stderr  *os.File
 	group   group
 	started time.Time
-	// exited is closed when the program has ended and state is set.
+	// exited is closed when the program has ended and the fields below are set.
 	exited chan struct{}
 	state  *os.ProcessState
+	lived  time.Duration
 }
 
 // startProcess starts the resolved server program. The error is of os/exec where
@@ -62,7 +63,7 @@ func startProcess(r *config.Resolved) (*process, error) {
 func (p *process) wait() {
 	// The error says no more than the state.
 	_ = p.cmd.Wait()
-	p.state = p.cmd.ProcessState
+	p.state, p.lived = p.cmd.ProcessState, time.Since(p.started)
 	close(p.exited)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
@@ -69,11 +70,11 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	}
 	s.PID = s.transport.process.cmd.Process.Pid
 	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
-	err := s.step(ctx, d.startTimeout, &s.Timing.InitializeMS, func(ctx context.Context) error {
+	err := s.step(ctx, d.startTimeout, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return s.initialize(ctx, d)
 	})
 	if err == nil {
-		err = s.step(ctx, d.startTimeout, &s.Timing.ListMS, func(ctx context.Context) error {
+		err = s.step(ctx, d.startTimeout, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
 			return s.list(ctx, d.server)
 		})
 	}
@@ -88,7 +89,9 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 }
 
 // step runs one part of the start under the time limit and takes its time.
-func (s *Session) step(ctx context.Context, limit time.Duration, ms *float64, run func(context.Context) error) error {
+func (s *Session) step(
+	ctx context.Context, limit time.Duration, method mcp.MCPMethod, ms *float64, run func(context.Context) error,
+) error {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	began := time.Now()
@@ -96,9 +99,10 @@ func (s *Session) step(ctx context.Context, limit time.Duration, ms *float64, ru
 	*ms = exec.Milliseconds(time.Since(began))
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		silent := s.transport.newFailure(EndingSilent)
-		var notReading *NotReadingError
-		if errors.As(err, &notReading) {
-			silent.Reason = errors.New(notReading.Detail())
+		silent.Waiting = string(method)
+		var abandoned *abandonedError
+		if errors.As(err, &abandoned) && abandoned.detail != "" {
+			silent.Reason = errors.New(abandoned.detail)
 		}
 		return silent
 	}
@@ -152,7 +156,7 @@ func (s *Session) answerError(method mcp.MCPMethod, e *exchange, err error) erro
 		return err
 	}
 	failure = s.transport.newFailure(EndingMalformed)
-	failure.Waiting, failure.Reason = string(method), err
+	failure.Waiting, failure.Reason = string(method), exec.PlainJSONError(ownError(err))
 	if e.err != nil {
 		failure.Ending, failure.Reason = EndingRefused, rpcError(e.err)
 	}
@@ -178,9 +182,12 @@ const maxPages = 1000
 // failure.
 func (s *Session) list(ctx context.Context, server *config.Server) error {
 	seen := make(map[string]bool)
-	var cursor *string
+	var cursor json.RawMessage
 	for range maxPages {
-		e := &exchange{cursor: cursor, standIn: json.RawMessage(`{"tools":[]}`)}
+		e := &exchange{standIn: json.RawMessage(`{"tools":[]}`)}
+		if cursor != nil {
+			e.params = map[string]json.RawMessage{"cursor": cursor}
+		}
 		_, err := s.client.ListToolsByPage(withExchange(ctx, e), mcp.ListToolsRequest{})
 		if e.err != nil && e.err.Code == mcp.METHOD_NOT_FOUND {
 			return nil
@@ -192,14 +199,14 @@ func (s *Session) list(ctx context.Context, server *config.Server) error {
 		if err != nil {
 			return s.answerError(mcp.MethodToolsList, &exchange{}, err)
 		}
-		if next == nil {
+		if next == nil || string(next) == "null" {
 			return nil
 		}
-		if seen[*next] {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q repeats the cursor %q of tools/list; toolx stopped there", s.Name, *next))
+		if seen[string(next)] {
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q repeats the cursor %s of tools/list; toolx stopped there", s.Name, next))
 			return nil
 		}
-		seen[*next] = true
+		seen[string(next)] = true
 		cursor = next
 	}
 	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has more than %d pages of tools; toolx stopped there", s.Name, maxPages))
@@ -208,10 +215,10 @@ func (s *Session) list(ctx context.Context, server *config.Server) error {
 
 // takePage adds one page of tools and returns the next cursor; an empty string is
 // a cursor too.
-func (s *Session) takePage(server *config.Server, result json.RawMessage) (next *string, err error) {
+func (s *Session) takePage(server *config.Server, result json.RawMessage) (next json.RawMessage, err error) {
 	var page struct {
 		Tools      []json.RawMessage `json:"tools"`
-		NextCursor *string           `json:"nextCursor"`
+		NextCursor json.RawMessage   `json:"nextCursor"`
 	}
 	if err := json.Unmarshal(result, &page); err != nil {
 		return nil, err
@@ -248,19 +255,31 @@ func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawM
 		delete(s.progress, key)
 		s.mu.Unlock()
 	}()
-	e := &exchange{standIn: json.RawMessage(`{"content":[]}`)}
+	e := &exchange{
+		params:  map[string]json.RawMessage{"arguments": request.Arguments},
+		standIn: json.RawMessage(`{"content":[]}`),
+	}
 	_, err := s.client.CallTool(withExchange(ctx, e), mcp.CallToolRequest{Params: mcp.CallToolParams{
-		Name:      request.Name,
-		Arguments: request.Arguments,
-		Meta:      &mcp.Meta{ProgressToken: token},
+		Name: request.Name,
+		Meta: &mcp.Meta{ProgressToken: token},
 	}})
 	switch {
 	case e.err != nil:
 		return nil, rpcError(e.err)
 	case err != nil:
-		return nil, err
+		return nil, ownError(err)
 	}
 	return e.result, nil
+}
+
+// ownError takes off what mcp-go wraps around a transport's error: the user has
+// nothing to do with it.
+func ownError(err error) error {
+	var wrapped *transport.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
 }
 
 // notified takes a notification; it runs on the goroutine that reads.
@@ -317,4 +336,19 @@ func (s *Session) Close(ctx context.Context) { s.transport.shutdown(ctx) }
 
 func (s *Session) notice(level slog.Level, text string) {
 	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: text})
+}
+
+// CallRequest is the JSON-RPC request that CallTool would send next, for showing.
+func (s *Session) CallRequest(name string, arguments json.RawMessage) (json.RawMessage, error) {
+	params, err := overlay(
+		mcp.CallToolParams{Name: name, Meta: &mcp.Meta{ProgressToken: s.tokens.Load() + 1}},
+		map[string]json.RawMessage{"arguments": arguments},
+	)
+	if err != nil {
+		return nil, err
+	}
+	s.transport.mu.Lock()
+	id := s.transport.nextID + 1
+	s.transport.mu.Unlock()
+	return encode(requestFrame{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Method: string(mcp.MethodToolsCall), Params: params})
 }

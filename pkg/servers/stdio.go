@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -85,6 +86,7 @@ type pending struct {
 	method string
 	reply  chan reply // buffered: the reader never waits
 	sent   *outgoing
+	detail string // what is known should it never be answered; guarded by stdio.mu
 }
 
 // reply is how a request ended.
@@ -169,6 +171,14 @@ func (t *stdio) SendRequest(ctx context.Context, request transport.JSONRPCReques
 	}
 }
 
+// requestFrame is a request as it goes over the wire.
+type requestFrame struct {
+	JSONRPC string `json:"jsonrpc"`
+	ID      int64  `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params,omitempty"`
+}
+
 // register gives the request an id of this transport's own, so that several SDK
 // clients can share one process.
 func (t *stdio) register(request transport.JSONRPCRequest) (int64, *pending, error) {
@@ -176,12 +186,7 @@ func (t *stdio) register(request transport.JSONRPCRequest) (int64, *pending, err
 	defer t.mu.Unlock()
 	t.nextID++
 	id := t.nextID
-	encoded, err := encode(struct {
-		JSONRPC string `json:"jsonrpc"`
-		ID      int64  `json:"id"`
-		Method  string `json:"method"`
-		Params  any    `json:"params,omitempty"`
-	}{mcp.JSONRPC_VERSION, id, request.Method, request.Params})
+	encoded, err := encode(requestFrame{mcp.JSONRPC_VERSION, id, request.Method, request.Params})
 	if err != nil {
 		return 0, nil, fmt.Errorf("encode %s: %w", request.Method, err)
 	}
@@ -196,15 +201,18 @@ func handshake(method string) bool {
 
 // abandon gives a request up after ctx's end.
 func (t *stdio) abandon(ctx context.Context, id int64, p *pending) error {
-	t.settle(id, ClassIDLate)
+	t.mu.Lock()
+	t.settleLocked(id, ClassIDLate)
+	detail := p.detail
+	t.mu.Unlock()
 	if !p.sent.written.Load() {
-		return &NotReadingError{ctx.Err()}
+		return &abandonedError{ctx.Err(), notReading}
 	}
 	// The specification forbids cancelling the handshake.
 	if !handshake(p.method) {
 		t.cancel(ctx, id)
 	}
-	return ctx.Err()
+	return &abandonedError{ctx.Err(), detail}
 }
 
 // cancel tells the server that a request's answer is no longer wanted. It does
@@ -314,7 +322,7 @@ func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 	case t.writes <- message:
 		return nil
 	case <-ctx.Done():
-		return &NotReadingError{ctx.Err()}
+		return &abandonedError{ctx.Err(), notReading}
 	case <-t.done:
 		return t.failed("")
 	}
@@ -475,10 +483,9 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 		return failure
 	}
 	failure.Lived = time.Since(t.process.started)
-	select {
-	case <-t.process.exited:
+	if closed(t.process.exited) {
+		failure.Lived = t.process.lived
 		failure.How = exitText(t.process.state)
-	default:
 	}
 	return failure
 }
@@ -511,21 +518,20 @@ func (t *stdio) takeFinding(f finding) {
 		Line: f.number, Offset: f.offset, Column: f.column, Phase: phase,
 		Since: time.Since(t.process.started), Text: f.text, Size: f.size, Salvaged: f.salvaged,
 	})
-	// At the end of stdout the server's exit says more than its half message.
-	if f.class == ClassTooLong || f.class == ClassBroken && f.end != endEOF {
-		t.failLost(f)
+	switch {
+	case f.class == ClassTooLong && beginsMessage(f.text):
+		t.failLost(f, fmt.Errorf("line %d is over the limit of %s for one message; maxMessage in the config raises it",
+			f.number, exec.Bytes(t.max)))
+	case f.class == ClassBroken && f.end != endEOF:
+		// At the end of stdout the server's exit says more than its half message.
+		t.failLost(f, fmt.Errorf("line %d is not JSON: %w", f.number, f.syntax))
 	}
 }
 
 // failLost fails the request whose answer was cut off or over the limit: no other
 // answer will come. Which one it is stands near the line's beginning or end; where
 // it does not, and only one is waiting, it is that one.
-func (t *stdio) failLost(f finding) {
-	reason := fmt.Errorf("line %d is the beginning of a message that never ends", f.number)
-	if f.class == ClassTooLong {
-		reason = fmt.Errorf("line %d is over the limit of %s for one message; maxMessage in the config raises it",
-			f.number, exec.Bytes(t.max))
-	}
+func (t *stdio) failLost(f finding, reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	head := strings.ReplaceAll(string(f.text), " ", "")
@@ -533,10 +539,14 @@ func (t *stdio) failLost(f finding) {
 		mark := fmt.Sprintf(`"id":%d`, id)
 		if strings.Contains(head, mark+",") || strings.Contains(string(f.tail), mark+"}") || len(t.pending) == 1 {
 			t.settleLocked(id, ClassIDLate)
-			answer(p, reply{err: &exec.MalformedError{What: "the reply to " + p.method, Reason: reason}})
+			answer(p, malformed(p.method, reason))
 			return
 		}
 	}
+}
+
+func malformed(method string, reason error) reply {
+	return reply{err: &exec.MalformedError{What: "the reply to " + method, Reason: reason}}
 }
 
 // answer gives a request its end; a second one is dropped.
@@ -571,6 +581,8 @@ func (t *stdio) takeReply(m message, number int) {
 	p := t.pending[id]
 	class := Class("")
 	switch {
+	case m.result == nil && m.err == nil:
+		class = ClassBadShape
 	case m.id == nil || string(m.id) == "null":
 		class = ClassIDNull
 		id, p = t.onlyPending()
@@ -585,13 +597,28 @@ func (t *stdio) takeReply(m message, number int) {
 	}
 	if p != nil {
 		t.settleLocked(id, ClassIDDuplicate)
+	} else if class == ClassIDUnknown {
+		t.noteStrayReply(m)
 	}
 	t.mu.Unlock()
 	if class != "" {
 		t.odd(class, m, number, p != nil)
 	}
-	if p != nil {
+	switch {
+	case p == nil:
+	case class == ClassBadShape:
+		answer(p, malformed(p.method, errors.New("it has neither result nor error")))
+	default:
 		answer(p, reply{message: m})
+	}
+}
+
+// noteStrayReply tells the requests that wait of a reply that none of them has
+// asked for: when one of them times out, that is most likely why.
+func (t *stdio) noteStrayReply(m message) {
+	detail := fmt.Sprintf("the server answered a request that was never sent, id %s", evidence(m.id))
+	for _, p := range t.pending {
+		p.detail = detail
 	}
 }
 
@@ -674,7 +701,7 @@ func (t *stdio) shutdown(ctx context.Context) {
 		t.process.group.release()
 		t.bus.Emit(ProcessExited{
 			Time: exec.Now(), Server: t.server, How: exitText(t.process.state),
-			Lived: time.Since(t.process.started), Asked: !gone, Forced: forced,
+			Lived: t.process.lived, Asked: !gone, Forced: forced,
 		})
 	})
 }

@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -19,8 +20,9 @@ type tap struct {
 // exchange travels in a request's context: what to add on its way out, and the
 // reply on its way back.
 type exchange struct {
-	// cursor, where it is not nil, is sent as it is: mcp-go leaves an empty one out.
-	cursor *string
+	// params are members that are sent exactly as they stand here: mcp-go leaves an
+	// empty cursor out and escapes <, > and & in arguments.
+	params map[string]json.RawMessage
 	// standIn is what mcp-go gets to see instead of the result.
 	standIn json.RawMessage
 
@@ -41,8 +43,8 @@ func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) 
 	if !ok {
 		return t.BidirectionalInterface.SendRequest(ctx, request)
 	}
-	if e.cursor != nil {
-		params, err := withMember(request.Params, "cursor", *e.cursor)
+	if e.params != nil {
+		params, err := overlay(request.Params, e.params)
 		if err != nil {
 			return nil, err
 		}
@@ -74,9 +76,9 @@ func asksForInput(result json.RawMessage) bool {
 	return asks
 }
 
-// withMember sets one member of params, which is anything that encodes to a JSON
-// object or to nothing.
-func withMember(params any, key string, value any) (map[string]json.RawMessage, error) {
+// overlay sets members of params, which is anything that encodes to a JSON object
+// or to nothing.
+func overlay(params any, set map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage)
 	if params != nil {
 		encoded, err := encode(params)
@@ -87,10 +89,6 @@ func withMember(params any, key string, value any) (map[string]json.RawMessage, 
 			return nil, err
 		}
 	}
-	encoded, err := encode(value)
-	if err != nil {
-		return nil, err
-	}
-	fields[key] = encoded
+	maps.Copy(fields, set)
 	return fields, nil
 }

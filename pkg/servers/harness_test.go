@@ -1,0 +1,143 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers/fake"
+)
+
+// asFake makes the test binary the fake server: a real process, without building
+// another program.
+const asFake = "TOOLX_TEST_AS_FAKE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asFake) != "" {
+		os.Exit(fake.Main(os.Args[1:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// fakeLaunch is the command line of a fake server in the given modes.
+func fakeLaunch(t *testing.T, args ...string) *config.Resolved {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &config.Resolved{Command: program, Args: args, Env: append(os.Environ(), asFake+"=1")}
+}
+
+// events keeps what was emitted.
+type events struct {
+	mu  sync.Mutex
+	all []exec.Event
+}
+
+func (e *events) take(event exec.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = append(e.all, event)
+}
+
+func (e *events) list() []exec.Event {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]exec.Event(nil), e.all...)
+}
+
+// of returns the events of one type.
+func of[T exec.Event](e *events) []T {
+	var found []T
+	for _, event := range e.list() {
+		if one, ok := event.(T); ok {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// stage is everything between a fake server and a call of its tools.
+type stage struct {
+	t        *testing.T
+	events   *events
+	registry *exec.Registry
+	executor *exec.Executor
+	dial     dial
+	session  *Session
+}
+
+// newStage prepares a fake server in the given modes; limit bounds both its start
+// and each call.
+func newStage(t *testing.T, limit time.Duration, args ...string) *stage {
+	t.Helper()
+	bus := &exec.Bus{}
+	s := &stage{t: t, events: &events{}, registry: exec.NewRegistry(bus)}
+	bus.Subscribe(s.events.take)
+	s.executor = &exec.Executor{Registry: s.registry, Bus: bus, Defaults: exec.Defaults{Timeout: limit}}
+	s.dial = dial{
+		server:       &config.Server{Name: "fake"},
+		launch:       fakeLaunch(t, args...),
+		bus:          bus,
+		startTimeout: limit,
+		maxMessage:   1 << 20,
+		stderrDir:    t.TempDir(),
+	}
+	return s
+}
+
+// open starts the server; the session is closed when the test ends, and nothing
+// of it is left.
+func (s *stage) open() error {
+	session, err := s.dial.open(context.Background())
+	if err != nil {
+		return err
+	}
+	s.session = session
+	s.registry.Register(session.Tools()...)
+	s.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+		defer cancel()
+		session.Close(ctx)
+	})
+	return nil
+}
+
+// call runs one tool through the Executor.
+func (s *stage) call(tool, arguments string) *exec.Result {
+	return s.executor.Call(context.Background(), exec.Call{Tool: tool, Arguments: json.RawMessage(arguments)})
+}
+
+// seen sums up the irregularities: "banner: text×1 pretty×3".
+func (s *stage) seen() string {
+	var order []string
+	counts := make(map[string]int)
+	add := func(key string) {
+		if counts[key] == 0 {
+			order = append(order, key)
+		}
+		counts[key]++
+	}
+	for _, event := range s.events.list() {
+		switch e := event.(type) {
+		case PollutedLine:
+			add(string(e.Class))
+		case OddFrame:
+			add(string(e.Class))
+		}
+	}
+	for i, key := range order {
+		order[i] = fmt.Sprintf("%s×%d", key, counts[key])
+	}
+	return strings.Join(order, " ")
+}

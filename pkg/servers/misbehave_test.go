@@ -1,0 +1,390 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers/fake"
+)
+
+// behaviour is what toolx makes of a server in one mode. The zero value is a
+// session that opens, answers echo with "hi", and has nothing irregular.
+type behaviour struct {
+	// open is how opening fails, call the kind of failure of the call.
+	open Ending
+	call exec.Kind
+	// text is part of the failure's words, or the whole answer where it succeeds.
+	text string
+	// seen are the irregularities that are reported, harmless ones too.
+	seen string
+	// brief is for modes in which the time must run out: in the handshake where
+	// opening fails, in the call where that does.
+	brief bool
+	// flags of the fake server.
+	flags []string
+}
+
+// misbehaviours has an entry for every mode that is not a matter of content or
+// schemas: those are proved elsewhere, and behave here like a good server.
+func misbehaviours() map[string]behaviour {
+	return map[string]behaviour{
+		// Foreign bytes on stdout (MCP-1): no message is lost.
+		"banner":           {seen: "text"},
+		"log-between":      {seen: "text"},
+		"log-inside":       {seen: "split"},
+		"log-after":        {seen: "text"},
+		"banner-ansi":      {seen: "text"},
+		"log-between-ansi": {seen: "text"},
+		"log-inside-ansi":  {seen: "split"},
+		"log-after-ansi":   {seen: "text"},
+		"banner-json":      {seen: "not-rpc"},
+		"log-between-json": {seen: "not-rpc"},
+		"log-inside-json":  {seen: "split"},
+		"log-after-json":   {seen: "not-rpc"},
+		"json-logs":        {seen: "not-rpc"},
+		"json-scalars":     {seen: "not-object text"},
+		"inline-prefix":    {seen: "glued"},
+		"inline-suffix":    {seen: "glued"},
+		"two-on-line":      {seen: "glued"},
+		"no-newline":       {seen: "no-newline"},
+		"no-newline-call":  {seen: "no-newline"},
+		"no-newline-exit":  {},
+		"crlf":             {seen: "crlf"},
+		"cr-only":          {seen: "crlf no-newline"},
+		"blank-lines":      {seen: "blank crlf"},
+		"pretty":           {seen: "pretty"},
+		"content-length":   {seen: "blank crlf no-newline text"},
+		"sse-framing":      {seen: "blank glued text"},
+		"batch":            {seen: "batch"},
+		"bom":              {seen: "bom"},
+		"bom-each":         {seen: "bom"},
+		"invalid-utf8":     {seen: "invalid-utf8", text: "\ufffd\ufffdhi"},
+		"raw-control":      {seen: "control", text: "\x1b[31mhi"},
+		"nul-bytes":        {seen: "glued"},
+		"utf16":            {open: EndingSilent, seen: "text", brief: true},
+		"tty-prompt":       {open: EndingSilent, seen: "text", brief: true},
+		"http-mode":        {open: EndingSilent, seen: "text", brief: true},
+		"echo-back":        {open: EndingSilent, brief: true},
+
+		// Size: the limit of this test is 1 MiB.
+		"huge-line":          {call: exec.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
+		"huge-text-line":     {seen: "too-long"},
+		"endless-line":       {call: exec.KindTimeout, seen: "too-long", brief: true},
+		"text-flood":         {seen: "text"},
+		"text-flood-call":    {seen: "text"},
+		"stderr-flood":       {},
+		"stderr-huge-line":   {},
+		"notification-flood": {},
+		"list-changed-storm": {},
+		"tools-10k":          {open: EndingMalformed, text: "over the limit", seen: "too-long"},
+
+		// Endings.
+		"exit0-early":        {open: EndingExited, text: "exit status 0"},
+		"exit1-stderr":       {open: EndingExited, text: "stderr: Error: MQTT_URL environment variable is required"},
+		"usage-stdout":       {open: EndingExited, text: "exit status 1", seen: "blank text"},
+		"exit-in-handshake":  {open: EndingExited, text: "exit status 3"},
+		"exit-after-init":    {open: EndingExited, text: "tools/list unanswered"},
+		"exit-after-list":    {call: exec.KindProtocol, text: "exit status 3"},
+		"exit-mid-call":      {call: exec.KindProtocol, text: "stderr: fatal: cannot go on with tools/call"},
+		"exit-half-line":     {call: exec.KindProtocol, text: "exit status 3", seen: "broken"},
+		"sigsegv-early":      {open: EndingKilled, text: "segmentation fault"},
+		"sigsegv":            {call: exec.KindProtocol, text: "segmentation fault"},
+		"sigkill":            {call: exec.KindProtocol, text: "signal: killed"},
+		"flaky-start":        {open: EndingExited, text: "needs --state"},
+		"silent":             {open: EndingSilent, text: "initialize unanswered", brief: true},
+		"silent-after-init":  {open: EndingSilent, text: "tools/list unanswered", brief: true},
+		"silent-call":        {call: exec.KindTimeout, brief: true},
+		"stdin-unread":       {open: EndingSilent, brief: true},
+		"stdin-stalled":      {call: exec.KindTimeout, brief: true},
+		"stdin-closed":       {open: EndingSilent, brief: true},
+		"stdin-closed-later": {call: exec.KindProtocol, text: "closed its stdin"},
+		"stdout-closed":      {open: EndingClosedStdout, text: "initialize unanswered"},
+		"stdout-closed-call": {call: exec.KindProtocol, text: "closed its stdout, tools/call unanswered"},
+
+		// JSON-RPC.
+		"rpc-version":      {seen: "no-version"},
+		"rpc-missing":      {seen: "no-version"},
+		"both":             {call: exec.KindTool, text: "both"},
+		"neither":          {call: exec.KindProtocol, text: "neither result nor error", seen: "bad-shape"},
+		"error-string":     {call: exec.KindTool, text: "it broke"},
+		"error-code-str":   {call: exec.KindTool, text: "it broke"},
+		"error-no-message": {call: exec.KindTool, text: "-32000"},
+		"result-array":     {call: exec.KindProtocol, text: "it is an array"},
+		"result-null":      {call: exec.KindProtocol, text: "result is null"},
+		"result-string":    {call: exec.KindProtocol, text: "it is a string"},
+		"dup-keys":         {text: "second"},
+		"deep-json":        {call: exec.KindProtocol, text: "exceeded max depth", seen: "broken"},
+		"big-numbers":      {text: `{"id":9007199254740993,"long":123456789012345678901234567890,"precise":0.1000000000000000055511151231257827,"huge":1e400}`},
+		"lone-surrogate":   {text: "half \ufffd pair"},
+		"id-string":        {seen: "id-type"},
+		"id-float":         {seen: "id-type"},
+		"id-null":          {seen: "id-null"},
+		"id-missing":       {seen: "id-null"},
+		"id-unknown":       {call: exec.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", brief: true},
+		"id-stray":         {seen: "id-unknown"},
+		"id-dup":           {seen: "id-duplicate"},
+		"late-reply":       {call: exec.KindTimeout, brief: true},
+
+		// The handshake and tools/list.
+		"version-missing": {open: EndingMalformed, text: "unsupported protocol version"},
+		"version-type":    {open: EndingMalformed, text: "protocolVersion is a number"},
+		"version-future":  {open: EndingMalformed, text: "2099-01-01"},
+		"init-error":      {open: EndingRefused, text: "not authenticated: set FAKE_API_KEY"},
+		"list-error":      {open: EndingRefused, text: "tools/list: database is locked"},
+		"tools-object":    {open: EndingMalformed, text: "tools is an object"},
+		"declared-absent": {call: exec.KindNotFound},
+		"tools-empty":     {call: exec.KindNotFound},
+		"tools-null":      {call: exec.KindNotFound},
+		"cursor-endless":  {call: exec.KindNotFound},
+	}
+}
+
+// special modes have answers of their own in other tests.
+func isSpecial(mode string) bool {
+	return mode == "hold" || strings.HasPrefix(mode, "term-") || mode == "prompt-inject"
+}
+
+// TestMisbehaviour starts the fake server in each of its modes and proves what
+// toolx does (MCP-1, MCP-2, EXEC-5): it never hangs, loses no message that can be
+// had, names what is wrong, and leaves no process behind.
+func TestMisbehaviour(t *testing.T) {
+	table := misbehaviours()
+	for _, mode := range fake.Modes() {
+		if isSpecial(mode.Name) {
+			continue
+		}
+		want := table[mode.Name]
+		delete(table, mode.Name)
+		t.Run(mode.Name, func(t *testing.T) {
+			t.Parallel()
+			behave(t, mode.Name, want)
+		})
+	}
+	for name := range table {
+		t.Errorf("the fake server has no mode %q", name)
+	}
+}
+
+const (
+	ample = time.Minute            // for what must not run out
+	brief = 300 * time.Millisecond // for what must
+)
+
+func behave(t *testing.T, mode string, want behaviour) {
+	s := newStage(t, ample, append(want.flags, mode)...)
+	switch {
+	case want.brief && want.open != "":
+		s.dial.startTimeout = brief
+	case want.brief:
+		s.executor.Defaults.Timeout = brief
+	}
+	if err := s.open(); err != nil {
+		var failure *Failure
+		if !errors.As(err, &failure) || failure.Ending != want.open || !strings.Contains(err.Error(), want.text) {
+			t.Fatalf("open: %v\nwant %q with %q", err, want.open, want.text)
+		}
+	} else {
+		if want.open != "" {
+			t.Fatalf("the session opened, want %q", want.open)
+		}
+		checkCall(t, s.call("fake__echo", `{"message":"hi"}`), want)
+	}
+	// Only what is on stdout before the end counts; closing may add to it.
+	if got := s.classes(); got != want.seen {
+		t.Errorf("irregular: %q, want %q", got, want.seen)
+	}
+}
+
+func checkCall(t *testing.T, result *exec.Result, want behaviour) {
+	t.Helper()
+	if want.call != "" {
+		if result.Success || exec.KindOf(result.Err) != want.call || !strings.Contains(result.Err.Error(), want.text) {
+			t.Errorf("call: %v (%s), want %s with %q", result.Err, exec.KindOf(result.Err), want.call, want.text)
+		}
+		return
+	}
+	if want.text == "" {
+		want.text = "hi"
+	}
+	if !result.Success || result.String() != want.text {
+		t.Errorf("call: %q, %v; want %q", result.String(), result.Err, want.text)
+	}
+}
+
+// classes are the irregularities that were reported, sorted, each once.
+func (s *stage) classes() string {
+	var classes []string
+	for _, event := range s.events.list() {
+		switch e := event.(type) {
+		case PollutedLine:
+			classes = append(classes, string(e.Class))
+		case OddFrame:
+			classes = append(classes, string(e.Class))
+		}
+	}
+	slices.Sort(classes)
+	return strings.Join(slices.Compact(classes), " ")
+}
+
+// TestPollutedLineIsNamed proves MCP-1's report: content, number, place, phase.
+func TestPollutedLineIsNamed(t *testing.T) {
+	s := newStage(t, ample, "banner")
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	lines := of[PollutedLine](s.events)
+	if len(lines) == 0 {
+		t.Fatal("no polluted line was reported")
+	}
+	first := lines[0]
+	if first.Line != 1 || first.Offset != 0 || first.Column != 0 || first.Phase != PhaseStart ||
+		len(first.Text) == 0 || first.Server != "fake" || first.Since <= 0 {
+		t.Errorf("the report is %+v", first)
+	}
+}
+
+// TestStderrIsWhole proves MCP-2 under load: every line arrives, in order, in the
+// events and in the log file, and none is taken for stdout.
+func TestStderrIsWhole(t *testing.T) {
+	s := newStage(t, ample, "stderr-flood")
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	s.session.Close(context.Background())
+	const count = 50000
+	if got := len(of[StderrLine](s.events)); got != count {
+		t.Errorf("%d lines in events, want %d", got, count)
+	}
+	tail, total, path := s.session.Stderr(3)
+	if total != count || len(tail) != 3 {
+		t.Errorf("%d lines counted, tail %q", total, tail)
+	}
+	saved, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(saved), "\n"); got != count {
+		t.Errorf("%d lines in the file, want %d", got, count)
+	}
+}
+
+// TestServerRequestsAreAnswered proves that a server which asks the client things
+// before it answers is told at once what toolx cannot do.
+func TestServerRequestsAreAnswered(t *testing.T) {
+	for _, mode := range []string{"server-requests", "server-requests-early"} {
+		s := newStage(t, ample, mode)
+		if err := s.open(); err != nil {
+			t.Fatalf("%s: %v", mode, err)
+		}
+		if result := s.call("fake__echo", `{"message":"hi"}`); result.String() != "hi" {
+			t.Errorf("%s: %v", mode, result)
+		}
+		answered := make(map[string]bool)
+		for _, request := range of[ServerRequest](s.events) {
+			answered[request.Method] = request.Answered
+		}
+		if !answered["ping"] || answered["roots/list"] || answered["sampling/createMessage"] || len(answered) < 5 {
+			t.Errorf("%s: asked and answered: %v", mode, answered)
+		}
+	}
+}
+
+// TestCancelReachesTheServer proves EXEC-10: at the end of the time the server is
+// told, with the id of the request that was on the wire, and lives on.
+func TestCancelReachesTheServer(t *testing.T) {
+	s := newStage(t, ample, "good")
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	s.executor.Defaults.Timeout = brief
+	result := s.call("fake__slow", `{"ms":60000,"steps":1}`)
+	var timeout *exec.TimeoutError
+	if !errors.As(result.Err, &timeout) || timeout.After != brief {
+		t.Fatalf("the call ended with %v", result.Err)
+	}
+	if again := s.call("fake__echo", `{"message":"still here"}`); again.String() != "still here" {
+		t.Errorf("after the cancelled call: %v", again)
+	}
+	s.session.Close(context.Background())
+	var cancelled bool
+	for _, line := range of[StderrLine](s.events) {
+		cancelled = cancelled || strings.HasPrefix(line.Text, "cancelled ")
+	}
+	if !cancelled {
+		t.Error("the server was not told that the call was cancelled")
+	}
+}
+
+// TestArgumentsArriveExactly proves ROUTE-3 on the wire: digits, order, escapes.
+func TestArgumentsArriveExactly(t *testing.T) {
+	s := newStage(t, ample, "good")
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	const arguments = `{"z":123456789012345678901234567890,"a":"<&>\u2028","f":1e400,"n":null,"e":"","l":[1.0,-0]}`
+	result := s.call("fake__args", arguments)
+	var got string
+	if err := json.Unmarshal(result.Value, &got); err != nil {
+		t.Fatal(err, result.Err)
+	}
+	if got != arguments {
+		t.Errorf("sent     %s\narrived  %s", arguments, got)
+	}
+}
+
+// TestLargeArgumentsToADeafServer proves that a write to a server that does not
+// read ends with the call's time and says why.
+func TestLargeArgumentsToADeafServer(t *testing.T) {
+	s := newStage(t, ample, "stdin-stalled")
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	s.executor.Defaults.Timeout = brief
+	large, err := json.Marshal(map[string]string{"message": strings.Repeat("x", 1<<20)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := s.call("fake__echo", string(large))
+	if exec.KindOf(result.Err) != exec.KindTimeout || !strings.Contains(result.Err.Error(), notReading) {
+		t.Errorf("the call ended with %v", result.Err)
+	}
+}
+
+// TestClosing proves the order of closing and that nothing outlives it: stdin's
+// end, SIGTERM, SIGKILL, to the whole group.
+func TestClosing(t *testing.T) {
+	tests := []struct {
+		modes  []string
+		forced string
+	}{
+		{[]string{"good"}, ""},
+		{[]string{"log-on-close"}, ""},
+		{[]string{"ignore-eof"}, "SIGTERM"},
+		{[]string{"ignore-eof", "ignore-sigterm"}, "SIGKILL"},
+		{[]string{"grandchild"}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(strings.Join(tt.modes, "+"), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, ample, tt.modes...)
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			s.session.Close(context.Background())
+			exits := of[ProcessExited](s.events)
+			if len(exits) != 1 || exits[0].Forced != tt.forced || !exits[0].Asked {
+				t.Errorf("the exit was told as %+v, want forced %q", exits, tt.forced)
+			}
+			if groupAlive(s.session.PID) {
+				t.Error("a process of the server's group is left")
+			}
+		})
+	}
+}
