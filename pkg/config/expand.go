@@ -63,7 +63,7 @@ func (e *expander) within(text, key string, depth int) string {
 // inside of it, or -1 where it has no end.
 func closing(text string) int {
 	open := 0
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		switch {
 		case strings.HasPrefix(text[i:], "${"):
 			open++

@@ -116,17 +116,17 @@ func named(options Options, names []string, fix string) (files []File, problems 
 			file.Path = filepath.Join(options.Dir, name)
 		}
 		info, err := os.Stat(file.Path)
-		text := ""
+		text, advice := "", fix
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			text = "no such file"
 		case err != nil:
 			text = reason(err)
 		case info.IsDir():
-			text, fix = "is a folder, not a config file", "name a file in it, for example "+filepath.Join(name, "toolx.yaml")
+			text, advice = "is a folder, not a config file", "name a file in it, for example "+filepath.Join(name, "toolx.yaml")
 		}
 		if text != "" {
-			problems = append(problems, Problem{Origin: Origin{File: name}, Text: text, Fix: fix})
+			problems = append(problems, Problem{Origin: Origin{File: name}, Text: text, Fix: advice})
 			continue
 		}
 		files = append(files, file)

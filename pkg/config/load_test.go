@@ -262,16 +262,22 @@ func TestNoConfigAtAll(t *testing.T) {
 
 func TestNamedFileMissing(t *testing.T) {
 	dir := write(t, map[string]string{"folder/x": ""})
-	_, err := Load(optionsIn(dir, "none.yaml", "folder"))
-	wantProblems(t, err, "none.yaml: no such file", "folder: is a folder, not a config file")
+	_, err := Load(optionsIn(dir, "folder", "none.yaml"))
+	wantProblems(t, err, "folder: is a folder, not a config file", "none.yaml: no such file")
+	wantHint(t, err, "folder: name a file in it, for example "+filepath.Join("folder", "toolx.yaml")+"\nnone.yaml: check --config")
 
 	options := optionsIn(dir)
 	options.Getenv = func(name string) (string, bool) { return filepath.Join(dir, "gone.yaml"), name == EnvFiles }
 	_, err = Load(options)
 	wantProblems(t, err, filepath.Join(dir, "gone.yaml")+": no such file")
+	wantHint(t, err, "check $TOOLX_CONFIG")
+}
+
+func wantHint(t *testing.T, err error, want string) {
+	t.Helper()
 	var configError *Error
-	if errors.As(err, &configError) && configError.Hint() != "check $TOOLX_CONFIG" {
-		t.Errorf("hint %q", configError.Hint())
+	if !errors.As(err, &configError) || configError.Hint() != want {
+		t.Errorf("hint of %v, want %q", err, want)
 	}
 }
 
@@ -410,6 +416,7 @@ defaults: {timeout: 1s, slow: 2s, retry: {attempts: 7, baseDelay: 3s}}`,
 	for path, origin := range map[string]string{
 		"servers.a":                   "2.json:2:38",
 		"servers.a.url":               "2.json:2:51",
+		"mcpServers.a.url":            "2.json:2:51",
 		"servers.b.command":           "1.yaml:2:54",
 		"tools.t.implementation.type": "2.json:3:54",
 		"tools[1].name":               "1.yaml:3:57",

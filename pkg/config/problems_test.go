@@ -92,10 +92,7 @@ func TestHints(t *testing.T) {
 	}
 	for content, want := range tests {
 		_, err := loadText(t, "c.yaml", content)
-		var configError *Error
-		if !errors.As(err, &configError) || configError.Hint() != want {
-			t.Errorf("%s: %v, hint %q, want %q", content, err, configError.Hint(), want)
-		}
+		wantHint(t, err, want)
 	}
 }
 
