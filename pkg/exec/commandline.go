@@ -14,14 +14,28 @@ import (
 // object, quoted for a POSIX shell. ParseArgs makes the same object of it: text
 // and numbers go as --arg k=v where the schema reads them back as what they are,
 // all else as --arg k:=JSON, and what no single argument can say as --args.
-func CommandLine(tool *Tool, arguments json.RawMessage) string {
+// server, where it is given, is the command line of the tool's server, which then
+// stands behind "--".
+func CommandLine(tool *Tool, arguments json.RawMessage, server ...string) string {
+	words := callWords(tool, arguments)
+	if len(server) > 0 {
+		words = append(words, "--")
+	}
+	for _, word := range server {
+		words = append(words, shellQuote(word))
+	}
+	return strings.Join(words, " ")
+}
+
+// callWords are the words of the call itself.
+func callWords(tool *Tool, arguments json.RawMessage) []string {
 	words := []string{"toolx", "call", shellQuote(tool.Name)}
 	list, ok := members(arguments)
 	if !ok || checkJSON(arguments) != nil {
 		if len(bytes.TrimSpace(arguments)) > 0 {
 			words = append(words, "--args", shellQuote(string(arguments)))
 		}
-		return strings.Join(words, " ")
+		return words
 	}
 	schema := newDocument(tool.InputSchema)
 	speller := &argParser{tool: tool, schema: schema, names: documentNaming(tool, schema), source: &source{}}
@@ -38,7 +52,7 @@ func CommandLine(tool *Tool, arguments json.RawMessage) string {
 	if len(rest) > 0 {
 		words = append(words, "--args", shellQuote(visible(object(rest))))
 	}
-	return strings.Join(append(words, single...), " ")
+	return append(words, single...)
 }
 
 // spell writes one member as the word behind --arg; ok is false where no key

@@ -52,6 +52,16 @@ func HintOf(err error) string {
 	return ""
 }
 
+// DetailsOf returns the whole story of err, a line each, from the first error in
+// its tree with a method Details() []string; nil where none has one.
+func DetailsOf(err error) []string {
+	var detailed interface{ Details() []string }
+	if errors.As(err, &detailed) {
+		return detailed.Details()
+	}
+	return nil
+}
+
 var errNoName = errors.New("the tool definition has no name")
 
 // NotFoundError says that no tool has the name that was asked for.

@@ -1,0 +1,276 @@
+package cmd
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"toolx/pkg/builtin"
+	"toolx/pkg/config"
+	"toolx/pkg/console"
+	"toolx/pkg/exec"
+	"toolx/pkg/history"
+	"toolx/pkg/mask"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// App holds the few things that every verb needs. A verb that deals with tools
+// opens the toolbox; one that does not pays nothing for it.
+type App struct {
+	Console *console.Console
+
+	flags   globalFlags
+	live    *liveLine
+	log     *slog.Logger
+	mask    *mask.Masker
+	bus     *exec.Bus
+	closers []func(ctx context.Context)
+}
+
+func newApp(c *console.Console) *App {
+	return &App{
+		Console: c,
+		live:    newLiveLine(c),
+		mask:    mask.New(),
+		bus:     &exec.Bus{},
+	}
+}
+
+// begin runs before every verb: it checks the global flags and sets logging up.
+func (a *App) begin() error {
+	if err := a.flags.check(); err != nil {
+		return err
+	}
+	if a.flags.noColor {
+		a.Console.NoColor()
+	}
+	a.log = newLogger(a.live, a.screen(), a.flags, a.mask)
+	// The SDK logs to slog's default in places; nothing but toolx writes to stderr.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	return nil
+}
+
+// screen are the facts about stderr that rendering needs.
+func (a *App) screen() render.Screen {
+	return render.Screen{TTY: a.Console.ErrTTY, Width: a.Console.Width, Color: a.Console.ErrColor}
+}
+
+// outScreen are the facts about stdout.
+func (a *App) outScreen() render.Screen {
+	return render.Screen{TTY: a.Console.OutTTY, Width: a.Console.Width, Color: a.Console.Color}
+}
+
+// close ends what was opened, the latest first. After Ctrl-C it takes
+// teardownTime at most, and no time at all after the second one.
+func (a *App) close(ctx, hurry context.Context) {
+	a.live.Stop()
+	bounded, cancel := context.WithCancel(hurry)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(teardownTime, cancel)
+	})
+	defer stop()
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		a.closers[i](bounded)
+	}
+	a.closers = nil
+}
+
+func (a *App) onClose(f func(context.Context)) { a.closers = append(a.closers, f) }
+
+// toolbox is what a verb that deals with tools works with.
+type toolbox struct {
+	config   *config.Config
+	registry *exec.Registry
+	pool     *servers.Pool
+	executor *exec.Executor
+	// adHoc says that a server was given on the command line.
+	adHoc bool
+}
+
+// toolboxOptions say what is in a toolbox.
+type toolboxOptions struct {
+	// server is a command line that is used instead of the configured servers.
+	server []string
+	// strict makes parameters outside the schema an error.
+	strict bool
+	// keepNames switches the normalization of parameter names off.
+	keepNames bool
+	// maxOutput is the size at which output is cut; zero means never.
+	maxOutput int64
+	// configOnly leaves toolx's own tools out; stage is where mocks play faults.
+	configOnly bool
+	stage      builtin.Stage
+	// tellsFailures says that the verb itself tells the user of failed calls.
+	tellsFailures bool
+}
+
+
+// toolbox reads the config and gathers the tools that need no server. It starts
+// nothing.
+func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
+	loaded, err := config.Load(config.Options{Files: a.flags.config})
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	for _, warning := range loaded.Warnings {
+		a.log.Warn(warning.String())
+	}
+	if len(options.server) > 0 {
+		loaded.Servers = []*config.Server{config.AdHoc(options.server, "", nil)}
+	}
+	if err := a.record(loaded); err != nil {
+		return nil, err
+	}
+	a.bus.Subscribe(newEventLog(a.log, a.mask, options.tellsFailures).take)
+
+	box := &toolbox{config: loaded, registry: exec.NewRegistry(a.bus), adHoc: len(options.server) > 0}
+	box.pool = servers.NewPool(loaded.Servers, servers.Options{
+		Bus:          a.bus,
+		Registry:     box.registry,
+		Attempts:     firstOf(a.flags.attempts(), loaded.Defaults.Retry.Attempts),
+		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
+		StartTimeout: a.flags.startTimeout,
+		Protocol:     a.flags.protocol,
+		MaxMessage:   loaded.Defaults.MaxMessage,
+		StderrDir:    stateFile("stderr"),
+		Version:      Version(),
+		Secret:       a.mask.Add,
+	})
+	a.onClose(box.pool.Close)
+	if box.adHoc {
+		box.registry.Prefer(config.AdHocName)
+	}
+	if err := box.addLocal(a.services(box, options.stage), options.configOnly); err != nil {
+		return nil, err
+	}
+	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Defaults: exec.Defaults{
+		Timeout:   firstOf(a.flags.timeout, loaded.Defaults.Timeout),
+		MaxTime:   firstOf(a.flags.maxTime, loaded.Defaults.MaxTime),
+		Slow:      loaded.Defaults.Slow,
+		MaxOutput: options.maxOutput,
+		Strict:    options.strict,
+		KeepNames: options.keepNames,
+	}}
+	return box, nil
+}
+
+// addLocal registers the built-in tools and, over them, those of the config.
+func (b *toolbox) addLocal(services builtin.Services, configOnly bool) error {
+	if !configOnly {
+		b.registry.Register(builtin.Tools(services)...)
+	}
+	for _, entry := range b.config.Tools {
+		tool, err := builtin.FromConfig(entry, services)
+		if err != nil {
+			return err
+		}
+		b.registry.Register(tool)
+	}
+	return nil
+}
+
+// services are what toolx's own tools need; stage is nil but for serve.
+func (a *App) services(box *toolbox, stage builtin.Stage) builtin.Services {
+	return builtin.Services{
+		Registry: box.registry,
+		Open: func(ctx context.Context, server string) error {
+			if server != "" {
+				_, err := box.pool.Open(ctx, server)
+				return err
+			}
+			var first error
+			for _, opened := range box.pool.OpenAll(ctx) {
+				if opened.Err != nil && first == nil {
+					first = opened.Err
+				}
+			}
+			return first
+		},
+		Servers: func() []builtin.Server { return box.describeServers() },
+		Stage:   stage,
+		Notice:  func(level slog.Level, text string) { a.log.Log(context.Background(), level, text) },
+	}
+}
+
+// describeServers is what list_servers tells.
+func (b *toolbox) describeServers() []builtin.Server {
+	described := make([]builtin.Server, 0, len(b.config.Servers))
+	for _, server := range b.config.Servers {
+		one := builtin.Server{Name: server.Name, Transport: "stdio", Hint: server.Hint}
+		if server.URL != "" {
+			one.Transport = "http"
+		}
+		one.Status, one.Protocol, one.Error = b.pool.Status(server.Name)
+		described = append(described, one)
+	}
+	return described
+}
+
+// record sets up what writes events to files: the execution log and the trace.
+func (a *App) record(loaded *config.Config) error {
+	if loaded.Defaults.Log == nil || *loaded.Defaults.Log {
+		a.recordHistory()
+	}
+	if a.flags.trace {
+		a.bus.Subscribe(newTracer(func(frame render.Frame) {
+			_ = render.Trace(a.live, frame, a.screen())
+		}).take)
+	}
+	if a.flags.traceFile == "" {
+		return nil
+	}
+	file, err := newTraceFile(a.flags.traceFile, a.mask)
+	if err != nil {
+		return &exec.UsageError{Message: "--trace-file: " + err.Error(), Fix: "name a file that can be written"}
+	}
+	a.bus.Subscribe(newTracer(file.write).take)
+	a.onClose(func(context.Context) {
+		if err := file.close(); err != nil {
+			a.log.Warn("the trace file is not complete: " + err.Error())
+		}
+	})
+	return nil
+}
+
+// recordHistory keeps the execution log. A log that cannot be kept never fails a
+// call.
+func (a *App) recordHistory() {
+	log, err := history.Open(history.DefaultPath(), a.mask)
+	if err != nil {
+		a.log.Info("the execution log is not kept: " + err.Error())
+		return
+	}
+	a.bus.Subscribe(log.Record)
+	a.onClose(func(context.Context) {
+		if err := log.Close(); err != nil {
+			a.log.Info("the execution log is not kept: " + err.Error())
+		}
+	})
+}
+
+// stateFile is the path of a file or folder in toolx's XDG state folder, empty
+// where there is no home to put it in.
+func stateFile(name string) string {
+	if xdg.StateHome == "" || !filepath.IsAbs(xdg.StateHome) || strings.HasPrefix(xdg.StateHome, string(os.PathSeparator)+".") {
+		return ""
+	}
+	return filepath.Join(xdg.StateHome, "toolx", name)
+}
+
+// firstOf returns the first value that is not zero.
+func firstOf[T comparable](values ...T) T {
+	var zero T
+	for _, value := range values {
+		if value != zero {
+			return value
+		}
+	}
+	return zero
+}

@@ -1,0 +1,225 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// callOptions are what a user says of one call.
+type callOptions struct {
+	tool      string
+	args      []string // k=v, in the order given
+	object    string   // --args
+	output    string
+	jq        string
+	save      string
+	maxOutput string
+	dryRun    bool
+	strict    bool
+	keepNames bool
+	server    []string // a command line behind --
+}
+
+func newCallCommand(app *App, run func(context.Context, *App, callOptions) error) *cobra.Command {
+	var o callOptions
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "call TOOL [k=v…] [-- COMMAND…]",
+		Short: "Run one tool",
+		Long: `Run one tool and print its result on stdout.
+
+TOOL is server__tool, the name of a tool of toolx's own, or a plain name that only
+one server has. Arguments are typed by the tool's schema, never by their look:
+
+  k=v        typed by the schema; a repeated key fills an array
+  k:=JSON    always JSON
+  k=@FILE    the file's content; k=@- reads standard input; @@ is a literal @
+  a.b=v      inside the object a
+  --args     the whole object: JSON, @FILE or - for standard input
+
+Exit codes: 0 success, 2 wrong usage or arguments, 3 authentication, 4 the server
+was not reached, 5 the tool failed, 6 the protocol was broken, 124 timeout, 130
+interrupted.`,
+		Example: `  toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
+  toolx call zwave__control_zwave_device --arg device_name="Switch One" --arg command=on
+  toolx call math_eval expression='2^10' --json | jq .result
+  toolx call search --args '{"query":"TODO","path":"."}' --jq '.matches[].file'`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			if args, o.server, err = splitDash(cmd, args); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return &exec.UsageError{Message: "name a tool", Fix: "toolx call TOOL; toolx list shows the tools"}
+			}
+			o.tool = args[0]
+			o.args = append(o.args, args[1:]...)
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				o.output = "json"
+			}
+			if cmd.Flags().Changed("args") && o.object == "" {
+				return &exec.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
+			}
+			if err := oneOf("-o", o.output, "text", "json", "raw", "yaml"); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
+		ValidArgsFunction: completeTool(app),
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
+	flags.StringVar(&o.object, "args", "", "all arguments as one `JSON` object, @FILE or -")
+	flags.StringVarP(&o.output, "output", "o", "text", "`FORMAT`: text, json (the envelope), raw (the exact MCP result), yaml")
+	flags.BoolVar(&asJSON, "json", false, "same as -o json")
+	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
+	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
+	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (256KiB on a terminal, else never; 0: never)")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request instead of sending it")
+	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
+	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
+	return cmd
+}
+
+// runCall is the whole of a call, from the options to what is printed. Every
+// failure from here on is a Result, so that --json has its envelope.
+func runCall(ctx context.Context, app *App, o callOptions) error {
+	began := time.Now()
+	jq, err := render.CompileJQ(o.jq)
+	if err != nil {
+		return &usageError{err}
+	}
+	box, err := app.toolbox(toolboxOptions{
+		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
+	})
+	if err == nil {
+		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)
+	}
+	if err != nil {
+		return app.printResult(&exec.Result{ToolName: o.tool, Err: err}, o, jq)
+	}
+	stop := app.showProgress(o.tool)
+	defer stop()
+	prepared, err := box.prepareCall(ctx, app, o)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = &exec.InterruptedError{Tool: o.tool}
+		}
+		return app.printResult(box.executor.Reject(o.tool, began, err), o, jq)
+	}
+	if o.dryRun {
+		return app.printRequest(box, prepared)
+	}
+	result := box.executor.Call(ctx, prepared)
+	box.addStartTiming(result)
+	stop()
+	return app.printResult(result, o, jq)
+}
+
+// prepareCall opens what the tool needs and reads the arguments by its schema.
+func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exec.Call, error) {
+	if err := b.pool.Need(ctx, o.tool); err != nil {
+		return exec.Call{}, err
+	}
+	tool, err := b.registry.Find(o.tool)
+	if err != nil {
+		return exec.Call{}, err
+	}
+	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: app.Console.In})
+	if err != nil {
+		return exec.Call{}, err
+	}
+	return exec.Call{Tool: tool.Name, Arguments: arguments, Timeout: app.flags.timeout, MaxTime: app.flags.maxTime}, nil
+}
+
+// addStartTiming adds what the server's start took to the time of its call.
+func (b *toolbox) addStartTiming(result *exec.Result) {
+	session := b.pool.Session(result.Server)
+	if session == nil || result.Timing == nil {
+		return
+	}
+	timing := session.Timing
+	timing.CallMS = result.Timing.CallMS
+	result.Timing = &timing
+}
+
+// defaultMaxOutput is where output for a terminal is cut: more helps nobody there.
+const defaultMaxOutput = 256 << 10
+
+// maxOutput is the size at which output is cut: the flag's, else the config's,
+// else on a terminal a default, and never in a pipe.
+func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
+	switch {
+	case flag != "":
+		size, err := config.ParseSize(flag)
+		if err != nil {
+			return 0, &exec.UsageError{Message: "--max-output: " + err.Error(), Fix: "--max-output 1MiB"}
+		}
+		return size, nil
+	case !a.Console.OutTTY:
+		return 0, nil
+	case loaded.Defaults.MaxOutput != nil:
+		return *loaded.Defaults.MaxOutput, nil
+	}
+	return defaultMaxOutput, nil
+}
+
+// printResult prints a result in the format that was asked for. The error it
+// returns is the call's own, marked as reported where the output has told it.
+func (a *App) printResult(result *exec.Result, o callOptions, jq *render.JQ) error {
+	a.live.Clear()
+	if o.save != "" && result.Success {
+		paths, err := render.SaveBlocks(o.save, result)
+		for _, path := range paths {
+			fmt.Fprintln(a.live, render.Safe(path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := render.Result(a.Console.Out, result, render.ResultOptions{
+		Format: render.Format(o.output), JQ: jq, Screen: a.outScreen(),
+	})
+	if err != nil {
+		return err
+	}
+	if remark := render.TruncationRemark(result); remark != "" {
+		a.log.Warn(remark)
+	}
+	if result.Err != nil && (o.output == "json" || o.output == "yaml") {
+		return &reportedError{result.Err}
+	}
+	return result.Err
+}
+
+// printRequest prints the request that a call would send (--dry-run).
+func (a *App) printRequest(box *toolbox, call exec.Call) error {
+	prepared, err := box.executor.Prepare(call)
+	if err != nil {
+		return err
+	}
+	for _, warning := range prepared.Warnings {
+		a.log.Warn(warning)
+	}
+	request := json.RawMessage(nil)
+	if session := box.pool.Session(prepared.Tool.Server); session != nil {
+		request, err = session.CallRequest(prepared.Tool.Plain, prepared.Arguments)
+	} else {
+		request, err = json.Marshal(map[string]any{"name": prepared.Tool.Name, "arguments": prepared.Arguments})
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Console.Out, "%s\n", request)
+	return err
+}

@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+)
+
+// completionTime bounds how long a shell waits for a server's tools.
+const completionTime = 5 * time.Second
+
+// completeTool completes the name of a tool: toolx's own tools and the servers at
+// once; a server's tools, which means starting it, only behind "server__".
+func completeTool(app *App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 || app.begin() != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		box, err := app.toolbox(toolboxOptions{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		server := exec.ServerOf(typed, box.pool.Names())
+		if server != "" {
+			// What cannot be opened cannot be completed; the call will say why.
+			_, _ = box.pool.Open(ctx, server)
+		}
+		var names []cobra.Completion
+		for _, tool := range box.registry.All() {
+			if tool.Server == server && strings.HasPrefix(tool.Name, typed) {
+				names = append(names, cobra.CompletionWithDesc(tool.Name, firstLine(tool.Description)))
+			}
+		}
+		if server != "" {
+			return names, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, name := range box.pool.Names() {
+			if prefix := name + exec.Separator; strings.HasPrefix(prefix, typed) {
+				names = append(names, cobra.CompletionWithDesc(prefix, "tools of the server "+name))
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

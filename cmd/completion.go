@@ -1,0 +1,46 @@
+package cmd
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+)
+
+func newCompletionCommand(app *App) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print the completion script of a shell",
+		Long: `Print the script that makes a shell complete toolx's commands, flags and tools.
+SHELL is one of bash, zsh, fish, powershell.`,
+		Example: `  toolx completion bash > /etc/bash_completion.d/toolx
+  toolx completion zsh > "${fpath[1]}/_toolx"
+  toolx completion fish > ~/.config/fish/completions/toolx.fish`,
+		ValidArgs: shells,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &exec.UsageError{Message: "name one shell", Fix: "toolx completion bash"}
+			}
+			return oneOf("shell", args[0], shells...)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return WriteCompletion(cmd.Root(), args[0], app.Console.Out)
+		},
+	}
+}
+
+// WriteCompletion writes the completion script of a shell; see cobra for what the
+// scripts can do.
+func WriteCompletion(root *cobra.Command, shell string, out io.Writer) error {
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(out, true)
+	case "zsh":
+		return root.GenZshCompletion(out)
+	case "fish":
+		return root.GenFishCompletion(out, true)
+	}
+	return root.GenPowerShellCompletionWithDesc(out)
+}

@@ -1,0 +1,82 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	"toolx/pkg/console"
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// The exit codes: the promise to scripts (cli.md).
+const (
+	exitOK          = 0
+	exitUnforeseen  = 1
+	exitUsage       = 2
+	exitAuth        = 3
+	exitConnect     = 4
+	exitTool        = 5
+	exitProtocol    = 6
+	exitTimeout     = 124
+	exitInterrupted = 130
+)
+
+// exitCode is the only place where an error becomes a number.
+func exitCode(err error) int {
+	if err == nil || console.IsBrokenPipe(err) {
+		return exitOK
+	}
+	var status *exitStatus
+	if errors.As(err, &status) {
+		return status.code
+	}
+	switch exec.KindOf(err) {
+	case exec.KindUsage, exec.KindInvalidArguments, exec.KindNotFound:
+		return exitUsage
+	case exec.KindAuth:
+		return exitAuth
+	case exec.KindConnect:
+		return exitConnect
+	case exec.KindTool:
+		return exitTool
+	case exec.KindProtocol:
+		return exitProtocol
+	case exec.KindTimeout:
+		return exitTimeout
+	case exec.KindInterrupted:
+		return exitInterrupted
+	}
+	return exitUnforeseen
+}
+
+// usageError marks an error of a package that cannot know exec's kinds.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *usageError) Kind() exec.Kind { return exec.KindUsage }
+
+// exitStatus ends toolx with a code of its own and no words: a mock that is served
+// and set to crash.
+type exitStatus struct{ code int }
+
+func (e *exitStatus) Error() string { return fmt.Sprintf("exit status %d", e.code) }
+
+// reportedError is an error that the user has been told of: only its code is left.
+type reportedError struct{ error }
+
+func (e *reportedError) Unwrap() error { return e.error }
+
+// report tells the user of err, unless that has been done, and returns the exit
+// code.
+func (a *App) report(err error) int {
+	var reported *reportedError
+	var status *exitStatus
+	if err != nil && !errors.As(err, &reported) && !errors.As(err, &status) && !console.IsBrokenPipe(err) {
+		a.live.Stop()
+		_ = render.Error(a.live, err, a.screen())
+	}
+	return exitCode(err)
+}

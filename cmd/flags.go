@@ -1,0 +1,127 @@
+package cmd
+
+import (
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/exec"
+)
+
+// globalFlags are the flags that every verb has.
+type globalFlags struct {
+	config       []string
+	timeout      time.Duration
+	maxTime      time.Duration
+	startTimeout time.Duration
+	retries      int
+	protocol     string
+	logLevel     string
+	logFormat    string
+	verbose      bool
+	quiet        bool
+	noColor      bool
+	trace        bool
+	traceFile    string
+}
+
+func (f *globalFlags) declare(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.config, "config", nil, "read `FILE` instead of looking for a config (repeatable, later wins)")
+	flags.DurationVar(&f.timeout, "timeout", 0, "give a call up after `D` without progress (default 30s)")
+	flags.DurationVar(&f.maxTime, "max-time", 0, "give a call up after `D`, progress or not")
+	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "give each attempt to connect `D` (default 30s)")
+	flags.IntVar(&f.retries, "retries", -1, "try to connect again `N` times; 0: one attempt (default 2)")
+	flags.StringVar(&f.protocol, "protocol", "", "`REVISION` of MCP to speak: auto, legacy or 2026-07-28")
+	flags.StringVar(&f.logLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
+	flags.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what happens (--log-level info)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show errors only")
+	flags.BoolVar(&f.noColor, "no-color", false, "no colour (also: NO_COLOR=1)")
+	flags.BoolVar(&f.trace, "trace", false, "show every message to and from servers, a line each, on stderr")
+	flags.StringVar(&f.traceFile, "trace-file", "", "write every message to `FILE` as JSON lines, secrets masked")
+}
+
+// check refuses values that no verb can use.
+func (f *globalFlags) check() error {
+	for _, choice := range []struct {
+		flag, value string
+		of          []string
+	}{
+		{"--protocol", f.protocol, []string{"", "auto", "legacy", "2026-07-28"}},
+		{"--log-level", f.logLevel, []string{"debug", "info", "warn", "error"}},
+		{"--log-format", f.logFormat, []string{"text", "json"}},
+	} {
+		if err := oneOf(choice.flag, choice.value, choice.of...); err != nil {
+			return err
+		}
+	}
+	for _, limit := range []struct {
+		flag  string
+		value time.Duration
+	}{{"--timeout", f.timeout}, {"--max-time", f.maxTime}, {"--start-timeout", f.startTimeout}} {
+		if limit.value < 0 {
+			return &exec.UsageError{Message: limit.flag + " must not be negative", Fix: limit.flag + " 30s"}
+		}
+	}
+	if f.retries < -1 {
+		return &exec.UsageError{Message: "--retries must not be negative", Fix: "--retries 0 makes one attempt"}
+	}
+	return nil
+}
+
+// level is the least level of messages that are shown.
+func (f *globalFlags) level() slog.Level {
+	var level slog.Level
+	// check has seen that the text is a level.
+	_ = level.UnmarshalText([]byte(f.logLevel))
+	switch {
+	case f.quiet:
+		return slog.LevelError
+	case f.verbose && level > slog.LevelInfo:
+		return slog.LevelInfo
+	}
+	return level
+}
+
+// attempts is how often connecting is tried, zero where the flag was not given.
+func (f *globalFlags) attempts() int {
+	if f.retries < 0 {
+		return 0
+	}
+	return f.retries + 1
+}
+
+// oneOf refuses a value that is not in the list; an empty string in the list
+// stands for a flag that was not given.
+func oneOf(flag, value string, of ...string) error {
+	if slices.Contains(of, value) {
+		return nil
+	}
+	of = slices.DeleteFunc(slices.Clone(of), func(s string) bool { return s == "" })
+	return &exec.UsageError{
+		Message: flag + " " + quote(value) + " is unknown",
+		Fix:     flag + " takes one of: " + strings.Join(of, ", "),
+	}
+}
+
+// splitDash parts a verb's arguments from the server's command line behind "--".
+func splitDash(cmd *cobra.Command, args []string) (own, server []string, err error) {
+	dash := cmd.ArgsLenAtDash()
+	if dash < 0 {
+		return args, nil, nil
+	}
+	if dash == len(args) {
+		return nil, nil, &exec.UsageError{
+			Message: "there is no command after --",
+			Fix:     cmd.CommandPath() + " … -- npx -y @modelcontextprotocol/server-everything",
+		}
+	}
+	return args[:dash], args[dash:], nil
+}
+
+func quote(text string) string { return strconv.Quote(text) }

@@ -1,0 +1,195 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// listOptions say what is listed and how.
+type listOptions struct {
+	patterns []string
+	json     bool
+	strict   bool
+	server   []string // a command line behind --
+}
+
+func newListCommand(app *App, run func(context.Context, *App, listOptions) error) *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list [PATTERN…] [-- COMMAND…]",
+		Short: "List the tools of all servers and of the config",
+		Long: `List tools, grouped by server: what each takes, what it says of itself, and what it
+is for. A PATTERN is a glob (zwave__*) or a part of a name or description; a tool
+that matches one of them is listed. In a pipe each tool is a line of four fields
+with tabs between them: name, signature, badges, description.
+
+Exit codes: 0 when at least one server answered or none is configured, 2 wrong
+usage, 4 when no server answered; with --strict when any did not.`,
+		Example: `  toolx list
+  toolx list 'zwave__*'
+  toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq -r '.servers[].tools[].name'`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			if o.patterns, o.server, err = splitDash(cmd, args); err != nil {
+				return err
+			}
+			for _, pattern := range o.patterns {
+				if _, err := path.Match(pattern, ""); err != nil {
+					return &exec.UsageError{Message: "the pattern " + quote(pattern) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
+				}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
+	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
+	return cmd
+}
+
+// runList opens every server, in parallel, and lists what answered.
+func runList(ctx context.Context, app *App, o listOptions) error {
+	box, err := app.toolbox(toolboxOptions{server: o.server})
+	if err != nil {
+		return err
+	}
+	stop := app.showProgress("list")
+	opened := box.pool.OpenAll(ctx)
+	stop()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	app.tellFailures(box, opened)
+	groups := box.groups(opened, o.patterns)
+	if o.json {
+		err = render.ListJSON(app.Console.Out, groups, app.outScreen())
+	} else {
+		err = render.List(app.Console.Out, groups, app.outScreen())
+	}
+	if err != nil {
+		return err
+	}
+	return listFailure(opened, o.strict)
+}
+
+// groups are the tools that match, grouped by server, toolx's own first. Those are
+// left out where a server was given on the command line: that one is asked about.
+func (b *toolbox) groups(opened []servers.Opened, patterns []string) []render.Group {
+	var groups []render.Group
+	all := b.registry.All()
+	if !b.adHoc {
+		if local := toolsOf(all, "", patterns); len(local) > 0 {
+			groups = append(groups, render.Group{Status: "ready", Tools: local})
+		}
+	}
+	for _, one := range opened {
+		group := render.Group{Server: one.Server, Status: "ready", Err: one.Err}
+		if one.Err != nil {
+			group.Status = "failed"
+		} else {
+			group.Tools = toolsOf(all, one.Server, patterns)
+		}
+		if len(patterns) == 0 || len(group.Tools) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// toolsOf are a server's tools that match, by name.
+func toolsOf(all []*exec.Tool, server string, patterns []string) []*exec.Tool {
+	var tools []*exec.Tool
+	for _, tool := range all {
+		if tool.Server == server && matches(tool, patterns) {
+			tools = append(tools, tool)
+		}
+	}
+	slices.SortStableFunc(tools, func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
+	return tools
+}
+
+// matches says whether a tool matches one of the patterns, or there are none. A
+// glob is matched against the names; plain text against the description too.
+func matches(tool *exec.Tool, patterns []string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		for _, name := range append([]string{tool.Name, tool.Plain}, tool.Aliases...) {
+			if ok, _ := path.Match(pattern, name); ok {
+				return true
+			}
+		}
+		text := strings.ToLower(tool.Name + "\n" + tool.Title + "\n" + tool.Description)
+		return strings.Contains(text, strings.ToLower(pattern))
+	})
+}
+
+// tellFailures tells of each server that was given up, and what toolx goes on with
+// (MCP-4).
+func (a *App) tellFailures(box *toolbox, opened []servers.Opened) {
+	var left []string
+	failed := false
+	for _, one := range opened {
+		if one.Err == nil {
+			left = append(left, one.Server)
+			continue
+		}
+		failed = true
+		_ = render.Error(a.live, one.Err, a.screen())
+	}
+	if !failed || box.adHoc {
+		return
+	}
+	text := "continuing with local tools only: " + strings.Join(names(toolsOf(box.registry.All(), "", nil)), ", ")
+	if len(left) > 0 {
+		text = "continuing with the tools of " + strings.Join(left, ", ") + ", and local tools"
+	}
+	a.log.Warn(text)
+}
+
+func names(tools []*exec.Tool) []string {
+	names := make([]string, len(tools))
+	for i, tool := range tools {
+		names[i] = tool.Name
+	}
+	return names
+}
+
+// listFailure is the error of a listing: a server's where none answered, or where
+// every one had to. The user has been told of it.
+func listFailure(opened []servers.Opened, strict bool) error {
+	var first error
+	answered := 0
+	for _, one := range opened {
+		if one.Err == nil {
+			answered++
+		} else if first == nil {
+			first = one.Err
+		}
+	}
+	if first == nil || answered > 0 && !strict {
+		return nil
+	}
+	if strict && exec.KindOf(first) == exec.KindUsage {
+		return &reportedError{&strictError{first}}
+	}
+	return &reportedError{first}
+}
+
+// strictError makes any server's failure count as one to connect.
+type strictError struct{ error }
+
+func (e *strictError) Unwrap() error { return e.error }
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *strictError) Kind() exec.Kind { return exec.KindConnect }

@@ -1,0 +1,214 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/mask"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// newLogger makes the logger on stderr that the flags ask for. Secrets are masked
+// and text from servers is made safe before it is written.
+func newLogger(out io.Writer, screen render.Screen, flags globalFlags, masker *mask.Masker) *slog.Logger {
+	if flags.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: flags.level(), ReplaceAttr: masker.Attr}))
+	}
+	return slog.New(&textHandler{out: out, screen: screen, level: flags.level(), mask: masker})
+}
+
+// textHandler writes log records for people: "warning: text key=value", without
+// the times and quotes that slog's own text form has.
+type textHandler struct {
+	out    io.Writer
+	screen render.Screen
+	level  slog.Level
+	mask   *mask.Masker
+	attrs  []slog.Attr
+
+	mu sync.Mutex
+}
+
+// Enabled implements slog.Handler.
+func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+
+// Handle implements slog.Handler.
+func (h *textHandler) Handle(_ context.Context, record slog.Record) error {
+	var text strings.Builder
+	text.WriteString(record.Message)
+	add := func(attr slog.Attr) bool {
+		fmt.Fprintf(&text, " %s=%v", attr.Key, attr.Value)
+		return true
+	}
+	for _, attr := range h.attrs {
+		add(attr)
+	}
+	record.Attrs(add)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return render.LogLine(h.out, record.Level, h.mask.Text(text.String()), h.screen)
+}
+
+// WithAttrs implements slog.Handler.
+func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &textHandler{
+		out: h.out, screen: h.screen, level: h.level, mask: h.mask,
+		attrs: append(append([]slog.Attr(nil), h.attrs...), attrs...),
+	}
+}
+
+// WithGroup implements slog.Handler; toolx does not group.
+func (h *textHandler) WithGroup(string) slog.Handler { return h }
+
+// eventLog turns events into log records. What a server repeats thousands of
+// times is logged once, with the rest at debug level.
+type eventLog struct {
+	log  *slog.Logger
+	mask *mask.Masker
+	// failed is the level of failed calls: a warning where nothing else tells the
+	// user of them (EXEC-6, EXEC-8).
+	failed slog.Level
+
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func newEventLog(log *slog.Logger, masker *mask.Masker, failuresAreTold bool) *eventLog {
+	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, seen: make(map[string]bool)}
+	if failuresAreTold {
+		l.failed = slog.LevelInfo
+	}
+	return l
+}
+
+// take logs one event.
+func (l *eventLog) take(event exec.Event) {
+	switch e := event.(type) {
+	case exec.Notice:
+		l.log.LogAttrs(context.Background(), e.Level, e.Text, e.Attrs...)
+	case exec.CallStarted:
+		l.log.Info("calling "+e.Tool, "arguments", l.arguments(e.Arguments))
+	case exec.CallFinished:
+		l.finished(e)
+	case servers.Retry:
+		l.log.Warn(fmt.Sprintf("server %q: attempt %d of %d failed, the next comes in %s: %v",
+			e.Server, e.Attempt, e.Of, e.Delay, e.Err))
+	case servers.Connected:
+		l.connected(e)
+	case servers.PollutedLine:
+		l.polluted(e)
+	case servers.OddFrame:
+		l.odd(e)
+	case servers.LogMessage:
+		l.log.Info(fmt.Sprintf("server %q log [%s] %s", e.Server, e.Level, e.Data))
+	case servers.StderrLine:
+		l.log.Info(fmt.Sprintf("server %q stderr: %s", e.Server, e.Text))
+	case servers.Notification:
+		l.log.Debug(fmt.Sprintf("server %q notification %s %s", e.Server, e.Method, e.Params))
+	case servers.ServerRequest:
+		l.request(e)
+	case servers.ProcessStarted:
+		l.log.Info(fmt.Sprintf("server %q: process %d started: %s", e.Server, e.PID, strings.Join(e.Command, " ")))
+	case servers.ProcessExited:
+		l.exited(e)
+	}
+}
+
+func (l *eventLog) arguments(arguments []byte) string {
+	if len(arguments) == 0 {
+		return "{}"
+	}
+	return string(l.mask.JSON(arguments))
+}
+
+func (l *eventLog) finished(e exec.CallFinished) {
+	outcome, level := "succeeded", slog.LevelInfo
+	if !e.Result.Success {
+		outcome, level = "failed: "+e.Result.Err.Error(), l.failed
+	}
+	text := fmt.Sprintf("call of %s %s after %s", e.Result.ToolName, outcome, e.Result.Duration.Round(time.Microsecond))
+	if timing := e.Result.Timing; timing != nil {
+		text += fmt.Sprintf(" (tools/call %.1f ms)", timing.CallMS)
+	}
+	l.log.Log(context.Background(), level, text)
+}
+
+func (l *eventLog) connected(e servers.Connected) {
+	level, text := slog.LevelInfo, fmt.Sprintf("server %q: MCP connection succeeded on attempt %d", e.Server, e.Attempt)
+	if e.Attempt > 1 {
+		level = slog.LevelWarn // who saw it fail wants to see it succeed
+	}
+	l.log.Log(context.Background(), level, text, "protocol", e.Protocol,
+		"start_ms", e.Timing.StartMS, "initialize_ms", e.Timing.InitializeMS, "list_ms", e.Timing.ListMS)
+}
+
+// polluted reports the first bad line of each server, escaped, with its number and
+// phase (MCP-1); further ones at info level.
+func (l *eventLog) polluted(e servers.PollutedLine) {
+	level := slog.LevelInfo
+	switch {
+	case e.Class.Harmless():
+		level = slog.LevelDebug
+	case l.first("stdout of " + e.Server):
+		level = slog.LevelWarn
+	}
+	text := fmt.Sprintf("server %q wrote to stdout what is not JSON-RPC (%s), line %d, %s: %s",
+		e.Server, e.Class, e.Line, e.Phase, quote(shorten(string(e.Text), 200)))
+	if e.Salvaged > 0 {
+		text += fmt.Sprintf("; messages salvaged: %d", e.Salvaged)
+	}
+	l.log.Log(context.Background(), level, text)
+}
+
+func (l *eventLog) odd(e servers.OddFrame) {
+	level := slog.LevelInfo
+	if !e.Class.Harmless() && l.first(string(e.Class)+" of "+e.Server) {
+		level = slog.LevelWarn
+	}
+	text := fmt.Sprintf("server %q broke JSON-RPC (%s), line %d, %s: %s",
+		e.Server, e.Class, e.Line, e.Phase, quote(shorten(string(e.Bytes), 200)))
+	if !e.Used {
+		text += "; ignored"
+	}
+	l.log.Log(context.Background(), level, text)
+}
+
+func (l *eventLog) request(e servers.ServerRequest) {
+	answer := "answered"
+	if !e.Answered {
+		answer = "refused: not advertised"
+	}
+	l.log.Info(fmt.Sprintf("server %q asked %s: %s", e.Server, e.Method, answer))
+}
+
+func (l *eventLog) exited(e servers.ProcessExited) {
+	text := fmt.Sprintf("server %q ended: %s", e.Server, e.How)
+	if e.Forced != "" {
+		text = fmt.Sprintf("server %q did not end when its stdin closed; %s was needed", e.Server, e.Forced)
+	}
+	l.log.Info(text)
+}
+
+// first says whether key comes for the first time.
+func (l *eventLog) first(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seen := l.seen[key]
+	l.seen[key] = true
+	return !seen
+}
+
+// shorten cuts text to n bytes with a mark.
+func shorten(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "") + "…"
+}

@@ -1,0 +1,121 @@
+// Package cmd is the command line: one file per verb, each an options struct, a
+// constructor that declares flags and checks them, and a run function that never
+// sees cobra. Errors become words and an exit code in exit.go, and nowhere else.
+package cmd
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/console"
+	"toolx/pkg/exec"
+)
+
+// Main runs toolx with the given arguments (without the program's name) and
+// returns the exit code of cli.md. Ctrl-C ends what is running in order; a second
+// one kills it.
+func Main(c *console.Console, args []string) int {
+	defer console.KeepSIGPIPE()()
+	ctx, hurry, stop := interruptible()
+	defer stop()
+
+	app := newApp(c)
+	root := newRootCommand(app)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	code := app.report(err)
+	app.close(ctx, hurry)
+	return code
+}
+
+// teardownTime bounds how long the servers may take to end after Ctrl-C.
+const teardownTime = 2 * time.Second
+
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends,
+// and one that the second does. After that the signals have their usual effect.
+func interruptible() (ctx, hurry context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	hurry, cancelHurry := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ended := make(chan struct{})
+	go func() {
+		for _, end := range []func(){cancel, cancelHurry} {
+			select {
+			case <-signals:
+				end()
+			case <-ended:
+				return
+			}
+		}
+		signal.Stop(signals)
+	}()
+	return ctx, hurry, func() {
+		signal.Stop(signals)
+		close(ended)
+		cancel()
+		cancelHurry()
+	}
+}
+
+func newRootCommand(app *App) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "toolx",
+		Short: "Invoke and debug the tools of MCP servers and of your own config",
+		Long: `toolx invokes and debugs tools from a terminal. Tools live on MCP servers (child
+processes that speak JSON-RPC) and in a config file (builtin, mock, internal).
+
+The config is the nearest toolx.yaml, toolx.yml, toolx.json, .toolx.yaml or
+.mcp.json from the working directory upwards, over the user's own; a server's
+command line after -- is used instead of the configured servers.`,
+		Example: `  toolx list
+  toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
+  toolx call zwave__control_zwave_device --arg deviceName="Switch One" --arg action=on`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(app.Console.Err)
+			_ = cmd.Help()
+			return &reportedError{&exec.UsageError{Message: "no command given"}}
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetIn(app.Console.In)
+	root.SetOut(app.Console.Out)
+	root.SetErr(app.Console.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &exec.UsageError{Message: err.Error(), Fix: cmd.CommandPath() + " --help shows every flag"}
+	})
+	app.flags.declare(root.PersistentFlags())
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return app.begin() }
+	root.AddCommand(
+		newListCommand(app, runList),
+		newShowCommand(app, runShow),
+		newCallCommand(app, runCall),
+		newServeCommand(app, runServe),
+		newCompletionCommand(app),
+		newVersionCommand(app),
+	)
+	return root
+}
+
+// unknownVerb is a usage error that suggests the verb that was meant.
+func unknownVerb(root *cobra.Command, name string) error {
+	fix := "toolx --help shows every command"
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		fix = "did you mean: toolx " + near[0]
+	}
+	return &exec.UsageError{Message: "unknown command " + quote(name), Fix: fix}
+}

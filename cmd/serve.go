@@ -1,0 +1,156 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+)
+
+// serveOptions say what is served.
+type serveOptions struct {
+	file string // a config file; empty: the config that is found
+}
+
+func newServeCommand(app *App, run func(context.Context, *App, serveOptions) error) *cobra.Command {
+	var o serveOptions
+	return &cobra.Command{
+		Use:   "serve [FILE]",
+		Short: "Serve the config's tools as an MCP server on stdio",
+		Long: `Serve the tools that a config file defines (builtin, mock and internal ones) as an
+MCP server on standard input and output, until standard input ends. Mocks can carry
+a delay, an error, or faults, so that anyone can rehearse failure.
+
+Exit codes: 0 when standard input ends, 2 for a wrong config; a mock's crash fault
+ends the process with its own code.`,
+		Example: `  toolx serve testdata/zwave.yaml
+  toolx list -- toolx serve testdata/zwave.yaml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &exec.UsageError{Message: "unexpected argument " + quote(args[1]), Fix: "toolx serve FILE; --config lays several files over each other"}
+			}
+			if len(args) == 1 {
+				o.file = args[0]
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+	}
+}
+
+// runServe serves until standard input ends or ctx does.
+func runServe(ctx context.Context, app *App, o serveOptions) error {
+	if o.file != "" {
+		app.flags.config = append(app.flags.config, o.file)
+	}
+	stdout := &lockedWriter{out: app.Console.Out}
+	crashes := &stage{stdout: stdout, stderr: app.live, exit: make(chan int, 1)}
+	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: crashes})
+	if err != nil {
+		return err
+	}
+	served := box.registry.All()
+	if len(served) == 0 {
+		return &exec.UsageError{Message: "the config defines no tools", Fix: "add some under tools:; docs/serve.md has an example"}
+	}
+	mcpServer := server.NewMCPServer("toolx", Version(), server.WithToolCapabilities(false))
+	for _, tool := range served {
+		mcpServer.AddTool(definitionOf(tool), handlerOf(box.executor, tool))
+	}
+	stdio := server.NewStdioServer(mcpServer)
+	stdio.SetErrorLogger(log.New(app.live, "", 0))
+	ended := make(chan error, 1)
+	go func() { ended <- stdio.Listen(ctx, app.Console.In, stdout) }()
+	select {
+	case code := <-crashes.exit:
+		return &exitStatus{code}
+	case err := <-ended:
+		if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}
+}
+
+// definitionOf is the SDK's form of a tool, with the schemas as they are written.
+func definitionOf(tool *exec.Tool) mcp.Tool {
+	return mcp.Tool{
+		Name:            tool.Name,
+		Title:           tool.Title,
+		Description:     tool.Description,
+		RawInputSchema:  tool.InputSchema,
+		RawOutputSchema: tool.OutputSchema,
+		Annotations:     tool.Annotations,
+	}
+}
+
+// handlerOf runs calls of a tool through the Executor (EXEC-1).
+func handlerOf(executor *exec.Executor, tool *exec.Tool) server.ToolHandlerFunc {
+	return func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		arguments := request.Params.RawArguments
+		if arguments == nil && request.Params.Arguments != nil {
+			encoded, err := json.Marshal(request.Params.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			arguments = encoded
+		}
+		result := executor.Call(ctx, exec.Call{Tool: tool.Name, Arguments: arguments})
+		return replyOf(result)
+	}
+}
+
+// replyOf is a result as the SDK sends it. A value that is no object stays out of
+// structuredContent: no revision before 2026-07-28 allows it there.
+func replyOf(result *exec.Result) (*mcp.CallToolResult, error) {
+	if result.Raw == nil {
+		return mcp.NewToolResultError(result.Err.Error()), nil
+	}
+	raw := result.Raw
+	reply, err := mcp.ParseCallToolResult(&raw)
+	if err != nil {
+		return nil, fmt.Errorf("the result of %s cannot be served: %w", result.ToolName, err)
+	}
+	if _, object := reply.StructuredContent.(map[string]any); !object {
+		reply.StructuredContent, reply.RawStructuredContent = nil, nil
+	}
+	return reply, nil
+}
+
+// lockedWriter keeps the lines of several writers whole.
+type lockedWriter struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(p)
+}
+
+// stage is the process on which mocks rehearse failure.
+type stage struct {
+	stdout, stderr io.Writer
+	exit           chan int
+}
+
+func (s *stage) Stdout(line string) { _, _ = io.WriteString(s.stdout, line+"\n") }
+func (s *stage) Stderr(line string) { _, _ = io.WriteString(s.stderr, line+"\n") }
+
+// Exit makes runServe return with that code, in mid-call. The first code counts.
+func (s *stage) Exit(code int) {
+	select {
+	case s.exit <- code:
+	default:
+	}
+}

@@ -1,0 +1,89 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// showOptions say which tool is shown and how.
+type showOptions struct {
+	tool   string
+	json   bool
+	server []string // a command line behind --
+}
+
+func newShowCommand(app *App, run func(context.Context, *App, showOptions) error) *cobra.Command {
+	var o showOptions
+	cmd := &cobra.Command{
+		Use:   "show TOOL [-- COMMAND…]",
+		Short: "Show one tool: description, parameters, schema, and a command that works",
+		Long: `Show what a tool does, its parameters with types, defaults and options, what it
+returns, and an example command made from its schema. --json prints the definition
+exactly as the server sent it.
+
+Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reached.`,
+		Example: `  toolx show math_eval
+  toolx show zwave__control_zwave_device
+  toolx show echo --json -- npx -y @modelcontextprotocol/server-everything`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			if args, o.server, err = splitDash(cmd, args); err != nil {
+				return err
+			}
+			if len(args) != 1 {
+				return &exec.UsageError{Message: "name one tool", Fix: "toolx show TOOL; toolx list shows the tools"}
+			}
+			o.tool = args[0]
+			return nil
+		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+		ValidArgsFunction: completeTool(app),
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the definition as JSON, as the server sent it")
+	return cmd
+}
+
+// runShow opens what the tool needs and prints what there is to know of it.
+func runShow(ctx context.Context, app *App, o showOptions) error {
+	box, err := app.toolbox(toolboxOptions{server: o.server})
+	if err != nil {
+		return err
+	}
+	stop := app.showProgress(o.tool)
+	err = box.pool.Need(ctx, o.tool)
+	stop()
+	if err != nil {
+		return err
+	}
+	tool, err := box.registry.Find(o.tool)
+	if err != nil {
+		return err
+	}
+	if _, err := tool.Schema(); err != nil {
+		app.log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
+	}
+	if o.json {
+		return render.ToolJSON(app.Console.Out, tool, app.outScreen())
+	}
+	facts := render.ToolFacts{Example: exampleOf(tool, o.server), Timeout: box.timeoutOf(tool)}
+	return render.Tool(app.Console.Out, tool, facts, app.outScreen())
+}
+
+// exampleOf is a command line that calls the tool with arguments made from its
+// schema, empty where none can be made.
+func exampleOf(tool *exec.Tool, server []string) string {
+	arguments, err := exec.Example(tool.InputSchema)
+	if err != nil {
+		return ""
+	}
+	return exec.CommandLine(tool, arguments, server...)
+}
+
+// timeoutOf is the idle timeout that a call of the tool would have.
+func (b *toolbox) timeoutOf(tool *exec.Tool) time.Duration {
+	return firstOf(tool.Timeout, b.executor.Defaults.Timeout, exec.DefaultTimeout)
+}

@@ -1,0 +1,127 @@
+package cmd
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"sync"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/mask"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// tracer turns the frames among the events into a trace, with each answer's time
+// since its request.
+type tracer struct {
+	show func(render.Frame)
+
+	mu   sync.Mutex
+	sent map[string]time.Time // by server and id
+}
+
+func newTracer(show func(render.Frame)) *tracer {
+	return &tracer{show: show, sent: make(map[string]time.Time)}
+}
+
+func (t *tracer) take(event exec.Event) {
+	switch e := event.(type) {
+	case servers.FrameSent:
+		t.note(e)
+		t.show(render.Frame{At: e.At, Server: e.Server, Sent: true, Bytes: e.Bytes})
+	case servers.FrameReceived:
+		t.show(render.Frame{At: e.At, Server: e.Server, Bytes: e.Bytes, Latency: t.latency(e)})
+	}
+}
+
+// note remembers when a request was sent.
+func (t *tracer) note(e servers.FrameSent) {
+	if id, method := frameHead(e.Bytes); id != "" && method != "" {
+		t.mu.Lock()
+		t.sent[e.Server+id] = e.At
+		t.mu.Unlock()
+	}
+}
+
+// latency is the time since the request that a frame answers, zero where it
+// answers none.
+func (t *tracer) latency(e servers.FrameReceived) time.Duration {
+	id, method := frameHead(e.Bytes)
+	if id == "" || method != "" {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	sent, ok := t.sent[e.Server+id]
+	if !ok {
+		return 0
+	}
+	delete(t.sent, e.Server+id)
+	return e.At.Sub(sent)
+}
+
+func frameHead(frame []byte) (id, method string) {
+	var head struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	// A frame is a JSON object; members of odd types leave their field empty.
+	_ = json.Unmarshal(frame, &head)
+	return string(head.ID), head.Method
+}
+
+// traceFile is a file of JSON lines, one per frame, with secrets masked.
+type traceFile struct {
+	file *os.File
+	mask *mask.Masker
+
+	mu  sync.Mutex
+	out *bufio.Writer
+	err error
+}
+
+func newTraceFile(path string, masker *mask.Masker) (*traceFile, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &traceFile{file: file, mask: masker, out: bufio.NewWriter(file)}, nil
+}
+
+// write appends one frame.
+func (f *traceFile) write(frame render.Frame) {
+	direction := "received"
+	if frame.Sent {
+		direction = "sent"
+	}
+	line, err := json.Marshal(struct {
+		Time      time.Time       `json:"time"`
+		Server    string          `json:"server"`
+		Direction string          `json:"direction"`
+		LatencyMS float64         `json:"latency_ms,omitempty"`
+		Frame     json.RawMessage `json:"frame"`
+	}{frame.At, frame.Server, direction, exec.Milliseconds(frame.Latency), f.mask.JSON(frame.Bytes)})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+	if f.err == nil {
+		_, f.err = f.out.Write(append(line, '\n'))
+	}
+	if f.err == nil {
+		// A trace is for finding out why something died: nothing stays in a buffer.
+		f.err = f.out.Flush()
+	}
+}
+
+func (f *traceFile) close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.file.Close(); f.err == nil {
+		f.err = err
+	}
+	return f.err
+}

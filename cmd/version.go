@@ -1,0 +1,47 @@
+package cmd
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+)
+
+// version is set by the linker for releases (make build); see Version.
+var version string
+
+// Version is toolx's version: the linker's, else what the Go toolchain recorded,
+// else "devel".
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+func newVersionCommand(app *App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  toolx version",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(app.Console.Out, "toolx %s %s %s/%s\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// noArguments refuses any argument.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &exec.UsageError{Message: "unexpected argument " + quote(args[0]), Fix: cmd.CommandPath() + " takes none"}
+	}
+	return nil
+}
