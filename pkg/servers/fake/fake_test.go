@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -61,21 +60,29 @@ type ended struct {
 	code           int // -1: by a signal
 }
 
-// run gives stdin to a server and waits for its end. The output goes to files,
-// because a pipe would be waited for as long as a grandchild holds it.
+// run gives stdin to a server and waits for its end.
 func run(t *testing.T, stdin string, args ...string) ended {
+	t.Helper()
+	return launch(t, stdin, args...)()
+}
+
+// launch starts a server and returns what waits for its end. The output goes to
+// files, because a pipe would be waited for as long as a grandchild holds it.
+func launch(t *testing.T, stdin string, args ...string) (wait func() ended) {
 	t.Helper()
 	cmd := command(t, args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	folder := t.TempDir()
 	stdout, stderr := create(t, folder, "stdout"), create(t, folder, "stderr")
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && cmd.ProcessState == nil {
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return ended{contents(t, stdout), contents(t, stderr), cmd.ProcessState.ExitCode()}
+	return func() ended {
+		// The error only repeats the exit code, or says that stdin was not read.
+		_ = cmd.Wait()
+		return ended{readFile(t, stdout.Name()), readFile(t, stderr.Name()), cmd.ProcessState.ExitCode()}
+	}
 }
 
 func create(t *testing.T, folder, name string) *os.File {
@@ -86,15 +93,6 @@ func create(t *testing.T, folder, name string) *os.File {
 	}
 	t.Cleanup(func() { file.Close() })
 	return file
-}
-
-func contents(t *testing.T, file *os.File) string {
-	t.Helper()
-	data, err := os.ReadFile(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
 
 func TestGoodServerSpeaksEveryLegacyRevision(t *testing.T) {

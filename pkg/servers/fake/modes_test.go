@@ -36,16 +36,39 @@ func TestModes(t *testing.T) {
 	for _, row := range shapes() {
 		t.Run(strings.Join(append([]string{row.mode}, row.args...), " "), func(t *testing.T) {
 			t.Parallel()
-			row.verify(t)
+			row.verify(t, row.run(t))
 		})
 	}
 }
 
-func (row shape) verify(t *testing.T) {
+// TestModesThatStay proves that a process outlives its stdin: the watchdog has to
+// end it. All run at the same time, since each takes as long as its lifetime.
+func TestModesThatStay(t *testing.T) {
+	t.Parallel()
+	rows := stayingShapes()
+	waits := make([]func() ended, len(rows))
+	for i, row := range rows {
+		args := append(row.args, "--lifetime", "3s", row.mode)
+		waits[i] = launch(t, exchange, args...)
+	}
+	for i, row := range rows {
+		t.Run(row.mode, func(t *testing.T) {
+			row.code = exitLifetime
+			row.verify(t, waits[i]())
+		})
+	}
+}
+
+func (row shape) run(t *testing.T) ended {
+	t.Helper()
 	if row.stdin == "" {
 		row.stdin = exchange
 	}
-	got := run(t, row.stdin, append(row.args, row.mode)...)
+	return run(t, row.stdin, append(row.args, row.mode)...)
+}
+
+func (row shape) verify(t *testing.T, got ended) {
+	t.Helper()
 	if got.code != row.code {
 		t.Errorf("exit code %d, want %d", got.code, row.code)
 	}
@@ -79,7 +102,7 @@ func (row shape) verify(t *testing.T) {
 func TestEveryModeIsTested(t *testing.T) {
 	t.Parallel()
 	tested := map[string]bool{}
-	for _, row := range shapes() {
+	for _, row := range append(shapes(), stayingShapes()...) {
 		tested[row.mode] = true
 	}
 	// These need a conversation, a signal or several starts: fake_test.go has them.
@@ -217,7 +240,6 @@ func longestLine(size int) func(string) error {
 }
 
 func processShapes() []shape {
-	const short = "--lifetime=1s" // what stays alive is ended by the watchdog
 	return []shape{
 		{mode: "exit0-early", start: nothing},
 		{mode: "exit1-stderr", start: nothing, stderr: "MQTT_URL", code: 1},
@@ -231,20 +253,26 @@ func processShapes() []shape {
 		{mode: "silent", start: nothing},
 		{mode: "silent-after-init", start: okInit, end: okInit},
 		{mode: "silent-call", end: "]}}\n"},
-		{mode: "stdin-unread", args: []string{short}, start: nothing, code: exitLifetime},
-		{mode: "stdin-stalled", args: []string{short}, end: "]}}\n", code: exitLifetime},
-		{mode: "stdin-closed", args: []string{short}, start: nothing, code: exitLifetime},
-		{mode: "stdin-closed-later", args: []string{short}, end: "]}}\n", code: exitLifetime},
 		{mode: "stdout-closed", start: nothing},
 		{mode: "stdout-closed-call", end: "]}}\n"},
-		{mode: "ignore-eof", args: []string{short}, code: exitLifetime},
 		{mode: "slow-exit", args: []string{"--wait", "1ms"}},
-		{mode: "slow-exit", args: []string{"--wait", "1h", short}, code: exitLifetime},
 		{mode: "exit-code-on-close", code: 1},
 		{mode: "log-on-close", stderr: "flood line 1000 of 1000\n"},
-		{mode: "hold", args: []string{short}, start: nothing, code: exitLifetime},
 		{mode: "tty-prompt", start: promptText, end: promptText},
 		{mode: "http-mode", start: httpText + "\n", end: httpText + "\n"},
+	}
+}
+
+// stayingShapes are the modes whose processes do not end by themselves.
+func stayingShapes() []shape {
+	return []shape{
+		{mode: "stdin-unread", start: nothing},
+		{mode: "stdin-stalled", end: "]}}\n"},
+		{mode: "stdin-closed", start: nothing},
+		{mode: "stdin-closed-later", end: "]}}\n"},
+		{mode: "ignore-eof"},
+		{mode: "slow-exit", args: []string{"--wait", "1h"}},
+		{mode: "hold", start: nothing},
 	}
 }
 
