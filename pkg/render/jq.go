@@ -18,10 +18,13 @@ type JQ struct {
 	code       *gojq.Code
 }
 
-// CompileJQ reads the expression of --jq, before anything is called. The error is
-// an *exec.UsageError. The expression sees no files and no environment: it may come
+// CompileJQ reads the expression of --jq, before anything is called; an empty one
+// gives nil. The error is an *exec.UsageError. The expression sees no files and no environment: it may come
 // from a script that somebody else wrote.
 func CompileJQ(expression string) (*JQ, error) {
+	if expression == "" {
+		return nil, nil
+	}
 	query, err := gojq.Parse(expression)
 	if err != nil {
 		return nil, jqUsage(expression, err)

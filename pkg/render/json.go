@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -93,35 +95,43 @@ func unquote(out io.Writer, quoted []byte) error {
 		if _, err := out.Write(inside[:plain]); err != nil {
 			return err
 		}
-		inside = inside[plain:]
-		if len(inside) == 0 {
+		if inside = inside[plain:]; len(inside) == 0 {
 			break
 		}
-		escapes := escapeRun(inside)
-		var said string
-		if err := json.Unmarshal(append(append([]byte{'"'}, inside[:escapes]...), '"'), &said); err != nil {
+		n, err := unescape(out, inside)
+		if err != nil {
 			return err
 		}
-		if _, err := io.WriteString(out, said); err != nil {
-			return err
-		}
-		inside = inside[escapes:]
+		inside = inside[n:]
 	}
 	return nil
 }
 
-// escapeRun gives the length of the escapes that text begins with, which are read
-// together, since two \u escapes may be one character.
-func escapeRun(text []byte) int {
-	n := 0
-	for n < len(text) && text[n] == '\\' {
-		if text[n+1] == 'u' {
-			n += len(`\u0000`)
-		} else {
-			n += len(`\n`)
+// unescape writes what the escape says that text begins with, and gives its length.
+func unescape(out io.Writer, text []byte) (n int, err error) {
+	const signs, meanings = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	if i := strings.IndexByte(signs, text[1]); i >= 0 {
+		_, err = io.WriteString(out, meanings[i:i+1])
+		return 2, err
+	}
+	r, size := rune(hex(text[2:6])), 6
+	// Two \u escapes in a row may be one character.
+	if len(text) >= 12 && text[6] == '\\' && text[7] == 'u' && utf16.IsSurrogate(r) {
+		if pair := utf16.DecodeRune(r, rune(hex(text[8:12]))); pair != utf8.RuneError {
+			r, size = pair, 12
 		}
 	}
-	return n
+	_, err = io.WriteString(out, string(r)) // a lone surrogate becomes U+FFFD
+	return size, err
+}
+
+// hex reads four digits, which a valid JSON text has there.
+func hex(digits []byte) uint64 {
+	value, err := strconv.ParseUint(string(digits), 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return value
 }
 
 // isString says whether raw is a JSON string.

@@ -176,7 +176,7 @@ func endLine(out *bufio.Writer, last byte) error {
 
 // lastByte passes everything on and remembers how it ended.
 type lastByte struct {
-	out  io.Writer
+	out  *bufio.Writer
 	last byte
 }
 
@@ -185,6 +185,14 @@ func (l *lastByte) Write(p []byte) (int, error) {
 		l.last = p[len(p)-1]
 	}
 	return l.out.Write(p)
+}
+
+// WriteString spares io.WriteString a copy for every escape.
+func (l *lastByte) WriteString(s string) (int, error) {
+	if s != "" {
+		l.last = s[len(s)-1]
+	}
+	return l.out.WriteString(s)
 }
 
 // isContent says whether the value is the content array, rather than a structured
@@ -210,11 +218,12 @@ func (s *structured) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Cut is the remark for stderr where output was cut (EXEC-14); empty for nil.
-func Cut(truncated *exec.Truncated) string {
-	if truncated == nil {
+// TruncationRemark is what to tell on stderr of a result whose output was cut
+// (EXEC-14); empty where all of it is there.
+func TruncationRemark(result *exec.Result) string {
+	if result.Truncated == nil {
 		return ""
 	}
 	return fmt.Sprintf("output cut: %s of %s shown; --max-output 0 shows all",
-		exec.Bytes(truncated.ShownBytes), exec.Bytes(truncated.TotalBytes))
+		exec.Bytes(result.Truncated.ShownBytes), exec.Bytes(result.Truncated.TotalBytes))
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // YAML writes JSON as YAML 1.2 in block style: keys in their order, numbers digit by
@@ -92,10 +91,29 @@ func (w *yamlWriter) scalar(depth int, inline string, token json.Token) error {
 			return w.block(depth, inline, token)
 		}
 		return w.line(inline, yamlString(token))
+	case json.Number:
+		return w.line(inline, yamlNumber(token.String()))
 	case nil:
 		return w.line(inline, "null")
 	}
-	return w.line(inline, fmt.Sprint(token)) // true, false, and a number's own digits
+	return w.line(inline, fmt.Sprint(token)) // true, false
+}
+
+// yamlNumber keeps a number's digits. An exponent is written as readers of YAML 1.1
+// want it too, who take 1e5 for text: with a fraction before it and a sign in it.
+func yamlNumber(digits string) string {
+	at := strings.IndexAny(digits, "eE")
+	if at < 0 {
+		return digits
+	}
+	mantissa, exponent := digits[:at], digits[at+1:]
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
+	}
+	if exponent[0] != '-' && exponent[0] != '+' {
+		exponent = "+" + exponent
+	}
+	return mantissa + "e" + exponent
 }
 
 func (w *yamlWriter) line(inline, text string) error {
@@ -126,15 +144,19 @@ func (w *yamlWriter) block(depth int, inline, text string) error {
 }
 
 // literalBlock says whether text may stand as a literal block: several lines, the
-// first of which does not look indented, no more than one newline at the end, and
-// nothing that has to be escaped.
+// first of which does not look indented, none of spaces only (readers differ on
+// those), one newline at the end at the most, and nothing that has to be escaped.
 func literalBlock(text string) bool {
 	body := strings.TrimSuffix(text, "\n")
-	return strings.Contains(body, "\n") &&
-		!strings.HasSuffix(body, "\n") &&
-		!strings.ContainsAny(body[:1], " \t\n") &&
-		!strings.ContainsAny(text, "\r\t") &&
-		SafeBlock(text) == text && utf8.ValidString(text)
+	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") || strings.ContainsAny(body[:1], " \n") {
+		return false
+	}
+	for line := range strings.SplitSeq(body, "\n") {
+		if line != "" && strings.TrimLeft(line, " ") == "" {
+			return false
+		}
+	}
+	return !strings.ContainsAny(text, "\r\t") && SafeBlock(text) == text
 }
 
 // yamlString gives text plain where no YAML reader can mistake it, else in double
