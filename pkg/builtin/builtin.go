@@ -10,6 +10,7 @@ package builtin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,13 +68,7 @@ type Server struct {
 func Tools(services Services) []*exec.Tool {
 	var tools []*exec.Tool
 	for _, h := range services.handlers() {
-		tool, err := exec.NewTool(compact(h.definition))
-		if err != nil {
-			// The definitions are constants, and a test reads each of them.
-			panic(fmt.Sprintf("definition of the %s tool: %v", h.name, err))
-		}
-		tool.Type, tool.KeepNames, tool.Implementation = h.kind, true, h.answer
-		tools = append(tools, tool)
+		tools = append(tools, h.tool())
 	}
 	return tools
 }
@@ -96,18 +91,7 @@ func FromConfig(entry *config.Tool, services Services) (*exec.Tool, error) {
 	case exec.TypeMock:
 		implementation = &mock{entry: entry, services: services}
 	case exec.TypeBuiltin, exec.TypeInternal:
-		name := entry.Implementation.Handler
-		if name == "" {
-			name = entry.Name
-		}
-		model = services.handlerTool(kind, name)
-		if model == nil {
-			missing := services.missingHandler(kind, name)
-			services.notice(slog.LevelWarn, fmt.Sprintf("tool %s: %v", entry.Name, missing))
-			implementation = answer(func(context.Context, exec.Request) (any, error) { return nil, missing })
-		} else {
-			implementation = model.Implementation
-		}
+		implementation, model = services.implementation(entry, kind)
 	default:
 		return nil, &exec.UsageError{
 			Message: fmt.Sprintf("tool %s: implementation type %q is unknown", entry.Name, entry.Implementation.Type),
@@ -125,6 +109,19 @@ func FromConfig(entry *config.Tool, services Services) (*exec.Tool, error) {
 	// NORM-4: the names are the config's own; there is nothing to normalize.
 	tool.Type, tool.KeepNames, tool.Timeout, tool.Implementation = kind, true, entry.Timeout, implementation
 	return tool, nil
+}
+
+// implementation is the handler that an entry names, by default by its own name,
+// with the tool that it is without config; where there is none, it is one that
+// says so, and model is nil.
+func (s Services) implementation(entry *config.Tool, kind exec.Type) (run exec.Implementation, model *exec.Tool) {
+	name := cmp.Or(entry.Implementation.Handler, entry.Name)
+	if model = s.handlerTool(kind, name); model != nil {
+		return model.Implementation, model
+	}
+	missing := s.missingHandler(kind, name)
+	s.notice(slog.LevelWarn, fmt.Sprintf("tool %s: %v", entry.Name, missing))
+	return answer(func(context.Context, exec.Request) (any, error) { return nil, missing }), nil
 }
 
 // define writes the MCP tool object of a config entry, with what model (which may
@@ -170,6 +167,17 @@ type handler struct {
 	answer     answer
 }
 
+// tool is the tool that h is without any config.
+func (h handler) tool() *exec.Tool {
+	tool, err := exec.NewTool(compact(h.definition))
+	if err != nil {
+		// The definitions are constants, and a test reads each of them.
+		panic(fmt.Sprintf("definition of the %s tool: %v", h.name, err))
+	}
+	tool.Type, tool.KeepNames, tool.Implementation = h.kind, true, h.answer
+	return tool
+}
+
 // handlers returns every handler, bound to s. It is a function and not a table,
 // so that starting toolx pays for it only where tools are listed or called.
 func (s Services) handlers() []handler {
@@ -188,9 +196,9 @@ func (s Services) handlers() []handler {
 // handlerTool returns the built-in tool behind a handler, nil where there is none
 // of that kind and name.
 func (s Services) handlerTool(kind exec.Type, name string) *exec.Tool {
-	for _, tool := range Tools(s) {
-		if tool.Type == kind && tool.Name == name {
-			return tool
+	for _, h := range s.handlers() {
+		if h.kind == kind && h.name == name {
+			return h.tool()
 		}
 	}
 	return nil

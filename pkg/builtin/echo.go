@@ -16,7 +16,8 @@ const echoDefinition = `{
 }`
 
 // echo gives the arguments back (IMPL-3). They are never parsed, so digits, key
-// order and repeated keys come back as they went in.
+// order and repeated keys come back as they went in; only white space between
+// values is lost, for a frame of the protocol is one line.
 func echo(_ context.Context, request exec.Request) (any, error) {
 	return struct {
 		Echo json.RawMessage `json:"echo"`

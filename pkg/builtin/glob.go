@@ -1,8 +1,10 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -40,7 +42,7 @@ func translateGlob(out *strings.Builder, glob []rune, i int) (int, error) {
 		return translateClass(out, glob, i)
 	case '\\':
 		if i+1 == len(glob) {
-			return 0, fmt.Errorf("it ends in a backslash")
+			return 0, errors.New("it ends in a backslash")
 		}
 		out.WriteString(regexp.QuoteMeta(string(glob[i+1])))
 		return 2, nil
@@ -81,7 +83,7 @@ func translateClass(out *strings.Builder, glob []rune, start int) (int, error) {
 	for first := true; ; first = false {
 		switch {
 		case i >= len(glob):
-			return 0, fmt.Errorf("a [ is not closed")
+			return 0, errors.New("a [ is not closed")
 		case glob[i] == ']' && !first:
 			switch {
 			case negated:
@@ -92,12 +94,13 @@ func translateClass(out *strings.Builder, glob []rune, start int) (int, error) {
 				out.WriteString(`[` + class.String() + `]`)
 			}
 			return i + 1 - start, nil
-		case glob[i] == '[' && i+1 < len(glob) && glob[i+1] == ':':
-			name, width, ok := namedClass(glob[i:])
+		case classNameAt(glob[i:]) > 0:
+			width := classNameAt(glob[i:])
+			set, ok := namedClass(string(glob[i : i+width]))
 			if !ok {
-				return 0, fmt.Errorf("a character class is unknown")
+				return 0, errors.New("a character class is unknown")
 			}
-			class.WriteString(name)
+			class.WriteString(set)
 			i += width
 		default:
 			width, err := translateRange(&class, glob, i)
@@ -109,24 +112,33 @@ func translateClass(out *strings.Builder, glob []rune, start int) (int, error) {
 	}
 }
 
-// namedClass cuts a class such as [:digit:] off the front of glob.
-func namedClass(glob []rune) (name string, width int, ok bool) {
-	text := string(glob)
-	end := strings.Index(text, ":]")
-	if end < 0 {
-		return "", 0, false
+// classNameAt is the width of a name such as [:digit:] at the front of glob, zero
+// where there is none and the [ stands for itself.
+func classNameAt(glob []rune) int {
+	const open = len("[:")
+	if len(glob) <= open || glob[0] != '[' || glob[1] != ':' {
+		return 0
 	}
-	name = text[:end+len(":]")]
-	switch strings.Trim(name, "[:]") {
-	case "alnum", "alpha", "blank", "cntrl", "digit", "lower", "space", "upper", "xdigit":
-		return name, len([]rune(name)), true
-	case "graph", "print", "punct":
-		// These hold the slash.
-		return strings.NewReplacer(
-			"[:graph:]", `!-.0-~`, "[:print:]", ` -.0-~`, "[:punct:]", `!-.:-@\[-`+"`"+`{-~`,
-		).Replace(name), len([]rune(name)), true
+	end := slices.Index(glob[open:], ']')
+	if end < 1 || glob[open+end-1] != ':' {
+		return 0
 	}
-	return "", 0, false
+	return open + end + 1
+}
+
+// namedClass is a named class as RE2 writes it within brackets, without the slash.
+func namedClass(name string) (set string, ok bool) {
+	switch name {
+	case "[:alnum:]", "[:alpha:]", "[:blank:]", "[:cntrl:]", "[:digit:]", "[:lower:]", "[:space:]", "[:upper:]", "[:xdigit:]":
+		return name, true
+	case "[:graph:]":
+		return `!-.0-~`, true
+	case "[:print:]":
+		return ` -.0-~`, true
+	case "[:punct:]":
+		return "!-.:-@\\[-`{-~", true
+	}
+	return "", false
 }
 
 // translateRange writes a character or a range of a class, without the slash.
@@ -165,7 +177,7 @@ func classRune(glob []rune, i int) (r rune, next int, err error) {
 		return glob[i], i + 1, nil
 	}
 	if i+1 >= len(glob) {
-		return 0, 0, fmt.Errorf("it ends in a backslash")
+		return 0, 0, errors.New("it ends in a backslash")
 	}
 	return glob[i+1], i + 2, nil
 }
@@ -182,14 +194,14 @@ func expandBraces(glob string) ([]string, error) {
 			i++
 			continue
 		}
+		if len(globs)+strings.Count(choices, ",") > most {
+			return nil, fmt.Errorf("the glob %q stands for more than %d globs", glob, most)
+		}
 		var expanded []string
 		for choice := range strings.SplitSeq(choices, ",") {
 			expanded = append(expanded, before+choice+after)
 		}
-		globs = append(globs[:i], append(expanded, globs[i+1:]...)...)
-		if len(globs) > most {
-			return nil, fmt.Errorf("the glob %q stands for more than %d globs", glob, most)
-		}
+		globs = slices.Replace(globs, i, i+1, expanded...)
 	}
 	return globs, nil
 }

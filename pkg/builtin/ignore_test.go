@@ -41,6 +41,7 @@ func ignoreCases() []ignoreCase {
 		{"classes", one("[ab]1\n[!ab]2\n[^ab]3\n[0-9]4\n[[:upper:]]5\n[]x]6\n[a-]7\n"), "a1 c1 a2 c2 a3 c3 04 x4 U5 u5 ]6 x6 y6 -7 a7 b7", "a2 a3 b7 c1 u5 x4 y6"},
 		{"classes never match a slash", one("a[/]b\na[!x]c\nd[+-9]e\n"), "a/b a/c d/e d5e", "a/b a/c d/e"},
 		{"named classes without the slash", one("x[[:punct:]]y\nx[[:print:]]z\n/p[[:graph:]]q\n"), "x,y x/y xaz x/z p/q", "p/q x/y x/z"},
+		{"almost named classes", one("a[[:]1\na[[:x]2\na[[:digit:]-z]3\n"), "a[1 a:1 a:2 ax2 a53 a-3 az3 ab3 c2", "ab3 c2"},
 		{"malformed lines match nothing", one("[a\nb\\\n[[:nope:]]\n"), "a b", "a b"},
 		{"a range upside down", one("[z-a]\n"), "a b z", "a b"},
 		{"escapes", one("\\#a\n\\!b\n\\*c\nd\\?\n"), "#a !b *c xc d? dx", "dx xc"},
@@ -135,7 +136,7 @@ func TestIgnoreRulesFromAbove(t *testing.T) {
 
 // Any glob compiles or is refused, and never panics or hangs.
 func FuzzGlob(f *testing.F) {
-	for _, seed := range []string{"*.go", "a/**/b", "[!a-z]", "[[:alpha:]]", "[]-a]", "\\", "{a,b}", "[z-a]", "[\\]]", "é?", "a[", "[a-\\", "**", "***/"} {
+	for _, seed := range []string{"*.go", "a/**/b", "[!a-z]", "[[:alpha:]]", "[]-a]", "\\", "{a,b}", "[z-a]", "[\\]]", "é?", "a[", "[a-\\", "**", "***/", "[[:alpha::]]]]", "[[:]", "[[:a]"} {
 		f.Add(seed, "a/b/c.go")
 	}
 	f.Fuzz(func(t *testing.T, glob, path string) {

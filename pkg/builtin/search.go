@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"toolx/pkg/exec"
 )
@@ -149,8 +150,11 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 		arguments.Path = "."
 	}
 	expression := arguments.Query
-	if expression == "" {
+	switch {
+	case expression == "":
 		return nil, errors.New("the query is empty")
+	case strings.Contains(expression, "\n"):
+		return nil, errors.New("the query spans lines: give a part that is within one")
 	}
 	if !arguments.Regex {
 		expression = regexp.QuoteMeta(expression)
@@ -259,7 +263,7 @@ func (s *searcher) file(ctx context.Context, path, shown string, info fs.FileInf
 func (s *searcher) report() {
 	const every = 200
 	s.answer.FilesSearched++
-	if s.answer.FilesSearched%every == 0 && s.progress != nil {
+	if s.answer.FilesSearched%every == 0 {
 		s.progress(exec.Progress{
 			Progress: float64(s.answer.FilesSearched),
 			Message:  fmt.Sprintf("%d files searched", s.answer.FilesSearched),
@@ -303,7 +307,7 @@ func (s *searcher) match(lines []string, i int, place []int, shown string) searc
 	match := searchMatch{
 		File:   shown,
 		Line:   i + 1,
-		Column: len([]rune(line[:place[0]])) + 1,
+		Column: utf8.RuneCountInString(line[:place[0]]) + 1,
 		Text:   cutLine(line, place[0]),
 	}
 	for _, before := range lines[max(0, i-s.arguments.Context):i] {
@@ -329,7 +333,7 @@ func cutLine(line string, around int) string {
 		return strings.ToValidUTF8(line, "\ufffd")
 	}
 	runes := []rune(line)
-	from := max(0, min(len([]rune(line[:min(around, len(line))]))-before, len(runes)-most))
+	from := max(0, min(utf8.RuneCountInString(line[:around])-before, len(runes)-most))
 	to := min(len(runes), from+most)
 	short := string(runes[from:to])
 	if from > 0 {

@@ -204,11 +204,13 @@ func TestSearchRefuses(t *testing.T) {
 	}
 	tests := []struct{ arguments, want string }{
 		{`{"query":""}`, "the query is empty"},
+		{`{"query":"a\nb"}`, "the query spans lines"},
 		{`{"query":"(","regex":true}`, "no regular expression in RE2 syntax"},
 		{`{"query":"(?=x)","regex":true}`, "no regular expression in RE2 syntax"},
 		{`{"query":"a","path":` + quoted("none") + `}`, "cannot search"},
 		{`{"query":"a","glob":"[a"}`, "is malformed: a [ is not closed"},
 		{`{"query":"a","glob":"{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}{1,2}"}`, "stands for more than 100 globs"},
+		{`{"query":"a","glob":"{` + strings.Repeat(",", 100) + `}"}`, "stands for more than 100 globs"},
 	}
 	for _, test := range tests {
 		result := toolNamed(t, "search", test.arguments)
@@ -248,7 +250,7 @@ func TestSearchEndsWithItsCall(t *testing.T) {
 	cancel()
 	for _, tool := range builtin.Tools(builtin.Services{}) {
 		if tool.Name == "search" {
-			_, err := tool.Implementation.CallTool(ctx, exec.Request{Arguments: json.RawMessage(`{"query":"a"}`)})
+			_, err := tool.Implementation.CallTool(ctx, exec.Request{Arguments: json.RawMessage(`{"query":"a"}`), Progress: func(exec.Progress) {}})
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}

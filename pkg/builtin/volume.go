@@ -139,7 +139,7 @@ func readMixer(ctx context.Context, m mixer, run runner) (sound, error) {
 // programRunner runs the program at path. No shell is involved: each argument
 // reaches the program as it is.
 func programRunner(path string) runner {
-	const limit, grace = 5 * time.Second, 100 * time.Millisecond
+	const limit, grace = 10 * time.Second, 2 * time.Second
 	return func(ctx context.Context, arguments ...string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
