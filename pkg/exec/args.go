@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Input is what a user gave as arguments, not yet typed.
@@ -159,6 +160,9 @@ func (p *argParser) argument(arg string) (argument, error) {
 	key, isJSON := strings.CutSuffix(key, ":")
 	if !ok || key == "" {
 		return argument{}, shapeError(arg)
+	}
+	if !utf8.ValidString(key) {
+		return argument{}, &UsageError{Message: fmt.Sprintf("the name in %q is not valid UTF-8", arg)}
 	}
 	given := argument{key: key, json: isJSON, text: []byte(value), literal: true}
 	name, isFile := strings.CutPrefix(value, "@")
