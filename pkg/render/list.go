@@ -60,7 +60,7 @@ func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 	fmt.Fprintln(out, groupHeading(group, screen))
 	if group.Err != nil {
 		for _, line := range wrap(SafeBlock(group.Err.Error()), max(0, screen.width()-2)) {
-			fmt.Fprintln(out, "  "+screen.paint(roleError, line))
+			fmt.Fprintln(out, "  "+screen.paint(roleError, line)) // wrapped, not cut: it says why
 		}
 		return
 	}
@@ -96,20 +96,11 @@ func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	}
 	fmt.Fprintln(out, margin+screen.paint(roleName, name)+rest)
 
-	badges := Badges(tool)
-	line := ""
-	for _, badge := range badges {
-		line += "[" + badge + "] "
+	described := Safe(firstSentence(cmp.Or(tool.Description, tool.Title)))
+	below := strings.TrimRight(paintBadges(Badges(tool), screen)+screen.paint(roleMuted, described), " ")
+	if below != "" {
+		fmt.Fprintln(out, fit(margin+margin+below, screen.width()))
 	}
-	room := max(0, screen.width()-2*len(margin)-len(line))
-	if screen.width() > 0 && room < 10 {
-		room = 10
-	}
-	described := fit(Safe(firstSentence(cmp.Or(tool.Description, tool.Title))), room)
-	if line+described == "" {
-		return
-	}
-	fmt.Fprintln(out, strings.TrimRight(margin+margin+paintBadges(badges, screen)+screen.paint(roleMuted, described), " "))
 }
 
 // Badges names what a tool says of itself by MCP's annotations, where it says so: a
