@@ -257,6 +257,9 @@ func (t translator) function(n *ast.CallNode) (ast.Node, error) {
 	if !ok {
 		return nil, at(n, "only functions by name can be called")
 	}
+	if t.wholes[callee.Value] != nil {
+		return nil, at(n, "a number cannot be called (multiplication is written with *)")
+	}
 	f, ok := mathFunctions()[callee.Value]
 	if !ok {
 		return nil, unknownFunction(n, callee.Value)

@@ -76,6 +76,7 @@ func TestMathEvalRefuses(t *testing.T) {
 		{"3 +* 4", "unexpected \"*\", at character 4:\n  3 +* 4\n     ^"},
 		{"2 @ 3", "unrecognized character"},
 		{"2(3)", `unexpected "(" (multiplication is written with *)`},
+		{"10000000000000000000000(3)", "a number cannot be called (multiplication is written with *)"},
 		{"2 pi", `unexpected "pi" (multiplication is written with *)`},
 		{"2pi", "multiplication is written with *"},
 		{"5!", "a factorial is written factorial(5)"},

@@ -5,10 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -143,23 +141,6 @@ func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
 	set("mimeType", http.DetectContentType(data))
 	set("data", base64.StdEncoding.EncodeToString(data))
 	return encode(fields)
-}
-
-// readUpTo reads a whole file of at most limit bytes.
-func readUpTo(path string, limit int64) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }() // only read
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s is larger than %s", path, exec.Bytes(limit))
-	}
-	return data, nil
 }
 
 // asItIs makes value the result: a string as text, any other JSON value as

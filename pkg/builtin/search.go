@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -191,7 +192,10 @@ func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignore
 		return err
 	}
 	entries, err := os.ReadDir(path)
-	if err != nil {
+	switch {
+	case err != nil && path == s.root:
+		return fmt.Errorf("cannot search: %w", err)
+	case err != nil:
 		s.answer.Skipped["unreadable"]++
 		return nil
 	}
@@ -348,12 +352,7 @@ func cutLine(line string, around int) string {
 // binary says whether data is no text, by the rule of git: a NUL near the start.
 func binary(data []byte) bool {
 	const head = 8000
-	for _, b := range data[:min(head, len(data))] {
-		if b == 0 {
-			return true
-		}
-	}
-	return false
+	return bytes.IndexByte(data[:min(head, len(data))], 0) >= 0
 }
 
 // fileGlob is one glob for the files to search.

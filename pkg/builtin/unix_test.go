@@ -10,6 +10,7 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -225,5 +226,18 @@ func TestVolumeTool(t *testing.T) {
 	_, err = volume(t.Context(), exec.Request{Arguments: json.RawMessage(`{"level":"loud"}`)})
 	if err == nil || err.Error() != "parameter level cannot be a string" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A repository may hold a pipe where an ignore file is looked for; to open it
+// would wait for ever.
+func TestIgnoreFileThatIsAPipe(t *testing.T) {
+	root := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(root, ".gitignore"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(root, "a"), "x")
+	if got := kept(t, root); len(got) != 1 {
+		t.Errorf("got %q", got)
 	}
 }
