@@ -9,7 +9,6 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 SHELLS    := bash zsh fish powershell
-VERBS     := list show call convert doctor tui ask serve completion version
 
 # The race detector needs a C compiler on most systems; without one the tests
 # run without it, and say so.
@@ -24,7 +23,7 @@ SERVERS := testdata/servers/node_modules/.package-lock.json
 .PHONY: help build test lint fmt bench cross completions docs clean $(PLATFORMS)
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/toolx
 	$(BUILD) -o $(BIN) .
@@ -60,11 +59,12 @@ completions: build ## regenerate completions/
 	@mkdir -p completions
 	@for shell in $(SHELLS); do $(BIN) completion $$shell > completions/toolx.$$shell || exit 1; done
 
+# toolx names its own verbs, with their descriptions behind a tab.
 docs: build ## regenerate docs/help.md
 	@mkdir -p docs
 	@{ echo '# Help of every verb'; echo; echo 'Written by `make docs`.'; \
-	  for verb in $(VERBS); do \
-	    text=$$($(BIN) $$verb --help) || continue; \
+	  for verb in $$($(BIN) __complete '' 2>/dev/null | awk -F'\t' 'NF > 1 && $$1 != "help" { print $$1 }'); do \
+	    text=$$($(BIN) $$verb --help) || exit 1; \
 	    printf '\n## toolx %s\n\n```text\n%s\n```\n' "$$verb" "$$text"; \
 	  done; } > docs/help.md
 
