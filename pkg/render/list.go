@@ -103,29 +103,26 @@ func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	}
 }
 
-// Badges names what a tool says of itself by MCP's annotations, where it says so: a
+// Badges names what a tool says of itself by MCP's annotations: "read-only",
+// "destructive", "idempotent", "open-world". Only what is said outright counts: a
 // hint that is absent means that nothing is known, whatever default the
 // specification gives it. They are hints of an untrusted server, not facts.
 func Badges(tool *exec.Tool) []string {
 	var badges []string
-	add := func(hint *bool, yes, no string) {
-		switch {
-		case hint == nil:
-		case *hint && yes != "":
-			badges = append(badges, yes)
-		case !*hint && no != "":
-			badges = append(badges, no)
+	add := func(hint *bool, badge string) {
+		if hint != nil && *hint {
+			badges = append(badges, badge)
 		}
 	}
 	hints := tool.Annotations
-	add(hints.ReadOnlyHint, "read-only", "")
-	if hints.ReadOnlyHint == nil || !*hints.ReadOnlyHint {
+	add(hints.ReadOnlyHint, "read-only")
+	if len(badges) == 0 {
 		// These two mean something only for a tool that changes things (MCP schema,
 		// ToolAnnotations).
-		add(hints.DestructiveHint, "destructive", "not destructive")
-		add(hints.IdempotentHint, "idempotent", "")
+		add(hints.DestructiveHint, "destructive")
+		add(hints.IdempotentHint, "idempotent")
 	}
-	add(hints.OpenWorldHint, "open-world", "closed-world")
+	add(hints.OpenWorldHint, "open-world")
 	return badges
 }
 

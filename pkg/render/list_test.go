@@ -60,7 +60,7 @@ func TestListOnATerminal(t *testing.T) {
   device()
     [read-only] \x1b[2JReads\u{202e}
   lamp(name: string, level?: integer, …)
-    [destructive] [closed-world] Turns a lamp on or off.
+    [destructive] Turns a lamp on or off.
 
 mail (failed)
   exited: \x1b[31mstatus 3
@@ -102,7 +102,7 @@ func TestListInAPipe(t *testing.T) {
 	got := written(t, func(out io.Writer) error { return List(out, groups(t), Screen{Color: true, Width: 20}) })
 	want := "echo\techo(text?: string)\t\t\n" +
 		"zwave__device\tdevice()\tread-only\t\\x1b[2JReads\\u{202e}\n" +
-		"zwave__lamp\tlamp(name: string, level?: integer, scene?: {id: \"a\"|\"b\"|\"c\"|\"d\"|\"e\"|\"f\"|…})\tdestructive,closed-world\tTurns a lamp on or off. More words.\n"
+		"zwave__lamp\tlamp(name: string, level?: integer, scene?: {id: \"a\"|\"b\"|\"c\"|\"d\"|\"e\"|\"f\"|…})\tdestructive\tTurns a lamp on or off. More words.\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -128,7 +128,7 @@ func TestBadges(t *testing.T) {
 		{`{}`, ""},
 		{`{"readOnlyHint":true,"idempotentHint":true}`, "read-only"},
 		{`{"readOnlyHint":false}`, ""},
-		{`{"destructiveHint":false,"idempotentHint":true,"openWorldHint":true}`, "not destructive idempotent open-world"},
+		{`{"destructiveHint":false,"idempotentHint":true,"openWorldHint":true}`, "idempotent open-world"},
 		{`"broken"`, ""},
 	}
 	for _, tt := range tests {
@@ -158,7 +158,7 @@ func TestTool(t *testing.T) {
 	got := written(t, func(out io.Writer) error {
 		return Tool(out, tool(t, "zwave", lamp), facts, Screen{TTY: true, Width: 60})
 	})
-	want := `zwave__lamp  [destructive] [closed-world]
+	want := `zwave__lamp  [destructive]
 
   Turns a lamp on or off. More words.
   And lines.

@@ -12,8 +12,8 @@ import (
 
 // Error tells of a failure on stderr, in one write: "error: …", then the details
 // that the error has, indented, then a "hint: …" line for each line of what to do
-// about it. Further lines of the message are
-// indented, so that no server's text can pass for a line of toolx's own.
+// about it. Further lines of the message are indented, so that no server's text can
+// pass for a line of toolx's own.
 func Error(out io.Writer, err error, screen Screen) error {
 	var text strings.Builder
 	text.WriteString(message(screen.paint(roleError, "error:"), err.Error()))

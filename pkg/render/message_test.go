@@ -38,6 +38,18 @@ func TestError(t *testing.T) {
 	}
 }
 
+type detailed struct{ error }
+
+func (detailed) Details() []string { return []string{"command: x", "stderr: \x1b[2Jno\nhint: y"} }
+
+func TestErrorTellsTheDetails(t *testing.T) {
+	got := written(t, func(out io.Writer) error { return Error(out, detailed{errors.New("it died")}, Screen{}) })
+	want := "error: it died\n  command: x\n  stderr: \\x1b[2Jno\\nhint: y\n"
+	if got != want {
+		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+}
+
 func TestLogLine(t *testing.T) {
 	for level, want := range map[slog.Level]string{
 		slog.LevelDebug: "debug: a\\x07\n  b\n", slog.LevelInfo: "info: a\\x07\n  b\n",

@@ -29,12 +29,19 @@ func assemble(name string, parameters []string, width int) string {
 	if width <= 0 || ansi.StringWidth(whole) <= width {
 		return whole
 	}
-	for kept := len(parameters) - 1; kept > 0; kept-- {
-		if short := name + "(" + strings.Join(parameters[:kept], ", ") + ", …)"; ansi.StringWidth(short) <= width {
-			return short
+	room := width - ansi.StringWidth(name+"(…)")
+	kept := 0
+	for kept < len(parameters) {
+		room -= ansi.StringWidth(parameters[kept]) + len(", ")
+		if room < 0 {
+			break
 		}
+		kept++
 	}
-	return fit(name+"(…)", width)
+	if kept == 0 {
+		return fit(name+"(…)", width)
+	}
+	return name + "(" + strings.Join(parameters[:kept], ", ") + ", …)"
 }
 
 // parametersOf gives "name: type" of each property.
