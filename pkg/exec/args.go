@@ -305,7 +305,7 @@ func (s *source) read(name string) (text []byte, origin string, err error) {
 	if err != nil {
 		return nil, "", fileError(name, err)
 	}
-	defer file.Close() //nolint:errcheck // nothing was written
+	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		return nil, "", &UsageError{Message: fmt.Sprintf("cannot read %s: it is a directory", name)}
 	}

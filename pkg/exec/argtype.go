@@ -144,7 +144,7 @@ func (p *argParser) asKind(s *setting, a argument, schema any, allowed kinds) (j
 		return json.RawMessage(a.text), true
 	case allowed.has(kindArray):
 		// One element of an array is written like each of several.
-		return p.asElement(s, a, schema, allowed)
+		return p.asElement(s, a, schema)
 	}
 	return p.refuse(s, a, schema, "")
 }
@@ -164,7 +164,7 @@ func (p *argParser) asStructure(s *setting, a argument, schema any, allowed kind
 	}
 	if !allowed.has(value) {
 		if value == kindObject {
-			return p.asElement(s, a, schema, allowed)
+			return p.asElement(s, a, schema)
 		}
 		return p.refuse(s, a, schema, "")
 	}
@@ -172,7 +172,7 @@ func (p *argParser) asStructure(s *setting, a argument, schema any, allowed kind
 }
 
 // asElement makes an array of one element.
-func (p *argParser) asElement(s *setting, a argument, schema any, allowed kinds) (json.RawMessage, bool) {
+func (p *argParser) asElement(s *setting, a argument, schema any) (json.RawMessage, bool) {
 	items, _ := p.schema.element(schema, 0)
 	if p.schema.kinds(items).has(kindArray) && !p.schema.kinds(items).has(kindString) {
 		return p.refuse(s, a, schema, "")

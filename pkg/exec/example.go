@@ -21,7 +21,10 @@ var errNoExample = errors.New("no example could be made that fits the schema")
 // Where nothing fits, the error says so and the best try is returned with it.
 func Example(schema json.RawMessage) (json.RawMessage, error) {
 	document := newDocument(schema)
-	compiled, broken := CompileSchema(schema)
+	compiled, err := CompileSchema(schema)
+	if err != nil {
+		compiled = unchecked()
+	}
 	var first json.RawMessage
 	// Each try takes other alternatives; the second also leaves the author's own
 	// examples, which need not be right.
@@ -39,11 +42,7 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 		if first == nil {
 			first = raw
 		}
-		if broken != nil {
-			return first, nil
-		}
-		problems, unknown, err := compiled.Check(raw)
-		if err != nil || len(problems) == 0 && len(unknown) == 0 {
+		if problems, unknown := compiled.Validate(raw); len(problems)+len(unknown) == 0 {
 			return raw, nil
 		}
 	}

@@ -95,9 +95,10 @@ func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, er
 	schema, err := tool.Schema()
 	if err != nil {
 		// VAL-3: a broken schema is the server's fault, and the server can judge.
+		// That the arguments are an object is for toolx to see to all the same.
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
-		return prepared, nil
+		schema = unchecked()
 	}
 	prepared.Warnings = append(prepared.Warnings, schema.Remarks()...)
 	problems, unknown, err := schema.Check(prepared.Arguments)

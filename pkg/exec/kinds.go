@@ -27,9 +27,6 @@ const (
 // has says whether the sets have a kind in common.
 func (k kinds) has(other kinds) bool { return k&other != 0 }
 
-// only says that k is not empty and holds nothing outside other.
-func (k kinds) only(other kinds) bool { return k != noKinds && k&^other == 0 }
-
 // String lists the kinds as people name them: "integer or null".
 func (k kinds) String() string {
 	var names []string

@@ -76,7 +76,7 @@ func (m *meter) step() {
 // every dialect: servers disagree about them, and the server judges in the end.
 func CompileSchema(raw json.RawMessage) (schema *Schema, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
-		return &Schema{document: newDocument(nil)}, nil
+		return unchecked(), nil
 	}
 	doc, err := readSchema(raw)
 	if err != nil {
@@ -93,6 +93,10 @@ func CompileSchema(raw json.RawMessage) (schema *Schema, err error) {
 	schema = &Schema{document: &document{root: doc}, meter: &meter{}}
 	return schema, schema.compile(doc)
 }
+
+// unchecked is the schema of tools without one, and of those whose own is broken:
+// all that it asks for is a JSON object.
+func unchecked() *Schema { return &Schema{document: &document{}} }
 
 // readSchema decodes the text of a schema.
 func readSchema(raw json.RawMessage) (any, error) {
@@ -188,7 +192,7 @@ func metaError(doc any, err *jsonschema.ValidationError) error {
 // schemaGraph is every compiled schema that validation can reach.
 type schemaGraph struct {
 	seen  map[*jsonschema.Schema]bool
-	queue []*jsonschema.Schema
+	queue []*jsonschema.Schema // still to be walked
 }
 
 func (g *schemaGraph) add(schemas ...*jsonschema.Schema) {
@@ -210,12 +214,13 @@ func (g *schemaGraph) walk(meter *meter) int {
 		meter.step()
 		return nil
 	}}
-	for i := 0; i < len(g.queue); i++ {
-		schema := g.queue[i]
+	for len(g.queue) > 0 {
+		schema := g.queue[0]
+		g.queue = g.queue[1:]
 		schema.Format = count
 		g.addParts(schema)
 	}
-	return len(g.queue)
+	return len(g.seen)
 }
 
 func (g *schemaGraph) addParts(s *jsonschema.Schema) {

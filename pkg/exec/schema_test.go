@@ -96,10 +96,13 @@ func TestCheckProblems(t *testing.T) {
 		{"alternatives of values", `{"properties":{"v":{"oneOf":[{"const":"a"},{"const":"b"}]}}}`, `{"v":"c"}`, []string{`'v' must be one of "a", "b"; got "c"`}},
 		{"nullable keeps the real reason", `{"properties":{"v":{"anyOf":[{"type":"string","minLength":3},{"type":"null"}]}}}`, `{"v":"a"}`, []string{`'v' must have at least 3 characters; got "a"`}},
 		{"one of two names", `{"anyOf":[{"required":["x"]},{"required":["y"]}]}`, `{}`, []string{"missing 'x' (or 'y' instead)"}},
-		{"nearest alternative", `{"properties":{"shape":{"oneOf":[
+		{
+			"nearest alternative", `{"properties":{"shape":{"oneOf":[
 			{"properties":{"kind":{"const":"circle"},"r":{"type":"number"}},"required":["kind","r"]},
 			{"properties":{"kind":{"const":"square"},"side":{"type":"number"}},"required":["kind","side"]}]}}}`,
-			`{"shape":{"kind":"square"}}`, []string{"missing 'shape.side' (number)"}},
+			`{"shape":{"kind":"square"}}`,
+			[]string{"missing 'shape.side' (number)"},
+		},
 		{"several alternatives", `{"oneOf":[{"title":"by name","required":["a","b"]},{"title":"by id","required":["c","d","e"]}]}`, `{}`, []string{
 			"missing 'a' (nearest of the alternatives by name, by id)", "missing 'b'",
 		}},
@@ -161,7 +164,7 @@ func TestUnknownParameters(t *testing.T) {
 		want                    []string
 	}{
 		{"abbreviated", lightSchema, `{"deviceName":"a","action":"on","lvl":5}`, []string{"unknown parameter 'lvl' (did you mean 'level'?)"}},
-		{"misspelt", lightSchema, `{"deviceName":"a","action":"on","levle":5}`, []string{"unknown parameter 'levle' (did you mean 'level'?)"}},
+		{"misspelt", lightSchema, `{"deviceName":"a","action":"on","lebel":5}`, []string{"unknown parameter 'lebel' (did you mean 'level'?)"}},
 		{"nothing near", lightSchema, `{"deviceName":"a","action":"on","zzz":5}`, []string{"unknown parameter 'zzz' (known: action, deviceName, level)"}},
 		{"closed", `{"properties":{"a":{}},"additionalProperties":false}`, `{"b":1}`, []string{"unknown parameter 'b' (known: a)"}},
 		{"closed without names", `{"type":"object","additionalProperties":false}`, `{"b":1}`, []string{"unknown parameter 'b'"}},
@@ -175,7 +178,7 @@ func TestUnknownParameters(t *testing.T) {
 		{"known by a pattern", `{"properties":{"a":{}},"patternProperties":{"^x-":{}}}`, `{"x-y":1}`, nil},
 		{"free keys", `{"type":"object","additionalProperties":{"type":"string"}}`, `{"a":"1"}`, nil},
 		{"any object", `{"type":"object"}`, `{"a":"1"}`, nil},
-		{"open, but misspelt", `{"properties":{"level":{}},"additionalProperties":true}`, `{"levle":1,"other":1}`, []string{"unknown parameter 'levle' (did you mean 'level'?)"}},
+		{"open, but misspelt", `{"properties":{"level":{}},"additionalProperties":true}`, `{"lebel":1,"other":1}`, []string{"unknown parameter 'lebel' (did you mean 'level'?)"}},
 		{"two closed parts of an allOf", `{"allOf":[{"properties":{"a":{}},"additionalProperties":false},{"properties":{"b":{}},"additionalProperties":false}]}`, `{"a":1,"b":1}`, nil},
 		{"no schema", ``, `{"a":1}`, nil},
 		{"no parameters", `{"type":"object","properties":{}}`, `{"a":1}`, []string{"unknown parameter 'a'"}},
