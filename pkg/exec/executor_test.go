@@ -1,0 +1,419 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// handler makes a tool of a function: what runs a tool is a function's business
+// in every implementation type.
+type handler func(ctx context.Context, request Request) (json.RawMessage, error)
+
+func (h handler) CallTool(ctx context.Context, request Request) (json.RawMessage, error) {
+	return h(ctx, request)
+}
+
+// reply is a tool that always gives the same CallToolResult.
+func reply(result string) handler {
+	return func(context.Context, Request) (json.RawMessage, error) { return json.RawMessage(result), nil }
+}
+
+// recorder keeps the events of a bus.
+type recorder struct {
+	mu     sync.Mutex
+	events []Event
+}
+
+func (r *recorder) record(event Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, event)
+}
+
+// notices returns the texts for the log, with their levels.
+func (r *recorder) notices() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var texts []string
+	for _, event := range r.events {
+		if notice, ok := event.(Notice); ok {
+			texts = append(texts, notice.Level.String()+" "+notice.Text)
+		}
+	}
+	return texts
+}
+
+// lightExecutor knows one MCP tool with lightSchema, run by run.
+func lightExecutor(run handler) (*Executor, *recorder) {
+	bus, events := &Bus{}, &recorder{}
+	bus.Subscribe(events.record)
+	registry := NewRegistry(bus)
+	registry.KnowServers("zwave")
+	registry.Register(&Tool{
+		Name: "zwave__light", Plain: "light", Server: "zwave", Type: TypeMCP,
+		InputSchema: json.RawMessage(lightSchema), Implementation: run,
+	})
+	return &Executor{Registry: registry, Bus: bus}, events
+}
+
+const lightArguments = `{"deviceName":"Switch One","action":"on"}`
+
+// EXEC-2, EXEC-4, REG-4: the tool is found, run with its arguments, and its
+// result returned in the envelope.
+func TestCallSucceeds(t *testing.T) {
+	executor, _ := lightExecutor(func(_ context.Context, request Request) (json.RawMessage, error) {
+		if request.Name != "light" || string(request.Arguments) != lightArguments {
+			t.Errorf("the tool was asked for %s %s", request.Name, request.Arguments)
+		}
+		return json.RawMessage(`{"content":[{"type":"text","text":"done"}]}`), nil
+	})
+	result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+	raw, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var envelope map[string]any
+	if err := json.Unmarshal(raw, &envelope); err != nil {
+		t.Fatal(err)
+	}
+	if envelope["success"] != true || envelope["result"] != "done" || envelope["tool_name"] != "zwave__light" {
+		t.Errorf("got %s", raw)
+	}
+	if _, ok := envelope["execution_time_ms"].(float64); !ok {
+		t.Errorf("no execution_time_ms in %s", raw)
+	}
+}
+
+// EXEC-3, EXEC-5, EXEC-7: an invalid call is a result, and never runs.
+func TestInvalidCallNeverRuns(t *testing.T) {
+	executor, _ := lightExecutor(func(context.Context, Request) (json.RawMessage, error) {
+		t.Error("the tool ran")
+		return nil, nil
+	})
+	for arguments, want := range map[string]string{
+		`{}`:                             "Invalid parameters: missing 'deviceName'",
+		`[]`:                             "Invalid parameters: the arguments must be an object",
+		`{"deviceName"`:                  "Invalid parameters: the arguments must be a JSON object",
+		`{"deviceName":1,"action":"on"}`: "Invalid parameters: 'deviceName' must be string; got 1",
+		`{"device_name":"a","deviceName":"b","action":"on"}`: "Invalid parameters: 'device_name' must not be given together with 'deviceName'",
+	} {
+		result := executor.Call(t.Context(), Call{Tool: "zwave__light", Arguments: json.RawMessage(arguments)})
+		if result.Success || KindOf(result.Err) != KindInvalidArguments || !strings.HasPrefix(result.Err.Error(), want) {
+			t.Errorf("%s: got %v", arguments, result.Err)
+		}
+	}
+}
+
+// EXEC-6: an unknown tool is a warning in the log and an error with near names.
+func TestUnknownTool(t *testing.T) {
+	executor, events := lightExecutor(nil)
+	result := executor.Call(t.Context(), Call{Tool: "zwave__lihgt"})
+	if got, want := result.Err.Error(), "Tool 'zwave__lihgt' not found"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := HintOf(result.Err); !strings.Contains(got, "zwave__light") {
+		t.Errorf("the hint %q does not name the near tool", got)
+	}
+	finished := 0
+	for _, event := range events.events {
+		if event, ok := event.(CallFinished); ok && KindOf(event.Result.Err) == KindNotFound {
+			finished++
+		}
+	}
+	if finished != 1 {
+		t.Errorf("%d events tell of it, want 1", finished)
+	}
+}
+
+// EXEC-5, EXEC-8: errors and panics of a tool are results.
+func TestToolFailures(t *testing.T) {
+	tests := []struct {
+		name string
+		run  handler
+		kind Kind
+		want string
+	}{
+		{"isError", reply(`{"isError":true,"content":[{"type":"text","text":"no such device"}]}`), KindTool, "no such device"},
+		{"an error", func(context.Context, Request) (json.RawMessage, error) { return nil, &ToolError{Message: "boom"} }, KindTool, "boom"},
+		{"a panic", func(context.Context, Request) (json.RawMessage, error) { panic("boom") }, KindTool, "boom"},
+		{"a malformed reply", reply(`[]`), KindProtocol, "malformed"},
+		{"no reply", reply(``), KindProtocol, "malformed"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			executor, _ := lightExecutor(test.run)
+			result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+			if result.Success || KindOf(result.Err) != test.kind || !strings.Contains(result.Err.Error(), test.want) {
+				t.Errorf("got %v (%s)", result.Err, KindOf(result.Err))
+			}
+		})
+	}
+}
+
+// untilCancelled is a tool that answers only when it is told to stop.
+func untilCancelled(ctx context.Context, _ Request) (json.RawMessage, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// EXEC-10: 30 s unless configured, and the nearest setting wins.
+func TestTimeouts(t *testing.T) {
+	tests := []struct {
+		name     string
+		call     time.Duration
+		defaults time.Duration
+		want     time.Duration
+	}{
+		{"by default", 0, 0, 30 * time.Second},
+		{"configured", 0, 5 * time.Second, 5 * time.Second},
+		{"for the call", 2 * time.Second, 5 * time.Second, 2 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				executor, _ := lightExecutor(untilCancelled)
+				executor.Defaults.Timeout = test.defaults
+				result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: test.call})
+				if KindOf(result.Err) != KindTimeout || result.Duration != test.want || !strings.Contains(result.Err.Error(), test.want.String()) {
+					t.Errorf("got %v after %s, want a timeout after %s", result.Err, result.Duration, test.want)
+				}
+			})
+		})
+	}
+}
+
+// EXEC-10: progress restarts the idle timeout; the absolute limit stays.
+func TestProgressRestartsTheIdleTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		executor, _ := lightExecutor(func(ctx context.Context, request Request) (json.RawMessage, error) {
+			for {
+				select {
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				case <-time.After(20 * time.Second):
+					request.Progress(Progress{Progress: 1})
+				}
+			}
+		})
+		result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments), MaxTime: 70 * time.Second})
+		var timeout *TimeoutError
+		if !errors.As(result.Err, &timeout) || timeout.Idle || result.Duration != 70*time.Second {
+			t.Errorf("got %v after %s", result.Err, result.Duration)
+		}
+	})
+}
+
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	executor, _ := lightExecutor(func(ctx context.Context, request Request) (json.RawMessage, error) {
+		cancel()
+		return untilCancelled(ctx, request)
+	})
+	result := executor.Call(ctx, Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+	if KindOf(result.Err) != KindInterrupted {
+		t.Errorf("got %v", result.Err)
+	}
+}
+
+// EXEC-12, EXEC-13: the time is that of the whole call, and a slow one is warned of.
+func TestSlowCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		executor, events := lightExecutor(func(context.Context, Request) (json.RawMessage, error) {
+			time.Sleep(1500 * time.Millisecond) // of the bubble's own clock
+			return json.RawMessage(`{"content":[]}`), nil
+		})
+		result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+		if Milliseconds(result.Duration) != 1500 {
+			t.Errorf("the call took %s", result.Duration)
+		}
+		wantTexts(t, "notices", events.notices(), []string{"WARN slow call: zwave__light took 1500 ms"})
+	})
+}
+
+// EXEC-11: every call is told of at its start and at its end, with what was sent.
+func TestCallEvents(t *testing.T) {
+	executor, events := lightExecutor(reply(`{"content":[]}`))
+	executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(`{"device_name":"a","action":"on"}`)})
+	var got []string
+	for _, event := range events.events {
+		switch event := event.(type) {
+		case CallStarted:
+			got = append(got, fmt.Sprintf("started %s %s", event.Tool, event.Arguments))
+		case CallFinished:
+			got = append(got, fmt.Sprintf("finished %v %s", event.Result.Success, event.Arguments))
+		case Notice: // NORM-5
+			got = append(got, event.Text)
+		}
+	}
+	wantTexts(t, "events", got, []string{
+		`started zwave__light {"device_name":"a","action":"on"}`,
+		"normalized parameters of zwave__light: {device_name: …} → {deviceName: …}",
+		`finished true {"deviceName":"a","action":"on"}`,
+	})
+}
+
+// VAL-2: an unknown parameter is passed on with a warning; --strict refuses it.
+func TestUnknownParameterIsPassedOn(t *testing.T) {
+	const arguments = `{"deviceName":"a","action":"on","lvl":5}`
+	var sent json.RawMessage
+	executor, _ := lightExecutor(func(_ context.Context, request Request) (json.RawMessage, error) {
+		sent = request.Arguments
+		return json.RawMessage(`{"content":[]}`), nil
+	})
+	result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(arguments)})
+	if !result.Success || string(sent) != arguments {
+		t.Errorf("got %v, sent %s", result.Err, sent)
+	}
+	wantTexts(t, "warnings", result.Warnings, []string{"unknown parameter 'lvl' (did you mean 'level'?)"})
+
+	executor.Defaults.Strict = true
+	result = executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(arguments)})
+	if KindOf(result.Err) != KindInvalidArguments || !strings.Contains(result.Err.Error(), "unknown parameter 'lvl'") {
+		t.Errorf("--strict: got %v", result.Err)
+	}
+}
+
+// VAL-3: a broken schema is a warning, and the server judges; what is not an
+// object is still refused.
+func TestBrokenSchemaDoesNotBlock(t *testing.T) {
+	for _, schema := range []string{`[]`, `{"type":"strnig"}`, `{"$ref":"https://example.com/x"}`, `{"$ref":"#"}`, doubling("allOf", "{}", 60)} {
+		registry := NewRegistry(nil)
+		registry.Register(&Tool{
+			Name: "s__t", Plain: "t", Server: "s", Type: TypeMCP,
+			InputSchema: json.RawMessage(schema), Implementation: reply(`{"content":[]}`),
+		})
+		executor := &Executor{Registry: registry}
+		result := executor.Call(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(`{"a":1}`)})
+		if !result.Success || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "schema of s__t is broken") {
+			t.Errorf("%s: got %v, warnings %q", shorten(schema, 80), result.Err, result.Warnings)
+		}
+		if result := executor.Call(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(`[]`)}); result.Success {
+			t.Errorf("%s: an array was sent as arguments", shorten(schema, 80))
+		}
+	}
+}
+
+// EXEC-14: output is cut at the limit, at a character's border, and says so.
+func TestLargeOutputIsCut(t *testing.T) {
+	executor, _ := lightExecutor(reply(`{"content":[{"type":"text","text":"` + strings.Repeat("é", 100) + `"}]}`))
+	executor.Defaults.MaxOutput = 33
+	result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+	if result.Truncated == nil || *result.Truncated != (Truncated{ShownBytes: 32, TotalBytes: 200}) {
+		t.Fatalf("got %+v", result.Truncated)
+	}
+	if got := result.String(); !strings.HasSuffix(got, "\n[output cut: 32 of 200 bytes shown]") || !strings.HasPrefix(got, "é") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// EXEC-15, EXEC-16: every result has a text, and bytes in it are named, not shown.
+func TestResultText(t *testing.T) {
+	const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	tests := []struct{ reply, want string }{
+		{`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, "a\nb"},
+		{`{"content":[],"structuredContent":{"t":21}}`, `{"t":21}`},
+		{`{"content":[{"type":"image","mimeType":"image/png","data":"` + pixel + `"}]}`, "[image image/png 70 B 1×1]"},
+		{`{"content":[{"type":"audio","mimeType":"audio/wav","data":"!"}]}`, "[audio audio/wav, not valid base64"},
+	}
+	for _, test := range tests {
+		executor, _ := lightExecutor(reply(test.reply))
+		result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+		if got := result.String(); !strings.HasPrefix(got, test.want) || strings.Contains(got, pixel) {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
+// REG-1, REG-3: one ordered collection; a later tool of a name takes its place.
+func TestRegisterTwice(t *testing.T) {
+	bus, events := &Bus{}, &recorder{}
+	bus.Subscribe(events.record)
+	registry := NewRegistry(bus)
+	registry.Register(&Tool{Name: "a", Description: "old"}, &Tool{Name: "b"}, &Tool{Name: "a", Description: "new"})
+	var got []string
+	for _, tool := range registry.All() {
+		got = append(got, tool.Name+tool.Description)
+	}
+	wantTexts(t, "tools", got, []string{"anew", "b"})
+	if notices := events.notices(); len(notices) != 1 || !strings.HasPrefix(notices[0], "WARN") {
+		t.Errorf("notices: %q", notices)
+	}
+}
+
+// REG-4, ROUTE-1, ROUTE-2: names that find a tool, and those that do not.
+func TestFind(t *testing.T) {
+	registry := NewRegistry(nil)
+	registry.KnowServers("one", "two", "two__b")
+	for _, name := range []string{"one__echo", "two__echo", "two__b__list", "two__only"} {
+		server := ServerOf(name, []string{"one", "two", "two__b"})
+		registry.Register(&Tool{Name: name, Server: server, Plain: strings.TrimPrefix(name, server+Separator), Type: TypeMCP})
+	}
+	registry.Register(&Tool{Name: "weather", Plain: "weather", Type: TypeMock, Aliases: []string{"get_weather"}})
+	for name, want := range map[string]string{
+		"one__echo": "one__echo", "two__echo": "two__echo", "only": "two__only", "list": "two__b__list",
+		"weather": "weather", "get_weather": "weather",
+	} {
+		if tool, err := registry.Find(name); err != nil || tool.Name != want {
+			t.Errorf("%s: got %v, %v", name, tool, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"echo":        "Tool 'echo' is ambiguous: one__echo, two__echo",
+		"three__echo": "Tool 'three__echo' not found: no server is named 'three' (known servers: one, two, two__b)",
+		"wether":      "Tool 'wether' not found",
+		"":            "Tool '' not found",
+	} {
+		if tool, err := registry.Find(name); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, %v", name, tool, err)
+		}
+	}
+	registry.Prefer("two")
+	if tool, err := registry.Find("echo"); err != nil || tool.Name != "two__echo" {
+		t.Errorf("echo of the preferred server: got %v, %v", tool, err)
+	}
+}
+
+// The envelope keeps text readable: no escapes of <, > and &.
+func TestEnvelopeText(t *testing.T) {
+	raw, err := (&Result{Success: true, Value: json.RawMessage(`"<&>"`)}).MarshalJSON()
+	if err != nil || !bytes.Contains(raw, []byte(`"<&>"`)) {
+		t.Errorf("got %s, %v", raw, err)
+	}
+}
+
+func BenchmarkExecutorMock(b *testing.B) {
+	executor, _ := lightExecutor(reply(`{"content":[{"type":"text","text":"done"}]}`))
+	executor.Bus = nil
+	call := Call{Tool: "light", Arguments: json.RawMessage(lightArguments)}
+	for b.Loop() {
+		if result := executor.Call(b.Context(), call); !result.Success {
+			b.Fatal(result.Err)
+		}
+	}
+}
+
+// REG-4: among 10,000 tools.
+func BenchmarkFind(b *testing.B) {
+	registry := NewRegistry(nil)
+	for i := range 10_000 {
+		name := fmt.Sprintf("tool_%d", i)
+		registry.Register(&Tool{Name: "server__" + name, Server: "server", Plain: name, Type: TypeMCP})
+	}
+	for _, name := range []string{"server__tool_9999", "tool_9999"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := registry.Find(name); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
