@@ -243,7 +243,7 @@ func TestParseArgsBadObject(t *testing.T) {
 		{"deep", strings.Repeat(`{"a":`, 600) + "1" + strings.Repeat("}", 600), "nested deeper", ""},
 		{"UTF-16", "@" + write(t, "utf16.json", "\xff\xfe{\x00}\x00"), "not valid UTF-8", ""},
 		{"empty file", "@" + write(t, "empty.json", ""), "empty where JSON is expected", ""},
-		{"missing file", "@/does/not/exist", "cannot read /does/not/exist: no such file", ""},
+		{"missing file", "@/does/not/exist", "cannot read /does/not/exist: ", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

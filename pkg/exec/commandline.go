@@ -155,6 +155,10 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// maxHint is the length in bytes beyond which a hint leaves out what was given:
+// nobody pastes a file's content.
+const maxHint = 2000
+
 // Hint is a command that works: the arguments that are right as they were given,
 // and examples for those that are missing or wrong.
 func (e *InvalidArgumentsError) Hint() string {
@@ -185,7 +189,11 @@ func (e *InvalidArgumentsError) Hint() string {
 		}
 	}
 	list = e.completed(list, examples)
-	return "for example: " + CommandLine(e.Tool, object(list))
+	line := CommandLine(e.Tool, object(list))
+	if len(line) > maxHint {
+		line = CommandLine(e.Tool, example)
+	}
+	return "for example: " + line
 }
 
 // completed replaces given values that miss something inside by examples.

@@ -224,6 +224,15 @@ func unquoteShell(line string) []string {
 	return words
 }
 
+func TestLongHint(t *testing.T) {
+	arguments := json.RawMessage(`{"deviceName":"` + strings.Repeat("x", maxHint) + `"}`)
+	tool := &Tool{Name: "light", Type: TypeMCP, InputSchema: json.RawMessage(lightSchema)}
+	refused := &InvalidArgumentsError{Tool: tool, Problems: []Problem{{Path: "action", Reason: ReasonMissing}}, Arguments: arguments}
+	if got, want := HintOf(refused), "for example: toolx call light --arg deviceName=example --arg action=on"; got != want {
+		t.Errorf("got %s", shorten(got, 200))
+	}
+}
+
 // VAL-1, EXEC-7: the hint of a refused call is a command that works.
 func TestInvalidArgumentsHint(t *testing.T) {
 	tool := &Tool{Name: "zwave__control", Type: TypeMCP, InputSchema: json.RawMessage(lightSchema)}
