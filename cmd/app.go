@@ -111,7 +111,6 @@ type toolboxOptions struct {
 	tellsFailures bool
 }
 
-
 // toolbox reads the config and gathers the tools that need no server. It starts
 // nothing.
 func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
