@@ -5,6 +5,7 @@ package main
 
 import (
 	"os"
+
 	"toolx/pkg/servers/fake"
 )
 
