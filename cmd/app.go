@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -241,23 +240,20 @@ func (a *App) record(loaded *config.Config) error {
 // recordHistory keeps the execution log. A log that cannot be kept never fails a
 // call.
 func (a *App) recordHistory() {
-	log, err := history.Open(history.DefaultPath(), a.mask)
+	log, err := history.Open(stateFile("history.jsonl"), a.mask)
 	if err != nil {
-		a.log.Info("the execution log is not kept: " + err.Error())
+		a.log.Info(err.Error())
 		return
 	}
+	log.Notice = func(err error) { a.log.Warn(err.Error()) }
 	a.bus.Subscribe(log.Record)
-	a.onClose(func(context.Context) {
-		if err := log.Close(); err != nil {
-			a.log.Info("the execution log is not kept: " + err.Error())
-		}
-	})
+	a.onClose(func(context.Context) { log.Close() })
 }
 
-// stateFile is the path of a file or folder in toolx's XDG state folder, empty
-// where there is no home to put it in.
+// stateFile is the path of a file or folder in toolx's folder for state (XDG Base
+// Directory Specification), empty where there is no home to put it in.
 func stateFile(name string) string {
-	if xdg.StateHome == "" || !filepath.IsAbs(xdg.StateHome) || strings.HasPrefix(xdg.StateHome, string(os.PathSeparator)+".") {
+	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
 		return ""
 	}
 	return filepath.Join(xdg.StateHome, "toolx", name)

@@ -69,18 +69,18 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if o.json {
 		return render.ToolJSON(app.Console.Out, tool, app.outScreen())
 	}
-	facts := render.ToolFacts{Example: exampleOf(tool, o.server), Timeout: box.timeoutOf(tool)}
+	facts := render.ToolFacts{Example: exampleOf(tool), Timeout: box.timeoutOf(tool)}
 	return render.Tool(app.Console.Out, tool, facts, app.outScreen())
 }
 
 // exampleOf is a command line that calls the tool with arguments made from its
 // schema, empty where none can be made.
-func exampleOf(tool *exec.Tool, server []string) string {
+func exampleOf(tool *exec.Tool) string {
 	arguments, err := exec.Example(tool.InputSchema)
 	if err != nil {
 		return ""
 	}
-	return exec.CommandLine(tool, arguments, server...)
+	return exec.CommandLine(tool, arguments)
 }
 
 // timeoutOf is the idle timeout that a call of the tool would have.

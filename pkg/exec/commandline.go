@@ -14,14 +14,13 @@ import (
 // object, quoted for a POSIX shell. ParseArgs makes the same object of it: text
 // and numbers go as --arg k=v where the schema reads them back as what they are,
 // all else as --arg k:=JSON, and what no single argument can say as --args.
-// server, where it is given, is the command line of the tool's server, which then
-// stands behind "--".
-func CommandLine(tool *Tool, arguments json.RawMessage, server ...string) string {
+// The command line of a server that no config knows stands behind "--".
+func CommandLine(tool *Tool, arguments json.RawMessage) string {
 	words := callWords(tool, arguments)
-	if len(server) > 0 {
+	if len(tool.Launch) > 0 {
 		words = append(words, "--")
 	}
-	for _, word := range server {
+	for _, word := range tool.Launch {
 		words = append(words, shellQuote(word))
 	}
 	return strings.Join(words, " ")

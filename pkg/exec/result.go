@@ -36,7 +36,13 @@ type Result struct {
 	Truncated *Truncated
 	// Warnings are remarks for the user: unknown parameters, a broken schema.
 	Warnings []string
+
+	valueIsContent bool
 }
+
+// ValueIsContent says that Value is the content array itself: the answer was
+// neither structured nor text alone.
+func (r *Result) ValueIsContent() bool { return r.valueIsContent }
 
 // Timing splits the time of a call, in milliseconds.
 type Timing struct {
@@ -135,7 +141,7 @@ func (r *Result) text() string {
 	if json.Unmarshal(r.Value, &text) == nil {
 		return text
 	}
-	if len(r.Content) > 0 && bytes.HasPrefix(r.Value, []byte("[")) && r.contentIsValue() {
+	if r.valueIsContent {
 		lines := make([]string, len(r.Content))
 		for i, block := range r.Content {
 			lines[i] = ParseBlock(block).String()
@@ -169,24 +175,26 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 		return nil
 	}
 	r.Success = true
-	value, err := valueOf(reply)
-	if err != nil {
+	var err error
+	if r.Value, r.valueIsContent, err = valueOf(reply); err != nil {
 		return err
 	}
-	r.Value = value
 	r.cut(limit)
 	return nil
 }
 
-// valueOf picks the answer as the contract orders it.
-func valueOf(reply shaped) (json.RawMessage, error) {
+// valueOf picks the answer as the contract orders it, and says whether it is the
+// content array itself.
+func valueOf(reply shaped) (value json.RawMessage, isContent bool, err error) {
 	if len(reply.StructuredContent) > 0 && !bytes.Equal(reply.StructuredContent, []byte("null")) {
-		return reply.StructuredContent, nil
+		return reply.StructuredContent, false, nil
 	}
 	if text, ok := allText(reply.Content); ok {
-		return marshalJSON(text)
+		value, err = marshalJSON(text)
+		return value, false, err
 	}
-	return marshalJSON(reply.Content)
+	value, err = marshalJSON(reply.Content)
+	return value, true, err
 }
 
 // allText joins text blocks by newlines; ok is false where any block is not text.
@@ -237,22 +245,8 @@ func (r *Result) cut(limit int64) {
 	if err != nil {
 		return
 	}
-	r.Value = value
+	r.Value, r.valueIsContent = value, false
 	r.Truncated = &Truncated{ShownBytes: int64(len(short)), TotalBytes: total}
-}
-
-// contentIsValue says that Value is the content array itself.
-func (r *Result) contentIsValue() bool {
-	var elements []json.RawMessage
-	if json.Unmarshal(r.Value, &elements) != nil || len(elements) != len(r.Content) {
-		return false
-	}
-	for i := range elements {
-		if !bytes.Equal(elements[i], r.Content[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // contentSaysMore says whether the content array holds what Value does not. A
@@ -269,7 +263,7 @@ func (r *Result) contentSaysMore() bool {
 		}
 		return len(r.Content) != 1 || !sameJSON([]byte(ParseBlock(r.Content[0]).Text), r.Value)
 	}
-	return !r.contentIsValue()
+	return !r.valueIsContent
 }
 
 // sameJSON compares two JSON texts by value.

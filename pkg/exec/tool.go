@@ -34,6 +34,9 @@ type Tool struct {
 	Plain string
 	// Type says what runs the tool.
 	Type Type
+	// Launch is the command line of the tool's server where that was given on
+	// toolx's own command line; a command that calls the tool must repeat it.
+	Launch []string
 
 	Title       string
 	Description string

@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -63,41 +61,12 @@ type Log struct {
 
 // Open returns the log at path. Nothing touches the disk before the first call is
 // recorded. masker hides secrets; nil hides those that show by name and shape. The
-// error says that there is no path, as DefaultPath has none without a home.
+// error says that there is no path.
 func Open(path string, masker *mask.Masker) (*Log, error) {
 	if path == "" {
 		return nil, errors.New("calls are not logged: no home directory; set HOME or XDG_STATE_HOME")
 	}
 	return &Log{path: path, masker: masker, limit: maxSize}, nil
-}
-
-// DefaultPath is where the log is kept: toolx/history.jsonl in the folder for state
-// (XDG Base Directory Specification 0.8), which is $XDG_STATE_HOME where that is an
-// absolute path, else ~/.local/state, or what the system has in its place. It is
-// empty where there is no home directory.
-func DefaultPath() string {
-	folder := stateFolder(runtime.GOOS, os.Getenv)
-	if folder == "" {
-		return ""
-	}
-	return filepath.Join(folder, "toolx", "history.jsonl")
-}
-
-func stateFolder(system string, getenv func(string) string) string {
-	if folder := getenv("XDG_STATE_HOME"); filepath.IsAbs(folder) {
-		return folder
-	}
-	if system == "windows" {
-		return getenv("LOCALAPPDATA")
-	}
-	home := getenv("HOME")
-	switch {
-	case !filepath.IsAbs(home):
-		return ""
-	case system == "darwin":
-		return filepath.Join(home, "Library", "Application Support")
-	}
-	return filepath.Join(home, ".local", "state")
 }
 
 // Record writes an entry where event is an exec.CallFinished, and does nothing for
@@ -122,11 +91,10 @@ func (l *Log) Record(event exec.Event) {
 }
 
 // Close ends the log: later events are not written. There is nothing to flush.
-func (l *Log) Close() error {
+func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	return nil
 }
 
 func (l *Log) entry(event exec.CallFinished) Entry {

@@ -112,7 +112,7 @@ func writeText(out *bufio.Writer, result *exec.Result, screen Screen) error {
 		return nil
 	case isString(result.Value):
 		return writeString(out, result.Value, screen)
-	case isContent(result):
+	case result.ValueIsContent():
 		return writeBlocks(out, result.Content, screen)
 	case screen.TTY:
 		return jsonLine(out, indent(result.Value), screen)
@@ -193,29 +193,6 @@ func (l *lastByte) WriteString(s string) (int, error) {
 		l.last = s[len(s)-1]
 	}
 	return l.out.WriteString(s)
-}
-
-// isContent says whether the value is the content array, rather than a structured
-// value that is an array.
-func isContent(result *exec.Result) bool {
-	if len(result.Content) == 0 || result.Value[0] != '[' {
-		return false
-	}
-	var reply struct {
-		StructuredContent structured `json:"structuredContent"`
-	}
-	if result.Raw != nil && json.Unmarshal(result.Raw, &reply) != nil {
-		return false
-	}
-	return !bool(reply.StructuredContent)
-}
-
-// structured says whether there is a value, without keeping a copy of it.
-type structured bool
-
-func (s *structured) UnmarshalJSON(raw []byte) error {
-	*s = structured(!bytes.Equal(raw, []byte("null")))
-	return nil
 }
 
 // TruncationRemark is what to tell on stderr of a result whose output was cut

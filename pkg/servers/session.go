@@ -232,6 +232,9 @@ func (s *Session) takePage(server *config.Server, result json.RawMessage) (next 
 		tool.Name = server.Name + exec.Separator + tool.Plain
 		tool.Server, tool.Type, tool.Implementation = server.Name, exec.TypeMCP, s
 		tool.Timeout = server.Timeout
+		if server.OnCommandLine() {
+			tool.Launch = append([]string{server.Command}, server.Args...)
+		}
 		tool.Rename, tool.KeepNames = server.Normalize[tool.Plain], server.KeepNames
 		s.tools = append(s.tools, tool)
 	}
