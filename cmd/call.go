@@ -178,28 +178,42 @@ func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 // returns is the call's own, marked as reported where the output has told it.
 func (a *App) printResult(result *exec.Result, o callOptions, jq *render.JQ) error {
 	a.live.Clear()
-	if o.save != "" && result.Success {
-		paths, err := render.SaveBlocks(o.save, result)
-		for _, path := range paths {
-			fmt.Fprintln(a.live, render.Safe(path))
-		}
-		if err != nil {
-			return err
-		}
-	}
+	saveErr := a.saveBlocks(o.save, result)
 	err := render.Result(a.Console.Out, result, render.ResultOptions{
 		Format: render.Format(o.output), JQ: jq, Screen: a.outScreen(),
 	})
 	if err != nil {
-		return err
+		// Part of the answer may be on stdout already: an envelope has no place there.
+		a.tell(err)
+		return &reportedError{err}
 	}
 	if remark := render.TruncationRemark(result); remark != "" {
 		a.log.Warn(remark)
 	}
-	if result.Err != nil && (o.output == "json" || o.output == "yaml") {
+	switch {
+	case saveErr != nil:
+		a.tell(saveErr)
+		return &reportedError{saveErr}
+	case result.Err != nil && (o.output == "json" || o.output == "yaml"):
 		return &reportedError{result.Err}
 	}
 	return result.Err
+}
+
+// saveBlocks writes the binary blocks of a result into a folder, if one was named,
+// and tells their paths. The result is printed all the same where that fails.
+func (a *App) saveBlocks(folder string, result *exec.Result) error {
+	if folder == "" || !result.Success {
+		return nil
+	}
+	paths, err := render.SaveBlocks(folder, result)
+	for _, path := range paths {
+		fmt.Fprintln(a.live, render.Safe(path))
+	}
+	if err != nil {
+		return &exec.UsageError{Message: "--save: " + err.Error(), Fix: "name a folder that can be written"}
+	}
+	return nil
 }
 
 // printRequest prints the request that a call would send (--dry-run).

@@ -3,6 +3,9 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
@@ -70,13 +73,46 @@ type reportedError struct{ error }
 func (e *reportedError) Unwrap() error { return e.error }
 
 // report tells the user of err, unless that has been done, and returns the exit
-// code.
-func (a *App) report(err error) int {
+// code. Under --json it fills the envelope and prints that on stdout.
+func (a *App) report(err error, envelope *exec.Result) int {
 	var reported *reportedError
 	var status *exitStatus
-	if err != nil && !errors.As(err, &reported) && !errors.As(err, &status) && !console.IsBrokenPipe(err) {
-		a.live.Stop()
+	if err == nil || errors.As(err, &reported) || errors.As(err, &status) || console.IsBrokenPipe(err) {
+		return exitCode(err)
+	}
+	a.live.Stop()
+	if envelope != nil {
+		envelope.Err = err
+		if render.Result(a.Console.Out, envelope, render.ResultOptions{Format: render.FormatJSON, Screen: a.outScreen()}) == nil {
+			return exitCode(err)
+		}
+	}
+	a.tell(err)
+	return exitCode(err)
+}
+
+// tell tells of a failure on stderr. A reader that has gone is none.
+func (a *App) tell(err error) {
+	if !console.IsBrokenPipe(err) {
 		_ = render.Error(a.live, err, a.screen())
 	}
-	return exitCode(err)
+}
+
+// envelopeOf is the empty envelope of a verb that was asked for JSON, nil where it
+// was not. Parsing ends at the first wrong flag: --json may stand behind it.
+func envelopeOf(verb *cobra.Command, args []string) *exec.Result {
+	flags := verb.Flags()
+	asked, err := flags.GetBool("json")
+	if err != nil {
+		return nil // the verb has no such flag
+	}
+	output, _ := flags.GetString("output")
+	if !asked && output != "json" && !slices.Contains(args, "--json") {
+		return nil
+	}
+	result := &exec.Result{}
+	if verb.Name() != "list" {
+		result.ToolName = flags.Arg(0)
+	}
+	return result
 }

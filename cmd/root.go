@@ -27,8 +27,8 @@ func Main(c *console.Console, args []string) int {
 	app := newApp(c)
 	root := newRootCommand(app)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	code := app.report(err)
+	verb, err := root.ExecuteContextC(ctx)
+	code := app.report(err, envelopeOf(verb, args))
 	app.close(ctx, hurry)
 	return code
 }
