@@ -166,16 +166,15 @@ func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 func (p *Pool) Need(ctx context.Context, tool string) error {
 	registry := p.options.Registry
 	if server := exec.ServerOf(tool, p.order); server != "" {
-		if _, err := p.Open(ctx, server); err != nil {
-			return err
-		}
-		_, err := registry.Find(tool)
-		return err
+		return p.needFrom(ctx, server, tool)
 	}
-	if registry.Preferred() == "" {
-		if _, err := registry.Find(tool); err == nil {
-			return nil
-		}
+	if preferred := registry.Preferred(); preferred != "" {
+		// Without that server there is no telling what the name means: another tool
+		// of the name must not run in its place.
+		return p.needFrom(ctx, preferred, tool)
+	}
+	if _, err := registry.Find(tool); err == nil {
+		return nil
 	}
 	openings := p.beginAll(ctx)
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.tried }); err != nil {
@@ -200,6 +199,15 @@ func (p *Pool) Need(ctx context.Context, tool string) error {
 	if len(failures) > 0 {
 		return fmt.Errorf("%w; a server that was not reached may have it: %w", err, errors.Join(failures...))
 	}
+	return err
+}
+
+// needFrom opens one server and looks for the tool then.
+func (p *Pool) needFrom(ctx context.Context, server, tool string) error {
+	if _, err := p.Open(ctx, server); err != nil {
+		return err
+	}
+	_, err := p.options.Registry.Find(tool)
 	return err
 }
 
