@@ -1,0 +1,120 @@
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/itchyny/gojq"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"toolx/cmd"
+	"toolx/pkg/console"
+	"toolx/pkg/servers/fake"
+)
+
+// TestMain makes the test binary serve as toolx and as the fake MCP server, when it
+// is called by their names: every test of this package runs real processes.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"toolx":      func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
+		"fakeserver": func() { os.Exit(fake.Main(os.Args[1:])) },
+	})
+}
+
+// TestScript runs what users type: every verb, every exit code, and what is wrong
+// with config, arguments and servers. What a script proves stands in its comments.
+//
+// Besides testscript's own commands, scripts have
+//
+//	exits CODE PROGRAM ARG…  the program ends with exactly this exit code
+//	jq FILE EXPR             the one JSON value in a file (or stdout) is as EXPR demands
+//
+// and a server of the fake's modes is "fakeserver MODE…".
+func TestScript(t *testing.T) {
+	root := t.TempDir()
+	// The search for a config goes upwards; what lies above the scripts' folders on
+	// this machine must not be found.
+	if err := os.WriteFile(filepath.Join(root, "toolx.yaml"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "testdata", "script"),
+		WorkdirRoot:         root,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               isolate,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+			"jq":    jq,
+		},
+	})
+}
+
+// isolate gives a script a home of its own.
+func isolate(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, ".home")
+	env.Vars = append(env.Vars, homeVariables(home)...)
+	return os.MkdirAll(home, 0o700)
+}
+
+// homeVariables keep toolx away from the user's own files. The last one takes a
+// second off the end of every process under the race detector.
+func homeVariables(home string) []string {
+	return []string{
+		"HOME=" + home,
+		"USERPROFILE=" + home,
+		"XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
+		"XDG_STATE_HOME=" + filepath.Join(home, "state"),
+		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"),
+		"GORACE=atexit_sleep_ms=0",
+	}
+}
+
+// exits runs a program and wants an exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// jq wants EXPR to be true of the JSON in a file.
+func jq(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: jq FILE EXPR")
+	}
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader([]byte(ts.ReadFile(args[0]))))
+	if err := decoder.Decode(&value); err != nil {
+		ts.Fatalf("%s is not JSON: %v", args[0], err)
+	}
+	if decoder.More() {
+		ts.Fatalf("%s holds more than one JSON value", args[0])
+	}
+	query, err := gojq.Parse(args[1])
+	ts.Check(err)
+	results := query.Run(value)
+	result, _ := results.Next()
+	if result != true {
+		ts.Fatalf("%s is %v, want true", args[1], result)
+	}
+}
