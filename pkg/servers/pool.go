@@ -60,6 +60,7 @@ type entry struct {
 type opening struct {
 	tried   chan struct{} // closed when the first attempt has ended
 	done    chan struct{} // closed when session or err is set
+	cancel  context.CancelFunc
 	session *Session
 	err     error
 }
@@ -114,10 +115,12 @@ func (p *Pool) begin(ctx context.Context, e *entry) *opening {
 	if o := e.opening; o != nil && !o.over() {
 		return o
 	}
-	o := &opening{tried: make(chan struct{}), done: make(chan struct{})}
+	ctx, cancel := context.WithCancel(ctx)
+	o := &opening{tried: make(chan struct{}), done: make(chan struct{}), cancel: cancel}
 	e.opening = o
 	go func() {
 		defer close(o.done)
+		defer cancel()
 		o.session, o.err = p.connect(ctx, e.server, sync.OnceFunc(func() { close(o.tried) }))
 	}()
 	return o
@@ -308,7 +311,7 @@ func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {
 }
 
 // Close closes all sessions in parallel; ctx bounds the wait. What is still being
-// opened is waited for: its own context ends it.
+// opened is given up: a server that is to be tried again holds nobody back (MCP-5).
 func (p *Pool) Close(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, e := range p.entries {
@@ -319,6 +322,7 @@ func (p *Pool) Close(ctx context.Context) {
 			continue
 		}
 		wait.Go(func() {
+			o.cancel()
 			<-o.done
 			if o.session != nil {
 				o.session.Close(ctx)
