@@ -1,13 +1,13 @@
 package builtin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // An answer is a handler's work: it returns any value that marshals to JSON. An
@@ -20,7 +20,7 @@ type answer func(ctx context.Context, request exec.Request) (any, error)
 func (a answer) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
 	value, err := a(ctx, request)
 	if err == nil {
-		raw, err := encode(value)
+		raw, err := rawjson.Marshal(value)
 		if err != nil {
 			return nil, fmt.Errorf("writing the result of %s: %w", request.Name, err)
 		}
@@ -51,7 +51,7 @@ func structuredReply(value json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(reply{Content: []json.RawMessage{block}, StructuredContent: value})
+	return rawjson.Marshal(reply{Content: []json.RawMessage{block}, StructuredContent: value})
 }
 
 // textReply answers with text alone.
@@ -60,7 +60,7 @@ func textReply(text string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(reply{Content: []json.RawMessage{block}})
+	return rawjson.Marshal(reply{Content: []json.RawMessage{block}})
 }
 
 // failureReply says that the tool ran and failed.
@@ -69,26 +69,14 @@ func failureReply(message string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(reply{Content: []json.RawMessage{block}, IsError: true})
+	return rawjson.Marshal(reply{Content: []json.RawMessage{block}, IsError: true})
 }
 
 func textBlock(text string) (json.RawMessage, error) {
-	return encode(struct {
+	return rawjson.Marshal(struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}{"text", text})
-}
-
-// encode is json.Marshal without the escaping of <, > and &, which only HTML
-// needs.
-func encode(value any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
 // decode reads a call's arguments. They fit the handler's own schema already; a

@@ -20,6 +20,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // Services are what the tools need of their surroundings. Each field may be left
@@ -146,7 +147,7 @@ func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
 			definition.InputSchema = model.InputSchema
 		}
 		if definition.Annotations == nil {
-			annotations, err := encode(model.Annotations)
+			annotations, err := rawjson.Marshal(model.Annotations)
 			if err != nil {
 				return nil, err
 			}
@@ -156,7 +157,7 @@ func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
 	if definition.InputSchema == nil {
 		definition.InputSchema = json.RawMessage(`{"type":"object"}`)
 	}
-	return encode(definition)
+	return rawjson.Marshal(definition)
 }
 
 // A handler is one tool that is compiled in.

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // maxMockFile is the size in bytes of the largest file that a mock's content
@@ -107,7 +108,7 @@ func (m *mock) blocks() (json.RawMessage, error) {
 	if len(does.MockResponse) > 0 && does.MockResponse[0] == '{' {
 		answer.StructuredContent = does.MockResponse
 	}
-	return encode(answer)
+	return rawjson.Marshal(answer)
 }
 
 // load replaces the "path" of an image or audio block by the file's bytes, read
@@ -135,19 +136,19 @@ func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
 	delete(fields, "path")
 	set := func(name, value string) {
 		if fields[name] == nil {
-			fields[name], _ = encode(value) // a string always marshals
+			fields[name], _ = rawjson.Marshal(value) // a string always marshals
 		}
 	}
 	set("mimeType", http.DetectContentType(data))
 	set("data", base64.StdEncoding.EncodeToString(data))
-	return encode(fields)
+	return rawjson.Marshal(fields)
 }
 
 // asItIs makes value the result: a string as text, any other JSON value as
 // structured content with all its digits. No value at all is empty content.
 func asItIs(value json.RawMessage) (json.RawMessage, error) {
 	if len(value) == 0 {
-		return encode(reply{Content: []json.RawMessage{}})
+		return rawjson.Marshal(reply{Content: []json.RawMessage{}})
 	}
 	var text string
 	if value[0] == '"' && json.Unmarshal(value, &text) == nil {

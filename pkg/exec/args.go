@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"toolx/pkg/rawjson"
 )
 
 // Input is what a user gave as arguments, not yet typed.
@@ -92,7 +94,7 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 	if err := checkJSON(text); err != nil {
 		return nil, &UsageError{Message: origin + ": " + err.Error(), Fix: objectFix(text)}
 	}
-	if _, ok := members(text); !ok {
+	if _, ok := rawjson.Members(text); !ok {
 		return nil, &UsageError{
 			Message: fmt.Sprintf("%s must hold a JSON object; got %s", origin, givenText(text)),
 			Fix:     objectFix(nil),
@@ -249,7 +251,7 @@ func (p *argParser) holdsNames(schema any) bool {
 
 // lay puts the settings over the base object.
 func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessage {
-	list, _ := members(base)
+	list, _ := rawjson.Members(base)
 	list = slices.Clone(list)
 	for _, s := range settings {
 		value, ok := p.value(s)
@@ -261,31 +263,31 @@ func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessa
 			p.problem(Problem{Path: s.key, Reason: ReasonConflict, Expected: "not be given: " + problem})
 		}
 	}
-	return object(list)
+	return rawjson.Object(list)
 }
 
 // set puts value at path into an object. Objects on the way are made where they
 // are missing; problem says where something else is in the way.
-func set(list []member, path []string, value json.RawMessage) (result []member, problem string) {
+func set(list []rawjson.Member, path []string, value json.RawMessage) (result []rawjson.Member, problem string) {
 	at := find(list, path[0])
 	if len(path) > 1 {
-		var inner []member
+		var inner []rawjson.Member
 		if at >= 0 {
 			var ok bool
-			if inner, ok = members(list[at].value); !ok {
-				return list, fmt.Sprintf("'%s' is %s, not an object", path[0], givenText(list[at].value))
+			if inner, ok = rawjson.Members(list[at].Value); !ok {
+				return list, fmt.Sprintf("'%s' is %s, not an object", path[0], givenText(list[at].Value))
 			}
 		}
 		if inner, problem = set(slices.Clone(inner), path[1:], value); problem != "" {
 			return list, problem
 		}
-		value = object(inner)
+		value = rawjson.Object(inner)
 	}
 	if at >= 0 {
-		list[at].value = value
+		list[at].Value = value
 		return list, ""
 	}
-	return append(list, newMember(path[0], value)), ""
+	return append(list, rawjson.NewMember(path[0], value)), ""
 }
 
 // source reads what arguments refer to.

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"toolx/pkg/rawjson"
 )
 
 const everyKind = `{
@@ -363,7 +365,7 @@ func FuzzParseArgs(f *testing.F) {
 		if err := checkJSON(got); err != nil {
 			t.Fatalf("%q is no arguments object: %v", got, err)
 		}
-		if _, ok := members(got); !ok {
+		if _, ok := rawjson.Members(got); !ok {
 			t.Fatalf("%q is not an object", got)
 		}
 	})

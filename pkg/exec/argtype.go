@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"toolx/pkg/rawjson"
 )
 
 // value types what was given for one key. ok is false where it has a problem.
@@ -71,13 +73,13 @@ func (p *argParser) typed(s *setting, a argument, schema any) (json.RawMessage, 
 	}
 	switch allowed := p.schema.kinds(schema); {
 	case allowed == kindString:
-		return quoteJSON(string(a.text)), true
+		return rawjson.Quote(string(a.text)), true
 	case allowed == kindString|kindNull:
 		// The word null, and nothing else that could be meant as text.
 		if string(a.text) == "null" {
 			return json.RawMessage("null"), true
 		}
-		return quoteJSON(string(a.text)), true
+		return rawjson.Quote(string(a.text)), true
 	case allowed.has(kindString):
 		return p.asUnion(a, schema, allowed), true
 	default:
@@ -100,7 +102,7 @@ func (p *argParser) asUnion(a argument, schema any, allowed kinds) json.RawMessa
 	if !a.literal {
 		text = bytes.TrimSpace(trimBOM(text))
 	}
-	asText := quoteJSON(string(a.text))
+	asText := rawjson.Quote(string(a.text))
 	if checkJSON(text) != nil || len(bytes.TrimSpace(text)) != len(text) {
 		return asText
 	}
@@ -207,7 +209,7 @@ func (p *argParser) asJSON(s *setting, a argument, expected string) (json.RawMes
 func (p *argParser) refuse(s *setting, a argument, schema any, detail string) (json.RawMessage, bool) {
 	problem := Problem{
 		Path: s.key, Reason: ReasonType, Expected: p.expected(schema),
-		Given:  shorten(string(quoteJSON(string(a.text[:min(len(a.text), maxGiven*utf8.UTFMax)]))), maxGiven),
+		Given:  shorten(string(rawjson.Quote(string(a.text[:min(len(a.text), maxGiven*utf8.UTFMax)]))), maxGiven),
 		Detail: detail, Description: p.schema.description(schema),
 	}
 	if values, ok := p.schema.options(schema); ok {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"toolx/pkg/rawjson"
 )
 
 // CommandLine returns the toolx command that calls tool with arguments, a JSON
@@ -29,7 +31,7 @@ func CommandLine(tool *Tool, arguments json.RawMessage) string {
 // callWords are the words of the call itself.
 func callWords(tool *Tool, arguments json.RawMessage) []string {
 	words := []string{"toolx", "call", shellQuote(tool.Name)}
-	list, ok := members(arguments)
+	list, ok := rawjson.Members(arguments)
 	if !ok || checkJSON(arguments) != nil {
 		if len(bytes.TrimSpace(arguments)) > 0 {
 			words = append(words, "--args", shellQuote(string(arguments)))
@@ -38,7 +40,7 @@ func callWords(tool *Tool, arguments json.RawMessage) []string {
 	}
 	schema := newDocument(tool.InputSchema)
 	speller := &argParser{tool: tool, schema: schema, names: documentNaming(tool, schema), source: &source{}}
-	rest := []member{}
+	rest := []rawjson.Member{}
 	var single []string
 	for _, m := range list {
 		word, ok := speller.spell(m)
@@ -49,31 +51,31 @@ func callWords(tool *Tool, arguments json.RawMessage) []string {
 		single = append(single, "--arg", word)
 	}
 	if len(rest) > 0 {
-		words = append(words, "--args", shellQuote(visible(object(rest))))
+		words = append(words, "--args", shellQuote(visible(rawjson.Object(rest))))
 	}
 	return append(words, single...)
 }
 
 // spell writes one member as the word behind --arg; ok is false where no key
 // says its name.
-func (p *argParser) spell(m member) (word string, ok bool) {
-	if m.name == "" || strings.ContainsRune(m.name, '=') || strings.HasSuffix(m.name, ":") || !printable(m.name) {
+func (p *argParser) spell(m rawjson.Member) (word string, ok bool) {
+	if m.Name == "" || strings.ContainsRune(m.Name, '=') || strings.HasSuffix(m.Name, ":") || !printable(m.Name) {
 		return "", false
 	}
-	s := p.newSetting(m.name)
+	s := p.newSetting(m.Name)
 	if len(s.path) != 1 {
 		return "", false
 	}
-	if text := argumentText(m.value); printable(text) && p.readsBack(s, text, m.value) {
-		return shellQuote(m.name) + "=" + shellQuote(escapeAt(text)), true
+	if text := argumentText(m.Value); printable(text) && p.readsBack(s, text, m.Value) {
+		return shellQuote(m.Name) + "=" + shellQuote(escapeAt(text)), true
 	}
-	return shellQuote(m.name) + ":=" + shellQuote(visible(compact(m.value))), true
+	return shellQuote(m.Name) + ":=" + shellQuote(visible(compact(m.Value))), true
 }
 
 // argumentText is a value as k=v would have it: text without its quotes.
 func argumentText(value json.RawMessage) string {
 	if value[0] == '"' {
-		return unquote(value)
+		return rawjson.Unquote(value)
 	}
 	return string(compact(value))
 }
@@ -101,7 +103,7 @@ func (p *argParser) readsBack(s *setting, text string, value json.RawMessage) bo
 // equalJSON compares scalars: strings by their text, all else as written.
 func equalJSON(a, b json.RawMessage) bool {
 	if a[0] == '"' && b[0] == '"' {
-		return unquote(a) == unquote(b)
+		return rawjson.Unquote(a) == rawjson.Unquote(b)
 	}
 	return bytes.Equal(a, b)
 }
@@ -166,8 +168,8 @@ func (e *InvalidArgumentsError) Hint() string {
 	}
 	// Without an example what is right is still a beginning.
 	example, _ := Example(e.Tool.InputSchema)
-	examples, _ := members(example)
-	given, _ := members(e.Arguments)
+	examples, _ := rawjson.Members(example)
+	given, _ := rawjson.Members(e.Arguments)
 	wrong := make(map[string]bool)
 	names := newNaming(e.Tool)
 	for _, problem := range e.Problems {
@@ -175,20 +177,20 @@ func (e *InvalidArgumentsError) Hint() string {
 			wrong[names.target(topName(problem.Path))] = true
 		}
 	}
-	var list []member
+	var list []rawjson.Member
 	for _, m := range given {
-		name := names.target(m.name)
+		name := names.target(m.Name)
 		if find(list, name) < 0 && !wrong[name] {
-			list = append(list, newMember(name, m.value))
+			list = append(list, rawjson.NewMember(name, m.Value))
 		}
 	}
 	for _, m := range examples {
-		if find(list, m.name) < 0 {
+		if find(list, m.Name) < 0 {
 			list = append(list, m)
 		}
 	}
 	list = e.completed(list, examples)
-	line := CommandLine(e.Tool, object(list))
+	line := CommandLine(e.Tool, rawjson.Object(list))
 	if len(line) > maxHint {
 		line = CommandLine(e.Tool, example)
 	}
@@ -196,7 +198,7 @@ func (e *InvalidArgumentsError) Hint() string {
 }
 
 // completed replaces given values that miss something inside by examples.
-func (e *InvalidArgumentsError) completed(list, examples []member) []member {
+func (e *InvalidArgumentsError) completed(list, examples []rawjson.Member) []rawjson.Member {
 	for _, problem := range e.Problems {
 		name := topName(problem.Path)
 		if problem.Reason != ReasonMissing || name == problem.Path {
@@ -205,7 +207,7 @@ func (e *InvalidArgumentsError) completed(list, examples []member) []member {
 		at, by := find(list, name), find(examples, name)
 		switch {
 		case at >= 0 && by >= 0:
-			list[at].value = examples[by].value
+			list[at].Value = examples[by].Value
 		case at >= 0:
 			list = slices.Delete(list, at, at+1)
 		}

@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // errNoExample says that no example was found that the schema accepts.
@@ -35,7 +37,7 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 		if _, ok := value.(map[string]any); !ok {
 			value = map[string]any{}
 		}
-		raw, err := marshalJSON(maker.ordered(value))
+		raw, err := rawjson.Marshal(maker.ordered(value))
 		if err != nil {
 			return nil, err
 		}
@@ -242,17 +244,17 @@ func (m *exampleMaker) ordered(value any) any {
 			names = append(names, name)
 		}
 	}
-	var list []member
+	var list []rawjson.Member
 	for _, name := range names {
 		part, ok := made[name]
 		if !ok {
 			continue
 		}
-		if raw, err := marshalJSON(part); err == nil {
-			list = append(list, newMember(name, raw))
+		if raw, err := rawjson.Marshal(part); err == nil {
+			list = append(list, rawjson.NewMember(name, raw))
 		}
 	}
-	return object(list)
+	return rawjson.Object(list)
 }
 
 // wholeNumber reads a keyword that counts.

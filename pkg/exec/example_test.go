@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"toolx/pkg/rawjson"
 )
 
 // An example is valid by its own schema: that is checked for each.
@@ -159,14 +161,14 @@ func TestCommandLineRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, value := range values {
-		var list []member
+		var list []rawjson.Member
 		for name := range schema.Properties {
-			list = append(list, newMember(name, json.RawMessage(value)))
+			list = append(list, rawjson.NewMember(name, json.RawMessage(value)))
 		}
 		for _, name := range []string{"un.known", "a=b", "a:", "", "o.a", "free.x", "-f", "sp ace", "device_name"} {
-			list = append(list, newMember(name, json.RawMessage(value)))
+			list = append(list, rawjson.NewMember(name, json.RawMessage(value)))
 		}
-		arguments := object(list)
+		arguments := rawjson.Object(list)
 		if got := rerun(t, tool, shellWords(t, CommandLine(tool, arguments))); !same(t, got, arguments) {
 			t.Errorf("%s\nbecame %s", arguments, got)
 		}
@@ -193,11 +195,11 @@ func FuzzCommandLine(f *testing.F) {
 }
 
 // anyMembers is members for text that may be anything.
-func anyMembers(raw json.RawMessage) ([]member, bool) {
+func anyMembers(raw json.RawMessage) ([]rawjson.Member, bool) {
 	if checkJSON(raw) != nil {
 		return nil, false
 	}
-	return members(raw)
+	return rawjson.Members(raw)
 }
 
 // unquoteShell undoes single quotes, which is all that CommandLine uses: a fuzz

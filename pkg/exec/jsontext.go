@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"toolx/pkg/rawjson"
 )
 
 // Limits of what toolx reads as JSON. They lie far above what tools use and far
@@ -18,13 +20,6 @@ const (
 	maxNumberLength = 1000 // characters of one number
 	maxExponent     = 400  // of ten; a float64 ends at 308
 )
-
-// member is one name and value of a JSON object, cut from its text byte for byte.
-type member struct {
-	name  string
-	key   json.RawMessage // the name as written, with its quotes
-	value json.RawMessage
-}
 
 // checkJSON refuses text that is not exactly one JSON value, and text that JSON
 // allows but that no two programs read alike: a name twice in one object (the
@@ -121,7 +116,7 @@ func (c *jsonChecker) quoted() error {
 		return nil
 	}
 	names := c.open[len(c.open)-1]
-	name := unquote(raw)
+	name := rawjson.Unquote(raw)
 	if names[name] {
 		return fmt.Errorf("duplicate keys: %q is given twice in one object (byte %d)", name, end-len(raw)+1)
 	}
@@ -154,55 +149,9 @@ func checkNumber(number string) error {
 	return nil
 }
 
-// members cuts a valid JSON object into its members; ok is false where text is
-// another kind of value. Nothing is copied.
-func members(text json.RawMessage) (list []member, ok bool) {
-	at := spaceEnd(text, 0)
-	if at == len(text) || text[at] != '{' {
-		return nil, false
-	}
-	at++
-	for {
-		at = spaceEnd(text, at)
-		if text[at] == ',' {
-			at = spaceEnd(text, at+1)
-		}
-		if text[at] == '}' {
-			return list, true
-		}
-		end := stringEnd(text, at)
-		key := text[at:end]
-		colon := spaceEnd(text, end)
-		start := spaceEnd(text, colon+1)
-		at = valueEnd(text, start)
-		list = append(list, member{name: unquote(key), key: key, value: text[start:at]})
-	}
-}
-
-// object writes members back as one JSON object.
-func object(list []member) json.RawMessage {
-	var out bytes.Buffer
-	out.WriteByte('{')
-	for i, m := range list {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.Write(m.key)
-		out.WriteByte(':')
-		out.Write(m.value)
-	}
-	out.WriteByte('}')
-	return out.Bytes()
-}
-
-// newMember makes a member whose name needs quoting.
-func newMember(name string, value json.RawMessage) member {
-	return member{name: name, key: quoteJSON(name), value: value}
-}
-
 // find returns the index of the member of that name, or -1.
-func find(list []member, name string) int {
-	return slices.IndexFunc(list, func(m member) bool { return m.name == name })
+func find(list []rawjson.Member, name string) int {
+	return slices.IndexFunc(list, func(m rawjson.Member) bool { return m.Name == name })
 }
 
 // spaceEnd returns the offset of the first byte from at that is not JSON space.
@@ -255,27 +204,6 @@ func valueEnd(text []byte, at int) int {
 		at++
 	}
 	return at
-}
-
-// unquote decodes a JSON string.
-func unquote(raw json.RawMessage) string {
-	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1])
-	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return string(raw)
-	}
-	return text
-}
-
-// quoteJSON encodes text, which is valid UTF-8, as a JSON string.
-func quoteJSON(text string) json.RawMessage {
-	raw, err := marshalJSON(text)
-	if err != nil {
-		return json.RawMessage(strconv.Quote(text))
-	}
-	return raw
 }
 
 // decode reads valid JSON into maps, slices and json.Number, so that no digit is lost.

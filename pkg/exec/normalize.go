@@ -1,12 +1,13 @@
 package exec
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
+
+	"toolx/pkg/rawjson"
 )
 
 // Normalization exists because callers that are not programs, above all language
@@ -47,17 +48,17 @@ func Normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename
 	if tool.Type != TypeMCP || !json.Valid(arguments) {
 		return arguments, nil, nil
 	}
-	given, ok := members(arguments)
+	given, ok := rawjson.Members(arguments)
 	if !ok {
 		return arguments, nil, nil
 	}
 	names := newNaming(tool)
 	var renames []Rename
-	var keys []json.RawMessage // of the changed members
-	for _, m := range given {
-		if to := names.target(m.name); to != m.name {
-			renames = append(renames, Rename{From: m.name, To: to})
-			keys = append(keys, m.key)
+	renamed := slices.Clone(given)
+	for i, m := range given {
+		if to := names.target(m.Name); to != m.Name {
+			renames = append(renames, Rename{From: m.Name, To: to})
+			renamed[i] = rawjson.NewMember(to, m.Value)
 		}
 	}
 	if len(renames) == 0 {
@@ -66,51 +67,31 @@ func Normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename
 	if problems := collisions(given, names); len(problems) > 0 {
 		return arguments, nil, &InvalidArgumentsError{Tool: tool, Problems: problems, Arguments: arguments}
 	}
-	return replaceKeys(arguments, keys, renames), renames, nil
+	return rawjson.Object(renamed), renames, nil
 }
 
 // collisions finds names that normalization would make one.
-func collisions(given []member, names *naming) []Problem {
+func collisions(given []rawjson.Member, names *naming) []Problem {
 	first := make(map[string]string)
 	var problems []Problem
 	for _, m := range given {
-		to := names.target(m.name)
+		to := names.target(m.Name)
 		other, taken := first[to]
 		if !taken {
-			first[to] = m.name
+			first[to] = m.Name
 			continue
 		}
-		if other == m.name {
+		if other == m.Name {
 			continue // the same name twice, which validation reports
 		}
 		problems = append(problems, Problem{
 			Path: other, Reason: ReasonConflict,
-			Expected: fmt.Sprintf("not be given together with '%s'", m.name),
+			Expected: fmt.Sprintf("not be given together with '%s'", m.Name),
 			Detail:   fmt.Sprintf("both mean '%s'", to),
 		})
 	}
 	return problems
 }
-
-// replaceKeys writes new names in place of keys, which are slices of text in
-// their order, and copies everything between them.
-func replaceKeys(text json.RawMessage, keys []json.RawMessage, renames []Rename) json.RawMessage {
-	var out bytes.Buffer
-	out.Grow(len(text))
-	at := 0
-	for i, key := range keys {
-		start := offsetIn(text, key)
-		out.Write(text[at:start])
-		out.Write(quoteJSON(renames[i].To))
-		at = start + len(key)
-	}
-	out.Write(text[at:])
-	return out.Bytes()
-}
-
-// offsetIn returns where part, a slice of text, begins: a slice's capacity
-// reaches to the end of what it was cut from.
-func offsetIn(text, part []byte) int { return cap(text) - cap(part) }
 
 // naming decides what a tool calls a parameter.
 type naming struct {

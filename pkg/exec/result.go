@@ -3,11 +3,13 @@ package exec
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"toolx/pkg/rawjson"
 )
 
 // Result is how a call ended. It marshals to the envelope of EXEC-4 and EXEC-5.
@@ -63,25 +65,14 @@ func Milliseconds(d time.Duration) float64 {
 	return float64(d.Microseconds()) / 1000
 }
 
-// MarshalJSON gives the envelope. The four fields of EXEC-4 and EXEC-5 come
-// first and always; the others only where they say something.
+// MarshalJSON gives the envelope, on one line. The four fields of EXEC-4 and EXEC-5
+// come first and always; the others only where they say something.
 func (r *Result) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	field := func(name string, value any) error {
-		if out.Len() == 0 {
-			out.WriteByte('{')
-		} else {
-			out.WriteByte(',')
-		}
-		fmt.Fprintf(&out, "%q:", name)
-		return appendJSON(&out, value)
-	}
-	type entry struct {
+	entries := []struct {
 		name  string
 		value any
 		when  bool
-	}
-	entries := []entry{
+	}{
 		{"success", r.Success, true},
 		{"result", r.valueOrNull(), r.Success},
 		{"error", r.errorText(), !r.Success},
@@ -96,16 +87,39 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		{"warnings", r.Warnings, len(r.Warnings) > 0},
 		{"timing", r.Timing, r.Timing != nil},
 	}
+	var out bytes.Buffer
+	out.Grow(len(r.Value) + 1024) // a result can be tens of megabytes
 	for _, e := range entries {
 		if !e.when {
 			continue
 		}
-		if err := field(e.name, e.value); err != nil {
+		separator := byte(',')
+		if out.Len() == 0 {
+			separator = '{'
+		}
+		out.WriteByte(separator)
+		fmt.Fprintf(&out, "%q:", e.name)
+		if err := appendJSON(&out, e.value); err != nil {
 			return nil, err
 		}
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
+}
+
+// appendJSON writes a value on one line.
+func appendJSON(out *bytes.Buffer, value any) error {
+	raw, isRaw := value.(json.RawMessage)
+	switch {
+	case isRaw && rawjson.IsString(raw):
+		out.Write(raw)
+		return nil
+	case isRaw:
+		return json.Compact(out, raw)
+	}
+	raw, err := rawjson.Marshal(value)
+	out.Write(raw)
+	return err
 }
 
 func (r *Result) valueOrNull() json.RawMessage {
@@ -137,88 +151,133 @@ func (r *Result) String() string {
 }
 
 func (r *Result) text() string {
-	var text string
-	if json.Unmarshal(r.Value, &text) == nil {
-		return text
-	}
-	if r.valueIsContent {
-		lines := make([]string, len(r.Content))
-		for i, block := range r.Content {
-			lines[i] = ParseBlock(block).String()
-		}
-		return strings.Join(lines, "\n")
+	switch {
+	case rawjson.IsString(r.Value):
+		return rawjson.Unquote(r.Value)
+	case r.valueIsContent:
+		return blocksText(r.Content)
 	}
 	return string(r.Value)
 }
 
-// shaped is a CallToolResult, read as far as shaping needs it.
+// blocksText is a content array as text, a block on a line or more.
+func blocksText(content []json.RawMessage) string {
+	lines := make([]string, len(content))
+	for i, block := range content {
+		lines[i] = ParseBlock(block).String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// shaped is a CallToolResult, read as far as shaping needs it; all of it is cut from
+// the reply, nothing copied.
 type shaped struct {
-	Content           []json.RawMessage `json:"content"`
-	StructuredContent json.RawMessage   `json:"structuredContent"`
-	IsError           bool              `json:"isError"`
+	content    []json.RawMessage
+	structured json.RawMessage // nil where there is none
+	isError    bool
+}
+
+// readReply reads a CallToolResult that is known to be JSON.
+func readReply(raw json.RawMessage) (reply shaped, err error) {
+	fields, ok := rawjson.Members(raw)
+	if !ok {
+		return shaped{}, malformedReply("result", raw)
+	}
+	for _, field := range fields {
+		null := string(field.Value) == "null"
+		switch field.Name {
+		case "content":
+			if reply.content, ok = rawjson.Elements(field.Value); !ok && !null {
+				return shaped{}, malformedReply("content", field.Value)
+			}
+		case "structuredContent":
+			if !null {
+				reply.structured = field.Value
+			}
+		case "isError":
+			reply.isError = string(field.Value) == "true"
+		}
+	}
+	return reply, nil
+}
+
+// malformedReply says that a part of the reply is of the wrong kind.
+func malformedReply(part string, value json.RawMessage) error {
+	kind := "no JSON"
+	if decoded, err := decode(value); err == nil {
+		kind = describeKind(decoded)
+	}
+	return &MalformedError{What: "the reply to tools/call", Reason: fmt.Errorf("%s is %s", part, kind)}
 }
 
 // shape fills in r from the implementation's reply (a CallToolResult as JSON).
 // limit, where it is not zero, cuts the value to so many bytes.
 func (r *Result) shape(raw json.RawMessage, limit int64) error {
-	var reply shaped
-	if err := json.Unmarshal(raw, &reply); err != nil {
-		return &MalformedError{What: "the reply to tools/call", Reason: err}
-	}
-	if string(raw) == "null" {
-		return &MalformedError{What: "the reply to tools/call", Reason: errors.New("result is null")}
+	reply, err := readReply(raw)
+	if err != nil {
+		return err
 	}
 	r.Raw = raw
-	r.Content = reply.Content
-	if reply.IsError {
+	r.Content = reply.content
+	if reply.isError {
 		r.Err = &ToolError{Message: errorMessage(reply)}
 		return nil
 	}
 	r.Success = true
-	var err error
-	if r.Value, r.valueIsContent, err = valueOf(reply); err != nil {
-		return err
+	switch text, onlyText := allText(reply.content); {
+	case reply.structured != nil:
+		r.Value = reply.structured
+	case onlyText:
+		r.Value = text
+	default:
+		r.valueIsContent = true
+		if r.Value, err = rawjson.Marshal(reply.content); err != nil {
+			return err
+		}
 	}
 	r.cut(limit)
 	return nil
 }
 
-// valueOf picks the answer as the contract orders it, and says whether it is the
-// content array itself.
-func valueOf(reply shaped) (value json.RawMessage, isContent bool, err error) {
-	if len(reply.StructuredContent) > 0 && !bytes.Equal(reply.StructuredContent, []byte("null")) {
-		return reply.StructuredContent, false, nil
+// allText joins text blocks by newlines into one JSON string; ok is false where any
+// block is not text. One block is taken as it stands in the reply: text can be tens
+// of megabytes, and each copy would be as large.
+func allText(content []json.RawMessage) (text json.RawMessage, ok bool) {
+	texts := make([]json.RawMessage, len(content))
+	for i, block := range content {
+		if texts[i], ok = blockText(block); !ok {
+			return nil, false
+		}
 	}
-	if text, ok := allText(reply.Content); ok {
-		value, err = marshalJSON(text)
-		return value, false, err
+	if len(texts) == 1 && utf8.Valid(texts[0]) {
+		return texts[0], true
 	}
-	value, err = marshalJSON(reply.Content)
-	return value, true, err
+	decoded := make([]string, len(texts))
+	for i := range texts {
+		decoded[i] = rawjson.Unquote(texts[i])
+	}
+	return rawjson.Quote(strings.Join(decoded, "\n")), true
 }
 
-// allText joins text blocks by newlines; ok is false where any block is not text.
-func allText(content []json.RawMessage) (text string, ok bool) {
-	texts := make([]string, len(content))
-	for i, raw := range content {
-		block := ParseBlock(raw)
-		if block.Type != "text" {
-			return "", false
+// blockText is the text of a text block, as the JSON string that it is.
+func blockText(block json.RawMessage) (text json.RawMessage, ok bool) {
+	isText := false
+	for member := range rawjson.Each(block) {
+		switch member.Name {
+		case "type":
+			isText = string(member.Value) == `"text"`
+		case "text":
+			text = member.Value
 		}
-		texts[i] = block.Text
 	}
-	return strings.Join(texts, "\n"), true
+	return text, isText && rawjson.IsString(text)
 }
 
 // errorMessage is what a tool with isError said.
 func errorMessage(reply shaped) string {
-	var texts []string
-	for _, raw := range reply.Content {
-		texts = append(texts, ParseBlock(raw).String())
-	}
-	message := strings.TrimSpace(strings.Join(texts, "\n"))
-	if message == "" && len(reply.StructuredContent) > 0 {
-		message = string(reply.StructuredContent)
+	message := strings.TrimSpace(blocksText(reply.content))
+	if message == "" && reply.structured != nil {
+		message = string(reply.structured)
 	}
 	if message == "" {
 		message = "the tool reported a failure and gave no reason"
@@ -229,7 +288,8 @@ func errorMessage(reply shaped) string {
 // cut shortens Value to limit bytes, at a character's border, and says so. A
 // value that is not text becomes the beginning of its JSON, as text.
 func (r *Result) cut(limit int64) {
-	if limit <= 0 {
+	// Quotes and escapes only add to a text's length.
+	if limit <= 0 || int64(len(r.Value)) <= limit && !r.valueIsContent {
 		return
 	}
 	text := r.text()
@@ -241,11 +301,7 @@ func (r *Result) cut(limit int64) {
 	for len(short) > 0 && !utf8.RuneStart(text[len(short)]) {
 		short = short[:len(short)-1]
 	}
-	value, err := marshalJSON(short)
-	if err != nil {
-		return
-	}
-	r.Value, r.valueIsContent = value, false
+	r.Value, r.valueIsContent = rawjson.Quote(short), false
 	r.Truncated = &Truncated{ShownBytes: int64(len(short)), TotalBytes: total}
 }
 
@@ -253,17 +309,17 @@ func (r *Result) cut(limit int64) {
 // single text block that repeats the structured value as JSON (as the
 // specification recommends) says nothing more.
 func (r *Result) contentSaysMore() bool {
-	if len(r.Content) == 0 || r.Truncated != nil {
+	if len(r.Content) == 0 || r.Truncated != nil || r.valueIsContent {
 		return false
 	}
-	if _, ok := allText(r.Content); ok {
-		var text string
-		if !r.Success || json.Unmarshal(r.Value, &text) == nil {
-			return false
-		}
-		return len(r.Content) != 1 || !sameJSON([]byte(ParseBlock(r.Content[0]).Text), r.Value)
+	text, onlyText := allText(r.Content)
+	if !onlyText {
+		return true
 	}
-	return !r.valueIsContent
+	if !r.Success || bytes.Equal(text, r.Value) {
+		return false
+	}
+	return len(r.Content) != 1 || !sameJSON([]byte(rawjson.Unquote(text)), r.Value)
 }
 
 // sameJSON compares two JSON texts by value.
@@ -272,27 +328,5 @@ func sameJSON(a, b []byte) bool {
 	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {
 		return false
 	}
-	x, errX := json.Marshal(left)
-	y, errY := json.Marshal(right)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-// marshalJSON is json.Marshal without the escaping of <, > and &, which would
-// make text from tools unreadable in a terminal.
-func marshalJSON(value any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	if err := appendJSON(&out, value); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-func appendJSON(out *bytes.Buffer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	out.Truncate(out.Len() - 1) // Encode ends in a newline
-	return nil
+	return reflect.DeepEqual(left, right)
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolx/pkg/rawjson"
 )
 
 // mustCompile compiles a schema that is not broken.
@@ -371,7 +373,7 @@ func TestCatastrophicPattern(t *testing.T) {
 // Problems carry their parts, for JSON output and forms.
 func TestProblemParts(t *testing.T) {
 	problems, _ := mustCompile(t, lightSchema).Validate(json.RawMessage(`{"deviceName":"x","action":"dim"}`))
-	raw, err := marshalJSON(problems)
+	raw, err := rawjson.Marshal(problems)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // Group is the tools of one server, as list shows them.
@@ -208,7 +209,7 @@ func (w *listWriter) comma(i int) {
 }
 
 func (w *listWriter) value(value any) {
-	text, err := encode(value)
+	text, err := rawjson.Marshal(value)
 	w.json(text)
 	if w.err == nil {
 		w.err = err

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // Format is how a result is written: the value of -o.
@@ -110,7 +111,7 @@ func writeText(out *bufio.Writer, result *exec.Result, screen Screen) error {
 	switch {
 	case len(result.Value) == 0:
 		return nil
-	case isString(result.Value):
+	case rawjson.IsString(result.Value):
 		return writeString(out, result.Value, screen)
 	case result.ValueIsContent():
 		return writeBlocks(out, result.Content, screen)
@@ -129,7 +130,7 @@ func writeText(out *bufio.Writer, result *exec.Result, screen Screen) error {
 func writeString(out *bufio.Writer, quoted json.RawMessage, screen Screen) error {
 	if !screen.TTY {
 		tail := &lastByte{out: out}
-		if err := unquote(tail, quoted); err != nil {
+		if err := rawjson.WriteText(tail, quoted); err != nil {
 			return err
 		}
 		return endLine(out, tail.last)

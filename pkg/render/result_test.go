@@ -21,6 +21,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // called gives the result of a call, through the executor, of a tool that answers so.
@@ -322,7 +323,7 @@ func FuzzUnquote(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if err := unquote(&out, []byte(quoted)); err != nil || out.String() != want {
+		if err := rawjson.WriteText(&out, []byte(quoted)); err != nil || out.String() != want {
 			t.Fatalf("%s says %q, %v; want %q", quoted, out.String(), err, want)
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/rawjson"
 )
 
 // Signature shows a tool as a function: its name, and its parameters with their
@@ -188,7 +190,7 @@ func typeNames(s schema) []string {
 }
 
 func (t *typer) object(s schema, depth int) string {
-	properties := members(s.Properties)
+	properties, _ := rawjson.Members(s.Properties)
 	if len(properties) == 0 {
 		extra := bytes.TrimSpace(s.Additional)
 		if len(extra) > 0 && extra[0] == '{' {
@@ -213,8 +215,8 @@ type property struct {
 // allOf behind them.
 func (t *typer) properties(s schema) []property {
 	var all []property
-	for _, m := range members(s.Properties) {
-		all = append(all, property{m.name, m.value, slices.Contains(s.Required, m.name)})
+	for m := range rawjson.Each(s.Properties) {
+		all = append(all, property{m.Name, m.Value, slices.Contains(s.Required, m.Name)})
 	}
 	for _, part := range s.AllOf {
 		if t.steps--; t.steps < 0 {
@@ -337,9 +339,9 @@ func child(raw json.RawMessage, name string) (json.RawMessage, bool) {
 		}
 		return elements[index], true
 	}
-	for _, member := range members(raw) {
-		if member.name == name {
-			return member.value, true
+	for member := range rawjson.Each(raw) {
+		if member.Name == name {
+			return member.Value, true
 		}
 	}
 	return nil, false

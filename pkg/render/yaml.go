@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // YAML writes JSON as YAML 1.2 in block style: keys in their order, numbers digit by
@@ -165,7 +167,7 @@ func yamlString(text string) string {
 	if plainYAML(text) {
 		return text
 	}
-	quoted, err := encode(text)
+	quoted, err := rawjson.Marshal(text)
 	if err != nil {
 		return `""`
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"toolx/pkg/rawjson"
 )
 
 // finding is what the classifier saw on a line besides messages.
@@ -123,7 +125,7 @@ func (c *classifier) object(current line, m message) {
 	if !utf8.Valid(m.raw) {
 		c.report(current, ClassInvalidUTF8, invalidAt(m.raw), m.raw, 1)
 	}
-	if current.end == endIdle {
+	if current.end != endNewline {
 		c.report(current, ClassNoNewline, len(current.bytes), nil, 1)
 	}
 	c.onMessage(m, current.number)
@@ -132,11 +134,12 @@ func (c *classifier) object(current line, m message) {
 // batch takes an array: JSON-RPC's batches, which MCP had in one revision only.
 func (c *classifier) batch(current line, array []byte) {
 	var messages []message
-	elements(array, func(element json.RawMessage) {
-		if m, ok := parseMessage(element); ok && m.kind() != notMessage && len(messages) < maxSalvagedFrames {
+	list, _ := rawjson.Elements(array)
+	for _, element := range list[:min(len(list), maxSalvagedFrames)] {
+		if m, ok := parseMessage(element); ok && m.kind() != notMessage {
 			messages = append(messages, m)
 		}
-	})
+	}
 	if len(messages) == 0 {
 		c.report(current, ClassNotObject, 0, array, 0)
 		return

@@ -24,6 +24,9 @@ type line struct {
 // mcp.md says why it is neither a bufio.Scanner (which ends at a long line) nor a
 // json.Decoder (which reads "2026-06-04 …" as the number 2026).
 //
+// largeLine is the size in bytes from which a line's buffer doubles when it grows.
+const largeLine = 1 << 20
+
 // The zero value with max and emit set is ready. emit owns line.bytes.
 type framer struct {
 	max  int64
@@ -55,6 +58,10 @@ func (f *framer) grow(part []byte) {
 	if f.skipping {
 		f.offset += int64(len(part))
 		return
+	}
+	if need := len(f.partial) + len(part); need > cap(f.partial) && need > largeLine {
+		// append would grow by a quarter each time and copy a large line often.
+		f.partial = append(make([]byte, 0, 2*need), f.partial...)
 	}
 	f.partial = append(f.partial, part...)
 	if int64(len(f.partial)) > f.max {

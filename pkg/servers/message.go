@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"toolx/pkg/rawjson"
 )
 
 // message is one JSON-RPC message; its parts are slices of raw.
@@ -35,23 +37,23 @@ func parseMessage(raw []byte) (m message, ok bool) {
 		return message{}, false
 	}
 	m.raw = raw
-	members(raw, func(key string, value json.RawMessage) {
-		switch key {
+	for member := range rawjson.Each(raw) {
+		switch member.Name {
 		case "jsonrpc":
-			m.version = value
+			m.version = member.Value
 		case "id":
-			m.id = value
+			m.id = member.Value
 		case "method":
 			// A method that is not a string leaves the message without one.
-			_ = json.Unmarshal(value, &m.method)
+			_ = json.Unmarshal(member.Value, &m.method)
 		case "params":
-			m.params = value
+			m.params = member.Value
 		case "result":
-			m.result = value
+			m.result = member.Value
 		case "error":
-			m.err = value
+			m.err = member.Value
 		}
-	})
+	}
 	return m, true
 }
 
@@ -72,88 +74,6 @@ func (m message) kind() messageKind {
 
 // versioned says whether the message carries "jsonrpc": "2.0".
 func (m message) versioned() bool { return string(m.version) == `"2.0"` }
-
-// members calls yield for each member of a JSON object that is known to be valid,
-// with the value as a slice of object.
-func members(object []byte, yield func(key string, value json.RawMessage)) {
-	i := skipSpace(object, 1)
-	for i < len(object) && object[i] == '"' {
-		keyEnd := skipValue(object, i)
-		var key string
-		// The object is valid, so its keys are.
-		_ = json.Unmarshal(object[i:keyEnd], &key)
-		valueStart := skipSpace(object, skipSpace(object, keyEnd)+1)
-		valueEnd := skipValue(object, valueStart)
-		yield(key, object[valueStart:valueEnd:valueEnd])
-		i = skipSpace(object, valueEnd)
-		if i < len(object) && object[i] == ',' {
-			i = skipSpace(object, i+1)
-		}
-	}
-}
-
-// elements calls yield for each element of a JSON array that is known to be valid.
-func elements(array []byte, yield func(json.RawMessage)) {
-	i := skipSpace(array, 1)
-	for i < len(array) && array[i] != ']' {
-		end := skipValue(array, i)
-		yield(array[i:end:end])
-		i = skipSpace(array, end)
-		if i < len(array) && array[i] == ',' {
-			i = skipSpace(array, i+1)
-		}
-	}
-}
-
-func skipSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
-		i++
-	}
-	return i
-}
-
-// skipValue returns the index behind the value that begins at i in valid JSON.
-func skipValue(b []byte, i int) int {
-	depth := 0
-	for i < len(b) {
-		switch b[i] {
-		case '"':
-			i = skipString(b, i)
-			if depth == 0 {
-				return i
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return i // the end of the container around a scalar
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case ',', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return i
-			}
-		}
-		i++
-	}
-	return i
-}
-
-// skipString returns the index behind the string that begins at i.
-func skipString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return i
-}
 
 // requestID reads a reply's id as the number that toolx sent. exact is false
 // where it came back as another JSON type ("1", 1.0); ok is false where it is no

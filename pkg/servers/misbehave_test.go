@@ -48,6 +48,7 @@ func misbehaviours() map[string]behaviour {
 		"log-between-json": {seen: "not-rpc"},
 		"log-inside-json":  {seen: "split"},
 		"log-after-json":   {seen: "not-rpc"},
+		"log-late":         {seen: "text"},
 		"json-logs":        {seen: "not-rpc"},
 		"json-scalars":     {seen: "not-object text"},
 		"inline-prefix":    {seen: "glued"},
@@ -55,7 +56,7 @@ func misbehaviours() map[string]behaviour {
 		"two-on-line":      {seen: "glued"},
 		"no-newline":       {seen: "no-newline"},
 		"no-newline-call":  {seen: "no-newline"},
-		"no-newline-exit":  {},
+		"no-newline-exit":  {seen: "no-newline"},
 		"crlf":             {seen: "crlf"},
 		"cr-only":          {seen: "crlf no-newline"},
 		"blank-lines":      {seen: "blank crlf"},
@@ -104,7 +105,6 @@ func misbehaviours() map[string]behaviour {
 		"stdin-unread":       {open: EndingSilent, brief: true},
 		"stdin-stalled":      {call: exec.KindTimeout, brief: true},
 		"stdin-closed":       {open: EndingSilent, brief: true},
-		"stdin-closed-later": {call: exec.KindProtocol, text: "closed its stdin"},
 		"stdout-closed":      {open: EndingClosedStdout, text: "initialize unanswered"},
 		"stdout-closed-call": {call: exec.KindProtocol, text: "closed its stdout, tools/call unanswered"},
 
@@ -116,9 +116,9 @@ func misbehaviours() map[string]behaviour {
 		"error-string":     {call: exec.KindTool, text: "it broke"},
 		"error-code-str":   {call: exec.KindTool, text: "it broke"},
 		"error-no-message": {call: exec.KindTool, text: "-32000"},
-		"result-array":     {call: exec.KindProtocol, text: "it is an array"},
+		"result-array":     {call: exec.KindProtocol, text: "result is an array"},
 		"result-null":      {call: exec.KindProtocol, text: "result is null"},
-		"result-string":    {call: exec.KindProtocol, text: "it is a string"},
+		"result-string":    {call: exec.KindProtocol, text: "result is a string"},
 		"dup-keys":         {text: "second"},
 		"deep-json":        {call: exec.KindProtocol, text: "exceeded max depth", seen: "broken"},
 		"big-numbers":      {text: `{"id":9007199254740993,"long":123456789012345678901234567890,"precise":0.1000000000000000055511151231257827,"huge":1e400}`},
@@ -130,7 +130,7 @@ func misbehaviours() map[string]behaviour {
 		"id-unknown":       {call: exec.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", brief: true},
 		"id-stray":         {seen: "id-unknown"},
 		"id-dup":           {seen: "id-duplicate"},
-		"late-reply":       {call: exec.KindTimeout, brief: true},
+		"late-reply":       {call: exec.KindTimeout, seen: "id-late", brief: true},
 
 		// The handshake and tools/list.
 		"version-missing": {open: EndingMalformed, text: "unsupported protocol version"},
@@ -148,7 +148,7 @@ func misbehaviours() map[string]behaviour {
 
 // special modes have answers of their own in other tests.
 func isSpecial(mode string) bool {
-	return mode == "hold" || strings.HasPrefix(mode, "term-") || mode == "prompt-inject"
+	return mode == "hold" || mode == "stdin-closed-later" || strings.HasPrefix(mode, "term-") || mode == "prompt-inject"
 }
 
 // TestMisbehaviour starts the fake server in each of its modes and proves what
@@ -196,7 +196,7 @@ func behave(t *testing.T, mode string, want behaviour) {
 		}
 		checkCall(t, s.call("fake__echo", `{"message":"hi"}`), want)
 	}
-	// Only what is on stdout before the end counts; closing may add to it.
+	s.close() // what comes behind the answer counts too
 	if got := s.classes(); got != want.seen {
 		t.Errorf("irregular: %q, want %q", got, want.seen)
 	}
@@ -353,6 +353,22 @@ func TestLargeArgumentsToADeafServer(t *testing.T) {
 	}
 	result := s.call("fake__echo", string(large))
 	if exec.KindOf(result.Err) != exec.KindTimeout || !strings.Contains(result.Err.Error(), notReading) {
+		t.Errorf("the call ended with %v", result.Err)
+	}
+}
+
+// TestClosedStdin proves that a server which no longer reads is noticed: a message
+// may still fit into the pipe before it is closed, a second one cannot be written.
+func TestClosedStdin(t *testing.T) {
+	s := newStage(t, ample, "stdin-closed-later")
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	s.executor.Defaults.Timeout = brief
+	s.call("fake__echo", `{"message":"hi"}`)
+	s.executor.Defaults.Timeout = ample
+	result := s.call("fake__echo", `{"message":"hi"}`)
+	if exec.KindOf(result.Err) != exec.KindProtocol || !strings.Contains(result.Err.Error(), "closed its stdin") {
 		t.Errorf("the call ended with %v", result.Err)
 	}
 }

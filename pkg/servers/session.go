@@ -18,6 +18,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // Session is a live connection to one MCP server. It runs the server's tools: it
@@ -166,7 +167,7 @@ func (s *Session) answerError(method mcp.MCPMethod, e *exchange, err error) erro
 // rpcError is a JSON-RPC error in the server's own words.
 func rpcError(details *mcp.JSONRPCErrorDetails) error {
 	message := details.Message
-	if data, err := encode(details.Data); err == nil && details.Data != nil {
+	if data, err := rawjson.Marshal(details.Data); err == nil && details.Data != nil {
 		message += " " + string(data)
 	}
 	if message == "" {
@@ -353,5 +354,5 @@ func (s *Session) CallRequest(name string, arguments json.RawMessage) (json.RawM
 	s.transport.mu.Lock()
 	id := s.transport.nextID + 1
 	s.transport.mu.Unlock()
-	return encode(requestFrame{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Method: string(mcp.MethodToolsCall), Params: params})
+	return rawjson.Marshal(requestFrame{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Method: string(mcp.MethodToolsCall), Params: params})
 }

@@ -17,6 +17,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // The times of a stdio session. None is a limit that a user waits for in vain:
@@ -186,7 +187,7 @@ func (t *stdio) register(request transport.JSONRPCRequest) (int64, *pending, err
 	defer t.mu.Unlock()
 	t.nextID++
 	id := t.nextID
-	encoded, err := encode(requestFrame{mcp.JSONRPC_VERSION, id, request.Method, request.Params})
+	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, id, request.Method, request.Params})
 	if err != nil {
 		return 0, nil, fmt.Errorf("encode %s: %w", request.Method, err)
 	}
@@ -219,7 +220,7 @@ func (t *stdio) abandon(ctx context.Context, id int64, p *pending) error {
 // so here and not through mcp-go, which sends the message from a goroutine that
 // the process may not live long enough to run.
 func (t *stdio) cancel(ctx context.Context, id int64) {
-	encoded, err := encode(map[string]any{
+	encoded, err := rawjson.Marshal(map[string]any{
 		"jsonrpc": mcp.JSONRPC_VERSION,
 		"method":  mcp.MethodNotificationCancelled,
 		"params":  map[string]any{"requestId": id, "reason": context.Cause(ctx).Error()},
@@ -296,14 +297,14 @@ func (t *stdio) SendNotification(ctx context.Context, notification mcp.JSONRPCNo
 		return nil // abandon has said so, with the id that is on the wire
 	}
 	message := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": notification.Method}
-	params, err := encode(notification.Params)
+	params, err := rawjson.Marshal(notification.Params)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", notification.Method, err)
 	}
 	if string(params) != "{}" && string(params) != "null" {
 		message["params"] = json.RawMessage(params)
 	}
-	encoded, err := encode(message)
+	encoded, err := rawjson.Marshal(message)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", notification.Method, err)
 	}
@@ -654,7 +655,7 @@ func (t *stdio) answerRequest(m message) {
 		answer["error"] = map[string]any{"code": mcp.METHOD_NOT_FOUND, "message": "Method not found: " + m.method}
 	}
 	t.bus.Emit(ServerRequest{Time: exec.Now(), Server: t.server, Method: m.method, Answered: known})
-	encoded, err := encode(answer)
+	encoded, err := rawjson.Marshal(answer)
 	if err != nil {
 		return
 	}
@@ -756,15 +757,4 @@ func waitFor(ctx context.Context, closed <-chan struct{}, d time.Duration) bool 
 	case <-ctx.Done():
 	}
 	return false
-}
-
-// encode is json.Marshal without the escaping of <, > and &.
-func encode(value any) ([]byte, error) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }

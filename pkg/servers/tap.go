@@ -7,6 +7,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/rawjson"
 )
 
 // tap stands between mcp-go's client and a transport and keeps the raw bytes of
@@ -65,15 +67,12 @@ func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) 
 
 // asksForInput says whether a result is MCP 2026-07-28's "input_required".
 func asksForInput(result json.RawMessage) bool {
-	asks := false
-	if len(result) > 0 && result[0] == '{' {
-		members(result, func(key string, value json.RawMessage) {
-			if key == "resultType" {
-				asks = string(value) == `"input_required"`
-			}
-		})
+	for member := range rawjson.Each(result) {
+		if member.Name == "resultType" {
+			return string(member.Value) == `"input_required"`
+		}
 	}
-	return asks
+	return false
 }
 
 // overlay sets members of params, which is anything that encodes to a JSON object
@@ -81,7 +80,7 @@ func asksForInput(result json.RawMessage) bool {
 func overlay(params any, set map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage)
 	if params != nil {
-		encoded, err := encode(params)
+		encoded, err := rawjson.Marshal(params)
 		if err != nil {
 			return nil, err
 		}

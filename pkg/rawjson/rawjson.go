@@ -1,0 +1,172 @@
+// Package rawjson cuts JSON text into its parts and puts parts together, byte for
+// byte: no digit, no order of members and no escape is lost, and nothing is copied.
+// What text means (schemas, JSON-RPC, MCP) is other packages' business.
+//
+// Functions that read take text that is known to be valid JSON; on other text they
+// end with what they have, and never panic.
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"slices"
+)
+
+// Member is one name and value of a JSON object.
+type Member struct {
+	Name  string
+	Key   json.RawMessage // the name as it is written, with its quotes
+	Value json.RawMessage
+}
+
+// NewMember makes a member whose name needs quoting.
+func NewMember(name string, value json.RawMessage) Member {
+	return Member{Name: name, Key: Quote(name), Value: value}
+}
+
+// Members cuts an object into its members, in their order; ok is false where text
+// is another kind of value.
+func Members(text []byte) (list []Member, ok bool) {
+	if !opens(text, '{') {
+		return nil, false
+	}
+	return slices.Collect(Each(text)), true
+}
+
+// Each gives the members of an object one by one; none where text is another kind
+// of value.
+func Each(text []byte) iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		if !opens(text, '{') {
+			return
+		}
+		for at := next(text, spaceEnd(text, 0)+1); at < len(text) && text[at] == '"'; at = next(text, at) {
+			end := stringEnd(text, at)
+			key := text[at:end:end]
+			start := spaceEnd(text, spaceEnd(text, end)+1)
+			if start >= len(text) {
+				return
+			}
+			at = valueEnd(text, start)
+			if !yield(Member{Name: Unquote(key), Key: key, Value: text[start:at:at]}) {
+				return
+			}
+		}
+	}
+}
+
+// Elements cuts an array into its elements; ok is false where text is another kind
+// of value.
+func Elements(text []byte) (list []json.RawMessage, ok bool) {
+	if !opens(text, '[') {
+		return nil, false
+	}
+	for at := next(text, spaceEnd(text, 0)+1); at < len(text) && text[at] != ']'; at = next(text, at) {
+		end := valueEnd(text, at)
+		if end == at {
+			break
+		}
+		list = append(list, text[at:end:end])
+		at = end
+	}
+	return list, true
+}
+
+// Object writes members as one object.
+func Object(list []Member) json.RawMessage {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, m := range list {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(m.Key)
+		out.WriteByte(':')
+		out.Write(m.Value)
+	}
+	out.WriteByte('}')
+	return out.Bytes()
+}
+
+// Marshal is json.Marshal without the escaping of <, > and &, which serves HTML
+// and makes text hard to read everywhere else.
+func Marshal(value any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// IsString says whether text is a string.
+func IsString(text []byte) bool { return opens(text, '"') }
+
+// opens says whether the value that text holds begins with that sign.
+func opens(text []byte, sign byte) bool {
+	at := spaceEnd(text, 0)
+	return at < len(text) && text[at] == sign
+}
+
+// next passes spaces and one comma.
+func next(text []byte, at int) int {
+	at = spaceEnd(text, at)
+	if at < len(text) && text[at] == ',' {
+		at = spaceEnd(text, at+1)
+	}
+	return at
+}
+
+// spaceEnd returns the offset of the first byte from at that is not JSON space.
+func spaceEnd(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r') {
+		at++
+	}
+	return at
+}
+
+// stringEnd returns the offset behind the string that begins at at.
+func stringEnd(text []byte, at int) int {
+	for at++; at < len(text); at++ {
+		switch text[at] {
+		case '\\':
+			at++
+		case '"':
+			return at + 1
+		}
+	}
+	return len(text)
+}
+
+// valueEnd returns the offset behind the value that begins at at.
+func valueEnd(text []byte, at int) int {
+	depth := 0
+	for at < len(text) {
+		switch text[at] {
+		case '"':
+			at = stringEnd(text, at)
+			if depth == 0 {
+				return at
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return at // the end of what holds a number or a word
+			}
+			depth--
+			if depth == 0 {
+				return at + 1
+			}
+		case ',', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return at
+			}
+		}
+		at++
+	}
+	return len(text)
+}

@@ -1,0 +1,95 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+func TestMembersAreCutByteForByte(t *testing.T) {
+	const text = ` {"a" : 1,"b\"":"x,}" , "c":[{"d":2}],"e":{}, "f":-1.50e3 , "g":null} `
+	want := []Member{
+		{"a", json.RawMessage(`"a"`), json.RawMessage(`1`)},
+		{`b"`, json.RawMessage(`"b\""`), json.RawMessage(`"x,}"`)},
+		{"c", json.RawMessage(`"c"`), json.RawMessage(`[{"d":2}]`)},
+		{"e", json.RawMessage(`"e"`), json.RawMessage(`{}`)},
+		{"f", json.RawMessage(`"f"`), json.RawMessage(`-1.50e3`)},
+		{"g", json.RawMessage(`"g"`), json.RawMessage(`null`)},
+	}
+	list, ok := Members([]byte(text))
+	if !ok || len(list) != len(want) {
+		t.Fatalf("%d members, %v", len(list), ok)
+	}
+	for i, m := range list {
+		if m.Name != want[i].Name || !bytes.Equal(m.Key, want[i].Key) || !bytes.Equal(m.Value, want[i].Value) {
+			t.Errorf("member %d is %q: %s, want %q: %s", i, m.Name, m.Value, want[i].Name, want[i].Value)
+		}
+	}
+}
+
+func TestElements(t *testing.T) {
+	list, ok := Elements([]byte(` [ 1 , "a,]" ,[],{"b":[2]} ,true] `))
+	if !ok || len(list) != 5 {
+		t.Fatalf("%q, %v", list, ok)
+	}
+	for i, want := range []string{`1`, `"a,]"`, `[]`, `{"b":[2]}`, `true`} {
+		if string(list[i]) != want {
+			t.Errorf("element %d is %s, want %s", i, list[i], want)
+		}
+	}
+}
+
+func TestOtherKinds(t *testing.T) {
+	for _, text := range []string{``, ` `, `1`, `"{"`, `null`, `[{}]`} {
+		if list, ok := Members([]byte(text)); ok {
+			t.Errorf("Members(%q) = %v", text, list)
+		}
+	}
+	for _, text := range []string{``, `{}`, `"["`} {
+		if list, ok := Elements([]byte(text)); ok {
+			t.Errorf("Elements(%q) = %v", text, list)
+		}
+	}
+}
+
+func TestWriteText(t *testing.T) {
+	for quoted, want := range map[string]string{
+		`""`: "", `"plain"`: "plain", `"a\n\t\"\\\/"`: "a\n\t\"\\/", `"\u00e9\ud83d\ude00"`: "é😀", `"\ud800x"`: "\ufffdx",
+	} {
+		var out bytes.Buffer
+		if err := WriteText(&out, []byte(quoted)); err != nil || out.String() != want {
+			t.Errorf("WriteText(%s) = %q, %v; want %q", quoted, out.String(), err, want)
+		}
+		if got := Unquote(json.RawMessage(quoted)); got != want {
+			t.Errorf("Unquote(%s) = %q, want %q", quoted, got, want)
+		}
+	}
+}
+
+// FuzzCut proves that cutting valid JSON and putting it together again changes
+// nothing but space, and that other text does no harm.
+func FuzzCut(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,{"b":"c"}],"d":{}}`, `[1,[2],"x"]`, `{"a`, `{"a":`, `[`, `{]`, `{"a":}`, `[,]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		list, isObject := Members(text)
+		_, isArray := Elements(text)
+		if !json.Valid(text) {
+			return
+		}
+		if isObject != (bytes.TrimSpace(text)[0] == '{') || isArray != (bytes.TrimSpace(text)[0] == '[') {
+			t.Fatalf("%q: object %v, array %v", text, isObject, isArray)
+		}
+		if !isObject {
+			return
+		}
+		var want, got bytes.Buffer
+		if err := json.Compact(&want, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Compact(&got, Object(list)); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Fatalf("%s became %s (%v)", want.Bytes(), got.Bytes(), err)
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Unquote decodes a string, with U+FFFD for bytes that are not UTF-8; text that is
+// none is returned as it is.
+func Unquote(text json.RawMessage) string {
+	if len(text) >= 2 && text[0] == '"' && bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
+		return string(text[1 : len(text)-1])
+	}
+	var decoded string
+	if json.Unmarshal(text, &decoded) != nil {
+		return string(text)
+	}
+	return decoded
+}
+
+// Quote encodes text as a string; bytes that are not UTF-8 become U+FFFD.
+func Quote(text string) json.RawMessage {
+	quoted, err := Marshal(text)
+	if err != nil {
+		return json.RawMessage(strconv.Quote(text))
+	}
+	return quoted
+}
+
+// WriteText writes what a JSON string says, without making a copy of it in memory: a
+// result may be tens of megabytes. quoted is a valid JSON string with its quotes.
+func WriteText(out io.Writer, quoted []byte) error {
+	inside := quoted[1 : len(quoted)-1]
+	for len(inside) > 0 {
+		plain := bytes.IndexByte(inside, '\\')
+		if plain < 0 {
+			plain = len(inside)
+		}
+		if _, err := out.Write(inside[:plain]); err != nil {
+			return err
+		}
+		if inside = inside[plain:]; len(inside) == 0 {
+			break
+		}
+		n, err := unescape(out, inside)
+		if err != nil {
+			return err
+		}
+		inside = inside[n:]
+	}
+	return nil
+}
+
+// unescape writes what the escape says that text begins with, and gives its length.
+func unescape(out io.Writer, text []byte) (n int, err error) {
+	const signs, meanings = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	if i := strings.IndexByte(signs, text[1]); i >= 0 {
+		_, err = io.WriteString(out, meanings[i:i+1])
+		return 2, err
+	}
+	r, size := rune(hex(text[2:6])), 6
+	// Two \u escapes in a row may be one character.
+	if len(text) >= 12 && text[6] == '\\' && text[7] == 'u' && utf16.IsSurrogate(r) {
+		if pair := utf16.DecodeRune(r, rune(hex(text[8:12]))); pair != utf8.RuneError {
+			r, size = pair, 12
+		}
+	}
+	_, err = io.WriteString(out, string(r)) // a lone surrogate becomes U+FFFD
+	return size, err
+}
+
+// hex reads four digits, which a valid JSON text has there.
+func hex(digits []byte) uint64 {
+	value, err := strconv.ParseUint(string(digits), 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return value
+}
