@@ -35,7 +35,8 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.timeout, "timeout", 0, "give a call up after `D` without progress (default 30s)")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "give a call up after `D`, progress or not")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "give each attempt to connect `D` (default 30s)")
-	flags.IntVar(&f.retries, "retries", -1, "try to connect again `N` times; 0: one attempt (default 2)")
+	flags.IntVar(&f.retries, "retries", -1, "try to connect again `N` times; 0: one attempt")
+	flags.Lookup("retries").DefValue = "2" // what -1, not given, comes to where no config says otherwise
 	flags.StringVar(&f.protocol, "protocol", "", "`REVISION` of MCP to speak: auto, legacy or 2026-07-28")
 	flags.StringVar(&f.logLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
