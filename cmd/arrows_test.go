@@ -1,0 +1,112 @@
+package cmd_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows says which packages of toolx a package may import; cmd may import all,
+// and what is not listed none.
+func arrows() map[string][]string {
+	return map[string][]string{
+		".":           {"cmd", "pkg/console"},
+		"pkg/tui":     {"pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console"},
+		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
+		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config"},
+		"pkg/ai":      {"pkg/convert", "pkg/exec"},
+		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
+		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson"},
+		"pkg/convert": {"pkg/exec", "pkg/rawjson"},
+		"pkg/history": {"pkg/exec", "pkg/mask"},
+		"pkg/exec":    {"pkg/rawjson"}, // the bytes of JSON, and nothing of toolx's own
+		"pkg/config":  {"schema"},      // the published JSON Schema, embedded
+
+		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
+	}
+}
+
+// owners says who alone may use what; programs for tests and measurements end and
+// start processes as they like.
+func owners() map[string][]string {
+	return map[string][]string{
+		"os.Exit":                               {"."},
+		"os/exec":                               {"pkg/servers", "pkg/builtin"}, // builtin: the system's volume
+		"github.com/spf13/cobra":                {"cmd"},
+		"github.com/mark3labs/mcp-go/client":    {"pkg/servers"},
+		"github.com/mark3labs/mcp-go/server":    {"cmd"},
+		"github.com/santhosh-tekuri/jsonschema": {"pkg/exec"},
+		"github.com/xeipuuv/gojsonschema":       {"pkg/config"},
+		"charm.land/lipgloss":                   {"pkg/render", "pkg/tui"},
+		"charm.land/bubbletea":                  {"pkg/tui"},
+	}
+}
+
+// TestArrows holds the table of design: the arrows between packages run one way,
+// and some things have one owner.
+func TestArrows(t *testing.T) {
+	table, alone := arrows(), owners()
+	for path, file := range sources(t) {
+		folder := filepath.ToSlash(filepath.Dir(path))
+		uses := []string{}
+		for _, imported := range file.Imports {
+			uses = append(uses, strings.Trim(imported.Path.Value, `"`))
+		}
+		if callsExit(file) {
+			uses = append(uses, "os.Exit")
+		}
+		program := strings.HasPrefix(folder, "bench") || strings.HasPrefix(folder, "pkg/servers/fake")
+		for _, use := range uses {
+			if ours, is := strings.CutPrefix(use, "toolx/"); is && folder != "cmd" && !slices.Contains(table[folder], ours) {
+				t.Errorf("%s imports %s", path, use)
+			}
+			for owned, by := range alone {
+				if (use == owned || strings.HasPrefix(use, owned+"/")) && !program && !slices.Contains(by, folder) {
+					t.Errorf("%s uses %s, which belongs to %s", path, use, strings.Join(by, ", "))
+				}
+			}
+		}
+	}
+}
+
+// sources are the Go files of the project that are no tests, for every system, by
+// their paths from its root.
+func sources(t *testing.T) map[string]*ast.File {
+	t.Helper()
+	files := map[string]*ast.File{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "node_modules":
+			return filepath.SkipDir
+		case filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		name, err := filepath.Rel("..", path)
+		if err == nil {
+			files[name], err = parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	return files
+}
+
+func callsExit(file *ast.File) (found bool) {
+	ast.Inspect(file, func(node ast.Node) bool {
+		if selector, is := node.(*ast.SelectorExpr); is && selector.Sel.Name == "Exit" {
+			from, is := selector.X.(*ast.Ident)
+			found = found || is && from.Name == "os"
+		}
+		return !found
+	})
+	return found
+}

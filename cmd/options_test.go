@@ -1,0 +1,144 @@
+package cmd
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"toolx/pkg/console"
+	"toolx/pkg/exec"
+)
+
+// TestOptions maps command lines to what a verb is asked to do. The verbs
+// themselves do not run: scripts prove what they do.
+func TestOptions(t *testing.T) {
+	plain := callOptions{tool: "t", output: "text"}
+	with := func(change func(*callOptions)) callOptions {
+		o := plain
+		change(&o)
+		return o
+	}
+	for _, test := range []struct {
+		name string
+		args []string
+		want any
+	}{
+		{"a tool", []string{"call", "t"}, plain},
+		{
+			"single arguments, in both forms", []string{"call", "t", "--arg", "a=1", "b=2", "-a", "c:=[3]"},
+			with(func(o *callOptions) { o.args = []string{"a=1", "c:=[3]", "b=2"} }),
+		},
+		{
+			"an argument with a comma is one", []string{"call", "t", "--arg", "a=1,b=2"},
+			with(func(o *callOptions) { o.args = []string{"a=1,b=2"} }),
+		},
+		{"the whole object", []string{"call", "t", "--args", "-"}, with(func(o *callOptions) { o.object = "-" })},
+		{"a format", []string{"call", "t", "-o", "yaml"}, with(func(o *callOptions) { o.output = "yaml" })},
+		{"--json is a format", []string{"call", "t", "--json"}, with(func(o *callOptions) { o.output = "json" })},
+		{
+			"what becomes of the result", []string{"call", "t", "--jq", ".a", "--save", "d", "--max-output", "1KiB"},
+			with(func(o *callOptions) { o.jq, o.save, o.maxOutput = ".a", "d", "1KiB" }),
+		},
+		{
+			"what is sent", []string{"call", "t", "--dry-run", "--strict", "--keep-names"},
+			with(func(o *callOptions) { o.dryRun, o.strict, o.keepNames = true, true, true }),
+		},
+		{
+			"a server's command, its flags untouched", []string{"call", "t", "a=1", "--", "npx", "-y", "x", "--json"},
+			with(func(o *callOptions) { o.args, o.server = []string{"a=1"}, []string{"npx", "-y", "x", "--json"} }),
+		},
+		{"everything is listed", []string{"list"}, listOptions{patterns: []string{}}},
+		{
+			"patterns", []string{"list", "zwave__*", "light", "--json", "--strict"},
+			listOptions{patterns: []string{"zwave__*", "light"}, json: true, strict: true},
+		},
+		{
+			"a server that is listed", []string{"list", "--", "node", "x.js"},
+			listOptions{patterns: []string{}, server: []string{"node", "x.js"}},
+		},
+		{"a tool is shown", []string{"show", "t"}, showOptions{tool: "t"}},
+		{
+			"a server's tool is shown", []string{"show", "t", "--json", "--", "node", "x.js"},
+			showOptions{tool: "t", json: true, server: []string{"node", "x.js"}},
+		},
+		{"the config that is found is served", []string{"serve"}, serveOptions{}},
+		{"a file is served", []string{"serve", "a.yaml"}, serveOptions{file: "a.yaml"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, _, err := parse(test.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, test.want) {
+				t.Errorf("%v is %+v, want %+v", test.args, got, test.want)
+			}
+		})
+	}
+}
+
+// TestGlobalFlags maps the flags that every verb has.
+func TestGlobalFlags(t *testing.T) {
+	for _, verb := range [][]string{{"call", "t"}, {"list"}, {"show", "t"}, {"serve"}} {
+		_, got, err := parse(append(verb,
+			"--config", "a.yaml", "--config", "b.yaml", "--timeout", "5s", "--max-time", "1m", "--start-timeout", "90s",
+			"--retries", "0", "--protocol", "legacy", "--log-level", "debug", "--log-format", "json", "-v", "-q",
+			"--no-color", "--trace", "--trace-file", "f")...)
+		want := globalFlags{
+			config: []string{"a.yaml", "b.yaml"}, timeout: 5 * time.Second, maxTime: time.Minute, startTimeout: 90 * time.Second,
+			retries: 0, protocol: "legacy", logLevel: "debug", logFormat: "json", verbose: true, quiet: true,
+			noColor: true, trace: true, traceFile: "f",
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v; want %+v", verb[0], got, err, want)
+		}
+	}
+}
+
+// TestWrongOptions holds what a command line is refused for before anything runs.
+func TestWrongOptions(t *testing.T) {
+	for _, test := range []struct {
+		want string
+		args []string
+	}{
+		{"name a tool", []string{"call"}},
+		{"there is no command after --", []string{"call", "t", "--"}},
+		{"--args is empty", []string{"call", "t", "--args", ""}},
+		{`-o "xml" is unknown`, []string{"call", "t", "-o", "xml"}},
+		{"unknown flag: --bogus", []string{"call", "t", "--bogus"}},
+		{"name one tool", []string{"show", "t", "u"}},
+		{`the pattern "[" is malformed`, []string{"list", "["}},
+		{`unexpected argument "b.yaml"`, []string{"serve", "a.yaml", "b.yaml"}},
+		{"--timeout must not be negative", []string{"list", "--timeout", "-1s"}},
+		{"--retries must not be negative", []string{"list", "--retries", "-2"}},
+		{`--protocol "2030" is unknown`, []string{"list", "--protocol", "2030"}},
+		{`--log-level "loud" is unknown`, []string{"list", "--log-level", "loud"}},
+		{`invalid argument "soon" for "--timeout" flag: time: invalid duration "soon"`, []string{"list", "--timeout", "soon"}},
+		{`unknown command "lst"`, []string{"lst"}},
+	} {
+		got, _, err := parse(test.args...)
+		if err == nil || err.Error() != test.want || exec.KindOf(err) != exec.KindUsage {
+			t.Errorf("%v gives %+v and %v, want the usage error %q", test.args, got, err, test.want)
+		}
+		if exec.HintOf(err) == "" {
+			t.Errorf("%v: %v comes without a hint", test.args, err)
+		}
+	}
+}
+
+// parse gives the options that a command line asks a verb for, and the global ones.
+func parse(args ...string) (options any, global globalFlags, err error) {
+	streams, _, _ := console.Buffered("")
+	app := newApp(streams)
+	root := newRootCommand(app)
+	root.ResetCommands()
+	root.AddCommand(
+		newCallCommand(app, func(_ context.Context, _ *App, o callOptions) error { options = o; return nil }),
+		newListCommand(app, func(_ context.Context, _ *App, o listOptions) error { options = o; return nil }),
+		newShowCommand(app, func(_ context.Context, _ *App, o showOptions) error { options = o; return nil }),
+		newServeCommand(app, func(_ context.Context, _ *App, o serveOptions) error { options = o; return nil }),
+	)
+	root.SetArgs(args)
+	err = root.Execute()
+	return options, app.flags, err
+}
