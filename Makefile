@@ -8,7 +8,6 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 
 GOLANGCI  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-SHELLS    := bash zsh fish powershell
 
 # The race detector needs a C compiler on most systems; without one the tests
 # run without it, and say so.
@@ -55,9 +54,8 @@ $(PLATFORMS):
 	GOOS=$(@D) GOARCH=$(@F) $(BUILD) -o dist/toolx-$(@D)-$(@F)$(if $(filter windows,$(@D)),.exe) .
 	$(if $(filter amd64,$(@F)),GOOS=$(@D) GOARCH=$(@F) CGO_ENABLED=0 $(GO) vet ./...)
 
-completions: build ## regenerate completions/
-	@mkdir -p completions
-	@for shell in $(SHELLS); do $(BIN) completion $$shell > completions/toolx.$$shell || exit 1; done
+completions: ## regenerate completions/
+	$(GO) test ./cmd -run Completions -update
 
 # toolx names its own verbs, with their descriptions behind a tab.
 docs: build ## regenerate docs/help.md
