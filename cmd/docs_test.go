@@ -1,0 +1,216 @@
+package cmd
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/console"
+)
+
+// repository is the folder of README.md, seen from a test of this package.
+const repository = ".."
+
+func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
+	root := documentedRoot()
+	inherited := document(t, "docs/flags.md")
+	root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		wantFlag(t, "docs/flags.md", inherited, flag)
+	})
+	readme := document(t, "README.md")
+	for _, verb := range verbs(root) {
+		t.Run(verb.Name(), func(t *testing.T) {
+			path := "docs/" + verb.Name() + ".md"
+			page := document(t, path)
+			if !strings.Contains(readme, "("+path+")") {
+				t.Errorf("README.md has no link to %s", path)
+			}
+			if synopsis := "toolx " + verb.Use; !strings.Contains(page, synopsis+"\n") {
+				t.Errorf("%s has no synopsis %q", path, synopsis)
+			}
+			verb.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+				wantFlag(t, path, page, flag)
+			})
+			if !strings.Contains(page, "## Exit codes\n") {
+				t.Errorf("%s says nothing of exit codes", path)
+			}
+		})
+	}
+}
+
+// TestEveryVerbHasHelpWithExamples holds the help of verbs to the same promise as
+// their pages; a verb that only prints can do nothing but succeed.
+func TestEveryVerbHasHelpWithExamples(t *testing.T) {
+	onlyPrints := []string{"completion", "version"}
+	for _, verb := range verbs(documentedRoot()) {
+		if !strings.HasPrefix(verb.Example, "  toolx "+verb.Name()) {
+			t.Errorf("toolx %s --help has no example, or another verb's: %q", verb.Name(), verb.Example)
+		}
+		if !slices.Contains(onlyPrints, verb.Name()) && !strings.Contains(verb.Long, "Exit codes: ") {
+			t.Errorf("toolx %s --help says nothing of exit codes", verb.Name())
+		}
+	}
+}
+
+func TestDocumentedLinksLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	for _, path := range documents(t) {
+		for _, found := range link.FindAllStringSubmatch(prose(document(t, path)), -1) {
+			target, err := url.Parse(found[1])
+			if err != nil {
+				t.Errorf("%s: %s is no link: %v", path, found[1], err)
+				continue
+			}
+			if target.Scheme == "" {
+				wantTarget(t, path, target)
+			}
+		}
+	}
+}
+
+func TestEveryDirectDependencyIsExplained(t *testing.T) {
+	const path = "docs/dependencies.md"
+	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
+	var explained []string
+	for _, found := range row.FindAllStringSubmatch(document(t, path), -1) {
+		if strings.Contains(strings.SplitN(found[1], "/", 2)[0], ".") {
+			explained = append(explained, found[1])
+		}
+	}
+	required := directRequirements(document(t, "go.mod"))
+	slices.Sort(required)
+	slices.Sort(explained)
+	if !slices.Equal(required, explained) {
+		t.Errorf("%s explains\n%s\ngo.mod requires\n%s", path, strings.Join(explained, "\n"), strings.Join(required, "\n"))
+	}
+}
+
+// documentedRoot is the command tree as users meet it.
+func documentedRoot() *cobra.Command {
+	c, _, _ := console.Buffered("")
+	return newRootCommand(newApp(c))
+}
+
+func verbs(root *cobra.Command) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(root.Commands()), func(verb *cobra.Command) bool {
+		return verb.Hidden || verb.Name() == "help"
+	})
+}
+
+// wantFlag asks for a row of a table that names the flag, and its short form.
+func wantFlag(t *testing.T, path, page string, flag *pflag.Flag) {
+	t.Helper()
+	row := "\n| `--" + flag.Name
+	if flag.Shorthand != "" {
+		row = "\n| `-" + flag.Shorthand + "`, `--" + flag.Name
+	}
+	if !strings.Contains(page, row+"`") && !strings.Contains(page, row+" ") {
+		t.Errorf("%s has no row for --%s", path, flag.Name)
+	}
+}
+
+// wantTarget asks that a relative link leads to a file, and its fragment to a
+// heading there.
+func wantTarget(t *testing.T, from string, target *url.URL) {
+	t.Helper()
+	to := from
+	if target.Path != "" {
+		to = filepath.Join(filepath.Dir(from), filepath.FromSlash(target.Path))
+	}
+	if _, err := os.Stat(filepath.Join(repository, to)); err != nil {
+		t.Errorf("%s links to %s: %v", from, target, err)
+		return
+	}
+	if target.Fragment != "" && !slices.Contains(anchors(document(t, to)), target.Fragment) {
+		t.Errorf("%s links to %s: there is no such heading", from, target)
+	}
+}
+
+// anchors are the fragments that a page's headings have on code hosts.
+func anchors(page string) []string {
+	dropped := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	var found []string
+	for line := range strings.Lines(prose(page)) {
+		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
+			plain := dropped.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
+			found = append(found, strings.ReplaceAll(plain, " ", "-"))
+		}
+	}
+	return found
+}
+
+// prose is a page without its blocks of code.
+func prose(page string) string {
+	return regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, "")
+}
+
+// documents are the paths of all pages, from the repository's root.
+func documents(t *testing.T) []string {
+	t.Helper()
+	paths := []string{"README.md", "CHANGELOG.md"}
+	err := fs.WalkDir(os.DirFS(repository), "docs", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// document is a file of the repository, as text with plain newlines.
+func document(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
+}
+
+// directRequirements are the modules that a go.mod requires, but for indirect ones.
+func directRequirements(mod string) []string {
+	var modules []string
+	for line := range strings.Lines(mod) {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && strings.HasPrefix(line, "\t") && strings.HasPrefix(fields[1], "v") {
+			modules = append(modules, fields[0])
+		}
+	}
+	return modules
+}
+
+// TestRequirementsNameTheirTests asks that each test in the table of requirements
+// is there, and says by its row's id what it proves.
+func TestRequirementsNameTheirTests(t *testing.T) {
+	const path = "docs/requirements.md"
+	row := regexp.MustCompile(`(?m)^\| ([A-Z]+-\d+) \|.*$`)
+	proof := regexp.MustCompile(`\[(\S+)\]\(\.\./(\S+)\)`)
+	rows := row.FindAllStringSubmatch(document(t, path), -1)
+	if len(rows) == 0 {
+		t.Fatalf("%s has no rows", path)
+	}
+	for _, found := range rows {
+		id := regexp.MustCompile(`\b` + found[1] + `\b`)
+		for _, named := range proof.FindAllStringSubmatch(found[0], -1) {
+			test, file := named[1], named[2]
+			text := document(t, file)
+			if strings.HasSuffix(file, ".go") && !strings.Contains(text, "\nfunc "+test+"(") {
+				t.Errorf("%s: %s has no %s", found[1], file, test)
+			}
+			if !id.MatchString(text) {
+				t.Errorf("%s: nothing in %s names it", found[1], file)
+			}
+		}
+	}
+}
