@@ -351,7 +351,9 @@ func givenTools(from string) ([]tool, error) {
 		if err := json.Unmarshal(definition, &head); err != nil || head.Name == "" {
 			return nil, errors.Join(fmt.Errorf("tool %d has no name", i), err)
 		}
-		tools[i] = tool{name: head.Name, definition: string(definition), run: rawArguments}
+		// A frame is one line, however the file is laid out.
+		line := strings.NewReplacer("\r", " ", "\n", " ").Replace(string(definition))
+		tools[i] = tool{name: head.Name, definition: line, run: rawArguments}
 	}
 	return tools, nil
 }
