@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/itchyny/gojq"
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE PROGRAM ARG…  the program ends with exactly this exit code
 //	jq FILE EXPR             the one JSON value in a file (or stdout) is as EXPR demands
+//	append FILE TEXT [N]     add text, with Go's escapes, to a file, N times
 //
 // and a server of the fake's modes is "fakeserver MODE…".
 func TestScript(t *testing.T) {
@@ -50,8 +52,9 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               isolate,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"jq":    jq,
+			"exits":  exits,
+			"jq":     jq,
+			"append": appendText,
 		},
 	})
 }
@@ -117,4 +120,23 @@ func jq(ts *testscript.TestScript, neg bool, args []string) {
 	if result != true {
 		ts.Fatalf("%s is %v, want true", args[1], result)
 	}
+}
+
+// appendText makes files that a script cannot hold: huge ones, and bytes that are
+// no text.
+func appendText(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: append FILE TEXT [N]")
+	}
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	times := 1
+	if len(args) == 3 {
+		times, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	file, err := os.OpenFile(ts.MkAbs(args[0]), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	_, err = file.WriteString(strings.Repeat(text, times))
+	ts.Check(errors.Join(err, file.Close()))
 }
