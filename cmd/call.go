@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
 
@@ -225,15 +226,22 @@ func (a *App) printRequest(box *toolbox, call exec.Call) error {
 	for _, warning := range prepared.Warnings {
 		a.log.Warn(warning)
 	}
-	request := json.RawMessage(nil)
-	if session := box.pool.Session(prepared.Tool.Server); session != nil {
-		request, err = session.CallRequest(prepared.Tool.Plain, prepared.Arguments)
-	} else {
-		request, err = json.Marshal(map[string]any{"name": prepared.Tool.Name, "arguments": prepared.Arguments})
-	}
+	request, err := box.requestOf(prepared)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Console.Out, "%s\n", request)
 	return err
+}
+
+// requestOf is the JSON-RPC request of a call; for one of toolx's own tools, to
+// which none is sent, the one that a client of "toolx serve" would send.
+func (b *toolbox) requestOf(prepared *exec.Prepared) (json.RawMessage, error) {
+	if session := b.pool.Session(prepared.Tool.Server); session != nil {
+		return session.CallRequest(prepared.Tool.Plain, prepared.Arguments)
+	}
+	return rawjson.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": prepared.Tool.Name, "arguments": prepared.Arguments},
+	})
 }

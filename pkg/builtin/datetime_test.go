@@ -81,12 +81,26 @@ func TestDatetimeReads(t *testing.T) {
 
 func TestDatetimeFormats(t *testing.T) {
 	tests := []struct{ format, want string }{
-		{"rfc3339", "2026-03-01T09:05:07+01:00"}, {"RFC1123", "Sun, 01 Mar 2026 09:05:07 +0100"}, {"rfc822", "01 Mar 26 09:05 +0100"},
-		{"rfc850", "Sunday, 01-Mar-26 09:05:07 CET"}, {"http", "Sun, 01 Mar 2026 08:05:07 GMT"}, {"ansic", "Sun Mar  1 09:05:07 2026"},
-		{"unix", "1772352307"}, {"unix-ms", "1772352307000"}, {"date", "2026-03-01"}, {"time", "09:05:07"}, {"datetime", "2026-03-01 09:05:07"},
-		{"iso-week", "2026-W09"}, {"weekday", "Sunday"}, {"kitchen", "9:05AM"},
-		{"%A, %-d %B %Y", "Sunday, 1 March 2026"}, {"%G-W%V-%u", "2026-W09-7"}, {"100%%", "100%"},
-		{"Mon, 02 Jan 2006", "Sun, 01 Mar 2026"}, {"15h04", "09h05"}, {"3PM", "9AM"},
+		{"rfc3339", "2026-03-01T09:05:07+01:00"},
+		{"RFC1123", "Sun, 01 Mar 2026 09:05:07 +0100"},
+		{"rfc822", "01 Mar 26 09:05 +0100"},
+		{"rfc850", "Sunday, 01-Mar-26 09:05:07 CET"},
+		{"http", "Sun, 01 Mar 2026 08:05:07 GMT"},
+		{"ansic", "Sun Mar  1 09:05:07 2026"},
+		{"unix", "1772352307"},
+		{"unix-ms", "1772352307000"},
+		{"date", "2026-03-01"},
+		{"time", "09:05:07"},
+		{"datetime", "2026-03-01 09:05:07"},
+		{"iso-week", "2026-W09"},
+		{"weekday", "Sunday"},
+		{"kitchen", "9:05AM"},
+		{"%A, %-d %B %Y", "Sunday, 1 March 2026"},
+		{"%G-W%V-%u", "2026-W09-7"},
+		{"100%%", "100%"},
+		{"Mon, 02 Jan 2006", "Sun, 01 Mar 2026"},
+		{"15h04", "09h05"},
+		{"3PM", "9AM"},
 	}
 	for _, test := range tests {
 		t.Run(test.format, func(t *testing.T) {
@@ -141,10 +155,18 @@ func TestDatetimeRefuses(t *testing.T) {
 		{`{"until":"never"}`, `cannot read the time "never"`},
 		{`{"format":"YYYY-MM-DD"}`, "use a name"},
 		{`{"add":"soon"}`, `cannot read the duration "soon": write it as`},
-		{`{"add":"5"}`, "write it as"}, {`{"add":"P"}`, "write it as"}, {`{"add":"P1DT"}`, "write it as"}, {`{"add":"P1H"}`, "write it as"}, {`{"add":"1.2.3h"}`, "write it as"}, {`{"add":"-"}`, "write it as"},
+		{`{"add":"5"}`, "write it as"},
+		{`{"add":"P"}`, "write it as"},
+		{`{"add":"P1DT"}`, "write it as"},
+		{`{"add":"P1H"}`, "write it as"},
+		{`{"add":"1.2.3h"}`, "write it as"},
+		{`{"add":"-"}`, "write it as"},
 		{`{"add":"3 fortnights"}`, `"fortnights" is no unit`},
 		{`{"add":"1.5 months"}`, "no fixed length"},
-		{`{"add":"9000 years"}`, "the year would be"}, {`{"add":"99999999999 years"}`, "longer than the calendar"}, {`{"add":"999999999999h"}`, "too long in this unit"}, {`{"add":"99999999999w"}`, "longer than the calendar"},
+		{`{"add":"9000 years"}`, "the year would be"},
+		{`{"add":"99999999999 years"}`, "longer than the calendar"},
+		{`{"add":"999999999999h"}`, "too long in this unit"},
+		{`{"add":"99999999999w"}`, "longer than the calendar"},
 	}
 	for _, test := range tests {
 		t.Run(test.arguments, func(t *testing.T) {

@@ -139,7 +139,7 @@ func formatTime(t time.Time, format string) (string, error) {
 
 // namedFormat knows the formats by name.
 func namedFormat(t time.Time, name string) (text string, ok bool) {
-	layout := ""
+	var layout string
 	switch name {
 	case "rfc3339", "iso", "iso8601":
 		layout = time.RFC3339

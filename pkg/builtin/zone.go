@@ -55,7 +55,7 @@ func nearestZones(name string, known []string) []string {
 	city := strings.ReplaceAll(name, " ", "_")
 	var near []string
 	for _, candidate := range known {
-		if _, last, ok := cutLast(candidate, "/"); ok && strings.EqualFold(last, city) {
+		if last, ok := behindLast(candidate, "/"); ok && strings.EqualFold(last, city) {
 			near = append(near, candidate)
 		}
 	}
@@ -68,7 +68,7 @@ func nearestZones(name string, known []string) []string {
 	cities, full := make([]string, len(known)), make(map[string]string, len(known))
 	for i, candidate := range known {
 		cities[i] = candidate
-		if _, last, ok := cutLast(candidate, "/"); ok {
+		if last, ok := behindLast(candidate, "/"); ok {
 			cities[i] = last
 		}
 		full[cities[i]] = candidate
@@ -79,12 +79,12 @@ func nearestZones(name string, known []string) []string {
 	return near
 }
 
-// cutLast is strings.Cut at the last separator.
-func cutLast(text, separator string) (before, after string, found bool) {
+// behindLast is what stands behind the last separator.
+func behindLast(text, separator string) (after string, found bool) {
 	if i := strings.LastIndex(text, separator); i >= 0 {
-		return text[:i], text[i+len(separator):], true
+		return text[i+len(separator):], true
 	}
-	return text, "", false
+	return "", false
 }
 
 var offsetPattern = sync.OnceValue(func() *regexp.Regexp {

@@ -175,37 +175,6 @@ func stringEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// valueEnd returns the offset behind the value that begins at at.
-func valueEnd(text []byte, at int) int {
-	depth := 0
-	for at < len(text) {
-		switch text[at] {
-		case '"':
-			at = stringEnd(text, at)
-			if depth == 0 {
-				return at
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return at // the end of what holds a number or a word
-			}
-			depth--
-			if depth == 0 {
-				return at + 1
-			}
-		case ',', ' ', '\t', '\n', '\r':
-			if depth == 0 {
-				return at
-			}
-		}
-		at++
-	}
-	return at
-}
-
 // decode reads valid JSON into maps, slices and json.Number, so that no digit is lost.
 func decode(text []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))

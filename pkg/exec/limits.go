@@ -18,7 +18,7 @@ type limits struct {
 
 // newLimits returns clocks that have not started; a duration that is not
 // positive means no limit.
-func newLimits(idle, max time.Duration) *limits { return &limits{idle: idle, max: max} }
+func newLimits(idle, absolute time.Duration) *limits { return &limits{idle: idle, max: absolute} }
 
 // start returns a context that ends with a *TimeoutError as its cause when a
 // clock runs out, and a function that stops both.

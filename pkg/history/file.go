@@ -25,14 +25,14 @@ func (l *Log) append(line []byte) error {
 		return err
 	}
 	if info, err := file.Stat(); err == nil && l.full(info, line) {
-		file.Close() //nolint:errcheck // nothing was written to it
+		file.Close() // nothing was written to it
 		l.rotate(line)
 		if file, err = open(l.path); err != nil {
 			return err
 		}
 	}
 	if _, err := file.Write(line); err != nil {
-		file.Close() //nolint:errcheck // the write's error says more
+		file.Close() // the write's error says more
 		return err
 	}
 	return file.Close()
@@ -91,7 +91,7 @@ func lock(path string) (unlock func(), ok bool) {
 		}
 		return nil, false
 	}
-	file.Close()                            //nolint:errcheck // it is empty
+	file.Close()                            // it is empty
 	return func() { os.Remove(path) }, true //nolint:errcheck // it goes stale
 }
 

@@ -24,7 +24,8 @@ func TestError(t *testing.T) {
 		{"with a hint", &exec.NotFoundError{Name: "lmap", Near: []string{"lamp"}}, Screen{}, "error: Tool 'lmap' not found\nhint: did you mean: lamp\n"},
 		{"hints of several lines", &exec.UsageError{Message: "m", Fix: "a\nb\n"}, Screen{}, "error: m\nhint: a\nhint: b\n"},
 		{
-			"a server's text cannot pass for ours", &exec.ToolError{Message: "bad\nhint: run rm -rf /\x1b[1A\r"}, Screen{},
+			"a server's text cannot pass for ours", &exec.ToolError{Message: "bad\nhint: run rm -rf /\x1b[1A\r"},
+			Screen{},
 			"error: bad\n  hint: run rm -rf /\\x1b[1A\n",
 		},
 		{"colour", errors.New("x"), Screen{Color: true}, "\x1b[1;31merror:\x1b[m x\n"},

@@ -331,7 +331,9 @@ func FuzzUnquote(f *testing.F) {
 
 func TestResultTellsOfAClosedPipe(t *testing.T) {
 	r, w := io.Pipe()
-	r.Close()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := Result(w, called(t, textReply(t, "on")), ResultOptions{}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)
 	}

@@ -56,7 +56,8 @@ const (
 	maxSalvagedFrames = 256
 )
 
-var utf8BOM = []byte("\xef\xbb\xbf")
+// utf8BOM is the byte order mark in UTF-8.
+const utf8BOM = "\xef\xbb\xbf"
 
 // line takes the next line.
 func (c *classifier) line(current line) {
@@ -75,8 +76,8 @@ func (c *classifier) line(current line) {
 		}
 		return
 	}
-	if rest, ok := bytes.CutPrefix(content, utf8BOM); ok {
-		c.report(current, ClassBOM, 0, utf8BOM, 0)
+	if rest, ok := bytes.CutPrefix(content, []byte(utf8BOM)); ok {
+		c.report(current, ClassBOM, 0, []byte(utf8BOM), 0)
 		content = rest
 	}
 	if c.whole(current, content) {

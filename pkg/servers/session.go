@@ -120,7 +120,7 @@ func (s *Session) initialize(ctx context.Context, d dial) error {
 	if d.protocol == mcp.ProtocolVersion20260728 {
 		return s.negotiate(ctx, d, client.WithProtocolVersion(mcp.ProtocolVersion20260728))
 	}
-	err := s.negotiate(ctx, d, client.WithLegacyProtocolOnly())
+	err := s.negotiate(ctx, d, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
 	var failure *Failure
 	if err == nil || d.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
 		return err

@@ -101,9 +101,9 @@ type reply struct {
 const maxAnswered = 1024
 
 // newStdio makes the transport; Start starts the process.
-func newStdio(server string, launch *config.Resolved, max int64, bus *exec.Bus, stderrDir string) *stdio {
+func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus, stderrDir string) *stdio {
 	t := &stdio{
-		server: server, bus: bus, launch: launch, max: max,
+		server: server, bus: bus, launch: launch, max: limit,
 		onNotification: func(string, json.RawMessage) {},
 		writes:         make(chan *outgoing, writeQueue),
 		closing:        make(chan struct{}),
@@ -120,7 +120,7 @@ func newStdio(server string, launch *config.Resolved, max int64, bus *exec.Bus, 
 	if stderrDir != "" {
 		t.log.open = func() (*os.File, error) { return stderrFile(stderrDir, server) }
 	}
-	t.framer = framer{max: max, emit: t.takeLine}
+	t.framer = framer{max: limit, emit: t.takeLine}
 	t.classify = classifier{onMessage: t.takeMessage, onFinding: t.takeFinding}
 	return t
 }
@@ -302,7 +302,7 @@ func (t *stdio) SendNotification(ctx context.Context, notification mcp.JSONRPCNo
 		return fmt.Errorf("encode %s: %w", notification.Method, err)
 	}
 	if string(params) != "{}" && string(params) != "null" {
-		message["params"] = json.RawMessage(params)
+		message["params"] = params
 	}
 	encoded, err := rawjson.Marshal(message)
 	if err != nil {
