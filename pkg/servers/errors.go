@@ -58,6 +58,8 @@ type Failure struct {
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("server %q %s", f.Server, f.Ending)
 	switch f.Ending {
+	case EndingUnset:
+		return f.Reason.Error() // which names the server, the variable and the place
 	case EndingNotFound:
 		text = fmt.Sprintf("server %q: command not found: %s", f.Server, f.program())
 	case EndingExited, EndingKilled:
@@ -184,7 +186,10 @@ type ConnectError struct {
 
 func (e *ConnectError) Error() string {
 	attempts := "1 attempt"
-	if e.Attempts != 1 {
+	switch {
+	case e.Attempts == 0: // its config already forbids the first
+		return e.Last.Error()
+	case e.Attempts > 1:
 		attempts = fmt.Sprintf("%d attempts", e.Attempts)
 	}
 	return fmt.Sprintf("MCP connection failed after %s: %v", attempts, e.Last)
@@ -205,11 +210,14 @@ func (e *ConnectError) Kind() toolxexec.Kind {
 
 // Hint gives the configured hint, else what follows from the ending.
 func (e *ConnectError) Hint() string {
-	if e.Advice != "" {
-		return e.Advice
-	}
 	var failure *Failure
-	if !errors.As(e.Last, &failure) {
+	found := errors.As(e.Last, &failure)
+	switch {
+	case found && failure.Ending == EndingUnset:
+		return toolxexec.HintOf(failure.Reason)
+	case e.Advice != "":
+		return e.Advice
+	case !found:
 		return ""
 	}
 	switch failure.Ending {
