@@ -65,14 +65,14 @@ interrupted.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("-o", o.output, "text", "json", "raw", "yaml"); err != nil {
+				return err
+			}
 			if asJSON {
 				o.output = "json"
 			}
 			if cmd.Flags().Changed("args") && o.object == "" {
 				return &exec.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
-			}
-			if err := oneOf("-o", o.output, "text", "json", "raw", "yaml"); err != nil {
-				return err
 			}
 			return run(cmd.Context(), app, o)
 		},
@@ -85,7 +85,7 @@ interrupted.`,
 	flags.BoolVar(&asJSON, "json", false, "same as -o json")
 	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
 	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
-	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (256KiB on a terminal, else never; 0: never)")
+	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (256KiB on a terminal, else never; 0: never; not with -o raw)")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request instead of sending it")
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
@@ -103,7 +103,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
 	})
-	if err == nil {
+	if err == nil && o.output != "raw" { // which is exact, whatever its size
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -37,7 +38,7 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "give each attempt to connect `D` (default 30s)")
 	flags.IntVar(&f.retries, "retries", -1, "try to connect again `N` times; 0: one attempt")
 	flags.Lookup("retries").DefValue = "2" // what -1, not given, comes to where no config says otherwise
-	flags.StringVar(&f.protocol, "protocol", "", "`REVISION` of MCP to speak: auto, legacy or 2026-07-28")
+	flags.StringVar(&f.protocol, "protocol", "", "`REVISION` of MCP to speak: auto, legacy, or one such as 2025-06-18")
 	flags.StringVar(&f.logLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what happens (--log-level info)")
@@ -53,7 +54,7 @@ func (f *globalFlags) check() error {
 		flag, value string
 		of          []string
 	}{
-		{"--protocol", f.protocol, []string{"", "auto", "legacy", "2026-07-28"}},
+		{"--protocol", f.protocol, append([]string{"", "auto", "legacy"}, mcp.ValidProtocolVersions...)},
 		{"--log-level", f.logLevel, []string{"debug", "info", "warn", "error"}},
 		{"--log-format", f.logFormat, []string{"text", "json"}},
 	} {

@@ -66,13 +66,15 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	opened := box.pool.OpenAll(ctx)
 	stop()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return &exec.InterruptedError{}
 	}
 	app.tellFailures(box, opened)
 	groups := box.groups(opened, o.patterns)
 	if o.json {
 		err = render.ListJSON(app.Console.Out, groups, app.outScreen())
 	} else {
+		// stderr has told of those that failed.
+		groups = slices.DeleteFunc(groups, func(group render.Group) bool { return group.Err != nil })
 		err = render.List(app.Console.Out, groups, app.outScreen())
 	}
 	if err != nil {

@@ -56,6 +56,9 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	stop := app.showProgress(o.tool)
 	err = box.pool.Need(ctx, o.tool)
 	stop()
+	if ctx.Err() != nil {
+		return &exec.InterruptedError{Tool: o.tool}
+	}
 	if err != nil {
 		return err
 	}

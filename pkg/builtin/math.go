@@ -29,7 +29,7 @@ const mathDefinition = `{
 	"inputSchema": {
 		"type": "object",
 		"properties": {
-			"expression": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The expression, for example: 2 * (3 + 4) ^ 2 or round(sqrt(2), 3)"}
+			"expression": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The expression, for example: 2 * (3 + 4) ^ 2 or round(sqrt(2), 3)", "examples": ["2 * (3 + 4) ^ 2"]}
 		},
 		"required": ["expression"]
 	},

@@ -23,7 +23,7 @@ const searchDefinition = `{
 	"inputSchema": {
 		"type": "object",
 		"properties": {
-			"query": {"type": "string", "minLength": 1, "description": "The text to find, or a regular expression where regex is true"},
+			"query": {"type": "string", "minLength": 1, "description": "The text to find, or a regular expression where regex is true", "examples": ["TODO"]},
 			"path": {"type": "string", "default": ".", "description": "Folder or file to search"},
 			"regex": {"type": "boolean", "default": false, "description": "Whether query is a regular expression (RE2 syntax)"},
 			"case_sensitive": {"type": "boolean", "default": false, "description": "Whether upper and lower case differ"},

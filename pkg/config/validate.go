@@ -13,7 +13,6 @@ import (
 
 // compiledSchema is the published schema, compiled when the first file needs it.
 // It is trusted: gojsonschema must never see a schema from elsewhere.
-//
 var compiledSchema = sync.OnceValues(compileSchema)
 
 func compileSchema() (*gojsonschema.Schema, error) {

@@ -108,8 +108,8 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 func objectFix(text []byte) string {
 	fix := `--args '{"name": "value"}', --args @FILE, or --args - for standard input`
 	if strippedQuotes(text) {
-		fix = `the shell took the quotes away: in Windows PowerShell write --args '{\"name\": \"value\"}', ` +
-			`or put the object into a file: --args @FILE`
+		fix = `write --args '{"name": "value"}' (where the shell takes the quotes away, as Windows PowerShell does: ` +
+			`--args '{\"name\": \"value\"}'), or put the object into a file: --args @FILE`
 	}
 	return fix
 }

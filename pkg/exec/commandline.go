@@ -177,6 +177,9 @@ func (e *InvalidArgumentsError) Hint() string {
 			wrong[names.target(topName(problem.Path))] = true
 		}
 	}
+	for _, parameter := range e.Unknown {
+		wrong[topName(parameter.Path)] = true
+	}
 	var list []rawjson.Member
 	for _, m := range given {
 		name := names.target(m.Name)

@@ -112,15 +112,21 @@ func (e *NotFoundError) Hint() string {
 type InvalidArgumentsError struct {
 	Tool     *Tool
 	Problems []Problem
+	// Unknown are parameters that the schema does not know. They are no failure by
+	// themselves, but a misspelt name is often why another one is missing.
+	Unknown []UnknownParameter
 	// Arguments are what could be read of the given arguments, as an object; nil
 	// where nothing could.
 	Arguments json.RawMessage
 }
 
 func (e *InvalidArgumentsError) Error() string {
-	texts := make([]string, len(e.Problems))
-	for i, problem := range e.Problems {
-		texts[i] = problem.String()
+	texts := make([]string, 0, len(e.Problems)+len(e.Unknown))
+	for _, problem := range e.Problems {
+		texts = append(texts, problem.String())
+	}
+	for _, parameter := range e.Unknown {
+		texts = append(texts, parameter.String())
 	}
 	return "Invalid parameters: " + strings.Join(texts, "; ")
 }
@@ -172,10 +178,15 @@ func (e *ToolError) Error() string { return e.Message }
 // Kind implements the interface that KindOf looks for.
 func (e *ToolError) Kind() Kind { return KindTool }
 
-// InterruptedError says that the user gave the call up.
+// InterruptedError says that the user gave up: a call, where Tool is set.
 type InterruptedError struct{ Tool string }
 
-func (e *InterruptedError) Error() string { return fmt.Sprintf("Tool '%s' interrupted", e.Tool) }
+func (e *InterruptedError) Error() string {
+	if e.Tool == "" {
+		return "interrupted"
+	}
+	return fmt.Sprintf("Tool '%s' interrupted", e.Tool)
+}
 
 // Kind implements the interface that KindOf looks for.
 func (e *InterruptedError) Kind() Kind { return KindInterrupted }

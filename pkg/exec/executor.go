@@ -107,15 +107,17 @@ func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, er
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 		return prepared, nil
 	}
-	for _, parameter := range unknown {
-		if e.Defaults.Strict {
+	if e.Defaults.Strict {
+		for _, parameter := range unknown {
 			problems = append(problems, parameter.problem())
-			continue
 		}
-		prepared.Warnings = append(prepared.Warnings, parameter.String())
+		unknown = nil
 	}
 	if len(problems) > 0 {
-		return nil, &InvalidArgumentsError{Tool: tool, Problems: problems, Arguments: prepared.Arguments}
+		return nil, &InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: prepared.Arguments}
+	}
+	for _, parameter := range unknown {
+		prepared.Warnings = append(prepared.Warnings, parameter.String())
 	}
 	return prepared, nil
 }
@@ -163,7 +165,9 @@ func (e *Executor) finish(id string, began time.Time, sent json.RawMessage, resu
 		result.Success, result.Err = false, err
 	}
 	result.Duration = time.Since(began)
-	e.warnIfSlow(result)
+	if result.Timing != nil { // it ran
+		e.warnIfSlow(result)
+	}
 	e.Bus.Emit(CallFinished{Time: Now(), ID: id, Arguments: sent, Result: result})
 	return result
 }
@@ -242,7 +246,12 @@ func (e *Executor) announce(prepared *Prepared) {
 	}
 }
 
+// warnIfSlow warns of a call that took long (EXEC-13). One that was given up says
+// so itself.
 func (e *Executor) warnIfSlow(result *Result) {
+	if kind := KindOf(result.Err); result.Err != nil && (kind == KindTimeout || kind == KindInterrupted) {
+		return
+	}
 	slow := firstSet(e.Defaults.Slow, DefaultSlow)
 	if slow > 0 && result.Duration > slow {
 		e.notice(slog.LevelWarn, fmt.Sprintf("slow call: %s took %d ms", result.ToolName, result.Duration.Milliseconds()))

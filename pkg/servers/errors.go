@@ -238,6 +238,21 @@ func (e *ConnectError) Details() []string {
 	return nil
 }
 
+// UnreachedError says that no server which answered has a tool, and that the first
+// one named here, which might have it, was not reached.
+type UnreachedError struct {
+	Tool   string
+	Server string
+	Err    error // why the server was not reached
+}
+
+func (e *UnreachedError) Error() string {
+	return fmt.Sprintf("Tool '%s' not found on the servers that answered, and server '%s' was not reached: %v", e.Tool, e.Server, e.Err)
+}
+
+// Unwrap gives the server's failure, which decides kind and hint.
+func (e *UnreachedError) Unwrap() error { return e.Err }
+
 // abandonedError says that a request was given up when its context ended, and what
 // is known of why it had no answer; detail may be empty.
 type abandonedError struct {

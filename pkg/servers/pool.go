@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -193,14 +192,10 @@ func (p *Pool) Need(ctx context.Context, tool string) error {
 	if err == nil || !unknown(err) {
 		return err
 	}
-	var failures []error
-	for _, o := range openings {
+	for i, o := range openings {
 		if o.err != nil {
-			failures = append(failures, o.err)
+			return &UnreachedError{Tool: tool, Server: p.order[i], Err: o.err}
 		}
-	}
-	if len(failures) > 0 {
-		return fmt.Errorf("%w; a server that was not reached may have it: %w", err, errors.Join(failures...))
 	}
 	return err
 }

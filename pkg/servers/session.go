@@ -117,8 +117,8 @@ func (s *Session) step(
 // answer it fastest, so that is asked first; a server that refuses it and is not
 // pinned may be one of the revision without it.
 func (s *Session) initialize(ctx context.Context, d dial) error {
-	if d.protocol == mcp.ProtocolVersion20260728 {
-		return s.negotiate(ctx, d, client.WithProtocolVersion(mcp.ProtocolVersion20260728))
+	if mcp.IsValidProtocolVersion(d.protocol) {
+		return s.negotiate(ctx, d, client.WithProtocolVersion(d.protocol))
 	}
 	err := s.negotiate(ctx, d, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
 	var failure *Failure
