@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,7 +70,9 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	stdio := server.NewStdioServer(mcpServer)
 	stdio.SetErrorLogger(log.New(app.live, "", 0))
 	ended := make(chan error, 1)
-	go func() { ended <- stdio.Listen(ctx, app.Console.In, stdout) }()
+	open := newOpenRequests()
+	stdin := &requestReader{ctx: ctx, lines: bufio.NewReader(app.Console.In), open: open}
+	go func() { ended <- stdio.Listen(ctx, stdin, answerWriter{stdout, open}) }()
 	select {
 	case code := <-crashes.exit:
 		return &exitStatus{code}
@@ -138,17 +141,27 @@ func (w *lockedWriter) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
+// silence lets nothing more through.
+func (w *lockedWriter) silence() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out = io.Discard
+}
+
 // stage is the process on which mocks rehearse failure.
 type stage struct {
-	stdout, stderr io.Writer
-	exit           chan int
+	stdout *lockedWriter
+	stderr io.Writer
+	exit   chan int
 }
 
 func (s *stage) Stdout(line string) { _, _ = io.WriteString(s.stdout, line+"\n") }
 func (s *stage) Stderr(line string) { _, _ = io.WriteString(s.stderr, line+"\n") }
 
-// Exit makes runServe return with that code, in mid-call. The first code counts.
+// Exit makes runServe return with that code, in mid-call: a process that crashes
+// answers nothing any more. The first code counts.
 func (s *stage) Exit(code int) {
+	s.stdout.silence()
 	select {
 	case s.exit <- code:
 	default:
