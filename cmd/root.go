@@ -91,6 +91,8 @@ command line after -- is used instead of the configured servers.`,
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(app.Console.In)
 	root.SetOut(app.Console.Out)
 	root.SetErr(app.Console.Err)

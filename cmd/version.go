@@ -32,10 +32,15 @@ func newVersionCommand(app *App) *cobra.Command {
 		Example: "  toolx version",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(app.Console.Out, "toolx %s %s %s/%s\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(app.Console.Out, versionLine())
 			return err
 		},
 	}
+}
+
+// versionLine is what "toolx version" and "toolx --version" print.
+func versionLine() string {
+	return fmt.Sprintf("toolx %s %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // noArguments refuses any argument.
