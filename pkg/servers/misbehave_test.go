@@ -408,3 +408,41 @@ func TestClosing(t *testing.T) {
 		})
 	}
 }
+
+// TestHostileSchemas calls a tool behind each bad schema: it is validated where it
+// can be, and the call is made with a warning where it cannot (VAL-3). Nothing
+// hangs, crashes, or fetches what a $ref names.
+func TestHostileSchemas(t *testing.T) {
+	// These can judge, and {"value":"x"} does not fit them.
+	refused := map[string]bool{
+		"schema-draft4": true, "schema-regex": true, "schema-slow-regex": true, "schema-root-oneof": true,
+		"schema-required-unknown": true, "schema-type-array": true,
+	}
+	// These cannot, and say so in a warning.
+	broken := []string{
+		"schema-ref-file", "schema-ref-http", "schema-ref-dangling", "schema-ref-loop", "schema-ref-mutual", "schema-deep",
+		"schema-combos", "schema-bad-kw", "schema-bad-regex", "schema-dialect", "schema-string", "schema-null",
+	}
+	for _, mode := range fake.Modes() {
+		if !strings.HasPrefix(mode.Name, "schema-") {
+			continue
+		}
+		t.Run(mode.Name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, ample, mode.Name)
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			result := s.call("fake__"+mode.Name, `{"value":"x"}`)
+			if result.Success == refused[mode.Name] {
+				t.Errorf("success %v, %v", result.Success, result.Err)
+			}
+			if !result.Success && exec.KindOf(result.Err) != exec.KindInvalidArguments {
+				t.Errorf("failed by %v", result.Err)
+			}
+			if warned := strings.Contains(strings.Join(result.Warnings, "\n"), "not checked"); warned != slices.Contains(broken, mode.Name) {
+				t.Errorf("warnings %q", result.Warnings)
+			}
+		})
+	}
+}
