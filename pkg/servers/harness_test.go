@@ -3,11 +3,13 @@ package servers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/dlclark/regexp2"
 	"go.uber.org/goleak"
 
 	"toolx/pkg/config"
@@ -23,7 +25,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asFake) != "" {
 		os.Exit(fake.Main(os.Args[1:]))
 	}
-	goleak.VerifyTestMain(m)
+	code := m.Run()
+	regexp2.StopTimeoutClock() // it ends by itself, a second after the last match
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // fakeLaunch is the command line of a fake server in the given modes.
