@@ -141,29 +141,21 @@ func (w *lockedWriter) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-// silence lets nothing more through.
-func (w *lockedWriter) silence() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.out = io.Discard
-}
-
 // stage is the process on which mocks rehearse failure.
 type stage struct {
-	stdout *lockedWriter
-	stderr io.Writer
-	exit   chan int
+	stdout, stderr io.Writer
+	exit           chan int
 }
 
 func (s *stage) Stdout(line string) { _, _ = io.WriteString(s.stdout, line+"\n") }
 func (s *stage) Stderr(line string) { _, _ = io.WriteString(s.stderr, line+"\n") }
 
-// Exit makes runServe return with that code, in mid-call: a process that crashes
-// answers nothing any more. The first code counts.
+// Exit makes runServe return with that code, in mid-call; the first code counts. As
+// nothing happens in a process that has crashed, it does not return.
 func (s *stage) Exit(code int) {
-	s.stdout.silence()
 	select {
 	case s.exit <- code:
 	default:
 	}
+	select {}
 }
