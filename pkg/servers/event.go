@@ -76,6 +76,12 @@ type ProcessExited struct {
 	Forced string
 }
 
+// StdinClosed says that toolx has closed a server's stdin, which asks it to end.
+type StdinClosed struct {
+	exec.Time
+	Server string
+}
+
 // FrameSent is one message written to a server. Bytes are without newline.
 type FrameSent struct {
 	exec.Time

@@ -271,6 +271,12 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 	}
 }
 
+// Connect makes one attempt to open a session, outside any Pool: no retry, no
+// Registry. The error is a *Failure, or ctx's where that ended first.
+func Connect(ctx context.Context, server *config.Server, launch *config.Resolved, options Options) (*Session, error) {
+	return options.dial(server, launch).open(ctx)
+}
+
 // dial gathers what the entry, the options and the defaults say.
 func (p *Pool) dial(server *config.Server) (dial, error) {
 	failure := &Failure{Server: server.Name, Command: append([]string{server.Command}, server.Args...)}
@@ -287,16 +293,21 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 	if p.options.Secret != nil {
 		p.options.Secret(launch.Secrets...)
 	}
+	return p.options.dial(server, launch), nil
+}
+
+// dial lays the options over the entry, and both over the defaults.
+func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 	return dial{
 		server:       server,
 		launch:       launch,
-		bus:          p.options.Bus,
-		startTimeout: firstOf(p.options.StartTimeout, server.StartTimeout, DefaultStartTimeout),
-		maxMessage:   firstOf(server.MaxMessage, p.options.MaxMessage, DefaultMaxMessage),
-		protocol:     firstOf(p.options.Protocol, server.Protocol),
-		stderrDir:    p.options.StderrDir,
-		version:      p.options.Version,
-	}, nil
+		bus:          o.Bus,
+		startTimeout: firstOf(o.StartTimeout, server.StartTimeout, DefaultStartTimeout),
+		maxMessage:   firstOf(server.MaxMessage, o.MaxMessage, DefaultMaxMessage),
+		protocol:     firstOf(o.Protocol, server.Protocol),
+		stderrDir:    o.StderrDir,
+		version:      o.Version,
+	}
 }
 
 func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {

@@ -146,28 +146,41 @@ func (t *stdio) Start(context.Context) error {
 	return nil
 }
 
-// SendRequest writes a request and waits for its answer, ctx's end, or the
-// server's. When ctx ends, the server is told so (notifications/cancelled).
+// SendRequest makes a round trip in the SDK's forms.
 func (t *stdio) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	id, p, err := t.register(request)
+	m, err := t.roundTrip(ctx, request.Method, request.Params)
 	if err != nil {
 		return nil, err
 	}
+	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: request.ID, Result: m.result}
+	if m.err != nil {
+		response.Error = errorDetails(m.err)
+	}
+	return response, nil
+}
+
+// roundTrip writes a request and waits for its answer, ctx's end, or the server's.
+// When ctx ends, the server is told so (notifications/cancelled).
+func (t *stdio) roundTrip(ctx context.Context, method string, params any) (message, error) {
+	id, p, err := t.register(method, params)
+	if err != nil {
+		return message{}, err
+	}
 	if err := t.enqueue(ctx, p.sent); err != nil {
 		t.settle(id, ClassIDUnknown)
-		return nil, err
+		return message{}, err
 	}
 	select {
 	case r := <-p.reply:
-		return t.response(request, r)
+		return r.message, r.err
 	case <-ctx.Done():
-		return nil, t.abandon(ctx, id, p)
+		return message{}, t.abandon(ctx, id, p)
 	case <-t.done:
 		select { // the answer may have come with the end
 		case r := <-p.reply:
-			return t.response(request, r)
+			return r.message, r.err
 		default:
-			return nil, t.failed(request.Method)
+			return message{}, t.failed(method)
 		}
 	}
 }
@@ -182,16 +195,16 @@ type requestFrame struct {
 
 // register gives the request an id of this transport's own, so that several SDK
 // clients can share one process.
-func (t *stdio) register(request transport.JSONRPCRequest) (int64, *pending, error) {
+func (t *stdio) register(method string, params any) (int64, *pending, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.nextID++
 	id := t.nextID
-	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, id, request.Method, request.Params})
+	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, id, method, params})
 	if err != nil {
-		return 0, nil, fmt.Errorf("encode %s: %w", request.Method, err)
+		return 0, nil, fmt.Errorf("encode %s: %w", method, err)
 	}
-	p := &pending{method: request.Method, reply: make(chan reply, 1), sent: &outgoing{bytes: encoded}}
+	p := &pending{method: method, reply: make(chan reply, 1), sent: &outgoing{bytes: encoded}}
 	t.pending[id] = p
 	return id, p, nil
 }
@@ -267,18 +280,6 @@ func (t *stdio) phase() Phase {
 		return PhaseRequest
 	}
 	return PhaseIdle
-}
-
-// response makes the SDK's form of an answer.
-func (t *stdio) response(request transport.JSONRPCRequest, r reply) (*transport.JSONRPCResponse, error) {
-	if r.err != nil {
-		return nil, r.err
-	}
-	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: request.ID, Result: r.message.result}
-	if r.message.err != nil {
-		response.Error = errorDetails(r.message.err)
-	}
-	return response, nil
 }
 
 // errorDetails reads a reply's error, which some servers send as a bare string.
@@ -464,8 +465,8 @@ func (t *stdio) fail(failure *Failure) {
 	close(t.done)
 }
 
-// failed is the session's failure, as the given request meets it.
-func (t *stdio) failed(method string) error {
+// failed is the session's failure, as a request of the given method meets it.
+func (t *stdio) failed(method string) *Failure {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	failure := *t.failure
@@ -476,6 +477,9 @@ func (t *stdio) failed(method string) error {
 // newFailure gathers what is known now.
 func (t *stdio) newFailure(ending Ending) *Failure {
 	failure := &Failure{Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd}
+	if failure.Cwd == "" {
+		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
+	}
 	failure.Stderr, failure.StderrLines, failure.StderrPath = t.log.last(10)
 	t.mu.Lock()
 	failure.Stdout = append(failure.Stdout, t.stray...)
@@ -710,6 +714,7 @@ func (t *stdio) shutdown(ctx context.Context) {
 // end makes the process end and says which signal was needed.
 func (t *stdio) end(ctx context.Context) (forced string) {
 	t.closeStdin(ctx)
+	t.bus.Emit(StdinClosed{Time: exec.Now(), Server: t.server})
 	defer func() {
 		<-t.process.exited
 		t.drain()

@@ -1,0 +1,138 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// Wire is the line to one server process, below any session: whoever holds it
+// speaks JSON-RPC for himself. The doctor asks on it what no client asks. What
+// happens is told on the bus, as for a session.
+type Wire struct{ transport *stdio }
+
+// WireOptions say how a Wire is made.
+type WireOptions struct {
+	Bus        *exec.Bus // may be nil
+	MaxMessage int64     // bytes; zero means DefaultMaxMessage
+	StderrDir  string    // takes the stderr log; empty means none is kept
+}
+
+// Dial starts a server's process and says nothing to it. The error is a *Failure.
+func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (*Wire, error) {
+	limit := firstOf(options.MaxMessage, server.MaxMessage, DefaultMaxMessage)
+	w := &Wire{newStdio(server.Name, launch, limit, options.Bus, options.StderrDir)}
+	w.transport.onNotification = func(method string, params json.RawMessage) {
+		options.Bus.Emit(Notification{Time: exec.Now(), Server: server.Name, Method: method, Params: params})
+	}
+	if err := w.transport.Start(context.Background()); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Answer is a reply, as it stood on the wire.
+type Answer struct {
+	// Frame is the whole message; Result and Error are cut from it, nil where it
+	// has none.
+	Frame  json.RawMessage
+	Result json.RawMessage
+	Error  *mcp.JSONRPCErrorDetails
+	Took   time.Duration
+}
+
+// Request sends a request with params (anything that marshals; nil leaves them out)
+// and waits for the answer. The error is ctx's, a *Failure where the server ended,
+// or an *exec.MalformedError where the answer is broken; an answer with an error
+// is an Answer.
+func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer, error) {
+	began := time.Now()
+	m, err := w.transport.roundTrip(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	answer := &Answer{Frame: m.raw, Result: m.result, Took: time.Since(began)}
+	if m.err != nil {
+		answer.Error = errorDetails(m.err)
+	}
+	return answer, nil
+}
+
+// Notify sends a notification; nil params are left out.
+func (w *Wire) Notify(ctx context.Context, method string, params any) error {
+	encoded, err := rawjson.Marshal(struct {
+		JSONRPC string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params,omitempty"`
+	}{mcp.JSONRPC_VERSION, method, params})
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", method, err)
+	}
+	return w.WriteLine(ctx, encoded)
+}
+
+// WriteLine sends any bytes and a newline.
+func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
+	return w.transport.enqueue(ctx, &outgoing{bytes: line})
+}
+
+// PID is the number of the server's process.
+func (w *Wire) PID() int { return w.transport.process.cmd.Process.Pid }
+
+// Started is when the process was started.
+func (w *Wire) Started() time.Time { return w.transport.process.started }
+
+// Done is closed when nothing more can come from the server.
+func (w *Wire) Done() <-chan struct{} { return w.transport.done }
+
+// Failure says how the server ended, nil while it has not.
+func (w *Wire) Failure() *Failure {
+	if !closed(w.transport.done) {
+		return nil
+	}
+	return w.transport.failed("")
+}
+
+// Exited waits until the process has ended, or ctx; it says which.
+func (w *Wire) Exited(ctx context.Context) bool {
+	select {
+	case <-w.transport.process.exited:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// State is how the process ended, nil while it has not.
+func (w *Wire) State() *os.ProcessState {
+	if !closed(w.transport.process.exited) {
+		return nil
+	}
+	return w.transport.process.state
+}
+
+// Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on
+// Windows), its stdin being open.
+func (w *Wire) Terminate() { w.transport.process.group.terminate() }
+
+// Pending are the bytes of stdout that wait for their newline.
+func (w *Wire) Pending() []byte {
+	w.transport.reading.Lock()
+	defer w.transport.reading.Unlock()
+	return evidence(w.transport.framer.pending())
+}
+
+// Close ends the process as Session.Close does.
+func (w *Wire) Close(ctx context.Context) { w.transport.shutdown(ctx) }
+
+// Wire is the line below the session. Its requests have ids of their own and do not
+// disturb the session's.
+func (s *Session) Wire() *Wire { return &Wire{s.transport} }
