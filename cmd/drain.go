@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -111,9 +112,17 @@ type answerWriter struct {
 	open *openRequests
 }
 
-func (w answerWriter) Write(p []byte) (int, error) {
-	n, err := w.out.Write(p)
-	w.open.close(idOf(p))
+// Write writes one message. The SDK gives an error that answers no request a null
+// id, as JSON-RPC has it; MCP has no null ids, and leaves it out (2025-11-25 and
+// later, JSONRPCErrorResponse).
+func (w answerWriter) Write(message []byte) (int, error) {
+	const orphan = `{"jsonrpc":"2.0","id":null,`
+	if rest, is := bytes.CutPrefix(message, []byte(orphan)); is {
+		_, err := fmt.Fprintf(w.out, `{"jsonrpc":"2.0",%s`, rest)
+		return len(message), err
+	}
+	n, err := w.out.Write(message)
+	w.open.close(idOf(message))
 	return n, err
 }
 
