@@ -1,0 +1,174 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// running is a toolx that runs, and the lines that it has written to stderr.
+type running struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdout bytes.Buffer
+	lines  *bufio.Reader
+	seen   strings.Builder
+	pids   string // file of the server's process ids
+}
+
+// start starts toolx in an empty folder. "PIDS" among the arguments is the file
+// into which a fake server writes its process ids.
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, pids: filepath.Join(t.TempDir(), "pids")}
+	for i, arg := range args {
+		args[i] = strings.ReplaceAll(arg, "PIDS", r.pids)
+	}
+	r.cmd = exec.Command("toolx", args...)
+	r.cmd.Dir = t.TempDir()
+	r.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
+	r.cmd.Env = append(r.cmd.Env, "TOOLX_CONFIG="+os.DevNull)
+	r.cmd.Stdout = &r.stdout
+	stderr, err := r.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.lines = bufio.NewReader(stderr)
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
+	return r
+}
+
+// await reads stderr up to a line that holds text.
+func (r *running) await(text string) {
+	r.t.Helper()
+	for {
+		line, err := r.lines.ReadString('\n')
+		r.seen.WriteString(line)
+		if strings.Contains(line, text) {
+			return
+		}
+		if err != nil {
+			r.t.Fatalf("toolx ended without %q on stderr:\n%s", text, &r.seen)
+		}
+	}
+}
+
+func (r *running) signal(signal os.Signal) {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(signal); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// end waits for the end, wants an exit code, and wants no process left behind.
+func (r *running) end(code int) {
+	r.t.Helper()
+	rest, err := io.ReadAll(r.lines)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.seen.Write(rest)
+	_ = r.cmd.Wait() // the exit code says how it ended
+	if got := r.cmd.ProcessState.ExitCode(); got != code {
+		r.t.Errorf("exit code %d, want %d\n%s", got, code, &r.seen)
+	}
+	pids, err := os.ReadFile(r.pids)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, text := range strings.Fields(string(pids)) {
+		pid, err := strconv.Atoi(text)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			r.t.Errorf("process %d of the server is left behind (%v)", pid, err)
+		}
+	}
+}
+
+// TestInterruptedCall sends Ctrl-C while a tool runs: the server is told, and ends.
+func TestInterruptedCall(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		r := start(t, "call", "slow", "ms=600000", "steps=60000", "-v", "--trace", "--", "fakeserver", "--pids", "PIDS", "good")
+		r.await("calling server__slow")
+		r.await("← notifications/progress")
+		r.signal(signal)
+		r.end(130)
+		if got := r.seen.String(); !strings.Contains(got, `server "server" stderr: cancelled 3`) ||
+			!strings.Contains(got, "error: Tool 'server__slow' interrupted\n") || r.stdout.Len() > 0 {
+			t.Errorf("after %s:\n%s%s", signal, got, &r.stdout)
+		}
+	}
+}
+
+// TestInterruptedJSON is the same under --json: the envelope is printed all the same.
+func TestInterruptedJSON(t *testing.T) {
+	t.Parallel()
+	r := start(t, "call", "slow", "ms=600000", "steps=60000", "--trace", "--json", "--", "fakeserver", "--pids", "PIDS", "good")
+	r.await("← notifications/progress")
+	r.signal(syscall.SIGINT)
+	r.end(130)
+	var envelope struct{ Kind, Error string }
+	if err := json.Unmarshal(r.stdout.Bytes(), &envelope); err != nil || envelope.Kind != "interrupted" {
+		t.Errorf("%+v, %v:\n%s", envelope, err, &r.stdout)
+	}
+}
+
+// TestInterruptedTwice sends a second Ctrl-C while a server ignores that it shall
+// end: it is killed.
+func TestInterruptedTwice(t *testing.T) {
+	t.Parallel()
+	r := start(t, "call", "slow", "ms=600000", "steps=60000", "-v", "--trace", "--",
+		"fakeserver", "--pids", "PIDS", "--on", "tools/call", "ignore-eof", "ignore-sigterm", "good")
+	r.await("← notifications/progress")
+	r.signal(syscall.SIGINT)
+	r.await("interrupted")
+	r.signal(syscall.SIGINT)
+	r.end(130)
+	if !strings.Contains(r.seen.String(), "SIGKILL was needed") {
+		t.Errorf("the server was not killed:\n%s", &r.seen)
+	}
+}
+
+// TestInterruptedStart sends Ctrl-C while a server does not come up: to what waits
+// for its answer, and to what waits for the next attempt, which comes in an hour.
+func TestInterruptedStart(t *testing.T) {
+	t.Parallel()
+	config := filepath.Join(t.TempDir(), "toolx.yaml")
+	text := "servers:\n  down: {command: fakeserver, args: [--pids, %s, exit1-stderr], retry: {baseDelay: 1h}}\n"
+	for _, verb := range [][]string{{"call", "echo"}, {"show", "echo"}, {"list"}} {
+		r := start(t, append(verb, "--trace", "--", "fakeserver", "--pids", "PIDS", "silent")...)
+		r.await("→ initialize")
+		r.signal(syscall.SIGINT)
+		r.end(130)
+
+		pids := filepath.Join(t.TempDir(), "pids")
+		if err := os.WriteFile(config, []byte(strings.ReplaceAll(text, "%s", pids)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if len(verb) > 1 {
+			verb[1] = "down__echo"
+		}
+		r = start(t, append(verb, "--config", config)...)
+		r.pids = pids
+		r.await("the next comes in 1h0m0s")
+		r.signal(syscall.SIGINT)
+		r.end(130)
+	}
+}

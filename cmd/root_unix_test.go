@@ -1,0 +1,61 @@
+//go:build unix
+
+package cmd
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/adrg/xdg"
+	"go.uber.org/goleak"
+
+	"toolx/pkg/console"
+)
+
+// TestInterruptible proves that the first signal asks for an orderly end and the
+// second for a quick one.
+func TestInterruptible(t *testing.T) {
+	ctx, hurry, stop := interruptible()
+	defer stop()
+	send := func() {
+		t.Helper()
+		if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send()
+	<-ctx.Done()
+	if hurry.Err() != nil {
+		t.Error("the first signal hurries")
+	}
+	send()
+	<-hurry.Done()
+}
+
+// TestMainLeavesNothing runs verbs inside this process: when Main returns, no
+// goroutine is left, whatever the server does.
+func TestMainLeavesNothing(t *testing.T) {
+	t.Setenv("TOOLX_CONFIG", os.DevNull)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	xdg.Reload()
+	defer xdg.Reload()
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for _, test := range []struct {
+		code int
+		args []string
+	}{
+		{0, []string{"call", "echo", "message=hi", "--", "fakeserver", "good"}},
+		{0, []string{"list", "--", "fakeserver", "pages"}},
+		{4, []string{"call", "echo", "--retries", "0", "--", "fakeserver", "exit1-stderr"}},
+		{6, []string{"call", "echo", "message=hi", "--", "fakeserver", "exit-mid-call"}},
+		{124, []string{"call", "sleep", "ms=600000", "--timeout", "50ms", "--", "fakeserver", "good"}},
+		{0, []string{"call", "echo", "message=hi", "--", "fakeserver", "grandchild"}},
+		{2, []string{"call", "nope", "--", "fakeserver", "good"}},
+	} {
+		streams, _, stderr := console.Buffered("")
+		if code := Main(streams, test.args); code != test.code {
+			t.Errorf("%v: exit code %d, want %d\n%s", test.args, code, test.code, stderr)
+		}
+	}
+}
