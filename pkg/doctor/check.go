@@ -1,0 +1,203 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Severity says how much a finding matters.
+type Severity string
+
+// The severities. An error breaks real clients or a MUST of the specification, a
+// warning a SHOULD or some clients; info is worth knowing.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+)
+
+// rank orders severities, the worst highest.
+func (s Severity) rank() int {
+	return slices.Index([]Severity{Info, Warning, Error}, s)
+}
+
+// AtLeast says whether s matters as much as other.
+func (s Severity) AtLeast(other Severity) bool { return s.rank() >= other.rank() }
+
+// Group is a family of checks, in the order in which they are judged: what comes
+// first is the likelier root cause.
+type Group string
+
+// The groups.
+const (
+	GroupConfig      Group = "config"
+	GroupLaunch      Group = "launch"
+	GroupProcess     Group = "process"
+	GroupFraming     Group = "framing"
+	GroupRPC         Group = "json-rpc"
+	GroupHandshake   Group = "handshake"
+	GroupTools       Group = "tools"
+	GroupSecurity    Group = "security"
+	GroupHTTP        Group = "http"
+	GroupPerformance Group = "performance"
+)
+
+// Need is what a check cannot do without; where it is missing the check is skipped.
+type Need int
+
+// The needs.
+const (
+	NeedEntry     Need = iota // the config's entry alone
+	NeedProcess               // the clean run's process was started
+	NeedHandshake             // the clean run's handshake succeeded
+	NeedTools                 // tools/list was answered
+	NeedProbe                 // the probing run was made
+	NeedCalls                 // the user gave calls to make
+)
+
+// Check is one question. Checks are values: a table of them is the doctor.
+type Check struct {
+	ID       string // stable, public, kebab-case
+	Severity Severity
+	Group    Group
+	Need     Need
+	// After are checks whose finding is the cause of what this one would see: when
+	// one of them has found something, this one is skipped and says so.
+	After []string
+	// Title says in a few words what is wrong when it finds something.
+	Title string
+	// Ask looks at one server's evidence and returns what it finds; nil is a pass.
+	// Exactly one of Ask and AskAll is set.
+	Ask func(*Evidence) []Finding
+	// AskAll looks at all servers and the config together.
+	AskAll func(*Fleet) []Finding
+	Page   Page
+}
+
+// Page is what --explain shows of a check, and docs/checks has.
+type Page struct {
+	Why    string   // who is hurt and how; plain sentences
+	Bad    string   // an example, a few lines
+	Good   string   // the same, right
+	Fix    []string // what to do, the server's author first, then its user
+	Breaks []string // clients that fail on it
+	Source string   // the specification's clause and revision, or a report
+}
+
+// Checks is the whole table, in the order of judging. Ids are unique.
+func Checks() []Check {
+	var all []Check
+	for _, family := range [][]Check{
+		configChecks(), launchChecks(), processChecks(), framingChecks(), rpcChecks(),
+		handshakeChecks(), toolChecks(), securityChecks(), performanceChecks(),
+	} {
+		all = append(all, family...)
+	}
+	return all
+}
+
+// Find returns the check of that id.
+func Find(id string) (Check, bool) {
+	for _, check := range Checks() {
+		if check.ID == id {
+			return check, true
+		}
+	}
+	return Check{}, false
+}
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	ID       string   `json:"id"`
+	Severity Severity `json:"severity"`
+	Server   string   `json:"server,omitempty"`
+	Title    string   `json:"title"`
+	Where    *Where   `json:"where,omitempty"`
+	// Evidence is what was seen: bytes as they came (the outputs make them safe), or
+	// a sentence with figures.
+	Evidence string   `json:"evidence,omitempty"`
+	Culprit  *Culprit `json:"culprit,omitempty"`
+	Breaks   []string `json:"breaks,omitempty"`
+	Fix      []string `json:"fix,omitempty"`
+	Source   string   `json:"source,omitempty"`
+}
+
+// Where is the place of a finding; fields that say nothing are left out.
+type Where struct {
+	Run     string  `json:"run,omitempty"`     // "clean" or "probing"
+	Line    int     `json:"line,omitempty"`    // of stdout, from 1
+	Byte    *int64  `json:"byte,omitempty"`    // in that line, from 0
+	Phase   string  `json:"phase,omitempty"`   // see servers.Phase
+	MS      float64 `json:"ms,omitempty"`      // since the process was started
+	Method  string  `json:"method,omitempty"`  // of the request it is about
+	Tool    string  `json:"tool,omitempty"`    // the plain name
+	Pointer string  `json:"pointer,omitempty"` // JSON pointer into what Method answered or Tool is
+	File    string  `json:"file,omitempty"`    // of the config: "file:line:column"
+	Key     string  `json:"key,omitempty"`     // in the config: "servers.zwave.env.TOKEN"
+}
+
+// Culprit is who most likely wrote something.
+type Culprit struct {
+	Name       string `json:"name"`
+	Confidence string `json:"confidence"` // certain, likely, generic
+}
+
+// Outcome is how a check ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed  Outcome = "pass"
+	Warned  Outcome = "warn"
+	Failed  Outcome = "fail"
+	Noted   Outcome = "info"
+	Skipped Outcome = "skip"
+	Broke   Outcome = "error" // the check itself went wrong
+)
+
+// outcomeOf is the outcome of a check whose worst finding is that severe.
+func outcomeOf(severity Severity) Outcome {
+	switch severity {
+	case Error:
+		return Failed
+	case Warning:
+		return Warned
+	}
+	return Noted
+}
+
+// CheckResult is how one check ended for one server (or for all together).
+type CheckResult struct {
+	ID      string  `json:"id"`
+	Server  string  `json:"server,omitempty"`
+	Outcome Outcome `json:"result"`
+	Because string  `json:"because,omitempty"` // why it was skipped, or broke
+}
+
+// sortFindings puts the root first: by the order of the checks, then by severity
+// within one check, keeping what a check says in its order.
+func sortFindings(findings []Finding) {
+	order := make(map[string]int)
+	for i, check := range Checks() {
+		order[check.ID] = i
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(b.Severity.rank(), a.Severity.rank()),
+			cmp.Compare(order[a.ID], order[b.ID]),
+		)
+	})
+}
+
+// unique fails where two checks share an id; a test calls it.
+func unique(checks []Check) error {
+	seen := make(map[string]bool)
+	for _, check := range checks {
+		if seen[check.ID] {
+			return fmt.Errorf("two checks have the id %q", check.ID)
+		}
+		seen[check.ID] = true
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+package doctor
+
+func framingChecks() []Check { return nil }

@@ -1,0 +1,3 @@
+package doctor
+
+func handshakeChecks() []Check { return nil }

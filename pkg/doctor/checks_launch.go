@@ -1,0 +1,3 @@
+package doctor
+
+func launchChecks() []Check { return nil }

@@ -1,0 +1,3 @@
+package doctor
+
+func performanceChecks() []Check { return nil }

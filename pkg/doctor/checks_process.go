@@ -1,0 +1,3 @@
+package doctor
+
+func processChecks() []Check { return nil }

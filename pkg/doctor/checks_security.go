@@ -1,0 +1,3 @@
+package doctor
+
+func securityChecks() []Check { return nil }

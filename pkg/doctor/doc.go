@@ -1,0 +1,8 @@
+// Package doctor finds out what is wrong with MCP servers and with the config that
+// names them. It judges: sessions and wires of pkg/servers do the talking, their
+// events are the evidence, and a check is a question about it.
+//
+// A server is started twice: once as any client does (the clean run), once with a
+// probe of the other era, hostile input and a signal (the probing run). Nothing
+// that exists is ever called with invented arguments.
+package doctor

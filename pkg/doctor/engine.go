@@ -1,0 +1,206 @@
+package doctor
+
+import (
+	"fmt"
+	"path"
+	"runtime/debug"
+	"slices"
+	"time"
+)
+
+// Selection says which checks are judged, and how much they matter.
+type Selection struct {
+	Only, Skip []string // globs over ids; Only empty means all
+	// Severities override the table's, by id.
+	Severities map[string]Severity
+}
+
+// wants says whether a check is selected.
+func (s Selection) wants(id string) bool {
+	return (len(s.Only) == 0 || matchesAny(s.Only, id)) && !matchesAny(s.Skip, id)
+}
+
+func matchesAny(globs []string, id string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		ok, _ := path.Match(glob, id)
+		return ok
+	})
+}
+
+// Report is what the doctor says. Its JSON form is stable; Schema counts its
+// incompatible changes.
+type Report struct {
+	Schema   int            `json:"schema"`
+	Status   string         `json:"status"` // healthy, problems, unreachable, auth, interrupted, timeout
+	Servers  []ServerReport `json:"servers"`
+	Findings []Finding      `json:"findings"`
+	Checks   []CheckResult  `json:"checks"`
+	Duration time.Duration  `json:"-"`
+}
+
+// ServerReport sums up one server.
+type ServerReport struct {
+	Name       string  `json:"name"`
+	Status     string  `json:"status"` // ready, failed
+	DurationMS float64 `json:"duration_ms"`
+	Protocol   string  `json:"protocol,omitempty"`
+	Tools      int     `json:"tools"`
+}
+
+// The statuses of a Report.
+const (
+	StatusHealthy     = "healthy"
+	StatusProblems    = "problems"
+	StatusUnreachable = "unreachable" // no server could be started
+)
+
+// Judge asks every selected check about the evidence.
+func Judge(fleet *Fleet, selection Selection) *Report {
+	report := &Report{Schema: 1, Status: StatusHealthy, Findings: []Finding{}, Checks: []CheckResult{}, Servers: []ServerReport{}}
+	checks := Checks()
+	for _, evidence := range fleet.Servers {
+		report.Servers = append(report.Servers, summary(evidence))
+		judge := &judge{report: report, selection: selection, server: evidence.Server.Name, found: make(map[string]bool)}
+		for _, check := range checks {
+			if check.Ask != nil {
+				judge.judge(check, missing(evidence, check.Need), func() []Finding { return check.Ask(evidence) })
+			}
+		}
+	}
+	all := &judge{report: report, selection: selection, found: make(map[string]bool)}
+	for _, check := range checks {
+		if check.AskAll != nil {
+			all.judge(check, "", func() []Finding { return check.AskAll(fleet) })
+		}
+	}
+	sortFindings(report.Findings)
+	report.Status = statusOf(report)
+	return report
+}
+
+// judge asks checks about one server and keeps what has been found so far.
+type judge struct {
+	report    *Report
+	selection Selection
+	server    string
+	found     map[string]bool
+}
+
+// judge asks one check, unless something stands against it.
+func (j *judge) judge(check Check, missing string, ask func() []Finding) {
+	if !j.selection.wants(check.ID) {
+		return
+	}
+	result := CheckResult{ID: check.ID, Server: j.server, Outcome: Passed}
+	switch cause := j.cause(check); {
+	case cause != "":
+		result.Outcome, result.Because = Skipped, cause
+	case missing != "":
+		result.Outcome, result.Because = Skipped, missing
+	default:
+		findings, err := guarded(ask)
+		if err != nil {
+			result.Outcome, result.Because = Broke, err.Error()
+			break
+		}
+		result.Outcome = j.take(check, findings)
+	}
+	j.report.Checks = append(j.report.Checks, result)
+}
+
+// cause is the earlier finding that explains what the check would see.
+func (j *judge) cause(check Check) string {
+	for _, id := range check.After {
+		if j.found[id] {
+			return id
+		}
+	}
+	return ""
+}
+
+// take completes findings from the table and keeps them.
+func (j *judge) take(check Check, findings []Finding) Outcome {
+	outcome := Passed
+	for _, finding := range findings {
+		finding.ID = check.ID
+		if finding.Severity == "" {
+			finding.Severity = check.Severity
+		}
+		if severity, ok := j.selection.Severities[check.ID]; ok {
+			finding.Severity = severity
+		}
+		if finding.Server == "" {
+			finding.Server = j.server
+		}
+		if finding.Title == "" {
+			finding.Title = check.Title
+		}
+		if finding.Fix == nil {
+			finding.Fix = check.Page.Fix
+		}
+		if finding.Breaks == nil {
+			finding.Breaks = check.Page.Breaks
+		}
+		finding.Source = check.Page.Source
+		j.report.Findings = append(j.report.Findings, finding)
+		j.found[check.ID] = true
+		if next := outcomeOf(finding.Severity); worse(next, outcome) {
+			outcome = next
+		}
+	}
+	return outcome
+}
+
+func worse(a, b Outcome) bool {
+	order := []Outcome{Passed, Noted, Warned, Failed}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+// guarded asks, and turns a panic into an error: a check that crashes is a result
+// of its own and takes no other down.
+func guarded(ask func() []Finding) (findings []Finding, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("the check crashed: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return ask(), nil
+}
+
+// missing says what of a check's need is not there, empty where all is.
+func missing(e *Evidence, need Need) string {
+	_, listed := e.Tools()
+	switch {
+	case need >= NeedProcess && need != NeedProbe && e.Clean == nil:
+		return "the server was not started"
+	case need == NeedHandshake && !e.Handshaken(), need == NeedTools && !e.Handshaken():
+		return "there was no handshake"
+	case need == NeedTools && !listed:
+		return "tools/list was not answered"
+	case need == NeedProbe && e.Probe == nil:
+		return "the probing run was not made"
+	case need == NeedCalls && len(e.Calls) == 0:
+		return "no calls were asked for (--call)"
+	}
+	return ""
+}
+
+func summary(e *Evidence) ServerReport {
+	tools, _ := e.Tools()
+	s := ServerReport{Name: e.Server.Name, Status: "failed", DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools)}
+	if e.Handshaken() {
+		s.Status, s.Protocol = "ready", e.Clean.Protocol
+	}
+	return s
+}
+
+func statusOf(report *Report) string {
+	ready := slices.ContainsFunc(report.Servers, func(s ServerReport) bool { return s.Status == "ready" })
+	switch {
+	case len(report.Servers) > 0 && !ready:
+		return StatusUnreachable
+	case slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Severity.AtLeast(Warning) }):
+		return StatusProblems
+	}
+	return StatusHealthy
+}

@@ -1,0 +1,296 @@
+package doctor
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// Fleet is the evidence about all servers together, and the config.
+type Fleet struct {
+	Config  *config.Config // nil for a server given on the command line
+	Servers []*Evidence
+}
+
+// Evidence is everything that is known of one server.
+type Evidence struct {
+	Server *config.Server
+	// Launch is the entry with its variables expanded; nil where that failed with
+	// LaunchErr.
+	Launch    *config.Resolved
+	LaunchErr error
+	// Config is the file that names the server; nil where none does.
+	Config *config.Config
+
+	Clean *Run // nil where no process was started
+	Probe *Run // nil where it was not made
+	Calls []*CallRun
+
+	// Duration is how long gathering took.
+	Duration time.Duration
+}
+
+// Run is one life of the server's process.
+type Run struct {
+	Name  string // "clean" or "probing"
+	Began time.Time
+	// Events are all that happened, in order.
+	Events []exec.Event
+	// Exchanges are the requests with their answers, in the order of sending.
+	Exchanges []*Exchange
+	// Failure is why there is no session, nil where there is one.
+	Failure *servers.Failure
+	// Protocol is the agreed revision, empty where there is none.
+	Protocol string
+	// Samples are measurements of the process tree taken while it was idle.
+	Idle *ProcessSample
+	// Marks are the times of what the doctor did besides requests: "garbage",
+	// "idle-begin", "idle-end", "terminate".
+	Marks map[string]time.Time
+	// Pending are bytes of stdout that still waited for a newline when the time was up.
+	Pending []byte
+}
+
+// Exchange is one request and its answer.
+type Exchange struct {
+	Method string
+	ID     string          // as JSON
+	Sent   json.RawMessage // the whole request
+	At     time.Time
+	// Frame is the whole answer, nil where none came; Result and Error are cut from it.
+	Frame  json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+	Line   int // of stdout, of the answer
+	Took   time.Duration
+}
+
+// CallRun is one call that the user asked for.
+type CallRun struct {
+	Tool      string
+	Arguments json.RawMessage
+	Result    *exec.Result
+}
+
+// ProcessSample is what a process tree used.
+type ProcessSample struct {
+	RSS       int64         // bytes, the whole tree
+	CPU       time.Duration // used during Over
+	Over      time.Duration
+	Processes int
+	Listening []string // "0.0.0.0:3000 (pid 12)"
+}
+
+// recorder keeps the events of one run.
+type recorder struct {
+	mu     sync.Mutex
+	events []exec.Event
+	// dropped counts events beyond maxEvents, so that a flood costs bounded memory.
+	dropped int
+	stdout  int // polluted lines kept
+}
+
+// The bounds on what a run keeps. A flood is proved by its count, not its bytes.
+const (
+	maxEvents   = 50_000
+	maxPolluted = 2_000
+)
+
+func (r *recorder) take(event exec.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, polluted := event.(servers.PollutedLine); polluted {
+		if r.stdout++; r.stdout > maxPolluted {
+			r.dropped++
+			return
+		}
+	}
+	if len(r.events) >= maxEvents && !essential(event) {
+		r.dropped++
+		return
+	}
+	r.events = append(r.events, event)
+}
+
+// essential events are kept whatever the flood.
+func essential(event exec.Event) bool {
+	switch event.(type) {
+	case servers.ProcessExited, servers.StdinClosed, servers.FrameSent:
+		return true
+	}
+	return false
+}
+
+// polluted is how many lines were polluted, those that were not kept included.
+func (r *recorder) polluted() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stdout
+}
+
+// run makes the run of what was recorded.
+func (r *recorder) run(name string, began time.Time) *Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &Run{
+		Name: name, Began: began, Events: append([]exec.Event(nil), r.events...),
+		Exchanges: exchangesOf(r.events), Marks: make(map[string]time.Time),
+	}
+}
+
+// exchangesOf pairs requests with their answers.
+func exchangesOf(events []exec.Event) []*Exchange {
+	var list []*Exchange
+	open := make(map[string]*Exchange)
+	for _, event := range events {
+		switch e := event.(type) {
+		case servers.FrameSent:
+			head := readHead(e.Bytes)
+			if head.id == "" || head.method == "" {
+				continue
+			}
+			exchange := &Exchange{Method: head.method, ID: head.id, Sent: e.Bytes, At: e.At}
+			list = append(list, exchange)
+			open[head.id] = exchange
+		case servers.FrameReceived:
+			head := readHead(e.Bytes)
+			exchange := open[strings.Trim(head.id, `"`)]
+			if exchange == nil || head.method != "" || exchange.Frame != nil {
+				continue
+			}
+			exchange.Frame, exchange.Result, exchange.Error = e.Bytes, head.result, head.err
+			exchange.Line, exchange.Took = e.Line, e.At.Sub(exchange.At)
+		}
+	}
+	return list
+}
+
+// head is what tells one message from another.
+type head struct {
+	id, method  string
+	result, err json.RawMessage
+}
+
+func readHead(frame []byte) head {
+	var h head
+	for member := range rawjson.Each(frame) {
+		switch member.Name {
+		case "id":
+			h.id = string(member.Value)
+		case "method":
+			h.method = rawjson.Unquote(member.Value)
+		case "result":
+			h.result = member.Value
+		case "error":
+			h.err = member.Value
+		}
+	}
+	return h
+}
+
+// Exchange returns the nth request of that method, from 0, nil where there is none.
+func (r *Run) Exchange(method string, n int) *Exchange {
+	if r == nil {
+		return nil
+	}
+	for _, exchange := range r.Exchanges {
+		if exchange.Method != method {
+			continue
+		}
+		if n == 0 {
+			return exchange
+		}
+		n--
+	}
+	return nil
+}
+
+// EventsOf returns the events of one type, in order; none of a nil run.
+func EventsOf[T exec.Event](r *Run) []T {
+	if r == nil {
+		return nil
+	}
+	var found []T
+	for _, event := range r.Events {
+		if one, ok := event.(T); ok {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// Runs are the runs that were made, in order.
+func (e *Evidence) Runs() []*Run {
+	var runs []*Run
+	for _, run := range []*Run{e.Clean, e.Probe} {
+		if run != nil {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// Stderr is the text of a run's stderr.
+func (r *Run) Stderr() string {
+	var text strings.Builder
+	for _, line := range EventsOf[servers.StderrLine](r) {
+		text.WriteString(line.Text)
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+// Exit is how the run's process ended, nil where it was never seen to.
+func (r *Run) Exit() *servers.ProcessExited {
+	exits := EventsOf[servers.ProcessExited](r)
+	if len(exits) == 0 {
+		return nil
+	}
+	return &exits[len(exits)-1]
+}
+
+// Since is the time from the run's beginning to at, in milliseconds.
+func (r *Run) Since(at time.Time) float64 { return exec.Milliseconds(at.Sub(r.Began)) }
+
+// Handshaken says whether the clean run has a session.
+func (e *Evidence) Handshaken() bool { return e.Clean != nil && e.Clean.Protocol != "" }
+
+// Tools are the tool definitions of the clean run, all pages, as the server sent
+// them; listed is false where tools/list was not answered.
+func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
+	if e.Clean == nil {
+		return nil, false
+	}
+	for _, exchange := range e.Clean.Exchanges {
+		if exchange.Method != "tools/list" || exchange.Result == nil {
+			continue
+		}
+		if listed && !continuesPage(exchange) {
+			break // the second listing, made to compare
+		}
+		listed = true
+		for member := range rawjson.Each(exchange.Result) {
+			if member.Name == "tools" {
+				page, _ := rawjson.Elements(member.Value)
+				tools = append(tools, page...)
+			}
+		}
+	}
+	return tools, listed
+}
+
+// continuesPage says whether a tools/list asked for a further page.
+func continuesPage(exchange *Exchange) bool {
+	var request struct {
+		Params struct {
+			Cursor json.RawMessage `json:"cursor"`
+		} `json:"params"`
+	}
+	return json.Unmarshal(exchange.Sent, &request) == nil && request.Params.Cursor != nil
+}
