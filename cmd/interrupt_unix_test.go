@@ -36,9 +36,8 @@ func start(t *testing.T, args ...string) *running {
 		args[i] = strings.ReplaceAll(arg, "PIDS", r.pids)
 	}
 	r.cmd = exec.Command("toolx", args...)
-	r.cmd.Dir = t.TempDir()
+	r.cmd.Dir = emptyFolder(t)
 	r.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
-	r.cmd.Env = append(r.cmd.Env, "TOOLX_CONFIG="+os.DevNull)
 	r.cmd.Stdout = &r.stdout
 	stderr, err := r.cmd.StderrPipe()
 	if err != nil {

@@ -305,9 +305,8 @@ func servedRequests(revision string) []string {
 func run(t *testing.T, stdin string, args ...string) outcome {
 	t.Helper()
 	cmd := exec.Command("toolx", args...)
-	cmd.Dir = t.TempDir()
+	cmd.Dir = emptyFolder(t)
 	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
-	cmd.Env = append(cmd.Env, "TOOLX_CONFIG="+os.DevNull)
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

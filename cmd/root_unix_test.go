@@ -36,10 +36,10 @@ func TestInterruptible(t *testing.T) {
 // TestMainLeavesNothing runs verbs inside this process: when Main returns, no
 // goroutine is left, whatever the server does.
 func TestMainLeavesNothing(t *testing.T) {
+	t.Cleanup(xdg.Reload) // after the variables have their values back
 	t.Setenv("TOOLX_CONFIG", os.DevNull)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	xdg.Reload()
-	defer xdg.Reload()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, test := range []struct {
 		code int

@@ -39,15 +39,9 @@ func TestMain(m *testing.M) {
 //
 // and a server of the fake's modes is "fakeserver MODE…".
 func TestScript(t *testing.T) {
-	root := t.TempDir()
-	// The search for a config goes upwards; what lies above the scripts' folders on
-	// this machine must not be found.
-	if err := os.WriteFile(filepath.Join(root, "toolx.yaml"), []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "testdata", "script"),
-		WorkdirRoot:         root,
+		WorkdirRoot:         emptyFolder(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               isolate,
@@ -66,6 +60,17 @@ func isolate(env *testscript.Env) error {
 	return os.MkdirAll(home, 0o700)
 }
 
+// emptyFolder is a folder to run toolx in, or below. The search for a config goes
+// upwards: it ends at an empty one here, before it finds any of this machine's.
+func emptyFolder(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "toolx.yaml"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 // homeVariables keep toolx away from the user's own files. The last one takes a
 // second off the end of every process under the race detector.
 func homeVariables(home string) []string {
@@ -75,6 +80,7 @@ func homeVariables(home string) []string {
 		"XDG_CONFIG_HOME=" + filepath.Join(home, "config"),
 		"XDG_STATE_HOME=" + filepath.Join(home, "state"),
 		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"),
+		"TOOLX_CONFIG=",
 		"GORACE=atexit_sleep_ms=0",
 	}
 }
