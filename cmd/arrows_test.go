@@ -18,7 +18,7 @@ func arrows() map[string][]string {
 		".":           {"cmd", "pkg/console"},
 		"pkg/tui":     {"pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console"},
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
-		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config"},
+		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec"},
 		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson"},
@@ -71,6 +71,24 @@ func TestArrows(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestOnePathToTools proves EXEC-1: nothing but the Executor asks an implementation
+// to run a tool. The SDK's client, which a session asks, has a method of that name.
+func TestOnePathToTools(t *testing.T) {
+	callers := []string{}
+	for path, file := range sources(t) {
+		ast.Inspect(file, func(node ast.Node) bool {
+			if selector, is := node.(*ast.SelectorExpr); is && selector.Sel.Name == "CallTool" {
+				callers = append(callers, filepath.ToSlash(path))
+			}
+			return true
+		})
+	}
+	slices.Sort(callers)
+	if want := []string{"pkg/exec/executor.go", "pkg/servers/session.go"}; !slices.Equal(callers, want) {
+		t.Errorf("tools are run in %q, want %q", callers, want)
 	}
 }
 

@@ -166,6 +166,28 @@ func (e *TimeoutError) Hint() string {
 	return "--max-time sets the absolute limit"
 }
 
+// UnavailableError says that the network stood between toolx and a tool's service
+// (EXEC-9).
+type UnavailableError struct {
+	Service string // the server's name, or the tool's where it has none
+	Err     error
+}
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("service unavailable: %s: %v", e.Service, e.Err)
+}
+
+// Unwrap gives the network's error.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// Kind implements the interface that KindOf looks for.
+func (e *UnavailableError) Kind() Kind { return KindConnect }
+
+// Hint says what to look at.
+func (e *UnavailableError) Hint() string {
+	return "see whether the service runs, and whether its address is right"
+}
+
 // ToolError says that the tool ran and reported a failure, in its own words.
 type ToolError struct {
 	Message string

@@ -1,11 +1,13 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -194,7 +196,7 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 	})
 	result.Timing = &Timing{CallMS: Milliseconds(time.Since(began))}
 	if err != nil {
-		return callError(ctx, tool.Name, err)
+		return callError(ctx, tool, err)
 	}
 	return result.shape(reply, e.Defaults.MaxOutput)
 }
@@ -213,9 +215,15 @@ func (e *Executor) implementation(ctx context.Context, tool *Tool, request Reque
 }
 
 // callError says why a call has no result: the cause of ctx's end where that is
-// what ended it, else the implementation's own error.
-func callError(ctx context.Context, tool string, err error) error {
+// what ended it, the network where that is (EXEC-9), else the implementation's own
+// error.
+func callError(ctx context.Context, called *Tool, err error) error {
+	tool := called.Name
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		var network net.Error
+		if errors.As(err, &network) && KindOf(err) == KindInternal {
+			return &UnavailableError{Service: cmp.Or(called.Server, tool), Err: err}
+		}
 		return err
 	}
 	var timeout *TimeoutError

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"fmt"
 	"strings"
 	"sync"
@@ -332,7 +333,28 @@ func TestResultText(t *testing.T) {
 	}
 }
 
-// REG-1, REG-3: one ordered collection; a later tool of a name takes its place.
+// EXEC-9: where nothing listens, the message names the service that is unavailable.
+func TestNetworkFailure(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	executor, _ := lightExecutor(func(ctx context.Context, _ Request) (json.RawMessage, error) {
+		var dialer net.Dialer
+		_, err := dialer.DialContext(ctx, "tcp", address)
+		return nil, err
+	})
+	result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+	if KindOf(result.Err) != KindConnect || !strings.HasPrefix(result.Err.Error(), "service unavailable: zwave: ") {
+		t.Errorf("got %v", result.Err)
+	}
+}
+
+// REG-1, REG-2, REG-3: one ordered collection; a later tool of a name takes its place.
 func TestRegisterTwice(t *testing.T) {
 	bus, events := &Bus{}, &recorder{}
 	bus.Subscribe(events.record)
