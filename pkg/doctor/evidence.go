@@ -16,6 +16,8 @@ import (
 type Fleet struct {
 	Config  *config.Config // nil for a server given on the command line
 	Servers []*Evidence
+	// Pinned is as in Options.
+	Pinned map[string]map[string]string
 }
 
 // Evidence is everything that is known of one server.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,12 @@ type Options struct {
 	Secret func(values ...string)
 	// Doing is told what is being tried, for a live line; it may be nil.
 	Doing func(server, what string)
+	// Pinned are the Fingerprints of known tool definitions, by server and plain
+	// name; nil means that none are pinned.
+	Pinned map[string]map[string]string
+
+	// idle and quiet replace the two waits where they are not zero.
+	idle, quiet time.Duration
 }
 
 // Call is a real call that the user asks for.
@@ -64,7 +71,7 @@ const (
 // stand in (nil for a server on the command line). It ends by itself: every step
 // is bounded.
 func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, options Options) *Fleet {
-	fleet := &Fleet{Config: loaded, Servers: make([]*Evidence, len(list))}
+	fleet := &Fleet{Config: loaded, Pinned: options.Pinned, Servers: make([]*Evidence, len(list))}
 	var wait sync.WaitGroup
 	for i, server := range list {
 		wait.Go(func() { fleet.Servers[i] = options.examine(ctx, loaded, server) })
@@ -122,7 +129,7 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 		o.askClean(ctx, session)
 		e.Calls = o.makeCalls(ctx, session, bus)
 		marks["idle-begin"] = time.Now()
-		idle = sampleProcess(ctx, session.PID, IdleWait)
+		idle = sampleProcess(ctx, session.PID, cmp.Or(o.idle, IdleWait))
 		marks["idle-end"] = time.Now()
 		session.Close(ctx)
 	}
@@ -212,7 +219,7 @@ func (o Options) probe(ctx context.Context, wire *servers.Wire, marks map[string
 	_ = wire.Notify(ctx, "notifications/toolx/unknown", nil)
 	ask(ctx, wire, "tools/list", map[string]any{"cursor": noSuchCursor})
 	o.burst(ctx, wire, marks)
-	quiet(ctx, probeWait)
+	quiet(ctx, cmp.Or(o.quiet, probeWait))
 	marks["terminate"] = time.Now()
 	wire.Terminate()
 	bounded, cancel = context.WithTimeout(ctx, endLimit)

@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dlclark/regexp2"
+	"go.uber.org/goleak"
+
+	"toolx/pkg/config"
+	"toolx/pkg/servers/fake"
+)
+
+// asFake makes the test binary the fake server: a real process, without building
+// another program.
+const asFake = "TOOLX_TEST_AS_FAKE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asFake) != "" {
+		os.Exit(fake.Main(os.Args[1:]))
+	}
+	code := m.Run()
+	regexp2.StopTimeoutClock() // it ends by itself, a second after the last match
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// fakeServer is the entry of a fake server in the given modes.
+func fakeServer(t *testing.T, args ...string) *config.Server {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.AdHoc(append([]string{program}, args...), "", nil)
+}
+
+// shortOptions examine fake servers with next to no waiting.
+func shortOptions() Options {
+	return Options{
+		Limit: 5 * time.Second, idle: time.Millisecond, quiet: time.Millisecond,
+		Environ: append(os.Environ(),
+			asFake+"=1",
+			"GORACE=atexit_sleep_ms=0", // else a program under the race detector takes a second to end
+		),
+	}
+}
+
+// examineFake gathers the evidence about one fake server in the given modes.
+func examineFake(t *testing.T, options Options, args ...string) *Fleet {
+	t.Helper()
+	return Examine(context.Background(), nil, []*config.Server{fakeServer(t, args...)}, options)
+}
+
+// findingsOf are the findings of one check; it must have been asked.
+func findingsOf(t *testing.T, report *Report, id string) []Finding {
+	t.Helper()
+	i := slices.IndexFunc(report.Checks, func(r CheckResult) bool { return r.ID == id })
+	if i < 0 {
+		t.Fatalf("%s is not in the table", id)
+	}
+	if outcome := report.Checks[i].Outcome; outcome == Broke || outcome == Skipped {
+		t.Fatalf("%s: %s: %s", id, outcome, report.Checks[i].Because)
+	}
+	var found []Finding
+	for _, finding := range report.Findings {
+		if finding.ID == id {
+			found = append(found, finding)
+		}
+	}
+	return found
+}
+
+// idsOf lists the ids of what matters at least as much as severity, each once.
+func idsOf(report *Report, severity Severity) string {
+	var ids []string
+	for _, finding := range report.Findings {
+		if finding.Severity.AtLeast(severity) && !slices.Contains(ids, finding.ID) {
+			ids = append(ids, finding.ID)
+		}
+	}
+	return strings.Join(ids, " ")
+}
