@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -132,7 +133,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{
 		Bus:          a.bus,
 		Registry:     box.registry,
-		Attempts:     firstOf(a.flags.attempts(), loaded.Defaults.Retry.Attempts),
+		Attempts:     cmp.Or(a.flags.attempts(), loaded.Defaults.Retry.Attempts),
 		BaseDelay:    loaded.Defaults.Retry.BaseDelay,
 		StartTimeout: a.flags.startTimeout,
 		Protocol:     a.flags.protocol,
@@ -149,8 +150,8 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		return nil, err
 	}
 	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Defaults: exec.Defaults{
-		Timeout:   firstOf(a.flags.timeout, loaded.Defaults.Timeout),
-		MaxTime:   firstOf(a.flags.maxTime, loaded.Defaults.MaxTime),
+		Timeout:   cmp.Or(a.flags.timeout, loaded.Defaults.Timeout),
+		MaxTime:   cmp.Or(a.flags.maxTime, loaded.Defaults.MaxTime),
 		Slow:      loaded.Defaults.Slow,
 		MaxOutput: options.maxOutput,
 		Strict:    options.strict,
@@ -257,15 +258,4 @@ func stateFile(name string) string {
 		return ""
 	}
 	return filepath.Join(xdg.StateHome, "toolx", name)
-}
-
-// firstOf returns the first value that is not zero.
-func firstOf[T comparable](values ...T) T {
-	var zero T
-	for _, value := range values {
-		if value != zero {
-			return value
-		}
-	}
-	return zero
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -88,5 +89,5 @@ func exampleOf(tool *exec.Tool) string {
 
 // timeoutOf is the idle timeout that a call of the tool would have.
 func (b *toolbox) timeoutOf(tool *exec.Tool) time.Duration {
-	return firstOf(tool.Timeout, b.executor.Defaults.Timeout, exec.DefaultTimeout)
+	return cmp.Or(tool.Timeout, b.executor.Defaults.Timeout, exec.DefaultTimeout)
 }

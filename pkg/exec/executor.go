@@ -179,8 +179,8 @@ func (e *Executor) finish(id string, began time.Time, sent json.RawMessage, resu
 func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prepared, result *Result) error {
 	tool := prepared.Tool
 	limits := newLimits(
-		firstSet(call.Timeout, tool.Timeout, e.Defaults.Timeout, DefaultTimeout),
-		firstSet(call.MaxTime, e.Defaults.MaxTime),
+		cmp.Or(call.Timeout, tool.Timeout, e.Defaults.Timeout, DefaultTimeout),
+		cmp.Or(call.MaxTime, e.Defaults.MaxTime),
 	)
 	ctx, stop := limits.start(ctx, tool.Name)
 	defer stop()
@@ -260,7 +260,7 @@ func (e *Executor) warnIfSlow(result *Result) {
 	if kind := KindOf(result.Err); result.Err != nil && (kind == KindTimeout || kind == KindInterrupted) {
 		return
 	}
-	slow := firstSet(e.Defaults.Slow, DefaultSlow)
+	slow := cmp.Or(e.Defaults.Slow, DefaultSlow)
 	if slow > 0 && result.Duration > slow {
 		e.notice(slog.LevelWarn, fmt.Sprintf("slow call: %s took %d ms", result.ToolName, result.Duration.Milliseconds()))
 	}
@@ -268,14 +268,4 @@ func (e *Executor) warnIfSlow(result *Result) {
 
 func (e *Executor) notice(level slog.Level, text string, attrs ...slog.Attr) {
 	e.Bus.Emit(Notice{Time: Now(), Level: level, Text: text, Attrs: attrs})
-}
-
-// firstSet returns the first value that is not zero.
-func firstSet(durations ...time.Duration) time.Duration {
-	for _, d := range durations {
-		if d != 0 {
-			return d
-		}
-	}
-	return 0
 }

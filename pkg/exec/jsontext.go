@@ -109,10 +109,10 @@ func (c *jsonChecker) step() error {
 
 // quoted passes one string, which is a name where a colon follows.
 func (c *jsonChecker) quoted() error {
-	end := stringEnd(c.text, c.at)
+	end := rawjson.StringEnd(c.text, c.at)
 	raw := c.text[c.at:end]
 	c.at = end
-	if next := spaceEnd(c.text, end); next == len(c.text) || c.text[next] != ':' {
+	if next := rawjson.SpaceEnd(c.text, end); next == len(c.text) || c.text[next] != ':' {
 		return nil
 	}
 	names := c.open[len(c.open)-1]
@@ -152,27 +152,6 @@ func checkNumber(number string) error {
 // find returns the index of the member of that name, or -1.
 func find(list []rawjson.Member, name string) int {
 	return slices.IndexFunc(list, func(m rawjson.Member) bool { return m.Name == name })
-}
-
-// spaceEnd returns the offset of the first byte from at that is not JSON space.
-func spaceEnd(text []byte, at int) int {
-	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r') {
-		at++
-	}
-	return at
-}
-
-// stringEnd returns the offset behind the string that begins at at.
-func stringEnd(text []byte, at int) int {
-	for at++; at < len(text); at++ {
-		switch text[at] {
-		case '\\':
-			at++
-		case '"':
-			return at + 1
-		}
-	}
-	return len(text)
 }
 
 // decode reads valid JSON into maps, slices and json.Number, so that no digit is lost.

@@ -41,10 +41,10 @@ func Each(text []byte) iter.Seq[Member] {
 		if !opens(text, '{') {
 			return
 		}
-		for at := next(text, spaceEnd(text, 0)+1); at < len(text) && text[at] == '"'; at = next(text, at) {
-			end := stringEnd(text, at)
+		for at := next(text, SpaceEnd(text, 0)+1); at < len(text) && text[at] == '"'; at = next(text, at) {
+			end := StringEnd(text, at)
 			key := text[at:end:end]
-			start := spaceEnd(text, spaceEnd(text, end)+1)
+			start := SpaceEnd(text, SpaceEnd(text, end)+1)
 			if start >= len(text) {
 				return
 			}
@@ -62,7 +62,7 @@ func Elements(text []byte) (list []json.RawMessage, ok bool) {
 	if !opens(text, '[') {
 		return nil, false
 	}
-	for at := next(text, spaceEnd(text, 0)+1); at < len(text) && text[at] != ']'; at = next(text, at) {
+	for at := next(text, SpaceEnd(text, 0)+1); at < len(text) && text[at] != ']'; at = next(text, at) {
 		end := valueEnd(text, at)
 		if end == at {
 			break
@@ -106,29 +106,29 @@ func IsString(text []byte) bool { return opens(text, '"') }
 
 // opens says whether the value that text holds begins with that sign.
 func opens(text []byte, sign byte) bool {
-	at := spaceEnd(text, 0)
+	at := SpaceEnd(text, 0)
 	return at < len(text) && text[at] == sign
 }
 
 // next passes spaces and one comma.
 func next(text []byte, at int) int {
-	at = spaceEnd(text, at)
+	at = SpaceEnd(text, at)
 	if at < len(text) && text[at] == ',' {
-		at = spaceEnd(text, at+1)
+		at = SpaceEnd(text, at+1)
 	}
 	return at
 }
 
-// spaceEnd returns the offset of the first byte from at that is not JSON space.
-func spaceEnd(text []byte, at int) int {
+// SpaceEnd returns the offset of the first byte from at that is not JSON space.
+func SpaceEnd(text []byte, at int) int {
 	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r') {
 		at++
 	}
 	return at
 }
 
-// stringEnd returns the offset behind the string that begins at at.
-func stringEnd(text []byte, at int) int {
+// StringEnd returns the offset behind the string that begins at at.
+func StringEnd(text []byte, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
 		case '\\':
@@ -146,7 +146,7 @@ func valueEnd(text []byte, at int) int {
 	for at < len(text) {
 		switch text[at] {
 		case '"':
-			at = stringEnd(text, at)
+			at = StringEnd(text, at)
 			if depth == 0 {
 				return at
 			}

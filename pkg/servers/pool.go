@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -239,8 +240,8 @@ func unknown(err error) bool {
 func (p *Pool) connect(ctx context.Context, server *config.Server, tried func()) (*Session, error) {
 	defer tried()
 	d, err := p.dial(server)
-	attempts := firstOf(p.options.Attempts, server.Retry.Attempts, DefaultAttempts)
-	delay := firstOf(p.options.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay)
+	attempts := cmp.Or(p.options.Attempts, server.Retry.Attempts, DefaultAttempts)
+	delay := cmp.Or(p.options.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay)
 	if err != nil {
 		return nil, p.giveUp(server, 0, err)
 	}
@@ -302,9 +303,9 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		server:       server,
 		launch:       launch,
 		bus:          o.Bus,
-		startTimeout: firstOf(o.StartTimeout, server.StartTimeout, DefaultStartTimeout),
-		maxMessage:   firstOf(server.MaxMessage, o.MaxMessage, DefaultMaxMessage),
-		protocol:     firstOf(o.Protocol, server.Protocol),
+		startTimeout: cmp.Or(o.StartTimeout, server.StartTimeout, DefaultStartTimeout),
+		maxMessage:   cmp.Or(server.MaxMessage, o.MaxMessage, DefaultMaxMessage),
+		protocol:     cmp.Or(o.Protocol, server.Protocol),
 		stderrDir:    o.StderrDir,
 		version:      o.Version,
 	}
@@ -348,17 +349,6 @@ func waited(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// firstOf returns the first value that is not zero.
-func firstOf[T comparable](values ...T) T {
-	var zero T
-	for _, value := range values {
-		if value != zero {
-			return value
-		}
-	}
-	return zero
 }
 
 // Status says how a server stands: "not started", "starting", "ready" with the

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,7 +29,7 @@ type WireOptions struct {
 
 // Dial starts a server's process and says nothing to it. The error is a *Failure.
 func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (*Wire, error) {
-	limit := firstOf(options.MaxMessage, server.MaxMessage, DefaultMaxMessage)
+	limit := cmp.Or(options.MaxMessage, server.MaxMessage, DefaultMaxMessage)
 	w := &Wire{newStdio(server.Name, launch, limit, options.Bus, options.StderrDir)}
 	w.transport.onNotification = func(method string, params json.RawMessage) {
 		options.Bus.Emit(Notification{Time: exec.Now(), Server: server.Name, Method: method, Params: params})

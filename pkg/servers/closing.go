@@ -1,0 +1,88 @@
+package servers
+
+import (
+	"context"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+// Close ends the session as shutdown does with no deadline of its own.
+func (t *stdio) Close() error {
+	t.shutdown(context.Background())
+	return nil
+}
+
+// shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL:
+// each step is bounded, and ctx's end goes to the last one at once. It returns
+// when the process has ended and its pipes are read.
+func (t *stdio) shutdown(ctx context.Context) {
+	t.closeOnce.Do(func() {
+		if t.process == nil {
+			return
+		}
+		close(t.closing)
+		t.mu.Lock()
+		gone := t.failure != nil
+		t.mu.Unlock()
+		forced := t.end(ctx)
+		t.process.group.release()
+		t.bus.Emit(ProcessExited{
+			Time: exec.Now(), Server: t.server, How: exitText(t.process.state),
+			Lived: t.process.lived, Asked: !gone, Forced: forced,
+		})
+	})
+}
+
+// end makes the process end and says which signal was needed.
+func (t *stdio) end(ctx context.Context) (forced string) {
+	t.closeStdin(ctx)
+	t.bus.Emit(StdinClosed{Time: exec.Now(), Server: t.server})
+	defer func() {
+		<-t.process.exited
+		t.drain()
+		t.fail(t.newFailure(EndingClosed))
+		_ = t.process.stdout.Close()
+		_ = t.process.stderr.Close()
+	}()
+	if waitFor(ctx, t.process.exited, stdinGrace) {
+		return ""
+	}
+	t.process.group.terminate()
+	if waitFor(ctx, t.process.exited, termGrace) {
+		return "SIGTERM"
+	}
+	t.process.group.kill()
+	return "SIGKILL"
+}
+
+// closeStdin lets the writer send what is queued, for a moment, and closes stdin.
+func (t *stdio) closeStdin(ctx context.Context) {
+	timer := time.NewTimer(flushTime)
+	defer timer.Stop()
+	select {
+	case t.writes <- &outgoing{last: true}:
+		select {
+		case <-t.stdinEnded:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	case <-t.done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	_ = t.process.stdin.Close()
+}
+
+// waitFor waits for a channel to be closed, at most d and not beyond ctx.
+func waitFor(ctx context.Context, closed <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-closed:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
