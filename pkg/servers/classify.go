@@ -44,6 +44,8 @@ type classifier struct {
 type heldLines struct {
 	lines  []line
 	joined []byte
+	// read counts the bytes that were parsed in vain so far.
+	read int
 }
 
 // The bounds on holding and salvaging: a server's text must not cost more than
@@ -51,8 +53,9 @@ type heldLines struct {
 const (
 	maxHeldLines      = 4096
 	maxHeldBytes      = 8 << 20
+	maxHeldReading    = 64 << 20
 	maxSplitLines     = 32
-	maxSalvageStarts  = 64
+	maxSalvageReading = 8 << 20 // and four times the line
 	maxSalvagedFrames = 256
 )
 
@@ -70,15 +73,15 @@ func (c *classifier) line(current line) {
 	if len(content) != len(current.bytes) {
 		c.report(current, ClassCRLF, len(content), current.bytes[len(content):], 0)
 	}
+	if rest, ok := bytes.CutPrefix(content, []byte(utf8BOM)); ok {
+		c.report(current, ClassBOM, 0, []byte(utf8BOM), 0)
+		content = rest
+	}
 	if len(bytes.TrimSpace(content)) == 0 {
 		if len(c.held.lines) == 0 {
 			c.report(current, ClassBlank, 0, content, 0)
 		}
 		return
-	}
-	if rest, ok := bytes.CutPrefix(content, []byte(utf8BOM)); ok {
-		c.report(current, ClassBOM, 0, []byte(utf8BOM), 0)
-		content = rest
 	}
 	if c.whole(current, content) {
 		return
@@ -162,7 +165,7 @@ func (c *classifier) joinsHeld(current line, content []byte) bool {
 		return false
 	}
 	held := &c.held
-	if len(held.lines) >= maxHeldLines || len(held.joined)+len(content) > maxHeldBytes {
+	if len(held.lines) >= maxHeldLines || len(held.joined)+len(content) > maxHeldBytes || held.read > maxHeldReading {
 		c.release()
 		return false
 	}
@@ -172,6 +175,7 @@ func (c *classifier) joinsHeld(current line, content []byte) bool {
 	if !endsValue(content) {
 		return true
 	}
+	held.read += len(held.joined)
 	if m, ok := parseMessage(held.joined); ok && m.kind() != notMessage {
 		c.salvageHeld(ClassPretty, m, held.joined)
 		return true
@@ -303,7 +307,7 @@ type located struct {
 func findMessages(content []byte) []located {
 	var found []located
 	at := 0
-	for tries := 0; tries < maxSalvageStarts && len(found) < maxSalvagedFrames; tries++ {
+	for budget := maxSalvageReading + 4*len(content); budget > 0 && len(found) < maxSalvagedFrames; {
 		key := bytes.Index(content[at:], []byte(`"jsonrpc"`))
 		if key < 0 {
 			break
@@ -316,12 +320,12 @@ func findMessages(content []byte) []located {
 		start += at
 		m, length := decodeMessage(content[start:])
 		if length == 0 {
+			budget -= len(content) - start // what was read in vain, at the most
 			at += key + 1
 			continue
 		}
 		found = append(found, located{m, start, start + length})
 		at = start + length
-		tries = -1 // a message is progress: only failures are bounded
 	}
 	return found
 }
