@@ -149,20 +149,27 @@ func TestFramesSent(t *testing.T) {
 		{"call, the oldest", "2024-11-05", []string{"call", "echo", "message=hi", "--", "version-old"}, 0, append(slices.Clone(legacy), "tools/call")},
 		{"pages", "2025-11-25", []string{"list", "--", "pages"}, 0, append(slices.Clone(legacy), slices.Repeat([]string{"tools/list"}, 7)...)},
 		{
-			"a call that is given up", "2025-11-25", []string{"call", "sleep", "ms=600000", "--timeout", "50ms", "--", "good"}, 124,
+			"a call that is given up", "2025-11-25",
+			[]string{"call", "sleep", "ms=600000", "--timeout", "50ms", "--", "good"},
+			124,
 			append(slices.Clone(legacy), "tools/call", "notifications/cancelled"),
 		},
 		{
-			"a server that asks", "2025-11-25", []string{"call", "echo", "message=hi", "--", "server-requests"}, 0,
+			"a server that asks", "2025-11-25",
+			[]string{"call", "echo", "message=hi", "--", "server-requests"},
+			0,
 			append(slices.Clone(legacy), "tools/call", "result", "error", "error", "error", "error"),
 		},
 		{
-			"stateless", "2026-07-28", []string{"call", "echo", "message=hi", "--protocol", "2026-07-28", "--", "stateless-only"}, 0,
+			"stateless", "2026-07-28",
+			[]string{"call", "echo", "message=hi", "--protocol", "2026-07-28", "--", "stateless-only"},
+			0,
 			[]string{"server/discover", "tools/list", "tools/call"},
 		},
 		{
 			"stateless, given up", "2026-07-28",
-			[]string{"call", "sleep", "ms=600000", "--timeout", "50ms", "--protocol", "2026-07-28", "--", "dual-era"}, 124,
+			[]string{"call", "sleep", "ms=600000", "--timeout", "50ms", "--protocol", "2026-07-28", "--", "dual-era"},
+			124,
 			[]string{"server/discover", "tools/list", "tools/call", "notifications/cancelled"},
 		},
 	} {
