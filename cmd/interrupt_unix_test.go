@@ -171,3 +171,36 @@ func TestInterruptedStart(t *testing.T) {
 		r.end(130)
 	}
 }
+
+// TestInterruptedServe sends Ctrl-C to toolx serve while its client says nothing: it
+// ends as it does when standard input ends.
+func TestInterruptedServe(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("toolx", "serve", servedConfig(t))
+	cmd.Dir = emptyFolder(t)
+	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	if _, err := io.WriteString(stdin, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || !strings.Contains(line, `"result":{}`) {
+		t.Fatalf("ping gives %q, %v", line, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("toolx serve ends with %v, want 0", err)
+	}
+}
