@@ -18,7 +18,7 @@ func arrows() map[string][]string {
 		".":           {"cmd", "pkg/console"},
 		"pkg/tui":     {"pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console"},
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
-		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson"},
+		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec"},
 		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson"},

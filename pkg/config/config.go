@@ -18,6 +18,8 @@ type Config struct {
 	Files []string
 	// Warnings are remarks that do not stop anything, such as unknown keys.
 	Warnings []Warning
+	// Shadowed are the servers of earlier files that later files replaced.
+	Shadowed []Shadowed
 
 	// root is everything that was read, merged, for Origin.
 	root *node
@@ -132,6 +134,14 @@ type Origin struct {
 	File   string
 	Line   int
 	Column int
+}
+
+// Shadowed says that a server's entry is never used: a later file has one of the
+// same name.
+type Shadowed struct {
+	Server string
+	Origin Origin // of the entry that is not used
+	By     Origin // of the one that is
 }
 
 // Warning is a remark about a place in a file.

@@ -257,6 +257,7 @@ func (d *decoder) servers(v value, to *document) {
 		child := value{m.value, m.origin, joinKey(v.path, m.key)}
 		if first, found := to.servers.find(m.key); found {
 			d.problem(child, "remove one of the two", "a server of this name is given already, at %s", first.node.origin)
+			d.problems[len(d.problems)-1].Duplicate = true
 			continue
 		}
 		server := &Server{Name: m.key, Origin: m.origin, dir: d.dir, node: m.value}

@@ -27,6 +27,8 @@ type Problem struct {
 	// Source is the line in question with a mark below, where seeing it helps;
 	// it may be empty.
 	Source string
+	// Duplicate says that the problem is a name given twice.
+	Duplicate bool
 }
 
 // Error says what is wrong with the config files: all that was found, in the

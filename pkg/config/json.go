@@ -170,7 +170,7 @@ func (k *keyed) add(m member) (Problem, bool) {
 		return Problem{
 			Origin: m.origin,
 			Text:   fmt.Sprintf("the key '%s' is given twice, first at %s", m.key, k.list[first].origin),
-			Fix:    "remove one of the two",
+			Fix:    "remove one of the two", Duplicate: true,
 		}, false
 	}
 	if k.index == nil {

@@ -6,6 +6,7 @@ type merge struct {
 	servers  entries[*Server]
 	tools    entries[*Tool]
 	defaults Defaults
+	shadowed []Shadowed
 	// tree is the defaults of all files, for Config.Origin.
 	tree node
 }
@@ -13,6 +14,9 @@ type merge struct {
 // add lays one file over what came before.
 func (m *merge) add(file document) {
 	for _, e := range file.servers.list {
+		if earlier, found := m.servers.find(e.node.key); found {
+			m.shadowed = append(m.shadowed, Shadowed{e.node.key, earlier.value.Origin, e.value.Origin})
+		}
 		m.servers.put(e)
 	}
 	for _, e := range file.tools.list {
@@ -35,7 +39,7 @@ func (m *merge) into(config *Config) {
 		config.Tools = append(config.Tools, e.value)
 		tools.items = append(tools.items, e.node.value)
 	}
-	config.Defaults = m.defaults
+	config.Defaults, config.Shadowed = m.defaults, m.shadowed
 	config.root = &node{kind: kindMap, members: []member{
 		{key: "servers", value: servers},
 		{key: "mcpServers", value: servers},

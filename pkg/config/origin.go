@@ -88,3 +88,30 @@ func bracketed(path string) (key, rest string, ok bool) {
 	}
 	return strings.Cut(path, "]")
 }
+
+// Place says where a value of the entry stands: its path as messages write it, and
+// its origin, that of the entry where nothing nearer is known. Steps lead from the
+// entry to the value: keys as string, indexes as int. An entry from the command
+// line has no file, and paths of its own ("args[0]").
+func (s *Server) Place(steps ...any) (path string, origin Origin) {
+	for _, step := range steps {
+		switch step := step.(type) {
+		case int:
+			path = joinIndex(path, step)
+		case string:
+			path = joinKey(path, step)
+		}
+	}
+	origin = s.origin(path)
+	if s.literal {
+		return path, origin
+	}
+	whole := joinKey("servers", s.Name)
+	switch {
+	case path == "":
+		return whole, origin
+	case path[0] == '[':
+		return whole + path, origin
+	}
+	return whole + "." + path, origin
+}
