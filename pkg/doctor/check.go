@@ -116,7 +116,10 @@ type Finding struct {
 	Where    *Where   `json:"where,omitempty"`
 	// Evidence is what was seen: bytes as they came (the outputs make them safe), or
 	// a sentence with figures.
-	Evidence string   `json:"evidence,omitempty"`
+	Evidence string `json:"evidence,omitempty"`
+	// Notes are further facts beside the evidence, a sentence each: "and 41 more
+	// lines", "toolx found the message on the line all the same".
+	Notes    []string `json:"notes,omitempty"`
 	Culprit  *Culprit `json:"culprit,omitempty"`
 	Breaks   []string `json:"breaks,omitempty"`
 	Fix      []string `json:"fix,omitempty"`

@@ -57,6 +57,13 @@ type Run struct {
 	Marks map[string]time.Time
 	// Pending are bytes of stdout that still waited for a newline when the time was up.
 	Pending []byte
+	// Foreign is how many lines of stdout held no message, those that Events do not
+	// keep included; Flood is the longest stretch of them.
+	Foreign int
+	Flood   Flood
+
+	// strays is what straysOf has made of Events, once for all checks.
+	strays *strays
 }
 
 // Exchange is one request and its answer.
@@ -96,6 +103,7 @@ type recorder struct {
 	// dropped counts events beyond maxEvents, so that a flood costs bounded memory.
 	dropped int
 	stdout  int // polluted lines kept
+	flood   floodMeter
 }
 
 // The bounds on what a run keeps. A flood is proved by its count, not its bytes.
@@ -107,6 +115,7 @@ const (
 func (r *recorder) take(event exec.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.flood.take(event)
 	if _, polluted := event.(servers.PollutedLine); polluted {
 		if r.stdout++; r.stdout > maxPolluted {
 			r.dropped++
@@ -143,6 +152,7 @@ func (r *recorder) run(name string, began time.Time) *Run {
 	return &Run{
 		Name: name, Began: began, Events: append([]exec.Event(nil), r.events...),
 		Exchanges: exchangesOf(r.events), Marks: make(map[string]time.Time),
+		Flood: r.flood.longest, Foreign: r.flood.all,
 	}
 }
 

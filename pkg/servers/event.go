@@ -115,6 +115,9 @@ type PollutedLine struct {
 	Size int64
 	// Salvaged counts the messages that were found on the line all the same.
 	Salvaged int
+	// Unended says that the line was taken without a newline at its end: stdout was
+	// quiet, or had come to its end.
+	Unended bool
 }
 
 // OddFrame is a message that breaks the rules of JSON-RPC or MCP.

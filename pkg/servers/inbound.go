@@ -28,6 +28,7 @@ func (t *stdio) takeFinding(f finding) {
 		Time: exec.Now(), Server: t.server, Class: f.class,
 		Line: f.number, Offset: f.offset, Column: f.column, Phase: phase,
 		Since: time.Since(t.process.started), Text: f.text, Size: f.size, Salvaged: f.salvaged,
+		Unended: f.end == endIdle || f.end == endEOF,
 	})
 	switch {
 	case f.class == ClassTooLong && beginsMessage(f.text):

@@ -1,0 +1,3 @@
+package doctor
+
+type strays struct{}
