@@ -14,6 +14,7 @@ type Config struct {
 	Servers  []*Server // in the order of the files
 	Tools    []*Tool
 	Defaults Defaults
+	Doctor   Doctor
 	// Files are the files that were read, in order.
 	Files []string
 	// Warnings are remarks that do not stop anything, such as unknown keys.
@@ -126,6 +127,13 @@ type Defaults struct {
 	Retry      Retry
 	// Log switches the execution log off where it is false; nil means on.
 	Log *bool
+}
+
+// Doctor is what the file says about toolx doctor.
+type Doctor struct {
+	// Severity says by a check's id how much its findings matter: "error",
+	// "warning" or "info".
+	Severity map[string]string
 }
 
 // Origin is a place in a file: Line and Column count from 1; File is empty for

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,7 @@ func rootFields() []field[document] {
 		{"mcpServers", nil, (*decoder).servers},
 		{"tools", nil, (*decoder).tools},
 		{"defaults", nil, func(_ *decoder, v value, to *document) { to.defaults = v.node }},
+		{"doctor", nil, func(_ *decoder, v value, to *document) { to.doctor = v.node }},
 	}
 }
 
@@ -125,11 +127,23 @@ func defaultsFields() []field[Defaults] {
 	}
 }
 
+func doctorFields() []field[Doctor] {
+	return []field[Doctor]{
+		{"severity", nil, func(_ *decoder, v value, to *Doctor) {
+			if to.Severity == nil {
+				to.Severity = make(map[string]string)
+			}
+			maps.Copy(to.Severity, v.textMap())
+		}},
+	}
+}
+
 // document is what one file says.
 type document struct {
 	servers  entries[*Server]
 	tools    entries[*Tool]
 	defaults *node
+	doctor   *node
 }
 
 // entry is a server or a tool with its node, under its name.

@@ -64,10 +64,13 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 	decoder := &decoder{dir: filepath.Dir(file.Path)}
 	var result loaded
 	decode(decoder, value{node: root, at: root.origin}, rootFields(), &result.document)
-	// The defaults of all files are read over each other; here only for what is
+	// The defaults of all files, and what they say of the doctor, are read over each other; here only for what is
 	// wrong with them.
 	if result.defaults != nil {
 		decode(decoder, value{node: result.defaults, path: "defaults"}, defaultsFields(), &Defaults{})
+	}
+	if result.doctor != nil {
+		decode(decoder, value{node: result.doctor, path: "doctor"}, doctorFields(), &Doctor{})
 	}
 	result.warnings = decoder.warnings
 	if decoder.unsaid > 0 {

@@ -171,6 +171,10 @@ func checkAllDefaults(t *testing.T, config *Config) {
 	if !reflect.DeepEqual(config.Defaults, want) {
 		t.Errorf("defaults %+v, want %+v", config.Defaults, want)
 	}
+	severity := map[string]string{"ignores-stdin-close": "error", "npx-floating": "warning"}
+	if !reflect.DeepEqual(config.Doctor.Severity, severity) {
+		t.Errorf("severities of the doctor %v, want %v", config.Doctor.Severity, severity)
+	}
 }
 
 func TestSearchOrder(t *testing.T) {

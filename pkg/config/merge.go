@@ -6,9 +6,11 @@ type merge struct {
 	servers  entries[*Server]
 	tools    entries[*Tool]
 	defaults Defaults
+	doctor   Doctor
 	shadowed []Shadowed
-	// tree is the defaults of all files, for Config.Origin.
-	tree node
+	// tree is the defaults of all files, doctorTree what they say of the doctor, for
+	// Config.Origin.
+	tree, doctorTree node
 }
 
 // add lays one file over what came before.
@@ -26,6 +28,10 @@ func (m *merge) add(file document) {
 		decode(&decoder{}, value{node: file.defaults, path: "defaults"}, defaultsFields(), &m.defaults)
 		layOver(&m.tree, file.defaults)
 	}
+	if file.doctor != nil {
+		decode(&decoder{}, value{node: file.doctor, path: "doctor"}, doctorFields(), &m.doctor)
+		layOver(&m.doctorTree, file.doctor)
+	}
 }
 
 // into gives config what the files say together.
@@ -39,12 +45,13 @@ func (m *merge) into(config *Config) {
 		config.Tools = append(config.Tools, e.value)
 		tools.items = append(tools.items, e.node.value)
 	}
-	config.Defaults, config.Shadowed = m.defaults, m.shadowed
+	config.Defaults, config.Doctor, config.Shadowed = m.defaults, m.doctor, m.shadowed
 	config.root = &node{kind: kindMap, members: []member{
 		{key: "servers", value: servers},
 		{key: "mcpServers", value: servers},
 		{key: "tools", value: tools},
 		{key: "defaults", value: &m.tree},
+		{key: "doctor", value: &m.doctorTree},
 	}}
 }
 

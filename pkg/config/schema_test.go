@@ -42,6 +42,7 @@ func TestSchemaKnowsWhatLoadKnows(t *testing.T) {
 		{"implementation", definition("implementation"), fieldNames(implementationFields())},
 		{"faults", definition("faults"), fieldNames(faultsFields())},
 		{"defaults", definition("defaults"), fieldNames(defaultsFields())},
+		{"doctor", definition("doctor"), fieldNames(doctorFields())},
 	}
 	for _, test := range tests {
 		keys := slices.Sorted(maps.Keys(test.schema.Properties))
