@@ -54,6 +54,8 @@ const (
 	NeedTools                 // tools/list was answered
 	NeedProbe                 // the probing run was made
 	NeedCalls                 // the user gave calls to make
+	NeedList                  // tools/list was answered, even by what no client accepts
+	NeedPins                  // tool definitions are pinned (Options.Pinned); of AskAll
 )
 
 // Check is one question. Checks are values: a table of them is the doctor.

@@ -31,27 +31,50 @@ func matchesAny(globs []string, id string) bool {
 // incompatible changes.
 type Report struct {
 	Schema   int            `json:"schema"`
-	Status   string         `json:"status"` // healthy, problems, unreachable, auth, interrupted, timeout
+	Status   string         `json:"status"` // one of the Status constants
 	Servers  []ServerReport `json:"servers"`
 	Findings []Finding      `json:"findings"`
 	Checks   []CheckResult  `json:"checks"`
 	Duration time.Duration  `json:"-"`
+	// Baseline says what a baseline took away, nil where none was given.
+	Baseline *BaselineReport `json:"baseline,omitempty"`
+	// Error is why nothing could be examined at all, Hint what to do about it.
+	Error string `json:"error,omitempty"`
+	Hint  string `json:"hint,omitempty"`
 }
 
 // ServerReport sums up one server.
 type ServerReport struct {
 	Name       string  `json:"name"`
-	Status     string  `json:"status"` // ready, failed
+	Status     string  `json:"status"` // ready, failed, unfinished
 	DurationMS float64 `json:"duration_ms"`
 	Protocol   string  `json:"protocol,omitempty"`
 	Tools      int     `json:"tools"`
+	// Because says why the server is not ready.
+	Because string `json:"because,omitempty"`
+	// Command is what the config starts, its variables not expanded; Where in the
+	// config the entry begins, "file:line:column".
+	Command []string `json:"command,omitempty"`
+	Where   string   `json:"where,omitempty"`
+	// Info is what the server says of itself.
+	Info *ServerInfo `json:"info,omitempty"`
+}
+
+// ServerInfo is a server's own name and version.
+type ServerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
 }
 
 // The statuses of a Report.
 const (
 	StatusHealthy     = "healthy"
-	StatusProblems    = "problems"
+	StatusProblems    = "problems"    // a warning or an error was found
 	StatusUnreachable = "unreachable" // no server could be started
+	StatusAuth        = "auth"        // no server could be, since one wants authentication
+	StatusTimeout     = "timeout"     // the doctor's own time was up
+	StatusInterrupted = "interrupted" // the user gave up
+	StatusUsage       = "usage"       // command line or config are wrong: nothing was examined
 )
 
 // Judge asks every selected check about the evidence.
@@ -70,11 +93,11 @@ func Judge(fleet *Fleet, selection Selection) *Report {
 	all := &judge{report: report, selection: selection, found: make(map[string]bool)}
 	for _, check := range checks {
 		if check.AskAll != nil {
-			all.judge(check, "", func() []Finding { return check.AskAll(fleet) })
+			all.judge(check, missingOfAll(fleet, check.Need), func() []Finding { return check.AskAll(fleet) })
 		}
 	}
 	sortFindings(report.Findings)
-	report.Status = statusOf(report)
+	report.Status = statusOf(report, fleet)
 	return report
 }
 
@@ -171,11 +194,13 @@ func guarded(ask func() []Finding) (findings []Finding, err error) {
 func missing(e *Evidence, need Need) string {
 	_, listed := e.Tools()
 	switch {
+	case e.Cut && need != NeedEntry:
+		return "the examination was cut short"
 	case need >= NeedProcess && need != NeedProbe && e.Clean == nil:
 		return "the server was not started"
 	case need == NeedHandshake && !e.Handshaken(), need == NeedTools && !e.Handshaken():
 		return "there was no handshake"
-	case need == NeedTools && !listed:
+	case need == NeedTools && !listed, need == NeedList && !listed:
 		return "tools/list was not answered"
 	case need == NeedProbe && e.Probe == nil:
 		return "the probing run was not made"
@@ -185,22 +210,10 @@ func missing(e *Evidence, need Need) string {
 	return ""
 }
 
-func summary(e *Evidence) ServerReport {
-	tools, _ := e.Tools()
-	s := ServerReport{Name: e.Server.Name, Status: "failed", DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools)}
-	if e.Handshaken() {
-		s.Status, s.Protocol = "ready", e.Clean.Protocol
+// missingOfAll says what a check of all servers lacks, empty where nothing.
+func missingOfAll(fleet *Fleet, need Need) string {
+	if need == NeedPins && fleet.Pinned == nil {
+		return "no tool definitions are pinned (--baseline)"
 	}
-	return s
-}
-
-func statusOf(report *Report) string {
-	ready := slices.ContainsFunc(report.Servers, func(s ServerReport) bool { return s.Status == "ready" })
-	switch {
-	case len(report.Servers) > 0 && !ready:
-		return StatusUnreachable
-	case slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Severity.AtLeast(Warning) }):
-		return StatusProblems
-	}
-	return StatusHealthy
+	return ""
 }

@@ -14,8 +14,10 @@ import (
 
 // Fleet is the evidence about all servers together, and the config.
 type Fleet struct {
-	Config  *config.Config // nil for a server given on the command line
-	Servers []*Evidence
+	Config *config.Config // nil for a server given on the command line
+	// ConfigErr is why the config could not be loaded, nil where it was.
+	ConfigErr error
+	Servers   []*Evidence
 	// Pinned is as in Options.
 	Pinned map[string]map[string]string
 }
@@ -29,6 +31,9 @@ type Evidence struct {
 	LaunchErr error
 	// Config is the file that names the server; nil where none does.
 	Config *config.Config
+	// Node is the version that the node which runs the server gives itself
+	// ("v22.1.0"), empty for other servers and where it did not say.
+	Node string
 
 	Clean *Run // nil where no process was started
 	Probe *Run // nil where it was not made
@@ -36,6 +41,12 @@ type Evidence struct {
 
 	// Duration is how long gathering took.
 	Duration time.Duration
+	// Cut says that the time was up, or the user gave up, before all was gathered:
+	// what is missing then says nothing about the server.
+	Cut bool
+
+	// surveyed is what survey has read, once for all checks.
+	surveyed *survey
 }
 
 // Run is one life of the server's process.
@@ -52,6 +63,9 @@ type Run struct {
 	Protocol string
 	// Samples are measurements of the process tree taken while it was idle.
 	Idle *ProcessSample
+	// Tree are the processes that the server consists of, the one that was started
+	// first; nil where the system does not tell.
+	Tree []Process
 	// Marks are the times of what the doctor did besides requests: "garbage",
 	// "idle-begin", "idle-end", "terminate".
 	Marks map[string]time.Time
@@ -276,17 +290,8 @@ func (e *Evidence) Handshaken() bool { return e.Clean != nil && e.Clean.Protocol
 // Tools are the tool definitions of the clean run, all pages, as the server sent
 // them; listed is false where tools/list was not answered.
 func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
-	if e.Clean == nil {
-		return nil, false
-	}
-	for _, exchange := range e.Clean.Exchanges {
-		if exchange.Method != "tools/list" || exchange.Result == nil {
-			continue
-		}
-		if listed && !continuesPage(exchange) {
-			break // the second listing, made to compare
-		}
-		listed = true
+	pages := e.listing()
+	for _, exchange := range pages {
 		for member := range rawjson.Each(exchange.Result) {
 			if member.Name == "tools" {
 				page, _ := rawjson.Elements(member.Value)
@@ -294,7 +299,26 @@ func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
 			}
 		}
 	}
-	return tools, listed
+	return tools, len(pages) > 0
+}
+
+// listing are the answered pages of the clean run's first tools/list; a second one
+// is made to compare.
+func (e *Evidence) listing() []*Exchange {
+	if e.Clean == nil {
+		return nil
+	}
+	var pages []*Exchange
+	for _, exchange := range e.Clean.Exchanges {
+		if exchange.Method != "tools/list" || exchange.Result == nil {
+			continue
+		}
+		if len(pages) > 0 && !continuesPage(exchange) {
+			break
+		}
+		pages = append(pages, exchange)
+	}
+	return pages
 }
 
 // continuesPage says whether a tools/list asked for a further page.

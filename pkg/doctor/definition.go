@@ -1,0 +1,175 @@
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"toolx/pkg/rawjson"
+)
+
+// survey is what the checks of tools read out of a listing, once.
+type survey struct {
+	tools []*definition
+	size  int // bytes of all definitions
+}
+
+// definition is one entry of tools/list that is an object.
+type definition struct {
+	index int // in the whole listing, from 0
+	raw   json.RawMessage
+	name  string // empty where it has none, or none that is text
+	// members are the object's own; of a name given twice the last one counts.
+	members map[string]json.RawMessage
+	// input and output are nil where the schema is missing or not an object.
+	input, output *schemaTree
+}
+
+// survey reads the definitions of the clean run. Evidence belongs to one goroutine
+// once it is gathered, so nothing needs to be guarded.
+func (e *Evidence) survey() *survey {
+	if e.surveyed != nil {
+		return e.surveyed
+	}
+	e.surveyed = &survey{}
+	raw, _ := e.Tools()
+	for i, one := range raw {
+		e.surveyed.size += len(one)
+		if d := readDefinition(i, one); d != nil {
+			e.surveyed.tools = append(e.surveyed.tools, d)
+		}
+	}
+	return e.surveyed
+}
+
+// readDefinition returns nil for what is no object.
+func readDefinition(index int, raw json.RawMessage) *definition {
+	list, ok := rawjson.Members(raw)
+	if !ok {
+		return nil
+	}
+	d := &definition{index: index, raw: raw, members: make(map[string]json.RawMessage, len(list))}
+	for _, member := range list {
+		d.members[member.Name] = member.Value
+	}
+	d.name = d.text("name")
+	d.input = readSchema("/inputSchema", d.members["inputSchema"])
+	d.output = readSchema("/outputSchema", d.members["outputSchema"])
+	return d
+}
+
+// text is a member that is a string, empty where it is not.
+func (d *definition) text(name string) string {
+	if value := d.members[name]; rawjson.IsString(value) {
+		return rawjson.Unquote(value)
+	}
+	return ""
+}
+
+// schemas are those of the two schemas that are objects.
+func (d *definition) schemas() []*schemaTree {
+	var trees []*schemaTree
+	for _, tree := range []*schemaTree{d.input, d.output} {
+		if tree != nil {
+			trees = append(trees, tree)
+		}
+	}
+	return trees
+}
+
+// where is the place of a finding in the definition; pointer counts from the tool,
+// or from the answer to tools/list where the tool has no name to be found by.
+func (d *definition) where(pointer string) *Where {
+	if d.name == "" {
+		pointer = fmt.Sprintf("/tools/%d", d.index) + pointer
+	}
+	return &Where{Run: "clean", Method: "tools/list", Tool: d.name, Pointer: pointer}
+}
+
+// label names the tool in a sentence.
+func (d *definition) label() string {
+	if d.name == "" {
+		return fmt.Sprintf("tool %d", d.index)
+	}
+	return excerpt(d.name, maxLabel)
+}
+
+// finding is about a place in the definition.
+func (d *definition) finding(pointer, evidence string) Finding {
+	return Finding{Where: d.where(pointer), Evidence: evidence}
+}
+
+// The bounds of what findings show.
+const (
+	maxExcerpt = 80 // bytes of a text from the server
+	maxLabel   = 40 // bytes of a name inside a sentence
+	maxAlike   = 10 // findings of one check, before the rest is only counted
+)
+
+// excerpt cuts text to at most limit bytes, at a character's border; what is left
+// out is marked.
+func excerpt(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	const mark = "…"
+	end := max(limit-len(mark), 0)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}
+
+// excerptJSON is a value on one line, cut.
+func excerptJSON(value []byte) string {
+	if len(value) > 4*maxExcerpt {
+		value = value[:4*maxExcerpt]
+	}
+	return excerpt(string(bytes.Join(bytes.Fields(value), []byte(" "))), maxExcerpt)
+}
+
+// capped keeps the first findings of many that are alike, and says how many more
+// there are: a server with a thousand tools makes the same mistake a thousand times.
+func capped(findings []Finding) []Finding {
+	if len(findings) <= maxAlike {
+		return findings
+	}
+	rest := findings[maxAlike:]
+	more := Finding{Severity: rest[0].Severity, Where: rest[0].Where, Title: rest[0].Title}
+	more.Evidence = fmt.Sprintf("and %d more: %s", len(rest), listed(len(rest), func(i int) string {
+		return placeName(rest[i].Where)
+	}))
+	return append(findings[:maxAlike:maxAlike], more)
+}
+
+// placeName is a place in a few words: "tool /inputSchema".
+func placeName(where *Where) string {
+	if where == nil {
+		return "?"
+	}
+	return strings.TrimSpace(excerpt(where.Tool, maxLabel) + " " + where.Pointer)
+}
+
+// listed joins the first of n things for a sentence: "a, b, c and 4 more".
+func listed(n int, name func(int) string) string {
+	const shown = 5
+	var names []string
+	for i := range min(n, shown) {
+		names = append(names, name(i))
+	}
+	text := strings.Join(names, ", ")
+	if n > shown {
+		text += fmt.Sprintf(" and %d more", n-shown)
+	}
+	return text
+}
+
+// plural counts things: "1 tool", "3 tools".
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,381 @@
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The bounds of reading one schema. What lies beyond is counted by its size and
+// depth (schema-large, schema-deep), not read.
+const (
+	maxTreeBytes = 4 << 20
+	maxTreeDepth = 400
+	maxTreeNodes = 20_000
+)
+
+// schemaTree is a schema cut into its subschemas. It knows positions of schemas
+// from positions of names: a property that is called "$ref" is none.
+type schemaTree struct {
+	raw   json.RawMessage
+	root  *schemaNode
+	nodes []*schemaNode // each once, parents first
+	cut   bool          // bounds were met: nodes are not all there are
+
+	ids      map[string]*schemaNode  // by URI, and by URI#anchor
+	byObject map[uintptr]*schemaNode // by the identity of their objects
+}
+
+// schemaNode is one subschema.
+type schemaNode struct {
+	object  map[string]any // nil for true and false
+	truth   bool           // which of the two
+	parent  *schemaNode
+	suffix  string // the JSON pointer from the parent; at the root, from the definition
+	depth   int
+	keyword string // that it stands under in its parent; empty at the root
+	name    string // of the property or definition
+	base    string // the URI that references count from
+	below   []*schemaNode
+
+	refKind refKind
+	target  *schemaNode // of $ref, where that leads to an object in the document
+}
+
+// pointer is the JSON pointer from the tool's definition. It is made when it is
+// asked for: names may be long, and nodes many.
+func (n *schemaNode) pointer() string {
+	if n.parent == nil {
+		return n.suffix
+	}
+	return n.parent.pointer() + n.suffix
+}
+
+// inPlace says that a value is held against the node together with its parent,
+// rather than a part of the value.
+func (n *schemaNode) inPlace() bool {
+	switch n.keyword {
+	case "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies":
+		return true
+	}
+	return false
+}
+
+// isDefinition says that the node only stands there to be referred to.
+func (n *schemaNode) isDefinition() bool { return n.keyword == "$defs" || n.keyword == "definitions" }
+
+// has says whether any of the keywords is there.
+func (n *schemaNode) has(keywords ...string) bool {
+	return slices.ContainsFunc(keywords, func(keyword string) bool {
+		_, ok := n.object[keyword]
+		return ok
+	})
+}
+
+// readSchema reads a schema that stands at pointer; nil where raw is no object.
+func readSchema(pointer string, raw json.RawMessage) *schemaTree {
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' {
+		return nil
+	}
+	tree := &schemaTree{raw: raw, ids: make(map[string]*schemaNode), byObject: make(map[uintptr]*schemaNode)}
+	tree.root = &schemaNode{suffix: pointer}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	// What is too large, or refused for its depth, stays an empty root.
+	if len(raw) > maxTreeBytes || decoder.Decode(&tree.root.object) != nil {
+		tree.root.object, tree.cut = map[string]any{}, true
+	}
+	tree.take(tree.root)
+	for i := 0; i < len(tree.nodes); i++ { // references may add nodes
+		if node := tree.nodes[i]; node.reference() != "" {
+			node.target, node.refKind = tree.resolve(node, node.reference())
+		}
+	}
+	return tree
+}
+
+// take adds a node and everything below it.
+func (t *schemaTree) take(node *schemaNode) {
+	t.nodes = append(t.nodes, node)
+	if node.parent != nil {
+		node.base = node.parent.base
+	}
+	if node.object == nil {
+		return
+	}
+	t.byObject[identityOf(node.object)] = node
+	t.takeNames(node)
+	for _, keyword := range slices.Sorted(maps.Keys(node.object)) {
+		t.takeKeyword(node, keyword, node.object[keyword])
+	}
+}
+
+// identityOf tells objects apart that have the same content.
+func identityOf(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
+
+// takeNames notes by which names a node can be referred to.
+func (t *schemaTree) takeNames(node *schemaNode) {
+	keyword := "$id"
+	if found, _ := t.dialect(); found == dialect4 {
+		keyword = "id"
+	}
+	if id, ok := node.object[keyword].(string); ok {
+		node.base = resolveURI(node.base, id)
+		t.ids[strings.TrimSuffix(node.base, "#")] = node
+	}
+	document, _, _ := strings.Cut(node.base, "#")
+	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
+		if anchor, ok := node.object[keyword].(string); ok {
+			t.ids[document+"#"+anchor] = node
+		}
+	}
+}
+
+// takeKeyword adds the subschemas under one keyword.
+func (t *schemaTree) takeKeyword(node *schemaNode, keyword string, value any) {
+	switch shape := subschemas(keyword); value := value.(type) {
+	case bool:
+		if shape&oneSchema != 0 {
+			t.child(node, keyword, "", value, keyword)
+		}
+	case []any:
+		if shape&listOfSchemas == 0 {
+			return
+		}
+		for i, part := range value {
+			t.child(node, keyword, "", part, keyword, strconv.Itoa(i))
+		}
+	case map[string]any:
+		switch {
+		case shape&mapOfSchemas != 0:
+			for _, name := range slices.Sorted(maps.Keys(value)) {
+				t.child(node, keyword, name, value[name], keyword, name)
+			}
+		case shape&oneSchema != 0:
+			t.child(node, keyword, "", value, keyword)
+		}
+	}
+}
+
+// child adds one subschema; a value that is no schema is none.
+func (t *schemaTree) child(parent *schemaNode, keyword, name string, value any, path ...string) {
+	if len(t.nodes) >= maxTreeNodes || parent.depth >= maxTreeDepth {
+		t.cut = true
+		return
+	}
+	node := &schemaNode{parent: parent, suffix: pointerOf(path...), depth: parent.depth + 1, keyword: keyword, name: name}
+	switch value := value.(type) {
+	case map[string]any:
+		node.object = value
+	case bool:
+		node.truth = value
+	default:
+		return
+	}
+	parent.below = append(parent.below, node)
+	t.take(node)
+}
+
+// shape says what a keyword holds.
+type shape int
+
+const (
+	oneSchema shape = 1 << iota
+	listOfSchemas
+	mapOfSchemas
+)
+
+// subschemas says in which form a keyword of any draft holds schemas.
+func subschemas(keyword string) shape {
+	switch keyword {
+	case "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not",
+		"propertyNames", "then", "unevaluatedItems", "unevaluatedProperties":
+		return oneSchema
+	case "items": // a list of them before 2020-12
+		return oneSchema | listOfSchemas
+	case "allOf", "anyOf", "oneOf", "prefixItems":
+		return listOfSchemas
+	case "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties":
+		return mapOfSchemas
+	}
+	return 0
+}
+
+// pointerOf makes a JSON pointer (RFC 6901).
+func pointerOf(tokens ...string) string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	var out strings.Builder
+	for _, token := range tokens {
+		out.WriteByte('/')
+		out.WriteString(escape.Replace(token))
+	}
+	return out.String()
+}
+
+// resolveURI resolves a reference against a base; what cannot be read stays as it is.
+func resolveURI(base, reference string) string {
+	to, err := url.Parse(reference)
+	if err != nil {
+		return reference
+	}
+	from, err := url.Parse(base)
+	if err != nil || base == "" {
+		return reference
+	}
+	return from.ResolveReference(to).String()
+}
+
+// refKind says where a reference leads.
+type refKind int
+
+const (
+	refLocal    refKind = iota // to a schema in the document
+	refDangling                // into the document, where nothing is
+	refExternal                // to another document
+	refKnown                   // to a meta-schema that every validator has
+)
+
+// resolve follows the reference of a node. target is nil where it leads to true,
+// to false, or beyond what was read.
+func (t *schemaTree) resolve(node *schemaNode, reference string) (target *schemaNode, kind refKind) {
+	document, fragment, _ := strings.Cut(resolveURI(node.base, reference), "#")
+	start := t.root
+	if document != "" {
+		if start = t.ids[document]; start == nil {
+			if dialectOf(document) != dialectUnknown {
+				return nil, refKnown
+			}
+			return nil, refExternal
+		}
+	}
+	if text, err := url.PathUnescape(fragment); err == nil {
+		fragment = text
+	}
+	switch {
+	case fragment == "":
+		return start, refLocal
+	case strings.HasPrefix(fragment, "/"):
+		return t.pointed(start, fragment)
+	}
+	if target = t.ids[document+"#"+fragment]; target != nil {
+		return target, refLocal
+	}
+	return nil, t.missing()
+}
+
+// missing is what a reference to nothing is: where the schema was not read to its
+// end, it may lead to what was left out.
+func (t *schemaTree) missing() refKind {
+	if t.cut {
+		return refLocal
+	}
+	return refDangling
+}
+
+// pointed follows a JSON pointer from a node. It may lead to an object that is no
+// subschema by its position, such as "#/properties/a/x-shared": a schema all the
+// same, from then on.
+func (t *schemaTree) pointed(start *schemaNode, pointer string) (*schemaNode, refKind) {
+	value, ok := valueAt(start.object, pointer)
+	if !ok {
+		return nil, t.missing()
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		if node := t.byObject[identityOf(value)]; node != nil {
+			return node, refLocal
+		}
+		if len(t.nodes) >= maxTreeNodes {
+			t.cut = true
+			return nil, refLocal
+		}
+		node := &schemaNode{object: value, parent: start, suffix: pointer, depth: start.depth + 1, keyword: "$defs"}
+		t.take(node)
+		return node, refLocal
+	case bool:
+		return nil, refLocal
+	}
+	return nil, refDangling
+}
+
+// valueAt follows a JSON pointer through a decoded value.
+func valueAt(value any, pointer string) (any, bool) {
+	unescape := strings.NewReplacer("~1", "/", "~0", "~")
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch at := value.(type) {
+		case map[string]any:
+			member, ok := at[unescape.Replace(token)]
+			if !ok {
+				return nil, false
+			}
+			value = member
+		case []any:
+			index, err := strconv.Atoi(token)
+			if err != nil || index < 0 || index >= len(at) {
+				return nil, false
+			}
+			value = at[index]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// reference is the $ref of a node, empty where it has none.
+func (n *schemaNode) reference() string {
+	text, _ := n.object["$ref"].(string)
+	return text
+}
+
+// depthOf is how deep brackets are nested in a JSON text.
+func depthOf(raw []byte) int {
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch char := raw[i]; {
+		case quoted && char == '\\':
+			i++
+		case char == '"':
+			quoted = !quoted
+		case quoted:
+		case char == '{' || char == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case char == '}' || char == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
+// levels is the depth of subschemas, and whether it is only a lower bound.
+func (t *schemaTree) levels() (deepest int, more bool) {
+	for _, node := range t.nodes {
+		deepest = max(deepest, node.depth)
+	}
+	return deepest, t.cut
+}
+
+// propertyPath names a property as arguments have it: "options.mode", "items[].id".
+func (n *schemaNode) propertyPath() string {
+	if n.parent == nil {
+		return ""
+	}
+	above := n.parent.propertyPath()
+	switch {
+	case n.keyword == "properties" && above != "":
+		return above + "." + n.name
+	case n.keyword == "properties":
+		return n.name
+	case n.keyword == "items" || n.keyword == "prefixItems":
+		return above + "[]"
+	case n.isDefinition():
+		return "(" + n.name + ")"
+	}
+	return above
+}
