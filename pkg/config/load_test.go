@@ -388,11 +388,13 @@ func TestLaterFilesWin(t *testing.T) {
 		"1.yaml": `
 servers: {a: {command: one, args: [x]}, b: {command: b}}
 tools: [{name: t, implementation: {type: mock}}, {name: u, implementation: {type: mock}}]
-defaults: {timeout: 1s, slow: 2s, retry: {attempts: 7, baseDelay: 3s}}`,
+defaults: {timeout: 1s, slow: 2s, retry: {attempts: 7, baseDelay: 3s}}
+doctor: {severity: {a: error, b: info}}`,
 		"2.json": `{
   "servers": {"c": {"command": "c"}, "a": {"url": "https://two"}},
   "tools": [{"name": "t", "implementation": {"type": "builtin"}}],
-  "defaults": {"timeout": "5s", "retry": {"attempts": 2}}
+  "defaults": {"timeout": "5s", "retry": {"attempts": 2}},
+  "doctor": {"severity": {"b": "warning"}}
 }`,
 	})
 	config, err := Load(optionsIn(dir, "1.yaml", "2.json"))
@@ -417,6 +419,9 @@ defaults: {timeout: 1s, slow: 2s, retry: {attempts: 7, baseDelay: 3s}}`,
 	if !reflect.DeepEqual(config.Defaults, want) {
 		t.Errorf("defaults %+v", config.Defaults)
 	}
+	if severity := config.Doctor.Severity; !reflect.DeepEqual(severity, map[string]string{"a": "error", "b": "warning"}) {
+		t.Errorf("severities of the doctor %v", severity)
+	}
 	for path, origin := range map[string]string{
 		"servers.a":                   "2.json:2:38",
 		"servers.a.url":               "2.json:2:51",
@@ -428,6 +433,8 @@ defaults: {timeout: 1s, slow: 2s, retry: {attempts: 7, baseDelay: 3s}}`,
 		"defaults.slow":               "1.yaml:4:31",
 		"defaults.retry.attempts":     "2.json:4:55",
 		"defaults.retry.baseDelay":    "1.yaml:4:67",
+		"doctor.severity.a":           "1.yaml:5:24",
+		"doctor.severity.b":           "2.json:5:32",
 	} {
 		if got, _ := config.Origin(path); got.String() != origin {
 			t.Errorf("origin of %s is %s, want %s", path, got, origin)

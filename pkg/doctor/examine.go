@@ -44,6 +44,7 @@ type Options struct {
 
 // Call is a real call that the user asks for.
 type Call struct {
+	Server    string // empty: every server that is examined
 	Tool      string // the plain name
 	Arguments json.RawMessage
 }
@@ -83,7 +84,7 @@ func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, 
 func (o Options) examine(ctx context.Context, loaded *config.Config, server *config.Server) *Evidence {
 	began := time.Now()
 	e := &Evidence{Server: server, Config: loaded}
-	defer func() { e.Duration = time.Since(began) }()
+	defer func() { e.Duration, e.Cut = time.Since(began), ctx.Err() != nil }()
 	environ := o.Environ
 	if environ == nil {
 		environ = os.Environ()
@@ -96,6 +97,7 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	}
 	o.doing(server, "starting it as a client does")
 	e.Clean = o.cleanRun(ctx, e)
+	e.Node = nodeVersion(ctx, e)
 	if ctx.Err() == nil && e.Handshaken() {
 		o.doing(server, "starting it again, to probe it")
 		e.Probe = o.probingRun(ctx, e)
@@ -124,17 +126,21 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 		Bus: bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version,
 	})
 	marks := make(map[string]time.Time)
-	var idle *ProcessSample
+	var (
+		idle *ProcessSample
+		tree []Process
+	)
 	if err == nil {
 		o.askClean(ctx, session)
 		e.Calls = o.makeCalls(ctx, session, bus)
+		tree = processTree(session.PID)
 		marks["idle-begin"] = time.Now()
 		idle = sampleProcess(ctx, session.PID, cmp.Or(o.idle, IdleWait))
 		marks["idle-end"] = time.Now()
 		session.Close(ctx)
 	}
 	run := record.run("clean", began)
-	run.Marks, run.Idle = marks, idle
+	run.Marks, run.Idle, run.Tree = marks, idle, tree
 	if err == nil {
 		run.Protocol = session.Protocol
 	} else if !errors.As(err, &run.Failure) {
@@ -174,6 +180,9 @@ func (o Options) makeCalls(ctx context.Context, session *servers.Session, bus *e
 	executor := &exec.Executor{Registry: registry, Bus: bus}
 	var runs []*CallRun
 	for _, call := range o.Calls {
+		if call.Server != "" && call.Server != session.Name {
+			continue
+		}
 		result := executor.Call(ctx, exec.Call{Tool: call.Tool, Arguments: call.Arguments})
 		runs = append(runs, &CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result})
 	}

@@ -1,0 +1,190 @@
+package doctor
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// summary sums up what is known of one server.
+func summary(e *Evidence) ServerReport {
+	tools, _ := e.Tools()
+	s := ServerReport{
+		Name: e.Server.Name, Status: "failed", Because: whyFailed(e),
+		DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools), Info: infoOf(e),
+	}
+	if e.Server.Command != "" {
+		s.Command = append([]string{e.Server.Command}, e.Server.Args...)
+	}
+	if e.Server.Origin.File != "" {
+		s.Where = e.Server.Origin.String()
+	}
+	switch {
+	case e.Cut:
+		s.Status, s.Because = "unfinished", "the examination was cut short"
+	case e.Handshaken():
+		s.Status, s.Because = "ready", ""
+	}
+	if e.Handshaken() {
+		s.Protocol = e.Clean.Protocol
+	}
+	return s
+}
+
+// whyFailed says why a server has no session.
+func whyFailed(e *Evidence) string {
+	switch {
+	case e.LaunchErr != nil:
+		return e.LaunchErr.Error()
+	case e.Launch != nil && e.Launch.URL != "":
+		return "it is reached by HTTP, and the doctor examines servers on stdio"
+	case e.Clean != nil && e.Clean.Failure != nil:
+		return e.Clean.Failure.Error()
+	}
+	return ""
+}
+
+// infoOf is the serverInfo of the handshake, nil where there is none.
+func infoOf(e *Evidence) *ServerInfo {
+	exchange := e.Clean.Exchange("initialize", 0)
+	if exchange == nil {
+		return nil
+	}
+	var result struct {
+		Info *ServerInfo `json:"serverInfo"`
+	}
+	// A serverInfo of a wrong type is a finding, and no info.
+	if json.Unmarshal(exchange.Result, &result) != nil {
+		return nil
+	}
+	return result.Info
+}
+
+// statusOf is what the whole comes to.
+func statusOf(report *Report, fleet *Fleet) string {
+	ready := slices.ContainsFunc(report.Servers, func(s ServerReport) bool { return s.Status == "ready" })
+	switch {
+	case len(report.Servers) > 0 && !ready && slices.ContainsFunc(fleet.Servers, refusedForAuth):
+		return StatusAuth
+	case len(report.Servers) > 0 && !ready:
+		return StatusUnreachable
+	case slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Severity.AtLeast(Warning) }):
+		return StatusProblems
+	}
+	return StatusHealthy
+}
+
+// authWords are how servers say, in answer to initialize, that they do not know the
+// user. MCP has no code for it on stdio.
+var authWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(unauthori[sz]ed|unauthenticated|not (authori[sz]ed|authenticated|logged in)|authentication (is )?(required|needed|failed))\b`)
+})
+
+// refusedForAuth says whether the handshake was refused in words of authentication.
+func refusedForAuth(e *Evidence) bool {
+	if e.Clean == nil || e.Clean.Failure == nil || e.Clean.Failure.Ending != servers.EndingRefused {
+		return false
+	}
+	var refusal *exec.ToolError
+	return errors.As(e.Clean.Failure.Reason, &refusal) && authWords().MatchString(refusal.Message)
+}
+
+// Fails says whether the report has a finding at or above a severity, or a baseline
+// that is stale. An empty severity stands for none at all.
+func (r *Report) Fails(atLeast Severity) bool {
+	if atLeast == "" {
+		return false
+	}
+	return r.Baseline != nil && len(r.Baseline.Stale) > 0 ||
+		slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity.AtLeast(atLeast) })
+}
+
+// Mask hides secrets in everything that came from a server or the config, with the
+// given function: a report is made to be passed on.
+func (r *Report) Mask(hide func(string) string) {
+	for i := range r.Servers {
+		server := &r.Servers[i]
+		server.Because = hide(server.Because)
+		server.Command = hideAll(hide, server.Command)
+	}
+	for i := range r.Findings {
+		r.Findings[i].mask(hide)
+	}
+	for i := range r.Checks {
+		r.Checks[i].Because = hide(r.Checks[i].Because)
+	}
+	if r.Baseline != nil {
+		for i := range r.Baseline.Known {
+			r.Baseline.Known[i].Finding.mask(hide)
+		}
+	}
+	r.Error = hide(r.Error)
+}
+
+func (f *Finding) mask(hide func(string) string) {
+	f.Title, f.Evidence = hide(f.Title), hide(f.Evidence)
+	f.Fix = hideAll(hide, f.Fix)
+}
+
+// hideAll masks each text, in a copy: the fixes of a finding are the table's own.
+func hideAll(hide func(string) string, texts []string) []string {
+	hidden := slices.Clone(texts)
+	for i, text := range hidden {
+		hidden[i] = hide(text)
+	}
+	return hidden
+}
+
+// Uncut puts the whole line in the place of evidence that was cut, where the
+// finding names a line of stdout that was kept (4 KiB of each are).
+func (r *Report) Uncut(fleet *Fleet) {
+	for i := range r.Findings {
+		finding := &r.Findings[i]
+		if finding.Where == nil || finding.Where.Line == 0 {
+			continue
+		}
+		at := slices.IndexFunc(fleet.Servers, func(e *Evidence) bool { return e.Server.Name == finding.Server })
+		if at < 0 {
+			continue
+		}
+		if whole, found := fleet.Servers[at].wholeLine(finding.Where, finding.Evidence); found {
+			finding.Evidence = whole
+		}
+	}
+}
+
+// wholeLine finds the text on a line of stdout that evidence is the beginning of.
+func (e *Evidence) wholeLine(where *Where, evidence string) (string, bool) {
+	beginning := strings.TrimSuffix(evidence, "…")
+	for _, run := range e.Runs() {
+		if where.Run != "" && where.Run != run.Name {
+			continue
+		}
+		for _, event := range run.Events {
+			number, text := stdoutLine(event)
+			if number == where.Line && len(text) > len(evidence) && strings.HasPrefix(text, beginning) {
+				return text, true
+			}
+		}
+	}
+	return "", false
+}
+
+// stdoutLine is the number and the text of a line of stdout.
+func stdoutLine(event exec.Event) (number int, text string) {
+	switch e := event.(type) {
+	case servers.PollutedLine:
+		return e.Line, string(e.Text)
+	case servers.OddFrame:
+		return e.Line, string(e.Bytes)
+	case servers.FrameReceived:
+		return e.Line, string(e.Bytes)
+	}
+	return 0, ""
+}

@@ -1,0 +1,255 @@
+package doctor
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"toolx/pkg/mask"
+	"toolx/pkg/servers"
+)
+
+// ReproError says that no script can show a finding, and why.
+type ReproError struct{ ID, Reason string }
+
+func (e *ReproError) Error() string {
+	if e.ID == "" {
+		return "there is nothing to reproduce: " + e.Reason
+	}
+	return fmt.Sprintf("no script can show %s: %s", e.ID, e.Reason)
+}
+
+// Hint says what to do instead.
+func (e *ReproError) Hint() string {
+	return "--only ID chooses another finding; toolx doctor shows all of them"
+}
+
+// Repro writes a POSIX shell script that shows a finding without toolx: it starts
+// the server, sends what the doctor sent, closes stdin, and prints what came. It
+// always ends by itself. Secrets are not in it: hide masks them, and variables of
+// the config are asked for.
+//
+// The error is a *ReproError where the finding is not about a server's process.
+func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, error) {
+	at := slices.IndexFunc(fleet.Servers, func(e *Evidence) bool { return e.Server.Name == finding.Server })
+	if at < 0 || fleet.Servers[at].Launch == nil || fleet.Servers[at].Launch.Command == "" {
+		return "", &ReproError{finding.ID, "it is about the config, not about what a server does"}
+	}
+	e := fleet.Servers[at]
+	run := e.Clean
+	if finding.Where != nil && finding.Where.Run == "probing" && e.Probe != nil {
+		run = e.Probe
+	}
+	if run == nil {
+		return "", &ReproError{finding.ID, "the server was not started"}
+	}
+	r := &repro{evidence: e, run: run, finding: finding, hide: hide}
+	return r.script(), nil
+}
+
+// repro is a script in the making.
+type repro struct {
+	evidence *Evidence
+	run      *Run
+	finding  Finding
+	hide     func(string) string
+	out      strings.Builder
+}
+
+// line writes one line of the script.
+func (r *repro) line(format string, args ...any) { fmt.Fprintf(&r.out, format+"\n", args...) }
+
+func (r *repro) script() string {
+	r.head()
+	r.environment()
+	r.start()
+	r.await()
+	r.show()
+	return r.out.String()
+}
+
+// head says what the script is for. Nothing in it comes from the server.
+func (r *repro) head() {
+	title := ""
+	if check, found := Find(r.finding.ID); found {
+		title = ": " + check.Title
+	}
+	r.line("#!/bin/sh")
+	r.line("# %s%s", r.finding.ID, title)
+	r.line("# Starts the server, sends it what a client sends, and shows what comes back.")
+	r.line("# Needs a POSIX shell, printf, sed, sleep, tail, and the server itself.")
+	r.line("set -u")
+	r.line(`dir=$(mktemp -d "${TMPDIR:-/tmp}/repro.XXXXXX") || exit 1`)
+	r.line(`server=`)
+	r.line(`trap 'if [ -n "$server" ]; then kill -KILL "$server" 2>/dev/null; fi; rm -rf "$dir"' EXIT`)
+	r.line(`trap 'exit 130' INT TERM`)
+	r.line("")
+}
+
+// environment sets what the config sets: folder and variables. What may be secret is
+// asked for and not written down.
+func (r *repro) environment() {
+	launch, entry := r.evidence.Launch, r.evidence.Server
+	if launch.Cwd != "" {
+		r.line("cd %s || exit 1", shellWord(r.hide(launch.Cwd)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(entry.Env)) {
+		value := entry.Env[name]
+		if !shellName(name) {
+			continue
+		}
+		if strings.Contains(value, "${") || mask.Name(name) || r.hide(value) != value {
+			r.line(`: "${%s:?set it as the config does}"`, name)
+			r.line("export %s", name)
+			continue
+		}
+		r.line("export %s=%s", name, shellWord(value))
+	}
+}
+
+// start starts the server with the messages on its stdin.
+func (r *repro) start() {
+	words := append([]string{r.evidence.Launch.Command}, r.evidence.Launch.Args...)
+	for i, word := range words {
+		words[i] = shellWord(r.hide(word))
+	}
+	r.line("{")
+	for _, line := range r.input() {
+		r.line("  %s", line)
+	}
+	r.line(`} | %s >"$dir/out" 2>"$dir/err" &`, strings.Join(words, " "))
+	r.line("server=$!")
+}
+
+// input are the commands that write to the server's stdin: the messages of the run,
+// in their order, as far as the finding goes, with time for the server to answer.
+func (r *repro) input() []string {
+	var lines []string
+	frames := r.frames()
+	for i, frame := range frames {
+		lines = append(lines, "printf '%s\\n' "+shellWord(r.hide(string(frame))))
+		if i == 0 || i == len(frames)-1 {
+			lines = append(lines, fmt.Sprintf("sleep %d", r.patience(i)))
+		}
+	}
+	if len(lines) == 0 {
+		lines = append(lines, fmt.Sprintf("sleep %d", r.patience(0)))
+	}
+	return lines
+}
+
+// maxReproFrames bounds a script: what comes after shows nothing more.
+const maxReproFrames = 40
+
+// frames are the messages that were sent before the finding was seen; all of them
+// where it does not say when.
+func (r *repro) frames() [][]byte {
+	var frames [][]byte
+	for _, sent := range EventsOf[servers.FrameSent](r.run) {
+		late := r.finding.Where != nil && r.finding.Where.MS > 0 && r.run.Since(sent.At) > r.finding.Where.MS
+		if late && len(frames) > 0 || len(frames) == maxReproFrames || bytes.ContainsAny(sent.Bytes, "\x00\n") {
+			break
+		}
+		frames = append(frames, sent.Bytes)
+	}
+	return frames
+}
+
+// patience is how many seconds to wait after a message: after the first, for the
+// server's start, as long as it took and a second more.
+func (r *repro) patience(message int) int {
+	if message > 0 || len(r.run.Exchanges) == 0 {
+		return 1
+	}
+	first := r.run.Exchanges[0]
+	took := first.At.Sub(r.run.Began) + first.Took
+	const most = 30 * time.Second
+	return 1 + int(math.Ceil(min(took, most).Seconds()))
+}
+
+// await waits until the server has ended, or for as long as a client would, and
+// sends a signal where the finding is about one.
+func (r *repro) await() {
+	// The messages, and then the two seconds that clients give a server.
+	seconds := 1 + 2
+	if len(r.run.Exchanges) > 0 {
+		seconds += r.patience(0)
+	}
+	if r.finding.ID == "ignores-sigterm" {
+		r.line("sleep %d", r.patience(0))
+		r.line(`kill -TERM "$server"`)
+		seconds = 3
+	}
+	r.line("waited=0")
+	r.line(`while kill -0 "$server" 2>/dev/null && [ "$waited" -lt %d ]; do`, seconds)
+	r.line("  sleep 1")
+	r.line("  waited=$((waited + 1))")
+	r.line("done")
+	r.line(`if kill -0 "$server" 2>/dev/null; then`)
+	r.line(`  echo 'the server is still alive; now it gets SIGKILL'`)
+	r.line(`  kill -KILL "$server"`)
+	r.line("fi")
+	r.line(`wait "$server"`)
+	r.line(`echo "exit status $?"`)
+	r.line("server=")
+}
+
+// show prints what came, in a form in which no byte is lost: sed's l shows control
+// characters as escapes.
+func (r *repro) show() {
+	r.line("")
+	if line := r.shownLine(); line > 0 {
+		r.line("echo 'stdout, line %d (\\n and other control characters as escapes, $ at its end):'", line)
+		r.line(`sed -n '%dl' "$dir/out"`, line)
+	}
+	r.line("echo 'lines of stdout that do not begin like a JSON object:'")
+	r.line(`sed -n '/^[{]/!{=;l;}' "$dir/out"`)
+	r.line("echo 'stderr, its last lines:'")
+	r.line(`tail -n 10 "$dir/err" | sed -n l`)
+}
+
+// shownLine is the line of stdout that a finding is about: its own, or that of the
+// answer to its method; zero where there is none.
+func (r *repro) shownLine() int {
+	where := r.finding.Where
+	if where == nil {
+		return 0
+	}
+	line := where.Line
+	if exchange := r.run.Exchange(where.Method, 0); exchange != nil {
+		line = cmp.Or(line, exchange.Line)
+	}
+	if where.Tool != "" {
+		if exchange := r.run.Exchange("tools/list", 0); exchange != nil {
+			line = cmp.Or(line, exchange.Line)
+		}
+	}
+	return line
+}
+
+// shellWord quotes a word for a POSIX shell where it needs that.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./-_", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// shellName says whether a shell can set a variable of this name.
+func shellName(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
