@@ -76,6 +76,14 @@ type ProcessExited struct {
 	Forced string
 }
 
+// PipeHeld says that a server's process has ended and another one keeps a pipe of
+// it open, which toolx is about to end: who that is can be seen now, and not later.
+type PipeHeld struct {
+	exec.Time
+	Server string
+	Pipe   string // "stdout" or "stderr"
+}
+
 // StdinClosed says that toolx has closed a server's stdin, which asks it to end.
 type StdinClosed struct {
 	exec.Time

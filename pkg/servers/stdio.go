@@ -433,10 +433,15 @@ func (t *stdio) watch() {
 func (t *stdio) drain() {
 	timer := time.NewTimer(drainTime)
 	defer timer.Stop()
-	for _, ended := range []chan struct{}{t.stdoutEnded, t.stderrEnded} {
+	for _, pipe := range []struct {
+		name  string
+		ended chan struct{}
+	}{{"stdout", t.stdoutEnded}, {"stderr", t.stderrEnded}} {
+		ended := pipe.ended
 		select {
 		case <-ended:
 		case <-timer.C:
+			t.bus.Emit(PipeHeld{Time: exec.Now(), Server: t.server, Pipe: pipe.name})
 			t.process.group.kill()
 			timer.Reset(drainTime)
 			select {
