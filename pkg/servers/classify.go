@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type classifier struct {
 	onMessage func(m message, number int)
 	// onFinding gets each finding; harmless ones too.
 	onFinding func(finding)
+	// keep is how many bytes of a finding's text are kept; zero means maxEvidence.
+	keep int
 
 	held heldLines
 }
@@ -56,7 +59,7 @@ const (
 	maxHeldReading    = 64 << 20
 	maxSplitLines     = 32
 	maxSalvageReading = 8 << 20 // and four times the line
-	maxSalvagedFrames = 256
+	maxSalvagedFrames = 1 << 16
 )
 
 // utf8BOM is the byte order mark in UTF-8.
@@ -139,7 +142,7 @@ func (c *classifier) object(current line, m message) {
 func (c *classifier) batch(current line, array []byte) {
 	var messages []message
 	list, _ := rawjson.Elements(array)
-	for _, element := range list[:min(len(list), maxSalvagedFrames)] {
+	for _, element := range list {
 		if m, ok := parseMessage(element); ok && m.kind() != notMessage {
 			messages = append(messages, m)
 		}
@@ -184,7 +187,10 @@ func (c *classifier) joinsHeld(current line, content []byte) bool {
 		joined := append(append([]byte(nil), first...), content...)
 		if m, ok := parseMessage(joined); ok && m.kind() != notMessage {
 			var between []byte
-			for _, foreign := range held.lines[1 : len(held.lines)-1] {
+			for i, foreign := range held.lines[1 : len(held.lines)-1] {
+				if i > 0 {
+					between = append(between, '\n')
+				}
 				between = append(between, foreign.bytes...)
 			}
 			c.salvageHeld(ClassSplit, m, between)
@@ -384,7 +390,7 @@ func (c *classifier) report(current line, class Class, column int, text []byte, 
 		number:   current.number,
 		offset:   current.offset,
 		column:   column,
-		text:     evidence(text),
+		text:     bytes.Clone(text[:min(len(text), cmp.Or(c.keep, maxEvidence))]),
 		size:     int64(len(text)),
 		end:      current.end,
 		salvaged: salvaged,

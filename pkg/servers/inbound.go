@@ -12,9 +12,6 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// takeLine takes a line from the framer.
-func (t *stdio) takeLine(current line) { t.classify.line(current) }
-
 // takeFinding tells of a line that is not one message, and fails a request whose
 // answer is lost by it.
 func (t *stdio) takeFinding(f finding) {

@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,9 +67,7 @@ type stdio struct {
 	stray    []string        // the first foreign lines, for forensics
 
 	closeOnce sync.Once
-	reading   sync.Mutex // guards framer and classifier against the idle timer
-	framer    framer
-	classify  classifier
+	stdout    *stream
 }
 
 // outgoing is a message on its way to the server.
@@ -118,8 +115,7 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 	if stderrDir != "" {
 		t.log.open = func() (*os.File, error) { return stderrFile(stderrDir, server) }
 	}
-	t.framer = framer{max: limit, emit: t.takeLine}
-	t.classify = classifier{onMessage: t.takeMessage, onFinding: t.takeFinding}
+	t.stdout = newStream(limit, t.takeMessage, t.takeFinding)
 	return t
 }
 
@@ -134,7 +130,10 @@ func (t *stdio) Start(context.Context) error {
 		Time: exec.Now(), Server: t.server, PID: p.cmd.Process.Pid,
 		Command: t.command(), Cwd: t.launch.Cwd,
 	})
-	go t.readStdout()
+	go func() {
+		defer close(t.stdoutEnded)
+		t.stdout.read(p.stdout)
+	}()
 	go func() {
 		defer close(t.stderrEnded)
 		t.log.read(p.stderr)
@@ -365,48 +364,6 @@ func (t *stdio) stdinBroken(err error) {
 	failure := t.newFailure(EndingClosedStdin)
 	failure.Reason = err
 	t.fail(failure)
-}
-
-// readStdout feeds the framer until the server's stdout ends.
-func (t *stdio) readStdout() {
-	defer close(t.stdoutEnded)
-	idle := time.AfterFunc(time.Hour, t.idle)
-	idle.Stop()
-	defer idle.Stop()
-	chunk := make([]byte, 64<<10)
-	for {
-		n, err := t.process.stdout.Read(chunk)
-		idle.Stop()
-		t.reading.Lock()
-		t.framer.feed(chunk[:n])
-		waiting := len(t.framer.pending()) > 0 || t.classify.isOpen()
-		if err != nil {
-			t.framer.flush(endEOF)
-			t.classify.idle()
-		}
-		t.reading.Unlock()
-		if err != nil {
-			return
-		}
-		if waiting {
-			idle.Reset(idleTime)
-		}
-	}
-}
-
-// idle runs when stdout has been quiet for idleTime with something unfinished on
-// it: a whole message without newline is taken, and lines that were held back in
-// case more came are let go.
-func (t *stdio) idle() {
-	t.reading.Lock()
-	defer t.reading.Unlock()
-	if pending := bytes.TrimSpace(t.framer.pending()); len(pending) > 0 && pending[len(pending)-1] == '}' {
-		found := findMessages(pending)
-		if len(found) > 0 && found[len(found)-1].end == len(pending) {
-			t.framer.flush(endIdle)
-		}
-	}
-	t.classify.idle()
 }
 
 // watch sees the process end and fails the session with all that is known.

@@ -126,9 +126,7 @@ func (w *Wire) Terminate() { w.transport.process.group.terminate() }
 
 // Pending are the bytes of stdout that wait for their newline.
 func (w *Wire) Pending() []byte {
-	w.transport.reading.Lock()
-	defer w.transport.reading.Unlock()
-	return evidence(w.transport.framer.pending())
+	return w.transport.stdout.pending()
 }
 
 // Close ends the process as Session.Close does.

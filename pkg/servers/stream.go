@@ -1,0 +1,132 @@
+package servers
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"time"
+)
+
+// stream reads a server's stdout: the framer, the classifier behind it, and the
+// timer that ends their waiting. Whatever has a server's stdout reads it so.
+type stream struct {
+	// eager takes a whole message at once, although its newline has not come; else
+	// that is given idleTime. Nothing that could follow makes another message of it,
+	// but whether the newline would have come is then not known.
+	eager bool
+	// settled is called when all that was read is dealt with and more may be long in
+	// coming; it may be nil.
+	settled func()
+
+	reading  sync.Mutex // guards what follows against the idle timer
+	framer   framer
+	classify classifier
+}
+
+// newStream makes a stream with a limit, in bytes, on the size of a line. The
+// functions are called on the goroutine that reads, or on the timer's, never on
+// both at a time; what they get is theirs.
+func newStream(limit int64, onMessage func(m message, number int), onFinding func(finding)) *stream {
+	s := &stream{classify: classifier{onMessage: onMessage, onFinding: onFinding}}
+	s.framer = framer{max: limit, emit: s.classify.line}
+	return s
+}
+
+// read takes all of r, to its end.
+func (s *stream) read(r io.Reader) {
+	idle := time.AfterFunc(time.Hour, s.idle)
+	idle.Stop()
+	defer idle.Stop()
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(chunk)
+		idle.Stop()
+		waiting := s.take(chunk[:n], err != nil)
+		if err != nil {
+			return
+		}
+		if waiting {
+			idle.Reset(idleTime)
+		}
+	}
+}
+
+// take takes the next chunk and says whether something on it is unfinished.
+func (s *stream) take(chunk []byte, last bool) (waiting bool) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.framer.feed(chunk)
+	if s.eager {
+		s.takeAtOnce()
+	}
+	waiting = len(s.framer.pending()) > 0 || s.classify.isOpen()
+	if last {
+		s.framer.flush(endEOF)
+		s.classify.idle()
+	}
+	if s.settled != nil {
+		s.settled()
+	}
+	return waiting
+}
+
+// idle runs when stdout has been quiet for idleTime with something unfinished on
+// it: a whole message without newline is taken, and lines that were held back in
+// case more came are let go.
+func (s *stream) idle() {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.takeComplete()
+	s.classify.idle()
+	if s.settled != nil {
+		s.settled()
+	}
+}
+
+// takeComplete takes what waits for its newline, if it ends with a whole message.
+func (s *stream) takeComplete() {
+	if found, end := s.complete(); len(found) > 0 && found[len(found)-1].end == end {
+		s.framer.flush(endIdle)
+	}
+}
+
+// maxEager is up to which size, in bytes, a line is looked at after each chunk: one
+// that comes in many would be parsed many times.
+const maxEager = 64 << 10
+
+// takeAtOnce does the same while more may be coming. A message that stands inside of
+// another one, of which the end is missing, is none.
+func (s *stream) takeAtOnce() {
+	pending := s.framer.pending()
+	if len(pending) > maxEager {
+		return
+	}
+	found, end := s.complete()
+	at := 0
+	for _, f := range found {
+		if bytes.IndexByte(pending[at:f.start], '{') >= 0 {
+			return
+		}
+		at = f.end
+	}
+	if at == end && at > 0 {
+		s.framer.flush(endIdle)
+	}
+}
+
+// complete finds the messages in what waits for its newline, and says where that
+// ends but for blanks; none where it cannot end with one.
+func (s *stream) complete() (found []located, end int) {
+	pending := bytes.TrimRight(s.framer.pending(), " \t\r")
+	if len(pending) == 0 || pending[len(pending)-1] != '}' {
+		return nil, 0
+	}
+	return findMessages(pending), len(pending)
+}
+
+// pending is what has come of a line that has not ended, cut as evidence.
+func (s *stream) pending() []byte {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	return evidence(s.framer.pending())
+}
