@@ -56,6 +56,8 @@ type ServerReport struct {
 	// config the entry begins, "file:line:column".
 	Command []string `json:"command,omitempty"`
 	Where   string   `json:"where,omitempty"`
+	// Node is the version of the Node that runs it, empty for other servers.
+	Node string `json:"node,omitempty"`
 	// Info is what the server says of itself.
 	Info *ServerInfo `json:"info,omitempty"`
 }
@@ -80,7 +82,8 @@ const (
 // Judge asks every selected check about the evidence.
 func Judge(fleet *Fleet, selection Selection) *Report {
 	report := &Report{Schema: 1, Status: StatusHealthy, Findings: []Finding{}, Checks: []CheckResult{}, Servers: []ServerReport{}}
-	checks := Checks()
+	table := Checks()
+	checks := byCause(table)
 	for _, evidence := range fleet.Servers {
 		report.Servers = append(report.Servers, summary(evidence))
 		judge := &judge{report: report, selection: selection, server: evidence.Server.Name, found: make(map[string]bool)}
@@ -97,6 +100,7 @@ func Judge(fleet *Fleet, selection Selection) *Report {
 		}
 	}
 	sortFindings(report.Findings)
+	sortResults(report.Checks, table)
 	report.Status = statusOf(report, fleet)
 	return report
 }

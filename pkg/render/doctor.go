@@ -1,0 +1,522 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/doctor"
+	"toolx/pkg/rawjson"
+)
+
+// DoctorFormat is a form of the doctor's report.
+type DoctorFormat string
+
+// The forms: for people, and those that other programs read.
+const (
+	DoctorText     DoctorFormat = "text"
+	DoctorJSON     DoctorFormat = "json"     // one object, as docs/doctor.md has it
+	DoctorSARIF    DoctorFormat = "sarif"    // SARIF 2.1.0, for code scanning
+	DoctorJUnit    DoctorFormat = "junit"    // JUnit XML, for continuous integration
+	DoctorMarkdown DoctorFormat = "markdown" // the body of an issue
+)
+
+// DoctorOptions say how a report is shown.
+type DoctorOptions struct {
+	Format  DoctorFormat
+	Verbose bool // every check with its result, and every note
+	// FailOn is the severity from which findings fail; empty means that none do.
+	FailOn doctor.Severity
+	// Version is toolx's own, System what it runs on ("linux/amd64").
+	Version, System string
+	Screen          Screen
+}
+
+// Doctor writes a report. Secrets have been masked (doctor.Report.Mask).
+func Doctor(out io.Writer, report *doctor.Report, options DoctorOptions) error {
+	buffered := bufio.NewWriter(out)
+	var err error
+	switch options.Format {
+	case DoctorJSON:
+		err = doctorJSON(buffered, report, options.Screen)
+	case DoctorSARIF:
+		err = doctorSARIF(buffered, report, options)
+	case DoctorJUnit:
+		err = doctorJUnit(buffered, report, options)
+	case DoctorMarkdown:
+		doctorMarkdown(buffered, report, options)
+	default:
+		(&doctorWriter{out: buffered, report: report, options: options, screen: options.Screen}).write()
+	}
+	if err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+func doctorJSON(out *bufio.Writer, report *doctor.Report, screen Screen) error {
+	encoded, err := rawjson.Marshal(report)
+	if err != nil {
+		return err
+	}
+	return jsonLine(out, encoded, screen)
+}
+
+// doctorWriter writes a report for people.
+type doctorWriter struct {
+	out     *bufio.Writer
+	report  *doctor.Report
+	options DoctorOptions
+	screen  Screen
+}
+
+// The margins of a finding, and the column of what stands behind its labels.
+const (
+	doctorMargin   = "  "
+	doctorEvidence = "    "
+	doctorLabel    = len("  culprit  ")
+)
+
+func (w *doctorWriter) line(text string) { fmt.Fprintln(w.out, strings.TrimRight(text, " ")) }
+
+func (w *doctorWriter) write() {
+	servers := w.report.Servers
+	for i, server := range servers {
+		if len(servers) > 1 {
+			if i > 0 {
+				w.line("")
+			}
+			w.line(w.heading(server))
+		}
+		w.server(server)
+	}
+	w.config()
+	w.stale()
+	if w.options.Verbose {
+		w.checks()
+	}
+	w.summary()
+	w.offerProxy()
+}
+
+// heading names one of several servers.
+func (w *doctorWriter) heading(server doctor.ServerReport) string {
+	remark := []string{server.Status}
+	if server.Status == "ready" {
+		remark = []string{"protocol " + Safe(server.Protocol), counted(server.Tools, "tool"), seconds(server.DurationMS)}
+	}
+	return w.screen.paint(roleHeading, Safe(server.Name)) + " " +
+		w.screen.paint(roleMuted, "("+strings.Join(remark, ", ")+")")
+}
+
+// server shows what was found about one server; one that cannot be examined always
+// has something to show.
+func (w *doctorWriter) server(server doctor.ServerReport) {
+	findings := w.findingsOf(server.Name)
+	if server.Status != "ready" && server.Because != "" && !slices.ContainsFunc(findings, isError) {
+		r, mark := roleError, markOf(doctor.Error)
+		if server.Status != "failed" {
+			r, mark = roleWarning, markOf(doctor.Warning)
+		}
+		w.wrapped(w.screen.paint(r, mark)+" ", len(doctorMargin), SafeBlock("not examined: "+server.Because))
+	}
+	w.findings(findings)
+	if len(findings) == 0 && server.Status == "ready" && len(w.report.Servers) > 1 {
+		w.line(w.screen.paint(roleGood, "✓") + " nothing found")
+	}
+}
+
+// config shows what was found about no single server.
+func (w *doctorWriter) config() {
+	findings := w.findingsOf("")
+	if len(findings) == 0 {
+		return
+	}
+	if len(w.report.Servers) > 1 {
+		w.line("")
+		w.line(w.screen.paint(roleHeading, "all servers and the config"))
+	}
+	w.findings(findings)
+}
+
+func (w *doctorWriter) findingsOf(server string) []doctor.Finding {
+	var findings []doctor.Finding
+	for _, finding := range w.report.Findings {
+		if finding.Server == server {
+			findings = append(findings, finding)
+		}
+	}
+	return findings
+}
+
+func isError(f doctor.Finding) bool { return f.Severity == doctor.Error }
+
+// findings shows findings in full, but for notes: those fill one line in all.
+func (w *doctorWriter) findings(findings []doctor.Finding) {
+	var notes []string
+	for _, finding := range findings {
+		if finding.Severity == doctor.Info && !w.options.Verbose {
+			if !slices.Contains(notes, finding.ID) {
+				notes = append(notes, finding.ID)
+			}
+			continue
+		}
+		w.finding(finding)
+	}
+	if len(notes) > 0 {
+		text := fmt.Sprintf("%s: %s (-v shows them)", counted(len(notes), "note"), strings.Join(notes, ", "))
+		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin), text)
+	}
+}
+
+// finding shows one finding.
+func (w *doctorWriter) finding(f doctor.Finding) {
+	w.title(f.Severity, Safe(f.Title), f.ID)
+	place := whereText(f.Where)
+	if place != "" && f.Evidence != "" {
+		place += ":"
+	}
+	if place != "" {
+		w.wrapped(doctorMargin, len(doctorMargin), place)
+	}
+	if f.Evidence != "" {
+		margin := doctorEvidence
+		if place == "" {
+			margin = doctorMargin
+		}
+		w.wrapped(margin, len(margin), Safe(f.Evidence))
+	}
+	if f.Culprit != nil {
+		w.labelled("culprit", f.Culprit.Name+", "+f.Culprit.Confidence)
+	}
+	w.labelled("fix", f.Fix...)
+	if len(f.Breaks) > 0 {
+		w.labelled("breaks", strings.Join(f.Breaks, "; "))
+	}
+}
+
+// title shows a mark and a title with an id behind it, on a terminal at the right.
+func (w *doctorWriter) title(severity doctor.Severity, title, id string) {
+	r := roleOf(severity)
+	mark := w.screen.paint(r, markOf(severity)) + " "
+	width := w.screen.width()
+	if width == 0 {
+		w.line(mark + title + "  " + id)
+		return
+	}
+	const gap = 2
+	room := max(width-len(doctorMargin)-gap-ansi.StringWidth(id), 20)
+	for i, text := range wrap(title, room) {
+		if i == 0 {
+			w.line(mark + w.screen.paint(roleHeading, pad(text, room)) + strings.Repeat(" ", gap) + w.screen.paint(roleMuted, id))
+			continue
+		}
+		w.line(doctorMargin + w.screen.paint(roleHeading, text))
+	}
+}
+
+// labelled shows lines with a label before the first.
+func (w *doctorWriter) labelled(label string, lines ...string) {
+	for i, text := range lines {
+		if i > 0 {
+			label = ""
+		}
+		margin := pad(doctorMargin+label, doctorLabel)
+		w.wrapped(w.screen.paint(roleMuted, margin), doctorLabel, SafeBlock(text))
+	}
+}
+
+// wrapped writes safe text behind a margin of so many columns; lines after the first
+// are indented by as many.
+func (w *doctorWriter) wrapped(margin string, columns int, text string) {
+	room := 0
+	if width := w.screen.width(); width > 0 {
+		room = max(width-columns, 20)
+	}
+	for i, line := range wrap(text, room) {
+		if i > 0 {
+			margin = strings.Repeat(" ", columns)
+		}
+		w.line(margin + line)
+	}
+}
+
+// stale shows the entries of a baseline that nothing fits.
+func (w *doctorWriter) stale() {
+	if w.report.Baseline == nil {
+		return
+	}
+	for _, known := range w.report.Baseline.Stale {
+		w.title(doctor.Error, "the baseline knows a finding that is gone", Safe(known.ID))
+		w.wrapped(doctorMargin, len(doctorMargin), Safe(staleText(known)))
+		w.labelled("fix", "remove it from "+w.report.Baseline.File)
+	}
+}
+
+// staleText describes an entry of a baseline.
+func staleText(known doctor.Known) string {
+	text := known.ID
+	if known.Tool != "" {
+		text += " of tool " + known.Tool
+	}
+	if known.Server != "" {
+		text += " of server " + known.Server
+	}
+	if known.Match != "" {
+		text += fmt.Sprintf(" with %q", known.Match)
+	}
+	return text + ": " + known.Reason
+}
+
+// checks lists every check with its result.
+func (w *doctorWriter) checks() {
+	if len(w.report.Findings) > 0 || len(w.report.Servers) > 1 {
+		w.line("")
+	}
+	columns := 0
+	for _, check := range w.report.Checks {
+		columns = max(columns, len(check.ID))
+	}
+	server := ""
+	for _, check := range w.report.Checks {
+		if check.Server != server && len(w.report.Servers) > 1 {
+			server = check.Server
+			name := "all servers and the config"
+			if server != "" {
+				name = Safe(server)
+			}
+			w.line(w.screen.paint(roleHeading, name))
+		}
+		w.check(check, columns)
+	}
+	w.line("")
+}
+
+func (w *doctorWriter) check(check doctor.CheckResult, columns int) {
+	r, mark := outcomeMark(check.Outcome)
+	because := Safe(firstLine(check.Because))
+	switch {
+	case check.Outcome == doctor.Skipped:
+		because = "skipped: " + because
+	case check.Outcome == doctor.Broke:
+		because = "crashed: " + because
+	}
+	text := pad(check.ID, columns) + "  " + because
+	w.line(w.screen.paint(r, mark) + " " + fit(text, max(w.screen.width()-len(doctorMargin), 0)))
+}
+
+// summary ends the report: how much was asked, how much found, how long it took.
+func (w *doctorWriter) summary() {
+	if remark := statusRemark(w.report); remark != "" {
+		w.line(w.screen.paint(roleWarning, "!") + " " + remark)
+	}
+	counts := countOutcomes(w.report)
+	parts := []string{counted(counts.passed, "check") + " passed", counted(counts.findings, "finding")}
+	for _, more := range []struct {
+		n    int
+		text string
+	}{
+		{counts.notes, counted(counts.notes, "note")},
+		{counts.known, fmt.Sprintf("%d known", counts.known)},
+		{counts.skipped, fmt.Sprintf("%d skipped", counts.skipped)},
+		{counts.broke, counted(counts.broke, "check") + " crashed"},
+	} {
+		if more.n > 0 {
+			parts = append(parts, more.text)
+		}
+	}
+	parts = append(parts, seconds(float64(w.report.Duration.Milliseconds())))
+	text := strings.Join(parts, " · ")
+	mark := w.screen.paint(roleGood, "✓") + " "
+	if counts.passed == 0 {
+		mark = w.screen.paint(roleMuted, "-") + " "
+	}
+	if len(w.report.Findings) == 0 {
+		w.line(mark + text)
+		return
+	}
+	explain := "toolx doctor --explain " + w.report.Findings[0].ID
+	if width := w.screen.width(); width > 0 && ansi.StringWidth(text+explain)+5 > width {
+		w.line(mark + text)
+		w.line(doctorMargin + w.screen.paint(roleMuted, explain))
+		return
+	}
+	w.line(mark + text + "   " + w.screen.paint(roleMuted, explain))
+}
+
+// statusRemark says why a report is not the whole story.
+func statusRemark(report *doctor.Report) string {
+	switch report.Status {
+	case doctor.StatusTimeout:
+		return "the time was up: not everything was examined (--max-time gives more)"
+	case doctor.StatusInterrupted:
+		return "interrupted: not everything was examined"
+	case doctor.StatusAuth:
+		return "a server wants authentication: not everything could be examined"
+	case doctor.StatusUnreachable:
+		return "no server could be started: most checks need one"
+	}
+	return ""
+}
+
+// outcomeCounts are the figures of a summary.
+type outcomeCounts struct{ passed, findings, notes, known, skipped, broke int }
+
+func countOutcomes(report *doctor.Report) outcomeCounts {
+	var c outcomeCounts
+	for _, check := range report.Checks {
+		switch check.Outcome {
+		case doctor.Passed:
+			c.passed++
+		case doctor.Skipped:
+			c.skipped++
+		case doctor.Broke:
+			c.broke++
+		}
+	}
+	for _, finding := range report.Findings {
+		if finding.Severity == doctor.Info {
+			c.notes++
+			continue
+		}
+		c.findings++
+	}
+	if report.Baseline != nil {
+		c.known = len(report.Baseline.Known)
+	}
+	return c
+}
+
+// offerProxy shows the entry of a client's config that puts toolx proxy between it
+// and a server whose stdout is dirty and that works all the same.
+func (w *doctorWriter) offerProxy() {
+	var offered []doctor.ServerReport
+	for _, server := range w.report.Servers {
+		if server.Status == "ready" && len(server.Command) > 0 && slices.ContainsFunc(w.findingsOf(server.Name), mendedByProxy) {
+			offered = append(offered, server)
+		}
+	}
+	if len(offered) == 0 {
+		return
+	}
+	w.line("")
+	w.line("Until that is mended, clients can start it through toolx proxy, which passes on messages alone:")
+	for _, server := range offered {
+		entry := proxyEntry(server.Command)
+		if len(offered) > 1 {
+			entry = Safe(server.Name) + "  " + entry
+		}
+		w.line(doctorMargin + entry) // never wrapped: it is for pasting
+	}
+}
+
+// mendedByProxy says whether toolx proxy takes away what was found.
+func mendedByProxy(f doctor.Finding) bool {
+	return f.Severity.AtLeast(doctor.Warning) && slices.Contains([]string{
+		"stdout-pollution", "stdout-pollution-between", "stdout-pollution-shutdown", "stdout-inline-prefix",
+		"stdout-inline-suffix", "stdout-pretty-json", "stdout-bom", "stdout-ansi", "stdout-json-not-rpc",
+	}, f.ID)
+}
+
+// proxyEntry is a command behind toolx proxy, as clients' configs have it.
+func proxyEntry(command []string) string {
+	quoted := []string{`"proxy"`, `"--"`}
+	for _, word := range command {
+		var text strings.Builder
+		_ = escapedJSON(&text, rawjson.Quote(word)) // a Builder takes everything
+		quoted = append(quoted, text.String())
+	}
+	return `"command": "toolx", "args": [` + strings.Join(quoted, ", ") + `]`
+}
+
+// whereText says where something was found, in words.
+func whereText(where *doctor.Where) string {
+	if where == nil {
+		return ""
+	}
+	var parts []string
+	add := func(set bool, format string, args ...any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(where.File != "", "%s", where.File)
+	add(where.Key != "", "%s", where.Key)
+	add(where.Tool != "", "tool %s", where.Tool)
+	add(where.Method != "" && where.Tool == "", "%s", where.Method)
+	add(where.Pointer != "", "at %s", where.Pointer)
+	add(where.Line > 0, "line %d", where.Line)
+	if where.Byte != nil {
+		add(true, "byte %d", *where.Byte)
+	}
+	add(where.MS > 0, "%s after start", milliseconds(where.MS))
+	add(where.Phase != "", "%s", where.Phase)
+	add(where.Run == "probing", "in the probing run")
+	return Safe(strings.Join(parts, ", "))
+}
+
+// markOf is the sign of a severity, which says as much as its colour.
+func markOf(severity doctor.Severity) string {
+	switch severity {
+	case doctor.Error:
+		return "✗"
+	case doctor.Warning:
+		return "!"
+	}
+	return "i"
+}
+
+func roleOf(severity doctor.Severity) role {
+	switch severity {
+	case doctor.Error:
+		return roleError
+	case doctor.Warning:
+		return roleWarning
+	}
+	return roleMuted
+}
+
+func outcomeMark(outcome doctor.Outcome) (role, string) {
+	switch outcome {
+	case doctor.Passed:
+		return roleGood, "✓"
+	case doctor.Failed:
+		return roleError, markOf(doctor.Error)
+	case doctor.Warned:
+		return roleWarning, markOf(doctor.Warning)
+	case doctor.Noted:
+		return roleMuted, markOf(doctor.Info)
+	case doctor.Broke:
+		return roleError, "?"
+	}
+	return roleMuted, "-"
+}
+
+// counted is a number of things: "1 tool", "2 tools".
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// seconds shows a time of a run.
+func seconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }
+
+// milliseconds shows a time inside a run, three digits or so of it.
+func milliseconds(ms float64) string {
+	switch {
+	case ms >= float64(10*time.Second/time.Millisecond):
+		return fmt.Sprintf("%.0f s", ms/1000)
+	case ms >= float64(time.Second/time.Millisecond):
+		return fmt.Sprintf("%.1f s", ms/1000)
+	case ms < 10:
+		return fmt.Sprintf("%.1f ms", ms)
+	}
+	return fmt.Sprintf("%.0f ms", ms)
+}

@@ -1,0 +1,171 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"toolx/pkg/doctor"
+)
+
+// The elements of JUnit's XML, as far as continuous integration reads them.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Skipped  int          `xml:"skipped,attr"`
+		Time     string       `xml:"time,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Time     string      `xml:"time,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string         `xml:"classname,attr"`
+		Name    string         `xml:"name,attr"`
+		Time    string         `xml:"time,attr"`
+		Failure *junitOutcome  `xml:"failure"`
+		Error   *junitOutcome  `xml:"error"`
+		Skipped *junitOutcome  `xml:"skipped"`
+		Out     *junitTextNode `xml:"system-out"`
+	}
+	junitOutcome struct {
+		Message string `xml:"message,attr,omitempty"`
+		Type    string `xml:"type,attr,omitempty"`
+		Text    string `xml:",chardata"`
+	}
+	junitTextNode struct {
+		Text string `xml:",chardata"`
+	}
+)
+
+// doctorJUnit writes a test suite for each server and one for all together, a test
+// case for each check. A finding below FailOn does not fail its case; it stands in
+// its output.
+func doctorJUnit(out *bufio.Writer, report *doctor.Report, options DoctorOptions) error {
+	all := junitSuites{Name: "toolx doctor", Time: junitSeconds(float64(report.Duration.Milliseconds()))}
+	for _, server := range report.Servers {
+		all.add(junitOf(report, server.Name, server.DurationMS, options.FailOn))
+	}
+	config := junitOf(report, "", 0, options.FailOn)
+	config.addStale(report.Baseline)
+	if config.Tests > 0 {
+		all.add(config)
+	}
+	out.WriteString(xml.Header) //nolint:errcheck // bufio remembers, Flush tells
+	encoder := xml.NewEncoder(out)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(all); err != nil {
+		return err
+	}
+	_, err := out.WriteString("\n")
+	return err
+}
+
+func (s *junitSuites) add(suite junitSuite) {
+	s.Tests, s.Failures = s.Tests+suite.Tests, s.Failures+suite.Failures
+	s.Errors, s.Skipped = s.Errors+suite.Errors, s.Skipped+suite.Skipped
+	s.Suites = append(s.Suites, suite)
+}
+
+// junitOf is the suite of one server, or with an empty name of all together.
+func junitOf(report *doctor.Report, server string, ms float64, failOn doctor.Severity) junitSuite {
+	suite := junitSuite{Name: cmp.Or(Safe(server), "config"), Time: junitSeconds(ms)}
+	for _, check := range report.Checks {
+		if check.Server == server {
+			suite.add(junitCaseOf(report, check, suite.Name, failOn))
+		}
+	}
+	return suite
+}
+
+func (s *junitSuite) add(c junitCase) {
+	s.Tests++
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	case c.Skipped != nil:
+		s.Skipped++
+	}
+	s.Cases = append(s.Cases, c)
+}
+
+func junitCaseOf(report *doctor.Report, check doctor.CheckResult, class string, failOn doctor.Severity) junitCase {
+	c := junitCase{Class: class, Name: check.ID, Time: junitSeconds(0)}
+	switch check.Outcome {
+	case doctor.Skipped:
+		c.Skipped = &junitOutcome{Message: Safe(check.Because)}
+		return c
+	case doctor.Broke:
+		c.Error = &junitOutcome{Message: Safe(firstLine(check.Because)), Type: "crash", Text: SafeBlock(check.Because)}
+		return c
+	}
+	var texts []string
+	var worst *doctor.Finding
+	for i, finding := range report.Findings {
+		if finding.ID != check.ID || finding.Server != check.Server {
+			continue
+		}
+		texts = append(texts, findingText(finding))
+		if worst == nil || !worst.Severity.AtLeast(finding.Severity) {
+			worst = &report.Findings[i]
+		}
+	}
+	switch text := strings.Join(texts, "\n"); {
+	case worst == nil:
+	case failOn != "" && worst.Severity.AtLeast(failOn):
+		c.Failure = &junitOutcome{Message: Safe(worst.Title), Type: string(worst.Severity), Text: text}
+	default:
+		c.Out = &junitTextNode{text}
+	}
+	return c
+}
+
+// addStale adds a failing case for each stale entry of a baseline.
+func (s *junitSuite) addStale(baseline *doctor.BaselineReport) {
+	if baseline == nil {
+		return
+	}
+	for _, known := range baseline.Stale {
+		s.add(junitCase{
+			Class: "baseline", Name: Safe(known.ID), Time: junitSeconds(0),
+			Failure: &junitOutcome{Message: "the baseline knows a finding that is gone", Type: "stale", Text: Safe(staleText(known))},
+		})
+	}
+}
+
+// findingText is a finding as plain text of several lines, safe for any reader.
+func findingText(f doctor.Finding) string {
+	lines := []string{Safe(f.Title)}
+	add := func(label, text string) {
+		if text != "" {
+			lines = append(lines, label+SafeBlock(text))
+		}
+	}
+	add("where: ", whereText(f.Where))
+	add("evidence: ", Safe(f.Evidence))
+	if f.Culprit != nil {
+		add("culprit: ", f.Culprit.Name+", "+f.Culprit.Confidence)
+	}
+	for _, fix := range f.Fix {
+		add("fix: ", fix)
+	}
+	add("breaks: ", strings.Join(f.Breaks, "; "))
+	add("source: ", f.Source)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func junitSeconds(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }

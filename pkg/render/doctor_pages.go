@@ -1,0 +1,101 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"toolx/pkg/doctor"
+	"toolx/pkg/rawjson"
+)
+
+// DoctorChecks lists checks: on a terminal by their groups, elsewhere one line each
+// of four fields with tabs between them: id, severity, group, title.
+func DoctorChecks(out io.Writer, checks []doctor.Check, screen Screen) error {
+	buffered := bufio.NewWriter(out)
+	columns := 0
+	for _, check := range checks {
+		columns = max(columns, len(check.ID))
+	}
+	var group doctor.Group
+	for _, check := range checks {
+		if !screen.TTY {
+			fmt.Fprintf(buffered, "%s\t%s\t%s\t%s\n", check.ID, check.Severity, check.Group, check.Title)
+			continue
+		}
+		if check.Group != group {
+			group = check.Group
+			fmt.Fprintln(buffered, screen.paint(roleHeading, string(group)))
+		}
+		mark := screen.paint(roleOf(check.Severity), markOf(check.Severity))
+		fmt.Fprintln(buffered, doctorMargin+mark+" "+fit(pad(check.ID, columns)+"  "+check.Title, screen.width()-4))
+	}
+	return buffered.Flush()
+}
+
+// DoctorChecksJSON writes checks as one JSON array, with their pages.
+func DoctorChecksJSON(out io.Writer, checks []doctor.Check, screen Screen) error {
+	type entry struct {
+		ID       string          `json:"id"`
+		Severity doctor.Severity `json:"severity"`
+		Group    doctor.Group    `json:"group"`
+		Title    string          `json:"title"`
+		Why      string          `json:"why"`
+		Bad      string          `json:"bad,omitempty"`
+		Good     string          `json:"good,omitempty"`
+		Fix      []string        `json:"fix,omitempty"`
+		Breaks   []string        `json:"breaks,omitempty"`
+		Source   string          `json:"source,omitempty"`
+		After    []string        `json:"after,omitempty"`
+	}
+	entries := []entry{}
+	for _, c := range checks {
+		entries = append(entries, entry{
+			c.ID, c.Severity, c.Group, c.Title, c.Page.Why, c.Page.Bad, c.Page.Good, c.Page.Fix, c.Page.Breaks, c.Page.Source, c.After,
+		})
+	}
+	encoded, err := rawjson.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(out)
+	if err := jsonLine(buffered, encoded, screen); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// DoctorPage shows the page of a check.
+func DoctorPage(out io.Writer, check doctor.Check, screen Screen) error {
+	buffered := bufio.NewWriter(out)
+	w := &doctorWriter{out: buffered, screen: screen}
+	w.title(check.Severity, check.Title, check.ID)
+	w.wrapped(doctorMargin, len(doctorMargin), fmt.Sprintf("%s, a check of the group %s", check.Severity, check.Group))
+	w.line("")
+	w.wrapped(doctorMargin, len(doctorMargin), check.Page.Why)
+	w.example("bad", check.Page.Bad)
+	w.example("good", check.Page.Good)
+	w.line("")
+	w.labelled("fix", check.Page.Fix...)
+	w.labelled("breaks", check.Page.Breaks...)
+	if check.Page.Source != "" {
+		w.labelled("source", check.Page.Source)
+	}
+	if len(check.After) > 0 {
+		w.labelled("after", strings.Join(check.After, ", "))
+	}
+	return buffered.Flush()
+}
+
+// example shows an example below its label, never wrapped.
+func (w *doctorWriter) example(label, text string) {
+	if text == "" {
+		return
+	}
+	w.line("")
+	w.line(doctorMargin + w.screen.paint(roleMuted, label))
+	for line := range strings.Lines(text) {
+		w.line(doctorEvidence + Safe(strings.TrimRight(line, "\r\n")))
+	}
+}

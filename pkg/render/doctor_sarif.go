@@ -1,0 +1,278 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolx/pkg/doctor"
+	"toolx/pkg/rawjson"
+)
+
+// The objects of SARIF 2.1.0 (OASIS, section 3), as far as toolx has something to
+// put into them.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version,omitempty"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID      string       `json:"id"`
+		Short   sarifMessage `json:"shortDescription"`
+		Full    sarifMessage `json:"fullDescription"`
+		Help    sarifHelp    `json:"help"`
+		Default sarifDefault `json:"defaultConfiguration"`
+		Props   sarifProps   `json:"properties"`
+	}
+	sarifHelp struct {
+		Text     string `json:"text"`
+		Markdown string `json:"markdown"`
+	}
+	sarifDefault struct {
+		Level string `json:"level"`
+	}
+	sarifProps struct {
+		Tags []string `json:"tags"`
+	}
+	sarifMessage struct {
+		Text string `json:"text"`
+	}
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNotification struct {
+		Level   string       `json:"level"`
+		Message sarifMessage `json:"message"`
+	}
+	sarifResult struct {
+		Rule         string             `json:"ruleId"`
+		Index        int                `json:"ruleIndex"`
+		Level        string             `json:"level"`
+		Message      sarifMessage       `json:"message"`
+		Locations    []sarifLocation    `json:"locations"`
+		Fingerprints map[string]string  `json:"partialFingerprints"`
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+	}
+	sarifLocation struct {
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		Line   int `json:"startLine"`
+		Column int `json:"startColumn,omitempty"`
+	}
+	sarifLogical struct {
+		Name string `json:"fullyQualifiedName"`
+		Kind string `json:"kind"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
+	}
+)
+
+// doctorSARIF writes the report as one run. Findings that a baseline knows are there
+// as well, suppressed, with their reasons.
+func doctorSARIF(out *bufio.Writer, report *doctor.Report, options DoctorOptions) error {
+	run := sarifRun{
+		Tool:        sarifTool{sarifDriver{Name: "toolx doctor", Version: options.Version, Rules: []sarifRule{}}},
+		Invocations: []sarifInvocation{sarifInvocationOf(report)},
+		Results:     []sarifResult{},
+	}
+	for _, finding := range report.Findings {
+		run.add(report, finding, "")
+	}
+	if report.Baseline != nil {
+		for _, known := range report.Baseline.Known {
+			run.add(report, known.Finding, known.Reason)
+		}
+	}
+	encoded, err := rawjson.Marshal(sarifLog{
+		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	})
+	if err != nil {
+		return err
+	}
+	return jsonLine(out, encoded, options.Screen)
+}
+
+// add adds a finding, and its check to the rules where it is not there yet.
+func (r *sarifRun) add(report *doctor.Report, f doctor.Finding, accepted string) {
+	rules := &r.Tool.Driver.Rules
+	index := slices.IndexFunc(*rules, func(rule sarifRule) bool { return rule.ID == f.ID })
+	if index < 0 {
+		index = len(*rules)
+		*rules = append(*rules, sarifRuleOf(f))
+	}
+	result := sarifResult{
+		Rule: f.ID, Index: index, Level: sarifLevel(f.Severity),
+		Message:      sarifMessage{strings.TrimSpace(findingText(f))},
+		Locations:    []sarifLocation{sarifLocationOf(report, f)},
+		Fingerprints: map[string]string{"toolx/v1": fingerprintOf(f)},
+	}
+	if accepted != "" {
+		result.Suppressions = []sarifSuppression{{Kind: "external", Justification: accepted}}
+	}
+	r.Results = append(r.Results, result)
+}
+
+// fingerprintOf tells a finding from others across runs: by what it is about, not by
+// what was seen, which differs from run to run.
+func fingerprintOf(f doctor.Finding) string {
+	parts := []string{f.ID, f.Server}
+	if f.Where != nil {
+		parts = append(parts, f.Where.Tool, f.Where.Pointer, f.Where.Key)
+	}
+	encoded, err := json.Marshal(parts)
+	if err != nil {
+		return f.ID
+	}
+	return string(encoded)
+}
+
+// sarifRuleOf is the rule of a check; one that is not in the table has its title.
+func sarifRuleOf(f doctor.Finding) sarifRule {
+	check, found := doctor.Find(f.ID)
+	if !found {
+		check = doctor.Check{ID: f.ID, Severity: f.Severity, Title: f.Title}
+	}
+	text := check.Page.Why
+	if fix := strings.Join(check.Page.Fix, "\n"); fix != "" {
+		text += "\n\n" + fix
+	}
+	return sarifRule{
+		ID:      check.ID,
+		Short:   sarifMessage{check.Title},
+		Full:    sarifMessage{cmp.Or(check.Page.Why, check.Title)},
+		Help:    sarifHelp{Text: cmp.Or(strings.TrimSpace(text), check.Title), Markdown: check.Markdown()},
+		Default: sarifDefault{sarifLevel(check.Severity)},
+		Props:   sarifProps{Tags: []string{"mcp", string(check.Group)}},
+	}
+}
+
+func sarifLevel(severity doctor.Severity) string {
+	if severity == doctor.Info {
+		return "note"
+	}
+	return string(severity)
+}
+
+// sarifLocationOf is the place in the config, of the finding or else of its server,
+// and the name of what it is about.
+func sarifLocationOf(report *doctor.Report, f doctor.Finding) sarifLocation {
+	var place string
+	logical := sarifLogical{Name: "config", Kind: "namespace"}
+	if f.Server != "" {
+		logical = sarifLogical{Name: f.Server, Kind: "module"}
+		for _, server := range report.Servers {
+			if server.Name == f.Server {
+				place = server.Where
+			}
+		}
+	}
+	if f.Where != nil {
+		place = cmp.Or(f.Where.File, place)
+		switch {
+		case f.Where.Tool != "":
+			logical = sarifLogical{Name: f.Server + "__" + f.Where.Tool, Kind: "function"}
+		case f.Where.Key != "":
+			logical = sarifLogical{Name: f.Where.Key, Kind: "member"}
+		}
+	}
+	return sarifLocation{Physical: sarifPhysicalOf(place), Logical: []sarifLogical{logical}}
+}
+
+// sarifPhysicalOf reads "file:line:column"; nil where there is no file.
+func sarifPhysicalOf(place string) *sarifPhysical {
+	if place == "" {
+		return nil
+	}
+	file, line, column := splitPlace(place)
+	uri := filepath.ToSlash(file)
+	switch {
+	case strings.HasPrefix(uri, "/"):
+		uri = "file://" + uri
+	case filepath.IsAbs(file): // a drive of Windows
+		uri = "file:///" + uri
+	}
+	physical := &sarifPhysical{Artifact: sarifArtifact{strings.ReplaceAll(uri, " ", "%20")}}
+	if line > 0 {
+		physical.Region = &sarifRegion{line, column}
+	}
+	return physical
+}
+
+// splitPlace cuts "file:line:column" apart; the file's name may hold colons.
+func splitPlace(place string) (file string, line, column int) {
+	numbers := [2]int{}
+	file = place
+	for i := range numbers {
+		at := strings.LastIndexByte(file, ':')
+		if at < 0 {
+			break
+		}
+		number, err := strconv.Atoi(file[at+1:])
+		if err != nil {
+			break
+		}
+		file, numbers[i] = file[:at], number
+	}
+	if numbers[1] == 0 { // a line alone
+		return file, numbers[0], 0
+	}
+	return file, numbers[1], numbers[0]
+}
+
+// sarifInvocationOf says whether the doctor could do its work, and what stood in its
+// way.
+func sarifInvocationOf(report *doctor.Report) sarifInvocation {
+	var notes []sarifNotification
+	note := func(level, text string) {
+		notes = append(notes, sarifNotification{level, sarifMessage{Safe(text)}})
+	}
+	if report.Error != "" {
+		note("error", report.Error)
+	}
+	if remark := statusRemark(report); remark != "" {
+		note("error", remark)
+	}
+	for _, server := range report.Servers {
+		if server.Status != "ready" {
+			note("error", fmt.Sprintf("server %s was not examined: %s", server.Name, server.Because))
+		}
+	}
+	if report.Baseline != nil {
+		for _, known := range report.Baseline.Stale {
+			note("error", "the baseline knows a finding that is gone: "+staleText(known))
+		}
+	}
+	done := report.Status == doctor.StatusHealthy || report.Status == doctor.StatusProblems
+	return sarifInvocation{Successful: done, Notifications: notes}
+}
