@@ -1,0 +1,199 @@
+package doctor
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The grades of a culprit. A certain one has a text that nothing else prints; a
+// likely one a shape that mostly means it; a generic one follows from what kind of
+// program the server is.
+const (
+	certain = "certain"
+	likely  = "likely"
+	generic = "generic"
+)
+
+// Context is what stands around a text and helps to tell who wrote it.
+type Context struct {
+	// Nearby are the lines around it, at most a banner's height away.
+	Nearby []string
+	// Command is the server's command line.
+	Command []string
+}
+
+// Recognition says who wrote a text on stdout, and what stops it.
+type Recognition struct {
+	Culprit Culprit
+	// Rule names the rule that matched; RuleRuntime where none did.
+	Rule string
+	// InServer is what the server's author changes, Outside what its user does
+	// without touching its code; Outside is empty where nothing is known to help.
+	InServer string
+	Outside  string
+}
+
+// RuleRuntime is the rule of texts that no other rule knows: whatever programs of
+// the server's kind print with.
+const RuleRuntime = "runtime"
+
+// The bounds of recognising: a line says who wrote it near its beginning, and the
+// tallest banner (FastMCP's) has fifteen lines.
+const (
+	maxRecognised = 2048
+	bannerHeight  = 15
+)
+
+// Recognise says who most likely wrote text: one line of stdout without its end,
+// or several that belong together. Escape sequences and a byte order mark at its
+// beginning are looked through. It always has an answer; the grade says how good.
+func Recognise(text []byte, hint Context) Recognition {
+	s := sightOf(text, hint)
+	for _, one := range culpritRules() {
+		if one.matches(s) {
+			return one.recognition(s)
+		}
+	}
+	return s.fallback()
+}
+
+// sight is a text with all that helps to recognise it.
+type sight struct {
+	raw    string // as it came, at most maxRecognised bytes
+	text   string // without escape sequences and byte order mark
+	bom    bool
+	nearby []string // plain too
+	by     printer
+	argv   []string
+}
+
+func sightOf(text []byte, hint Context) sight {
+	raw := strings.TrimRight(string(text[:min(len(text), maxRecognised)]), "\n")
+	s := sight{raw: raw, by: printerOf(hint.Command), argv: hint.Command}
+	s.text, s.bom = strings.CutPrefix(plainText(raw), "\ufeff")
+	if s.text != "\r" { // alone, it is what the line is about
+		s.text = strings.TrimRight(s.text, "\r")
+	}
+	for _, line := range hint.Nearby[:min(len(hint.Nearby), 2*bannerHeight)] {
+		s.nearby = append(s.nearby, plainText(line[:min(len(line), maxRecognised)]))
+	}
+	return s
+}
+
+// near says whether a line around the text matches.
+func (s sight) near(pattern *regexp.Regexp) bool {
+	return slices.ContainsFunc(s.nearby, pattern.MatchString)
+}
+
+// fallback is the answer for a text that no rule knows.
+func (s sight) fallback() Recognition {
+	found := Recognition{
+		Culprit:  Culprit{Name: s.by.print, Confidence: generic},
+		Rule:     RuleRuntime,
+		InServer: s.by.inServer,
+		Outside:  s.outside(""),
+	}
+	if s.bom {
+		found.Rule, found.Culprit.Name = "bom", "a writer that begins with a byte order mark"
+		found.InServer = "write UTF-8 without a byte order mark (PowerShell: utf8NoBOM; .NET: new UTF8Encoding(false))"
+	}
+	return found
+}
+
+// outside adds to what a user can do the switches of the command line that ask
+// for more output.
+func (s sight) outside(known string) string {
+	if known != "" {
+		return known
+	}
+	for _, arg := range s.argv {
+		switch arg {
+		case "--verbose", "--debug", "-v", "-vv", "-d":
+			return "drop " + arg + " from this server's args"
+		}
+	}
+	return ""
+}
+
+// rule knows one writer by its text. Where it has no fixes, the runtime's apply.
+type rule struct {
+	id         string
+	name       string
+	printed    bool // the name says what was printed; with what, the runtime tells
+	confidence string
+	pattern    string // of the text without escape sequences
+	// near is a pattern that a line around the text must match.
+	near string
+	// sure is a pattern of the raw text that makes the confidence certain.
+	sure string
+	// of limits the rule to a runtime; empty means any.
+	of       string
+	inServer string
+	outside  string
+}
+
+// compiledRule is a rule whose patterns are ready.
+type compiledRule struct {
+	rule
+	text, around, certainly *regexp.Regexp
+}
+
+// culpritRules are the rules in their order: the first that matches wins.
+var culpritRules = sync.OnceValue(func() []compiledRule {
+	var compiled []compiledRule
+	for _, family := range [][]rule{libraryRules(), toolRules(), shapeRules()} {
+		for _, one := range family {
+			compiled = append(compiled, one.compile())
+		}
+	}
+	return compiled
+})
+
+func (r rule) compile() compiledRule {
+	compiled := compiledRule{rule: r, text: regexp.MustCompile(r.pattern)}
+	if r.near != "" {
+		compiled.around = regexp.MustCompile(r.near)
+	}
+	if r.sure != "" {
+		compiled.certainly = regexp.MustCompile(r.sure)
+	}
+	return compiled
+}
+
+func (r *compiledRule) matches(s sight) bool {
+	return (r.of == "" || r.of == s.by.name) &&
+		r.text.MatchString(s.text) &&
+		(r.around == nil || s.near(r.around))
+}
+
+func (r *compiledRule) recognition(s sight) Recognition {
+	found := Recognition{
+		Culprit:  Culprit{Name: r.name, Confidence: r.confidence},
+		Rule:     r.id,
+		InServer: cmp.Or(r.inServer, s.by.inServer),
+		Outside:  s.outside(r.outside),
+	}
+	if r.printed {
+		found.Culprit.Name += " (" + s.by.print + ")"
+	}
+	if r.certainly != nil && r.certainly.MatchString(s.raw) {
+		found.Culprit.Confidence = certain
+	}
+	return found
+}
+
+// plainText is text without the escape sequences that colour it, title windows or
+// move the cursor.
+func plainText(text string) string {
+	if !strings.ContainsRune(text, '\x1b') {
+		return text
+	}
+	return escapeSequence().ReplaceAllString(text, "")
+}
+
+var escapeSequence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_a-z])`)
+})
