@@ -55,6 +55,8 @@ const (
 	NeedProbe                 // the probing run was made
 	NeedCalls                 // the user gave calls to make
 	NeedList                  // tools/list was answered, even by what no client accepts
+	NeedSample                // the clean run's processes were measured
+	NeedSpeed                 // the clean run's answers were timed
 	NeedPins                  // tool definitions are pinned (Options.Pinned); of AskAll
 )
 
@@ -121,11 +123,11 @@ type Finding struct {
 	Evidence string `json:"evidence,omitempty"`
 	// Notes are further facts beside the evidence, a sentence each: "and 41 more
 	// lines", "toolx found the message on the line all the same".
-	Notes    []string `json:"notes,omitempty"`
-	Culprit  *Culprit `json:"culprit,omitempty"`
-	Breaks   []string `json:"breaks,omitempty"`
-	Fix      []string `json:"fix,omitempty"`
-	Source   string   `json:"source,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	Culprit *Culprit `json:"culprit,omitempty"`
+	Breaks  []string `json:"breaks,omitempty"`
+	Fix     []string `json:"fix,omitempty"`
+	Source  string   `json:"source,omitempty"`
 }
 
 // Where is the place of a finding; fields that say nothing are left out.

@@ -208,6 +208,10 @@ func missing(e *Evidence, need Need) string {
 		return "tools/list was not answered"
 	case need == NeedProbe && e.Probe == nil:
 		return "the probing run was not made"
+	case need == NeedSample && (e.Clean == nil || e.Clean.Idle == nil):
+		return noSample(e)
+	case need == NeedSpeed && (e.Clean == nil || e.Clean.Speed == nil):
+		return noSpeed(e)
 	case need == NeedCalls && len(e.Calls) == 0:
 		return "no calls were asked for (--call)"
 	}

@@ -37,7 +37,12 @@ type Evidence struct {
 
 	Clean *Run // nil where no process was started
 	Probe *Run // nil where it was not made
+	// Again is a further probing run, without the questions that ended or silenced
+	// the first; nil where that was not needed.
+	Again *Run
 	Calls []*CallRun
+	// Starts are the further starts that were asked for (Options.Repeat).
+	Starts []Start
 
 	// Duration is how long gathering took.
 	Duration time.Duration
@@ -59,6 +64,8 @@ type Run struct {
 	Exchanges []*Exchange
 	// Failure is why there is no session, nil where there is one.
 	Failure *servers.Failure
+	// Ended is how the server ended before it was asked to, nil where it did not.
+	Ended *servers.Failure
 	// Protocol is the agreed revision, empty where there is none.
 	Protocol string
 	// Samples are measurements of the process tree taken while it was idle.
@@ -66,8 +73,18 @@ type Run struct {
 	// Tree are the processes that the server consists of, the one that was started
 	// first; nil where the system does not tell.
 	Tree []Process
+	// Stuck is what the process did shortly before the handshake was given up.
+	Stuck *ProcessState
+	// Orphans are processes that outlived the server, in the order of their numbers.
+	Orphans []Orphan
+	// Speed is what was measured of answers, nil where nothing was.
+	Speed *Speed
+	// StderrLines and StderrBytes count all of stderr; Events keep its beginning.
+	StderrLines int
+	StderrBytes int64
 	// Marks are the times of what the doctor did besides requests: "garbage",
-	// "idle-begin", "idle-end", "terminate".
+	// "notification", "burst", "burst-end", "idle-begin", "idle-end", "terminate",
+	// and what came of that: "terminated" or "survived".
 	Marks map[string]time.Time
 	// Pending are bytes of stdout that still waited for a newline when the time was up.
 	Pending []byte
@@ -92,6 +109,8 @@ type Exchange struct {
 	Error  json.RawMessage
 	Line   int // of stdout, of the answer
 	Took   time.Duration
+	// late says that the answer came when it was no longer waited for.
+	late bool
 }
 
 // CallRun is one call that the user asked for.
@@ -101,15 +120,6 @@ type CallRun struct {
 	Result    *exec.Result
 }
 
-// ProcessSample is what a process tree used.
-type ProcessSample struct {
-	RSS       int64         // bytes, the whole tree
-	CPU       time.Duration // used during Over
-	Over      time.Duration
-	Processes int
-	Listening []string // "0.0.0.0:3000 (pid 12)"
-}
-
 // recorder keeps the events of one run.
 type recorder struct {
 	mu     sync.Mutex
@@ -117,21 +127,36 @@ type recorder struct {
 	// dropped counts events beyond maxEvents, so that a flood costs bounded memory.
 	dropped int
 	stdout  int // polluted lines kept
-	flood   floodMeter
+	// stderrLines and stderrBytes count all of stderr, kept or not.
+	stderrLines int
+	stderrBytes int64
+	muted       bool // messages are not kept
+	flood       floodMeter
 }
 
 // The bounds on what a run keeps. A flood is proved by its count, not its bytes.
 const (
 	maxEvents   = 50_000
 	maxPolluted = 2_000
+	maxStderr   = 5_000
 )
 
 func (r *recorder) take(event exec.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.flood.take(event)
+	if r.muted && isMessage(event) {
+		return
+	}
 	if _, polluted := event.(servers.PollutedLine); polluted {
 		if r.stdout++; r.stdout > maxPolluted {
+			r.dropped++
+			return
+		}
+	}
+	if line, isStderr := event.(servers.StderrLine); isStderr {
+		r.stderrBytes += int64(len(line.Text)) + 1
+		if r.stderrLines++; r.stderrLines > maxStderr {
 			r.dropped++
 			return
 		}
@@ -141,6 +166,22 @@ func (r *recorder) take(event exec.Event) {
 		return
 	}
 	r.events = append(r.events, event)
+}
+
+// mute says whether messages are to be kept.
+func (r *recorder) mute(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.muted = on
+}
+
+// isMessage says whether an event is a message as it stood on the wire.
+func isMessage(event exec.Event) bool {
+	switch event.(type) {
+	case servers.FrameSent, servers.FrameReceived:
+		return true
+	}
+	return false
 }
 
 // essential events are kept whatever the flood.
@@ -166,6 +207,7 @@ func (r *recorder) run(name string, began time.Time) *Run {
 	return &Run{
 		Name: name, Began: began, Events: append([]exec.Event(nil), r.events...),
 		Exchanges: exchangesOf(r.events), Marks: make(map[string]time.Time),
+		StderrLines: r.stderrLines, StderrBytes: r.stderrBytes,
 		Flood: r.flood.longest, Foreign: r.flood.all,
 	}
 }
@@ -192,6 +234,10 @@ func exchangesOf(events []exec.Event) []*Exchange {
 			}
 			exchange.Frame, exchange.Result, exchange.Error = e.Bytes, head.result, head.err
 			exchange.Line, exchange.Took = e.Line, e.At.Sub(exchange.At)
+		case servers.OddFrame:
+			if exchange := open[strings.Trim(readHead(e.Bytes).id, `"`)]; exchange != nil && e.Class == servers.ClassIDLate {
+				exchange.late = true
+			}
 		}
 	}
 	return list
@@ -254,7 +300,7 @@ func EventsOf[T exec.Event](r *Run) []T {
 // Runs are the runs that were made, in order.
 func (e *Evidence) Runs() []*Run {
 	var runs []*Run
-	for _, run := range []*Run{e.Clean, e.Probe} {
+	for _, run := range []*Run{e.Clean, e.Probe, e.Again} {
 		if run != nil {
 			runs = append(runs, run)
 		}

@@ -18,8 +18,8 @@ import (
 type Options struct {
 	// Calls are real calls to make in the clean run.
 	Calls []Call
-	// Repeat is how often the server is started for its start-up time; zero and one
-	// mean that the clean run's time is all there is.
+	// Repeat is how often the server is started once more for its start-up time; zero
+	// means that the clean run's time is all there is.
 	Repeat int
 	// Limit bounds the handshake, and tools/list; zero means 30 s.
 	Limit time.Duration
@@ -40,6 +40,9 @@ type Options struct {
 
 	// idle and quiet replace the two waits where they are not zero.
 	idle, quiet time.Duration
+	// answer replaces the time within which a request must be answered, where it is
+	// not zero.
+	answer time.Duration
 }
 
 // Call is a real call that the user asks for.
@@ -100,7 +103,12 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	e.Node = nodeVersion(ctx, e)
 	if ctx.Err() == nil && e.Handshaken() {
 		o.doing(server, "starting it again, to probe it")
-		e.Probe = o.probingRun(ctx, e)
+		e.Probe = o.probingRun(ctx, e, false)
+		if _, ready := e.Probe.Marks["ready"]; !ready && ctx.Err() == nil {
+			o.doing(server, "starting it again, to probe it gently")
+			e.Again = o.probingRun(ctx, e, true)
+		}
+		e.Starts = o.repeat(ctx, e)
 	}
 	return e
 }
@@ -120,57 +128,59 @@ func (o Options) limit() time.Duration {
 
 // cleanRun is the server's life as a well-behaved client sees it.
 func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
-	record, bus, began := &recorder{}, &exec.Bus{}, time.Now()
-	bus.Subscribe(record.take)
+	life := newLife("clean")
+	stop := life.lookBefore(o.limit())
 	session, err := servers.Connect(ctx, e.Server, e.Launch, servers.Options{
-		Bus: bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version,
+		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version,
 	})
-	marks := make(map[string]time.Time)
-	var (
-		idle *ProcessSample
-		tree []Process
-	)
-	if err == nil {
-		o.askClean(ctx, session)
-		e.Calls = o.makeCalls(ctx, session, bus)
-		tree = processTree(session.PID)
-		marks["idle-begin"] = time.Now()
-		idle = sampleProcess(ctx, session.PID, cmp.Or(o.idle, IdleWait))
-		marks["idle-end"] = time.Now()
-		session.Close(ctx)
+	stop()
+	if err != nil {
+		run := life.end(ctx)
+		if !errors.As(err, &run.Failure) {
+			run.Failure = &servers.Failure{Server: e.Server.Name, Reason: err}
+		}
+		if endedByItself(run.Failure) {
+			run.Ended = run.Failure
+		}
+		return run
 	}
-	run := record.run("clean", began)
-	run.Marks, run.Idle, run.Tree = marks, idle, tree
-	if err == nil {
-		run.Protocol = session.Protocol
-	} else if !errors.As(err, &run.Failure) {
-		run.Failure = &servers.Failure{Server: e.Server.Name, Reason: err}
-	}
+	life.watch.note()
+	o.askClean(ctx, session)
+	e.Calls = o.makeCalls(ctx, session, life.bus)
+	tree := processTree(session.PID)
+	life.mark("idle-begin")
+	idle := sampleProcess(ctx, session.PID, cmp.Or(o.idle, IdleWait))
+	life.mark("idle-end")
+	speed := o.measure(ctx, session, life)
+	life.watch.note()
+	ended := session.Wire().Failure()
+	session.Close(ctx)
+	run := life.end(ctx)
+	run.Protocol, run.Tree, run.Idle, run.Speed, run.Ended = session.Protocol, tree, idle, speed, ended
 	return run
 }
 
 // askClean asks what every server must answer, and what none can.
 func (o Options) askClean(ctx context.Context, session *servers.Session) {
-	wire := session.Wire()
-	ask(ctx, wire, "ping", nil)
-	ask(ctx, wire, "tools/list", nil) // a second time: it should not change
-	if session.Capabilities.Resources != nil {
-		ask(ctx, wire, "resources/list", nil)
+	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= modernRevision}
+	if !p.modern {
+		p.ask(ctx, "ping", nil)
 	}
-	if session.Capabilities.Prompts != nil {
-		ask(ctx, wire, "prompts/list", nil)
+	for _, method := range []string{
+		"tools/list", // a second time: it should not change
+		"resources/list", "prompts/list", noSuchMethod,
+	} {
+		p.ask(ctx, method, p.params(nil))
 	}
-	ask(ctx, wire, noSuchMethod, nil)
-	ask(ctx, wire, "tools/call", map[string]any{"name": noSuchTool, "arguments": map[string]any{}})
-	ask(ctx, wire, "tools/call", map[string]any{"arguments": map[string]any{}})
+	p.ask(ctx, "tools/call", p.params(map[string]any{"name": noSuchTool, "arguments": map[string]any{}}))
+	p.ask(ctx, "tools/call", p.params(map[string]any{"arguments": map[string]any{}}))
 }
 
 // ask makes one bounded request. What came of it is in the events.
-func ask(ctx context.Context, wire *servers.Wire, method string, params any) (answered bool) {
-	bounded, cancel := context.WithTimeout(ctx, answerLimit)
+func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, params any) {
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, answerLimit))
 	defer cancel()
-	_, err := wire.Request(bounded, method, params)
-	return err == nil
+	_, _ = wire.Request(bounded, method, params)
 }
 
 // makeCalls makes the calls that the user asked for, through the one Executor.
@@ -183,94 +193,35 @@ func (o Options) makeCalls(ctx context.Context, session *servers.Session, bus *e
 		if call.Server != "" && call.Server != session.Name {
 			continue
 		}
-		result := executor.Call(ctx, exec.Call{Tool: call.Tool, Arguments: call.Arguments})
+		result := o.besidePing(ctx, session, func() *exec.Result {
+			return executor.Call(ctx, exec.Call{Tool: call.Tool, Arguments: call.Arguments})
+		})
 		runs = append(runs, &CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result})
 	}
 	return runs
 }
 
-// probingRun is the server's life under a client that is not kind: the other era's
-// first message, requests out of turn, garbage, and a signal.
-func (o Options) probingRun(ctx context.Context, e *Evidence) *Run {
-	record, bus, began := &recorder{}, &exec.Bus{}, time.Now()
-	bus.Subscribe(record.take)
-	marks := make(map[string]time.Time)
-	wire, err := servers.Dial(e.Server, e.Launch, servers.WireOptions{Bus: bus})
-	if err != nil {
-		run := record.run("probing", began)
-		errors.As(err, &run.Failure)
-		return run
-	}
-	o.probe(ctx, wire, marks)
-	pending := wire.Pending()
-	failure := wire.Failure()
-	wire.Close(ctx)
-	run := record.run("probing", began)
-	run.Marks, run.Failure, run.Pending = marks, failure, pending
-	return run
-}
+// besideAfter is how long a call runs before a ping is sent beside it.
+const besideAfter = 100 * time.Millisecond
 
-// probe asks the questions of the probing run; it stops where the server does.
-func (o Options) probe(ctx context.Context, wire *servers.Wire, marks map[string]time.Time) {
-	bounded, cancel := context.WithTimeout(ctx, discoverLimit)
-	_, _ = wire.Request(bounded, "server/discover", modernParams(o.Version))
-	cancel()
-	ask(ctx, wire, "tools/list", nil) // before initialize
-	if !o.shakeHands(ctx, wire, "1999-01-01") && !o.shakeHands(ctx, wire, "2025-11-25") {
-		return
+// besidePing makes a call and, where it takes time, a ping meanwhile: a server
+// should answer that at once.
+func (o Options) besidePing(ctx context.Context, session *servers.Session, call func() *exec.Result) *exec.Result {
+	if session.Protocol >= modernRevision {
+		return call()
 	}
-	marks["garbage"] = time.Now()
-	_ = wire.WriteLine(ctx, []byte("this line is not JSON-RPC"))
-	if !ask(ctx, wire, "ping", nil) {
-		return
-	}
-	marks["notification"] = time.Now()
-	_ = wire.Notify(ctx, "notifications/toolx/unknown", nil)
-	ask(ctx, wire, "tools/list", map[string]any{"cursor": noSuchCursor})
-	o.burst(ctx, wire, marks)
-	quiet(ctx, cmp.Or(o.quiet, probeWait))
-	marks["terminate"] = time.Now()
-	wire.Terminate()
-	bounded, cancel = context.WithTimeout(ctx, endLimit)
-	defer cancel()
-	if wire.Exited(bounded) {
-		marks["terminated"] = time.Now()
-	}
-}
-
-// shakeHands offers a revision and says whether the server agreed to anything.
-func (o Options) shakeHands(ctx context.Context, wire *servers.Wire, revision string) bool {
-	bounded, cancel := context.WithTimeout(ctx, o.limit())
-	defer cancel()
-	answer, err := wire.Request(bounded, "initialize", map[string]any{
-		"protocolVersion": revision,
-		"capabilities":    map[string]any{},
-		"clientInfo":      map[string]any{"name": "toolx", "version": o.Version},
-	})
-	if err != nil || answer.Error != nil {
-		return false
-	}
-	return wire.Notify(ctx, "notifications/initialized", nil) == nil
-}
-
-// burst sends eight pings at once.
-func (o Options) burst(ctx context.Context, wire *servers.Wire, marks map[string]time.Time) {
-	marks["burst"] = time.Now()
+	running, done := context.WithCancel(ctx)
 	var wait sync.WaitGroup
-	for range 8 {
-		wait.Go(func() { ask(ctx, wire, "ping", nil) })
-	}
+	wait.Go(func() {
+		quiet(running, besideAfter)
+		if running.Err() == nil {
+			o.ask(ctx, session.Wire(), "ping", nil)
+		}
+	})
+	result := call()
+	done()
 	wait.Wait()
-	marks["burst-end"] = time.Now()
-}
-
-// modernParams are the params of MCP 2026-07-28's probe.
-func modernParams(version string) map[string]any {
-	return map[string]any{"_meta": map[string]any{
-		"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
-		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
-		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "toolx", "version": version},
-	}}
+	return result
 }
 
 // quiet waits for d, or ctx's end.

@@ -1,0 +1,103 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// life is a run that is under way: what is recorded of it, and by whom.
+type life struct {
+	name   string
+	began  time.Time
+	bus    *exec.Bus
+	record *recorder
+	watch  *watcher
+	marks  map[string]time.Time
+	stuck  *ProcessState
+}
+
+func newLife(name string) *life {
+	l := &life{
+		name: name, began: time.Now(), bus: &exec.Bus{},
+		record: &recorder{}, watch: &watcher{}, marks: make(map[string]time.Time),
+	}
+	l.bus.Subscribe(l.record.take)
+	l.bus.Subscribe(l.watch.take)
+	return l
+}
+
+// mark notes that the doctor does something now.
+func (l *life) mark(name string) { l.marks[name] = time.Now() }
+
+// stuckMargin is how long before the end of a time limit a process is looked at:
+// when the limit is over, it is being ended.
+const stuckMargin = 50 * time.Millisecond
+
+// lookBefore notes what the process is doing shortly before limit is over, unless
+// the returned function is called first. That function returns when nothing more
+// is noted.
+func (l *life) lookBefore(limit time.Duration) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		quiet(ctx, limit-min(stuckMargin, limit/10))
+		if ctx.Err() == nil {
+			l.watch.note()
+			l.stuck = l.watch.state()
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// end sweeps up behind the server, whose process must have ended, and makes the
+// run of what was recorded.
+func (l *life) end(ctx context.Context) *Run {
+	orphans := l.watch.sweep(ctx)
+	run := l.record.run(l.name, l.began)
+	run.Marks, run.Orphans, run.Stuck = l.marks, orphans, l.stuck
+	return run
+}
+
+// Start is one further start of a server, timed.
+type Start struct {
+	Initialize time.Duration // from the start of the process to the answer to initialize
+	Err        error         // why there was no session
+}
+
+// repeat starts the server again as often as was asked for, up to the first start
+// that fails.
+func (o Options) repeat(ctx context.Context, e *Evidence) []Start {
+	var starts []Start
+	for len(starts) < o.Repeat && ctx.Err() == nil {
+		o.doing(e.Server, "starting it again, for the time it takes")
+		start := o.start(ctx, e)
+		starts = append(starts, start)
+		if start.Err != nil {
+			break
+		}
+	}
+	return starts
+}
+
+func (o Options) start(ctx context.Context, e *Evidence) Start {
+	life := newLife("start")
+	session, err := servers.Connect(ctx, e.Server, e.Launch, servers.Options{
+		Bus: life.bus, StartTimeout: o.limit(), Version: o.Version,
+	})
+	if err != nil {
+		life.watch.sweep(ctx)
+		return Start{Err: err}
+	}
+	life.watch.note()
+	session.Close(ctx)
+	life.watch.sweep(ctx)
+	ms := session.Timing.StartMS + session.Timing.InitializeMS
+	return Start{Initialize: time.Duration(ms * float64(time.Millisecond))}
+}

@@ -1,0 +1,50 @@
+package doctor
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestCausesAreJudgedBeforeTheirConsequences(t *testing.T) {
+	for _, one := range []struct {
+		name   string
+		checks []Check
+		want   []string
+	}{
+		{"the table's order stays", []Check{{ID: "a"}, {ID: "b"}, {ID: "c"}}, []string{"a", "b", "c"}},
+		{"a later cause comes first", []Check{{ID: "a", After: []string{"c"}}, {ID: "b"}, {ID: "c"}}, []string{"c", "a", "b"}},
+		{"causes of causes", []Check{{ID: "a", After: []string{"b"}}, {ID: "b", After: []string{"c"}}, {ID: "c"}}, []string{"c", "b", "a"}},
+		{"an unknown cause is none", []Check{{ID: "a", After: []string{"x"}}, {ID: "b"}}, []string{"a", "b"}},
+		{"a circle ends", []Check{{ID: "a", After: []string{"b"}}, {ID: "b", After: []string{"a"}}}, []string{"b", "a"}},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			var got []string
+			for _, check := range byCause(one.checks) {
+				got = append(got, check.ID)
+			}
+			if !slices.Equal(got, one.want) {
+				t.Errorf("judged in the order %v, want %v", got, one.want)
+			}
+		})
+	}
+}
+
+func TestNoCheckWaitsForItself(t *testing.T) {
+	place := positions(byCause(Checks()))
+	for _, check := range Checks() {
+		for _, id := range check.After {
+			if at, known := place[id]; known && at > place[check.ID] {
+				t.Errorf("%s and %s each wait for the other", check.ID, id)
+			}
+		}
+	}
+}
+
+func TestResultsKeepTheTablesOrder(t *testing.T) {
+	results := []CheckResult{{ID: "b", Server: "x"}, {ID: "a", Server: "x"}, {ID: "b", Server: "w"}, {ID: "a", Server: "w"}, {ID: "c"}}
+	sortResults(results, []Check{{ID: "a"}, {ID: "b"}, {ID: "c"}})
+	want := []CheckResult{{ID: "a", Server: "x"}, {ID: "b", Server: "x"}, {ID: "a", Server: "w"}, {ID: "b", Server: "w"}, {ID: "c"}}
+	if !slices.Equal(results, want) {
+		t.Errorf("results are in the order %v, want %v", results, want)
+	}
+}

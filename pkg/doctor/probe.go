@@ -1,0 +1,172 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+
+	"toolx/pkg/servers"
+)
+
+// modernRevision is the first revision of MCP without a handshake.
+const modernRevision = "2026-07-28"
+
+// The revisions that the probing run offers: one that never was, and one that every
+// server of today's knows.
+const (
+	inventedRevision = "1999-01-01"
+	commonRevision   = "2025-11-25"
+)
+
+// prober asks what no client asks, in the probing run.
+type prober struct {
+	Options
+	*life
+	wire *servers.Wire
+	// modern says that the server has no handshake, so that each request needs
+	// metadata, and that there is no ping.
+	modern bool
+}
+
+// probingRun is the server's life under a client that is not kind: the other era's
+// first message, requests out of turn, garbage, and a signal. A gentle one leaves
+// out what comes before the handshake.
+func (o Options) probingRun(ctx context.Context, e *Evidence, gentle bool) *Run {
+	life := newLife("probing")
+	wire, err := servers.Dial(e.Server, e.Launch, servers.WireOptions{Bus: life.bus})
+	if err != nil {
+		run := life.end(ctx)
+		errors.As(err, &run.Failure)
+		return run
+	}
+	p := &prober{Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= modernRevision}
+	p.probe(ctx, gentle)
+	ended, pending := wire.Failure(), wire.Pending()
+	if _, ready := life.marks["ready"]; ready && ended == nil {
+		life.watch.note()
+		p.terminate(ctx)
+	}
+	wire.Close(ctx)
+	run := life.end(ctx)
+	run.Failure, run.Ended, run.Pending = ended, ended, pending
+	return run
+}
+
+// probe asks the questions of the probing run; it stops where the server does.
+func (p *prober) probe(ctx context.Context, gentle bool) {
+	if !gentle {
+		p.beforeHandshake(ctx)
+	}
+	if !p.modern && !p.shakeHands(ctx, inventedRevision) && !p.shakeHands(ctx, commonRevision) {
+		return
+	}
+	p.mark("ready")
+	p.watch.note()
+	p.ask(ctx, "tools/list", p.params(map[string]any{"cursor": noSuchCursor}))
+	p.burst(ctx)
+	p.mark("notification")
+	_ = p.wire.Notify(ctx, "notifications/toolx/unknown", nil)
+	p.mark("garbage")
+	_ = p.wire.WriteLine(ctx, []byte("this line is not JSON-RPC"))
+	quiet(ctx, cmp.Or(p.quiet, probeWait))
+	p.alive(ctx)
+}
+
+// beforeHandshake asks what a client of the other era asks first, and what must
+// wait for the handshake.
+func (p *prober) beforeHandshake(ctx context.Context) {
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(p.answer, discoverLimit))
+	defer cancel()
+	answer, err := p.wire.Request(bounded, "server/discover", modernParams(p.Version, modernRevision))
+	if err == nil && answer.Error == nil && supportedVersions(answer.Result) != nil {
+		p.ask(ctx, "server/discover", modernParams(p.Version, inventedRevision))
+	}
+	if !p.modern {
+		p.ask(ctx, "tools/list", nil)
+	}
+}
+
+// ask makes one bounded request. What came of it is in the events.
+func (p *prober) ask(ctx context.Context, method string, params any) {
+	p.Options.ask(ctx, p.wire, method, params)
+}
+
+// alive asks for the simplest answer that there is.
+func (p *prober) alive(ctx context.Context) {
+	if p.modern {
+		p.ask(ctx, "server/discover", modernParams(p.Version, modernRevision))
+		return
+	}
+	p.ask(ctx, "ping", nil)
+}
+
+// params are params as the server's era wants them; nil leaves them out.
+func (p *prober) params(params map[string]any) any {
+	switch {
+	case p.modern:
+		return withMeta(p.Version, params)
+	case params == nil:
+		return nil
+	}
+	return params
+}
+
+// shakeHands offers a revision and says whether the server agreed to anything.
+func (p *prober) shakeHands(ctx context.Context, revision string) bool {
+	bounded, cancel := context.WithTimeout(ctx, p.limit())
+	defer cancel()
+	answer, err := p.wire.Request(bounded, "initialize", map[string]any{
+		"protocolVersion": revision,
+		"capabilities":    map[string]any{},
+		"clientInfo":      map[string]any{"name": "toolx", "version": p.Version},
+	})
+	if err != nil || answer.Error != nil {
+		return false
+	}
+	return p.wire.Notify(ctx, "notifications/initialized", nil) == nil
+}
+
+// burst asks for eight signs of life at once.
+func (p *prober) burst(ctx context.Context) {
+	p.mark("burst")
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() { p.alive(ctx) })
+	}
+	wait.Wait()
+	p.mark("burst-end")
+}
+
+// terminate sends the signal by which systems end programs, and sees what comes of
+// it.
+func (p *prober) terminate(ctx context.Context) {
+	p.mark("terminate")
+	p.wire.Terminate()
+	bounded, cancel := context.WithTimeout(ctx, endLimit)
+	defer cancel()
+	switch {
+	case p.wire.Exited(bounded):
+		p.mark("terminated")
+	case ctx.Err() == nil:
+		p.mark("survived")
+	}
+}
+
+// modernParams are the params of MCP 2026-07-28's probe, naming a revision.
+func modernParams(version, revision string) map[string]any {
+	return map[string]any{"_meta": map[string]any{
+		"io.modelcontextprotocol/protocolVersion":    revision,
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "toolx", "version": version},
+	}}
+}
+
+// withMeta adds to params what every request of MCP 2026-07-28 carries.
+func withMeta(version string, params map[string]any) map[string]any {
+	all := modernParams(version, modernRevision)
+	for name, value := range params {
+		all[name] = value
+	}
+	return all
+}

@@ -1,0 +1,274 @@
+package doctor
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clockTick is the unit of processor time in /proc: USER_HZ, which is 100 on every
+// architecture that Go runs on.
+const clockTick = 10 * time.Millisecond
+
+// sampleProcess measures the process and all that descend from it while they are
+// left alone for d. It is nil where the process was gone before d was over.
+func sampleProcess(ctx context.Context, pid int, d time.Duration) *ProcessSample {
+	began := time.Now()
+	first := cpuOf(processTree(pid))
+	quiet(ctx, d/2)
+	middle := cpuOf(processTree(pid))
+	quiet(ctx, d-time.Since(began))
+	tree := processTree(pid)
+	if len(tree) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	last := cpuOf(tree)
+	s := &ProcessSample{
+		Over: time.Since(began), Processes: len(tree),
+		CPU: max(0, last-first), Settled: max(0, last-middle), Listening: listening(tree),
+	}
+	for _, process := range tree {
+		s.RSS += residentOf(process.PID)
+	}
+	return s
+}
+
+// residentOf is how much memory a process has in use, in bytes.
+func residentOf(pid int) int64 {
+	statm, _ := os.ReadFile(procPath(pid, "statm")) // gone: none
+	fields := strings.Fields(string(statm))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
+	return pages * int64(os.Getpagesize())
+}
+
+// treeMemory is how much memory a process and its descendants have in use; zero
+// where they are gone.
+func treeMemory(pid int) (bytes int64) {
+	for _, process := range processTree(pid) {
+		bytes += residentOf(process.PID)
+	}
+	return bytes
+}
+
+// cpuOf is the processor time that the processes of a tree have used, and those of
+// their children that have ended.
+func cpuOf(tree []Process) (used time.Duration) {
+	for _, process := range tree {
+		if stat, ok := readStat(process.PID); ok {
+			used += stat.used
+		}
+	}
+	return used
+}
+
+// procStat is what toolx reads of /proc/PID/stat (man 5 proc).
+type procStat struct {
+	state   string
+	group   int
+	used    time.Duration
+	started uint64
+}
+
+// readStat reads a process's stat. The name in it is in parentheses and may hold
+// any character; fields are counted from behind it.
+func readStat(pid int) (procStat, bool) {
+	text, err := os.ReadFile(procPath(pid, "stat"))
+	if err != nil {
+		return procStat{}, false
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 20 {
+		return procStat{}, false
+	}
+	stat := procStat{state: fields[0]}
+	stat.group, _ = strconv.Atoi(fields[2])
+	for _, field := range fields[11:15] { // utime, stime, cutime, cstime
+		ticks, _ := strconv.ParseInt(field, 10, 64)
+		stat.used += time.Duration(ticks) * clockTick
+	}
+	stat.started, _ = strconv.ParseUint(fields[19], 10, 64)
+	return stat, true
+}
+
+func procPath(pid int, name string) string {
+	return filepath.Join("/proc", strconv.Itoa(pid), name)
+}
+
+// stateOf says what a process is doing.
+func stateOf(pid int) *ProcessState {
+	stat, ok := readStat(pid)
+	if !ok {
+		return nil
+	}
+	meaning := map[string]string{
+		"R": "running", "S": "sleeping", "D": "waiting for a disk or a network file system",
+		"T": "stopped by a signal", "t": "stopped by a debugger", "Z": "ended, not yet collected", "I": "idle",
+	}[stat.state]
+	state := &ProcessState{State: fmt.Sprintf("%s (%s)", stat.state, cmp.Or(meaning, "unknown"))}
+	if wait, err := os.ReadFile(procPath(pid, "wchan")); err == nil && string(wait) != "0" {
+		state.Wait = string(wait)
+	}
+	return state
+}
+
+// births notes the start of each process of a tree, and of the group that its first
+// process leads.
+func births(pid int) []birth {
+	var found []birth
+	for _, process := range processTree(pid) {
+		if stat, ok := readStat(process.PID); ok {
+			found = append(found, birth{process.PID, stat.started})
+		}
+	}
+	for _, member := range groupMembers(pid) {
+		if !slices.Contains(found, member) {
+			found = append(found, member)
+		}
+	}
+	return found
+}
+
+// groupMembers are the living processes of a process group.
+func groupMembers(group int) []birth {
+	var members []birth
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			continue
+		}
+		if stat, ok := readStat(pid); ok && stat.group == group && stat.state != "Z" {
+			members = append(members, birth{pid, stat.started})
+		}
+	}
+	return members
+}
+
+// alive says whether the process still is the same one, and runs.
+func (b birth) alive() bool {
+	stat, ok := readStat(b.pid)
+	return ok && stat.started == b.started && stat.state != "Z"
+}
+
+// process is what can be told of a living process.
+func (b birth) process() Process {
+	command, _ := os.ReadFile(procPath(b.pid, "cmdline")) // gone: nothing to tell
+	return Process{PID: b.pid, Command: splitArguments(command)}
+}
+
+// kill ends the process. FindProcess holds on to it by a descriptor, so that its
+// number cannot pass to another between the question and the signal.
+func (b birth) kill() {
+	process, err := os.FindProcess(b.pid)
+	if err != nil {
+		return
+	}
+	defer func() { _ = process.Release() }()
+	if b.alive() {
+		_ = process.Kill()
+	}
+}
+
+// pipesOf are the pipes that a process has as its stdout and stderr, by their names
+// in /proc ("pipe:[4026]").
+func pipesOf(pid int) map[string]string {
+	pipes := make(map[string]string)
+	for name, fd := range map[string]string{"stdout": "fd/1", "stderr": "fd/2"} {
+		if target, err := os.Readlink(procPath(pid, fd)); err == nil && strings.HasPrefix(target, "pipe:") {
+			pipes[target] = name
+		}
+	}
+	return pipes
+}
+
+// holds says which of pipes a process has open.
+func holds(pid int, pipes map[string]string) []string {
+	var held []string
+	for target := range openFiles(pid) {
+		if name := pipes[target]; name != "" && !slices.Contains(held, name) {
+			held = append(held, name)
+		}
+	}
+	slices.Sort(held)
+	return held
+}
+
+// openFiles are what the descriptors of a process lead to; none where that may not
+// be seen.
+func openFiles(pid int) map[string]bool {
+	files := make(map[string]bool)
+	entries, _ := os.ReadDir(procPath(pid, "fd"))
+	for _, entry := range entries {
+		if target, err := os.Readlink(filepath.Join(procPath(pid, "fd"), entry.Name())); err == nil {
+			files[target] = true
+		}
+	}
+	return files
+}
+
+// listening are the addresses on which the processes of a tree accept TCP
+// connections, each with the process that does.
+func listening(tree []Process) []string {
+	if len(tree) == 0 {
+		return nil
+	}
+	owners := make(map[string]int) // "socket:[4026]"
+	for _, process := range tree {
+		for target := range openFiles(process.PID) {
+			if _, known := owners[target]; !known && strings.HasPrefix(target, "socket:") {
+				owners[target] = process.PID
+			}
+		}
+	}
+	var found []string
+	for _, table := range []string{"net/tcp", "net/tcp6"} {
+		file, err := os.Open(procPath(tree[0].PID, table))
+		if err != nil {
+			continue
+		}
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			if address, inode, ok := listener(lines.Text()); ok && owners["socket:["+inode+"]"] != 0 {
+				found = append(found, fmt.Sprintf("%s (pid %d)", address, owners["socket:["+inode+"]"]))
+			}
+		}
+		_ = file.Close()
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// listener reads one line of /proc/net/tcp or tcp6; ok is false where it is no
+// socket that listens.
+func listener(text string) (address netip.AddrPort, inode string, ok bool) {
+	const listens = "0A"
+	fields := strings.Fields(text)
+	if len(fields) < 10 || fields[3] != listens {
+		return netip.AddrPort{}, "", false
+	}
+	host, port, _ := strings.Cut(fields[1], ":")
+	raw, err := hex.DecodeString(host)
+	number, portErr := strconv.ParseUint(port, 16, 16)
+	if err != nil || portErr != nil || len(raw)%4 != 0 {
+		return netip.AddrPort{}, "", false
+	}
+	for word := raw; len(word) > 0; word = word[4:] {
+		// The kernel prints each word as a number in its own order of bytes.
+		binary.BigEndian.PutUint32(word, binary.NativeEndian.Uint32(word))
+	}
+	ip, ok := netip.AddrFromSlice(raw)
+	return netip.AddrPortFrom(ip.Unmap(), uint16(number)), fields[9], ok
+}

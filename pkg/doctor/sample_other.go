@@ -1,0 +1,35 @@
+//go:build !linux
+
+package doctor
+
+import (
+	"context"
+	"time"
+)
+
+// Only Linux tells of processes without starting another program: elsewhere the
+// functions below know nothing, and what needs them is skipped.
+
+// sampleProcess waits and measures nothing.
+func sampleProcess(ctx context.Context, _ int, d time.Duration) *ProcessSample {
+	quiet(ctx, d)
+	return nil
+}
+
+func treeMemory(int) int64 { return 0 }
+
+func stateOf(int) *ProcessState { return nil }
+
+func births(int) []birth { return nil }
+
+func groupMembers(int) []birth { return nil }
+
+func (b birth) alive() bool { return false }
+
+func (b birth) process() Process { return Process{PID: b.pid} }
+
+func (b birth) kill() {}
+
+func pipesOf(int) map[string]string { return nil }
+
+func holds(int, map[string]string) []string { return nil }

@@ -1,0 +1,82 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"toolx/pkg/servers"
+)
+
+// Speed is what was measured of a server's answers, one request after the other.
+type Speed struct {
+	Pings     []time.Duration
+	Lists     []time.Duration // of tools/list
+	ListBytes int             // of its answer
+	// Flood is how many pings were sent to see whether memory grows, zero where none
+	// were; Before and After are what the process tree used, in bytes.
+	Flood         int
+	Before, After int64
+}
+
+// The bounds of measuring: a server that is fast is measured in a few milliseconds,
+// and one that is slow is not waited for.
+const (
+	measuredPings = 100
+	measuredLists = 20
+	measureTime   = 250 * time.Millisecond
+	floodPings    = 1000
+	floodTime     = 3 * time.Second
+)
+
+// measure times answers. The messages are not recorded: they would say nothing new.
+// A server whose stdout is not clean is not measured, since its lines would be
+// counted again and again.
+func (o Options) measure(ctx context.Context, session *servers.Session, life *life) *Speed {
+	if life.record.polluted() > 0 || session.Protocol >= modernRevision {
+		return nil
+	}
+	wire := session.Wire()
+	if wire.Failure() != nil {
+		return nil
+	}
+	life.record.mute(true)
+	defer life.record.mute(false)
+	speed := &Speed{}
+	speed.Pings, _ = times(ctx, wire, "ping", measuredPings, measureTime)
+	speed.Lists, speed.ListBytes = times(ctx, wire, "tools/list", measuredLists, measureTime)
+	if o.Repeat > 0 {
+		speed.Before = treeMemory(session.PID)
+		many, _ := times(ctx, wire, "ping", floodPings, floodTime)
+		speed.Flood, speed.After = len(many), treeMemory(session.PID)
+	}
+	return speed
+}
+
+// times makes up to n requests within a time and returns how long each took, and
+// the size of the last answer. It stops at the first that is refused or not
+// answered.
+func times(ctx context.Context, wire *servers.Wire, method string, n int, within time.Duration) (took []time.Duration, size int) {
+	bounded, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	for began := time.Now(); len(took) < n && time.Since(began) < within; {
+		answer, err := wire.Request(bounded, method, nil)
+		if err != nil || answer.Error != nil {
+			break
+		}
+		took, size = append(took, answer.Took), len(answer.Frame)
+	}
+	return took, size
+}
+
+// noSpeed says why the answers of the clean run were not timed.
+func noSpeed(e *Evidence) string {
+	switch {
+	case !e.Handshaken():
+		return "there was no handshake"
+	case e.modern():
+		return "servers without a handshake have no ping"
+	case e.Clean.Ended != nil:
+		return "the server ended before it was measured"
+	}
+	return "its stdout is not clean, so it was not measured"
+}

@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// watcher keeps an eye on the processes of one run. What a server started is known
+// by its parents while they live, and by the server's process group afterwards: a
+// process that left both before note was called is not seen. Outside Linux it sees
+// nothing.
+type watcher struct {
+	mu      sync.Mutex
+	pid     int
+	known   []birth
+	pipes   map[string]string
+	orphans []Orphan
+}
+
+// take notices the server's process, and who holds its pipes when it has ended.
+func (w *watcher) take(event exec.Event) {
+	switch e := event.(type) {
+	case servers.ProcessStarted:
+		w.mu.Lock()
+		w.pid = e.PID
+		w.mu.Unlock()
+	case servers.PipeHeld:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.look()
+	}
+}
+
+// note remembers the processes that the server consists of now. A server that has
+// not been started, or has ended, has none.
+func (w *watcher) note() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pid == 0 {
+		return
+	}
+	for _, found := range births(w.pid) {
+		if !slices.Contains(w.known, found) {
+			w.known = append(w.known, found)
+		}
+	}
+	if pipes := pipesOf(w.pid); len(pipes) > 0 {
+		w.pipes = pipes
+	}
+}
+
+// state is what the server's process does now, nil where that cannot be told.
+func (w *watcher) state() *ProcessState {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pid == 0 {
+		return nil
+	}
+	return stateOf(w.pid)
+}
+
+// look adds the processes that are alive although the server is not. w.mu is held.
+func (w *watcher) look() {
+	for _, one := range w.alive() {
+		process := one.process()
+		at := slices.IndexFunc(w.orphans, func(o Orphan) bool { return o.PID == process.PID })
+		if at < 0 {
+			w.orphans = append(w.orphans, Orphan{Process: process, Holds: holds(one.pid, w.pipes)})
+		}
+	}
+}
+
+// alive are the processes that the server has left.
+func (w *watcher) alive() []birth {
+	if w.pid == 0 {
+		return nil
+	}
+	var left []birth
+	for _, one := range append(groupMembers(w.pid), w.known...) {
+		if one.pid != w.pid && !slices.Contains(left, one) && one.alive() {
+			left = append(left, one)
+		}
+	}
+	return left
+}
+
+// orphanGrace is how long the processes of a server that has ended may take to end
+// as well: a wrapper is often gone a moment before what it wraps.
+const orphanGrace = 300 * time.Millisecond
+
+// sweep returns what outlived the server, and ends it: the doctor leaves nothing
+// behind. The server's own process must have ended.
+func (w *watcher) sweep(ctx context.Context) []Orphan {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	bounded, cancel := context.WithTimeout(ctx, orphanGrace)
+	defer cancel()
+	for len(w.alive()) > 0 && bounded.Err() == nil {
+		quiet(bounded, 5*time.Millisecond)
+	}
+	w.look()
+	for _, one := range w.alive() {
+		one.kill()
+	}
+	return w.orphans
+}
