@@ -175,6 +175,16 @@ func compileError(doc any, err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), schemaURL, ""))
 }
 
+// SchemaError says that a schema is not one by the meta-schema of its dialect.
+type SchemaError struct {
+	// Pointer is the JSON pointer to what is wrong, counted from the schema.
+	Pointer string
+	text    string
+}
+
+// Error is the problem in one line: "'#/properties/level/type' must be …".
+func (e *SchemaError) Error() string { return e.text }
+
 // metaError is the first leaf of what the meta-schema found.
 func metaError(doc any, err *jsonschema.ValidationError) error {
 	for len(err.Causes) > 0 {
@@ -186,7 +196,11 @@ func metaError(doc any, err *jsonschema.ValidationError) error {
 	}
 	leaf := problemOf(err, valueAt(doc, err.InstanceLocation))
 	leaf.Path = where
-	return errors.New(leaf.String())
+	var pointer strings.Builder
+	for _, token := range err.InstanceLocation {
+		pointer.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
+	}
+	return &SchemaError{Pointer: pointer.String(), text: leaf.String()}
 }
 
 // schemaGraph is every compiled schema that validation can reach.

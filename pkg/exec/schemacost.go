@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// ErrSchemaTooLarge says that a schema would take unreasonably long to compile. It
+// may be valid all the same.
+var ErrSchemaTooLarge = errors.New("it is too large to be compiled")
+
 // checkCompileWork refuses a schema that would take unreasonably long to
 // compile. The compiler cannot be stopped, and some of its steps are quadratic:
 // it finds each schema in a list of all, copies the way to each of them, and
@@ -20,7 +24,7 @@ func checkCompileWork(doc any) error {
 	}
 	cost.add(doc, 0, 0)
 	if cost.nanoseconds() > maxCompileWork {
-		return errors.New("it is too large to be compiled")
+		return ErrSchemaTooLarge
 	}
 	return nil
 }

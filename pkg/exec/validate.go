@@ -251,6 +251,31 @@ func (s *Schema) Check(arguments json.RawMessage) (problems []Problem, unknown [
 	return report.sorted(), report.unknown, nil
 }
 
+// CheckValue holds any JSON value against the schema, such as structuredContent
+// against an outputSchema, and reports all problems at once. An error means that the
+// schema could not judge, as for Check.
+func (s *Schema) CheckValue(raw json.RawMessage) ([]Problem, error) {
+	if err := checkJSON(raw); err != nil {
+		return []Problem{{Reason: ReasonSyntax, Expected: "JSON", Given: givenText(raw), Detail: err.Error()}}, nil
+	}
+	value, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failure, err := s.apply(value)
+	if err != nil || failure == nil {
+		return nil, err
+	}
+	if cycle := findCycle(failure); cycle != nil {
+		return nil, cycle
+	}
+	report := newReport(s.document, value)
+	report.add(failure)
+	return report.sorted(), nil
+}
+
 // frames bounds how deep the validator may recurse: Go ends a program whose
 // stack outgrows 1 GB, and nothing can recover from that. One level takes 2 kB.
 const frames = 50_000
