@@ -280,21 +280,31 @@ func Connect(ctx context.Context, server *config.Server, launch *config.Resolved
 
 // dial gathers what the entry, the options and the defaults say.
 func (p *Pool) dial(server *config.Server) (dial, error) {
-	failure := &Failure{Server: server.Name, Command: append([]string{server.Command}, server.Args...)}
-	launch, err := server.Resolve(os.Environ())
+	launch, err := resolve(server)
 	if err != nil {
-		failure.Ending, failure.Reason = EndingUnset, err
-		return dial{}, failure
-	}
-	if launch.URL != "" {
-		failure.Ending, failure.Command = EndingUnsupported, []string{launch.URL}
-		failure.Reason = errors.New("servers with a url are not supported")
-		return dial{}, failure
+		return dial{}, err
 	}
 	if p.options.Secret != nil {
 		p.options.Secret(launch.Secrets...)
 	}
 	return p.options.dial(server, launch), nil
+}
+
+// resolve expands an entry in toolx's own environment. The error is a *Failure: for
+// variables that are not set, and for servers that are no program.
+func resolve(server *config.Server) (*config.Resolved, error) {
+	failure := &Failure{Server: server.Name, Command: append([]string{server.Command}, server.Args...)}
+	launch, err := server.Resolve(os.Environ())
+	if err != nil {
+		failure.Ending, failure.Reason = EndingUnset, err
+		return nil, failure
+	}
+	if launch.URL != "" {
+		failure.Ending, failure.Command = EndingUnsupported, []string{launch.URL}
+		failure.Reason = errors.New("servers with a url are not supported")
+		return nil, failure
+	}
+	return launch, nil
 }
 
 // dial lays the options over the entry, and both over the defaults.

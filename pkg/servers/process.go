@@ -2,6 +2,7 @@ package servers
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -25,14 +26,18 @@ type process struct {
 	lived  time.Duration
 }
 
-// startProcess starts the resolved server program. The error is of os/exec where
-// the program could not be started at all.
-func startProcess(r *config.Resolved) (*process, error) {
+// startProcess starts the resolved server program. Its stderr goes to the given
+// writer; where that is nil, it is a pipe like the others. The error is of os/exec
+// where the program could not be started at all.
+func startProcess(r *config.Resolved, errTo io.Writer) (*process, error) {
 	var files pipes
 	defer files.closeAll()
 	childStdin, stdin := files.pipe()
 	stdout, childStdout := files.pipe()
-	stderr, childStderr := files.pipe()
+	var stderr *os.File
+	if errTo == nil {
+		stderr, errTo = files.pipe()
+	}
 	if files.err != nil {
 		return nil, files.err
 	}
@@ -45,7 +50,8 @@ func startProcess(r *config.Resolved) (*process, error) {
 	cmd.Err = nil // a relative program that the user named on purpose
 	cmd.Args[0] = r.Command
 	cmd.Dir, cmd.Env = r.Cwd, r.Env
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = childStdin, childStdout, childStderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = childStdin, childStdout, errTo
+	cmd.WaitDelay = drainTime // for a writer that is no file
 	ownGroup(cmd)
 	started := time.Now()
 	if err := cmd.Start(); err != nil {

@@ -58,6 +58,9 @@ func (g group) terminate() {
 	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, g.pid)
 }
 
+// signal sends Ctrl-Break, whatever the signal was.
+func (g group) signal(os.Signal) { g.terminate() }
+
 // kill ends every process of the job.
 func (g group) kill() {
 	if g.job != 0 {
@@ -78,3 +81,6 @@ func (g group) release() {
 
 // signalName is empty: Windows has no signals.
 func signalName(*os.ProcessState) string { return "" }
+
+// exitCode is the exit code of a process.
+func exitCode(state *os.ProcessState) int { return state.ExitCode() }

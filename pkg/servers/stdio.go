@@ -121,7 +121,7 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 
 // Start starts the server's process. The error is a *Failure.
 func (t *stdio) Start(context.Context) error {
-	p, err := startProcess(t.launch)
+	p, err := startProcess(t.launch, nil)
 	if err != nil {
 		return startFailure(t.newFailure(EndingNotStarted), err)
 	}
@@ -462,8 +462,10 @@ func exitText(state *os.ProcessState) string {
 	return fmt.Sprintf("exit status %d", state.ExitCode())
 }
 
-func (t *stdio) command() []string {
-	return append([]string{t.launch.Command}, t.launch.Args...)
+func (t *stdio) command() []string { return commandOf(t.launch) }
+
+func commandOf(launch *config.Resolved) []string {
+	return append([]string{launch.Command}, launch.Args...)
 }
 
 // SetNotificationHandler ignores mcp-go's handler: toolx takes notifications as

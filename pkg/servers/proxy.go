@@ -1,0 +1,372 @@
+package servers
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// ProxyOptions say between whom Proxy stands.
+type ProxyOptions struct {
+	// In is what the client says, Out what it hears. Out is closed when the server
+	// closes its stdout, where it is an io.Closer.
+	In  io.Reader
+	Out io.Writer
+	// Err takes the server's stderr; an *os.File becomes the server's own. It must
+	// not be nil.
+	Err io.Writer
+	// Signals are passed on to the server's processes; it may be nil.
+	Signals <-chan os.Signal
+	// MaxMessage is the size in bytes of the largest message that passes to the
+	// client; zero means DefaultMaxMessage. The other way has no limit.
+	MaxMessage int64
+	// Bus is told what happens: processes, messages to the client, and, as
+	// PollutedLine, everything on stdout that is no message. It may be nil.
+	Bus *exec.Bus
+	// Trace tells of messages to the server too, which costs looking for them.
+	Trace bool
+	// Secret is told every value that must not be shown; it may be nil.
+	Secret func(values ...string)
+}
+
+// maxForeign is how many bytes of foreign text Proxy's events keep: it stands in for
+// a stdout that nobody else sees.
+const maxForeign = 64 << 10
+
+// Proxy runs a server between a client and itself, so that only messages reach the
+// client: MCP allows nothing else on a server's stdout (basic/transports, stdio). It
+// adds none of its own. A message's bytes stay as they are, unless they are no line
+// of valid JSON; messages come one a line and as soon as they are complete. What the
+// client says goes to the server as it comes.
+//
+// It returns when the server has ended, and nothing that it started is left. code is
+// the server's exit status, or 128 and the number of the signal that ended it. When
+// In ends, so does the server's stdin; when the server is then silent for stdinGrace,
+// or the client no longer reads, it is ended as a session's server is. err is a
+// *ConnectError where the server could not be started, else what writing to the
+// client failed with. A read of In that blocks is left behind.
+func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
+	launch, err := resolve(server)
+	if err != nil {
+		return 0, &ConnectError{Server: server.Name, Last: err, Advice: server.Hint}
+	}
+	if options.Secret != nil {
+		options.Secret(launch.Secrets...)
+	}
+	p := newProxy(server.Name, options)
+	if p.process, err = startProcess(launch, options.Err); err != nil {
+		failure := &Failure{Server: server.Name, Command: commandOf(launch), Cwd: launch.Cwd}
+		return 0, &ConnectError{Server: server.Name, Last: startFailure(failure, err), Advice: server.Hint}
+	}
+	options.Bus.Emit(ProcessStarted{
+		Time: exec.Now(), Server: server.Name, PID: p.process.cmd.Process.Pid, Command: commandOf(launch), Cwd: launch.Cwd,
+	})
+	go p.listen()
+	go p.speak()
+	forced := p.supervise()
+	p.deliver()
+	options.Bus.Emit(ProcessExited{
+		Time: exec.Now(), Server: server.Name, How: exitText(p.process.state),
+		Lived: p.process.lived, Asked: p.closing.Load(), Forced: forced,
+	})
+	return exitCode(p.process.state), p.client.failure()
+}
+
+// proxy is one run of Proxy.
+type proxy struct {
+	ProxyOptions
+	server  string
+	process *process
+	stdout  *stream
+	client  *clientPipe
+	out     *bufio.Writer // to client; flushed when stdout has no more for now
+
+	clientEnded chan struct{} // closed when the client has said its last
+	stdoutEnded chan struct{} // closed when all of stdout is with the client
+	answered    atomic.Bool   // a message has come
+	closing     atomic.Bool   // the server's stdin is closed
+	signalled   bool          // a signal was passed on
+}
+
+func newProxy(server string, options ProxyOptions) *proxy {
+	p := &proxy{
+		ProxyOptions: options, server: server,
+		client:      &clientPipe{out: options.Out, broken: make(chan struct{})},
+		clientEnded: make(chan struct{}),
+		stdoutEnded: make(chan struct{}),
+	}
+	p.out = bufio.NewWriterSize(p.client, 64<<10)
+	p.stdout = newStream(cmp.Or(options.MaxMessage, DefaultMaxMessage), p.takeMessage, p.takeFinding)
+	p.stdout.eager = true
+	p.stdout.classify.keep = maxForeign
+	p.stdout.settled = func() { _ = p.out.Flush() } // clientPipe keeps the error
+	return p
+}
+
+// listen passes the server's messages on, to the end of its stdout, which the
+// client sees as the end of its own.
+func (p *proxy) listen() {
+	defer close(p.stdoutEnded)
+	p.stdout.read(&lastReader{file: p.process.stdout, exited: p.process.exited, left: maxPipe})
+	if closer, ok := p.Out.(io.Closer); ok {
+		_ = closer.Close()
+	}
+}
+
+// takeMessage passes a message on. An object that only looks like one, such as a
+// log record with a "method", is none; an answer is, whatever it lacks, since some
+// clients take it.
+func (p *proxy) takeMessage(m message, number int) {
+	if m.version == nil && m.kind() != kindReply {
+		p.takeFinding(finding{class: ClassNotRPC, number: number, text: m.raw[:min(len(m.raw), maxForeign)], size: int64(len(m.raw))})
+		return
+	}
+	p.answered.Store(true)
+	p.Bus.Emit(FrameReceived{Time: exec.Now(), Server: p.server, Line: number, Bytes: m.raw})
+	_, _ = p.out.Write(oneLine(m.raw)) // clientPipe keeps the error
+	_ = p.out.WriteByte('\n')
+}
+
+// oneLine is a message as a line of valid JSON: as it is, but for line breaks between
+// its values, and bytes that are no UTF-8, for which U+FFFD stands.
+func oneLine(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
+		var line bytes.Buffer
+		if json.Compact(&line, raw) == nil { // always: raw is valid JSON
+			raw = line.Bytes()
+		}
+	}
+	if !utf8.Valid(raw) {
+		raw = bytes.Map(func(r rune) rune { return r }, raw)
+	}
+	return raw
+}
+
+// takeFinding tells of what is no message.
+func (p *proxy) takeFinding(f finding) {
+	phase := PhaseIdle
+	switch {
+	case p.closing.Load():
+		phase = PhaseShutdown
+	case !p.answered.Load():
+		phase = PhaseStart
+	}
+	p.Bus.Emit(PollutedLine{
+		Time: exec.Now(), Server: p.server, Class: f.class,
+		Line: f.number, Offset: f.offset, Column: f.column, Phase: phase,
+		Since: time.Since(p.process.started), Text: f.text, Size: f.size, Salvaged: f.salvaged,
+		Unended: f.end == endIdle || f.end == endEOF,
+	})
+}
+
+// speak passes on what the client says, at the pace at which the server reads, and
+// its end. Where the server no longer reads, the client's end is still waited for.
+func (p *proxy) speak() {
+	defer close(p.clientEnded)
+	in := p.In
+	if p.Trace {
+		in = io.TeeReader(in, p.traced())
+	}
+	deaf := false
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := in.Read(chunk)
+		if n > 0 && !deaf {
+			_, failure := p.process.stdin.Write(chunk[:n])
+			deaf = failure != nil
+			if deaf {
+				p.tellDeaf(failure)
+			}
+		}
+		if err != nil { // whatever it is, nothing more comes
+			p.closeStdin()
+			return
+		}
+	}
+}
+
+// traced tells of the lines that are written to it.
+func (p *proxy) traced() io.Writer {
+	return framerWriter{&framer{max: DefaultMaxMessage, emit: func(l line) {
+		if message := bytes.TrimSpace(l.bytes); len(message) > 0 {
+			p.Bus.Emit(FrameSent{Time: exec.Now(), Server: p.server, Bytes: message})
+		}
+	}}}
+}
+
+// framerWriter feeds what is written to it.
+type framerWriter struct{ *framer }
+
+// Write implements io.Writer; it never fails.
+func (w framerWriter) Write(b []byte) (int, error) {
+	w.feed(b)
+	return len(b), nil
+}
+
+// tellDeaf tells of a server that no longer reads, unless it is ending, which says
+// more.
+func (p *proxy) tellDeaf(err error) {
+	if p.closing.Load() || p.process.ended(drainTime) {
+		return
+	}
+	p.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelError, Text: fmt.Sprintf(
+		"server %q closed its stdin; what the client says is lost: %v", p.server, err)})
+}
+
+func (p *proxy) closeStdin() {
+	if p.closing.CompareAndSwap(false, true) {
+		_ = p.process.stdin.Close()
+		p.Bus.Emit(StdinClosed{Time: exec.Now(), Server: p.server})
+	}
+}
+
+// supervise returns when the server has ended, and says which signal of the proxy's
+// own was needed. A server whose client is gone gets its time to end, which begins
+// anew with every message that somebody still reads.
+func (p *proxy) supervise() (forced string) {
+	grace := time.NewTimer(stdinGrace)
+	grace.Stop()
+	defer grace.Stop()
+	ended, broken := p.clientEnded, p.client.broken
+	for {
+		select {
+		case <-p.process.exited:
+			return forced
+		case signal := <-p.Signals:
+			p.signalled = true
+			p.process.group.signal(signal)
+		case <-ended:
+			ended = nil
+			grace.Reset(stdinGrace)
+		case <-broken:
+			broken = nil
+			p.closeStdin()
+			grace.Reset(stdinGrace)
+		case <-grace.C:
+			left := stdinGrace - p.client.quiet()
+			switch {
+			case forced == "" && left > 0:
+				grace.Reset(left)
+			case forced == "":
+				forced = "SIGTERM"
+				p.process.group.terminate()
+				grace.Reset(termGrace)
+			default:
+				forced = "SIGKILL"
+				p.process.group.kill()
+			}
+		}
+	}
+}
+
+// deliver gives the client what an ended server left in its pipe, however slowly it
+// reads; a signal ends that. Then nothing of the server is left.
+func (p *proxy) deliver() {
+	_ = p.process.stdout.SetReadDeadline(time.Now()) // lastReader goes on
+	kill := time.AfterFunc(drainTime, p.process.group.kill)
+	defer kill.Stop()
+	var enough <-chan time.Time
+	if p.signalled {
+		enough = time.After(termGrace)
+	}
+	select {
+	case <-p.stdoutEnded:
+	case <-p.Signals:
+	case <-enough:
+	}
+	p.process.group.kill()
+	p.process.group.release()
+	p.closeStdin()
+	_ = p.process.stdout.Close()
+}
+
+// clientPipe is the way to the client. When the client no longer reads, it takes and
+// drops what comes, so that the server is not held up in its ending.
+type clientPipe struct {
+	out    io.Writer
+	broken chan struct{} // closed when writing has failed; err is why
+	err    error
+
+	writing atomic.Bool
+	last    atomic.Int64 // when something was last written, in Unix nanoseconds
+}
+
+// Write implements io.Writer; it never fails.
+func (c *clientPipe) Write(b []byte) (int, error) {
+	if closed(c.broken) {
+		return len(b), nil
+	}
+	c.writing.Store(true)
+	_, err := c.out.Write(b)
+	c.last.Store(time.Now().UnixNano())
+	c.writing.Store(false)
+	if err != nil {
+		c.err = err
+		close(c.broken)
+	}
+	return len(b), nil
+}
+
+// quiet is for how long the client was given nothing; none where it takes its time
+// to read, and endless where it is gone.
+func (c *clientPipe) quiet() time.Duration {
+	switch {
+	case closed(c.broken):
+		return stdinGrace
+	case c.writing.Load():
+		return 0
+	}
+	return time.Since(time.Unix(0, c.last.Load()))
+}
+
+func (c *clientPipe) failure() error {
+	if closed(c.broken) {
+		return c.err
+	}
+	return nil
+}
+
+// maxPipe is how many bytes a pipe can hold, at the most (Linux, pipe-max-size).
+const maxPipe = 1 << 20
+
+// lastReader reads a process's stdout to its end. When the process has ended, it
+// reads what that left in the pipe and no more: what it started may hold the pipe
+// open for ever.
+type lastReader struct {
+	file   *os.File
+	exited <-chan struct{}
+	left   int // bytes that may be read after the end
+}
+
+// Read implements io.Reader. deliver ends a read that blocks at the process's end:
+// then it is made again, and waits for drainTime. (Windows has no deadlines for
+// pipes; there the Job Object ends all who hold one.)
+func (r *lastReader) Read(b []byte) (int, error) {
+	for again := false; ; again = true {
+		late := closed(r.exited)
+		if late {
+			if r.left <= 0 {
+				return 0, io.EOF
+			}
+			_ = r.file.SetReadDeadline(time.Now().Add(drainTime))
+		}
+		n, err := r.file.Read(b)
+		if late {
+			r.left -= n
+		}
+		if again || !os.IsTimeout(err) {
+			return n, err
+		}
+	}
+}
