@@ -217,6 +217,12 @@ func (a *App) record(loaded *config.Config) error {
 	if loaded.Defaults.Log == nil || *loaded.Defaults.Log {
 		a.recordHistory()
 	}
+	return a.recordTrace()
+}
+
+// recordTrace sets up what writes messages to and from servers to stderr and to a
+// file.
+func (a *App) recordTrace() error {
 	if a.flags.trace {
 		a.bus.Subscribe(newTracer(func(frame render.Frame) {
 			_ = render.Trace(a.live, frame, a.screen())

@@ -106,6 +106,7 @@ command line after -- is used instead of the configured servers.`,
 		newShowCommand(app, runShow),
 		newCallCommand(app, runCall),
 		newServeCommand(app, runServe),
+		newProxyCommand(app, runProxy),
 		newCompletionCommand(app),
 		newVersionCommand(app),
 	)

@@ -1,0 +1,181 @@
+package cmd
+
+import (
+	"cmp"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/console"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// proxyOptions say which server is run, and where what is no message goes.
+type proxyOptions struct {
+	server     string   // a configured server's name; empty where command says what to run
+	command    []string // a server's command line
+	log        string   // a file that takes foreign lines instead of stderr
+	maxMessage string   // a size; empty: the config's, then the default
+}
+
+func newProxyCommand(app *App, run func(*App, proxyOptions) error) *cobra.Command {
+	var o proxyOptions
+	c := &cobra.Command{
+		Use:   "proxy [flags] (SERVER | -- COMMAND…)",
+		Short: "Stand between a client and a server that pollutes its stdout",
+		Long: `Run a server for any MCP client, and let only JSON-RPC messages reach the client,
+one a line, their bytes untouched. Messages are found in lines that are not clean.
+Everything else on the server's stdout goes to stderr, behind "toolx proxy:"; the
+server's own stderr passes as it is. In the client's config, put "toolx proxy --"
+before the server's command.
+
+Standard input, its end, and signals are passed on; the exit code is the server's.
+A server that is silent for 2 s after standard input has ended, or has nobody to
+write to, is ended by SIGTERM, then SIGKILL.
+
+Exit codes: the server's, 128 + N where signal N ended it; 2 for wrong usage or
+config, 4 where it could not be started.`,
+		Example: `  toolx proxy -- npx -y some-mcp-server
+  toolx proxy --log /tmp/stray.log zwave
+  toolx list -- toolx proxy -- node server.js`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			own, command, err := splitDash(cmd, args)
+			if err != nil {
+				return err
+			}
+			if o.command = command; len(own) == 1 {
+				o.server = own[0]
+			}
+			return checkProxied(own, command)
+		},
+		RunE:              func(*cobra.Command, []string) error { return run(app, o) },
+		ValidArgsFunction: completeServer(app),
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.log, "log", "", "append what is no message to `FILE`, with the time, instead of writing it to stderr")
+	flags.StringVar(&o.maxMessage, "max-message", "", "drop messages of more than `SIZE` (default: the config's maxMessage, else 64MiB)")
+	return c
+}
+
+// checkProxied refuses anything but one server, or one command behind "--".
+func checkProxied(own, command []string) error {
+	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
+	switch {
+	case len(own) == 0 && len(command) == 0:
+		return &exec.UsageError{Message: "name a server, or give its command behind --", Fix: example}
+	case len(own) > 0 && len(command) > 0:
+		return &exec.UsageError{Message: "a server's name and a command are one too many: " + quote(own[0]), Fix: example}
+	case len(own) > 1:
+		return &exec.UsageError{
+			Message: "unexpected argument " + quote(own[1]),
+			Fix:     "a command stands behind --: toolx proxy -- " + strings.Join(own, " "),
+		}
+	}
+	return nil
+}
+
+// runProxy ends when the server does, with its exit code.
+func runProxy(app *App, o proxyOptions) error {
+	server, limit, err := app.proxied(o)
+	if err != nil {
+		return err
+	}
+	report, err := newProxyReport(app, o.log, limit)
+	if err != nil {
+		return &exec.UsageError{Message: "--log: " + err.Error(), Fix: "name a file that can be written"}
+	}
+	app.bus.Subscribe(report.take)
+	if err := app.recordTrace(); err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+
+	code, err := servers.Proxy(server, servers.ProxyOptions{
+		In: app.Console.In, Out: app.Console.Out, Err: app.Console.Err,
+		Signals:    signals,
+		MaxMessage: limit,
+		Bus:        app.bus,
+		Trace:      app.flags.trace || app.flags.traceFile != "",
+		Secret:     app.mask.Add,
+	})
+	report.close()
+	if err != nil && !console.IsBrokenPipe(err) {
+		return err
+	}
+	return &exitStatus{code}
+}
+
+// proxied is the server that is run, and the limit on its messages in bytes. A
+// command needs no config, so that a broken one is no obstacle.
+func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err error) {
+	if o.maxMessage != "" {
+		if limit, err = config.ParseSize(o.maxMessage); err != nil || limit == 0 {
+			return nil, 0, &exec.UsageError{Message: "--max-message " + quote(o.maxMessage) + " is no size", Fix: "--max-message 256MiB"}
+		}
+	}
+	if len(o.command) > 0 {
+		return config.AdHoc(o.command, "", nil), cmp.Or(limit, servers.DefaultMaxMessage), nil
+	}
+	loaded, err := config.Load(config.Options{Files: a.flags.config})
+	if err != nil {
+		return nil, 0, &usageError{err}
+	}
+	for _, warning := range loaded.Warnings {
+		a.log.Warn(warning.String())
+	}
+	i := slices.IndexFunc(loaded.Servers, func(s *config.Server) bool { return s.Name == o.server })
+	if i < 0 {
+		return nil, 0, unknownServer(o.server, loaded.Servers)
+	}
+	server = loaded.Servers[i]
+	if server.Disabled {
+		return nil, 0, &exec.UsageError{
+			Message: "server " + quote(server.Name) + " is disabled in " + server.Origin.String(),
+			Fix:     "remove disabled there",
+		}
+	}
+	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, servers.DefaultMaxMessage), nil
+}
+
+// unknownServer is a usage error that names the servers that there are.
+func unknownServer(name string, known []*config.Server) error {
+	var names []string
+	for _, server := range known {
+		names = append(names, server.Name)
+	}
+	text := "no servers are configured"
+	if len(names) > 0 {
+		text = "known servers: " + strings.Join(names, ", ")
+	}
+	return &exec.UsageError{
+		Message: "no server is named " + quote(name) + " (" + text + ")",
+		Fix:     "a command stands behind --: toolx proxy -- " + name,
+	}
+}
+
+// completeServer completes the name of a configured server.
+func completeServer(app *App) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const nothingElse = cobra.ShellCompDirectiveNoFileComp
+		loaded, err := config.Load(config.Options{Files: app.flags.config})
+		if err != nil || len(args) > 0 {
+			return nil, nothingElse
+		}
+		var names []cobra.Completion
+		for _, server := range loaded.Servers {
+			if strings.HasPrefix(server.Name, typed) && !server.Disabled {
+				names = append(names, cobra.CompletionWithDesc(server.Name, strings.Join(append([]string{server.Command}, server.Args...), " ")))
+			}
+		}
+		return names, nothingElse
+	}
+}
+
