@@ -127,7 +127,9 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if err := a.record(loaded); err != nil {
 		return nil, err
 	}
-	a.bus.Subscribe(newEventLog(a.log, a.mask, options.tellsFailures).take)
+	events := newEventLog(a.log, a.mask, options)
+	a.bus.Subscribe(events.take)
+	a.onClose(func(context.Context) { events.tellPollution() }) // when the servers have ended
 
 	box := &toolbox{config: loaded, registry: exec.NewRegistry(a.bus), adHoc: len(options.server) > 0}
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{

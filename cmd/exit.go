@@ -73,19 +73,17 @@ type reportedError struct{ error }
 func (e *reportedError) Unwrap() error { return e.error }
 
 // report tells the user of err, unless that has been done, and returns the exit
-// code. Under --json it fills the envelope and prints that on stdout.
-func (a *App) report(err error, envelope *exec.Result) int {
+// code. Under --json the verb's own form of a failure goes to stdout instead: answer
+// prints it, nil where JSON was not asked for.
+func (a *App) report(err error, answer func(error) error) int {
 	var reported *reportedError
 	var status *exitStatus
 	if err == nil || errors.As(err, &reported) || errors.As(err, &status) || console.IsBrokenPipe(err) {
 		return exitCode(err)
 	}
 	a.live.Stop()
-	if envelope != nil {
-		envelope.Err = err
-		if render.Result(a.Console.Out, envelope, render.ResultOptions{Format: render.FormatJSON, Screen: a.outScreen()}) == nil {
-			return exitCode(err)
-		}
+	if answer != nil && answer(err) == nil {
+		return exitCode(err)
 	}
 	a.tell(err)
 	return exitCode(err)
@@ -98,9 +96,10 @@ func (a *App) tell(err error) {
 	}
 }
 
-// envelopeOf is the empty envelope of a verb that was asked for JSON, nil where it
-// was not. Parsing ends at the first wrong flag: --json may stand behind it.
-func envelopeOf(verb *cobra.Command, args []string) *exec.Result {
+// failureJSON prints an error in the form that the verb has for it: the envelope, or
+// the doctor's report. It is nil where the verb was not asked for JSON. Parsing ends
+// at the first wrong flag: --json may stand behind it.
+func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error {
 	flags := verb.Flags()
 	asked, err := flags.GetBool("json")
 	if err != nil {
@@ -110,9 +109,15 @@ func envelopeOf(verb *cobra.Command, args []string) *exec.Result {
 	if !asked && output != "json" && !slices.Contains(args, "--json") {
 		return nil
 	}
+	if verb.Name() == "doctor" {
+		return func(err error) error { return a.printReport(failedReport(err), render.DoctorJSON, "") }
+	}
 	result := &exec.Result{}
 	if verb.Name() != "list" {
 		result.ToolName = flags.Arg(0)
 	}
-	return result
+	return func(err error) error {
+		result.Err = err
+		return render.Result(a.Console.Out, result, render.ResultOptions{Format: render.FormatJSON, Screen: a.outScreen()})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,21 +69,32 @@ func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 func (h *textHandler) WithGroup(string) slog.Handler { return h }
 
 // eventLog turns events into log records. What a server repeats thousands of
-// times is logged once, with the rest at debug level.
+// times is a warning once, and the rest comes with -v.
 type eventLog struct {
 	log  *slog.Logger
 	mask *mask.Masker
 	// failed is the level of failed calls: a warning where nothing else tells the
 	// user of them (EXEC-6, EXEC-8).
 	failed slog.Level
+	// server is the command line behind --, nil where there is none.
+	server []string
 
-	mu   sync.Mutex
-	seen map[string]bool
+	mu       sync.Mutex
+	seen     map[string]bool
+	polluted []*pollution // by server, in the order of their first lines
 }
 
-func newEventLog(log *slog.Logger, masker *mask.Masker, failuresAreTold bool) *eventLog {
-	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, seen: make(map[string]bool)}
-	if failuresAreTold {
+// pollution is what a server wrote to its stdout besides messages.
+type pollution struct {
+	server string
+	lines  int
+	last   int // the number of the line that was counted last
+	first  string
+}
+
+func newEventLog(log *slog.Logger, masker *mask.Masker, options toolboxOptions) *eventLog {
+	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, server: options.server, seen: make(map[string]bool)}
+	if options.tellsFailures {
 		l.failed = slog.LevelInfo
 	}
 	return l
@@ -103,7 +115,7 @@ func (l *eventLog) take(event exec.Event) {
 	case servers.Connected:
 		l.connected(e)
 	case servers.PollutedLine:
-		l.polluted(e)
+		l.pollutedLine(e)
 	case servers.OddFrame:
 		l.odd(e)
 	case servers.LogMessage:
@@ -149,15 +161,14 @@ func (l *eventLog) connected(e servers.Connected) {
 		"start_ms", e.Timing.StartMS, "initialize_ms", e.Timing.InitializeMS, "list_ms", e.Timing.ListMS)
 }
 
-// polluted reports the first bad line of each server, escaped, with its number and
-// phase (MCP-1); further ones at info level.
-func (l *eventLog) polluted(e servers.PollutedLine) {
+// pollutedLine reports a bad line, escaped, with its number and phase (MCP-1), and
+// counts it for the one warning that a server gets.
+func (l *eventLog) pollutedLine(e servers.PollutedLine) {
 	level := slog.LevelInfo
-	switch {
-	case e.Class.Harmless():
+	if e.Class.Harmless() {
 		level = slog.LevelDebug
-	case l.first("stdout of " + e.Server):
-		level = slog.LevelWarn
+	} else {
+		l.countPolluted(e)
 	}
 	text := fmt.Sprintf("server %q wrote to stdout what is not JSON-RPC (%s), line %d, %s: %s",
 		e.Server, e.Class, e.Line, e.Phase, quote(shorten(string(e.Text), 200)))
@@ -165,6 +176,38 @@ func (l *eventLog) polluted(e servers.PollutedLine) {
 		text += fmt.Sprintf("; messages salvaged: %d", e.Salvaged)
 	}
 	l.log.Log(context.Background(), level, text)
+}
+
+func (l *eventLog) countPolluted(e servers.PollutedLine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.IndexFunc(l.polluted, func(p *pollution) bool { return p.server == e.Server })
+	if at < 0 {
+		at = len(l.polluted)
+		l.polluted = append(l.polluted, &pollution{server: e.Server, first: string(e.Text)})
+	}
+	if p := l.polluted[at]; p.last != e.Line { // a line may be foreign in two places
+		p.lines, p.last = p.lines+1, e.Line
+	}
+}
+
+// tellPollution says once for each server that it pollutes its stdout, and who knows
+// more. It is for the end: only then the lines are counted.
+func (l *eventLog) tellPollution() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.polluted {
+		first, ask := quote(shorten(p.first, 60)), exec.ShellLine("toolx", "doctor", p.server)
+		if len(l.server) > 0 {
+			ask = "toolx doctor -- " + exec.ShellLine(l.server...)
+		}
+		text := fmt.Sprintf("server %q wrote 1 line to stdout that is not JSON-RPC: %s (%s)", p.server, first, ask)
+		if p.lines > 1 {
+			text = fmt.Sprintf("server %q wrote %d lines to stdout that are not JSON-RPC, the first: %s (%s)", p.server, p.lines, first, ask)
+		}
+		l.log.Warn(text)
+	}
+	l.polluted = nil
 }
 
 func (l *eventLog) odd(e servers.OddFrame) {

@@ -31,20 +31,49 @@ func (a *App) showProgress(tool string) (stop func()) {
 	if !a.Console.Motion || a.flags.quiet {
 		return func() {}
 	}
-	p := &progressLine{app: a, began: time.Now(), state: render.Progress{Tool: tool, Message: "starting"}}
+	p := a.newProgress(tool)
 	unsubscribe := a.bus.Subscribe(p.take)
+	end := p.begin()
+	return sync.OnceFunc(func() {
+		unsubscribe()
+		end()
+	})
+}
+
+// showDoing draws what is being done, as doing is told, until stop is called. Where
+// stderr is no terminal nothing is drawn.
+func (a *App) showDoing(verb string) (doing func(what string), stop func()) {
+	if !a.Console.Motion || a.flags.quiet {
+		return func(string) {}, func() {}
+	}
+	p := a.newProgress(verb)
+	return p.say, p.begin()
+}
+
+func (a *App) newProgress(subject string) *progressLine {
+	return &progressLine{app: a, began: time.Now(), state: render.Progress{Tool: subject, Message: "starting"}}
+}
+
+// say replaces what stands behind the time.
+func (p *progressLine) say(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state.Message = what
+}
+
+// begin draws until end is called.
+func (p *progressLine) begin() (end func()) {
 	ended := make(chan struct{})
 	drawn := make(chan struct{})
 	go func() {
 		defer close(drawn)
 		p.draw(ended)
 	}()
-	return sync.OnceFunc(func() {
-		unsubscribe()
+	return func() {
 		close(ended)
 		<-drawn
-		a.live.Clear()
-	})
+		p.app.live.Clear()
+	}
 }
 
 // draw shows the line at its pace until ended is closed.

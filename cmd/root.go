@@ -28,7 +28,7 @@ func Main(c *console.Console, args []string) int {
 	root := newRootCommand(app)
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
-	code := app.report(err, envelopeOf(verb, args))
+	code := app.report(err, app.failureJSON(verb, args))
 	app.close(ctx, hurry)
 	return code
 }
@@ -107,6 +107,7 @@ command line after -- is used instead of the configured servers.`,
 		newCallCommand(app, runCall),
 		newServeCommand(app, runServe),
 		newProxyCommand(app, runProxy),
+		newDoctorCommand(app, runDoctor),
 		newCompletionCommand(app),
 		newVersionCommand(app),
 	)

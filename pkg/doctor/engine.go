@@ -15,8 +15,8 @@ type Selection struct {
 	Severities map[string]Severity
 }
 
-// wants says whether a check is selected.
-func (s Selection) wants(id string) bool {
+// Wants says whether a check is selected.
+func (s Selection) Wants(id string) bool {
 	return (len(s.Only) == 0 || matchesAny(s.Only, id)) && !matchesAny(s.Skip, id)
 }
 
@@ -115,7 +115,7 @@ type judge struct {
 
 // judge asks one check, unless something stands against it.
 func (j *judge) judge(check Check, missing string, ask func() []Finding) {
-	if !j.selection.wants(check.ID) {
+	if !j.selection.Wants(check.ID) {
 		return
 	}
 	result := CheckResult{ID: check.ID, Server: j.server, Outcome: Passed}

@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Markdown is a check's page as docs/checks has it: what --explain shows, for
@@ -56,4 +58,20 @@ func sentence(title string) string {
 		return title
 	}
 	return strings.ToUpper(title[:1]) + title[1:]
+}
+
+// Near returns the id of a check that a slip could have meant, empty where none is
+// near. A part of an id counts as a slip too.
+func Near(id string) string {
+	best, least := "", max(2, len(id)/3)+1
+	for _, check := range Checks() {
+		distance := levenshtein.ComputeDistance(id, check.ID)
+		if len(id) > 2 && strings.Contains(check.ID, id) {
+			distance = min(distance, 2)
+		}
+		if distance < least {
+			best, least = check.ID, distance
+		}
+	}
+	return best
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 	"toolx/pkg/servers"
 )
@@ -96,7 +97,7 @@ func (r *repro) head() {
 func (r *repro) environment() {
 	launch, entry := r.evidence.Launch, r.evidence.Server
 	if launch.Cwd != "" {
-		r.line("cd %s || exit 1", shellWord(r.hide(launch.Cwd)))
+		r.line("cd %s || exit 1", exec.ShellLine(r.hide(launch.Cwd)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(entry.Env)) {
 		value := entry.Env[name]
@@ -108,7 +109,7 @@ func (r *repro) environment() {
 			r.line("export %s", name)
 			continue
 		}
-		r.line("export %s=%s", name, shellWord(value))
+		r.line("export %s=%s", name, exec.ShellLine(value))
 	}
 }
 
@@ -116,13 +117,13 @@ func (r *repro) environment() {
 func (r *repro) start() {
 	words := append([]string{r.evidence.Launch.Command}, r.evidence.Launch.Args...)
 	for i, word := range words {
-		words[i] = shellWord(r.hide(word))
+		words[i] = r.hide(word)
 	}
 	r.line("{")
 	for _, line := range r.input() {
 		r.line("  %s", line)
 	}
-	r.line(`} | %s >"$dir/out" 2>"$dir/err" &`, strings.Join(words, " "))
+	r.line(`} | %s >"$dir/out" 2>"$dir/err" &`, exec.ShellLine(words...))
 	r.line("server=$!")
 }
 
@@ -132,7 +133,7 @@ func (r *repro) input() []string {
 	var lines []string
 	frames := r.frames()
 	for i, frame := range frames {
-		lines = append(lines, "printf '%s\\n' "+shellWord(r.hide(string(frame))))
+		lines = append(lines, "printf '%s\\n' "+exec.ShellLine(r.hide(string(frame))))
 		if i == 0 || i == len(frames)-1 {
 			lines = append(lines, fmt.Sprintf("sleep %d", r.patience(i)))
 		}
@@ -230,17 +231,6 @@ func (r *repro) shownLine() int {
 		}
 	}
 	return line
-}
-
-// shellWord quotes a word for a POSIX shell where it needs that.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./-_", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // shellName says whether a shell can set a variable of this name.

@@ -20,12 +20,18 @@ import (
 func CommandLine(tool *Tool, arguments json.RawMessage) string {
 	words := callWords(tool, arguments)
 	if len(tool.Launch) > 0 {
-		words = append(words, "--")
-	}
-	for _, word := range tool.Launch {
-		words = append(words, shellQuote(word))
+		words = append(words, "--", ShellLine(tool.Launch...))
 	}
 	return strings.Join(words, " ")
+}
+
+// ShellLine joins words to a line that a POSIX shell cuts into the same words again.
+func ShellLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellQuote(word)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // callWords are the words of the call itself.

@@ -1,0 +1,512 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/doctor"
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// doctorOptions say what is examined, how it is judged, and how that is told.
+type doctorOptions struct {
+	servers []string // names from the config; none means all of them and the config
+	command []string // a command line behind --
+
+	format     render.DoctorFormat
+	repro      bool
+	full       bool
+	listChecks bool
+	explain    string
+
+	only, skip    []string
+	failOn        string
+	baseline      string
+	writeBaseline string
+
+	calls   []string
+	repeat  int
+	envLike string
+}
+
+// doctorTime bounds a whole run unless --max-time does.
+const doctorTime = 2 * time.Minute
+
+func newDoctorCommand(app *App, run func(context.Context, *App, doctorOptions) error) *cobra.Command {
+	var o doctorOptions
+	formats := map[render.DoctorFormat]*bool{}
+	cmd := &cobra.Command{
+		Use:   "doctor [SERVER…] [-- COMMAND…]",
+		Short: "Find out what is wrong with servers and the config",
+		Long: `Find out what makes MCP servers fail, name the culprit, and say how to mend it.
+
+Each server is started twice: once as any client does, once with the other era's
+first message, hostile input and a signal. No tool is ever called, except by --call.
+Without arguments all servers of the config are examined, in parallel, and the
+config itself.
+
+Exit codes: 0 nothing at or above --fail-on was found, 2 wrong usage or config,
+3 a server wants authentication, 4 no server could be started, 6 something was
+found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
+		Example: `  toolx doctor -- npx -y @modelcontextprotocol/server-everything
+  toolx doctor zwave --call 'list_zwave_devices {"room":"hall"}'
+  toolx doctor --json | jq -r '.findings[] | "\(.severity) \(.id): \(.title)"'
+  toolx doctor --explain stdout-pollution
+  toolx doctor --explain 'Unexpected token S in JSON at position 0'`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			o.servers, o.command, err = splitDash(cmd, args)
+			if err == nil && len(o.servers) > 0 && len(o.command) > 0 {
+				err = &exec.UsageError{
+					Message: "there is a server's name and a command",
+					Fix:     "toolx doctor SERVER, or toolx doctor -- COMMAND…",
+				}
+			}
+			return err
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.chooseFormat(formats); err != nil {
+				return err
+			}
+			if err := o.check(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
+		ValidArgsFunction: completeServers(app),
+	}
+	flags := cmd.Flags()
+	for _, format := range []struct {
+		name  render.DoctorFormat
+		usage string
+	}{
+		{render.DoctorJSON, "print the report as JSON"},
+		{render.DoctorSARIF, "print it as SARIF 2.1.0, for code scanning"},
+		{render.DoctorJUnit, "print it as JUnit XML, for continuous integration"},
+		{render.DoctorMarkdown, "print it as Markdown, for an issue"},
+	} {
+		formats[format.name] = flags.Bool(string(format.name), false, format.usage)
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+// declare declares the flags that have one value each.
+func (o *doctorOptions) declare(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&o.repro, "repro", false, "print a shell script that shows the first finding without toolx")
+	flags.BoolVar(&o.full, "full", false, "show whole lines as evidence, not 80 bytes of them")
+	flags.BoolVar(&o.listChecks, "list-checks", false, "list all checks")
+	flags.StringVar(&o.explain, "explain", "", "explain a check by its `ID`, or the error message of a client")
+	flags.StringArrayVar(&o.only, "only", nil, "make only checks whose id fits `GLOB` (repeatable)")
+	flags.StringArrayVar(&o.skip, "skip", nil, "leave checks out whose id fits `GLOB` (repeatable)")
+	flags.StringVar(&o.failOn, "fail-on", "error", "fail from this `SEVERITY` on: error, warn, info, never")
+	flags.StringVar(&o.baseline, "baseline", "", "accept the findings that `FILE` knows, and hold tools to its pins")
+	flags.StringVar(&o.writeBaseline, "write-baseline", "", "write what is found now, and pins of all tools, into `FILE`")
+	flags.StringArrayVar(&o.calls, "call", nil, "call a tool for real, as `'TOOL {\"json\"}'` (repeatable)")
+	flags.IntVar(&o.repeat, "repeat", 0, "start each server `N` times to measure its start")
+	flags.StringVar(&o.envLike, "env-like", "", "start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")
+}
+
+// chooseFormat allows one form of output at a time.
+func (o *doctorOptions) chooseFormat(formats map[render.DoctorFormat]*bool) error {
+	o.format = render.DoctorText
+	var asked []string
+	for _, format := range slices.Sorted(maps.Keys(formats)) {
+		if *formats[format] {
+			o.format = format
+			asked = append(asked, "--"+string(format))
+		}
+	}
+	if o.repro {
+		asked = append(asked, "--repro")
+	}
+	if len(asked) > 1 {
+		return &exec.UsageError{Message: strings.Join(asked, " and ") + " exclude each other", Fix: "keep one of them"}
+	}
+	return nil
+}
+
+// check refuses values that cannot be meant.
+func (o *doctorOptions) check() error {
+	if err := oneOf("--fail-on", o.failOn, "error", "warn", "info", "never"); err != nil {
+		return err
+	}
+	if o.repeat < 0 {
+		return &exec.UsageError{Message: "--repeat must not be negative", Fix: "--repeat 3"}
+	}
+	for _, glob := range slices.Concat(o.only, o.skip) {
+		if err := checkGlob(glob); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkGlob wants a glob that means some check.
+func checkGlob(glob string) error {
+	for _, check := range doctor.Checks() {
+		fits, err := path.Match(glob, check.ID)
+		if err != nil {
+			return &exec.UsageError{Message: "the pattern " + quote(glob) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
+		}
+		if fits {
+			return nil
+		}
+	}
+	return unknownCheck(glob)
+}
+
+// unknownCheck is the error for an id that no check has.
+func unknownCheck(id string) error {
+	fix := "toolx doctor --list-checks shows all ids"
+	if near := doctor.Near(id); near != "" {
+		fix = "did you mean " + near + "? " + fix
+	}
+	return &exec.UsageError{Message: "no check is called " + quote(id), Fix: fix}
+}
+
+// severity is the one that --fail-on names, empty for never.
+func (o *doctorOptions) severity() doctor.Severity {
+	switch o.failOn {
+	case "never":
+		return ""
+	case "warn":
+		return doctor.Warning
+	}
+	return doctor.Severity(o.failOn)
+}
+
+// runDoctor is the whole of a visit: examine, judge, accept what is known, tell.
+func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
+	switch {
+	case o.listChecks:
+		return app.listChecks(o)
+	case o.explain != "":
+		return app.explain(o.explain)
+	}
+	visit, err := app.newVisit(o)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(app.flags.maxTime, doctorTime))
+	defer cancel()
+	fleet, report := visit.examine(bounded)
+	switch {
+	case ctx.Err() != nil:
+		report.Status = doctor.StatusInterrupted
+	case bounded.Err() != nil && slices.ContainsFunc(fleet.Servers, func(e *doctor.Evidence) bool { return e.Cut }):
+		report.Status = doctor.StatusTimeout
+	}
+	if err := visit.accept(fleet, report); err != nil {
+		return err
+	}
+	if o.full {
+		report.Uncut(fleet)
+	}
+	if o.repro {
+		err = app.printRepro(fleet, report)
+	} else {
+		report.Mask(app.mask.Text)
+		err = app.printReport(report, o.format, o.severity())
+	}
+	if err != nil {
+		return err
+	}
+	return verdictOf(report, o.severity())
+}
+
+// visit is everything that is known before a server is started.
+type visit struct {
+	app       *App
+	options   doctorOptions
+	config    *config.Config // nil for a server on the command line
+	servers   []*config.Server
+	whole     bool // all servers and the config, not some of them
+	calls     []doctor.Call
+	environ   []string
+	selection doctor.Selection
+	baseline  *doctor.Baseline // nil where none was given
+}
+
+// newVisit reads the config and everything else that options name. All errors are
+// the user's to mend.
+func (a *App) newVisit(o doctorOptions) (*visit, error) {
+	v := &visit{app: a, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
+	for _, step := range []func() error{v.chooseServers, v.readCalls, v.readEnviron, v.readSeverities, v.readBaseline} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// chooseServers finds what is examined: the command behind --, else the named
+// servers, else all that are not disabled.
+func (v *visit) chooseServers() error {
+	if len(v.options.command) > 0 {
+		v.servers = []*config.Server{config.AdHoc(v.options.command, "", nil)}
+		return nil
+	}
+	loaded, err := config.Load(config.Options{Files: v.app.flags.config})
+	if err != nil {
+		return &usageError{err}
+	}
+	v.config = loaded
+	if len(v.options.servers) > 0 {
+		return v.namedServers()
+	}
+	v.whole = true
+	for _, server := range loaded.Servers {
+		if !server.Disabled {
+			v.servers = append(v.servers, server)
+		}
+	}
+	if len(loaded.Files) == 0 {
+		return &exec.UsageError{
+			Message: "there is no server to examine: no config was found, and no command was given",
+			Fix:     "toolx doctor -- npx -y @modelcontextprotocol/server-everything",
+		}
+	}
+	return nil
+}
+
+// namedServers takes servers by their names, disabled ones too: who names one means
+// it.
+func (v *visit) namedServers() error {
+	var known []string
+	for _, server := range v.config.Servers {
+		known = append(known, server.Name)
+	}
+	for _, name := range v.options.servers {
+		at := slices.Index(known, name)
+		if at < 0 {
+			fix := "toolx doctor -- COMMAND… examines a server that no config names"
+			if len(known) > 0 {
+				fix = "known servers: " + strings.Join(known, ", ")
+			}
+			return &exec.UsageError{Message: "no server is named " + quote(name), Fix: fix}
+		}
+		if !slices.Contains(v.servers, v.config.Servers[at]) {
+			v.servers = append(v.servers, v.config.Servers[at])
+		}
+	}
+	return nil
+}
+
+// readCalls reads "TOOL {json}" and finds the server that each is for.
+func (v *visit) readCalls() error {
+	var names []string
+	for _, server := range v.servers {
+		names = append(names, server.Name)
+	}
+	for _, text := range v.options.calls {
+		tool, arguments, _ := strings.Cut(strings.TrimSpace(text), " ")
+		call := doctor.Call{Tool: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}"))}
+		var object map[string]json.RawMessage
+		if tool == "" || json.Unmarshal(call.Arguments, &object) != nil {
+			return &exec.UsageError{
+				Message: "--call " + quote(text) + " is not a tool and a JSON object",
+				Fix:     `--call 'echo {"message":"hi"}'`,
+			}
+		}
+		if server := exec.ServerOf(tool, names); server != "" {
+			call.Server = server
+		} else if len(v.servers) > 1 {
+			return &exec.UsageError{
+				Message: "--call " + quote(text) + " does not say which server is meant",
+				Fix:     "--call 'SERVER__" + tool + " …', with SERVER one of: " + strings.Join(names, ", "),
+			}
+		}
+		v.calls = append(v.calls, call)
+	}
+	return nil
+}
+
+// readEnviron cuts the environment to that of another client.
+func (v *visit) readEnviron() (err error) {
+	if v.options.envLike != "" {
+		v.environ, err = doctor.EnvLike(v.options.envLike, os.Environ())
+	}
+	return err
+}
+
+// readSeverities takes what the config says of how much checks matter.
+func (v *visit) readSeverities() error {
+	if v.config == nil {
+		return nil
+	}
+	v.selection.Severities = make(map[string]doctor.Severity)
+	for _, id := range slices.Sorted(maps.Keys(v.config.Doctor.Severity)) {
+		if _, found := doctor.Find(id); !found {
+			origin, _ := v.config.Origin("doctor.severity." + id)
+			text := fmt.Sprintf("%s: doctor.severity: no check is called '%s'", origin, id)
+			if near := doctor.Near(id); near != "" {
+				text += fmt.Sprintf(", did you mean '%s'?", near)
+			}
+			v.app.log.Warn(text)
+		}
+		v.selection.Severities[id] = doctor.Severity(v.config.Doctor.Severity[id])
+	}
+	return nil
+}
+
+func (v *visit) readBaseline() error {
+	if v.options.baseline == "" {
+		return nil
+	}
+	baseline, err := doctor.ReadBaseline(v.options.baseline)
+	if err != nil {
+		return &usageError{err}
+	}
+	v.baseline = baseline
+	return nil
+}
+
+// examine starts the servers and judges what came of it.
+func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
+	doing, stop := v.app.showDoing("doctor")
+	options := doctor.Options{
+		Calls:     v.calls,
+		Repeat:    v.options.repeat,
+		Limit:     v.app.flags.startTimeout,
+		Environ:   v.environ,
+		StderrDir: stateFile("stderr"),
+		Version:   Version(),
+		Secret:    v.app.mask.Add,
+		Doing: func(server, what string) {
+			if len(v.servers) > 1 {
+				what = server + ": " + what
+			}
+			doing(what)
+		},
+	}
+	if v.baseline != nil {
+		options.Pinned = v.baseline.Tools
+	}
+	began := time.Now()
+	fleet := doctor.Examine(ctx, v.config, v.servers, options)
+	if !v.whole {
+		fleet.Config = nil // a server was asked about, not the config
+	}
+	report := doctor.Judge(fleet, v.selection)
+	report.Duration = time.Since(began)
+	stop()
+	return fleet, report
+}
+
+// accept writes a baseline where that was asked for, and takes known findings out of
+// the report.
+func (v *visit) accept(fleet *doctor.Fleet, report *doctor.Report) error {
+	file := v.options.writeBaseline
+	if file == "" {
+		if v.baseline != nil {
+			v.baseline.Apply(report)
+		}
+		return nil
+	}
+	if report.Status != doctor.StatusHealthy && report.Status != doctor.StatusProblems {
+		v.app.log.Warn(file + " was not written: not everything was examined")
+		return nil
+	}
+	severity := doctor.Warning
+	if v.options.failOn == "info" {
+		severity = doctor.Info
+	}
+	earlier := v.baseline
+	if earlier == nil {
+		// What cannot be read is no baseline yet, and has no reasons to keep.
+		earlier, _ = doctor.ReadBaseline(file)
+	}
+	reason := "accepted on " + time.Now().Format(time.DateOnly) + "; say why"
+	written := doctor.NewBaseline(report, fleet, severity, earlier, reason)
+	if err := written.Write(file); err != nil {
+		return &usageError{err}
+	}
+	tools := 0
+	for _, pins := range written.Tools {
+		tools += len(pins)
+	}
+	fmt.Fprintf(v.app.live, "%s: %d findings and %d tools; give each finding its reason\n", render.Safe(file), len(written.Findings), tools)
+	written.File = file
+	written.Apply(report)
+	return nil
+}
+
+// printReport prints a report on stdout.
+func (a *App) printReport(report *doctor.Report, format render.DoctorFormat, failOn doctor.Severity) error {
+	a.live.Clear()
+	return render.Doctor(a.Console.Out, report, render.DoctorOptions{
+		Format: format, Verbose: a.flags.verbose, FailOn: failOn,
+		Version: Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Screen: a.outScreen(),
+	})
+}
+
+// printRepro prints a script for the first finding that one can show.
+func (a *App) printRepro(fleet *doctor.Fleet, report *doctor.Report) error {
+	var first error = &doctor.ReproError{Reason: "nothing was found"}
+	for i, finding := range report.Findings {
+		script, err := doctor.Repro(fleet, finding, a.mask.Text)
+		if err == nil {
+			_, err = fmt.Fprint(a.Console.Out, script)
+			return err
+		}
+		if i == 0 {
+			first = err
+		}
+	}
+	a.tell(first)
+	return nil
+}
+
+// failedReport is the report of a visit that could not begin.
+func failedReport(err error) *doctor.Report {
+	return &doctor.Report{
+		Schema: 1, Status: doctor.StatusUsage, Error: err.Error(), Hint: exec.HintOf(err),
+		Servers: []doctor.ServerReport{}, Findings: []doctor.Finding{}, Checks: []doctor.CheckResult{},
+	}
+}
+
+// verdict is a report as an error: what the exit code is chosen by.
+type verdict struct {
+	kind exec.Kind
+	text string
+}
+
+func (v *verdict) Error() string { return v.text }
+
+// Kind implements the interface that exec.KindOf looks for.
+func (v *verdict) Kind() exec.Kind { return v.kind }
+
+// verdictOf is nil where all is well; the user has been told of everything else.
+func verdictOf(report *doctor.Report, failOn doctor.Severity) error {
+	found := &verdict{text: "the doctor: " + report.Status}
+	switch report.Status {
+	case doctor.StatusInterrupted:
+		found.kind = exec.KindInterrupted
+	case doctor.StatusTimeout:
+		found.kind = exec.KindTimeout
+	case doctor.StatusAuth:
+		found.kind = exec.KindAuth
+	case doctor.StatusUnreachable:
+		found.kind = exec.KindConnect
+	default:
+		if !report.Fails(failOn) {
+			return nil
+		}
+		found.kind = exec.KindProtocol
+	}
+	return &reportedError{found}
+}
