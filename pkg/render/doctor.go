@@ -342,7 +342,7 @@ func (w *doctorWriter) summary() {
 	}
 	explain := "toolx doctor --explain " + w.report.Findings[0].ID
 	if width := w.screen.width(); width > 0 && ansi.StringWidth(text+explain)+5 > width {
-		w.line(mark + text)
+		w.wrapped(mark, len(doctorMargin), text)
 		w.line(doctorMargin + w.screen.paint(roleMuted, explain))
 		return
 	}
@@ -405,7 +405,7 @@ func (w *doctorWriter) offerProxy() {
 		return
 	}
 	w.line("")
-	w.line("Until that is mended, clients can start it through toolx proxy, which passes on messages alone:")
+	w.line("Until that is mended, clients can start it through toolx proxy:")
 	for _, server := range offered {
 		entry := proxyEntry(server.Command)
 		if len(offered) > 1 {

@@ -1,0 +1,336 @@
+package render
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/doctor"
+)
+
+// sick is a report of a server that pollutes its stdout and of one that is gone, with
+// a finding about the config, and text that attacks whoever shows it.
+func sick() *doctor.Report {
+	start := int64(0)
+	return &doctor.Report{
+		Schema: 1, Status: doctor.StatusProblems, Duration: 1800 * time.Millisecond,
+		Servers: []doctor.ServerReport{
+			{
+				Name: "zwave", Status: "ready", DurationMS: 1800, Protocol: "2025-11-25", Tools: 4, Node: "v22.1.0",
+				Command: []string{"npx", "-y", "zwave \"x\""}, Where: "/etc/my files/toolx.yaml:3:3",
+				Info: &doctor.ServerInfo{Name: "zwave*", Version: "1.0"},
+			},
+			{Name: "gone", Status: "failed", DurationMS: 3, Because: "command not found: no-such", Where: "toolx.yaml:9:3"},
+		},
+		Findings: []doctor.Finding{
+			{
+				ID: "stdout-pollution", Severity: doctor.Error, Server: "zwave", Title: "server writes log text to stdout",
+				Where:    &doctor.Where{Run: "clean", Line: 1, Byte: &start, MS: 214, Phase: "before initialize"},
+				Evidence: "\x1b[32m[dotenv@17.2.3]\x1b[0m ```injecting``` \u202eenv",
+				Culprit:  &doctor.Culprit{Name: "dotenv 17 (npm)", Confidence: "certain"},
+				Fix:      []string{"in the server: dotenv.config({ quiet: true })", "from outside: add DOTENV_CONFIG_QUIET=true to this server's env"},
+				Breaks:   []string{"Go SDK ends the session", "Claude Desktop shows an error"},
+				Source:   "stdio",
+			},
+			{ID: "unsound-config", Severity: doctor.Warning, Title: "a thing in the config", Where: &doctor.Where{File: "toolx.yaml:6:21", Key: "servers.zwave.env.X"}},
+			{ID: "tool-lint", Severity: doctor.Warning, Server: "zwave", Title: "tool <b>@x</b>\nforges a line", Where: &doctor.Where{Tool: "a", Pointer: "/inputSchema"}},
+			{ID: "era", Severity: doctor.Info, Server: "zwave", Title: "server speaks the older protocol"},
+			{ID: "perf-start", Severity: doctor.Info, Server: "zwave", Title: "start-up time", Evidence: "246 ms"},
+		},
+		Checks: []doctor.CheckResult{
+			{ID: "stdout-pollution", Server: "zwave", Outcome: doctor.Failed},
+			{ID: "tool-lint", Server: "zwave", Outcome: doctor.Warned},
+			{ID: "era", Server: "zwave", Outcome: doctor.Noted},
+			{ID: "perf-start", Server: "zwave", Outcome: doctor.Noted},
+			{ID: "perf-call", Server: "zwave", Outcome: doctor.Skipped, Because: "no calls were asked for (--call)"},
+			{ID: "bad-check", Server: "zwave", Outcome: doctor.Broke, Because: "the check crashed: \x1b[2J"},
+			{ID: "stdout-bom", Server: "zwave", Outcome: doctor.Passed},
+			{ID: "stdout-bom", Server: "gone", Outcome: doctor.Skipped, Because: "the server was not started"},
+			{ID: "unsound-config", Outcome: doctor.Warned},
+		},
+		Baseline: &doctor.BaselineReport{
+			File: "known.yaml",
+			Known: []doctor.KnownFinding{{
+				Finding: doctor.Finding{ID: "slow-start", Severity: doctor.Warning, Server: "zwave", Title: "slow"}, Reason: "loads a model",
+			}},
+			Stale: []doctor.Known{{ID: "tool-lint", Server: "zwave", Tool: "b", Reason: "mended upstream"}},
+		},
+	}
+}
+
+func report(t *testing.T, options DoctorOptions) string {
+	t.Helper()
+	return written(t, func(out io.Writer) error { return Doctor(out, sick(), options) })
+}
+
+func TestDoctorOnATerminal(t *testing.T) {
+	got := report(t, DoctorOptions{Format: DoctorText, Screen: Screen{TTY: true, Width: 76}})
+	want := `zwave (protocol 2025-11-25, 4 tools, 1.8 s)
+✗ server writes log text to stdout                          stdout-pollution
+  line 1, byte 0, 214 ms after start, before initialize:
+    \x1b[32m[dotenv@17.2.3]\x1b[0m ` + "```injecting```" + ` \u{202e}env
+  culprit  dotenv 17 (npm), certain
+  fix      in the server: dotenv.config({ quiet: true })
+           from outside: add DOTENV_CONFIG_QUIET=true to this server's env
+  breaks   Go SDK ends the session; Claude Desktop shows an error
+! tool <b>@x</b>\nforges a line                                    tool-lint
+  tool a, at /inputSchema
+i 2 notes: era, perf-start (-v shows them)
+
+gone (failed)
+✗ not examined: command not found: no-such
+
+all servers and the config
+! a thing in the config                                       unsound-config
+  toolx.yaml:6:21, servers.zwave.env.X
+✗ the baseline knows a finding that is gone                        tool-lint
+  tool-lint of tool b of server zwave: mended upstream
+  fix      remove it from known.yaml
+✓ 1 check passed · 3 findings · 2 notes · 1 known · 2 skipped · 1 check
+  crashed · 1.8 s
+  toolx doctor --explain stdout-pollution
+
+Until that is mended, clients can start it through toolx proxy:
+  "command": "toolx", "args": ["proxy", "--", "npx", "-y", "zwave \"x\""]
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for line := range strings.Lines(got) {
+		if ansi.StringWidth(strings.TrimSuffix(line, "\n")) > 76 && !strings.Contains(line, "proxy") {
+			t.Errorf("too wide: %s", line)
+		}
+	}
+}
+
+func TestDoctorColourSaysNothingMore(t *testing.T) {
+	screen := Screen{TTY: true, Width: 76, Color: true}
+	painted := report(t, DoctorOptions{Format: DoctorText, Verbose: true, Screen: screen})
+	screen.Color = false
+	plain := report(t, DoctorOptions{Format: DoctorText, Verbose: true, Screen: screen})
+	if got := ansi.Strip(painted); got != plain {
+		t.Errorf("without its colours it is\n%s\nand not\n%s", got, plain)
+	}
+}
+
+// In a pipe nothing is cut or wrapped, and -v shows every check with its result.
+func TestDoctorInAPipe(t *testing.T) {
+	got := report(t, DoctorOptions{Format: DoctorText, Verbose: true})
+	for _, want := range []string{
+		"✗ server writes log text to stdout  stdout-pollution\n",
+		"i start-up time  perf-start\n  246 ms\n",
+		"- perf-call         skipped: no calls were asked for (--call)\n",
+		`? bad-check         crashed: the check crashed: \x1b[2J` + "\n",
+		"✓ stdout-bom\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q in\n%s", want, got)
+		}
+	}
+	if strings.ContainsAny(got, "\x1b\u202e") {
+		t.Error("text from a server reaches the screen as it is")
+	}
+}
+
+func TestDoctorJSONIsOneDocument(t *testing.T) {
+	text := report(t, DoctorOptions{Format: DoctorJSON})
+	var got doctor.Report
+	if err := json.Unmarshal([]byte(text), &got); err != nil || strings.Count(text, "\n") != 1 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if f := got.Findings[0]; f.Evidence != sick().Findings[0].Evidence || *f.Where.Byte != 0 || f.Culprit.Confidence != "certain" {
+		t.Errorf("a finding came back as %+v", f)
+	}
+}
+
+func TestDoctorSARIF(t *testing.T) {
+	var log sarifLog
+	text := report(t, DoctorOptions{Format: DoctorSARIF, Version: "1.2.3"})
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&log); err != nil {
+		t.Fatal(err)
+	}
+	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name == "" || log.Runs[0].Tool.Driver.Version != "1.2.3" {
+		t.Fatalf("%+v", log)
+	}
+	run := log.Runs[0]
+	rules := run.Tool.Driver.Rules
+	if len(run.Results) != 6 {
+		t.Fatalf("%d results, want one for each finding and one that is suppressed", len(run.Results))
+	}
+	var seen []string
+	for _, result := range run.Results {
+		if result.Index >= len(rules) || rules[result.Index].ID != result.Rule {
+			t.Errorf("%s: its rule is not number %d", result.Rule, result.Index)
+		}
+		if !slices.Contains([]string{"error", "warning", "note"}, result.Level) {
+			t.Errorf("%s: SARIF knows no level %q", result.Rule, result.Level)
+		}
+		if result.Message.Text == "" || len(result.Locations) != 1 || len(result.Locations[0].Logical) != 1 {
+			t.Errorf("%s: %+v", result.Rule, result)
+		}
+		if print := result.Fingerprints["toolx/v1"]; slices.Contains(seen, print) {
+			t.Errorf("two findings have the fingerprint %s", print)
+		} else {
+			seen = append(seen, print)
+		}
+	}
+	for i, want := range []sarifPhysical{
+		0: {sarifArtifact{"file:///etc/my%20files/toolx.yaml"}, &sarifRegion{3, 3}},
+		1: {sarifArtifact{"toolx.yaml"}, &sarifRegion{6, 21}},
+	} {
+		got := run.Results[i].Locations[0].Physical
+		if got == nil || got.Artifact != want.Artifact || *got.Region != *want.Region {
+			t.Errorf("%s is at %+v, want %+v", run.Results[i].Rule, got, want)
+		}
+	}
+	if last := run.Results[5]; len(last.Suppressions) != 1 || last.Suppressions[0].Justification != "loads a model" {
+		t.Errorf("what the baseline knows is %+v", last)
+	}
+	if strings.ContainsAny(text, "\x1b\u202e") {
+		t.Error("text from a server is not made safe")
+	}
+}
+
+func TestDoctorJUnit(t *testing.T) {
+	text := report(t, DoctorOptions{Format: DoctorJUnit, FailOn: doctor.Error})
+	var suites junitSuites
+	if err := xml.Unmarshal([]byte(text), &suites); err != nil {
+		t.Fatal(err)
+	}
+	if suites.Tests != 10 || suites.Failures != 2 || suites.Errors != 1 || suites.Skipped != 2 {
+		t.Errorf("totals %+v", suites)
+	}
+	zwave := suites.Suites[0]
+	if zwave.Name != "zwave" || zwave.Tests != len(zwave.Cases) || zwave.Failures != 1 {
+		t.Errorf("%+v", zwave)
+	}
+	if c := zwave.Cases[0]; c.Failure == nil || c.Failure.Type != "error" || !strings.Contains(c.Failure.Text, "culprit: dotenv 17 (npm), certain") {
+		t.Errorf("a finding is %+v", c)
+	}
+	if c := zwave.Cases[1]; c.Failure != nil || c.Out == nil {
+		t.Errorf("a finding below --fail-on fails its case: %+v", c)
+	}
+	if c := zwave.Cases[4]; c.Skipped == nil || c.Skipped.Message == "" {
+		t.Errorf("a check that was not made is %+v", c)
+	}
+	if last := suites.Suites[len(suites.Suites)-1]; last.Name != "config" || last.Failures != 1 {
+		t.Errorf("a stale baseline does not fail: %+v", last)
+	}
+	if strings.ContainsAny(text, "\x1b\u202e\ufffd") {
+		t.Error("text from a server is not made safe")
+	}
+}
+
+func TestDoctorMarkdown(t *testing.T) {
+	got := report(t, DoctorOptions{Format: DoctorMarkdown, Version: "1.2.3", System: "linux/amd64"})
+	for _, want := range []string{
+		"## toolx doctor: 3 findings\n\n- toolx 1.2.3, linux/amd64\n",
+		"- server `zwave`, zwave\\* 1.0, protocol 2025-11-25, Node v22.1.0, started by `npx -y zwave \"x\"`\n",
+		"- server `gone`, failed: command not found: no-such\n",
+		"### ✗ zwave: server writes log text to stdout (`stdout-pollution`)\n",
+		"````text\n\\x1b[32m[dotenv@17.2.3]\\x1b[0m ```injecting``` \\u{202e}env\n````\n",
+		"- **culprit:** dotenv 17 (npm), certain\n",
+		"### ! zwave: tool \\<b\\>@<!-- -->x\\</b\\>\\\\nforges a line (`tool-lint`)\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "perf-start") {
+		t.Error("notes are there without -v")
+	}
+}
+
+// What is not the whole story says so.
+func TestDoctorStatus(t *testing.T) {
+	for status, want := range map[string]string{
+		doctor.StatusTimeout:     "the time was up",
+		doctor.StatusInterrupted: "interrupted",
+		doctor.StatusAuth:        "authentication",
+		doctor.StatusUnreachable: "no server could be started",
+	} {
+		report := &doctor.Report{Status: status}
+		for _, format := range []DoctorFormat{DoctorText, DoctorMarkdown, DoctorSARIF} {
+			got := written(t, func(out io.Writer) error { return Doctor(out, report, DoctorOptions{Format: format}) })
+			if !strings.Contains(got, want) {
+				t.Errorf("%s as %s says nothing of %q: %s", status, format, want, got)
+			}
+		}
+	}
+}
+
+func TestProxyIsOfferedWhereItHelps(t *testing.T) {
+	report := sick()
+	report.Servers[0].Status = "failed"
+	got := written(t, func(out io.Writer) error { return Doctor(out, report, DoctorOptions{}) })
+	if strings.Contains(got, "toolx proxy") {
+		t.Error("a proxy is offered for a server that does not work")
+	}
+}
+
+func TestDoctorPage(t *testing.T) {
+	check := doctor.Check{
+		ID: "stdout-x", Severity: doctor.Error, Group: doctor.GroupFraming, Title: "server says x", After: []string{"stdout-y"},
+		Page: doctor.Page{
+			Why: "Clients stop.", Bad: "x\n{…}\n", Good: "{…}", Fix: []string{"say nothing", "or use the proxy"},
+			Breaks: []string{"every client"}, Source: "stdio",
+		},
+	}
+	got := written(t, func(out io.Writer) error { return DoctorPage(out, check, Screen{}) })
+	want := `✗ server says x  stdout-x
+  error, a check of the group framing
+
+  Clients stop.
+
+  bad
+    x
+    {…}
+
+  good
+    {…}
+
+  fix      say nothing
+           or use the proxy
+  breaks   every client
+  source   stdio
+  after    stdout-y
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	row := written(t, func(out io.Writer) error { return DoctorChecks(out, []doctor.Check{check}, Screen{}) })
+	if row != "stdout-x\terror\tframing\tserver says x\n" {
+		t.Errorf("its row is %q", row)
+	}
+	var entries []map[string]any
+	text := written(t, func(out io.Writer) error { return DoctorChecksJSON(out, []doctor.Check{check}, Screen{}) })
+	if err := json.Unmarshal([]byte(text), &entries); err != nil || len(entries) != 1 || entries[0]["why"] != "Clients stop." {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// FuzzMarkdownText holds that no text of a server can break out of its line or its
+// block of code.
+func FuzzMarkdownText(f *testing.F) {
+	for _, seed := range []string{"a\nb", "```\n# x", "<script>", "@me #1 [x](y)", "`", "\x1b[31m", "![x](y)"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if plain := markdownText(text); strings.ContainsAny(plain, "\n\r\x1b") {
+			t.Errorf("%q is not one line", plain)
+		}
+		block := markdownBlock(Safe(text))
+		fence, rest, _ := strings.Cut(block, "text\n")
+		if !strings.HasSuffix(rest, "\n"+fence) || strings.Contains(strings.TrimSuffix(rest, "\n"+fence), fence) {
+			t.Errorf("%q ends its block of code", block)
+		}
+	})
+}
