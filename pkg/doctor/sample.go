@@ -29,6 +29,8 @@ func (s *ProcessSample) Load() float64 {
 type ProcessState struct {
 	State string // a letter and its meaning: "S (sleeping)"
 	Wait  string // where in the kernel it waits, empty where that is not told
+	// Deaf says that the process has no pipe as its stdin any more.
+	Deaf bool
 }
 
 // Orphan is a process of a server that outlived it.

@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -119,6 +121,8 @@ func stateOf(pid int) *ProcessState {
 		"T": "stopped by a signal", "t": "stopped by a debugger", "Z": "ended, not yet collected", "I": "idle",
 	}[stat.state]
 	state := &ProcessState{State: fmt.Sprintf("%s (%s)", stat.state, cmp.Or(meaning, "unknown"))}
+	stdin, err := os.Readlink(procPath(pid, "fd/0"))
+	state.Deaf = errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(stdin, "pipe:")
 	if wait, err := os.ReadFile(procPath(pid, "wchan")); err == nil && string(wait) != "0" {
 		state.Wait = string(wait)
 	}

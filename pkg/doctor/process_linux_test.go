@@ -1,0 +1,125 @@
+package doctor
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestOrphans shows that what outlives a server is found, in its group and out of
+// it, and is gone afterwards.
+func TestOrphans(t *testing.T) {
+	for _, mode := range []string{"grandchild", "grandchild-setsid"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			pids := filepath.Join(t.TempDir(), "pids")
+			report := Judge(examineFake(t, shortOptions(), mode, "--pids", pids), Selection{})
+			found := findingsOf(t, report, "orphan-grandchild")
+			if len(found) == 0 {
+				t.Fatal("no orphan was found")
+			}
+			if notes := strings.Join(found[0].Notes, "; "); !strings.Contains(notes, "stderr and stdout open") {
+				t.Errorf("the notes are %q, want the pipes that it holds", notes)
+			}
+			text, err := os.ReadFile(pids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for field := range strings.FieldsSeq(string(text)) {
+				pid, err := strconv.Atoi(field)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if stat, ok := readStat(pid); ok && stat.state != "Z" {
+					t.Errorf("process %d is still there", pid)
+				}
+			}
+		})
+	}
+}
+
+func TestListeningSocketsAreFound(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0", "[::1]:0"} {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Logf("%s: %v", address, err) // a machine without IPv6
+			continue
+		}
+		want := strings.ReplaceAll(listener.Addr().String(), "[::]", "0.0.0.0")
+		found := strings.Join(listening(processTree(os.Getpid())), "\n")
+		if !strings.Contains(strings.ReplaceAll(found, "[::]", "0.0.0.0"), want+" (pid ") {
+			t.Errorf("%s is not in %q", want, found)
+		}
+		_ = listener.Close()
+	}
+}
+
+func TestListenerLines(t *testing.T) {
+	for _, one := range []struct{ line, address, inode string }{
+		{"  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4026 1", "127.0.0.1:8080", "4026"},
+		{"  1: 00000000:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 77 1", "0.0.0.0:3000", "77"},
+		{"  2: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A 0:0 0:0 0 0 0 9 1", "[::1]:80", "9"},
+		{"  3: 0100007F:1F90 0100007F:A000 01 00000000:00000000 00:00000000 00000000  1000        0 4026 1", "", ""},
+		{"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode", "", ""},
+		{"", "", ""},
+	} {
+		address, inode, ok := listener(one.line)
+		if ok != (one.address != "") {
+			t.Errorf("%q: listens is %t", one.line, ok)
+			continue
+		}
+		if ok && (address.String() != one.address || inode != one.inode) {
+			t.Errorf("%q: %s with inode %s, want %s with %s", one.line, address, inode, one.address, one.inode)
+		}
+	}
+}
+
+// TestSamples measures this very process.
+func TestProcessesAreMeasured(t *testing.T) {
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	s := sampleProcess(t.Context(), os.Getpid(), 300*time.Millisecond)
+	if s == nil || s.RSS < 1<<20 || s.CPU == 0 || s.Processes < 1 {
+		t.Errorf("the sample is %+v", s)
+	}
+	if got := stateOf(os.Getpid()); got.sentence() == "" {
+		t.Errorf("the state is %+v", got)
+	}
+}
+
+// TestStdinClosedBeforeAnyWrite finds a server that closed its stdin at once: what
+// was written before lies in the pipe, and no write fails.
+func TestStdinClosedBeforeAnyWrite(t *testing.T) {
+	provokeAll(t, []provocation{{id: "stdin-closed", severity: Error, modes: []string{"stdin-closed"}, options: impatient}})
+}
+
+func TestAProcessIsTheSameByItsBirth(t *testing.T) {
+	stat, ok := readStat(os.Getpid())
+	if !ok {
+		t.Fatal("cannot read /proc")
+	}
+	self := birth{os.Getpid(), stat.started}
+	if !self.alive() {
+		t.Error("this process is not alive")
+	}
+	if another := (birth{self.pid, self.started + 1}); another.alive() {
+		t.Error("a process with another start is taken for this one")
+	}
+	if len(groupMembers(syscall.Getpgrp())) == 0 {
+		t.Error("this process's group has no members")
+	}
+}

@@ -1,0 +1,284 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+func handshakeTimeout() Check {
+	return Check{
+		ID: "handshake-timeout", Severity: Error, Group: GroupProcess, Need: NeedProcess,
+		After: []string{
+			"output-buffered", "stdout-closed", "stdin-closed", "stdout-http-mode", "stdout-content-length",
+			"stdout-sse-framing", "stdout-utf16", "stdout-cr-only", "stdout-partial-text", "stdout-echo",
+			"stdout-huge-line", "stdout-flood", "rpc-id-unknown",
+		},
+		Title: "server does not answer initialize",
+		Ask:   askHandshakeTimeout,
+		Page: Page{
+			Why: "The process runs and never answers the first request. Clients give up after 10 to 60 s and show no tools. " +
+				"Servers that wait for a backend, for a login, or for HTTP requests do this.",
+			Bad:  "$ npx some-mcp-server\n(nothing, for ever)",
+			Good: "→ initialize\n← its result, within a second",
+			Fix: []string{
+				"check whether the server needs an argument to speak on stdio, such as --stdio, or a sub-command",
+				"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
+			},
+			Breaks: []string{"every client; Inspector gives up after 15 s, mcp-stdio-guard after 5 s"},
+			Source: "MCP 2025-11-25, basic/lifecycle, initialization",
+		},
+	}
+}
+
+func askHandshakeTimeout(e *Evidence) []Finding {
+	if !silentInHandshake(e) {
+		return nil
+	}
+	run, failure := e.Clean, e.Clean.Failure
+	f := Finding{
+		Where: &Where{Run: run.Name, Phase: string(servers.PhaseStart), Method: "initialize", MS: exec.Milliseconds(failure.Lived)},
+		Evidence: fmt.Sprintf("no answer within %s; until then %s on stdout and %s on stderr",
+			milliseconds(patientRounded(failure.Lived)), exec.Bytes(run.stdoutBytes()), exec.Bytes(run.StderrBytes)),
+	}
+	if failure.Reason != nil {
+		f.Notes = append(f.Notes, failure.Reason.Error())
+	}
+	if note := run.Stuck.sentence(); note != "" {
+		f.Notes = append(f.Notes, note)
+	}
+	if text := run.leftOver(); text != "" {
+		f.Notes = append(f.Notes, "on stdout stood, without a newline: "+cut(text))
+	}
+	f.Notes = append(f.Notes, stderrNotes(failure)...)
+	return sole(f)
+}
+
+// silentInHandshake says whether the time limit ended while initialize waited.
+func silentInHandshake(e *Evidence) bool {
+	failure := e.Clean.Failure
+	return failure != nil && failure.Ending == servers.EndingSilent && failure.Waiting == "initialize"
+}
+
+// stdoutBytes counts what the server wrote on stdout before toolx asked it to end.
+func (r *Run) stdoutBytes() (size int64) {
+	for _, event := range r.Events {
+		switch e := event.(type) {
+		case servers.StdinClosed:
+			return size
+		case servers.PollutedLine:
+			size += e.Size
+		case servers.FrameReceived:
+			size += int64(len(e.Bytes)) + 1
+		}
+	}
+	return size
+}
+
+// leftOver is text that stood on stdout without a newline when the server was
+// ended.
+func (r *Run) leftOver() string {
+	line := r.lastForeign()
+	if line == nil || !line.Unended || line.Phase != servers.PhaseShutdown {
+		return ""
+	}
+	return string(line.Text)
+}
+
+// stderrNotes are the last lines of stderr, a note each.
+func stderrNotes(f *servers.Failure) []string {
+	var notes []string
+	for _, line := range f.Stderr {
+		notes = append(notes, "stderr: "+line)
+	}
+	return notes
+}
+
+// sentence says what the process was doing, empty where that is not known.
+func (s *ProcessState) sentence() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Wait != "":
+		return fmt.Sprintf("the process was %s, in %s", s.State, s.Wait)
+	}
+	return fmt.Sprintf("the process was %s", s.State)
+}
+
+func slowStart() Check {
+	return Check{
+		ID: "slow-start", Severity: Warning, Group: GroupProcess, Need: NeedHandshake,
+		After: []string{"download-on-start"},
+		Title: "server takes long to start",
+		Ask:   askSlowStart,
+		Page: Page{
+			Why: "The time from the start of the process to its answer to initialize is time that a person waits, at every " +
+				"start of the client, and clients have limits. Half of 209 real servers answer within 250 ms, nearly all within 3 s.",
+			Bad:  "initialize answered 8.2 s after the start",
+			Good: "initialize answered 240 ms after the start",
+			Fix: []string{
+				"in the server: load modules, models and connections when a tool needs them, not at the start",
+				"from outside: install the package once instead of npx or uvx fetching it at each start",
+			},
+			Breaks: []string{"mcp-stdio-guard gives up after 5 s, Inspector after 15 s, many clients after 30 s"},
+			Source: "MCP 2025-11-25, basic/lifecycle, timeouts",
+		},
+	}
+}
+
+// The limits of a start: an annoyance, and more than most clients wait.
+const (
+	slowStartAfter   = 5 * time.Second
+	hopeless         = 30 * time.Second
+	bufferedAtMost   = time.Second
+	inspectorsLimit  = 15 * time.Second
+	enjoyableWorks   = 10 * time.Second
+	stdioGuardsLimit = 5 * time.Second
+)
+
+func askSlowStart(e *Evidence) []Finding {
+	took, ok := startTime(e)
+	if !ok || took <= slowStartAfter {
+		return nil
+	}
+	f := Finding{
+		Where:    e.initialized().where(e.Clean),
+		Evidence: fmt.Sprintf("initialize was answered %s after the start", milliseconds(took)),
+	}
+	if took > hopeless {
+		f.Severity = Error
+	}
+	var gone []string
+	for _, client := range []struct {
+		name  string
+		limit time.Duration
+	}{{"mcp-stdio-guard", stdioGuardsLimit}, {"EnjoyableWork's doctor", enjoyableWorks}, {"Inspector", inspectorsLimit}} {
+		if took > client.limit {
+			gone = append(gone, client.name)
+		}
+	}
+	f.Notes = []string{words(gone) + " would have given up by then"}
+	return sole(f)
+}
+
+// startTime is the time from the start of the clean run's process to its answer to
+// initialize; ok is false where there was none in time.
+func startTime(e *Evidence) (took time.Duration, ok bool) {
+	x := e.initialized()
+	if !x.answered() {
+		return 0, false
+	}
+	return x.At.Add(x.Took).Sub(e.Clean.Began), true
+}
+
+func outputBuffered() Check {
+	return Check{
+		ID: "output-buffered", Severity: Error, Group: GroupProcess, Need: NeedProcess,
+		Title: "server answers only when its stdin is closed",
+		Ask:   askOutputBuffered,
+		Page: Page{
+			Why: "The answer was there and lay in the process's own buffer: standard output that leads into a pipe is " +
+				"written in blocks of some kilobytes, unless the program flushes it. The client waits for ever.",
+			Bad:  "print(json.dumps(reply))",
+			Good: "print(json.dumps(reply), flush=True)",
+			Fix: []string{
+				"in the server: flush stdout after each message",
+				"from outside, for Python: start it with python -u, or add PYTHONUNBUFFERED=1 to its env",
+				"from outside, for others: stdbuf -oL COMMAND",
+			},
+			Breaks: []string{"every client: the handshake runs into its time limit"},
+			Source: "codebase-memory-mcp#513, AutoCorrode#171, mcp-proxy#65",
+		},
+	}
+}
+
+func askOutputBuffered(e *Evidence) []Finding {
+	x, closed := e.initialized(), e.Clean.stdinClosed()
+	if !silentInHandshake(e) || x == nil || x.Frame == nil || closed.IsZero() {
+		return nil
+	}
+	came := x.At.Add(x.Took)
+	after := came.Sub(closed)
+	if after < 0 || after > bufferedAtMost {
+		return nil
+	}
+	return sole(Finding{
+		Where: x.where(e.Clean),
+		Evidence: fmt.Sprintf("no answer to initialize in %s; %s came %s after stdin was closed",
+			milliseconds(closed.Sub(x.At)), exec.Bytes(int64(len(x.Frame))), milliseconds(after)),
+	})
+}
+
+func stdoutClosed() Check {
+	return Check{
+		ID: "stdout-closed", Severity: Error, Group: GroupProcess, Need: NeedProcess,
+		Title: "server closes its stdout and lives on",
+		Ask: func(e *Evidence) []Finding {
+			return askClosedPipe(e, servers.EndingClosedStdout, "stdout had ended, and the process had not")
+		},
+		Page: Page{
+			Why: "Nothing that the server answers can arrive any more, although its process runs: clients that watch the " +
+				"process alone wait for ever.",
+			Bad:    "os.Stdout.Close()",
+			Good:   "The server keeps stdout open as long as it lives.",
+			Fix:    []string{"in the server: do not close stdout, nor redirect it to a file or to /dev/null (a daemon that detaches does)"},
+			Breaks: []string{"clients that wait for the process to end"},
+			Source: "MCP 2025-11-25, basic/transports, stdio",
+		},
+	}
+}
+
+func stdinClosed() Check {
+	return Check{
+		ID: "stdin-closed", Severity: Error, Group: GroupProcess, Need: NeedProcess,
+		Title: "server closes its stdin and lives on",
+		Ask:   askStdinClosed,
+		Page: Page{
+			Why: "No request can reach the server any more, although its process runs. A program that detaches itself, or " +
+				"one whose container was started without -i, does this.",
+			Bad:    "docker run --rm image",
+			Good:   "docker run -i --rm image",
+			Fix:    []string{"in the server: keep stdin open and read it to its end", "from outside, with Docker: docker run -i"},
+			Breaks: []string{"every client: some fail at the write, some wait for ever"},
+			Source: "MCP 2025-11-25, basic/transports, stdio",
+		},
+	}
+}
+
+// askStdinClosed also finds a server that closed its stdin when it had been written
+// to, so that no write failed.
+func askStdinClosed(e *Evidence) []Finding {
+	found := askClosedPipe(e, servers.EndingClosedStdin, "a request could not be written, and the process had not ended")
+	if found != nil || !silentInHandshake(e) || e.Clean.Stuck == nil || !e.Clean.Stuck.Deaf {
+		return found
+	}
+	failure := e.Clean.Failure
+	return sole(Finding{
+		Where:    &Where{Run: e.Clean.Name, Phase: string(servers.PhaseStart), Method: "initialize", MS: exec.Milliseconds(failure.Lived)},
+		Evidence: fmt.Sprintf("no answer within %s, and process %d has no stdin any more", milliseconds(patientRounded(failure.Lived)), e.Clean.pid()),
+		Notes:    stderrNotes(failure),
+	})
+}
+
+// askClosedPipe finds a server that has closed a pipe and lives.
+func askClosedPipe(e *Evidence, ending servers.Ending, what string) []Finding {
+	for _, run := range e.Runs() {
+		ended := run.Ended
+		if ended == nil || ended.Ending != ending {
+			continue
+		}
+		f := Finding{
+			Where:    placeOfDeath(run, ended),
+			Evidence: fmt.Sprintf("%s after the start: %s (process %d)", milliseconds(ended.Lived), what, run.pid()),
+			Notes:    stderrNotes(ended),
+		}
+		if ended.Reason != nil {
+			f.Notes = append(f.Notes, strings.TrimPrefix(ended.Reason.Error(), "write |1: "))
+		}
+		return sole(f)
+	}
+	return nil
+}

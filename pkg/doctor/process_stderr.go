@@ -1,0 +1,201 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/mask"
+	"toolx/pkg/servers"
+)
+
+func stderrNoise() Check {
+	return Check{
+		ID: "stderr-noise", Severity: Info, Group: GroupProcess, Need: NeedProcess,
+		Title: "server writes much on stderr",
+		Ask:   askStderrNoise,
+		Page: Page{
+			Why: "A server may log on stderr, and most do. Very much of it costs time, fills the client's log files and " +
+				"hides the one line that says what is wrong. A client that does not read stderr makes such a server hang: the pipe is full at 64 KiB.",
+			Bad:    "50,000 lines on stderr before the first answer",
+			Good:   "A line for the start, and one for each problem.",
+			Fix:    []string{"in the server: log less by default; take the level from an environment variable"},
+			Breaks: []string{"clients that do not drain stderr: the server blocks in its next write"},
+			Source: "MCP 2025-11-25, basic/transports, stdio: the server MAY write to stderr for logging",
+		},
+	}
+}
+
+// More than this on stderr in one short run is much.
+const (
+	noisyLines = 200
+	noisyBytes = 64 << 10
+)
+
+func askStderrNoise(e *Evidence) []Finding {
+	run := e.Clean
+	if run.StderrLines <= noisyLines && run.StderrBytes <= noisyBytes {
+		return nil
+	}
+	lines := EventsOf[servers.StderrLine](run)
+	errors := 0
+	for _, line := range lines {
+		if strings.Contains(strings.ToLower(line.Text), "error") {
+			errors++
+		}
+	}
+	lived := time.Duration(0)
+	if exit := run.Exit(); exit != nil {
+		lived = exit.Lived
+	}
+	f := Finding{
+		Where:    &Where{Run: run.Name},
+		Evidence: fmt.Sprintf("%d lines, %s in %s", run.StderrLines, exec.Bytes(run.StderrBytes), milliseconds(lived)),
+	}
+	if errors > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%d of the first %d lines speak of an error", errors, len(lines)))
+	}
+	for _, line := range lines[:min(3, len(lines))] {
+		f.Notes = append(f.Notes, "stderr: "+cut(line.Text))
+	}
+	return sole(f)
+}
+
+func stderrException() Check {
+	return Check{
+		ID: "stderr-exception", Severity: Warning, Group: GroupProcess, Need: NeedProcess,
+		After: []string{"exit-before-handshake", "crash-signal", "exit-during-request"},
+		Title: "server reports an exception that nothing caught",
+		Ask:   askStderrException,
+		Page: Page{
+			Why: "The server goes on, and something in it has failed in a way that its author did not think of: a handler " +
+				"that never answers, a connection that was never made. Clients do not show stderr, so nobody notices.",
+			Bad:    "(node:17) UnhandledPromiseRejectionWarning: Error: connect ECONNREFUSED 127.0.0.1:5432",
+			Good:   "db.connect().catch(err => console.error(`database: ${err.message}`))",
+			Fix:    []string{"in the server: catch the error where it arises, and answer the request that needs what failed with an error"},
+			Source: "MCP 2025-11-25, basic/transports, stdio: stderr is for logging",
+		},
+	}
+}
+
+// exceptionPattern recognises the first line of an error that nothing caught, as
+// the runtimes print it.
+var exceptionPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` + strings.Join([]string{
+		`^traceback \(most recent call last\):`, `unhandled ?(promise ?)?rejection`, `uncaught(exception)? ?(exception|error)?:`,
+		`uncaughtexception`, `^exception in thread "`, `^unhandled exception`, `^thread '.*' (\(\d+\) )?panicked at`,
+		`^(fatal error|panic|goroutine \d+ \[running\]): ?`, `^php fatal error:  uncaught`,
+	}, "|"))
+})
+
+func askStderrException(e *Evidence) []Finding {
+	run := e.Clean
+	closed := run.stdinClosed()
+	var first, last *servers.StderrLine
+	count := 0
+	for _, line := range EventsOf[servers.StderrLine](run) {
+		if !closed.IsZero() && line.At.After(closed) {
+			break // what a program says while it is being ended is another matter
+		}
+		last = &line
+		if exceptionPattern().MatchString(line.Text) {
+			count++
+			first = cmp.Or(first, &line)
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	f := Finding{Where: &Where{Run: run.Name, MS: run.Since(first.At)}, Evidence: cut(first.Text)}
+	if last.Text != first.Text {
+		f.Notes = append(f.Notes, "the last line of stderr: "+cut(last.Text))
+	}
+	if count > 1 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%d in all", count))
+	}
+	if x := run.open(first.At); x != nil {
+		f.Where.Method, f.Where.Phase = x.Method, string(servers.PhaseRequest)
+	}
+	return sole(f)
+}
+
+func stderrSecret() Check {
+	return Check{
+		ID: "stderr-secret", Severity: Error, Group: GroupProcess, Need: NeedProcess,
+		Title: "server writes a secret on stderr",
+		Ask:   askStderrSecret,
+		Page: Page{
+			Why: "Clients keep stderr in log files, which people attach to bug reports. A token in them is a token that " +
+				"others have.",
+			Bad:    "console.error('starting with', process.env)",
+			Good:   "console.error(`starting as ${user}; token: ${token ? 'set' : 'missing'}`)",
+			Fix:    []string{"in the server: never log environments, headers or connection strings; log names, not values", "revoke the token if logs of it have left this machine"},
+			Source: "MCP 2025-11-25, basic/security_best_practices; CWE-532",
+		},
+	}
+}
+
+// askStderrSecret looks for the values of variables whose names say that they are
+// secret, and for words of the shape of a token.
+func askStderrSecret(e *Evidence) []Finding {
+	secrets := secretVariables(e.Launch.Env)
+	for _, run := range e.Runs() {
+		for i, line := range EventsOf[servers.StderrLine](run) {
+			what := secretIn(line.Text, secrets)
+			if what == "" {
+				continue
+			}
+			masker := new(mask.Masker)
+			for value := range secrets {
+				masker.Add(value)
+			}
+			return sole(Finding{
+				Title:    "server writes " + what + " on stderr",
+				Where:    &Where{Run: run.Name, MS: run.Since(line.At)},
+				Evidence: cut(masker.Text(line.Text)),
+				Notes:    []string{fmt.Sprintf("line %d of stderr", i+1)},
+			})
+		}
+	}
+	return nil
+}
+
+// minSecret is the length in bytes below which a value is found in text by chance.
+const minSecret = 8
+
+// secretVariables are the values of an environment whose names say that they are
+// secret, with the names.
+func secretVariables(env []string) map[string]string {
+	secrets := make(map[string]string)
+	for _, pair := range env {
+		if name, value, _ := strings.Cut(pair, "="); len(value) >= minSecret && mask.Name(name) {
+			secrets[value] = name
+		}
+	}
+	return secrets
+}
+
+// secretIn says what secret a line holds, empty where it holds none.
+func secretIn(text string, secrets map[string]string) string {
+	name := ""
+	for value, variable := range secrets {
+		if strings.Contains(text, value) && (name == "" || variable < name) {
+			name = variable
+		}
+	}
+	if name != "" {
+		return "the value of " + name
+	}
+	const shortest = 16
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\"'`=,;()[]{}<>", r) }) {
+		// A word alone: what stands before it ("token: …") is no sign.
+		if len(word) >= shortest && (*mask.Masker)(nil).Text(word) != word {
+			return "what has the form of a secret"
+		}
+	}
+	return ""
+}

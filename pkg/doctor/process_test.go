@@ -1,0 +1,245 @@
+package doctor
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/servers"
+)
+
+// impatient examine servers that never answer: a second is an age to a fake.
+func impatient() Options {
+	options := shortOptions()
+	options.Limit, options.answer = time.Second, 300*time.Millisecond
+	return options
+}
+
+// provocation is a fake server and what is to be found on it.
+type provocation struct {
+	id       string
+	severity Severity
+	modes    []string
+	options  func() Options // nil means shortOptions
+	evidence string         // part of the evidence
+	fix      string         // part of one of the fixes
+}
+
+// provokeAll examines all fake servers at once, since most of the time is waiting,
+// and looks for each finding.
+func provokeAll(t *testing.T, provocations []provocation) {
+	t.Helper()
+	reports := make([]*Report, len(provocations))
+	var wait sync.WaitGroup
+	for i, p := range provocations {
+		options := shortOptions
+		if p.options != nil {
+			options = p.options
+		}
+		wait.Go(func() { reports[i] = Judge(examineFake(t, options(), p.modes...), Selection{}) })
+	}
+	wait.Wait()
+	for i, p := range provocations {
+		t.Run(p.id+"/"+strings.Join(p.modes, " "), func(t *testing.T) { p.expect(t, reports[i]) })
+	}
+}
+
+// expect looks for the finding in a report.
+func (p provocation) expect(t *testing.T, report *Report) {
+	t.Helper()
+	found := findingsOf(t, report, p.id)
+	if len(found) == 0 {
+		t.Fatalf("found nothing; errors and warnings: %s", idsOf(report, Warning))
+	}
+	f := found[0]
+	if f.Severity != p.severity {
+		t.Errorf("severity is %s, want %s", f.Severity, p.severity)
+	}
+	if !strings.Contains(f.Evidence, p.evidence) {
+		t.Errorf("evidence is %q, want %q in it", f.Evidence, p.evidence)
+	}
+	if !slices.ContainsFunc(f.Fix, func(fix string) bool { return strings.Contains(fix, p.fix) }) {
+		t.Errorf("fixes are %q, want %q in one", f.Fix, p.fix)
+	}
+	if f.Where == nil || f.Where.Run == "" {
+		t.Errorf("the finding has no place: %+v", f.Where)
+	}
+}
+
+func TestProcessChecks(t *testing.T) {
+	provokeAll(t, []provocation{
+		{id: "exit-before-handshake", severity: Error, modes: []string{"exit0-early"}, evidence: "exit status 0", fix: "stderr"},
+		{id: "exit-before-handshake", severity: Error, modes: []string{"exit-in-handshake"}, evidence: "exit status 3"},
+		{id: "exit-before-handshake", severity: Error, modes: []string{"exit0-early", "--stderr", "Error: Cannot find module 'express'", "--code", "1"}, fix: "npm ci"},
+		{id: "crash-signal", severity: Error, modes: []string{"sigsegv-early"}, evidence: "segmentation fault"},
+		{id: "crash-signal", severity: Error, modes: []string{"sigkill"}, evidence: "signal: killed"},
+		{id: "exit-during-request", severity: Error, modes: []string{"exit-mid-call"}, evidence: "exit status 3"},
+		{id: "exit-during-request", severity: Error, modes: []string{"exit-after-init"}, evidence: "exit status 3"},
+		{id: "truncated-message", severity: Error, modes: []string{"exit-half-line"}, evidence: `{"jsonrpc":"2.0"`},
+		{id: "handshake-timeout", severity: Error, modes: []string{"silent"}, options: impatient, evidence: "no answer within 1.0 s"},
+		{id: "handshake-timeout", severity: Error, modes: []string{"stdin-unread"}, options: impatient, evidence: "0 B on stdout"},
+		{id: "stdout-closed", severity: Error, modes: []string{"stdout-closed"}, evidence: "stdout had ended"},
+		{id: "stdout-closed", severity: Error, modes: []string{"stdout-closed-call"}, evidence: "stdout had ended"},
+		{id: "stdin-closed", severity: Error, modes: []string{"stdin-closed-later"}, evidence: "could not be written"},
+		{id: "ignores-stdin-close", severity: Warning, modes: []string{"ignore-eof"}, evidence: "SIGTERM ended it"},
+		{id: "slow-shutdown", severity: Info, modes: []string{"slow-exit"}, evidence: "after its stdin was closed"},
+		{id: "ignores-sigterm", severity: Warning, modes: []string{"ignore-sigterm"}, evidence: "the end of its stdin ended it"},
+		{id: "exit-code-on-close", severity: Info, modes: []string{"exit-code-on-close"}, evidence: "exit status 1"},
+		{id: "stderr-noise", severity: Info, modes: []string{"stderr-flood"}, evidence: "50000 lines"},
+		{id: "stderr-exception", severity: Warning, modes: []string{"good", "--stderr", "Traceback (most recent call last):"}, evidence: "Traceback"},
+		{id: "stderr-exception", severity: Warning, modes: []string{"good", "--stderr", "(node:17) UnhandledPromiseRejectionWarning: Error: no"}, evidence: "Unhandled"},
+		{id: "stderr-secret", severity: Error, modes: []string{"good", "--stderr", "using ghp_0123456789abcdefghijklmnopqrstuvwxyz"}, evidence: "using ***"},
+	})
+}
+
+func TestSecretsOfTheEnvironmentAreFoundOnStderr(t *testing.T) {
+	const secret = "correct-horse-battery"
+	options := shortOptions()
+	options.Environ = append(options.Environ, "BROKER_PASSWORD="+secret)
+	report := Judge(examineFake(t, options, "good", "--stderr", "connecting with "+secret), Selection{})
+	found := findingsOf(t, report, "stderr-secret")
+	if len(found) != 1 {
+		t.Fatalf("found %d secrets, want 1", len(found))
+	}
+	if f := found[0]; strings.Contains(f.Evidence, secret) || !strings.Contains(f.Title, "BROKER_PASSWORD") {
+		t.Errorf("the finding is %q with %q, want the name without the value", f.Title, f.Evidence)
+	}
+}
+
+// TestAHealthyServerIsSilent shows that no check of these families finds anything
+// on a correct server, apart from those that report a measurement.
+func TestAHealthyServerIsSilent(t *testing.T) {
+	options := shortOptions()
+	options.idle, options.quiet = 0, 0 // the real waits
+	fleet := examineFake(t, options, "good")
+	report := Judge(fleet, Selection{})
+	measurements := []string{"era", "perf-start", "perf-list", "perf-ping"}
+	for _, check := range slices.Concat(processChecks(), rpcChecks(), handshakeChecks(), performanceChecks()) {
+		for _, finding := range report.Findings {
+			if finding.ID == check.ID && !slices.Contains(measurements, check.ID) {
+				t.Errorf("%s: %s: %s", finding.ID, finding.Title, finding.Evidence)
+			}
+		}
+	}
+	for _, result := range report.Checks {
+		if result.Outcome == Broke {
+			t.Errorf("%s broke: %s", result.ID, result.Because)
+		}
+	}
+	if run := fleet.Servers[0].Probe; run.Marks["terminated"].IsZero() {
+		t.Error("SIGTERM did not end the server")
+	}
+}
+
+func TestCausesOfExits(t *testing.T) {
+	for _, one := range []struct{ stderr, want string }{
+		{"Error: Cannot find module 'express'\nRequire stack:", "module express is missing"},
+		{"ModuleNotFoundError: No module named 'mcp'", "module mcp is missing"},
+		{"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /x.js", "module zod is missing"},
+		{"Error: listen EADDRINUSE: address already in use :::3000", "its port 3000 is in use"},
+		{"Error: connect ECONNREFUSED 127.0.0.1:5432", "what it depends on cannot be reached 127.0.0.1:5432"},
+		{"npm error code E404\nnpm error 404 Not Found", "npm cannot get the package (E404)"},
+		{"sh: 1: nodde: not found", "nodde is not installed"},
+		{"bash: line 1: uvx: command not found", "uvx is not installed"},
+		{"was compiled against a different Node.js version using", "a native module does not fit this Node"},
+		{"Usage: lark-mcp <command>", "it printed its usage"},
+		{"Cannot connect to the Docker daemon at unix:///var/run/docker.sock", "Docker is not running"},
+		{"something else", ""},
+	} {
+		cause, ok := causeOfExit(&servers.Failure{Stderr: strings.Split(one.stderr, "\n")})
+		if cause.what != one.want || ok != (one.want != "") {
+			t.Errorf("%q: the cause is %q, want %q", one.stderr, cause.what, one.want)
+		}
+		if ok && len(cause.fix) == 0 {
+			t.Errorf("%q: nothing is said about what to do", one.stderr)
+		}
+	}
+}
+
+// evidenceOf makes evidence of a clean run from events and exchanges that no fake
+// provokes in a reasonable time.
+func evidenceOf(run *Run) *Evidence {
+	run.Name = "clean"
+	if run.Marks == nil {
+		run.Marks = make(map[string]time.Time)
+	}
+	return &Evidence{Server: &config.Server{Name: "made"}, Launch: &config.Resolved{}, Clean: run}
+}
+
+func TestSlowStart(t *testing.T) {
+	for _, one := range []struct {
+		took time.Duration
+		want Severity
+	}{{5 * time.Second, ""}, {6 * time.Second, Warning}, {31 * time.Second, Error}} {
+		began := time.Now()
+		e := evidenceOf(&Run{Began: began, Exchanges: []*Exchange{{
+			Method: "initialize", At: began.Add(time.Second), Took: one.took - time.Second, Frame: []byte(`{}`),
+		}}})
+		var got Severity
+		for _, finding := range askSlowStart(e) {
+			got = Warning
+			if finding.Severity != "" {
+				got = finding.Severity
+			}
+		}
+		if got != one.want {
+			t.Errorf("a start of %s is %q, want %q", one.took, got, one.want)
+		}
+	}
+}
+
+func TestIdleProcesses(t *testing.T) {
+	busy := &ProcessSample{RSS: 400 << 20, CPU: 900 * time.Millisecond, Settled: 450 * time.Millisecond, Over: time.Second, Processes: 2, Listening: []string{
+		"0.0.0.0:3000 (pid 7)", "127.0.0.1:9229 (pid 7)", "[::]:3001 (pid 7)",
+	}}
+	e := evidenceOf(&Run{Idle: busy})
+	if found := askMemoryIdle(e); len(found) != 1 || found[0].Evidence != "400.0 MiB in 2 processes" {
+		t.Errorf("memory-idle: %+v", found)
+	}
+	if found := askCPUIdle(e); len(found) != 1 || !strings.HasPrefix(found[0].Evidence, "90 %") {
+		t.Errorf("cpu-idle: %+v", found)
+	}
+	var severities []Severity
+	for _, finding := range askListensOnNetwork(e) {
+		severities = append(severities, finding.Severity)
+	}
+	if want := []Severity{Error, "", Error}; !slices.Equal(severities, want) {
+		t.Errorf("listens-on-network: severities are %q, want %q", severities, want)
+	}
+	settling := *busy
+	settling.Settled = 0 // the rest of the start
+	if found := askCPUIdle(evidenceOf(&Run{Idle: &settling})); found != nil {
+		t.Errorf("cpu-idle: a start that is over is reported: %+v", found)
+	}
+}
+
+func TestPipeHeldOpen(t *testing.T) {
+	e := evidenceOf(&Run{})
+	if found := askPipeHeldOpen(e); found != nil {
+		t.Errorf("found %+v without an event", found)
+	}
+	e.Clean.Events = append(e.Clean.Events, servers.PipeHeld{Pipe: "stderr"})
+	if found := askPipeHeldOpen(e); found != nil {
+		t.Errorf("found %+v for stderr", found)
+	}
+	e.Clean.Events = append(e.Clean.Events, servers.PipeHeld{Pipe: "stdout"})
+	if found := askPipeHeldOpen(e); len(found) != 1 {
+		t.Errorf("found %+v, want one finding", found)
+	}
+}
+
+// TestTheDoctorEnds shows that an examination ends soon when its context does,
+// whatever the server does.
+func TestTheDoctorEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	options := shortOptions()
+	options.Doing = func(string, string) { cancel() }
+	fleet := Examine(ctx, nil, []*config.Server{fakeServer(t, "silent", "ignore-eof", "ignore-sigterm")}, options)
+	if !fleet.Servers[0].Cut {
+		t.Error("the evidence does not say that it is cut short")
+	}
+}
