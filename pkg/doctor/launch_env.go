@@ -1,0 +1,269 @@
+package doctor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"toolx/pkg/config"
+)
+
+// missingVariables are the names of environment variables that a server's last
+// words say it lacks, in their order. What environ has a value for is not lacking.
+func missingVariables(text string, environ []string) []string {
+	var names []string
+	flat := flattened(text)
+	phrases := phrasePlaces(strings.ToLower(flat))
+	reached := -1 // the end of the last name that was taken
+	for at, name := range variableNames(flat) {
+		near := slices.ContainsFunc(phrases, func(p span) bool { return p.distance(at, at+len(name)) <= phraseReach })
+		listed := reached >= 0 && at-reached <= listReach
+		if !near && !listed {
+			continue
+		}
+		reached = at + len(name)
+		if value, _ := variable(environ, name); value == "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// How far a name may stand from the words that make it a missing one, and from the
+// name before it in a list.
+const (
+	phraseReach = 60
+	listReach   = 20
+)
+
+// flattened is text on one line, without the lines of stack traces: reports of
+// missing variables are often lists, or JSON over several lines.
+func flattened(text string) string {
+	var words []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "at ") && !strings.HasPrefix(line, `File "`) {
+			words = append(words, strings.Fields(line)...)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// span is a piece of a text, by offsets.
+type span struct{ from, to int }
+
+// distance is how many bytes lie between two pieces.
+func (s span) distance(from, to int) int {
+	return max(0, from-s.to, s.from-to)
+}
+
+// phrasePlaces finds the words by which programs say that something is not there.
+func phrasePlaces(lower string) []span {
+	var places []span
+	for _, phrase := range [...]string{
+		"missing", "required", "requires", "not set", "is unset", "must be set", "must set", "must provide", "must be provided",
+		"please set", "please provide", "please define", "set the", "not provided", "not defined", "is undefined", "not configured",
+		"environment variable", "env var", "keyerror", "cannot be empty", "is empty", "not found in env", "no value for",
+	} {
+		for at := 0; ; {
+			found := strings.Index(lower[at:], phrase)
+			if found < 0 {
+				break
+			}
+			places = append(places, span{at + found, at + found + len(phrase)})
+			at += found + len(phrase)
+		}
+	}
+	return places
+}
+
+// variableNames gives the words of text that look like names of variables, with
+// their offsets: capitals, and an underscore or an ending that says what they hold.
+func variableNames(text string) func(yield func(int, string) bool) {
+	return func(yield func(int, string) bool) {
+		for at := 0; at < len(text); {
+			if !nameByte(text[at]) {
+				at++
+				continue
+			}
+			end := at
+			for end < len(text) && (nameByte(text[end]) || text[end] >= 'a' && text[end] <= 'z') {
+				end++
+			}
+			if name := text[at:end]; isVariableName(name) && !yield(at, name) {
+				return
+			}
+			at = end
+		}
+	}
+}
+
+func nameByte(b byte) bool { return b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' }
+
+// isVariableName tells names such as API_KEY from the capitals of error codes.
+func isVariableName(name string) bool {
+	if len(name) < 4 || name[0] < 'A' || name[0] > 'Z' || strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {
+		return false
+	}
+	for _, code := range []string{"ERR_", "MODULE_NOT_FOUND", "INVALID_", "NOT_FOUND", "UNABLE_TO_", "MISSING_", "UND_ERR", "SELF_SIGNED"} {
+		if strings.HasPrefix(name, code) {
+			return false
+		}
+	}
+	if strings.Contains(strings.Trim(name, "_"), "_") {
+		return true
+	}
+	for _, ending := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD"} {
+		if strings.HasSuffix(name, ending) && name != ending {
+			return true
+		}
+	}
+	return false
+}
+
+// placeholderIn finds what nobody has filled in: a variable that was not expanded,
+// or an example's stand-in. It is empty where there is none.
+func placeholderIn(text string) string {
+	for _, find := range []func(string) string{bracedVariable, bareVariable, percentVariable, standIn} {
+		if found := find(text); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// bracedVariable finds "${X}".
+func bracedVariable(text string) string {
+	_, rest, found := strings.Cut(text, "${")
+	if !found {
+		return ""
+	}
+	name, _, closed := strings.Cut(rest, "}")
+	if !closed || name == "" {
+		return ""
+	}
+	return "${" + name + "}"
+}
+
+// bareVariable finds "$X" at the beginning of a word: within one, a dollar is more
+// likely part of a password.
+func bareVariable(text string) string {
+	for at := 0; at < len(text); at++ {
+		if text[at] != '$' || at > 0 && !strings.ContainsRune(`/:=, "'`, rune(text[at-1])) {
+			continue
+		}
+		end := at + 1
+		for end < len(text) && nameByte(text[end]) {
+			end++
+		}
+		plain := end == len(text) || !(text[end] >= 'a' && text[end] <= 'z')
+		if end-at > 3 && plain && (text[at+1] < '0' || text[at+1] > '9') {
+			return text[at:end]
+		}
+	}
+	return ""
+}
+
+// percentVariable finds Windows' "%X%".
+func percentVariable(text string) string {
+	_, rest, found := strings.Cut(text, "%")
+	if !found {
+		return ""
+	}
+	name, _, closed := strings.Cut(rest, "%")
+	if !closed || len(name) < 4 || strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') }) {
+		return ""
+	}
+	return "%" + name + "%"
+}
+
+// standIn finds what examples write in the place of a value: <YOUR_KEY>, your-token,
+// xxxx, CHANGEME.
+func standIn(text string) string {
+	if from := strings.IndexByte(text, '<'); from >= 0 {
+		if length := strings.IndexByte(text[from:], '>'); length > 1 && isWords(text[from+1:from+length]) {
+			return text[from : from+length+1]
+		}
+	}
+	lower := strings.ToLower(text)
+	for _, word := range []string{"your_", "your-", "changeme", "change_me", "replace_me", "replace-me", "path/to/"} {
+		if at := strings.Index(lower, word); at >= 0 && (at == 0 || !isLetter(lower[at-1])) {
+			return wordAt(text, at)
+		}
+	}
+	if at := strings.Index(lower, "xxxx"); at >= 0 && strings.Trim(lower[at:], "x-_.") == "" {
+		return wordAt(text, at)
+	}
+	if lower == "xxx" || lower == "..." || lower == "todo" {
+		return text
+	}
+	return ""
+}
+
+// isWords says whether text is a name in words, as in <your api key>.
+func isWords(text string) bool {
+	return len(text) > 2 && isLetter(text[0]|0x20) && !strings.ContainsFunc(text, func(r rune) bool {
+		return r > 127 || !isLetter(byte(r)|0x20) && !strings.ContainsRune("_- 0123456789", r)
+	})
+}
+
+func isLetter(b byte) bool { return b >= 'a' && b <= 'z' }
+
+// wordAt is the word of text that offset at is in.
+func wordAt(text string, at int) string {
+	const ends = " /:=,;\"'&?"
+	from := strings.LastIndexAny(text[:at], ends) + 1
+	if length := strings.IndexAny(text[at:], ends); length >= 0 && !strings.HasPrefix(text[at:], "path/") {
+		return text[from : at+length]
+	}
+	return text[from:]
+}
+
+// setting is a value of a server's entry, with where it stands.
+type setting struct {
+	steps []any  // for config.Server.Place
+	raw   string // as written
+	value string // expanded; raw where the entry could not be
+}
+
+// settings are the values that the server gets from its entry: arguments, variables,
+// headers and the URL, in this order.
+func (e *Evidence) settings() []setting {
+	var all []setting
+	add := func(raw, expanded string, steps ...any) {
+		all = append(all, setting{steps: steps, raw: raw, value: expanded})
+	}
+	launch := e.Launch
+	if launch == nil {
+		launch = &config.Resolved{Args: e.Server.Args, Headers: e.Server.Headers, URL: e.Server.URL}
+	}
+	for i, arg := range e.Server.Args {
+		add(arg, launch.Args[i], "args", i)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Server.Env)) {
+		expanded := e.Server.Env[name]
+		if e.Launch != nil {
+			expanded, _ = variable(launch.Env, name)
+		}
+		add(e.Server.Env[name], expanded, "env", name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Server.Headers)) {
+		add(e.Server.Headers[name], launch.Headers[name], "headers", name)
+	}
+	if e.Server.URL != "" {
+		add(e.Server.URL, launch.URL, "url")
+	}
+	return all
+}
+
+// key is the setting's first step: "args", "env", "headers" or "url".
+func (s setting) key() string { return s.steps[0].(string) }
+
+// name is the variable or header that is set, empty for the others.
+func (s setting) name() string {
+	if len(s.steps) > 1 {
+		name, _ := s.steps[1].(string)
+		return name
+	}
+	return ""
+}

@@ -1,0 +1,287 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+)
+
+// unwrapped is the command behind a shell or env that only starts it: `cmd /c npx …`
+// is npx. A script for a shell is taken apart only where it is plain words.
+func unwrapped(command string, args []string) (string, []string) {
+	for range 3 {
+		inner := innerWords(command, args)
+		if len(inner) == 0 {
+			break
+		}
+		command, args = inner[0], inner[1:]
+	}
+	return command, args
+}
+
+// innerWords are the words that a wrapper runs, nil where the command is none.
+func innerWords(command string, args []string) []string {
+	switch name := baseName(command); {
+	case name == "cmd" && len(args) > 1 && strings.EqualFold(args[0], "/c"):
+		return args[1:]
+	case name == "env":
+		i := slices.IndexFunc(args, func(arg string) bool { return !strings.Contains(arg, "=") && !strings.HasPrefix(arg, "-") })
+		if i >= 0 {
+			return args[i:]
+		}
+	case isShell(name):
+		if script, ok := shellScript(args); ok && !strings.ContainsAny(script, "|&;<>()$`\\\"'*?#~\n") {
+			words := strings.Fields(script)
+			if len(words) > 0 && words[0] == "exec" {
+				words = words[1:]
+			}
+			return words
+		}
+	}
+	return nil
+}
+
+// isShell says whether a program of that name runs what stands in an argument.
+func isShell(name string) bool {
+	switch name {
+	case "sh", "bash", "zsh", "dash", "fish", "ksh", "ash", "pwsh", "powershell", "cmd":
+		return true
+	}
+	return false
+}
+
+// shellScript is the script that a shell gets as an argument (-c, -lc, /c, -Command).
+func shellScript(args []string) (script string, ok bool) {
+	for i, arg := range args[:max(0, len(args)-1)] {
+		short := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
+		if short || strings.EqualFold(arg, "/c") || strings.EqualFold(arg, "-command") {
+			return args[i+1], true
+		}
+	}
+	return "", false
+}
+
+// launcher is a program that fetches a package and runs it: npx, uvx and the like.
+type launcher struct {
+	name string // as it is typed: "npm exec"
+	npm  bool   // the package is of npm's registry, else of PyPI
+	yes  bool   // -y is there
+	no   bool   // it was told never to install
+	spec string // the package with its version, empty where none was found
+	at   int    // which argument spec is
+}
+
+// parseLauncher reads a command line as a launcher's; ok is false where it is none.
+func parseLauncher(command string, args []string) (l launcher, ok bool) {
+	name, words := launcherWords(baseName(command), args)
+	if name == "" {
+		return launcher{}, false
+	}
+	l = launcher{name: name, npm: !slices.Contains([]string{"uvx", "uv tool run", "pipx run"}, name), at: -1}
+	skipped := len(args) - len(words)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		flag, value, inline := strings.Cut(word, "=")
+		switch {
+		case word == "--":
+		case !strings.HasPrefix(word, "-"):
+			if l.spec == "" {
+				l.spec, l.at = word, skipped+i
+			}
+			return l, true // what follows is the program's own
+		case word == "-y" || word == "--yes":
+			l.yes = true
+		case word == "--no" || word == "--no-install":
+			l.no = true
+		case l.takesValue(flag):
+			at := i
+			if !inline && i+1 < len(words) {
+				i++
+				value, at = words[i], i
+			}
+			if l.namesPackage(flag) && l.spec == "" {
+				l.spec, l.at = value, skipped+at
+			}
+		}
+	}
+	return l, true
+}
+
+// launcherWords are the arguments of a launcher, behind the words that make its name.
+func launcherWords(program string, args []string) (name string, words []string) {
+	begins := func(heads ...string) bool {
+		return len(args) >= len(heads) && slices.Equal(args[:len(heads)], heads)
+	}
+	switch {
+	case program == "npx" || program == "bunx" || program == "uvx":
+		return program, args
+	case program == "npm" && (begins("exec") || begins("x")):
+		return "npm exec", args[1:]
+	case program == "bun" && begins("x"):
+		return "bunx", args[1:]
+	case (program == "pnpm" || program == "yarn") && begins("dlx"):
+		return program + " dlx", args[1:]
+	case program == "uv" && begins("tool", "run"):
+		return "uv tool run", args[2:]
+	case program == "pipx" && begins("run"):
+		return "pipx run", args[1:]
+	}
+	return "", nil
+}
+
+// takesValue says whether a flag of the launcher has a value behind it.
+func (l launcher) takesValue(flag string) bool {
+	if l.npm {
+		return slices.Contains([]string{
+			"-p", "--package", "-c", "--call", "--registry", "--prefix", "--cache", "--userconfig", "--loglevel", "-w", "--workspace",
+		}, flag)
+	}
+	return slices.Contains([]string{
+		"--from", "--spec", "--with", "-p", "--python", "-i", "--index-url", "--extra-index-url", "--index", "--default-index",
+		"-f", "--find-links", "--with-editable", "--with-requirements", "-c", "--constraints", "--overrides", "--directory",
+		"--project", "--env-file", "--cache-dir", "--config-file", "--color", "--pip-args",
+	}, flag)
+}
+
+// namesPackage says whether a flag's value is the package to run.
+func (l launcher) namesPackage(flag string) bool {
+	if l.npm {
+		return flag == "-p" || flag == "--package"
+	}
+	return flag == "--from" || flag == "--spec"
+}
+
+// prompts says whether the launcher asks before it installs.
+func (l launcher) prompts() bool { return (l.name == "npx" || l.name == "npm exec") && !l.yes && !l.no }
+
+// fromRegistry says whether the package comes from a registry, and not from a
+// folder, an archive or a repository.
+func (l launcher) fromRegistry() bool {
+	switch {
+	case l.spec == "", strings.HasPrefix(l.spec, "."), strings.HasPrefix(l.spec, "/"), strings.HasPrefix(l.spec, "~"):
+		return false
+	case strings.Contains(l.spec, ":"), strings.Contains(l.spec, `\`):
+		return false
+	}
+	return strings.HasPrefix(l.spec, "@") || !strings.Contains(l.spec, "/")
+}
+
+// split cuts the spec into the package's name and the version or tag asked for.
+func (l launcher) split() (name, version string) {
+	if !l.npm {
+		if name, version, found := strings.Cut(l.spec, "=="); found {
+			return withoutExtras(name), version
+		}
+		name, version, _ := strings.Cut(l.spec, "@")
+		return withoutExtras(name), version
+	}
+	if at := strings.LastIndexByte(l.spec, '@'); at > 0 {
+		return l.spec[:at], l.spec[at+1:]
+	}
+	return l.spec, ""
+}
+
+// withoutExtras is the name in a Python requirement such as "mcp[cli]>=1".
+func withoutExtras(requirement string) string {
+	if end := strings.IndexAny(requirement, "[<>=~! "); end > 0 {
+		return requirement[:end]
+	}
+	return requirement
+}
+
+// pinned says whether the spec means one version for ever.
+func (l launcher) pinned() bool {
+	_, version := l.split()
+	if !l.npm {
+		return version != "" && version[0] >= '0' && version[0] <= '9' && !strings.Contains(version, "*")
+	}
+	_, exact := parseVersion(version)
+	return exact
+}
+
+// dockerRun is what matters here of a `docker run`.
+type dockerRun struct {
+	program                  string
+	at                       int // which argument "run" is
+	interactive, tty, remove bool
+	detached                 bool
+}
+
+// parseDocker reads a command line as docker's; ok is false where it runs no image.
+func parseDocker(command string, args []string) (run dockerRun, ok bool) {
+	run.program = baseName(command)
+	if !slices.Contains([]string{"docker", "podman", "nerdctl"}, run.program) {
+		return run, false
+	}
+	run.at = slices.Index(args, "run")
+	if run.at < 0 || slices.Contains(args[:run.at], "compose") || slices.Contains(args[:run.at], "mcp") {
+		return run, false
+	}
+	for i := run.at + 1; i < len(args) && strings.HasPrefix(args[i], "-") && args[i] != "-"; i++ {
+		if args[i] == "--" {
+			break
+		}
+		if run.takes(args[i]) {
+			i++
+		}
+	}
+	return run, true
+}
+
+// takes reads one flag and says whether the next argument is its value.
+func (run *dockerRun) takes(arg string) (value bool) {
+	if long, isLong := strings.CutPrefix(arg, "--"); isLong {
+		name, setting, inline := strings.Cut(long, "=")
+		if !isDockerSwitch(name) {
+			return !inline
+		}
+		run.set(name, setting != "false")
+		return false
+	}
+	letters, setting, _ := strings.Cut(arg[1:], "=")
+	for i, letter := range letters {
+		name := dockerSwitch(letter)
+		if name == "" {
+			return i == len(arg)-2 // the rest is the value, or the next argument is
+		}
+		run.set(name, setting != "false")
+	}
+	return false
+}
+
+func (run *dockerRun) set(name string, on bool) {
+	switch name {
+	case "interactive":
+		run.interactive = on
+	case "tty":
+		run.tty = on
+	case "rm":
+		run.remove = on
+	case "detach":
+		run.detached = on
+	}
+}
+
+// isDockerSwitch says whether a long flag of `docker run` has no value.
+func isDockerSwitch(name string) bool {
+	return slices.Contains([]string{
+		"interactive", "tty", "rm", "detach", "init", "privileged", "read-only", "publish-all", "no-healthcheck",
+		"oom-kill-disable", "sig-proxy", "quiet", "disable-content-trust", "help", "replace",
+	}, name)
+}
+
+// dockerSwitch is the long name of a short flag without a value.
+func dockerSwitch(letter rune) string {
+	switch letter {
+	case 'i':
+		return "interactive"
+	case 't':
+		return "tty"
+	case 'd':
+		return "detach"
+	case 'P':
+		return "publish-all"
+	case 'q':
+		return "quiet"
+	}
+	return ""
+}
