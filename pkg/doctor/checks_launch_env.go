@@ -1,0 +1,188 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"toolx/pkg/config"
+	"toolx/pkg/servers"
+)
+
+func envUnexpanded() Check {
+	return Check{
+		ID: "env-unexpanded", Severity: Error, Group: GroupLaunch, Need: NeedEntry,
+		Title: "a placeholder was never filled in",
+		Ask:   askEnvUnexpanded,
+		Page: Page{
+			Why:  "The server gets the placeholder itself as its key, path or address. Some die of it, others start and fail at the first call. Clients expand variables by different rules or not at all: a ${NAME} that one fills in reaches the server as it stands in another.",
+			Bad:  `"env": {"API_KEY": "<YOUR_API_KEY>"}`,
+			Good: `"env": {"API_KEY": "${API_KEY}"}      # with API_KEY exported`,
+			Fix:  []string{"export the variable, or fill the value in"},
+			Breaks: []string{
+				"clients that do not expand variables hand on ${NAME} (Claude Desktop)",
+				"toolx does not start a server whose variables are not set",
+			},
+			Source: "MCP has no rule for client configuration; docs/config.md",
+		},
+	}
+}
+
+func askEnvUnexpanded(e *Evidence) []Finding {
+	var unset *config.UnsetError
+	if errors.As(e.LaunchErr, &unset) {
+		return unsetFindings(e, unset)
+	}
+	var findings []Finding
+	command, args := e.Server.Command, e.Server.Args
+	for _, s := range e.settings() {
+		if s.key() == "args" && runByShell(command, args) {
+			continue // the shell expands what its script holds
+		}
+		found := placeholderIn(s.value)
+		if found == "" || strings.HasPrefix(found, "${") && strings.Contains(s.raw, "$${") {
+			continue // "$${" asks for the characters themselves
+		}
+		where := e.place(s.steps...)
+		findings = append(findings, Finding{
+			Title:    fmt.Sprintf("%s still holds the placeholder %s", where.Key, excerpt(found, maxLabel)),
+			Evidence: excerpt(found, maxExcerpt), Where: where, Fix: placeholderFix(found),
+		})
+	}
+	return capped(findings)
+}
+
+// unsetFindings are one for each variable that is not set, at its first use.
+func unsetFindings(e *Evidence, unset *config.UnsetError) []Finding {
+	var findings []Finding
+	seen := make(map[string]bool)
+	for _, missing := range unset.Missing {
+		if seen[missing.Variable] {
+			continue
+		}
+		seen[missing.Variable] = true
+		path, _ := e.Server.Place()
+		where := &Where{Key: path + "." + missing.Key}
+		if missing.Origin.File != "" {
+			where.File = missing.Origin.String()
+		}
+		findings = append(findings, Finding{
+			Title:    missing.Variable + " is not set",
+			Evidence: fmt.Sprintf("%s uses ${%s}, which the environment does not have", where.Key, missing.Variable),
+			Where:    where,
+			Fix:      []string{fmt.Sprintf("export %s=…, or write a default: ${%s:-…}", missing.Variable, missing.Variable)},
+		})
+	}
+	return findings
+}
+
+// placeholderFix says what to do about a placeholder.
+func placeholderFix(found string) []string {
+	if name := strings.Trim(found, "${}%"); strings.ContainsAny(found, "$%") && name != "" {
+		return []string{fmt.Sprintf("export %s and write ${%s}, which toolx expands; or fill the value in", name, name)}
+	}
+	return []string{"replace it by the real value, or by ${NAME} of a variable that holds it"}
+}
+
+// runByShell says whether a shell runs the arguments, so that its syntax means
+// something there.
+func runByShell(command string, args []string) bool {
+	_, script := shellScript(args)
+	return isShell(baseName(command)) && script
+}
+
+func envMissing() Check {
+	return Check{
+		ID: "env-missing", Severity: Error, Group: GroupLaunch, Need: NeedProcess, After: []string{"env-unexpanded"},
+		Title: "the server wants an environment variable that is not set",
+		Ask:   askEnvMissing,
+		Page: Page{
+			Why:    "The server ended before the handshake, and its last words name a variable that it was not given. Clients show only that the connection closed. It is the most common reason why a server does not start.",
+			Bad:    "Error: GITHUB_TOKEN is not set",
+			Good:   `"env": {"GITHUB_TOKEN": "${GITHUB_TOKEN}"}`,
+			Fix:    []string{"set the variable in the env of the server's entry: clients do not pass on all that your shell has (--env-like shows what they do)"},
+			Breaks: []string{"every client: connection closed"},
+			Source: "79 of 256 launches of published servers ended so; MCP 2025-11-25, basic/transports, stdio",
+		},
+	}
+}
+
+func askEnvMissing(e *Evidence) []Finding {
+	if e.local() == nil || e.Handshaken() || e.Clean.Failure == nil {
+		return nil
+	}
+	failure := e.Clean.Failure
+	if failure.Ending != servers.EndingExited && failure.Ending != servers.EndingClosedStdout {
+		return nil
+	}
+	said := e.Clean.Stderr() + e.Clean.strayText()
+	names := missingVariables(said, e.Launch.Env)
+	if len(names) == 0 {
+		return nil
+	}
+	all := listed(len(names), func(i int) string { return names[i] })
+	verb := " is not set"
+	if len(names) > 1 {
+		verb = " are not set"
+	}
+	where := e.place("env")
+	where.Run, where.Phase = e.Clean.Name, string(servers.PhaseStart)
+	ended := failure.How
+	if ended == "" {
+		ended = "closed its stdout"
+	}
+	return []Finding{{
+		Title:    all + verb,
+		Evidence: fmt.Sprintf("%s: %s", ended, excerpt(strings.TrimSpace(lineWith(said, names[0])), maxExcerpt)),
+		Where:    where,
+		Fix:      []string{fmt.Sprintf("add %s to env of this server", all), fmt.Sprintf(`for example env: {%s: "${%s}"}, and export it`, names[0], names[0])},
+	}}
+}
+
+// strayText is what stood on stdout and was no message.
+func (r *Run) strayText() string {
+	var text strings.Builder
+	for _, line := range EventsOf[servers.PollutedLine](r) {
+		text.Write(line.Text)
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+// lineWith is the first line of text that holds word.
+func lineWith(text, word string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.Contains(line, word) {
+			return line
+		}
+	}
+	return ""
+}
+
+func envEmpty() Check {
+	return Check{
+		ID: "env-empty", Severity: Warning, Group: GroupLaunch, Need: NeedEntry,
+		Title: "a variable is set to nothing",
+		Ask: func(e *Evidence) []Finding {
+			if e.Launch == nil {
+				return nil
+			}
+			var findings []Finding
+			for _, s := range e.settings() {
+				if s.key() == "env" && s.value == "" {
+					findings = append(findings, Finding{
+						Title: s.name() + " is set to nothing", Evidence: fmt.Sprintf("%s=%q", s.name(), s.raw), Where: e.place(s.steps...),
+					})
+				}
+			}
+			return capped(findings)
+		},
+		Page: Page{
+			Why:    "An empty variable is not the same as none: many programs take it for a value that was given, and use no default. It also hides what the client's environment has.",
+			Bad:    `"env": {"API_KEY": ""}`,
+			Good:   `"env": {}`,
+			Fix:    []string{"remove the key, or give it a value"},
+			Source: "docs/config.md",
+		},
+	}
+}

@@ -1,0 +1,681 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// writeFile makes a file of a test, with the folders above it.
+func writeFile(t *testing.T, path, text string, mode os.FileMode) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil { // whatever the umask
+		t.Fatal(err)
+	}
+	return path
+}
+
+// loadServers loads a config of the given text, as a user's file.
+func loadServers(t *testing.T, text string) *config.Config {
+	t.Helper()
+	file := writeFile(t, filepath.Join(t.TempDir(), "toolx.yaml"), text, 0o600)
+	loaded, err := config.Load(config.Options{Files: []string{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+// entriesOf is what is known of a config's servers without starting them.
+func entriesOf(t *testing.T, text string, environ ...string) *Fleet {
+	t.Helper()
+	loaded := loadServers(t, text)
+	fleet := &Fleet{Config: loaded}
+	for _, server := range loaded.Servers {
+		e := &Evidence{Server: server, Config: loaded}
+		e.Launch, e.LaunchErr = server.Resolve(environ)
+		fleet.Servers = append(fleet.Servers, e)
+	}
+	return fleet
+}
+
+// launchOf is what is known of a command line without starting it.
+func launchOf(t *testing.T, environ []string, words ...string) *Evidence {
+	t.Helper()
+	server := config.AdHoc(words, "", nil)
+	launch, err := server.Resolve(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Evidence{Server: server, Launch: launch}
+}
+
+// ownChecks are the ids of the checks that this file and its neighbours prove.
+func ownChecks() []string {
+	var ids []string
+	for _, check := range slices.Concat(configChecks(), launchChecks()) {
+		ids = append(ids, check.ID)
+	}
+	return ids
+}
+
+// examineCommand starts a command and judges it by the checks of launch and config.
+func examineCommand(t *testing.T, environ []string, words ...string) (*Report, *Evidence) {
+	t.Helper()
+	options := shortOptions()
+	options.Environ = append(options.Environ, environ...)
+	fleet := Examine(context.Background(), nil, []*config.Server{config.AdHoc(words, "", nil)}, options)
+	return Judge(fleet, Selection{Only: ownChecks()}), fleet.Servers[0]
+}
+
+// say is a report in the words of a failing test.
+func say(report *Report) string {
+	var lines []string
+	for _, f := range report.Findings {
+		lines = append(lines, fmt.Sprintf("%s %s %q: %q fix %q where %+v", f.Severity, f.ID, f.Title, f.Evidence, f.Fix, f.Where))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wantOnly fails unless the worst finding is of that id alone, and its evidence and
+// title hold words.
+func wantOnly(t *testing.T, report *Report, id string, words ...string) {
+	t.Helper()
+	if got := idsOf(report, Warning); got != id {
+		t.Fatalf("found %q, want %q\n%s", got, id, say(report))
+	}
+	for _, finding := range report.Findings {
+		text := finding.Title + "\n" + finding.Evidence + "\n" + strings.Join(finding.Fix, "\n")
+		for _, word := range words {
+			if finding.ID == id && !strings.Contains(text, word) {
+				t.Errorf("%s does not say %q:\n%s", id, word, text)
+			}
+		}
+	}
+}
+
+// TestCommandsThatCannotStart starts real command lines that fail, each for one
+// reason, and wants that reason alone.
+func TestCommandsThatCannotStart(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes, shebangs and ENOEXEC are matters of Unix")
+	}
+	dir := t.TempDir()
+	script := func(name, text string, mode os.FileMode) string {
+		return writeFile(t, filepath.Join(dir, name), text, mode)
+	}
+	foreign := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x02\x00\xb7\x00" + strings.Repeat("\x00", 200) // aarch64
+	if runtime.GOARCH == "arm64" {
+		foreign = strings.Replace(foreign, "\xb7\x00", "\x3e\x00", 1)
+	}
+	for _, test := range []struct {
+		id    string
+		words []string
+		say   []string
+	}{
+		{"command-not-found", []string{"nope-xyz"}, []string{"nope-xyz is in none of the", "install nope-xyz"}},
+		{"command-not-found", []string{"/no/such/server"}, []string{"/no/such/server: no such file"}},
+		{"command-not-executable", []string{script("plain.sh", "#!/bin/sh\n", 0o644)}, []string{"mode -rw-r--r--", "chmod +x", "command: sh"}},
+		{"command-not-executable", []string{dir}, []string{"is a folder"}},
+		{"interpreter-missing", []string{script("typo", "#!/usr/bin/env nodde\n", 0o755)}, []string{"#!/usr/bin/env nodde", "nodde is not in PATH"}},
+		{"interpreter-missing", []string{script("gone", "#!/opt/no/python3\n", 0o755)}, []string{"no program /opt/no/python3", "#!/usr/bin/env python3"}},
+		{"interpreter-missing", []string{script("joined", "#!/usr/bin/env sh -eu\n", 0o755)}, []string{"env looks for a program of that whole name", "env -S sh -eu"}},
+		{"shebang-crlf", []string{script("crlf", "#!/usr/bin/env sh\r\necho\r\n", 0o755)}, []string{"#!/usr/bin/env sh\r", "dos2unix"}},
+		{"exec-format", []string{script("text.py", "import mcp\n", 0o755)}, []string{"a text file without #! line", runtime.GOARCH}},
+		{"exec-format", []string{script("foreign", foreign, 0o755)}, []string{"an ELF executable for"}},
+		{"command-has-spaces", []string{"sh -c true"}, []string{`command: sh, args: ["-c", "true"]`}},
+	} {
+		t.Run(test.id+" "+filepath.Base(test.words[0]), func(t *testing.T) {
+			report, _ := examineCommand(t, nil, test.words...)
+			wantOnly(t, report, test.id, test.say...)
+			if report.Findings[0].Severity != Error {
+				t.Errorf("it is a %s, but nothing starts", report.Findings[0].Severity)
+			}
+		})
+	}
+}
+
+func TestNearCommandsAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"node", "npx", "uvx", "nodejs", "python3"} {
+		writeFile(t, filepath.Join(dir, name), "#!/bin/sh\n", 0o755)
+	}
+	e := launchOf(t, []string{"PATH=" + dir}, "noed")
+	finding := commandNotFound().Ask(e)
+	if len(finding) != 1 || finding[0].Fix[len(finding[0].Fix)-1] == "" {
+		t.Fatalf("%+v", finding)
+	}
+	if near := lookupOf(e.Launch).near("nodee"); !slices.Equal(near, []string{"node"}) {
+		t.Errorf("near nodee: %q", near)
+	}
+	if near := lookupOf(e.Launch).near("npxx"); !slices.Equal(near, []string{"npx"}) {
+		t.Errorf("near npxx: %q", near)
+	}
+}
+
+// TestCwdMissing: a folder that is not there is the cause, and not the command,
+// although the system says of both that there is no such file.
+func TestCwdMissing(t *testing.T) {
+	for name, cwd := range map[string]string{"absent": "nope", "file": "toolx.yaml"} {
+		t.Run(name, func(t *testing.T) {
+			loaded := loadServers(t, "servers:\n  a:\n    command: sh\n    cwd: "+cwd+"\n")
+			fleet := Examine(context.Background(), loaded, loaded.Servers, shortOptions())
+			report := Judge(fleet, Selection{Only: ownChecks()})
+			wantOnly(t, report, "cwd-missing", "/"+cwd+": ")
+			if where := report.Findings[0].Where; where.Key != "servers.a.cwd" || !strings.HasSuffix(where.File, "toolx.yaml:4:10") {
+				t.Errorf("where is %+v", where)
+			}
+		})
+	}
+}
+
+// TestEnvMissingOfRealServer: a server that dies because of a variable is explained
+// by its name.
+func TestEnvMissingOfRealServer(t *testing.T) {
+	program, _ := os.Executable()
+	report, _ := examineCommand(t, nil, program, "exit1-stderr")
+	findings := findingsOf(t, report, "env-missing")
+	if len(findings) != 1 || !strings.HasSuffix(findings[0].Title, " is not set") || !strings.HasPrefix(findings[0].Evidence, "exit status 1: ") {
+		t.Fatalf("%s", say(report))
+	}
+}
+
+func TestMissingVariables(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"plain":        {"Error: GITHUB_TOKEN is not set", "GITHUB_TOKEN"},
+		"before":       {"Missing required environment variable: SLACK_BOT_TOKEN", "SLACK_BOT_TOKEN"},
+		"two":          {"Error: both ES_URL and ES_API_KEY are required", "ES_URL ES_API_KEY"},
+		"list":         {"Please set the following environment variables:\n  - JIRA_HOST\n  - JIRA_EMAIL\n  - JIRA_API_TOKEN", "JIRA_HOST JIRA_EMAIL JIRA_API_TOKEN"},
+		"zod":          {"[\n  {\n    \"code\": \"invalid_type\",\n    \"path\": [\n      \"BRAVE_API_KEY\"\n    ],\n    \"message\": \"Required\"\n  }\n]", "BRAVE_API_KEY"},
+		"python":       {"  File \"server.py\", line 3, in <module>\nKeyError: 'OPENAI_API_KEY'", "OPENAI_API_KEY"},
+		"no joint":     {"APIKEY must be provided", "APIKEY"},
+		"set":          {"SET_ALREADY is not set", ""},
+		"error code":   {"Error [ERR_MODULE_NOT_FOUND]: Cannot find module; missing file", ""},
+		"stack":        {"TypeError: x is undefined\n    at Object.MAX_SIZE (/a/b.js:1:1)", ""},
+		"far away":     {"MAX_RETRIES reached " + strings.Repeat("and nothing happened ", 5) + "file is missing", ""},
+		"other reason": {"listen EADDRINUSE: address already in use", ""},
+		"mixed case":   {"Missing configuration: apiKeyName", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := strings.Join(missingVariables(test.text, []string{"SET_ALREADY=1"}), " ")
+			if got != test.want {
+				t.Errorf("found %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPlaceholders(t *testing.T) {
+	for text, want := range map[string]string{
+		"${API_KEY}":                 "${API_KEY}",
+		"Bearer ${input:token}":      "${input:token}",
+		"$HOME/notes":                "$HOME",
+		"--dir=$PROJECT_DIR":         "$PROJECT_DIR",
+		"%APPDATA%\\x":               "%APPDATA%",
+		"<YOUR_API_KEY>":             "<YOUR_API_KEY>",
+		"Bearer <your api key>":      "<your api key>",
+		"your-api-key-here":          "your-api-key-here",
+		"sk-YOUR_KEY":                "sk-YOUR_KEY",
+		"sk-xxxxxxxxxxxx":            "sk-xxxxxxxxxxxx",
+		"xxx":                        "xxx",
+		"/path/to/your/folder":       "path/to/your/folder",
+		"CHANGEME":                   "CHANGEME",
+		"pa$WORD1":                   "",
+		"$5":                         "",
+		"100%25%20":                  "",
+		"<":                          "",
+		"a<b>c":                      "",
+		"https://host/mcp?x=%2Ffoo":  "",
+		"ghp_0123456789abcdef012345": "",
+		"four-xxxl-shirts":           "",
+		"behaviour_x":                "",
+		"":                           "",
+		"${":                         "",
+	} {
+		if got := placeholderIn(text); got != want {
+			t.Errorf("placeholderIn(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestEnvUnexpanded: what a config never filled in is found in every kind of value,
+// with its place, and a variable that is not set with its name.
+func TestEnvUnexpanded(t *testing.T) {
+	fleet := entriesOf(t, `servers:
+  a: {command: x, args: [--dir, "$HOME/notes"], env: {KEY: <YOUR_KEY>, OTHER: "$${literal}"}}
+  b: {url: "https://host/mcp", headers: {Authorization: Bearer YOUR_TOKEN}}
+  c: {command: x, env: {A: "${TOKEN_A}", B: "${TOKEN_A}", C: "${TOKEN_C:-d}"}}
+  d: {command: sh, args: [-c, "server $HOME"]}
+`)
+	report := Judge(fleet, Selection{Only: []string{"env-unexpanded"}})
+	var got []string
+	for _, f := range report.Findings {
+		got = append(got, f.Where.Key+" "+f.Title)
+	}
+	want := []string{
+		"servers.a.args[1] servers.a.args[1] still holds the placeholder $HOME",
+		"servers.a.env.KEY servers.a.env.KEY still holds the placeholder <YOUR_KEY>",
+		"servers.b.headers.Authorization servers.b.headers.Authorization still holds the placeholder YOUR_TOKEN",
+		"servers.c.env.A TOKEN_A is not set",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestEnvEmpty(t *testing.T) {
+	fleet := entriesOf(t, `servers: {a: {command: x, env: {EMPTY: "", DEFAULT: "${NOPE:-}", GIVEN: "1"}}}`)
+	report := Judge(fleet, Selection{Only: []string{"env-empty"}})
+	if len(report.Findings) != 2 || report.Findings[0].Title != "DEFAULT is set to nothing" || report.Findings[1].Where.Key != "servers.a.env.EMPTY" {
+		t.Error(say(report))
+	}
+}
+
+func TestArgsShellSyntax(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "a.db"), "", 0o600)
+	for arg, want := range map[string]string{
+		"~/notes": "~", "~": "~", "--dir=~/notes": "~", "|": "|", "&&": "&&", ">": ">", "2>&1": "2>&1",
+		`"quoted"`: "quotes", `'{"a":1}'`: "quotes", "server | sed x": "a command line", "*.db": "*", filepath.Join(dir, "*"): "*",
+		"*": "", "*.xyz": "", "--glob=*.db": "", "plain": "", `{"a": "b && c"}`: "", "a~b": "", `"`: "", "": "", "-": "", "x=~": "",
+	} {
+		if got := shellSyntax(arg, dir); got != want {
+			t.Errorf("shellSyntax(%q) = %q, want %q", arg, got, want)
+		}
+	}
+	report, _ := judgeEntry(t, "args-shell-syntax", "sh", "-c", "cd ~ && server")
+	if len(report.Findings) != 0 {
+		t.Errorf("a shell runs it: %s", say(report))
+	}
+	report, _ = judgeEntry(t, "args-shell-syntax", "server", "--token=ghp_0123456789abcdef0123", "~/x && --token=ghp_0123456789abcdef0123")
+	if len(report.Findings) != 1 || strings.Contains(say(report), "0123456789") {
+		t.Errorf("%s", say(report))
+	}
+}
+
+// judgeEntry asks one check about a command line that is not started.
+func judgeEntry(t *testing.T, id string, words ...string) (*Report, *Evidence) {
+	t.Helper()
+	e := launchOf(t, nil, words...)
+	return Judge(&Fleet{Servers: []*Evidence{e}}, Selection{Only: []string{id}}), e
+}
+
+func TestLaunchers(t *testing.T) {
+	for line, want := range map[string]struct {
+		spec             string
+		prompts, pinned  bool
+		name, registered string // registered: "registry" or "elsewhere"
+	}{
+		"npx some-server":                             {"some-server", true, false, "npx", "registry"},
+		"npx -y some-server@1.2.3 --flag":             {"some-server@1.2.3", false, true, "npx", "registry"},
+		"npx --yes @scope/pkg@latest":                 {"@scope/pkg@latest", false, false, "npx", "registry"},
+		"npx -y @scope/pkg":                           {"@scope/pkg", false, false, "npx", "registry"},
+		"npx @scope/pkg@^1.0.0":                       {"@scope/pkg@^1.0.0", true, false, "npx", "registry"},
+		"npx --no-install some-server":                {"some-server", false, false, "npx", "registry"},
+		"npx -p some-server@1.0.0 server-bin":         {"some-server@1.0.0", true, true, "npx", "registry"},
+		"npx --package=some-server@2.0.0-rc.1 -y bin": {"some-server@2.0.0-rc.1", false, true, "npx", "registry"},
+		"/usr/bin/npx -y ./local":                     {"./local", false, false, "npx", "elsewhere"},
+		"npx -y github:owner/repo":                    {"github:owner/repo", false, false, "npx", "elsewhere"},
+		"npx -y owner/repo":                           {"owner/repo", false, false, "npx", "elsewhere"},
+		"npm exec -- some-server":                     {"some-server", true, false, "npm exec", "registry"},
+		"npm x -y some-server":                        {"some-server", false, false, "npm exec", "registry"},
+		"cmd /c npx -y some-server":                   {"some-server", false, false, "npx", "registry"},
+		"uvx mcp-server-git":                          {"mcp-server-git", false, false, "uvx", "registry"},
+		"uvx mcp-server-git@0.6.2":                    {"mcp-server-git@0.6.2", false, true, "uvx", "registry"},
+		"uvx --from mcp[cli]==1.2.3 mcp":              {"mcp[cli]==1.2.3", false, true, "uvx", "registry"},
+		"uvx --python 3.12 mcp-server@latest":         {"mcp-server@latest", false, false, "uvx", "registry"},
+		"uv tool run x==1.*":                          {"x==1.*", false, false, "uv tool run", "registry"},
+		"uvx --from git+https://github.com/a/b b":     {"git+https://github.com/a/b", false, false, "uvx", "elsewhere"},
+		"pipx run some-server":                        {"some-server", false, false, "pipx run", "registry"},
+		"pnpm dlx some-server":                        {"some-server", false, false, "pnpm dlx", "registry"},
+		"bunx some-server":                            {"some-server", false, false, "bunx", "registry"},
+	} {
+		words := strings.Fields(line)
+		l, ok := parseLauncher(unwrapped(words[0], words[1:]))
+		if !ok || l.spec != want.spec || l.prompts() != want.prompts || l.name != want.name {
+			t.Errorf("%s: %+v, prompts %v", line, l, l.prompts())
+		}
+		if l.fromRegistry() != (want.registered == "registry") || l.pinned() != want.pinned {
+			t.Errorf("%s: from registry %v, pinned %v", line, l.fromRegistry(), l.pinned())
+		}
+	}
+	for _, line := range []string{"node server.js", "npm start", "uv run server.py", "docker run x", "npxx y"} {
+		words := strings.Fields(line)
+		if l, ok := parseLauncher(words[0], words[1:]); ok {
+			t.Errorf("%s: %+v", line, l)
+		}
+	}
+}
+
+func TestUnwrapped(t *testing.T) {
+	for script, want := range map[string]string{
+		"exec npx -y x": "npx -y x", "node a.js": "node a.js", "node a.js; true": "sh -c node a.js; true", "cat $X": "sh -c cat $X",
+	} {
+		command, args := unwrapped("sh", []string{"-c", script})
+		if got := strings.Join(append([]string{command}, args...), " "); got != want {
+			t.Errorf("%s: %s", script, got)
+		}
+	}
+	if command, args := unwrapped("env", []string{"A=b", "npx", "x"}); command != "npx" || len(args) != 1 {
+		t.Errorf("env: %s %q", command, args)
+	}
+}
+
+func TestNpxChecks(t *testing.T) {
+	for line, want := range map[string]string{
+		"npx some-server":              "npx-no-yes npx-floating",
+		"npx -y some-server":           "npx-floating",
+		"npx -y some-server@1.2.3":     "",
+		"npx some-server@1.2.3":        "npx-no-yes",
+		"uvx some-server":              "npx-floating",
+		"node server.js":               "",
+		"npx -y ./dist":                "",
+		"sh -c npx\u00a0some-server":   "",
+		"npx --no-install some-server": "npx-floating",
+	} {
+		e := launchOf(t, nil, strings.Fields(line)...)
+		report := Judge(&Fleet{Servers: []*Evidence{e}}, Selection{Only: []string{"npx-*"}})
+		if got := idsOf(report, Info); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	e := launchOf(t, []string{"npm_config_yes=true"}, "npx", "some-server")
+	if found := npxNoYes().Ask(e); found != nil {
+		t.Errorf("npm_config_yes says yes: %v", found)
+	}
+}
+
+func TestDockerFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"docker run -i --rm image":                             "",
+		"docker run --interactive --rm=true image":             "",
+		"docker run -i --rm -e KEY -v /a:/b image -t":          "",
+		"docker run --rm -e -i image":                          "-i",
+		"docker run -it --rm image":                            "-t",
+		"docker run image":                                     "-i --rm",
+		"docker run -di --rm image":                            "-d",
+		"docker --context x run -i --init --rm -p 80:80 image": "",
+		"podman run --rm --name x -eA=b -i image":              "",
+		"docker run -i=false --rm image":                       "-i",
+		"docker exec -i box server":                            "",
+		"docker compose run server":                            "",
+		"docker mcp gateway run":                               "",
+		"node run":                                             "",
+	} {
+		report, _ := judgeEntry(t, "docker-flags", strings.Fields(line)...)
+		var got []string
+		for _, f := range report.Findings {
+			_, flag, _ := strings.Cut(f.Title, " run has ")
+			flag, _, _ = strings.Cut(strings.TrimPrefix(flag, "no "), ":")
+			got = append(got, flag)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestWindowsShim(t *testing.T) {
+	for _, test := range []struct {
+		goos, command string
+		want          bool
+	}{
+		{"windows", "npx", true}, {"windows", `C:\node\npx.cmd`, true}, {"windows", "npm", true}, {"windows", "npx.exe", false},
+		{"windows", "cmd", false}, {"windows", "node", false}, {"windows", "uvx", false}, {"linux", "npx", false}, {"darwin", "npx", false},
+	} {
+		if got := needsCmd(test.goos, test.command); got != test.want {
+			t.Errorf("%s %s: %v", test.goos, test.command, got)
+		}
+	}
+}
+
+// TestWindowsLookup: a bare name is found by the extensions of programs, in a PATH
+// with Windows' separator.
+func TestWindowsLookup(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "npx.cmd"), "", 0o644)
+	finder := lookup{goos: "windows", path: filepath.Join(dir, "none") + ";" + dir}
+	if found := finder.find("npx"); found.path != filepath.Join(dir, "npx.cmd") || !found.runnable {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestCommandPathDiffers(t *testing.T) {
+	shell, desktop := t.TempDir(), t.TempDir()
+	for _, name := range []string{"only-here", "both", "linked"} {
+		writeFile(t, filepath.Join(shell, name), "#!/bin/sh\n", 0o755)
+	}
+	writeFile(t, filepath.Join(desktop, "both"), "#!/bin/sh\n", 0o755)
+	if err := os.Symlink(filepath.Join(shell, "linked"), filepath.Join(desktop, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	absolute := writeFile(t, filepath.Join(shell, "by-path"), "#!/usr/bin/env only-here\n", 0o755)
+	for command, want := range map[string]string{
+		"only-here": "not found", "both": filepath.Join(desktop, "both"), "linked": "", absolute: "not found", filepath.Join(shell, "both"): "",
+	} {
+		e := launchOf(t, []string{"PATH=" + shell}, command)
+		findings := pathDiffers(e, "linux", desktop)
+		if (len(findings) == 0) != (want == "") || want != "" && !strings.HasSuffix(findings[0].Evidence, ": "+want) {
+			t.Errorf("%s: %+v, want %q", command, findings, want)
+		}
+	}
+	if found := pathDiffers(launchOf(t, []string{"PATH=" + shell}, "only-here"), "windows", guiPath("windows")); found != nil {
+		t.Errorf("on Windows there is one PATH: %v", found)
+	}
+}
+
+func TestCwdDependent(t *testing.T) {
+	fleet := entriesOf(t, `servers:
+  dots: {command: node, args: [./dist/index.js]}
+  flag: {command: node, args: [--config=../x.json]}
+  file: {command: node, args: [toolx.yaml]}
+  own: {command: bin/server}
+  fine: {command: node, args: [server.js, --name, a/b, "@scope/pkg", stdio]}
+  cwd: {command: node, args: [./dist/index.js], cwd: .}
+`)
+	report := Judge(fleet, Selection{Only: []string{"cwd-dependent"}})
+	var got []string
+	for _, f := range report.Findings {
+		got = append(got, f.Server+" "+f.Evidence)
+	}
+	want := []string{"dots ./dist/index.js", "flag ../x.json", "file toolx.yaml", "own bin/server"}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q", got)
+	}
+}
+
+func TestDownloadOnStart(t *testing.T) {
+	began := time.Now()
+	after := func(d time.Duration) exec.Time { return exec.Time{At: began.Add(d)} }
+	for name, test := range map[string]struct {
+		line string
+		at   time.Duration
+		want bool
+	}{
+		"npm":    {"npm warn deprecated inflight@1.0.6", 6 * time.Second, true},
+		"uv":     {" Downloading numpy (16 MiB)", 9 * time.Second, true},
+		"docker": {"Unable to find image 'x:latest' locally", 9 * time.Second, true},
+		"fast":   {"npm warn deprecated inflight@1.0.6", time.Second, false},
+		"other":  {"loading the model", 9 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := &Run{Name: "clean", Began: began, Events: []exec.Event{
+				servers.ProcessStarted{Time: after(0)},
+				servers.StderrLine{Time: after(time.Second), Text: test.line},
+				servers.FrameReceived{Time: after(test.at)},
+			}}
+			e := launchOf(t, nil, "npx", "x")
+			e.Clean = run
+			report := Judge(&Fleet{Servers: []*Evidence{e}}, Selection{Only: []string{"download-on-start"}})
+			if (len(report.Findings) == 1) != test.want {
+				t.Errorf("found %s", say(report))
+			}
+		})
+	}
+}
+
+// fakeNode makes a program node that says its version, and is a good server for any
+// script.
+func fakeNode(t *testing.T, dir, version string) string {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, filepath.Join(dir, "node"), fmt.Sprintf("#!/bin/sh\n[ \"$1\" = -v ] && { echo %s; exit; }\nexec '%s' good\n", version, program), 0o755)
+}
+
+func TestNodeEngine(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the node of this test is a shell script")
+	}
+	dir := t.TempDir()
+	node := fakeNode(t, dir, "v18.20.4")
+	writeFile(t, filepath.Join(dir, "server", "package.json"), `{"name": "some-server", "engines": {"node": ">=99"}}`, 0o644)
+	script := writeFile(t, filepath.Join(dir, "server", "dist", "index.js"), "", 0o644)
+	writeFile(t, filepath.Join(dir, "server", "dist", "package.json"), `{"type": "module"}`, 0o644)
+
+	report, e := examineCommand(t, nil, node, script)
+	wantOnly(t, report, "node-engine", "some-server needs node >=99, and this is v18.20.4", filepath.Join(dir, "server", "package.json"))
+	if !e.Handshaken() {
+		t.Error("there was no handshake")
+	}
+	e.Node = "v99.0.0"
+	if found := nodeEngine().Ask(e); found != nil {
+		t.Errorf("v99 fits: %v", found)
+	}
+}
+
+func TestVersionRanges(t *testing.T) {
+	for _, test := range []struct {
+		version, text string
+		want          bool
+	}{
+		{"18.20.4", ">=18", true}, {"18.20.4", ">=20", false}, {"18.20.4", ">= 18.0.0", true}, {"20.0.0", "^18 || ^20", true},
+		{"19.0.0", "^18 || ^20", false}, {"22.9.0", "^20.17.0 || >=22.9.0", true}, {"18.20.4", "18.x", true}, {"18.20.4", "18", true},
+		{"19.0.0", "18.x", false}, {"18.20.4", "*", true}, {"18.20.4", "", true}, {"18.20.4", ">=16 <19", true}, {"19.0.0", ">=16 <19", false},
+		{"18.2.9", "~18.2", true}, {"18.3.0", "~18.2", false}, {"18.2.9", "~18.2.3", true}, {"19.0.0", "~18", false}, {"0.2.5", "^0.2.3", true},
+		{"0.3.0", "^0.2.3", false}, {"0.0.4", "^0.0.3", false}, {"16.5.0", "14 - 16", true}, {"17.0.0", "14 - 16", false},
+		{"18.0.0", ">18", false}, {"19.0.0", ">18", true}, {"18.0.1", ">18.0.0", true}, {"18.0.0", ">18.0.0", false}, {"18.9.0", "<=18", true},
+		{"19.0.0", "<=18", false}, {"1.0.0-rc.1", ">=1.0.0", false}, {"1.0.0", "=1.0.0", true}, {"1.0.0", "v1.0.0", true}, {"5.0.0", "<=*", true},
+	} {
+		v, ok := parseVersion(test.version)
+		inside, known := v.within(test.text)
+		if !ok || !known || inside != test.want {
+			t.Errorf("%s within %q: %v, known %v", test.version, test.text, inside, known)
+		}
+	}
+	for _, text := range []string{">=lts", "node", "1.2.3.4", ">=18 banana"} {
+		v, _ := parseVersion("18.0.0")
+		if _, known := v.within(text); known {
+			t.Errorf("%q is no range", text)
+		}
+	}
+	for text, want := range map[string]bool{"v1.2.3": true, "1.2.3-rc.1+b": true, "1.2": false, "latest": false, "": false, "1.2.x": false} {
+		if _, ok := parseVersion(text); ok != want {
+			t.Errorf("parseVersion(%q) = %v", text, ok)
+		}
+	}
+}
+
+func FuzzVersionRange(f *testing.F) {
+	for _, seed := range []string{"^18 || >=20.1.0-rc.1", "1 - 2", "~>1", "<=x", "*", ">= "} {
+		f.Add("18.20.4", seed)
+	}
+	f.Fuzz(func(t *testing.T, text, ranged string) {
+		v, _ := parseVersion(text)
+		if inside, known := v.within(ranged); inside && !known {
+			t.Errorf("%q is inside of the unknown %q", text, ranged)
+		}
+	})
+}
+
+// TestWrapperProcess starts a server behind a shell that stays, and one whose shell
+// makes way.
+func TestWrapperProcess(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells a process's children: see processTree")
+	}
+	program, _ := os.Executable()
+	report, e := examineCommand(t, nil, "sh", "-c", program+" good; true")
+	found := findingsOf(t, report, "wrapper-process")
+	if len(found) != 1 || found[0].Severity != Info || !strings.Contains(found[0].Evidence, "2 processes: sh -c") {
+		t.Errorf("%s; tree %+v", say(report), e.Clean.Tree)
+	}
+	report, e = examineCommand(t, nil, "sh", "-c", "exec "+program+" good")
+	if found := findingsOf(t, report, "wrapper-process"); found != nil {
+		t.Errorf("%v; tree %+v", found, e.Clean.Tree)
+	}
+}
+
+func TestShebangs(t *testing.T) {
+	for line, want := range map[string]shebang{
+		"#!/bin/sh":                           {interpreter: "/bin/sh"},
+		"#! /bin/sh -eu":                      {interpreter: "/bin/sh"},
+		"#!/usr/bin/env node":                 {interpreter: "/usr/bin/env", program: "node"},
+		"#!/usr/bin/env node\r":               {interpreter: "/usr/bin/env", program: "node", crlf: true},
+		"#!/usr/bin/env -S node --no-warning": {interpreter: "/usr/bin/env", program: "node"},
+		"#!/usr/bin/env -S -u X A=b deno run": {interpreter: "/usr/bin/env", program: "deno"},
+		"#!/usr/bin/env node --flag":          {interpreter: "/usr/bin/env", program: "node --flag", joined: true},
+		"#!":                                  {},
+	} {
+		want.line = line
+		if got := parseShebang(line); got != want {
+			t.Errorf("%q: %+v", line, got)
+		}
+	}
+}
+
+func FuzzShebang(f *testing.F) {
+	f.Add("#!/usr/bin/env -S -u X A=b node --flag\r")
+	f.Fuzz(func(t *testing.T, line string) {
+		if s := parseShebang(line); s.joined && s.program == "" {
+			t.Errorf("%q: %+v", line, s)
+		}
+	})
+}
+
+// TestLaunchChecksAreSilentOnGood: nothing is said of a correct server.
+func TestLaunchChecksAreSilentOnGood(t *testing.T) {
+	program, _ := os.Executable()
+	report, e := examineCommand(t, nil, program, "good")
+	if len(report.Findings) != 0 || !e.Handshaken() {
+		t.Errorf("handshake %v\n%s", e.Handshaken(), say(report))
+	}
+	for _, result := range report.Checks {
+		if result.Outcome != Passed {
+			t.Errorf("%s: %s %s", result.ID, result.Outcome, result.Because)
+		}
+	}
+}
+
+// TestPagesAreWhole: every check of launch and config can be explained.
+func TestPagesAreWhole(t *testing.T) {
+	for _, check := range slices.Concat(configChecks(), launchChecks()) {
+		page := check.Page
+		if check.Title == "" || page.Why == "" || page.Bad == "" || page.Good == "" || len(page.Fix) == 0 || page.Source == "" {
+			encoded, _ := json.Marshal(page)
+			t.Errorf("%s: %s", check.ID, encoded)
+		}
+		if (check.Ask == nil) == (check.AskAll == nil) {
+			t.Errorf("%s has both Ask and AskAll, or neither", check.ID)
+		}
+	}
+}
