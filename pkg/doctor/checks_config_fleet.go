@@ -1,0 +1,179 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ready are the servers whose tools are known.
+func (f *Fleet) ready() []*Evidence {
+	return slices.DeleteFunc(slices.Clone(f.Servers), func(e *Evidence) bool {
+		_, listed := e.Tools()
+		return !listed
+	})
+}
+
+func toolNameCollision() Check {
+	return Check{
+		ID: "tool-name-collision", Severity: Warning, Group: GroupConfig,
+		Title:  "tools of several servers have the same name",
+		AskAll: askToolNameCollision,
+		Page: Page{
+			Why:    "Clients that do not put the server's name before the tool's keep one of the two, or refuse both; a model cannot tell which one it calls.",
+			Bad:    "search of server web, and search of server notes",
+			Good:   "web_search and notes_search",
+			Fix:    []string{"give tools names that say what they search, read or write", "use a client that qualifies names (toolx: web__search), or switch one of the servers off"},
+			Source: "MCP 2025-11-25, server/tools, Tool Names; MCP 2026-07-28, server/tools, Note on aggregation",
+		},
+	}
+}
+
+// askToolNameCollision makes one finding for each set of servers that share names.
+func askToolNameCollision(fleet *Fleet) []Finding {
+	owners := make(map[string][]string)
+	var order []string
+	for _, e := range fleet.ready() {
+		for _, tool := range e.survey().tools {
+			if tool.name == "" || slices.Contains(owners[tool.name], e.Server.Name) {
+				continue
+			}
+			if len(owners[tool.name]) == 0 {
+				order = append(order, tool.name)
+			}
+			owners[tool.name] = append(owners[tool.name], e.Server.Name)
+		}
+	}
+	shared := make(map[string][]string)
+	var groups []string
+	for _, name := range order {
+		if len(owners[name]) < 2 {
+			continue
+		}
+		group := strings.Join(owners[name], ", ")
+		if len(shared[group]) == 0 {
+			groups = append(groups, group)
+		}
+		shared[group] = append(shared[group], excerpt(name, maxLabel))
+	}
+	var findings []Finding
+	for _, group := range groups {
+		names := shared[group]
+		findings = append(findings, Finding{
+			Title:    fmt.Sprintf("%s in several servers (%s)", sameNames(len(names)), excerpt(group, maxExcerpt)),
+			Evidence: listed(len(names), func(i int) string { return names[i] }),
+			Where:    &Where{Method: "tools/list"},
+		})
+	}
+	return capped(findings)
+}
+
+func sameNames(n int) string {
+	if n == 1 {
+		return "one tool name is"
+	}
+	return fmt.Sprintf("%d tool names are", n)
+}
+
+func toolsAllServers() Check {
+	return Check{
+		ID: "tools-all-servers", Severity: Warning, Group: GroupConfig,
+		Title:  "all servers together have more tools than some clients take",
+		AskAll: askToolsAllServers,
+		Page: Page{
+			Why:    "Clients hand the tools of all servers to the model in one request. Beyond a limit they leave tools out without a word, or the request is refused.",
+			Bad:    "six servers with 25 tools each",
+			Good:   "the servers that this project needs, the others with disabled: true",
+			Fix:    []string{"switch servers off that are not needed (disabled: true)"},
+			Breaks: []string{"Cursor sends at most 40 tools", "OpenAI's API takes at most 128", "Gemini's at most 512"},
+			Source: "Cursor documentation, MCP; OpenAI API reference, tools; Gemini API, function calling",
+		},
+	}
+}
+
+// toolLimit is how many tools a client or an API takes at most.
+type toolLimit struct {
+	most int
+	who  string
+}
+
+func toolLimits() []toolLimit {
+	return []toolLimit{{manyTools, "Cursor"}, {128, "OpenAI"}, {512, "Gemini"}}
+}
+
+// askToolsAllServers counts what several servers have together; one alone is judged
+// by its own checks.
+func askToolsAllServers(fleet *Fleet) []Finding {
+	ready := fleet.ready()
+	if len(ready) < 2 {
+		return nil
+	}
+	total := 0
+	for _, e := range ready {
+		total += len(e.survey().tools)
+	}
+	var over []string
+	for _, limit := range toolLimits() {
+		if total > limit.most {
+			over = append(over, fmt.Sprintf("%s's limit of %d", limit.who, limit.most))
+		}
+	}
+	if len(over) == 0 {
+		return nil
+	}
+	return []Finding{{
+		Title: fmt.Sprintf("%d tools in all, over %s", total, strings.Join(over, " and ")),
+		Evidence: largest(ready, func(e *Evidence) int { return len(e.survey().tools) }, func(name string, n int) string {
+			return name + " " + plural(n, "tool")
+		}),
+		Where: &Where{Method: "tools/list"},
+	}}
+}
+
+func tokensAllServers() Check {
+	return Check{
+		ID: "tokens-all-servers", Severity: Info, Group: GroupConfig,
+		Title:  "what the tools of all servers cost before anything is asked",
+		AskAll: askTokensAllServers,
+		Page: Page{
+			Why:    "The definitions of all tools are part of every request to the model: they cost money and time, and leave less room for the work. About four bytes of JSON are one token.",
+			Bad:    "258 000 tokens for one server's 400 tools",
+			Good:   "less than 10 000 tokens for all",
+			Fix:    []string{"shorten descriptions and schemas", "switch servers off that are not needed (disabled: true)"},
+			Source: "measured: 23 of 168 published servers cost more than 10 000 tokens",
+		},
+	}
+}
+
+func askTokensAllServers(fleet *Fleet) []Finding {
+	ready := fleet.ready()
+	if len(ready) < 2 {
+		return nil
+	}
+	cost := func(e *Evidence) int {
+		_, total := costs(e)
+		return total
+	}
+	total := 0
+	for _, e := range ready {
+		total += cost(e)
+	}
+	finding := Finding{
+		Title:    fmt.Sprintf("the tools of %d servers cost about %d tokens", len(ready), total),
+		Evidence: largest(ready, cost, func(name string, n int) string { return fmt.Sprintf("%s %d", name, n) }),
+		Where:    &Where{Method: "tools/list"},
+	}
+	if total > manyTokens {
+		finding.Severity = Warning
+	}
+	return []Finding{finding}
+}
+
+// largest lists servers by a number, the largest first.
+func largest(list []*Evidence, number func(*Evidence) int, words func(name string, n int) string) string {
+	sorted := slices.SortedStableFunc(slices.Values(list), func(a, b *Evidence) int { return cmp.Compare(number(b), number(a)) })
+	return listed(len(sorted), func(i int) string {
+		return words(excerpt(sorted[i].Server.Name, maxLabel), number(sorted[i]))
+	})
+}

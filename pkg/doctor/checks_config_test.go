@@ -1,0 +1,249 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolx/pkg/config"
+)
+
+// TestConfigErrors: what keeps a config from being loaded is told with its line, a
+// name given twice under an id of its own.
+func TestConfigErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := writeFile(t, filepath.Join(dir, "mcp.json"), `{"mcpServers": {
+  "a": {"command": "x", "args": 5},
+  "b": {"command": "x"},
+  "b": {"command": "y"}
+}}`, 0o600)
+	_, err := config.Load(config.Options{Files: []string{file}})
+	report := Judge(&Fleet{ConfigErr: err}, Selection{Only: []string{"config-*"}})
+	if got := idsOf(report, Error); got != "config-syntax config-duplicate-keys" || len(report.Findings) != 2 {
+		t.Fatalf("%s", say(report))
+	}
+	for i, place := range []string{"mcp.json:2:", "mcp.json:4:3"} {
+		if where := report.Findings[i].Where; where == nil || !strings.Contains(where.File, place) {
+			t.Errorf("finding %d is at %+v, want %s", i, where, place)
+		}
+	}
+}
+
+// TestMalformedEntry: a value that cannot be expanded is a finding of its server.
+func TestMalformedEntry(t *testing.T) {
+	fleet := entriesOf(t, "servers:\n  a: {command: x, args: ['${input:token}']}\n  b: {command: x, envFile: nope.env}\n")
+	report := Judge(fleet, Selection{Only: []string{"config-syntax"}})
+	if len(report.Findings) != 2 || report.Findings[0].Server != "a" || !strings.Contains(report.Findings[1].Evidence, "nope.env") {
+		t.Error(say(report))
+	}
+}
+
+func TestConfigWarnings(t *testing.T) {
+	fleet := entriesOf(t, `servers: {a: {command: x, enviroment: {}}}
+tools:
+  - {name: t, implementation: {type: mock, mock_response: 1}}
+  - {name: t, implementation: {type: mock, mock_response: 2}}
+`)
+	report := Judge(fleet, Selection{Only: []string{"config-*"}})
+	if got := idsOf(report, Info); got != "config-unknown-key config-remark" || !strings.Contains(say(report), "enviroment") {
+		t.Error(say(report))
+	}
+}
+
+func TestServerShadowed(t *testing.T) {
+	dir := t.TempDir()
+	first := writeFile(t, filepath.Join(dir, "user.yaml"), "servers: {a: {command: x}, b: {command: x}}", 0o600)
+	second := writeFile(t, filepath.Join(dir, "project.yaml"), "servers: {c: {command: x}, a: {command: y}}", 0o600)
+	loaded, err := config.Load(config.Options{Files: []string{first, second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := Judge(&Fleet{Config: loaded}, Selection{Only: []string{"server-shadowed"}})
+	if len(report.Findings) != 1 || report.Findings[0].Server != "a" ||
+		!strings.Contains(report.Findings[0].Evidence, "user.yaml:1:11 is replaced as a whole by "+second+":1:28") {
+		t.Error(say(report))
+	}
+}
+
+// TestSecrets: secrets in plain text are found in every kind of value, never shown,
+// and what only refers to one is none.
+func TestSecrets(t *testing.T) {
+	const token = "ghp_0123456789abcdef0123456789abcdef0123"
+	fleet := entriesOf(t, `servers:
+  env:
+    command: x
+    env: {GITHUB_TOKEN: `+token+`, DB_PASSWORD: correct-horse, KEY_FILE: /etc/secret/key, API_KEY: "${API_KEY:-}", VAULT_SECRET: "op://a/b/c", NOTE: plain}
+  args: {command: x, args: [--token, hunter22hunter, --header, "Authorization: Bearer `+token+`", "${SECRET}", --port, "8080"]}
+  url: {url: "https://me:hunter22hunter@host/mcp?api_key=hunter22&page=2"}
+  head: {url: "https://host/mcp", headers: {X-Api-Key: hunter22hunter, Accept: text/html}}
+  fine: {url: "https://host/mcp?page=2", headers: {Authorization: "Bearer ${TOKEN}"}}
+`, "SECRET="+token, "TOKEN="+token)
+	report := Judge(fleet, Selection{Only: []string{"secret-*"}})
+	var got []string
+	for _, f := range report.Findings {
+		got = append(got, f.ID+" "+f.Where.Key+": "+f.Evidence)
+		if f.Severity != Warning || !strings.Contains(f.Where.File, "toolx.yaml:") {
+			t.Errorf("%+v", f)
+		}
+	}
+	want := []string{
+		"secret-in-config servers.env.env.DB_PASSWORD: DB_PASSWORD=*** (13 characters)",
+		"secret-in-config servers.env.env.GITHUB_TOKEN: GITHUB_TOKEN=***",
+		"secret-in-config servers.head.headers.X-Api-Key: X-Api-Key=*** (14 characters)",
+		"secret-in-args servers.args.args[1]: --token ***",
+		"secret-in-args servers.args.args[3]: Authorization: ***",
+		"secret-in-args servers.args.args[4]: ***",
+		"secret-in-url servers.url.url: https://me:***@host/mcp?api_key=***&page=2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestConfigWorldReadable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing there")
+	}
+	fleet := entriesOf(t, "servers: {a: {command: x, env: {API_TOKEN: hunter22hunter}, envFile: .env}}")
+	file := fleet.Config.Files[0]
+	env := writeFile(t, filepath.Join(filepath.Dir(file), ".env"), "A=b\n", 0o600)
+	judged := func() *Report { return Judge(fleet, Selection{Only: []string{"config-world-readable"}}) }
+	if report := judged(); len(report.Findings) != 0 {
+		t.Errorf("mode 600: %s", say(report))
+	}
+	for _, path := range []string{file, env} {
+		if err := os.Chmod(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report := judged()
+	if len(report.Findings) != 2 || !strings.Contains(report.Findings[0].Evidence, "-rw-r--r--") || report.Findings[0].Fix[0] != "chmod 600 "+env {
+		t.Error(say(report))
+	}
+	plain := entriesOf(t, "servers: {a: {command: x}}")
+	if err := os.Chmod(plain.Config.Files[0], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if report := Judge(plain, Selection{Only: []string{"config-world-readable"}}); len(report.Findings) != 0 {
+		t.Errorf("a file without secrets: %s", say(report))
+	}
+}
+
+func TestRemotePlainHTTP(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://example.com/mcp": true, "http://192.168.1.5:8080/": true, "https://example.com/mcp": false, "http://localhost:3000/mcp": false,
+		"http://127.0.0.1/": false, "http://[::1]:8080/": false, "http://app.localhost/": false, "http://localhost.example.com/": true,
+	} {
+		fleet := entriesOf(t, "servers: {a: {url: '"+address+"'}}")
+		report := Judge(fleet, Selection{Only: []string{"remote-plain-http"}})
+		if (len(report.Findings) == 1) != want {
+			t.Errorf("%s: %s", address, say(report))
+		}
+	}
+}
+
+func TestCommandWorldWritable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing there")
+	}
+	dir := t.TempDir()
+	program := writeFile(t, filepath.Join(dir, "bin", "node"), "#!/bin/sh\n", 0o755)
+	script := writeFile(t, filepath.Join(dir, "app", "server.js"), "", 0o644)
+	ask := func() string {
+		report, _ := judgeEntry(t, "command-world-writable", program, "--flag", script)
+		var files []string
+		for _, f := range report.Findings {
+			name, _, _ := strings.Cut(f.Evidence, ":")
+			files = append(files, filepath.Base(name))
+		}
+		return strings.Join(files, " ")
+	}
+	if got := ask(); got != "" {
+		t.Errorf("found %s", got)
+	}
+	for path, mode := range map[string]os.FileMode{program: 0o757, script: 0o666, filepath.Dir(script): 0o777} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := ask(); got != "node server.js app" {
+		t.Errorf("found %s", got)
+	}
+	if err := os.Chmod(filepath.Dir(script), 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(); got != "node server.js" {
+		t.Errorf("with the sticky bit: %s", got)
+	}
+}
+
+func TestSDKKnownCVE(t *testing.T) {
+	dir := t.TempDir()
+	sdk := func(version string) {
+		writeFile(t, filepath.Join(dir, "node_modules", "@modelcontextprotocol", "sdk", "package.json"),
+			fmt.Sprintf(`{"name": "@modelcontextprotocol/sdk", "version": %q}`, version), 0o644)
+	}
+	writeFile(t, filepath.Join(dir, "package.json"), `{"name": "some-server", "version": "1.0.0"}`, 0o644)
+	script := writeFile(t, filepath.Join(dir, "dist", "index.js"), "", 0o644)
+	for _, test := range []struct{ sdk, line, want string }{
+		{"1.23.0", "node " + script + " --http", "CVE-2025-66414 CVE-2026-25536"},
+		{"1.23.0", "node " + script, ""},
+		{"1.25.3", "node " + script + " --http", "CVE-2026-25536"},
+		{"1.26.0", "node " + script + " --http", ""},
+		{"1.26.0", "npx -y mcp-remote@0.1.15 https://host/mcp", "CVE-2025-6514"},
+		{"1.26.0", "npx -y mcp-remote@0.1.16 https://host/mcp", ""},
+		{"1.26.0", "npx -y @modelcontextprotocol/server-filesystem@0.6.3 /tmp", "CVE-2025-53109, CVE-2025-53110"},
+		{"1.26.0", "npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /tmp", ""},
+	} {
+		sdk(test.sdk)
+		report, _ := judgeEntry(t, "sdk-known-cve", strings.Fields(test.line)...)
+		var got []string
+		for _, f := range report.Findings {
+			_, id, _ := strings.Cut(f.Title, " has ")
+			got = append(got, id)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("sdk %s, %s: %q, want %q", test.sdk, test.line, got, test.want)
+		}
+	}
+}
+
+// TestNpxCache: the newest of what npx has in its cache is what it runs.
+func TestNpxCache(t *testing.T) {
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, ".npm", "_npx", "0a", "node_modules", "mcp-remote", "package.json"), `{"name": "mcp-remote", "version": "0.1.2"}`, 0o644)
+	e := launchOf(t, []string{"HOME=" + home}, "npx", "-y", "mcp-remote", "https://host/mcp")
+	e.Launch.Cwd = home
+	if found := sdkKnownCVE().Ask(e); len(found) != 1 || !strings.Contains(found[0].Evidence, filepath.Join("0a", "node_modules", "mcp-remote")) {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestFleet starts three real servers and judges them together.
+func TestFleet(t *testing.T) {
+	program, _ := os.Executable()
+	loaded := loadServers(t, fmt.Sprintf(`servers:
+  one: {command: %[1]q, args: [good]}
+  two: {command: %[1]q, args: [tools-1k, --count, "130"]}
+  dead: {command: %[1]q, args: [exit0-early]}
+`, program))
+	fleet := Examine(context.Background(), loaded, loaded.Servers, shortOptions())
+	report := Judge(fleet, Selection{Only: []string{"tool-name-collision", "tools-all-servers", "tokens-all-servers"}})
+	text := say(report)
+	for _, want := range []string{
+		"(one, two)", "over Cursor's limit of 40 and OpenAI's limit of 128", `"two 1`, "the tools of 2 servers cost about",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+	alone := &Fleet{Config: loaded, Servers: fleet.Servers[:1]}
+	if report := Judge(alone, Selection{Only: []string{"tool*-*"}}); slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Server == "" }) {
+		t.Errorf("one server is no fleet: %s", say(report))
+	}
+}

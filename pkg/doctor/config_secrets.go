@@ -1,0 +1,103 @@
+package doctor
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"toolx/pkg/config"
+	"toolx/pkg/mask"
+)
+
+// masked hides what looks like a secret in text that a finding shows.
+func masked(text string) string {
+	var shapes *mask.Masker // knows no values, only shapes and names
+	return shapes.Text(text)
+}
+
+// leak is a secret that stands in a config in plain text.
+type leak struct {
+	setting
+	shown string // with the secret hidden
+}
+
+// leaks are the secrets that the entry holds in plain text, by their shape or by the
+// name that they stand under.
+func leaks(server *config.Server) []leak {
+	var found []leak
+	raw := &Evidence{Server: server}
+	for _, s := range raw.settings() {
+		shown := ""
+		switch s.key() {
+		case "args":
+			shown = leakedArgument(server.Args, s.steps[1].(int))
+		case "url":
+			shown = leakedURL(s.raw)
+		default:
+			shown = leakedValue(s.name(), s.raw)
+		}
+		if shown != "" {
+			found = append(found, leak{setting: s, shown: shown})
+		}
+	}
+	return found
+}
+
+// leakedValue shows a variable or header that holds a secret, with the secret
+// hidden; it is empty where there is none.
+func leakedValue(name, value string) string {
+	const shortest = 8 // of a value that only its name gives away
+	switch {
+	case strings.Contains(value, "${") || placeholderIn(value) != "":
+		return "" // it comes from elsewhere, or is none yet
+	case masked(value) != value:
+		return name + "=" + masked(value)
+	case !mask.Name(name) || len(value) < shortest || strings.HasPrefix(value, "/") || strings.Contains(value, "://"):
+		return "" // a path, or a reference to a store of secrets
+	}
+	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, plural(len(value), "character"))
+}
+
+// leakedArgument shows an argument that holds a secret, or is one because of the
+// flag before it.
+func leakedArgument(args []string, i int) string {
+	arg := args[i]
+	if strings.Contains(arg, "${") || placeholderIn(arg) != "" {
+		return ""
+	}
+	if hidden := masked(arg); hidden != arg {
+		return hidden
+	}
+	if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.HasPrefix(arg, "-") {
+		if leakedValue(strings.TrimLeft(args[i-1], "-"), arg) != "" {
+			return args[i-1] + " " + mask.Mask
+		}
+	}
+	return ""
+}
+
+// leakedURL shows a URL whose user part or parameters hold a secret, with that
+// hidden.
+func leakedURL(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil || placeholderIn(address) != "" {
+		return ""
+	}
+	leaked := false
+	if password, set := parsed.User.Password(); set && password != "" {
+		parsed.User, leaked = url.UserPassword(parsed.User.Username(), mask.Mask), true
+	}
+	query := parsed.Query()
+	for name, values := range query {
+		if values[0] != "" && (mask.Name(name) || name == "key" || masked(values[0]) != values[0]) {
+			query.Set(name, mask.Mask)
+			leaked = true
+		}
+	}
+	if !leaked {
+		return ""
+	}
+	parsed.RawQuery = query.Encode()
+	// The mask's own characters need no encoding to be read.
+	return strings.ReplaceAll(parsed.String(), "%2A%2A%2A", mask.Mask)
+}
