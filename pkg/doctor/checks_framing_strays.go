@@ -1,0 +1,289 @@
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// strays is what a run's polluted lines are, each given to the one check that
+// explains it best.
+type strays struct {
+	list []stray
+}
+
+// stray is something on stdout that is not one message on one line.
+type stray struct {
+	servers.PollutedLine
+	run *Run
+	// check is the id of the check that it belongs to; empty where none of this
+	// group has anything to say about it.
+	check string
+	// lines is how many lines it stands on.
+	lines int
+	// phase is that of the line, corrected by what the run knows of its end.
+	phase servers.Phase
+	// method is the request that was under way, empty where none was.
+	method string
+	// errorPath names what the doctor had just asked for that cannot be had, empty
+	// for a line of ordinary work.
+	errorPath string
+	who       Recognition
+}
+
+// lastWordsTime is how long before its end a server's lines may be about it.
+const lastWordsTime = time.Second
+
+// maxTelling is how many lines of a run are recognised one by one; what a flood
+// says after that changes no finding.
+const maxTelling = 400
+
+// straysOf makes the strays of a run, once. The run's events must not change after.
+func straysOf(e *Evidence, run *Run) []stray {
+	if run.strays == nil {
+		s := &sorter{e: e, run: run, command: argvOf(e), lines: EventsOf[servers.PollutedLine](run)}
+		s.look()
+		run.strays = &strays{list: s.sort()}
+	}
+	return run.strays.list
+}
+
+// argvOf is the server's command line as it was started.
+func argvOf(e *Evidence) []string {
+	switch {
+	case e.Launch != nil && e.Launch.Command != "":
+		return append([]string{filepath.ToSlash(e.Launch.Command)}, e.Launch.Args...)
+	case e.Server != nil && e.Server.Command != "":
+		return append([]string{e.Server.Command}, e.Server.Args...)
+	}
+	return nil
+}
+
+// sorter gives the polluted lines of one run to checks. Its flags are facts about
+// the whole run that explain single lines.
+type sorter struct {
+	e       *Evidence
+	run     *Run
+	command []string
+	lines   []servers.PollutedLine
+
+	answered      bool // any request was
+	died          bool // it ended by itself
+	utf16         bool
+	contentLength bool
+	sse           bool
+	usage         bool
+	texts         bool         // there is foreign text
+	unended       bool         // messages lack their newline
+	question      int          // the line of a text that waits without a newline
+	carriage      map[int]bool // lines that end in CR
+}
+
+// look finds the facts about the whole run.
+func (s *sorter) look() {
+	s.answered = anyAnswer(s.run)
+	s.died = endedUnasked(s.run)
+	s.carriage = make(map[int]bool)
+	for _, line := range s.lines {
+		switch {
+		case line.Class == servers.ClassCRLF:
+			s.carriage[line.Line] = true
+		case line.Class == servers.ClassNoNewline:
+			s.unended = true
+		case isUTF16(line.Text):
+			s.utf16 = true
+		case isContentLength(line.Text):
+			s.contentLength = true
+		case isEventStream(line):
+			s.sse = true
+		case s.died && !s.answered && isUsage(line):
+			s.usage = true
+		case s.waits(line):
+			s.question = line.Line
+		}
+		s.texts = s.texts || line.Class == servers.ClassText
+	}
+}
+
+// waits says whether a line is text that stood there without a newline until the
+// time was up.
+func (s *sorter) waits(line servers.PollutedLine) bool {
+	return line.Class == servers.ClassText && line.Unended && !s.answered && !s.died
+}
+
+// anyAnswer says whether the server has answered anything.
+func anyAnswer(run *Run) bool {
+	for _, exchange := range run.Exchanges {
+		if exchange.Frame != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// endedUnasked says whether the server ended though nobody asked it to.
+func endedUnasked(run *Run) bool {
+	exit := run.Exit()
+	_, terminated := run.Marks["terminate"]
+	return exit != nil && !exit.Asked && !terminated
+}
+
+// sort makes a stray of each line, or of several that are one JSON value.
+func (s *sorter) sort() []stray {
+	var list []stray
+	for i := 0; i < len(s.lines); i++ {
+		one := stray{PollutedLine: s.lines[i], run: s.run, lines: 1}
+		if n, joined := s.value(i); n > 0 {
+			one.Text, one.Size, one.lines = joined, int64(len(joined)), n
+			one.Class = servers.ClassNotRPC
+			i += n - 1
+		}
+		one.phase = s.phase(one.PollutedLine)
+		one.method, one.errorPath = s.underWay(one.At)
+		one.who = Recognition{Culprit: Culprit{Name: printerOf(s.command).print, Confidence: generic}, Rule: RuleRuntime}
+		if len(list) < maxTelling && !one.Class.Harmless() {
+			one.who = Recognise(one.Text, Context{Nearby: s.nearby(i), Command: s.command})
+		}
+		if one.check = s.check(&one); one.check != "" {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// nearby are the texts around a line.
+func (s *sorter) nearby(i int) []string {
+	var texts []string
+	for j := max(0, i-bannerHeight); j < min(len(s.lines), i+bannerHeight+1); j++ {
+		if j != i && !s.lines[j].Class.Harmless() {
+			texts = append(texts, string(s.lines[j].Text))
+		}
+	}
+	return texts
+}
+
+// maxValueLines bounds the search for JSON that is spread over lines.
+const maxValueLines = 256
+
+// value looks for a JSON value that begins on line i and spreads over n lines,
+// printed for people to read; n is zero where there is none.
+func (s *sorter) value(i int) (n int, joined []byte) {
+	first := s.lines[i]
+	if first.Class != servers.ClassText || len(first.Text) == 0 || first.Text[0] != '{' && first.Text[0] != '[' {
+		return 0, nil
+	}
+	for n = 0; n < maxValueLines && i+n < len(s.lines); n++ {
+		line := s.lines[i+n]
+		if line.Line != first.Line+n || line.Size != int64(len(line.Text)) || line.Class.Harmless() {
+			return 0, nil
+		}
+		if n > 0 {
+			joined = append(joined, '\n')
+		}
+		joined = append(joined, line.Text...)
+		end := strings.TrimRight(string(line.Text), " \t\r")
+		if (strings.HasSuffix(end, "}") || strings.HasSuffix(end, "]")) && json.Valid(joined) {
+			return n + 1, joined
+		}
+	}
+	return 0, nil
+}
+
+// phase corrects a line's phase by how the run ended: after the doctor's signal,
+// and in the last words of a server that gave up, it is the shutdown.
+func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
+	if terminated, ok := s.run.Marks["terminate"]; ok && line.At.After(terminated) {
+		return servers.PhaseShutdown
+	}
+	if line.Phase == servers.PhaseShutdown && line.Unended && !s.answered {
+		return servers.PhaseStart // it stood there from the beginning and waited
+	}
+	return line.Phase
+}
+
+// lastWords says whether a text of a server that died is about its death: it came
+// within the last second, and is not what such servers say at their start.
+func (s *sorter) lastWords(one *stray) bool {
+	exit := s.run.Exit()
+	if !s.died || exit == nil || one.Since < exit.Lived-lastWordsTime {
+		return false
+	}
+	return one.who.Rule == RuleRuntime || one.who.Rule == "stack-trace"
+}
+
+// underWay is the method of the request that waited for its answer at a time, and
+// what was wrong with it where the doctor had made it wrong.
+func (s *sorter) underWay(at time.Time) (method, errorPath string) {
+	for _, exchange := range s.run.Exchanges {
+		if exchange.At.After(at) {
+			break
+		}
+		if exchange.Frame == nil || !exchange.At.Add(exchange.Took).Before(at) {
+			method, errorPath = exchange.Method, wrongness(exchange)
+		}
+	}
+	garbage, began := s.run.Marks["garbage"]
+	next, ended := s.run.Marks["notification"]
+	if began && at.After(garbage) && (!ended || at.Before(next)) {
+		errorPath = "a line that is not JSON"
+	}
+	return method, errorPath
+}
+
+// wrongness says what is wrong with a request that the doctor made to see the
+// error path, empty for any other.
+func wrongness(exchange *Exchange) string {
+	switch {
+	case exchange.Method == noSuchMethod:
+		return "an unknown method"
+	case bytes.Contains(exchange.Sent, []byte(noSuchTool)):
+		return "a call of an unknown tool"
+	case bytes.Contains(exchange.Sent, []byte(noSuchCursor)):
+		return "an unknown cursor"
+	case exchange.Method == "tools/call" && !bytes.Contains(exchange.Sent, []byte(`"name"`)):
+		return "a call without a tool's name"
+	}
+	return ""
+}
+
+// echoes are the requests of toolx that came back as they were sent. A ping is
+// left out: both sides send it, and two of them can look the same.
+func echoes(run *Run) []servers.FrameReceived {
+	sent := make(map[string]string)
+	var back []servers.FrameReceived
+	for _, event := range run.Events {
+		switch e := event.(type) {
+		case servers.FrameSent:
+			if head := readHead(e.Bytes); head.id != "" && head.method != "" && head.method != "ping" {
+				sent[head.id] = canonical(e.Bytes)
+			}
+		case servers.FrameReceived:
+			if head := readHead(e.Bytes); head.method != "" && sent[head.id] != "" && sent[head.id] == canonical(e.Bytes) {
+				back = append(back, e)
+			}
+		}
+	}
+	return back
+}
+
+// canonical is a message with its members in order of their names.
+func canonical(frame []byte) string {
+	var value any
+	if json.Unmarshal(frame, &value) != nil {
+		return ""
+	}
+	text, err := rawjson.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// since is a line's time since the process was started, in milliseconds.
+func (o *stray) since() float64 { return exec.Milliseconds(o.Since) }

@@ -1,0 +1,332 @@
+package doctor
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// judged is the report about one fake server. Servers of one test are examined at
+// once, a few at a time, for most of an examination is waiting.
+type judged struct {
+	args   []string
+	report *Report
+	fleet  *Fleet
+}
+
+// judgeFakes examines fake servers, each with its arguments, and judges framing.
+func judgeFakes(t *testing.T, options Options, list ...string) map[string]judged {
+	t.Helper()
+	var (
+		mu    sync.Mutex
+		wait  sync.WaitGroup
+		found = make(map[string]judged)
+		slots = make(chan struct{}, 6)
+	)
+	for _, args := range list {
+		server := fakeServer(t, strings.Fields(args)...)
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			fleet := Examine(context.Background(), nil, []*config.Server{server}, options)
+			report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
+			mu.Lock()
+			defer mu.Unlock()
+			found[args] = judged{args: server.Args, report: report, fleet: fleet}
+		})
+	}
+	wait.Wait()
+	return found
+}
+
+// TestFraming provokes every check of the group by a real process, and wants no
+// other finding of the group beside: one cause, one finding.
+func TestFraming(t *testing.T) {
+	quick := shortOptions()
+	quick.Limit = 700 * time.Millisecond // for servers that never answer
+	cases := []struct {
+		args string
+		want string // ids, the worst first
+		// culprit and words must stand in the first finding; phase is its place.
+		culprit, words string
+		phase          servers.Phase
+		mute           bool // it never answers
+	}{
+		{args: "good"},
+		{args: "banner", want: idPollution, culprit: "start-up message", words: "Starting fake MCP server", phase: servers.PhaseStart},
+		{args: "banner-ansi", want: idPollution + " " + idANSI, culprit: "tracing_subscriber", words: "RUST_LOG=off", phase: servers.PhaseStart},
+		{args: "banner-json", want: idNotRPC, culprit: "logger that writes JSON", words: "ready", phase: servers.PhaseStart},
+		{args: "log-between", want: idBetween, culprit: "start-up message", words: "more lines", phase: servers.PhaseRequest},
+		{args: "log-after", want: idBetween, words: "Starting fake MCP server"},
+		{args: "log-inside --on all", want: idPollution + " " + idBetween, words: "toolx found 2 messages", phase: servers.PhaseStart},
+		{args: "log-late", want: idShutdown, words: "Shutting down", phase: servers.PhaseShutdown},
+		{args: "json-logs", want: idNotRPC, words: `"level"`},
+		{args: "json-scalars", want: idPollution + " " + idBetween + " " + idNotRPC, words: "2026-11-20"},
+		{args: "inline-prefix", want: idPrefix, words: "the message begins at byte 11", phase: servers.PhaseStart},
+		{args: "inline-suffix", want: idSuffix, words: "INFO done", phase: servers.PhaseStart},
+		{args: "two-on-line", want: idSuffix, words: "two messages on one line"},
+		{args: "no-newline", want: idNoNewline, words: "the answer to initialize"},
+		{args: "tty-prompt", want: idPartial, culprit: "npx", words: "add -y", phase: servers.PhaseStart, mute: true},
+		{args: "crlf", want: idCRLF, words: "CR LF"},
+		{args: "cr-only", want: idCROnly, words: "no LF"},
+		{args: "blank-lines", want: idCRLF + " " + idBlank, words: "CR LF"},
+		{args: "bom", want: idBOM, words: "the bytes ef bb bf"},
+		{args: "utf16", want: idUTF16, words: "ff fe 7b 00", mute: true},
+		{args: "pretty", want: idPretty, words: "{\n  \"jsonrpc\""},
+		{args: "content-length", want: idContentLength, words: "Content-Length: "},
+		{args: "sse-framing", want: idSSE, words: "event: message"},
+		{args: "http-mode", want: idHTTP, words: `"url": "http://localhost:3000/mcp"`, phase: servers.PhaseStart, mute: true},
+		{args: "usage-stdout", want: idUsage, words: "sub-command", phase: servers.PhaseStart},
+		{args: "invalid-utf8", want: idInvalidUTF8, words: "ff fe"},
+		{args: "nul-bytes", want: idNUL, words: "\x00\x00"},
+		{args: "raw-control", want: idANSI, words: "\x1b["},
+		{args: "huge-line --bytes 1500000", want: idHuge, words: "the answer to tools/call is one line of 1.4 MiB"},
+		{args: "text-flood --count 100500", want: idFlood, words: "100500 lines"},
+		{args: "echo-back", want: idEcho, words: `"method":"initialize"`},
+	}
+	var loud, mute []string
+	for _, c := range cases {
+		if c.mute {
+			mute = append(mute, c.args)
+			continue
+		}
+		loud = append(loud, c.args)
+	}
+	found := judgeFakes(t, shortOptions(), loud...)
+	for args, one := range judgeFakes(t, quick, mute...) {
+		found[args] = one
+	}
+	for _, c := range cases {
+		t.Run(c.args, func(t *testing.T) {
+			report := found[c.args].report
+			broken(t, report)
+			if got := idsOf(report, Info); got != c.want {
+				t.Fatalf("found %q, want %q: %+v", got, c.want, report.Findings)
+			}
+			if c.want == "" {
+				return
+			}
+			first := report.Findings[0]
+			if all := told(first); !strings.Contains(all, c.words) {
+				t.Errorf("%q is not in %q", c.words, all)
+			}
+			if c.culprit != "" && (first.Culprit == nil || !strings.Contains(first.Culprit.Name, c.culprit)) {
+				t.Errorf("culprit %v, want %q", first.Culprit, c.culprit)
+			}
+			if c.phase != "" && first.Where.Phase != string(c.phase) {
+				t.Errorf("phase %q, want %q", first.Where.Phase, c.phase)
+			}
+		})
+	}
+}
+
+// broken fails where a check crashed.
+func broken(t *testing.T, report *Report) {
+	t.Helper()
+	for _, result := range report.Checks {
+		if result.Outcome == Broke {
+			t.Errorf("%s: %s", result.ID, result.Because)
+		}
+	}
+}
+
+// told is everything that a finding says, for looking for words.
+func told(f Finding) string {
+	return strings.Join(slices.Concat([]string{f.Title, f.Evidence}, f.Notes, f.Fix, f.Breaks), "\n")
+}
+
+// TestFindingIsComplete holds the finding of the report that toolx is known for:
+// line, byte, time and phase, culprit, both fixes, the work-around, the verdicts.
+func TestFindingIsComplete(t *testing.T) {
+	const banner = "[dotenv@17.2.3] injecting env (0) from .env -- tip: ⚙️  specify custom .env file path with { path: '/custom/path/.env' }"
+	server := fakeServer(t, "banner", "--text", banner)
+	fleet := Examine(context.Background(), nil, []*config.Server{server}, shortOptions())
+	report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
+	found := findingsOf(t, report, idPollution)
+	if len(found) != 1 {
+		t.Fatalf("%d findings: %+v", len(found), found)
+	}
+	f := found[0]
+	if f.Where.Line != 1 || *f.Where.Byte != 0 || f.Where.MS <= 0 || f.Where.Run != "clean" || f.Where.Phase != "before initialize" {
+		t.Errorf("where: %+v", f.Where)
+	}
+	if !strings.HasPrefix(banner, strings.TrimSuffix(f.Evidence, "…")) || len(f.Evidence) > maxExcerpt || f.Evidence == "" {
+		t.Errorf("evidence: %q", f.Evidence)
+	}
+	if *f.Culprit != (Culprit{"dotenv 17 (npm)", certain}) {
+		t.Errorf("culprit: %+v", f.Culprit)
+	}
+	if !slices.Contains(f.Notes, "and 1 more line") {
+		t.Errorf("the second run's line is not counted: %q", f.Notes)
+	}
+	if len(f.Fix) != 3 || f.Fix[0] != "in the server: dotenv.config({ quiet: true })" || !strings.Contains(f.Fix[1], "DOTENV_CONFIG_QUIET=true") ||
+		!strings.HasPrefix(f.Fix[2], `work-around: "command": "toolx", "args": ["proxy", "--", "`) || !strings.Contains(f.Fix[2], `"banner", "--text", "[dotenv`) {
+		t.Errorf("fix: %q", f.Fix)
+	}
+	if !slices.Contains(f.Breaks, "Claude Desktop shows an error") || f.Source == "" {
+		t.Errorf("breaks: %q, source %q", f.Breaks, f.Source)
+	}
+}
+
+// TestErrorPath tells pollution that comes only when something is asked that cannot
+// be had, with what it was.
+func TestErrorPath(t *testing.T) {
+	const args = "log-between --on tools/call --text Error:_no_such_tool"
+	report := judgeFakes(t, shortOptions(), args)[args].report
+	found := findingsOf(t, report, idBetween)
+	if len(found) != 1 || found[0].Where.Method != "tools/call" {
+		t.Fatalf("found %+v", found)
+	}
+	if !slices.Contains(found[0].Notes, "only on the error path, after a call of an unknown tool, a call without a tool's name") {
+		t.Errorf("notes: %q", found[0].Notes)
+	}
+}
+
+// TestHugeLine grades messages by the limits of the SDKs.
+func TestHugeLine(t *testing.T) {
+	for size, want := range map[int]Severity{largeMessage - 100: "", largeMessage + 1: Warning, tooLargeMessage + 1: Error} {
+		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
+		e := captured(servers.FrameReceived{Line: 1, Bytes: []byte(frame)})
+		findings := askHuge(e, Page{})
+		switch {
+		case want == "" && len(findings) > 0, want != "" && len(findings) != 1:
+			t.Errorf("%d bytes: %+v", size, findings)
+		case want == Error && findings[0].Severity != Error, want == Warning && findings[0].Severity != "":
+			t.Errorf("%d bytes: severity %q", size, findings[0].Severity)
+		}
+	}
+	e := captured(polluted(servers.ClassTooLong, 1, "xxxx"))
+	if len(askHuge(e, Page{})) != 1 {
+		t.Error("a line over toolx's own limit is not found")
+	}
+}
+
+// TestFloodRate finds what comes too fast as well as what is too much.
+func TestFloodRate(t *testing.T) {
+	for _, test := range []struct {
+		flood Flood
+		want  int
+	}{
+		{Flood{Lines: 100, Bytes: 1000, Over: time.Microsecond}, 0},
+		{Flood{Lines: 100, Bytes: floodBytes, Over: time.Second}, 0},
+		{Flood{Lines: 100, Bytes: 20_000_001, Over: 2 * time.Second}, 1},
+		{Flood{Lines: floodLines, Bytes: floodBytes, Over: time.Hour}, 0},
+		{Flood{Lines: floodLines + 1, Bytes: floodBytes, Over: time.Hour}, 1},
+	} {
+		e := captured()
+		e.Clean.Flood = test.flood
+		if got := len(askFlood(e, Page{})); got != test.want {
+			t.Errorf("%+v: %d findings, want %d", test.flood, got, test.want)
+		}
+	}
+}
+
+// captured is the evidence of a clean run with these events.
+func captured(events ...exec.Event) *Evidence {
+	return &Evidence{
+		Server: &config.Server{Name: "x", Command: "node", Args: []string{"server.js"}},
+		Clean:  &Run{Name: "clean", Events: events, Exchanges: exchangesOf(events)},
+	}
+}
+
+// polluted is a line of stdout at the beginning of a run.
+func polluted(class servers.Class, number int, text string) servers.PollutedLine {
+	return servers.PollutedLine{Class: class, Line: number, Text: []byte(text), Size: int64(len(text)), Phase: servers.PhaseStart}
+}
+
+// TestJSONOverLines takes a value that was printed for people as one finding.
+func TestJSONOverLines(t *testing.T) {
+	e := captured(
+		polluted(servers.ClassText, 1, "{"), polluted(servers.ClassText, 2, `  "status": 200,`),
+		polluted(servers.ClassText, 3, `  "results": []`), polluted(servers.ClassText, 4, "}"),
+		polluted(servers.ClassText, 5, "ready"),
+	)
+	if list := piles(e, idNotRPC); len(list) != 1 || list[0].lines != 4 || list[0].who.Rule != "json-result" {
+		t.Errorf("piles: %+v", list)
+	}
+	if list := piles(e, idPollution); len(list) != 1 || string(list[0].first.Text) != "ready" {
+		t.Errorf("the line after the value: %+v", list)
+	}
+}
+
+// TestLastWords keeps what a server says when it gives up apart from what it says
+// at every start.
+func TestLastWords(t *testing.T) {
+	at := func(since time.Duration, text string) servers.PollutedLine {
+		line := polluted(servers.ClassText, 1, text)
+		line.Since = since
+		return line
+	}
+	e := captured(
+		at(time.Millisecond, "[dotenv@17.2.3] injecting env (0) from .env"),
+		at(2*time.Millisecond, "TWILIO_ACCOUNT_SID is missing"),
+		servers.ProcessExited{How: "exit status 1", Lived: 50 * time.Millisecond},
+	)
+	if len(piles(e, idPollution)) != 1 || len(piles(e, idShutdown)) != 1 {
+		t.Errorf("found %d at the start, %d at the end", len(piles(e, idPollution)), len(piles(e, idShutdown)))
+	}
+}
+
+// TestHTTPOnStderr finds a server that tells on stderr that it listens for HTTP,
+// and passes one that also answers on stdio.
+func TestHTTPOnStderr(t *testing.T) {
+	line := servers.StderrLine{Text: "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)"}
+	e := captured(line)
+	if found := askHTTP(e, Page{}); found != nil {
+		t.Errorf("without a silent end: %+v", found)
+	}
+	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent}
+	found := askHTTP(e, Page{})
+	if len(found) != 1 || !strings.Contains(told(found[0]), `"url": "http://127.0.0.1:8000"`) {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestPages holds that every check of the group can be explained.
+func TestFramingPages(t *testing.T) {
+	checks := framingChecks()
+	if len(checks) != 24 {
+		t.Errorf("%d checks, want 24", len(checks))
+	}
+	for _, check := range checks {
+		page := check.Page
+		if check.Title == "" || page.Why == "" || page.Bad == "" || page.Good == "" || len(page.Fix) == 0 || page.Source == "" {
+			t.Errorf("%s: its page is not complete", check.ID)
+		}
+		for _, cause := range check.After {
+			before := slices.IndexFunc(checks, func(c Check) bool { return c.ID == cause })
+			if before < 0 || before >= slices.IndexFunc(checks, func(c Check) bool { return c.ID == check.ID }) {
+				t.Errorf("%s comes after %s, which is not judged before it", check.ID, cause)
+			}
+		}
+	}
+	if err := unique(checks); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestVerdicts has something to say about every class of line.
+func TestVerdicts(t *testing.T) {
+	for _, class := range []servers.Class{
+		servers.ClassText, servers.ClassNotObject, servers.ClassNotRPC, servers.ClassGlued, servers.ClassPretty,
+		servers.ClassSplit, servers.ClassNoNewline, servers.ClassBroken, servers.ClassTooLong, servers.ClassBatch,
+		servers.ClassBOM, servers.ClassInvalidUTF8, servers.ClassControl, servers.ClassCRLF, servers.ClassBlank,
+		servers.ClassNoVersion, servers.ClassBadShape, servers.ClassIDType, servers.ClassIDNull,
+		servers.ClassIDUnknown, servers.ClassIDDuplicate, servers.ClassIDLate,
+	} {
+		fails, tolerates := Verdicts(class)
+		if len(fails)+len(tolerates) == 0 {
+			t.Errorf("nothing is said about %s", class)
+		}
+		if class.Harmless() && class != servers.ClassCRLF && len(fails) > 0 {
+			t.Errorf("%s is harmless, and still breaks %q", class, fails)
+		}
+	}
+}

@@ -1,3 +1,0 @@
-package doctor
-
-type strays struct{}
