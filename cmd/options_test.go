@@ -70,6 +70,20 @@ func TestOptions(t *testing.T) {
 			[]string{"show", "t", "--json", "--", "node", "x.js"},
 			showOptions{tool: "t", json: true, server: []string{"node", "x.js"}},
 		},
+		{"everything is examined", []string{"doctor"}, doctorOptions{servers: []string{}, format: "text", failOn: "error"}},
+		{
+			"a server is examined, and judged",
+			[]string{
+				"doctor", "--json", "--only", "stdout-*", "--only", "tool-*", "--skip", "stdout-bom", "--fail-on", "warn", "--full",
+				"--baseline", "b", "--write-baseline", "w", "--call", `t {"a":1}`, "--repeat", "3", "--env-like", "cursor", "--", "node", "x.js", "--sarif",
+			},
+			doctorOptions{
+				servers: []string{}, command: []string{"node", "x.js", "--sarif"}, format: "json", failOn: "warn", full: true,
+				only: []string{"stdout-*", "tool-*"}, skip: []string{"stdout-bom"}, baseline: "b", writeBaseline: "w",
+				calls: []string{`t {"a":1}`}, repeat: 3, envLike: "cursor",
+			},
+		},
+		{"servers by name", []string{"doctor", "a", "b", "--repro"}, doctorOptions{servers: []string{"a", "b"}, format: "text", failOn: "error", repro: true}},
 		{"the config that is found is served", []string{"serve"}, serveOptions{}},
 		{"a file is served", []string{"serve", "a.yaml"}, serveOptions{file: "a.yaml"}},
 	} {
@@ -87,7 +101,7 @@ func TestOptions(t *testing.T) {
 
 // TestGlobalFlags maps the flags that every verb has.
 func TestGlobalFlags(t *testing.T) {
-	for _, verb := range [][]string{{"call", "t"}, {"list"}, {"show", "t"}, {"serve"}} {
+	for _, verb := range [][]string{{"call", "t"}, {"list"}, {"show", "t"}, {"serve"}, {"doctor"}} {
 		_, got, err := parse(append(verb,
 			"--config", "a.yaml", "--config", "b.yaml", "--timeout", "5s", "--max-time", "1m", "--start-timeout", "90s",
 			"--retries", "0", "--protocol", "legacy", "--log-level", "debug", "--log-format", "json", "-v", "-q",
@@ -117,6 +131,14 @@ func TestWrongOptions(t *testing.T) {
 		{"name one tool", []string{"show", "t", "u"}},
 		{`the pattern "[" is malformed`, []string{"list", "["}},
 		{`unexpected argument "b.yaml"`, []string{"serve", "a.yaml", "b.yaml"}},
+		{"--json and --sarif exclude each other", []string{"doctor", "--sarif", "--json"}},
+		{"--junit and --repro exclude each other", []string{"doctor", "--repro", "--junit"}},
+		{`--fail-on "always" is unknown`, []string{"doctor", "--fail-on", "always"}},
+		{"--repeat must not be negative", []string{"doctor", "--repeat", "-1"}},
+		{`no check is called "stdout-polution"`, []string{"doctor", "--skip", "stdout-polution"}},
+		{`the pattern "[" is malformed`, []string{"doctor", "--only", "["}},
+		{"there is a server's name and a command", []string{"doctor", "a", "--", "node"}},
+		{"there is no command after --", []string{"doctor", "--"}},
 		{"--timeout must not be negative", []string{"list", "--timeout", "-1s"}},
 		{"--retries must not be negative", []string{"list", "--retries", "-2"}},
 		{`--protocol "2030" is unknown`, []string{"list", "--protocol", "2030"}},
@@ -145,6 +167,7 @@ func parse(args ...string) (options any, global globalFlags, err error) {
 		newListCommand(app, func(_ context.Context, _ *App, o listOptions) error { options = o; return nil }),
 		newShowCommand(app, func(_ context.Context, _ *App, o showOptions) error { options = o; return nil }),
 		newServeCommand(app, func(_ context.Context, _ *App, o serveOptions) error { options = o; return nil }),
+		newDoctorCommand(app, func(_ context.Context, _ *App, o doctorOptions) error { options = o; return nil }),
 	)
 	root.SetArgs(args)
 	err = root.Execute()

@@ -112,12 +112,11 @@ func (b *Baseline) read() error {
 // decode reads either format; unknown keys are mistakes, since a misspelt one would
 // accept more than was meant.
 func (b *Baseline) decode(data []byte) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return errors.New("it is empty")
+	}
 	if !json.Valid(data) {
-		err := yaml.UnmarshalWithOptions(data, b, yaml.Strict())
-		if errors.Is(err, io.EOF) {
-			return errors.New("it is empty")
-		}
-		return err
+		return yaml.UnmarshalWithOptions(data, b, yaml.Strict())
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()

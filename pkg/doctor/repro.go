@@ -76,12 +76,10 @@ func (r *repro) script() string {
 
 // head says what the script is for. Nothing in it comes from the server.
 func (r *repro) head() {
-	title := ""
-	if check, found := Find(r.finding.ID); found {
-		title = ": " + check.Title
-	}
 	r.line("#!/bin/sh")
-	r.line("# %s%s", r.finding.ID, title)
+	if check, found := Find(r.finding.ID); found {
+		r.line("# %s: %s", check.ID, check.Title)
+	}
 	r.line("# Starts the server, sends it what a client sends, and shows what comes back.")
 	r.line("# Needs a POSIX shell, printf, sed, sleep, tail, and the server itself.")
 	r.line("set -u")
@@ -141,6 +139,9 @@ func (r *repro) input() []string {
 	if len(lines) == 0 {
 		lines = append(lines, fmt.Sprintf("sleep %d", r.patience(0)))
 	}
+	if r.aboutSignal() { // stdin must not end before the signal has had its time
+		lines = append(lines, fmt.Sprintf("sleep %d", r.patience(0)+clientGrace))
+	}
 	return lines
 }
 
@@ -173,18 +174,23 @@ func (r *repro) patience(message int) int {
 	return 1 + int(math.Ceil(min(took, most).Seconds()))
 }
 
+// aboutSignal says whether the finding is about what SIGTERM does.
+func (r *repro) aboutSignal() bool { return r.finding.ID == "ignores-sigterm" }
+
+// clientGrace is how many seconds a client gives a server to end, and one more.
+const clientGrace = 3
+
 // await waits until the server has ended, or for as long as a client would, and
 // sends a signal where the finding is about one.
 func (r *repro) await() {
-	// The messages, and then the two seconds that clients give a server.
-	seconds := 1 + 2
+	seconds := clientGrace
 	if len(r.run.Exchanges) > 0 {
 		seconds += r.patience(0)
 	}
-	if r.finding.ID == "ignores-sigterm" {
+	if r.aboutSignal() {
 		r.line("sleep %d", r.patience(0))
 		r.line(`kill -TERM "$server"`)
-		seconds = 3
+		seconds = clientGrace
 	}
 	r.line("waited=0")
 	r.line(`while kill -0 "$server" 2>/dev/null && [ "$waited" -lt %d ]; do`, seconds)

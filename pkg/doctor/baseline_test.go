@@ -1,0 +1,173 @@
+package doctor
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// judged is a report as Judge makes it, of two servers.
+func judgedReport() *Report {
+	return &Report{
+		Schema: 1, Status: StatusProblems,
+		Servers: []ServerReport{{Name: "a", Status: "ready"}, {Name: "b", Status: "failed"}},
+		Findings: []Finding{
+			{ID: "stdout-pollution", Severity: Error, Server: "a", Title: "polluted", Evidence: "Starting on port 1"},
+			{ID: "tool-name-chars", Severity: Warning, Server: "a", Title: "bad name", Where: &Where{Tool: "one"}},
+			{ID: "tool-name-chars", Severity: Warning, Server: "a", Title: "bad name", Where: &Where{Tool: "two"}},
+			{ID: "era", Severity: Info, Server: "a", Title: "legacy"},
+		},
+		Checks: []CheckResult{
+			{ID: "stdout-pollution", Server: "a", Outcome: Failed},
+			{ID: "stdout-pollution", Server: "b", Outcome: Skipped, Because: "the server was not started"},
+			{ID: "tool-name-chars", Server: "a", Outcome: Warned},
+			{ID: "stdout-bom", Server: "a", Outcome: Passed},
+			{ID: "stdout-bom", Server: "b", Outcome: Skipped},
+		},
+	}
+}
+
+func TestBaselineApply(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		known []Known
+		left  []string // ids of findings
+		stale int
+	}{
+		{"nothing is known", nil, []string{"stdout-pollution", "tool-name-chars", "tool-name-chars", "era"}, 0},
+		{"by id, on any server", []Known{{ID: "tool-name-chars"}}, []string{"stdout-pollution", "era"}, 0},
+		{"of one tool", []Known{{ID: "tool-name-chars", Server: "a", Tool: "two"}}, []string{"stdout-pollution", "tool-name-chars", "era"}, 0},
+		{"by its text", []Known{{ID: "stdout-pollution", Match: "on port"}}, []string{"tool-name-chars", "tool-name-chars", "era"}, 0},
+		{
+			"of a tool that is right", []Known{{ID: "tool-name-chars", Tool: "three"}},
+			[]string{"stdout-pollution", "tool-name-chars", "tool-name-chars", "era"}, 1,
+		},
+		{
+			"a check that passes", []Known{{ID: "stdout-bom", Server: "a"}},
+			[]string{"stdout-pollution", "tool-name-chars", "tool-name-chars", "era"}, 1,
+		},
+		{
+			"a server that did not start proves nothing", []Known{{ID: "stdout-pollution", Server: "b"}, {ID: "stdout-bom"}},
+			[]string{"stdout-pollution", "tool-name-chars", "tool-name-chars", "era"}, 0,
+		},
+		{
+			"a check that was not made", []Known{{ID: "era", Server: "b"}},
+			[]string{"stdout-pollution", "tool-name-chars", "tool-name-chars", "era"}, 0,
+		},
+		{
+			"no check is called so", []Known{{ID: "no-such-check"}},
+			[]string{"stdout-pollution", "tool-name-chars", "tool-name-chars", "era"}, 1,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			report := judgedReport()
+			(&Baseline{File: "f", Findings: test.known}).Apply(report)
+			var left []string
+			for _, finding := range report.Findings {
+				left = append(left, finding.ID)
+			}
+			if !reflect.DeepEqual(left, test.left) {
+				t.Errorf("left are %v, want %v", left, test.left)
+			}
+			if got := report.Baseline.Stale; len(got) != test.stale {
+				t.Errorf("stale are %+v, want %d", got, test.stale)
+			}
+			if got := len(report.Baseline.Known) + len(left); got != 4 {
+				t.Errorf("%d findings are left or known, of 4", got)
+			}
+			if test.stale > 0 != (report.Fails(Error) && len(left) == 4 && report.Baseline.Stale != nil && len(report.Baseline.Stale) > 0) {
+				t.Error("stale entries and failing do not agree")
+			}
+		})
+	}
+}
+
+// With everything known nothing fails; then one finding is mended, and the entry for
+// it does.
+func TestStaleBaselineFails(t *testing.T) {
+	baseline := &Baseline{Findings: []Known{{ID: "stdout-pollution"}, {ID: "tool-name-chars"}, {ID: "era"}}}
+	report := judgedReport()
+	baseline.Apply(report)
+	if report.Status != StatusHealthy || report.Fails(Info) {
+		t.Errorf("all is known, and the report is %s and fails", report.Status)
+	}
+	report = judgedReport()
+	report.Findings, report.Checks[0].Outcome = report.Findings[1:], Passed
+	report.Checks[1].Outcome = Passed
+	baseline.Apply(report)
+	if !report.Fails(Error) || report.Fails("") {
+		t.Errorf("stale is %+v", report.Baseline.Stale)
+	}
+}
+
+// What is written is read again, in both formats, and takes away what it was made of.
+func TestBaselineRoundTrip(t *testing.T) {
+	for _, name := range []string{"known.yaml", "known.json"} {
+		file := filepath.Join(t.TempDir(), name)
+		earlier := &Baseline{Findings: []Known{{ID: "tool-name-chars", Server: "a", Tool: "one", Reason: "historic"}}}
+		written := NewBaseline(judgedReport(), &Fleet{}, Warning, earlier, "not yet said")
+		written.Tools = map[string]map[string]string{"a": {"one": "sha256:…"}}
+		if err := written.Write(file); err != nil {
+			t.Fatal(err)
+		}
+		read, err := ReadBaseline(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []Known{
+			{ID: "stdout-pollution", Server: "a", Reason: "not yet said"},
+			{ID: "tool-name-chars", Server: "a", Tool: "one", Reason: "historic"},
+			{ID: "tool-name-chars", Server: "a", Tool: "two", Reason: "not yet said"},
+		}
+		if !reflect.DeepEqual(read.Findings, want) || !reflect.DeepEqual(read.Tools, written.Tools) {
+			t.Errorf("%s came back as %+v", name, read)
+		}
+		report := judgedReport()
+		read.Apply(report)
+		if report.Fails(Warning) {
+			t.Errorf("%s leaves %+v and is stale in %+v", name, report.Findings, report.Baseline.Stale)
+		}
+	}
+}
+
+func TestBaselineMistakes(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"", "it is empty"},
+		{"schema: 2\n", "schema is 2, and this toolx knows 1"},
+		{"schema: 1\nfindings: [{server: a, reason: x}]\n", "findings[0] has no id"},
+		{"schema: 1\nfindings: [{id: era}]\n", "findings[0] (era) has no reason"},
+		{"schema: 1\nfindings: [{id: era, resaon: x}]\n", "resaon"},
+		{`{"schema":1,"findings":[{"id":"era","resaon":"x"}]}`, "resaon"},
+		{"schema: 1\nfindings: {\n", ""},
+	} {
+		file := filepath.Join(t.TempDir(), "b.yaml")
+		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadBaseline(file)
+		var mistake *BaselineError
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), test.want) || mistake.Hint() == "" {
+			t.Errorf("%q gives %v, want %q", test.text, err, test.want)
+		}
+	}
+	_, err := ReadBaseline(filepath.Join(t.TempDir(), "none.yaml"))
+	if err == nil || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there gives %v", err)
+	}
+}
+
+func FuzzReadBaseline(f *testing.F) {
+	f.Add("schema: 1\nfindings: [{id: era, reason: x}]\ntools: {a: {b: c}}\n")
+	f.Add(`{"schema":1,"findings":[]}`)
+	f.Add("a: &a [*a]")
+	f.Fuzz(func(t *testing.T, text string) {
+		b := &Baseline{}
+		if b.decode([]byte(text)) != nil || b.check() != nil {
+			return
+		}
+		b.Apply(judgedReport())
+	})
+}
