@@ -50,8 +50,9 @@ type Evidence struct {
 	// what is missing then says nothing about the server.
 	Cut bool
 
-	// surveyed is what survey has read, once for all checks.
+	// surveyed and texts are what survey and passages have read, once for all checks.
 	surveyed *survey
+	texts    []passage
 }
 
 // Run is one life of the server's process.

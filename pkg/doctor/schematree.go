@@ -15,7 +15,7 @@ import (
 // depth (schema-large, schema-deep), not read.
 const (
 	maxTreeBytes = 4 << 20
-	maxTreeDepth = 400
+	maxTreeDepth = 1000
 	maxTreeNodes = 20_000
 )
 
@@ -26,6 +26,7 @@ type schemaTree struct {
 	root  *schemaNode
 	nodes []*schemaNode // each once, parents first
 	cut   bool          // bounds were met: nodes are not all there are
+	deep  bool          // nested so deep that nothing was read
 
 	ids      map[string]*schemaNode  // by URI, and by URI#anchor
 	byObject map[uintptr]*schemaNode // by the identity of their objects
@@ -87,8 +88,10 @@ func readSchema(pointer string, raw json.RawMessage) *schemaTree {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	// What is too large, or refused for its depth, stays an empty root.
-	if len(raw) > maxTreeBytes || decoder.Decode(&tree.root.object) != nil {
-		tree.root.object, tree.cut = map[string]any{}, true
+	tree.cut = len(raw) > maxTreeBytes
+	tree.deep = !tree.cut && decoder.Decode(&tree.root.object) != nil
+	if tree.cut = tree.cut || tree.deep; tree.cut {
+		tree.root.object = map[string]any{}
 	}
 	tree.take(tree.root)
 	for i := 0; i < len(tree.nodes); i++ { // references may add nodes
@@ -331,26 +334,6 @@ func valueAt(value any, pointer string) (any, bool) {
 func (n *schemaNode) reference() string {
 	text, _ := n.object["$ref"].(string)
 	return text
-}
-
-// depthOf is how deep brackets are nested in a JSON text.
-func depthOf(raw []byte) int {
-	depth, deepest, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch char := raw[i]; {
-		case quoted && char == '\\':
-			i++
-		case char == '"':
-			quoted = !quoted
-		case quoted:
-		case char == '{' || char == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case char == '}' || char == ']':
-			depth--
-		}
-	}
-	return deepest
 }
 
 // levels is the depth of subschemas, and whether it is only a lower bound.

@@ -1,0 +1,314 @@
+package doctor
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+func inputSchemaMissing() Check {
+	return Check{
+		ID: "input-schema-missing", Severity: Error, Group: GroupTools, Need: NeedTools,
+		Title: "a tool has no inputSchema that is an object",
+		Ask:   eachTool(askInputSchemaMissing),
+		Page: Page{
+			Why: "inputSchema is required, and it is an object, also for tools without parameters. Clients of the TypeScript SDK " +
+				"check the whole list at once: one tool without it hides all the others.",
+			Bad:    `{"name": "now", "description": "Tells the time"}`,
+			Good:   `{"name": "now", "description": "Tells the time", "inputSchema": {"type": "object"}}`,
+			Fix:    []string{`in the server: give the tool "inputSchema": {"type": "object"}`},
+			Breaks: []string{"clients of the TypeScript SDK (Claude Desktop, Cursor, Inspector) refuse the whole tools/list", "mcporter loses every tool of the server"},
+			Source: "MCP 2025-11-25, schema: Tool",
+		},
+	}
+}
+
+func askInputSchemaMissing(d *definition) []Finding {
+	if d.input != nil {
+		return nil
+	}
+	value, there := d.members["inputSchema"]
+	if !there {
+		return []Finding{d.finding("/inputSchema", "inputSchema is missing")}
+	}
+	return []Finding{d.finding("/inputSchema", "inputSchema is "+kindOfJSON(value)+": "+excerptJSON(value))}
+}
+
+func inputSchemaType() Check {
+	return Check{
+		ID: "input-schema-type", Severity: Error, Group: GroupTools, Need: NeedTools,
+		Title: `an inputSchema is not of type "object"`,
+		Ask:   eachTool(func(d *definition) []Finding { return askRootType(d, d.input) }),
+		Page: Page{
+			Why: `Arguments are always an object, and "type": "object" is required at the root of inputSchema. ` +
+				"Clients of the TypeScript SDK refuse the whole list without it, and so do the APIs of language models.",
+			Bad:    `"inputSchema": {"properties": {"city": {"type": "string"}}}`,
+			Good:   `"inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}}`,
+			Fix:    []string{`in the server: set "type": "object" at the root; wrap another kind of value in a property`},
+			Breaks: []string{"clients of the TypeScript SDK refuse the whole tools/list", "OpenAI and Anthropic refuse the request"},
+			Source: "MCP 2025-11-25, schema: Tool.inputSchema",
+		},
+	}
+}
+
+// askRootType wants a schema's root to be of type object.
+func askRootType(d *definition, tree *schemaTree) []Finding {
+	if tree == nil || tree.cut && len(tree.nodes) == 1 || tree.root.object["type"] == "object" {
+		return nil
+	}
+	kind, there := tree.root.object["type"]
+	if !there {
+		return []Finding{d.finding(tree.root.pointer(), "type is missing")}
+	}
+	value, _ := json.Marshal(kind)
+	return []Finding{d.finding(tree.root.pointer()+"/type", "type is "+excerptJSON(value))}
+}
+
+func inputSchemaRootCombinator() Check {
+	return Check{
+		ID: "input-schema-root-combinator", Severity: Warning, Group: GroupTools, Need: NeedTools,
+		Title: "an inputSchema has a combinator at its root",
+		Ask:   eachTool(askRootCombinator),
+		Page: Page{
+			Why: "Valid JSON Schema, but Anthropic's API answers 400 to a tool whose root has oneOf, anyOf or allOf, and the request " +
+				"then fails with all tools of all servers. OpenAI refuses them too. Claude Code drops the tool.",
+			Bad:    `{"type": "object", "oneOf": [{"required": ["id"]}, {"required": ["name"]}]}`,
+			Good:   `{"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}`,
+			Fix:    []string{"in the server: list all properties at the root and say in their descriptions which go together, or wrap the alternatives in one property"},
+			Breaks: []string{"Anthropic's API refuses the request: all tools are lost", "Claude Code drops the tool", "OpenAI refuses the request"},
+			Source: "claude-code#5973, claude-code#4753, claude-code#56174, mcpx#28",
+		},
+	}
+}
+
+func askRootCombinator(d *definition) []Finding {
+	if d.input == nil {
+		return nil
+	}
+	var found []string
+	for _, keyword := range []string{"oneOf", "anyOf", "allOf", "not"} {
+		if d.input.root.has(keyword) {
+			found = append(found, keyword)
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return []Finding{d.finding("/inputSchema/"+found[0], strings.Join(found, ", ")+" at the root")}
+}
+
+func outputSchemaType() Check {
+	return Check{
+		ID: "output-schema-type", Severity: Error, Group: GroupTools, Need: NeedTools,
+		Title: `an outputSchema is not of type "object"`,
+		Ask:   askOutputSchemaType,
+		Page: Page{
+			Why: "Up to revision 2025-11-25 structuredContent is an object, and so outputSchema must have type object at its root. " +
+				"The TypeScript SDK drops the whole list otherwise. Revision 2026-07-28 allows any schema.",
+			Bad:    `"outputSchema": {"type": "array", "items": {"type": "string"}}`,
+			Good:   `"outputSchema": {"type": "object", "properties": {"items": {"type": "array", "items": {"type": "string"}}}}`,
+			Fix:    []string{"in the server: wrap the result in an object with one property"},
+			Breaks: []string{"clients of the TypeScript SDK refuse the whole tools/list"},
+			Source: "MCP 2025-11-25, schema: Tool.outputSchema; mcpx#28",
+		},
+	}
+}
+
+// lastLegacy is the last revision in which structuredContent had to be an object.
+const lastLegacy = "2025-11-25"
+
+func askOutputSchemaType(e *Evidence) []Finding {
+	var found []Finding
+	for _, d := range e.survey().tools {
+		value, there := d.members["outputSchema"]
+		switch {
+		case there && d.output == nil:
+			found = append(found, d.finding("/outputSchema", "outputSchema is "+kindOfJSON(value)+": "+excerptJSON(value)))
+		case e.Clean.Protocol <= lastLegacy: // revisions are dates
+			found = append(found, askRootType(d, d.output)...)
+		}
+	}
+	return capped(found)
+}
+
+func schemaDialect() Check {
+	return Check{
+		ID: "schema-dialect", Severity: Warning, Group: GroupTools, Need: NeedTools,
+		Title: "a schema names a dialect that nobody knows",
+		Ask:   askSchemaDialect,
+		Page: Page{
+			Why: "MCP's default is JSON Schema 2020-12. A validator that does not know the dialect in $schema refuses the schema, or ignores it and checks nothing. " +
+				"Older drafts work in most clients, but their keywords mean other things: definitions, items as a list, exclusiveMinimum as a boolean.",
+			Bad:    `{"$schema": "https://example.com/my-dialect", "type": "object"}`,
+			Good:   `{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}`,
+			Fix:    []string{"in the server: leave $schema out, or name https://json-schema.org/draft/2020-12/schema"},
+			Source: "MCP 2025-11-25, basic/index: JSON Schema Usage",
+		},
+	}
+}
+
+func askSchemaDialect(e *Evidence) []Finding {
+	var unknown []Finding
+	count := make(map[string]int)
+	older := []spot{}
+	for _, d := range e.survey().tools {
+		for _, tree := range d.schemas() {
+			found, uri := tree.dialect()
+			name := string(found)
+			switch {
+			case found == dialectUnknown:
+				unknown = append(unknown, d.finding(tree.root.pointer()+"/$schema", excerpt(uri, maxExcerpt)))
+				continue
+			case uri == "":
+				name = "no $schema, so " + name
+			case found != dialect2020:
+				older = append(older, spot{d, tree.root.pointer() + "/$schema", d.label()})
+			}
+			count[name]++
+		}
+	}
+	return append(capped(unknown), olderDialects(count, older)...)
+}
+
+// olderDialects is what is worth knowing of dialects: older ones, and a mixture.
+func olderDialects(count map[string]int, older []spot) []Finding {
+	if len(older) == 0 {
+		return nil
+	}
+	var parts []string
+	for name, n := range count {
+		parts = append(parts, fmt.Sprintf("%s: %s", name, plural(n, "schema")))
+	}
+	slices.Sort(parts)
+	title := "schemas are of an older dialect"
+	if len(count) > 1 {
+		title = "schemas are of several dialects"
+	}
+	return []Finding{{
+		Severity: Info, Title: title,
+		Where: older[0].d.where(older[0].pointer), Evidence: strings.Join(parts, "; "),
+	}}
+}
+
+func schemaInvalid() Check {
+	return Check{
+		ID: "schema-invalid", Severity: Error, Group: GroupTools, Need: NeedTools,
+		Title: "a schema is not valid JSON Schema",
+		Ask:   askSchemaInvalid,
+		Page: Page{
+			Why: "Schemas must be valid by their dialect. Clients that validate refuse the tool or the list, model APIs refuse the request, " +
+				"and clients that do not validate send what the server did not mean.",
+			Bad:    `{"type": "object", "properties": {"level": {"type": "int"}}}`,
+			Good:   `{"type": "object", "properties": {"level": {"type": "integer"}}}`,
+			Fix:    []string{"in the server: correct the keyword that is named; required is a list of names beside properties, not a boolean inside one"},
+			Breaks: []string{"OpenAI and Anthropic refuse the request"},
+			Source: "MCP 2025-11-25, basic/index: JSON Schema Usage, Schema Validation",
+		},
+	}
+}
+
+// compileLimit bounds the time of compiling all schemas of one server.
+const compileLimit = 5 * time.Second
+
+func askSchemaInvalid(e *Evidence) []Finding {
+	var found []Finding
+	deadline := time.Now().Add(compileLimit)
+	known := make(map[[sha256.Size]byte]error) // many tools have the same schema
+	left := 0
+	for _, d := range e.survey().tools {
+		for _, tree := range d.schemas() {
+			sum := sha256.Sum256(tree.raw)
+			err, seen := known[sum]
+			if !seen {
+				if time.Now().After(deadline) {
+					left++
+					continue
+				}
+				err = tree.invalid()
+				known[sum] = err
+			}
+			if err != nil {
+				found = append(found, invalidFinding(d, tree, err))
+			}
+		}
+	}
+	found = capped(found)
+	if left > 0 {
+		found = append(found, Finding{
+			Severity: Info, Title: "not all schemas were judged",
+			Evidence: fmt.Sprintf("%s took longer than %s to compile; %d more were left out", plural(len(known), "schema"), compileLimit, left),
+		})
+	}
+	return found
+}
+
+func invalidFinding(d *definition, tree *schemaTree, err error) Finding {
+	pointer := tree.root.pointer()
+	var broken *exec.SchemaError
+	if errors.As(err, &broken) {
+		pointer += broken.Pointer
+	}
+	return d.finding(pointer, excerpt(err.Error(), 2*maxExcerpt))
+}
+
+// invalid says what is wrong with a schema by its dialect. References that lead
+// nowhere or out of the document, unknown dialects, and size are other checks'
+// findings and are left out of it.
+func (t *schemaTree) invalid() error {
+	if found, _ := t.dialect(); found == dialectUnknown || t.cut {
+		return nil
+	}
+	raw := t.raw
+	bad := make(map[uintptr]bool)
+	for _, node := range t.nodes {
+		if node.refKind == refDangling || node.refKind == refExternal {
+			bad[identityOf(node.object)] = true
+		}
+	}
+	if len(bad) > 0 {
+		stripped, err := json.Marshal(withoutRefs(t.root.object, bad))
+		if err != nil {
+			return nil // it came from JSON
+		}
+		raw = stripped
+	}
+	_, err := exec.CompileSchema(raw)
+	if errors.Is(err, exec.ErrSchemaTooLarge) || depthLimit(t) {
+		return nil
+	}
+	return err
+}
+
+// depthLimit says that a schema is deeper than toolx compiles: schema-deep says so.
+func depthLimit(t *schemaTree) bool {
+	const compiled = 200 // subschemas, each of which is two brackets or more
+	deepest, _ := t.levels()
+	return deepest > compiled
+}
+
+// withoutRefs copies a value and leaves the references of the bad objects out.
+func withoutRefs(value any, bad map[uintptr]bool) any {
+	switch value := value.(type) {
+	case map[string]any:
+		copied := make(map[string]any, len(value))
+		for name, member := range value {
+			if name != "$ref" || !bad[identityOf(value)] {
+				copied[name] = withoutRefs(member, bad)
+			}
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(value))
+		for i, element := range value {
+			copied[i] = withoutRefs(element, bad)
+		}
+		return copied
+	}
+	return value
+}

@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolx/pkg/exec"
+)
+
+// The costs beyond which tools crowd a model's context window.
+const (
+	manyTokens     = 10_000 // of a whole server
+	manyToolTokens = 2_000  // of one tool
+	manyTools      = 40     // Cursor's limit, over all servers
+)
+
+// bytesPerToken is what compact JSON of tool definitions comes to, measured with
+// the tokenizer of Qwen3: 4.0 to 4.2 in every provider's format.
+const bytesPerToken = 4.1
+
+// tokens estimates what a definition costs in a model's context.
+func tokens(definition json.RawMessage) int {
+	var compact bytes.Buffer
+	size := len(definition)
+	if json.Compact(&compact, definition) == nil {
+		size = compact.Len()
+	}
+	return int(float64(size)/bytesPerToken + 0.5)
+}
+
+// cost is a tool with its tokens.
+type cost struct {
+	d      *definition
+	tokens int
+}
+
+// costs are all tools, the dearest first.
+func costs(e *Evidence) (list []cost, total int) {
+	for _, d := range e.survey().tools {
+		one := cost{d, tokens(d.raw)}
+		list = append(list, one)
+		total += one.tokens
+	}
+	slices.SortStableFunc(list, func(a, b cost) int { return cmp.Compare(b.tokens, a.tokens) })
+	return list, total
+}
+
+func tokensTool() Check {
+	return Check{
+		ID: "tokens-tool", Severity: Warning, Group: GroupTools, Need: NeedTools,
+		Title: "a tool costs very many tokens",
+		Ask:   askTokensTool,
+		Page: Page{
+			Why: "A tool's definition is sent with every request to the model, used or not. One that takes thousands of tokens costs money and " +
+				"time, and leaves less room for the conversation.",
+			Bad:    "a description of several pages, or a schema with hundreds of enum values",
+			Good:   "two sentences, and parameters that a model can fill in without the manual",
+			Fix:    []string{"in the server: shorten descriptions, move lists of values into a tool or a resource, cut the tool in two", "from outside: switch the tool off in the client where it is not needed"},
+			Source: "context-xray, mcpgrader; measured: 4.1 bytes a token",
+		},
+	}
+}
+
+func askTokensTool(e *Evidence) []Finding {
+	var found []Finding
+	list, _ := costs(e)
+	for _, one := range list {
+		if one.tokens > manyToolTokens {
+			found = append(found, one.d.finding("", fmt.Sprintf("about %s tokens (%s); over %s is much",
+				grouped(one.tokens), exec.Bytes(int64(len(one.d.raw))), grouped(manyToolTokens))))
+		}
+	}
+	return capped(found)
+}
+
+func tokensTotal() Check {
+	return Check{
+		ID: "tokens-total", Severity: Info, Group: GroupTools, Need: NeedTools,
+		Title: "what the tools cost in a model's context",
+		Ask:   askTokensTotal,
+		Page: Page{
+			Why: "All definitions of all servers are part of every request. Over 10,000 tokens of one server models choose worse and requests cost noticeably more; " +
+				"Cursor takes 40 tools over all servers and leaves out the rest. The figure is an estimate: the length of the compact JSON divided by 4.1.",
+			Bad:    "401 tools, 258,000 tokens",
+			Good:   "a dozen tools, 3,000 tokens",
+			Fix:    []string{"in the server: shorten descriptions and schemas, offer groups of tools that can be switched on", "from outside: switch tools off in the client that are not needed"},
+			Breaks: []string{"Cursor leaves out what is over 40 tools"},
+			Source: "context-xray, mcpgrader; measured: 4.1 bytes a token",
+		},
+	}
+}
+
+func askTokensTotal(e *Evidence) []Finding {
+	list, total := costs(e)
+	if len(list) == 0 {
+		return nil
+	}
+	var dear []string
+	for _, one := range list[:min(len(list), 5)] {
+		dear = append(dear, fmt.Sprintf("%s %s", one.d.label(), grouped(one.tokens)))
+	}
+	f := Finding{
+		Where: &Where{Run: "clean", Method: "tools/list", Pointer: "/tools"},
+		Evidence: fmt.Sprintf("about %s tokens (%s) for %s; most: %s",
+			grouped(total), exec.Bytes(int64(e.survey().size)), plural(len(list), "tool"), strings.Join(dear, ", ")),
+	}
+	switch {
+	case total > manyTokens:
+		f.Severity, f.Title = Warning, "the tools cost very many tokens"
+	case len(list) > manyTools:
+		f.Severity, f.Title = Warning, fmt.Sprintf("there are more than %d tools", manyTools)
+	}
+	return []Finding{f}
+}
+
+// grouped writes a number with commas: "12,300".
+func grouped(n int) string {
+	digits := fmt.Sprint(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
