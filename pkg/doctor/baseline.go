@@ -233,7 +233,24 @@ func NewBaseline(report *Report, fleet *Fleet, severity Severity, earlier *Basel
 			b.add(knownFrom(finding, earlier, reason))
 		}
 	}
+	for _, e := range fleet.Servers {
+		if tools := e.survey().tools; len(tools) > 0 {
+			b.Tools[e.Server.Name] = pinsOf(tools)
+		}
+	}
 	return b
+}
+
+// pinsOf are the fingerprints of tools; of two with one name the first counts, as it
+// does where they are compared.
+func pinsOf(tools []*definition) map[string]string {
+	pins := make(map[string]string)
+	for _, tool := range tools {
+		if _, pinned := pins[tool.name]; !pinned && tool.name != "" {
+			pins[tool.name] = Fingerprint(tool.raw)
+		}
+	}
+	return pins
 }
 
 // add puts an entry in, once.

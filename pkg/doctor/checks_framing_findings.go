@@ -151,7 +151,7 @@ func workAround(e *Evidence) []string {
 		return nil
 	}
 	spaced := strings.ReplaceAll(string(args), `","`, `", "`)
-	return []string{`work-around: "command": "toolx", "args": ` + spaced}
+	return []string{WorkAround + `"command": "toolx", "args": ` + spaced}
 }
 
 // streamFinding makes a finding of a pile that is about how messages are written.

@@ -12,6 +12,10 @@ import (
 	"toolx/pkg/servers"
 )
 
+// WorkAround begins a fix that mends nothing: an entry for a client's config that has
+// toolx proxy in it.
+const WorkAround = "work-around: "
+
 // summary sums up what is known of one server.
 func summary(e *Evidence) ServerReport {
 	tools, _ := e.Tools()
@@ -129,7 +133,7 @@ func (r *Report) Mask(hide func(string) string) {
 
 func (f *Finding) mask(hide func(string) string) {
 	f.Title, f.Evidence = hide(f.Title), hide(f.Evidence)
-	f.Fix = hideAll(hide, f.Fix)
+	f.Fix, f.Notes = hideAll(hide, f.Fix), hideAll(hide, f.Notes)
 }
 
 // hideAll masks each text, in a copy: the fixes of a finding are the table's own.

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/doctor"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
 )
 
 // DoctorFormat is a form of the doctor's report.
@@ -191,10 +192,16 @@ func (w *doctorWriter) finding(f doctor.Finding) {
 		}
 		w.wrapped(margin, len(margin), Safe(f.Evidence))
 	}
+	for _, note := range f.Notes {
+		w.wrapped(doctorMargin, len(doctorMargin), Safe(note))
+	}
 	if f.Culprit != nil {
 		w.labelled("culprit", f.Culprit.Name+", "+f.Culprit.Confidence)
 	}
-	w.labelled("fix", f.Fix...)
+	w.labelled("fix", slices.DeleteFunc(slices.Clone(f.Fix), func(fix string) bool {
+		_, is := workAround(fix)
+		return is // offered once, at the end
+	})...)
 	if len(f.Breaks) > 0 {
 		w.labelled("breaks", strings.Join(f.Breaks, "; "))
 	}
@@ -336,11 +343,11 @@ func (w *doctorWriter) summary() {
 	if counts.passed == 0 {
 		mark = w.screen.paint(roleMuted, "-") + " "
 	}
-	if len(w.report.Findings) == 0 {
+	if counts.findings == 0 {
 		w.line(mark + text)
 		return
 	}
-	explain := "toolx doctor --explain " + w.report.Findings[0].ID
+	explain := "toolx doctor --explain " + w.report.Findings[0].ID // the worst comes first
 	if width := w.screen.width(); width > 0 && ansi.StringWidth(text+explain)+5 > width {
 		w.wrapped(mark, len(doctorMargin), text)
 		w.line(doctorMargin + w.screen.paint(roleMuted, explain))
@@ -359,7 +366,7 @@ func statusRemark(report *doctor.Report) string {
 	case doctor.StatusAuth:
 		return "a server wants authentication: not everything could be examined"
 	case doctor.StatusUnreachable:
-		return "no server could be started: most checks need one"
+		return "no server could be examined: most checks need one that answers"
 	}
 	return ""
 }
@@ -392,46 +399,30 @@ func countOutcomes(report *doctor.Report) outcomeCounts {
 	return c
 }
 
-// offerProxy shows the entry of a client's config that puts toolx proxy between it
-// and a server whose stdout is dirty and that works all the same.
+// offerProxy shows, once, the entries of a client's config that put toolx proxy
+// between it and a server whose stdout is dirty.
 func (w *doctorWriter) offerProxy() {
-	var offered []doctor.ServerReport
-	for _, server := range w.report.Servers {
-		if server.Status == "ready" && len(server.Command) > 0 && slices.ContainsFunc(w.findingsOf(server.Name), mendedByProxy) {
-			offered = append(offered, server)
+	var entries []string
+	for _, finding := range w.report.Findings {
+		for _, fix := range finding.Fix {
+			if entry, is := workAround(fix); is && !slices.Contains(entries, entry) {
+				entries = append(entries, entry)
+			}
 		}
 	}
-	if len(offered) == 0 {
-		return
-	}
-	w.line("")
-	w.line("Until that is mended, clients can start it through toolx proxy:")
-	for _, server := range offered {
-		entry := proxyEntry(server.Command)
-		if len(offered) > 1 {
-			entry = Safe(server.Name) + "  " + entry
+	for i, entry := range entries {
+		if i == 0 {
+			w.line("")
+			w.line("Until that is mended, clients can start it through toolx proxy:")
 		}
-		w.line(doctorMargin + entry) // never wrapped: it is for pasting
+		w.line(doctorMargin + Safe(entry)) // never wrapped: it is for pasting
 	}
 }
 
-// mendedByProxy says whether toolx proxy takes away what was found.
-func mendedByProxy(f doctor.Finding) bool {
-	return f.Severity.AtLeast(doctor.Warning) && slices.Contains([]string{
-		"stdout-pollution", "stdout-pollution-between", "stdout-pollution-shutdown", "stdout-inline-prefix",
-		"stdout-inline-suffix", "stdout-pretty-json", "stdout-bom", "stdout-ansi", "stdout-json-not-rpc",
-	}, f.ID)
-}
-
-// proxyEntry is a command behind toolx proxy, as clients' configs have it.
-func proxyEntry(command []string) string {
-	quoted := []string{`"proxy"`, `"--"`}
-	for _, word := range command {
-		var text strings.Builder
-		_ = escapedJSON(&text, rawjson.Quote(word)) // a Builder takes everything
-		quoted = append(quoted, text.String())
-	}
-	return `"command": "toolx", "args": [` + strings.Join(quoted, ", ") + `]`
+// workAround is the entry of a fix that names one, and whether it does.
+func workAround(fix string) (entry string, is bool) {
+	entry, is = strings.CutPrefix(fix, doctor.WorkAround)
+	return entry, is && strings.HasPrefix(entry, `"command"`)
 }
 
 // whereText says where something was found, in words.
@@ -448,14 +439,18 @@ func whereText(where *doctor.Where) string {
 	add(where.File != "", "%s", where.File)
 	add(where.Key != "", "%s", where.Key)
 	add(where.Tool != "", "tool %s", where.Tool)
-	add(where.Method != "" && where.Tool == "", "%s", where.Method)
+	phase := where.Phase
+	if where.Method != "" && phase == string(servers.PhaseRequest) {
+		phase = "during " + where.Method
+	}
+	add(where.Method != "" && where.Tool == "" && where.Line == 0 && phase == where.Phase, "%s", where.Method)
 	add(where.Pointer != "", "at %s", where.Pointer)
 	add(where.Line > 0, "line %d", where.Line)
 	if where.Byte != nil {
 		add(true, "byte %d", *where.Byte)
 	}
 	add(where.MS > 0, "%s after start", milliseconds(where.MS))
-	add(where.Phase != "", "%s", where.Phase)
+	add(phase != "", "%s", phase)
 	add(where.Run == "probing", "in the probing run")
 	return Safe(strings.Join(parts, ", "))
 }

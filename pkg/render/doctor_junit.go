@@ -157,6 +157,9 @@ func findingText(f doctor.Finding) string {
 	}
 	add("where: ", whereText(f.Where))
 	add("evidence: ", Safe(f.Evidence))
+	for _, note := range f.Notes {
+		add("", Safe(note))
+	}
 	if f.Culprit != nil {
 		add("culprit: ", f.Culprit.Name+", "+f.Culprit.Confidence)
 	}

@@ -76,6 +76,9 @@ func markdownFinding(out *bufio.Writer, f doctor.Finding, named bool) {
 		fmt.Fprintf(out, "\n%s\n", markdownBlock(Safe(f.Evidence)))
 	}
 	var items []string
+	for _, note := range f.Notes {
+		items = append(items, markdownText(note))
+	}
 	if f.Culprit != nil {
 		items = append(items, "**culprit:** "+markdownText(f.Culprit.Name)+", "+f.Culprit.Confidence)
 	}

@@ -34,9 +34,12 @@ func sick() *doctor.Report {
 				Where:    &doctor.Where{Run: "clean", Line: 1, Byte: &start, MS: 214, Phase: "before initialize"},
 				Evidence: "\x1b[32m[dotenv@17.2.3]\x1b[0m ```injecting``` \u202eenv",
 				Culprit:  &doctor.Culprit{Name: "dotenv 17 (npm)", Confidence: "certain"},
-				Fix:      []string{"in the server: dotenv.config({ quiet: true })", "from outside: add DOTENV_CONFIG_QUIET=true to this server's env"},
-				Breaks:   []string{"Go SDK ends the session", "Claude Desktop shows an error"},
-				Source:   "stdio",
+				Fix: []string{
+					"in the server: dotenv.config({ quiet: true })", "from outside: add DOTENV_CONFIG_QUIET=true to this server's env",
+					`work-around: "command": "toolx", "args": ["proxy", "--", "npx", "-y", "zwave \"x\""]`,
+				},
+				Breaks: []string{"Go SDK ends the session", "Claude Desktop shows an error"},
+				Source: "stdio",
 			},
 			{ID: "unsound-config", Severity: doctor.Warning, Title: "a thing in the config", Where: &doctor.Where{File: "toolx.yaml:6:21", Key: "servers.zwave.env.X"}},
 			{ID: "tool-lint", Severity: doctor.Warning, Server: "zwave", Title: "tool <b>@x</b>\nforges a line", Where: &doctor.Where{Tool: "a", Pointer: "/inputSchema"}},
@@ -255,7 +258,7 @@ func TestDoctorStatus(t *testing.T) {
 		doctor.StatusTimeout:     "the time was up",
 		doctor.StatusInterrupted: "interrupted",
 		doctor.StatusAuth:        "authentication",
-		doctor.StatusUnreachable: "no server could be started",
+		doctor.StatusUnreachable: "no server could be examined",
 	} {
 		report := &doctor.Report{Status: status}
 		for _, format := range []DoctorFormat{DoctorText, DoctorMarkdown, DoctorSARIF} {
@@ -267,12 +270,19 @@ func TestDoctorStatus(t *testing.T) {
 	}
 }
 
-func TestProxyIsOfferedWhereItHelps(t *testing.T) {
+// Two findings with one work-around offer it once, and the place of a finding in a
+// request names the request.
+func TestDoctorOffersTheProxyOnce(t *testing.T) {
 	report := sick()
-	report.Servers[0].Status = "failed"
+	second := report.Findings[0]
+	second.ID, second.Where = "stdout-pollution-between", &doctor.Where{Line: 4, Phase: "during a request", Method: "tools/call"}
+	report.Findings = append(report.Findings, second)
 	got := written(t, func(out io.Writer) error { return Doctor(out, report, DoctorOptions{}) })
-	if strings.Contains(got, "toolx proxy") {
-		t.Error("a proxy is offered for a server that does not work")
+	if strings.Count(got, `"proxy"`) != 1 || strings.Contains(got, "work-around") {
+		t.Errorf("the proxy is not offered once:\n%s", got)
+	}
+	if !strings.Contains(got, "line 4, during tools/call:\n") {
+		t.Errorf("the place is not said:\n%s", got)
 	}
 }
 
