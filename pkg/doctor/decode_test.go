@@ -1,0 +1,167 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDecode explains what clients say. The messages of Node, Go and pydantic were
+// made by their parsers from the line beside them.
+func TestDecode(t *testing.T) {
+	for _, test := range []struct {
+		message string
+		stood   string // part of Stood
+		culprit string // part of the name, empty: none
+		fix     string // part of the fixes
+		check   string // among Checks
+	}{
+		// [dotenv@17.2.3] injecting env
+		{`Unexpected token 'd', "[dotenv@17."... is not valid JSON`, `"[dotenv@17."`, "dotenv 17", "DOTENV_CONFIG_QUIET=true", idPollution},
+		{`MCP error: \"Unexpected token 'd', \"[dotenv@17.\"... is not valid JSON\"`, "[dotenv@17.", "dotenv 17", "quiet: true", idPollution},
+		{`Unexpected token d in JSON at position 1`, `"d"`, "dotenv 17", "quiet: true", idPollution},
+		{`invalid character 'd' looking for beginning of value`, "dotenv@17", "dotenv 17", "quiet: true", idPollution},
+		// 2026-06-04 15:31
+		{`Unexpected non-whitespace character after JSON at position 4`, "2026-06-04", "logger", "stderrLevels", idPollution},
+		{`position 4`, "2026-06-04", "logger", "sys.stderr", idPollution},
+		{`invalid character '-' after top-level value`, "2026-06-04", "logger", "sys.stderr", idPollution},
+		{`trailing characters at line 1 column 5`, "2026-06-04", "logger", "sys.stderr", idPollution},
+		// [2025-09-15] INFO
+		{`Expected ',' or ']' after array element in JSON at position 5`, "[2026-06-04", "logger", "sys.stderr", idPollution},
+		{`invalid character '-' after array element`, "[2026-06-04", "logger", "sys.stderr", idPollution},
+		{"expected `,` or `]` at line 1 column 6", "[2026-06-04", "logger", "sys.stderr", idPollution},
+		{`Unexpected number in JSON at position 2`, "[2026-06-04", "logger", "sys.stderr", idPollution},
+		// ESC [32m
+		{"Unexpected token '\x1b', \"\x1b[32m[Nest] \"... is not valid JSON", "[Nest]", "NestJS", "logger: false", idPollution},
+		{"Unexpected token '\x1b'", "escape sequence", "colours", "NO_COLOR=1", idANSI},
+		{`invalid character '\x1b' looking for beginning of value`, "escape sequence", "colours", "NO_COLOR=1", idANSI},
+		// a byte order mark
+		{"Unexpected token '\ufeff', \"\ufeff{\"jsonrpc\"... is not valid JSON", "ef bb bf", "byte order mark", "UTF8Encoding(false)", idBOM},
+		{`invalid character 'ï' looking for beginning of value`, "ef bb bf", "byte order mark", "without a byte order mark", idBOM},
+		// emoji, symbols
+		{"Unexpected token '\ufffd', \"\ufffd\ufffd{\x00\"\x00j\x00s\x00\"... is not valid JSON", "ff fe", "PowerShell", "UTF-8", idUTF16},
+		{"Unexpected token '\ufffd'", "emoji", "start-up message", "console.error", idPollution},
+		{`invalid character 'ð'`, "emoji", "start-up message", "console.error", idPollution},
+		{`invalid character 'â' looking for beginning of value`, "◇", "dotenv 17", "DOTENV_CONFIG_QUIET=true", idPollution},
+		{`Unexpected token '◇', "◇ injecte"... is not valid JSON`, "◇ injecte", "dotenv 17", "quiet: true", idPollution},
+		{`invalid character 'ÿ' looking for beginning of value`, "ff fe", "PowerShell", "UTF-8", idUTF16},
+		{`UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte`, "ff fe", "PowerShell", "UTF-8", idUTF16},
+		{`UnicodeDecodeError: 'utf-8' codec can't decode byte 0xe9 in position 10`, "0xe9", "", "PYTHONUTF8=1", idInvalidUTF8},
+		// other beginnings
+		{`Unexpected token '<', "<!DOCTYPE "... is not valid JSON`, "<!DOCTYPE", "HTML", "stderr", idPollution},
+		{`invalid character '<' looking for beginning of value`, "<", "HTML", "stderr", idPollution},
+		{`Unexpected token '>', "> pkg@1.0."... is not valid JSON`, "> pkg@1.0.", "npm's banner", "npm run --silent", idPollution},
+		{`invalid character '>' looking for beginning of value`, ">", "npm's banner", "npm run --silent", idPollution},
+		{`Unexpected token 'C', "Content-Length: 172" is not valid JSON`, "Content-Length", "Language Server", "newline", idContentLength},
+		{`Unexpected token 'i', "info: Micr"... is not valid JSON`, "info: Micr", ".NET", "LogToStandardErrorThreshold", idPollution},
+		{`Unexpected token 'U', "Usage: x ["... is not valid JSON`, "Usage", "help text", "sub-command", idUsage},
+		{`Unexpected token 'N', "Need to in"... is not valid JSON`, "Need to in", "npx", "-y", idPartial},
+		{`Unexpected token 'S', "Starting f"... is not valid JSON`, "Starting f", "start-up message", "stderr", idPollution},
+		{`Unexpected token 'S', ..."x Shops r"... is not valid JSON`, "Shops", "a print", "stderr", idPollution},
+		{`invalid character 'p' in literal null (expecting 'u')`, "npm", "npm", "node <path>", idPollution},
+		{`invalid character 'i' in literal false (expecting 'l')`, "fail:", ".NET", "LogToStandardErrorThreshold", idPollution},
+		{`invalid character 'Q' looking for beginning of value`, `"Q"`, "", "stderr", idPollution},
+		{`JSON Parse error: Unexpected identifier "dotenv"`, "dotenv", "a print", "stderr", idPollution},
+		// a message and more, or half of one
+		{`Unexpected non-whitespace character after JSON at position 173`, "173 bytes", "", "one write", idSuffix},
+		{`invalid character 'R' after top-level value`, `"R"`, "", "one write", idSuffix},
+		{`invalid trailing data at the end of stream`, "CR LF", "", "one write", idSuffix},
+		{`trailing characters at line 1 column 174`, "173 bytes", "", "one write", idSuffix},
+		{`Unterminated string in JSON at position 38`, "beginning of a message", "", "one write", idBetween},
+		{`invalid character '\n' in string literal`, "beginning of a message", "", "one write", idBetween},
+		{`Bad control character in string literal in JSON at position 163`, "control character", "by hand", "JSON library", idANSI},
+		{`Unexpected end of JSON input`, "empty line", "", "one newline", idBlank},
+		{`unexpected end of JSON input`, "empty line", "", "one newline", idBlank},
+		{`EOF while parsing a value at line 1 column 0`, "empty line", "", "one newline", idBlank},
+		{`Expected property name or '}' in JSON at position 1`, "printed for people", "console.log of an object", "without an indent", idPretty},
+		{`key must be a string at line 1 column 3`, "printed for people", "console.log of an object", "without an indent", idPretty},
+		{`1 validation error for JSONRPCMessage Invalid JSON: expected value at line 1 column 1 [type=json_invalid]`, "begins with a letter", "", "NO_COLOR=1", idPollution},
+		{`Invalid JSON: expected value at line 1 column 2`, "[dotenv@17", "", "DOTENV_CONFIG_QUIET", idPollution},
+		// JSON that is no message, tools that are none
+		{`Invalid literal value, expected "2.0"`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
+		{`Unrecognized key(s) in object: 'level', 'msg'`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
+		{`invalid message version tag ""; expected "2.0"`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
+		{`5 validation errors for JSONRPCMessage`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
+		{`"path": [ "tools", 3, "inputSchema", "type" ]`, "tools/list", "", `"type": "object"`, "input-schema-missing"},
+		{`tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`, "root", "", "property", "input-schema-root-combinator"},
+		{`ReadBuffer exceeded maximum size of 10485760 bytes`, "10 MiB", "", "page", idHuge},
+		// what happened instead
+		{`spawn npx ENOENT`, `"npx"`, "PATH", "which npx", "command-not-found"},
+		{`exec: "uvx": executable file not found in $PATH`, `"uvx"`, "PATH", "which uvx", "command-not-found"},
+		{`spawn ./server EACCES`, "not executable", "", "chmod +x", "command-not-executable"},
+		{`exec format error`, "another processor", "", "this platform", "exec-format"},
+		{`Error: Cannot find module '/srv/dist/index.js'`, "died before", "", "npm ci", "exit-before-handshake"},
+		{`UnicodeEncodeError: 'charmap' codec can't encode character '\u2713'`, "Windows", "code page", "PYTHONUTF8=1", "exit-before-handshake"},
+		{`MCP error -32000: Connection closed`, "end of stdout", "", "stderr", "exit-before-handshake"},
+		{`Server disconnected. For troubleshooting guidance, please visit our debugging documentation`, "end of stdout", "", "stderr", "env-missing"},
+		{`connection closed: calling "initialize": client is closing: EOF`, "end of stdout", "", "stderr", "exit-before-handshake"},
+		{`MCP error -32001: Request timed out`, "no message that answers", "", "--stdio", "handshake-timeout"},
+		{`calling "tools/call": context deadline exceeded`, "no message that answers", "", "PYTHONUNBUFFERED", "output-buffered"},
+		{`write EPIPE`, "stopped", "", "stderr", "stdin-closed"},
+		{`connect ECONNREFUSED 127.0.0.1:3000`, "no connection", "", "host and port", "exit-before-handshake"},
+		{`MCP error -32601: Method not found`, "-32601", "", "update", "capability-false"},
+	} {
+		t.Run(test.message, func(t *testing.T) {
+			d, ok := Decode(test.message)
+			if !ok {
+				t.Fatal("not known")
+			}
+			if !strings.Contains(d.Stood+d.Title, test.stood) {
+				t.Errorf("stood %q (%s), want %q", d.Stood, d.Title, test.stood)
+			}
+			switch {
+			case test.culprit == "" && d.Culprit != nil:
+				t.Errorf("culprit %+v, want none", d.Culprit)
+			case test.culprit != "" && (d.Culprit == nil || !strings.Contains(d.Culprit.Name, test.culprit)):
+				t.Errorf("culprit %+v, want %q", d.Culprit, test.culprit)
+			}
+			if fixes := strings.Join(d.Fix, "\n"); !strings.Contains(fixes, test.fix) {
+				t.Errorf("fix %q, want %q", fixes, test.fix)
+			}
+			if !slices.Contains(d.Checks, test.check) {
+				t.Errorf("checks %q, want %q", d.Checks, test.check)
+			}
+		})
+	}
+}
+
+// TestDecodeUnknown says so where it does not know a message.
+func TestDecodeUnknown(t *testing.T) {
+	for _, message := range []string{"", "hello", "the weather is fine", "stdout-pollution"} {
+		if d, ok := Decode(message); ok {
+			t.Errorf("%q: %+v", message, d)
+		}
+	}
+}
+
+// TestDecodeTwice gives the same answer each time: diagnoses share nothing.
+func TestDecodeTwice(t *testing.T) {
+	first, _ := Decode("spawn npx EACCES")
+	first.Fix[0] = "changed"
+	if second, _ := Decode("spawn npx EACCES"); second.Fix[0] == "changed" || len(second.Fix) != len(first.Fix) {
+		t.Errorf("second: %q", second.Fix)
+	}
+}
+
+// FuzzDecode gives any message: an answer is complete and bounded, or there is none.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`Unexpected token 'd', "[dotenv@17."... is not valid JSON`, "position 4", "invalid character 'ð'", `invalid character '\x1b' looking for beginning of value`,
+		"Unexpected token '\ufeff', \"\ufeff{\"... is not valid JSON", "spawn npx ENOENT", "MCP error -32000: Connection closed", "position 99999999999999999999",
+		`invalid character 'p' in literal null (expecting 'u')`, "trailing characters at line 1 column 174", `Unexpected token '"', """ is not valid JSON`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, message string) {
+		d, ok := Decode(message)
+		if !ok {
+			return
+		}
+		if d.Title == "" || d.Stood == "" || len(d.Fix) < 2 || len(d.Checks) == 0 {
+			t.Errorf("%q: %+v", message, d)
+		}
+		if len(d.Stood) > 4*maxDecoded+1000 {
+			t.Errorf("%q: what stood has %d bytes", message, len(d.Stood))
+		}
+	})
+}
