@@ -100,7 +100,7 @@ func configUnknownKey() Check {
 		AskAll: func(fleet *Fleet) []Finding { return warningFindings(fleet, true) },
 		Page: Page{
 			Why:    "An unknown key has no effect. It is a typo, or a setting of another client.",
-			Bad:    `"a": {"command": "node", "enviroment": {"KEY": "…"}}`,
+			Bad:    `"a": {"command": "node", "environment": {"KEY": "…"}}`,
 			Good:   `"a": {"command": "node", "env": {"KEY": "…"}}`,
 			Fix:    []string{"correct the key; keys of your own begin with x- at the file's top"},
 			Source: "docs/config.md",

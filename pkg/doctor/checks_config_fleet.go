@@ -160,8 +160,8 @@ func askTokensAllServers(fleet *Fleet) []Finding {
 		total += cost(e)
 	}
 	finding := Finding{
-		Title:    fmt.Sprintf("the tools of %d servers cost about %d tokens", len(ready), total),
-		Evidence: largest(ready, cost, func(name string, n int) string { return fmt.Sprintf("%s %d", name, n) }),
+		Title:    fmt.Sprintf("the tools of %d servers cost about %s tokens", len(ready), grouped(total)),
+		Evidence: largest(ready, cost, func(name string, n int) string { return name + " " + grouped(n) }),
 		Where:    &Where{Method: "tools/list"},
 	}
 	if total > manyTokens {

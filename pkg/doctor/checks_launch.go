@@ -101,12 +101,12 @@ func commandHasSpaces() Check {
 			if len(words) < 2 || lookupOf(e.Launch).find(words[0]).path == "" {
 				return nil
 			}
-			args := `"` + strings.Join(words[1:], `", "`) + `"`
+			args := append(words[1:], e.Launch.Args...)
 			return []Finding{{
 				Severity: Error, // without a shell nothing starts; some clients have one between
 				Evidence: excerpt(e.Launch.Command, maxExcerpt),
 				Where:    e.place("command"),
-				Fix:      []string{fmt.Sprintf("command: %s, args: [%s] and then those that are there", words[0], args)},
+				Fix:      []string{masked(fmt.Sprintf(`command: %s, args: ["%s"]`, words[0], strings.Join(args, `", "`)))},
 			}}
 		},
 		Page: Page{
@@ -311,7 +311,7 @@ func missingInterpreter(e *Evidence) (evidence, fix string) {
 		if _, err := os.Stat(loader); loader == "" || err == nil {
 			return "", ""
 		}
-		return excerpt(fmt.Sprintf("%s needs %s, which is not there", found.path, loader), maxExcerpt),
+		return fmt.Sprintf("%s needs %s, which is not there", excerpt(found.path, maxExcerpt), loader),
 			"install the package for this system: it was built for another C library (musl, glibc)"
 	}
 	finder := lookupOf(e.Launch)

@@ -133,7 +133,7 @@ func askEnvMissing(e *Evidence) []Finding {
 	}
 	return []Finding{{
 		Title:    all + verb,
-		Evidence: fmt.Sprintf("%s: %s", ended, excerpt(strings.TrimSpace(lineWith(said, names[0])), maxExcerpt)),
+		Evidence: fmt.Sprintf("%s: %s", ended, excerpt(masked(strings.TrimSpace(lineWith(said, names[0]))), maxExcerpt)),
 		Where:    where,
 		Fix:      []string{fmt.Sprintf("add %s to env of this server", all), fmt.Sprintf(`for example env: {%s: "${%s}"}, and export it`, names[0], names[0])},
 	}}

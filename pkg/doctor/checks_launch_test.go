@@ -152,6 +152,26 @@ func TestCommandsThatCannotStart(t *testing.T) {
 	}
 }
 
+// TestMissingLoader starts a program that was linked for a C library which is not
+// here, as binaries of musl are on glibc: the file exists, and the system denies it.
+func TestMissingLoader(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("ELF and its loaders are Linux's")
+	}
+	binary, err := os.ReadFile("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loader := loaderOf("/bin/sh")
+	if loader == "" {
+		t.Fatal("/bin/sh names no loader")
+	}
+	missing := loader[:len(loader)-1] + "9"
+	program := writeFile(t, filepath.Join(t.TempDir(), "server"), strings.Replace(string(binary), loader, missing, 1), 0o755)
+	report, _ := examineCommand(t, nil, program)
+	wantOnly(t, report, "interpreter-missing", missing+", which is not there", "musl")
+}
+
 func TestNearCommandsAreNamed(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"node", "npx", "uvx", "nodejs", "python3"} {
@@ -159,7 +179,7 @@ func TestNearCommandsAreNamed(t *testing.T) {
 	}
 	e := launchOf(t, []string{"PATH=" + dir}, "noed")
 	finding := commandNotFound().Ask(e)
-	if len(finding) != 1 || finding[0].Fix[len(finding[0].Fix)-1] == "" {
+	if len(finding) != 1 || !slices.Contains(finding[0].Fix, "install noed, or give its absolute path as the command") {
 		t.Fatalf("%+v", finding)
 	}
 	if near := lookupOf(e.Launch).near("nodee"); !slices.Equal(near, []string{"node"}) {
@@ -362,6 +382,43 @@ func TestLaunchers(t *testing.T) {
 			t.Errorf("%s: %+v", line, l)
 		}
 	}
+}
+
+// FuzzCommandLines: whatever the words are, they are read without harm, and a package
+// that is found stands where it is said to.
+func FuzzCommandLines(f *testing.F) {
+	for _, seed := range []string{"npx -p x@1 -y bin", "uvx --from a==1 b", "docker run -it --rm -eA=b x", "cmd /c npx x", "sh -lc exec"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		words := strings.Split(line, " ")
+		command, args := unwrapped(words[0], words[1:])
+		if l, ok := parseLauncher(command, args); ok && l.spec != "" && !strings.HasSuffix(args[l.at], l.spec) {
+			t.Errorf("%q: %q is not in %q", line, l.spec, args[l.at])
+		}
+		if run, ok := parseDocker(command, args); ok && args[run.at] != "run" {
+			t.Errorf("%q: %+v", line, run)
+		}
+	})
+}
+
+// FuzzTexts: what is found in a server's or a config's text stands in it.
+func FuzzTexts(f *testing.F) {
+	for _, seed := range []string{"Error: A_TOKEN is not set", "$HOME ${X} %APPDATA% <YOUR_KEY> xxxx", "path/to/", "https://a:b@c?key=d", "\xce\xcf\xc1XXXX"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if found := placeholderIn(text); !strings.Contains(text, found) {
+			t.Errorf("%q holds no %q", text, found)
+		}
+		for _, name := range missingVariables(text, nil) {
+			if !strings.Contains(text, name) {
+				t.Errorf("%q holds no %q", text, name)
+			}
+		}
+		leakedURL(text)
+		leakedValue("TOKEN", text)
+	})
 }
 
 func TestUnwrapped(t *testing.T) {

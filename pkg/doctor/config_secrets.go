@@ -27,7 +27,7 @@ func leaks(server *config.Server) []leak {
 	var found []leak
 	raw := &Evidence{Server: server}
 	for _, s := range raw.settings() {
-		shown := ""
+		var shown string
 		switch s.key() {
 		case "args":
 			shown = leakedArgument(server.Args, s.steps[1].(int))

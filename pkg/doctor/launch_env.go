@@ -13,7 +13,7 @@ import (
 func missingVariables(text string, environ []string) []string {
 	var names []string
 	flat := flattened(text)
-	phrases := phrasePlaces(strings.ToLower(flat))
+	phrases := phrasePlaces(lowerASCII(flat))
 	reached := -1 // the end of the last name that was taken
 	for at, name := range variableNames(flat) {
 		near := slices.ContainsFunc(phrases, func(p span) bool { return p.distance(at, at+len(name)) <= phraseReach })
@@ -148,7 +148,7 @@ func bracedVariable(text string) string {
 // bareVariable finds "$X" at the beginning of a word: within one, a dollar is more
 // likely part of a password.
 func bareVariable(text string) string {
-	for at := 0; at < len(text); at++ {
+	for at := range len(text) {
 		if text[at] != '$' || at > 0 && !strings.ContainsRune(`/:=, "'`, rune(text[at-1])) {
 			continue
 		}
@@ -185,7 +185,7 @@ func standIn(text string) string {
 			return text[from : from+length+1]
 		}
 	}
-	lower := strings.ToLower(text)
+	lower := lowerASCII(text)
 	for _, word := range []string{"your_", "your-", "changeme", "change_me", "replace_me", "replace-me", "path/to/"} {
 		if at := strings.Index(lower, word); at >= 0 && (at == 0 || !isLetter(lower[at-1])) {
 			return wordAt(text, at)
@@ -198,6 +198,18 @@ func standIn(text string) string {
 		return text
 	}
 	return ""
+}
+
+// lowerASCII is text with its capitals A to Z in lower case, every byte in its place:
+// strings.ToLower makes some characters longer, and offsets would no longer fit.
+func lowerASCII(text string) string {
+	lower := []byte(text)
+	for i, b := range lower {
+		if b >= 'A' && b <= 'Z' {
+			lower[i] = b | 0x20
+		}
+	}
+	return string(lower)
 }
 
 // isWords says whether text is a name in words, as in <your api key>.

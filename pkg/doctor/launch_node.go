@@ -72,11 +72,11 @@ func realPath(path, folder string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
 	}
-	real, err := filepath.EvalSymlinks(path)
+	followed, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return ""
 	}
-	return real
+	return followed
 }
 
 // packageAbove reads the nearest package.json with a name, from a file upwards:
@@ -96,7 +96,7 @@ func packageAbove(file string) (nodePackage, bool) {
 func readPackage(folder string) (nodePackage, bool) {
 	const largest = 1 << 20
 	found := nodePackage{folder: folder}
-	text := beginning(filepath.Join(folder, "package.json"), largest)
+	text := fileBeginning(filepath.Join(folder, "package.json"), largest)
 	// A field of another type than npm's leaves the others.
 	if len(text) == 0 || !json.Valid(text) {
 		return nodePackage{}, false

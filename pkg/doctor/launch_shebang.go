@@ -26,7 +26,7 @@ const maxShebang = 256
 
 // readShebang reads a script's first line; ok is false where the file is none.
 func readShebang(path string) (shebang, bool) {
-	begin := beginning(path, maxShebang)
+	begin := fileBeginning(path, maxShebang)
 	if !bytes.HasPrefix(begin, []byte("#!")) {
 		return shebang{}, false
 	}
@@ -73,8 +73,8 @@ func envProgram(argument string) (program string, joined bool) {
 	return "", false
 }
 
-// beginning is the beginning of a file, empty where it cannot be read.
-func beginning(path string, most int64) []byte {
+// fileBeginning is the beginning of a file, empty where it cannot be read.
+func fileBeginning(path string, most int64) []byte {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil // a pipe or a device would block
@@ -91,14 +91,18 @@ func beginning(path string, most int64) []byte {
 // loaderOf is the program that loads an ELF executable ("/lib/ld-musl-x86_64.so.1"),
 // empty for a static one and for other files.
 func loaderOf(path string) string {
-	if !bytes.HasPrefix(beginning(path, 4), []byte(elf.ELFMAG)) {
+	if !bytes.HasPrefix(fileBeginning(path, 4), []byte(elf.ELFMAG)) {
 		return ""
 	}
-	file, err := elf.Open(path)
+	opened, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
-	defer file.Close()
+	defer opened.Close()
+	file, err := elf.NewFile(opened)
+	if err != nil {
+		return ""
+	}
 	for _, segment := range file.Progs {
 		if segment.Type != elf.PT_INTERP {
 			continue
@@ -111,7 +115,7 @@ func loaderOf(path string) string {
 
 // fileKind says in words what a file's first bytes are.
 func fileKind(path string) string {
-	begin := beginning(path, 64)
+	begin := fileBeginning(path, 64)
 	switch {
 	case len(begin) == 0:
 		return "an empty file"
