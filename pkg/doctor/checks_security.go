@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"toolx/pkg/exec"
 )
 
 // securityChecks are the questions about text that a server sends to be read: what
@@ -115,14 +117,11 @@ func textInvisible() Check {
 
 func askTextInvisible(p passage) string {
 	h := invisibles(p.text)
-	if h.empty() {
-		return ""
-	}
 	if h.tags != "" {
-		return fmt.Sprintf("hidden text in %s: %q", plural(len(h.signs), "invisible character"), excerpt(h.tags, maxExcerpt))
+		return fmt.Sprintf("hidden text in %s: %q", plural(h.count, "invisible character"), excerpt(h.tags, maxExcerpt))
 	}
 	if len(h.bytes) > 1 {
-		return fmt.Sprintf("hidden bytes in %s: %q", plural(len(h.signs), "invisible character"), excerpt(string(h.bytes), maxExcerpt))
+		return fmt.Sprintf("hidden bytes in %s: %q", plural(h.count, "invisible character"), excerpt(string(h.bytes), maxExcerpt))
 	}
 	return withSigns(p.text, h.signs)
 }
@@ -213,8 +212,10 @@ func askToolShadowing(fleet *Fleet) []Finding {
 	owners := make(map[string][]string) // servers by the name of a tool
 	for _, e := range fleet.Servers {
 		for _, d := range e.survey().tools {
-			if telling(d.name) && !slices.Contains(owners[d.name], e.Server.Name) {
-				owners[d.name] = append(owners[d.name], e.Server.Name)
+			for _, name := range []string{d.name, e.Server.Name + exec.Separator + d.name} {
+				if telling(name) && !slices.Contains(owners[name], e.Server.Name) {
+					owners[name] = append(owners[name], e.Server.Name)
+				}
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // fakeServer is the entry of a fake server in the given modes.
-func fakeServer(t *testing.T, args ...string) *config.Server {
+func fakeServer(t testing.TB, args ...string) *config.Server {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -55,7 +55,7 @@ func shortOptions() Options {
 }
 
 // examineFake gathers the evidence about one fake server in the given modes.
-func examineFake(t *testing.T, options Options, args ...string) *Fleet {
+func examineFake(t testing.TB, options Options, args ...string) *Fleet {
 	t.Helper()
 	return Examine(context.Background(), nil, []*config.Server{fakeServer(t, args...)}, options)
 }

@@ -8,11 +8,17 @@ import (
 	"unicode/utf8"
 )
 
+// maxSigns bounds how many code points are kept of one text: a few prove it.
+const maxSigns = 50
+
 // controls are the control characters of a text but for newline and tab, as code
 // points; CR before LF is how Windows ends lines.
 func controls(text string) []string {
 	var found []string
 	for i, r := range text {
+		if len(found) == maxSigns {
+			break
+		}
 		if r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(text[i:], "\r\n") {
 			continue
 		}
@@ -28,6 +34,9 @@ func controls(text string) []string {
 func bidis(text string) []string {
 	var found []string
 	for _, r := range text {
+		if len(found) == maxSigns {
+			break
+		}
 		switch {
 		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c:
 			found = append(found, codePoint(r))
@@ -38,7 +47,8 @@ func bidis(text string) []string {
 
 // hidden is what of a text nobody sees.
 type hidden struct {
-	signs []string // code points
+	count int      // of characters
+	signs []string // code points, the first maxSigns of them
 	tags  string   // what tag characters say
 	bytes []byte   // what a row of variation selectors carries
 }
@@ -54,8 +64,7 @@ func invisibles(text string) hidden {
 		next, _ := utf8.DecodeRuneInString(text[at+size:])
 		switch {
 		case isTagRune(r):
-			n := h.takeTags(text[at:], previous)
-			at += n
+			at += h.takeTags(text[at:], previous)
 			previous = 0
 			continue
 		case isSelector(r):
@@ -63,7 +72,7 @@ func invisibles(text string) hidden {
 			previous = r
 			continue
 		case showsNothing(r) && !joinsWriting(r, previous, next):
-			h.signs = append(h.signs, codePoint(r))
+			h.add(r)
 		}
 		previous = r
 		at += size
@@ -71,8 +80,12 @@ func invisibles(text string) hidden {
 	return h
 }
 
-// empty says that nothing is hidden.
-func (h hidden) empty() bool { return len(h.signs) == 0 }
+// add counts one character that nobody sees.
+func (h *hidden) add(r rune) {
+	if h.count++; h.count <= maxSigns {
+		h.signs = append(h.signs, codePoint(r))
+	}
+}
 
 // isTagRune says whether r is a tag character: an invisible copy of ASCII.
 func isTagRune(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
@@ -80,24 +93,26 @@ func isTagRune(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 // takeTags reads a run of tag characters and gives its length in bytes. Behind a
 // black flag a short one makes the flag of a region (UTS 51, emoji tag sequences).
 func (h *hidden) takeTags(text string, previous rune) int {
-	var signs []string
-	var said strings.Builder
+	var run []rune
 	size := 0
 	for _, r := range text {
 		if !isTagRune(r) {
 			break
 		}
+		run = append(run, r)
 		size += utf8.RuneLen(r)
-		signs = append(signs, codePoint(r))
+	}
+	const blackFlag, longestFlag = 0x1f3f4, 7
+	if previous == blackFlag && len(run) <= longestFlag {
+		return size
+	}
+	var said strings.Builder
+	for _, r := range run {
+		h.add(r)
 		if mirrored := r - 0xe0000; mirrored >= ' ' && mirrored < 0x7f {
 			said.WriteRune(mirrored)
 		}
 	}
-	const blackFlag, longestFlag = 0x1f3f4, 7
-	if previous == blackFlag && len(signs) <= longestFlag {
-		return size
-	}
-	h.signs = append(h.signs, signs...)
 	h.tags += said.String()
 	return size
 }
@@ -123,7 +138,7 @@ func (h *hidden) takeSelectors(text string, previous rune) int {
 		return size
 	}
 	for _, r := range run {
-		h.signs = append(h.signs, codePoint(r))
+		h.add(r)
 		if r <= 0xfe0f {
 			h.bytes = append(h.bytes, byte(r-0xfe00))
 		} else {

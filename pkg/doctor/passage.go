@@ -13,7 +13,7 @@ type passage struct {
 	text  string
 	// name says that the text names something: a tool, a parameter, the server.
 	name bool
-	// result says that it is the answer to a call, rather than a description.
+	// result says that it is what a call or an error gave, rather than a description.
 	result bool
 }
 
@@ -23,8 +23,12 @@ func (p passage) finding(evidence string) Finding {
 	return Finding{Where: &where, Evidence: evidence}
 }
 
-// maxPassages bounds how many texts are read.
-const maxPassages = 200_000
+// The bounds of reading texts. Results may be tens of megabytes, and what is hidden in
+// one is found at its beginning, or in another.
+const (
+	maxPassages = 200_000
+	maxPassage  = 1 << 20 // bytes
+)
 
 // passages are all texts of the clean run's answers: what the server says of itself,
 // of its tools, prompts and resources, and what calls gave back. Every string counts,
@@ -43,12 +47,12 @@ func (e *Evidence) passages() []passage {
 		e.read(d.raw, passage{where: *d.where("")})
 	}
 	for _, exchange := range e.Clean.Exchanges {
+		in := passage{where: Where{Run: "clean", Method: exchange.Method, Line: exchange.Line}, result: true}
 		if exchange.Method == "tools/call" {
-			in := passage{where: Where{Run: "clean", Method: exchange.Method, Line: exchange.Line}, result: true}
 			e.read(exchange.Result, in)
-			in.where.Pointer = "/error"
-			e.read(exchange.Error, in)
 		}
+		in.where.Pointer = "/error"
+		e.read(exchange.Error, in)
 	}
 	return e.texts
 }
@@ -148,7 +152,7 @@ func (w *passageWalk) step(token json.Token) {
 
 // passage is a text at the place where the walk stands.
 func (w *passageWalk) passage(in passage, text string, name bool) passage {
-	in.where.Pointer, in.text, in.name = w.pointer(), text, name
+	in.where.Pointer, in.text, in.name = w.pointer(), excerpt(text, maxPassage), name
 	return in
 }
 

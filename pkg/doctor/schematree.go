@@ -94,7 +94,7 @@ func readSchema(pointer string, raw json.RawMessage) *schemaTree {
 		tree.root.object = map[string]any{}
 	}
 	tree.take(tree.root)
-	for i := 0; i < len(tree.nodes); i++ { // references may add nodes
+	for i := 0; i < len(tree.nodes); i++ { //nolint:intrange // references add nodes while the loop runs
 		if node := tree.nodes[i]; node.reference() != "" {
 			node.target, node.refKind = tree.resolve(node, node.reference())
 		}

@@ -60,6 +60,9 @@ type knownNames struct {
 	open bool // further names have a schema too, or it is not known what there is
 }
 
+// maxAround bounds how many subschemas are looked at for one value's properties.
+const maxAround = 2000
+
 // namesAround collects the properties of a schema with all its parts: a required
 // name may be described in another branch.
 func namesAround(top *schemaNode) *knownNames {
@@ -69,6 +72,10 @@ func namesAround(top *schemaNode) *knownNames {
 	for len(queue) > 0 {
 		node := queue[0]
 		queue = queue[1:]
+		if len(seen) > maxAround {
+			names.open = true
+			return names
+		}
 		for _, below := range node.below {
 			switch below.keyword {
 			case "properties":

@@ -269,6 +269,12 @@ func FuzzLint(f *testing.F) {
 	for _, c := range resultCases() {
 		f.Add([]byte(c.result))
 	}
+	definitions, _ := examineFake(f, shortOptions(),
+		"schema-draft4", "schema-combos", "schema-ref-mutual", "schema-slow-regex", "schema-proto", "schema-root-oneof", "term-tags", "term-name",
+		"prompt-inject", "structured-mismatch").Servers[0].Tools()
+	for _, definition := range definitions {
+		f.Add([]byte(definition))
+	}
 	for _, text := range []string{`null`, `[]`, `{"name":"\ud800"}`, `{"inputSchema":{"$id":"%zz","$ref":"%zz#/"}}`, `{"inputSchema":{"$ref":"#/properties","properties":{"$ref":"#"}}}`} {
 		f.Add([]byte(text))
 	}
