@@ -7,3 +7,6 @@ import "syscall"
 // dieWithParent does nothing where the kernel has no such service: a server sees
 // its stdin close, which is how MCP tells it to end.
 func dieWithParent(*syscall.SysProcAttr) {}
+
+// pollHangup is empty where sockets tell of their end as pipes do.
+const pollHangup = 0

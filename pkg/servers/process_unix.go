@@ -3,9 +3,12 @@
 package servers
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // group is a process group; its number is that of its first process.
@@ -54,4 +57,24 @@ func exitCode(state *os.ProcessState) int {
 		return 128 + int(status.Signal())
 	}
 	return state.ExitCode()
+}
+
+// hungUp says whether nobody is left to write to what in reads from, whether or not
+// all has been read. Only of pipes, sockets and terminals is that known.
+func hungUp(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return false
+	}
+	polled := []unix.PollFd{{Events: pollHangup}}
+	// Control lets the file stay as it is, which Fd does not.
+	err = conn.Control(func(fd uintptr) {
+		polled[0].Fd = int32(fd)
+		_, _ = unix.Poll(polled, 0) // an error leaves no event
+	})
+	return err == nil && polled[0].Revents&(pollHangup|unix.POLLHUP) != 0
 }

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -84,3 +85,6 @@ func signalName(*os.ProcessState) string { return "" }
 
 // exitCode is the exit code of a process.
 func exitCode(state *os.ProcessState) int { return state.ExitCode() }
+
+// hungUp is never known: a write that blocks cannot be interrupted either.
+func hungUp(io.Reader) bool { return false }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -93,6 +94,7 @@ type proxy struct {
 	out     *bufio.Writer // to client; flushed when stdout has no more for now
 
 	clientEnded chan struct{} // closed when the client has said its last
+	endOnce     sync.Once
 	stdoutEnded chan struct{} // closed when all of stdout is with the client
 	answered    atomic.Bool   // a message has come
 	closing     atomic.Bool   // the server's stdin is closed
@@ -173,7 +175,6 @@ func (p *proxy) takeFinding(f finding) {
 // speak passes on what the client says, at the pace at which the server reads, and
 // its end. Where the server no longer reads, the client's end is still waited for.
 func (p *proxy) speak() {
-	defer close(p.clientEnded)
 	in := p.In
 	if p.Trace {
 		in = io.TeeReader(in, p.traced())
@@ -183,7 +184,7 @@ func (p *proxy) speak() {
 	for {
 		n, err := in.Read(chunk)
 		if n > 0 && !deaf {
-			_, failure := p.process.stdin.Write(chunk[:n])
+			failure := p.pass(chunk[:n])
 			deaf = failure != nil
 			if deaf {
 				p.tellDeaf(failure)
@@ -191,7 +192,26 @@ func (p *proxy) speak() {
 		}
 		if err != nil { // whatever it is, nothing more comes
 			p.closeStdin()
+			p.endClient()
 			return
+		}
+	}
+}
+
+// pass writes to the server. While that does not read, the client's end stands
+// behind what cannot be written: it is looked for in another way.
+func (p *proxy) pass(b []byte) error {
+	for {
+		_ = p.process.stdin.SetWriteDeadline(time.Now().Add(idleTime))
+		n, err := p.process.stdin.Write(b)
+		if n > 0 {
+			p.client.touch()
+		}
+		if !os.IsTimeout(err) {
+			return err
+		}
+		if b = b[n:]; hungUp(p.In) {
+			p.endClient()
 		}
 	}
 }
@@ -224,6 +244,9 @@ func (p *proxy) tellDeaf(err error) {
 		"server %q closed its stdin; what the client says is lost: %v", p.server, err)})
 }
 
+// endClient begins the time that the server has to end.
+func (p *proxy) endClient() { p.endOnce.Do(func() { close(p.clientEnded) }) }
+
 func (p *proxy) closeStdin() {
 	if p.closing.CompareAndSwap(false, true) {
 		_ = p.process.stdin.Close()
@@ -233,7 +256,7 @@ func (p *proxy) closeStdin() {
 
 // supervise returns when the server has ended, and says which signal of the proxy's
 // own was needed. A server whose client is gone gets its time to end, which begins
-// anew with every message that somebody still reads.
+// anew with all that it still reads, and with every message that somebody still reads.
 func (p *proxy) supervise() (forced string) {
 	grace := time.NewTimer(stdinGrace)
 	grace.Stop()
@@ -299,7 +322,7 @@ type clientPipe struct {
 	err    error
 
 	writing atomic.Bool
-	last    atomic.Int64 // when something was last written, in Unix nanoseconds
+	last    atomic.Int64 // when something last moved either way, in Unix nanoseconds
 }
 
 // Write implements io.Writer; it never fails.
@@ -309,7 +332,7 @@ func (c *clientPipe) Write(b []byte) (int, error) {
 	}
 	c.writing.Store(true)
 	_, err := c.out.Write(b)
-	c.last.Store(time.Now().UnixNano())
+	c.touch()
 	c.writing.Store(false)
 	if err != nil {
 		c.err = err
@@ -318,8 +341,10 @@ func (c *clientPipe) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// quiet is for how long the client was given nothing; none where it takes its time
-// to read, and endless where it is gone.
+func (c *clientPipe) touch() { c.last.Store(time.Now().UnixNano()) }
+
+// quiet is for how long nothing has moved; for no time where the client takes its
+// time to read, and for long enough where it is gone.
 func (c *clientPipe) quiet() time.Duration {
 	switch {
 	case closed(c.broken):
