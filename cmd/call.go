@@ -107,7 +107,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)
 	}
 	if err != nil {
-		return app.printResult(&exec.Result{ToolName: o.tool, Err: err}, o, jq)
+		return app.printResult(ctx, &exec.Result{ToolName: o.tool, Err: err}, o, jq)
 	}
 	stop := app.showProgress(o.tool)
 	defer stop()
@@ -116,7 +116,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		if ctx.Err() != nil {
 			err = &exec.InterruptedError{Tool: o.tool}
 		}
-		return app.printResult(box.executor.Reject(o.tool, began, err), o, jq)
+		return app.printResult(ctx, box.executor.Reject(o.tool, began, err), o, jq)
 	}
 	if o.dryRun {
 		return app.printRequest(box, prepared)
@@ -124,7 +124,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	result := box.executor.Call(ctx, prepared)
 	box.addStartTiming(result)
 	stop()
-	return app.printResult(result, o, jq)
+	return app.printResult(ctx, result, o, jq)
 }
 
 // prepareCall opens what the tool needs and reads the arguments by its schema.
@@ -177,10 +177,10 @@ func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 
 // printResult prints a result in the format that was asked for. The error it
 // returns is the call's own, marked as reported where the output has told it.
-func (a *App) printResult(result *exec.Result, o callOptions, jq *render.JQ) error {
+func (a *App) printResult(ctx context.Context, result *exec.Result, o callOptions, jq *render.JQ) error {
 	a.live.Clear()
 	saveErr := a.saveBlocks(o.save, result)
-	err := render.Result(a.Console.Out, result, render.ResultOptions{
+	err := render.Result(ctx, a.Console.Out, result, render.ResultOptions{
 		Format: render.Format(o.output), JQ: jq, Screen: a.outScreen(),
 	})
 	if err != nil {

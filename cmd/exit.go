@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -118,6 +119,6 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 	}
 	return func(err error) error {
 		result.Err = err
-		return render.Result(a.Console.Out, result, render.ResultOptions{Format: render.FormatJSON, Screen: a.outScreen()})
+		return render.Result(context.Background(), a.Console.Out, result, render.ResultOptions{Format: render.FormatJSON, Screen: a.outScreen()})
 	}
 }

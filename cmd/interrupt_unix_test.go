@@ -129,6 +129,15 @@ func TestInterruptedJSON(t *testing.T) {
 	}
 }
 
+// TestInterruptedExpression sends Ctrl-C while an expression of --jq runs for ever.
+func TestInterruptedExpression(t *testing.T) {
+	t.Parallel()
+	r := start(t, "call", "echo", "message=hi", "-v", "--jq", "last(repeat(1))", "--", "fakeserver", "--pids", "PIDS", "good")
+	r.await("call of server__echo succeeded")
+	r.signal(syscall.SIGINT)
+	r.end(130)
+}
+
 // TestInterruptedTwice sends a second Ctrl-C while a server ignores that it shall
 // end: it is killed.
 func TestInterruptedTwice(t *testing.T) {

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func jqUsage(expression string, err error) error {
 // is (as jq -r does), anything else as JSON. Integers keep their digits; gojq sorts
 // the keys of objects. The error is an *exec.UsageError where the expression does
 // not fit the value.
-func (j *JQ) write(out *bufio.Writer, value json.RawMessage, screen Screen) error {
+func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage, screen Screen) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()
 	var input any
@@ -56,7 +57,7 @@ func (j *JQ) write(out *bufio.Writer, value json.RawMessage, screen Screen) erro
 			return err
 		}
 	}
-	iterator := j.code.Run(input)
+	iterator := j.code.RunWithContext(ctx, input)
 	for {
 		result, more := iterator.Next()
 		if !more {
@@ -66,6 +67,9 @@ func (j *JQ) write(out *bufio.Writer, value json.RawMessage, screen Screen) erro
 			var halted *gojq.HaltError
 			if errors.As(err, &halted) && halted.Value() == nil {
 				return nil
+			}
+			if ctx.Err() != nil {
+				return &exec.InterruptedError{}
 			}
 			return jqUsage(j.expression, err)
 		}

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -55,19 +56,20 @@ type ResultOptions struct {
 //
 // Off a terminal every byte is the tool's own, and text is written without a copy
 // of it in memory; on a terminal untrusted text is made safe, in JSON by \u escapes,
-// and structured values are indented. The error is that of writing, or of JQ.
-func Result(out io.Writer, result *exec.Result, options ResultOptions) error {
+// and structured values are indented. The error is that of writing, or of JQ; ctx's
+// end stops an expression that does not end by itself.
+func Result(ctx context.Context, out io.Writer, result *exec.Result, options ResultOptions) error {
 	buffered := bufio.NewWriterSize(out, 64<<10)
-	if err := writeResult(buffered, result, options); err != nil {
+	if err := writeResult(ctx, buffered, result, options); err != nil {
 		buffered.Flush() //nolint:errcheck // the first error is the one to tell
 		return err
 	}
 	return buffered.Flush()
 }
 
-func writeResult(out *bufio.Writer, result *exec.Result, options ResultOptions) error {
+func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, options ResultOptions) error {
 	if options.JQ != nil && result.Success {
-		return options.JQ.write(out, result.Value, options.Screen)
+		return options.JQ.write(ctx, out, result.Value, options.Screen)
 	}
 	switch options.Format {
 	case FormatJSON:

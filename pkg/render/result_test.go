@@ -42,7 +42,7 @@ func called(t *testing.T, answer string) *exec.Result {
 func text(t *testing.T, result *exec.Result, options ResultOptions) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Result(&out, result, options); err != nil {
+	if err := Result(t.Context(), &out, result, options); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -287,7 +287,7 @@ func TestJQErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	err = Result(&out, called(t, `{"content":[],"structuredContent":{"a":"text"}}`), ResultOptions{JQ: jq})
+	err = Result(t.Context(), &out, called(t, `{"content":[],"structuredContent":{"a":"text"}}`), ResultOptions{JQ: jq})
 	if exec.KindOf(err) != exec.KindUsage {
 		t.Errorf("an expression that does not fit: %v", err)
 	}
@@ -303,7 +303,7 @@ func TestLargeTextIsStreamed(t *testing.T) {
 	result := &exec.Result{Success: true, Value: quoted}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := Result(io.Discard, result, ResultOptions{}); err != nil {
+	if err := Result(t.Context(), io.Discard, result, ResultOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -334,7 +334,7 @@ func TestResultTellsOfAClosedPipe(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := Result(w, called(t, textReply(t, "on")), ResultOptions{}); !errors.Is(err, io.ErrClosedPipe) {
+	if err := Result(t.Context(), w, called(t, textReply(t, "on")), ResultOptions{}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)
 	}
 }
