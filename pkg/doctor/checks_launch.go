@@ -123,7 +123,7 @@ func commandHasSpaces() Check {
 func commandNotFound() Check {
 	return Check{
 		ID: "command-not-found", Severity: Error, Group: GroupLaunch, Need: NeedEntry,
-		After: []string{"cwd-missing", "command-has-spaces", "env-unexpanded"},
+		After: []string{"cwd-missing", "command-has-spaces"},
 		Title: "command not found",
 		Ask: func(e *Evidence) []Finding {
 			found, ok := e.program()

@@ -93,7 +93,7 @@ func runByShell(command string, args []string) bool {
 
 func envMissing() Check {
 	return Check{
-		ID: "env-missing", Severity: Error, Group: GroupLaunch, Need: NeedProcess, After: []string{"env-unexpanded"},
+		ID: "env-missing", Severity: Error, Group: GroupLaunch, Need: NeedProcess,
 		Title: "the server wants an environment variable that is not set",
 		Ask:   askEnvMissing,
 		Page: Page{

@@ -300,6 +300,15 @@ func TestEnvUnexpanded(t *testing.T) {
 	}
 }
 
+// TestPlaceholderHidesNothing: a placeholder is no cause of a command that is missing.
+func TestPlaceholderHidesNothing(t *testing.T) {
+	fleet := entriesOf(t, "servers: {a: {command: nope-xyz, env: {KEY: <YOUR_KEY>}}}", "PATH=/usr/bin")
+	report := Judge(fleet, Selection{Only: ownChecks()})
+	if got := idsOf(report, Error); got != "command-not-found env-unexpanded" {
+		t.Errorf("found %q", got)
+	}
+}
+
 func TestEnvEmpty(t *testing.T) {
 	fleet := entriesOf(t, `servers: {a: {command: x, env: {EMPTY: "", DEFAULT: "${NOPE:-}", GIVEN: "1"}}}`)
 	report := Judge(fleet, Selection{Only: []string{"env-empty"}})
@@ -494,8 +503,15 @@ func TestWindowsShim(t *testing.T) {
 		goos, command string
 		want          bool
 	}{
-		{"windows", "npx", true}, {"windows", `C:\node\npx.cmd`, true}, {"windows", "npm", true}, {"windows", "npx.exe", false},
-		{"windows", "cmd", false}, {"windows", "node", false}, {"windows", "uvx", false}, {"linux", "npx", false}, {"darwin", "npx", false},
+		{"windows", "npx", true},
+		{"windows", `C:\node\npx.cmd`, true},
+		{"windows", "npm", true},
+		{"windows", "npx.exe", false},
+		{"windows", "cmd", false},
+		{"windows", "node", false},
+		{"windows", "uvx", false},
+		{"linux", "npx", false},
+		{"darwin", "npx", false},
 	} {
 		if got := needsCmd(test.goos, test.command); got != test.want {
 			t.Errorf("%s %s: %v", test.goos, test.command, got)
@@ -625,13 +641,38 @@ func TestVersionRanges(t *testing.T) {
 		version, text string
 		want          bool
 	}{
-		{"18.20.4", ">=18", true}, {"18.20.4", ">=20", false}, {"18.20.4", ">= 18.0.0", true}, {"20.0.0", "^18 || ^20", true},
-		{"19.0.0", "^18 || ^20", false}, {"22.9.0", "^20.17.0 || >=22.9.0", true}, {"18.20.4", "18.x", true}, {"18.20.4", "18", true},
-		{"19.0.0", "18.x", false}, {"18.20.4", "*", true}, {"18.20.4", "", true}, {"18.20.4", ">=16 <19", true}, {"19.0.0", ">=16 <19", false},
-		{"18.2.9", "~18.2", true}, {"18.3.0", "~18.2", false}, {"18.2.9", "~18.2.3", true}, {"19.0.0", "~18", false}, {"0.2.5", "^0.2.3", true},
-		{"0.3.0", "^0.2.3", false}, {"0.0.4", "^0.0.3", false}, {"16.5.0", "14 - 16", true}, {"17.0.0", "14 - 16", false},
-		{"18.0.0", ">18", false}, {"19.0.0", ">18", true}, {"18.0.1", ">18.0.0", true}, {"18.0.0", ">18.0.0", false}, {"18.9.0", "<=18", true},
-		{"19.0.0", "<=18", false}, {"1.0.0-rc.1", ">=1.0.0", false}, {"1.0.0", "=1.0.0", true}, {"1.0.0", "v1.0.0", true}, {"5.0.0", "<=*", true},
+		{"18.20.4", ">=18", true},
+		{"18.20.4", ">=20", false},
+		{"18.20.4", ">= 18.0.0", true},
+		{"20.0.0", "^18 || ^20", true},
+		{"19.0.0", "^18 || ^20", false},
+		{"22.9.0", "^20.17.0 || >=22.9.0", true},
+		{"18.20.4", "18.x", true},
+		{"18.20.4", "18", true},
+		{"19.0.0", "18.x", false},
+		{"18.20.4", "*", true},
+		{"18.20.4", "", true},
+		{"18.20.4", ">=16 <19", true},
+		{"19.0.0", ">=16 <19", false},
+		{"18.2.9", "~18.2", true},
+		{"18.3.0", "~18.2", false},
+		{"18.2.9", "~18.2.3", true},
+		{"19.0.0", "~18", false},
+		{"0.2.5", "^0.2.3", true},
+		{"0.3.0", "^0.2.3", false},
+		{"0.0.4", "^0.0.3", false},
+		{"16.5.0", "14 - 16", true},
+		{"17.0.0", "14 - 16", false},
+		{"18.0.0", ">18", false},
+		{"19.0.0", ">18", true},
+		{"18.0.1", ">18.0.0", true},
+		{"18.0.0", ">18.0.0", false},
+		{"18.9.0", "<=18", true},
+		{"19.0.0", "<=18", false},
+		{"1.0.0-rc.1", ">=1.0.0", false},
+		{"1.0.0", "=1.0.0", true},
+		{"1.0.0", "v1.0.0", true},
+		{"5.0.0", "<=*", true},
 	} {
 		v, ok := parseVersion(test.version)
 		inside, known := v.within(test.text)
