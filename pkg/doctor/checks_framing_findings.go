@@ -100,6 +100,9 @@ func (p *pile) notes() []string {
 	if more := p.lines - p.first.lines; more > 0 {
 		notes = append(notes, "and "+plural(more, "more line"))
 	}
+	if kept := len(foreignLines(p.first.run)); p.first.run.Foreign > kept {
+		notes = append(notes, fmt.Sprintf("of %d such lines in this run toolx looked at the first %d", p.first.run.Foreign, kept))
+	}
 	switch {
 	case p.salvaged == 1:
 		notes = append(notes, "toolx found the message on the line all the same; most clients do not")
@@ -113,6 +116,13 @@ func (p *pile) notes() []string {
 		notes = append(notes, "only when it was probed, not under a well-behaved client")
 	}
 	return notes
+}
+
+// foreignLines are the lines of a run that hold no message, as far as they were kept.
+func foreignLines(run *Run) []servers.PollutedLine {
+	return slices.DeleteFunc(EventsOf[servers.PollutedLine](run), func(line servers.PollutedLine) bool {
+		return line.Class.Harmless() || line.Salvaged > 0
+	})
 }
 
 // finding makes a finding of a pile that foreign text is the matter with.

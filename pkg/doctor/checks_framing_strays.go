@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
+	"debug/buildinfo"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -54,15 +56,25 @@ func straysOf(e *Evidence, run *Run) []stray {
 	return run.strays.list
 }
 
-// argvOf is the server's command line as it was started.
+// argvOf is the server's command line as it was started. A program whose name tells
+// nothing of what it was written in is led by what the file itself says: its
+// interpreter, or go for what Go has built.
 func argvOf(e *Evidence) []string {
-	switch {
-	case e.Launch != nil && e.Launch.Command != "":
-		return append([]string{filepath.ToSlash(e.Launch.Command)}, e.Launch.Args...)
-	case e.Server != nil && e.Server.Command != "":
-		return append([]string{e.Server.Command}, e.Server.Args...)
+	if e.Launch == nil || e.Launch.Command == "" {
+		return nil
 	}
-	return nil
+	argv := append([]string{filepath.ToSlash(e.Launch.Command)}, e.Launch.Args...)
+	found, ok := e.program()
+	if !ok || printerOf(argv).name != "" {
+		return argv
+	}
+	if first, script := readShebang(found.path); script {
+		return append([]string{cmp.Or(first.program, first.interpreter)}, argv...)
+	}
+	if _, err := buildinfo.ReadFile(found.path); err == nil {
+		return append([]string{"go"}, argv...)
+	}
+	return argv
 }
 
 // sorter gives the polluted lines of one run to checks. Its flags are facts about
@@ -137,6 +149,7 @@ func endedUnasked(run *Run) bool {
 // sort makes a stray of each line, or of several that are one JSON value.
 func (s *sorter) sort() []stray {
 	var list []stray
+	unknown := Recognise(nil, Context{Command: s.command})
 	for i := 0; i < len(s.lines); i++ {
 		one := stray{PollutedLine: s.lines[i], run: s.run, lines: 1}
 		if n, joined := s.value(i); n > 0 {
@@ -146,7 +159,7 @@ func (s *sorter) sort() []stray {
 		}
 		one.phase = s.phase(one.PollutedLine)
 		one.method, one.errorPath = s.underWay(one.At)
-		one.who = Recognition{Culprit: Culprit{Name: printerOf(s.command).print, Confidence: generic}, Rule: RuleRuntime}
+		one.who = unknown
 		if len(list) < maxTelling && !one.Class.Harmless() {
 			one.who = Recognise(one.Text, Context{Nearby: s.nearby(i), Command: s.command})
 		}

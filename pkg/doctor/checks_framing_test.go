@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -205,6 +207,34 @@ func TestHugeLine(t *testing.T) {
 	e := captured(polluted(servers.ClassTooLong, 1, "xxxx"))
 	if len(askHuge(e, Page{})) != 1 {
 		t.Error("a line over toolx's own limit is not found")
+	}
+}
+
+// TestFloodIsCounted counts the lines that are not kept.
+func TestFloodIsCounted(t *testing.T) {
+	const args = "text-flood-call --count 2500"
+	report := judgeFakes(t, shortOptions(), args)[args].report
+	found := findingsOf(t, report, idBetween)
+	if len(found) != 1 || !strings.Contains(told(found[0]), "of 5000 such lines in this run toolx looked at the first 2000") {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestArgv tells what an installed program was written in by the file itself.
+func TestArgv(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "some-mcp")
+	if err := os.WriteFile(script, []byte("#!/usr/bin/env node\nconsole.log('hello')\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{script: "node", self: "go", "python3": "python", "no-such-program": ""} {
+		e := &Evidence{Server: config.AdHoc([]string{command}, "", nil), Launch: &config.Resolved{Command: command}}
+		if got := printerOf(argvOf(e)).name; got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ const RuleRuntime = "runtime"
 // The bounds of recognising: a line says who wrote it near its beginning, and the
 // tallest banner (FastMCP's) has fifteen lines.
 const (
-	maxRecognised = 2048
+	maxRecognised = 1024
 	bannerHeight  = 15
 )
 
