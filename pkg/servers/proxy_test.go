@@ -351,7 +351,7 @@ func TestProxyPasses(t *testing.T) {
 					t.Errorf("in chunks of %d: %.300q, want %.300q", size, out, test.want)
 				}
 				if size == len(test.stdout) && len(told) != test.told {
-					t.Errorf("told %d times, want %d: %.300v", len(told), test.told, told)
+					t.Errorf("told %d times, want %d", len(told), test.told)
 				}
 			}
 		})
@@ -385,23 +385,20 @@ func FuzzProxy(f *testing.F) {
 // status, while the client still holds standard input open.
 func TestProxyEndsWithTheServer(t *testing.T) {
 	for _, test := range []struct {
-		mode string
-		code int
-		says bool // the client opens the session
+		modes []string
+		code  int
+		says  bool // the client opens the session
 	}{
-		{"exit0-early", 0, false},
-		{"exit1-stderr", 1, false},
-		{"usage-stdout", 1, false},
-		{"exit-after-init", 3, true},
-		{"grandchild-exit", 3, true},
+		{[]string{"exit0-early"}, 0, false},
+		{[]string{"exit1-stderr"}, 1, false},
+		{[]string{"usage-stdout"}, 1, false},
+		{[]string{"exit-after-init"}, 3, true},
+		{[]string{"grandchild", "exit-after-init"}, 3, true},
+		{[]string{"--lifetime", "20s", "grandchild-setsid", "exit-after-init"}, 3, true},
 	} {
-		t.Run(test.mode, func(t *testing.T) {
+		t.Run(strings.Join(test.modes, "+"), func(t *testing.T) {
 			t.Parallel()
-			modes := []string{test.mode}
-			if test.mode == "grandchild-exit" {
-				modes = []string{"grandchild", "exit-after-init"}
-			}
-			p := newProxied(t, fakeEntry(t, modes...), nil)
+			p := newProxied(t, fakeEntry(t, test.modes...), nil)
 			if test.says {
 				p.request("initialize", `{"protocolVersion":"2025-11-25"}`)
 			}
@@ -488,7 +485,7 @@ func (g *gate) Write(b []byte) (int, error) {
 // server up, also after stdin's end, and loses nothing when it reads at last.
 func TestProxyWaitsForTheClient(t *testing.T) {
 	t.Parallel()
-	const count = 50000
+	const count = 20000
 	client := &gate{begun: make(chan struct{}), open: make(chan struct{})}
 	p := newProxied(t, fakeEntry(t, "--count", fmt.Sprint(count), "notification-flood"), func(o *ProxyOptions) { o.Out = client })
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}`)
@@ -529,7 +526,7 @@ func TestProxyHasNoLimitToTheServer(t *testing.T) {
 	p := newProxied(t, fakeEntry(t, "good"), func(o *ProxyOptions) { o.MaxMessage = 1 << 20 })
 	p.handshake()
 	// An unknown method, so that the answer is small.
-	answer := p.request("large", `"`+strings.Repeat("x", 20<<20)+`"`)
+	answer := p.request("large", `"`+strings.Repeat("x", 5<<20)+`"`)
 	if !strings.Contains(string(answer.Error), "-32601") {
 		t.Errorf("the answer is %s, %s", answer.Result, answer.Error)
 	}
