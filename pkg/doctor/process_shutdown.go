@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -214,13 +216,31 @@ func pipeHeldOpen() Check {
 func askPipeHeldOpen(e *Evidence) []Finding {
 	for _, run := range e.Runs() {
 		for _, held := range EventsOf[servers.PipeHeld](run) {
-			if held.Pipe == "stdout" {
-				return sole(Finding{
-					Where:    &Where{Run: run.Name, Phase: string(servers.PhaseShutdown), MS: run.Since(held.At)},
-					Evidence: "the process had ended, and its stdout had not",
-				})
+			who, certain := run.holder(held.Pipe)
+			if held.Pipe != "stdout" || !certain {
+				continue
 			}
+			f := Finding{
+				Where:    &Where{Run: run.Name, Phase: string(servers.PhaseShutdown), MS: run.Since(held.At)},
+				Evidence: "the process had ended, and its stdout had not",
+			}
+			if who != nil {
+				f.Notes = []string{fmt.Sprintf("process %d holds it: %s", who.PID, cut(strings.Join(who.Command, " ")))}
+			}
+			return sole(f)
 		}
 	}
 	return nil
+}
+
+// holder is the process that kept a pipe of an ended server open. Where the system
+// tells of processes and there is none, the pipe was not held: the machine was busy
+// and the last of stdout had not been read yet.
+func (r *Run) holder(pipe string) (who *Orphan, certain bool) {
+	for _, orphan := range r.Orphans {
+		if slices.Contains(orphan.Holds, pipe) {
+			return &orphan, true
+		}
+	}
+	return nil, runtime.GOOS != "linux"
 }

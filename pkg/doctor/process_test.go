@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
-// impatient examine servers that never answer: a second is an age to a fake.
+// impatient examine servers that never answer: two seconds are an age to a fake.
 func impatient() Options {
 	options := shortOptions()
-	options.Limit, options.answer = time.Second, 300*time.Millisecond
+	options.Limit, options.answer = 2*time.Second, 300*time.Millisecond
 	return options
 }
 
@@ -29,18 +30,26 @@ type provocation struct {
 	fix      string         // part of one of the fixes
 }
 
-// provokeAll examines all fake servers at once, since most of the time is waiting,
-// and looks for each finding.
+// atOnce is how many fake servers are examined at the same time: most of the time
+// is waiting, and more would make a slow machine miss time limits.
+const atOnce = 6
+
+// provokeAll examines all fake servers and looks for each finding.
 func provokeAll(t *testing.T, provocations []provocation) {
 	t.Helper()
 	reports := make([]*Report, len(provocations))
 	var wait sync.WaitGroup
+	turns := make(chan struct{}, atOnce)
 	for i, p := range provocations {
 		options := shortOptions
 		if p.options != nil {
 			options = p.options
 		}
-		wait.Go(func() { reports[i] = Judge(examineFake(t, options(), p.modes...), Selection{}) })
+		wait.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			reports[i] = Judge(examineFake(t, options(), p.modes...), Selection{})
+		})
 	}
 	wait.Wait()
 	for i, p := range provocations {
@@ -80,7 +89,7 @@ func TestProcessChecks(t *testing.T) {
 		{id: "exit-during-request", severity: Error, modes: []string{"exit-mid-call"}, evidence: "exit status 3"},
 		{id: "exit-during-request", severity: Error, modes: []string{"exit-after-init"}, evidence: "exit status 3"},
 		{id: "truncated-message", severity: Error, modes: []string{"exit-half-line"}, evidence: `{"jsonrpc":"2.0"`},
-		{id: "handshake-timeout", severity: Error, modes: []string{"silent"}, options: impatient, evidence: "no answer within 1.0 s"},
+		{id: "handshake-timeout", severity: Error, modes: []string{"silent"}, options: impatient, evidence: "no answer within 2.0 s"},
 		{id: "handshake-timeout", severity: Error, modes: []string{"stdin-unread"}, options: impatient, evidence: "0 B on stdout"},
 		{id: "stdout-closed", severity: Error, modes: []string{"stdout-closed"}, evidence: "stdout had ended"},
 		{id: "stdout-closed", severity: Error, modes: []string{"stdout-closed-call"}, evidence: "stdout had ended"},
@@ -218,17 +227,20 @@ func TestIdleProcesses(t *testing.T) {
 }
 
 func TestPipeHeldOpen(t *testing.T) {
-	e := evidenceOf(&Run{})
-	if found := askPipeHeldOpen(e); found != nil {
-		t.Errorf("found %+v without an event", found)
-	}
-	e.Clean.Events = append(e.Clean.Events, servers.PipeHeld{Pipe: "stderr"})
-	if found := askPipeHeldOpen(e); found != nil {
-		t.Errorf("found %+v for stderr", found)
-	}
-	e.Clean.Events = append(e.Clean.Events, servers.PipeHeld{Pipe: "stdout"})
-	if found := askPipeHeldOpen(e); len(found) != 1 {
-		t.Errorf("found %+v, want one finding", found)
+	stdout := servers.PipeHeld{Pipe: "stdout"}
+	worker := Orphan{Process: Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"}}
+	for _, one := range []struct {
+		name string
+		run  *Run
+		want int
+	}{
+		{"no pipe", &Run{Orphans: []Orphan{worker}}, 0},
+		{"stderr", &Run{Orphans: []Orphan{worker}, Events: []exec.Event{servers.PipeHeld{Pipe: "stderr"}}}, 0},
+		{"stdout", &Run{Orphans: []Orphan{worker}, Events: []exec.Event{stdout}}, 1},
+	} {
+		if found := askPipeHeldOpen(evidenceOf(one.run)); len(found) != one.want {
+			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
+		}
 	}
 }
 

@@ -211,6 +211,25 @@ func holds(pid int, pipes map[string]string) []string {
 	return held
 }
 
+// holders are the processes, other than this one, that have one of pipes open.
+func holders(pipes map[string]string) []birth {
+	if len(pipes) == 0 {
+		return nil
+	}
+	var found []birth
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil || pid == os.Getpid() || len(holds(pid, pipes)) == 0 {
+			continue
+		}
+		if stat, ok := readStat(pid); ok {
+			found = append(found, birth{pid, stat.started})
+		}
+	}
+	return found
+}
+
 // openFiles are what the descriptors of a process lead to; none where that may not
 // be seen.
 func openFiles(pid int) map[string]bool {

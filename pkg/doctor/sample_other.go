@@ -32,4 +32,6 @@ func (b birth) kill() {}
 
 func pipesOf(int) map[string]string { return nil }
 
+func holders(map[string]string) []birth { return nil }
+
 func holds(int, map[string]string) []string { return nil }

@@ -11,9 +11,9 @@ import (
 )
 
 // watcher keeps an eye on the processes of one run. What a server started is known
-// by its parents while they live, and by the server's process group afterwards: a
-// process that left both before note was called is not seen. Outside Linux it sees
-// nothing.
+// by its parents while they live, and afterwards by the server's process group and
+// by the server's pipes: a process that has left all three before note was called
+// is not seen. Outside Linux it sees nothing.
 type watcher struct {
 	mu      sync.Mutex
 	pid     int
@@ -27,11 +27,12 @@ func (w *watcher) take(event exec.Event) {
 	switch e := event.(type) {
 	case servers.ProcessStarted:
 		w.mu.Lock()
-		w.pid = e.PID
+		w.pid, w.pipes = e.PID, pipesOf(e.PID)
 		w.mu.Unlock()
 	case servers.PipeHeld:
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		w.remember(holders(w.pipes))
 		w.look()
 	}
 }
@@ -44,13 +45,15 @@ func (w *watcher) note() {
 	if w.pid == 0 {
 		return
 	}
-	for _, found := range births(w.pid) {
-		if !slices.Contains(w.known, found) {
-			w.known = append(w.known, found)
+	w.remember(births(w.pid))
+}
+
+// remember adds processes to those that belong to the server. w.mu is held.
+func (w *watcher) remember(processes []birth) {
+	for _, one := range processes {
+		if !slices.Contains(w.known, one) {
+			w.known = append(w.known, one)
 		}
-	}
-	if pipes := pipesOf(w.pid); len(pipes) > 0 {
-		w.pipes = pipes
 	}
 }
 

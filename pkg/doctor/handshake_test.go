@@ -1,0 +1,216 @@
+package doctor
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+func TestHandshakeChecks(t *testing.T) {
+	provokeAll(t, []provocation{
+		{id: "era", severity: Info, modes: []string{"good"}, evidence: "server/discover was answered with error -32601"},
+		{id: "era", severity: Info, modes: []string{"dual-era"}, evidence: "server/discover names 2026-07-28"},
+		{id: "era", severity: Info, modes: []string{"stateless-only"}, evidence: "refuses initialize"},
+		{id: "era", severity: Info, modes: []string{"discover-empty"}, evidence: "server/discover was answered with a result"},
+		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-kills"}, evidence: "exit status 1"},
+		{id: "discover-breaks-server", severity: Error, modes: []string{"first-must-be-init"}, evidence: "exit status 1"},
+		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-silent"}, options: impatientCalls, evidence: "was not answered in 300 ms"},
+		{id: "protocol-version-missing", severity: Error, modes: []string{"version-missing"}, evidence: "serverInfo"},
+		{id: "protocol-version-format", severity: Error, modes: []string{"version-type"}, evidence: "20251125"},
+		{id: "protocol-version-unsupported", severity: Error, modes: []string{"version-future"}, evidence: "asked for 2025-11-25, got 2099-01-01"},
+		{id: "protocol-version-old", severity: Info, modes: []string{"version-old"}, evidence: "2024-11-05"},
+		{id: "serverinfo-incomplete", severity: Warning, modes: []string{"serverinfo-missing"}, evidence: "serverInfo is missing"},
+		{id: "serverinfo-incomplete", severity: Warning, modes: []string{"good", "--name", ""}, evidence: "lacks name"},
+		{id: "capability-undeclared", severity: Warning, modes: []string{"undeclared-tools"}, evidence: "the capability tools is missing"},
+		{id: "capability-false", severity: Error, modes: []string{"declared-absent"}, evidence: "error -32601"},
+		{id: "capability-false", severity: Error, modes: []string{"list-error"}, evidence: "database is locked"},
+		{id: "capability-false", severity: Error, modes: []string{"silent-after-init"}, options: impatient, evidence: "was not answered"},
+		{id: "ping-fails", severity: Warning, modes: []string{"list-error", "--on", "ping"}, evidence: "error -32603"},
+		{id: "ping-fails", severity: Warning, modes: []string{"silent-call", "--on", "ping"}, options: impatientCalls, evidence: "was not answered"},
+		{id: "unknown-method-code", severity: Warning, modes: []string{"list-error", "--on", noSuchMethod}, evidence: "error -32603"},
+		{id: "unknown-method-code", severity: Warning, modes: []string{"silent-call", "--on", noSuchMethod}, options: impatientCalls, evidence: "was not answered"},
+		{id: "invalid-params-code", severity: Info, modes: []string{"list-error", "--on", "tools/call"}, evidence: "error -32603"},
+		{id: "unknown-tool-result", severity: Info, modes: []string{"list-error", "--on", "tools/call"}, evidence: "error -32603"},
+		{id: "unknown-tool-result", severity: Error, modes: []string{"silent-call"}, options: impatientCalls, evidence: "was not answered"},
+		{id: "unknown-tool-result", severity: Warning, modes: []string{"big-numbers"}, evidence: "without isError"},
+		{id: "cursor-loop", severity: Error, modes: []string{"cursor-loop"}, evidence: `cursor "again"`},
+		{id: "cursor-loop", severity: Error, modes: []string{"cursor-cycle"}, evidence: `cursor "a"`},
+		{id: "cursor-endless", severity: Warning, modes: []string{"cursor-endless"}, evidence: "1000 pages"},
+		{id: "cursor-empty", severity: Warning, modes: []string{"cursor-empty"}, evidence: `nextCursor is ""`},
+		{id: "cursor-empty", severity: Warning, modes: []string{"cursor-null"}, evidence: "nextCursor is null"},
+		{id: "cursor-invalid-accepted", severity: Info, modes: []string{"pages"}, evidence: noSuchCursor},
+		{id: "list-changed-storm", severity: Warning, modes: []string{"list-changed-storm"}, evidence: "100 times"},
+		{id: "progress-not-increasing", severity: Warning, modes: []string{"progress-bad"}, evidence: `"none"`},
+		{id: "progress-not-increasing", severity: Warning, modes: []string{"progress-bad"}, options: calling("echo", `{"message":"x"}`)},
+		{id: "log-without-optin", severity: Warning, modes: []string{"coalesced"}, evidence: "info:"},
+	})
+}
+
+// TestAServerThatDiesOfTheProbeIsProbedOn shows that one question that ends the
+// server does not cost the answers to all others.
+func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {
+	fleet := examineFake(t, shortOptions(), "discover-kills", "ignore-sigterm")
+	if fleet.Servers[0].Again == nil {
+		t.Fatal("there was no further run")
+	}
+	if found := findingsOf(t, Judge(fleet, Selection{}), "ignores-sigterm"); len(found) != 1 {
+		t.Errorf("ignores-sigterm: %+v, want one finding of the further run", found)
+	}
+}
+
+// TestAModernServerIsSilent shows that the rules of one generation are not held
+// against a server of another.
+func TestAModernServerIsSilent(t *testing.T) {
+	for _, mode := range []string{"stateless-only", "dual-era"} {
+		report := Judge(examineFake(t, shortOptions(), mode), Selection{})
+		if ids := idsOf(report, Warning); ids != "" {
+			t.Errorf("%s: found %s", mode, ids)
+		}
+	}
+}
+
+// exchangeOf is a request of the clean run with its answer, by their params and
+// result or error.
+func exchangeOf(method, params, result, failure string) *Exchange {
+	x := &Exchange{Method: method, ID: "1", Sent: json.RawMessage(`{"method":"` + method + `","params":` + params + `}`), Took: time.Millisecond}
+	if result != "" {
+		x.Result = json.RawMessage(result)
+	}
+	if failure != "" {
+		x.Error = json.RawMessage(failure)
+	}
+	if result+failure != "" {
+		x.Frame = json.RawMessage(`{}`)
+	}
+	return x
+}
+
+func TestProtocolVersionEcho(t *testing.T) {
+	for version, want := range map[string]int{"1999-01-01": 1, "2025-11-25": 0} {
+		run := &Run{Name: "probing", Exchanges: []*Exchange{exchangeOf("initialize", `{}`, `{"protocolVersion":"`+version+`"}`, "")}}
+		if found := askVersionEcho(&Evidence{Probe: run}); len(found) != want {
+			t.Errorf("%s: %d findings, want %d", version, len(found), want)
+		}
+	}
+}
+
+func TestRequestBeforeInit(t *testing.T) {
+	for _, one := range []struct {
+		name, params, result string
+		want                 int
+	}{
+		{"answered", `null`, `{"tools":[]}`, 0},
+		{"not answered", `null`, "", 1},
+		{"of the handshaken part", `{"cursor":"x"}`, "", 0},
+	} {
+		run := &Run{Name: "probing", Exchanges: []*Exchange{exchangeOf("tools/list", one.params, one.result, "")}}
+		if found := askRequestBeforeInit(&Evidence{Probe: run}); len(found) != one.want {
+			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
+		}
+	}
+}
+
+func TestUnsupportedVersionError(t *testing.T) {
+	invented := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"1999-01-01"}}`
+	for _, one := range []struct {
+		result, failure string
+		want            int
+	}{
+		{"", `{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}`, 0},
+		{"", `{"code":-32022,"message":"no"}`, 1},
+		{"", `{"code":-32602,"message":"no","data":{"supported":["2026-07-28"]}}`, 1},
+		{`{"supportedVersions":["2026-07-28"]}`, "", 1},
+		{"", "", 1},
+	} {
+		run := &Run{Name: "probing", Exchanges: []*Exchange{
+			exchangeOf("server/discover", `{}`, `{"supportedVersions":["2026-07-28"]}`, ""),
+			exchangeOf("server/discover", invented, one.result, one.failure),
+		}}
+		if found := askUnsupportedVersionError(&Evidence{Probe: run}); len(found) != one.want {
+			t.Errorf("%s%s: %d findings, want %d", one.result, one.failure, len(found), one.want)
+		}
+	}
+}
+
+func TestListUnstable(t *testing.T) {
+	a, b, c := `{"name":"a"}`, `{"name":"b"}`, `{"name":"c"}`
+	began := time.Now()
+	changed := servers.Notification{Method: listChanged}
+	changed.At = began.Add(time.Millisecond)
+	for _, one := range []struct {
+		name, first, second string
+		events              []exec.Event
+		want                string
+	}{
+		{"the same", a + "," + b, a + "," + b, nil, ""},
+		{"another order", a + "," + b, b + "," + a, nil, "the same tools in another order"},
+		{"one more", a, a + "," + b, nil, "1 tools, then 2"},
+		{"another", a, c, nil, "the same number of tools, and other definitions"},
+		{"told so", a, a + "," + b, []exec.Event{changed}, ""},
+	} {
+		first := exchangeOf("tools/list", `{}`, `{"tools":[`+one.first+`]}`, "")
+		second := exchangeOf("tools/list", `{}`, `{"tools":[`+one.second+`]}`, "")
+		first.At, second.At = began, began.Add(2*time.Millisecond)
+		got := ""
+		for _, finding := range askListUnstable(evidenceOf(&Run{Exchanges: []*Exchange{first, second}, Events: one.events})) {
+			got = finding.Evidence
+		}
+		if got != one.want {
+			t.Errorf("%s: %q, want %q", one.name, got, one.want)
+		}
+	}
+}
+
+func TestNotificationAnswered(t *testing.T) {
+	began := time.Now()
+	odd := servers.OddFrame{Class: servers.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
+	odd.At = began.Add(time.Millisecond)
+	e := &Evidence{Probe: &Run{Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began}}}
+	if found := askNotificationAnswered(e); len(found) != 1 {
+		t.Errorf("notification-answered: %+v, want one finding", found)
+	}
+	if found := askIDNull(e); found != nil {
+		t.Errorf("rpc-id-null: %+v, want that left to notification-answered", found)
+	}
+}
+
+func TestCancelIgnored(t *testing.T) {
+	call := exchangeOf("tools/call", `{"name":"slow","_meta":{"progressToken":1}}`, `{"content":[]}`, "")
+	late := servers.OddFrame{Class: servers.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
+	e := evidenceOf(&Run{Exchanges: []*Exchange{call}, Events: []exec.Event{late}})
+	if found := askCancelIgnored(e); len(found) != 1 {
+		t.Errorf("cancel-ignored: %+v, want one finding", found)
+	}
+	if found := askLateReply(e); found != nil {
+		t.Errorf("rpc-late-reply: %+v, want that left to cancel-ignored", found)
+	}
+}
+
+func TestModernResults(t *testing.T) {
+	for _, one := range []struct {
+		method, result    string
+		untyped, uncached int
+	}{
+		{"tools/list", `{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"private"}`, 0, 0},
+		{"tools/list", `{"tools":[]}`, 1, 1},
+		{"tools/list", `{"resultType":"complete","tools":[],"ttlMs":0}`, 0, 1},
+		{"tools/call", `{"resultType":"complete","content":[]}`, 0, 0},
+		{"tools/call", `{"content":[]}`, 1, 0},
+	} {
+		x := exchangeOf(one.method, `{}`, one.result, "")
+		modern := evidenceOf(&Run{Protocol: "2026-07-28", Exchanges: []*Exchange{x}})
+		if found := askResultType(modern); len(found) != one.untyped {
+			t.Errorf("%s %s: result-type-missing has %d findings, want %d", one.method, one.result, len(found), one.untyped)
+		}
+		if found := cacheHints().Ask(modern); len(found) != one.uncached {
+			t.Errorf("%s %s: cache-hints has %d findings, want %d", one.method, one.result, len(found), one.uncached)
+		}
+		legacy := evidenceOf(&Run{Protocol: "2025-11-25", Exchanges: []*Exchange{x}})
+		if found := append(askResultType(legacy), cacheHints().Ask(legacy)...); found != nil {
+			t.Errorf("%s %s: a legacy server is held to modern rules: %+v", one.method, one.result, found)
+		}
+	}
+}
