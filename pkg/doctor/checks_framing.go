@@ -107,7 +107,10 @@ func askHTTP(e *Evidence, page Page) []Finding {
 // stderrHTTP is the line of stderr by which a server that lives and never answered
 // tells that it listens on HTTP, and its time in milliseconds.
 func stderrHTTP(run *Run) (text string, at float64) {
-	if run == nil || anyAnswer(run) || run.Failure == nil || run.Failure.Ending != servers.EndingSilent {
+	if run == nil || run.Failure == nil || run.Failure.Ending != servers.EndingSilent {
+		return "", 0
+	}
+	if _, answered := firstAnswer(run); answered {
 		return "", 0
 	}
 	for _, line := range EventsOf[servers.StderrLine](run) {

@@ -85,8 +85,9 @@ type sorter struct {
 	command []string
 	lines   []servers.PollutedLine
 
-	answered      bool // any request was
-	died          bool // it ended by itself
+	answered      bool      // any request was
+	first         time.Time // when the first of them was; zero where none was
+	died          bool      // it ended by itself
 	utf16         bool
 	contentLength bool
 	sse           bool
@@ -99,7 +100,7 @@ type sorter struct {
 
 // look finds the facts about the whole run.
 func (s *sorter) look() {
-	s.answered = anyAnswer(s.run)
+	s.first, s.answered = firstAnswer(s.run)
 	s.died = endedUnasked(s.run)
 	s.carriage = make(map[int]bool)
 	for _, line := range s.lines {
@@ -129,14 +130,15 @@ func (s *sorter) waits(line servers.PollutedLine) bool {
 	return line.Class == servers.ClassText && line.Unended && !s.answered && !s.died
 }
 
-// anyAnswer says whether the server has answered anything.
-func anyAnswer(run *Run) bool {
+// firstAnswer is when the server answered for the first time; ok is false where it
+// never did.
+func firstAnswer(run *Run) (at time.Time, ok bool) {
 	for _, exchange := range run.Exchanges {
-		if exchange.Frame != nil {
-			return true
+		if answered := exchange.At.Add(exchange.Took); exchange.Frame != nil && (!ok || answered.Before(at)) {
+			at, ok = answered, true
 		}
 	}
-	return false
+	return at, ok
 }
 
 // endedUnasked says whether the server ended though nobody asked it to.
@@ -208,14 +210,17 @@ func (s *sorter) value(i int) (n int, joined []byte) {
 	return 0, nil
 }
 
-// phase corrects a line's phase by how the run ended: after the doctor's signal,
-// and in the last words of a server that gave up, it is the shutdown.
+// phase corrects a line's phase by what the run came to. After the doctor's signal
+// it is the shutdown. Before the first answer it is the start, though the doctor may
+// have given a request up by then; so it is for text that waited for its newline
+// from the beginning to the end.
 func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
-	if terminated, ok := s.run.Marks["terminate"]; ok && line.At.After(terminated) {
+	terminated, signalled := s.run.Marks["terminate"]
+	switch {
+	case signalled && line.At.After(terminated):
 		return servers.PhaseShutdown
-	}
-	if line.Phase == servers.PhaseShutdown && line.Unended && !s.answered {
-		return servers.PhaseStart // it stood there from the beginning and waited
+	case s.waits(line), s.answered && line.At.Before(s.first):
+		return servers.PhaseStart
 	}
 	return line.Phase
 }

@@ -304,6 +304,28 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
+// TestPhaseOfSilence keeps text before the first answer at the start, though the
+// doctor has given a request up by then.
+func TestPhaseOfSilence(t *testing.T) {
+	began := time.Unix(0, 0)
+	at := func(ms int) exec.Time { return exec.Time{At: began.Add(time.Duration(ms) * time.Millisecond)} }
+	line := func(ms int) servers.PollutedLine {
+		late := polluted(servers.ClassText, ms, "Package version: 0.0.16")
+		late.Time, late.Phase = at(ms), servers.PhaseRequest
+		return late
+	}
+	e := captured(
+		servers.FrameSent{Time: at(0), Bytes: []byte(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)},
+		servers.FrameSent{Time: at(30), Bytes: []byte(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)},
+		line(40),
+		servers.FrameReceived{Time: at(50), Line: 2, Bytes: []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)},
+		line(60),
+	)
+	if start, later := piles(e, idPollution), piles(e, idBetween); len(start) != 1 || len(later) != 1 || later[0].first.Line != 60 {
+		t.Errorf("before the first answer %+v, after it %+v", start, later)
+	}
+}
+
 // TestHTTPOnStderr finds a server that tells on stderr that it listens for HTTP,
 // and passes one that also answers on stdio.
 func TestHTTPOnStderr(t *testing.T) {

@@ -145,7 +145,7 @@ func shapeRules() []rule {
 		{id: "banner", name: "a banner", printed: true, confidence: generic, near: anyBorder, pattern: `^\s*[│┃|║]|(?i)\bmcp\b`},
 		{id: "html", name: "an HTML page, of a proxy or logged", confidence: generic, pattern: `(?i)^<(!DOCTYPE|html|div)`},
 		{id: "pino", name: "pino or bunyan (npm)", confidence: likely, inServer: "pino(opts, pino.destination(2))",
-			pattern: `^\{.*"level"\s*:\s*\d+.*"(pid|hostname)"\s*:`},
+			pattern: `^\{.*"level"\s*:\s*[1-6]0\b.*"msg"\s*:`},
 		{id: "go-slog", name: "slog (Go)", confidence: likely, inServer: "slog.New(slog.NewJSONHandler(os.Stderr, nil))",
 			pattern: `^\{"time":"[^"]*","level":"(DEBUG|INFO|WARN|ERROR)[^"]*",.*"msg":`},
 		{id: "go-zap", name: "zap (Go)", confidence: likely, inServer: `zap.Config{OutputPaths: []string{"stderr"}}`,

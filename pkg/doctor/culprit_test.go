@@ -142,6 +142,7 @@ func TestRecogniseShapes(t *testing.T) {
 		{"\ufeff", "bom", generic},
 		{"\x1b]0;title\x07> pkg@1.0.0 start", "npm-banner", certain},
 		{`{"level":30,"time":1,"pid":2,"hostname":"h","msg":"x"}`, "pino", likely},
+		{`{"name":"elastic-otel-node","level":40,"msg":"shutdown may only be called once","time":"2026"}`, "pino", likely},
 		{`{"time":"2026","level":"INFO","source":{},"msg":"x"}`, "go-slog", likely},
 		{`{"level":"info","ts":1.5,"caller":"a.go:1","msg":"x"}`, "go-zap", likely},
 		{`{"msg":"x","severity":"INFO"}`, "json-logger", likely},
