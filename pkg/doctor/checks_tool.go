@@ -48,6 +48,11 @@ type spot struct {
 	text    string // how a sentence names it
 }
 
+// spot is the place that pointer leads to, under a name for a sentence.
+func (d *definition) spot(pointer, text string) spot {
+	return spot{d, excerpt(pointer, maxPointer), text}
+}
+
 // together makes one finding of many places, for what is worth knowing and not
 // worth a line each; none of none.
 func together(spots []spot, sentence func(list string) string) []Finding {

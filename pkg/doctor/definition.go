@@ -2,8 +2,10 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -85,7 +87,7 @@ func (d *definition) where(pointer string) *Where {
 	if d.name == "" {
 		pointer = fmt.Sprintf("/tools/%d", d.index) + pointer
 	}
-	return &Where{Run: "clean", Method: "tools/list", Tool: d.name, Pointer: pointer}
+	return &Where{Run: "clean", Method: "tools/list", Tool: d.name, Pointer: excerpt(pointer, maxPointer)}
 }
 
 // label names the tool in a sentence.
@@ -103,9 +105,10 @@ func (d *definition) finding(pointer, evidence string) Finding {
 
 // The bounds of what findings show.
 const (
-	maxExcerpt = 80 // bytes of a text from the server
-	maxLabel   = 40 // bytes of a name inside a sentence
-	maxAlike   = 10 // findings of one check, before the rest is only counted
+	maxExcerpt = 80  // bytes of a text from the server
+	maxLabel   = 40  // bytes of a name inside a sentence
+	maxPointer = 400 // bytes: names come from the server, and all below repeats them
+	maxAlike   = 10  // findings of one check, before the rest is only counted
 )
 
 // excerpt cuts text to at most limit bytes, at a character's border; what is left
@@ -137,11 +140,20 @@ func capped(findings []Finding) []Finding {
 		return findings
 	}
 	rest := findings[maxAlike:]
-	more := Finding{Severity: rest[0].Severity, Where: rest[0].Where, Title: rest[0].Title}
+	worst := slices.MaxFunc(rest, func(a, b Finding) int { return cmp.Compare(rankOrOwn(a), rankOrOwn(b)) })
+	more := Finding{Severity: worst.Severity, Where: rest[0].Where, Title: worst.Title}
 	more.Evidence = fmt.Sprintf("and %d more: %s", len(rest), listed(len(rest), func(i int) string {
 		return placeName(rest[i].Where)
 	}))
 	return append(findings[:maxAlike:maxAlike], more)
+}
+
+// rankOrOwn orders severities; none given is the check's own, and no less.
+func rankOrOwn(f Finding) int {
+	if f.Severity == "" {
+		return Error.rank()
+	}
+	return f.Severity.rank()
 }
 
 // placeName is a place in a few words: "tool /inputSchema".

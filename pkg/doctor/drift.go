@@ -24,7 +24,7 @@ func fingerprinted() []string {
 // Fingerprint sums up what a tool definition promises, for Options.Pinned: a hash for
 // each of name, title, description, inputSchema, outputSchema and annotations that is
 // there. Order of members, spaces and escapes do not count; icons and _meta neither.
-// It is one word of ASCII: "v1 name:<hex> description:<hex> …" joined by commas.
+// It is one word of ASCII: "v1,name:<hex>,description:<hex>,…".
 func Fingerprint(definition json.RawMessage) string {
 	members := make(map[string]json.RawMessage)
 	for member := range rawjson.Each(definition) {

@@ -95,10 +95,6 @@ type openValue struct {
 	index  int  // of an array: of the next element
 }
 
-// maxPointer bounds a pointer in bytes: names come from the server, and every string
-// below them repeats them.
-const maxPointer = 400
-
 func (w *passageWalk) pointer() string { return w.pointers[len(w.pointers)-1] }
 
 // above is the pointer to what holds the value that pointer leads to.

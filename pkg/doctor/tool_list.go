@@ -263,11 +263,11 @@ func toolDuplicate() Check {
 		Ask:   askToolDuplicate,
 		Page: Page{
 			Why: "A call names one tool. Of two with one name a client keeps the first or the last, and the other cannot be called; " +
-				"model APIs refuse a request that has a name twice. Names that differ in case alone are one name to some clients and to most people.",
+				"Anthropic's API refuses a request that has a name twice. Names that differ in case alone are one name to some clients and to most people.",
 			Bad:    `{"tools": [{"name": "search", …}, {"name": "search", …}]}`,
 			Good:   `{"tools": [{"name": "search_files", …}, {"name": "search_text", …}]}`,
 			Fix:    []string{"in the server: register each tool once, under a name of its own"},
-			Breaks: []string{"Anthropic and OpenAI refuse the request"},
+			Breaks: []string{"Anthropic's API refuses the request: all tools are lost"},
 			Source: "MCP 2025-11-25, server/tools: Tool Names",
 		},
 	}

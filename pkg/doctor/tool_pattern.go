@@ -23,7 +23,7 @@ func schemaPattern() Check {
 			Fix: []string{
 				"in the server: write the pattern without look-around, back references and repetitions of repetitions; check the rest when the tool is called",
 			},
-			Breaks: []string{"validators in Go and Rust cannot read look-around", "OpenAI's strict mode refuses look-around"},
+			Breaks: []string{"validators in Go and Rust cannot read look-around"},
 			Source: "JSON Schema 2020-12, core 6.4: regular expressions",
 		},
 	}

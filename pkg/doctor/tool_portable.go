@@ -51,7 +51,7 @@ func askRequiredUnknown(d *definition, tree *schemaTree) []Finding {
 			}
 		}
 	}
-	return capped(found)
+	return found
 }
 
 // knownNames are the properties that a value can have by all that is held against it.
@@ -130,7 +130,7 @@ func askParamNameChars(d *definition) []Finding {
 			found = append(found, d.finding(node.pointer(), fmt.Sprintf("%q %s", excerpt(node.name, maxLabel), remark)))
 		}
 	}
-	return capped(found)
+	return found
 }
 
 // paramNameRemark says what is wrong with a property's name, empty where nothing is.
@@ -190,7 +190,7 @@ func askXMCPHeader(d *definition) []Finding {
 			found = append(found, d.finding(node.pointer()+"/x-mcp-header", remark))
 		}
 	}
-	return capped(found)
+	return found
 }
 
 // headerRemark says which rule an x-mcp-header breaks by itself, empty where none.
@@ -259,7 +259,7 @@ func askUnknownKeyword(e *Evidence) []Finding {
 						continue
 					}
 					seen[keyword] = true // one place for each is enough
-					spots = append(spots, spot{d, node.pointer() + pointerOf(keyword), excerpt(keyword, maxLabel)})
+					spots = append(spots, d.spot(node.pointer()+pointerOf(keyword), excerpt(keyword, maxLabel)))
 				}
 			}
 		}
@@ -296,7 +296,7 @@ func schemaUntyped() Check {
 		Title: "parameters have no type",
 		Ask:   portability(untyped),
 		Page: Page{
-			Why:    "A model guesses what kind of value is wanted, and forms and converters cannot ask for it. Gemini refuses a property without a type.",
+			Why:    "A model guesses what kind of value is wanted, and forms and converters cannot ask for it.",
 			Bad:    `"value": {"description": "the new value"}`,
 			Good:   `"value": {"type": "string", "description": "the new value"}`,
 			Fix:    []string{"in the server: give the property a type, or an enum, a const or a $ref"},
@@ -341,7 +341,7 @@ func schemaTypeUnion() Check {
 		Title: "schemas have a list of types",
 		Ask:   portability(isTypeUnion),
 		Page: Page{
-			Why:    "A list as type is valid JSON Schema, and many converters and model APIs take a single name only: Gemini refuses it, others keep the first.",
+			Why:    "A list as type is valid JSON Schema, and many converters take a single name only; Gemini's Schema format has no place for a list.",
 			Bad:    `"limit": {"type": ["integer", "null"]}`,
 			Good:   `"limit": {"type": "integer"}, and leave it out of required`,
 			Fix:    []string{"in the server: make the parameter optional instead of nullable, or use anyOf"},
@@ -366,7 +366,7 @@ func portability(is func(*schemaNode) bool) func(*Evidence) []Finding {
 			}
 			for _, node := range d.input.nodes {
 				if is(node) {
-					spots = append(spots, spot{d, node.pointer(), d.label() + "." + excerpt(node.propertyPath(), maxLabel)})
+					spots = append(spots, d.spot(node.pointer(), d.label()+"."+excerpt(node.propertyPath(), maxLabel)))
 				}
 			}
 		}

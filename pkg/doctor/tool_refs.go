@@ -55,7 +55,7 @@ func refFindings(d *definition, tree *schemaTree, kind refKind, remark string) [
 			found = append(found, d.finding(node.pointer()+"/$ref", excerpt(node.reference(), maxExcerpt)+remark))
 		}
 	}
-	return capped(found)
+	return found
 }
 
 func schemaRefLoop() Check {

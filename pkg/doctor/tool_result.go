@@ -144,7 +144,7 @@ func askStructuredMismatch(r reply) []Finding {
 	for _, problem := range problems {
 		found = append(found, r.finding("/structuredContent", excerpt(problem.String(), 2*maxExcerpt)))
 	}
-	return capped(found)
+	return found
 }
 
 func structuredNoText() Check {

@@ -168,7 +168,7 @@ func askSchemaDialect(e *Evidence) []Finding {
 			case uri == "":
 				name = "no $schema, so " + name
 			case found != dialect2020:
-				older = append(older, spot{d, tree.root.pointer() + "/$schema", d.label()})
+				older = append(older, d.spot(tree.root.pointer()+"/$schema", d.label()))
 			}
 			count[name]++
 		}

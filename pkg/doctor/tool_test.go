@@ -260,6 +260,19 @@ func TestManyAlikeAreCounted(t *testing.T) {
 	}
 }
 
+// TestManyInOneSchemaAreCounted proves the same for one schema.
+func TestManyInOneSchemaAreCounted(t *testing.T) {
+	properties := make([]string, 50)
+	for i := range properties {
+		properties[i] = fmt.Sprintf(`"p%02d":{"$ref":"#/nowhere"}`, i)
+	}
+	definition := schema(`{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`)
+	found := findingsOf(t, judgeMine(&Fleet{Servers: []*Evidence{lintEvidence("2025-11-25", definition)}}), "schema-ref-dangling")
+	if len(found) != maxAlike+1 || !strings.HasPrefix(found[maxAlike].Evidence, "and 40 more: probe /inputSchema/properties/p10/$ref, ") {
+		t.Errorf("%d findings, the last %+v", len(found), found[len(found)-1])
+	}
+}
+
 // FuzzLint proves that no definition, however hostile, makes a check panic or go on
 // for ever: the fuzzer's own limit is the clock.
 func FuzzLint(f *testing.F) {

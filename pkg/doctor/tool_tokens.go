@@ -85,7 +85,7 @@ func tokensTotal() Check {
 		Page: Page{
 			Why: "All definitions of all servers are part of every request. Over 10,000 tokens of one server models choose worse and requests cost noticeably more; " +
 				"Cursor takes 40 tools over all servers and leaves out the rest. The figure is an estimate: the length of the compact JSON divided by 4.1.",
-			Bad:    "401 tools, 258,000 tokens",
+			Bad:    "a list of 1.03 MB, about 258,000 tokens",
 			Good:   "a dozen tools, 3,000 tokens",
 			Fix:    []string{"in the server: shorten descriptions and schemas, offer groups of tools that can be switched on", "from outside: switch tools off in the client that are not needed"},
 			Breaks: []string{"Cursor leaves out what is over 40 tools"},

@@ -86,7 +86,7 @@ func toolDescriptionLong() Check {
 			Bad:    `{"name": "think", "description": "<five pages about when and how to think>"}`,
 			Good:   `{"name": "think", "description": "Notes one step of a chain of thought. Parameters: …"}`,
 			Fix:    []string{"in the server: keep what is needed to choose the tool; move the rest into a prompt, a resource, or parameter descriptions"},
-			Source: "measured on 209 servers; MCP 2025-11-25, server/tools: Data Types, Tool",
+			Source: "MCP 2025-11-25, server/tools: Data Types, Tool",
 		},
 	}
 }
@@ -127,7 +127,7 @@ func askParamDescriptionMissing(e *Evidence) []Finding {
 			}
 			total++
 			if !described(node) {
-				bare = append(bare, spot{d, node.pointer(), d.label() + "." + excerpt(node.name, maxLabel)})
+				bare = append(bare, d.spot(node.pointer(), d.label()+"."+excerpt(node.name, maxLabel)))
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func askAnnotationsMissing(e *Evidence) []Finding {
 	tools := e.survey().tools
 	for _, d := range tools {
 		if (d.hints() == hints{}) {
-			bare = append(bare, spot{d, "", d.label()})
+			bare = append(bare, d.spot("", d.label()))
 		}
 	}
 	return together(bare, func(list string) string {
