@@ -151,7 +151,7 @@ func endedUnasked(run *Run) bool {
 // sort makes a stray of each line, or of several that are one JSON value.
 func (s *sorter) sort() []stray {
 	var list []stray
-	unknown := Recognise(nil, Context{Command: s.command})
+	told, unknown := 0, Recognise(nil, Context{Command: s.command})
 	for i := 0; i < len(s.lines); i++ {
 		one := stray{PollutedLine: s.lines[i], run: s.run, lines: 1}
 		if n, joined := s.value(i); n > 0 {
@@ -162,7 +162,8 @@ func (s *sorter) sort() []stray {
 		one.phase = s.phase(one.PollutedLine)
 		one.method, one.errorPath = s.underWay(one.At)
 		one.who = unknown
-		if len(list) < maxTelling && !one.Class.Harmless() {
+		if told < maxTelling && !one.Class.Harmless() {
+			told++
 			one.who = Recognise(one.Text, Context{Nearby: s.nearby(i), Command: s.command})
 		}
 		if one.check = s.check(&one); one.check != "" {

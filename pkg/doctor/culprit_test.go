@@ -170,12 +170,28 @@ func TestRecogniseShapes(t *testing.T) {
 // TestPrinters tells what a server prints with from its command line.
 func TestPrinters(t *testing.T) {
 	for _, test := range []struct{ command, want string }{
-		{"node x.js", "node"}, {"/usr/bin/node20 x.js", "node"}, {"npx -y a", "node"}, {`C:\nodejs\npx.cmd -y a`, "node"},
-		{"cmd /c npx -y a", "node"}, {"bunx a", "node"}, {"./dist/index.mjs", "node"},
-		{"python3.12 -m a", "python"}, {"uvx a", "python"}, {"env A=1 uv run x", "python"}, {"timeout 10 python x.py", "python"},
-		{"dotnet run", "dotnet"}, {"java -jar x.jar", "java"}, {"php8.3 artisan mcp", "php"}, {"cargo run", "rust"},
-		{"go run .", "go"}, {"bundle exec x", "ruby"}, {"docker run -i x", "docker"}, {"./start.sh", "shell"},
-		{"bash start", "shell"}, {"./server", ""}, {"", ""},
+		{"node x.js", "node"},
+		{"/usr/bin/node20 x.js", "node"},
+		{"npx -y a", "node"},
+		{`C:\nodejs\npx.cmd -y a`, "node"},
+		{"cmd /c npx -y a", "node"},
+		{"bunx a", "node"},
+		{"./dist/index.mjs", "node"},
+		{"python3.12 -m a", "python"},
+		{"uvx a", "python"},
+		{"env A=1 uv run x", "python"},
+		{"timeout 10 python x.py", "python"},
+		{"dotnet run", "dotnet"},
+		{"java -jar x.jar", "java"},
+		{"php8.3 artisan mcp", "php"},
+		{"cargo run", "rust"},
+		{"go run .", "go"},
+		{"bundle exec x", "ruby"},
+		{"docker run -i x", "docker"},
+		{"./start.sh", "shell"},
+		{"bash start", "shell"},
+		{"./server", ""},
+		{"", ""},
 	} {
 		if got := printerOf(strings.Fields(test.command)).name; got != test.want {
 			t.Errorf("%q: %q, want %q", test.command, got, test.want)

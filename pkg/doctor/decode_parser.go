@@ -13,8 +13,8 @@ import (
 // Python and Rust SDKs).
 func parserDecoders() []decoder {
 	return []decoder{
-		{pattern: `Unexpected token '?(?:[^']|'')?'?,? ?(?:\.\.\.)?"(.+?)"(\.\.\.)? is not valid JSON`, explain: func(m []string) Diagnosis { return textLine(m[1], true) }},
-		{pattern: `JSON Parse error: Unexpected identifier "([^"]+)"`, explain: func(m []string) Diagnosis { return textLine(m[1], true) }},
+		{pattern: `Unexpected token '?(?:[^']|'')?'?,? ?(?:\.\.\.)?"(.+?)"(\.\.\.)? is not valid JSON`, explain: func(m []string) Diagnosis { return textLine(m[1]) }},
+		{pattern: `JSON Parse error: Unexpected identifier "([^"]+)"`, explain: func(m []string) Diagnosis { return textLine(m[1]) }},
 		{pattern: `Unexpected token '?(\\x1b|\\u001b|\\ufeff|\\ufffd|\\u\{[0-9a-f]+\}|[^\s']|'|\x1b)'?`, explain: func(m []string) Diagnosis { return beginningWith(m[1]) }},
 		{pattern: `invalid character '(\\?[^']+|\\')' looking for beginning of value`, explain: func(m []string) Diagnosis { return beginningWith(m[1]) }},
 		{pattern: `invalid character '.+?' (?:in literal|looking for beginning of literal) (\w+) \(expecting`, explain: literalWord},
@@ -41,7 +41,7 @@ func parserDecoders() []decoder {
 func positionDecoders() []decoder {
 	return []decoder{
 		{pattern: `\bposition (\d+)\b`, explain: func(m []string) Diagnosis { return endsAt(m[1], 0) }},
-		{pattern: `is not valid JSON|SyntaxError.*JSON|JSON\.parse|[Ff]ailed to parse (?:JSON-?RPC )?message`, explain: func([]string) Diagnosis { return textLine("", true) }},
+		{pattern: `is not valid JSON|SyntaxError.*JSON|JSON\.parse|[Ff]ailed to parse (?:JSON-?RPC )?message`, explain: func([]string) Diagnosis { return textLine("") }},
 	}
 }
 
@@ -97,7 +97,7 @@ func digitless(text string) string {
 
 // textLine is the diagnosis of a line of which the beginning is known; empty means that
 // even that is not.
-func textLine(snippet string, cut bool) Diagnosis {
+func textLine(snippet string) Diagnosis {
 	if strings.HasPrefix(snippet, "\ufeff") || strings.HasPrefix(snippet, `\ufeff`) {
 		return beginningWith("\ufeff")
 	}
@@ -110,9 +110,6 @@ func textLine(snippet string, cut bool) Diagnosis {
 		return d
 	}
 	d.Stood = fmt.Sprintf("a line that begins with %q", snippet)
-	if !cut {
-		d.Stood = fmt.Sprintf("the line %q", snippet)
-	}
 	return d.by(recogniseCut(snippet))
 }
 
@@ -278,11 +275,11 @@ func typical(r rune) (sample, confidence string) {
 func literalWord(m []string) Diagnosis {
 	switch m[1] {
 	case "null":
-		return textLine("npm error", true)
+		return textLine("npm error")
 	case "false":
-		return textLine("fail: Program[0]", true)
+		return textLine("fail: Program[0]")
 	}
-	return textLine("trce: Program[0]", true)
+	return textLine("trce: Program[0]")
 }
 
 // timeStamped is the diagnosis of a line that begins with a date, the year of which
@@ -356,14 +353,14 @@ func endsAt(number string, shift int) Diagnosis {
 	case at == 5:
 		return timeStamped("[2026-06-04 … (the year is read as an element, and the error is at its end)")
 	case at < 20: // no message is that short
-		return textLine("", true)
+		return textLine("")
 	}
 	return textBehind(fmt.Sprintf(": the message is %d bytes long", at))
 }
 
 // refusedAt is the diagnosis of a line whose beginning pydantic or serde refused.
 func refusedAt(number string) Diagnosis {
-	d := textLine("", true)
+	d := textLine("")
 	if number != "1" {
 		d.Stood = fmt.Sprintf("a line that begins like JSON (a bracket, or a letter of null, true or false) and is wrong at character %s: [dotenv@17…, [INFO], npm …", number)
 	} else {
