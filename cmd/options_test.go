@@ -86,6 +86,12 @@ func TestOptions(t *testing.T) {
 		{"servers by name", []string{"doctor", "a", "b", "--repro"}, doctorOptions{servers: []string{"a", "b"}, format: "text", failOn: "error", repro: true}},
 		{"the config that is found is served", []string{"serve"}, serveOptions{}},
 		{"a file is served", []string{"serve", "a.yaml"}, serveOptions{file: "a.yaml"}},
+		{"a configured server behind a proxy", []string{"proxy", "zwave", "--log", "f"}, proxyOptions{server: "zwave", log: "f"}},
+		{
+			"a command behind a proxy, its flags untouched",
+			[]string{"proxy", "--max-message", "1GiB", "--", "npx", "-y", "x", "--log"},
+			proxyOptions{command: []string{"npx", "-y", "x", "--log"}, maxMessage: "1GiB"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, _, err := parse(test.args...)
@@ -131,6 +137,9 @@ func TestWrongOptions(t *testing.T) {
 		{"name one tool", []string{"show", "t", "u"}},
 		{`the pattern "[" is malformed`, []string{"list", "["}},
 		{`unexpected argument "b.yaml"`, []string{"serve", "a.yaml", "b.yaml"}},
+		{"name a server, or give its command behind --", []string{"proxy"}},
+		{`unexpected argument "server.js"`, []string{"proxy", "node", "server.js"}},
+		{`a server's name and a command are one too many: "zwave"`, []string{"proxy", "zwave", "--", "node"}},
 		{"--json and --sarif exclude each other", []string{"doctor", "--sarif", "--json"}},
 		{"--junit and --repro exclude each other", []string{"doctor", "--repro", "--junit"}},
 		{`--fail-on "always" is unknown`, []string{"doctor", "--fail-on", "always"}},
@@ -167,6 +176,7 @@ func parse(args ...string) (options any, global globalFlags, err error) {
 		newListCommand(app, func(_ context.Context, _ *App, o listOptions) error { options = o; return nil }),
 		newShowCommand(app, func(_ context.Context, _ *App, o showOptions) error { options = o; return nil }),
 		newServeCommand(app, func(_ context.Context, _ *App, o serveOptions) error { options = o; return nil }),
+		newProxyCommand(app, func(_ *App, o proxyOptions) error { options = o; return nil }),
 		newDoctorCommand(app, func(_ context.Context, _ *App, o doctorOptions) error { options = o; return nil }),
 	)
 	root.SetArgs(args)

@@ -178,4 +178,3 @@ func completeServer(app *App) cobra.CompletionFunc {
 		return names, nothingElse
 	}
 }
-

@@ -66,8 +66,10 @@ func (r *proxyReport) polluted(e servers.PollutedLine) {
 	case servers.ClassTooLong:
 		r.log.Error(fmt.Sprintf("line %d of the server's stdout is over the limit of %s for one message and was dropped; --max-message raises it: %s",
 			e.Line, exec.Bytes(r.limit), quote(shorten(string(e.Text), 80))))
-	case servers.ClassText, servers.ClassNotObject, servers.ClassNotRPC, servers.ClassBroken, servers.ClassBadShape,
-		servers.ClassGlued, servers.ClassSplit:
+	case servers.ClassBroken:
+		r.log.Error(fmt.Sprintf("line %d of the server's stdout begins like a message, is not valid JSON, and was dropped", e.Line))
+		r.show(e)
+	case servers.ClassText, servers.ClassNotObject, servers.ClassNotRPC, servers.ClassBadShape, servers.ClassGlued, servers.ClassSplit:
 		r.show(e)
 	case servers.ClassCRLF, servers.ClassBlank, servers.ClassNoNewline:
 		// Nothing is lost, nothing had to be done.
