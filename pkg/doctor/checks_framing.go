@@ -140,21 +140,22 @@ func askEcho(e *Evidence, _ Page) []Finding {
 	return nil
 }
 
-// askPartial looks for text that never got its newline: mostly a question.
+// askPartial looks for text that never got its newline: mostly a question, with
+// lines that lead to it.
 func askPartial(e *Evidence, page Page) []Finding {
-	p := onePile(e, idPartial)
-	if p == nil {
-		return nil
+	for _, p := range piles(e, idPartial) {
+		if !p.last.Unended {
+			continue
+		}
+		p.first = p.last
+		finding := Finding{Where: p.where(), Evidence: itself(p), Fix: page.Fix, Breaks: page.Breaks}
+		finding.Where.MS = 0 // it was seen when the waiting ended, not when it came
+		if p.who.Rule == "npx-prompt" {
+			finding.Culprit, finding.Fix = &p.who.Culprit, []string{"from outside: " + p.who.Outside}
+		}
+		return []Finding{finding}
 	}
-	p.first = p.last // the question stands at the end of what leads to it
-	finding := p.streamFinding(e, page, itself(p))
-	finding.Where.MS, finding.Notes = 0, nil // it was seen when the waiting ended, not when it came
-	finding.Fix = slices.Clone(page.Fix)
-	if p.who.Rule == "npx-prompt" {
-		finding.Culprit = &Culprit{Name: p.who.Culprit.Name, Confidence: p.who.Culprit.Confidence}
-		finding.Fix = []string{"from outside: " + p.who.Outside}
-	}
-	return []Finding{finding}
+	return nil
 }
 
 // askANSI looks for what terminals act on, in text and inside messages.

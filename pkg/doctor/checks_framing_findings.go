@@ -54,7 +54,6 @@ func onePile(e *Evidence, id string) *pile {
 			all = p
 			continue
 		}
-		all.last = p.last
 		all.lines += p.lines
 		all.salvaged += p.salvaged
 	}

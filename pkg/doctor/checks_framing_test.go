@@ -75,7 +75,7 @@ func TestFraming(t *testing.T) {
 		{args: "inline-suffix", want: idSuffix, words: "INFO done", phase: servers.PhaseStart},
 		{args: "two-on-line", want: idSuffix, words: "two messages on one line"},
 		{args: "no-newline", want: idNoNewline, words: "the answer to initialize"},
-		{args: "tty-prompt", want: idPartial, culprit: "npx", words: "add -y", phase: servers.PhaseStart, mute: true},
+		{args: "tty-prompt", want: idPartial, culprit: "npx", words: "Ok to proceed? (y)", phase: servers.PhaseStart, mute: true},
 		{args: "crlf", want: idCRLF, words: "CR LF"},
 		{args: "cr-only", want: idCROnly, words: "no LF"},
 		{args: "blank-lines", want: idCRLF + " " + idBlank, words: "CR LF"},
