@@ -50,6 +50,8 @@ type Evidence struct {
 	// what is missing then says nothing about the server.
 	Cut bool
 
+	// received are the messages of all runs, read once for all checks.
+	received []received
 	// surveyed and texts are what survey and passages have read, once for all checks.
 	surveyed *survey
 	texts    []passage
@@ -229,20 +231,23 @@ func exchangesOf(events []exec.Event) []*Exchange {
 			open[head.id] = exchange
 		case servers.FrameReceived:
 			head := readHead(e.Bytes)
-			exchange := open[strings.Trim(head.id, `"`)]
+			exchange := open[plainID(head.id)]
 			if exchange == nil || head.method != "" || exchange.Frame != nil {
 				continue
 			}
 			exchange.Frame, exchange.Result, exchange.Error = e.Bytes, head.result, head.err
 			exchange.Line, exchange.Took = e.Line, e.At.Sub(exchange.At)
 		case servers.OddFrame:
-			if exchange := open[strings.Trim(readHead(e.Bytes).id, `"`)]; exchange != nil && e.Class == servers.ClassIDLate {
+			if exchange := open[plainID(readHead(e.Bytes).id)]; exchange != nil && e.Class == servers.ClassIDLate {
 				exchange.late = true
 			}
 		}
 	}
 	return list
 }
+
+// plainID is an id as toolx sent it, whatever the JSON type in which it came back.
+func plainID(id string) string { return strings.TrimSuffix(strings.Trim(id, `"`), ".0") }
 
 // head is what tells one message from another.
 type head struct {

@@ -64,6 +64,11 @@ const (
 	endLimit      = 2 * time.Second
 )
 
+// maxMessage is the size in bytes of the largest message that is taken from a server
+// whose entry says nothing of it: more than any client takes (the Go SDK's 16 MiB are
+// the most), and little enough for the doctor's own memory.
+const maxMessage = 20 << 20
+
 // Names that no server has: asking for them is a safe way to see its error paths.
 const (
 	noSuchMethod = "toolx/no-such-method"
@@ -131,7 +136,7 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	life := newLife("clean")
 	stop := life.lookBefore(o.limit())
 	session, err := servers.Connect(ctx, e.Server, e.Launch, servers.Options{
-		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version,
+		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version, MaxMessage: maxMessage,
 	})
 	stop()
 	if err != nil {
@@ -160,27 +165,47 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	return run
 }
 
-// askClean asks what every server must answer, and what none can.
+// askClean asks what every server must answer, and what none can. When nothing is
+// answered twice in a row, nothing more will be.
 func (o Options) askClean(ctx context.Context, session *servers.Session) {
 	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= modernRevision}
-	if !p.modern {
-		p.ask(ctx, "ping", nil)
+	questions := []question{
+		{"ping", nil},
+		{"tools/list", nil}, // a second time: it should not change
+		{"resources/list", nil},
+		{"prompts/list", nil},
+		{noSuchMethod, nil},
+		{"tools/call", map[string]any{"name": noSuchTool, "arguments": map[string]any{}}},
+		{"tools/call", map[string]any{"arguments": map[string]any{}}},
 	}
-	for _, method := range []string{
-		"tools/list", // a second time: it should not change
-		"resources/list", "prompts/list", noSuchMethod,
-	} {
-		p.ask(ctx, method, p.params(nil))
+	if p.modern {
+		questions = questions[1:]
 	}
-	p.ask(ctx, "tools/call", p.params(map[string]any{"name": noSuchTool, "arguments": map[string]any{}}))
-	p.ask(ctx, "tools/call", p.params(map[string]any{"arguments": map[string]any{}}))
+	silent := 0
+	for _, q := range questions {
+		silent++
+		if p.ask(ctx, q.method, p.params(q.params)) {
+			silent = 0
+		}
+		if silent == 2 {
+			return
+		}
+	}
 }
 
-// ask makes one bounded request. What came of it is in the events.
-func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, params any) {
+// question is a request that the doctor makes.
+type question struct {
+	method string
+	params map[string]any
+}
+
+// ask makes one bounded request and says whether it was answered. What came of it is
+// in the events.
+func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, params any) (answered bool) {
 	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, answerLimit))
 	defer cancel()
-	_, _ = wire.Request(bounded, method, params)
+	_, err := wire.Request(bounded, method, params)
+	return err == nil
 }
 
 // makeCalls makes the calls that the user asked for, through the one Executor.

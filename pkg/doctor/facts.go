@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -76,15 +75,6 @@ func (r *Run) open(at time.Time) *Exchange {
 		}
 	}
 	return nil
-}
-
-// unanswered returns the first request that never got an answer, nil where all did.
-func (r *Run) unanswered() *Exchange {
-	i := slices.IndexFunc(r.Exchanges, func(x *Exchange) bool { return x.Frame == nil })
-	if i < 0 {
-		return nil
-	}
-	return r.Exchanges[i]
 }
 
 // after returns the first request of a method that was sent no earlier than a mark,
@@ -196,6 +186,8 @@ func (x *Exchange) outcome() string {
 			return fmt.Sprintf("was answered with error %d", code)
 		}
 		return "was answered with an error that has no code"
+	case x.Result == nil:
+		return "was answered with neither result nor error"
 	}
 	return "was answered with a result"
 }

@@ -17,6 +17,15 @@ func listMethods() []struct{ capability, method, member string } {
 	}
 }
 
+// lostAnswers are the checks whose findings explain why a request seems to have no
+// answer, or a wrong one.
+func lostAnswers() []string {
+	return []string{
+		"crash-signal", "exit-during-request", "stdout-closed", "stdin-closed",
+		"rpc-id-null", "rpc-id-unknown", "rpc-shape", "rpc-depth", "stdout-huge-line", "stdout-echo",
+	}
+}
+
 func capabilityUndeclared() Check {
 	return Check{
 		ID: "capability-undeclared", Severity: Warning, Group: GroupHandshake, Need: NeedHandshake,
@@ -63,7 +72,7 @@ func askCapabilityUndeclared(e *Evidence) []Finding {
 func capabilityFalse() Check {
 	return Check{
 		ID: "capability-false", Severity: Error, Group: GroupHandshake, Need: NeedProcess,
-		After: []string{"crash-signal", "exit-during-request", "stdout-closed", "stdin-closed"},
+		After: lostAnswers(),
 		Title: "server declares what it does not have",
 		Ask:   askCapabilityFalse,
 		Page: Page{
@@ -102,7 +111,7 @@ func askCapabilityFalse(e *Evidence) []Finding {
 func pingFails() Check {
 	return Check{
 		ID: "ping-fails", Severity: Warning, Group: GroupHandshake, Need: NeedHandshake,
-		After: []string{"crash-signal", "exit-during-request", "stdout-closed", "stdin-closed"},
+		After: lostAnswers(),
 		Title: "server does not answer ping",
 		Ask:   askPingFails,
 		Page: Page{
@@ -136,7 +145,7 @@ func waited(x *Exchange) string {
 func unknownMethodCode() Check {
 	return Check{
 		ID: "unknown-method-code", Severity: Warning, Group: GroupHandshake, Need: NeedHandshake,
-		After: []string{"crash-signal", "exit-during-request", "stdout-closed", "stdin-closed"},
+		After: lostAnswers(),
 		Title: "an unknown method is not refused with -32601",
 		Ask:   askUnknownMethod,
 		Page: Page{
@@ -176,7 +185,7 @@ func (e *Evidence) hostileCall(named bool) *Exchange {
 func invalidParamsCode() Check {
 	return Check{
 		ID: "invalid-params-code", Severity: Info, Group: GroupHandshake, Need: NeedHandshake,
-		After: []string{"crash-signal", "exit-during-request", "stdout-closed", "stdin-closed"},
+		After: lostAnswers(),
 		Title: "a call without a tool's name is not refused with -32602",
 		Ask:   askInvalidParams,
 		Page: Page{
@@ -209,7 +218,7 @@ func askInvalidParams(e *Evidence) []Finding {
 func unknownToolResult() Check {
 	return Check{
 		ID: "unknown-tool-result", Severity: Warning, Group: GroupHandshake, Need: NeedHandshake,
-		After: []string{"crash-signal", "exit-during-request", "stdout-closed", "stdin-closed"},
+		After: lostAnswers(),
 		Title: "a call of an unknown tool does not fail as it should",
 		Ask:   askUnknownTool,
 		Page: Page{

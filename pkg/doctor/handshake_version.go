@@ -79,7 +79,7 @@ func askDiscoverBreaksServer(e *Evidence) []Finding {
 	f := Finding{Where: x.where(run)}
 	died := run.died()
 	switch {
-	case died != nil && run.fellBeforeHandshake():
+	case died != nil && run.fellBeforeHandshake() && !x.answered():
 		f.Title = "a request before initialize ends the server"
 		f.Evidence = fmt.Sprintf("%s, %s after its start", died.How, milliseconds(died.Lived))
 		f.Notes = lastWords(died)

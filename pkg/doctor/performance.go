@@ -137,7 +137,7 @@ func askPerfCall(e *Evidence) []Finding {
 func perfConcurrency() Check {
 	return Check{
 		ID: "perf-concurrency", Severity: Warning, Group: GroupPerformance, Need: NeedProbe,
-		After: []string{"crash-signal", "exit-during-request"},
+		After: lostAnswers(),
 		Title: "server does one thing after the other",
 		Ask:   askConcurrency,
 		Page: Page{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"toolx/pkg/servers"
 )
@@ -27,6 +28,16 @@ type prober struct {
 	// modern says that the server has no handshake, so that each request needs
 	// metadata, and that there is no ping.
 	modern bool
+	// patience is how long the handshake may take.
+	patience time.Duration
+}
+
+// patience is how long a server that has started before may take to start again:
+// much longer than it took, and no longer than it may.
+func (o Options) patience(e *Evidence) time.Duration {
+	const atLeast, times = 5 * time.Second, 4
+	took, _ := startTime(e)
+	return min(o.limit(), max(atLeast, times*took))
 }
 
 // probingRun is the server's life under a client that is not kind: the other era's
@@ -34,13 +45,15 @@ type prober struct {
 // out what comes before the handshake.
 func (o Options) probingRun(ctx context.Context, e *Evidence, gentle bool) *Run {
 	life := newLife("probing")
-	wire, err := servers.Dial(e.Server, e.Launch, servers.WireOptions{Bus: life.bus})
+	wire, err := servers.Dial(e.Server, e.Launch, servers.WireOptions{
+		Bus: life.bus, MaxMessage: cmp.Or(e.Server.MaxMessage, maxMessage),
+	})
 	if err != nil {
 		run := life.end(ctx)
 		errors.As(err, &run.Failure)
 		return run
 	}
-	p := &prober{Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= modernRevision}
+	p := &prober{Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= modernRevision, patience: o.patience(e)}
 	p.probe(ctx, gentle)
 	ended, pending := wire.Failure(), wire.Pending()
 	if _, ready := life.marks["ready"]; ready && ended == nil {
@@ -58,7 +71,7 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 	if !gentle {
 		p.beforeHandshake(ctx)
 	}
-	if !p.modern && !p.shakeHands(ctx, inventedRevision) && !p.shakeHands(ctx, commonRevision) {
+	if !p.modern && !p.shakeHands(ctx) {
 		return
 	}
 	p.mark("ready")
@@ -87,9 +100,10 @@ func (p *prober) beforeHandshake(ctx context.Context) {
 	}
 }
 
-// ask makes one bounded request. What came of it is in the events.
-func (p *prober) ask(ctx context.Context, method string, params any) {
-	p.Options.ask(ctx, p.wire, method, params)
+// ask makes one bounded request and says whether it was answered. What came of it is
+// in the events.
+func (p *prober) ask(ctx context.Context, method string, params any) (answered bool) {
+	return p.Options.ask(ctx, p.wire, method, params)
 }
 
 // alive asks for the simplest answer that there is.
@@ -112,26 +126,35 @@ func (p *prober) params(params map[string]any) any {
 	return params
 }
 
-// shakeHands offers a revision and says whether the server agreed to anything.
-func (p *prober) shakeHands(ctx context.Context, revision string) bool {
-	bounded, cancel := context.WithTimeout(ctx, p.limit())
+// shakeHands says whether the server agreed to any revision: to the invented one, or
+// where it refused that, to the common one.
+func (p *prober) shakeHands(ctx context.Context) bool {
+	bounded, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	answer, err := p.wire.Request(bounded, "initialize", map[string]any{
-		"protocolVersion": revision,
-		"capabilities":    map[string]any{},
-		"clientInfo":      map[string]any{"name": "toolx", "version": p.Version},
-	})
-	if err != nil || answer.Error != nil {
-		return false
+	for _, revision := range []string{inventedRevision, commonRevision} {
+		answer, err := p.wire.Request(bounded, "initialize", map[string]any{
+			"protocolVersion": revision,
+			"capabilities":    map[string]any{},
+			"clientInfo":      map[string]any{"name": "toolx", "version": p.Version},
+		})
+		if err != nil {
+			return false
+		}
+		if answer.Error == nil {
+			return p.wire.Notify(ctx, "notifications/initialized", nil) == nil
+		}
 	}
-	return p.wire.Notify(ctx, "notifications/initialized", nil) == nil
+	return false
 }
 
-// burst asks for eight signs of life at once.
+// burstSize is how many requests are under way at once.
+const burstSize = 8
+
+// burst asks for several signs of life at once.
 func (p *prober) burst(ctx context.Context) {
 	p.mark("burst")
 	var wait sync.WaitGroup
-	for range 8 {
+	for range burstSize {
 		wait.Go(func() { p.alive(ctx) })
 	}
 	wait.Wait()

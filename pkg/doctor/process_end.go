@@ -186,9 +186,19 @@ func askExitDuringRequest(e *Evidence) []Finding {
 
 // fellOverGarbage says whether the server ended after the line that is not JSON:
 // rpc-parse-error-survival tells.
-func fellOverGarbage(r *Run) bool {
-	_, sent := r.Marks["garbage"]
-	return sent && r.died() != nil
+func fellOverGarbage(r *Run) bool { return r.died() != nil && r.livedUntilGarbage() }
+
+// livedUntilGarbage says whether the server answered all that was asked at once
+// shortly before the line that is not JSON.
+func (r *Run) livedUntilGarbage() bool {
+	began, ended, garbage := r.Marks["burst"], r.Marks["burst-end"], r.Marks["garbage"]
+	answered := 0
+	for _, x := range r.Exchanges {
+		if !x.At.Before(began) && !x.At.After(ended) && x.answered() {
+			answered++
+		}
+	}
+	return !garbage.IsZero() && answered == burstSize
 }
 
 func truncatedMessage() Check {

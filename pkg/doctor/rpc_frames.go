@@ -15,11 +15,17 @@ type received struct {
 	head  head
 	// answers is the request that the message answers, nil where it answers none.
 	answers *Exchange
+	// depth is how deep it is nested, oddities what its readers disagree about.
+	depth    int
+	oddities []oddity
 }
 
 // messages are all messages that the server sent in all runs, in order.
 func (e *Evidence) messages() []received {
-	var list []received
+	if e.received != nil {
+		return e.received
+	}
+	list := []received{}
 	for _, run := range e.Runs() {
 		asked := make(map[string]*Exchange)
 		for _, x := range run.Exchanges {
@@ -28,11 +34,13 @@ func (e *Evidence) messages() []received {
 		for _, event := range EventsOf[servers.FrameReceived](run) {
 			m := received{run: run, event: event, head: readHead(event.Bytes)}
 			if m.head.method == "" {
-				m.answers = asked[m.head.id]
+				m.answers = asked[plainID(m.head.id)]
 			}
+			m.depth, m.oddities = scanJSON(event.Bytes)
 			list = append(list, m)
 		}
 	}
+	e.received = list
 	return list
 }
 
@@ -57,9 +65,8 @@ func (r *Run) placeOf(odd servers.OddFrame) *Where {
 // byID finds a request by its id, whatever the JSON type in which that came back;
 // nil where there is none.
 func (r *Run) byID(id string) *Exchange {
-	number := strings.TrimSuffix(strings.Trim(id, `"`), ".0")
 	for _, x := range r.Exchanges {
-		if x.ID == number {
+		if x.ID == plainID(id) {
 			return x
 		}
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"toolx/pkg/servers"
@@ -114,16 +115,15 @@ func askIDDuplicate(e *Evidence) []Finding {
 }
 
 // tookGarbagesAnswer says whether the answer to the line that is no JSON came while
-// the request was the only one that waited, and was taken for its answer: then the
-// real one seems to be a second.
+// the request behind it was the only one that waited, and was taken for its answer:
+// then the real one seems to be a second.
 func (r *Run) tookGarbagesAnswer(x *Exchange) bool {
-	for _, odd := range EventsOf[servers.OddFrame](r) {
-		if odd.Class == servers.ClassIDNull && odd.Used && answersGarbage(r, odd.Bytes) &&
-			!odd.At.Before(x.At) && !odd.At.After(x.At.Add(x.Took)) {
-			return true
-		}
+	if x.At.Before(r.Marks["garbage"]) {
+		return false
 	}
-	return false
+	return slices.ContainsFunc(EventsOf[servers.OddFrame](r), func(odd servers.OddFrame) bool {
+		return odd.Class == servers.ClassIDNull && odd.Used && answersGarbage(r, odd.Bytes)
+	})
 }
 
 func rpcLateReply() Check {
@@ -190,7 +190,7 @@ func rpcIDCollision() Check {
 func askIDCollision(e *Evidence) []Finding {
 	var found []Finding
 	for _, m := range e.messages() {
-		if m.head.method == "" || m.head.id == "" {
+		if m.head.method == "" || m.head.id == "" || m.isEcho() {
 			continue
 		}
 		for _, x := range m.run.Exchanges {

@@ -316,8 +316,8 @@ func rpcParseErrorSurvival() Check {
 
 func askParseErrorSurvival(e *Evidence) []Finding {
 	run := e.probing()
-	sent, did := run.Marks["garbage"]
-	if !did {
+	sent := run.Marks["garbage"]
+	if !run.livedUntilGarbage() {
 		return nil
 	}
 	sign := run.after("garbage", "ping")

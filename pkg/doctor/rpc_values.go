@@ -60,8 +60,7 @@ func rpcSurrogate() Check {
 func (e *Evidence) oddities(kind oddityKind, says string) []Finding {
 	var found []Finding
 	for _, m := range e.messages() {
-		_, odd := scanJSON(m.event.Bytes)
-		for _, one := range odd {
+		for _, one := range m.oddities {
 			if one.kind != kind {
 				continue
 			}
@@ -98,8 +97,8 @@ const maxDepth = 128
 func askDepth(e *Evidence) []Finding {
 	var found []Finding
 	for _, m := range e.messages() {
-		if depth, _ := scanJSON(m.event.Bytes); depth > maxDepth {
-			found = append(found, Finding{Where: m.where(), Evidence: fmt.Sprintf("%d levels", depth)})
+		if m.depth > maxDepth {
+			found = append(found, Finding{Where: m.where(), Evidence: fmt.Sprintf("%d levels", m.depth)})
 		}
 	}
 	for _, run := range e.Runs() {
