@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,10 @@ type doctorOptions struct {
 
 // doctorTime bounds a whole run unless --max-time does.
 const doctorTime = 2 * time.Minute
+
+// doctorMemory is the size in bytes from which on memory is given back at once: a
+// server that writes huge lines must not make the doctor huge.
+const doctorMemory = 128 << 20
 
 func newDoctorCommand(app *App, run func(context.Context, *App, doctorOptions) error) *cobra.Command {
 	var o doctorOptions
@@ -194,9 +199,10 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	switch {
 	case o.listChecks:
 		return app.listChecks(o)
-	case o.explain != "":
-		return app.explain(o.explain)
+	case strings.TrimSpace(o.explain) != "":
+		return app.explain(o)
 	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(doctorMemory))
 	visit, err := app.newVisit(o)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/exec"
 	"toolx/pkg/render"
 )
 
@@ -25,10 +26,27 @@ func (a *App) listChecks(o doctorOptions) error {
 }
 
 // explain shows the page of a check, or what an error message of a client means.
-func (a *App) explain(what string) error {
-	what = strings.TrimSpace(what)
+// Only what looks like an id is taken for one that is misspelt.
+func (a *App) explain(o doctorOptions) error {
+	what, out, screen := strings.TrimSpace(o.explain), a.Console.Out, a.outScreen()
+	asJSON := o.format == render.DoctorJSON
 	if check, found := doctor.Find(what); found {
-		return render.DoctorPage(a.Console.Out, check, a.outScreen())
+		if asJSON {
+			return render.DoctorChecksJSON(out, []doctor.Check{check}, screen)
+		}
+		return render.DoctorPage(out, check, screen)
+	}
+	diagnosis, known := doctor.Decode(what)
+	switch {
+	case known && asJSON:
+		return render.DoctorDiagnosisJSON(out, diagnosis, screen)
+	case known:
+		return render.DoctorDiagnosis(out, diagnosis, screen)
+	case strings.ContainsAny(what, " \"'"):
+		return &exec.UsageError{
+			Message: "toolx does not know the message " + quote(shorten(what, 80)),
+			Fix:     "toolx doctor -- COMMAND… looks at the server itself",
+		}
 	}
 	return unknownCheck(what)
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -196,10 +197,13 @@ const (
 // askHuge looks for the largest message, and for lines that toolx gave up.
 func askHuge(e *Evidence, _ Page) []Finding {
 	if p := onePile(e, idHuge); p != nil {
-		return []Finding{{
-			Where: p.where(), Breaks: breaks(servers.ClassTooLong), Notes: p.notes(),
-			Evidence: "a line over toolx's own limit for one message, given up; it begins with " + excerpt(string(p.first.Text), maxExcerpt),
-		}}
+		finding := Finding{Where: p.where(), Breaks: breaks(servers.ClassTooLong), Notes: p.notes()}
+		limit := cmp.Or(e.Server.MaxMessage, maxMessage)
+		finding.Evidence = fmt.Sprintf("a line of more than %s, given up; it begins with %s", exec.Bytes(limit), excerpt(string(p.first.Text), maxExcerpt))
+		if limit >= tooLargeMessage {
+			finding.Severity = Error
+		}
+		return []Finding{finding}
 	}
 	var (
 		largest servers.FrameReceived

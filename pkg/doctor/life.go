@@ -89,7 +89,7 @@ func (o Options) repeat(ctx context.Context, e *Evidence) []Start {
 func (o Options) start(ctx context.Context, e *Evidence) Start {
 	life := newLife("start")
 	session, err := servers.Connect(ctx, e.Server, e.Launch, servers.Options{
-		Bus: life.bus, StartTimeout: o.limit(), Version: o.Version,
+		Bus: life.bus, StartTimeout: o.limit(), Version: o.Version, MaxMessage: maxMessage,
 	})
 	if err != nil {
 		life.watch.sweep(ctx)

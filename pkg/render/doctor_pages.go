@@ -88,6 +88,35 @@ func DoctorPage(out io.Writer, check doctor.Check, screen Screen) error {
 	return buffered.Flush()
 }
 
+// DoctorDiagnosis shows what an error message of a client means.
+func DoctorDiagnosis(out io.Writer, d doctor.Diagnosis, screen Screen) error {
+	buffered := bufio.NewWriter(out)
+	w := &doctorWriter{out: buffered, screen: screen}
+	w.wrapped(screen.paint(roleError, markOf(doctor.Error))+" ", len(doctorMargin), SafeBlock(d.Title))
+	w.wrapped(doctorMargin, len(doctorMargin), SafeBlock(d.Stood))
+	if d.Culprit != nil {
+		w.labelled("culprit", d.Culprit.Name+", "+d.Culprit.Confidence)
+	}
+	w.labelled("fix", d.Fix...)
+	if len(d.Checks) > 0 {
+		w.labelled("checks", strings.Join(d.Checks, ", "))
+	}
+	return buffered.Flush()
+}
+
+// DoctorDiagnosisJSON writes a diagnosis as one JSON object.
+func DoctorDiagnosisJSON(out io.Writer, d doctor.Diagnosis, screen Screen) error {
+	encoded, err := rawjson.Marshal(d)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(out)
+	if err := jsonLine(buffered, encoded, screen); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
 // example shows an example below its label, never wrapped.
 func (w *doctorWriter) example(label, text string) {
 	if text == "" {
