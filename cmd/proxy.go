@@ -161,20 +161,21 @@ func unknownServer(name string, known []*config.Server) error {
 	}
 }
 
-// completeServer completes the name of a configured server.
+// completeServer completes the name of a configured server. Where there is none, the
+// shell completes files: what stands behind "--" is a command.
 func completeServer(app *App) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const nothingElse = cobra.ShellCompDirectiveNoFileComp
 		loaded, err := config.Load(config.Options{Files: app.flags.config})
 		if err != nil || len(args) > 0 {
-			return nil, nothingElse
+			return nil, cobra.ShellCompDirectiveDefault
 		}
 		var names []cobra.Completion
 		for _, server := range loaded.Servers {
 			if strings.HasPrefix(server.Name, typed) && !server.Disabled {
-				names = append(names, cobra.CompletionWithDesc(server.Name, strings.Join(append([]string{server.Command}, server.Args...), " ")))
+				command := strings.Join(append([]string{server.Command}, server.Args...), " ")
+				names = append(names, cobra.CompletionWithDesc(server.Name, command))
 			}
 		}
-		return names, nothingElse
+		return names, cobra.ShellCompDirectiveDefault
 	}
 }

@@ -76,10 +76,11 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 	go p.listen()
 	go p.speak()
 	forced := p.supervise()
+	asked := p.closing.Load()
 	p.deliver()
 	options.Bus.Emit(ProcessExited{
 		Time: exec.Now(), Server: server.Name, How: exitText(p.process.state),
-		Lived: p.process.lived, Asked: p.closing.Load(), Forced: forced,
+		Lived: p.process.lived, Asked: asked, Forced: forced,
 	})
 	return exitCode(p.process.state), p.client.failure()
 }
@@ -310,7 +311,8 @@ func (p *proxy) deliver() {
 	}
 	p.process.group.kill()
 	p.process.group.release()
-	p.closeStdin()
+	p.closing.Store(true)
+	_ = p.process.stdin.Close()
 	_ = p.process.stdout.Close()
 }
 

@@ -199,6 +199,11 @@ func (p *proxied) stderrText() string {
 func TestProxyCleansStdout(t *testing.T) {
 	table := misbehaviours()
 	table["good"] = behaviour{}
+	for _, mode := range []string{"banner", "json-logs", "inline-suffix", "raw-control", "text-flood-call"} {
+		if table[mode].seen == "" || table[mode].open != "" {
+			t.Fatalf("the table of modes has changed: %s is %+v", mode, table[mode])
+		}
+	}
 	for mode, want := range table {
 		// Sessions fail in some modes, with good reason; others break JSON-RPC
 		// itself, which no pass-through can mend.
@@ -405,6 +410,9 @@ func TestProxyEndsWithTheServer(t *testing.T) {
 			p.end(test.code)
 			if rest, err := io.ReadAll(p.lines); err != nil || len(rest) > 0 {
 				t.Errorf("the client reads %q, %v after the end", rest, err)
+			}
+			if exits := of[ProcessExited](p.events); len(exits) != 1 || exits[0].Asked || exits[0].Forced != "" {
+				t.Errorf("the exit was told as %+v", exits)
 			}
 		})
 	}

@@ -30,7 +30,7 @@ func TestProxyPassesSignalsOn(t *testing.T) {
 		{fakeEntry(t, "good"), syscall.SIGTERM, 143},
 		{fakeEntry(t, "good"), syscall.SIGHUP, 129},
 		{fakeEntry(t, "grandchild"), syscall.SIGTERM, 143},
-		{shell(`trap 'exit 9' TERM; echo '` + ping + `'; cat & wait`), syscall.SIGTERM, 9},
+		{shell(`trap 'exit 9' TERM; echo '` + ping + `'; sleep 600 & wait`), syscall.SIGTERM, 9},
 	} {
 		t.Run(test.signal.String(), func(t *testing.T) {
 			t.Parallel()
