@@ -55,7 +55,7 @@ config, 4 where it could not be started.`,
 			return checkProxied(own, command)
 		},
 		RunE:              func(*cobra.Command, []string) error { return run(app, o) },
-		ValidArgsFunction: completeServer(app),
+		ValidArgsFunction: completeProxied(app),
 	}
 	flags := c.Flags()
 	flags.StringVar(&o.log, "log", "", "append what is no message to `FILE`, with the time, instead of writing it to stderr")
@@ -161,13 +161,23 @@ func unknownServer(name string, known []*config.Server) error {
 	}
 }
 
-// completeServer completes the name of a configured server. Where there is none, the
+// completeProxied completes what a proxy runs. Where it is no configured server, the
 // shell completes files: what stands behind "--" is a command.
+func completeProxied(app *App) cobra.CompletionFunc {
+	complete := completeServer(app)
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		names, _ := complete(cmd, args, typed)
+		return names, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// completeServer completes the name of one configured server.
 func completeServer(app *App) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const nothingElse = cobra.ShellCompDirectiveNoFileComp
 		loaded, err := config.Load(config.Options{Files: app.flags.config})
 		if err != nil || len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveDefault
+			return nil, nothingElse
 		}
 		var names []cobra.Completion
 		for _, server := range loaded.Servers {
@@ -176,6 +186,6 @@ func completeServer(app *App) cobra.CompletionFunc {
 				names = append(names, cobra.CompletionWithDesc(server.Name, command))
 			}
 		}
-		return names, cobra.ShellCompDirectiveDefault
+		return names, nothingElse
 	}
 }
