@@ -118,7 +118,8 @@ type PollutedLine struct {
 	Phase  Phase
 	// Since is the time since the process was started.
 	Since time.Duration
-	// Text is the foreign text, at most maxEvidence bytes of Size.
+	// Text is the foreign text, at most maxEvidence bytes of Size (maxForeign where
+	// it comes from a Proxy).
 	Text []byte
 	Size int64
 	// Salvaged counts the messages that were found on the line all the same.

@@ -45,9 +45,9 @@ type ProxyOptions struct {
 // a stdout that nobody else sees.
 const maxForeign = 64 << 10
 
-// Proxy runs a server between a client and itself, so that only messages reach the
-// client: MCP allows nothing else on a server's stdout (basic/transports, stdio). It
-// adds none of its own. A message's bytes stay as they are, unless they are no line
+// Proxy runs a server and stands between it and a client, which only messages reach:
+// MCP allows nothing else on a server's stdout (basic/transports, stdio). It adds
+// none of its own. A message's bytes stay as they are, unless they are no line
 // of valid JSON; messages come one a line and as soon as they are complete. What the
 // client says goes to the server as it comes.
 //
