@@ -88,6 +88,9 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 			if err := o.check(); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("explain") && strings.TrimSpace(o.explain) == "" {
+				return &exec.UsageError{Message: "--explain is empty", Fix: "toolx doctor --explain stdout-pollution"}
+			}
 			return run(cmd.Context(), app, o)
 		},
 		ValidArgsFunction: completeServers(app),
@@ -199,7 +202,7 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	switch {
 	case o.listChecks:
 		return app.listChecks(o)
-	case strings.TrimSpace(o.explain) != "":
+	case o.explain != "":
 		return app.explain(o)
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(doctorMemory))
@@ -251,7 +254,7 @@ type visit struct {
 // the user's to mend.
 func (a *App) newVisit(o doctorOptions) (*visit, error) {
 	v := &visit{app: a, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
-	for _, step := range []func() error{v.chooseServers, v.readCalls, v.readEnviron, v.readSeverities, v.readBaseline} {
+	for _, step := range []func() error{v.chooseServers, v.readCalls, v.readEnviron, v.readSeverities, v.readBaseline, v.record} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -381,6 +384,12 @@ func (v *visit) readBaseline() error {
 	return nil
 }
 
+// record writes calls to the execution log and messages to the trace, as for every
+// verb (EXEC-11).
+func (v *visit) record() error {
+	return v.app.record(cmp.Or(v.config, &config.Config{}))
+}
+
 // examine starts the servers and judges what came of it.
 func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
 	doing, stop := v.app.showDoing("doctor")
@@ -392,6 +401,7 @@ func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
 		StderrDir: stateFile("stderr"),
 		Version:   Version(),
 		Secret:    v.app.mask.Add,
+		Watch:     v.app.bus.Emit,
 		Doing: func(server, what string) {
 			if len(v.servers) > 1 {
 				what = server + ": " + what

@@ -32,6 +32,8 @@ type Options struct {
 	Version string
 	// Secret is told every value that must not be shown; it may be nil.
 	Secret func(values ...string)
+	// Watch is told every event of every server, for a trace; it may be nil.
+	Watch func(exec.Event)
 	// Doing is told what is being tried, for a live line; it may be nil.
 	Doing func(server, what string)
 	// Pinned are the Fingerprints of known tool definitions, by server and plain
@@ -133,7 +135,7 @@ func (o Options) limit() time.Duration {
 
 // cleanRun is the server's life as a well-behaved client sees it.
 func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
-	life := newLife("clean")
+	life := o.newLife("clean")
 	stop := life.lookBefore(o.limit())
 	session, err := servers.Connect(ctx, e.Server, e.Launch, servers.Options{
 		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version, MaxMessage: maxMessage,

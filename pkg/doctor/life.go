@@ -19,13 +19,16 @@ type life struct {
 	stuck  *ProcessState
 }
 
-func newLife(name string) *life {
+func (o Options) newLife(name string) *life {
 	l := &life{
 		name: name, began: time.Now(), bus: &exec.Bus{},
 		record: &recorder{}, watch: &watcher{}, marks: make(map[string]time.Time),
 	}
 	l.bus.Subscribe(l.record.take)
 	l.bus.Subscribe(l.watch.take)
+	if o.Watch != nil {
+		l.bus.Subscribe(o.Watch)
+	}
 	return l
 }
 
@@ -87,7 +90,7 @@ func (o Options) repeat(ctx context.Context, e *Evidence) []Start {
 }
 
 func (o Options) start(ctx context.Context, e *Evidence) Start {
-	life := newLife("start")
+	life := o.newLife("start")
 	session, err := servers.Connect(ctx, e.Server, e.Launch, servers.Options{
 		Bus: life.bus, StartTimeout: o.limit(), Version: o.Version, MaxMessage: maxMessage,
 	})

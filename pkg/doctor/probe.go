@@ -44,7 +44,7 @@ func (o Options) patience(e *Evidence) time.Duration {
 // first message, requests out of turn, garbage, and a signal. A gentle one leaves
 // out what comes before the handshake.
 func (o Options) probingRun(ctx context.Context, e *Evidence, gentle bool) *Run {
-	life := newLife("probing")
+	life := o.newLife("probing")
 	wire, err := servers.Dial(e.Server, e.Launch, servers.WireOptions{
 		Bus: life.bus, MaxMessage: cmp.Or(e.Server.MaxMessage, maxMessage),
 	})

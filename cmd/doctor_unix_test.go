@@ -1,0 +1,188 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"toolx/pkg/doctor"
+	"toolx/pkg/servers/fake"
+)
+
+// visited is one run of toolx doctor --json.
+type visited struct {
+	code   int
+	report doctor.Report
+	err    error // of reading stdout as one document
+	stderr string
+	memory int64 // bytes, at its largest
+	left   []int // processes of the server that are still there
+}
+
+// visit lets a toolx program examine a fake server in the given modes.
+func visit(t *testing.T, toolx string, args ...string) visited {
+	t.Helper()
+	// The doctor ends by itself long before; what does not must fail here.
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	pids := filepath.Join(t.TempDir(), "pids")
+	command := append([]string{"doctor", "--json", "--start-timeout", "2s", "--", "fakeserver", "--pids", pids}, args...)
+	cmd := exec.CommandContext(ctx, toolx, command...)
+	cmd.Dir = emptyFolder(t)
+	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run() // the exit code says how it ended
+	v := visited{code: cmd.ProcessState.ExitCode(), stderr: stderr.String(), left: leftBehind(t, pids)}
+	if usage, is := cmd.ProcessState.SysUsage().(*syscall.Rusage); is {
+		v.memory = int64(usage.Maxrss)
+		if runtime.GOOS != "darwin" {
+			v.memory <<= 10 // KiB everywhere else
+		}
+	}
+	decoder := json.NewDecoder(&stdout)
+	if v.err = decoder.Decode(&v.report); v.err == nil && decoder.More() {
+		v.err = errors.New("there is more than one document")
+	}
+	return v
+}
+
+// leftBehind are the processes named in a file that have not ended.
+func leftBehind(t *testing.T, file string) []int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Errorf("the fake server left no process ids: %v", err)
+	}
+	var left []int
+	for _, field := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if alive(pid) {
+			left = append(left, pid)
+		}
+	}
+	return left
+}
+
+// maxDoctorMemory is what the doctor promises to stay under, whatever a server does.
+const maxDoctorMemory = 256 << 20
+
+// TestDoctorSurvivesEveryServer visits a fake server in each of its modes: the doctor
+// ends by itself with one valid document, no check crashes, its memory is bounded and
+// no process is left.
+func TestDoctorSurvivesEveryServer(t *testing.T) {
+	t.Parallel()
+	toolx := buildToolx(t)
+	modes := make(chan []string)
+	go func() {
+		defer close(modes)
+		for _, mode := range fake.Modes() {
+			modes <- []string{mode.Name}
+		}
+		modes <- []string{"--bytes", "60000000", "huge-line"}
+		modes <- []string{"--bytes", "60000000", "huge-text-line"}
+	}()
+	var wait sync.WaitGroup
+	for range 12 { // mostly they wait
+		wait.Go(func() {
+			for mode := range modes {
+				v := visit(t, toolx, mode...)
+				v.check(t, strings.Join(mode, " "))
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// check holds what is promised of every visit.
+func (v visited) check(t *testing.T, mode string) {
+	t.Helper()
+	if v.err != nil || v.report.Schema != 1 || len(v.report.Checks) == 0 {
+		t.Errorf("%s: stdout is no report: %v", mode, v.err)
+	}
+	if v.stderr != "" {
+		t.Errorf("%s: stderr has %q", mode, v.stderr)
+	}
+	failed := slices.ContainsFunc(v.report.Findings, func(f doctor.Finding) bool { return f.Severity == doctor.Error })
+	want := map[string]int{doctor.StatusUnreachable: 4, doctor.StatusAuth: 3}[v.report.Status]
+	if want == 0 && failed {
+		want = 6
+	}
+	if v.code != want {
+		t.Errorf("%s: exit code %d, want %d for a report that is %s", mode, v.code, want, v.report.Status)
+	}
+	if v.report.Status == doctor.StatusUnreachable && !failed {
+		t.Errorf("%s: the server could not be examined, and no error says why", mode)
+	}
+	for _, check := range v.report.Checks {
+		if check.Outcome == doctor.Broke {
+			t.Errorf("%s: %s: %s", mode, check.ID, check.Because)
+		}
+	}
+	if v.memory > maxDoctorMemory {
+		t.Errorf("%s: %d MiB of memory", mode, v.memory>>20)
+	}
+	if len(v.left) > 0 {
+		t.Errorf("%s: processes %v are left behind", mode, v.left)
+	}
+}
+
+// TestDoctorInterrupted sends Ctrl-C while a server is silent: the report comes all
+// the same, says that it is not whole, and judges nothing that it has not seen.
+func TestDoctorInterrupted(t *testing.T) {
+	t.Parallel()
+	r := start(t, "doctor", "--json", "--trace", "--", "fakeserver", "--pids", "PIDS", "silent")
+	r.await("→ initialize")
+	r.signal(syscall.SIGINT)
+	r.end(130)
+	var report doctor.Report
+	if err := json.Unmarshal(r.stdout.Bytes(), &report); err != nil {
+		t.Fatalf("%v: %s", err, &r.stdout)
+	}
+	if report.Status != doctor.StatusInterrupted || report.Servers[0].Status != "unfinished" {
+		t.Errorf("the report is %s, its server %s", report.Status, report.Servers[0].Status)
+	}
+	for _, finding := range report.Findings {
+		if finding.ID == "handshake-timeout" || finding.ID == "exit-before-handshake" {
+			t.Errorf("%s was found in a server that was given no time", finding.ID)
+		}
+	}
+}
+
+// TestDoctorOnATerminal watches the line that says what is being done, and the report
+// below it: no sequence of a server's text, no line beyond the width but what is for
+// pasting.
+func TestDoctorOnATerminal(t *testing.T) {
+	t.Parallel()
+	term := onTerminal(t, nil, "doctor", "--", "fakeserver", "banner-ansi")
+	term.await(`doctor  [\d.]+m?s  starting it`)
+	out := term.end(6)
+	if !strings.Contains(out, "\x1b[K") {
+		t.Error("the live line is not taken away")
+	}
+	for _, want := range []string{"stdout-pollution", "before initialize:", `\x1b[2m2026`, "toolx proxy"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("there is no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "\x1b[2m2026") {
+		t.Error("a server's escape sequence reaches the terminal")
+	}
+}
