@@ -90,11 +90,11 @@ func TestACallThatHoldsUpPing(t *testing.T) {
 	if found := askHeldUpByCall(e); found != nil {
 		t.Errorf("answered meanwhile: %+v", found)
 	}
-	real := examineFake(t, calling("sleep", `{"ms":250}`)(), "good").Servers[0]
-	if got := len(real.Clean.asked("ping")); got != 2 {
+	live := examineFake(t, calling("sleep", `{"ms":250}`)(), "good").Servers[0]
+	if got := len(live.Clean.asked("ping")); got != 2 {
 		t.Errorf("the clean run has %d pings, want one beside the call", got)
 	}
-	if found := askHeldUpByCall(real); found != nil {
+	if found := askHeldUpByCall(live); found != nil {
 		t.Errorf("a server that answers meanwhile is blamed: %+v", found)
 	}
 }

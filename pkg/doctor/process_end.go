@@ -101,7 +101,7 @@ func askCrashSignal(e *Evidence) []Finding {
 			Notes:    lastWords(died),
 		})
 	}
-	return found
+	return alike(found)
 }
 
 // fellBeforeHandshake says whether the server ended over what the probing run asks
@@ -181,7 +181,7 @@ func askExitDuringRequest(e *Evidence) []Finding {
 			Notes:    lastWords(died),
 		})
 	}
-	return found
+	return alike(found)
 }
 
 // fellOverGarbage says whether the server ended after the line that is not JSON:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -81,15 +82,10 @@ func TestListenerLines(t *testing.T) {
 
 // TestSamples measures this very process.
 func TestProcessesAreMeasured(t *testing.T) {
-	stop := make(chan struct{})
-	defer close(stop)
+	var stop atomic.Bool
+	defer stop.Store(true)
 	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		for !stop.Load() {
 		}
 	}()
 	s := sampleProcess(t.Context(), os.Getpid(), 300*time.Millisecond)

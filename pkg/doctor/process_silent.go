@@ -1,8 +1,9 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
-	"strings"
+	"io/fs"
 	"time"
 
 	"toolx/pkg/exec"
@@ -131,33 +132,41 @@ func slowStart() Check {
 
 // The limits of a start: an annoyance, and more than most clients wait.
 const (
-	slowStartAfter   = 5 * time.Second
-	hopeless         = 30 * time.Second
-	bufferedAtMost   = time.Second
-	inspectorsLimit  = 15 * time.Second
-	enjoyableWorks   = 10 * time.Second
-	stdioGuardsLimit = 5 * time.Second
+	slowAfter     = 5 * time.Second
+	hopelessAfter = 30 * time.Second
 )
+
+// clientLimits are how long clients wait for a server to start.
+func clientLimits() []struct {
+	client string
+	limit  time.Duration
+} {
+	return []struct {
+		client string
+		limit  time.Duration
+	}{
+		{"mcp-stdio-guard", 5 * time.Second},
+		{"EnjoyableWork's doctor", 10 * time.Second},
+		{"Inspector", 15 * time.Second},
+	}
+}
 
 func askSlowStart(e *Evidence) []Finding {
 	took, ok := startTime(e)
-	if !ok || took <= slowStartAfter {
+	if !ok || took <= slowAfter {
 		return nil
 	}
 	f := Finding{
 		Where:    e.initialized().where(e.Clean),
 		Evidence: fmt.Sprintf("initialize was answered %s after the start", milliseconds(took)),
 	}
-	if took > hopeless {
+	if took > hopelessAfter {
 		f.Severity = Error
 	}
 	var gone []string
-	for _, client := range []struct {
-		name  string
-		limit time.Duration
-	}{{"mcp-stdio-guard", stdioGuardsLimit}, {"EnjoyableWork's doctor", enjoyableWorks}, {"Inspector", inspectorsLimit}} {
-		if took > client.limit {
-			gone = append(gone, client.name)
+	for _, one := range clientLimits() {
+		if took > one.limit {
+			gone = append(gone, one.client)
 		}
 	}
 	f.Notes = []string{words(gone) + " would have given up by then"}
@@ -194,6 +203,10 @@ func outputBuffered() Check {
 		},
 	}
 }
+
+// bufferedAtMost is how long after the end of its stdin a program writes what it has
+// in its buffer: later text is another matter.
+const bufferedAtMost = time.Second
 
 func askOutputBuffered(e *Evidence) []Finding {
 	x, closed := e.initialized(), e.Clean.stdinClosed()
@@ -275,8 +288,11 @@ func askClosedPipe(e *Evidence, ending servers.Ending, what string) []Finding {
 			Evidence: fmt.Sprintf("%s after the start: %s (process %d)", milliseconds(ended.Lived), what, run.pid()),
 			Notes:    stderrNotes(ended),
 		}
-		if ended.Reason != nil {
-			f.Notes = append(f.Notes, strings.TrimPrefix(ended.Reason.Error(), "write |1: "))
+		if reason := ended.Reason; reason != nil {
+			if write := (*fs.PathError)(nil); errors.As(reason, &write) {
+				reason = write.Err // the name of an inner pipe tells nobody anything
+			}
+			f.Notes = append(f.Notes, reason.Error())
 		}
 		return sole(f)
 	}

@@ -56,7 +56,7 @@ func (m received) where() *Where {
 // placeOf is the place of an odd message.
 func (r *Run) placeOf(odd servers.OddFrame) *Where {
 	where := &Where{Run: r.Name, Line: odd.Line, Phase: string(odd.Phase), MS: r.Since(odd.At)}
-	if x := r.byID(string(readHead(odd.Bytes).id)); x != nil {
+	if x := r.byID(readHead(odd.Bytes).id); x != nil {
 		where.Method = x.Method
 	}
 	return where
