@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -214,6 +216,8 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	defer cancel()
 	fleet, report := visit.examine(bounded)
 	switch {
+	case visit.configErr != nil:
+		report.Status, report.Error, report.Hint = doctor.StatusUsage, visit.configErr.Error(), exec.HintOf(visit.configErr)
 	case ctx.Err() != nil:
 		report.Status = doctor.StatusInterrupted
 	case bounded.Err() != nil && slices.ContainsFunc(fleet.Servers, func(e *doctor.Evidence) bool { return e.Cut }):
@@ -242,6 +246,7 @@ type visit struct {
 	app       *App
 	options   doctorOptions
 	config    *config.Config // nil for a server on the command line
+	configErr error          // why it could not be read
 	servers   []*config.Server
 	whole     bool // all servers and the config, not some of them
 	calls     []doctor.Call
@@ -271,7 +276,8 @@ func (v *visit) chooseServers() error {
 	}
 	loaded, err := config.Load(config.Options{Files: v.app.flags.config})
 	if err != nil {
-		return &usageError{err}
+		v.configErr = &usageError{err} // which the doctor can judge
+		return nil
 	}
 	v.config = loaded
 	if len(v.options.servers) > 0 {
@@ -414,6 +420,7 @@ func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
 	}
 	began := time.Now()
 	fleet := doctor.Examine(ctx, v.config, v.servers, options)
+	fleet.ConfigErr = v.configErr
 	if !v.whole {
 		fleet.Config = nil // a server was asked about, not the config
 	}
@@ -441,10 +448,9 @@ func (v *visit) accept(fleet *doctor.Fleet, report *doctor.Report) error {
 	if v.options.failOn == "info" {
 		severity = doctor.Info
 	}
-	earlier := v.baseline
-	if earlier == nil {
-		// What cannot be read is no baseline yet, and has no reasons to keep.
-		earlier, _ = doctor.ReadBaseline(file)
+	earlier, err := v.earlierBaseline(file)
+	if err != nil {
+		return err
 	}
 	reason := "accepted on " + time.Now().Format(time.DateOnly) + "; say why"
 	written := doctor.NewBaseline(report, fleet, severity, earlier, reason)
@@ -459,6 +465,23 @@ func (v *visit) accept(fleet *doctor.Fleet, report *doctor.Report) error {
 	written.File = file
 	written.Apply(report)
 	return nil
+}
+
+// earlierBaseline is where reasons come from: the baseline that was given, else what
+// stands in the file that will be written, nil where there is none. A file that is
+// something else is not overwritten.
+func (v *visit) earlierBaseline(file string) (*doctor.Baseline, error) {
+	if v.baseline != nil {
+		return v.baseline, nil
+	}
+	earlier, err := doctor.ReadBaseline(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, &usageError{err}
+	}
+	return earlier, nil
 }
 
 // printReport prints a report on stdout.
@@ -510,6 +533,8 @@ func (v *verdict) Kind() exec.Kind { return v.kind }
 func verdictOf(report *doctor.Report, failOn doctor.Severity) error {
 	found := &verdict{text: "the doctor: " + report.Status}
 	switch report.Status {
+	case doctor.StatusUsage:
+		found.kind = exec.KindUsage
 	case doctor.StatusInterrupted:
 		found.kind = exec.KindInterrupted
 	case doctor.StatusTimeout:

@@ -49,7 +49,7 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	_ = cmd.Run() // the exit code says how it ended
 	v := visited{code: cmd.ProcessState.ExitCode(), stderr: stderr.String(), left: leftBehind(t, pids)}
 	if usage, is := cmd.ProcessState.SysUsage().(*syscall.Rusage); is {
-		v.memory = int64(usage.Maxrss)
+		v.memory = usage.Maxrss
 		if runtime.GOOS != "darwin" {
 			v.memory <<= 10 // KiB everywhere else
 		}

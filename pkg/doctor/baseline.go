@@ -315,7 +315,7 @@ func replaceFile(file string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // it is gone where the renaming succeeded
+	defer func() { _ = os.Remove(temporary.Name()) }() // it is gone where the renaming succeeded
 	_, err = temporary.Write(data)
 	if err := errors.Join(err, temporary.Chmod(0o644), temporary.Close()); err != nil {
 		return err

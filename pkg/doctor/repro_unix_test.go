@@ -52,16 +52,19 @@ func TestRepro(t *testing.T) {
 		},
 		{"bom", Finding{ID: "stdout-bom", Where: &Where{Run: "clean", Line: 1}}, []string{`\357\273\277{`}},
 		{
-			"exit1-stderr", Finding{ID: "exit-before-handshake"},
+			"exit1-stderr",
+			Finding{ID: "exit-before-handshake"},
 			[]string{"exit status 1", "MQTT_URL environment variable is required"},
 		},
 		{"ignore-eof", Finding{ID: "ignores-stdin-close"}, []string{"the server is still alive"}},
 		{
-			"ignore-sigterm", Finding{ID: "ignores-sigterm", Where: &Where{Run: "probing"}},
+			"ignore-sigterm",
+			Finding{ID: "ignores-sigterm", Where: &Where{Run: "probing"}},
 			[]string{"the server is still alive"},
 		},
 		{
-			"schema-null", Finding{ID: "input-schema-missing", Where: &Where{Run: "clean", Method: "tools/list", Tool: "x"}},
+			"schema-null",
+			Finding{ID: "input-schema-missing", Where: &Where{Run: "clean", Method: "tools/list", Tool: "x"}},
 			[]string{`"inputSchema":null`},
 		},
 	} {

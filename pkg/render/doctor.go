@@ -307,10 +307,10 @@ func (w *doctorWriter) checks() {
 func (w *doctorWriter) check(check doctor.CheckResult, columns int) {
 	r, mark := outcomeMark(check.Outcome)
 	because := Safe(firstLine(check.Because))
-	switch {
-	case check.Outcome == doctor.Skipped:
+	switch check.Outcome {
+	case doctor.Skipped:
 		because = "skipped: " + because
-	case check.Outcome == doctor.Broke:
+	case doctor.Broke:
 		because = "crashed: " + because
 	}
 	text := pad(check.ID, columns) + "  " + because
@@ -365,6 +365,8 @@ func statusRemark(report *doctor.Report) string {
 		return "interrupted: not everything was examined"
 	case doctor.StatusAuth:
 		return "a server wants authentication: not everything could be examined"
+	case doctor.StatusUsage:
+		return "the config cannot be used: no server was examined"
 	case doctor.StatusUnreachable:
 		return "no server could be examined: most checks need one that answers"
 	}

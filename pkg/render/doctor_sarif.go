@@ -254,23 +254,23 @@ func splitPlace(place string) (file string, line, column int) {
 // way.
 func sarifInvocationOf(report *doctor.Report) sarifInvocation {
 	var notes []sarifNotification
-	note := func(level, text string) {
-		notes = append(notes, sarifNotification{level, sarifMessage{Safe(text)}})
+	note := func(text string) {
+		notes = append(notes, sarifNotification{"error", sarifMessage{Safe(text)}})
 	}
 	if report.Error != "" {
-		note("error", report.Error)
+		note(report.Error)
 	}
 	if remark := statusRemark(report); remark != "" {
-		note("error", remark)
+		note(remark)
 	}
 	for _, server := range report.Servers {
 		if server.Status != "ready" {
-			note("error", fmt.Sprintf("server %s was not examined: %s", server.Name, server.Because))
+			note(fmt.Sprintf("server %s was not examined: %s", server.Name, server.Because))
 		}
 	}
 	if report.Baseline != nil {
 		for _, known := range report.Baseline.Stale {
-			note("error", "the baseline knows a finding that is gone: "+staleText(known))
+			note("the baseline knows a finding that is gone: " + staleText(known))
 		}
 	}
 	done := report.Status == doctor.StatusHealthy || report.Status == doctor.StatusProblems

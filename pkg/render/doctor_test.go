@@ -179,11 +179,11 @@ func TestDoctorSARIF(t *testing.T) {
 		if result.Message.Text == "" || len(result.Locations) != 1 || len(result.Locations[0].Logical) != 1 {
 			t.Errorf("%s: %+v", result.Rule, result)
 		}
-		if print := result.Fingerprints["toolx/v1"]; slices.Contains(seen, print) {
-			t.Errorf("two findings have the fingerprint %s", print)
-		} else {
-			seen = append(seen, print)
+		mark := result.Fingerprints["toolx/v1"]
+		if slices.Contains(seen, mark) {
+			t.Errorf("two findings have the fingerprint %s", mark)
 		}
+		seen = append(seen, mark)
 	}
 	for i, want := range []sarifPhysical{
 		0: {sarifArtifact{"file:///etc/my%20files/toolx.yaml"}, &sarifRegion{3, 3}},
