@@ -102,13 +102,15 @@ func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, er
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 		schema = unchecked()
 	}
+	found, err := schema.judge(prepared.Arguments)
 	prepared.Warnings = append(prepared.Warnings, schema.Remarks()...)
-	problems, unknown, err := schema.Check(prepared.Arguments)
 	if err != nil { // VAL-3 again: it compiles, and still cannot judge
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 		return prepared, nil
 	}
+	prepared.Warnings = append(prepared.Warnings, found.remarks...)
+	problems, unknown := found.problems, found.unknown
 	if e.Defaults.Strict {
 		for _, parameter := range unknown {
 			problems = append(problems, parameter.problem())

@@ -302,6 +302,28 @@ func TestBrokenSchemaDoesNotBlock(t *testing.T) {
 	}
 }
 
+// VAL-3: what of a schema is not checked is a warning, of each call that it concerns.
+func TestUncheckedPatternWarns(t *testing.T) {
+	registry := NewRegistry(nil)
+	registry.Register(&Tool{
+		Name: "s__t", Plain: "t", Server: "s", Type: TypeMCP,
+		InputSchema:    json.RawMessage(`{"properties":{"a":{"pattern":"^(?=a)(a+)+$"},"b":{"pattern":"^(?=b"}}}`),
+		Implementation: reply(`{"content":[]}`),
+	})
+	executor := &Executor{Registry: registry}
+	const unreadable = "the schema's pattern ^(?=b cannot be read and is not checked"
+	for arguments, want := range map[string][]string{
+		`{"a":"` + strings.Repeat("a", 40) + `!"}`: {unreadable, "the pattern ^(?=a)(a+)+$ takes too long on an argument and was not checked"},
+		`{"a":"aa"}`: {unreadable},
+	} {
+		result := executor.Call(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(arguments)})
+		if !result.Success {
+			t.Errorf("%s: %v", arguments, result.Err)
+		}
+		wantTexts(t, arguments, result.Warnings, want)
+	}
+}
+
 // EXEC-14: output is cut at the limit, at a character's border, and says so.
 func TestLargeOutputIsCut(t *testing.T) {
 	executor, _ := lightExecutor(reply(`{"content":[{"type":"text","text":"` + strings.Repeat("é", 100) + `"}]}`))

@@ -64,13 +64,13 @@ type linearPattern struct {
 
 func (p *linearPattern) String() string { return p.re.String() }
 
-// MatchString reports a match too where finding out would cost too much: a
-// pattern such as (.{1000}){100} on a long text. The server then judges.
+// MatchString gives up where finding out would cost too much: a pattern such as
+// (.{1000}){100} on a long text. The server then judges.
 func (p *linearPattern) MatchString(text string) bool {
 	p.meter.step()
 	const short = 1000 // bytes for which even the largest program is quick
 	if len(text) > short && programSize(p.re.String())*len(text) > maxMatchWork {
-		return true
+		return p.meter.giveUp(p.re.String())
 	}
 	return p.re.MatchString(text)
 }
@@ -96,11 +96,14 @@ type backtrackingPattern struct {
 
 func (p *backtrackingPattern) String() string { return p.re.String() }
 
-// MatchString reports a match too where time was up: only the server can judge.
+// MatchString gives up when its time is up: only the server can judge.
 func (p *backtrackingPattern) MatchString(text string) bool {
 	p.meter.step()
 	matched, err := p.re.MatchString(text)
-	return matched || err != nil
+	if err != nil {
+		return p.meter.giveUp(p.re.String())
+	}
+	return matched
 }
 
 // ignoredPattern matches everything.

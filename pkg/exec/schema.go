@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,11 +49,28 @@ var errBudget = errors.New("the schema takes too many steps to check these argum
 type meter struct {
 	left     int
 	deadline time.Time
+	// unmatched are the patterns that were given up on a text, in order, each once.
+	unmatched []string
+	// deny turns the answer for those into "no match"; it is "match" else.
+	deny bool
 }
 
 // start allows so many steps, for arguments of so many values.
 func (m *meter) start(steps, values int) {
 	m.left, m.deadline = steps, time.Now().Add(maxValidation+time.Duration(values)*timePerValue)
+	m.unmatched = nil
+}
+
+// giveUp notes that a pattern takes too long on a text, and gives the answer to go
+// on with; a nil meter takes no notes.
+func (m *meter) giveUp(pattern string) (matched bool) {
+	if m == nil {
+		return true
+	}
+	if pattern = shorten(pattern, maxGiven); !slices.Contains(m.unmatched, pattern) {
+		m.unmatched = append(m.unmatched, pattern)
+	}
+	return !m.deny
 }
 
 // step counts one step; a nil meter does not count.

@@ -364,10 +364,34 @@ func TestUnreadablePatterns(t *testing.T) {
 	wantTexts(t, "remarks", schema.Remarks(), []string{"the schema's pattern ^(?=a cannot be read and is not checked"})
 }
 
-// A pattern that backtracks for ever is given up, and the server judges.
+// VAL-3: a pattern that takes too long on a text, in either engine, is given up with
+// a remark, and the server judges; also where a match would refuse the value.
 func TestCatastrophicPattern(t *testing.T) {
-	got, _ := texts(t, `{"properties":{"a":{"pattern":"^(?=a)(a+)+$"}}}`, `{"a":"`+strings.Repeat("a", 50)+`!"}`)
-	wantTexts(t, "problems", got, nil)
+	endless := strings.Repeat("a", 50) + "!"
+	tests := []struct{ name, a, pattern, text string }{
+		{"backtracking", `{"pattern":%q}`, "^(?=a)(a+)+$", endless},
+		{"linear", `{"pattern":%q}`, "^" + strings.Repeat(".{999}", 6) + "$", strings.Repeat("a", 100_000)},
+		{"below not", `{"not":{"pattern":%q}}`, "^(?=a)(a+)+$", endless},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			schema := mustCompile(t, `{"properties":{"a":`+fmt.Sprintf(test.a, test.pattern)+`,"b":{"type":"integer"}}}`)
+			found, err := schema.judge(json.RawMessage(fmt.Sprintf(`{"a":%q,"b":1}`, test.text)))
+			if err != nil || len(found.problems) > 0 {
+				t.Errorf("got %v, %v", found.problems, err)
+			}
+			wantTexts(t, "remarks", found.remarks, []string{
+				"the pattern " + test.pattern + " takes too long on an argument and was not checked",
+			})
+			found, _ = schema.judge(json.RawMessage(fmt.Sprintf(`{"a":%q,"b":"x"}`, test.text)))
+			if len(found.problems) == 0 || found.problems[len(found.problems)-1].Path != "b" {
+				t.Errorf("got %v, want the problem of b", found.problems)
+			}
+			if found, _ = schema.judge(json.RawMessage(`{"b":1}`)); len(found.remarks) > 0 {
+				t.Errorf("other arguments have the remarks %q", found.remarks)
+			}
+		})
+	}
 }
 
 // Problems carry their parts, for JSON output and forms.

@@ -224,31 +224,55 @@ func (s *Schema) Validate(arguments json.RawMessage) ([]Problem, []UnknownParame
 // circles, or takes more steps than any honest schema. The arguments are then
 // neither valid nor invalid.
 func (s *Schema) Check(arguments json.RawMessage) (problems []Problem, unknown []UnknownParameter, err error) {
+	found, err := s.judge(arguments)
+	return found.problems, found.unknown, err
+}
+
+// verdict is what holding arguments against a schema brings to light.
+type verdict struct {
+	problems []Problem
+	unknown  []UnknownParameter
+	// remarks say what was not checked in these arguments, one line each.
+	remarks []string
+}
+
+// judge is Check with remarks on what it had to leave to the server (VAL-3).
+func (s *Schema) judge(arguments json.RawMessage) (verdict, error) {
 	if err := checkJSON(arguments); err != nil {
-		return []Problem{{Reason: ReasonSyntax, Expected: "a JSON object", Given: givenText(arguments), Detail: err.Error()}}, nil, nil
+		return wrongAsWhole(Problem{Reason: ReasonSyntax, Expected: "a JSON object", Given: givenText(arguments), Detail: err.Error()}), nil
 	}
 	value, err := decode(arguments)
 	if err != nil {
-		return nil, nil, err
+		return verdict{}, err
 	}
 	if _, ok := value.(map[string]any); !ok {
-		return []Problem{{Reason: ReasonType, Expected: "an object", Given: given(value)}}, nil, nil
+		return wrongAsWhole(Problem{Reason: ReasonType, Expected: "an object", Given: given(value)}), nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	failure, err := s.apply(value)
+	failure, unmatched, err := s.applyFairly(value)
 	if err != nil {
-		return nil, nil, err
+		return verdict{}, err
 	}
 	report := newReport(s.document, value)
 	if failure != nil {
 		if cycle := findCycle(failure); cycle != nil {
-			return nil, nil, cycle
+			return verdict{}, cycle
 		}
 		report.add(failure)
 	}
 	report.addUnknown()
-	return report.sorted(), report.unknown, nil
+	return verdict{problems: report.sorted(), unknown: report.unknown, remarks: unmatchedRemarks(unmatched)}, nil
+}
+
+func wrongAsWhole(problem Problem) verdict { return verdict{problems: []Problem{problem}} }
+
+func unmatchedRemarks(patterns []string) []string {
+	remarks := make([]string, len(patterns))
+	for i, pattern := range patterns {
+		remarks[i] = fmt.Sprintf("the pattern %s takes too long on an argument and was not checked", pattern)
+	}
+	return remarks
 }
 
 // CheckValue holds any JSON value against the schema, such as structuredContent
@@ -264,7 +288,7 @@ func (s *Schema) CheckValue(raw json.RawMessage) ([]Problem, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	failure, err := s.apply(value)
+	failure, _, err := s.applyFairly(value)
 	if err != nil || failure == nil {
 		return nil, err
 	}
@@ -279,6 +303,26 @@ func (s *Schema) CheckValue(raw json.RawMessage) ([]Problem, error) {
 // frames bounds how deep the validator may recurse: Go ends a program whose
 // stack outgrows 1 GB, and nothing can recover from that. One level takes 2 kB.
 const frames = 50_000
+
+// applyFairly runs the validator and says which patterns it gave up. Those count as
+// matched; below a "not" that would refuse the value for what nobody knows, so a
+// refusal holds only where it stands with the other answer too.
+func (s *Schema) applyFairly(value any) (failure *jsonschema.ValidationError, unmatched []string, err error) {
+	failure, err = s.apply(value)
+	if err != nil || s.meter == nil || len(s.meter.unmatched) == 0 {
+		return failure, nil, err
+	}
+	unmatched = s.meter.unmatched
+	if failure == nil {
+		return nil, unmatched, nil
+	}
+	s.meter.deny = true
+	defer func() { s.meter.deny = false }()
+	if other, err := s.apply(value); err == nil && other == nil {
+		return nil, unmatched, nil
+	}
+	return failure, unmatched, nil
+}
 
 // apply runs the validator within its limits.
 func (s *Schema) apply(value any) (failure *jsonschema.ValidationError, err error) {
