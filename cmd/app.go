@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -31,6 +32,10 @@ type App struct {
 	mask    *mask.Masker
 	bus     *exec.Bus
 	closers []func(ctx context.Context)
+	// pool is that of the toolbox, for kill; nil where there is none yet.
+	pool atomic.Pointer[servers.Pool]
+	// patient says that a signal is not for toolx to obey: the proxy passes it on.
+	patient atomic.Bool
 }
 
 func newApp(c *console.Console) *App {
@@ -80,6 +85,13 @@ func (a *App) close(ctx, hurry context.Context) {
 		a.closers[i](bounded)
 	}
 	a.closers = nil
+}
+
+// kill ends every server at once, without waiting.
+func (a *App) kill() {
+	if pool := a.pool.Load(); pool != nil {
+		pool.Kill()
+	}
 }
 
 func (a *App) onClose(f func(context.Context)) { a.closers = append(a.closers, f) }
@@ -144,6 +156,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		Version:      Version(),
 		Secret:       a.mask.Add,
 	})
+	a.pool.Store(box.pool)
 	a.onClose(box.pool.Close)
 	if box.adHoc {
 		box.registry.Prefer(config.AdHocName)

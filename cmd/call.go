@@ -116,7 +116,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		if ctx.Err() != nil {
 			err = &exec.InterruptedError{Tool: o.tool}
 		}
-		return app.printResult(ctx, box.executor.Reject(o.tool, began, err), o, jq)
+		return app.printResult(ctx, box.executor.Reject(o.tool, o.given(), began, err), o, jq)
 	}
 	if o.dryRun {
 		return app.printRequest(box, prepared)
@@ -125,6 +125,19 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	box.addStartTiming(result)
 	stop()
 	return app.printResult(ctx, result, o, jq)
+}
+
+// given are the arguments as they were typed, for the log of a call that was not
+// made (EXEC-11).
+func (o callOptions) given() json.RawMessage {
+	given, err := rawjson.Marshal(struct {
+		Args []string `json:"--arg,omitempty"`
+		JSON string   `json:"--args,omitempty"`
+	}{o.args, o.object})
+	if err != nil {
+		return nil
+	}
+	return given
 }
 
 // prepareCall opens what the tool needs and reads the arguments by its schema.
@@ -179,6 +192,7 @@ func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 // returns is the call's own, marked as reported where the output has told it.
 func (a *App) printResult(ctx context.Context, result *exec.Result, o callOptions, jq *render.JQ) error {
 	a.live.Clear()
+	result.Err = a.masked(result.Err)
 	saveErr := a.saveBlocks(o.save, result)
 	err := render.Result(ctx, a.Console.Out, result, render.ResultOptions{
 		Format: render.Format(o.output), JQ: jq, Screen: a.outScreen(),

@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
+	"toolx/pkg/mask"
 	"toolx/pkg/render"
 )
 
@@ -73,6 +74,36 @@ type reportedError struct{ error }
 
 func (e *reportedError) Unwrap() error { return e.error }
 
+// maskedError shows an error without the secrets that it may quote: a server's
+// command line, its last words.
+type maskedError struct {
+	error
+	mask *mask.Masker
+}
+
+// masked hides secrets in what err says. What a tool itself answered is passed on
+// unchanged (NORM-6).
+func (a *App) masked(err error) error {
+	var already *maskedError
+	if err == nil || exec.KindOf(err) == exec.KindTool || errors.As(err, &already) {
+		return err
+	}
+	return &maskedError{err, a.mask}
+}
+
+func (e *maskedError) Error() string { return e.mask.Text(e.error.Error()) }
+func (e *maskedError) Unwrap() error { return e.error }
+func (e *maskedError) Hint() string  { return e.mask.Text(exec.HintOf(e.error)) }
+
+// Details are the details of the error, each line masked.
+func (e *maskedError) Details() []string {
+	details := slices.Clone(exec.DetailsOf(e.error))
+	for i := range details {
+		details[i] = e.mask.Text(details[i])
+	}
+	return details
+}
+
 // report tells the user of err, unless that has been done, and returns the exit
 // code. Under --json the verb's own form of a failure goes to stdout instead: answer
 // prints it, nil where JSON was not asked for.
@@ -93,7 +124,7 @@ func (a *App) report(err error, answer func(error) error) int {
 // tell tells of a failure on stderr. A reader that has gone is none.
 func (a *App) tell(err error) {
 	if !console.IsBrokenPipe(err) {
-		_ = render.Error(a.live, err, a.screen())
+		_ = render.Error(a.live, a.masked(err), a.screen())
 	}
 }
 
@@ -118,7 +149,7 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 		result.ToolName = flags.Arg(0)
 	}
 	return func(err error) error {
-		result.Err = err
+		result.Err = a.masked(err)
 		return render.Result(context.Background(), a.Console.Out, result, render.ResultOptions{Format: render.FormatJSON, Screen: a.outScreen()})
 	}
 }

@@ -68,6 +68,9 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
 	}
+	for i := range opened {
+		opened[i].Err = app.masked(opened[i].Err)
+	}
 	app.tellFailures(box, opened)
 	groups := box.groups(opened, o.patterns)
 	if o.json {

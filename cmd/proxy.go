@@ -94,6 +94,7 @@ func runProxy(app *App, o proxyOptions) error {
 	if err := app.recordTrace(); err != nil {
 		return err
 	}
+	app.patient.Store(true)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)

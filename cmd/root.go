@@ -25,16 +25,57 @@ func Main(c *console.Console, args []string) int {
 	defer stop()
 
 	app := newApp(c)
-	root := newRootCommand(app)
+	ended := make(chan int, 1)
+	go func() { ended <- app.main(ctx, hurry, args) }()
+	select {
+	case code := <-ended:
+		return code
+	case <-overdue(ctx, hurry, app.patient.Load):
+		// Something cannot be interrupted: a read of standard input, a write to a
+		// pipe that nobody reads. The process ends all the same, and its servers.
+		app.kill()
+		return exitInterrupted
+	}
+}
+
+// main runs the verb, reports how it ended, and closes what was opened.
+func (a *App) main(ctx, hurry context.Context, args []string) int {
+	root := newRootCommand(a)
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
-	code := app.report(err, app.failureJSON(verb, args))
-	app.close(ctx, hurry)
+	code := a.report(err, a.failureJSON(verb, args))
+	a.close(ctx, hurry)
 	return code
 }
 
 // teardownTime bounds how long the servers may take to end after Ctrl-C.
 const teardownTime = 2 * time.Second
+
+// The time after which an interrupted toolx ends in any case: after the first
+// signal that of an orderly end and some, after the second next to none.
+const (
+	overdueTime  = teardownTime + time.Second
+	overdueHurry = 200 * time.Millisecond
+)
+
+// overdue returns a channel that is closed when an interrupted toolx has had its
+// time to end; never where patient holds.
+func overdue(ctx, hurry context.Context, patient func() bool) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		<-ctx.Done()
+		if patient() {
+			return
+		}
+		select {
+		case <-time.After(overdueTime):
+		case <-hurry.Done():
+			time.Sleep(overdueHurry)
+		}
+		close(over)
+	}()
+	return over
+}
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends,
 // and one that the second does. After that the signals have their usual effect.

@@ -153,14 +153,15 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 
 // Reject records a call that failed before it could be made, because its server
 // could not be reached or its arguments could not be read, and gives its Result.
-// A name that no tool has is better left to Call.
-func (e *Executor) Reject(tool string, began time.Time, err error) *Result {
+// given is what the user gave, for the log. A name that no tool has is better left
+// to Call.
+func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, err error) *Result {
 	id := strconv.FormatInt(e.calls.Add(1), 10)
 	result := &Result{ToolName: tool}
 	if found, findErr := e.Registry.Find(tool); findErr == nil {
 		result.ToolName, result.Server = found.Name, found.Server
 	}
-	return e.finish(id, began, nil, result, err)
+	return e.finish(id, began, given, result, err)
 }
 
 // finish completes a result and tells of it.

@@ -135,7 +135,26 @@ func (c *classifier) object(current line, m message) {
 	if current.end != endNewline {
 		c.report(current, ClassNoNewline, len(current.bytes), nil, 1)
 	}
-	c.onMessage(m, current.number)
+	c.deliver(m, current.number)
+}
+
+// deliver hands a message on, as one line of UTF-8: whoever writes it further, to a
+// client or to a file of JSON lines, may rely on both.
+func (c *classifier) deliver(m message, number int) {
+	if bytes.ContainsAny(m.raw, "\r\n") || !utf8.Valid(m.raw) {
+		m, _ = parseMessage(oneLine(m.raw))
+	}
+	c.onMessage(m, number)
+}
+
+// oneLine is valid JSON without line breaks, and with U+FFFD for bytes that are no
+// UTF-8.
+func oneLine(raw []byte) []byte {
+	var line bytes.Buffer
+	if json.Compact(&line, raw) == nil { // always: raw is valid JSON
+		raw = line.Bytes()
+	}
+	return bytes.Map(func(r rune) rune { return r }, raw)
 }
 
 // batch takes an array: JSON-RPC's batches, which MCP had in one revision only.
@@ -153,7 +172,7 @@ func (c *classifier) batch(current line, array []byte) {
 	}
 	c.report(current, ClassBatch, 0, array, len(messages))
 	for _, m := range messages {
-		c.onMessage(m, current.number)
+		c.deliver(m, current.number)
 	}
 }
 
@@ -205,7 +224,7 @@ func (c *classifier) salvageHeld(class Class, m message, text []byte) {
 	first := c.held.lines[0]
 	c.held = heldLines{}
 	c.report(first, class, 0, text, 1)
-	c.onMessage(m, first.number)
+	c.deliver(m, first.number)
 }
 
 // foreign takes a line that is not JSON: a message with unescaped control
@@ -213,7 +232,7 @@ func (c *classifier) salvageHeld(class Class, m message, text []byte) {
 func (c *classifier) foreign(current line, content []byte) {
 	if m, ok := parseMessage(escapeControls(content)); ok && m.kind() != notMessage {
 		c.report(current, ClassControl, 0, content, 1)
-		c.onMessage(m, current.number)
+		c.deliver(m, current.number)
 		return
 	}
 	if c.salvageGlued(current, content) {
@@ -298,7 +317,7 @@ func (c *classifier) salvageGlued(current line, content []byte) bool {
 		at = f.end
 	}
 	for _, f := range found {
-		c.onMessage(f.message, current.number)
+		c.deliver(f.message, current.number)
 	}
 	return true
 }

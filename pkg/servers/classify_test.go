@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // reading is what the framer and the classifier make of bytes.
@@ -60,7 +61,7 @@ func TestClassify(t *testing.T) {
 		{"batch", "[" + ping + "," + pong + "]\n", []string{"1 " + ping, "1 " + pong}, []string{fmt.Sprintf("1+0 batch %q ×2", "["+ping+","+pong+"]")}},
 		{
 			"pretty", "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {}\n}\n",
-			[]string{"1 {\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {}\n}"},
+			[]string{`1 {"jsonrpc":"2.0","id":1,"result":{}}`},
 			[]string{`1+0 pretty "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {}\n}" ×1`},
 		},
 		{
@@ -113,7 +114,7 @@ func FuzzClassify(f *testing.F) {
 		}
 		for _, text := range whole.messages {
 			_, raw, _ := strings.Cut(text, " ")
-			if !json.Valid([]byte(raw)) || bytes.TrimSpace([]byte(raw))[0] != '{' {
+			if !json.Valid([]byte(raw)) || !utf8.ValidString(raw) || strings.Contains(raw, "\n") || bytes.TrimSpace([]byte(raw))[0] != '{' {
 				t.Fatalf("%q came out as a message", raw)
 			}
 		}

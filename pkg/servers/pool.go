@@ -349,6 +349,22 @@ func (p *Pool) Close(ctx context.Context) {
 	wait.Wait()
 }
 
+// Kill ends the processes of all open sessions at once and does not wait.
+func (p *Pool) Kill() {
+	for _, e := range p.entries {
+		e.mu.Lock()
+		o := e.opening
+		e.mu.Unlock()
+		if o == nil {
+			continue
+		}
+		o.cancel()
+		if closed(o.done) && o.session != nil {
+			o.session.transport.process.group.kill()
+		}
+	}
+}
+
 // waited waits for d and says whether ctx let it.
 func waited(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -137,23 +135,8 @@ func (p *proxy) takeMessage(m message, number int) {
 	}
 	p.answered.Store(true)
 	p.Bus.Emit(FrameReceived{Time: exec.Now(), Server: p.server, Line: number, Bytes: m.raw})
-	_, _ = p.out.Write(oneLine(m.raw)) // clientPipe keeps the error
+	_, _ = p.out.Write(m.raw) // clientPipe keeps the error
 	_ = p.out.WriteByte('\n')
-}
-
-// oneLine is a message as a line of valid JSON: as it is, but for line breaks between
-// its values, and bytes that are no UTF-8, for which U+FFFD stands.
-func oneLine(raw []byte) []byte {
-	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
-		var line bytes.Buffer
-		if json.Compact(&line, raw) == nil { // always: raw is valid JSON
-			raw = line.Bytes()
-		}
-	}
-	if !utf8.Valid(raw) {
-		raw = bytes.Map(func(r rune) rune { return r }, raw)
-	}
-	return raw
 }
 
 // takeFinding tells of what is no message.
