@@ -282,7 +282,10 @@ func TestProxyChangesNothing(t *testing.T) {
 			var stdout, stderr, gotOut, gotErr bytes.Buffer
 			direct.Stdout, direct.Stderr = &stdout, &stderr
 			_ = direct.Run() // the exit status is compared
-			code, err := Proxy(entry, ProxyOptions{In: strings.NewReader(requests), Out: &gotOut, Err: &gotErr})
+			// A client keeps stdin open until it has what it asked for.
+			out := &awaited{Writer: &gotOut, left: stdout.Len(), all: make(chan struct{})}
+			in := &heldOpen{Reader: strings.NewReader(requests), until: out.all}
+			code, err := Proxy(entry, ProxyOptions{In: in, Out: out, Err: &gotErr})
 			if err != nil || code != direct.ProcessState.ExitCode() {
 				t.Errorf("ended with %d, %v; want %d", code, err, direct.ProcessState.ExitCode())
 			}
@@ -294,6 +297,38 @@ func TestProxyChangesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// awaited closes all when left bytes were written.
+type awaited struct {
+	io.Writer
+	left int
+	all  chan struct{}
+}
+
+func (a *awaited) Write(b []byte) (int, error) {
+	before := a.left
+	if a.left -= len(b); a.left <= 0 && before > 0 {
+		close(a.all)
+	}
+	return a.Writer.Write(b)
+}
+
+// heldOpen is a reader that ends only when until is closed, or after a minute.
+type heldOpen struct {
+	io.Reader
+	until <-chan struct{}
+}
+
+func (h *heldOpen) Read(b []byte) (int, error) {
+	n, err := h.Reader.Read(b)
+	if err != nil {
+		select {
+		case <-h.until:
+		case <-time.After(time.Minute):
+		}
+	}
+	return n, err
 }
 
 // passed is what a client reads of a stdout that comes in chunks of the given size,
