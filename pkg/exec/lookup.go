@@ -187,14 +187,26 @@ func (d *document) index(value any) {
 
 // names returns the names of all properties that any branch of schema knows, sorted.
 func (d *document) names(schema any) []string {
+	return slices.Sorted(maps.Keys(d.nameSet(schema)))
+}
+
+// nameSet is names as a set. A name that a schema only requires is known as well
+// (NORM-1).
+func (d *document) nameSet(schema any) map[string]bool {
 	known := make(map[string]bool)
 	for _, part := range d.branches(schema) {
 		properties, _ := part["properties"].(map[string]any)
 		for name := range properties {
 			known[name] = true
 		}
+		required, _ := part["required"].([]any)
+		for _, entry := range required {
+			if name, ok := entry.(string); ok {
+				known[name] = true
+			}
+		}
 	}
-	return slices.Sorted(maps.Keys(known))
+	return known
 }
 
 // property returns the schema of one property: what all facets say together, or,
@@ -302,10 +314,12 @@ func (d *document) at(path []string) (any, bool) {
 // required returns the names that every value of schema must have, in order.
 func (d *document) required(schema any) []string {
 	var names []string
+	seen := make(map[string]bool)
 	for _, part := range d.facets(schema) {
 		list, _ := part["required"].([]any)
 		for _, entry := range list {
-			if name, ok := entry.(string); ok && !slices.Contains(names, name) {
+			if name, ok := entry.(string); ok && !seen[name] {
+				seen[name] = true
 				names = append(names, name)
 			}
 		}

@@ -96,8 +96,11 @@ func collisions(given []rawjson.Member, names *naming) []Problem {
 // naming decides what a tool calls a parameter.
 type naming struct {
 	tool *Tool
-	// known are the names in the schema, sorted.
-	known []string
+	// known are the names in the schema.
+	known map[string]bool
+	// spellings are the same by what they have in common with their other
+	// spellings (see loose); built when first needed.
+	spellings map[string][]string
 	// patterned says that a name is known by a pattern.
 	patterned func(name string) bool
 	// guess says that unknown names may be converted to camelCase.
@@ -110,7 +113,7 @@ func documentNaming(tool *Tool, schema *document) *naming {
 	parts := schema.branches(schema.root)
 	names := &naming{
 		tool:  tool,
-		known: schema.names(schema.root),
+		known: schema.nameSet(schema.root),
 		guess: true,
 		patterned: func(name string) bool {
 			return slices.ContainsFunc(parts, func(part map[string]any) bool {
@@ -118,7 +121,7 @@ func documentNaming(tool *Tool, schema *document) *naming {
 			})
 		},
 	}
-	for _, name := range names.known {
+	for name := range names.known {
 		if strings.Contains(strings.Trim(name, "_"), "_") {
 			names.guess = false
 		}
@@ -142,7 +145,7 @@ func (n *naming) target(name string) string {
 	}
 	// A leading underscore is a mark of its own (_meta), not a space between words.
 	if n.tool.KeepNames || !strings.Contains(strings.Trim(name, "_"), "_") ||
-		slices.Contains(n.known, name) || n.patterned(name) {
+		n.known[name] || n.patterned(name) {
 		return name
 	}
 	if to, ok := n.spelling(name); ok {
@@ -158,21 +161,24 @@ func (n *naming) target(name string) string {
 // capitals only: deviceID for device_id.
 func (n *naming) spelling(name string) (string, bool) {
 	camel := camelCase(name)
-	if slices.Contains(n.known, camel) {
+	if n.known[camel] {
 		return camel, true
 	}
-	joined := strings.ReplaceAll(name, "_", "")
-	var found []string
-	for _, known := range n.known {
-		if strings.EqualFold(joined, strings.ReplaceAll(known, "_", "")) {
-			found = append(found, known)
+	if n.spellings == nil {
+		n.spellings = make(map[string][]string, len(n.known))
+		for known := range n.known {
+			n.spellings[loose(known)] = append(n.spellings[loose(known)], known)
 		}
 	}
+	found := n.spellings[loose(name)]
 	if len(found) != 1 {
 		return "", false
 	}
 	return found[0], true
 }
+
+// loose is a name without underscores and capitals.
+func loose(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 // camelCase joins the words of a snake_case name: new_parameter_name becomes
 // newParameterName, API_KEY becomes apiKey. Underscores around it stay.

@@ -28,6 +28,7 @@ func TestNormalize(t *testing.T) {
 		{"capitals that could be two names", "NORM-1", `{"properties":{"deviceID":{},"DeviceId":{},"other_name":{}}}`, `{"device_id":1}`, `{"device_id":1}`},
 		{"known by a reference", "NORM-1", `{"$ref":"#/$defs/o","$defs":{"o":{"properties":{"deviceName":{}}}}}`, `{"device_name":1}`, `{"deviceName":1}`},
 		{"known by a pattern", "NORM-1", `{"properties":{"a":{}},"patternProperties":{"^x_":{}}}`, `{"x_y":1}`, `{"x_y":1}`},
+		{"known by a list of what is required", "NORM-1", `{"properties":{"fooBar":{}},"required":["fooBar","x_y"]}`, `{"x_y":1}`, `{"x_y":1}`},
 		{"a static mapping", "NORM-2", "", `{"device_name":"Switch One","command":"on"}`, `{"deviceName":"Switch One","action":"on"}`},
 		{"a static mapping wins over a known name", "NORM-2", `{"properties":{"command":{},"action":{}}}`, `{"command":"on"}`, `{"action":"on"}`},
 		{"unknown names become camelCase", "NORM-3", "", `{"new_parameter_name":1}`, `{"newParameterName":1}`},
