@@ -137,6 +137,8 @@ func TestParseArgsRefused(t *testing.T) {
 		{[]string{"i=5."}, `'i' must be integer; got "5."`},
 		{[]string{"i=1.5"}, `'i' must be integer; got "1.5"`},
 		{[]string{"i=+5"}, `'i' must be integer`},
+		{[]string{`any={"a":1,"a":2}`}, `'any' must be JSON; got {"a":1,"a":2} (duplicate keys`},
+		{[]string{`sl=[{"a":1,"a":2}]`}, `'sl' must be JSON; got [{"a":1,"a":2}] (duplicate keys`},
 		{[]string{"i=0x10"}, `'i' must be integer`},
 		{[]string{"i= 5"}, `'i' must be integer; got " 5"`},
 		{[]string{"i=012"}, `'i' must be integer`},

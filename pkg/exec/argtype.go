@@ -81,7 +81,7 @@ func (p *argParser) typed(s *setting, a argument, schema any) (json.RawMessage, 
 		}
 		return rawjson.Quote(string(a.text)), true
 	case allowed.has(kindString):
-		return p.asUnion(a, schema, allowed), true
+		return p.asUnion(s, a, schema, allowed)
 	default:
 		return p.asKind(s, a, schema, allowed)
 	}
@@ -96,28 +96,36 @@ func orValue(origin string) string {
 
 // asUnion reads JSON where the text is some of a kind that the schema allows, and
 // takes it as text else. So nothing that was meant as text is lost, and the
-// spelling k:=JSON is there for text that looks like something else.
-func (p *argParser) asUnion(a argument, schema any, allowed kinds) json.RawMessage {
+// spelling k:=JSON is there for text that looks like something else. An object or
+// array that no two programs read alike (a name twice) is refused, as k:=JSON does:
+// it was not meant as text.
+func (p *argParser) asUnion(s *setting, a argument, schema any, allowed kinds) (json.RawMessage, bool) {
 	text := json.RawMessage(a.text)
 	if !a.literal {
 		text = bytes.TrimSpace(trimBOM(text))
 	}
 	asText := rawjson.Quote(string(a.text))
-	if checkJSON(text) != nil || len(bytes.TrimSpace(text)) != len(text) {
-		return asText
+	if len(text) == 0 || len(bytes.TrimSpace(text)) != len(text) || !json.Valid(text) {
+		return asText, true
+	}
+	if checkJSON(text) != nil {
+		if text[0] == '{' && allowed.has(kindObject) || text[0] == '[' && allowed.has(kindArray) {
+			return p.asJSON(s, a, "JSON")
+		}
+		return asText, true
 	}
 	value, err := decode(text)
 	if err != nil || !allowed.has(kindOf(value)) {
-		return asText
+		return asText, true
 	}
 	// enum: [1, "2"]: the text 2 is the listed one, the number is not.
 	if values, ok := p.schema.options(schema); ok {
 		listed := optionTexts(values)
 		if !slices.Contains(listed, string(text)) && slices.Contains(listed, string(asText)) {
-			return asText
+			return asText, true
 		}
 	}
-	return text
+	return text, true
 }
 
 // asKind reads a value of kinds that are not text.

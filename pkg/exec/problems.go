@@ -176,7 +176,12 @@ func (r *report) sorted() []Problem {
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
 
 // path writes a location in the arguments as a person would: options.mode, items[2].
+// A name that is the whole location may have dots and spaces: that is how it is
+// given on the command line too.
 func (r *report) path(location []string) string {
+	if len(location) == 1 && location[0] != "" && !strings.ContainsAny(location[0], "[]\"'") {
+		return location[0]
+	}
 	var path strings.Builder
 	value := r.value
 	for _, token := range location {

@@ -90,7 +90,9 @@ func TestCheckProblems(t *testing.T) {
 		{"nested paths", `{"properties":{"o":{"properties":{"m":{"type":"boolean"}},"required":["k"]},"items":{"items":{"properties":{"name":{"type":"string"}}}}}}`, `{"o":{"m":1},"items":[{},{},{"name":2}]}`, []string{
 			"missing 'o.k'", "'items[2].name' must be string; got 2", "'o.m' must be boolean; got 1",
 		}},
-		{"odd names in paths", `{"properties":{"a.b":{"type":"string"}}}`, `{"a.b":1}`, []string{`'["a.b"]' must be string; got 1`}},
+		{"odd names in paths", `{"properties":{"o":{"properties":{"a.b":{"type":"string"}}},"a.b":{"type":"string"}}}`, `{"o":{"a.b":1},"a.b":1}`, []string{
+			"'a.b' must be string; got 1", `'o["a.b"]' must be string; got 1`,
+		}},
 		{"references", `{"$defs":{"id":{"$anchor":"id","type":"string"}},"properties":{"a":{"$ref":"#/$defs/id"},"b":{"$ref":"#id"}}}`, `{"a":1,"b":2}`, []string{
 			"'a' must be string; got 1", "'b' must be string; got 2",
 		}},
@@ -168,6 +170,7 @@ func TestUnknownParameters(t *testing.T) {
 		{"abbreviated", lightSchema, `{"deviceName":"a","action":"on","lvl":5}`, []string{"unknown parameter 'lvl' (did you mean 'level'?)"}},
 		{"misspelt", lightSchema, `{"deviceName":"a","action":"on","lebel":5}`, []string{"unknown parameter 'lebel' (did you mean 'level'?)"}},
 		{"nothing near", lightSchema, `{"deviceName":"a","action":"on","zzz":5}`, []string{"unknown parameter 'zzz' (known: action, deviceName, level)"}},
+		{"below a string", `{"properties":{"s":{"type":"string"}}}`, `{"s.foo":1}`, []string{"unknown parameter 's.foo' (known: s)"}},
 		{"closed", `{"properties":{"a":{}},"additionalProperties":false}`, `{"b":1}`, []string{"unknown parameter 'b' (known: a)"}},
 		{"closed without names", `{"type":"object","additionalProperties":false}`, `{"b":1}`, []string{"unknown parameter 'b'"}},
 		{"unevaluated", `{"properties":{"ab":{}},"unevaluatedProperties":false}`, `{"abc":1}`, []string{"unknown parameter 'abc' (did you mean 'ab'?)"}},
