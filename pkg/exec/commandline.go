@@ -8,24 +8,29 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
 )
 
 // CommandLine returns the toolx command that calls tool with arguments, a JSON
-// object, quoted for a POSIX shell. ParseArgs makes the same object of it: text
+// object, quoted to be pasted into a shell (see pasteQuote). ParseArgs makes the same object of it: text
 // and numbers go as --arg k=v where the schema reads them back as what they are,
 // all else as --arg k:=JSON, and what no single argument can say as --args.
 // The command line of a server that no config knows stands behind "--".
 func CommandLine(tool *Tool, arguments json.RawMessage) string {
 	words := callWords(tool, arguments)
 	if len(tool.Launch) > 0 {
-		words = append(words, "--", ShellLine(tool.Launch...))
+		words = append(words, "--")
+		for _, word := range tool.Launch {
+			words = append(words, pasteQuote(word))
+		}
 	}
 	return strings.Join(words, " ")
 }
 
-// ShellLine joins words to a line that a POSIX shell cuts into the same words again.
+// ShellLine joins words to a line that any POSIX shell cuts into the same words
+// again, in a script: control characters stand in it as they are.
 func ShellLine(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -36,11 +41,11 @@ func ShellLine(words ...string) string {
 
 // callWords are the words of the call itself.
 func callWords(tool *Tool, arguments json.RawMessage) []string {
-	words := []string{"toolx", "call", shellQuote(tool.Name)}
+	words := []string{"toolx", "call", pasteQuote(tool.Name)}
 	list, ok := rawjson.Members(arguments)
 	if !ok || checkJSON(arguments) != nil {
 		if len(bytes.TrimSpace(arguments)) > 0 {
-			words = append(words, "--args", shellQuote(string(arguments)))
+			words = append(words, "--args", pasteQuote(string(arguments)))
 		}
 		return words
 	}
@@ -160,6 +165,34 @@ func shellQuote(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// pasteQuote quotes a word as shellQuote does, and as $'…' where it holds what a
+// terminal acts on or does not show: typed or pasted, such characters would not
+// reach the shell. bash, zsh, ksh and POSIX.1-2024 read that form; the bytes are in
+// octal, since hexadecimal escapes have no common end.
+func pasteQuote(word string) string {
+	if printable(word) {
+		return shellQuote(word)
+	}
+	var out strings.Builder
+	out.WriteString("$'")
+	for rest := word; rest != ""; {
+		char, size := utf8.DecodeRuneInString(rest)
+		switch {
+		case char == '\'' || char == '\\':
+			out.WriteString(`\` + rest[:size])
+		case unicode.IsPrint(char) && char != unicode.ReplacementChar:
+			out.WriteString(rest[:size])
+		default:
+			for _, octet := range []byte(rest[:size]) {
+				fmt.Fprintf(&out, `\%03o`, octet)
+			}
+		}
+		rest = rest[size:]
+	}
+	out.WriteByte('\'')
+	return out.String()
 }
 
 // maxHint is the length in bytes beyond which a hint leaves out what was given:

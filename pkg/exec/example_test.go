@@ -175,6 +175,31 @@ func TestCommandLineRoundTrip(t *testing.T) {
 	}
 }
 
+// Words that cannot be typed are spelled out, and bash reads them back.
+func TestCommandLineOfUnprintableNames(t *testing.T) {
+	words := []string{
+		"server__esc\x1b[31m", "new\nline", "tab\tand 'quotes' and \\slashes", "bidi\u202e1", "\xff\xfe7", "é and \x07", "\ufffd",
+	}
+	for _, word := range words {
+		tool := &Tool{Name: word, Launch: []string{word, "plain word"}}
+		line := CommandLine(tool, nil)
+		if !printable(line) {
+			t.Errorf("%q cannot be pasted", line)
+		}
+		bash, err := osexec.LookPath("bash")
+		if err != nil {
+			continue
+		}
+		out, err := osexec.Command(bash, "-c", `printf '%s\0' `+line).Output()
+		if want := strings.Join([]string{"toolx", "call", word, "--", word, "plain word", ""}, "\x00"); err != nil || string(out) != want {
+			t.Errorf("%s\nbecame %q, %v", line, out, err)
+		}
+	}
+	if got, want := CommandLine(&Tool{Name: words[0]}, nil), `toolx call $'server__esc\033[31m'`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func FuzzCommandLine(f *testing.F) {
 	f.Add(`{"s":"5","any":"null","tags":["a"],"x.y":"@","a=b":1}`)
 	f.Add(`{"o":{"a":"\u0000"},"o.a":2,"ns":"null","mixed":"2","device_name":"1"}`)
