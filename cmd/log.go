@@ -20,10 +20,19 @@ import (
 // and text from servers is made safe before it is written.
 func newLogger(out io.Writer, screen render.Screen, flags globalFlags, masker *mask.Masker) *slog.Logger {
 	if flags.logFormat == "json" {
+		if screen.TTY {
+			out = safeJSON{out}
+		}
 		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: flags.level(), ReplaceAttr: masker.Attr}))
 	}
 	return slog.New(&textHandler{out: out, screen: screen, level: flags.level(), mask: masker})
 }
+
+// safeJSON writes JSON for a terminal: what a terminal could obey, and text that
+// hides, as \u escapes.
+type safeJSON struct{ out io.Writer }
+
+func (s safeJSON) Write(p []byte) (int, error) { return len(p), render.EscapeJSON(s.out, p) }
 
 // textHandler writes log records for people: "warning: text key=value", without
 // the times and quotes that slog's own text form has.

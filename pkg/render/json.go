@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// escapedJSON writes JSON for a terminal: what Safe would show is written as \uXXXX
+// EscapeJSON writes JSON for a terminal: what Safe would show is written as \uXXXX
 // inside strings, so that it is still the same JSON.
-func escapedJSON(out io.Writer, text []byte) error {
+func EscapeJSON(out io.Writer, text []byte) error {
 	done := 0
 	for at := 0; at < len(text); {
 		if b := text[at]; b < utf8.RuneSelf && b != 0x7f {

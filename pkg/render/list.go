@@ -220,7 +220,7 @@ func (w *listWriter) json(text json.RawMessage) {
 	switch {
 	case w.err != nil:
 	case w.screen.TTY:
-		w.err = escapedJSON(w.out, text)
+		w.err = EscapeJSON(w.out, text)
 	default:
 		_, w.err = w.out.Write(text)
 	}

@@ -99,7 +99,7 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 // jsonLine writes JSON as it is and ends the line.
 func jsonLine(out *bufio.Writer, text []byte, screen Screen) error {
 	if screen.TTY {
-		if err := escapedJSON(out, text); err != nil {
+		if err := EscapeJSON(out, text); err != nil {
 			return err
 		}
 	} else if _, err := out.Write(text); err != nil {

@@ -107,6 +107,9 @@ func (f *Failure) Details() []string {
 		details = append(details, "cwd      "+f.Cwd)
 	}
 	ending := string(f.Ending)
+	if f.Ending == EndingRefused || f.Ending == EndingMalformed {
+		ending += " " + f.Waiting
+	}
 	if f.How != "" {
 		ending = f.How
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -45,7 +46,9 @@ type Options struct {
 type Pool struct {
 	options Options
 	order   []string
-	entries map[string]*entry
+	// disabled are the servers that the config switches off.
+	disabled []string
+	entries  map[string]*entry
 }
 
 // entry is one server and its session, once it was asked for.
@@ -70,6 +73,7 @@ func NewPool(list []*config.Server, options Options) *Pool {
 	p := &Pool{options: options, entries: make(map[string]*entry)}
 	for _, server := range list {
 		if server.Disabled {
+			p.disabled = append(p.disabled, server.Name)
 			continue
 		}
 		p.order = append(p.order, server.Name)
@@ -168,6 +172,12 @@ func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 // might have had the tool.
 func (p *Pool) Need(ctx context.Context, tool string) error {
 	registry := p.options.Registry
+	if server := exec.ServerOf(tool, p.disabled); server != "" && exec.ServerOf(tool, p.order) == "" {
+		return &exec.UsageError{
+			Message: fmt.Sprintf("server '%s' is disabled in the config", server),
+			Fix:     "remove disabled there, or give the server's command behind --",
+		}
+	}
 	if server := exec.ServerOf(tool, p.order); server != "" {
 		return p.needFrom(ctx, server, tool)
 	}
@@ -183,7 +193,7 @@ func (p *Pool) Need(ctx context.Context, tool string) error {
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.tried }); err != nil {
 		return err
 	}
-	if _, err := registry.Find(tool); err == nil || !unknown(err) {
+	if _, err := registry.Find(tool); err == nil || !unknown(err) || namesNoServer(err) {
 		return err
 	}
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.done }); err != nil {
@@ -199,6 +209,14 @@ func (p *Pool) Need(ctx context.Context, tool string) error {
 		}
 	}
 	return err
+}
+
+// namesNoServer says whether err is about a qualified name whose server does not
+// exist (ROUTE-2). A tool's own name may look like one, so the servers were asked;
+// those that are being tried again are not waited for.
+func namesNoServer(err error) bool {
+	var missing *exec.NotFoundError
+	return errors.As(err, &missing) && missing.UnknownServer != ""
 }
 
 // needFrom opens one server and looks for the tool then.
