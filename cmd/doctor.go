@@ -151,7 +151,7 @@ func (o *doctorOptions) chooseFormat(formats map[render.DoctorFormat]*bool) erro
 
 // check refuses values that cannot be meant.
 func (o *doctorOptions) check() error {
-	if err := oneOf("--fail-on", o.failOn, "error", "warn", "info", "never"); err != nil {
+	if err := oneOf("--fail-on", o.failOn, "error", "warn", "warning", "info", "never"); err != nil {
 		return err
 	}
 	if o.repeat < 0 {
@@ -193,7 +193,7 @@ func (o *doctorOptions) severity() doctor.Severity {
 	switch o.failOn {
 	case "never":
 		return ""
-	case "warn":
+	case "warn": // --log-level has that word
 		return doctor.Warning
 	}
 	return doctor.Severity(o.failOn)
