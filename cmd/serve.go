@@ -1,20 +1,18 @@
 package cmd
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"log"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers"
 )
 
 // serveOptions say what is served.
@@ -53,7 +51,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	if o.file != "" {
 		app.flags.config = append(app.flags.config, o.file)
 	}
-	stdout := &lockedWriter{out: app.Console.Out}
+	stdout := &answerWriter{out: app.Console.Out}
 	crashes := &stage{stdout: stdout, stderr: app.live, exit: make(chan int, 1)}
 	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: crashes})
 	if err != nil {
@@ -67,19 +65,14 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	for _, tool := range served {
 		mcpServer.AddTool(definitionOf(tool), handlerOf(box.executor, tool))
 	}
-	stdio := server.NewStdioServer(mcpServer)
-	stdio.SetErrorLogger(log.New(app.live, "", 0))
+	limit := cmp.Or(box.config.Defaults.MaxMessage, servers.DefaultMaxMessage)
+	client := newStdioClient(mcpServer, stdout, limit, func(text string) { app.log.Warn(text) })
 	ended := make(chan error, 1)
-	open := newOpenRequests()
-	stdin := &requestReader{ctx: ctx, lines: bufio.NewReader(app.Console.In), open: open}
-	go func() { ended <- stdio.Listen(ctx, stdin, answerWriter{stdout, open}) }()
+	go func() { ended <- client.serve(ctx, app.Console.In) }()
 	select {
 	case code := <-crashes.exit:
 		return &exitStatus{code}
 	case err := <-ended:
-		if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
-			return nil
-		}
 		return err
 	}
 }
@@ -127,18 +120,6 @@ func replyOf(result *exec.Result) (*mcp.CallToolResult, error) {
 		reply.StructuredContent, reply.RawStructuredContent = nil, nil
 	}
 	return reply, nil
-}
-
-// lockedWriter keeps the lines of several writers whole.
-type lockedWriter struct {
-	mu  sync.Mutex
-	out io.Writer
-}
-
-func (w *lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.out.Write(p)
 }
 
 // stage is the process on which mocks rehearse failure.

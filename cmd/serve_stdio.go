@@ -1,0 +1,356 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"toolx/pkg/exec"
+)
+
+const (
+	// drainTime bounds how long serve waits for open calls once standard input has
+	// ended. A client that closes it wants the server to go.
+	drainTime = time.Second
+	// maxOpenCalls is how many calls may run at once; one more is refused.
+	maxOpenCalls = 1000
+	// maxUnread is how many answers, besides those of calls, wait for a client that
+	// does not read before toolx reads no more from it either.
+	maxUnread = 1000
+	// maxErrorText is the length in bytes at which the words of an error are cut:
+	// they name what the client sent, however long that is.
+	maxErrorText = 300
+)
+
+// stdioClient is the client of toolx serve, on the other side of the standard
+// streams. The SDK's server for these has a fixed number of workers, and reads
+// nothing while they and their queue are full: silent calls would hold back other
+// calls, pings and cancellations. Here each call has a goroutine of its own, and
+// everything else, which takes no time, is answered in the order in which it came.
+type stdioClient struct {
+	server *server.MCPServer
+	out    *answerWriter
+	limit  int64 // of a message, in bytes
+	warn   func(text string)
+
+	session *stdioSession
+	outbox  chan []byte    // answers other than those of calls
+	pending sync.WaitGroup // answers that are not written yet
+	broken  chan error     // the first failure to write
+
+	mu      sync.Mutex
+	open    map[string]*openCall // by the id as it is written
+	running int                  // calls, those that were cancelled included
+}
+
+// openCall is a call that is not answered.
+type openCall struct {
+	cancel    context.CancelFunc
+	cancelled bool // by the client, which wants no answer
+}
+
+func newStdioClient(mcpServer *server.MCPServer, out *answerWriter, limit int64, warn func(string)) *stdioClient {
+	return &stdioClient{
+		server:  mcpServer,
+		out:     out,
+		limit:   limit,
+		warn:    warn,
+		session: &stdioSession{notices: make(chan mcp.JSONRPCNotification, 1)},
+		outbox:  make(chan []byte, maxUnread),
+		broken:  make(chan error, 1),
+		open:    make(map[string]*openCall),
+	}
+}
+
+// serve answers what comes on in until that or ctx ends, or no answer can be
+// written. What is open then has drainTime to be answered.
+func (c *stdioClient) serve(ctx context.Context, in io.Reader) error {
+	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	go c.empty(lasting)
+	ctx, giveUp := context.WithCancel(c.server.WithContext(ctx, c.session))
+	defer giveUp()
+	lines, ended := make(chan requestLine), make(chan error, 1)
+	go func() { ended <- readRequests(ctx, in, c.limit, lines) }()
+	for {
+		select {
+		case line := <-lines:
+			c.take(ctx, line)
+		case err := <-ended:
+			return errors.Join(err, c.drain(giveUp))
+		case err := <-c.broken:
+			return err
+		case <-ctx.Done():
+			return c.drain(giveUp)
+		}
+	}
+}
+
+// take begins to answer one line.
+func (c *stdioClient) take(ctx context.Context, line requestLine) {
+	if line.tooLong > 0 {
+		c.refuseTooLong(ctx, line)
+		return
+	}
+	var head struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params struct {
+			RequestID json.RawMessage `json:"requestId"`
+		} `json:"params"`
+	}
+	// What is no message leaves this empty, and the SDK says what is wrong with it.
+	_ = json.Unmarshal(line.bytes, &head)
+	asks := len(head.ID) > 0 && string(head.ID) != "null"
+	switch {
+	case head.Method == string(mcp.MethodNotificationCancelled):
+		c.cancelCall(string(head.Params.RequestID))
+	case asks && head.Method == string(mcp.MethodToolsCall):
+		c.beginCall(ctx, head.ID, line.bytes)
+	default:
+		answer := c.handle(ctx, head.ID, line.bytes)
+		c.tellNotices(ctx)
+		c.post(ctx, answer)
+	}
+}
+
+func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
+	size, limit := exec.Bytes(line.tooLong), exec.Bytes(c.limit)
+	c.warn(fmt.Sprintf("the client sent a message of %s, over the limit of %s: it was not read (maxMessage under defaults in the config)", size, limit))
+	c.post(ctx, errorAnswer(line.id, mcp.INVALID_REQUEST, fmt.Sprintf("a message of %s is larger than the limit of %s", size, limit)))
+}
+
+// beginCall runs a call beside everything else.
+func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message []byte) {
+	callCtx, cancel := context.WithCancel(ctx)
+	call := &openCall{cancel: cancel}
+	if !c.admit(string(id), call) {
+		cancel()
+		text := fmt.Sprintf("%d calls are open: wait for one to end, or cancel one", maxOpenCalls)
+		c.post(ctx, errorAnswer(id, mcp.INTERNAL_ERROR, text))
+		return
+	}
+	c.pending.Go(func() {
+		defer cancel()
+		answer := c.handle(callCtx, id, message)
+		if c.endCall(string(id), call) && answer != nil {
+			c.write(encodeAnswer(answer))
+		}
+	})
+}
+
+// admit notes a call, unless there are too many.
+func (c *stdioClient) admit(id string, call *openCall) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running >= maxOpenCalls {
+		return false
+	}
+	c.open[id] = call
+	c.running++
+	return true
+}
+
+// endCall says whether the client still waits for the answer.
+func (c *stdioClient) endCall(id string, call *openCall) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running--
+	if c.open[id] == call { // else the client has used its id again
+		delete(c.open, id)
+	}
+	return !call.cancelled
+}
+
+// cancelCall gives a call up. MCP wants no answer to it then (cancellation,
+// "Behavior Requirements").
+func (c *stdioClient) cancelCall(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call := c.open[id]; call != nil {
+		call.cancelled = true
+		call.cancel()
+		delete(c.open, id)
+	}
+}
+
+// handle lets the SDK answer a message; nil is no answer. The id is given back as
+// it was written: the SDK reads numbers as floats, and loses digits.
+func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []byte) (answer mcp.JSONRPCMessage) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			c.warn(fmt.Sprintf("a message of the client could not be handled: %v", cause))
+			if answer = nil; id != nil {
+				answer = errorAnswer(id, mcp.INTERNAL_ERROR, "toolx failed inside")
+			}
+		}
+	}()
+	switch answer := c.server.HandleMessage(ctx, message).(type) {
+	case mcp.JSONRPCError:
+		if !answer.ID.IsNil() {
+			answer.ID = mcp.NewRequestId(id)
+		}
+		answer.Error.Message = shorten(answer.Error.Message, maxErrorText)
+		return answer
+	case mcp.JSONRPCResponse:
+		answer.ID = mcp.NewRequestId(id)
+		return answer
+	default:
+		return answer
+	}
+}
+
+// errorAnswer is a JSON-RPC error; id is nil where it answers no request.
+func errorAnswer(id json.RawMessage, code int, text string) mcp.JSONRPCError {
+	answer := mcp.JSONRPCError{JSONRPC: mcp.JSONRPC_VERSION, Error: mcp.NewJSONRPCErrorDetails(code, text, nil)}
+	if id != nil {
+		answer.ID = mcp.NewRequestId(id)
+	}
+	return answer
+}
+
+// encodeAnswer makes a line of an answer. The SDK gives an error that answers no
+// request a null id, as JSON-RPC has it; MCP has no null ids, and leaves it out
+// (2025-11-25 and later, JSONRPCErrorResponse).
+func encodeAnswer(answer any) []byte {
+	line, err := json.Marshal(answer)
+	if err != nil { // values that were read from JSON always marshal
+		line, _ = json.Marshal(errorAnswer(nil, mcp.INTERNAL_ERROR, err.Error()))
+	}
+	const orphan = `{"jsonrpc":"2.0","id":null,`
+	if rest, is := bytes.CutPrefix(line, []byte(orphan)); is {
+		line = append([]byte(`{"jsonrpc":"2.0",`), rest...)
+	}
+	return append(line, '\n')
+}
+
+// post puts an answer into the outbox.
+func (c *stdioClient) post(ctx context.Context, answer any) {
+	if answer == nil {
+		return
+	}
+	c.pending.Add(1)
+	select {
+	case c.outbox <- encodeAnswer(answer):
+	case <-ctx.Done():
+		c.pending.Done()
+	}
+}
+
+// tellNotices posts what the SDK has sent to the session meanwhile.
+func (c *stdioClient) tellNotices(ctx context.Context) {
+	for {
+		select {
+		case notice := <-c.session.notices:
+			c.post(ctx, notice)
+		default:
+			return
+		}
+	}
+}
+
+// empty writes what is in the outbox, until ctx ends.
+func (c *stdioClient) empty(ctx context.Context) {
+	for {
+		select {
+		case line := <-c.outbox:
+			c.write(line)
+			c.pending.Done()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *stdioClient) write(line []byte) {
+	if _, err := c.out.Write(line); err != nil {
+		select {
+		case c.broken <- err:
+		default:
+		}
+	}
+}
+
+// drain returns when all is answered. After drainTime the calls that are still
+// open are given up, and after another one without a byte written, so are their
+// answers: the client does not read them. The error is that of writing.
+func (c *stdioClient) drain(giveUp context.CancelFunc) error {
+	answered := make(chan struct{})
+	go func() {
+		c.pending.Wait()
+		close(answered)
+	}()
+	ticks := time.NewTicker(drainTime)
+	defer ticks.Stop()
+	for before := int64(-1); ; {
+		select {
+		case <-answered:
+			select {
+			case err := <-c.broken:
+				return err
+			default:
+				return nil
+			}
+		case err := <-c.broken:
+			return err
+		case <-ticks.C:
+		}
+		written := c.out.written.Load()
+		if written == before {
+			return nil
+		}
+		giveUp()
+		before = written
+	}
+}
+
+// stdioSession is what the SDK knows of the client. Nothing in serve notifies by
+// itself; the SDK does while it answers subscriptions/listen.
+type stdioSession struct {
+	initialized atomic.Bool
+	notices     chan mcp.JSONRPCNotification
+}
+
+// SessionID implements server.ClientSession, as the methods below do.
+func (s *stdioSession) SessionID() string { return "stdio" }
+
+func (s *stdioSession) Initialize()       { s.initialized.Store(true) }
+func (s *stdioSession) Initialized() bool { return s.initialized.Load() }
+
+func (s *stdioSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notices }
+
+// answerWriter is standard output: it keeps the lines of several writers whole, and
+// counts what has gone out.
+type answerWriter struct {
+	written atomic.Int64
+
+	mu  sync.Mutex
+	out io.Writer
+}
+
+// Write writes in pieces, so that the count grows while a slow reader reads.
+func (w *answerWriter) Write(line []byte) (int, error) {
+	const piece = 64 << 10
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	done := 0
+	for part := range slices.Chunk(line, piece) {
+		n, err := w.out.Write(part)
+		done += n
+		w.written.Add(int64(n))
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
