@@ -141,17 +141,19 @@ type argument struct {
 // settings reads all arguments, those with one key together.
 func (p *argParser) settings(args []string) ([]*setting, error) {
 	var settings []*setting
+	byKey := make(map[string]*setting)
 	for _, arg := range args {
 		given, err := p.argument(arg)
 		if err != nil {
 			return nil, err
 		}
-		at := slices.IndexFunc(settings, func(s *setting) bool { return s.key == given.key })
-		if at < 0 {
-			at = len(settings)
-			settings = append(settings, p.newSetting(given.key))
+		s := byKey[given.key]
+		if s == nil {
+			s = p.newSetting(given.key)
+			byKey[given.key] = s
+			settings = append(settings, s)
 		}
-		settings[at].given = append(settings[at].given, given)
+		s.given = append(s.given, given)
 	}
 	return settings, nil
 }
@@ -246,30 +248,46 @@ func (p *argParser) nested(schema any, key string, top bool) (path []string, lea
 // others maybe, or by the properties that it lists.
 func (p *argParser) holdsNames(schema any) bool {
 	allowed := p.schema.kinds(schema)
-	return allowed.has(kindObject) && (allowed != anyKind || len(p.schema.names(schema)) > 0)
+	return allowed.has(kindObject) && (allowed != anyKind || len(p.schema.nameSet(schema)) > 0)
 }
 
 // lay puts the settings over the base object.
 func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessage {
 	list, _ := rawjson.Members(base)
 	list = slices.Clone(list)
+	places := placesOf(list)
 	for _, s := range settings {
 		value, ok := p.value(s)
 		if !ok {
 			continue
 		}
 		var problem string
-		if list, problem = set(list, s.path, value); problem != "" {
+		if list, problem = set(list, places, s.path, value); problem != "" {
 			p.problem(Problem{Path: s.key, Reason: ReasonConflict, Expected: "not be given: " + problem})
 		}
 	}
 	return rawjson.Object(list)
 }
 
-// set puts value at path into an object. Objects on the way are made where they
-// are missing; problem says where something else is in the way.
-func set(list []rawjson.Member, path []string, value json.RawMessage) (result []rawjson.Member, problem string) {
-	at := find(list, path[0])
+// placesOf finds members by their names, the first of each.
+func placesOf(list []rawjson.Member) map[string]int {
+	places := make(map[string]int, len(list))
+	for i, m := range list {
+		if _, ok := places[m.Name]; !ok {
+			places[m.Name] = i
+		}
+	}
+	return places
+}
+
+// set puts value at path into an object, whose members places finds. Objects on the
+// way are made where they are missing; problem says where something else is in the
+// way.
+func set(list []rawjson.Member, places map[string]int, path []string, value json.RawMessage) (result []rawjson.Member, problem string) {
+	at, ok := places[path[0]]
+	if !ok {
+		at = -1
+	}
 	if len(path) > 1 {
 		var inner []rawjson.Member
 		if at >= 0 {
@@ -278,7 +296,7 @@ func set(list []rawjson.Member, path []string, value json.RawMessage) (result []
 				return list, fmt.Sprintf("'%s' is %s, not an object", path[0], givenText(list[at].Value))
 			}
 		}
-		if inner, problem = set(slices.Clone(inner), path[1:], value); problem != "" {
+		if inner, problem = set(slices.Clone(inner), placesOf(inner), path[1:], value); problem != "" {
 			return list, problem
 		}
 		value = rawjson.Object(inner)
@@ -287,6 +305,7 @@ func set(list []rawjson.Member, path []string, value json.RawMessage) (result []
 		list[at].Value = value
 		return list, ""
 	}
+	places[path[0]] = len(list)
 	return append(list, rawjson.NewMember(path[0], value)), ""
 }
 

@@ -15,7 +15,8 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 	here := r.path(err.InstanceLocation)
 	var tried []*report
 	for _, cause := range err.Causes {
-		branch := &report{document: r.document, value: r.value, choice: true}
+		branch := newReport(r.document, r.value)
+		branch.choice = true
 		branch.add(cause)
 		branch.problems = branch.sorted()
 		if len(branch.problems) == 0 && len(branch.unknown) > 0 {
@@ -50,9 +51,7 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 func (r *report) take(other *report) {
 	r.problems = append(r.problems, other.problems...)
 	for _, u := range other.unknown {
-		if !slices.ContainsFunc(r.unknown, func(known UnknownParameter) bool { return known.Path == u.Path }) {
-			r.unknown = append(r.unknown, u)
-		}
+		r.takeUnknown(u)
 	}
 }
 
@@ -225,8 +224,10 @@ func oneOfTexts(texts []string) string {
 // unique drops repetitions and keeps the order.
 func unique(texts []string) []string {
 	var kept []string
+	seen := make(map[string]bool)
 	for _, text := range texts {
-		if !slices.Contains(kept, text) {
+		if !seen[text] {
+			seen[text] = true
 			kept = append(kept, text)
 		}
 	}

@@ -220,14 +220,16 @@ func (e *InvalidArgumentsError) Hint() string {
 		wrong[topName(parameter.Path)] = true
 	}
 	var list []rawjson.Member
+	taken := make(map[string]bool)
 	for _, m := range given {
 		name := names.target(m.Name)
-		if find(list, name) < 0 && !wrong[name] {
+		if !taken[name] && !wrong[name] {
+			taken[name] = true
 			list = append(list, rawjson.NewMember(name, m.Value))
 		}
 	}
 	for _, m := range examples {
-		if find(list, m.Name) < 0 {
+		if !taken[m.Name] {
 			list = append(list, m)
 		}
 	}

@@ -121,13 +121,12 @@ type InvalidArgumentsError struct {
 }
 
 func (e *InvalidArgumentsError) Error() string {
-	texts := make([]string, 0, len(e.Problems)+len(e.Unknown))
-	for _, problem := range e.Problems {
+	var texts []string
+	for _, problem := range e.Problems[:min(len(e.Problems), maxNamed)] {
 		texts = append(texts, problem.String())
 	}
-	for _, parameter := range e.Unknown {
-		texts = append(texts, parameter.String())
-	}
+	texts = append(texts, andMore(len(e.Problems), "problems")...)
+	texts = append(texts, unknownTexts(e.Unknown)...)
 	return "Invalid parameters: " + strings.Join(texts, "; ")
 }
 

@@ -24,7 +24,8 @@ var errNoExample = errors.New("no example could be made that fits the schema")
 func Example(schema json.RawMessage) (json.RawMessage, error) {
 	document := newDocument(schema)
 	compiled, err := CompileSchema(schema)
-	if err != nil {
+	broken := err != nil
+	if broken {
 		compiled = unchecked()
 	}
 	var first json.RawMessage
@@ -43,6 +44,10 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 		}
 		if first == nil {
 			first = raw
+		}
+		// Without a judge, one that had to be cut short is none.
+		if broken && maker.left < 0 {
+			continue
 		}
 		if problems, unknown := compiled.Validate(raw); len(problems)+len(unknown) == 0 {
 			return raw, nil
@@ -149,7 +154,7 @@ func (m *exampleMaker) object(parts []map[string]any, depth int) any {
 	for _, part := range parts {
 		list, _ := part["required"].([]any)
 		for _, entry := range list {
-			if name, ok := entry.(string); ok && depth <= exampleDepth {
+			if name, ok := entry.(string); ok && depth <= exampleDepth && m.left >= 0 {
 				m.addProperty(made, whole, name, depth)
 			}
 		}
@@ -238,14 +243,8 @@ func another(value any, i int, d *document, schema any) any {
 // ordered keeps the order in which the schema lists required names: a map loses it.
 func (m *exampleMaker) ordered(value any) any {
 	made, _ := value.(map[string]any)
-	names := m.document.required(m.document.root)
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
 	var list []rawjson.Member
-	for _, name := range names {
+	for _, name := range unique(append(m.document.required(m.document.root), slices.Sorted(maps.Keys(made))...)) {
 		part, ok := made[name]
 		if !ok {
 			continue

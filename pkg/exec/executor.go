@@ -120,9 +120,7 @@ func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, er
 	if len(problems) > 0 {
 		return nil, &InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: prepared.Arguments}
 	}
-	for _, parameter := range unknown {
-		prepared.Warnings = append(prepared.Warnings, parameter.String())
-	}
+	prepared.Warnings = append(prepared.Warnings, unknownTexts(unknown)...)
 	return prepared, nil
 }
 

@@ -324,6 +324,38 @@ func TestUncheckedPatternWarns(t *testing.T) {
 	}
 }
 
+// VAL-2: any number of unknown parameters is passed on, the first of them named.
+// A quadratic step anywhere would keep this test busy for a minute.
+func TestManyUnknownParameters(t *testing.T) {
+	const many = 50_000
+	members := make([]string, many)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"levl_x%06d":1`, i)
+	}
+	arguments := json.RawMessage("{" + strings.Join(members, ",") + "}")
+	for name, schema := range map[string]string{
+		"plain":    `{"properties":{"level":{}}}`,
+		"closed":   `{"properties":{"level":{}},"additionalProperties":false}`,
+		"patterns": `{"properties":{"level":{}},"patternProperties":{"^x-":{}}}`,
+	} {
+		registry := NewRegistry(nil)
+		registry.Register(&Tool{
+			Name: "s__t", Plain: "t", Server: "s", Type: TypeMCP,
+			InputSchema: json.RawMessage(schema), Implementation: reply(`{"content":[]}`),
+		})
+		executor := &Executor{Registry: registry}
+		result := executor.Call(t.Context(), Call{Tool: "t", Arguments: arguments})
+		if want := "and 49980 more unknown parameters"; !result.Success || len(result.Warnings) != maxNamed+1 || result.Warnings[maxNamed] != want {
+			t.Errorf("%s: got %d warnings, %v", name, len(result.Warnings), result.Err)
+		}
+		executor.Defaults.Strict = true
+		result = executor.Call(t.Context(), Call{Tool: "t", Arguments: arguments})
+		if text := result.Err.Error(); !strings.HasSuffix(text, "; and 49980 more problems") || len(HintOf(result.Err)) > maxHint {
+			t.Errorf("%s: got %s", name, shorten(text, 500))
+		}
+	}
+}
+
 // EXEC-14: output is cut at the limit, at a character's border, and says so.
 func TestLargeOutputIsCut(t *testing.T) {
 	executor, _ := lightExecutor(reply(`{"content":[{"type":"text","text":"` + strings.Repeat("é", 100) + `"}]}`))

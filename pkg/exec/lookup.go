@@ -18,6 +18,8 @@ type document struct {
 	root any
 	// anchors maps what a $ref can name other than a JSON pointer: anchors and ids.
 	anchors map[string]any
+	// names that patternProperties stand for; made when first needed.
+	matcher *matcher
 }
 
 // branchLimit bounds how many parts of a schema one question looks at.
@@ -221,7 +223,7 @@ func (d *document) property(schema any, name string) (any, bool) {
 	}
 	var free []any
 	for _, part := range branches {
-		free = append(free, patternProperties(part, name)...)
+		free = append(free, d.patternProperties(part, name)...)
 	}
 	if len(free) == 0 {
 		for _, part := range branches {
@@ -248,11 +250,17 @@ func propertiesNamed(parts []map[string]any, name string) []any {
 }
 
 // patternProperties returns the schemas whose pattern the name matches.
-func patternProperties(part map[string]any, name string) []any {
+func (d *document) patternProperties(part map[string]any, name string) []any {
 	schemas, _ := part["patternProperties"].(map[string]any)
+	if len(schemas) == 0 {
+		return nil
+	}
+	if d.matcher == nil {
+		d.matcher = newMatcher()
+	}
 	var found []any
 	for _, pattern := range slices.Sorted(maps.Keys(schemas)) {
-		if matchPattern(pattern, name) {
+		if d.matcher.match(pattern, name) {
 			found = append(found, schemas[pattern])
 		}
 	}

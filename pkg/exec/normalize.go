@@ -117,7 +117,7 @@ func documentNaming(tool *Tool, schema *document) *naming {
 		guess: true,
 		patterned: func(name string) bool {
 			return slices.ContainsFunc(parts, func(part map[string]any) bool {
-				return len(patternProperties(part, name)) > 0
+				return len(schema.patternProperties(part, name)) > 0
 			})
 		},
 	}

@@ -112,6 +112,31 @@ type ignoredPattern struct{ text string }
 func (p *ignoredPattern) String() string          { return p.text }
 func (p *ignoredPattern) MatchString(string) bool { return true }
 
+// matcher matches names against a document's patterns, each compiled once. One that
+// took too long on a name counts as matched by all that follow.
+type matcher struct {
+	engine   patterns
+	compiled map[string]jsonschema.Regexp
+}
+
+func newMatcher() *matcher {
+	return &matcher{engine: patterns{meter: &meter{}}, compiled: make(map[string]jsonschema.Regexp)}
+}
+
+func (m *matcher) match(pattern, name string) bool {
+	re, ok := m.compiled[pattern]
+	if !ok {
+		re, _ = m.engine.compile(pattern) // it never fails
+		m.compiled[pattern] = re
+	}
+	before := len(m.engine.meter.unmatched)
+	matched := re.MatchString(name)
+	if len(m.engine.meter.unmatched) > before {
+		m.compiled[pattern] = &ignoredPattern{pattern}
+	}
+	return matched
+}
+
 // matchPattern matches one name against one pattern of a schema.
 func matchPattern(pattern, name string) bool {
 	re, err := new(patterns).compile(pattern)

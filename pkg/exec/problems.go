@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -24,10 +25,18 @@ type report struct {
 	choice   bool
 	problems []Problem
 	unknown  []UnknownParameter
+	reported map[string]bool   // the paths of unknown
+	objects  map[string]*names // of addOutside, by their location
+}
+
+// names are those that a schema has for the members of an object.
+type names struct {
+	set    map[string]bool
+	sorted []string
 }
 
 func newReport(document *document, value any) *report {
-	return &report{document: document, value: value}
+	return &report{document: document, value: value, reported: make(map[string]bool), objects: make(map[string]*names)}
 }
 
 // add takes one error with all its causes.
@@ -83,13 +92,16 @@ func (r *report) addLeaf(err *jsonschema.ValidationError) {
 	r.problems = append(r.problems, problem)
 }
 
+// maxDescribed bounds how many missing names of one object are described.
+const maxDescribed = 200
+
 // addMissing adds a problem for each name that an object lacks. because is the
 // parameter that makes them necessary, or empty.
 func (r *report) addMissing(location, names []string, because string) {
 	object, _ := r.document.at(location)
-	for _, name := range names {
+	for i, name := range names {
 		problem := Problem{Path: r.path(append(slices.Clone(location), name)), Reason: ReasonMissing}
-		if schema, ok := r.document.property(object, name); ok {
+		if schema, ok := r.document.property(object, name); ok && i < maxDescribed {
 			problem.Expected = r.document.typeName(schema)
 			problem.Description = r.document.description(schema)
 			if values, ok := r.document.options(schema); ok {
@@ -110,11 +122,10 @@ func (r *report) addMissing(location, names []string, because string) {
 // closed schemas that exclude each other's parameters; servers never mean it.
 func (r *report) addOutside(location []string) {
 	last := len(location) - 1
-	object, _ := r.document.at(location[:last])
-	known := r.document.names(object)
+	known := r.namesIn(location[:last])
 	switch {
-	case !slices.Contains(known, location[last]):
-		r.addUnknownParameter(location, known)
+	case !known.set[location[last]]:
+		r.addUnknownParameter(location, known.sorted)
 	case r.choice:
 		r.problems = append(r.problems, Problem{
 			Path: r.path(location), Reason: ReasonForbidden,
@@ -124,13 +135,39 @@ func (r *report) addOutside(location []string) {
 }
 
 func (r *report) addUnknownParameter(location, known []string) {
-	path := r.path(location)
-	for _, u := range r.unknown {
-		if u.Path == path {
+	r.takeUnknown(UnknownParameter{Path: r.path(location), Known: known, name: location[len(location)-1]})
+}
+
+func (r *report) takeUnknown(u UnknownParameter) {
+	if !r.reported[u.Path] {
+		r.reported[u.Path] = true
+		r.unknown = append(r.unknown, u)
+	}
+}
+
+// namesIn returns the names that the object at a location can have.
+func (r *report) namesIn(location []string) *names {
+	key := strings.Join(location, "\x00")
+	known := r.objects[key]
+	if known == nil {
+		object, _ := r.document.at(location)
+		set := r.document.nameSet(object)
+		known = &names{set: set, sorted: slices.Sorted(maps.Keys(set))}
+		r.objects[key] = known
+	}
+	return known
+}
+
+// suggest finds the nearest names of the first unknown parameters: those that
+// messages name.
+func (r *report) suggest() {
+	left := maxComparisons
+	for i := range r.unknown[:min(len(r.unknown), maxNamed)] {
+		if left -= len(r.unknown[i].Known); left < 0 {
 			return
 		}
+		r.unknown[i].Near = nearest(r.unknown[i].name, r.unknown[i].Known)
 	}
-	r.unknown = append(r.unknown, UnknownParameter{Path: path, Near: nearest(location[len(location)-1], known), Known: known})
 }
 
 // addName adds a name that the schema's propertyNames refuses.
@@ -167,10 +204,13 @@ func (r *report) sorted() []Problem {
 		case missingB:
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.String(), b.String()))
+		if order := cmp.Compare(a.Path, b.Path); order != 0 {
+			return order
+		}
+		return cmp.Compare(a.String(), b.String())
 	})
 	slices.SortFunc(r.unknown, func(a, b UnknownParameter) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(r.problems, func(a, b Problem) bool { return a.String() == b.String() })
+	return slices.CompactFunc(r.problems, func(a, b Problem) bool { return a.Path == b.Path && a.String() == b.String() })
 }
 
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }

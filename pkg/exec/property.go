@@ -37,15 +37,10 @@ type Parameter struct {
 func Parameters(schema json.RawMessage) []Parameter {
 	document := newDocument(schema)
 	required := document.required(document.root)
-	names := slices.Clone(required)
-	for _, name := range append(topNames(schema), document.names(document.root)...) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	names := unique(slices.Concat(required, topNames(schema), document.names(document.root)))
 	parameters := make([]Parameter, len(names))
 	for i, name := range names {
-		parameters[i] = Parameter{Name: name, Required: slices.Contains(required, name)}
+		parameters[i] = Parameter{Name: name, Required: i < len(required)}
 		property, ok := document.property(document.root, name)
 		if !ok {
 			continue

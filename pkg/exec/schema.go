@@ -73,9 +73,9 @@ func (m *meter) giveUp(pattern string) (matched bool) {
 	return !m.deny
 }
 
-// step counts one step; a nil meter does not count.
+// step counts one step; a meter that is nil or was never started does not count.
 func (m *meter) step() {
-	if m == nil {
+	if m == nil || m.deadline.IsZero() {
 		return
 	}
 	m.left--

@@ -6,24 +6,41 @@ import (
 	"strconv"
 )
 
+// unknownTexts are the warnings of unknown parameters, of the first and of how many
+// more there are.
+func unknownTexts(unknown []UnknownParameter) []string {
+	var texts []string
+	for _, parameter := range unknown[:min(len(unknown), maxNamed)] {
+		texts = append(texts, parameter.String())
+	}
+	return append(texts, andMore(len(unknown), "unknown parameters")...)
+}
+
+// Limits of looking for unknown parameters; what is left goes without warnings.
+const (
+	maxUnknownWork = 2_000_000 // names times the schema's parts
+	maxComparisons = 200_000   // of one name with another
+)
+
 // addUnknown reports every name in the arguments that the schema does not know,
 // at any depth (VAL-2).
 func (r *report) addUnknown() {
-	walker := unknownWalker{report: r, shapes: make(map[uintptr]*shape), left: maxSteps}
+	walker := unknownWalker{report: r, shapes: make(map[uintptr]*shape), left: maxUnknownWork, comparisons: maxComparisons}
 	walker.visit(r.document.root, r.value, nil)
 }
 
 // unknownWalker goes through arguments and schema side by side.
 type unknownWalker struct {
-	report *report
-	shapes map[uintptr]*shape
-	left   int // values still to be looked at; the rest goes without warnings
+	report      *report
+	shapes      map[uintptr]*shape
+	left        int // work still to be done
+	comparisons int // names still to be compared
 }
 
 // shape is what a schema knows about the names in an object.
 type shape struct {
 	parts []map[string]any
-	names []string
+	names *names
 	// plain says that the names are all there is: some are listed, maybe none.
 	plain bool
 	// open says that further names are welcome by the schema's own word.
@@ -33,13 +50,14 @@ type shape struct {
 func (w *unknownWalker) shapeOf(schema any) *shape {
 	object, ok := schema.(map[string]any)
 	if !ok {
-		return &shape{}
+		return &shape{names: &names{}}
 	}
 	if known := w.shapes[identity(object)]; known != nil {
 		return known
 	}
 	d := w.report.document
-	found := &shape{parts: d.branches(schema), names: d.names(schema)}
+	set := d.nameSet(schema)
+	found := &shape{parts: d.branches(schema), names: &names{set: set, sorted: slices.Sorted(maps.Keys(set))}}
 	for _, part := range found.parts {
 		if _, ok := part["properties"]; ok {
 			found.plain = true
@@ -57,13 +75,13 @@ func welcomes(part map[string]any, keyword string) bool {
 }
 
 func (w *unknownWalker) visit(schema, value any, path []string) {
-	if w.left--; w.left < 0 {
-		return
-	}
 	switch value := value.(type) {
 	case map[string]any:
 		shape := w.shapeOf(schema)
 		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if w.left -= 1 + len(shape.parts); w.left < 0 {
+				return
+			}
 			below := append(slices.Clone(path), name)
 			w.judge(shape, name, below)
 			if property, ok := w.property(shape, schema, name); ok {
@@ -72,6 +90,9 @@ func (w *unknownWalker) visit(schema, value any, path []string) {
 		}
 	case []any:
 		for i, element := range value {
+			if w.left--; w.left < 0 {
+				return
+			}
 			if !kindOf(element).has(kindObject | kindArray) {
 				continue
 			}
@@ -94,16 +115,21 @@ func (w *unknownWalker) property(shape *shape, schema any, name string) (any, bo
 // welcomes others too, only what looks like a misspelling is worth a warning;
 // where it lists none, nothing is.
 func (w *unknownWalker) judge(shape *shape, name string, path []string) {
-	if !shape.plain || slices.Contains(shape.names, name) {
+	if !shape.plain || shape.names.set[name] {
 		return
 	}
 	for _, part := range shape.parts {
-		if len(patternProperties(part, name)) > 0 {
+		if len(w.report.document.patternProperties(part, name)) > 0 {
 			return
 		}
 	}
-	if shape.open && nearest(name, shape.names) == "" {
+	if shape.open && !w.looksMisspelt(name, shape.names.sorted) {
 		return
 	}
-	w.report.addUnknownParameter(path, shape.names)
+	w.report.addUnknownParameter(path, shape.names.sorted)
+}
+
+func (w *unknownWalker) looksMisspelt(name string, known []string) bool {
+	w.comparisons -= len(known)
+	return w.comparisons >= 0 && nearest(name, known) != ""
 }

@@ -140,10 +140,13 @@ func firstSentence(text string) string {
 type UnknownParameter struct {
 	// Path leads to it, as in Problem.
 	Path string
-	// Near is the known name that it may be a misspelling of, or empty.
+	// Near is the known name that it may be a misspelling of, or empty; found for
+	// the first twenty unknown parameters of a call.
 	Near string
 	// Known are the names that the schema has in that place, sorted.
 	Known []string
+
+	name string // the last part of Path
 }
 
 // String is a warning in one line: "unknown parameter 'lvl' (did you mean 'level'?)".
@@ -164,11 +167,32 @@ func (u UnknownParameter) problem() Problem {
 	return problem
 }
 
+// maxNamed is how many problems, or unknown parameters, one message names.
+const maxNamed = 20
+
+// andMore says how many of so many a message does not name; nothing where it names
+// them all.
+func andMore(count int, what string) []string {
+	if count <= maxNamed {
+		return nil
+	}
+	return []string{fmt.Sprintf("and %d more %s", count-maxNamed, what)}
+}
+
+// maxMisspelt is the length in bytes of names that are worth comparing.
+const maxMisspelt = 100
+
 // nearest returns the name that a misspelt one most likely means, or empty.
 func nearest(name string, known []string) string {
+	if len(name) > maxMisspelt {
+		return ""
+	}
 	// Two letters that changed places are a distance of two in five.
 	wanted, best, bestDistance := fold(name), "", 1+(len(name)+1)/3
 	for _, candidate := range known {
+		if len(candidate) > 2*maxMisspelt {
+			continue
+		}
 		distance := levenshtein.ComputeDistance(wanted, fold(candidate))
 		if distance < bestDistance {
 			best, bestDistance = candidate, distance
@@ -202,7 +226,12 @@ func abbreviates(short, long string) bool {
 
 // fold makes spellings of one name equal: device_name, deviceName, Device-Name.
 func fold(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+	return strings.Map(func(char rune) rune {
+		if char == '_' || char == '-' || char == ' ' {
+			return -1
+		}
+		return unicode.ToLower(char)
+	}, name)
 }
 
 // Remarks says what of the schema is not checked, one line each: patterns that
@@ -262,7 +291,9 @@ func (s *Schema) judge(arguments json.RawMessage) (verdict, error) {
 		report.add(failure)
 	}
 	report.addUnknown()
-	return verdict{problems: report.sorted(), unknown: report.unknown, remarks: unmatchedRemarks(unmatched)}, nil
+	problems := report.sorted()
+	report.suggest()
+	return verdict{problems: problems, unknown: report.unknown, remarks: unmatchedRemarks(unmatched)}, nil
 }
 
 func wrongAsWhole(problem Problem) verdict { return verdict{problems: []Problem{problem}} }

@@ -214,17 +214,23 @@ type property struct {
 // properties gives an object's properties in the schema's order, with those of its
 // allOf behind them.
 func (t *typer) properties(s schema) []property {
+	required, known := make(map[string]bool), make(map[string]bool)
+	for _, name := range s.Required {
+		required[name] = true
+	}
 	var all []property
 	for m := range rawjson.Each(s.Properties) {
-		all = append(all, property{m.Name, m.Value, slices.Contains(s.Required, m.Name)})
+		known[m.Name] = true
+		all = append(all, property{m.Name, m.Value, required[m.Name]})
 	}
 	for _, part := range s.AllOf {
 		if t.steps--; t.steps < 0 {
 			break
 		}
 		for _, p := range t.properties(t.resolve(part)) {
-			if !slices.ContainsFunc(all, func(known property) bool { return known.name == p.name }) {
-				p.required = p.required || slices.Contains(s.Required, p.name)
+			if !known[p.name] {
+				known[p.name] = true
+				p.required = p.required || required[p.name]
 				all = append(all, p)
 			}
 		}
