@@ -70,7 +70,7 @@ func overdue(ctx, hurry context.Context, patient func() bool) <-chan struct{} {
 		select {
 		case <-time.After(overdueTime):
 		case <-hurry.Done():
-			time.Sleep(overdueHurry)
+			<-time.After(overdueHurry)
 		}
 		close(over)
 	}()
