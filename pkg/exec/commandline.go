@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -19,14 +18,18 @@ import (
 // all else as --arg k:=JSON, and what no single argument can say as --args.
 // The command line of a server that no config knows stands behind "--".
 func CommandLine(tool *Tool, arguments json.RawMessage) string {
-	words := callWords(tool, arguments)
+	return strings.Join(withLaunch(tool, callWords(tool, arguments)...), " ")
+}
+
+// withLaunch puts the command line of a tool's server behind a command that needs it.
+func withLaunch(tool *Tool, words ...string) []string {
 	if len(tool.Launch) > 0 {
 		words = append(words, "--")
-		for _, word := range tool.Launch {
-			words = append(words, pasteQuote(word))
-		}
 	}
-	return strings.Join(words, " ")
+	for _, word := range tool.Launch {
+		words = append(words, pasteQuote(word))
+	}
+	return words
 }
 
 // ShellLine joins words to a line that any POSIX shell cuts into the same words
@@ -193,76 +196,4 @@ func pasteQuote(word string) string {
 	}
 	out.WriteByte('\'')
 	return out.String()
-}
-
-// maxHint is the length in bytes beyond which a hint leaves out what was given:
-// nobody pastes a file's content.
-const maxHint = 2000
-
-// Hint is a command that works: the arguments that are right as they were given,
-// and examples for those that are missing or wrong.
-func (e *InvalidArgumentsError) Hint() string {
-	if e.Tool == nil {
-		return ""
-	}
-	// Without an example what is right is still a beginning.
-	example, _ := Example(e.Tool.InputSchema)
-	examples, _ := rawjson.Members(example)
-	given, _ := rawjson.Members(e.Arguments)
-	wrong := make(map[string]bool)
-	names := newNaming(e.Tool)
-	for _, problem := range e.Problems {
-		if problem.Reason != ReasonMissing {
-			wrong[names.target(topName(problem.Path))] = true
-		}
-	}
-	for _, parameter := range e.Unknown {
-		wrong[topName(parameter.Path)] = true
-	}
-	var list []rawjson.Member
-	taken := make(map[string]bool)
-	for _, m := range given {
-		name := names.target(m.Name)
-		if !taken[name] && !wrong[name] {
-			taken[name] = true
-			list = append(list, rawjson.NewMember(name, m.Value))
-		}
-	}
-	for _, m := range examples {
-		if !taken[m.Name] {
-			list = append(list, m)
-		}
-	}
-	list = e.completed(list, examples)
-	line := CommandLine(e.Tool, rawjson.Object(list))
-	if len(line) > maxHint {
-		line = CommandLine(e.Tool, example)
-	}
-	return "for example: " + line
-}
-
-// completed replaces given values that miss something inside by examples.
-func (e *InvalidArgumentsError) completed(list, examples []rawjson.Member) []rawjson.Member {
-	for _, problem := range e.Problems {
-		name := topName(problem.Path)
-		if problem.Reason != ReasonMissing || name == problem.Path {
-			continue
-		}
-		at, by := find(list, name), find(examples, name)
-		switch {
-		case at >= 0 && by >= 0:
-			list[at].Value = examples[by].Value
-		case at >= 0:
-			list = slices.Delete(list, at, at+1)
-		}
-	}
-	return list
-}
-
-// topName returns the parameter that a path begins with.
-func topName(path string) string {
-	if end := strings.IndexAny(path, ".["); end > 0 {
-		return path[:end]
-	}
-	return path
 }

@@ -8,8 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-
-	"toolx/pkg/rawjson"
+	"time"
 )
 
 // errNoExample says that no example was found that the schema accepts.
@@ -28,28 +27,26 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 	if broken {
 		compiled = unchecked()
 	}
+	began := time.Now()
 	var first json.RawMessage
 	// Each try takes other alternatives; the second also leaves the author's own
 	// examples, which need not be right.
 	const tries = 10
-	for try := range tries {
-		maker := &exampleMaker{document: document, branch: max(0, try-1), invent: try > 0, left: branchLimit}
-		value := maker.make(document.root, 0)
-		if _, ok := value.(map[string]any); !ok {
-			value = map[string]any{}
+	for try := 0; try < tries && time.Since(began) < maxValidation; try++ {
+		maker := newExampleMaker(document, max(0, try-1))
+		maker.invent = try > 0
+		object, ok := maker.make(document.root, 0).(map[string]any)
+		if !ok {
+			object = map[string]any{}
 		}
-		raw, err := rawjson.Marshal(maker.ordered(value))
-		if err != nil {
-			return nil, err
-		}
+		raw, valid := maker.settle(compiled, object, func() []string {
+			return unique(append(document.required(document.root), slices.Sorted(maps.Keys(object))...))
+		})
 		if first == nil {
 			first = raw
 		}
 		// Without a judge, one that had to be cut short is none.
-		if broken && maker.left < 0 {
-			continue
-		}
-		if problems, unknown := compiled.Validate(raw); len(problems)+len(unknown) == 0 {
+		if valid && (!broken || maker.left >= 0) {
 			return raw, nil
 		}
 	}
@@ -59,9 +56,13 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 // exampleMaker makes one example.
 type exampleMaker struct {
 	document *document
-	branch   int  // which of several alternatives to take
+	branch   int  // which of several alternatives to take, and of several values
 	invent   bool // pass over the schema's own examples and defaults
 	left     int  // schemas still to be looked at
+}
+
+func newExampleMaker(document *document, branch int) *exampleMaker {
+	return &exampleMaker{document: document, branch: branch, left: branchLimit}
 }
 
 // exampleDepth bounds recursive schemas.
@@ -85,11 +86,11 @@ func (m *exampleMaker) make(schema any, depth int) any {
 	case depth > exampleDepth && allowed.has(kindNull):
 		return nil
 	case allowed.has(kindString) && (allowed != anyKind || !impliesObject(parts)):
-		return exampleText(parts)
+		return exampleText(parts, m.branch)
 	case allowed.has(kindInteger):
-		return exampleNumber(parts, allowed.has(kindNumber))
+		return exampleNumber(parts, allowed.has(kindNumber), m.branch)
 	case allowed.has(kindBoolean):
-		return true
+		return m.branch%2 == 0
 	case allowed.has(kindObject):
 		return m.object(parts, depth)
 	case allowed.has(kindArray):
@@ -166,11 +167,35 @@ func (m *exampleMaker) object(parts []map[string]any, depth int) any {
 				m.addProperty(made, whole, name, depth)
 			}
 		}
-		for i := 1; len(made) < min(least, branchLimit); i++ {
-			m.addProperty(made, whole, fmt.Sprintf("name%d", i), depth)
+		for i := 1; len(made) < min(least, branchLimit) && i <= 2*branchLimit && m.left >= 0; i++ {
+			m.addProperty(made, whole, m.memberName(parts, i), depth)
 		}
 	}
 	return made
+}
+
+// memberName makes the i-th name of an object that lists none, by what the parts say
+// of names.
+func (m *exampleMaker) memberName(parts []map[string]any, i int) string {
+	for _, part := range parts {
+		if names, ok := part["propertyNames"]; ok {
+			about := m.parts(names)
+			namer := exampleMaker{document: m.document, branch: i - 1, invent: true, left: branchLimit}
+			if value, ok := namer.listed(about, true); ok {
+				name, _ := value.(string)
+				return name
+			}
+			return exampleText(about, i-1)
+		}
+	}
+	for _, part := range parts {
+		patterns, _ := part["patternProperties"].(map[string]any)
+		if len(patterns) > 0 && part["additionalProperties"] == false {
+			pattern := slices.Min(slices.Collect(maps.Keys(patterns)))
+			return exampleText([]map[string]any{{"pattern": pattern}}, i-1)
+		}
+	}
+	return fmt.Sprintf("name%d", i)
 }
 
 func (m *exampleMaker) addProperty(made map[string]any, object any, name string, depth int) {
@@ -213,47 +238,14 @@ func (m *exampleMaker) array(schema any, parts []map[string]any, depth int) any 
 		if depth > exampleDepth {
 			break
 		}
-		element := m.make(items, depth+1)
-		if distinct {
-			element = another(element, i, m.document, items)
+		maker := *m
+		if distinct && i > 0 {
+			maker.branch, maker.invent = m.branch+i, true
 		}
-		made = append(made, element)
+		made = append(made, maker.make(items, depth+1))
+		m.left = maker.left
 	}
 	return made
-}
-
-// another makes the i-th of several different values.
-func another(value any, i int, d *document, schema any) any {
-	if values, ok := d.options(schema); ok {
-		return values[i%len(values)]
-	}
-	switch value := value.(type) {
-	case string:
-		if i > 0 {
-			return fmt.Sprintf("%s%d", value, i+1)
-		}
-	case json.Number:
-		if number, ok := new(big.Int).SetString(value.String(), 10); ok {
-			return json.Number(number.Add(number, big.NewInt(int64(i))).String())
-		}
-	}
-	return value
-}
-
-// ordered keeps the order in which the schema lists required names: a map loses it.
-func (m *exampleMaker) ordered(value any) any {
-	made, _ := value.(map[string]any)
-	var list []rawjson.Member
-	for _, name := range unique(append(m.document.required(m.document.root), slices.Sorted(maps.Keys(made))...)) {
-		part, ok := made[name]
-		if !ok {
-			continue
-		}
-		if raw, err := rawjson.Marshal(part); err == nil {
-			list = append(list, rawjson.NewMember(name, raw))
-		}
-	}
-	return rawjson.Object(list)
 }
 
 // wholeNumber reads a keyword that counts.
@@ -266,8 +258,9 @@ func wholeNumber(value any) (int, bool) {
 	return int(min(n, maxSteps)), err == nil && n >= 0
 }
 
-// exampleNumber makes a number within the bounds of all parts.
-func exampleNumber(parts []map[string]any, fraction bool) any {
+// exampleNumber makes a number within the bounds of all parts, the variant-th where
+// several fit.
+func exampleNumber(parts []map[string]any, fraction bool, variant int) any {
 	var low, high, step *big.Rat
 	one := big.NewRat(1, 1)
 	for _, part := range parts {
@@ -293,7 +286,15 @@ func exampleNumber(parts []map[string]any, fraction bool) any {
 			step = n
 		}
 	}
-	return rationalJSON(pickNumber(low, high, step, fraction))
+	value := pickNumber(low, high, step, fraction)
+	if step == nil {
+		step = one
+	}
+	other := new(big.Rat).Mul(step, big.NewRat(int64(variant), 1))
+	if other.Add(other, value); high == nil || other.Cmp(high) <= 0 {
+		value = other
+	}
+	return rationalJSON(value)
 }
 
 // pickNumber chooses 1 where it fits, else the nearest bound.

@@ -29,6 +29,22 @@ func TestExample(t *testing.T) {
 		{"an alternative", `{"oneOf":[{"required":["a"],"properties":{"a":{"type":"string"}}},{"required":["b"]}]}`, `{"a":"example"}`},
 		{"nullable", `{"required":["a"],"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{"a":"example"}`},
 		{"recursive", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","required":["next"],"properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}}}}}`, `{"next":null}`},
+		{"a condition", `{"required":["kind"],"properties":{"kind":{"enum":["a","b"]},"x":{"type":"integer"}},"if":{"properties":{"kind":{"const":"a"}}},"then":{"required":["x"],"properties":{"x":{"minimum":10}}},"else":{"required":["y"]}}`, `{"kind":"a","x":10}`},
+		{"a condition not met", `{"required":["kind"],"properties":{"kind":{"const":"b"},"y":{"type":"boolean"}},"if":{"properties":{"kind":{"const":"a"}}},"then":false,"else":{"required":["y"]}}`, `{"kind":"b","y":true}`},
+		{"what goes together", `{"required":["a"],"properties":{"a":{"type":"string"},"b":{"type":"integer"}},"dependentRequired":{"a":["b"],"b":["c"]}}`, `{"a":"example","b":1,"c":"example"}`},
+		{"what goes together, in draft 7", `{"$schema":"http://json-schema.org/draft-07/schema#","required":["a"],"properties":{"a":{"type":"string"},"b":{"const":2}},"dependencies":{"a":{"required":["b"]}}}`, `{"a":"example","b":2}`},
+		{"names by a pattern", `{"minProperties":2,"propertyNames":{"pattern":"^[a-z]{3,}$"},"additionalProperties":{"type":"integer"}}`, `{"aaaa":1,"example":1}`},
+		{"names from a list", `{"minProperties":2,"propertyNames":{"enum":["x","y"]}}`, `{"x":"example","y":"example"}`},
+		{"names of patternProperties", `{"minProperties":1,"patternProperties":{"^x-":{"type":"integer"}},"additionalProperties":false}`, `{"x-":1}`},
+		{"different values of a list", `{"required":["a"],"properties":{"a":{"items":{"enum":["x","y","z"]},"type":"array","minItems":3,"uniqueItems":true}}}`, `{"a":["x","y","z"]}`},
+		{"different values of all kinds", `{"required":["a","b","c","d"],"properties":{
+			"a":{"items":{"type":"boolean"},"type":"array","minItems":2,"uniqueItems":true},
+			"b":{"items":{"type":"integer","multipleOf":5},"type":"array","minItems":2,"uniqueItems":true},
+			"c":{"items":{"type":"string","maxLength":2},"type":"array","minItems":2,"uniqueItems":true},
+			"d":{"items":{"type":"object","required":["n"],"properties":{"n":{"type":"string","pattern":"^[a-z]+$"}}},"type":"array","minItems":2,"uniqueItems":true}}}`, `{"a":[true,false],"b":[5,10],"c":["ex","e2"],"d":[{"n":"example"},{"n":"aa"}]}`},
+		{"look-ahead", `{"required":["a","b"],"properties":{"a":{"type":"string","pattern":"^(?!example)\\w+$"},"b":{"type":"string","pattern":"^(?=.*[A-Z])(?=.*\\d).{8,}$"}}}`, `{"a":"a","b":"A1aaaaaaaa"}`},
+		{"another value than an excluded one", `{"required":["n"],"properties":{"n":{"type":"integer","not":{"const":1}}}}`, `{"n":2}`},
+		{"one alternative only", `{"required":["v"],"properties":{"v":{"oneOf":[{"type":"integer"},{"minimum":1}]}}}`, `{"v":"example2"}`},
 		{"a count of members", `{"type":"object","minProperties":1,"additionalProperties":{"type":"integer"}}`, `{"name1":1}`},
 	}
 	for _, test := range tests {
@@ -257,6 +273,41 @@ func TestLongHint(t *testing.T) {
 	refused := &InvalidArgumentsError{Tool: tool, Problems: []Problem{{Path: "action", Reason: ReasonMissing}}, Arguments: arguments}
 	if got, want := HintOf(refused), "for example: toolx call light --arg deviceName=example --arg action=on"; got != want {
 		t.Errorf("got %s", shorten(got, 200))
+	}
+}
+
+// VAL-1: a hint never repeats a call that is refused. What the user gave right stays
+// in it where it can; where nothing is known to work, it is no command to call.
+func TestHintIsNeverRefused(t *testing.T) {
+	const show = "toolx show t tells what it takes"
+	tests := []struct{ name, schema, arguments, want string }{
+		{"a condition", `{"properties":{"k":{"type":"string"},"b":{"type":"integer"}},"if":{"required":["k"]},"then":{"required":["b"]}}`, `{"k":"mine"}`, "toolx call t --arg k=mine --arg b=1"},
+		{"what goes together", `{"properties":{"a":{},"b":{"type":"integer"}},"dependentRequired":{"a":["b"]}}`, `{"a":7}`, "toolx call t --arg a=7 --arg b=1"},
+		{"excluded together", `{"properties":{"a":{},"b":{}},"not":{"required":["a","b"]}}`, `{"a":1,"b":2}`, "toolx call t"},
+		{"both of two", `{"properties":{"a":{"type":"integer"},"b":{}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1,"b":2}`, "toolx call t --arg a=1"},
+		{"look-ahead", `{"properties":{"a":{"type":"string","pattern":"^(?=.*\\d)\\w+$"}},"required":["a"]}`, `{"a":"!"}`, "toolx call t --arg a=1a"},
+		{"look-ahead beyond reach", `{"properties":{"a":{"type":"string","pattern":"^(?=(x|y)\\1\\1)\\w{7}(?<=q)$"}},"required":["a"]}`, `{"a":"!"}`, show},
+		{"nothing at all", `{"properties":{"a":false},"required":["a"]}`, `{"a":1}`, show},
+		{"a name with dots", `{"properties":{"a.b":{"type":"integer"},"c":{"type":"integer"}}}`, `{"a.b":"x","c":5}`, "toolx call t --arg c=5"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			tool := &Tool{Name: "t", Type: TypeMCP, InputSchema: json.RawMessage(test.schema)}
+			registry := NewRegistry(nil)
+			registry.Register(tool)
+			_, err := (&Executor{Registry: registry}).Prepare(Call{Tool: "t", Arguments: json.RawMessage(test.arguments)})
+			hint := strings.TrimPrefix(HintOf(err), "for example: ")
+			if hint != test.want {
+				t.Errorf("got %s, want %s", hint, test.want)
+			}
+			if hint == show {
+				return
+			}
+			again := rerun(t, tool, unquoteShell(hint))
+			if problems, unknown := texts(t, test.schema, string(again)); len(problems)+len(unknown) > 0 {
+				t.Errorf("%s has the problems %q %q", hint, problems, unknown)
+			}
+		})
 	}
 }
 

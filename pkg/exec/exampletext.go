@@ -2,13 +2,15 @@ package exec
 
 import (
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// exampleText makes text of the format, pattern and length that all parts ask for.
-func exampleText(parts []map[string]any) string {
+// exampleText makes text of the format, pattern and length that all parts ask for,
+// the variant-th where nothing speaks against several.
+func exampleText(parts []map[string]any, variant int) string {
 	text, least, most := "example", 0, -1
 	var pattern string
 	for _, part := range parts {
@@ -27,16 +29,21 @@ func exampleText(parts []map[string]any) string {
 			most = n
 		}
 	}
-	if pattern != "" && !matchPattern(pattern, text) {
-		return matchingText(pattern, least, text)
+	if pattern != "" && (variant > 0 || !matchPattern(pattern, text)) {
+		return matchingText(pattern, least, variant, text)
 	}
-	for utf8.RuneCountInString(text) < least {
-		text += "example"[:min(7, least-utf8.RuneCountInString(text))]
+	suffix := ""
+	if variant > 0 && text == "example" {
+		suffix = strconv.Itoa(variant + 1)
 	}
-	if most >= 0 && len(text) > most {
-		text = text[:most]
+	for utf8.RuneCountInString(text+suffix) < least {
+		text += "example"[:min(7, least-utf8.RuneCountInString(text+suffix))]
 	}
-	return text
+	if most >= 0 && len(text)+len(suffix) > most {
+		text = text[:max(0, most-len(suffix))]
+		suffix = suffix[:min(len(suffix), most)]
+	}
+	return text + suffix
 }
 
 // formatSample is a value of a format; empty for one that is not known.
@@ -73,24 +80,101 @@ func formatSample(format string) string {
 }
 
 // matchingText makes a text that a pattern matches, at least so long, or returns
-// the fallback where the pattern is beyond it (look-around, word boundaries).
-func matchingText(pattern string, least int, fallback string) string {
+// the fallback where the pattern is beyond it. Look-ahead says what a text must hold
+// besides: such a pattern is matched by its other half, with samples of the first
+// before or behind it, where it can be.
+func matchingText(pattern string, least, variant int, fallback string) string {
 	if len(pattern) > maxPattern {
 		return fallback
 	}
-	tree, err := syntax.Parse(pattern, syntax.Perl)
+	plain, ahead := withoutLookAround(pattern)
+	tree, err := syntax.Parse(plain, syntax.Perl)
 	if err != nil {
 		return fallback
 	}
-	for extra := 0; extra <= max(8, min(least, branchLimit)); extra++ {
+	samples := []string{""}
+	if sample := sampleOf(ahead); sample != "" {
+		samples = append(samples, sample)
+	}
+	if plain != pattern {
+		samples = append(samples, "Example-1")
+	}
+	names := newMatcher()
+	for extra := variant; extra <= variant+max(8, min(least, branchLimit)); extra++ {
 		maker := &patternText{extra: extra, left: branchLimit}
 		maker.write(tree)
 		text := maker.out.String()
-		if utf8.RuneCountInString(text) >= least && matchPattern(pattern, text) {
-			return text
+		for _, sample := range samples {
+			for _, candidate := range []string{text, sample + text, text + sample, sample} {
+				if utf8.RuneCountInString(candidate) >= least && names.match(pattern, candidate) {
+					return candidate
+				}
+			}
 		}
 	}
 	return fallback
+}
+
+// withoutLookAround takes the groups (?=…), (?!…), (?<=…) and (?<!…) out of a
+// pattern, and returns what the first kind holds.
+func withoutLookAround(pattern string) (plain string, ahead []string) {
+	var out strings.Builder
+	for at := 0; at < len(pattern); {
+		start, mark := at, ""
+		for _, opening := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+			if strings.HasPrefix(pattern[at:], opening) {
+				mark = opening
+			}
+		}
+		if mark == "" {
+			if pattern[at] == '\\' && at+1 < len(pattern) {
+				at++
+			}
+			at++
+			out.WriteString(pattern[start:at])
+			continue
+		}
+		at = groupEnd(pattern, at)
+		if mark == "(?=" {
+			ahead = append(ahead, strings.TrimSuffix(pattern[start+len(mark):at], ")"))
+		}
+	}
+	return out.String(), ahead
+}
+
+// groupEnd returns where the group that opens at a place ends.
+func groupEnd(pattern string, at int) int {
+	open, inClass := 0, false
+	for ; at < len(pattern); at++ {
+		switch char := pattern[at]; {
+		case char == '\\':
+			at++
+		case inClass:
+			inClass = char != ']'
+		case char == '[':
+			inClass = true
+		case char == '(':
+			open++
+		case char == ')':
+			if open--; open == 0 {
+				return at + 1
+			}
+		}
+	}
+	return len(pattern)
+}
+
+// sampleOf is text in which each of some patterns finds something.
+func sampleOf(patterns []string) string {
+	var out strings.Builder
+	for _, pattern := range patterns {
+		if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
+			maker := &patternText{left: branchLimit}
+			maker.write(tree)
+			out.WriteString(maker.out.String())
+		}
+	}
+	return out.String()
 }
 
 // patternText writes the simplest text that a pattern describes.

@@ -192,8 +192,8 @@ func (d *document) names(schema any) []string {
 	return slices.Sorted(maps.Keys(d.nameSet(schema)))
 }
 
-// nameSet is names as a set. A name that a schema only requires is known as well
-// (NORM-1).
+// nameSet is names as a set. A name that a schema only requires, always or because of
+// another, is known as well (NORM-1).
 func (d *document) nameSet(schema any) map[string]bool {
 	known := make(map[string]bool)
 	for _, part := range d.branches(schema) {
@@ -201,14 +201,26 @@ func (d *document) nameSet(schema any) map[string]bool {
 		for name := range properties {
 			known[name] = true
 		}
-		required, _ := part["required"].([]any)
-		for _, entry := range required {
-			if name, ok := entry.(string); ok {
+		addNames(known, part["required"])
+		for _, keyword := range []string{"dependentRequired", "dependencies"} {
+			lists, _ := part[keyword].(map[string]any)
+			for name, list := range lists {
 				known[name] = true
+				addNames(known, list)
 			}
 		}
 	}
 	return known
+}
+
+// addNames adds the names of a list such as required.
+func addNames(known map[string]bool, list any) {
+	entries, _ := list.([]any)
+	for _, entry := range entries {
+		if name, ok := entry.(string); ok {
+			known[name] = true
+		}
+	}
 }
 
 // property returns the schema of one property: what all facets say together, or,

@@ -82,7 +82,7 @@ func (r *report) add(err *jsonschema.ValidationError) {
 // addLeaf adds an error about one value.
 func (r *report) addLeaf(err *jsonschema.ValidationError) {
 	problem := problemOf(err, valueAt(r.value, err.InstanceLocation))
-	problem.Path = r.path(err.InstanceLocation)
+	problem.Path, problem.location = r.path(err.InstanceLocation), err.InstanceLocation
 	if schema, ok := r.document.at(err.InstanceLocation); ok && len(err.InstanceLocation) > 0 {
 		problem.Description = r.document.description(schema)
 		if values, ok := r.document.options(schema); ok && problem.Reason == ReasonType {
@@ -100,7 +100,8 @@ const maxDescribed = 200
 func (r *report) addMissing(location, names []string, because string) {
 	object, _ := r.document.at(location)
 	for i, name := range names {
-		problem := Problem{Path: r.path(append(slices.Clone(location), name)), Reason: ReasonMissing}
+		below := append(slices.Clone(location), name)
+		problem := Problem{Path: r.path(below), Reason: ReasonMissing, location: below}
 		if schema, ok := r.document.property(object, name); ok && i < maxDescribed {
 			problem.Expected = r.document.typeName(schema)
 			problem.Description = r.document.description(schema)
@@ -130,6 +131,7 @@ func (r *report) addOutside(location []string) {
 		r.problems = append(r.problems, Problem{
 			Path: r.path(location), Reason: ReasonForbidden,
 			Expected: "cannot be given together with the other parameters",
+			location: location,
 		})
 	}
 }

@@ -53,6 +53,8 @@ type Problem struct {
 	// Detail is a remark behind the rest: the nearest alternative, where JSON ends
 	// being JSON.
 	Detail string `json:"detail,omitempty"`
+
+	location []string // Path in its parts
 }
 
 // String is the problem as one line: "missing 'deviceName' (string: name of the

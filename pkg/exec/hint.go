@@ -1,0 +1,152 @@
+package exec
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// maxHint is the length in bytes beyond which a hint leaves out what was given:
+// nobody pastes a file's content.
+const maxHint = 2000
+
+// Hint is a command that works: the arguments that are right as they were given,
+// and examples for those that are missing or wrong; else an example altogether.
+// Where no arguments are found that the schema accepts, it is the command that
+// tells of the tool.
+func (e *InvalidArgumentsError) Hint() string {
+	if e.Tool == nil {
+		return ""
+	}
+	example, err := Example(e.Tool.InputSchema)
+	if arguments, ok := e.corrected(example); ok {
+		if line := CommandLine(e.Tool, arguments); len(line) <= maxHint {
+			return "for example: " + line
+		}
+	}
+	if err == nil && accepts(e.Tool, example) {
+		if line := CommandLine(e.Tool, example); len(line) <= maxHint {
+			return "for example: " + line
+		}
+	}
+	return strings.Join(withLaunch(e.Tool, "toolx", "show", pasteQuote(e.Tool.Name)), " ") + " tells what it takes"
+}
+
+// corrected are the given arguments without what is wrong and with what is missing;
+// ok is false where they would be refused again.
+func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments json.RawMessage, ok bool) {
+	given, _ := rawjson.Members(e.Arguments)
+	const least = len(" --arg a=1") // of one argument on the line
+	if len(given)*least > maxHint {
+		return nil, false
+	}
+	// Without an example what is right is still a beginning.
+	examples, _ := rawjson.Members(example)
+	wrong := e.wrong()
+	names := newNaming(e.Tool)
+	var list []rawjson.Member
+	taken := make(map[string]bool)
+	for _, m := range given {
+		name := names.target(m.Name)
+		if !taken[name] && !wrong[name] && !wrong[m.Name] {
+			taken[name] = true
+			list = append(list, rawjson.NewMember(name, m.Value))
+		}
+	}
+	for _, m := range examples {
+		if !taken[m.Name] {
+			list = append(list, m)
+		}
+	}
+	arguments = rawjson.Object(e.completed(list, examples))
+	if accepts(e.Tool, arguments) {
+		return arguments, true
+	}
+	arguments = mended(e.Tool, arguments)
+	return arguments, accepts(e.Tool, arguments)
+}
+
+// wrong are the names of the top-level parameters that have problems other than that
+// something is missing.
+func (e *InvalidArgumentsError) wrong() map[string]bool {
+	wrong := make(map[string]bool)
+	add := func(path string) {
+		// A name may have dots itself.
+		wrong[path], wrong[topName(path)] = true, true
+	}
+	for _, problem := range e.Problems {
+		if problem.Reason != ReasonMissing {
+			add(problem.Path)
+		}
+	}
+	for _, parameter := range e.Unknown {
+		add(parameter.Path)
+	}
+	return wrong
+}
+
+// completed replaces given values that miss something inside by examples.
+func (e *InvalidArgumentsError) completed(list, examples []rawjson.Member) []rawjson.Member {
+	for _, problem := range e.Problems {
+		name := topName(problem.Path)
+		if problem.Reason != ReasonMissing || name == problem.Path {
+			continue
+		}
+		at, by := find(list, name), find(examples, name)
+		switch {
+		case at >= 0 && by >= 0:
+			list[at].Value = examples[by].Value
+		case at >= 0:
+			list = slices.Delete(list, at, at+1)
+		}
+	}
+	return list
+}
+
+// accepts says whether a tool's schema finds nothing to say about arguments.
+func accepts(tool *Tool, arguments json.RawMessage) bool {
+	normalized, _, err := Normalize(tool, arguments)
+	if err != nil {
+		return false
+	}
+	schema, err := tool.Schema()
+	if err != nil {
+		schema = unchecked()
+	}
+	problems, unknown := schema.Validate(normalized)
+	return len(problems)+len(unknown) == 0
+}
+
+// mended changes arguments until the tool's schema accepts them, or returns its best
+// try.
+func mended(tool *Tool, arguments json.RawMessage) json.RawMessage {
+	schema, err := tool.Schema()
+	if err != nil {
+		return arguments
+	}
+	value, err := decode(arguments)
+	object, ok := value.(map[string]any)
+	if err != nil || !ok {
+		return arguments
+	}
+	var order []string
+	for m := range rawjson.Each(arguments) {
+		order = append(order, m.Name)
+	}
+	maker := newExampleMaker(newDocument(tool.InputSchema), 0)
+	result, _ := maker.settle(schema, object, func() []string {
+		return unique(append(slices.Clone(order), slices.Sorted(maps.Keys(object))...))
+	})
+	return result
+}
+
+// topName returns the parameter that a path begins with.
+func topName(path string) string {
+	if end := strings.IndexAny(path, ".["); end > 0 {
+		return path[:end]
+	}
+	return path
+}
