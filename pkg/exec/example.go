@@ -27,13 +27,13 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 	if broken {
 		compiled = unchecked()
 	}
-	began := time.Now()
+	until := time.Now().Add(maxExampleTime)
 	var first json.RawMessage
 	// Each try takes other alternatives; the second also leaves the author's own
 	// examples, which need not be right.
 	const tries = 10
-	for try := 0; try < tries && time.Since(began) < maxValidation; try++ {
-		maker := newExampleMaker(document, max(0, try-1))
+	for try := range tries {
+		maker := newExampleMaker(document, max(0, try-1), until)
 		maker.invent = try > 0
 		object, ok := maker.make(document.root, 0).(map[string]any)
 		if !ok {
@@ -49,6 +49,9 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 		if valid && (!broken || maker.left >= 0) {
 			return raw, nil
 		}
+		if time.Now().After(until) {
+			break
+		}
 	}
 	return first, errNoExample
 }
@@ -59,10 +62,14 @@ type exampleMaker struct {
 	branch   int  // which of several alternatives to take, and of several values
 	invent   bool // pass over the schema's own examples and defaults
 	left     int  // schemas still to be looked at
+	until    time.Time
 }
 
-func newExampleMaker(document *document, branch int) *exampleMaker {
-	return &exampleMaker{document: document, branch: branch, left: branchLimit}
+// maxExampleTime bounds the search for an example, where to validate one is slow.
+const maxExampleTime = time.Second
+
+func newExampleMaker(document *document, branch int, until time.Time) *exampleMaker {
+	return &exampleMaker{document: document, branch: branch, left: branchLimit, until: until}
 }
 
 // exampleDepth bounds recursive schemas.
@@ -167,11 +174,21 @@ func (m *exampleMaker) object(parts []map[string]any, depth int) any {
 				m.addProperty(made, whole, name, depth)
 			}
 		}
-		for i := 1; len(made) < min(least, branchLimit) && i <= 2*branchLimit && m.left >= 0; i++ {
-			m.addProperty(made, whole, m.memberName(parts, i), depth)
-		}
+		m.fill(made, parts, whole, min(least, branchLimit), depth)
 	}
 	return made
+}
+
+// fill adds members until there are so many, or names run out.
+func (m *exampleMaker) fill(made map[string]any, parts []map[string]any, whole any, least, depth int) {
+	for i, repeated := 1, 0; len(made) < least && repeated < maxNamed && m.left >= 0; i++ {
+		name := m.memberName(parts, i)
+		if _, ok := made[name]; ok {
+			repeated++
+			continue
+		}
+		m.addProperty(made, whole, name, depth)
+	}
 }
 
 // memberName makes the i-th name of an object that lists none, by what the parts say

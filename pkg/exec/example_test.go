@@ -288,6 +288,7 @@ func TestHintIsNeverRefused(t *testing.T) {
 		{"look-ahead", `{"properties":{"a":{"type":"string","pattern":"^(?=.*\\d)\\w+$"}},"required":["a"]}`, `{"a":"!"}`, "toolx call t --arg a=1a"},
 		{"look-ahead beyond reach", `{"properties":{"a":{"type":"string","pattern":"^(?=(x|y)\\1\\1)\\w{7}(?<=q)$"}},"required":["a"]}`, `{"a":"!"}`, show},
 		{"nothing at all", `{"properties":{"a":false},"required":["a"]}`, `{"a":1}`, show},
+		{"an unknown name with dots", `{"properties":{"s":{"type":"string"},"n":{"type":"integer"}}}`, `{"s":"mine","s.foo":1,"n":"x"}`, "toolx call t --arg s=mine"},
 		{"a name with dots", `{"properties":{"a.b":{"type":"integer"},"c":{"type":"integer"}}}`, `{"a.b":"x","c":5}`, "toolx call t --arg c=5"},
 	}
 	for _, test := range tests {
@@ -334,4 +335,32 @@ func TestInvalidArgumentsHint(t *testing.T) {
 			t.Errorf("%s has the problems %q %q", command, problems, unknown)
 		}
 	}
+}
+
+// FuzzHint: a hint that offers a call is accepted by the schema.
+func FuzzHint(f *testing.F) {
+	f.Add(lightSchema, `{"deviceName":1}`)
+	f.Add(`{"properties":{"a":{"minimum":3}},"if":{"required":["a"]},"then":{"required":["b"]},"propertyNames":{"pattern":"^(?=[a-z])"}}`, `{"a":1}`)
+	f.Add(`{"oneOf":[{"required":["a"]},{"required":["b"]}],"minProperties":3,"patternProperties":{"^x":{}}}`, `{"a":1,"b":2}`)
+	f.Add(`{"properties":{"a":{"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"object","required":["b"]}}},"required":["a"]}`, `{"a":[{}]}`)
+	f.Fuzz(func(t *testing.T, schema, arguments string) {
+		compiled, err := CompileSchema(json.RawMessage(schema))
+		if err != nil {
+			return
+		}
+		tool := &Tool{Name: "t", Type: TypeBuiltin, InputSchema: json.RawMessage(schema)}
+		registry := NewRegistry(nil)
+		registry.Register(tool)
+		_, err = (&Executor{Registry: registry}).Prepare(Call{Tool: "t", Arguments: json.RawMessage(arguments)})
+		if err == nil {
+			return
+		}
+		command, ok := strings.CutPrefix(HintOf(err), "for example: ")
+		if !ok {
+			return
+		}
+		if problems, unknown := compiled.Validate(rerun(t, tool, unquoteShell(command))); len(problems)+len(unknown) > 0 {
+			t.Errorf("%s has the problems %q %q", command, problems, unknown)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/json"
+	"time"
 
 	"toolx/pkg/rawjson"
 )
@@ -18,7 +19,7 @@ func (m *exampleMaker) settle(schema *Schema, object map[string]any, order func(
 		if len(problems)+len(unknown) == 0 {
 			return raw, true
 		}
-		if !m.mend(object, problems) {
+		if time.Now().After(m.until) || !m.mend(object, problems) {
 			break
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"toolx/pkg/rawjson"
 )
@@ -45,7 +46,7 @@ func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments js
 	}
 	// Without an example what is right is still a beginning.
 	examples, _ := rawjson.Members(example)
-	wrong := e.wrong()
+	wrong := e.wrong(placesOf(given))
 	names := newNaming(e.Tool)
 	var list []rawjson.Member
 	taken := make(map[string]bool)
@@ -71,11 +72,13 @@ func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments js
 
 // wrong are the names of the top-level parameters that have problems other than that
 // something is missing.
-func (e *InvalidArgumentsError) wrong() map[string]bool {
+func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 	wrong := make(map[string]bool)
 	add := func(path string) {
-		// A name may have dots itself.
-		wrong[path], wrong[topName(path)] = true, true
+		if _, whole := given[path]; !whole { // a name may have dots itself
+			path = topName(path)
+		}
+		wrong[path] = true
 	}
 	for _, problem := range e.Problems {
 		if problem.Reason != ReasonMissing {
@@ -136,7 +139,7 @@ func mended(tool *Tool, arguments json.RawMessage) json.RawMessage {
 	for m := range rawjson.Each(arguments) {
 		order = append(order, m.Name)
 	}
-	maker := newExampleMaker(newDocument(tool.InputSchema), 0)
+	maker := newExampleMaker(newDocument(tool.InputSchema), 0, time.Now().Add(maxExampleTime))
 	result, _ := maker.settle(schema, object, func() []string {
 		return unique(append(slices.Clone(order), slices.Sorted(maps.Keys(object))...))
 	})

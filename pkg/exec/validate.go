@@ -31,6 +31,9 @@ const (
 	ReasonConflict  Reason = "conflict"  // two values for one parameter
 )
 
+// maxPath is the length in characters at which a path is cut in messages.
+const maxPath = 200
+
 // maxGiven is the length in characters at which a value is cut in messages.
 const maxGiven = 60
 
@@ -70,9 +73,9 @@ func (p Problem) String() string {
 func (p Problem) sentence() string {
 	switch p.Reason {
 	case ReasonMissing:
-		return "missing '" + p.Path + "'" + p.about()
+		return "missing " + p.subject() + p.about()
 	case ReasonUnknown:
-		return "unknown parameter '" + p.Path + "'"
+		return "unknown parameter " + p.subject()
 	case ReasonForbidden:
 		return p.subject() + " " + p.Expected
 	}
@@ -99,7 +102,7 @@ func (p Problem) subject() string {
 	if p.Path == "" {
 		return "the arguments"
 	}
-	return "'" + p.Path + "'"
+	return "'" + shorten(p.Path, maxPath) + "'"
 }
 
 // about puts a missing parameter's type and the first sentence about it in
