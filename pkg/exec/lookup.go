@@ -13,12 +13,13 @@ import (
 // document is a schema as data: what toolx asks it when it types arguments,
 // explains problems and makes examples. The questions are about names, types and
 // words, and have useful answers even where the schema as a whole is broken, so
-// none of this needs the schema compiled.
+// none of this needs the schema compiled. It keeps what it found out, and is not safe
+// for concurrent use.
 type document struct {
 	root any
 	// anchors maps what a $ref can name other than a JSON pointer: anchors and ids.
 	anchors map[string]any
-	// names that patternProperties stand for; made when first needed.
+	// matcher holds the patterns of patternProperties; made when first needed.
 	matcher *matcher
 }
 
