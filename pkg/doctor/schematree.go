@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // The bounds of reading one schema. What lies beyond is counted by its size and
@@ -284,7 +286,7 @@ func (t *schemaTree) missing() refKind {
 // subschema by its position, such as "#/properties/a/x-shared": a schema all the
 // same, from then on.
 func (t *schemaTree) pointed(start *schemaNode, pointer string) (*schemaNode, refKind) {
-	value, ok := valueAt(start.object, pointer)
+	value, ok := rawjson.At(start.object, pointer)
 	if !ok {
 		return nil, t.missing()
 	}
@@ -304,30 +306,6 @@ func (t *schemaTree) pointed(start *schemaNode, pointer string) (*schemaNode, re
 		return nil, refLocal
 	}
 	return nil, refDangling
-}
-
-// valueAt follows a JSON pointer through a decoded value.
-func valueAt(value any, pointer string) (any, bool) {
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		switch at := value.(type) {
-		case map[string]any:
-			member, ok := at[unescape.Replace(token)]
-			if !ok {
-				return nil, false
-			}
-			value = member
-		case []any:
-			index, err := strconv.Atoi(token)
-			if err != nil || index < 0 || index >= len(at) {
-				return nil, false
-			}
-			value = at[index]
-		default:
-			return nil, false
-		}
-	}
-	return value, true
 }
 
 // reference is the $ref of a node, empty where it has none.

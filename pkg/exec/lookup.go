@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // document is a schema as data: what toolx asks it when it types arguments,
@@ -126,33 +128,9 @@ func (d *document) resolve(ref string) (any, bool) {
 	case fragment == "":
 		return start, true
 	case strings.HasPrefix(fragment, "/"):
-		return pointed(start, fragment)
+		return rawjson.At(start, fragment)
 	}
 	return d.anchored("#" + fragment)
-}
-
-// pointed follows a JSON pointer (RFC 6901).
-func pointed(value any, pointer string) (any, bool) {
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		switch at := value.(type) {
-		case map[string]any:
-			member, ok := at[unescape.Replace(token)]
-			if !ok {
-				return nil, false
-			}
-			value = member
-		case []any:
-			index, err := strconv.Atoi(token)
-			if err != nil || index < 0 || index >= len(at) {
-				return nil, false
-			}
-			value = at[index]
-		default:
-			return nil, false
-		}
-	}
-	return value, true
 }
 
 // anchored finds a schema by "#anchor" or by its $id.

@@ -93,3 +93,23 @@ func FuzzCut(f *testing.F) {
 		}
 	})
 }
+
+func TestAt(t *testing.T) {
+	var value any
+	if err := json.Unmarshal([]byte(`{"a":[1,{"b/c":2,"d~":3}],"":4}`), &value); err != nil {
+		t.Fatal(err)
+	}
+	for pointer, want := range map[string]any{"/a/0": 1.0, "/a/1/b~1c": 2.0, "/a/1/d~0": 3.0, "/": 4.0} {
+		if got, ok := At(value, pointer); !ok || got != want {
+			t.Errorf("At(%q) = %v, %v; want %v", pointer, got, ok, want)
+		}
+	}
+	for _, pointer := range []string{"/b", "/a/2", "/a/-1", "/a/x", "/a/0/0"} {
+		if got, ok := At(value, pointer); ok {
+			t.Errorf("At(%q) = %v", pointer, got)
+		}
+	}
+	if got, ok := At(value, ""); !ok || got == nil {
+		t.Errorf("the whole value: %v, %v", got, ok)
+	}
+}
