@@ -22,6 +22,8 @@ const (
 	// drainTime bounds how long serve waits for open calls once standard input has
 	// ended. A client that closes it wants the server to go.
 	drainTime = time.Second
+	// stallTime bounds how long it waits after that while not a byte goes out.
+	stallTime = 4 * time.Second
 	// maxOpenCalls is how many calls may run at once; one more is refused.
 	maxOpenCalls = 1000
 	// maxUnread is how many answers, besides those of calls, wait for a client that
@@ -282,35 +284,42 @@ func (c *stdioClient) write(line []byte) {
 }
 
 // drain returns when all is answered. After drainTime the calls that are still
-// open are given up, and after another one without a byte written, so are their
-// answers: the client does not read them. The error is that of writing.
+// open are given up, and after stallTime without a byte written, so are their
+// answers: the client does not read them, or a tool does not heed the end. The
+// error is that of writing.
 func (c *stdioClient) drain(giveUp context.CancelFunc) error {
 	answered := make(chan struct{})
 	go func() {
 		c.pending.Wait()
 		close(answered)
 	}()
-	ticks := time.NewTicker(drainTime)
-	defer ticks.Stop()
-	for before := int64(-1); ; {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	for before := int64(-1); ; timer.Reset(stallTime) {
 		select {
 		case <-answered:
-			select {
-			case err := <-c.broken:
-				return err
-			default:
-				return nil
-			}
+			return c.writeError()
 		case err := <-c.broken:
 			return err
-		case <-ticks.C:
+		case <-timer.C:
 		}
 		written := c.out.written.Load()
 		if written == before {
+			c.warn("not all requests are answered: standard input has ended, and nothing could be written for " + stallTime.String())
 			return nil
 		}
 		giveUp()
 		before = written
+	}
+}
+
+// writeError is the first failure to write, if there was one.
+func (c *stdioClient) writeError() error {
+	select {
+	case err := <-c.broken:
+		return err
+	default:
+		return nil
 	}
 }
 

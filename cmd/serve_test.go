@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -109,8 +110,7 @@ func (s *served) end() []byte {
 
 // TestServeManyOpenCalls opens as many silent calls as may be: other messages are
 // answered all the while, one more call is refused, and what is cancelled makes
-// room and is never answered. The end of standard input ends all (EXEC-10: the
-// calls learn of it).
+// room and is never answered. The end of standard input ends all.
 func TestServeManyOpenCalls(t *testing.T) {
 	t.Parallel()
 	const most = 1000
@@ -161,5 +161,8 @@ func TestServeUnreadAnswers(t *testing.T) {
 	_ = s.stdin.Close()
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &s.stderr)
+	}
+	if want := "warning: not all requests are answered"; !strings.HasPrefix(s.stderr.String(), want) {
+		t.Errorf("%q on stderr, want %q", &s.stderr, want)
 	}
 }
