@@ -23,8 +23,8 @@ type Resolved struct {
 	URL     string
 	Headers map[string]string
 	// Secrets are the values to mask wherever toolx writes, longest first: those
-	// that came from variables or envFile, and those of variables, headers and
-	// parts of the URL whose names say so. None is shorter than four bytes.
+	// that came from variables or envFile, and those of arguments, variables, headers
+	// and parts of the URL whose names say so. None is shorter than four bytes.
 	Secrets []string
 }
 
@@ -100,7 +100,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		env.set(name, own[name])
 	}
 	resolved.Env = env.list()
-	resolved.Secrets = secretsOf(own, resolved.Headers, resolved.URL, e.values)
+	resolved.Secrets = secretsOf(resolved.Args, own, resolved.Headers, resolved.URL, e.values)
 	return resolved, nil
 }
 

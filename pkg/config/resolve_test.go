@@ -213,6 +213,43 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// What a flag's name gives away is masked, wherever it stands on the command line
+// (EXEC-11); what only speaks of secrets is not.
+func TestSecretsInArguments(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		want []string
+	}{
+		{"srv.js --api-key S3cr3t", []string{"S3cr3t"}},
+		{"srv.js --apiKey S3cr3t --stdio", []string{"S3cr3t"}},
+		{"--password hunter22 --access-token abcdefgh -token letmein", []string{"abcdefgh", "hunter22", "letmein"}},
+		{"--api-key=S3cr3t --db.password=hunter22", []string{"hunter22", "S3cr3t"}},
+		{"run -i --rm -e GITHUB_TOKEN=abcdef image", []string{"abcdef"}},
+		{"--header Authorization:abcdef", []string{"abcdef"}},
+		{"https://me:urlpass@host/sse?api_key=querykey&page=12345", []string{"querykey", "urlpass"}},
+		{"--secret -x9k2", []string{"-x9k2"}},
+		{"--max-tokens 4096 --token-file /run/token --no-password here --tokenizer cl100k", nil},
+		{"--use-token --stdio --password", nil},
+		{"--token true --token abc", nil},
+		{"token server password", nil},
+	} {
+		resolved, err := AdHoc(append([]string{"node"}, strings.Fields(test.args)...), "", nil).Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(resolved.Secrets, test.want) {
+			t.Errorf("%s: secrets %q, want %q", test.args, resolved.Secrets, test.want)
+		}
+	}
+	resolved, err := AdHoc([]string{"npx", "mcp-remote", "--header", "Authorization: Bearer abcdef"}, "", nil).Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"Bearer abcdef", "abcdef"}; !slices.Equal(resolved.Secrets, want) {
+		t.Errorf("secrets %q, want %q", resolved.Secrets, want)
+	}
+}
+
 func TestAdHoc(t *testing.T) {
 	server := AdHoc([]string{"./x", "${HOME}", "~"}, "", nil)
 	resolved, err := server.Resolve([]string{"HOME=/h"})

@@ -12,22 +12,17 @@ const minSecret = 4
 
 // secretsOf returns what is to be masked, longest first, so that a secret that
 // holds another is masked whole: the values that variables stood for, and what
-// the names in env, headers and address give away.
-func secretsOf(env, headers map[string]string, address string, values []string) []string {
-	found := slices.Clone(values)
+// the names in args, env, headers and address give away.
+func secretsOf(args []string, env, headers map[string]string, address string, values []string) []string {
+	found := append(slices.Clone(values), argumentSecrets(args)...)
 	for key, content := range env {
 		if secretKey(key) {
 			found = append(found, content)
 		}
 	}
 	for key, content := range headers {
-		if !secretKey(key) {
-			continue
-		}
-		found = append(found, content)
-		// The token of "Bearer token" also stands alone elsewhere.
-		if _, token, ok := strings.Cut(content, " "); ok {
-			found = append(found, token)
+		if secretKey(key) {
+			found = append(found, headerSecrets(content)...)
 		}
 	}
 	found = append(found, urlSecrets(address)...)
@@ -39,6 +34,59 @@ func secretsOf(env, headers map[string]string, address string, values []string) 
 		return strings.Compare(a, b)
 	})
 	return slices.Compact(found)
+}
+
+// headerSecrets are a header's content, and its part that also stands alone
+// elsewhere: the token of "Bearer token".
+func headerSecrets(content string) []string {
+	found := []string{content}
+	if _, token, ok := strings.Cut(content, " "); ok {
+		found = append(found, token)
+	}
+	return found
+}
+
+// argumentSecrets are the values on a command line that the words before them give
+// away: "--api-key V", "--api-key=V", "API_KEY=V" (docker run -e), "X-Api-Key: V"
+// (mcp-remote --header), and the secrets of a URL.
+func argumentSecrets(args []string) []string {
+	var found []string
+	for i, arg := range args {
+		if strings.Contains(arg, "://") {
+			found = append(found, urlSecrets(arg)...)
+		}
+		at := strings.IndexAny(arg, "=:")
+		switch {
+		case at < 0:
+			// A flag behind the name means that this one is a switch without a value.
+			if i+1 < len(args) && strings.HasPrefix(arg, "-") && secretFlag(arg) && !strings.HasPrefix(args[i+1], "--") {
+				found = append(found, args[i+1])
+			}
+		case secretFlag(arg[:at]):
+			found = append(found, headerSecrets(strings.TrimSpace(arg[at+1:]))...)
+		}
+	}
+	return found
+}
+
+// secretFlag says whether a flag, or what else names a value on a command line, is
+// of a secret. It asks for more than secretKey does, since many flags only speak of
+// secrets: --max-tokens and --token-file hold none, and --no-password has no value.
+func secretFlag(name string) bool {
+	name = strings.ToLower(strings.TrimLeft(name, "-"))
+	if len(name) > 64 || strings.HasPrefix(name, "no-") {
+		return false
+	}
+	bare := strings.NewReplacer("_", "", "-", "", ".", "").Replace(name)
+	for _, telling := range []string{
+		"token", "secret", "password", "passwd", "passphrase", "apikey", "accesskey", "secretkey", "privatekey",
+		"authkey", "accountkey", "authorization", "credential", "credentials", "cookie", "bearer", "jwt",
+	} {
+		if strings.HasSuffix(bare, telling) {
+			return true
+		}
+	}
+	return bare == "pat" || bare == "pass"
 }
 
 // urlSecrets are the password of a URL and its parameters with a telling name.

@@ -99,11 +99,14 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	if environ == nil {
 		environ = os.Environ()
 	}
-	if e.Launch, e.LaunchErr = server.Resolve(environ); e.LaunchErr != nil || e.Launch.URL != "" {
+	if e.Launch, e.LaunchErr = server.Resolve(environ); e.LaunchErr != nil {
 		return e
 	}
 	if o.Secret != nil {
 		o.Secret(e.Launch.Secrets...)
+	}
+	if e.Launch.URL != "" {
+		return e
 	}
 	o.doing(server, "starting it as a client does")
 	e.Clean = o.cleanRun(ctx, e)
