@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
@@ -40,7 +43,8 @@ type classifier struct {
 	// keep is how many bytes of a finding's text are kept; zero means maxEvidence.
 	keep int
 
-	held heldLines
+	held   heldLines
+	doubts []doubt
 }
 
 // heldLines are lines that began like a JSON value and did not end it.
@@ -67,6 +71,7 @@ const utf8BOM = "\xef\xbb\xbf"
 
 // line takes the next line.
 func (c *classifier) line(current line) {
+	c.settleDoubts(false)
 	if current.end == endTooLong {
 		c.release()
 		c.report(current, ClassTooLong, 0, current.bytes, 0)
@@ -135,6 +140,7 @@ func (c *classifier) object(current line, m message) {
 	if current.end != endNewline {
 		c.report(current, ClassNoNewline, len(current.bytes), nil, 1)
 	}
+	c.overrule(m)
 	c.deliver(m, current.number)
 }
 
@@ -306,9 +312,79 @@ func (c *classifier) release() {
 // of foreign bytes is one finding.
 func (c *classifier) salvageGlued(current line, content []byte) bool {
 	found := findMessages(content)
-	if len(found) == 0 {
+	switch {
+	case len(found) == 0:
 		return false
+	case !logged(content[:found[0].start]):
+		c.deliverGlued(current, content, found)
+	case slices.ContainsFunc(found, fromClient):
+		return false // text that quotes what the server was sent
+	default:
+		c.doubts = append(c.doubts, doubt{line: current, content: content, found: found})
 	}
+	return true
+}
+
+// logged says whether what stands before a message is text, as in a log that quotes
+// messages, and not stray bytes.
+func logged(prefix []byte) bool {
+	return bytes.ContainsFunc(prefix, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// fromClient says whether only a client sends such a message.
+func fromClient(found located) bool {
+	switch method := found.message.method; {
+	case method == "", strings.HasPrefix(method, "sampling/"), strings.HasPrefix(method, "elicitation/"), method == "roots/list":
+		return false
+	case strings.HasPrefix(method, "notifications/"):
+		return method == "notifications/initialized" || method == "notifications/roots/list_changed"
+	}
+	return true
+}
+
+// doubt is a line of text with messages behind it: written without a newline between
+// them, or a log that quotes an answer. What comes next tells: where the same answer
+// comes on a line of its own, the text was a log. Else the messages are taken, when
+// the server has nothing more to say for now.
+type doubt struct {
+	line    line
+	content []byte
+	found   []located
+	age     int // lines that came since
+}
+
+// maxDoubtAge is after how many lines a doubt is settled in a stream that never rests.
+const maxDoubtAge = 64
+
+// settleDoubts takes the messages of lines that have waited long enough.
+func (c *classifier) settleDoubts(all bool) {
+	waiting := c.doubts
+	c.doubts = nil
+	for _, d := range waiting {
+		if d.age++; all || d.age > maxDoubtAge {
+			c.deliverGlued(d.line, d.content, d.found)
+			continue
+		}
+		c.doubts = append(c.doubts, d)
+	}
+}
+
+// overrule drops a doubtful line whose answer has come on a line of its own.
+func (c *classifier) overrule(m message) {
+	if len(c.doubts) == 0 || m.kind() != kindReply {
+		return
+	}
+	c.doubts = slices.DeleteFunc(c.doubts, func(d doubt) bool {
+		quoted := slices.ContainsFunc(d.found, func(f located) bool { return bytes.Equal(f.message.id, m.id) })
+		if quoted {
+			c.report(d.line, ClassText, 0, d.content, 0)
+		}
+		return quoted
+	})
+}
+
+// deliverGlued reports the foreign bytes of a line and hands on its messages.
+func (c *classifier) deliverGlued(current line, content []byte, found []located) {
 	at := 0
 	for _, f := range append(found, located{start: len(content), end: len(content)}) {
 		if foreign := content[at:f.start]; len(bytes.TrimSpace(foreign)) > 0 || len(found) > 1 && f.start < len(content) && at > 0 {
@@ -319,7 +395,6 @@ func (c *classifier) salvageGlued(current line, content []byte) bool {
 	for _, f := range found {
 		c.deliver(f.message, current.number)
 	}
-	return true
 }
 
 // located is a message and where it stands in a line.
@@ -395,7 +470,13 @@ func beginsMessage(content []byte) bool {
 }
 
 // idle tells the classifier that nothing more is coming for now.
-func (c *classifier) idle() { c.release() }
+func (c *classifier) idle() {
+	c.release()
+	c.settleDoubts(true)
+}
+
+// waits says whether idle has anything to do.
+func (c *classifier) waits() bool { return c.isOpen() || len(c.doubts) > 0 }
 
 // report makes a finding about a line.
 func (c *classifier) report(current line, class Class, column int, text []byte, salvaged int) {

@@ -54,6 +54,8 @@ func TestClassify(t *testing.T) {
 		{"scalar", "2026\n", nil, []string{`1+0 not-object "2026" ×0`}},
 		{"log record", `{"level":"info"}` + "\n", nil, []string{`1+0 not-rpc "{\"level\":\"info\"}" ×0`}},
 		{"prefix", "debug: " + pong + "\n", []string{"1 " + pong}, []string{`1+0 glued "debug: " ×1`}},
+		{"a log that quotes an answer", "sent: " + pong + "\n" + pong + "\n", []string{"2 " + pong}, []string{fmt.Sprintf("1+0 text %q ×0", "sent: "+pong)}},
+		{"a log that quotes a request", `got: {"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n", nil, []string{`1+0 text "got: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}" ×0`}},
 		{"suffix", pong + " done\n", []string{"1 " + pong}, []string{fmt.Sprintf(`1+%d glued " done" ×1`, len(pong))}},
 		{"two on a line", ping + pong + "\n", []string{"1 " + ping, "1 " + pong}, []string{fmt.Sprintf(`1+%d glued "" ×2`, len(ping))}},
 		{"BOM", utf8BOM + pong + "\n", []string{"1 " + pong}, []string{`1+0 bom "\ufeff" ×0`}},

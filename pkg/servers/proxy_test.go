@@ -381,7 +381,8 @@ func TestProxyPasses(t *testing.T) {
 		{"a log record with a method", `{"level":30,"method":"GET","url":"/x"}` + "\n" + pong + "\n", pong + "\n", 1},
 		{"an answer without a version", `{"id":1,"result":{}}` + "\n", `{"id":1,"result":{}}` + "\n", 0},
 		{"a broken answer", `{"jsonrpc":"2.0","id":1,"result":` + "\n" + pong + "\n", pong + "\n", 1},
-		{"text that quotes a message", "sent: " + ping + " ok\n", ping + "\n", 2},
+		{"text that quotes a request", "got: " + ping + " ok\n", "", 1},
+		{"text before an answer", "sent: " + pong + " ok\n", pong + "\n", 2},
 		{"an answer with an answer inside", `{"jsonrpc":"2.0","id":1,"result":{"x":` + pong + "}}\n", `{"jsonrpc":"2.0","id":1,"result":{"x":` + pong + "}}\n", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {

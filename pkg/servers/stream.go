@@ -59,7 +59,7 @@ func (s *stream) take(chunk []byte, last bool) (waiting bool) {
 	if s.eager {
 		s.takeAtOnce()
 	}
-	waiting = len(s.framer.pending()) > 0 || s.classify.isOpen()
+	waiting = len(s.framer.pending()) > 0 || s.classify.waits()
 	if last {
 		s.framer.flush(endEOF)
 		s.classify.idle()
