@@ -179,6 +179,8 @@ func (x *Exchange) outcome() string {
 	switch {
 	case x == nil:
 		return "was not asked"
+	case x.late:
+		return fmt.Sprintf("was answered after %s, too late", milliseconds(x.Took))
 	case !x.answered():
 		return "was not answered"
 	case x.Error != nil:

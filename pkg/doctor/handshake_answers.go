@@ -131,12 +131,16 @@ func askPingFails(e *Evidence) []Finding {
 	if x == nil || x.answered() && isObject(x.Result) {
 		return nil
 	}
-	return sole(Finding{Where: x.where(e.Clean), Evidence: "ping " + x.outcome() + waited(x)})
+	f := Finding{Where: x.where(e.Clean), Evidence: "ping " + x.outcome() + waited(x)}
+	if x.late {
+		f.Title = "server answers ping late"
+	}
+	return sole(f)
 }
 
 // waited adds how long an unanswered request was waited for.
 func waited(x *Exchange) string {
-	if x.answered() {
+	if x.answered() || x.late {
 		return ""
 	}
 	return " in " + milliseconds(answerLimit)
@@ -242,6 +246,8 @@ func askUnknownTool(e *Evidence) []Finding {
 	f := Finding{Where: x.where(e.Clean), Evidence: "a tool that does not exist " + x.outcome()}
 	code, ok := errorCode(x.Error)
 	switch {
+	case x.late:
+		f.Title = "a call of an unknown tool is answered late"
 	case !x.answered():
 		f.Severity, f.Title = Error, "a call of an unknown tool gets no answer"
 		f.Evidence += waited(x)
@@ -320,6 +326,9 @@ func askRequestBeforeInit(e *Evidence) []Finding {
 		return nil
 	}
 	f := Finding{Where: x.where(run), Evidence: "tools/list before initialize " + x.outcome()}
+	if x.late {
+		f.Title = "server answers tools/list before initialize late"
+	}
 	if died := run.died(); died != nil && run.fellBeforeHandshake() {
 		f.Evidence += "; the server ended: " + died.How
 	}

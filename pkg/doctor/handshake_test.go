@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +19,7 @@ func TestHandshakeChecks(t *testing.T) {
 		{id: "era", severity: Info, modes: []string{"discover-empty"}, evidence: "server/discover was answered with a result"},
 		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-kills"}, evidence: "exit status 1"},
 		{id: "discover-breaks-server", severity: Error, modes: []string{"first-must-be-init"}, evidence: "exit status 1"},
-		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-silent"}, options: impatientCalls, evidence: "was not answered in 300 ms"},
+		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-silent"}, options: impatientCalls, evidence: "server/discover was not answered in "},
 		{id: "protocol-version-missing", severity: Error, modes: []string{"version-missing"}, evidence: "serverInfo"},
 		{id: "protocol-version-format", severity: Error, modes: []string{"version-type"}, evidence: "20251125"},
 		{id: "protocol-version-unsupported", severity: Error, modes: []string{"version-future"}, evidence: "asked for 2025-11-25, got 2099-01-01"},
@@ -58,6 +60,48 @@ func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {
 	}
 	if found := findingsOf(t, Judge(fleet, Selection{}), "ignores-sigterm"); len(found) != 1 {
 		t.Errorf("ignores-sigterm: %+v, want one finding of the further run", found)
+	}
+}
+
+// TestASlowStartIsNoFault shows that the time for the first question begins when the
+// server can read it.
+func TestASlowStartIsNoFault(t *testing.T) {
+	report := Judge(examineFake(t, impatientCalls(), "--wait", "900ms", "slow-start"), Selection{})
+	for _, id := range []string{"discover-breaks-server", "rpc-late-reply", "request-before-init"} {
+		if found := findingsOf(t, report, id); found != nil {
+			t.Errorf("%s: %+v", id, found)
+		}
+	}
+}
+
+// TestALateAnswerIsAnAnswer shows that a check never says that there was none, where
+// one came too late.
+func TestALateAnswerIsAnAnswer(t *testing.T) {
+	late := func(method, params string) *Exchange {
+		x := exchangeOf(method, params, `{}`, "")
+		x.late, x.Took = true, 4*time.Second
+		return x
+	}
+	discover, list, ping := late("server/discover", `{}`), late("tools/list", `null`), late("ping", `null`)
+	probe := &Run{Name: "probing", Exchanges: []*Exchange{discover, list}}
+	e := evidenceOf(&Run{Protocol: "2025-11-25", Exchanges: []*Exchange{ping}})
+	e.Probe = probe
+	found := slices.Concat(askDiscoverBreaksServer(e), askRequestBeforeInit(e), askPingFails(e))
+	if len(found) != 3 || found[0].Severity != Warning {
+		t.Fatalf("%+v, want three findings, the first a warning", found)
+	}
+	for _, f := range found {
+		if !strings.Contains(f.Title, "late") || !strings.Contains(f.Evidence, "was answered after 4.0 s") {
+			t.Errorf("%q: %q", f.Title, f.Evidence)
+		}
+	}
+	for _, x := range probe.Exchanges {
+		odd := servers.OddFrame{Class: servers.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
+		odd.At = x.At
+		probe.Events = append(probe.Events, odd)
+	}
+	if again := askLateReply(e); again != nil {
+		t.Errorf("rpc-late-reply: %+v, want that left to the checks of the handshake", again)
 	}
 }
 

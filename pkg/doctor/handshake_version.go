@@ -79,10 +79,13 @@ func askDiscoverBreaksServer(e *Evidence) []Finding {
 	f := Finding{Where: x.where(run)}
 	died := run.died()
 	switch {
-	case died != nil && run.fellBeforeHandshake() && !x.answered():
+	case died != nil && run.fellBeforeHandshake() && x.Frame == nil:
 		f.Title = "a request before initialize ends the server"
 		f.Evidence = fmt.Sprintf("%s, %s after its start", died.How, milliseconds(died.Lived))
 		f.Notes = lastWords(died)
+	case x.late:
+		f.Severity, f.Title = Warning, "a request before initialize is answered late"
+		f.Evidence = "server/discover " + x.outcome()
 	case !x.answered():
 		f.Title = "a request before initialize gets no answer"
 		f.Evidence = "server/discover was not answered"

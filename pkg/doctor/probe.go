@@ -28,8 +28,9 @@ type prober struct {
 	// modern says that the server has no handshake, so that each request needs
 	// metadata, and that there is no ping.
 	modern bool
-	// patience is how long the handshake may take.
-	patience time.Duration
+	// patience is how long the handshake may take, started how long the clean run's
+	// process took to start.
+	patience, started time.Duration
 }
 
 // patience is how long a server that has started before may take to start again:
@@ -54,6 +55,7 @@ func (o Options) probingRun(ctx context.Context, e *Evidence, gentle bool) *Run 
 		return run
 	}
 	p := &prober{Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= modernRevision, patience: o.patience(e)}
+	p.started, _ = startTime(e)
 	p.probe(ctx, gentle)
 	ended, pending := wire.Failure(), wire.Pending()
 	if _, ready := life.marks["ready"]; ready && ended == nil {
@@ -87,9 +89,10 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 }
 
 // beforeHandshake asks what a client of the other era asks first, and what must
-// wait for the handshake.
+// wait for the handshake. The first of it waits for the server's start too, which says
+// nothing about the question.
 func (p *prober) beforeHandshake(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, cmp.Or(p.answer, discoverLimit))
+	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.answer, discoverLimit))
 	defer cancel()
 	answer, err := p.wire.Request(bounded, "server/discover", modernParams(p.Version, modernRevision))
 	if err == nil && answer.Error == nil && supportedVersions(answer.Result) != nil {

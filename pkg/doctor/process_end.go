@@ -117,7 +117,7 @@ func (r *Run) lastRequest() *Exchange {
 	var last *Exchange
 	for _, x := range r.Exchanges {
 		switch {
-		case x.answered():
+		case x.Frame != nil:
 			last = nil
 		case last == nil:
 			last = x

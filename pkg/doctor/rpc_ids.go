@@ -143,15 +143,26 @@ func rpcLateReply() Check {
 }
 
 // askLateReply is about the doctor's own requests; calls that the user asked for
-// may take their time, and cancel-ignored is about them.
+// may take their time, and cancel-ignored is about them. What comes before the probing
+// run's handshake is for discover-breaks-server and request-before-init to tell.
 func askLateReply(e *Evidence) []Finding {
 	return e.oddFrames(servers.ClassIDLate, func(r *Run, odd servers.OddFrame) string {
 		x := r.byID(readHead(odd.Bytes).id)
-		if x == nil || isUsersCall(x) || silentInHandshake(e) {
+		if x == nil || isUsersCall(x) || silentInHandshake(e) || r.beforeReady(x) {
 			return ""
 		}
 		return fmt.Sprintf("%s was answered after %s, %s", x.Method, milliseconds(x.Took), r.afterGivingUp(x))
 	})
+}
+
+// beforeReady says whether a request is one of those that the probing run makes before
+// the handshake.
+func (r *Run) beforeReady(x *Exchange) bool {
+	if r.Name != "probing" || x.Method == "initialize" {
+		return false
+	}
+	ready, reached := r.Marks["ready"]
+	return !reached || x.At.Before(ready)
 }
 
 // afterGivingUp says how long after its cancellation a request was answered.

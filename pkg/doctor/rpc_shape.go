@@ -324,7 +324,7 @@ func askParseErrorSurvival(e *Evidence) []Finding {
 	if sign == nil {
 		sign = run.after("garbage", "server/discover")
 	}
-	if sign.answered() {
+	if sign.answered() || sign != nil && sign.late {
 		return nil
 	}
 	f := Finding{Where: &Where{Run: run.Name, MS: run.Since(sent)}, Evidence: "after the line, nothing was answered any more"}
