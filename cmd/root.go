@@ -54,7 +54,7 @@ const teardownTime = 2 * time.Second
 // The time after which an interrupted toolx ends in any case: after the first
 // signal that of an orderly end and some, after the second next to none.
 const (
-	overdueTime  = teardownTime + time.Second
+	overdueTime  = teardownTime + 500*time.Millisecond
 	overdueHurry = 200 * time.Millisecond
 )
 
