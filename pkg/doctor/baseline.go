@@ -206,13 +206,16 @@ func (r *Report) judged(known Known) bool {
 	return made
 }
 
-// settle takes a report's status from its findings again, after some were taken
-// out; a status that says more than findings stays.
+// settle takes a report's status from its findings and the baseline again, after some
+// findings were taken out; a status that says more than those stays.
 func (r *Report) settle() {
-	if r.Status != StatusProblems {
+	if r.Status != StatusProblems && r.Status != StatusHealthy {
 		return
 	}
 	r.Status = StatusHealthy
+	if len(r.Baseline.Stale) > 0 {
+		r.Status = StatusProblems
+	}
 	for _, finding := range r.Findings {
 		if finding.Severity.AtLeast(Warning) {
 			r.Status = StatusProblems

@@ -108,8 +108,13 @@ func TestStaleBaselineFails(t *testing.T) {
 	report.Findings, report.Checks[0].Outcome = report.Findings[1:], Passed
 	report.Checks[1].Outcome = Passed
 	baseline.Apply(report)
-	if !report.Fails(Error) || report.Fails("") {
-		t.Errorf("stale is %+v", report.Baseline.Stale)
+	if !report.Fails(Error) || report.Fails("") || report.Status != StatusProblems {
+		t.Errorf("the report is %s, stale is %+v", report.Status, report.Baseline.Stale)
+	}
+	sound := &Report{Status: StatusHealthy, Findings: []Finding{}, Checks: []CheckResult{{ID: "era", Outcome: Passed}}}
+	(&Baseline{Findings: []Known{{ID: "era"}}}).Apply(sound)
+	if sound.Status != StatusProblems {
+		t.Errorf("nothing is found, the baseline is stale, and the report is %s", sound.Status)
 	}
 }
 

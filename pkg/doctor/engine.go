@@ -71,7 +71,7 @@ type ServerInfo struct {
 // The statuses of a Report.
 const (
 	StatusHealthy     = "healthy"
-	StatusProblems    = "problems"    // a warning or an error was found
+	StatusProblems    = "problems"    // a warning or an error was found, or the baseline is stale
 	StatusUnreachable = "unreachable" // no server could be started
 	StatusAuth        = "auth"        // no server could be, since one wants authentication
 	StatusTimeout     = "timeout"     // the doctor's own time was up
