@@ -331,7 +331,7 @@ func (v *visit) readCalls() error {
 		tool, arguments, _ := strings.Cut(strings.TrimSpace(text), " ")
 		call := doctor.Call{Tool: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}"))}
 		var object map[string]json.RawMessage
-		if tool == "" || json.Unmarshal(call.Arguments, &object) != nil {
+		if tool == "" || strings.HasPrefix(tool, "{") || json.Unmarshal(call.Arguments, &object) != nil {
 			return &exec.UsageError{
 				Message: "--call " + quote(text) + " is not a tool and a JSON object",
 				Fix:     `--call 'echo {"message":"hi"}'`,

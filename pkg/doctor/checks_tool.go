@@ -15,7 +15,7 @@ func toolChecks() []Check {
 		toolDescriptionMissing(), toolDescriptionShort(), toolDescriptionLong(), paramDescriptionMissing(),
 		annotationsContradict(), annotationsMissing(),
 		tokensTool(), tokensTotal(),
-		contentShape(), structuredMissing(), structuredMismatch(), structuredNoText(), isErrorMisuse(),
+		callFailed(), contentShape(), structuredMissing(), structuredMismatch(), structuredNoText(), isErrorMisuse(),
 	}
 }
 
