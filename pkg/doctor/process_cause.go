@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,9 +28,13 @@ type exitRule struct {
 // module often prints its usage, or a stack, as well.
 func exitRules() []exitRule {
 	return []exitRule{
-		{`(?:Cannot find (?:module|package) ['"]|No module named ['"]|ERR_MODULE_NOT_FOUND.*['"])([^'"]+)['"]`, "module %s is missing", []string{
+		{`(?:Cannot find (?:module|package)|No module named) ['"]([^'"\n]+)['"]`, "module %s is missing", []string{
 			"install the server's dependencies where it runs: npm ci, or pip install -r requirements.txt",
-			"check that the command starts the file that was built (dist/…), and from the folder that its paths count from",
+			"check that the command starts the file that was built (dist/…), and from the folder that its paths count from (cwd in its entry)",
+		}},
+		{`(?:ENOENT: no such file or directory, \w+ |FileNotFoundError: .*: )['"]([^/~'"\\:][^:'"\n]*)['"]`, "%s is not in the folder that it runs in", []string{
+			"set cwd in the server's entry to the folder that its relative paths count from: clients start servers in theirs",
+			"in the server: count paths from the program's own file, not from the current folder",
 		}},
 		{`(?:NODE_MODULE_VERSION|was compiled against a different Node\.js version|Could not locate the bindings file|invalid ELF header)`, "a native module does not fit this Node", []string{
 			"build it again with the Node that runs the server: npm rebuild",
@@ -75,20 +80,29 @@ var compiledExits = sync.OnceValue(func() []*regexp.Regexp {
 	return list
 })
 
-// causeOfExit reads the last lines of a server that ended; ok is false where they
-// say nothing that is known.
+// causeOfExit reads the lines of a server that ended that tell most; ok is false where
+// they say nothing that is known. A module that is missing is looked for in all that is
+// kept of stderr: what else was printed behind it can be long, and follows from it.
 func causeOfExit(died *servers.Failure) (cause exitCause, ok bool) {
-	text := strings.Join(append(append([]string(nil), died.Stderr...), died.Stdout...), "\n")
-	for i, rule := range exitRules() {
-		match := compiledExits()[i].FindStringSubmatch(text)
-		if match == nil {
-			continue
+	rules := exitRules()
+	text := strings.Join(slices.Concat(died.Stderr, died.Stdout), "\n")
+	for i, rule := range rules {
+		if cause, ok := rule.in(text, compiledExits()[i]); ok {
+			return cause, true
 		}
-		what := rule.what
-		if strings.Contains(what, "%s") {
-			what = fmt.Sprintf(what, match[len(match)-1])
-		}
-		return exitCause{what: strings.Join(strings.Fields(what), " "), fix: rule.fix}, true
 	}
-	return exitCause{}, false
+	return rules[0].in(strings.Join(died.StderrTail, "\n"), compiledExits()[0])
+}
+
+// in finds the cause in a text by the rule's compiled expression.
+func (r exitRule) in(text string, expression *regexp.Regexp) (cause exitCause, ok bool) {
+	match := expression.FindStringSubmatch(text)
+	if match == nil {
+		return exitCause{}, false
+	}
+	what := r.what
+	if strings.Contains(what, "%s") {
+		what = fmt.Sprintf(what, match[len(match)-1])
+	}
+	return exitCause{what: strings.Join(strings.Fields(what), " "), fix: r.fix}, true
 }

@@ -45,8 +45,11 @@ type Failure struct {
 	// Waiting is the method of the oldest request without an answer, empty where
 	// none was under way.
 	Waiting string
-	// Stderr are the last lines of StderrLines in all; StderrPath has all of them.
+	// Stderr are the lines that tell most of StderrLines in all: the last ones, and
+	// the one that names the error, without the frames of a stack where there are too
+	// many. StderrTail are the last ones as they came; StderrPath has all of them.
 	Stderr      []string
+	StderrTail  []string
 	StderrLines int
 	StderrPath  string
 	// Stdout are the first lines of stdout that were no messages.
@@ -83,12 +86,14 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// lastWords is the line of stderr that most likely says why: the last one that
-// speaks of an error and is no part of a stack trace, else the last.
+// lastWords is the line of stderr that most likely says why: the one that names the
+// error, else the first that speaks of one and is no part of a stack, else the last.
 func (f *Failure) lastWords() string {
+	if i := namesError(f.Stderr); i >= 0 {
+		return f.Stderr[i]
+	}
 	for _, text := range f.Stderr {
-		lower := strings.ToLower(text)
-		if strings.Contains(lower, "error") && !strings.HasPrefix(strings.TrimSpace(text), "at ") {
+		if strings.Contains(strings.ToLower(text), "error") && !stackFrame(text) {
 			return text
 		}
 	}

@@ -440,7 +440,8 @@ func (t *stdio) newFailure(ending Ending) *Failure {
 	if failure.Cwd == "" {
 		failure.Cwd, _ = os.Getwd() // a folder that is gone has no name
 	}
-	failure.Stderr, failure.StderrLines, failure.StderrPath = t.log.last(10)
+	failure.StderrTail, failure.StderrLines, failure.StderrPath = t.log.last(stderrTailLines)
+	failure.Stderr = telling(failure.StderrTail, failureLines)
 	t.mu.Lock()
 	failure.Stdout = append(failure.Stdout, t.stray...)
 	t.mu.Unlock()
