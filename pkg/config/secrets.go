@@ -36,6 +36,17 @@ func secretsOf(args []string, env, headers map[string]string, address string, va
 	return slices.Compact(found)
 }
 
+// Secrets are the values to mask of a server that cannot be resolved: those that stand
+// in its entry as they are, longest first. Resolved.Secrets has them, and more.
+func (s *Server) Secrets() []string {
+	written := secretsOf(s.Args, s.Env, s.Headers, s.URL, nil)
+	if s.literal {
+		return written
+	}
+	// A reference to a variable is no secret, and says what is to be set.
+	return slices.DeleteFunc(written, func(secret string) bool { return strings.Contains(secret, "${") })
+}
+
 // headerSecrets are a header's content, and its part that also stands alone
 // elsewhere: the token of "Bearer token".
 func headerSecrets(content string) []string {

@@ -99,13 +99,9 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	if environ == nil {
 		environ = os.Environ()
 	}
-	if e.Launch, e.LaunchErr = server.Resolve(environ); e.LaunchErr != nil {
-		return e
-	}
-	if o.Secret != nil {
-		o.Secret(e.Launch.Secrets...)
-	}
-	if e.Launch.URL != "" {
+	e.Launch, e.LaunchErr = server.Resolve(environ)
+	o.hideSecrets(e)
+	if e.LaunchErr != nil || e.Launch.URL != "" {
 		return e
 	}
 	o.doing(server, "starting it as a client does")
@@ -121,6 +117,18 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 		e.Starts = o.repeat(ctx, e)
 	}
 	return e
+}
+
+// hideSecrets tells of a server's secrets, also where it cannot be started: the report
+// shows its command line all the same.
+func (o Options) hideSecrets(e *Evidence) {
+	switch {
+	case o.Secret == nil:
+	case e.LaunchErr != nil:
+		o.Secret(e.Server.Secrets()...)
+	default:
+		o.Secret(e.Launch.Secrets...)
+	}
 }
 
 func (o Options) doing(server *config.Server, what string) {

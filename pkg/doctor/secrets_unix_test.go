@@ -41,3 +41,25 @@ func TestSecretsOfTheCommandLineAreHidden(t *testing.T) {
 		}
 	}
 }
+
+// The same holds of a server that cannot be started, for a variable that is not set.
+func TestSecretsOfAnUnsetServerAreHidden(t *testing.T) {
+	t.Parallel()
+	const secret = "S3cr3tArgValue"
+	server := &config.Server{
+		Name: "a", Command: "node", Args: []string{"--token", "${NOT_SET}", "--api-key", secret},
+	}
+	masker := mask.New()
+	options := shortOptions()
+	options.Secret = masker.Add
+	options.Environ = []string{"PATH=/bin"}
+	report := Judge(Examine(context.Background(), nil, []*config.Server{server}, options), Selection{})
+	report.Mask(masker.Text)
+	text, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), secret) || !strings.Contains(string(text), "NOT_SET") {
+		t.Errorf("the report is %s", text)
+	}
+}
