@@ -372,7 +372,7 @@ func TestFakeLists(t *testing.T) {
 // the call which was asked for failed.
 func TestGoodServerHasNothingWrong(t *testing.T) {
 	options := shortOptions()
-	for tool, arguments := range map[string]string{"add": `{"a":1,"b":2}`, "mixed": `{}`, "echo": `{"message":"hello"}`} {
+	for tool, arguments := range map[string]string{"add": `{"a":1,"b":2}`, "mixed": `{}`, "fail": `{}`, "echo": `{"message":"hello"}`} {
 		options.Calls = append(options.Calls, Call{Tool: tool, Arguments: json.RawMessage(arguments)})
 	}
 	report := judgeMine(examineFake(t, options, "good"))
