@@ -138,6 +138,26 @@ func TestInterruptedExpression(t *testing.T) {
 	r.end(130)
 }
 
+// TestInterruptedRead sends Ctrl-C while toolx reads what nobody writes: it ends all
+// the same, though the read cannot be interrupted.
+func TestInterruptedRead(t *testing.T) {
+	t.Parallel()
+	nobody := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(nobody, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, "call", "echo", "message=@"+nobody, "-v", "--", "fakeserver", "good")
+	r.await("MCP connection succeeded")
+	r.signal(syscall.SIGINT)
+	if _, err := io.ReadAll(r.lines); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.cmd.Wait() // the exit code says how it ended
+	if got := r.cmd.ProcessState.ExitCode(); got != 130 {
+		t.Errorf("exit code %d, want 130", got)
+	}
+}
+
 // TestInterruptedTwice sends a second Ctrl-C while a server ignores that it shall
 // end: it is killed.
 func TestInterruptedTwice(t *testing.T) {

@@ -86,14 +86,6 @@ func NewPool(list []*config.Server, options Options) *Pool {
 // Names are the servers' names, in the config's order.
 func (p *Pool) Names() []string { return p.order }
 
-// Server returns the entry of a server, nil where there is none.
-func (p *Pool) Server(name string) *config.Server {
-	if e := p.entries[name]; e != nil {
-		return e.server
-	}
-	return nil
-}
-
 // Open returns the session of a server, which it starts if it does not run
 // (ROUTE-4). The tools are in the Registry when it returns. The error is a
 // *ConnectError, ctx's, or a *exec.NotFoundError for an unknown server.
