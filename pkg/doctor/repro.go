@@ -211,7 +211,7 @@ func (r *repro) await() {
 func (r *repro) show() {
 	r.line("")
 	if line := r.shownLine(); line > 0 {
-		r.line("echo 'stdout, line %d (\\n and other control characters as escapes, $ at its end):'", line)
+		r.line("printf '%%s\\n' 'stdout, line %d (\\n and other control characters as escapes, $ at its end):'", line)
 		r.line(`sed -n '%dl' "$dir/out"`, line)
 	}
 	r.line("echo 'lines of stdout that do not begin like a JSON object:'")
