@@ -116,6 +116,9 @@ func (s *sorter) asks(one *stray) bool {
 
 // byPhase is the check of plain pollution.
 func (s *sorter) byPhase(one *stray) string {
+	if one.phase == servers.PhaseShutdown && s.said[string(one.Text)] {
+		one.phase = servers.PhaseIdle // it belongs to the last answer, and stdin was closed ahead of it
+	}
 	switch {
 	case one.phase == servers.PhaseShutdown, s.lastWords(one):
 		one.phase = servers.PhaseShutdown

@@ -92,17 +92,18 @@ type sorter struct {
 	contentLength bool
 	sse           bool
 	usage         bool
-	texts         bool         // there is foreign text
-	unended       bool         // messages lack their newline
-	question      int          // the line of a text that waits without a newline
-	carriage      map[int]bool // lines that end in CR
+	texts         bool            // there is foreign text
+	unended       bool            // messages lack their newline
+	question      int             // the line of a text that waits without a newline
+	carriage      map[int]bool    // lines that end in CR
+	said          map[string]bool // texts that came between answers
 }
 
 // look finds the facts about the whole run.
 func (s *sorter) look() {
 	s.first, s.answered = firstAnswer(s.run)
 	s.died = endedUnasked(s.run)
-	s.carriage = make(map[int]bool)
+	s.carriage, s.said = make(map[int]bool), make(map[string]bool)
 	for _, line := range s.lines {
 		switch {
 		case line.Class == servers.ClassCRLF:
@@ -168,6 +169,9 @@ func (s *sorter) sort() []stray {
 		}
 		if one.check = s.check(&one); one.check != "" {
 			list = append(list, one)
+		}
+		if one.check == idBetween {
+			s.said[string(one.Text)] = true
 		}
 	}
 	return list
