@@ -1,11 +1,9 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,16 +60,10 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	stop := app.showProgress("list")
-	opened := box.pool.OpenAll(ctx)
-	stop()
-	if ctx.Err() != nil {
-		return &exec.InterruptedError{}
+	opened, err := app.openServers(ctx, box, "list")
+	if err != nil {
+		return err
 	}
-	for i := range opened {
-		opened[i].Err = app.masked(opened[i].Err)
-	}
-	app.tellFailures(box, opened)
 	groups := box.groups(opened, o.patterns)
 	if o.json {
 		err = render.ListJSON(app.Console.Out, groups, app.outScreen())
@@ -108,66 +100,6 @@ func (b *toolbox) groups(opened []servers.Opened, patterns []string) []render.Gr
 		}
 	}
 	return groups
-}
-
-// toolsOf are a server's tools that match, by name.
-func toolsOf(all []*exec.Tool, server string, patterns []string) []*exec.Tool {
-	var tools []*exec.Tool
-	for _, tool := range all {
-		if tool.Server == server && matches(tool, patterns) {
-			tools = append(tools, tool)
-		}
-	}
-	slices.SortStableFunc(tools, func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
-	return tools
-}
-
-// matches says whether a tool matches one of the patterns, or there are none. A
-// glob is matched against the names; plain text against the description too.
-func matches(tool *exec.Tool, patterns []string) bool {
-	if len(patterns) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		for _, name := range append([]string{tool.Name, tool.Plain}, tool.Aliases...) {
-			if ok, _ := path.Match(pattern, name); ok {
-				return true
-			}
-		}
-		text := strings.ToLower(tool.Name + "\n" + tool.Title + "\n" + tool.Description)
-		return strings.Contains(text, strings.ToLower(pattern))
-	})
-}
-
-// tellFailures tells of each server that was given up, and what toolx goes on with
-// (MCP-4).
-func (a *App) tellFailures(box *toolbox, opened []servers.Opened) {
-	var left []string
-	failed := false
-	for _, one := range opened {
-		if one.Err == nil {
-			left = append(left, one.Server)
-			continue
-		}
-		failed = true
-		_ = render.Error(a.live, one.Err, a.screen())
-	}
-	if !failed || box.adHoc {
-		return
-	}
-	text := "continuing with local tools only: " + strings.Join(names(toolsOf(box.registry.All(), "", nil)), ", ")
-	if len(left) > 0 {
-		text = "continuing with the tools of " + strings.Join(left, ", ") + ", and local tools"
-	}
-	a.log.Warn(text)
-}
-
-func names(tools []*exec.Tool) []string {
-	names := make([]string, len(tools))
-	for i, tool := range tools {
-		names[i] = tool.Name
-	}
-	return names
 }
 
 // listFailure is the error of a listing: a server's where none answered, or where
