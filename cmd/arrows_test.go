@@ -16,7 +16,7 @@ import (
 func arrows() map[string][]string {
 	return map[string][]string{
 		".":           {"cmd", "pkg/console"},
-		"pkg/tui":     {"pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console"},
+		"pkg/tui":     {"pkg/tui/form", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
 		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec"},
@@ -26,6 +26,11 @@ func arrows() map[string][]string {
 		"pkg/history": {"pkg/exec", "pkg/mask"},
 		"pkg/exec":    {"pkg/rawjson"}, // the bytes of JSON, and nothing of toolx's own
 		"pkg/config":  {"schema"},      // the published JSON Schema, embedded
+
+		"pkg/tui/pane":   {},
+		"pkg/tui/form":   {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
+		"pkg/tui/result": {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
+		"pkg/tui/watch":  {"pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/history", "pkg/mask", "pkg/rawjson"},
 
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
 	}
@@ -42,8 +47,8 @@ func owners() map[string][]string {
 		"github.com/mark3labs/mcp-go/server":    {"cmd"},
 		"github.com/santhosh-tekuri/jsonschema": {"pkg/exec"},
 		"github.com/xeipuuv/gojsonschema":       {"pkg/config"},
-		"charm.land/lipgloss":                   {"pkg/render", "pkg/tui"},
-		"charm.land/bubbletea":                  {"pkg/tui"},
+		"charm.land/lipgloss":                   {"pkg/render", "pkg/tui", "pkg/tui/pane"},
+		"charm.land/bubbletea":                  {"pkg/tui", "pkg/tui/form", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch"},
 	}
 }
 

@@ -1,0 +1,29 @@
+package pane
+
+// List is a cursor in a list of rows, and the part of it that is seen. The zero
+// value stands on the first row.
+type List struct {
+	Cursor int
+	top    int
+}
+
+// Move moves the cursor by rows, within a list of n.
+func (l *List) Move(by, n int) { l.Set(l.Cursor+by, n) }
+
+// Set puts the cursor on a row, within a list of n.
+func (l *List) Set(row, n int) { l.Cursor = max(0, min(row, n-1)) }
+
+// Window is the part of a list of n rows that is seen at a height: from is its
+// first row, to the one behind its last. The cursor is always within.
+func (l *List) Window(n, height int) (from, to int) {
+	height = max(1, height)
+	l.Set(l.Cursor, n)
+	l.top = max(0, min(l.top, n-height))
+	if l.Cursor < l.top {
+		l.top = l.Cursor
+	}
+	if l.Cursor >= l.top+height {
+		l.top = l.Cursor - height + 1
+	}
+	return l.top, min(n, l.top+height)
+}

@@ -1,0 +1,68 @@
+package pane
+
+import (
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+func TestFind(t *testing.T) {
+	nothing := func() tea.Cmd { return nil }
+	bindings := []Binding{{Keys: []string{"j", "down"}, Help: "down", Do: nothing}, {Keys: []string{"enter"}, Help: "open", Do: nothing}}
+	if found := Find(bindings, "down"); found == nil || found.Help != "down" {
+		t.Errorf("down is %v", found)
+	}
+	if found := Find(bindings, "x"); found != nil {
+		t.Errorf("x is %v", found)
+	}
+}
+
+// What is cut is marked, and what is fitted has exactly its width, in cells.
+func TestFit(t *testing.T) {
+	for _, theme := range []*Theme{NewTheme(false, true, false), NewTheme(true, false, true)} {
+		more := theme.Glyphs.More
+		for _, test := range []struct {
+			text  string
+			width int
+			want  string
+		}{
+			{"abc", 5, "abc  "},
+			{"abcdef", 4, "abc" + more},
+			{"日本語", 5, "日本" + more},
+			{"日本語", 4, "日" + more + " "},
+			{"abc", 0, ""},
+		} {
+			if got := ansi.Strip(theme.Fit(test.text, test.width)); got != test.want {
+				t.Errorf("Fit(%q, %d) is %q, want %q", test.text, test.width, got, test.want)
+			}
+		}
+		if got := theme.Block([]string{"one", "two", "three"}, 2, 2); ansi.Strip(got) != "o"+more+"\nt"+more {
+			t.Errorf("the block is %q", got)
+		}
+		if got := theme.Paint(Bad, ""); got != "" {
+			t.Errorf("nothing is painted as %q", got)
+		}
+	}
+}
+
+// The window follows the cursor, and never leaves the list.
+func TestList(t *testing.T) {
+	var list List
+	for _, step := range []struct{ by, n, height, cursor, from, to int }{
+		{0, 10, 4, 0, 0, 4},
+		{3, 10, 4, 3, 0, 4},
+		{1, 10, 4, 4, 1, 5},
+		{100, 10, 4, 9, 6, 10},
+		{-1, 10, 4, 8, 6, 10},
+		{0, 5, 4, 4, 1, 5}, // the list became shorter
+		{0, 0, 4, 0, 0, 0},
+		{1, 3, 0, 1, 1, 2},
+	} {
+		list.Move(step.by, step.n)
+		from, to := list.Window(step.n, step.height)
+		if list.Cursor != step.cursor || from != step.from || to != step.to {
+			t.Errorf("%+v gives cursor %d, window %d to %d", step, list.Cursor, from, to)
+		}
+	}
+}

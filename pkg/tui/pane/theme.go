@@ -1,0 +1,121 @@
+package pane
+
+import (
+	"charm.land/lipgloss/v2"
+)
+
+// Role is what a piece of text is, which decides its look.
+type Role int
+
+// The roles.
+const (
+	Plain    Role = iota
+	Dim           // what matters less
+	Strong        // names
+	Heading       // what stands over other things
+	Accent        // what is to be found quickly
+	Good          // it went well
+	Warn          // it is odd
+	Bad           // it failed
+	Selected      // the row under the cursor, in the pane with focus
+	Marked        // the row under the cursor, in another pane
+	Badge         // what a tool says of itself
+	Number        // values by their kind, in JSON
+	Text
+	Word // true, false, null
+	Name // of a member
+)
+
+// Theme is how roles look on one terminal. A Theme without colour uses bold, faint
+// and reverse alone: no information rests on colour.
+type Theme struct {
+	// Glyphs are the signs that are not letters.
+	Glyphs Glyphs
+
+	styles map[Role]lipgloss.Style
+}
+
+// Glyphs are the signs that panes draw; plain terminals get ASCII.
+type Glyphs struct {
+	Open, Closed   string // a group whose rows are shown, or hidden
+	Good, Bad      string
+	Warn           string
+	Cursor         string // ahead of the selected row
+	More           string // text goes on
+	Bullet         string
+	On, Off        string // of a switch
+	Vertical       string
+	Horizontal     string
+	Corners        [4]string // top left, top right, bottom left, bottom right
+	Bars           []string  // rising heights
+	Spinner        []string
+	Filled, Hollow string // of a progress bar
+}
+
+// NewTheme makes a theme for a terminal: whether it shows colour, whether its
+// background is dark, and whether it can only show ASCII.
+func NewTheme(color, dark, ascii bool) *Theme {
+	t := &Theme{Glyphs: unicodeGlyphs(), styles: plainStyles()}
+	if ascii {
+		t.Glyphs = asciiGlyphs()
+	}
+	if color {
+		t.styles = colorStyles(dark)
+	}
+	return t
+}
+
+// Paint gives text the look of a role.
+func (t *Theme) Paint(role Role, text string) string {
+	style, ok := t.styles[role]
+	if !ok || text == "" {
+		return text
+	}
+	return style.Render(text)
+}
+
+func unicodeGlyphs() Glyphs {
+	return Glyphs{
+		Open: "▾", Closed: "▸", Good: "✓", Bad: "✗", Warn: "!", Cursor: "›", More: "…", Bullet: "•",
+		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"},
+		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
+		Filled:  "█", Hollow: "░",
+	}
+}
+
+func asciiGlyphs() Glyphs {
+	return Glyphs{
+		Open: "-", Closed: "+", Good: "ok", Bad: "x", Warn: "!", Cursor: ">", More: "~", Bullet: "*",
+		On: "(x)", Off: "( )", Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"},
+		Bars:    []string{"_", ".", "-", "=", "#"},
+		Spinner: []string{"|", "/", "-", `\`},
+		Filled:  "#", Hollow: ".",
+	}
+}
+
+func plainStyles() map[Role]lipgloss.Style {
+	style := lipgloss.NewStyle()
+	return map[Role]lipgloss.Style{
+		Dim: style.Faint(true), Strong: style.Bold(true), Heading: style.Bold(true).Underline(true),
+		Accent: style.Bold(true), Bad: style.Bold(true), Selected: style.Reverse(true), Marked: style.Bold(true),
+	}
+}
+
+// colorStyles uses the sixteen colours that every theme of a terminal sets to its
+// taste; the brighter half where the background is dark.
+func colorStyles(dark bool) map[Role]lipgloss.Style {
+	style := lipgloss.NewStyle()
+	pick := func(onLight, onDark string) lipgloss.Style {
+		if dark {
+			return style.Foreground(lipgloss.Color(onDark))
+		}
+		return style.Foreground(lipgloss.Color(onLight))
+	}
+	return map[Role]lipgloss.Style{
+		Dim: style.Faint(true), Strong: style.Bold(true), Heading: pick("4", "12").Bold(true),
+		Accent: pick("6", "14"), Good: pick("2", "10"), Warn: pick("3", "11"), Bad: pick("1", "9").Bold(true),
+		Selected: style.Reverse(true), Marked: style.Bold(true).Underline(true), Badge: pick("5", "13"),
+		Number: pick("6", "14"), Text: pick("2", "10"), Word: pick("5", "13"), Name: pick("4", "12"),
+	}
+}
