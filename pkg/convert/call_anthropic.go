@@ -1,0 +1,87 @@
+package convert
+
+import (
+	"slices"
+
+	"toolx/pkg/exec"
+)
+
+// isAnthropicCall recognises {"type": "tool_use", "id", "name", "input"}. Tools that
+// Anthropic runs itself (server_tool_use) are none of ours.
+func isAnthropicCall(fields callFields) bool { return fields.text("type") == "tool_use" }
+
+func readAnthropicCall(fields callFields) (ToolCall, Format) {
+	return newCall(fields.text("id"), fields.text("name"), fields.get("input")), Anthropic
+}
+
+type anthropicBlock struct {
+	Type   string           `json:"type"`
+	Text   string           `json:"text,omitempty"`
+	Source *anthropicSource `json:"source,omitempty"`
+}
+
+type anthropicSource struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"` // base64 in JSON
+}
+
+// anthropicResult is a tool_result block. All of a turn stand in one user message,
+// before any text.
+func anthropicResult(result ToolResult) any {
+	var content []anthropicBlock
+	for _, part := range resultParts(result, anthropicImages()) {
+		switch {
+		case part.image != nil:
+			content = append(content, anthropicBlock{
+				Type:   "image",
+				Source: &anthropicSource{"base64", part.image.MIMEType, part.image.Data},
+			})
+		case part.text != "": // which the API refuses
+			content = append(content, anthropicBlock{Type: "text", Text: part.text})
+		}
+	}
+	return struct {
+		Type    string           `json:"type"`
+		ID      string           `json:"tool_use_id"`
+		Content []anthropicBlock `json:"content,omitempty"`
+		IsError bool             `json:"is_error,omitempty"`
+	}{"tool_result", result.Call.ID, content, result.IsError}
+}
+
+// anthropicImages are the types of images that the messages API takes.
+func anthropicImages() []string {
+	return []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+}
+
+// resultPart is a piece of a result: text, or an image.
+type resultPart struct {
+	text  string
+	image *exec.Block
+}
+
+// resultParts is a result in pieces, for providers that take images of some types.
+// Everything else is text. Where the text for the model is not simply that of the
+// blocks, because it was cut or the result is structured, it comes first and whole,
+// and the images behind it.
+func resultParts(result ToolResult, images []string) []resultPart {
+	var parts []resultPart
+	var text string
+	for i, raw := range result.Content {
+		block := exec.ParseBlock(raw)
+		if i > 0 {
+			text += "\n"
+		}
+		text += block.String()
+		if block.Type == "image" && len(block.Data) > 0 && slices.Contains(images, block.MIMEType) {
+			parts = append(parts, resultPart{image: &block})
+			continue
+		}
+		parts = append(parts, resultPart{text: block.String()})
+	}
+	if text == result.Text && len(parts) > 0 {
+		return parts
+	}
+	parts = slices.DeleteFunc(parts, func(part resultPart) bool { return part.image == nil })
+	return append([]resultPart{{text: result.Text}}, parts...)
+}

@@ -1,0 +1,60 @@
+package convert
+
+import (
+	"encoding/json"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// isLangChainCall recognises {"name", "args", "id", "type": "tool_call"}.
+func isLangChainCall(fields callFields) bool {
+	return fields.text("type") == "tool_call" && fields.has("name") || fields.has("name") && fields.has("args")
+}
+
+func readLangChainCall(fields callFields) (ToolCall, Format) {
+	return newCall(fields.text("id"), fields.text("name"), fields.get("args")), LangChain
+}
+
+// serializedMessage finds the message in LangChain's serialized forms:
+// {"lc": 1, "id": […, "AIMessage"], "kwargs": {…}} and {"type": "ai", "data": {…}}.
+func serializedMessage(fields callFields) (json.RawMessage, bool) {
+	if _, ok := fields.object("kwargs"); ok && fields.has("lc") {
+		return fields.get("kwargs"), true
+	}
+	if _, ok := fields.object("data"); ok && fields.text("type") == "ai" {
+		return fields.get("data"), true
+	}
+	return nil, false
+}
+
+// serializedRole is who wrote a message in the first of those forms, by the class
+// that its id ends in; empty where it is none.
+func serializedRole(fields callFields) string {
+	path, ok := fields.list("id")
+	if !ok || len(path) == 0 || !fields.has("lc") {
+		return ""
+	}
+	switch class := rawjson.Unquote(path[len(path)-1]); {
+	case strings.HasPrefix(class, "AIMessage"):
+		return "assistant"
+	case strings.Contains(class, "Message"):
+		return strings.ToLower(class)
+	}
+	return ""
+}
+
+// langChainResult is a ToolMessage.
+func langChainResult(result ToolResult) any {
+	status := "success"
+	if result.IsError {
+		status = "error"
+	}
+	return struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+		ID      string `json:"tool_call_id"`
+		Name    string `json:"name"`
+		Status  string `json:"status"`
+	}{"tool", result.Text, result.Call.ID, result.Call.Name, status}
+}

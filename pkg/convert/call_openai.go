@@ -1,0 +1,88 @@
+package convert
+
+import (
+	"encoding/json"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// isChat says whether a format's calls are those of OpenAI's chat completions, or
+// look like them.
+func isChat(format Format) bool {
+	switch format {
+	case OpenAI, OpenAIStrict, Mistral, Cohere, Ollama:
+		return true
+	}
+	return false
+}
+
+// isChatCall recognises {"id", "type": "function", "function": {"name",
+// "arguments"}}, which is not a tool's definition.
+func isChatCall(fields callFields) bool {
+	function, ok := fields.object("function")
+	return ok && !function.has("parameters") && !function.has("description")
+}
+
+// readChatCall reads the call of OpenAI and of all who follow it.
+func readChatCall(fields callFields) (ToolCall, Format) {
+	function, _ := fields.object("function")
+	arguments := function.get("arguments")
+	call := newCall(fields.text("id"), function.text("name"), arguments)
+	switch {
+	case isOllamaCall(fields, function):
+		return call, Ollama
+	case isMistralID(call.ID):
+		return call, Mistral
+	}
+	return call, OpenAI
+}
+
+// commonChat is the format of a message whose calls look like different ones. An
+// id can have nine letters by chance; an argument object has no other reason.
+func commonChat(a, b Format) Format {
+	if a == Ollama || b == Ollama {
+		return Ollama
+	}
+	return OpenAI
+}
+
+// noteWrapper takes what the response around a chat message says of its format.
+func (r *callReader) noteWrapper(response, message callFields) {
+	switch {
+	case response.has("done") || response.has("created_at"):
+		r.wrapper = Ollama
+	case response.has("finish_reason") || message.has("tool_plan"):
+		r.wrapper = Cohere
+	}
+}
+
+// openAIResult is OpenAI's tool message. It has no mark for errors.
+func openAIResult(result ToolResult) any {
+	return struct {
+		Role    string `json:"role"`
+		ID      string `json:"tool_call_id"`
+		Content string `json:"content"`
+	}{"tool", result.Call.ID, markedText(result)}
+}
+
+// errorMark stands before the text of a failure where a provider has no other mark.
+const errorMark = "Error: "
+
+// markedText is a result's text, with the mark of failures.
+func markedText(result ToolResult) string {
+	if !result.IsError || strings.HasPrefix(result.Text, errorMark) {
+		return result.Text
+	}
+	return errorMark + result.Text
+}
+
+// structuredValue is the structured result, where the text for the model is not
+// another, cut one.
+func structuredValue(result ToolResult) (json.RawMessage, bool) {
+	if result.Structured == nil || result.IsError || result.Text != string(result.Structured) {
+		return nil, false
+	}
+	_, isObject := rawjson.Members(result.Structured)
+	return result.Structured, isObject && json.Valid(result.Structured)
+}

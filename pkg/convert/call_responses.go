@@ -1,0 +1,35 @@
+package convert
+
+import "cmp"
+
+// isResponsesCall recognises {"type": "function_call", "call_id", "name",
+// "arguments"}.
+func isResponsesCall(fields callFields) bool { return fields.text("type") == "function_call" }
+
+// readResponsesCall reads an item of the responses API. Its id is that of the item;
+// the output belongs to the call_id.
+func readResponsesCall(fields callFields) (ToolCall, Format) {
+	id := cmp.Or(fields.text("call_id"), fields.text("id"))
+	return newCall(id, fields.text("name"), fields.get("arguments")), Responses
+}
+
+// noteAnswer notes the call that a function_call_output belongs to: in a
+// conversation of items, only calls without one are still to be made.
+func (r *callReader) noteAnswer(item callFields) {
+	if item.text("type") != "function_call_output" {
+		return
+	}
+	if r.answered == nil {
+		r.answered = make(map[string]bool)
+	}
+	r.answered[item.text("call_id")] = true
+}
+
+// responsesResult is a function_call_output. It has no mark for errors.
+func responsesResult(result ToolResult) any {
+	return struct {
+		Type   string `json:"type"`
+		ID     string `json:"call_id"`
+		Output string `json:"output"`
+	}{"function_call_output", result.Call.ID, markedText(result)}
+}
