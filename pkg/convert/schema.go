@@ -1,0 +1,218 @@
+package convert
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The limits that keep a schema's refs from growing without end.
+const (
+	// maxOpen is how often a definition may stand inside itself before it is cut.
+	maxOpen = 2
+	// maxNodes is how many schemas may be walked before further refs are cut: refs
+	// that double at each step grow exponentially.
+	maxNodes = 4000
+	// maxBytes bounds what refs bring in, as a single definition may be large.
+	maxBytes = 1 << 21
+	// maxDepth is how deep schemas may nest: far deeper than any tool's.
+	maxDepth = 256
+)
+
+// fitted is an input schema made to fit a target.
+type fitted struct {
+	schema json.RawMessage
+	// hint says in words what the root lost, for the tool's description, to which
+	// it is added behind a space; empty where nothing was.
+	hint string
+	// losses lack the format and the tool, which the caller knows.
+	losses []Loss
+}
+
+// fit makes an input schema fit a format. A missing schema is that of a tool
+// without parameters. The error says why the format cannot express it.
+//
+// A schema that needs no change comes out byte for byte.
+func fit(schema json.RawMessage, to Format) (fitted, error) {
+	text, err := readSchema(schema)
+	if err != nil {
+		return fitted{}, err
+	}
+	p := profileOf(to)
+	if p.untouched {
+		return fitted{schema: text}, nil
+	}
+	f := &fitter{to: to, document: text, told: make(map[Loss]bool)}
+	out := f.node(text, place{profile: &p, root: true})
+	if f.err == nil && p.check != nil {
+		f.err = p.check(out)
+	}
+	if f.err != nil {
+		return fitted{}, f.err
+	}
+	return fitted{schema: out, hint: f.hint, losses: f.losses}, nil
+}
+
+// readSchema takes what stands for an input schema in a tool definition.
+func readSchema(schema json.RawMessage) (json.RawMessage, error) {
+	empty := json.RawMessage(`{"type":"object","properties":{}}`)
+	if len(schema) == 0 {
+		return empty, nil
+	}
+	if !json.Valid(schema) {
+		return nil, errors.New("its input schema is not valid JSON")
+	}
+	switch literal(schema) {
+	case "object":
+		return schema, nil
+	case "null":
+		return empty, nil
+	case "boolean":
+		if isTrue(schema) {
+			return empty, nil
+		}
+	}
+	return nil, fmt.Errorf("its input schema is no object but %s", abbreviate(string(schema)))
+}
+
+// abbreviate keeps what goes into a message short.
+func abbreviate(text string) string {
+	const most = 60
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most]) + "…"
+}
+
+// fitter is one run of fit.
+type fitter struct {
+	to       Format
+	document json.RawMessage // the schema as given, into which refs point
+	targets  map[string]json.RawMessage
+	anchors  map[string]json.RawMessage
+	nodes    int
+	bytes    int
+	hint     string
+	losses   []Loss
+	told     map[Loss]bool
+	err      error // the first reason to refuse the schema
+}
+
+// place is where in the fitted schema the walk is.
+type place struct {
+	profile *profile
+	path    string // of the property, for losses
+	root    bool
+	depth   int
+	// open are the refs through which the walk came here.
+	open []string
+	// inline says that a ref must be replaced even where the target knows refs.
+	inline bool
+}
+
+// property is the place of a property of this object.
+func (at place) property(name string) place {
+	if at.path == "" {
+		return at.below(name)
+	}
+	return at.below("." + name)
+}
+
+// below is the place of a schema inside this one, of the same instance or a part.
+func (at place) below(step string) place {
+	at.path += step
+	at.root, at.inline = false, false
+	at.depth++
+	return at
+}
+
+// tell records what was done to the schema at a place, once.
+func (f *fitter) tell(at place, severity Severity, kind, detail string) {
+	loss := Loss{Path: at.path, Severity: severity, Kind: kind, Detail: detail}
+	if !f.told[loss] {
+		f.told[loss] = true
+		f.losses = append(f.losses, loss)
+	}
+}
+
+// refuse ends the conversion: the target cannot express the schema.
+func (f *fitter) refuse(at place, format string, args ...any) {
+	if f.err != nil {
+		return
+	}
+	reason := fmt.Sprintf(format, args...)
+	if at.path != "" {
+		reason = strings.TrimPrefix(at.path, ".") + ": " + reason
+	}
+	f.err = errors.New(reason)
+}
+
+// node fits one schema and all below it.
+func (f *fitter) node(text json.RawMessage, at place) json.RawMessage {
+	f.nodes++
+	if at.depth > maxDepth {
+		f.refuse(place{}, "its input schema nests more than %d levels deep", maxDepth)
+	}
+	if f.err != nil {
+		return text
+	}
+	if literal(text) == "boolean" && at.profile.booleans {
+		return text
+	}
+	o := f.flat(text, &at)
+	if o == nil {
+		o = f.never(at)
+	}
+	for _, step := range f.steps() {
+		step(o, at)
+	}
+	return o.text()
+}
+
+// steps are the passes over one schema, in their order. Each leaves alone what the
+// profile keeps.
+func (f *fitter) steps() []func(*object, place) {
+	return []func(*object, place){
+		f.root,
+		f.conditionals,
+		f.unions,
+		f.constants,
+		f.types,
+		f.arrays,
+		f.objects,
+		f.keys,
+		f.filter,
+		f.describe,
+		f.children,
+		f.strict,
+		f.spell,
+	}
+}
+
+// flat reads a schema and brings in what it refers to: its refs, where they do not
+// stay, and its allOf. It gives nil for the schema that admits nothing.
+func (f *fitter) flat(text json.RawMessage, at *place) *object {
+	o, ok := parseObject(text)
+	switch {
+	case ok:
+	case isFalse(text):
+		return nil
+	default:
+		if !isTrue(text) {
+			f.tell(*at, Lossy, "changed", "what is no schema to any value")
+		}
+		return newObject()
+	}
+	f.tidy(o, *at)
+	f.deref(o, at)
+	f.mergeAllOf(o, at)
+	return o
+}
+
+// never stands for a schema that admits nothing, where the target cannot say so.
+func (f *fitter) never(at place) *object {
+	f.tell(at, Lossy, "changed", "the schema false to any value")
+	return newObject()
+}

@@ -1,0 +1,175 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// longestHint is how long a keyword's value may be to be worth repeating in words.
+const longestHint = 200
+
+func branchStep(i int) string { return "|" + strconv.Itoa(i+1) }
+
+// filter takes out what the target does not know, and says it in words where that
+// helps the model.
+func (f *fitter) filter(o *object, at place) {
+	p := at.profile
+	if p.refs == inlineRefs {
+		o.drop("$defs")
+		o.drop("definitions")
+	}
+	if p.keywords == nil {
+		return
+	}
+	f.filterEnum(o, at)
+	f.filterFormat(o, at)
+	dropped := o.keepOnly(func(name string) bool { return p.keeps(name, at.root) })
+	for _, m := range dropped {
+		f.explain(o, m, at)
+	}
+}
+
+// filterEnum takes out values that the target cannot hold.
+func (f *fitter) filterEnum(o *object, at place) {
+	values := o.listOf("enum")
+	switch {
+	case values == nil || !at.profile.keeps("enum", at.root):
+		return
+	case at.profile.stringEnums:
+		if isOne(o, "string") && isStringList(o.get("enum")) {
+			return
+		}
+	case !at.profile.prompt || !slices.ContainsFunc(values, loosesDigits):
+		return
+	}
+	f.explain(o, rawjson.NewMember("enum", o.drop("enum")), at)
+}
+
+// loosesDigits says that a number does not survive a float64, which Ollama reads it
+// into.
+func loosesDigits(value json.RawMessage) bool {
+	const safe = 15
+	kind := literal(value)
+	return kind == "number" || kind == "integer" && len(value) > safe
+}
+
+func (f *fitter) filterFormat(o *object, at place) {
+	p := at.profile
+	if p.formats == nil || !o.has("format") || slices.Contains(p.formats, o.stringOf("format")) {
+		return
+	}
+	f.explain(o, rawjson.NewMember("format", o.drop("format")), at)
+}
+
+// explain reports a keyword that was taken out, and keeps what it says as a hint.
+func (f *fitter) explain(o *object, m rawjson.Member, at place) {
+	switch m.Name {
+	case "$defs", "definitions", "if", "propertyOrdering":
+		return // of no use alone
+	case "description":
+		o.hints = append([]string{rawjson.Unquote(m.Value)}, o.hints...)
+		return
+	}
+	if saysNothing(m) {
+		f.tell(at, Info, "dropped", m.Name)
+		return
+	}
+	f.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
+}
+
+// saysNothing says that a keyword is of no use to the one who fills in arguments.
+// That a schema takes no other properties is among them: a model fills in those
+// that it is shown.
+func saysNothing(m rawjson.Member) bool {
+	switch m.Name {
+	case "default", "examples", "example":
+		return literal(m.Value) == "null"
+	case "additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "items", "uniqueItems", "deprecated":
+		return literal(m.Value) == "boolean" && (m.Name != "uniqueItems" && m.Name != "deprecated" || isFalse(m.Value)) ||
+			string(compact(m.Value)) == "{}"
+	case "contentEncoding", "contentMediaType":
+		return false
+	}
+	return isAnnotation(m.Name) || !isRestriction(m.Name)
+}
+
+// moved keeps a hint, and reports the keyword that it stands for: as said in another
+// way where the model only reads the schema, or where the keyword restricts nothing.
+func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool) {
+	if hint == "" {
+		f.tell(at, Lossy, "dropped", keyword)
+		return
+	}
+	if !slices.Contains(o.hints, hint) {
+		o.hints = append(o.hints, hint)
+	}
+	if restricts && !at.profile.prompt {
+		f.tell(at, Lossy, "dropped", keyword)
+		return
+	}
+	f.tell(at, Info, "moved", keyword+" to the description")
+}
+
+// hintFor says a keyword in words; empty where it would be too long.
+func hintFor(m rawjson.Member) string {
+	value := string(compact(m.Value))
+	switch m.Name {
+	case "enum":
+		value = "one of: " + listed(m.Value)
+	case "required":
+		value = "required: " + listed(m.Value)
+	case "examples":
+		value = "examples: " + listed(m.Value)
+	case "additionalProperties":
+		value = "values: " + nameOf(m.Value)
+	case "uniqueItems":
+		value = "items are unique"
+	case "deprecated":
+		value = "deprecated"
+	default:
+		if rawjson.IsString(m.Value) {
+			value = rawjson.Unquote(m.Value)
+		}
+		value = m.Name + ": " + value
+	}
+	if len(value) > longestHint {
+		return ""
+	}
+	return value
+}
+
+// listed writes the elements of an array with commas, strings without quotes.
+func listed(text json.RawMessage) string {
+	elements, _ := rawjson.Elements(text)
+	var words []string
+	for _, element := range elements {
+		if rawjson.IsString(element) {
+			words = append(words, rawjson.Unquote(element))
+			continue
+		}
+		words = append(words, string(compact(element)))
+	}
+	return strings.Join(words, ", ")
+}
+
+// describe adds the hints to the description; those of the root are for the tool's.
+func (f *fitter) describe(o *object, at place) {
+	if len(o.hints) == 0 {
+		return
+	}
+	hint := strings.Join(o.hints, "; ")
+	o.hints = nil
+	if at.root {
+		f.hint = "(" + hint + ")"
+		return
+	}
+	hint = "(" + hint + ")"
+	if text := o.stringOf("description"); text != "" {
+		hint = text + " " + hint
+	}
+	o.set("description", rawjson.Quote(hint))
+}

@@ -1,0 +1,223 @@
+package convert
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+
+	"toolx/pkg/rawjson"
+)
+
+// textMode says what becomes of two descriptions.
+type textMode int
+
+const (
+	outerText textMode = iota // the place knows better than the definition
+	bothTexts
+)
+
+// mergeAllOf makes the branches of allOf part of the schema. Where that cannot be
+// said without allOf, it stays if the target knows it.
+func (f *fitter) mergeAllOf(o *object, at *place) {
+	must := at.root && at.profile.noRootUnions
+	if !o.has("allOf") || !at.profile.mergeAll && !must {
+		return
+	}
+	merged, where := o.clone(), *at
+	where.inline = true
+	branches := merged.listOf("allOf")
+	merged.drop("allOf")
+	mode := bothTexts
+	if len(branches) == 1 {
+		mode = outerText // a ref, with company that older drafts would ignore
+	}
+	var lost []string
+	for _, text := range branches {
+		branch := f.flat(text, &where)
+		if branch == nil {
+			lost = append(lost, "the schema false")
+			continue
+		}
+		lost = append(lost, merge(merged, branch, mode)...)
+	}
+	if len(lost) > 0 && !must && at.profile.keeps("allOf", at.root) {
+		return
+	}
+	f.tell(*at, Info, "changed", "allOf to one schema")
+	f.tellConflicts(*at, lost)
+	*o = *merged
+	at.open = where.open
+}
+
+// mergeTold merges, and reports what could not be held.
+func (f *fitter) mergeTold(o, other *object, at place, mode textMode) {
+	f.tellConflicts(at, merge(o, other, mode))
+}
+
+func (f *fitter) tellConflicts(at place, keywords []string) {
+	for _, keyword := range keywords {
+		f.tell(at, Lossy, "dropped", keyword+" that conflicts with another")
+	}
+}
+
+// merge adds to a schema what another says of the same value. It gives the keywords
+// of which only the first could be kept.
+func merge(o, other *object, mode textMode) (lost []string) {
+	o.hints = append(o.hints, other.hints...)
+	for _, m := range other.members {
+		mine := o.get(m.Name)
+		if mine == nil {
+			o.members = append(o.members, m)
+			o.changed = true
+			continue
+		}
+		if sameJSON(mine, m.Value) {
+			continue
+		}
+		both, ok := combine(m.Name, mine, m.Value, mode)
+		if !ok {
+			lost = append(lost, m.Name)
+			continue
+		}
+		o.set(m.Name, both)
+	}
+	return lost
+}
+
+// combine is what one keyword says where two schemas must both hold; ok is false
+// where no value says it.
+func combine(keyword string, a, b json.RawMessage, mode textMode) (json.RawMessage, bool) {
+	switch keyword {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		return combineMaps(a, b, keyword == "$defs" || keyword == "definitions"), true
+	case "required":
+		return quoteList(union(stringList(a), stringList(b))), true
+	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains":
+		return larger(a, b), true
+	case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains":
+		return smaller(a, b), true
+	case "type":
+		return combineTypes(a, b)
+	case "enum":
+		return combineEnums(a, b)
+	case "uniqueItems", "deprecated":
+		return json.RawMessage("true"), true
+	case "items", "additionalProperties", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems":
+		return combineSchemas(a, b)
+	case "description":
+		return combineTexts(a, b, mode), true
+	}
+	return a, isAnnotation(keyword)
+}
+
+func combineTexts(a, b json.RawMessage, mode textMode) json.RawMessage {
+	if mode == outerText || rawjson.Unquote(a) == "" || rawjson.Unquote(b) == "" {
+		return a
+	}
+	return rawjson.Quote(rawjson.Unquote(a) + " " + rawjson.Unquote(b))
+}
+
+// combineMaps unites named schemas. Of a name in both, both hold.
+func combineMaps(a, b json.RawMessage, definitions bool) json.RawMessage {
+	all, ok := parseObject(a)
+	if !ok {
+		return b
+	}
+	for m := range rawjson.Each(b) {
+		mine := all.get(m.Name)
+		if mine == nil {
+			all.members = append(all.members, m)
+			all.changed = true
+			continue
+		}
+		if both, ok := combineSchemas(mine, m.Value); ok && !definitions {
+			all.set(m.Name, both)
+		}
+	}
+	return all.text()
+}
+
+// combineSchemas is the schema of values that two others admit.
+func combineSchemas(a, b json.RawMessage) (json.RawMessage, bool) {
+	switch {
+	case isTrue(a) || isFalse(b):
+		return b, true
+	case isTrue(b) || isFalse(a) || sameJSON(a, b):
+		return a, true
+	case literal(a) != "object" || literal(b) != "object":
+		return a, false
+	}
+	return allOf(a, b), true
+}
+
+func allOf(branches ...json.RawMessage) json.RawMessage {
+	return rawjson.Object([]rawjson.Member{rawjson.NewMember("allOf", array(branches))})
+}
+
+func combineTypes(a, b json.RawMessage) (json.RawMessage, bool) {
+	var both []string
+	theirs := typeList(b)
+	for _, kind := range typeList(a) {
+		switch {
+		case slices.Contains(theirs, kind):
+			both = append(both, kind)
+		case kind == "integer" && slices.Contains(theirs, "number"):
+			both = append(both, kind)
+		case kind == "number" && slices.Contains(theirs, "integer"):
+			both = append(both, "integer")
+		}
+	}
+	if len(both) == 0 {
+		return a, false
+	}
+	return quoteTypes(both), true
+}
+
+func combineEnums(a, b json.RawMessage) (json.RawMessage, bool) {
+	mine, _ := rawjson.Elements(a)
+	theirs, _ := rawjson.Elements(b)
+	both := slices.DeleteFunc(slices.Clone(mine), func(value json.RawMessage) bool { return !containsJSON(theirs, value) })
+	if len(both) == 0 {
+		return a, false
+	}
+	return array(both), true
+}
+
+func containsJSON(list []json.RawMessage, value json.RawMessage) bool {
+	return slices.ContainsFunc(list, func(one json.RawMessage) bool { return sameJSON(one, value) })
+}
+
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, name := range b {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func larger(a, b json.RawMessage) json.RawMessage {
+	if compareNumbers(a, b) < 0 {
+		return b
+	}
+	return a
+}
+
+func smaller(a, b json.RawMessage) json.RawMessage {
+	if compareNumbers(a, b) > 0 {
+		return b
+	}
+	return a
+}
+
+// compareNumbers compares by value, more exactly than a float64 would.
+func compareNumbers(a, b json.RawMessage) int {
+	const precision = 512
+	x, _, errX := big.ParseFloat(string(a), 10, precision, big.ToNearestEven)
+	y, _, errY := big.ParseFloat(string(b), 10, precision, big.ToNearestEven)
+	if errX != nil || errY != nil {
+		return 0
+	}
+	return x.Cmp(y)
+}

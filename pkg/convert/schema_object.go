@@ -1,0 +1,236 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"toolx/pkg/rawjson"
+)
+
+// object is a JSON object under change. One that is not changed gives its source
+// back, byte for byte.
+type object struct {
+	source  json.RawMessage
+	members []rawjson.Member
+	changed bool
+	// hints say in words what the object could not keep as keywords.
+	hints []string
+}
+
+// parseObject cuts an object into its members. Of a name that is there twice the
+// last one counts, as nearly all parsers have it.
+func parseObject(text json.RawMessage) (*object, bool) {
+	members, ok := rawjson.Members(text)
+	if !ok {
+		return nil, false
+	}
+	o := &object{source: text}
+	at := make(map[string]int, len(members))
+	for _, m := range members {
+		if i, twice := at[m.Name]; twice {
+			o.members[i].Value = m.Value
+			o.changed = true
+			continue
+		}
+		at[m.Name] = len(o.members)
+		o.members = append(o.members, m)
+	}
+	return o, true
+}
+
+func newObject(members ...rawjson.Member) *object {
+	return &object{members: members, changed: true}
+}
+
+func (o *object) text() json.RawMessage {
+	if !o.changed {
+		return o.source
+	}
+	return rawjson.Object(o.members)
+}
+
+func (o *object) clone() *object {
+	copied := *o
+	copied.members = slices.Clone(o.members)
+	copied.hints = slices.Clone(o.hints)
+	return &copied
+}
+
+func (o *object) index(name string) int {
+	return slices.IndexFunc(o.members, func(m rawjson.Member) bool { return m.Name == name })
+}
+
+// get is a member's value, nil where there is none.
+func (o *object) get(name string) json.RawMessage {
+	if i := o.index(name); i >= 0 {
+		return o.members[i].Value
+	}
+	return nil
+}
+
+func (o *object) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return o.index(name) >= 0 })
+}
+
+// set changes a member in its place, or adds it at the end.
+func (o *object) set(name string, value json.RawMessage) {
+	i := o.index(name)
+	if i < 0 {
+		o.members = append(o.members, rawjson.NewMember(name, value))
+		o.changed = true
+		return
+	}
+	o.put(i, value)
+}
+
+// put changes the value of member i.
+func (o *object) put(i int, value json.RawMessage) {
+	if !bytes.Equal(o.members[i].Value, value) {
+		o.members[i].Value = value
+		o.changed = true
+	}
+}
+
+// setFirst changes a member in its place, or adds it at the beginning.
+func (o *object) setFirst(name string, value json.RawMessage) {
+	if o.has(name) {
+		o.set(name, value)
+		return
+	}
+	o.members = slices.Insert(o.members, 0, rawjson.NewMember(name, value))
+	o.changed = true
+}
+
+// drop removes a member and gives its value, nil where there was none.
+func (o *object) drop(name string) json.RawMessage {
+	i := o.index(name)
+	if i < 0 {
+		return nil
+	}
+	value := o.members[i].Value
+	o.members = slices.Delete(o.members, i, i+1)
+	o.changed = true
+	return value
+}
+
+// rename gives a member another name in its place.
+func (o *object) rename(from, to string) {
+	if i := o.index(from); i >= 0 {
+		o.members[i] = rawjson.NewMember(to, o.members[i].Value)
+		o.changed = true
+	}
+}
+
+// keepOnly drops all members but those, and gives what was dropped.
+func (o *object) keepOnly(keep func(name string) bool) (dropped []rawjson.Member) {
+	var kept []rawjson.Member
+	for _, m := range o.members {
+		if keep(m.Name) {
+			kept = append(kept, m)
+		} else {
+			dropped = append(dropped, m)
+		}
+	}
+	if dropped != nil {
+		o.members, o.changed = kept, true
+	}
+	return dropped
+}
+
+// stringOf is a member that is a string; empty where it is none.
+func (o *object) stringOf(name string) string {
+	if value := o.get(name); rawjson.IsString(value) {
+		return rawjson.Unquote(value)
+	}
+	return ""
+}
+
+// objectOf is a member that is an object; nil where it is none.
+func (o *object) objectOf(name string) *object {
+	inner, _ := parseObject(o.get(name))
+	return inner
+}
+
+// listOf are the elements of a member that is an array.
+func (o *object) listOf(name string) []json.RawMessage {
+	list, _ := rawjson.Elements(o.get(name))
+	return list
+}
+
+// stringsOf are the elements of a member that is an array of strings.
+func (o *object) stringsOf(name string) []string { return stringList(o.get(name)) }
+
+func stringList(text json.RawMessage) []string {
+	elements, _ := rawjson.Elements(text)
+	var list []string
+	for _, element := range elements {
+		if rawjson.IsString(element) {
+			list = append(list, rawjson.Unquote(element))
+		}
+	}
+	return list
+}
+
+func quoteList(list []string) json.RawMessage {
+	quoted := make([]json.RawMessage, len(list))
+	for i, text := range list {
+		quoted[i] = rawjson.Quote(text)
+	}
+	return array(quoted)
+}
+
+// array writes an array.
+func array(elements []json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	out.WriteByte('[')
+	for i, element := range elements {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(element)
+	}
+	out.WriteByte(']')
+	return out.Bytes()
+}
+
+// sameJSON compares two values without their spaces.
+func sameJSON(a, b json.RawMessage) bool {
+	return bytes.Equal(a, b) || bytes.Equal(compact(a), compact(b))
+}
+
+func compact(text json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	if json.Compact(&out, text) != nil {
+		return text
+	}
+	return out.Bytes()
+}
+
+// literal names the JSON type of a value.
+func literal(text json.RawMessage) string {
+	at := rawjson.SpaceEnd(text, 0)
+	if at >= len(text) {
+		return ""
+	}
+	switch text[at] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	if bytes.ContainsAny(text, ".eE") {
+		return "number"
+	}
+	return "integer"
+}
+
+// isTrue and isFalse tell the two boolean schemas.
+func isTrue(text json.RawMessage) bool  { return string(bytes.TrimSpace(text)) == "true" }
+func isFalse(text json.RawMessage) bool { return string(bytes.TrimSpace(text)) == "false" }

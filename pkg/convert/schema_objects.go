@@ -1,0 +1,186 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+
+	"toolx/pkg/rawjson"
+)
+
+// objects fits the properties of objects to the target.
+func (f *fitter) objects(o *object, at place) {
+	if at.profile.keywords == nil {
+		return
+	}
+	f.refuseMap(o, at)
+	f.dropNever(o, at)
+	f.declareRequired(o, at)
+}
+
+// dropNever takes out properties that admit nothing, where that cannot be said.
+func (f *fitter) dropNever(o *object, at place) {
+	properties := o.objectOf("properties")
+	if properties == nil || at.profile.booleans {
+		return
+	}
+	dropped := properties.keepOnly(func(name string) bool { return !isFalse(properties.get(name)) })
+	if dropped == nil {
+		return
+	}
+	for _, m := range dropped {
+		f.tell(at.property(m.Name), Info, "dropped", "property that admits nothing")
+	}
+	o.set("properties", properties.text())
+}
+
+// declareRequired takes names out of required that are no properties: Gemini refuses
+// the whole request for one.
+func (f *fitter) declareRequired(o *object, at place) {
+	if !o.has("required") {
+		return
+	}
+	properties := o.objectOf("properties")
+	required := o.stringsOf("required")
+	kept := slices.DeleteFunc(slices.Clone(required), func(name string) bool {
+		return properties == nil || !properties.has(name)
+	})
+	for _, name := range required {
+		if !slices.Contains(kept, name) {
+			f.tell(at, Lossy, "dropped", "required "+abbreviate(name)+", which is no property")
+		}
+	}
+	switch {
+	case len(kept) == 0:
+		o.drop("required")
+	case len(kept) < len(required):
+		o.set("required", quoteList(kept))
+	}
+}
+
+// keys holds the names of properties against the target's rule. They cannot be
+// renamed: arguments go to the server as the model writes them.
+func (f *fitter) keys(o *object, at place) {
+	p := at.profile
+	if p.key == nil || p.keyRoot && !at.root {
+		return
+	}
+	for m := range rawjson.Each(o.get("properties")) {
+		if !p.key().MatchString(m.Name) {
+			f.refuse(at, "the property name %q does not match %s", abbreviate(m.Name), p.key())
+		}
+	}
+}
+
+// conditionals makes properties that only then, else and dependentSchemas declare
+// known to a target that has none of these.
+func (f *fitter) conditionals(o *object, at place) {
+	if at.profile.keeps("if", at.root) || !o.has("then", "else", "dependentSchemas") {
+		return
+	}
+	branches := []json.RawMessage{o.get("then"), o.get("else")}
+	for m := range rawjson.Each(o.get("dependentSchemas")) {
+		branches = append(branches, m.Value)
+	}
+	for _, text := range branches {
+		if literal(text) != "object" {
+			continue
+		}
+		where := at
+		where.inline = true
+		if branch := f.flat(text, &where); branch != nil {
+			f.adopt(o, branch, at)
+		}
+	}
+}
+
+// adopt adds the properties that a schema lacks, as optional ones.
+func (f *fitter) adopt(o, branch *object, at place) {
+	properties := o.objectOf("properties")
+	if properties == nil {
+		properties = newObject()
+	}
+	for m := range rawjson.Each(branch.get("properties")) {
+		if !properties.has(m.Name) {
+			properties.set(m.Name, m.Value)
+			f.tell(at.property(m.Name), Info, "changed", "conditional property to an optional one")
+		}
+	}
+	if len(properties.members) > 0 {
+		o.set("properties", properties.text())
+	}
+}
+
+// children fits the schemas below this one.
+func (f *fitter) children(o *object, at place) {
+	for i := range o.members {
+		m := o.members[i]
+		switch shapeOf(m.Name, m.Value) {
+		case oneSchema:
+			if literal(m.Value) == "object" {
+				o.put(i, f.node(m.Value, at.under(m.Name)))
+			}
+		case schemas:
+			o.put(i, f.list(m, at))
+		case schemaMap:
+			o.put(i, f.named(m, at))
+		}
+		if f.err != nil {
+			return
+		}
+	}
+}
+
+// under is the place of the schema under a keyword.
+func (at place) under(keyword string) place {
+	switch keyword {
+	case "items", "additionalItems", "contains", "unevaluatedItems":
+		at = at.below("[]")
+		if at.profile.elements != nil {
+			at.profile = at.profile.elements
+		}
+	case "additionalProperties", "unevaluatedProperties", "patternProperties":
+		at = at.below("{}")
+	default:
+		at = at.below("")
+	}
+	return at
+}
+
+func (f *fitter) list(m rawjson.Member, at place) json.RawMessage {
+	elements, _ := rawjson.Elements(m.Value)
+	changed := false
+	for i, text := range elements {
+		where := at.under("items")
+		if m.Name == "anyOf" || m.Name == "oneOf" || m.Name == "allOf" {
+			where = at.below(branchStep(i))
+		}
+		fitted := f.node(text, where)
+		changed = changed || string(fitted) != string(text)
+		elements[i] = fitted
+	}
+	if !changed {
+		return m.Value
+	}
+	return array(elements)
+}
+
+func (f *fitter) named(m rawjson.Member, at place) json.RawMessage {
+	all, ok := parseObject(m.Value)
+	if !ok {
+		return m.Value
+	}
+	for i, one := range all.members {
+		if kind := literal(one.Value); kind == "array" && m.Name == "dependencies" {
+			continue
+		}
+		where := at.under(m.Name)
+		switch m.Name {
+		case "properties":
+			where = at.property(one.Name)
+		case "$defs", "definitions":
+			where = place{profile: at.profile, path: m.Name + "." + one.Name, depth: at.depth + 1}
+		}
+		all.put(i, f.node(one.Value, where))
+	}
+	return all.text()
+}

@@ -1,0 +1,255 @@
+package convert
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// profile is what a target's schemas may hold. Its zero value keeps a schema as it
+// is; every field that is set takes something away, or adds what the target wants.
+type profile struct {
+	// untouched says that the target takes any JSON Schema.
+	untouched bool
+	// booleans says that true and false are schemas.
+	booleans bool
+	// keywords are all that the target knows; nil where it knows, or passes on, all.
+	keywords []string
+	// rootKeywords are those of the root, where they are others.
+	rootKeywords []string
+	// formats are the values of format that the target knows; nil for all. They
+	// matter only where keywords are restricted.
+	formats []string
+	// prompt says that the schema is only read by the model, so that a hint in a
+	// description says what a keyword says. Elsewhere it steers what can be sampled.
+	prompt bool
+
+	refs      refMode
+	consts    constMode
+	mergeAll  bool // allOf becomes part of the schema that it stands in
+	anyOfOnly bool // oneOf becomes anyOf
+	// unions says how much of the rest of a schema may stand beside its anyOf.
+	unions unionMode
+	// nullable says null with the keyword of OpenAPI instead of a type.
+	nullable bool
+	// typed says that every schema has one type, or anyOf.
+	typed       bool
+	stringEnums bool // enum holds strings alone
+	tuples      tupleMode
+	itemsNeeded bool // arrays need items
+	closed      bool // objects list all of their properties, and require them
+	upper       bool // types in capitals
+	order       []string
+
+	// propertiesNeeded says that the root needs properties, even empty ones.
+	propertiesNeeded bool
+	// noRootUnions says that the root's arguments cannot be alternatives.
+	noRootUnions bool
+	// key is what the names of properties must match, and keyRule the same in
+	// words; keyRoot says that those below the root are free.
+	key     func() *regexp.Regexp
+	keyRoot bool
+
+	// elements is the profile below items, where it is another.
+	elements *profile
+	// check judges the finished schema.
+	check func(json.RawMessage) error
+}
+
+// refMode says what becomes of $ref.
+type refMode int
+
+const (
+	inlineRefs refMode = iota // replaced by what it names
+	keepRefs                  // stays, with what stands beside it
+	aloneRefs                 // stays, but nothing may stand beside it
+)
+
+// constMode says what becomes of const.
+type constMode int
+
+const (
+	keepConst constMode = iota
+	constAndEnum
+	constToEnum
+)
+
+// unionMode says what may stand beside anyOf.
+type unionMode int
+
+const (
+	freeUnions  unionMode = iota // anything
+	plainUnions                  // anything, but alternatives say more than "required"
+	loneUnions                   // only annotations: each alternative is complete
+)
+
+// tupleMode says what becomes of arrays whose elements have schemas by position.
+type tupleMode int
+
+const (
+	keepTuples   tupleMode = iota
+	prefixTuples           // written as prefixItems (2020-12)
+	listTuples             // become lists of any of the elements
+)
+
+func (p *profile) keeps(keyword string, root bool) bool {
+	known := p.keywords
+	if root && p.rootKeywords != nil {
+		known = p.rootKeywords
+	}
+	return known == nil || slices.Contains(known, keyword)
+}
+
+// profileOf is what a format's schemas may hold (formats.md of the research behind
+// each function is summed up in docs/convert.md).
+func profileOf(format Format) profile {
+	switch format {
+	case Qwen, Hermes, QwenCoder:
+		return qwenProfile()
+	case Ollama:
+		return ollamaProfile()
+	case OpenAI, Responses, Mistral:
+		return openAIProfile()
+	case OpenAIStrict:
+		return openAIStrictProfile()
+	case Anthropic:
+		return anthropicProfile()
+	case Gemini:
+		return geminiProfile()
+	case GeminiJSON:
+		return geminiJSONProfile()
+	case Bedrock:
+		return bedrockProfile()
+	case Cohere:
+		return cohereProfile()
+	}
+	return profile{untouched: true} // MCP, LangChain
+}
+
+// qwenProfile keeps all: Qwen's chat template prints the schema as it is. What small
+// models read badly is said plainly: refs, const, oneOf and allOf.
+func qwenProfile() profile {
+	return profile{
+		booleans:         true,
+		consts:           constAndEnum,
+		mergeAll:         true,
+		anyOfOnly:        true,
+		propertiesNeeded: true,
+	}
+}
+
+// ollamaProfile keeps what Ollama's api.Tool keeps (v0.17.4, api/types.go): below
+// items everything, elsewhere six keywords, which it writes in this order.
+func ollamaProfile() profile {
+	elements := qwenProfile()
+	return profile{
+		keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},
+		rootKeywords:     []string{"type", "required", "properties"},
+		order:            []string{"anyOf", "type", "required", "items", "description", "enum", "properties"},
+		prompt:           true,
+		consts:           constToEnum,
+		mergeAll:         true,
+		anyOfOnly:        true,
+		unions:           plainUnions,
+		tuples:           listTuples,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+		elements:         &elements,
+	}
+}
+
+// openAIProfile passes any JSON Schema but for combinators at the root and arrays
+// without items.
+func openAIProfile() profile {
+	return profile{
+		booleans:         true,
+		refs:             keepRefs,
+		tuples:           prefixTuples,
+		itemsNeeded:      true,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+	}
+}
+
+// openAIStrictProfile is the subset of structured outputs.
+func openAIStrictProfile() profile {
+	return profile{
+		keywords: []string{
+			"type", "description", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf",
+			"$ref", "$defs", "definitions", "pattern", "format", "multipleOf", "minimum", "maximum",
+			"exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+		},
+		formats:          []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"},
+		refs:             aloneRefs,
+		mergeAll:         true,
+		anyOfOnly:        true,
+		unions:           loneUnions,
+		tuples:           listTuples,
+		closed:           true,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+		check:            checkStrictLimits,
+	}
+}
+
+// anthropicProfile passes JSON Schema 2020-12 but for combinators at the root, and
+// has a rule for the names of properties.
+func anthropicProfile() profile {
+	return profile{
+		booleans:     true,
+		refs:         keepRefs,
+		tuples:       prefixTuples,
+		noRootUnions: true,
+		key:          anthropicKey,
+	}
+}
+
+var anthropicKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`) })
+
+// geminiProfile is the Schema of Google's API, a subset of OpenAPI 3.0.
+func geminiProfile() profile {
+	return profile{
+		keywords: []string{
+			"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
+			"required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf",
+			"propertyOrdering", "default", "minimum", "maximum",
+		},
+		formats:          []string{"enum", "date-time", "float", "double", "int32", "int64"},
+		consts:           constToEnum,
+		mergeAll:         true,
+		anyOfOnly:        true,
+		unions:           loneUnions,
+		nullable:         true,
+		typed:            true,
+		stringEnums:      true,
+		tuples:           listTuples,
+		itemsNeeded:      true,
+		upper:            true,
+		propertiesNeeded: true,
+		noRootUnions:     true,
+		key:              geminiKey,
+	}
+}
+
+var geminiKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
+
+// geminiJSONProfile is parametersJsonSchema, which takes plain JSON Schema.
+func geminiJSONProfile() profile {
+	return profile{booleans: true, refs: keepRefs, tuples: prefixTuples}
+}
+
+// bedrockProfile passes JSON Schema to models of several makers, so that it keeps to
+// what all of them take.
+func bedrockProfile() profile {
+	return profile{booleans: true, refs: keepRefs, tuples: prefixTuples, noRootUnions: true}
+}
+
+// cohereProfile is OpenAI's, and has a rule for the names of parameters.
+func cohereProfile() profile {
+	p := openAIProfile()
+	p.key, p.keyRoot = cohereKey, true
+	return p
+}
+
+var cohereKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })

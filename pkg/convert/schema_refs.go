@@ -1,0 +1,234 @@
+package convert
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// deref replaces a schema's ref by what it names, and merges what stands beside it
+// (JSON Schema 2020-12, 8.2.3.1: both count). A ref that the target knows stays.
+func (f *fitter) deref(o *object, at *place) {
+	for {
+		keyword, ref, ok := refOf(o)
+		if !ok {
+			return
+		}
+		target, found := f.resolve(ref)
+		if found && keyword == "$ref" && f.keepsRef(ref, *at) {
+			return
+		}
+		o.drop(keyword)
+		f.expand(o, at, ref, target, found)
+	}
+}
+
+// refOf finds the keyword that refers to another schema. The dynamic ones of newer
+// and the recursive ones of older drafts name the same places in a single document.
+func refOf(o *object) (keyword, ref string, ok bool) {
+	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
+		if o.has(keyword) {
+			return keyword, o.stringOf(keyword), true
+		}
+	}
+	return "", "", false
+}
+
+// keepsRef says whether a ref may stay. Only those to definitions do: any other
+// place may be changed by the conversion, and some providers refuse to look there.
+func (f *fitter) keepsRef(ref string, at place) bool {
+	if at.profile.refs == inlineRefs || at.root || at.inline {
+		return false
+	}
+	for _, prefix := range []string{"#/$defs/", "#/definitions/"} {
+		if name, ok := strings.CutPrefix(ref, prefix); ok {
+			return !strings.Contains(name, "/")
+		}
+	}
+	return ref == "#"
+}
+
+// expand merges what a ref names into the schema that had it, unless that would
+// never end.
+func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage, found bool) {
+	if !found {
+		f.tell(*at, Lossy, "dropped", "$ref to "+abbreviate(ref))
+		return
+	}
+	f.bytes += len(target)
+	switch {
+	case opened(at.open, ref) >= maxOpen:
+		f.cut(o, *at, target, "recursion")
+		return
+	case f.nodes > maxNodes || f.bytes > maxBytes:
+		f.cut(o, *at, target, "refs, which grow too large")
+		return
+	}
+	at.open = append(slices.Clip(at.open), ref)
+	named, ok := parseObject(target)
+	if !ok {
+		if isFalse(target) {
+			f.tell(*at, Lossy, "changed", "the schema false to any value")
+		}
+		return
+	}
+	f.tidy(named, *at)
+	f.dropIdentity(named)
+	f.tell(*at, Info, "changed", "$ref to what it names")
+	f.mergeTold(o, named, *at, outerText)
+}
+
+// dropIdentity takes from a definition what makes sense in one place only.
+func (f *fitter) dropIdentity(named *object) {
+	for _, keyword := range []string{"$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"} {
+		if keyword != "id" || rawjson.IsString(named.get("id")) {
+			named.drop(keyword)
+		}
+	}
+}
+
+func opened(open []string, ref string) int {
+	count := 0
+	for _, one := range open {
+		if one == ref {
+			count++
+		}
+	}
+	return count
+}
+
+// cut ends an expansion: what is left of the definition is its type and its
+// description.
+func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
+	f.tell(at, Lossy, "cut", why)
+	named, ok := parseObject(target)
+	if !ok {
+		return
+	}
+	kind := named.get("type")
+	if kind == nil && named.has("properties", "allOf", "$ref") {
+		kind = rawjson.Quote("object")
+	}
+	if kind != nil && isTypeList(kind) && !o.has("type") {
+		o.set("type", kind)
+	}
+	if text := named.stringOf("description"); text != "" && !o.has("description") {
+		o.set("description", named.get("description"))
+	}
+}
+
+// resolve finds what a ref names in the document: a JSON pointer, an anchor, or
+// the id of a schema. A ref to another document is not found.
+func (f *fitter) resolve(ref string) (json.RawMessage, bool) {
+	if f.targets == nil {
+		f.targets = make(map[string]json.RawMessage)
+	}
+	if target, known := f.targets[ref]; known {
+		return target, target != nil
+	}
+	target := f.lookUp(ref)
+	if kind := literal(target); kind != "object" && kind != "boolean" {
+		target = nil
+	}
+	f.targets[ref] = target
+	return target, target != nil
+}
+
+func (f *fitter) lookUp(ref string) json.RawMessage {
+	base, fragment, _ := strings.Cut(ref, "#")
+	document := f.document
+	if base != "" {
+		if document = f.anchored(base); document == nil {
+			return nil
+		}
+	}
+	if decoded, err := url.PathUnescape(fragment); err == nil {
+		fragment = decoded
+	}
+	if fragment == "" {
+		return document
+	}
+	if !strings.HasPrefix(fragment, "/") {
+		return f.anchored("#" + fragment)
+	}
+	return follow(document, fragment[1:])
+}
+
+// follow goes along a JSON pointer (RFC 6901).
+func follow(text json.RawMessage, pointer string) json.RawMessage {
+	for step := range strings.SplitSeq(pointer, "/") {
+		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+		if elements, ok := rawjson.Elements(text); ok {
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(elements) {
+				return nil
+			}
+			text = elements[i]
+			continue
+		}
+		o, ok := parseObject(text)
+		if !ok {
+			return nil
+		}
+		text = o.get(step)
+	}
+	return text
+}
+
+// anchored finds a schema by "#anchor", or by its id.
+func (f *fitter) anchored(name string) json.RawMessage {
+	if f.anchors == nil {
+		f.anchors = make(map[string]json.RawMessage)
+		f.collectAnchors(f.document, 0)
+	}
+	return f.anchors[name]
+}
+
+func (f *fitter) collectAnchors(text json.RawMessage, depth int) {
+	o, ok := parseObject(text)
+	if !ok || depth > maxDepth {
+		return
+	}
+	for _, name := range []string{o.stringOf("$id"), o.stringOf("id")} {
+		f.addAnchor(strings.TrimSuffix(name, "#"), text)
+	}
+	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
+		if name := o.stringOf(keyword); name != "" {
+			f.addAnchor("#"+name, text)
+		}
+	}
+	for _, m := range o.members {
+		for _, child := range schemasIn(m) {
+			f.collectAnchors(child, depth+1)
+		}
+	}
+}
+
+// addAnchor keeps the first schema of a name.
+func (f *fitter) addAnchor(name string, text json.RawMessage) {
+	if _, twice := f.anchors[name]; name != "" && !twice {
+		f.anchors[name] = text
+	}
+}
+
+// schemasIn are the schemas that stand under a keyword.
+func schemasIn(m rawjson.Member) []json.RawMessage {
+	switch shapeOf(m.Name, m.Value) {
+	case oneSchema:
+		return []json.RawMessage{m.Value}
+	case schemas:
+		list, _ := rawjson.Elements(m.Value)
+		return list
+	case schemaMap:
+		var list []json.RawMessage
+		for inner := range rawjson.Each(m.Value) {
+			list = append(list, inner.Value)
+		}
+		return list
+	}
+	return nil
+}

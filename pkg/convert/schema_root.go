@@ -1,0 +1,196 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// root makes the root what every provider wants it to be: one object with named
+// properties.
+func (f *fitter) root(o *object, at place) {
+	if !at.root {
+		return
+	}
+	if at.profile.noRootUnions {
+		f.foldUnions(o, at)
+		f.dropRootLimits(o, at)
+	}
+	f.rootType(o, at)
+	if at.profile.propertiesNeeded && !o.has("properties") {
+		o.set("properties", json.RawMessage("{}"))
+	}
+}
+
+func (f *fitter) rootType(o *object, at place) {
+	types := typesOf(o)
+	if len(types) > 0 && !slices.Contains(types, "object") {
+		f.refuse(at, "its input schema takes %s, and arguments are always an object", strings.Join(types, " or "))
+		return
+	}
+	o.drop("nullable")
+	if o.stringOf("type") == "" || !isOne(o, "object") {
+		o.setFirst("type", rawjson.Quote("object"))
+	}
+}
+
+// dropRootLimits takes out what providers refuse at the root.
+func (f *fitter) dropRootLimits(o *object, at place) {
+	for _, keyword := range []string{"enum", "const", "not"} {
+		if o.has(keyword) {
+			f.explain(o, rawjson.NewMember(keyword, o.drop(keyword)), at)
+		}
+	}
+}
+
+// foldUnions makes the alternatives of the root one object: it has the properties of
+// all of them, and requires what all of them require.
+func (f *fitter) foldUnions(o *object, at place) {
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		branches := o.listOf(keyword)
+		if branches == nil {
+			continue
+		}
+		o.drop(keyword)
+		alternatives := f.alternatives(branches, at)
+		switch len(alternatives) {
+		case 0:
+			f.refuse(at, "none of the alternatives of its input schema takes an object")
+			return
+		case 1:
+			f.mergeTold(o, alternatives[0], at, outerText)
+			f.tell(at, Info, "changed", keyword+" to one schema")
+		default:
+			fold(o, alternatives)
+			f.tell(at, Lossy, "changed", keyword+" at the root to optional properties")
+		}
+	}
+}
+
+// alternatives reads the branches of a union at the root that are objects.
+func (f *fitter) alternatives(branches []json.RawMessage, at place) []*object {
+	var list []*object
+	for _, text := range branches {
+		where := at
+		where.inline = true
+		branch := f.flat(text, &where)
+		if branch == nil {
+			continue
+		}
+		if types := typesOf(branch); len(types) > 0 && !slices.Contains(types, "object") {
+			f.tell(at, Lossy, "dropped", "alternative of type "+strings.Join(types, " or "))
+			continue
+		}
+		f.foldUnions(branch, where)
+		list = append(list, branch)
+	}
+	return list
+}
+
+// fold unites alternatives with what holds for all of them.
+func fold(o *object, alternatives []*object) {
+	if hint := needs(alternatives); hint != "" {
+		o.hints = append(o.hints, hint)
+	}
+	base := o.objectOf("properties")
+	if base == nil {
+		base = newObject()
+	}
+	for _, name := range propertyNames(alternatives) {
+		base.set(name, alternativesOf(name, base.get(name), alternatives))
+	}
+	if len(base.members) > 0 {
+		o.set("properties", base.text())
+	}
+	if required := requiredByAll(alternatives); len(required) > 0 {
+		o.set("required", quoteList(union(o.stringsOf("required"), required)))
+	}
+	closed := !slices.ContainsFunc(alternatives, func(a *object) bool { return !isFalse(a.get("additionalProperties")) })
+	if closed && !o.has("additionalProperties") {
+		o.set("additionalProperties", json.RawMessage("false"))
+	}
+}
+
+// needs says what each alternative requires.
+func needs(alternatives []*object) string {
+	var each []string
+	for _, a := range alternatives {
+		required := a.stringsOf("required")
+		if len(required) == 0 {
+			return ""
+		}
+		if text := strings.Join(required, " and "); !slices.Contains(each, text) {
+			each = append(each, text)
+		}
+	}
+	if hint := "needs " + strings.Join(each, ", or "); len(each) > 1 && len(hint) <= longestHint {
+		return hint
+	}
+	return ""
+}
+
+func propertyNames(alternatives []*object) []string {
+	var all []string
+	for _, a := range alternatives {
+		for m := range rawjson.Each(a.get("properties")) {
+			all = union(all, []string{m.Name})
+		}
+	}
+	return all
+}
+
+func requiredByAll(alternatives []*object) []string {
+	return slices.DeleteFunc(alternatives[0].stringsOf("required"), func(name string) bool {
+		return slices.ContainsFunc(alternatives, func(a *object) bool { return !slices.Contains(a.stringsOf("required"), name) })
+	})
+}
+
+// alternativesOf is what a property may be in any of the alternatives. What holds for
+// all of them is as much as can be said where one of them is silent.
+func alternativesOf(name string, base json.RawMessage, alternatives []*object) json.RawMessage {
+	var all []json.RawMessage
+	for _, a := range alternatives {
+		own := json.RawMessage(nil)
+		if properties := a.objectOf("properties"); properties != nil {
+			own = properties.get(name)
+		}
+		switch {
+		case own == nil && base != nil:
+			return base
+		case own == nil:
+			continue
+		case base != nil:
+			own, _ = combineSchemas(base, own)
+		}
+		all = append(all, own)
+	}
+	return anyOfThese(distinct(all))
+}
+
+// anyOfThese is a schema that admits what any of them admits: one enum where all
+// are constants.
+func anyOfThese(list []json.RawMessage) json.RawMessage {
+	if len(list) == 1 {
+		return list[0]
+	}
+	var values []json.RawMessage
+	for _, text := range list {
+		o, ok := parseObject(text)
+		if !ok || len(valuesOf(o)) == 0 || hasBeyond(o, "const", "enum", "type", "title", "description", "default") {
+			return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", array(list))})
+		}
+		values = append(values, valuesOf(o)...)
+	}
+	values = distinct(values)
+	one := newObject(
+		rawjson.NewMember("type", quoteTypes(typesOfValues(values))),
+		rawjson.NewMember("enum", array(values)),
+	)
+	first, _ := parseObject(list[0])
+	if text := first.get("description"); text != nil {
+		one.set("description", text)
+	}
+	return one.text()
+}

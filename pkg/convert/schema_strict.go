@@ -1,0 +1,166 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"toolx/pkg/rawjson"
+)
+
+// The limits of structured outputs (OpenAI, "Structured model outputs", supported
+// schemas).
+const (
+	strictProperties = 5000
+	strictDepth      = 10
+	strictEnums      = 1000
+	strictRunes      = 120_000
+)
+
+// strict makes objects list and require all of their properties: what was optional
+// may be null. What cannot be listed cannot be expressed.
+func (f *fitter) strict(o *object, at place) {
+	if !at.profile.closed {
+		return
+	}
+	standAlone(o)
+	types := typesOf(o)
+	switch {
+	case slices.Contains(types, "object"):
+		f.closeObject(o, at)
+	case slices.Contains(types, "array") && literal(o.get("items")) != "object":
+		f.refuse(at, "an array whose items are of any kind cannot be expressed with strict")
+	case !o.has("type", "anyOf", "$ref", "enum", "const"):
+		f.refuse(at, "a value of any kind cannot be expressed with strict")
+	}
+}
+
+// standAlone puts a ref that has company into a union of one, beside which the rest
+// may stand.
+func standAlone(o *object) {
+	if !o.has("$ref") || len(o.members) == 1 {
+		return
+	}
+	o.keepOnly(func(name string) bool { return name == "$ref" || isAnnotation(name) })
+	if len(o.members) == 1 {
+		return
+	}
+	ref := newObject(rawjson.NewMember("$ref", o.drop("$ref")))
+	o.set("anyOf", array([]json.RawMessage{ref.text()}))
+}
+
+func (f *fitter) closeObject(o *object, at place) {
+	properties := o.objectOf("properties")
+	if properties == nil {
+		properties = newObject()
+	}
+	required := o.stringsOf("required")
+	var all []string
+	for i, m := range properties.members {
+		all = append(all, m.Name)
+		if slices.Contains(required, m.Name) {
+			continue
+		}
+		if child, ok := parseObject(m.Value); ok && !admitsNull(child) {
+			addNull(child)
+			properties.put(i, child.text())
+			f.tell(at.property(m.Name), Info, "changed", "optional to null")
+		}
+	}
+	o.set("properties", properties.text())
+	if !slices.Equal(required, all) {
+		o.set("required", quoteList(all))
+	}
+	o.set("additionalProperties", json.RawMessage("false"))
+}
+
+// admitsNull says that null is among a schema's types, values or branches.
+func admitsNull(o *object) bool {
+	if values := valuesOf(o); len(values) > 0 {
+		return containsJSON(values, json.RawMessage("null"))
+	}
+	if o.has("anyOf") {
+		return slices.ContainsFunc(o.listOf("anyOf"), isNullSchema)
+	}
+	return slices.Contains(typesOf(o), "null")
+}
+
+// refuseMap refuses objects with free keys, before the walk goes into them.
+func (f *fitter) refuseMap(o *object, at place) {
+	if !at.profile.closed || !slices.Contains(typesOf(o), "object") {
+		return
+	}
+	rest := o.get("additionalProperties")
+	open := isTrue(rest) || string(compact(rest)) == "{}"
+	named := len(o.objectOfOrEmpty("properties").members) > 0
+	switch {
+	case literal(rest) == "object" && !open:
+		f.refuse(at, "an object whose keys are free (additionalProperties) cannot be expressed with strict")
+	case o.has("patternProperties"):
+		f.refuse(at, "an object whose keys are free (patternProperties) cannot be expressed with strict")
+	case !named && !at.root && !isFalse(rest), !named && open && !at.root:
+		f.refuse(at, "an object without named properties cannot be expressed with strict")
+	case open:
+		f.tell(at, Lossy, "dropped", "additionalProperties")
+	}
+}
+
+// objectOfOrEmpty is a member that is an object, or one without members.
+func (o *object) objectOfOrEmpty(name string) *object {
+	if inner := o.objectOf(name); inner != nil {
+		return inner
+	}
+	return newObject()
+}
+
+// strictCount is what the limits of structured outputs count.
+type strictCount struct{ properties, enums, runes, depth int }
+
+func checkStrictLimits(text json.RawMessage) error {
+	var count strictCount
+	count.add(text, 0)
+	switch {
+	case count.properties > strictProperties:
+		return fmt.Errorf("its input schema has %d properties, and strict takes %d", count.properties, strictProperties)
+	case count.depth > strictDepth:
+		return fmt.Errorf("its input schema nests %d levels deep, and strict takes %d", count.depth, strictDepth)
+	case count.enums > strictEnums:
+		return fmt.Errorf("its input schema has %d values of enum, and strict takes %d", count.enums, strictEnums)
+	case count.runes > strictRunes:
+		return fmt.Errorf("the names and values of its input schema have %d characters, and strict takes %d", count.runes, strictRunes)
+	}
+	return nil
+}
+
+func (c *strictCount) add(text json.RawMessage, depth int) {
+	o, ok := parseObject(text)
+	if !ok {
+		return
+	}
+	c.depth = max(c.depth, depth)
+	for _, value := range valuesOf(o) {
+		c.enums++
+		c.runes += len(value)
+	}
+	for _, m := range o.members {
+		c.addMember(m, depth)
+	}
+}
+
+func (c *strictCount) addMember(m rawjson.Member, depth int) {
+	if shapeOf(m.Name, m.Value) != schemaMap {
+		for _, child := range schemasIn(m) {
+			c.add(child, depth)
+		}
+		return
+	}
+	for inner := range rawjson.Each(m.Value) {
+		c.runes += len(inner.Name)
+		if m.Name == "properties" {
+			c.properties++
+			c.add(inner.Value, depth+1)
+			continue
+		}
+		c.add(inner.Value, 0)
+	}
+}

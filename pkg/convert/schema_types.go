@@ -1,0 +1,240 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// typesOf are the types that a schema names, in small letters.
+func typesOf(o *object) []string { return typeList(o.get("type")) }
+
+func typeList(text json.RawMessage) []string {
+	list := stringList(text)
+	if rawjson.IsString(text) {
+		list = []string{rawjson.Unquote(text)}
+	}
+	for i, name := range list {
+		if isType(strings.ToLower(name)) {
+			list[i] = strings.ToLower(name)
+		}
+	}
+	return list
+}
+
+func isType(name string) bool {
+	return slices.Contains([]string{"string", "number", "integer", "boolean", "object", "array", "null"}, name)
+}
+
+func quoteTypes(types []string) json.RawMessage {
+	if len(types) == 1 {
+		return rawjson.Quote(types[0])
+	}
+	return quoteList(types)
+}
+
+// isOne says that a schema's only type is that one.
+func isOne(o *object, kind string) bool {
+	types := typesOf(o)
+	return len(types) == 1 && types[0] == kind
+}
+
+// constants says const as the target knows it.
+func (f *fitter) constants(o *object, at place) {
+	value := o.get("const")
+	if value == nil || at.profile.consts == keepConst {
+		return
+	}
+	if !o.has("enum") {
+		o.set("enum", array([]json.RawMessage{value}))
+	}
+	if at.profile.consts == constAndEnum {
+		return
+	}
+	o.drop("const")
+	o.set("enum", array([]json.RawMessage{value}))
+	f.tell(at, Info, "changed", "const to enum")
+}
+
+// types gives a schema the types that it lacks but surely has, and fits lists of
+// them to the target.
+func (f *fitter) types(o *object, at place) {
+	p := at.profile
+	if p.keywords == nil {
+		return
+	}
+	f.inferType(o)
+	if types := typesOf(o); len(types) == 1 && !p.upper {
+		o.set("type", quoteTypes(types)) // ["string"] is "string"
+	}
+	f.openAPINull(o, at)
+	if p.nullable {
+		f.nullType(o, at)
+	}
+	if p.typed {
+		f.splitTypes(o, at)
+		f.anyValue(o, at)
+	}
+}
+
+// inferType names the type that a schema's values, or its other keywords, tell.
+func (f *fitter) inferType(o *object) {
+	if o.has("type", "anyOf", "$ref") {
+		return
+	}
+	if types := typesOfValues(o.listOf("enum")); len(types) > 0 {
+		o.setFirst("type", quoteTypes(types))
+		return
+	}
+	if value := o.get("const"); value != nil {
+		o.setFirst("type", rawjson.Quote(literal(value)))
+		return
+	}
+	var found []string
+	for _, m := range o.members {
+		if kind, ok := typeOfKeyword(m.Name); ok && !slices.Contains(found, kind) {
+			found = append(found, kind)
+		}
+	}
+	if len(found) == 1 {
+		o.setFirst("type", rawjson.Quote(found[0]))
+	}
+}
+
+func typesOfValues(values []json.RawMessage) []string {
+	var types []string
+	for _, value := range values {
+		if kind := literal(value); !slices.Contains(types, kind) {
+			types = append(types, kind)
+		}
+	}
+	if slices.Contains(types, "number") {
+		types = slices.DeleteFunc(types, func(kind string) bool { return kind == "integer" })
+	}
+	return types
+}
+
+// openAPINull says OpenAPI's nullable as a type, where the target does not know it.
+func (f *fitter) openAPINull(o *object, at place) {
+	if at.profile.nullable || !o.has("nullable") || at.root {
+		return
+	}
+	if isTrue(o.drop("nullable")) {
+		addNull(o)
+		f.tell(at, Info, "changed", "nullable to null")
+	}
+}
+
+// addNull makes a schema admit null too.
+func addNull(o *object) {
+	null := json.RawMessage("null")
+	if ref := o.drop("$ref"); ref != nil {
+		branch := newObject(rawjson.NewMember("$ref", ref))
+		o.set("anyOf", array([]json.RawMessage{branch.text()}))
+	}
+	switch types := typesOf(o); {
+	case o.has("anyOf"):
+		if !slices.ContainsFunc(o.listOf("anyOf"), isNullSchema) {
+			o.set("anyOf", array(append(o.listOf("anyOf"), json.RawMessage(`{"type":"null"}`))))
+		}
+		return
+	case len(types) > 0 && !slices.Contains(types, "null"):
+		o.set("type", quoteTypes(append(types, "null")))
+	}
+	if value := o.drop("const"); value != nil && literal(value) != "null" {
+		o.set("enum", array([]json.RawMessage{value, null}))
+	}
+	if values := o.listOf("enum"); values != nil && !containsJSON(values, null) {
+		o.set("enum", array(append(values, null)))
+	}
+}
+
+// nullType says null among a schema's types and values as nullable.
+func (f *fitter) nullType(o *object, at place) {
+	null := json.RawMessage("null")
+	types, values := typesOf(o), o.listOf("enum")
+	others := slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return kind == "null" })
+	found := len(others) > 0 && len(others) < len(types)
+	if found {
+		o.set("type", quoteTypes(others))
+	}
+	if len(values) > 1 && containsJSON(values, null) {
+		o.set("enum", array(slices.DeleteFunc(values, func(value json.RawMessage) bool { return sameJSON(value, null) })))
+		found = found || !o.has("nullable")
+	}
+	if !found || at.root {
+		return
+	}
+	o.set("nullable", json.RawMessage("true"))
+	f.tell(at, Info, "changed", "null to nullable")
+}
+
+// splitTypes says a list of types as anyOf, each with the keywords that speak about
+// it.
+func (f *fitter) splitTypes(o *object, at place) {
+	types := typesOf(o)
+	if len(types) < 2 {
+		return
+	}
+	branches := make([]json.RawMessage, len(types))
+	for i, kind := range types {
+		branches[i] = branchOf(o, kind).text()
+	}
+	o.keepOnly(func(name string) bool { return !isRestriction(name) || name == "nullable" })
+	o.set("anyOf", array(branches))
+	f.tell(at, Info, "changed", "list of types to anyOf")
+}
+
+// branchOf is the part of a schema that speaks about values of one type.
+func branchOf(o *object, kind string) *object {
+	branch := newObject(rawjson.NewMember("type", rawjson.Quote(kind)))
+	for _, m := range o.members {
+		about, restricts := typeOfKeyword(m.Name)
+		if restricts && (about == kind || about == "number" && kind == "integer") {
+			branch.set(m.Name, m.Value)
+		}
+	}
+	var values []json.RawMessage
+	for _, value := range o.listOf("enum") {
+		if own := literal(value); own == kind || own == "integer" && kind == "number" {
+			values = append(values, value)
+		}
+	}
+	if values != nil {
+		branch.set("enum", array(values))
+	}
+	return branch
+}
+
+// anyValue says what any value is, where every schema needs a type.
+func (f *fitter) anyValue(o *object, at place) {
+	if o.has("type", "anyOf") || at.root {
+		return
+	}
+	o.set("anyOf", json.RawMessage(`[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"}]`))
+	f.tell(at, Lossy, "changed", "any value to string, number, boolean or object")
+}
+
+// spell writes types and members as the target writes them.
+func (f *fitter) spell(o *object, at place) {
+	p := at.profile
+	if p.upper && o.has("type") {
+		types := typesOf(o)
+		for i := range types {
+			types[i] = strings.ToUpper(types[i])
+		}
+		o.set("type", quoteTypes(types))
+	}
+	if p.order == nil {
+		return
+	}
+	dropEmpty(o)
+	rank := func(m rawjson.Member) int { return slices.Index(p.order, m.Name) }
+	byRank := func(a, b rawjson.Member) int { return rank(a) - rank(b) }
+	if !slices.IsSortedFunc(o.members, byRank) {
+		slices.SortStableFunc(o.members, byRank)
+		o.changed = true
+	}
+}

@@ -1,0 +1,300 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// unions fits anyOf and oneOf to the target.
+func (f *fitter) unions(o *object, at place) {
+	p := at.profile
+	if !p.anyOfOnly {
+		return
+	}
+	f.oneOfToAnyOf(o, at)
+	if !o.has("anyOf") {
+		return
+	}
+	f.pruneBranches(o, &at)
+	if p.keywords == nil {
+		return
+	}
+	f.constBranches(o, at)
+	f.bareBranches(o, at)
+	f.nullBranch(o, at)
+	f.unwrap(o, at)
+	if p.unions == loneUnions {
+		f.distribute(o, at)
+	}
+}
+
+// oneOfToAnyOf says oneOf as anyOf. Nothing is lost where no value can fit two of
+// the branches.
+func (f *fitter) oneOfToAnyOf(o *object, at place) {
+	if !o.has("oneOf") {
+		return
+	}
+	if o.has("anyOf") {
+		o.drop("oneOf")
+		f.tell(at, Lossy, "dropped", "oneOf beside anyOf")
+		return
+	}
+	severity := Lossy
+	if f.disjoint(o.listOf("oneOf"), at) {
+		severity = Info
+	}
+	o.rename("oneOf", "anyOf")
+	f.tell(at, severity, "changed", "oneOf to anyOf")
+}
+
+// disjoint says that no value fits two of the branches, as far as their types and
+// the constants of their properties tell.
+func (f *fitter) disjoint(branches []json.RawMessage, at place) bool {
+	const most = 64 // the comparison is quadratic
+	if len(branches) > most {
+		return false
+	}
+	var list []*object
+	for _, text := range branches {
+		list = append(list, f.peek(text, at))
+	}
+	for i, a := range list {
+		for _, b := range list[:i] {
+			if a == nil || b == nil || !apart(a, b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// peek reads a schema through its refs, for a look only.
+func (f *fitter) peek(text json.RawMessage, at place) *object {
+	for range maxOpen {
+		o, ok := parseObject(text)
+		if !ok {
+			return nil
+		}
+		ref := o.stringOf("$ref")
+		if ref == "" {
+			return o
+		}
+		target, found := f.resolve(ref)
+		if !found {
+			return nil
+		}
+		text = target
+	}
+	return nil
+}
+
+func apart(a, b *object) bool {
+	if valuesApart(a, b) || typesApart(a, b) {
+		return true
+	}
+	theirs := b.objectOf("properties")
+	mine := a.objectOf("properties")
+	if mine == nil || theirs == nil {
+		return false
+	}
+	required := b.stringsOf("required")
+	for _, name := range a.stringsOf("required") {
+		x, _ := parseObject(mine.get(name))
+		y, _ := parseObject(theirs.get(name))
+		if x != nil && y != nil && slices.Contains(required, name) && valuesApart(x, y) {
+			return true
+		}
+	}
+	return false
+}
+
+func typesApart(a, b *object) bool {
+	mine, theirs := typesOf(a), typesOf(b)
+	if len(mine) == 0 || len(theirs) == 0 {
+		return false
+	}
+	_, both := combineTypes(quoteTypes(mine), quoteTypes(theirs))
+	return !both
+}
+
+// valuesApart says that both have enum or const, and share no value.
+func valuesApart(a, b *object) bool {
+	mine, theirs := valuesOf(a), valuesOf(b)
+	return len(mine) > 0 && len(theirs) > 0 &&
+		!slices.ContainsFunc(mine, func(value json.RawMessage) bool { return containsJSON(theirs, value) })
+}
+
+// valuesOf are the only values that a schema admits, nil where it names none.
+func valuesOf(o *object) []json.RawMessage {
+	if value := o.get("const"); value != nil {
+		return []json.RawMessage{value}
+	}
+	return o.listOf("enum")
+}
+
+// pruneBranches takes out branches that admit nothing, and those that are there
+// twice. A branch that is a union of its own is opened.
+func (f *fitter) pruneBranches(o *object, at *place) {
+	branches := o.listOf("anyOf")
+	var kept []json.RawMessage
+	for _, text := range branches {
+		if !isFalse(text) && !containsJSON(kept, text) {
+			kept = append(kept, text)
+		}
+	}
+	if len(kept) == len(branches) {
+		return
+	}
+	if len(kept) == 0 {
+		o.drop("anyOf")
+		f.tell(*at, Lossy, "changed", "the schema false to any value")
+		return
+	}
+	o.set("anyOf", array(kept))
+}
+
+// constBranches says a union of constants as one enum. Where the constants are
+// described, the branches stay: each says what its constant means.
+func (f *fitter) constBranches(o *object, at place) {
+	if at.profile.consts != constToEnum || o.has("enum", "const") {
+		return
+	}
+	var values []json.RawMessage
+	for _, text := range o.listOf("anyOf") {
+		branch, ok := parseObject(text)
+		if !ok || len(valuesOf(branch)) == 0 || branch.has("description") || hasBeyond(branch, "const", "enum", "type", "title") {
+			return
+		}
+		values = append(values, valuesOf(branch)...)
+	}
+	if len(values) < 2 {
+		return
+	}
+	o.drop("anyOf")
+	o.set("enum", array(distinct(values)))
+	f.tell(at, Info, "changed", "anyOf of constants to enum")
+}
+
+// hasBeyond says that a schema has other members than those.
+func hasBeyond(o *object, names ...string) bool {
+	return slices.ContainsFunc(o.members, func(m rawjson.Member) bool { return !slices.Contains(names, m.Name) })
+}
+
+func distinct(values []json.RawMessage) []json.RawMessage {
+	var kept []json.RawMessage
+	for _, value := range values {
+		if !containsJSON(kept, value) {
+			kept = append(kept, value)
+		}
+	}
+	return kept
+}
+
+// bareBranches takes out a union whose branches only require properties, which a
+// target that reads types can make nothing of.
+func (f *fitter) bareBranches(o *object, at place) {
+	var needs []string
+	for _, text := range o.listOf("anyOf") {
+		branch, ok := parseObject(text)
+		if !ok || !branch.has("required") || hasBeyond(branch, "required", "title", "description", "not", "type") ||
+			branch.has("type") && branch.stringOf("type") != "object" {
+			return
+		}
+		needs = append(needs, strings.Join(branch.stringsOf("required"), " and "))
+	}
+	if len(needs) == 0 {
+		return
+	}
+	o.drop("anyOf")
+	f.moved(o, at, "anyOf of required", "needs "+strings.Join(needs, ", or "), true)
+}
+
+// nullBranch says the null among the branches with the target's own word for it.
+func (f *fitter) nullBranch(o *object, at place) {
+	if !at.profile.nullable {
+		return
+	}
+	var kept []json.RawMessage
+	branches := o.listOf("anyOf")
+	for _, text := range branches {
+		if !isNullSchema(text) {
+			kept = append(kept, text)
+		}
+	}
+	if len(kept) == len(branches) || len(kept) == 0 {
+		return
+	}
+	o.set("anyOf", array(kept))
+	o.set("nullable", json.RawMessage("true"))
+	f.tell(at, Info, "changed", "null to nullable")
+}
+
+// isNullSchema says that a schema admits null alone.
+func isNullSchema(text json.RawMessage) bool {
+	o, ok := parseObject(text)
+	if !ok {
+		return false
+	}
+	values := valuesOf(o)
+	types := typesOf(o)
+	return len(types) == 1 && types[0] == "null" || len(values) == 1 && literal(values[0]) == "null"
+}
+
+// unwrap replaces a union of one branch by the branch.
+func (f *fitter) unwrap(o *object, at place) {
+	for range maxDepth {
+		branches := o.listOf("anyOf")
+		if len(branches) != 1 {
+			return
+		}
+		if only, ok := parseObject(branches[0]); !ok || f.wrapsRef(only, at) {
+			return
+		}
+		branch := f.flat(branches[0], &at)
+		f.oneOfToAnyOf(branch, at)
+		o.drop("anyOf")
+		f.mergeTold(o, branch, at, outerText)
+	}
+}
+
+// wrapsRef says that a union of one is there so that something may stand beside a
+// ref that stands alone.
+func (f *fitter) wrapsRef(branch *object, at place) bool {
+	return at.profile.refs == aloneRefs && branch.has("$ref") && f.keepsRef(branch.stringOf("$ref"), at)
+}
+
+// distribute makes each branch of a union complete, where nothing that restricts may
+// stand beside anyOf.
+func (f *fitter) distribute(o *object, at place) {
+	branches := o.listOf("anyOf")
+	if len(branches) == 0 {
+		return
+	}
+	base := o.clone()
+	base.drop("anyOf")
+	outside := base.keepOnly(isRestriction)
+	base.drop("nullable")
+	if len(base.members) == 0 {
+		return
+	}
+	for i, text := range branches {
+		where := at
+		where.inline = true
+		branch := f.flat(text, &where)
+		if branch == nil {
+			continue
+		}
+		f.nodes++
+		f.mergeTold(branch, base, at, outerText)
+		branches[i] = branch.text()
+	}
+	nullable := o.get("nullable")
+	o.members, o.changed = outside, true
+	if nullable != nil {
+		o.set("nullable", nullable)
+	}
+	o.set("anyOf", array(branches))
+}
