@@ -1,0 +1,156 @@
+package convert
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolx/pkg/exec"
+)
+
+// AmbiguousError says that a tool can be read in several formats, which come to
+// different tools.
+type AmbiguousError struct {
+	Tool       string // its name; "#2" for the second, where it has none
+	Candidates []Format
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("the format of tool %s is ambiguous: it can be %s", e.Tool, Join(e.Candidates))
+}
+
+// Hint says how to choose.
+func (e *AmbiguousError) Hint() string {
+	choices := make([]string, len(e.Candidates))
+	for i, candidate := range e.Candidates {
+		choices[i] = "--from " + string(candidate)
+	}
+	return "say which it is: " + strings.Join(choices, ", or ")
+}
+
+// Kind says that the choice is the user's.
+func (e *AmbiguousError) Kind() exec.Kind { return exec.KindUsage }
+
+// Detect recognises the format of a document's tools: that of the first one, where
+// it mixes several; empty where it holds no tool. Qwen, Ollama, Mistral and Cohere
+// write tools as OpenAI does, and are recognised as that. It fails as Read does.
+func Detect(data []byte) (Format, error) {
+	source, err := Read(data, "")
+	if err != nil {
+		return "", err
+	}
+	return source.Format, nil
+}
+
+// recognised are the formats that have marks, in the order in which they are told.
+func recognised() []Format {
+	return []Format{MCP, OpenAI, Responses, Anthropic, Gemini, GeminiJSON, Bedrock, LangChain, Custom}
+}
+
+// schemaMembers are where formats keep schemas.
+func schemaMembers() []string {
+	return []string{
+		schemaMember, "parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema", "schema",
+		"function", "toolSpec",
+	}
+}
+
+// hasSchema says whether an object has a tool's schema in any format.
+func hasSchema(list members) bool {
+	return slices.ContainsFunc(schemaMembers(), func(name string) bool { return list.get(name) != nil })
+}
+
+// read makes an MCP tool object of an element.
+func (e element) read(list members) (json.RawMessage, Format, error) {
+	if list == nil {
+		return nil, e.format, errors.New("it is not an object")
+	}
+	switch e.format {
+	case "":
+		return recognise(list)
+	case Gemini:
+		if declared, _ := dialectOf(GeminiJSON); declared.marks(list) && !list.has("parameters") {
+			e.format = GeminiJSON
+		}
+	}
+	definition, err := readAs(list, e.format)
+	return definition, e.format, err
+}
+
+// readAs reads an element in a format.
+func readAs(list members, format Format) (json.RawMessage, error) {
+	source, _ := dialectOf(format)
+	if source.read != nil {
+		return source.read(list)
+	}
+	if source.prepare != nil {
+		prepared, err := source.prepare(list)
+		if err != nil {
+			return nil, err
+		}
+		list = prepared
+	}
+	return source.layout.read(list, format)
+}
+
+// recognise reads an element in the one format whose marks it has. With marks of
+// several formats, it counts whether the readings differ.
+func recognise(list members) (json.RawMessage, Format, error) {
+	var (
+		candidates []Format
+		first      json.RawMessage
+		failed     error
+		failedAs   Format
+	)
+	differ := false
+	for _, format := range recognised() {
+		if source, _ := dialectOf(format); !source.marks(list) {
+			continue
+		}
+		definition, err := readAs(list, format)
+		if err != nil {
+			failed, failedAs = err, format
+			continue
+		}
+		if first == nil {
+			first = definition
+		}
+		differ = differ || !sameTool(first, definition)
+		candidates = append(candidates, format)
+	}
+	switch {
+	case differ:
+		return nil, "", &AmbiguousError{Candidates: candidates}
+	case first != nil:
+		return first, candidates[0], nil
+	case failed != nil:
+		return nil, failedAs, failed
+	}
+	return nil, "", errUnknown(list)
+}
+
+// sameTool compares two readings by what every format can say.
+func sameTool(a, b json.RawMessage) bool {
+	one, err := essenceOf(membersOf(a))
+	if err != nil {
+		return false
+	}
+	other, err := essenceOf(membersOf(b))
+	return err == nil && one.same(other)
+}
+
+// errUnknown says why an object looks like no tool.
+func errUnknown(list members) error {
+	kind := list.text("type")
+	switch {
+	case kind != "" && kind != "function":
+		return fmt.Errorf("it is of type %q, which the provider itself defines: it has no schema", kind)
+	case list.has("_def") || list.has("~standard"):
+		return errors.New("it is a zod object, not a tool: export name, description and z.toJSONSchema(schema)")
+	case !list.has(nameMember):
+		return errors.New("it has no name")
+	}
+	return errors.New("it is not a tool in any known format")
+}

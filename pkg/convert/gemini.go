@@ -1,0 +1,197 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// geminiMost is how many function declarations Gemini takes in a request.
+const geminiMost = 512
+
+// geminiDialect is Gemini's function declarations with parameters, which are a
+// subset of OpenAPI's schemas with types in capitals. A schema of an object without
+// properties is refused, so a tool without parameters has none.
+func geminiDialect() dialect {
+	declaration := flat("parameters")
+	declaration.bare = true
+	return dialect{
+		label:    "Gemini",
+		names:    geminiNames(),
+		most:     geminiMost,
+		layout:   declaration,
+		marks:    looksLikeGemini,
+		prepare:  fromGemini,
+		document: geminiDocument,
+	}
+}
+
+// geminiJSONDialect is function declarations with parametersJsonSchema.
+func geminiJSONDialect() dialect {
+	declaration := geminiDialect()
+	declaration.label = "Gemini JSON"
+	declaration.layout = flat("parametersJsonSchema")
+	declaration.marks = func(element members) bool {
+		return element.has("parametersJsonSchema") || element.has("parameters_json_schema")
+	}
+	declaration.prepare = fromGeminiJSON
+	return declaration
+}
+
+// geminiNames is the rule that the API's error message gives, which is stricter than
+// the documentation: 64 characters, and no colon.
+func geminiNames() nameRule {
+	return nameRule{longest: longestName, signs: "_.-", notFirst: "0123456789.-"}
+}
+
+// geminiDocument wraps the declarations as a request has them. An empty list of
+// declarations is refused, so there is none.
+func geminiDocument(tools []json.RawMessage) []byte {
+	if len(tools) == 0 {
+		return []byte("[]")
+	}
+	return slices.Concat([]byte(`[{"functionDeclarations":`), jsonArray(tools), []byte(`}]`))
+}
+
+func looksLikeGemini(element members) bool {
+	return element.has(nameMember) && hasGeminiTypes(element.get("parameters"))
+}
+
+// fromGemini makes JSON Schema of parameters.
+func fromGemini(element members) (members, error) {
+	element = element.rename("parameters_json_schema", "parametersJsonSchema")
+	if element.has("parametersJsonSchema") && !element.has("parameters") {
+		return element.rename("parametersJsonSchema", "parameters"), nil
+	}
+	if parameters := element.get("parameters"); isObjectText(parameters) {
+		element = element.with("parameters", plainSchema(parameters))
+	}
+	return element, nil
+}
+
+func fromGeminiJSON(element members) (members, error) {
+	element = element.rename("parameters_json_schema", "parametersJsonSchema")
+	if parameters := element.get("parameters"); isObjectText(parameters) && !element.has("parametersJsonSchema") {
+		element = element.with("parameters", plainSchema(parameters)).rename("parameters", "parametersJsonSchema")
+	}
+	return element, nil
+}
+
+// hasGeminiTypes says whether a schema, or one in it, has a type in capitals.
+func hasGeminiTypes(schema json.RawMessage) bool {
+	list := membersOf(schema)
+	if kind := list.text("type"); kind != "" && kind == strings.ToUpper(kind) && strings.ToLower(kind) != kind {
+		return true
+	}
+	for property := range rawjson.Each(list.get("properties")) {
+		if hasGeminiTypes(property.Value) {
+			return true
+		}
+	}
+	alternatives, _ := rawjson.Elements(list.get("anyOf"))
+	return slices.ContainsFunc(alternatives, hasGeminiTypes) || list.has("items") && hasGeminiTypes(list.get("items"))
+}
+
+// plainSchema makes JSON Schema of one of Gemini's: types in small letters,
+// nullable as one of them, counts as numbers.
+func plainSchema(schema json.RawMessage) json.RawMessage {
+	list := membersOf(schema)
+	if list == nil {
+		return schema
+	}
+	nullable := string(compact(list.get("nullable"))) == "true"
+	changed := members{}
+	for _, member := range list {
+		if member.Name == "nullable" || (member.Name == "type" && isUnspecified(member.Value)) {
+			continue
+		}
+		member.Value = plainKeyword(member, nullable)
+		changed = append(changed, member)
+	}
+	return rawjson.Object(changed)
+}
+
+func isUnspecified(kind json.RawMessage) bool { return rawjson.Unquote(kind) == "TYPE_UNSPECIFIED" }
+
+// plainKeyword is the value of one keyword in JSON Schema.
+func plainKeyword(member rawjson.Member, nullable bool) json.RawMessage {
+	switch member.Name {
+	case "type":
+		return plainType(member.Value, nullable)
+	case "enum":
+		return withNull(member.Value, json.RawMessage("null"), nullable)
+	case "anyOf":
+		return withNull(eachElement(member.Value, plainSchema), json.RawMessage(`{"type":"null"}`), nullable)
+	case "items":
+		return plainSchema(member.Value)
+	case "properties":
+		return eachMember(member.Value, plainSchema)
+	case "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties":
+		return plainCount(member.Value)
+	}
+	return member.Value
+}
+
+// plainType writes the type, beside null where that is allowed.
+func plainType(kind json.RawMessage, nullable bool) json.RawMessage {
+	if !rawjson.IsString(kind) {
+		return kind
+	}
+	quoted := rawjson.Quote(strings.ToLower(rawjson.Unquote(kind)))
+	if !nullable {
+		return quoted
+	}
+	return jsonArray([]json.RawMessage{quoted, json.RawMessage(`"null"`)})
+}
+
+// withNull adds an element to an array where null is allowed.
+func withNull(list, null json.RawMessage, nullable bool) json.RawMessage {
+	elements, ok := rawjson.Elements(list)
+	if !ok || !nullable {
+		return list
+	}
+	for _, element := range elements {
+		if sameText(element, null) {
+			return list
+		}
+	}
+	return jsonArray(append(slices.Clone(elements), null))
+}
+
+// plainCount reads the 64-bit numbers that protobuf's JSON writes as strings.
+func plainCount(count json.RawMessage) json.RawMessage {
+	if !rawjson.IsString(count) {
+		return count
+	}
+	digits := rawjson.Unquote(count)
+	if digits == "" || strings.Trim(digits, "0123456789") != "" || (digits[0] == '0' && digits != "0") {
+		return count
+	}
+	return json.RawMessage(digits)
+}
+
+func eachElement(list json.RawMessage, change func(json.RawMessage) json.RawMessage) json.RawMessage {
+	elements, ok := rawjson.Elements(list)
+	if !ok {
+		return list
+	}
+	changed := make([]json.RawMessage, len(elements))
+	for i, element := range elements {
+		changed[i] = change(element)
+	}
+	return jsonArray(changed)
+}
+
+func eachMember(text json.RawMessage, change func(json.RawMessage) json.RawMessage) json.RawMessage {
+	list, ok := rawjson.Members(text)
+	if !ok {
+		return text
+	}
+	changed := slices.Clone(list)
+	for i := range changed {
+		changed[i].Value = change(changed[i].Value)
+	}
+	return rawjson.Object(changed)
+}

@@ -1,0 +1,115 @@
+package convert
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"encoding/json"
+
+	"toolx/pkg/rawjson"
+)
+
+// langchainDialect is the tool objects of LangChain JS, as far as JSON holds them:
+// invoke is a function and cannot be written. Names have no rule.
+func langchainDialect() dialect {
+	return dialect{
+		label:   "LangChain",
+		layout:  flat("schema"),
+		marks:   looksLikeLangChain,
+		prepare: unwrapLangChain,
+		write:   writeLangChain,
+	}
+}
+
+func looksLikeLangChain(element members) bool {
+	return element.get("schema") != nil || slices.ContainsFunc(element, func(member rawjson.Member) bool {
+		return isLangChains(member.Name)
+	})
+}
+
+// isLangChains recognises the members in which LangChain keeps its own affairs.
+func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(name, "lc_") }
+
+// unwrapLangChain finds the name, description and schema (CONV-1): lc_name wins
+// over name, and what is missing is taken from lc_kwargs. Of the rest, what says
+// something stays; LangChain's own affairs go.
+func unwrapLangChain(element members) (members, error) {
+	if element.has("lc") {
+		constructed, err := constructed(element)
+		if err != nil {
+			return nil, err
+		}
+		element = constructed
+	}
+	arguments := membersOf(element.get("lc_kwargs"))
+	found := members{}
+	if name := firstText(element.text("lc_name"), element.text(nameMember), arguments.text(nameMember)); name != "" {
+		found = found.with(nameMember, rawjson.Quote(name))
+	}
+	for _, name := range []string{descriptionMember, "schema"} {
+		if value := fallback(element.get(name), arguments.get(name)); value != nil {
+			found = found.with(name, value)
+		}
+	}
+	for _, member := range element {
+		if !isLangChains(member.Name) && !found.has(member.Name) && says(member) {
+			found = append(found, member)
+		}
+	}
+	return found, nil
+}
+
+// constructed takes the arguments of a serialized LangChain object:
+// {"lc":1,"type":"constructor","kwargs":{…}}. Most tools cannot be serialized, and
+// say so in type.
+func constructed(element members) (members, error) {
+	if element.text("type") == "constructor" && element.isObject("kwargs") {
+		return membersOf(element.get("kwargs")), nil
+	}
+	if element.get("schema") != nil || element.isObject("lc_kwargs") {
+		return element.without("lc", "type", "id"), nil
+	}
+	return nil, errors.New("a stringified LangChain tool has lost its schema: " +
+		"export name, description and schema of the tool instead, the schema with z.toJSONSchema")
+}
+
+// fallback chooses the second value where the first is missing, or is a zod schema
+// and the second is not.
+func fallback(first, second json.RawMessage) json.RawMessage {
+	if first == nil || (second != nil && isZod(membersOf(first)) && !isZod(membersOf(second))) {
+		return second
+	}
+	return first
+}
+
+// says leaves out functions' names and the settings that are at rest: a tool members
+// is full of them.
+func says(member rawjson.Member) bool {
+	switch member.Name {
+	case nameMember, descriptionMember, "schema", "invoke", "func":
+		return false
+	}
+	return !isAtRest(member.Value)
+}
+
+func firstText(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// writeLangChain says the name as lc_name too, so that the rule that reads it gives
+// the same tool back.
+func writeLangChain(e essence, definition members) json.RawMessage {
+	form := formFor(LangChain, definition)
+	described := flat("schema")
+	plain := membersOf(described.fill(nil, e))
+	whole := membersOf(described.fill(form, e))
+	return rawjson.Object(whole.
+		with("lc_name", rawjson.Quote(e.name)).
+		with("lc_kwargs", rawjson.Object(plain)))
+}

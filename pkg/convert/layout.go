@@ -1,0 +1,132 @@
+package convert
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// layout says how a format writes an element of its list of tools, and where in it
+// the essence stands.
+type layout struct {
+	// skeleton is the element with null in the three places.
+	skeleton string
+	// The paths of the three places.
+	name, description, schema []string
+	// described says that there is always a description, if an empty one.
+	described bool
+	// wordy says that a description is left out where it would be empty.
+	wordy bool
+	// bare says that a tool without parameters has no schema.
+	bare bool
+}
+
+// flat is the layout of {"name", "description", <schema>}.
+func flat(schema string) layout {
+	return layout{
+		skeleton:    `{"name":null,"description":null,"` + schema + `":null}`,
+		name:        []string{"name"},
+		description: []string{"description"},
+		schema:      []string{schema},
+	}
+}
+
+// functionLayout is the layout that OpenAI's chat completions began and most others
+// took over.
+func functionLayout() layout {
+	return layout{
+		skeleton:    `{"type":"function","function":{"name":null,"description":null,"parameters":null}}`,
+		name:        []string{"function", "name"},
+		description: []string{"function", "description"},
+		schema:      []string{"function", "parameters"},
+	}
+}
+
+// read makes an MCP tool object of an element.
+func (l layout) read(list members, format Format) (json.RawMessage, error) {
+	element := rawjson.Object(list)
+	name := valueAt(element, l.name)
+	if !rawjson.IsString(name) {
+		return nil, errors.New("it has no " + strings.Join(l.name, "."))
+	}
+	found, err := newEssence(name, valueAt(element, l.description), valueAt(element, l.schema))
+	if err != nil {
+		return nil, err
+	}
+	return found.definition(format, l.form(element)), nil
+}
+
+// form is an element with null for its essence; nil where it says no more than any
+// element of the format.
+func (l layout) form(element json.RawMessage) json.RawMessage {
+	form := setAt(element, l.name, json.RawMessage("null"))
+	if text := valueAt(element, l.description); text == nil || rawjson.IsString(text) {
+		form = setAt(form, l.description, json.RawMessage("null"))
+	}
+	if hasAt(element, l.schema) {
+		form = setAt(form, l.schema, json.RawMessage("null"))
+	}
+	same := json.RawMessage(l.skeleton)
+	if l.bare && !hasAt(form, l.schema) {
+		same = removeAt(same, l.schema)
+	}
+	if sameMembers(form, same) {
+		return nil
+	}
+	return compact(form)
+}
+
+// fill writes an element from a form, or from the skeleton where there is none.
+func (l layout) fill(form json.RawMessage, e essence) json.RawMessage {
+	if form == nil {
+		form = json.RawMessage(l.skeleton)
+	}
+	element := setAt(form, l.name, rawjson.Quote(e.name))
+	switch {
+	case e.description != nil && !(l.wordy && rawjson.Unquote(e.description) == ""):
+		element = setAt(element, l.description, e.description)
+	case l.described:
+		element = setAt(element, l.description, json.RawMessage(`""`))
+	case valueAt(element, l.description) == nil:
+		element = removeAt(element, l.description)
+	}
+	if hasNoParameters(e.schema) && (l.bare || !hasAt(form, l.schema)) {
+		return removeAt(element, l.schema)
+	}
+	return setAt(element, l.schema, e.schema)
+}
+
+// extras are the members of a form that the skeleton has not, or has with another
+// value, by their last name.
+func (l layout) extras(form json.RawMessage) []rawjson.Member {
+	return extras(form, json.RawMessage(l.skeleton))
+}
+
+func extras(form, skeleton json.RawMessage) []rawjson.Member {
+	var found []rawjson.Member
+	known := membersOf(skeleton)
+	for member := range rawjson.Each(form) {
+		at := known.index(member.Name)
+		switch {
+		case at < 0:
+			found = append(found, member)
+		case isObjectText(member.Value) && isObjectText(known[at].Value):
+			found = append(found, extras(member.Value, known[at].Value)...)
+		case !sameText(member.Value, known[at].Value):
+			found = append(found, member)
+		}
+	}
+	return found
+}
+
+// sameMembers compares objects whatever the order of their members.
+func sameMembers(a, b json.RawMessage) bool {
+	return len(extras(a, b)) == 0 && len(extras(b, a)) == 0
+}
+
+func isObjectText(text json.RawMessage) bool {
+	_, ok := rawjson.Members(text)
+	return ok
+}

@@ -1,0 +1,270 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// Source is what was read from a document.
+type Source struct {
+	// Format is that of the first tool; empty where there is none.
+	Format Format
+	// Formats are those of all tools, each once: a document may mix them.
+	Formats []Format
+	Tools   []Tool
+	Skipped []Loss // tools that could not be read; each is Fatal
+}
+
+// Label names the formats in a sentence: "MCP and LangChain".
+func (s *Source) Label() string {
+	labels := make([]string, len(s.Formats))
+	for i, format := range s.Formats {
+		labels[i] = format.Label()
+	}
+	return strings.Join(labels, " and ")
+}
+
+// SyntaxError says where a document is not JSON.
+type SyntaxError struct {
+	Line, Column int // from 1; the column in bytes
+	Err          error
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("not JSON at line %d, column %d: %v", e.Line, e.Column, e.Err)
+}
+
+// Unwrap gives what encoding/json said.
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// Kind says that the input is the user's to mend.
+func (e *SyntaxError) Kind() exec.Kind { return exec.KindUsage }
+
+// UnreadableError says that a document holds no tool that can be read.
+type UnreadableError struct {
+	Skipped []Loss // what was there instead; never empty
+}
+
+func (e *UnreadableError) Error() string {
+	lines := make([]string, len(e.Skipped))
+	for i, loss := range e.Skipped {
+		lines[i] = fmt.Sprintf("cannot read tool %s: %s", loss.Tool, loss.Detail)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Kind says that the input is the user's to mend.
+func (e *UnreadableError) Kind() exec.Kind { return exec.KindUsage }
+
+// Read takes tools from a document: one tool, an array, an object with the array in
+// "tools" (a request's body, say), a JSON-RPC answer to tools/list, Gemini's
+// functionDeclarations, Bedrock's toolConfig, what toolx list --json prints, or
+// several of these one after another. Nothing at all (no bytes, null, an empty
+// array) gives no tools and no error (CONV-2). An empty from means that the format
+// of each tool is recognised; the error is an *AmbiguousError where several fit, a
+// *SyntaxError where the document is not JSON, an *UnreadableError where none of
+// what it holds can be read.
+func Read(data []byte, from Format) (*Source, error) {
+	if from == QwenCoder {
+		from = Qwen
+	}
+	if _, ok := dialectOf(from); from != "" && (!ok || from == Hermes) {
+		return nil, fmt.Errorf("tools cannot be read from format %q", from)
+	}
+	values, err := splitValues(bytes.Clone(data))
+	if err != nil {
+		return nil, err
+	}
+	var elements []element
+	for _, value := range values {
+		found, err := gather(value, element{format: from})
+		if err != nil {
+			return nil, err
+		}
+		elements = append(elements, found...)
+	}
+	return readAll(elements)
+}
+
+func readAll(elements []element) (*Source, error) {
+	source := &Source{}
+	for i, element := range elements {
+		if err := source.add(i, element); err != nil {
+			return nil, err
+		}
+	}
+	if len(source.Tools) == 0 && len(source.Skipped) > 0 {
+		return nil, &UnreadableError{Skipped: source.Skipped}
+	}
+	return source, nil
+}
+
+// add reads one element. What cannot be read is skipped; what can be read in several
+// ways is an error.
+func (s *Source) add(index int, found element) error {
+	list := membersOf(found.text)
+	name := firstText(list.text(nameMember), nth(index))
+	definition, format, err := found.read(list)
+	var ambiguous *AmbiguousError
+	switch {
+	case errors.As(err, &ambiguous):
+		ambiguous.Tool = name
+		return ambiguous
+	case err != nil:
+		s.Skipped = append(s.Skipped,
+			Loss{Format: format, Tool: name, Severity: Fatal, Kind: skipped, Detail: err.Error()})
+		return nil
+	}
+	if len(s.Formats) == 0 {
+		s.Format = format
+	}
+	if !slices.Contains(s.Formats, format) {
+		s.Formats = append(s.Formats, format)
+	}
+	s.Tools = append(s.Tools, Tool{Server: found.server, Definition: definition})
+	return nil
+}
+
+// splitValues cuts a document into the JSON values that stand in it one after
+// another.
+func splitValues(data []byte) ([]json.RawMessage, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	var values []json.RawMessage
+	for {
+		var value json.RawMessage
+		switch err := decoder.Decode(&value); {
+		case errors.Is(err, io.EOF):
+			return values, nil
+		case err != nil:
+			return nil, newSyntaxError(data, err)
+		}
+		values = append(values, value)
+	}
+}
+
+// newSyntaxError finds the line and column of what is wrong.
+func newSyntaxError(data []byte, err error) error {
+	at := len(bytes.TrimRight(data, " \t\r\n"))
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		at = min(max(int(syntax.Offset)-1, 0), len(data)) // Offset is behind the bad byte
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the text ends too early")
+	}
+	before := data[:at]
+	return &SyntaxError{
+		Line:   bytes.Count(before, []byte("\n")) + 1,
+		Column: at - bytes.LastIndexByte(before, '\n'),
+		Err:    err,
+	}
+}
+
+// element is one tool of a document, and what is known of it from around it.
+type element struct {
+	text   json.RawMessage
+	server string
+	format Format // empty where it is to be recognised
+}
+
+// gather finds the elements in a value; around says what they have in common.
+func gather(value json.RawMessage, around element) ([]element, error) {
+	if isNull(value) {
+		return nil, nil
+	}
+	if list, ok := rawjson.Elements(value); ok {
+		return gatherEach(list, around)
+	}
+	list := membersOf(value)
+	if list.has("jsonrpc") && list.isObject("error") {
+		return nil, fmt.Errorf("the document is an error, not tools: %s", membersOf(list.get("error")).text("message"))
+	}
+	if inner, within, ok := unwrap(list, around); ok {
+		return gather(inner, within)
+	}
+	around.text = value
+	return []element{around}, nil
+}
+
+func gatherEach(list []json.RawMessage, around element) ([]element, error) {
+	var all []element
+	for _, value := range list {
+		if isNull(value) {
+			continue
+		}
+		found, err := gather(value, around)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// unwrap takes one wrapping off: what is in it, and what it says of that. A tool is
+// no wrapping.
+func unwrap(list members, around element) (inner json.RawMessage, within element, ok bool) {
+	within = around
+	if list.isObject("definition") {
+		// What toolx list --json says of a tool; the definition has its own name.
+		within.server = firstText(list.text("server"), around.server)
+		return list.get("definition"), within, true
+	}
+	if hasSchema(list) {
+		return nil, within, false
+	}
+	for _, name := range []string{"functionDeclarations", "function_declarations"} {
+		if list.has(name) {
+			if around.format == "" {
+				within.format = Gemini
+			}
+			return list.get(name), within, true
+		}
+	}
+	if servers, isList := rawjson.Elements(list.get("servers")); isList {
+		return namedServers(servers), within, true
+	}
+	if list.has("tools") {
+		within.server = firstText(list.text("server"), around.server)
+		return list.get("tools"), within, true
+	}
+	for _, name := range []string{"result", "toolConfig"} {
+		if inside := membersOf(list.get(name)); inside.has("tools") {
+			return inside.get("tools"), within, true
+		}
+	}
+	if functions, isList := rawjson.Elements(list.get("functions")); isList {
+		return jsonArray(functions), within, true
+	}
+	return nil, within, false
+}
+
+// namedServers has each server of a listing name itself to its tools.
+func namedServers(servers []json.RawMessage) json.RawMessage {
+	named := slices.Clone(servers)
+	for i, server := range servers {
+		if list := membersOf(server); list.has("tools") {
+			named[i] = rawjson.Object(members{
+				rawjson.NewMember("server", rawjson.Quote(list.text(nameMember))),
+				rawjson.NewMember("tools", orNull(list.get("tools"))),
+			})
+		}
+	}
+	return jsonArray(named)
+}
+
+func orNull(value json.RawMessage) json.RawMessage {
+	if value == nil {
+		return json.RawMessage("null")
+	}
+	return value
+}

@@ -1,0 +1,146 @@
+package convert
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// Tool is a tool definition between two formats: an MCP tool object, whose members
+// keep their order, and the server that the tool lives on.
+//
+// What a document's format says beyond name, description and schema stands in the
+// definition's _meta, under "toolx/" and the format's name: it comes back when the
+// tool is written in that format again, and is reported as dropped otherwise. It
+// counts for tools of documents only: a server has no say in what a provider is
+// asked to do (see form).
+type Tool struct {
+	// Server is empty where the tool belongs to none, or none is known.
+	Server string
+	// Definition is {"name", "title"?, "description"?, "inputSchema", …}
+	// (MCP 2025-11-25, server/tools).
+	Definition json.RawMessage
+}
+
+// The members of an MCP tool object that a conversion carries.
+const (
+	nameMember        = "name"
+	descriptionMember = "description"
+	schemaMember      = "inputSchema"
+	metaMember        = "_meta"
+)
+
+// formPrefix begins the names of toolx's own members of _meta.
+const formPrefix = "toolx/"
+
+// emptySchema is the schema of a tool without parameters.
+const emptySchema = `{"type":"object","properties":{}}`
+
+// essence is what every format has a place for.
+type essence struct {
+	name        string
+	description json.RawMessage // a JSON string; nil where there is none
+	schema      json.RawMessage // an object; nil where there is none
+}
+
+// essenceOf takes the essence from a definition.
+func essenceOf(definition members) (essence, error) {
+	return newEssence(definition.get(nameMember), definition.get(descriptionMember), definition.get(schemaMember))
+}
+
+// newEssence checks what was found at a tool's three places; nil is for what was
+// not there.
+func newEssence(name, description, schema json.RawMessage) (essence, error) {
+	if !rawjson.IsString(name) || rawjson.Unquote(name) == "" {
+		return essence{}, errors.New("it has no name")
+	}
+	found := essence{name: rawjson.Unquote(name), schema: schema}
+	if rawjson.IsString(description) {
+		found.description = description
+	}
+	if schema == nil {
+		return found, nil
+	}
+	members, ok := rawjson.Members(schema)
+	if !ok {
+		return essence{}, errors.New("its schema is not an object")
+	}
+	if isZod(members) {
+		return essence{}, errors.New("its schema is a zod object, not JSON Schema: " +
+			"export z.toJSONSchema(schema), or zodToJsonSchema(schema) with zod 3")
+	}
+	return found, nil
+}
+
+// isZod recognises what is left of a zod schema that was written as JSON. The
+// marks mean nothing in JSON Schema, so whatever has a keyword of it is none.
+func isZod(schema members) bool {
+	if schema.has("properties") || schema.has("$schema") || schema.has("$ref") {
+		return false
+	}
+	if schema.has("_def") || schema.has("~standard") {
+		return true
+	}
+	def, ok := rawjson.Members(schema.get("def"))
+	return ok && members(def).has("type")
+}
+
+// definition writes the essence as an MCP tool object, with what is to come back
+// in the form's format; a nil form adds nothing.
+func (e essence) definition(of Format, form json.RawMessage) json.RawMessage {
+	list := members{rawjson.NewMember(nameMember, rawjson.Quote(e.name))}
+	if e.description != nil {
+		list = append(list, rawjson.NewMember(descriptionMember, e.description))
+	}
+	schema := e.schema
+	if schema == nil {
+		schema = json.RawMessage(emptySchema)
+	}
+	list = append(list, rawjson.NewMember(schemaMember, schema))
+	if form != nil {
+		meta := members{rawjson.NewMember(formPrefix+string(of), form)}
+		list = append(list, rawjson.NewMember(metaMember, rawjson.Object(meta)))
+	}
+	return rawjson.Object(list)
+}
+
+// same says whether two readings of a tool come to the same.
+func (e essence) same(other essence) bool {
+	return e.name == other.name &&
+		rawjson.Unquote(e.description) == rawjson.Unquote(other.description) &&
+		sameText(e.schema, other.schema)
+}
+
+// hasNoParameters says whether a schema, in JSON Schema or Gemini's spelling, says
+// no more than that there are none.
+func hasNoParameters(schema json.RawMessage) bool {
+	for member := range rawjson.Each(schema) {
+		switch member.Name {
+		case "type":
+			if !strings.EqualFold(rawjson.Unquote(member.Value), "object") {
+				return false
+			}
+		case "properties":
+			if properties, ok := rawjson.Members(member.Value); !ok || len(properties) > 0 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// qualified is the name of a tool across servers.
+func qualified(server, tool string) string {
+	if server == "" {
+		return tool
+	}
+	return server + "__" + tool
+}
+
+// nth is how a tool without a name is told: by its position, from 1.
+func nth(index int) string { return fmt.Sprintf("#%d", index+1) }

@@ -1,0 +1,204 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"toolx/pkg/rawjson"
+)
+
+// Converted is one tool in its target's form.
+type Converted struct {
+	Tool   json.RawMessage // the element of the provider's list of tools, without spaces
+	Name   string          // as the model will call it
+	Server string          // where the call goes: the server, and
+	Plain  string          // its own name for the tool
+	Losses []Loss          // what the target could not hold
+}
+
+// Conversion is a list of tools in their target's form.
+type Conversion struct {
+	Format  Format
+	Tools   []Converted
+	Skipped []Loss // tools that cannot be expressed; each is Fatal
+	// Limits is what concerns the list as a whole: more tools than the provider
+	// takes.
+	Limits []Loss
+
+	// losses are those of all tools, in their order.
+	losses []Loss
+}
+
+// Convert writes one tool in a format. The error says why the format cannot
+// express the tool.
+func Convert(tool Tool, to Format) (*Converted, error) {
+	return convert(tool, to, func(server, plain string) (string, error) {
+		return FitName(server, plain, to), nil
+	})
+}
+
+// convert writes one tool under the name that is chosen for it.
+func convert(tool Tool, to Format, choose func(server, plain string) (string, error)) (*Converted, error) {
+	target, ok := dialectOf(to)
+	if !ok || to == Custom {
+		return nil, fmt.Errorf("unknown format %q: choose one of %s", to, Join(Formats()))
+	}
+	if !json.Valid(tool.Definition) {
+		return nil, errors.New("its definition is not JSON")
+	}
+	definition := trusted(tool)
+	found, err := essenceOf(definition)
+	if err != nil {
+		return nil, err
+	}
+	made, err := fit(found.schema, to)
+	if err != nil {
+		return nil, err
+	}
+	plain := found.name
+	if found.name, err = choose(tool.Server, plain); err != nil {
+		return nil, err
+	}
+	found.schema = made.schema
+	found.description = withHint(found.description, made.hint)
+	out := &Converted{
+		Tool:   compact(target.element(to, found, definition)),
+		Name:   found.name,
+		Server: tool.Server,
+		Plain:  plain,
+	}
+	out.report(made.losses, leftBehind(definition, to), target.remarks(tool.Server, plain, found))
+	for i := range out.Losses {
+		out.Losses[i].Format, out.Losses[i].Tool = to, qualified(tool.Server, plain)
+	}
+	return out, nil
+}
+
+// report gathers losses.
+func (c *Converted) report(groups ...[]Loss) { c.Losses = slices.Concat(groups...) }
+
+// element writes a tool as the format's list has it.
+func (d dialect) element(format Format, e essence, definition members) json.RawMessage {
+	if d.write != nil {
+		return d.write(e, definition)
+	}
+	if d.exact {
+		return d.layout.fill(nil, e)
+	}
+	return d.layout.fill(formFor(format, definition), e)
+}
+
+// remarks are about the name and the description.
+func (d dialect) remarks(server, plain string, e essence) []Loss {
+	var losses []Loss
+	if e.name != qualified(server, plain) {
+		losses = append(losses, Loss{Severity: Info, Kind: renamed, Detail: e.name})
+	}
+	if long := utf8.RuneCountInString(rawjson.Unquote(e.description)); d.longest > 0 && long > d.longest {
+		detail := fmt.Sprintf("a description of %d characters, beyond the documented %d,", long, d.longest)
+		losses = append(losses, Loss{Severity: Info, Kind: kept, Detail: detail})
+	}
+	return losses
+}
+
+// withHint adds to a description what the schema could not say.
+func withHint(description json.RawMessage, hint string) json.RawMessage {
+	switch {
+	case hint == "":
+		return description
+	case description == nil || rawjson.Unquote(description) == "":
+		return rawjson.Quote(hint)
+	}
+	return rawjson.Quote(rawjson.Unquote(description) + " " + hint)
+}
+
+// ConvertAll writes tools in a format. One that cannot be expressed is left out and
+// reported, and takes no other down. Where two tools would have the same name, the
+// later one gets that with the hash (see FitName); the same tool twice is left out
+// the second time.
+func ConvertAll(tools []Tool, to Format) *Conversion {
+	all := &Conversion{Format: to}
+	names := make(map[string]ModelTool, len(tools))
+	for i, tool := range tools {
+		converted, err := convert(tool, to, func(server, plain string) (string, error) {
+			return freeName(ModelTool{server, plain}, to, names)
+		})
+		if err != nil {
+			all.skip(Loss{Format: to, Tool: toolName(tool, i), Severity: Fatal, Kind: skipped, Detail: err.Error()})
+			continue
+		}
+		names[converted.Name] = ModelTool{converted.Server, converted.Plain}
+		all.Tools = append(all.Tools, *converted)
+		all.losses = append(all.losses, converted.Losses...)
+	}
+	if target, _ := dialectOf(to); target.most > 0 && len(all.Tools) > target.most {
+		detail := fmt.Sprintf("%d tools, of which a request takes %d", len(all.Tools), target.most)
+		all.Limits = []Loss{{Format: to, Severity: Lossy, Kind: kept, Detail: detail}}
+	}
+	return all
+}
+
+// freeName is the fitted name of a tool, or the one with the hash where another
+// tool has it.
+func freeName(tool ModelTool, to Format, taken map[string]ModelTool) (string, error) {
+	target, _ := dialectOf(to)
+	fitted := FitName(tool.Server, tool.Plain, to)
+	for _, name := range []string{fitted, target.names.hashed(tool.Server, tool.Plain)} {
+		owner, isTaken := taken[name]
+		if !isTaken {
+			return name, nil
+		}
+		if owner == tool {
+			return "", errors.New("it is in the list already")
+		}
+	}
+	return "", fmt.Errorf("another tool has its name, %s", fitted)
+}
+
+// toolName is how a tool is told that may not even have a name.
+func toolName(tool Tool, index int) string {
+	if name := membersOf(tool.Definition).text(nameMember); name != "" {
+		return qualified(tool.Server, name)
+	}
+	return nth(index)
+}
+
+func (c *Conversion) skip(loss Loss) {
+	c.Skipped = append(c.Skipped, loss)
+	c.losses = append(c.losses, loss)
+}
+
+// Document is what a request's list of tools holds: a JSON array ("[]" where there
+// is no tool), for Hermes the text of the prompt (none where there is no tool).
+func (c *Conversion) Document() []byte {
+	elements := make([]json.RawMessage, len(c.Tools))
+	for i, tool := range c.Tools {
+		elements[i] = tool.Tool
+	}
+	if target, _ := dialectOf(c.Format); target.document != nil {
+		return target.document(elements)
+	}
+	return jsonArray(elements)
+}
+
+// Losses are all losses of the conversion, those of skipped tools too, in the order
+// of the tools; what concerns the whole list comes last.
+func (c *Conversion) Losses() []Loss { return slices.Concat(c.losses, c.Limits) }
+
+// jsonArray writes elements as an array.
+func jsonArray(elements []json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	out.WriteByte('[')
+	for i, element := range elements {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(element)
+	}
+	out.WriteByte(']')
+	return out.Bytes()
+}
