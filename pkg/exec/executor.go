@@ -53,12 +53,20 @@ const (
 type Call struct {
 	// Tool is a name as Registry.Find takes it.
 	Tool string
+	// ID names the call in events; empty means that the Executor numbers it.
+	ID string
 	// Arguments is a JSON object; nil means an empty one.
 	Arguments json.RawMessage
 	// Timeout and MaxTime win over the tool's and the defaults where they are not
 	// zero; less than zero means none.
 	Timeout time.Duration
 	MaxTime time.Duration
+	// FromModel says that a model wrote the arguments. Where the schema refuses a
+	// value and another kind of it says the same, that one is sent: 3 for "3".
+	FromModel bool
+	// Untyped says that the model wrote every value as text, which the schema has to
+	// type; it implies FromModel.
+	Untyped bool
 }
 
 // Prepared is a call that may be run: its tool exists, and its arguments are
@@ -68,6 +76,8 @@ type Prepared struct {
 	Arguments json.RawMessage
 	// Renamed are the parameter names that normalization changed.
 	Renamed []Rename
+	// Coerced are the values that were written as another kind (Call.FromModel).
+	Coerced []Coercion
 	// Warnings are remarks for the user: unknown parameters, a broken schema.
 	Warnings []string
 }
@@ -79,12 +89,16 @@ func (e *Executor) Prepare(call Call) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.prepare(tool, call.Arguments)
+	return e.prepare(tool, call)
 }
 
-func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, error) {
+func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
+	arguments, fromModel := call.Arguments, call.FromModel || call.Untyped
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
+	}
+	if fromModel {
+		arguments = decoded(arguments)
 	}
 	prepared := &Prepared{Tool: tool, Arguments: arguments}
 	if !e.Defaults.KeepNames {
@@ -101,6 +115,9 @@ func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, er
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 		schema = unchecked()
+	}
+	if fromModel {
+		prepared.coerce(schema, call.Untyped)
 	}
 	found, err := schema.judge(prepared.Arguments)
 	prepared.Warnings = append(prepared.Warnings, schema.Remarks()...)
@@ -131,7 +148,7 @@ func (e *Executor) prepare(tool *Tool, arguments json.RawMessage) (*Prepared, er
 // Implementation.
 func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	started := time.Now()
-	id := strconv.FormatInt(e.calls.Add(1), 10)
+	id := cmp.Or(call.ID, strconv.FormatInt(e.calls.Add(1), 10))
 	result := &Result{ToolName: call.Tool}
 	sent := call.Arguments
 
@@ -140,7 +157,7 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 		result.ToolName, result.Server = tool.Name, tool.Server
 		e.Bus.Emit(CallStarted{Time: Now(), ID: id, Tool: tool.Name, Server: tool.Server, Arguments: call.Arguments})
 		var prepared *Prepared
-		if prepared, err = e.prepare(tool, call.Arguments); err == nil {
+		if prepared, err = e.prepare(tool, call); err == nil {
 			sent, result.Warnings = prepared.Arguments, prepared.Warnings
 			e.announce(prepared)
 			err = e.run(ctx, id, call, prepared, result)
@@ -249,6 +266,9 @@ func (e *Executor) announce(prepared *Prepared) {
 			changes[i] = rename.String()
 		}
 		e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
+	}
+	if len(prepared.Coerced) > 0 {
+		e.notice(slog.LevelInfo, "coerced parameters of "+prepared.Tool.Name+": "+coercionsText(prepared.Coerced))
 	}
 	for _, warning := range prepared.Warnings {
 		e.notice(slog.LevelWarn, warning)
