@@ -159,30 +159,44 @@ func askPartial(e *Evidence, page Page) []Finding {
 	return nil
 }
 
-// askANSI looks for what terminals act on, in text and inside messages.
-func askANSI(e *Evidence, page Page) []Finding {
-	p := &pile{}
-	for _, run := range e.Runs() {
-		for _, one := range straysOf(e, run) {
-			if one.check != idANSI && (one.check == idUTF16 || !hasEscapes(one.Text)) {
-				continue
+// askBytes looks for bytes that belong neither into text nor into a message. On a
+// message's line they are why it is lost; in text, which is pollution whatever it
+// holds, they are a note.
+func askBytes(id string, has func([]byte) bool) func(*Evidence, Page) []Finding {
+	return func(e *Evidence, page Page) []Finding {
+		var alone, beside pile
+		for _, run := range e.Runs() {
+			for _, one := range straysOf(e, run) {
+				p := &beside
+				if one.check != id {
+					p = &alone
+				}
+				if one.check == id || one.check != idUTF16 && has(one.Text) {
+					p.begin(one)
+				}
 			}
-			if p.lines == 0 {
-				p.first = one
-			}
-			p.add(one)
 		}
-	}
-	if p.lines == 0 {
+		switch {
+		case beside.lines > 0:
+			return []Finding{beside.bytesFinding(e, page)}
+		case alone.lines > 0:
+			finding := alone.bytesFinding(e, page)
+			finding.Severity, finding.Breaks = Info, breaks(alone.first.Class)
+			return []Finding{finding}
+		}
 		return nil
 	}
+}
+
+// bytesFinding shows the first byte that has no place on stdout.
+func (p *pile) bytesFinding(e *Evidence, page Page) Finding {
 	text := p.first.Text
 	at := max(bytes.IndexFunc(text, isControl), 0)
 	finding := p.streamFinding(e, page, excerpt(string(text[max(0, at-leadIn):]), maxExcerpt))
 	finding.Fix = append(slices.Clone(page.Fix), workAround(e)...)
 	column := int64(p.first.Column + at)
 	finding.Where.Byte = &column
-	return []Finding{finding}
+	return finding
 }
 
 // leadIn is how many bytes ahead of a control character are shown.

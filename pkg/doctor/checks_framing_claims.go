@@ -66,9 +66,9 @@ func (s *sorter) check(one *stray) string {
 // encoding, or another way to part messages.
 func (s *sorter) stream(one *stray) string {
 	switch {
-	case isUTF16(one.Text), s.utf16 && bytes.IndexByte(one.Text, 0) >= 0:
+	case isUTF16(one.Text), s.utf16 && hasNUL(one.Text):
 		return idUTF16
-	case bytes.IndexByte(one.Text, 0) >= 0:
+	case one.Class != servers.ClassText && hasNUL(one.Text): // on a line of its own it is text like any other
 		return idNUL
 	case isContentLength(one.Text):
 		return idContentLength
@@ -206,6 +206,9 @@ var httpAddress = sync.OnceValue(func() *regexp.Regexp {
 func hasEscapes(text []byte) bool {
 	return bytes.ContainsFunc(text, func(r rune) bool { return r == 0x1b || r >= 0x80 && r <= 0x9f })
 }
+
+// hasNUL says whether text has a zero byte.
+func hasNUL(text []byte) bool { return bytes.IndexByte(text, 0) >= 0 }
 
 // isControl says whether a character has no place in a line or a message.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f && r <= 0x9f }

@@ -60,6 +60,14 @@ func onePile(e *Evidence, id string) *pile {
 	return all
 }
 
+// begin is add for a pile that is made before it is known what is in it.
+func (p *pile) begin(one stray) {
+	if p.lines == 0 {
+		p.first = one
+	}
+	p.add(one)
+}
+
 func (p *pile) add(one stray) {
 	p.last = one
 	p.lines += one.lines
@@ -142,7 +150,10 @@ func breaks(class servers.Class) []string {
 // fixes are what mends a writer, in the server and from outside, and the
 // work-around at the end.
 func fixes(e *Evidence, who Recognition) []string {
-	list := []string{"in the server: " + who.InServer}
+	var list []string
+	if who.InServer != "" {
+		list = append(list, "in the server: "+who.InServer)
+	}
 	if who.Outside != "" {
 		list = append(list, "from outside: "+who.Outside)
 	}

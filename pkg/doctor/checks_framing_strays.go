@@ -6,6 +6,7 @@ import (
 	"debug/buildinfo"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,41 +50,50 @@ const maxTelling = 400
 // straysOf makes the strays of a run, once. The run's events must not change after.
 func straysOf(e *Evidence, run *Run) []stray {
 	if run.strays == nil {
-		s := &sorter{e: e, run: run, command: argvOf(e), lines: EventsOf[servers.PollutedLine](run)}
+		s := &sorter{e: e, run: run, lines: EventsOf[servers.PollutedLine](run)}
+		s.command, s.wrappers = argvOf(e)
 		s.look()
 		run.strays = &strays{list: s.sort()}
 	}
 	return run.strays.list
 }
 
-// argvOf is the server's command line as it was started. A program whose name tells
-// nothing of what it was written in is led by what the file itself says: its
-// interpreter, or go for what Go has built.
-func argvOf(e *Evidence) []string {
-	if e.Launch == nil || e.Launch.Command == "" {
-		return nil
+// argvOf is the command line that the server comes to, and the shell scripts that
+// lead there. A program whose name tells nothing of what it was written in is led by
+// what the file itself says: its interpreter, or go for what Go has built.
+func argvOf(e *Evidence) (argv []string, wrappers []wrapper) {
+	launch := e.local()
+	if launch == nil {
+		return nil, nil
 	}
-	argv := append([]string{filepath.ToSlash(e.Launch.Command)}, e.Launch.Args...)
-	found, ok := e.program()
-	if !ok || printerOf(argv).name != "" {
-		return argv
+	in := lookupOf(launch)
+	wrappers, argv = wrappersOf(append([]string{launch.Command}, launch.Args...), in)
+	if len(argv) == 0 {
+		return argv, wrappers
+	}
+	found := in.find(argv[0])
+	argv = append([]string{filepath.ToSlash(argv[0])}, argv[1:]...)
+	if found.path == "" || printerOf(argv).name != "" {
+		return argv, wrappers
 	}
 	if first, script := readShebang(found.path); script {
-		return append([]string{cmp.Or(first.program, first.interpreter)}, argv...)
+		return append([]string{cmp.Or(first.program, first.interpreter)}, argv...), wrappers
 	}
 	if _, err := buildinfo.ReadFile(found.path); err == nil {
-		return append([]string{"go"}, argv...)
+		return append([]string{"go"}, argv...), wrappers
 	}
-	return argv
+	return argv, wrappers
 }
 
 // sorter gives the polluted lines of one run to checks. Its flags are facts about
 // the whole run that explain single lines.
 type sorter struct {
-	e       *Evidence
-	run     *Run
-	command []string
-	lines   []servers.PollutedLine
+	e     *Evidence
+	run   *Run
+	lines []servers.PollutedLine
+	// command is what the server comes to behind wrappers.
+	command  []string
+	wrappers []wrapper
 
 	answered      bool      // any request was
 	first         time.Time // when the first of them was; zero where none was
@@ -152,7 +162,7 @@ func endedUnasked(run *Run) bool {
 // sort makes a stray of each line, or of several that are one JSON value.
 func (s *sorter) sort() []stray {
 	var list []stray
-	told, unknown := 0, Recognise(nil, Context{Command: s.command})
+	told, unknown := 0, Recognise(nil, s.context(nil))
 	for i := 0; i < len(s.lines); i++ {
 		one := stray{PollutedLine: s.lines[i], run: s.run, lines: 1}
 		if n, joined := s.value(i); n > 0 {
@@ -165,7 +175,7 @@ func (s *sorter) sort() []stray {
 		one.who = unknown
 		if told < maxTelling && !one.Class.Harmless() {
 			told++
-			one.who = Recognise(one.Text, Context{Nearby: s.nearby(i), Command: s.command})
+			one.who = Recognise(one.Text, s.context(s.nearby(i)))
 		}
 		if one.check = s.check(&one); one.check != "" {
 			list = append(list, one)
@@ -175,6 +185,10 @@ func (s *sorter) sort() []stray {
 		}
 	}
 	return list
+}
+
+func (s *sorter) context(nearby []string) Context {
+	return Context{Nearby: nearby, Command: s.command, wrappers: s.wrappers}
 }
 
 // nearby are the texts around a line.
@@ -237,7 +251,7 @@ func (s *sorter) lastWords(one *stray) bool {
 	if !s.died || exit == nil || one.Since < exit.Lived-lastWordsTime {
 		return false
 	}
-	return one.who.Rule == RuleRuntime || one.who.Rule == "stack-trace"
+	return slices.Contains([]string{RuleRuntime, RuleMerged, "stack-trace"}, one.who.Rule)
 }
 
 // underWay is the method of the request that waited for its answer at a time, and

@@ -123,13 +123,13 @@ func encodingChecks() []Check {
 			Source: encodingRule,
 		}, askStream(idInvalidUTF8, invalidBytes)),
 		framing(idNUL, Error, "stdout has NUL bytes", Page{
-			Why:    "A zero byte is no part of JSON outside a string, and of no text at all. It comes from binary data, or from buffers that are written longer than they are filled.",
+			Why:    "A zero byte is no part of JSON outside a string, and of no text at all. It comes from binary data, or from buffers that are written longer than they are filled. On a message's line it is why the message is lost; in text on lines of its own it is a note, for that is stdout-pollution whatever it holds.",
 			Bad:    `\x00\x00{"jsonrpc":"2.0",…}`,
 			Good:   `{"jsonrpc":"2.0",…}`,
 			Fix:    []string{"in the server: write as many bytes as the message has", fixNewest},
 			Breaks: []string{goEnds, othersWait},
 			Source: stdioClause,
-		}, askStream(idNUL, itself), idUTF16),
+		}, askBytes(idNUL, hasNUL), idUTF16),
 	}
 }
 
@@ -175,12 +175,12 @@ func pollutionChecks() []Check {
 			Source: stdioClause + "; kud/mcp-jenkins#6, Trello-Desktop-MCP#7",
 		}, askPiles(idNotRPC), idFlood),
 		framing(idANSI, Error, "server writes terminal control codes to stdout", Page{
-			Why:    "Colours are for terminals, and stdout is none here. In text they hide what was written from people who read a log; inside a message they make it no JSON.",
-			Bad:    `\x1b[32mINFO\x1b[0m ready`,
-			Good:   "INFO ready   (on stderr)",
+			Why:    "Colours are for terminals, and stdout is none here. Inside a message they make it no JSON. In text on lines of its own, which is stdout-pollution whatever it holds, they are a note: they hide what was written from people who read a log.",
+			Bad:    `{"jsonrpc":"2.0","id":1,"result":{"text":"\x1b[32mready\x1b[0m"}}   (raw bytes)`,
+			Good:   `{"jsonrpc":"2.0","id":1,"result":{"text":"\u001b[32mready\u001b[0m"}}`,
 			Fix:    []string{"in the server: colour only when the stream is a terminal; escape control characters in JSON (any JSON library does)", "from outside: add NO_COLOR=1 and FORCE_COLOR=0 to this server's env"},
 			Breaks: []string{goEnds, othersWait},
 			Source: stdioClause,
-		}, askANSI, idUTF16),
+		}, askBytes(idANSI, hasEscapes), idUTF16),
 	}
 }

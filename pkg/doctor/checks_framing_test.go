@@ -177,6 +177,28 @@ func TestFindingIsComplete(t *testing.T) {
 	}
 }
 
+// TestBytesOfTheirOwn keeps text on a line of its own pollution, with the victims of
+// pollution, whatever bytes are in it; those are a note.
+func TestBytesOfTheirOwn(t *testing.T) {
+	for text, id := range map[string]string{"bin\x00ary": idNUL, "\x1b[32mready\x1b[0m": idANSI} {
+		fleet := &Fleet{Servers: []*Evidence{captured(polluted(servers.ClassText, 1, text))}}
+		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
+		if got := idsOf(report, Info); got != idPollution+" "+id {
+			t.Errorf("%q: found %q", text, got)
+			continue
+		}
+		text, note := report.Findings[0], report.Findings[1]
+		if note.Severity != Info || !slices.Equal(note.Breaks, text.Breaks) || !slices.Contains(note.Breaks, silentDrop) {
+			t.Errorf("%s is %s, and breaks %q", note.ID, note.Severity, note.Breaks)
+		}
+	}
+	glued := captured(polluted(servers.ClassGlued, 1, "\x00\x00"), polluted(servers.ClassText, 2, "a\x00"))
+	found := askBytes(idNUL, hasNUL)(glued, Page{})
+	if len(found) != 1 || found[0].Severity != "" || found[0].Where.Line != 1 || !slices.Contains(found[0].Breaks, othersWait) {
+		t.Errorf("on a message's line: %+v", found)
+	}
+}
+
 // TestErrorPath tells pollution that comes only when something is asked that cannot
 // be had, with what it was.
 func TestErrorPath(t *testing.T) {
@@ -232,7 +254,8 @@ func TestArgv(t *testing.T) {
 	}
 	for command, want := range map[string]string{script: "node", self: "go", "python3": "python", "no-such-program": ""} {
 		e := &Evidence{Server: config.AdHoc([]string{command}, "", nil), Launch: &config.Resolved{Command: command}}
-		if got := printerOf(argvOf(e)).name; got != want {
+		argv, _ := argvOf(e)
+		if got := printerOf(argv).name; got != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
 	}

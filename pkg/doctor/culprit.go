@@ -21,8 +21,10 @@ const (
 type Context struct {
 	// Nearby are the lines around it, at most a banner's height away.
 	Nearby []string
-	// Command is the server's command line.
+	// Command is the server's command line, behind the scripts that lead to it.
 	Command []string
+	// wrappers are those scripts, the outermost first.
+	wrappers []wrapper
 }
 
 // Recognition says who wrote a text on stdout, and what stops it.
@@ -31,14 +33,21 @@ type Recognition struct {
 	// Rule names the rule that matched; RuleRuntime where none did.
 	Rule string
 	// InServer is what the server's author changes, Outside what its user does
-	// without touching its code; Outside is empty where nothing is known to help.
+	// without touching its code; either is empty where nothing is known to help there.
 	InServer string
 	Outside  string
 }
 
-// RuleRuntime is the rule of texts that no other rule knows: whatever programs of
-// the server's kind print with.
-const RuleRuntime = "runtime"
+// The rules that are no patterns of text.
+const (
+	// RuleRuntime is the rule of texts that no other rule knows: whatever programs of
+	// the server's kind print with.
+	RuleRuntime = "runtime"
+	// RuleScript is the rule of texts that a script on the way to the server prints.
+	RuleScript = "script"
+	// RuleMerged is the rule of whatever comes of stderr that is led to stdout.
+	RuleMerged = "merged"
+)
 
 // The bounds of recognising: a line says who wrote it near its beginning, and the
 // tallest banner (FastMCP's) has fifteen lines.
@@ -52,12 +61,15 @@ const (
 // beginning are looked through. It always has an answer; the grade says how good.
 func Recognise(text []byte, hint Context) Recognition {
 	s := sightOf(text, hint)
+	if said, ok := s.said(); ok {
+		return said
+	}
 	for _, one := range culpritRules() {
 		if one.matches(s) {
-			return one.recognition(s)
+			return s.merged(one.recognition(s), one.confidence == certain && !one.stderr)
 		}
 	}
-	return s.fallback()
+	return s.merged(s.fallback(), false)
 }
 
 // sight is a text with all that helps to recognise it.
@@ -68,11 +80,12 @@ type sight struct {
 	nearby []string // plain too
 	by     printer
 	argv   []string
+	behind []wrapper
 }
 
 func sightOf(text []byte, hint Context) sight {
 	raw := strings.TrimRight(string(text[:min(len(text), maxRecognised)]), "\n")
-	s := sight{raw: raw, by: printerOf(hint.Command), argv: hint.Command}
+	s := sight{raw: raw, by: printerBehind(hint.wrappers, hint.Command), argv: hint.Command, behind: hint.wrappers}
 	s.text, s.bom = strings.CutPrefix(plainText(raw), "\ufeff")
 	if s.text != "\r" { // alone, it is what the line is about
 		s.text = strings.TrimRight(s.text, "\r")
@@ -103,6 +116,34 @@ func (s sight) fallback() Recognition {
 	return found
 }
 
+// said knows the writer of a text that a script on the way to the server prints.
+func (s sight) said() (found Recognition, ok bool) {
+	for _, w := range s.behind {
+		c, sure, says := w.says(s.text)
+		if !says {
+			continue
+		}
+		found = w.mended(RuleScript, programWords(c.words)[0]+" in "+w.at(c), "add >&2 to what prints in "+w.place)
+		if sure {
+			found.Culprit.Confidence = certain
+		}
+		return found, true
+	}
+	return Recognition{}, false
+}
+
+// merged is found, or what leads the server's stderr to stdout where there is such a
+// thing: then all that a server logs as it should is there. own says that found
+// writes to stdout by itself.
+func (s sight) merged(found Recognition, own bool) Recognition {
+	for _, w := range s.behind {
+		if c, merges := w.merges(); merges && !own {
+			return w.mended(RuleMerged, "2>&1 in "+w.at(c)+", which leads stderr to stdout", "remove 2>&1 from "+w.at(c))
+		}
+	}
+	return found
+}
+
 // outside adds to what a user can do the switches of the command line that ask
 // for more output.
 func (s sight) outside(known string) string {
@@ -129,6 +170,8 @@ type rule struct {
 	near string
 	// sure is a pattern of the raw text that makes the confidence certain.
 	sure string
+	// stderr says that it writes there, unless something leads that elsewhere.
+	stderr bool
 	// of limits the rule to a runtime; empty means any.
 	of       string
 	inServer string
@@ -178,6 +221,9 @@ func (r *compiledRule) recognition(s sight) Recognition {
 	}
 	if r.printed {
 		found.Culprit.Name += " (" + s.by.print + ")"
+		if s.by.either {
+			found.Culprit.Confidence = generic
+		}
 	}
 	if r.certainly != nil && r.certainly.MatchString(s.raw) {
 		found.Culprit.Confidence = certain

@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +13,7 @@ type printer struct {
 	name     string
 	print    string // what its programs print with
 	inServer string // how they print to stderr instead
+	either   bool   // it is one of two that print
 }
 
 // printerOf tells the runtime from a command line; wrappers (sh -c, env, cmd /c)
@@ -19,27 +22,106 @@ func printerOf(command []string) printer {
 	return printerNamed(printerName(command, 0))
 }
 
+// printerBehind is the printer of a server that scripts lead to: where one of them
+// may print as well, either has.
+func printerBehind(wrappers []wrapper, command []string) printer {
+	by := printerOf(command)
+	for _, w := range wrappers {
+		talker := w.talker()
+		switch {
+		case talker == "":
+		case by.name == "shell":
+			by.print = talker + " in " + w.place
+		default:
+			by.print = fmt.Sprintf("%s in %s, or %s", talker, w.place, by.in(programOf(command)))
+			by.inServer = fmt.Sprintf("%s … >&2 in %s; %s", talker, w.place, by.inServer)
+			by.either = true
+		}
+		if talker != "" {
+			break
+		}
+	}
+	return by
+}
+
+// in says what a program prints with, and where.
+func (p printer) in(program string) string {
+	switch {
+	case p.name == "docker":
+		return p.print
+	case p.name == "":
+		return "a print in " + program
+	}
+	return p.print + " in " + program
+}
+
+// programOf names what a command line runs: a package, a module, the file that an
+// interpreter gets, else the program itself.
+func programOf(command []string) string {
+	command = programWords(command)
+	if len(command) == 0 {
+		return "the server"
+	}
+	args := command[1:]
+	name := programName(command[0])
+	if l, ok := parseLauncher(command[0], args); ok && l.spec != "" {
+		return l.spec
+	}
+	interpreter := slices.Contains([]string{"node", "bun", "deno", "tsx", "ts-node", "python", "pypy", "java", "php", "ruby", "dotnet"}, name)
+	for i, arg := range args {
+		switch {
+		case !interpreter || strings.HasPrefix(arg, "-") && arg != "-m" && arg != "-jar":
+		case (arg == "-m" || arg == "-jar") && i+1 < len(args):
+			return path.Base(args[i+1])
+		case arg != "run":
+			return path.Base(arg)
+		}
+	}
+	return path.Base(command[0])
+}
+
 // maxWrappers bounds how many programs that start programs are looked through.
 const maxWrappers = 4
 
 func printerName(command []string, depth int) string {
+	command = programWords(command)
 	if len(command) == 0 || depth > maxWrappers {
 		return ""
 	}
 	program, rest := programName(command[0]), command[1:]
-	switch program {
-	case "env", "exec", "nice", "time", "timeout", "sudo", "doas", "cmd", "stdbuf", "unbuffer":
-		for len(rest) > 0 && !isProgramWord(rest[0]) {
-			rest = rest[1:]
-		}
-		return printerName(rest, depth+1)
-	case "sh", "bash", "zsh", "dash", "fish", "ash", "ksh":
+	if program != "cmd" && isShell(program) {
 		return shellPrinter(rest, depth)
 	}
 	if name := programPrinters(program); name != "" {
 		return name
 	}
 	return scriptPrinter(path.Ext(program))
+}
+
+// programWords are a command line without what only starts its program: env A=1,
+// exec, timeout 10, cmd /c.
+func programWords(command []string) []string {
+	for len(command) > 0 {
+		switch programName(command[0]) {
+		case "env", "exec", "nohup", "nice", "time", "timeout", "sudo", "doas", "stdbuf", "unbuffer", "cmd":
+			command = command[1:]
+		default:
+			if !isAssignment(command[0]) {
+				return command
+			}
+			command = command[1:]
+		}
+		for len(command) > 0 && !isProgramWord(command[0]) {
+			command = command[1:]
+		}
+	}
+	return nil
+}
+
+// isAssignment says whether a word sets a variable for the command behind it.
+func isAssignment(word string) bool {
+	name, _, found := strings.Cut(word, "=")
+	return found && shellName(name)
 }
 
 // programName is the base name in lower case, without a version at its end or the
@@ -64,21 +146,16 @@ func isProgramWord(arg string) bool {
 	return arg[0] < '0' || arg[0] > '9'
 }
 
-// shellPrinter looks into what a shell runs: the script of -c, or a file.
+// shellPrinter looks into what a shell runs: the script of -c.
 func shellPrinter(args []string, depth int) string {
-	for i, arg := range args {
-		if strings.HasPrefix(arg, "-") && strings.HasSuffix(arg, "c") && i+1 < len(args) {
-			// What stands last is what talks: "cd server && node index.js".
-			steps := strings.FieldsFunc(args[i+1], func(r rune) bool { return strings.ContainsRune(";&|\n", r) })
-			for j := len(steps) - 1; j >= 0; j-- {
-				words := strings.Fields(steps[j])
-				for len(words) > 0 && !isProgramWord(words[0]) {
-					words = words[1:]
-				}
-				if name := printerName(words, depth+1); name != "" {
-					return name
-				}
-			}
+	script, ok := shellScript(args)
+	if !ok {
+		return "shell"
+	}
+	one := wrapper{commands: shellCommands(script)}
+	if last := one.end(nil); last >= 0 {
+		if name := printerName(one.commands[last].words, depth+1); name != "" {
+			return name
 		}
 	}
 	return "shell"
@@ -132,27 +209,28 @@ func scriptPrinter(extension string) string {
 
 // printerNamed has what is known of a runtime; an unknown one prints somehow.
 func printerNamed(name string) printer {
+	of := func(print, inServer string) printer { return printer{name: name, print: print, inServer: inServer} }
 	switch name {
 	case "node":
-		return printer{name, "console.log", "console.error instead of console.log (for all modules: a first import that sets console.log = console.error)"}
+		return of("console.log", "console.error instead of console.log (for all modules: a first import that sets console.log = console.error)")
 	case "python":
-		return printer{name, "print()", "print(..., file=sys.stderr); logging.basicConfig(stream=sys.stderr)"}
+		return of("print()", "print(..., file=sys.stderr); logging.basicConfig(stream=sys.stderr)")
 	case "dotnet":
-		return printer{name, "Console.WriteLine", "Console.Error.WriteLine, or Console.SetOut(Console.Error) first; for logging LogToStandardErrorThreshold = LogLevel.Trace"}
+		return of("Console.WriteLine", "Console.Error.WriteLine, or Console.SetOut(Console.Error) first; for logging LogToStandardErrorThreshold = LogLevel.Trace")
 	case "java":
-		return printer{name, "System.out.println", "System.err.println; in logback <target>System.err</target>"}
+		return of("System.out.println", "System.err.println; in logback <target>System.err</target>")
 	case "php":
-		return printer{name, "echo", "fwrite(STDERR, …); in Laravel and Symfony $output->getErrorOutput(); ini_set('display_errors', 'stderr')"}
+		return of("echo", "fwrite(STDERR, …); in Laravel and Symfony $output->getErrorOutput(); ini_set('display_errors', 'stderr')")
 	case "rust":
-		return printer{name, "println!", "eprintln!; tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false)"}
+		return of("println!", "eprintln!; tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false)")
 	case "go":
-		return printer{name, "fmt.Println", "fmt.Fprintln(os.Stderr, …); log.SetOutput(os.Stderr)"}
+		return of("fmt.Println", "fmt.Fprintln(os.Stderr, …); log.SetOutput(os.Stderr)")
 	case "ruby":
-		return printer{name, "puts", "warn or $stderr.puts; Logger.new($stderr)"}
+		return of("puts", "warn or $stderr.puts; Logger.new($stderr)")
 	case "docker":
-		return printer{name, "echo in the container's entrypoint", "echo … >&2 in the entrypoint, and the program's log to stderr"}
+		return of("echo in the container's entrypoint", "echo … >&2 in the entrypoint, and the program's log to stderr")
 	case "shell":
-		return printer{name, "echo", "echo … >&2"}
+		return of("echo", "echo … >&2")
 	}
-	return printer{"", "a print in the server", "write everything that is not a message to stderr"}
+	return printer{name: "", print: "a print in the server", inServer: "write everything that is not a message to stderr"}
 }

@@ -82,7 +82,7 @@ func pythonRules() []rule {
 			pattern: `^Error: typer is required\.`,
 		},
 		{
-			id: "python-sdk", name: "Python SDK's logger, pointed at stdout", confidence: certain, inServer: pythonStderr,
+			id: "python-sdk", name: "Python SDK's logger, pointed at stdout", confidence: certain, stderr: true, inServer: pythonStderr,
 			outside: "add FASTMCP_LOG_LEVEL=ERROR to this server's env",
 			pattern: `^(INFO:?\s+)?Processing request of type \w+Request`,
 		},
@@ -92,7 +92,7 @@ func pythonRules() []rule {
 			pattern:  `^\[\d\d/\d\d/\d\d \d\d:\d\d:\d\d\] (DEBUG|INFO|WARNING|ERROR)`,
 		},
 		{
-			id: "python-logging", name: "Python logging, pointed at stdout", confidence: certain, inServer: pythonStderr,
+			id: "python-logging", name: "Python logging, pointed at stdout", confidence: certain, stderr: true, inServer: pythonStderr,
 			pattern: `^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} - .* - (DEBUG|INFO|WARNING|ERROR|CRITICAL)`,
 		},
 	}
@@ -156,11 +156,11 @@ func greetingRules() []rule {
 			outside: "add PYGAME_HIDE_SUPPORT_PROMPT=hide to this server's env", pattern: `^pygame \d|^Hello from the pygame community`,
 		},
 		{
-			id: "transformers-apex", name: "an old transformers (Python)", confidence: certain, inServer: "update transformers", outside: "update transformers where the server is installed",
+			id: "transformers-apex", name: "an old transformers (Python)", confidence: certain, stderr: true, inServer: "update transformers", outside: "update transformers where the server is installed",
 			pattern: `^Better speed can be achieved with apex`,
 		},
 		{
-			id: "python-charmap", name: "print() of a character that the Windows code page lacks", confidence: certain, inServer: "sys.stdout.reconfigure(encoding='utf-8'); print(..., file=sys.stderr)",
+			id: "python-charmap", name: "print() of a character that the Windows code page lacks", confidence: certain, stderr: true, inServer: "sys.stdout.reconfigure(encoding='utf-8'); print(..., file=sys.stderr)",
 			outside: "add PYTHONUTF8=1 and PYTHONIOENCODING=utf-8 to this server's env", pattern: `UnicodeEncodeError: 'charmap' codec`,
 		},
 		{id: "nltk", name: "NLTK's downloader", confidence: likely, pattern: `^\[nltk_data\]`},
@@ -244,15 +244,15 @@ func shapeRules() []rule {
 			inServer: `Python: TextIOWrapper(sys.stdout.buffer, newline=""); C: _setmode(_fileno(stdout), _O_BINARY)`, pattern: `^\r$`,
 		},
 		{
-			id: "fastmcp-banner", name: "FastMCP's banner", confidence: certain, inServer: bannerOff, outside: bannerEnv,
+			id: "fastmcp-banner", name: "FastMCP's banner", confidence: certain, stderr: true, inServer: bannerOff, outside: bannerEnv,
 			near: fastMCP, pattern: boxBorder + `|^\s*[│┃|║]`,
 		},
 		{
-			id: "fastmcp-banner", name: "FastMCP's banner", confidence: certain, inServer: bannerOff, outside: bannerEnv,
+			id: "fastmcp-banner", name: "FastMCP's banner", confidence: certain, stderr: true, inServer: bannerOff, outside: bannerEnv,
 			near: boxBorder, pattern: fastMCP,
 		},
 		{
-			id: "fastmcp-banner", name: "FastMCP's banner", confidence: certain, inServer: bannerOff, outside: bannerEnv,
+			id: "fastmcp-banner", name: "FastMCP's banner", confidence: certain, stderr: true, inServer: bannerOff, outside: bannerEnv,
 			pattern: `(?s)` + boxBorder + `.*(?i:fastmcp)`,
 		},
 		{id: "banner", name: "a banner", printed: true, confidence: generic, pattern: anyBorder},

@@ -51,13 +51,21 @@ func isShell(name string) bool {
 
 // shellScript is the script that a shell gets as an argument (-c, -lc, /c, -Command).
 func shellScript(args []string) (script string, ok bool) {
+	if at := scriptArgument(args); at >= 0 {
+		return args[at], true
+	}
+	return "", false
+}
+
+// scriptArgument is which argument of a shell is a script, -1 where none is.
+func scriptArgument(args []string) int {
 	for i, arg := range args[:max(0, len(args)-1)] {
 		short := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
 		if short || strings.EqualFold(arg, "/c") || strings.EqualFold(arg, "-command") {
-			return args[i+1], true
+			return i + 1
 		}
 	}
-	return "", false
+	return -1
 }
 
 // launcher is a program that fetches a package and runs it: npx, uvx and the like.

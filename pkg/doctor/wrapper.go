@@ -1,0 +1,261 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// wrapper is shell code that a command line starts, and that starts the server: a
+// script, or the argument of sh -c.
+type wrapper struct {
+	place    string // as a person finds it: "start.sh", "the -c argument"
+	argument bool   // it stands in the command line itself
+	commands []shellCommand
+	last     int // which of them it comes to in the end, -1 where that cannot be told
+}
+
+// maxScript is how many bytes of a script are read.
+const maxScript = 64 << 10
+
+// wrappersOf follows a command line through the shell scripts that it starts, the
+// outermost first, to the command that it comes to in the end; argv is that command,
+// or the shell where it cannot be told.
+func wrappersOf(command []string, in lookup) (list []wrapper, argv []string) {
+	argv = command
+	for range maxWrappers {
+		one, args, ok := openWrapper(argv, in)
+		if !ok {
+			break
+		}
+		list = append(list, one)
+		if one.last < 0 {
+			break
+		}
+		argv = started(one.commands[one.last].words, args)
+	}
+	return list, argv
+}
+
+// openWrapper reads the script that a command line starts, and what it is given; ok
+// is false where that is none.
+func openWrapper(argv []string, in lookup) (one wrapper, args []string, ok bool) {
+	if len(argv) > 0 && baseName(argv[0]) == "cmd" {
+		one = wrapper{place: "this server's args", argument: true, commands: cmdCommands(argv[1:])}
+		one.last = one.end(nil)
+		return one, nil, len(one.commands) > 0
+	}
+	argv = programWords(argv)
+	if len(argv) == 0 {
+		return wrapper{}, nil, false
+	}
+	switch name, rest := baseName(argv[0]), argv[1:]; {
+	case isShell(name):
+		if at := scriptArgument(rest); at >= 0 {
+			one = wrapper{place: fmt.Sprintf("the %s argument", rest[at-1]), argument: true, commands: shellCommands(rest[at])}
+			args = rest[min(at+2, len(rest)):] // the first is $0
+			break
+		}
+		at := slices.IndexFunc(rest, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+		if at < 0 {
+			return wrapper{}, nil, false
+		}
+		one, args = readWrapper(realPath(rest[at], in.folder)), rest[at+1:]
+	default:
+		if printer := printerOf(argv).name; printer != "" && printer != "shell" {
+			return wrapper{}, nil, false
+		}
+		path := in.find(argv[0]).path
+		if first, script := readShebang(path); !script || !isShell(cmp.Or(first.program, baseName(first.interpreter))) {
+			return wrapper{}, nil, false
+		}
+		one, args = readWrapper(path), rest
+	}
+	one.last = one.end(args)
+	return one, args, len(one.commands) > 0
+}
+
+func readWrapper(path string) wrapper {
+	if path == "" {
+		return wrapper{}
+	}
+	return wrapper{place: filepath.Base(path), commands: shellCommands(string(fileBeginning(path, maxScript)))}
+}
+
+// cmdCommands are the words behind cmd /c, whose backslashes escape nothing.
+func cmdCommands(args []string) []shellCommand {
+	at := slices.IndexFunc(args, func(arg string) bool { return strings.EqualFold(arg, "/c") })
+	if at < 0 {
+		return nil
+	}
+	one := shellCommand{line: 1, err: streamErr}
+	for _, word := range strings.Fields(strings.Join(args[at+1:], " ")) {
+		if word == "2>&1" {
+			one.err = streamOut
+			continue
+		}
+		one.words = append(one.words, word)
+	}
+	return []shellCommand{one}
+}
+
+// end is which command the script comes to in the end: the last that does more than
+// the shell's own work, and can be told.
+func (w wrapper) end(args []string) int {
+	for i, c := range slices.Backward(w.commands) {
+		words := started(c.words, args)
+		if len(words) > 0 && words[0] != string(unknownText) && !isShellWork(words[0]) && !isTalk(words[0]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// started are the words of the program that a command of a script runs, with the
+// script's arguments in their place.
+func started(words, args []string) []string {
+	if at := slices.Index(words, allArgs); at >= 0 {
+		words = slices.Concat(words[:at], args, words[at+1:])
+	}
+	return programWords(words)
+}
+
+// isShellWork says whether a command does the shell's own work, or passes on what
+// others print.
+func isShellWork(word string) bool {
+	switch word {
+	case "cd", "export", "set", "unset", "local", "readonly", "declare", "shift", "trap", "umask", "ulimit", "alias", "eval",
+		"exit", "return", "break", "continue", "wait", "kill", "sleep", "true", "false", ":", "[", "[[", "test", "read", "command",
+		"for", "case", "esac", "select", "function", "in", "source", ".", "exec", "type", "which", "hash", "pushd", "popd",
+		"mkdir", "rm", "cp", "mv", "ln", "chmod", "chown", "touch", "date",
+		"grep", "egrep", "sed", "awk", "tee", "head", "tail", "tr", "cut", "sort", "xargs", "logger", "jq":
+		return true
+	}
+	return strings.Contains(word, "=")
+}
+
+// isTalk says whether a command of a script is there to print.
+func isTalk(word string) bool {
+	return word == "echo" || word == "printf" || word == "cat" || word == "print"
+}
+
+// talker is the command with which the script itself may print, ahead of what it
+// comes to; empty where it has none.
+func (w wrapper) talker() string {
+	for i, c := range w.commands {
+		words := programWords(c.words)
+		if i == w.last || len(words) == 0 || c.out != streamOut || c.words[0] == "exec" { // which ends the script
+			continue
+		}
+		name := programName(words[0])
+		if isTalk(name) || programPrinters(name) != "" || slices.Contains([]string{"git", "curl", "make", "pip", "pip3", "apt-get"}, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// says finds the command that prints text; sure is false where only what surrounds
+// an expansion is the same.
+func (w wrapper) says(text string) (found shellCommand, sure, ok bool) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return shellCommand{}, false, false
+	}
+	for _, c := range w.commands {
+		for _, line := range c.prints() {
+			if exact, same := likeText(strings.TrimSpace(plainText(line)), text); same && (exact || !ok) {
+				found, sure, ok = c, exact, true
+			}
+		}
+		if sure {
+			break
+		}
+	}
+	return found, sure, ok
+}
+
+// prints are the lines that a command writes to the script's stdout, as far as they
+// can be told.
+func (c shellCommand) prints() []string {
+	if c.out != streamOut || len(c.words) == 0 {
+		return nil
+	}
+	escapes := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\033`, "\x1b", `\e`, "\x1b", `\x1b`, "\x1b")
+	switch words := c.words[1:]; c.words[0] {
+	case "echo", "print":
+		for len(words) > 0 && len(words[0]) > 1 && strings.Trim(words[0], "-neE") == "" {
+			words = words[1:]
+		}
+		return strings.Split(escapes.Replace(strings.Join(words, " ")), "\n")
+	case "printf":
+		if len(words) == 0 {
+			return nil
+		}
+		filled := words[0]
+		for _, verb := range []string{"%s", "%d", "%b", "%q"} {
+			filled = strings.ReplaceAll(filled, verb, string(unknownText))
+		}
+		return strings.Split(escapes.Replace(filled), "\n")
+	case "cat":
+		return c.body
+	}
+	return nil
+}
+
+// minAlike is how many bytes of a text must be the same where a part is unknown.
+const minAlike = 6
+
+// likeText says whether text can be what pattern comes to; exact, that it must be.
+func likeText(pattern, text string) (exact, same bool) {
+	pieces := strings.Split(strings.ReplaceAll(pattern, allArgs, string(unknownText)), string(unknownText))
+	if len(pieces) == 1 {
+		return pattern == text, pattern == text
+	}
+	known := 0
+	for i, piece := range pieces {
+		known += len(piece)
+		at := strings.Index(text, piece)
+		switch {
+		case at < 0, i == 0 && at > 0:
+			return false, false
+		case i == len(pieces)-1:
+			return false, known >= minAlike && strings.HasSuffix(text, piece)
+		}
+		text = text[at+len(piece):]
+	}
+	return false, false
+}
+
+// merges finds the command by which the server's stderr comes to stdout.
+func (w wrapper) merges() (found shellCommand, ok bool) {
+	for i, c := range w.commands {
+		whole := len(c.words) == 0 || slices.Equal(c.words, []string{"exec"})
+		if c.merges() && (i == w.last || whole) {
+			return c, true
+		}
+	}
+	return shellCommand{}, false
+}
+
+// at names the place of a command.
+func (w wrapper) at(c shellCommand) string {
+	if w.argument {
+		return w.place
+	}
+	return fmt.Sprintf("%s:%d", w.place, c.line)
+}
+
+// mended is a likely culprit in the script, and how it is mended: by the server's
+// author, or in the command line by its user.
+func (w wrapper) mended(rule, name, how string) Recognition {
+	found := Recognition{Culprit: Culprit{Name: name, Confidence: likely}, Rule: rule}
+	if w.argument {
+		found.Outside = how
+		return found
+	}
+	found.InServer = how
+	return found
+}
