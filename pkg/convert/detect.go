@@ -122,13 +122,23 @@ func recognise(list members) (json.RawMessage, Format, error) {
 	}
 	switch {
 	case differ:
-		return nil, "", &AmbiguousError{Candidates: candidates}
+		return nil, "", &AmbiguousError{Candidates: choices(candidates)}
 	case first != nil:
 		return first, candidates[0], nil
 	case failed != nil:
 		return nil, failedAs, failed
 	}
 	return nil, "", errUnknown(list)
+}
+
+// choices are the formats that a user can name: a custom tool is read as OpenAI's
+// function without its wrapping.
+func choices(candidates []Format) []Format {
+	named := slices.Clone(candidates)
+	if i := slices.Index(named, Custom); i >= 0 {
+		named[i] = OpenAI
+	}
+	return named
 }
 
 // sameTool compares two readings by what every format can say.

@@ -45,9 +45,13 @@ func Formats() []Format {
 func ParseFormat(text string) (Format, error) {
 	format := Format(strings.ToLower(text))
 	if !slices.Contains(Formats(), format) {
-		return "", fmt.Errorf("unknown format %q: choose one of %s", text, Join(Formats()))
+		return "", errFormat(text)
 	}
 	return format, nil
+}
+
+func errFormat(text string) error {
+	return usageError(fmt.Sprintf("unknown format %q: choose one of %s", text, Join(Formats())))
 }
 
 // Join lists formats for a sentence.

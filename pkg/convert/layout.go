@@ -3,6 +3,7 @@ package convert
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"toolx/pkg/rawjson"
@@ -55,7 +56,26 @@ func (l layout) read(list members, format Format) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if foreign := l.foreignSchema(element); found.schema == nil && foreign != "" {
+		return nil, fmt.Errorf("it has no %s, but %s", strings.Join(l.schema, "."), foreign)
+	}
 	return found.definition(format, l.form(element)), nil
+}
+
+// foreignSchema is the member in which an element has another format's schema; empty
+// where there is none.
+func (l layout) foreignSchema(element json.RawMessage) string {
+	beside := len(l.name) - 1
+	around := membersOf(valueAt(element, l.name[:beside]))
+	for _, name := range schemaMembers() {
+		if name != l.schema[beside] && around.get(name) != nil {
+			return name
+		}
+	}
+	if own := l.schema[beside]; len(l.schema) > beside+1 && around.get(own) != nil {
+		return own + " without it"
+	}
+	return ""
 }
 
 // form is an element with null for its essence; nil where it says no more than any

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"slices"
 
 	"toolx/pkg/rawjson"
 )
@@ -22,12 +23,7 @@ func looksLikeMCP(element members) bool {
 	if element.has(schemaMember) {
 		return !isBedrockSchema(element.get(schemaMember))
 	}
-	for _, other := range []string{"parameters", "parametersJsonSchema", "input_schema", "schema", "function"} {
-		if element.has(other) {
-			return false
-		}
-	}
-	return element.has(nameMember) &&
+	return element.has(nameMember) && !hasSchema(element) &&
 		(element.has("annotations") || element.has("outputSchema") || element.has("icons") || element.has("execution"))
 }
 
@@ -56,12 +52,12 @@ func looksCustom(element members) bool {
 	if !element.has(nameMember) || element.text("type") != "" {
 		return false
 	}
-	for _, other := range []string{schemaMember, "input_schema", "schema", "function", "parametersJsonSchema", "lc", "lc_name", "lc_kwargs"} {
-		if element.has(other) {
-			return false
-		}
+	if parameters := element.get("parameters"); parameters != nil {
+		return !hasGeminiTypes(parameters)
 	}
-	return !element.has("parameters") || !hasGeminiTypes(element.get("parameters"))
+	return !hasSchema(element) && !slices.ContainsFunc(element, func(member rawjson.Member) bool {
+		return isLangChains(member.Name)
+	})
 }
 
 // readCustom renames parameters and keeps what MCP knows as well. How the tool is

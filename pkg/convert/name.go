@@ -3,11 +3,15 @@ package convert
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 )
 
 // longestName is the shortest limit that any provider sets to a tool's name.
 const longestName = 64
+
+// suffixLength is that of "_" and the hash at the end of a changed name.
+const suffixLength = 9
 
 // nameRule is what a format asks of names. The zero rule asks nothing.
 type nameRule struct {
@@ -25,12 +29,21 @@ func portableNames() nameRule { return nameRule{longest: longestName, signs: "_-
 // in "_" and 8 hex digits of a hash of both. A name that another pair could have
 // is changed as well: a__b of server c and b__c of server a join alike.
 func FitName(server, tool string, to Format) string {
-	known, _ := dialectOf(to)
-	joined := qualified(server, tool)
-	if known.names.longest == 0 || (known.names.admits(joined) && cutsOneWay(joined, server)) {
-		return joined
+	target, _ := dialectOf(to)
+	return target.names.fit(server, tool)
+}
+
+func (r nameRule) fit(server, tool string) string {
+	if r.keeps(server, tool) {
+		return qualified(server, tool)
 	}
-	return known.names.hashed(server, tool)
+	return r.hashed(server, tool)
+}
+
+// keeps says whether a tool's name stays as it is.
+func (r nameRule) keeps(server, tool string) bool {
+	joined := qualified(server, tool)
+	return r.longest == 0 || (r.admits(joined) && cutsOneWay(joined, server))
 }
 
 // cutsOneWay says whether a joined name can be cut in one way only.
@@ -70,7 +83,7 @@ func (r nameRule) hashed(server, tool string) string {
 	if clean != "" && strings.IndexByte(r.notFirst, clean[0]) >= 0 {
 		clean = "_" + clean
 	}
-	return clean[:min(len(clean), r.longest-len(suffix))] + suffix
+	return clean[:min(len(clean), r.longest-suffixLength)] + suffix
 }
 
 // ModelTool is a tool that a model may call.
@@ -82,9 +95,15 @@ type ModelTool struct {
 // name in any format, else those whose own name it is. None, or several, is for the
 // caller to tell.
 func FindName(name string, tools []ModelTool) []ModelTool {
+	rules := nameRules()
 	return firstMatch(tools,
-		func(tool ModelTool) bool { return isFitted(name, tool) },
-		func(tool ModelTool) bool { return isHashed(name, tool) },
+		func(tool ModelTool) bool {
+			return slices.ContainsFunc(rules, func(rule nameRule) bool { return rule.made(name, tool) })
+		},
+		// What ConvertAll gives where two tools would have the same name.
+		func(tool ModelTool) bool {
+			return slices.ContainsFunc(rules, func(rule nameRule) bool { return rule.hashedTo(name, tool) })
+		},
 		func(tool ModelTool) bool { return name == tool.Plain },
 	)
 }
@@ -105,23 +124,29 @@ func firstMatch(tools []ModelTool, tests ...func(ModelTool) bool) []ModelTool {
 	return nil
 }
 
-func isFitted(name string, tool ModelTool) bool {
+// nameRules are the rules of all formats, each once.
+func nameRules() []nameRule {
+	var rules []nameRule
 	for _, format := range Formats() {
-		if FitName(tool.Server, tool.Plain, format) == name {
-			return true
+		if known, _ := dialectOf(format); !slices.Contains(rules, known.names) {
+			rules = append(rules, known.names)
 		}
 	}
-	return false
+	return rules
 }
 
-// isHashed finds the names that ConvertAll gives where two tools would have the
-// same.
-func isHashed(name string, tool ModelTool) bool {
-	for _, format := range Formats() {
-		known, _ := dialectOf(format)
-		if known.names.hashed(tool.Server, tool.Plain) == name {
-			return true
-		}
+// made says whether a name is what the rule makes of a tool's.
+func (r nameRule) made(name string, tool ModelTool) bool {
+	if r.keeps(tool.Server, tool.Plain) {
+		return name == qualified(tool.Server, tool.Plain)
 	}
-	return false
+	return r.hashedTo(name, tool)
+}
+
+// hashedTo says whether a name is a tool's changed one. It looks at the name first,
+// as a hash for each of ten thousand tools takes its time.
+func (r nameRule) hashedTo(name string, tool ModelTool) bool {
+	end := len(name) - suffixLength
+	return end >= 0 && name[end] == '_' && strings.Trim(name[end+1:], "0123456789abcdef") == "" &&
+		r.hashed(tool.Server, tool.Plain) == name
 }

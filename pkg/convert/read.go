@@ -64,6 +64,14 @@ func (e *UnreadableError) Error() string {
 // Kind says that the input is the user's to mend.
 func (e *UnreadableError) Kind() exec.Kind { return exec.KindUsage }
 
+// usageError is what the user can mend.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// Kind says that the input is the user's to mend.
+func (e usageError) Kind() exec.Kind { return exec.KindUsage }
+
 // Read takes tools from a document: one tool, an array, an object with the array in
 // "tools" (a request's body, say), a JSON-RPC answer to tools/list, Gemini's
 // functionDeclarations, Bedrock's toolConfig, what toolx list --json prints, or
@@ -77,7 +85,7 @@ func Read(data []byte, from Format) (*Source, error) {
 		from = Qwen
 	}
 	if _, ok := dialectOf(from); from != "" && (!ok || from == Hermes) {
-		return nil, fmt.Errorf("tools cannot be read from format %q", from)
+		return nil, usageError(fmt.Sprintf("tools cannot be read from format %q", from))
 	}
 	values, err := splitValues(bytes.Clone(data))
 	if err != nil {
@@ -186,7 +194,7 @@ func gather(value json.RawMessage, around element) ([]element, error) {
 	}
 	list := membersOf(value)
 	if list.has("jsonrpc") && list.isObject("error") {
-		return nil, fmt.Errorf("the document is an error, not tools: %s", membersOf(list.get("error")).text("message"))
+		return nil, usageError("the document is an error, not tools: " + membersOf(list.get("error")).text("message"))
 	}
 	if inner, within, ok := unwrap(list, around); ok {
 		return gather(inner, within)

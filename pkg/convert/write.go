@@ -45,7 +45,7 @@ func Convert(tool Tool, to Format) (*Converted, error) {
 func convert(tool Tool, to Format, choose func(server, plain string) (string, error)) (*Converted, error) {
 	target, ok := dialectOf(to)
 	if !ok || to == Custom {
-		return nil, fmt.Errorf("unknown format %q: choose one of %s", to, Join(Formats()))
+		return nil, errFormat(string(to))
 	}
 	if !json.Valid(tool.Definition) {
 		return nil, errors.New("its definition is not JSON")
