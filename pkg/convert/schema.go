@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ const (
 	maxBytes = 1 << 21
 	// maxDepth is how deep schemas may nest: far deeper than any tool's.
 	maxDepth = 256
+	// maxWalks is how often a schema is walked until it stays as it is.
+	maxWalks = 8
 )
 
 // fitted is an input schema made to fit a target.
@@ -43,15 +46,30 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 	if p.untouched {
 		return fitted{schema: text}, nil
 	}
-	f := &fitter{to: to, document: text, told: make(map[Loss]bool)}
-	out := f.node(text, place{profile: &p, root: true})
+	f := &fitter{told: make(map[Loss]bool)}
+	out := f.settle(text, &p)
 	if f.err == nil && p.check != nil {
 		f.err = p.check(out)
 	}
 	if f.err != nil {
 		return fitted{}, f.err
 	}
-	return fitted{schema: out, hint: f.hint, losses: f.losses}, nil
+	return fitted{schema: out, hint: parenthesis(f.hints), losses: f.losses}, nil
+}
+
+// settle walks a schema until a walk changes nothing. One walk is enough for all but
+// schemas that contradict themselves, where one mend may ask for another.
+func (f *fitter) settle(text json.RawMessage, p *profile) json.RawMessage {
+	for range maxWalks {
+		f.document, f.targets, f.anchors = text, nil, nil
+		f.nodes, f.bytes = 0, 0
+		out := f.node(text, place{profile: p, root: true})
+		if f.err != nil || bytes.Equal(out, text) {
+			return out
+		}
+		text = out
+	}
+	return text
 }
 
 // readSchema takes what stands for an input schema in a tool definition.
@@ -88,13 +106,12 @@ func abbreviate(text string) string {
 
 // fitter is one run of fit.
 type fitter struct {
-	to       Format
 	document json.RawMessage // the schema as given, into which refs point
 	targets  map[string]json.RawMessage
 	anchors  map[string]json.RawMessage
 	nodes    int
 	bytes    int
-	hint     string
+	hints    []string // of the root
 	losses   []Loss
 	told     map[Loss]bool
 	err      error // the first reason to refuse the schema
@@ -165,19 +182,19 @@ func (f *fitter) node(text json.RawMessage, at place) json.RawMessage {
 	if o == nil {
 		o = f.never(at)
 	}
-	for _, step := range f.steps() {
-		step(o, at)
+	f.root(o, &at)
+	f.conditionals(o, &at)
+	f.unions(o, &at)
+	for _, pass := range f.passes() {
+		pass(o, at)
 	}
 	return o.text()
 }
 
-// steps are the passes over one schema, in their order. Each leaves alone what the
-// profile keeps.
-func (f *fitter) steps() []func(*object, place) {
+// passes change one schema, in this order, once all that it refers to is in it. Each
+// leaves alone what the profile keeps.
+func (f *fitter) passes() []func(*object, place) {
 	return []func(*object, place){
-		f.root,
-		f.conditionals,
-		f.unions,
 		f.constants,
 		f.types,
 		f.arrays,

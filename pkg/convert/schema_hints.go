@@ -161,15 +161,20 @@ func (f *fitter) describe(o *object, at place) {
 	if len(o.hints) == 0 {
 		return
 	}
-	hint := strings.Join(o.hints, "; ")
-	o.hints = nil
 	if at.root {
-		f.hint = "(" + hint + ")"
+		f.hints = append(f.hints, o.hints...)
 		return
 	}
-	hint = "(" + hint + ")"
+	hint := parenthesis(o.hints)
 	if text := o.stringOf("description"); text != "" {
 		hint = text + " " + hint
 	}
 	o.set("description", rawjson.Quote(hint))
+}
+
+func parenthesis(hints []string) string {
+	if len(hints) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(hints, "; ") + ")"
 }

@@ -73,7 +73,7 @@ func (f *fitter) keys(o *object, at place) {
 
 // conditionals makes properties that only then, else and dependentSchemas declare
 // known to a target that has none of these.
-func (f *fitter) conditionals(o *object, at place) {
+func (f *fitter) conditionals(o *object, at *place) {
 	if at.profile.keeps("if", at.root) || !o.has("then", "else", "dependentSchemas") {
 		return
 	}
@@ -85,10 +85,11 @@ func (f *fitter) conditionals(o *object, at place) {
 		if literal(text) != "object" {
 			continue
 		}
-		where := at
+		where := *at
 		where.inline = true
 		if branch := f.flat(text, &where); branch != nil {
-			f.adopt(o, branch, at)
+			f.adopt(o, branch, *at)
+			at.open = where.open
 		}
 	}
 }

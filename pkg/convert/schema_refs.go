@@ -116,7 +116,8 @@ func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
 	if kind != nil && isTypeList(kind) && !o.has("type") {
 		o.set("type", kind)
 	}
-	if text := named.stringOf("description"); text != "" && !o.has("description") {
+	const most = 1000 // a long one would let cut refs grow all the same
+	if text := named.stringOf("description"); text != "" && len(text) <= most && !o.has("description") {
 		o.set("description", named.get("description"))
 	}
 }

@@ -10,15 +10,15 @@ import (
 
 // root makes the root what every provider wants it to be: one object with named
 // properties.
-func (f *fitter) root(o *object, at place) {
+func (f *fitter) root(o *object, at *place) {
 	if !at.root {
 		return
 	}
 	if at.profile.noRootUnions {
 		f.foldUnions(o, at)
-		f.dropRootLimits(o, at)
+		f.dropRootLimits(o, *at)
 	}
-	f.rootType(o, at)
+	f.rootType(o, *at)
 	if at.profile.propertiesNeeded && !o.has("properties") {
 		o.set("properties", json.RawMessage("{}"))
 	}
@@ -47,7 +47,7 @@ func (f *fitter) dropRootLimits(o *object, at place) {
 
 // foldUnions makes the alternatives of the root one object: it has the properties of
 // all of them, and requires what all of them require.
-func (f *fitter) foldUnions(o *object, at place) {
+func (f *fitter) foldUnions(o *object, at *place) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		branches := o.listOf(keyword)
 		if branches == nil {
@@ -57,35 +57,38 @@ func (f *fitter) foldUnions(o *object, at place) {
 		alternatives := f.alternatives(branches, at)
 		switch len(alternatives) {
 		case 0:
-			f.refuse(at, "none of the alternatives of its input schema takes an object")
+			f.refuse(*at, "none of the alternatives of its input schema takes an object")
 			return
 		case 1:
-			f.mergeTold(o, alternatives[0], at, outerText)
-			f.tell(at, Info, "changed", keyword+" to one schema")
+			f.mergeTold(o, alternatives[0], *at, outerText)
+			f.tell(*at, Info, "changed", keyword+" to one schema")
 		default:
 			fold(o, alternatives)
-			f.tell(at, Lossy, "changed", keyword+" at the root to optional properties")
+			f.tell(*at, Lossy, "changed", keyword+" at the root to optional properties")
 		}
 	}
 }
 
 // alternatives reads the branches of a union at the root that are objects.
-func (f *fitter) alternatives(branches []json.RawMessage, at place) []*object {
+func (f *fitter) alternatives(branches []json.RawMessage, at *place) []*object {
 	var list []*object
+	var open []string
 	for _, text := range branches {
-		where := at
+		where := *at
 		where.inline = true
 		branch := f.flat(text, &where)
 		if branch == nil {
 			continue
 		}
 		if types := typesOf(branch); len(types) > 0 && !slices.Contains(types, "object") {
-			f.tell(at, Lossy, "dropped", "alternative of type "+strings.Join(types, " or "))
+			f.tell(*at, Lossy, "dropped", "alternative of type "+strings.Join(types, " or "))
 			continue
 		}
-		f.foldUnions(branch, where)
+		f.foldUnions(branch, &where)
+		open = union(open, where.open[len(at.open):])
 		list = append(list, branch)
 	}
+	at.open = append(slices.Clip(at.open), open...)
 	return list
 }
 

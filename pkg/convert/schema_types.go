@@ -74,8 +74,25 @@ func (f *fitter) types(o *object, at place) {
 		f.nullType(o, at)
 	}
 	if p.typed {
-		f.splitTypes(o, at)
 		f.anyValue(o, at)
+		f.splitTypes(o, at)
+	}
+	f.dropIdle(o, at)
+}
+
+// dropIdle takes out keywords that speak of other types than the schema's own.
+func (f *fitter) dropIdle(o *object, at place) {
+	types := typesOf(o)
+	if len(types) == 0 {
+		return
+	}
+	idle := o.keepOnly(func(keyword string) bool {
+		kind, ok := typeOfKeyword(keyword)
+		return !ok || slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer") ||
+			keyword == "format" && slices.Contains(at.profile.formats, o.stringOf("format"))
+	})
+	for _, m := range idle {
+		f.tell(at, Info, "dropped", m.Name+", which says nothing of "+strings.Join(types, " or "))
 	}
 }
 
@@ -90,6 +107,14 @@ func (f *fitter) inferType(o *object) {
 	}
 	if value := o.get("const"); value != nil {
 		o.setFirst("type", rawjson.Quote(literal(value)))
+		return
+	}
+	switch {
+	case o.has("properties"):
+		o.setFirst("type", rawjson.Quote("object"))
+		return
+	case o.has("items", "prefixItems"):
+		o.setFirst("type", rawjson.Quote("array"))
 		return
 	}
 	var found []string
@@ -213,7 +238,7 @@ func (f *fitter) anyValue(o *object, at place) {
 	if o.has("type", "anyOf") || at.root {
 		return
 	}
-	o.set("anyOf", json.RawMessage(`[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"}]`))
+	o.set("type", quoteTypes([]string{"string", "number", "boolean", "object"}))
 	f.tell(at, Lossy, "changed", "any value to string, number, boolean or object")
 }
 

@@ -9,22 +9,22 @@ import (
 )
 
 // unions fits anyOf and oneOf to the target.
-func (f *fitter) unions(o *object, at place) {
+func (f *fitter) unions(o *object, at *place) {
 	p := at.profile
 	if !p.anyOfOnly {
 		return
 	}
-	f.oneOfToAnyOf(o, at)
+	f.oneOfToAnyOf(o, *at)
 	if !o.has("anyOf") {
 		return
 	}
-	f.pruneBranches(o, &at)
+	f.pruneBranches(o, *at)
 	if p.keywords == nil {
 		return
 	}
-	f.constBranches(o, at)
-	f.bareBranches(o, at)
-	f.nullBranch(o, at)
+	f.constBranches(o, *at)
+	f.bareBranches(o, *at)
+	f.nullBranch(o, *at)
 	f.unwrap(o, at)
 	if p.unions == loneUnions {
 		f.distribute(o, at)
@@ -43,7 +43,7 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 		return
 	}
 	severity := Lossy
-	if f.disjoint(o.listOf("oneOf"), at) {
+	if f.disjoint(o.listOf("oneOf")) {
 		severity = Info
 	}
 	o.rename("oneOf", "anyOf")
@@ -52,14 +52,14 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 
 // disjoint says that no value fits two of the branches, as far as their types and
 // the constants of their properties tell.
-func (f *fitter) disjoint(branches []json.RawMessage, at place) bool {
+func (f *fitter) disjoint(branches []json.RawMessage) bool {
 	const most = 64 // the comparison is quadratic
 	if len(branches) > most {
 		return false
 	}
 	var list []*object
 	for _, text := range branches {
-		list = append(list, f.peek(text, at))
+		list = append(list, f.peek(text))
 	}
 	for i, a := range list {
 		for _, b := range list[:i] {
@@ -72,7 +72,7 @@ func (f *fitter) disjoint(branches []json.RawMessage, at place) bool {
 }
 
 // peek reads a schema through its refs, for a look only.
-func (f *fitter) peek(text json.RawMessage, at place) *object {
+func (f *fitter) peek(text json.RawMessage) *object {
 	for range maxOpen {
 		o, ok := parseObject(text)
 		if !ok {
@@ -136,8 +136,8 @@ func valuesOf(o *object) []json.RawMessage {
 }
 
 // pruneBranches takes out branches that admit nothing, and those that are there
-// twice. A branch that is a union of its own is opened.
-func (f *fitter) pruneBranches(o *object, at *place) {
+// twice.
+func (f *fitter) pruneBranches(o *object, at place) {
 	branches := o.listOf("anyOf")
 	var kept []json.RawMessage
 	for _, text := range branches {
@@ -150,7 +150,7 @@ func (f *fitter) pruneBranches(o *object, at *place) {
 	}
 	if len(kept) == 0 {
 		o.drop("anyOf")
-		f.tell(*at, Lossy, "changed", "the schema false to any value")
+		f.tell(at, Lossy, "changed", "the schema false to any value")
 		return
 	}
 	o.set("anyOf", array(kept))
@@ -220,7 +220,7 @@ func (f *fitter) nullBranch(o *object, at place) {
 	var kept []json.RawMessage
 	branches := o.listOf("anyOf")
 	for _, text := range branches {
-		if !isNullSchema(text) {
+		if named := f.peek(text); named == nil || !admitsOnlyNull(named) {
 			kept = append(kept, text)
 		}
 	}
@@ -235,28 +235,29 @@ func (f *fitter) nullBranch(o *object, at place) {
 // isNullSchema says that a schema admits null alone.
 func isNullSchema(text json.RawMessage) bool {
 	o, ok := parseObject(text)
-	if !ok {
-		return false
-	}
+	return ok && admitsOnlyNull(o)
+}
+
+func admitsOnlyNull(o *object) bool {
 	values := valuesOf(o)
 	types := typesOf(o)
 	return len(types) == 1 && types[0] == "null" || len(values) == 1 && literal(values[0]) == "null"
 }
 
 // unwrap replaces a union of one branch by the branch.
-func (f *fitter) unwrap(o *object, at place) {
+func (f *fitter) unwrap(o *object, at *place) {
 	for range maxDepth {
 		branches := o.listOf("anyOf")
 		if len(branches) != 1 {
 			return
 		}
-		if only, ok := parseObject(branches[0]); !ok || f.wrapsRef(only, at) {
+		if only, ok := parseObject(branches[0]); !ok || f.wrapsRef(only, *at) {
 			return
 		}
-		branch := f.flat(branches[0], &at)
-		f.oneOfToAnyOf(branch, at)
+		branch := f.flat(branches[0], at)
+		f.oneOfToAnyOf(branch, *at)
 		o.drop("anyOf")
-		f.mergeTold(o, branch, at, outerText)
+		f.mergeTold(o, branch, *at, outerText)
 	}
 }
 
@@ -268,7 +269,7 @@ func (f *fitter) wrapsRef(branch *object, at place) bool {
 
 // distribute makes each branch of a union complete, where nothing that restricts may
 // stand beside anyOf.
-func (f *fitter) distribute(o *object, at place) {
+func (f *fitter) distribute(o *object, at *place) {
 	branches := o.listOf("anyOf")
 	if len(branches) == 0 {
 		return
@@ -280,17 +281,20 @@ func (f *fitter) distribute(o *object, at place) {
 	if len(base.members) == 0 {
 		return
 	}
+	var open []string
 	for i, text := range branches {
-		where := at
+		where := *at
 		where.inline = true
 		branch := f.flat(text, &where)
 		if branch == nil {
 			continue
 		}
 		f.nodes++
-		f.mergeTold(branch, base, at, outerText)
+		f.mergeTold(branch, base, *at, outerText)
+		open = union(open, where.open[len(at.open):])
 		branches[i] = branch.text()
 	}
+	at.open = append(slices.Clip(at.open), open...)
 	nullable := o.get("nullable")
 	o.members, o.changed = outside, true
 	if nullable != nil {
