@@ -67,15 +67,8 @@ $(PLATFORMS):
 completions: ## regenerate completions/
 	$(GO) test ./cmd -run Completions -update
 
-# toolx names its own verbs, with their descriptions behind a tab.
-docs: build ## regenerate docs/help.md and docs/checks/
+docs: ## regenerate docs/checks/
 	$(GO) test ./pkg/doctor -run Pages -update
-	@mkdir -p docs
-	@{ echo '# Help of every verb'; echo; echo 'Written by `make docs`.'; \
-	  for verb in $$($(BIN) __complete '' 2>/dev/null | awk -F'\t' 'NF > 1 && $$1 != "help" { print $$1 }'); do \
-	    text=$$($(BIN) $$verb --help) || exit 1; \
-	    printf '\n## toolx %s\n\n```text\n%s\n```\n' "$$verb" "$$text"; \
-	  done; } > docs/help.md
 
 clean: ## remove what was built
 	rm -rf bin dist

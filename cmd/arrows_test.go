@@ -16,10 +16,10 @@ import (
 func arrows() map[string][]string {
 	return map[string][]string{
 		".":           {"cmd", "pkg/console"},
-		"pkg/tui":     {"pkg/tui/form", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
+		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
 		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask"},
-		"pkg/ai":      {"pkg/convert", "pkg/exec"},
+		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/rawjson"},
 		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/convert": {"pkg/exec", "pkg/rawjson"},
@@ -27,10 +27,12 @@ func arrows() map[string][]string {
 		"pkg/exec":    {"pkg/rawjson"}, // the bytes of JSON, and nothing of toolx's own
 		"pkg/config":  {"schema"},      // the published JSON Schema, embedded
 
-		"pkg/tui/pane":   {},
-		"pkg/tui/form":   {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
-		"pkg/tui/result": {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
-		"pkg/tui/watch":  {"pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/history", "pkg/mask", "pkg/rawjson"},
+		"pkg/tui/pane":     {},
+		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
+		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson"},
+		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render"},
+		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
+		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/history", "pkg/mask", "pkg/rawjson"},
 
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
 	}
@@ -40,15 +42,16 @@ func arrows() map[string][]string {
 // start processes as they like.
 func owners() map[string][]string {
 	return map[string][]string{
-		"os.Exit":                               {"."},
-		"os/exec":                               {"pkg/servers", "pkg/builtin"}, // builtin: the system's volume
-		"github.com/spf13/cobra":                {"cmd"},
-		"github.com/mark3labs/mcp-go/client":    {"pkg/servers"},
-		"github.com/mark3labs/mcp-go/server":    {"cmd"},
-		"github.com/santhosh-tekuri/jsonschema": {"pkg/exec"},
-		"github.com/xeipuuv/gojsonschema":       {"pkg/config"},
-		"charm.land/lipgloss":                   {"pkg/render", "pkg/tui", "pkg/tui/pane"},
-		"charm.land/bubbletea":                  {"pkg/tui", "pkg/tui/form", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch"},
+		"os.Exit":                                {"."},
+		"os/exec":                                {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result"}, // builtin: the system's volume; tui: the editor, the pager
+		"github.com/spf13/cobra":                 {"cmd"},
+		"github.com/anthropics/anthropic-sdk-go": {"pkg/ai"},
+		"github.com/mark3labs/mcp-go/client":     {"pkg/servers"},
+		"github.com/mark3labs/mcp-go/server":     {"cmd"},
+		"github.com/santhosh-tekuri/jsonschema":  {"pkg/exec"},
+		"github.com/xeipuuv/gojsonschema":        {"pkg/config"},
+		"charm.land/lipgloss":                    {"pkg/render", "pkg/tui", "pkg/tui/pane"},
+		"charm.land/bubbletea":                   {"pkg/tui", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch"},
 	}
 }
 

@@ -12,6 +12,34 @@ import (
 	"toolx/pkg/servers"
 )
 
+// toolFilter says which tools a verb works with that takes several.
+type toolFilter struct {
+	servers  []string // only theirs; none: all there are, toolx's own too
+	patterns []string // see matches
+}
+
+// openTools starts the servers that a filter names, tells of those that fail, and
+// returns the tools that match: toolx's own first, then server by server. The error
+// is a server's where none answered.
+func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, verb string) ([]*exec.Tool, error) {
+	opened, err := a.openServers(ctx, box, verb, filter.servers...)
+	if err != nil {
+		return nil, err
+	}
+	if err := listFailure(opened, false); err != nil {
+		return nil, err
+	}
+	all := box.registry.All()
+	var tools []*exec.Tool
+	if !box.adHoc && len(filter.servers) == 0 {
+		tools = toolsOf(all, "", filter.patterns)
+	}
+	for _, one := range opened {
+		tools = append(tools, toolsOf(all, one.Server, filter.patterns)...)
+	}
+	return tools, nil
+}
+
 // openServers starts the named servers in parallel, all where none is named, and
 // tells of each that was given up. The error is an interruption.
 func (a *App) openServers(ctx context.Context, box *toolbox, verb string, names ...string) ([]servers.Opened, error) {
