@@ -60,6 +60,9 @@ type Problem struct {
 	location []string // Path in its parts
 }
 
+// Location is Path in its parts: names of members and numbers of elements.
+func (p Problem) Location() []string { return slices.Clone(p.location) }
+
 // String is the problem as one line: "missing 'deviceName' (string: name of the
 // device)", "'level' must be integer; got "5"" (EXEC-7, VAL-1).
 func (p Problem) String() string {

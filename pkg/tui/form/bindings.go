@@ -1,0 +1,164 @@
+package form
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/tui/pane"
+)
+
+// Bindings says what keys do right now. While text is typed, keys that are not here
+// go into the text.
+func (f *Form) Bindings() []pane.Binding {
+	if f.json != nil {
+		return f.jsonBindings()
+	}
+	f.place()
+	list := slices.Concat(f.valueBindings(), f.stateBindings(), f.rowBindings(), f.moveBindings())
+	return append(list, pane.Binding{Keys: []string{"f2"}, Help: "edit as JSON", Do: f.toJSON})
+}
+
+func (f *Form) moveBindings() []pane.Binding {
+	down, up := []string{"down"}, []string{"up"}
+	if f.editor == nil {
+		down, up = append(down, "j"), append(up, "k")
+	}
+	atEnd, atStart := "", ""
+	if f.last() {
+		atEnd = "this is the last field"
+	}
+	if f.place() == 0 && !f.cursor.field.extra {
+		atStart = "this is the first field"
+	}
+	list := []pane.Binding{
+		{Keys: down, Help: "next row", Do: func() tea.Cmd { return f.vertical(1) }},
+		{Keys: up, Help: "previous row", Do: func() tea.Cmd { return f.vertical(-1) }},
+		{Keys: []string{"tab"}, Help: "next field", Off: atEnd, Do: f.next},
+		{Keys: []string{"shift+tab"}, Help: "previous field", Off: atStart, Do: f.previous},
+		{Keys: []string{"pgdown"}, Help: "a page down", Do: func() tea.Cmd { return f.to(f.place() + f.screen.page()) }},
+		{Keys: []string{"pgup"}, Help: "a page up", Do: func() tea.Cmd { return f.to(f.place() - f.screen.page()) }},
+	}
+	if f.editor == nil {
+		list = append(list,
+			pane.Binding{Keys: []string{"home"}, Help: "first field", Do: func() tea.Cmd { return f.to(0) }},
+			pane.Binding{Keys: []string{"end"}, Help: "last field", Do: func() tea.Cmd { return f.to(len(f.visible())) }})
+	}
+	return list
+}
+
+// valueBindings are the keys that change the value under the cursor.
+func (f *Form) valueBindings() []pane.Binding {
+	if f.editor != nil {
+		help := "next field"
+		if f.editor.lines && !f.onKey {
+			help = "new line"
+		}
+		list := []pane.Binding{
+			{Keys: []string{"enter"}, Help: help, Do: f.enterKey},
+			{Keys: []string{"esc"}, Help: "stop typing", Do: f.leave},
+		}
+		if f.onKey || f.cursor.field.kind != kindText && f.cursor.field.kind != kindJSON {
+			return list
+		}
+		return append(list, pane.Binding{Keys: []string{"ctrl+j", "alt+enter", "shift+enter"}, Help: "new line", Do: f.newLine})
+	}
+	list := []pane.Binding{{Keys: []string{"enter"}, Help: f.enterHelp(), Do: f.activate}}
+	if at := f.cursor.field; !f.cursor.add && (at.group() || at.kind == kindBool || at.kind == kindEnum) {
+		list = append(list,
+			pane.Binding{Keys: []string{"space"}, Help: f.spaceHelp(), Do: f.setEmpty},
+			pane.Binding{Keys: []string{"right"}, Help: sideHelp(at, "next value", "open"), Do: func() tea.Cmd { return f.sideways(1) }},
+			pane.Binding{Keys: []string{"left"}, Help: sideHelp(at, "previous value", "close"), Do: func() tea.Cmd { return f.sideways(-1) }})
+	}
+	return list
+}
+
+func (f *Form) newLine() tea.Cmd {
+	f.editor.insert("\n")
+	f.typed()
+	return nil
+}
+
+func (f *Form) enterHelp() string {
+	at := f.cursor.field
+	switch {
+	case f.cursor.add:
+		return "add a row"
+	case f.takesText():
+		return "type"
+	case at.kind == kindEnum && len(at.shape.options) > fewOptions:
+		return "search the values"
+	case at.kind == kindBool || at.kind == kindEnum || at.kind == kindVariant && at.choice < 0:
+		return "next value"
+	case at.open && at.state != nullness:
+		return "close"
+	}
+	return "open"
+}
+
+func (f *Form) spaceHelp() string {
+	if at := f.cursor.field; (at.kind == kindObject || at.kind == kindArray) && at.state != valued {
+		return "set it, empty"
+	}
+	return f.enterHelp()
+}
+
+func sideHelp(at *field, value, group string) string {
+	if at.kind == kindObject || at.kind == kindArray {
+		return group
+	}
+	return value
+}
+
+// stateBindings are the keys that make the field unset, null or an example.
+func (f *Form) stateBindings() []pane.Binding {
+	at := f.cursor.field
+	noNull, noUnset, noExample := "", "", ""
+	switch {
+	case f.cursor.add || f.onKey:
+		noNull, noUnset, noExample = "this is no value", "this is no value", "this is no value"
+	default:
+		if !at.shape.nullable || at.shape.kind == kindNumber && at.kind == kindJSON {
+			noNull = "null is not allowed here"
+		}
+		if at.row() {
+			noUnset = "a row cannot be left out; ctrl+d removes it"
+		} else if !at.present() && at.choice < 0 {
+			noUnset = "it is unset"
+		}
+		if len(at.offered()) == 0 {
+			noExample = "the schema has no examples of it"
+		}
+	}
+	return []pane.Binding{
+		{Keys: []string{"ctrl+n"}, Help: "null", Off: noNull, Do: f.setNull},
+		{Keys: []string{"ctrl+u"}, Help: "unset", Off: noUnset, Do: f.unset},
+		{Keys: []string{"ctrl+o"}, Help: "next example", Off: noExample, Do: f.offer},
+	}
+}
+
+// rowBindings are the keys that add, remove and move rows.
+func (f *Form) rowBindings() []pane.Binding {
+	within, child := f.container()
+	noAdd, noRemove, noUp, noDown := "", "", "", ""
+	if within == nil {
+		noAdd = "there are no rows here"
+	}
+	if within == nil || child == nil || !child.row() {
+		noRemove, noUp, noDown = "this is no row", "this is no row", "this is no row"
+	} else {
+		at := slices.Index(within.children, child)
+		if at <= within.named() {
+			noUp = "this is the first row"
+		}
+		if at == len(within.children)-1 {
+			noDown = "this is the last row"
+		}
+	}
+	return []pane.Binding{
+		{Keys: []string{"ctrl+a"}, Help: "add a row", Off: noAdd, Do: f.addRow},
+		{Keys: []string{"ctrl+d"}, Help: "remove the row", Off: noRemove, Do: f.removeRow},
+		{Keys: []string{"alt+up"}, Help: "move the row up", Off: noUp, Do: func() tea.Cmd { return f.moveRow(-1) }},
+		{Keys: []string{"alt+down"}, Help: "move the row down", Off: noDown, Do: func() tea.Cmd { return f.moveRow(1) }},
+	}
+}

@@ -1,0 +1,252 @@
+package form
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// editor is text with a cursor in it. It keeps every character as it is, control
+// characters too, and shows them as render.Safe does: what one sees is what is sent.
+// (The text fields of Bubbles drop or replace what they cannot draw.)
+type editor struct {
+	text []rune
+	at   int // the cursor, before text[at]
+	// lines says that enter makes a new line.
+	lines bool
+	top   int // first line that is seen
+	left  int // first character that is seen, in the cursor's line
+}
+
+func newEditor(text string) *editor {
+	runes := []rune(text)
+	return &editor{text: runes, at: len(runes)}
+}
+
+func (e *editor) String() string { return string(e.text) }
+
+// several says whether there is more than one line.
+func (e *editor) several() bool { return slices.Contains(e.text, '\n') }
+
+func (e *editor) insert(text string) {
+	runes := []rune(text)
+	e.text = slices.Insert(e.text, e.at, runes...)
+	e.at += len(runes)
+}
+
+// remove takes out what lies between the cursor and another place.
+func (e *editor) remove(to int) {
+	to = max(0, min(to, len(e.text)))
+	from, to := min(e.at, to), max(e.at, to)
+	e.text = slices.Delete(e.text, from, to)
+	e.at = from
+}
+
+func (e *editor) move(to int) { e.at = max(0, min(to, len(e.text))) }
+
+// lineStart and lineEnd are the bounds of the line that a place is in.
+func (e *editor) lineStart(at int) int {
+	for at > 0 && e.text[at-1] != '\n' {
+		at--
+	}
+	return at
+}
+
+func (e *editor) lineEnd(at int) int {
+	for at < len(e.text) && e.text[at] != '\n' {
+		at++
+	}
+	return at
+}
+
+// vertical moves the cursor a line up or down; false where there is none.
+func (e *editor) vertical(down bool) bool {
+	start := e.lineStart(e.at)
+	column := e.at - start
+	if down {
+		end := e.lineEnd(e.at)
+		if end == len(e.text) {
+			return false
+		}
+		e.at = min(end+1+column, e.lineEnd(end+1))
+		return true
+	}
+	if start == 0 {
+		return false
+	}
+	above := e.lineStart(start - 1)
+	e.at = min(above+column, start-1)
+	return true
+}
+
+// word returns the place one word to the left or right.
+func (e *editor) word(right bool) int {
+	at, step, ahead := e.at, -1, -1
+	if right {
+		step, ahead = 1, 0
+	}
+	in := func() bool { return at+ahead >= 0 && at+ahead < len(e.text) }
+	letter := func() bool { return unicode.IsLetter(e.text[at+ahead]) || unicode.IsDigit(e.text[at+ahead]) }
+	for in() && !letter() {
+		at += step
+	}
+	for in() && letter() {
+		at += step
+	}
+	return at
+}
+
+// key does what a key does to text; taken is false for keys that do nothing here,
+// changed says whether the text is another now.
+func (e *editor) key(key, text string) (taken, changed bool) {
+	before := len(e.text)
+	switch key {
+	case "left", "ctrl+b":
+		e.move(e.at - 1)
+	case "right", "ctrl+f":
+		e.move(e.at + 1)
+	case "ctrl+left", "alt+left", "alt+b":
+		e.move(e.word(false))
+	case "ctrl+right", "alt+right", "alt+f":
+		e.move(e.word(true))
+	case "home":
+		e.move(e.lineStart(e.at))
+	case "end", "ctrl+e":
+		e.move(e.lineEnd(e.at))
+	case "ctrl+home":
+		e.move(0)
+	case "ctrl+end":
+		e.move(len(e.text))
+	case "backspace", "ctrl+h", "shift+backspace":
+		e.remove(e.at - 1)
+	case "delete":
+		e.remove(e.at + 1)
+	case "ctrl+w", "alt+backspace", "ctrl+backspace":
+		e.remove(e.word(false))
+	case "alt+d", "alt+delete", "ctrl+delete":
+		e.remove(e.word(true))
+	case "ctrl+k":
+		e.remove(e.lineEnd(e.at))
+	default:
+		if text == "" {
+			return false, false
+		}
+		e.insert(text)
+	}
+	return true, len(e.text) != before
+}
+
+// place is the cursor's line and character in it, from 0.
+func (e *editor) place() (line, column int) {
+	start := e.lineStart(e.at)
+	for _, char := range e.text[:start] {
+		if char == '\n' {
+			line++
+		}
+	}
+	return line, e.at - start
+}
+
+// click puts the cursor where a line of the view was clicked, cells from its left.
+func (e *editor) click(row, cell int) {
+	at := 0
+	for range e.top + row {
+		if end := e.lineEnd(at); end < len(e.text) {
+			at = end + 1
+		}
+	}
+	end := e.lineEnd(at)
+	if e.lineStart(e.at) == at {
+		at += min(e.left, end-at)
+		if e.left > 0 {
+			cell--
+		}
+	}
+	for ; at < end; at++ {
+		if cell -= cellsOf(e.text[at]); cell < 0 {
+			break
+		}
+	}
+	e.at = at
+}
+
+// view draws the lines around the cursor into width and height; marks say where text
+// goes on to the left and right.
+func (e *editor) view(theme *pane.Theme, width, height int) []string {
+	cursorLine, column := e.place()
+	all := strings.Split(string(e.text), "\n")
+	height = max(1, min(height, len(all)))
+	e.top = max(0, min(e.top, len(all)-height))
+	e.top = min(max(e.top, cursorLine-height+1), cursorLine)
+	lines := make([]string, 0, height)
+	for i := e.top; i < e.top+height; i++ {
+		if i == cursorLine {
+			lines = append(lines, e.cursorLine(theme, []rune(all[i]), column, width))
+			continue
+		}
+		lines = append(lines, theme.Cut(render.Safe(all[i]), width))
+	}
+	return lines
+}
+
+// cursorLine draws one line with the cursor in it, scrolled so that it is seen.
+func (e *editor) cursorLine(theme *pane.Theme, line []rune, column, width int) string {
+	e.left = min(e.left, column)
+	room := max(1, width-2) // a mark on each side
+	for used := cellsBetween(line, e.left, column+1); used > room && e.left < column; e.left++ {
+		used -= cellsOf(line[e.left])
+	}
+	var out strings.Builder
+	used := 0
+	if e.left > 0 {
+		out.WriteString(theme.Paint(pane.Dim, theme.Glyphs.More))
+		used = 1
+	}
+	for i := e.left; i <= len(line); i++ {
+		cell := " "
+		if i < len(line) {
+			cell = safeRune(line[i])
+		}
+		wide := ansi.StringWidth(cell)
+		if used+wide > width-1 && i < len(line) {
+			out.WriteString(theme.Paint(pane.Dim, theme.Glyphs.More))
+			break
+		}
+		if i == column {
+			cell = theme.Paint(pane.Selected, cell)
+		} else if i == len(line) {
+			cell = ""
+		}
+		out.WriteString(cell)
+		used += wide
+	}
+	return out.String()
+}
+
+// cellsBetween counts the cells of line[from:to]; the place behind the end is one.
+func cellsBetween(line []rune, from, to int) int {
+	cells := 0
+	for i := from; i < to; i++ {
+		if i < len(line) {
+			cells += cellsOf(line[i])
+		} else {
+			cells++
+		}
+	}
+	return cells
+}
+
+func cellsOf(char rune) int { return ansi.StringWidth(safeRune(char)) }
+
+// safeRune shows one character; most need no looking at.
+func safeRune(char rune) string {
+	if char >= ' ' && char < 0x7f {
+		return string(char)
+	}
+	return render.Safe(string(char))
+}

@@ -1,0 +1,214 @@
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// state is which of three things a field says about its value.
+type state int
+
+const (
+	unset    state = iota // it is left out
+	valued                // it has a value
+	nullness              // it is null
+)
+
+// field is one value of the form, with the fields within it. What lies within is
+// made when it is opened or filled in: a recursive schema has no end.
+type field struct {
+	reader   *reader
+	parent   *field
+	depth    int
+	shape    *shape
+	target   *node // what the schema's $ref means, to see recursion
+	kind     kind  // of the shape, or JSON where the value does not fit it
+	required bool
+
+	name  string          // of a member
+	key   json.RawMessage // the name as it is written
+	extra bool            // a member whose name is free
+
+	state state
+	text  string          // of text; of a number and of JSON as it is typed
+	raw   json.RawMessage // of a choice; of text as it was given, until it is edited
+
+	open     bool
+	grown    bool
+	children []*field // of objects and arrays
+	choice   int      // of a variant: which alternative, -1 for none
+	inners   []*field // of a variant: one for each alternative that was chosen before
+}
+
+// newField makes the field of a schema within another field.
+func (r *reader) newField(parent *field, schema *node) *field {
+	parts, target, known := r.parts(schema)
+	f := &field{reader: r, parent: parent, depth: parent.depth + 1, target: target, choice: -1}
+	f.take(parts, known)
+	return f
+}
+
+// take gives the field the shape of its schema, within the limits of nesting.
+func (f *field) take(parts []*node, known bool) {
+	s := f.reader.shape(parts)
+	why := ""
+	switch group := s.kind >= kindObject; {
+	case !known:
+		why = "a reference that leads nowhere"
+	case group && f.depth > maxNesting:
+		why = "nested deeply"
+	case group && f.repeats() >= maxRecursion:
+		why = "it holds itself"
+	}
+	if why != "" {
+		s.kind, s.why, s.nullable = kindJSON, why, s.nullable || !known
+	}
+	f.shape, f.kind = s, s.kind
+}
+
+// repeats counts the fields around this one that are of the same schema.
+func (f *field) repeats() int {
+	count := 0
+	for around := f.parent; around != nil && f.target != nil; around = around.parent {
+		if around.target == f.target {
+			count++
+		}
+	}
+	return count
+}
+
+// group says whether the field holds others.
+func (f *field) group() bool { return f.kind >= kindObject }
+
+// row says whether the field is one of several that come and go.
+func (f *field) row() bool {
+	return f.extra || f.parent != nil && f.parent.kind == kindArray
+}
+
+// inner is what a variant is now, nil where nothing is chosen.
+func (f *field) inner() *field {
+	if f.kind != kindVariant || f.choice < 0 {
+		return nil
+	}
+	return f.inners[f.choice]
+}
+
+// present says whether the field has a value to be sent. An object is there as soon
+// as anything in it is.
+func (f *field) present() bool {
+	switch {
+	case f.state != unset || f.row():
+		return true
+	case f.kind == kindObject:
+		return slices.ContainsFunc(f.children, (*field).present)
+	}
+	inner := f.inner()
+	return inner != nil && inner.present()
+}
+
+// grow makes the fields of an object that its schema names.
+func (f *field) grow() {
+	if f.grown || f.kind != kindObject {
+		return
+	}
+	f.grown = true
+	for _, p := range f.shape.properties {
+		child := f.reader.newField(f, p.node)
+		child.name, child.key, child.required = p.name, p.key, p.required
+		f.children = append(f.children, child)
+	}
+}
+
+// addRow puts a row into an array, or a member without a name into an object, at a
+// place among its children.
+func (f *field) addRow(at int) *field {
+	schema := f.shape.items
+	if f.kind == kindObject {
+		schema = f.shape.additional
+	}
+	if schema == nil {
+		schema = newNode("{}")
+	}
+	row := f.reader.newField(f, schema)
+	row.extra = f.kind == kindObject
+	row.key = json.RawMessage(`""`)
+	f.children = slices.Insert(f.children, at, row)
+	return row
+}
+
+// choose makes a variant one of its alternatives. What was typed into another one
+// comes back with it.
+func (f *field) choose(choice int) *field {
+	if f.inners == nil {
+		f.inners = make([]*field, len(f.shape.alternatives))
+	}
+	f.choice = choice
+	if f.inners[choice] == nil {
+		a := f.shape.alternatives[choice]
+		inner := &field{reader: f.reader, parent: f, depth: f.depth, target: a.target, choice: -1, open: true}
+		inner.take(a.parts, true)
+		f.inners[choice] = inner
+	}
+	return f.inners[choice]
+}
+
+// clear leaves the field out, with all that is in it.
+func (f *field) clear() {
+	f.kind, f.state, f.text, f.raw = f.shape.kind, unset, "", nil
+	f.children, f.grown, f.choice, f.inners = nil, false, -1, nil
+}
+
+// begin gives a new row the value that is nearest to none, so that it can be sent;
+// a number has none such and stays to be typed.
+func (f *field) begin() {
+	switch f.kind {
+	case kindText, kindObject, kindArray:
+		f.state = valued
+	case kindBool:
+		f.state, f.raw = valued, json.RawMessage("false")
+	case kindEnum:
+		f.state, f.raw = valued, f.shape.options[0].raw
+	case kindVariant:
+		f.choose(0).begin()
+	}
+	f.open = f.group()
+	f.setConstants()
+}
+
+// setConstants gives an object the members that can only have one value.
+func (f *field) setConstants() {
+	f.grow()
+	for _, child := range f.children {
+		if child.required && child.state == unset && child.kind == kindEnum && len(child.shape.options) == 1 {
+			child.state, child.raw = valued, child.shape.options[0].raw
+		}
+	}
+}
+
+// enter makes everything around the field ready for a value in it: null around it
+// gives way, and an object that begins to exist gets its constants.
+func (f *field) enter() {
+	for around := f.parent; around != nil; around = around.parent {
+		if around.kind == kindObject && around.parent != nil && !around.present() {
+			around.setConstants()
+		}
+		if around.state == nullness {
+			around.state = unset
+		}
+	}
+}
+
+// option is the place of a value among a choice's options, -1 where it is none.
+func (f *field) option() int {
+	return slices.IndexFunc(f.shape.options, func(o option) bool { return sameJSON(o.raw, f.raw) })
+}
+
+// sameJSON compares two values but for their spaces.
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var one, other bytes.Buffer
+	return json.Compact(&one, a) == nil && json.Compact(&other, b) == nil && bytes.Equal(one.Bytes(), other.Bytes())
+}

@@ -1,0 +1,255 @@
+// Package form is the form that the terminal interface makes of a tool's input
+// schema: fields to fill in, a JSON editor for the same arguments, and what the
+// executor's validator says about them. It calls nothing and sends nothing.
+//
+// A schema becomes shapes (shape.go), shapes become fields (field.go), fields become
+// JSON and are filled in from it (json.go). What no field can show is typed as JSON;
+// nothing is hidden and nothing that was given is lost: digits, control characters
+// and members that the schema does not know all stay.
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// Form holds the arguments of one tool while they are typed.
+type Form struct {
+	tool  *exec.Tool
+	theme *pane.Theme
+	root  *field
+
+	focused bool
+	// typing says that text fields take letters as soon as the cursor is on them; esc
+	// ends it, enter and tab begin it again.
+	typing bool
+	cursor row
+	onKey  bool    // the cursor is on the key of a row of key and value
+	editor *editor // of the field under the cursor, or of the JSON; nil where none is open
+	json   *jsonText
+
+	rows     []row // the fields that can be reached now; nil where they must be gathered
+	verdict  *verdict
+	baseline []byte // what Changed compares with
+	screen   screen
+}
+
+// New makes the form of a tool, with every field unset. It never fails: of a schema
+// that is broken, missing or stranger than any form, JSON fields remain.
+func New(tool *exec.Tool, theme *pane.Theme) *Form {
+	f := &Form{tool: tool, theme: theme, typing: true, root: newRoot(tool.InputSchema)}
+	f.reset()
+	return f
+}
+
+// newRoot makes the field of the arguments as a whole, which are an object.
+func newRoot(schema json.RawMessage) *field {
+	if !json.Valid(schema) {
+		schema = json.RawMessage("{}")
+	}
+	r := &reader{root: &node{raw: schema}}
+	parts, target, _ := r.parts(r.root)
+	f := &field{reader: r, target: target, choice: -1, open: true}
+	if target == nil {
+		f.target = r.root
+	}
+	f.shape = r.shape(append(parts, newNode(`{"type":"object"}`)))
+	if f.shape.kind != kindObject && f.shape.kind != kindVariant {
+		f.shape = r.shape([]*node{newNode(`{"type":"object"}`)})
+	}
+	f.shape.nullable = false
+	f.kind = f.shape.kind
+	f.grow()
+	f.openRequired()
+	return f
+}
+
+// openRequired shows the fields of objects that must be there, where they are few.
+func (f *field) openRequired() {
+	for _, child := range f.children {
+		if child.required && child.kind == kindObject && f.depth < 2 && len(child.shape.properties) <= maxOpen/2 {
+			child.open = true
+			child.grow()
+			child.openRequired()
+		}
+	}
+}
+
+// SetTheme changes the look.
+func (f *Form) SetTheme(theme *pane.Theme) { f.theme = theme }
+
+// SetArguments fills the form in, in place of what it holds. Members that the schema
+// does not know are kept as JSON rows. The error says why arguments is no JSON
+// object; the form is then as it was.
+func (f *Form) SetArguments(arguments json.RawMessage) error {
+	if err := notObject(arguments); err != nil {
+		return err
+	}
+	f.json = nil
+	f.fill(bytes.Clone(bytes.TrimSpace(arguments)))
+	f.reset()
+	return nil
+}
+
+// notObject says why text is not a JSON object.
+func notObject(text []byte) error {
+	if why := notJSON(string(bytes.TrimSpace(text))); why != "" {
+		return errors.New(why)
+	}
+	if _, ok := rawjson.Members(text); !ok {
+		return errors.New("the arguments must be a JSON object")
+	}
+	return nil
+}
+
+// fill puts arguments, a JSON object, into the fields. Where no alternative of the
+// whole takes an object, there is no root to fill: it becomes one of free rows.
+func (f *Form) fill(arguments json.RawMessage) {
+	f.root.put(arguments)
+	f.root.open = true
+	f.root.openRequired()
+	f.changed()
+}
+
+// Arguments returns what would be sent: a JSON object. The error says why there is
+// none: the JSON editor's text is no object, or a field's text is no JSON.
+func (f *Form) Arguments() (json.RawMessage, error) {
+	if f.json != nil {
+		text := f.json.String()
+		if err := notObject([]byte(text)); err != nil {
+			return nil, err
+		}
+		return json.RawMessage(text), nil
+	}
+	w := write(f.root, false)
+	if len(w.flaws) > 0 && !f.emptyRoot() {
+		return nil, fmt.Errorf("'%s': %s", render.Safe(w.flaws[0].field.path()), w.flaws[0].text)
+	}
+	return f.rootJSON(w), nil
+}
+
+// emptyRoot says whether the whole is a variant of which nothing is chosen: that is
+// an empty object.
+func (f *Form) emptyRoot() bool { return f.root.kind == kindVariant && !f.root.present() }
+
+func (f *Form) rootJSON(w *writer) json.RawMessage {
+	if f.emptyRoot() {
+		return json.RawMessage("{}")
+	}
+	return w.out
+}
+
+// Clear unsets all fields.
+func (f *Form) Clear() {
+	f.json, f.editor = nil, nil
+	f.root.clear()
+	f.root.grow()
+	f.root.openRequired()
+	f.changed()
+	f.toFirst()
+}
+
+// Fill gives values to what is required and has none, from the examples of the
+// schema where it has some (see exec.Example). What was typed stays.
+func (f *Form) Fill() {
+	given, err := f.Arguments()
+	if err != nil {
+		given = f.rootJSON(write(f.root, true))
+	}
+	// The error says that the example may not be valid: it is shown like any other
+	// value that is not.
+	example, _ := exec.Example(f.tool.InputSchema)
+	merged := merge(given, example)
+	if f.json != nil {
+		f.openJSON(indent(merged))
+		return
+	}
+	f.editor = nil
+	f.fill(merged)
+	f.startEditing()
+}
+
+// merge adds to an object what another has and it has not.
+func merge(given, more json.RawMessage) json.RawMessage {
+	members, ok := rawjson.Members(given)
+	others, both := rawjson.Members(more)
+	if !ok || !both {
+		return given
+	}
+	places := make(map[string]int, len(members))
+	for i, m := range members {
+		places[m.Name] = i
+	}
+	for _, m := range others {
+		if at, there := places[m.Name]; there {
+			members[at].Value = merge(members[at].Value, m.Value)
+			continue
+		}
+		members = append(members, m)
+	}
+	return rawjson.Object(members)
+}
+
+// Focus says whether the form gets the keys.
+func (f *Form) Focus(on bool) {
+	f.focused = on
+	if on {
+		f.typing = true
+	}
+	f.startEditing()
+}
+
+// Editing says that letters are text now, and no commands.
+func (f *Form) Editing() bool { return f.focused && f.editor != nil }
+
+// Changed says whether the arguments are others than after New or SetArguments.
+func (f *Form) Changed() bool { return !bytes.Equal(f.snapshot(), f.baseline) }
+
+// snapshot is what is typed now, be it JSON or not.
+func (f *Form) snapshot() []byte {
+	if f.json == nil {
+		return f.check().typed
+	}
+	if f.json.String() == f.json.before {
+		return write(f.root, false).out
+	}
+	return []byte(f.json.String())
+}
+
+// reset makes what the form holds the state that Changed compares with.
+func (f *Form) reset() {
+	f.editor, f.json = nil, nil
+	f.changed()
+	f.toFirst()
+	f.baseline = f.snapshot()
+}
+
+// changed forgets what was derived from the fields.
+func (f *Form) changed() {
+	f.rows, f.verdict = nil, nil
+}
+
+// Update takes keys, pasted text and the mouse; coordinates count from the form's top
+// left. Keys that mean nothing here change nothing.
+func (f *Form) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return f.key(msg)
+	case tea.PasteMsg:
+		f.paste(msg.Content)
+	case tea.MouseClickMsg:
+		f.click(msg.X, msg.Y)
+	case tea.MouseWheelMsg:
+		f.wheel(msg)
+	}
+	return nil
+}

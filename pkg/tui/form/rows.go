@@ -1,0 +1,136 @@
+package form
+
+import "slices"
+
+// row is one place where the cursor can stand: a field, or the line that adds a row
+// to it.
+type row struct {
+	field *field
+	add   bool
+}
+
+// visible returns the rows that are not in a closed group, in their order.
+func (f *Form) visible() []row {
+	if f.rows == nil {
+		f.rows = make([]row, 0, len(f.root.children)+1)
+		if f.root.kind == kindVariant {
+			f.rows = append(f.rows, row{field: f.root})
+		}
+		f.gather(f.root)
+		if len(f.rows) == 0 {
+			f.rows = append(f.rows, row{field: f.root, add: true})
+		}
+	}
+	return f.rows
+}
+
+// gather adds what lies within a field.
+func (f *Form) gather(within *field) {
+	if !within.open || within.state == nullness {
+		return
+	}
+	switch within.kind {
+	case kindVariant:
+		f.gatherInner(within.inner())
+	case kindObject, kindArray:
+		within.grow()
+		for _, child := range within.children {
+			f.rows = append(f.rows, row{field: child})
+			f.gather(child)
+		}
+		if within.takesRows() {
+			f.rows = append(f.rows, row{field: within, add: true})
+		}
+	}
+}
+
+// gatherInner adds what a variant is: the rows of an object or array stand right
+// under the picker, all else has a row of its own.
+func (f *Form) gatherInner(inner *field) {
+	if inner == nil {
+		return
+	}
+	if inner.kind == kindObject || inner.kind == kindArray {
+		f.gather(inner)
+		return
+	}
+	f.rows = append(f.rows, row{field: inner})
+	f.gather(inner)
+}
+
+// takesRows says whether rows are what the field is for.
+func (f *field) takesRows() bool {
+	return f.kind == kindArray || f.kind == kindObject && f.shape.isMap
+}
+
+// place is the cursor's row among those that are visible. Where its field is gone,
+// the cursor goes to what is nearest.
+func (f *Form) place() int {
+	rows := f.visible()
+	if at := slices.Index(rows, f.cursor); at >= 0 {
+		return at
+	}
+	for around := f.cursor.field; around != nil; around = around.parent {
+		if at := slices.Index(rows, row{field: around}); at >= 0 {
+			f.cursor, f.onKey = rows[at], false
+			return at
+		}
+	}
+	f.cursor, f.onKey = rows[0], false
+	return 0
+}
+
+// container is the field whose rows the cursor is in: the innermost array or object
+// that takes rows, nil where there is none; child is its row under the cursor.
+func (f *Form) container() (around, child *field) {
+	if f.cursor.add {
+		return f.cursor.field, nil
+	}
+	for around = f.cursor.field; around != nil; around = around.parent {
+		if within := settled(around); within.takesRows() {
+			return within, child
+		}
+		if around.row() {
+			return around.parent, around
+		}
+		child = around
+	}
+	return nil, nil
+}
+
+// settled is what a field is, behind all pickers.
+func settled(f *field) *field {
+	for f.inner() != nil {
+		f = f.inner()
+	}
+	return f
+}
+
+// label is what stands before a field's value.
+func (f *field) label() string {
+	switch {
+	case f.parent == nil:
+		return "arguments"
+	case f.parent.kind == kindArray:
+		return "[" + decimal(slices.Index(f.parent.children, f)) + "]"
+	case f.parent.kind == kindVariant:
+		return "value"
+	}
+	return f.name
+}
+
+// path leads to the field, as problems name it: options.mode, items[2].
+func (f *field) path() string {
+	switch {
+	case f.parent == nil:
+		return ""
+	case f.parent.kind == kindVariant:
+		return f.parent.path()
+	case f.parent.kind == kindArray:
+		return f.parent.path() + f.label()
+	}
+	if before := f.parent.path(); before != "" {
+		return before + "." + f.name
+	}
+	return f.name
+}

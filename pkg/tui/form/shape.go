@@ -1,0 +1,465 @@
+package form
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kind is how a value is shown and edited.
+type kind int
+
+const (
+	kindJSON    kind = iota // what no other kind can express
+	kindText                // a string, of one line or several
+	kindNumber              // its digits, as they are typed
+	kindBool                // true or false
+	kindEnum                // one of several values; of one for a const
+	kindObject              // named fields, and rows of key and value
+	kindArray               // rows
+	kindVariant             // one of several shapes
+)
+
+// String names the kind as the form shows it.
+func (k kind) String() string {
+	return [...]string{"JSON", "text", "number", "boolean", "choice", "object", "array", "variant"}[k]
+}
+
+// shape is what a schema says about one value, as far as a form can show it. What
+// it cannot show is still checked: validation goes by the schema itself.
+type shape struct {
+	kind     kind
+	whole    bool // of a number: no fraction
+	nullable bool
+	why      string // of JSON: why it is no other kind
+
+	title, description, format string
+	// parts are the schema objects that all apply to the value.
+	parts    []*node
+	fallback *node   // the default: a hint, never sent by itself
+	examples []*node // offered
+
+	options []option // of an enum
+
+	properties   []property // of an object, in the schema's order
+	additional   *node      // the schema of members that have no name here; may be nil
+	isMap        bool       // members with free names are what it is for
+	items        *node      // of an array; nil where anything goes
+	alternatives []alternative
+}
+
+// option is one value of an enum.
+type option struct {
+	raw   json.RawMessage
+	label string
+}
+
+// property is a named field of an object.
+type property struct {
+	member
+	required bool
+}
+
+// alternative is one shape of a variant.
+type alternative struct {
+	label  string
+	parts  []*node
+	target *node
+}
+
+// reader makes shapes of one schema document.
+type reader struct{ root *node }
+
+// Limits of one shape: a schema comes from a server and may be hostile.
+const (
+	maxParts        = 200 // schema objects that apply to one value
+	maxRounds       = 8   // combinations merged into one shape
+	maxAlternatives = 200 // of one variant; more are left to JSON
+	maxRecursion    = 3   // the same $ref within itself, then JSON
+	maxNesting      = 16  // fields within fields, then JSON
+	maxOptions      = 1000
+)
+
+// parts returns the schema objects that apply together with n: those that it
+// refers to, and those of allOf. target is what its own $ref means. known is false
+// where a reference leads out of the document or nowhere.
+func (r *reader) parts(n *node) (parts []*node, target *node, known bool) {
+	known = true
+	seen := make(map[*node]bool)
+	queue := []*node{n}
+	for len(queue) > 0 && len(parts) < maxParts {
+		part := queue[0]
+		queue = queue[1:]
+		if part == nil || seen[part] {
+			continue
+		}
+		seen[part] = true
+		parts = append(parts, part)
+		for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
+			if reference := part.get(keyword); reference != nil {
+				found := r.root.at(reference.text())
+				known = known && found != nil
+				if target == nil {
+					target = found
+				}
+				queue = append(queue, found)
+			}
+		}
+		queue = append(queue, part.get("allOf").list()...)
+	}
+	return parts, target, known
+}
+
+// shape makes the shape of schema objects that apply together. It merges what can
+// be merged: nullable wrappers, lists of constants, alternatives that only add
+// conditions. What is left of alternatives is a variant.
+func (r *reader) shape(parts []*node) *shape {
+	nullable := false
+	for range maxRounds {
+		at, keyword := combination(parts)
+		if at < 0 {
+			s := r.plain(parts)
+			s.nullable = s.nullable || nullable
+			return s
+		}
+		base := allowed(parts)
+		list, null := r.alternatives(parts, at, keyword)
+		nullable = nullable || null && base&typeNull != 0
+		rest := slices.Clone(parts)
+		rest[at] = parts[at].without(keyword)
+		switch same, merged := sameScalar(list); {
+		case len(list) == 0 || redundant(base, list):
+			parts = rest
+		case len(list) == 1:
+			parts = append(rest, list[0].parts...)
+		case len(list) > maxAlternatives:
+			return &shape{kind: kindJSON, why: "too many alternatives", nullable: true}
+		case constants(list) != nil:
+			s := r.describe(&shape{kind: kindEnum, nullable: nullable, options: constants(list)}, rest)
+			return s
+		case merged:
+			parts = append(rest, newNode(`{"type":"`+same+`"}`))
+		default:
+			for i := range list {
+				list[i].parts = append(slices.Clone(rest), list[i].parts...)
+			}
+			return r.describe(&shape{kind: kindVariant, nullable: nullable, alternatives: list}, rest)
+		}
+	}
+	return &shape{kind: kindJSON, why: "combined too deeply", nullable: true}
+}
+
+// combination finds the first anyOf or oneOf.
+func combination(parts []*node) (at int, keyword string) {
+	for i, part := range parts {
+		for _, keyword := range []string{"oneOf", "anyOf"} {
+			if len(part.get(keyword).list()) > 0 {
+				return i, keyword
+			}
+		}
+	}
+	return -1, ""
+}
+
+// alternatives returns the alternatives of one combination, without null and what
+// can never be.
+func (r *reader) alternatives(parts []*node, at int, keyword string) (list []alternative, null bool) {
+	base := allowed(parts)
+	for _, entry := range parts[at].get(keyword).list() {
+		own, target, known := r.parts(entry)
+		switch types := allowed(own); {
+		case types == typeNull || entry.get("const").is("null"):
+			null = true
+		case types&base == 0 || entry.is("false"):
+		default:
+			if !known {
+				own = append(own, newNode(`{"$ref":""}`))
+			}
+			list = append(list, alternative{parts: own, target: target, label: labelOf(entry, own)})
+			null = null || types != anyType && types&typeNull != 0
+		}
+	}
+	return list, null
+}
+
+// constants makes options of alternatives that are one value each.
+func constants(list []alternative) []option {
+	options := make([]option, 0, len(list))
+	for _, entry := range list {
+		value := first(entry.parts, "const")
+		if value == nil {
+			only := first(entry.parts, "enum").list()
+			if len(only) != 1 {
+				return nil
+			}
+			value = only[0]
+		}
+		options = append(options, option{raw: value.raw, label: first(entry.parts, "title").text()})
+	}
+	return options
+}
+
+// shaping are the keywords that make an alternative more than a condition.
+func shaping() []string {
+	return []string{"properties", "items", "prefixItems", "enum", "const", "anyOf", "oneOf", "additionalProperties"}
+}
+
+// redundant says whether alternatives add nothing to a shape whose type is known:
+// {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}.
+func redundant(base types, list []alternative) bool {
+	if base == anyType {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(a alternative) bool {
+		own := allowed(a.parts)
+		return own != anyType && own != base || slices.ContainsFunc(shaping(), func(keyword string) bool {
+			return first(a.parts, keyword) != nil
+		})
+	})
+}
+
+// sameScalar says whether all alternatives are one scalar type, however bounded.
+func sameScalar(list []alternative) (name string, same bool) {
+	var all types
+	for _, a := range list {
+		all |= allowed(a.parts)
+		for _, keyword := range shaping() {
+			if first(a.parts, keyword) != nil {
+				return "", false
+			}
+		}
+	}
+	switch all &^ typeNull {
+	case typeString:
+		return "string", true
+	case typeInteger:
+		return "integer", true
+	case typeNumber, typeNumber | typeInteger:
+		return "number", true
+	case typeBoolean:
+		return "boolean", true
+	}
+	return "", false
+}
+
+// labelOf names an alternative for the picker.
+func labelOf(entry *node, parts []*node) string {
+	if title := first(parts, "title").text(); title != "" {
+		return title
+	}
+	if reference := entry.get("$ref").text(); reference != "" {
+		return reference[strings.LastIndexAny(reference, "/#")+1:]
+	}
+	for _, part := range parts {
+		for _, m := range part.get("properties").all() {
+			if value := m.node.get("const"); value != nil {
+				return m.name + " " + string(value.raw)
+			}
+		}
+	}
+	if value := first(parts, "const"); value != nil {
+		return string(value.raw)
+	}
+	names := allowed(parts).names()
+	if len(names) == 1 && names[0] == "object" {
+		for _, part := range parts {
+			if list := part.get("properties").all(); len(list) > 0 {
+				return "object with " + list[0].name
+			}
+		}
+	}
+	if len(names) == 1 && names[0] == "array" {
+		if element := allowed([]*node{first(parts, "items")}).names(); len(element) == 1 {
+			return "array of " + element[0]
+		}
+	}
+	if len(names) == 0 || len(names) > 2 {
+		return "any value"
+	}
+	return strings.Join(names, " or ")
+}
+
+// plain is the shape of parts without alternatives.
+func (r *reader) plain(parts []*node) *shape {
+	s := r.describe(&shape{parts: parts}, parts)
+	if s.options = options(parts); s.options != nil {
+		s.kind = kindEnum
+		return s.withoutNull()
+	}
+	types := allowed(parts)
+	untyped := types == anyType
+	if untyped {
+		types = implied(parts)
+	}
+	s.nullable = types&typeNull != 0
+	switch names := (types &^ typeNull).names(); {
+	case slices.ContainsFunc(parts, unresolved):
+		s.kind, s.why, s.nullable = kindJSON, "a reference that leads nowhere", true
+	case types == typeNull:
+		s.kind, s.options, s.nullable = kindEnum, []option{{raw: json.RawMessage("null")}}, false
+	case untyped && types == anyType || len(names) > 4:
+		s.kind, s.why, s.nullable = kindJSON, "any value", true
+	case len(names) == 0:
+		s.kind, s.why = kindJSON, "no value fits"
+	case len(names) > 1:
+		s.kind = kindVariant
+		for _, name := range names {
+			typed := append(slices.Clone(parts), newNode(`{"type":"`+name+`"}`))
+			s.alternatives = append(s.alternatives, alternative{label: name, parts: typed})
+		}
+	default:
+		s.typed(r, names[0])
+	}
+	return s
+}
+
+// unresolved says whether a reference of the part leads nowhere; alternatives mark
+// it with an empty one.
+func unresolved(part *node) bool {
+	reference := part.get("$ref")
+	return reference != nil && reference.text() == ""
+}
+
+// typed fills in the shape of a value of one type.
+func (s *shape) typed(r *reader, name string) {
+	switch name {
+	case "string":
+		s.kind = kindText
+	case "integer", "number":
+		s.kind, s.whole = kindNumber, name == "integer"
+	case "boolean":
+		s.kind = kindBool
+	case "array":
+		s.array()
+	case "object":
+		s.kind = kindObject
+		s.object(r)
+	}
+}
+
+// array: rows of one shape. A tuple gives each place its own, which no list of rows
+// can show.
+func (s *shape) array() {
+	s.kind, s.items = kindArray, first(s.parts, "items")
+	if s.items.opens("[") || len(first(s.parts, "prefixItems").list()) > 0 {
+		s.kind, s.items, s.why = kindJSON, nil, "a tuple"
+	}
+}
+
+// object collects the properties of all parts, then those that conditions name.
+func (s *shape) object(r *reader) {
+	required := requiredNames(s.parts)
+	seen := make(map[string]bool)
+	add := func(parts []*node) {
+		for _, part := range parts {
+			for _, m := range part.get("properties").all() {
+				if !seen[m.name] {
+					seen[m.name] = true
+					s.properties = append(s.properties, property{m, required[m.name]})
+				}
+			}
+		}
+	}
+	add(s.parts)
+	for _, part := range s.parts {
+		for _, condition := range conditional(part) {
+			more, _, _ := r.parts(condition)
+			add(more)
+		}
+	}
+	for _, part := range s.parts {
+		for _, entry := range part.get("required").list() {
+			if name := entry.text(); name != "" && !seen[name] {
+				seen[name] = true
+				s.properties = append(s.properties, property{member{name, entry.raw, newNode("{}")}, true})
+			}
+		}
+	}
+	s.additional = first(s.parts, "additionalProperties")
+	patterns := len(first(s.parts, "patternProperties").all()) > 0
+	open := s.additional != nil && !s.additional.is("false")
+	s.isMap = patterns || open || len(s.properties) == 0 && s.additional == nil
+	if patterns || !s.additional.opens("{") {
+		s.additional = nil
+	}
+}
+
+// conditional returns the schemas that apply to an object in some cases only.
+func conditional(part *node) []*node {
+	list := []*node{part.get("then"), part.get("else")}
+	for _, keyword := range []string{"dependentSchemas", "dependencies"} {
+		for _, m := range part.get(keyword).all() {
+			if m.node.opens("{") {
+				list = append(list, m.node)
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(n *node) bool { return n == nil })
+}
+
+func requiredNames(parts []*node) map[string]bool {
+	names := make(map[string]bool)
+	for _, part := range parts {
+		for _, entry := range part.get("required").list() {
+			names[entry.text()] = true
+		}
+	}
+	return names
+}
+
+// describe copies what the nearest part says about the value.
+func (r *reader) describe(s *shape, parts []*node) *shape {
+	s.parts = parts
+	s.title = first(parts, "title").text()
+	s.description = first(parts, "description").text()
+	s.format = first(parts, "format").text()
+	s.fallback = first(parts, "default")
+	if s.examples = first(parts, "examples").list(); s.examples == nil {
+		if example := first(parts, "example"); example != nil {
+			s.examples = []*node{example}
+		}
+	}
+	return s
+}
+
+// options are the values of the first enum or const, nil where there is none.
+func options(parts []*node) []option {
+	if value := first(parts, "const"); value != nil {
+		return []option{{raw: value.raw}}
+	}
+	var list []option
+	entries := first(parts, "enum").list()
+	names := first(parts, "enumNames").list()
+	for i, entry := range entries[:min(len(entries), maxOptions)] {
+		choice := option{raw: entry.raw}
+		if i < len(names) {
+			choice.label = names[i].text()
+		}
+		list = append(list, choice)
+	}
+	return list
+}
+
+// withoutNull makes null a state of the field instead of one of several options.
+func (s *shape) withoutNull() *shape {
+	if len(s.options) < 2 {
+		return s
+	}
+	rest := slices.DeleteFunc(slices.Clone(s.options), func(o option) bool { return string(o.raw) == "null" })
+	s.nullable, s.options = len(rest) < len(s.options) && allowed(s.parts)&typeNull != 0, rest
+	return s
+}
+
+// first returns a keyword's value in the first part that has it.
+func first(parts []*node, keyword string) *node {
+	for _, part := range parts {
+		if value := part.get(keyword); value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// decimal writes a number as a JSON pointer has it.
+func decimal(i int) string { return strconv.Itoa(i) }

@@ -1,0 +1,220 @@
+package form
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// verdict is what is wrong with the fields as they are.
+type verdict struct {
+	typed    []byte // the arguments, with what is no JSON as it is
+	problems []string
+	at       map[*field][]note // what is shown at a field
+	inside   map[*field]int    // how many problems lie within a group
+	below    []note            // what belongs to no field
+}
+
+// note is a remark at a field.
+type note struct {
+	text    string // safe for the terminal
+	warning bool   // it does not hold back the call
+	missing bool   // the field is required and unset: its hint says so already
+}
+
+// Problems says why the tool cannot be called now, empty where it can; the first one
+// is the one to tell. The texts are safe for a terminal. It costs nothing until the
+// form changes.
+func (f *Form) Problems() []string { return f.check().problems }
+
+// check holds the arguments against the schema, by the validator that the executor
+// uses (VAL-1). A schema that cannot judge holds nothing back (VAL-3).
+func (f *Form) check() *verdict {
+	if f.verdict == nil {
+		f.verdict = &verdict{at: make(map[*field][]note), inside: make(map[*field]int)}
+		if f.json != nil {
+			f.verdict.judgeText(f)
+		} else {
+			f.verdict.judgeFields(f)
+		}
+	}
+	return f.verdict
+}
+
+// judgeText judges the JSON editor's text.
+func (v *verdict) judgeText(f *Form) {
+	text := f.json.String()
+	v.typed = []byte(text)
+	if err := notObject(v.typed); err != nil {
+		v.problem(nil, note{text: whereNotJSON(text, err)})
+		return
+	}
+	problems, unknown := f.judge(v, v.typed)
+	for _, p := range problems {
+		v.problem(nil, note{text: render.Safe(p.String())})
+	}
+	for _, u := range unknown {
+		v.below = append(v.below, note{text: render.Safe(u.String()), warning: true})
+	}
+}
+
+// judgeFields judges what the fields hold.
+func (v *verdict) judgeFields(f *Form) {
+	v.typed = f.rootJSON(write(f.root, false))
+	w := write(f.root, true)
+	if f.emptyRoot() {
+		w.flaws = nil
+	}
+	flawed := make(map[*field]bool, len(w.flaws))
+	problems, unknown := f.judge(v, f.rootJSON(w))
+	finder := &finder{root: f.root, names: make(map[*field]map[string]*field)}
+	for _, flaw := range w.flaws {
+		flawed[flaw.field] = true
+		v.problem(flaw.field, note{text: render.Safe(fmt.Sprintf("'%s': %s", flaw.field.path(), flaw.text))})
+	}
+	for _, p := range problems {
+		at := finder.find(p.Location())
+		if flawed[at] {
+			continue // null stands there in place of what is typed
+		}
+		v.problem(at, note{text: render.Safe(p.String()), missing: p.Reason == exec.ReasonMissing && p.Detail == "" && !at.present()})
+	}
+	v.warnUnknown(f.root, unknown)
+	v.checkFormats(f.root)
+}
+
+// judge asks the validator.
+func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]exec.Problem, []exec.UnknownParameter) {
+	schema, err := f.tool.Schema()
+	if err != nil {
+		v.below = append(v.below, note{text: render.Safe("the schema is broken, nothing is checked: " + err.Error()), warning: true})
+		return nil, nil
+	}
+	problems, unknown, err := schema.Check(arguments)
+	if err != nil {
+		v.below = append(v.below, note{text: render.Safe("nothing is checked: " + err.Error()), warning: true})
+	}
+	return problems, unknown
+}
+
+// problem notes what holds back the call, at a field or, where that is nil or the
+// whole, below.
+func (v *verdict) problem(at *field, n note) {
+	v.problems = append(v.problems, n.text)
+	if at == nil || at.parent == nil {
+		v.below = append(v.below, n)
+		return
+	}
+	v.at[at] = append(v.at[at], n)
+	for around := at.parent; around != nil; around = around.parent {
+		v.inside[around]++
+	}
+}
+
+// warnUnknown notes which members the schema does not name (VAL-2).
+func (v *verdict) warnUnknown(root *field, unknown []exec.UnknownParameter) {
+	named := make(map[string]*field)
+	for _, child := range settled(root).children {
+		if child.extra {
+			named[child.name] = child
+		}
+	}
+	for _, u := range unknown {
+		n := note{text: render.Safe(u.String()), warning: true}
+		if at := named[u.Path]; at != nil {
+			v.at[at] = append(v.at[at], n)
+		} else {
+			v.below = append(v.below, n)
+		}
+	}
+}
+
+// checkFormats warns of text that is not of its format. Formats are annotations for
+// the validator, because servers disagree about them: they hold nothing back.
+func (v *verdict) checkFormats(f *field) {
+	if f.kind == kindText && f.state == valued && f.shape.format != "" {
+		if why := formatProblem(f.shape.format, f.text); why != "" {
+			v.at[f] = append(v.at[f], note{text: why, warning: true})
+		}
+	}
+	for _, child := range f.children {
+		v.checkFormats(child)
+	}
+	if inner := f.inner(); inner != nil {
+		v.checkFormats(inner)
+	}
+}
+
+// finder finds fields by their location in the arguments.
+type finder struct {
+	root  *field
+	names map[*field]map[string]*field
+}
+
+// find returns the innermost field on the way to a location.
+func (l *finder) find(location []string) *field {
+	at := settled(l.root)
+	for _, token := range location {
+		next := l.child(at, token)
+		if next == nil {
+			break
+		}
+		at = settled(next)
+	}
+	// The picker of a variant is what a person sees of it.
+	for at.parent != nil && at.parent.kind == kindVariant && at.group() {
+		at = at.parent
+	}
+	return at
+}
+
+func (l *finder) child(f *field, token string) *field {
+	if f.kind != kindObject && f.kind != kindArray {
+		return nil
+	}
+	names := l.names[f]
+	if names == nil {
+		f.grow()
+		names = make(map[string]*field, len(f.children))
+		for i, child := range f.children {
+			if f.kind == kindArray {
+				names[decimal(i)] = child
+			} else {
+				names[child.name] = child
+			}
+		}
+		l.names[f] = names
+	}
+	return names[token]
+}
+
+// whereNotJSON says where text ends being JSON, in lines and columns.
+func whereNotJSON(text string, err error) string {
+	at, broken := brokenAt(text)
+	if !broken {
+		return render.Safe(err.Error())
+	}
+	before := text[:at]
+	line := strings.Count(before, "\n") + 1
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	return render.Safe(fmt.Sprintf("line %d, column %d: %s", line, column, err))
+}
+
+// brokenAt is the offset of the first character at which text is no JSON; broken is
+// false where it is JSON, or nothing at all.
+func brokenAt(text string) (at int, broken bool) {
+	var value json.RawMessage
+	syntax, broken := errors.AsType[*json.SyntaxError](json.Unmarshal([]byte(text), &value))
+	if !broken || strings.TrimSpace(text) == "" {
+		return 0, false
+	}
+	if syntax.Offset >= int64(len(text)) && !strings.HasPrefix(syntax.Error(), "invalid character") {
+		return len(text), true
+	}
+	return max(0, min(int(syntax.Offset)-1, len(text))), true
+}

@@ -1,0 +1,261 @@
+package form
+
+import (
+	"fmt"
+	"strings"
+
+	"toolx/pkg/tui/pane"
+)
+
+// value draws the value of a row, and the text that is typed where it is open.
+func (p *painter) value(r row, current bool) string {
+	f := r.field
+	room := max(1, p.width-p.valueLeft)
+	if current && p.form.editor != nil && !p.form.onKey {
+		if f.kind == kindEnum {
+			room = max(2, room/2)
+		}
+		view := p.form.editor.view(p.theme, max(2, room), 1)[0]
+		p.opened(p.valueLeft, 0, 1)
+		switch {
+		case f.kind == kindEnum:
+			return view + p.theme.Paint(pane.Dim, " = ") + p.closed(f, current, room)
+		case len(p.form.editor.text) == 0:
+			return view + p.closed(f, current, room)
+		}
+		return view
+	}
+	return p.closed(f, current, room)
+}
+
+// closed draws a value that is not being typed.
+func (p *painter) closed(f *field, current bool, room int) string {
+	switch {
+	case f.state == nullness:
+		return p.theme.Paint(pane.Word, "null")
+	case f.kind == kindVariant:
+		return p.variant(f, current) + p.trouble(f)
+	case f.kind == kindObject || f.kind == kindArray:
+		return p.group(f) + p.trouble(f)
+	case f.state == unset:
+		return p.absent(f)
+	case f.kind == kindText && f.text == "":
+		return p.theme.Paint(pane.Dim, `""`)
+	case f.kind == kindText:
+		return p.theme.Paint(pane.Text, safe(f.text, room))
+	case f.kind == kindNumber:
+		return p.theme.Paint(pane.Number, safe(f.text, room))
+	case f.kind == kindBool:
+		return p.switched(f)
+	case f.kind == kindEnum:
+		return p.chosen(f, current)
+	}
+	return p.theme.Paint(pane.Dim, "JSON ") + safe(f.text, room)
+}
+
+// absent shows what would fit where nothing is.
+func (p *painter) absent(f *field) string {
+	hint := p.theme.Paint(pane.Dim, f.shape.hint())
+	if f.needed() {
+		return p.theme.Paint(pane.Warn, "required") + p.theme.Paint(pane.Dim, ": ") + hint
+	}
+	return hint
+}
+
+// needed says whether the call waits for the field: one that is required within
+// something optional is needed once that is there.
+func (f *field) needed() bool {
+	around := f.parent
+	if around == nil || !f.required && !f.row() {
+		return false
+	}
+	return around.parent == nil || around.present() || around.needed()
+}
+
+func (p *painter) switched(f *field) string {
+	sign := p.theme.Glyphs.Off
+	if string(f.raw) == "true" {
+		sign = p.theme.Glyphs.On
+	}
+	return p.theme.Paint(pane.Word, sign+" "+safe(string(f.raw), 8))
+}
+
+// chosen shows one of several values, and under the cursor which one of how many.
+func (p *painter) chosen(f *field, current bool) string {
+	at := f.option()
+	text := option{raw: f.raw}.String()
+	if at >= 0 {
+		text = f.shape.options[at].String()
+	}
+	if text = p.theme.Paint(pane.Text, text); !current {
+		return text
+	}
+	return p.turning(text, at, len(f.shape.options))
+}
+
+// turning marks what left and right change.
+func (p *painter) turning(text string, at, count int) string {
+	if count < 2 {
+		return text
+	}
+	dim := func(text string) string { return p.theme.Paint(pane.Dim, text) }
+	return dim("< ") + text + dim(fmt.Sprintf(" > %d/%d", at+1, count))
+}
+
+func (p *painter) variant(f *field, current bool) string {
+	if f.choice < 0 {
+		return p.absent(f)
+	}
+	text := p.theme.Paint(pane.Accent, safe(f.shape.alternatives[f.choice].label, p.width))
+	if !current {
+		return text
+	}
+	return p.turning(text, f.choice, len(f.shape.alternatives))
+}
+
+// group says how much is in an object or array.
+func (p *painter) group(f *field) string {
+	if !f.present() {
+		return p.absent(f)
+	}
+	if f.kind == kindArray {
+		return p.theme.Paint(pane.Dim, plural(len(f.children), "row"))
+	}
+	count := 0
+	for _, child := range f.children {
+		if child.present() {
+			count++
+		}
+	}
+	if count == 0 {
+		return p.theme.Paint(pane.Dim, "{}")
+	}
+	return p.theme.Paint(pane.Dim, fmt.Sprintf("%d set", count))
+}
+
+// trouble says how many problems a closed group hides.
+func (p *painter) trouble(f *field) string {
+	count := p.verdict.inside[f]
+	if count == 0 || f.open && f.state != nullness {
+		return ""
+	}
+	return " " + p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" "+plural(count, "problem")+" inside")
+}
+
+func plural(count int, noun string) string {
+	if count == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", count, noun)
+}
+
+// maxHinted is how many options, and how many cells of a value, a hint shows.
+const maxHinted = 40
+
+// hint says in a few words what fits: the type, its bounds, the default, an example.
+// It is safe for a terminal.
+func (s *shape) hint() string {
+	words := []string{s.typeHint()}
+	words = append(words, s.bounds()...)
+	if s.format != "" {
+		words = append(words, safe(s.format, maxHinted))
+	}
+	if s.nullable && s.kind != kindJSON {
+		words = append(words, "or null")
+	}
+	if s.fallback != nil {
+		words = append(words, "default "+shown(s.fallback))
+	}
+	if len(s.examples) > 0 {
+		words = append(words, "e.g. "+shown(s.examples[0]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// shown is a value of the schema in a hint.
+func shown(n *node) string {
+	text := safe(string(n.raw), maxHinted)
+	if runes := []rune(text); len(runes) > maxHinted {
+		return string(runes[:maxHinted]) + "..."
+	}
+	return text
+}
+
+func (s *shape) typeHint() string {
+	switch s.kind {
+	case kindNumber:
+		if s.whole {
+			return "integer"
+		}
+	case kindEnum:
+		return s.optionHint()
+	case kindObject:
+		if s.isMap && len(s.properties) == 0 {
+			return "map"
+		}
+	case kindVariant:
+		labels := make([]string, 0, len(s.alternatives))
+		for _, a := range s.alternatives[:min(len(s.alternatives), 4)] {
+			labels = append(labels, safe(a.label, maxHinted))
+		}
+		if len(s.alternatives) > len(labels) {
+			labels = append(labels, "...")
+		}
+		return strings.Join(labels, " | ")
+	case kindJSON:
+		return "JSON: " + s.why
+	}
+	return s.kind.String()
+}
+
+func (s *shape) optionHint() string {
+	const most = 5
+	labels := make([]string, 0, most+1)
+	for _, o := range s.options[:min(len(s.options), most)] {
+		labels = append(labels, shown(&node{raw: []byte(o.String())}))
+	}
+	if len(s.options) > most {
+		labels = append(labels, fmt.Sprintf("... %d in all", len(s.options)))
+	}
+	return strings.Join(labels, " | ")
+}
+
+// bounds are the limits of numbers, texts and rows.
+func (s *shape) bounds() []string {
+	switch s.kind {
+	case kindNumber:
+		list := s.between("minimum", "maximum", "")
+		for _, open := range []struct{ keyword, word string }{{"exclusiveMinimum", "above "}, {"exclusiveMaximum", "below "}} {
+			if n := first(s.parts, open.keyword); n != nil && !n.is("true") && !n.is("false") {
+				list = append(list, open.word+shown(n))
+			}
+		}
+		if n := first(s.parts, "multipleOf"); n != nil {
+			list = append(list, "in steps of "+shown(n))
+		}
+		return list
+	case kindText:
+		list := s.between("minLength", "maxLength", " characters")
+		if pattern := first(s.parts, "pattern"); pattern != nil {
+			list = append(list, "matches "+safe(pattern.text(), maxHinted))
+		}
+		return list
+	case kindArray:
+		return s.between("minItems", "maxItems", " rows")
+	}
+	return nil
+}
+
+// between says from what to what something goes.
+func (s *shape) between(least, most, unit string) []string {
+	low, high := first(s.parts, least), first(s.parts, most)
+	switch {
+	case low != nil && high != nil:
+		return []string{shown(low) + " to " + shown(high) + unit}
+	case low != nil:
+		return []string{"at least " + shown(low) + unit}
+	case high != nil:
+		return []string{"at most " + shown(high) + unit}
+	}
+	return nil
+}

@@ -1,0 +1,433 @@
+package form
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// screen is what was drawn last, for the mouse and for paging.
+type screen struct {
+	rows      []row // by line; empty rows for lines that belong to no field
+	top       int   // first line that is seen
+	height    int   // of the part that scrolls
+	valueLeft int   // where values begin
+	// The cell where the open text begins, its first line, and how many lines it has.
+	editorLeft, editorTop, editorLines int
+}
+
+func (s *screen) inEditor(x, y int) bool {
+	return y >= s.editorTop && y < s.editorTop+s.editorLines && x >= s.editorLeft
+}
+
+// page is how far a page key goes.
+func (s *screen) page() int { return max(1, s.height-1) }
+
+// Render draws the form into exactly width by height cells, scrolled to the field
+// under the cursor.
+func (f *Form) Render(width, height int) string {
+	if f.json != nil {
+		return f.renderJSON(width, height)
+	}
+	p := &painter{form: f, theme: f.theme, width: width, verdict: f.check()}
+	at := f.place()
+	footer := p.footer(height)
+	p.height = max(1, height-len(footer))
+	p.layout(f.visible())
+	lines := p.draw(f.visible(), at)
+	return f.theme.Block(append(fill(lines, p.height), footer...), width, height)
+}
+
+// fill cuts or lengthens lines to so many.
+func fill(lines []string, count int) []string {
+	if len(lines) > count {
+		return lines[:count]
+	}
+	return append(lines, make([]string, count-len(lines))...)
+}
+
+// painter draws one frame.
+type painter struct {
+	form          *Form
+	theme         *pane.Theme
+	verdict       *verdict
+	width, height int
+	valueLeft     int
+}
+
+// maxIndent is how many levels are set off from each other; deeper ones have no room.
+const maxIndent = 6
+
+func indentOf(r row) int {
+	level := r.field.depth - 1
+	if r.field.parent != nil && r.field.parent.kind == kindVariant && !r.field.group() {
+		level++
+	}
+	if r.add {
+		level++
+	}
+	return 2 * max(0, min(level, maxIndent))
+}
+
+// layout finds the column of the values: behind the longest label, within reason.
+func (p *painter) layout(rows []row) {
+	longest := 0
+	limit := max(8, p.width*2/5)
+	for _, r := range rows {
+		if longest >= limit {
+			break
+		}
+		if !r.add {
+			longest = max(longest, indentOf(r)+ansi.StringWidth(safe(r.field.label(), limit)))
+		}
+	}
+	// The cursor, the sign of a group, and the star of what is required.
+	p.valueLeft = min(limit, longest+6)
+	p.form.screen.valueLeft = p.valueLeft
+}
+
+// draw returns the lines that are seen. Only they are drawn: of all other rows it is
+// enough to know their heights.
+func (p *painter) draw(rows []row, at int) []string {
+	s := &p.form.screen
+	s.height, s.editorLines = p.height, 0
+	current := p.block(rows[at], true)
+	start, total := 0, 0
+	for i, r := range rows {
+		if i == at {
+			start = total
+			total += len(current)
+		} else {
+			total += p.rowHeight(r)
+		}
+	}
+	below := p.belowLines()
+	end := start + len(current)
+	if at == len(rows)-1 {
+		end += len(below)
+	}
+	s.top = max(0, min(s.top, total+len(below)-p.height))
+	s.top = min(max(s.top, end-p.height), start)
+	if s.editorLines > 0 {
+		s.editorTop += start - s.top
+	}
+	return p.window(rows, at, current, below)
+}
+
+// window draws the rows that are in sight, and what stands below them.
+func (p *painter) window(rows []row, at int, current, below []string) []string {
+	s := &p.form.screen
+	var lines []string
+	s.rows = s.rows[:0]
+	line := 0
+	for i, r := range rows {
+		height := p.rowHeight(r)
+		if i == at {
+			height = len(current)
+		}
+		if line+height > s.top && line < s.top+p.height {
+			block := current
+			if i != at {
+				block = p.block(r, false)
+			}
+			for n, text := range block {
+				if line+n >= s.top {
+					lines = append(lines, text)
+					s.rows = append(s.rows, r)
+				}
+			}
+		}
+		line += height
+	}
+	for n, text := range below {
+		if line+n >= s.top {
+			lines = append(lines, text)
+		}
+	}
+	if len(s.rows) > p.height {
+		s.rows = s.rows[:p.height]
+	}
+	return lines
+}
+
+// rowHeight is how many lines a row takes that is not under the cursor.
+func (p *painter) rowHeight(r row) int {
+	if r.add {
+		return 1
+	}
+	return 1 + len(p.notes(r.field))
+}
+
+// notes are the remarks that get lines of their own; that a value is missing is said
+// in its place.
+func (p *painter) notes(f *field) []note {
+	list := p.verdict.at[f]
+	for i, n := range list {
+		if n.missing {
+			kept := append([]note{}, list[:i]...)
+			for _, other := range list[i+1:] {
+				if !other.missing {
+					kept = append(kept, other)
+				}
+			}
+			return kept
+		}
+	}
+	return list
+}
+
+// block draws one row with all its lines; the row under the cursor shows its remarks
+// in full.
+func (p *painter) block(r row, current bool) []string {
+	line := p.head(r, current)
+	if r.add {
+		return []string{line}
+	}
+	lines := []string{}
+	if current && p.form.editor != nil && p.form.editor.several() {
+		lines = append(lines, line)
+		lines = append(lines, p.openText()...)
+	} else {
+		lines = append(lines, p.fit(line+p.value(r, current)))
+	}
+	for _, n := range p.notes(r.field) {
+		wrapped := []string{n.text}
+		if current {
+			wrapped = pane.Wrap(n.text, max(1, p.width-6))
+		}
+		for i, text := range wrapped {
+			lines = append(lines, p.noteLine(n, text, i == 0))
+		}
+	}
+	return lines
+}
+
+func (p *painter) fit(line string) string { return p.theme.Cut(line, p.width) }
+
+// noteLine draws a line of a remark with its sign.
+func (p *painter) noteLine(n note, text string, first bool) string {
+	role, sign := pane.Bad, p.theme.Glyphs.Bad
+	if n.warning {
+		role, sign = pane.Warn, p.theme.Glyphs.Warn
+	}
+	if !first {
+		sign = ""
+	}
+	return p.fit("    " + p.theme.Paint(role, p.theme.Fit(sign, 2)+text))
+}
+
+// belowLines are the problems that belong to no field, in full.
+func (p *painter) belowLines() []string {
+	var lines []string
+	for _, n := range p.verdict.below {
+		for i, text := range pane.Wrap(n.text, max(1, p.width-6)) {
+			lines = append(lines, p.noteLine(n, text, i == 0))
+		}
+	}
+	return lines
+}
+
+// head draws what stands before the value: cursor, level, sign of a group, name.
+func (p *painter) head(r row, current bool) string {
+	cursor := "  "
+	if current {
+		cursor = p.theme.Fit(p.theme.Glyphs.Cursor, 1) + " "
+	}
+	before := cursor + strings.Repeat(" ", min(indentOf(r), max(0, p.valueLeft-8)))
+	if r.add {
+		return p.fit(before + "  " + p.name("+ add a row", pane.Dim, current))
+	}
+	before += p.sign(r.field)
+	star := ""
+	if r.field.required {
+		star = p.theme.Paint(pane.Accent, "*")
+	}
+	if current && p.form.onKey && p.form.editor != nil {
+		return p.openKey(before)
+	}
+	room := max(1, p.valueLeft-ansi.StringWidth(before)-2)
+	label := p.theme.Cut(safe(r.field.label(), room), room)
+	if r.field.extra && label == "" {
+		label = `""`
+	}
+	return p.theme.Fit(before+p.name(label, pane.Plain, current)+star, p.valueLeft-1) + " "
+}
+
+// openKey draws a key that is being typed.
+func (p *painter) openKey(before string) string {
+	left := ansi.StringWidth(before)
+	view := p.form.editor.view(p.theme, max(2, p.valueLeft-left-1), 1)
+	p.opened(left, 0, 1)
+	return p.theme.Fit(before+view[0], p.valueLeft-1) + " "
+}
+
+// name draws a label, marked where the cursor is.
+func (p *painter) name(text string, role pane.Role, current bool) string {
+	switch {
+	case current && p.form.focused:
+		role = pane.Selected
+	case current:
+		role = pane.Marked
+	}
+	return p.theme.Paint(role, text)
+}
+
+// sign shows whether a group is open.
+func (p *painter) sign(f *field) string {
+	switch {
+	case !f.group():
+		return "  "
+	case f.open && f.state != nullness:
+		return p.theme.Fit(p.theme.Glyphs.Open, 1) + " "
+	}
+	return p.theme.Fit(p.theme.Glyphs.Closed, 1) + " "
+}
+
+// openText draws text of several lines that is being typed, below its label.
+func (p *painter) openText() []string {
+	const left = 4
+	lines := p.form.editor.view(p.theme, max(2, p.width-left), max(1, p.height-2))
+	for i := range lines {
+		lines[i] = strings.Repeat(" ", left) + lines[i]
+	}
+	p.opened(left, 1, len(lines))
+	return lines
+}
+
+// opened notes where the open text was drawn, counted from its row.
+func (p *painter) opened(left, top, lines int) {
+	s := &p.form.screen
+	s.editorLeft, s.editorTop, s.editorLines = left, top, lines
+}
+
+// footer draws what the field under the cursor is, in as many lines as the height
+// leaves for it.
+func (p *painter) footer(height int) []string {
+	count := 0
+	switch {
+	case height >= 20:
+		count = 5
+	case height >= 12:
+		count = 4
+	case height >= 8:
+		count = 2
+	case height >= 4:
+		count = 1
+	}
+	if count == 0 {
+		return nil
+	}
+	rows := p.form.visible()
+	place := fmt.Sprintf("%d/%d", p.form.place()+1, len(rows))
+	about := p.about(p.form.cursor)
+	if count == 1 {
+		return []string{p.ends(about[len(about)-1], place)}
+	}
+	lines := []string{p.ends(about[0], place)}
+	if count > 2 {
+		rule := p.theme.Paint(pane.Dim, strings.Repeat(p.theme.Glyphs.Horizontal, max(0, p.width)))
+		lines = []string{rule, lines[0]}
+	}
+	if len(about) > 1 {
+		room := count - len(lines)
+		text := pane.Wrap(about[1], max(1, p.width))
+		if len(text) > room {
+			text = text[:room]
+			text[room-1] = p.theme.Cut(text[room-1], p.width-1) + p.theme.Glyphs.More
+		}
+		lines = append(lines, text...)
+	}
+	return fill(lines, count)
+}
+
+// ends sets two texts at the ends of one line, the second whole.
+func (p *painter) ends(left, right string) string {
+	room := p.width - ansi.StringWidth(right) - 1
+	if room < 8 {
+		return p.fit(left)
+	}
+	return p.theme.Fit(left, room) + " " + p.theme.Paint(pane.Dim, right)
+}
+
+// about says what a row is: its path and what fits, then its description.
+func (p *painter) about(r row) []string {
+	at := r.field
+	if r.add {
+		return []string{p.theme.Paint(pane.Dim, "a new row of "+orWhole(at.path()))}
+	}
+	name := orWhole(at.path())
+	if title := safe(at.shape.title, p.width); title != "" && title != name {
+		name += " (" + title + ")"
+	}
+	lines := []string{p.theme.Paint(pane.Strong, name) + p.theme.Paint(pane.Dim, ": "+at.shape.hint())}
+	// A description of any length is cut to what could be shown.
+	const most = 8
+	text := render.SafeBlock(clip(at.shape.description, p.width*most))
+	if text = strings.Join(strings.Fields(text), " "); text != "" {
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+func orWhole(path string) string {
+	if path == "" {
+		return "arguments"
+	}
+	return render.Safe(clip(path, 200))
+}
+
+// renderJSON draws the JSON editor, with what is wrong below it.
+func (f *Form) renderJSON(width, height int) string {
+	p := &painter{form: f, theme: f.theme, width: width, verdict: f.check()}
+	notes := p.jsonNotes()
+	if room := max(1, height/3); len(notes) > room {
+		more := p.theme.Paint(pane.Dim, fmt.Sprintf("    and %d more lines", len(notes)-room+1))
+		notes = append(notes[:room-1], more)
+	}
+	if height < 2 {
+		notes = nil
+	}
+	f.screen.height = max(1, height-len(notes))
+	lines := f.json.view(f.theme, width, f.screen.height)
+	return f.theme.Block(append(fill(lines, f.screen.height), notes...), width, height)
+}
+
+// jsonNotes says what is wrong with the JSON; the line and column where nothing is.
+func (p *painter) jsonNotes() []string {
+	var lines []string
+	for _, text := range p.verdict.problems {
+		for i, part := range pane.Wrap(text, max(1, p.width-6)) {
+			lines = append(lines, p.noteLine(note{}, part, i == 0))
+		}
+	}
+	for _, n := range p.verdict.below {
+		if n.warning {
+			lines = append(lines, p.noteLine(n, n.text, true))
+		}
+	}
+	line, column := p.form.json.place()
+	return append(lines, p.fit(p.theme.Paint(pane.Dim, fmt.Sprintf("JSON, line %d, column %d; f2 goes back to the fields", line+1, column+1))))
+}
+
+// safe makes text safe for one line of about so many cells.
+func safe(text string, cells int) string { return render.Safe(clip(text, cells)) }
+
+// clip shortens text that cannot fit into so many cells anyway, so that a megabyte
+// is not looked at for a line. What is left is still too long: it will be marked
+// where it is cut.
+func clip(text string, cells int) string {
+	const perCell = 40 // bytes of the longest emoji, and of stacked marks
+	most := (max(0, cells) + 2) * perCell
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
