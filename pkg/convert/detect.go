@@ -46,7 +46,7 @@ func Detect(data []byte) (Format, error) {
 
 // recognised are the formats that have marks, in the order in which they are told.
 func recognised() []Format {
-	return []Format{MCP, OpenAI, Responses, Anthropic, Gemini, GeminiJSON, Bedrock, LangChain, Custom}
+	return []Format{Custom, MCP, OpenAI, Responses, Anthropic, Gemini, GeminiJSON, Bedrock, LangChain}
 }
 
 // schemaMembers are where formats keep schemas.

@@ -1,11 +1,10 @@
 package convert
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
-
-	"encoding/json"
 
 	"toolx/pkg/rawjson"
 )
@@ -36,11 +35,10 @@ func isLangChains(name string) bool { return name == "lc" || strings.HasPrefix(n
 // something stays; LangChain's own affairs go.
 func unwrapLangChain(element members) (members, error) {
 	if element.has("lc") {
-		constructed, err := constructed(element)
-		if err != nil {
+		var err error
+		if element, err = constructed(element); err != nil {
 			return nil, err
 		}
-		element = constructed
 	}
 	arguments := membersOf(element.get("lc_kwargs"))
 	found := members{}
@@ -53,7 +51,7 @@ func unwrapLangChain(element members) (members, error) {
 		}
 	}
 	for _, member := range element {
-		if !isLangChains(member.Name) && !found.has(member.Name) && says(member) {
+		if !isLangChains(member.Name) && !found.has(member.Name) && saysMore(member) {
 			found = append(found, member)
 		}
 	}
@@ -83,12 +81,14 @@ func fallback(first, second json.RawMessage) json.RawMessage {
 	return first
 }
 
-// says leaves out functions' names and the settings that are at rest: a tool members
-// is full of them.
-func says(member rawjson.Member) bool {
+// saysMore leaves out the essence, functions and the settings that are at rest: a
+// tool object is full of them.
+func saysMore(member rawjson.Member) bool {
 	switch member.Name {
 	case nameMember, descriptionMember, "schema", "invoke", "func":
 		return false
+	case "responseFormat":
+		return rawjson.Unquote(member.Value) != "content"
 	}
 	return !isAtRest(member.Value)
 }
@@ -105,11 +105,9 @@ func firstText(texts ...string) string {
 // writeLangChain says the name as lc_name too, so that the rule that reads it gives
 // the same tool back.
 func writeLangChain(e essence, definition members) json.RawMessage {
-	form := formFor(LangChain, definition)
-	described := flat("schema")
-	plain := membersOf(described.fill(nil, e))
-	whole := membersOf(described.fill(form, e))
-	return rawjson.Object(whole.
+	plain := flat("schema").fill(nil, e)
+	whole := flat("schema").fill(formFor(LangChain, definition), e)
+	return rawjson.Object(membersOf(whole).
 		with("lc_name", rawjson.Quote(e.name)).
-		with("lc_kwargs", rawjson.Object(plain)))
+		with("lc_kwargs", plain))
 }

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"encoding/json"
-	"slices"
 
 	"toolx/pkg/rawjson"
 )
@@ -41,40 +40,4 @@ func writeMCP(e essence, definition members) json.RawMessage {
 		changed = changed.with(descriptionMember, e.description)
 	}
 	return rawjson.Object(changed.with(schemaMember, e.schema))
-}
-
-// customDialect is the tools of toolx's config.
-func customDialect() dialect {
-	return dialect{label: "custom", layout: flat("parameters"), marks: looksCustom, read: readCustom}
-}
-
-func looksCustom(element members) bool {
-	if !element.has(nameMember) || element.text("type") != "" {
-		return false
-	}
-	if parameters := element.get("parameters"); parameters != nil {
-		return !hasGeminiTypes(parameters)
-	}
-	return !hasSchema(element) && !slices.ContainsFunc(element, func(member rawjson.Member) bool {
-		return isLangChains(member.Name)
-	})
-}
-
-// readCustom renames parameters and keeps what MCP knows as well. How the tool is
-// run is left behind: a definition is what callers see.
-func readCustom(element members) (json.RawMessage, error) {
-	found, err := newEssence(element.get(nameMember), element.get(descriptionMember), element.get("parameters"))
-	if err != nil {
-		return nil, err
-	}
-	definition := membersOf(found.definition(Custom, nil))
-	for _, name := range []string{"title", "annotations", "icons", metaMember} {
-		if value := element.get(name); value != nil {
-			definition = definition.with(name, value)
-		}
-	}
-	if output := element.get("output_schema"); output != nil {
-		definition = definition.with("outputSchema", output)
-	}
-	return rawjson.Object(definition), nil
 }

@@ -44,9 +44,13 @@ func wrapFunction(element members) (members, error) {
 	if element.isObject("function") || !element.has(nameMember) {
 		return element, nil
 	}
-	function := rawjson.Object(element.without("type", "implementation"))
+	return wrapped(element.without("type")), nil
+}
+
+// wrapped is an element of a function.
+func wrapped(function members) members {
 	return members{
 		rawjson.NewMember("type", json.RawMessage(`"function"`)),
-		rawjson.NewMember("function", function),
-	}, nil
+		rawjson.NewMember("function", rawjson.Object(function)),
+	}
 }

@@ -30,6 +30,7 @@ func TestDetect(t *testing.T) {
 		"toolx list --json":          {`{"servers":[{"name":"s","status":"ready","tools":[{"name":"s__w","server":"s","definition":` + mcpTool + `}]}]}`, convert.MCP},
 		"its tools alone":            {`{"name":"s__w","server":"s","definition":` + mcpTool + `}`, convert.MCP},
 		"config":                     {`{"servers":{"s":{"command":"x"}},"tools":[{"name":"w","description":"W","parameters":` + city + `,"implementation":{"type":"mock"}}]}`, convert.Custom},
+		"config, other names":        {`{"name":"w","inputSchema":` + city + `,"implementation":{"type":"builtin"},"timeout":"3s"}`, convert.Custom},
 		"openai":                     {openaiTool, convert.OpenAI},
 		"openai request":             {`{"model":"m","messages":[],"tools":[` + openaiTool + `]}`, convert.OpenAI},
 		"openai, old functions":      {`{"functions":[{"name":"w","description":"W","parameters":` + city + `}]}`, convert.Custom},
@@ -49,7 +50,7 @@ func TestDetect(t *testing.T) {
 		"langchain":                  {`{"name":"w","description":"W","schema":` + city + `}`, convert.LangChain},
 		"langchain, kwargs alone":    {`{"lc_kwargs":{"name":"w","schema":` + city + `}}`, convert.LangChain},
 		"byte order mark":            {"\ufeff" + mcpTool, convert.MCP},
-		"the same twice over":        {`{"name":"w","parameters":` + city + `,"schema": ` + city + `}`, convert.LangChain},
+		"the same twice over":        {`{"name":"w","parameters":` + city + `,"schema": ` + city + `}`, convert.Custom},
 		"a property's name is no mark": {
 			`{"name":"w","inputSchema":{"type":"object","properties":{"schema":{"type":"string"},"input_schema":{"type":"string"},"_def":{"type":"string"}}}}`,
 			convert.MCP,
@@ -98,10 +99,10 @@ func TestServersOfListing(t *testing.T) {
 // user's to decide, and that --from decides.
 func TestAmbiguous(t *testing.T) {
 	for document, candidates := range map[string]string{
-		`{"name":"w","schema":{"type":"object"},"inputSchema":` + city + `}`:                                           "mcp, langchain",
-		`{"name":"w","input_schema":{"type":"object"},"parameters":` + city + `}`:                                      "anthropic, openai",
-		`{"name":"w","parametersJsonSchema":` + city + `,"input_schema":{"type":"object","properties":{"a":{}}}}`:      "anthropic, gemini-json",
-		`{"name":"w","parameters":{"type":"OBJECT"},"schema":{"type":"object","properties":{"a":{"type":"string"}}}} `: "gemini, langchain",
+		`{"name":"w","schema":{"type":"object"},"inputSchema":` + city + `}`:                                          "mcp, langchain",
+		`{"name":"w","input_schema":{"type":"object"},"parameters":` + city + `}`:                                     "openai, anthropic",
+		`{"name":"w","parametersJsonSchema":` + city + `,"input_schema":{"type":"object","properties":{"a":{}}}}`:     "anthropic, gemini-json",
+		`{"name":"w","parameters":{"type":"OBJECT"},"schema":{"type":"object","properties":{"a":{"type":"string"}}}}`: "gemini, langchain",
 	} {
 		_, err := convert.Read([]byte(document), "")
 		var ambiguous *convert.AmbiguousError
@@ -209,6 +210,25 @@ func TestFrom(t *testing.T) {
 	for _, format := range []convert.Format{convert.LangChain, convert.OpenAI, convert.Responses, convert.Anthropic, convert.Gemini, convert.GeminiJSON, convert.Bedrock} {
 		if source, err := convert.Read([]byte(mcpTool), format); err == nil {
 			t.Errorf("an MCP tool was read as %s, and its schema was lost: %s", format, source.Tools)
+		}
+	}
+}
+
+// TestCustomTools holds what is kept of a tool without a provider's wrapping: what
+// MCP knows, and what OpenAI has beside a function's parameters.
+func TestCustomTools(t *testing.T) {
+	for document, want := range map[string]string{
+		`{"name":"w","title":"T","schema":` + city + `,"annotations":{"readOnlyHint":true},"outputSchema":{},"implementation":{"type":"mock"},"timeout":"1s","_meta":{"a":1}}`: `{"name":"w","inputSchema":` + city + `,"title":"T","annotations":{"readOnlyHint":true},"outputSchema":{},"_meta":{"a":1}}`,
+		`{"name":"w","parameters":` + city + `,"strict":true}`: `{"name":"w","inputSchema":` + city + `,"_meta":{"toolx/openai":{"type":"function","function":{"name":null,"parameters":null,"strict":true,"description":null}}}}`,
+		`{"name":"w","description":"W"}`:                       `{"name":"w","description":"W","inputSchema":{"type":"object","properties":{}}}`,
+	} {
+		source, err := convert.Read([]byte(document), "")
+		if err != nil || source.Format != convert.Custom {
+			t.Errorf("%s: %+v, %v", document, source, err)
+			continue
+		}
+		if got := string(source.Tools[0].Definition); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }

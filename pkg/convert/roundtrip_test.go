@@ -121,7 +121,7 @@ func TestQwenByItself(t *testing.T) {
 // TestRandomRoundTrips is the same over many schemas that all formats can hold.
 func TestRandomRoundTrips(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
+	for range 100 {
 		schema := randomObject(random, 3)
 		tool := `[{"name":"w","description":"W","inputSchema":` + schema + `}]`
 		for _, format := range convert.Formats() {
