@@ -10,6 +10,6 @@ func handshakeChecks() []Check {
 		capabilityUndeclared(), capabilityFalse(),
 		pingFails(), unknownMethodCode(), invalidParamsCode(), unknownToolResult(), notificationAnswered(), requestBeforeInit(),
 		cursorLoop(), cursorEndless(), cursorEmpty(), cursorInvalidAccepted(), listUnstable(), listChangedStorm(),
-		progressNotIncreasing(), cancelIgnored(), logWithoutOptIn(), resultTypeMissing(), cacheHints(),
+		progressNotIncreasing(), cancelIgnored(), logWithoutOptIn(), resultTypeMissing(), cacheHints(), wireSchema(),
 	}
 }
