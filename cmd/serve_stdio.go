@@ -109,6 +109,9 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 		Method string          `json:"method"`
 		Params struct {
 			RequestID json.RawMessage `json:"requestId"`
+			Meta      struct {
+				Revision string `json:"io.modelcontextprotocol/protocolVersion"`
+			} `json:"_meta"`
 		} `json:"params"`
 	}
 	// What is no message leaves this empty, and the SDK says what is wrong with it.
@@ -117,6 +120,8 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 	switch {
 	case head.Method == string(mcp.MethodNotificationCancelled):
 		c.cancelCall(string(head.Params.RequestID))
+	case asks && !speaks(head.Params.Meta.Revision):
+		c.post(ctx, revisionError(head.ID, head.Params.Meta.Revision))
 	case asks && head.Method == string(mcp.MethodToolsCall):
 		c.beginCall(ctx, head.ID, line.bytes)
 	default:
@@ -124,6 +129,25 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 		c.tellNotices(ctx)
 		c.post(ctx, answer)
 	}
+}
+
+// speaks says whether toolx serve knows the revision that a request names; most
+// requests of the older revisions name none. The SDK takes a revision that never was
+// for an older one (2026-07-28, basic/versioning, wants -32022).
+func speaks(revision string) bool {
+	return revision == "" || mcp.IsValidProtocolVersion(revision)
+}
+
+// revisionError refuses a request of a revision that toolx serve does not know, and
+// names those that it does.
+func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
+	text := "unsupported protocol version " + quote(shorten(revision, maxErrorText))
+	answer := errorAnswer(id, mcp.UNSUPPORTED_PROTOCOL_VERSION, text)
+	answer.Error.Data = mcp.UnsupportedProtocolVersionData{
+		Supported: mcp.ValidProtocolVersions,
+		Requested: shorten(revision, maxErrorText),
+	}
+	return answer
 }
 
 func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
