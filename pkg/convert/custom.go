@@ -34,7 +34,7 @@ func readCustom(element members) (json.RawMessage, error) {
 	for _, name := range []string{schemaMember, "schema"} { // a config takes these as well
 		element = element.rename(name, "parameters")
 	}
-	found, err := newEssence(element.get(nameMember), element.get(descriptionMember), element.get("parameters"))
+	found, err := flat("parameters").essence(rawjson.Object(element))
 	if err != nil {
 		return nil, err
 	}

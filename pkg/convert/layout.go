@@ -48,18 +48,29 @@ func functionLayout() layout {
 // read makes an MCP tool object of an element.
 func (l layout) read(list members, format Format) (json.RawMessage, error) {
 	element := rawjson.Object(list)
-	name := valueAt(element, l.name)
-	if !rawjson.IsString(name) {
-		return nil, errors.New("it has no " + strings.Join(l.name, "."))
-	}
-	found, err := newEssence(name, valueAt(element, l.description), valueAt(element, l.schema))
+	found, err := l.essence(element)
 	if err != nil {
 		return nil, err
 	}
-	if foreign := l.foreignSchema(element); found.schema == nil && foreign != "" {
-		return nil, fmt.Errorf("it has no %s, but %s", strings.Join(l.schema, "."), foreign)
-	}
 	return found.definition(format, l.form(element)), nil
+}
+
+// essence takes the essence from an element. One that has its schema where another
+// format keeps it is no element of this one: without its schema it would be another
+// tool.
+func (l layout) essence(element json.RawMessage) (essence, error) {
+	name := valueAt(element, l.name)
+	if !rawjson.IsString(name) {
+		return essence{}, errors.New("it has no " + strings.Join(l.name, "."))
+	}
+	found, err := newEssence(name, valueAt(element, l.description), valueAt(element, l.schema))
+	if err != nil {
+		return essence{}, err
+	}
+	if foreign := l.foreignSchema(element); found.schema == nil && foreign != "" {
+		return essence{}, fmt.Errorf("it has no %s, but %s", strings.Join(l.schema, "."), foreign)
+	}
+	return found, nil
 }
 
 // foreignSchema is the member in which an element has another format's schema; empty

@@ -29,8 +29,10 @@ func looksLikeMCP(element members) bool {
 // readMCP leaves the definition as it is.
 func readMCP(element members) (json.RawMessage, error) {
 	definition := rawjson.Object(element)
-	_, err := essenceOf(element)
-	return definition, err
+	if _, err := flat(schemaMember).essence(definition); err != nil {
+		return nil, err
+	}
+	return definition, nil
 }
 
 // writeMCP changes no more of the definition than the essence asks for.
