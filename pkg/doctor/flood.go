@@ -40,6 +40,9 @@ func (m *floodMeter) take(event exec.Event) {
 			return
 		}
 		m.all++
+		if e.Class == servers.ClassTooLong {
+			return // one line that is too long is no flood
+		}
 		if m.current.Lines == 0 {
 			m.began = e.At
 		}

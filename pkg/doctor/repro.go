@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"toolx/pkg/exec"
@@ -35,11 +37,15 @@ func (e *ReproError) Hint() string {
 // always ends by itself. Secrets are not in it: hide masks them, and variables of
 // the config are asked for.
 //
-// The error is a *ReproError where the finding is not about a server's process.
+// The error is a *ReproError where the finding is not about a server's process, or is
+// no more than a note.
 func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, error) {
 	at := slices.IndexFunc(fleet.Servers, func(e *Evidence) bool { return e.Server.Name == finding.Server })
 	if at < 0 || fleet.Servers[at].Launch == nil || fleet.Servers[at].Launch.Command == "" {
 		return "", &ReproError{finding.ID, "it is about the config, not about what a server does"}
+	}
+	if check, _ := Find(finding.ID); finding.Severity == Info && check.Group != GroupFraming {
+		return "", &ReproError{Reason: finding.ID + " is a note, and no fault"}
 	}
 	e := fleet.Servers[at]
 	run := e.Clean
@@ -49,7 +55,7 @@ func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, err
 	if run == nil {
 		return "", &ReproError{finding.ID, "the server was not started"}
 	}
-	r := &repro{evidence: e, run: run, finding: finding, hide: hide}
+	r := &repro{evidence: e, run: run, finding: finding, hide: hide, asked: make(map[string]bool)}
 	return r.script(), nil
 }
 
@@ -60,6 +66,7 @@ type repro struct {
 	finding  Finding
 	hide     func(string) string
 	out      strings.Builder
+	asked    map[string]bool // variables that the script has asked for
 }
 
 // line writes one line of the script.
@@ -81,7 +88,7 @@ func (r *repro) head() {
 		r.line("# %s: %s", check.ID, check.Title)
 	}
 	r.line("# Starts the server, sends it what a client sends, and shows what comes back.")
-	r.line("# Needs a POSIX shell, printf, sed, sleep, tail, and the server itself.")
+	r.line("# Needs a POSIX shell, head, printf, sed, sleep, tail, wc, and the server itself.")
 	r.line("set -u")
 	r.line(`dir=$(mktemp -d "${TMPDIR:-/tmp}/repro.XXXXXX") || exit 1`)
 	r.line(`server=`)
@@ -95,7 +102,7 @@ func (r *repro) head() {
 func (r *repro) environment() {
 	launch, entry := r.evidence.Launch, r.evidence.Server
 	if launch.Cwd != "" {
-		r.line("cd %s || exit 1", exec.ShellLine(r.hide(launch.Cwd)))
+		r.line("cd %s || exit 1", r.word(entry.Cwd, launch.Cwd))
 	}
 	for _, name := range slices.Sorted(maps.Keys(entry.Env)) {
 		value := entry.Env[name]
@@ -103,7 +110,7 @@ func (r *repro) environment() {
 			continue
 		}
 		if strings.Contains(value, "${") || mask.Name(name) || r.hide(value) != value {
-			r.line(`: "${%s:?set it as the config does}"`, name)
+			r.ask(name)
 			r.line("export %s", name)
 			continue
 		}
@@ -111,17 +118,96 @@ func (r *repro) environment() {
 	}
 }
 
+// ask makes the script demand a variable.
+func (r *repro) ask(name string) {
+	if !r.asked[name] {
+		r.line(`: "${%s:?set %s first}"`, name, name)
+	}
+	r.asked[name] = true
+}
+
+// word writes a text of the config for the shell: what comes from a variable there
+// comes from it here.
+func (r *repro) word(raw, expanded string) string {
+	pieces, ok := templateOf(raw)
+	if !ok || raw == expanded {
+		return exec.ShellLine(r.hide(expanded))
+	}
+	var word strings.Builder
+	for _, piece := range pieces {
+		switch {
+		case piece.variable == "":
+			word.WriteString(exec.ShellLine(r.hide(piece.text)))
+			continue
+		case piece.fallback:
+			r.line(`[ -n "${%s:-}" ] || %s=%s`, piece.variable, piece.variable, exec.ShellLine(r.hide(piece.text)))
+		default:
+			r.ask(piece.variable)
+		}
+		fmt.Fprintf(&word, `"$%s"`, piece.variable)
+	}
+	return word.String()
+}
+
+// templatePiece is a part of a text of the config: text as it is, or a variable, whose
+// text is then what stands for it where it is not set.
+type templatePiece struct {
+	variable, text string
+	fallback       bool
+}
+
+// templateOf cuts a text at its variables; ok is false where it has none, or one
+// whose default has others in it.
+func templateOf(raw string) (pieces []templatePiece, ok bool) {
+	literal := func(text string) {
+		if text != "" {
+			pieces = append(pieces, templatePiece{text: text})
+		}
+	}
+	done := 0
+	for _, m := range configVariable().FindAllStringSubmatchIndex(raw, -1) {
+		if raw[m[0]:m[0]+2] == "$$" { // how the config writes the characters ${
+			literal(raw[done:m[0]])
+			literal(raw[m[0]+1 : m[1]])
+			done = m[1]
+			continue
+		}
+		literal(raw[done:m[0]])
+		piece := templatePiece{variable: raw[m[2]:m[3]], fallback: m[4] >= 0}
+		if piece.fallback {
+			piece.text = raw[m[4]:m[5]]
+		}
+		pieces, done, ok = append(pieces, piece), m[1], true
+	}
+	literal(raw[done:])
+	return pieces, ok && !strings.Contains(raw[done:], "${") && !nestedVariable().MatchString(raw)
+}
+
+var configVariable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$?\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}`)
+})
+
+// nestedVariable is a default with a variable in it.
+var nestedVariable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{[^{}]*\$\{`)
+})
+
 // start starts the server with the messages on its stdin.
 func (r *repro) start() {
-	words := append([]string{r.evidence.Launch.Command}, r.evidence.Launch.Args...)
-	for i, word := range words {
-		words[i] = r.hide(word)
+	launch, entry := r.evidence.Launch, r.evidence.Server
+	words := []string{r.word(entry.Command, launch.Command)}
+	for i, arg := range launch.Args {
+		raw := arg
+		if i < len(entry.Args) {
+			raw = entry.Args[i]
+		}
+		words = append(words, r.word(raw, arg))
 	}
 	r.line("{")
 	for _, line := range r.input() {
 		r.line("  %s", line)
 	}
-	r.line(`} | %s >"$dir/out" 2>"$dir/err" &`, exec.ShellLine(words...))
+	r.line(`} | %s >"$dir/out" 2>"$dir/err" &`, strings.Join(words, " "))
 	r.line("server=$!")
 }
 
@@ -206,18 +292,32 @@ func (r *repro) await() {
 	r.line("server=")
 }
 
+// How many lines the script prints of what came: of a line that is pollution or a
+// flood its beginning will do, of an answer all that matters is inside.
+const (
+	shownOfText   = 8
+	shownOfAnswer = 1000
+	shownOfRest   = 20
+)
+
 // show prints what came, in a form in which no byte is lost: sed's l shows control
-// characters as escapes.
+// characters as escapes, and folds long lines. However much came, it prints little.
 func (r *repro) show() {
 	r.line("")
 	if line := r.shownLine(); line > 0 {
-		r.line("printf '%%s\\n' 'stdout, line %d (\\n and other control characters as escapes, $ at its end):'", line)
-		r.line(`sed -n '%dl' "$dir/out"`, line)
+		most := shownOfAnswer
+		if check, _ := Find(r.finding.ID); check.Group == GroupFraming {
+			most = shownOfText
+		}
+		r.line(`size=$(sed -n '%d{p;q;}' "$dir/out" | wc -c)`, line)
+		r.line("printf '%%s\\n' \"stdout, line %d, $((size)) bytes\"' (\\n and other control characters as escapes, $ at its end):'", line)
+		r.line(`sed -n '%d{l;q;}' "$dir/out" | head -n %d`, line, most)
 	}
-	r.line("echo 'lines of stdout that do not begin like a JSON object:'")
-	r.line(`sed -n '/^[{]/!{=;l;}' "$dir/out"`)
+	r.line(`count=$(sed '/^[{]/d' "$dir/out" | wc -l)`)
+	r.line(`echo "lines of stdout that do not begin like a JSON object: $((count))"`)
+	r.line(`sed -n '/^[{]/!{=;l;}' "$dir/out" | head -n %d`, shownOfRest)
 	r.line("echo 'stderr, its last lines:'")
-	r.line(`tail -n 10 "$dir/err" | sed -n l`)
+	r.line(`tail -n 10 "$dir/err" | sed -n l | head -n %d`, shownOfRest)
 }
 
 // shownLine is the line of stdout that a finding is about: its own, or that of the

@@ -5,14 +5,17 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/mask"
 )
 
 // runScript runs a script with sh, in an empty folder, and returns what it prints.
@@ -48,7 +51,7 @@ func TestRepro(t *testing.T) {
 		{
 			"banner",
 			Finding{ID: "stdout-pollution", Where: &Where{Run: "clean", Line: 1, Phase: "before initialize"}},
-			[]string{"stdout, line 1", "Starting fake MCP server$", "exit status 0"},
+			[]string{"stdout, line 1, 25 bytes", "object: 1", "Starting fake MCP server$", "exit status 0"},
 		},
 		{"bom", Finding{ID: "stdout-bom", Where: &Where{Run: "clean", Line: 1}}, []string{`\357\273\277{`}},
 		{
@@ -107,9 +110,92 @@ func TestReproIsSafe(t *testing.T) {
 	runScript(t, script, "API_KEY=other", "FROM=other")
 }
 
+// However much a server writes, the script shows where it begins, and how much it is.
+func TestReproOfFloods(t *testing.T) {
+	t.Parallel()
+	for args, test := range map[string]struct {
+		id   string
+		want []string
+	}{
+		"text-flood --count 100500":    {idFlood, []string{"stdout, line 1, ", `bytes (\n and`, "object: 100500"}},
+		"huge-line --bytes 30000000":   {idHuge, []string{"bytes (", `{"jsonrpc":"2.0","id":8,"result"`}},
+		"stderr-flood --count 100000":  {"stderr-noise", []string{"flood line 100000 of 100000"}},
+		"text-flood-call --count 9000": {idBetween, []string{"object: 9000"}},
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			fleet := examineFake(t, shortOptions(), strings.Fields(args)...)
+			report := Judge(fleet, Selection{Severities: map[string]Severity{"stderr-noise": Warning}})
+			at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.ID == test.id })
+			if at < 0 {
+				t.Fatalf("found %s", idsOf(report, Info))
+			}
+			script, err := Repro(fleet, report.Findings[at], hideNothing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := runScript(t, script)
+			if lines := strings.Count(out, "\n"); lines > 80 || len(out) > 10_000 {
+				t.Errorf("it prints %d lines, %d bytes", lines, len(out))
+			}
+			for _, want := range test.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("there is no %q in\n%s\nscript:\n%s", want, out, script)
+				}
+			}
+		})
+	}
+}
+
+// What the config takes from a variable the script takes from it too.
+func TestReproAsksForVariables(t *testing.T) {
+	t.Parallel()
+	server := fakeServer(t)
+	entry := &config.Server{
+		Name: "a", Command: server.Command,
+		Args: []string{"--text", "key=${API_TOKEN}, it's ${FLAVOUR:-va'nilla} at $${HOME}", "banner"},
+	}
+	options := shortOptions()
+	options.Environ = append(options.Environ, "API_TOKEN=S3cr3tValue")
+	fleet := Examine(t.Context(), nil, []*config.Server{entry}, options)
+	script, err := Repro(fleet, Finding{ID: idPollution, Server: "a", Where: &Where{Line: 1}}, mask.New("S3cr3tValue").Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(script, "S3cr3tValue") || strings.Contains(script, mask.Mask) || !strings.Contains(script, `: "${API_TOKEN:?set API_TOKEN first}"`) {
+		t.Errorf("the script is\n%s", script)
+	}
+	if out := runScript(t, script, "API_TOKEN=other"); !strings.Contains(out, "key=other, it's va'nilla at ${HOME}$") {
+		t.Errorf("it prints\n%s", out)
+	}
+}
+
+// TestTemplates cuts texts of the config as the config does.
+func TestTemplates(t *testing.T) {
+	for raw, want := range map[string]string{
+		"plain":           "[{ plain false}] false",
+		"${A}":            "[{A  false}] true",
+		"x${env:A}y":      "[{ x false} {A  false} { y false}] true",
+		"${A:-b c}${B:-}": "[{A b c true} {B  true}] true",
+		"$${A}":           "[{ ${A} false}] false",
+	} {
+		pieces, ok := templateOf(raw)
+		if got := fmt.Sprint(pieces, " ", ok); got != want {
+			t.Errorf("%q: %s, want %s", raw, got, want)
+		}
+	}
+	if _, ok := templateOf("${A:-${B}}"); ok {
+		t.Error("a default with a variable in it is taken apart")
+	}
+}
+
 func TestNothingToReproduce(t *testing.T) {
-	fleet := &Fleet{Servers: []*Evidence{{Server: &config.Server{Name: "web", URL: "https://x"}, Launch: &config.Resolved{URL: "https://x"}}}}
-	for _, finding := range []Finding{{ID: "config-thing"}, {ID: "remote-plain-http", Server: "web"}} {
+	local := captured()
+	local.Server.Name, local.Launch = "local", &config.Resolved{Command: "node"}
+	fleet := &Fleet{Servers: []*Evidence{
+		{Server: &config.Server{Name: "web", URL: "https://x"}, Launch: &config.Resolved{URL: "https://x"}}, local,
+	}}
+	for _, finding := range []Finding{{ID: "config-thing"}, {ID: "remote-plain-http", Server: "web"}, {ID: "era", Severity: Info, Server: "local"}} {
 		_, err := Repro(fleet, finding, hideNothing)
 		var reason *ReproError
 		if !errors.As(err, &reason) || reason.Hint() == "" {
