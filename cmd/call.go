@@ -27,6 +27,7 @@ type callOptions struct {
 	strict    bool
 	keepNames bool
 	server    []string // a command line behind --
+	model     modelOptions
 }
 
 func newCallCommand(app *App, run func(context.Context, *App, callOptions) error) *cobra.Command {
@@ -46,15 +47,23 @@ one server has. Arguments are typed by the tool's schema, never by their look:
   a.b=v      inside the object a
   --args     the whole object: JSON, @FILE or - for standard input
 
+With --from-tool-call, the calls are those of a model: a provider's tool call, or a
+whole message or response that holds some. All of them are made, and the message
+that the provider takes with their results is printed.
+
 Exit codes: 0 success, 2 wrong usage or arguments, 3 authentication, 4 the server
-was not reached, 5 the tool failed, 6 the protocol was broken, 124 timeout, 130
-interrupted.`,
+was not reached, 5 the tool failed (or any call of a model's message), 6 the protocol
+was broken, 124 timeout, 130 interrupted.`,
 		Example: `  toolx call echo --arg message=hi -- npx -y @modelcontextprotocol/server-everything
   toolx call zwave__control_zwave_device --arg device_name="Switch One" --arg command=on
   toolx call math_eval expression='2^10' --json | jq .result
-  toolx call search --args '{"query":"TODO","path":"."}' --jq '.matches[].file'`,
+  toolx call search --args '{"query":"TODO","path":"."}' --jq '.matches[].file'
+  toolx call --from-tool-call response.json --sequential`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			if args, o.server, err = splitDash(cmd, args); err != nil {
+				return err
+			}
+			if err = o.model.check(cmd, args); err != nil || o.model.from != "" {
 				return err
 			}
 			if len(args) == 0 {
@@ -76,7 +85,7 @@ interrupted.`,
 			}
 			return run(cmd.Context(), app, o)
 		},
-		ValidArgsFunction: completeTool(app),
+		ValidArgsFunction: o.model.complete(completeTool(app)),
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
@@ -89,12 +98,16 @@ interrupted.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request instead of sending it")
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
+	o.model.declare(flags)
 	return cmd
 }
 
 // runCall is the whole of a call, from the options to what is printed. Every
 // failure from here on is a Result, so that --json has its envelope.
 func runCall(ctx context.Context, app *App, o callOptions) error {
+	if o.model.from != "" {
+		return runModelCalls(ctx, app, o)
+	}
 	began := time.Now()
 	jq, err := render.CompileJQ(o.jq)
 	if err != nil {

@@ -145,7 +145,7 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 		return func(err error) error { return a.printReport(failedReport(err), render.DoctorJSON, "") }
 	}
 	result := &exec.Result{}
-	if verb.Name() != "list" {
+	if verb.Name() != "list" && !flags.Changed("from-tool-call") { // whose argument is a file
 		result.ToolName = flags.Arg(0)
 	}
 	return func(err error) error {

@@ -53,6 +53,16 @@ func TestOptions(t *testing.T) {
 			[]string{"call", "t", "a=1", "--", "npx", "-y", "x", "--json"},
 			with(func(o *callOptions) { o.args, o.server = []string{"a=1"}, []string{"npx", "-y", "x", "--json"} }),
 		},
+		{
+			"a model's calls, on standard input",
+			[]string{"call", "--from-tool-call", "--sequential", "--", "node", "x.js"},
+			callOptions{output: "text", server: []string{"node", "x.js"}, model: modelOptions{from: "-", sequential: true}},
+		},
+		{
+			"a model's calls, in a file",
+			[]string{"call", "--from-tool-call", "m.json", "--result-format", "Anthropic"},
+			callOptions{output: "text", model: modelOptions{from: "m.json", format: "anthropic"}},
+		},
 		{"everything is listed", []string{"list"}, listOptions{patterns: []string{}}},
 		{
 			"patterns",

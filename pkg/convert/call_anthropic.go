@@ -1,7 +1,9 @@
 package convert
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"toolx/pkg/exec"
 )
@@ -65,23 +67,28 @@ type resultPart struct {
 // blocks, because it was cut or the result is structured, it comes first and whole,
 // and the images behind it.
 func resultParts(result ToolResult, images []string) []resultPart {
+	whole := len(result.Content) > 0 && result.Text == contentText(result.Content)
 	var parts []resultPart
-	var text string
-	for i, raw := range result.Content {
+	if !whole {
+		parts = append(parts, resultPart{text: result.Text})
+	}
+	for _, raw := range result.Content {
 		block := exec.ParseBlock(raw)
-		if i > 0 {
-			text += "\n"
-		}
-		text += block.String()
-		if block.Type == "image" && len(block.Data) > 0 && slices.Contains(images, block.MIMEType) {
+		switch {
+		case block.Type == "image" && len(block.Data) > 0 && slices.Contains(images, block.MIMEType):
 			parts = append(parts, resultPart{image: &block})
-			continue
+		case whole:
+			parts = append(parts, resultPart{text: block.String()})
 		}
-		parts = append(parts, resultPart{text: block.String()})
 	}
-	if text == result.Text && len(parts) > 0 {
-		return parts
+	return parts
+}
+
+// contentText is the text of MCP content as models get it, a block on a line or more.
+func contentText(content []json.RawMessage) string {
+	lines := make([]string, len(content))
+	for i, raw := range content {
+		lines[i] = exec.ParseBlock(raw).String()
 	}
-	parts = slices.DeleteFunc(parts, func(part resultPart) bool { return part.image == nil })
-	return append([]resultPart{{text: result.Text}}, parts...)
+	return strings.Join(lines, "\n")
 }

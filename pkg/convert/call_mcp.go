@@ -37,15 +37,24 @@ type mcpCallToolResult struct {
 	IsError    bool              `json:"isError,omitempty"`
 }
 
-// mcpResult is a CallToolResult: the tool's own blocks where there are any.
+// mcpResult is a CallToolResult: the tool's own blocks, unless the text for the
+// model is another, cut one.
 func mcpResult(result ToolResult) any {
 	content := result.Content
-	if len(content) == 0 {
-		text := rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("type", json.RawMessage(`"text"`)),
-			rawjson.NewMember("text", rawjson.Quote(result.Text)),
-		})
-		content = []json.RawMessage{text}
+	own := result.Text == contentText(content) || result.Structured != nil && result.Text == string(result.Structured)
+	if len(content) == 0 || !own {
+		content = []json.RawMessage{mcpText(result.Text)}
 	}
-	return mcpCallToolResult{Content: content, Structured: result.Structured, IsError: result.IsError}
+	written := mcpCallToolResult{Content: content, IsError: result.IsError}
+	if own || len(result.Content) == 0 {
+		written.Structured = result.Structured
+	}
+	return written
+}
+
+func mcpText(text string) json.RawMessage {
+	return rawjson.Object([]rawjson.Member{
+		rawjson.NewMember("type", json.RawMessage(`"text"`)),
+		rawjson.NewMember("text", rawjson.Quote(text)),
+	})
 }

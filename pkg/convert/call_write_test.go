@@ -132,9 +132,14 @@ func TestWriteResultsWithLimits(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
+	cut, err := WriteResults(MCP, []ToolResult{result})
+	if want := `[{"content":[{"type":"text","text":"lo\n[output cut: 2 of 34 bytes shown]"}]}]`; err != nil || string(cut) != want {
+		t.Errorf("%s (%v)\nwant\n%s", cut, err, want)
+	}
 	structured := turn()[1]
 	structured.Text = `{"n` + "\n[output cut: 3 of 26 bytes shown]"
-	for _, format := range []Format{Bedrock, Gemini} {
+	structured.Content = []json.RawMessage{json.RawMessage(`{"type":"text","text":"{\"n\":12345678901234567890}"}`)}
+	for _, format := range Formats() {
 		got, err := WriteResults(format, []ToolResult{structured})
 		if err != nil || strings.Contains(string(got), "12345678901234567890") {
 			t.Errorf("%s: %s (%v)", format, got, err)

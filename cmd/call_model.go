@@ -1,0 +1,378 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/convert"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+)
+
+// modelOptions are what a user says of a model's tool calls.
+type modelOptions struct {
+	// from is the file that holds the model's message, "-" for standard input; empty
+	// where no message is to be read.
+	from       string
+	format     string // of the results; empty means that of the calls
+	sequential bool
+}
+
+func (o *modelOptions) declare(flags *pflag.FlagSet) {
+	flags.StringVar(&o.from, "from-tool-call", "", "make the tool calls of a model's message, in `FILE` or on standard input")
+	flags.Lookup("from-tool-call").NoOptDefVal = "-"
+	flags.StringVar(&o.format, "result-format", "", "`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
+	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another, not in parallel")
+}
+
+// complete leaves the message's file to the shell, and other arguments to another
+// completion.
+func (o *modelOptions) complete(other cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if o.from != "" {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return other(cmd, args, typed)
+	}
+}
+
+// check refuses flags that do not go together, and takes the message's file where it
+// stands behind its flag as an argument.
+func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
+	given := cmd.Flags().Changed
+	if o.from == "" {
+		for _, flag := range []string{"result-format", "sequential"} {
+			if given(flag) {
+				return &exec.UsageError{Message: "--" + flag + " belongs to --from-tool-call", Fix: "toolx call --from-tool-call message.json"}
+			}
+		}
+		return nil
+	}
+	for _, flag := range []string{"arg", "args", "jq"} {
+		if given(flag) {
+			return &exec.UsageError{
+				Message: "--" + flag + " and --from-tool-call do not go together", Fix: "the message holds the tools and their arguments",
+			}
+		}
+	}
+	if output, _ := cmd.Flags().GetString("output"); output == "raw" {
+		return &exec.UsageError{Message: "-o raw and --from-tool-call do not go together", Fix: "--result-format mcp gives MCP's own results"}
+	}
+	if len(args) > 1 || len(args) == 1 && o.from != "-" {
+		return &exec.UsageError{Message: "--from-tool-call takes one message, and no tool", Fix: "toolx call --from-tool-call message.json"}
+	}
+	if len(args) == 1 {
+		o.from = args[0]
+	}
+	if o.format == "" {
+		return nil
+	}
+	format, err := convert.ParseFormat(o.format)
+	if err != nil {
+		return &exec.UsageError{Message: "--result-format: " + err.Error(), Fix: "leave it out for the format of the calls"}
+	}
+	o.format = string(format)
+	return nil
+}
+
+// modelCall is one call of a model's message, on its way.
+type modelCall struct {
+	asked convert.ToolCall
+	tool  *exec.Tool
+	// err says why the call cannot be made.
+	err   error
+	began time.Time
+}
+
+// runModelCalls makes the calls of a model's message through the one Executor, and
+// prints the message that the model is to get. What goes wrong with a call is a
+// result for the model; an error before that is the user's.
+func runModelCalls(ctx context.Context, app *App, o callOptions) error {
+	message, err := app.readModelMessage(o.model.from)
+	if err != nil {
+		return err
+	}
+	box, err := app.toolbox(toolboxOptions{server: o.server, strict: o.strict, keepNames: o.keepNames})
+	if err != nil {
+		return err
+	}
+	if box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config); err != nil {
+		return err
+	}
+	stop := app.showProgress("tool calls")
+	defer stop()
+	calls := box.findModelTools(ctx, message.Calls)
+	if o.dryRun {
+		stop()
+		return app.printModelRequests(ctx, box, calls)
+	}
+	results := app.makeModelCalls(ctx, box, calls, o.model.sequential)
+	stop()
+	if ctx.Err() != nil {
+		return &exec.InterruptedError{}
+	}
+	format := message.Format
+	if o.model.format != "" {
+		format = convert.Format(o.model.format)
+	}
+	if err := app.printModelResults(o, format, message.Calls, results); err != nil {
+		return err
+	}
+	return failedCalls(results)
+}
+
+// readModelMessage reads a model's message from a file, or from standard input. One
+// that holds no call leaves nothing to do, and is an error.
+func (a *App) readModelMessage(name string) (*convert.Message, error) {
+	var data []byte
+	var err error
+	origin := name
+	if name == "-" {
+		origin = "standard input"
+		data, err = io.ReadAll(a.Console.In)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return nil, &exec.UsageError{Message: fmt.Sprintf("cannot read %s: %v", origin, err), Fix: "toolx call --from-tool-call message.json"}
+	}
+	message, err := convert.ReadCalls(data, "")
+	if err != nil {
+		return nil, &exec.UsageError{Message: origin + ": " + err.Error(), Fix: "give a model's tool call, message or response"}
+	}
+	if len(message.Calls) == 0 {
+		return nil, &exec.UsageError{
+			Message: fmt.Sprintf("%s holds no tool call: it is %s", origin, message.Seen),
+			Fix:     "give a tool call, or an assistant message or response that has some",
+		}
+	}
+	a.log.Info(fmt.Sprintf("read %d tool calls in the format %s", len(message.Calls), message.Format))
+	return message, nil
+}
+
+// findModelTools finds the tools that a model means, and starts what they need.
+func (b *toolbox) findModelTools(ctx context.Context, asked []convert.ToolCall) []modelCall {
+	calls := make([]modelCall, len(asked))
+	var wait sync.WaitGroup
+	for i, one := range asked {
+		calls[i] = modelCall{asked: one, began: time.Now()}
+		if one.Err != nil {
+			calls[i].err = &unreadableCall{one.Err}
+			continue
+		}
+		wait.Go(func() { calls[i].tool, calls[i].err = b.findModelTool(ctx, one.Name) })
+	}
+	wait.Wait()
+	return calls
+}
+
+// unreadableCall says that a model's call cannot be read; nothing was sent.
+type unreadableCall struct{ error }
+
+func (e *unreadableCall) Unwrap() error { return e.error }
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *unreadableCall) Kind() exec.Kind { return exec.KindInvalidArguments }
+
+// findModelTool finds a tool by the name that a model calls it: its own, qualified or
+// not, else one that was made to fit some provider. Only the server that the name
+// tells is started; all where it tells none.
+func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, error) {
+	err := b.pool.Need(ctx, name)
+	if err == nil {
+		return b.registry.Find(name)
+	}
+	var missing *exec.NotFoundError
+	if errors.As(err, &missing) && len(missing.Candidates) > 0 {
+		return nil, err
+	}
+	if tool, fitErr := b.findFittedTool(name); tool != nil || fitErr != nil {
+		return tool, fitErr
+	}
+	if missing == nil || exec.ServerOf(name, b.pool.Names()) != "" {
+		return nil, err
+	}
+	// A name that was changed may hide a server that is still being tried again.
+	b.pool.OpenAll(ctx)
+	if tool, fitErr := b.findFittedTool(name); tool != nil || fitErr != nil {
+		return tool, fitErr
+	}
+	return nil, err
+}
+
+// findFittedTool finds the tool whose name was made to fit; the error says that it
+// could be several.
+func (b *toolbox) findFittedTool(name string) (*exec.Tool, error) {
+	all := b.registry.All()
+	known := make([]convert.ModelTool, len(all))
+	byTool := make(map[convert.ModelTool]*exec.Tool, len(all))
+	for i, tool := range all {
+		known[i] = convert.ModelTool{Server: tool.Server, Plain: tool.Plain}
+		byTool[known[i]] = tool
+	}
+	found := convert.FindName(name, known)
+	if len(found) > 1 {
+		ambiguous := &exec.NotFoundError{Name: name}
+		for _, one := range found {
+			ambiguous.Candidates = append(ambiguous.Candidates, byTool[one].Name)
+		}
+		return nil, ambiguous
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return byTool[found[0]], nil
+}
+
+// makeModelCalls makes the calls, in parallel unless they are to be made one after
+// another, and gives their results in the calls' order.
+func (a *App) makeModelCalls(ctx context.Context, box *toolbox, calls []modelCall, sequential bool) []*exec.Result {
+	results := make([]*exec.Result, len(calls))
+	var wait sync.WaitGroup
+	for i, call := range calls {
+		if sequential {
+			results[i] = a.makeModelCall(ctx, box, call)
+			continue
+		}
+		wait.Go(func() { results[i] = a.makeModelCall(ctx, box, call) })
+	}
+	wait.Wait()
+	return results
+}
+
+func (a *App) makeModelCall(ctx context.Context, box *toolbox, call modelCall) *exec.Result {
+	var result *exec.Result
+	if call.err != nil {
+		result = box.executor.Reject(call.asked.Name, call.asked.Arguments, call.began, call.err)
+	} else {
+		result = box.executor.Call(ctx, a.modelRequest(call))
+		box.addStartTiming(result)
+	}
+	result.Err = a.masked(result.Err)
+	return result
+}
+
+// modelRequest is what the Executor is asked for.
+func (a *App) modelRequest(call modelCall) exec.Call {
+	return exec.Call{
+		Tool: call.tool.Name, Arguments: call.asked.Arguments, FromModel: true, Untyped: call.asked.Untyped,
+		Timeout: a.flags.timeout, MaxTime: a.flags.maxTime,
+	}
+}
+
+// printModelRequests prints the requests that the calls would send, a line each
+// (--dry-run). The first call that could not be made ends it.
+func (a *App) printModelRequests(ctx context.Context, box *toolbox, calls []modelCall) error {
+	for _, call := range calls {
+		err := call.err
+		if err == nil {
+			err = a.printRequest(box, a.modelRequest(call))
+		}
+		if ctx.Err() != nil {
+			return &exec.InterruptedError{}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printModelResults prints the message that the model is to get; under -o json and
+// yaml the envelopes of the calls stand beside it.
+func (a *App) printModelResults(o callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result) error {
+	written := make([]convert.ToolResult, len(results))
+	for i, result := range results {
+		if err := a.saveBlocks(o.save, result); err != nil {
+			return err
+		}
+		written[i] = modelResult(asked[i], result)
+	}
+	message, err := convert.WriteResults(format, written)
+	if err != nil {
+		return err
+	}
+	if o.output == "text" {
+		return render.Document(a.Console.Out, message, a.outScreen())
+	}
+	if !json.Valid(message) {
+		message = rawjson.Quote(string(message))
+	}
+	document, err := rawjson.Marshal(struct {
+		Format  convert.Format  `json:"format"`
+		Calls   []*exec.Result  `json:"calls"`
+		Message json.RawMessage `json:"message"`
+	}{format, results, message})
+	if err != nil {
+		return err
+	}
+	if o.output == "yaml" {
+		return render.YAML(a.Console.Out, document)
+	}
+	return render.JSONLine(a.Console.Out, document, a.outScreen())
+}
+
+// modelResult is a result as a model is told of it (EXEC-16).
+func modelResult(asked convert.ToolCall, result *exec.Result) convert.ToolResult {
+	told := convert.ToolResult{Call: asked, Text: result.String(), Content: result.Content, IsError: !result.Success}
+	if !result.Success {
+		told.Text = modelErrorText(result.Err)
+		return told
+	}
+	for member := range rawjson.Each(result.Raw) {
+		if member.Name == "structuredContent" && string(member.Value) != "null" {
+			told.Structured = member.Value
+		}
+	}
+	return told
+}
+
+// modelErrorText is what a model is told of a failure: what it can do about it, and
+// nothing of the command line.
+func modelErrorText(err error) string {
+	var missing *exec.NotFoundError
+	if errors.As(err, &missing) && len(missing.Near) > 0 {
+		return err.Error() + "; did you mean: " + strings.Join(missing.Near, ", ")
+	}
+	return err.Error()
+}
+
+// failedCallsError says how many calls of a message failed. Each has been told of,
+// in the log and in its result.
+type failedCallsError struct{ failed, of int }
+
+func (e *failedCallsError) Error() string {
+	return fmt.Sprintf("%d of %d tool calls failed", e.failed, e.of)
+}
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *failedCallsError) Kind() exec.Kind { return exec.KindTool }
+
+func failedCalls(results []*exec.Result) error {
+	failed := 0
+	for _, result := range results {
+		if !result.Success {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return &reportedError{&failedCallsError{failed, len(results)}}
+}
