@@ -62,7 +62,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 func (f *fitter) settle(text json.RawMessage, p *profile) json.RawMessage {
 	for range maxWalks {
 		f.document, f.targets, f.anchors = text, nil, nil
-		f.nodes, f.bytes = 0, 0
+		f.used, f.nodes, f.bytes = make(map[string]bool), 0, 0
 		out := f.node(text, place{profile: p, root: true})
 		if f.err != nil || bytes.Equal(out, text) {
 			return out
@@ -109,6 +109,7 @@ type fitter struct {
 	document json.RawMessage // the schema as given, into which refs point
 	targets  map[string]json.RawMessage
 	anchors  map[string]json.RawMessage
+	used     map[string]bool // the definitions that kept refs name
 	nodes    int
 	bytes    int
 	hints    []string // of the root
@@ -152,6 +153,14 @@ func (f *fitter) tell(at place, severity Severity, kind, detail string) {
 		f.told[loss] = true
 		f.losses = append(f.losses, loss)
 	}
+}
+
+// untell takes back what was told after the first losses.
+func (f *fitter) untell(count int) {
+	for _, loss := range f.losses[count:] {
+		delete(f.told, loss)
+	}
+	f.losses = f.losses[:count]
 }
 
 // refuse ends the conversion: the target cannot express the schema.

@@ -40,18 +40,18 @@ func (f *fitter) filterEnum(o *object, at place) {
 	case values == nil || !at.profile.keeps("enum", at.root):
 		return
 	case at.profile.stringEnums:
-		if isOne(o, "string") && isStringList(o.get("enum")) {
-			return
+		if isOne(o, "string") && isStringList(o.get("enum")) && !slices.Contains(o.stringsOf("enum"), "") {
+			return // Gemini refuses an empty string too
 		}
-	case !at.profile.prompt || !slices.ContainsFunc(values, loosesDigits):
+	case !at.profile.prompt || !slices.ContainsFunc(values, losesDigits):
 		return
 	}
 	f.explain(o, rawjson.NewMember("enum", o.drop("enum")), at)
 }
 
-// loosesDigits says that a number does not survive a float64, which Ollama reads it
+// losesDigits says that a number does not survive a float64, which Ollama reads it
 // into.
-func loosesDigits(value json.RawMessage) bool {
+func losesDigits(value json.RawMessage) bool {
 	const safe = 15
 	kind := literal(value)
 	return kind == "number" || kind == "integer" && len(value) > safe
@@ -147,7 +147,7 @@ func listed(text json.RawMessage) string {
 	elements, _ := rawjson.Elements(text)
 	var words []string
 	for _, element := range elements {
-		if rawjson.IsString(element) {
+		if rawjson.IsString(element) && string(element) != `""` {
 			words = append(words, rawjson.Unquote(element))
 			continue
 		}

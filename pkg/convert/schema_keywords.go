@@ -84,9 +84,9 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 		return kind == "object"
 	case "required":
 		return isStringList(value)
-	case "enum", "examples":
+	case "examples":
 		return kind == "array"
-	case "anyOf", "oneOf", "allOf", "prefixItems":
+	case "enum", "anyOf", "oneOf", "allOf", "prefixItems":
 		list, ok := rawjson.Elements(value)
 		return ok && len(list) > 0
 	case "description", "title", "pattern", "format", "$ref", "$id", "$schema", "$anchor":

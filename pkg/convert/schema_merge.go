@@ -23,7 +23,7 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 	if !o.has("allOf") || !at.profile.mergeAll && !must {
 		return
 	}
-	merged, where := o.clone(), *at
+	merged, where, told := o.clone(), *at, len(f.losses)
 	where.inline = true
 	branches := merged.listOf("allOf")
 	merged.drop("allOf")
@@ -41,6 +41,7 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 		lost = append(lost, merge(merged, branch, mode)...)
 	}
 	if len(lost) > 0 && !must && at.profile.keeps("allOf", at.root) {
+		f.untell(told)
 		return
 	}
 	f.tell(*at, Info, "changed", "allOf to one schema")
@@ -49,9 +50,17 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 	at.open = where.open
 }
 
-// mergeTold merges, and reports what could not be held.
+// mergeTold merges, and reports what could not be held. A target that knows allOf
+// gets that instead.
 func (f *fitter) mergeTold(o, other *object, at place, mode textMode) {
-	f.tellConflicts(at, merge(o, other, mode))
+	merged := o.clone()
+	lost := merge(merged, other, mode)
+	if len(lost) > 0 && at.profile.keeps("allOf", at.root) && (!at.root || !at.profile.noRootUnions) {
+		o.set("allOf", array(append(o.listOf("allOf"), other.text())))
+		return
+	}
+	f.tellConflicts(at, lost)
+	*o = *merged
 }
 
 func (f *fitter) tellConflicts(at place, keywords []string) {
@@ -64,7 +73,11 @@ func (f *fitter) tellConflicts(at place, keywords []string) {
 // of which only the first could be kept.
 func merge(o, other *object, mode textMode) (lost []string) {
 	o.hints = append(o.hints, other.hints...)
+	lost = tangled(o, other)
 	for _, m := range other.members {
+		if slices.Contains(lost, m.Name) {
+			continue
+		}
 		mine := o.get(m.Name)
 		if mine == nil {
 			o.members = append(o.members, m)
@@ -82,6 +95,64 @@ func merge(o, other *object, mode textMode) (lost []string) {
 		o.set(m.Name, both)
 	}
 	return lost
+}
+
+// tangled are the keywords of a second schema that would mean something else beside
+// those of the first: they speak of each other.
+func tangled(o, other *object) (names []string) {
+	for _, group := range [][]string{
+		{"if", "then", "else"},
+		{"contains", "minContains", "maxContains"},
+		{"prefixItems", "items", "additionalItems"},
+	} {
+		names = append(names, both(o, other, group)...)
+	}
+	named := []string{"properties", "patternProperties"}
+	rest := other.get("additionalProperties")
+	if strays(o, other, named) && rest != nil && !isTrue(rest) || strays(other, o, named) && o.has("additionalProperties") && !isTrue(o.get("additionalProperties")) {
+		names = append(names, "additionalProperties")
+	}
+	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
+		if other.has(keyword) && !isTrue(other.get(keyword)) && slices.ContainsFunc(o.members, restricts) {
+			names = append(names, keyword)
+		}
+	}
+	return names
+}
+
+func restricts(m rawjson.Member) bool { return isRestriction(m.Name) }
+
+// both are the words of a group that the second schema has, where the first has some
+// of the group too, and says something else.
+func both(o, other *object, group []string) (names []string) {
+	if !o.has(group...) {
+		return nil
+	}
+	same := true
+	for _, name := range group {
+		if other.has(name) {
+			names = append(names, name)
+		}
+		same = same && sameJSON(o.get(name), other.get(name))
+	}
+	simple := !o.has("prefixItems", "additionalItems") && !other.has("prefixItems", "additionalItems") && slices.Contains(group, "items")
+	if same || simple {
+		return nil
+	}
+	return names
+}
+
+// strays says that the first schema names properties that the second does not.
+func strays(o, other *object, keywords []string) bool {
+	for _, keyword := range keywords {
+		theirs := other.objectOfOrEmpty(keyword)
+		for m := range rawjson.Each(o.get(keyword)) {
+			if !theirs.has(m.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // combine is what one keyword says where two schemas must both hold; ok is false

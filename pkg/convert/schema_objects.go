@@ -15,6 +15,9 @@ func (f *fitter) objects(o *object, at place) {
 	f.refuseMap(o, at)
 	f.dropNever(o, at)
 	f.declareRequired(o, at)
+	if at.profile.upper && !at.root && string(compact(o.get("properties"))) == "{}" {
+		o.drop("properties") // Gemini refuses properties without any
+	}
 }
 
 // dropNever takes out properties that admit nothing, where that cannot be said.
@@ -115,6 +118,9 @@ func (f *fitter) adopt(o, branch *object, at place) {
 func (f *fitter) children(o *object, at place) {
 	for i := range o.members {
 		m := o.members[i]
+		if at.root && isDefinitions(m.Name) {
+			continue
+		}
 		switch shapeOf(m.Name, m.Value) {
 		case oneSchema:
 			if literal(m.Value) == "object" {
@@ -129,6 +135,55 @@ func (f *fitter) children(o *object, at place) {
 			return
 		}
 	}
+	if at.root {
+		f.definitions(o, at)
+	}
+}
+
+func isDefinitions(keyword string) bool { return keyword == "$defs" || keyword == "definitions" }
+
+// definitions fits the definitions of the root, after all refs of the rest are known.
+// Where every schema must pass the target's rules, only those that a ref needs stay.
+func (f *fitter) definitions(o *object, at place) {
+	if !o.has("$defs", "definitions") {
+		return
+	}
+	done := make(map[string]bool)
+	for again := true; again && f.err == nil; {
+		again = f.defined(o, at, "$defs", done)
+		again = f.defined(o, at, "definitions", done) || again
+	}
+	if !at.profile.closed {
+		return
+	}
+	for _, keyword := range []string{"$defs", "definitions"} {
+		all := o.objectOfOrEmpty(keyword)
+		all.keepOnly(func(name string) bool { return done["#/"+keyword+"/"+name] })
+		if len(all.members) == 0 {
+			o.drop(keyword)
+			continue
+		}
+		o.set(keyword, all.text())
+	}
+}
+
+// defined fits the definitions under a keyword that are needed and not done, and says
+// whether there were any: they may need others.
+func (f *fitter) defined(o *object, at place, keyword string, done map[string]bool) (some bool) {
+	all := o.objectOf(keyword)
+	if all == nil {
+		return false
+	}
+	for i, m := range all.members {
+		ref := "#/" + keyword + "/" + m.Name
+		if done[ref] || at.profile.closed && !f.used[ref] {
+			continue
+		}
+		done[ref], some = true, true
+		all.put(i, f.node(m.Value, place{profile: at.profile, path: keyword + "." + m.Name, depth: at.depth + 1}))
+	}
+	o.set(keyword, all.text())
+	return some
 }
 
 // under is the place of the schema under a keyword.
@@ -175,11 +230,8 @@ func (f *fitter) named(m rawjson.Member, at place) json.RawMessage {
 			continue
 		}
 		where := at.under(m.Name)
-		switch m.Name {
-		case "properties":
+		if m.Name == "properties" {
 			where = at.property(one.Name)
-		case "$defs", "definitions":
-			where = place{profile: at.profile, path: m.Name + "." + one.Name, depth: at.depth + 1}
 		}
 		all.put(i, f.node(one.Value, where))
 	}

@@ -46,8 +46,8 @@ type profile struct {
 	propertiesNeeded bool
 	// noRootUnions says that the root's arguments cannot be alternatives.
 	noRootUnions bool
-	// key is what the names of properties must match, and keyRule the same in
-	// words; keyRoot says that those below the root are free.
+	// key is what the names of properties must match; keyRoot says that those below
+	// the root are free.
 	key     func() *regexp.Regexp
 	keyRoot bool
 
@@ -101,8 +101,8 @@ func (p *profile) keeps(keyword string, root bool) bool {
 	return known == nil || slices.Contains(known, keyword)
 }
 
-// profileOf is what a format's schemas may hold (formats.md of the research behind
-// each function is summed up in docs/convert.md).
+// profileOf is what a format's schemas may hold, by the vendors' documents and SDKs;
+// where these disagree, the narrower one.
 func profileOf(format Format) profile {
 	switch format {
 	case Qwen, Hermes, QwenCoder:

@@ -20,11 +20,20 @@ func (f *fitter) deref(o *object, at *place) {
 		}
 		target, found := f.resolve(ref)
 		if found && keyword == "$ref" && f.keepsRef(ref, *at) {
+			f.use(ref)
 			return
 		}
 		o.drop(keyword)
 		f.expand(o, at, ref, target, found)
 	}
+}
+
+// use remembers a definition that a ref needs.
+func (f *fitter) use(ref string) {
+	if decoded, err := url.PathUnescape(ref); err == nil {
+		ref = decoded
+	}
+	f.used[strings.ReplaceAll(strings.ReplaceAll(ref, "~1", "/"), "~0", "~")] = true
 }
 
 // refOf finds the keyword that refers to another schema. The dynamic ones of newer

@@ -23,7 +23,7 @@ func (f *fitter) dropMalformed(o *object, at place) {
 			continue
 		}
 		severity := Lossy
-		if slices.Contains([]string{"null", "[]", "{}", "false"}, string(compact(m.Value))) {
+		if m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"}, string(compact(m.Value))) {
 			severity = Info
 		}
 		o.drop(m.Name)
