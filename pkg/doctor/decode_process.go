@@ -17,14 +17,6 @@ func schemaDecoders() []decoder {
 		Fix: []string{"in the server: " + pinoStderr}, Checks: []string{idNotRPC, "rpc-version", "rpc-shape"},
 	}
 	return []decoder{
-		{pattern: `(?i)input_schema.{0,40}(?:oneOf|allOf|anyOf).{0,40}top level`, explain: always(Diagnosis{
-			Title: "the model's API refuses a tool's schema", Stood: "a tool whose inputSchema has oneOf, anyOf or allOf at its root",
-			Fix: []string{"in the server: put the choice into a property, and leave type: object at the root"}, Checks: []string{"input-schema-root-combinator"},
-		})},
-		{pattern: `(?i)should match pattern '\^\[a-zA-Z0-9_-\]\{1,\d+\}\$'|[Ii]nvalid.{0,30}function name|[Tt]ool names? must be`, explain: always(Diagnosis{
-			Title: "the model's API refuses a tool's name", Stood: "a tool with a name that is too long together with its server's, or has a dot, blank or slash in it",
-			Fix: []string{"in the server: names of letters, digits, _ and -, at most 64 with the server's name", "from outside: give the server a shorter name in the config"}, Checks: []string{"tool-name-chars", "tool-name-length"},
-		})},
 		{pattern: `(?s)"path":\s*\[\s*"tools",\s*\d+,\s*"(?:inputSchema|outputSchema)"|inputSchema.{0,60}(?:Required|expected object|invalid_literal)`, explain: always(Diagnosis{
 			Title: "a tool has no usable schema", Stood: "an answer to tools/list with a tool whose inputSchema is missing or is no object; the client gives the whole list up",
 			Fix: []string{`in the server: "inputSchema": {"type": "object"} for tools without parameters`}, Checks: []string{"input-schema-missing", "input-schema-type"},

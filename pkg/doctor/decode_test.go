@@ -84,6 +84,30 @@ func TestDecode(t *testing.T) {
 		{`5 validation errors for JSONRPCMessage`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
 		{`"path": [ "tools", 3, "inputSchema", "type" ]`, "tools/list", "", `"type": "object"`, "input-schema-missing"},
 		{`tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`, "root", "", "property", "input-schema-root-combinator"},
+		// what the APIs of models say of tools
+		{`invalid_function_parameters`, "no valid JSON Schema", "", "type object", "schema-invalid"},
+		{`tool_use_failed`, "Groq", "", "simple schemas", "schema-untyped"},
+		{`invalid_request_error`, "most often", "", "names", "schema-invalid"},
+		{`{"type":"error","error":{"type":"invalid_request_error","message":"tools.0.custom.input_schema.type: Field required"}}`, "not of type object", "", `"type": "object"`, "input-schema-type"},
+		{`invalid_request_error: tools.12: something new`, "from 0", "", "the number", "schema-invalid"},
+		{`tools.0.custom.input_schema.type: Field required`, "not of type object", "", `"type": "object"`, "input-schema-type"},
+		{`tools.4.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12`, "no valid JSON Schema", "", "type object", "schema-invalid"},
+		{`tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'`, "name", "", "at most 64", "tool-name-chars"},
+		{`tools.0.custom.name: String should match pattern`, "name", "", "at most 64", "tool-name-chars"},
+		{`tools.17.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`, "parameter", "", "letters", "param-name-chars"},
+		{`tools: Tool names must be unique.`, "one name", "", "of its own", "tool-duplicate"},
+		{`GenerateContentRequest.tools[0].function_declarations[0].parameters.properties: should be non-empty for OBJECT type`, "describes no properties", "", "properties", "schema-untyped"},
+		{`GenerateContentRequest.tools[0].function_declarations[80].parameters.properties[data].required: only allowed for OBJECT type`, "another than", "", "type", "schema-untyped"},
+		{`Invalid JSON payload received. Unknown name "additionalProperties" at 'tools[0].function_declarations[8].parameters': Cannot find field.`, `"additionalProperties"`, "", "leave", "schema-unknown-keyword"},
+		{`Invalid schema for function 'list_pods': In context=('properties', 'x'), array schema missing items.`, "array without items", "", "items", "schema-untyped"},
+		{`Invalid schema for function 'a.b': schema must be a JSON Schema of 'type: "object"', got 'type: "None"'.`, "not of type object", "", "properties", "input-schema-type"},
+		{`Invalid schema for function 'x': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`, "root", "", "property", "input-schema-root-combinator"},
+		{`Invalid schema for function 'x': 'object' is not of type 'object', 'boolean'.`, `the tool "x"`, "", "plain schema", "schema-invalid"},
+		{`Invalid schema for function 'x': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Extra required key 'a' supplied.`, "requires a property", "", "required", "schema-required-unknown"},
+		{`Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`, "name", "", "at most 64", "tool-name-chars"},
+		{`Invalid 'tools[3].function.name': string too long. Expected a string with maximum length 64, but got a string with length 70 instead.`, "name", "", "shorter", "tool-name-length"},
+		{`Invalid 'tools[3].function.description': string too long. Expected a string with maximum length 1024`, "description", "", "few sentences", "tool-description-long"},
+		{`Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 200 instead.`, "more than 128 tools", "", "turn off", "tools-all-servers"},
 		{`ReadBuffer exceeded maximum size of 10485760 bytes`, "10 MiB", "", "page", idHuge},
 		// what happened instead
 		{`spawn npx ENOENT`, `"npx"`, "PATH", "which npx", "command-not-found"},
@@ -140,6 +164,17 @@ func TestDecodeTwice(t *testing.T) {
 	first.Fix[0] = "changed"
 	if second, _ := Decode("spawn npx EACCES"); second.Fix[0] == "changed" || len(second.Fix) != len(first.Fix) {
 		t.Errorf("second: %q", second.Fix)
+	}
+}
+
+// TestDecodedChecks leads to pages that exist.
+func TestDecodedChecks(t *testing.T) {
+	for _, one := range providerDecoders() {
+		for _, id := range one.explain([]string{"", "x"}).Checks {
+			if _, found := Find(id); !found {
+				t.Errorf("%s leads to %s, which is no check", one.pattern, id)
+			}
+		}
 	}
 }
 
