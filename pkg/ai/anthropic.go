@@ -1,0 +1,290 @@
+package ai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"toolx/pkg/convert"
+	"toolx/pkg/rawjson"
+)
+
+// anthropicClient speaks Anthropic's messages API through the official SDK
+// (https://docs.anthropic.com/en/docs/build-with-claude/streaming). Of the SDK it
+// uses the transport and the stream; bodies are written and events joined here, so
+// that blocks of any type go back as they came.
+type anthropicClient struct{ *endpoint }
+
+const (
+	// anthropicURL is Anthropic's own address.
+	anthropicURL = "https://api.anthropic.com"
+	// defaultAnthropicModel balances price and skill with tools.
+	defaultAnthropicModel = string(anthropic.ModelClaudeSonnet5)
+	// anthropicMaxTokens bounds an answer, which the API wants to be told.
+	anthropicMaxTokens = 16384
+)
+
+func newAnthropic(options Options) (*anthropicClient, error) {
+	base := cmp.Or(options.BaseURL, options.Getenv("ANTHROPIC_BASE_URL"), anthropicURL)
+	end, err := newEndpoint(options, Anthropic, cmp.Or(options.Model, defaultAnthropicModel), base, "ANTHROPIC_API_KEY")
+	if err != nil {
+		return nil, err
+	}
+	end.base = strings.TrimSuffix(end.base, "/v1") // the SDK adds it
+	client := &anthropicClient{end}
+	if token := strings.TrimSpace(options.Getenv("ANTHROPIC_AUTH_TOKEN")); end.key == "" && token != "" {
+		end.key, end.variable = token, "ANTHROPIC_AUTH_TOKEN"
+	}
+	return client, nil
+}
+
+func (a *anthropicClient) Name() string           { return Anthropic }
+func (a *anthropicClient) Model() string          { return a.model }
+func (a *anthropicClient) Format() convert.Format { return convert.Anthropic }
+
+func (a *anthropicClient) Check() error {
+	if a.key == "" {
+		return a.failure(NoKey, "", nil)
+	}
+	return nil
+}
+
+func (a *anthropicClient) Body(request Request) (json.RawMessage, error) {
+	members := []rawjson.Member{
+		rawjson.NewMember("model", rawjson.Quote(a.model)),
+		rawjson.NewMember("max_tokens", json.RawMessage(strconv.Itoa(anthropicMaxTokens))),
+	}
+	if request.System != "" {
+		members = append(members, rawjson.NewMember("system", rawjson.Quote(request.System)))
+	}
+	members = append(members, rawjson.NewMember("messages", array(request.Messages)))
+	if request.Tools != nil {
+		members = append(members, rawjson.NewMember("tools", request.Tools))
+	}
+	return rawjson.Object(append(members, rawjson.NewMember("stream", json.RawMessage("true")))), nil
+}
+
+func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {
+	body, err := a.Body(request)
+	if err != nil {
+		return nil, err
+	}
+	messages := anthropic.NewMessageService(a.options(body)...)
+	stream := messages.NewStreaming(ctx, anthropic.MessageNewParams{})
+	defer stream.Close()
+	answer := &anthropicAnswer{endpoint: a.endpoint, emit: emit}
+	for stream.Next() {
+		answer.take([]byte(stream.Current().RawJSON()))
+	}
+	if err := stream.Err(); err != nil {
+		return nil, a.streamFailure(err)
+	}
+	return answer.finish()
+}
+
+// options are all that the SDK is told. It reads nothing of the environment, and
+// does not retry: the conversation does, for every provider alike.
+func (a *anthropicClient) options(body []byte) []option.RequestOption {
+	options := []option.RequestOption{
+		option.WithBaseURL(a.base),
+		option.WithHTTPClient(a),
+		option.WithMaxRetries(0),
+		option.WithRequestBody("application/json", body),
+	}
+	if a.agent != "" {
+		options = append(options, option.WithHeader("User-Agent", a.agent))
+	}
+	if a.variable == "ANTHROPIC_AUTH_TOKEN" {
+		return append(options, option.WithAuthToken(a.key))
+	}
+	return append(options, option.WithAPIKey(a.key))
+}
+
+// Do implements option.HTTPClient. The SDK takes a redirect for an answer.
+func (a *anthropicClient) Do(request *http.Request) (*http.Response, error) {
+	response, err := a.client.Do(request)
+	if err == nil && response.StatusCode >= 300 && response.StatusCode < 400 {
+		response.Body.Close()
+		return nil, a.refused(response.StatusCode, response.Header, nil)
+	}
+	return response, err
+}
+
+// streamFailure reads the SDK's errors: an answer that is not 200, an error event,
+// or a connection that is none.
+func (a *anthropicClient) streamFailure(err error) error {
+	var failure *Failure
+	var said *anthropic.Error
+	var syntax *json.SyntaxError
+	var address *url.Error // what net/http makes of a request without an answer
+	switch {
+	case errors.As(err, &failure):
+		return failure
+	case errors.As(err, &said) && said.StatusCode != http.StatusOK:
+		return a.refused(said.StatusCode, said.Response.Header, []byte(said.RawJSON()))
+	case errors.As(err, &said):
+		return a.inStream([]byte(said.RawJSON()))
+	case errors.As(err, &syntax):
+		return a.broken("an event of it is no JSON", nil)
+	case errors.As(err, &address):
+		return a.unreachable(err)
+	}
+	return a.broken("", err)
+}
+
+// anthropicEvent is one event of the stream, as far as its form is known.
+type anthropicEvent struct {
+	Type  string          `json:"type"`
+	Index int             `json:"index"`
+	Block json.RawMessage `json:"content_block"`
+	Delta json.RawMessage `json:"delta"`
+	Usage *struct {
+		Output int `json:"output_tokens"`
+	} `json:"usage"`
+	Message struct {
+		Usage struct {
+			Input   int `json:"input_tokens"`
+			Read    int `json:"cache_read_input_tokens"`
+			Written int `json:"cache_creation_input_tokens"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+// anthropicAnswer joins the events of one answer.
+type anthropicAnswer struct {
+	*endpoint
+	emit   func(Event)
+	said   talk
+	blocks []*anthropicBlock
+	usage  Usage
+	reason string
+	ended  bool
+}
+
+// anthropicBlock is a content block. The input of a tool comes as pieces of JSON
+// text.
+type anthropicBlock struct {
+	fragment
+	input bytes.Buffer
+}
+
+func (a *anthropicAnswer) take(raw []byte) {
+	var event anthropicEvent
+	// The SDK has decoded it before: it is JSON, and a member that has another type
+	// than expected is left out.
+	_ = json.Unmarshal(raw, &event)
+	switch event.Type {
+	case "message_start":
+		used := event.Message.Usage
+		a.usage.Input = used.Input + used.Read + used.Written
+	case "content_block_start":
+		block := &anthropicBlock{}
+		block.merge("", cmpRaw(event.Block, "{}"))
+		a.blocks = append(a.blocks, block)
+		a.tell(event.Block)
+	case "content_block_delta":
+		if event.Index >= 0 && event.Index < len(a.blocks) {
+			a.blocks[event.Index].add(event.Delta)
+			a.tell(event.Delta)
+		}
+	case "message_delta":
+		if event.Usage != nil {
+			a.usage.Output = event.Usage.Output
+		}
+		for member := range rawjson.Each(event.Delta) {
+			if member.Name == "stop_reason" && rawjson.IsString(member.Value) {
+				a.reason = rawjson.Unquote(member.Value)
+			}
+		}
+	case "message_stop":
+		a.ended = true
+	}
+}
+
+// tell passes on the text and the thoughts of a block's beginning, or of a delta.
+func (a *anthropicAnswer) tell(piece json.RawMessage) {
+	for member := range rawjson.Each(piece) {
+		if !rawjson.IsString(member.Value) {
+			continue
+		}
+		switch member.Name {
+		case "text":
+			a.said.say(rawjson.Unquote(member.Value), a.emit)
+		case "thinking":
+			a.said.think(rawjson.Unquote(member.Value), a.emit)
+		}
+	}
+}
+
+// add joins a delta to the block: its members are those of the block, but for a
+// tool's input and a citation, which is one of several.
+func (b *anthropicBlock) add(delta json.RawMessage) {
+	for member := range rawjson.Each(delta) {
+		switch member.Name {
+		case "type":
+		case "partial_json":
+			b.input.WriteString(rawjson.Unquote(member.Value))
+		case "citation":
+			b.member("citations", rawjson.Quote("citations")).merge("", array([]json.RawMessage{member.Value}))
+		default:
+			b.member(member.Name, member.Key).merge(member.Name, member.Value)
+		}
+	}
+}
+
+// content is the block as the next request repeats it; ok is false where it must
+// not: a text without text is refused.
+func (b *anthropicBlock) content() (block json.RawMessage, ok bool) {
+	if b.input.Len() > 0 {
+		b.set("input", b.input.Bytes())
+	}
+	empty := string(b.get("type")) == `"text"` && string(cmpRaw(b.get("text"), `""`)) == `""`
+	return b.json(), !empty
+}
+
+// finish is the answer, once all of it has come.
+func (a *anthropicAnswer) finish() (*Turn, error) {
+	if !a.ended {
+		return nil, a.broken("the connection was closed", nil)
+	}
+	turn := &Turn{Text: a.said.text.String(), Stop: anthropicStop(a.reason), Reason: a.reason, Usage: a.usage}
+	var content []json.RawMessage
+	for _, block := range a.blocks {
+		if block.input.Len() > 0 && (!json.Valid(block.input.Bytes()) || kindOf(block.input.Bytes()) != '{') {
+			if turn.Stop == StopLength {
+				return nil, a.failure(CutOff, "", nil)
+			}
+			return nil, a.broken("the arguments of a tool call are no JSON object", nil)
+		}
+		if one, ok := block.content(); ok {
+			content = append(content, one)
+		}
+	}
+	if len(content) > 0 {
+		turn.Message = rawjson.Object([]rawjson.Member{
+			rawjson.NewMember("role", rawjson.Quote("assistant")), rawjson.NewMember("content", array(content)),
+		})
+	}
+	return turn, nil
+}
+
+func anthropicStop(reason string) Stop {
+	switch reason {
+	case "max_tokens", "model_context_window_exceeded":
+		return StopLength
+	case "refusal":
+		return StopRefused
+	case "pause_turn":
+		return StopPause
+	}
+	return StopEnd
+}

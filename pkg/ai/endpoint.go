@@ -1,0 +1,206 @@
+package ai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+// defaultIdle is how long a server may be silent. A large model takes minutes to
+// be loaded, and as long again to read a long prompt on a slow machine.
+const defaultIdle = 10 * time.Minute
+
+// endpoint is the server that a provider's requests go to. Its methods make
+// Failures of whatever goes wrong there.
+type endpoint struct {
+	provider, model string
+	base            string // without a slash at its end
+	variable        string // that holds the key
+	key             string // may be empty
+	agent           string
+	client          *http.Client
+}
+
+func newEndpoint(options Options, provider, model, base, variable string) (*endpoint, error) {
+	address, err := url.Parse(base)
+	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
+		return nil, &exec.UsageError{
+			Message: fmt.Sprintf("the address %q of %s is no URL", withoutUser(base), provider),
+			Fix:     "--base-url http://localhost:8000/v1",
+		}
+	}
+	return &endpoint{
+		provider: provider,
+		model:    model,
+		base:     strings.TrimRight(base, "/"),
+		variable: variable,
+		key:      strings.TrimSpace(options.Getenv(variable)),
+		agent:    options.UserAgent,
+		client: &http.Client{
+			Transport: &idleTransport{idle: cmp.Or(options.Idle, defaultIdle)},
+			// A redirected POST would lose its body, and a key has no business with
+			// another host.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// withoutUser takes a user and a password out of what may be a URL.
+func withoutUser(text string) string {
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		return "…" + text[at:]
+	}
+	return text
+}
+
+// shown is the address for people.
+func (e *endpoint) shown() string { return withoutUser(e.base) }
+
+// local says that the server is on this machine, or in a network of one's own:
+// there, keys are rare.
+func (e *endpoint) local() bool {
+	address, err := url.Parse(e.base)
+	if err != nil {
+		return false
+	}
+	host := address.Hostname()
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsUnspecified()
+	}
+	return host == "localhost" || !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal")
+}
+
+// post sends a body and gives the response whose stream is to be read. Whatever is
+// not a 200 is a Failure.
+func (e *endpoint) post(ctx context.Context, path string, body []byte, header func(http.Header)) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, e.unreachable(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if e.agent != "" {
+		request.Header.Set("User-Agent", e.agent)
+	}
+	header(request.Header)
+	response, err := e.client.Do(request)
+	if err != nil {
+		return nil, e.unreachable(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		defer response.Body.Close()
+		said, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+		return nil, e.refused(response.StatusCode, response.Header, said)
+	}
+	return response, nil
+}
+
+// failure is a Failure of this server.
+func (e *endpoint) failure(reason Reason, detail string, err error) *Failure {
+	if e.key != "" {
+		detail = strings.ReplaceAll(detail, e.key, "***")
+	}
+	return &Failure{
+		Provider: e.provider, Model: e.model, URL: e.shown(), Variable: e.variable,
+		Reason: reason, Detail: detail, Err: err,
+	}
+}
+
+// refused says what the answer to a request means that is not 200. Ollama and the
+// others explain themselves in the body; a page of a proxy does not.
+func (e *endpoint) refused(status int, header http.Header, body []byte) *Failure {
+	code, message := saidError(body)
+	if !json.Valid(body) && strings.HasPrefix(strings.TrimSpace(string(body)), "<") {
+		message = "" // a page for people
+	}
+	reason := judge(status, code, message)
+	if to := header.Get("Location"); to != "" && status < http.StatusBadRequest {
+		message = "it redirects to " + withoutUser(to)
+	}
+	if status == http.StatusUnauthorized {
+		message = "" // some quote parts of the key
+	}
+	failure := e.failure(reason, message, nil)
+	failure.Status, failure.RetryAfter = status, retryAfter(header, time.Now())
+	failure.retry = reason == Busy
+	return failure
+}
+
+// unreachable says why there is no response.
+func (e *endpoint) unreachable(err error) *Failure {
+	if errors.Is(err, errIdle) {
+		return e.failure(Stalled, "", err)
+	}
+	var operation *net.OpError
+	dialed := errors.As(err, &operation) && operation.Op == "dial"
+	detail := ""
+	if e.provider != Ollama || !dialed {
+		detail = rootCause(err)
+	}
+	failure := e.failure(Unreachable, detail, cause(err))
+	failure.retry = !dialed && !isTLS(err)
+	return failure
+}
+
+// broken says that a stream did not end as it should.
+func (e *endpoint) broken(detail string, err error) *Failure {
+	if errors.Is(err, errIdle) {
+		return e.failure(Stalled, "", err)
+	}
+	if err != nil {
+		detail = rootCause(err)
+	}
+	return e.failure(Broken, detail, cause(err))
+}
+
+// inStream is the failure of an error that came in the middle of a stream.
+func (e *endpoint) inStream(body []byte) *Failure {
+	code, message := saidError(body)
+	reason := judge(0, code, message)
+	failure := e.failure(reason, message, nil)
+	if reason == BadRequest { // the request itself had been accepted
+		failure.Reason = Broken
+	}
+	failure.retry = reason == Busy
+	return failure
+}
+
+// cause is the end of a context where that is in err, so that exec.KindOf finds
+// it; the errors of net/http are dropped, since they quote the URL.
+func cause(err error) error {
+	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, end) {
+			return end
+		}
+	}
+	return nil
+}
+
+// rootCause is what went wrong, without the URL that net/http puts before it.
+func rootCause(err error) string {
+	var address *url.Error
+	if errors.As(err, &address) {
+		err = address.Err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "the connection was closed"
+	}
+	return err.Error()
+}
+
+// isTLS says that the two sides could not agree on a safe connection, which no
+// other attempt will change.
+func isTLS(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") || strings.Contains(text, "HTTP response to HTTPS")
+}

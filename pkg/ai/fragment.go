@@ -1,0 +1,214 @@
+package ai
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"toolx/pkg/rawjson"
+)
+
+// fragment is a JSON value that arrives in pieces and is joined without knowing
+// what its members mean: a provider's message may hold anything, and all of it has
+// to be echoed. Text is joined as it is written, escapes and all, which also heals
+// a surrogate pair that was cut in two.
+//
+//   - Text grows, but for names of things (see grow), which come whole.
+//   - Objects are joined member by member.
+//   - Elements of arrays are joined by their "index", where they have one.
+//   - Other values replace earlier ones; null says nothing.
+type fragment struct {
+	kind     byte   // '{', '[', '"', 0 for any other value
+	text     []byte // between the quotes of a string; of another value, all of it
+	members  []fragmentMember
+	elements []*fragment
+	index    string // of an element, empty where it has none
+}
+
+type fragmentMember struct {
+	name  string
+	key   json.RawMessage
+	value *fragment
+}
+
+// kindOf tells the kinds of JSON values apart.
+func kindOf(value json.RawMessage) byte {
+	if at := rawjson.SpaceEnd(value, 0); at < len(value) {
+		switch value[at] {
+		case '{', '[', '"':
+			return value[at]
+		}
+	}
+	return 0
+}
+
+// merge adds a piece. name is that of the member which the value belongs to.
+func (f *fragment) merge(name string, value json.RawMessage) {
+	value = bytes.TrimSpace(value)
+	kind := kindOf(value)
+	if string(value) == "null" && (f.kind != 0 || len(f.text) > 0) {
+		return
+	}
+	if f.kind == '[' && kind == '"' || f.kind == '"' && kind == '[' {
+		f.toParts()
+		if kind == '"' {
+			value = array([]json.RawMessage{textPart(value)})
+		}
+		kind = '['
+	}
+	if f.kind != kind {
+		*f = fragment{kind: kind, index: f.index}
+	}
+	switch kind {
+	case '{':
+		for member := range rawjson.Each(value) {
+			f.member(member.Name, member.Key).merge(member.Name, member.Value)
+		}
+	case '[':
+		f.mergeElements(name, value)
+	case '"':
+		f.grow(name, value[1:len(value)-1])
+	default:
+		f.text = slices.Clone(value)
+	}
+}
+
+// toParts makes content that began as text a list of parts: some servers change
+// between the two in one answer.
+func (f *fragment) toParts() {
+	if f.kind != '"' {
+		return
+	}
+	parts := fragment{kind: '[', index: f.index}
+	if len(f.text) > 0 {
+		part := &fragment{}
+		part.merge("", textPart(f.json()))
+		parts.elements = append(parts.elements, part)
+	}
+	*f = parts
+}
+
+func textPart(quoted json.RawMessage) json.RawMessage {
+	return rawjson.Object([]rawjson.Member{
+		rawjson.NewMember("type", rawjson.Quote("text")), rawjson.NewMember("text", quoted),
+	})
+}
+
+// grow adds to text. An id, a type or a role comes whole, and some servers repeat
+// it in every piece; so do some with a function's name.
+func (f *fragment) grow(name string, text []byte) {
+	switch name {
+	case "id", "type", "role":
+		if len(f.text) > 0 {
+			return
+		}
+	case "name":
+		if bytes.Equal(f.text, text) {
+			return
+		}
+	}
+	f.text = append(f.text, text...)
+}
+
+// mergeElements joins elements with those that have the same index. Among tool
+// calls, one without an index, an id or a name goes on with the last.
+func (f *fragment) mergeElements(name string, value json.RawMessage) {
+	elements, _ := rawjson.Elements(value)
+	for _, element := range elements {
+		index, members := indexOf(element)
+		at := -1
+		if index != "" {
+			at = slices.IndexFunc(f.elements, func(known *fragment) bool { return known.index == index })
+		} else if name == "tool_calls" && !beginsCall(members) {
+			at = len(f.elements) - 1
+		}
+		if at < 0 {
+			at = len(f.elements)
+			f.elements = append(f.elements, &fragment{index: index})
+		}
+		if name == "tool_calls" && index != "" { // counts pieces, and is no part of a call
+			element = rawjson.Object(members)
+		}
+		f.elements[at].merge("", element)
+	}
+}
+
+// indexOf parts an element's index from its other members.
+func indexOf(element json.RawMessage) (index string, rest []rawjson.Member) {
+	for member := range rawjson.Each(element) {
+		if member.Name == "index" {
+			index = string(member.Value)
+			continue
+		}
+		rest = append(rest, member)
+	}
+	return index, rest
+}
+
+// beginsCall says that a piece of a tool call without an index is the first of it.
+func beginsCall(members []rawjson.Member) bool {
+	return slices.ContainsFunc(members, func(member rawjson.Member) bool {
+		if member.Name == "function" {
+			inner, _ := rawjson.Members(member.Value)
+			return slices.ContainsFunc(inner, func(m rawjson.Member) bool { return m.Name == "name" && len(m.Value) > len(`""`) })
+		}
+		return member.Name == "id" && rawjson.IsString(member.Value) && len(member.Value) > len(`""`)
+	})
+}
+
+// member is the member of that name, made where there is none.
+func (f *fragment) member(name string, key json.RawMessage) *fragment {
+	for _, known := range f.members {
+		if known.name == name {
+			return known.value
+		}
+	}
+	value := &fragment{}
+	f.members = append(f.members, fragmentMember{name: name, key: slices.Clone(key), value: value})
+	return value
+}
+
+// has says whether there is a member of that name.
+func (f *fragment) has(name string) bool {
+	return slices.ContainsFunc(f.members, func(m fragmentMember) bool { return m.name == name })
+}
+
+// get is a member as it is, nil where there is none.
+func (f *fragment) get(name string) json.RawMessage {
+	for _, known := range f.members {
+		if known.name == name {
+			return known.value.json()
+		}
+	}
+	return nil
+}
+
+// set replaces a member, or adds it, with a value that is complete.
+func (f *fragment) set(name string, value json.RawMessage) {
+	f.kind = '{'
+	*f.member(name, rawjson.Quote(name)) = fragment{text: slices.Clone(value)}
+}
+
+// json is the value as far as it has come.
+func (f *fragment) json() json.RawMessage {
+	switch f.kind {
+	case '{':
+		members := make([]rawjson.Member, len(f.members))
+		for i, member := range f.members {
+			members[i] = rawjson.Member{Name: member.name, Key: member.key, Value: member.value.json()}
+		}
+		return rawjson.Object(members)
+	case '[':
+		elements := make([]json.RawMessage, len(f.elements))
+		for i, element := range f.elements {
+			elements[i] = element.json()
+		}
+		return array(elements)
+	case '"':
+		return slices.Concat(json.RawMessage{'"'}, f.text, json.RawMessage{'"'})
+	}
+	if len(f.text) == 0 {
+		return json.RawMessage("null")
+	}
+	return f.text
+}

@@ -1,0 +1,179 @@
+package ai
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/bits"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"toolx/pkg/convert"
+	"toolx/pkg/rawjson"
+)
+
+// defaultOllamaModel is small enough for any machine, and can call tools.
+const defaultOllamaModel = "qwen3:0.6b"
+
+// ollama speaks to Ollama's /api/chat
+// (https://docs.ollama.com/api/chat, .../capabilities/tool-calling). Tools are in
+// Qwen's form, fitted to what Ollama passes on to the model (AI-2). Requests are
+// posted as toolx writes them: Ollama's own Go types know only a part of JSON
+// Schema, and would drop the rest without a word.
+type ollama struct{ *endpoint }
+
+func newOllama(options Options) (*ollama, error) {
+	base, err := ollamaURL(cmp.Or(options.BaseURL, options.Getenv("OLLAMA_HOST")))
+	if err != nil {
+		return nil, err
+	}
+	end, err := newEndpoint(options, Ollama, cmp.Or(options.Model, defaultOllamaModel), base, "OLLAMA_API_KEY")
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(base, "https://") {
+		end.key = "" // it is for ollama.com, and not for whoever reads the wire
+	}
+	return &ollama{end}, nil
+}
+
+func (o *ollama) Name() string           { return Ollama }
+func (o *ollama) Model() string          { return o.model }
+func (o *ollama) Format() convert.Format { return convert.Ollama }
+func (o *ollama) Check() error           { return nil }
+
+func (o *ollama) Body(request Request) (json.RawMessage, error) {
+	members := []rawjson.Member{
+		rawjson.NewMember("model", rawjson.Quote(o.model)),
+		rawjson.NewMember("messages", withSystem(request)),
+		rawjson.NewMember("stream", json.RawMessage("true")),
+	}
+	size := len(members[1].Value) + len(request.Tools)
+	if request.Tools != nil {
+		members = append(members, rawjson.NewMember("tools", request.Tools))
+	}
+	if context := ollamaContext(size); context > 0 {
+		members = append(members, rawjson.NewMember("options", json.RawMessage(`{"num_ctx":`+strconv.Itoa(context)+`}`)))
+	}
+	return rawjson.Object(members), nil
+}
+
+// ollamaContext is the context to ask for with a prompt of so many bytes, in tokens;
+// zero leaves it to Ollama. What does not fit its default, 4096 tokens on small
+// machines, is cut off at the beginning without a word: the tools. So a prompt that
+// may fill most of that asks for twice its size, in powers of two, since each other
+// size makes Ollama load the model again.
+func ollamaContext(size int) int {
+	const (
+		enough         = 2500 // tokens that leave 4096 room for an answer
+		most           = 1 << 17
+		bytesPerTokens = 3 // 4.1 in English, less in other languages
+	)
+	tokens := size / bytesPerTokens
+	if tokens <= enough {
+		return 0
+	}
+	return min(1<<bits.Len(uint(2*tokens-1)), most)
+}
+
+func (o *ollama) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {
+	body, err := o.Body(request)
+	if err != nil {
+		return nil, err
+	}
+	response, err := o.post(ctx, "/api/chat", body, bearer(o.key))
+	if err != nil {
+		return nil, o.permanent(err)
+	}
+	defer response.Body.Close()
+	return o.read(response.Body, emit)
+}
+
+// permanent takes the hope out of what Ollama answers with 500: a model that does
+// not fit into memory, or a runner that crashed on it. It is busy with 503.
+func (o *ollama) permanent(err error) error {
+	var failure *Failure
+	if errors.As(err, &failure) && failure.Status == http.StatusInternalServerError {
+		failure.retry = false
+	}
+	return err
+}
+
+// ollamaChunk is one line of the stream.
+type ollamaChunk struct {
+	Error      json.RawMessage `json:"error"`
+	Message    json.RawMessage `json:"message"`
+	Done       bool            `json:"done"`
+	DoneReason string          `json:"done_reason"`
+	Input      int             `json:"prompt_eval_count"`
+	Output     int             `json:"eval_count"`
+}
+
+// read joins the lines of a stream. Tool calls come whole.
+func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
+	lines := bufio.NewReader(stream)
+	message := &fragment{kind: '{'}
+	var said talk
+	for {
+		line, err := lines.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			var chunk ollamaChunk
+			if json.Unmarshal(line, &chunk) != nil {
+				return nil, o.badLine(line, err)
+			}
+			if chunk.Error != nil {
+				return nil, o.inStream(line)
+			}
+			message.merge("message", cmpRaw(chunk.Message, "{}"))
+			said.take(chunk.Message, emit)
+			if chunk.Done {
+				return o.finish(chunk, message, &said), nil
+			}
+		}
+		if err == io.EOF {
+			return nil, o.broken("the connection was closed", nil)
+		}
+		if err != nil {
+			return nil, o.broken("", err)
+		}
+	}
+}
+
+// badLine is the failure of a line that is no JSON: the stream was cut inside it,
+// or it is not Ollama that answers.
+func (o *ollama) badLine(line []byte, err error) error {
+	if err != nil && err != io.EOF {
+		return o.broken("", err)
+	}
+	if bytes.HasPrefix(line, []byte("<")) {
+		return o.failure(BadAddress, "", nil)
+	}
+	return o.broken("a line of it is no JSON", nil)
+}
+
+func (o *ollama) finish(last ollamaChunk, message *fragment, said *talk) *Turn {
+	stop := StopEnd
+	if last.DoneReason == "length" {
+		stop = StopLength
+	}
+	if !message.has("role") {
+		message.set("role", rawjson.Quote("assistant"))
+	}
+	return &Turn{
+		Message: message.json(), Text: said.text.String(), Stop: stop, Reason: last.DoneReason,
+		Usage: Usage{Input: last.Input, Output: last.Output},
+	}
+}
+
+// cmpRaw is value, or text where that is nothing.
+func cmpRaw(value json.RawMessage, text string) json.RawMessage {
+	if len(value) == 0 {
+		return json.RawMessage(text)
+	}
+	return value
+}

@@ -1,0 +1,56 @@
+package ai
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"toolx/pkg/exec"
+)
+
+// ollamaURL makes an address of what OLLAMA_HOST may hold: nothing, a host, an IP
+// address of either kind, a port (":8080"), each with or without a scheme, a port
+// and a path. The default port follows the scheme, as it does for Ollama itself.
+// An address that a server listens on ("0.0.0.0") is called on this machine.
+func ollamaURL(text string) (string, error) {
+	text = strings.TrimSpace(strings.Trim(strings.TrimSpace(text), `"'`))
+	scheme, rest, hasScheme := strings.Cut(text, "://")
+	port := "11434"
+	switch {
+	case !hasScheme && text == "ollama.com":
+		scheme, rest, port = "https", text, "443"
+	case !hasScheme:
+		scheme, rest = "http", text
+	case scheme == "http":
+		port = "80"
+	case scheme == "https":
+		port = "443"
+	}
+	rest, path, _ := strings.Cut(rest, "/")
+	host, given, err := net.SplitHostPort(rest)
+	if err != nil {
+		host, given = strings.Trim(rest, "[]"), ""
+	}
+	if given != "" {
+		if number, err := strconv.ParseUint(given, 10, 16); err != nil || number == 0 {
+			return "", &exec.UsageError{
+				Message: fmt.Sprintf("the port %q of Ollama's address is none", given),
+				Fix:     "OLLAMA_HOST=127.0.0.1:11434",
+			}
+		}
+		port = given
+	}
+	switch host {
+	case "", "0.0.0.0", "::":
+		host = "127.0.0.1"
+	}
+	base := scheme + "://" + net.JoinHostPort(host, port)
+	// The addresses of the two interfaces that Ollama has are often given whole.
+	path = strings.Trim(path, "/")
+	path = strings.TrimSuffix(strings.TrimSuffix(path, "v1"), "api")
+	if path = strings.Trim(path, "/"); path != "" {
+		base += "/" + path
+	}
+	return base, nil
+}

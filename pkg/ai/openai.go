@@ -1,0 +1,207 @@
+package ai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
+	"toolx/pkg/convert"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// openAI speaks OpenAI's chat completions
+// (https://platform.openai.com/docs/api-reference/chat-streaming), as do vLLM, LM
+// Studio, llama.cpp, Mistral and many others. Each of them adds members of its own
+// to answers, and some want them back; OpenAI's SDK would drop them, and is larger
+// than all the rest of toolx.
+type openAI struct{ *endpoint }
+
+// openAIURL is OpenAI's own address.
+const openAIURL = "https://api.openai.com/v1"
+
+func newOpenAI(options Options) (*openAI, error) {
+	base := cmp.Or(options.BaseURL, options.Getenv("OPENAI_BASE_URL"), openAIURL)
+	end, err := newEndpoint(options, OpenAI, options.Model, base, "OPENAI_API_KEY")
+	if err != nil {
+		return nil, err
+	}
+	end.base = strings.TrimSuffix(end.base, "/chat/completions") // often given whole
+	return &openAI{end}, nil
+}
+
+func (o *openAI) Name() string  { return OpenAI }
+func (o *openAI) Model() string { return o.model }
+
+// Format is Mistral's own where that is who answers: its results carry a name.
+func (o *openAI) Format() convert.Format {
+	if o.isMistral() {
+		return convert.Mistral
+	}
+	return convert.OpenAI
+}
+
+func (o *openAI) isMistral() bool { return strings.Contains(o.base, "api.mistral.ai") }
+
+func (o *openAI) Check() error {
+	switch {
+	case o.model == "":
+		return &exec.UsageError{
+			Message: "provider openai needs the name of a model",
+			Fix:     fmt.Sprintf("--model NAME; %s/models lists those of the server", o.shown()),
+		}
+	case o.key == "" && !o.local():
+		return o.failure(NoKey, "", nil)
+	}
+	return nil
+}
+
+func (o *openAI) Body(request Request) (json.RawMessage, error) {
+	members := []rawjson.Member{
+		rawjson.NewMember("model", rawjson.Quote(o.model)),
+		rawjson.NewMember("messages", withSystem(request)),
+	}
+	if request.Tools != nil { // an empty list is refused
+		members = append(members, rawjson.NewMember("tools", request.Tools))
+	}
+	members = append(members, rawjson.NewMember("stream", json.RawMessage("true")))
+	if !o.isMistral() { // which tells its usage unasked, and refuses what it does not know
+		members = append(members, rawjson.NewMember("stream_options", json.RawMessage(`{"include_usage":true}`)))
+	}
+	return rawjson.Object(members), nil
+}
+
+func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {
+	body, err := o.Body(request)
+	if err != nil {
+		return nil, err
+	}
+	response, err := o.post(ctx, "/chat/completions", body, func(header http.Header) {
+		header.Set("Accept", "text/event-stream")
+		bearer(o.key)(header)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	answer := &openAIAnswer{endpoint: o.endpoint, message: &fragment{kind: '{'}, emit: emit}
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch kind {
+	case "text/html":
+		return nil, o.failure(BadAddress, "", nil)
+	case "application/json": // some servers do not stream
+		whole, err := io.ReadAll(response.Body)
+		if err != nil {
+			return nil, o.broken("", err)
+		}
+		if err := answer.take(whole); err != nil {
+			return nil, err
+		}
+		return answer.finish()
+	}
+	return answer.read(response)
+}
+
+// openAIChunk is one event of the stream, or a whole answer.
+type openAIChunk struct {
+	Error   json.RawMessage `json:"error"`
+	Choices []struct {
+		Index   int             `json:"index"`
+		Delta   json.RawMessage `json:"delta"`
+		Message json.RawMessage `json:"message"` // where it was not streamed
+		Finish  string          `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		Input  int `json:"prompt_tokens"`
+		Output int `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+// openAIAnswer joins the events of one answer.
+type openAIAnswer struct {
+	*endpoint
+	message *fragment
+	said    talk
+	emit    func(Event)
+	ending  string
+	usage   Usage
+}
+
+// read takes the events of a stream to its end. A server that forgets [DONE] has
+// finished all the same when it gave a reason for stopping.
+func (a *openAIAnswer) read(response *http.Response) (*Turn, error) {
+	events := ssestream.NewDecoder(response)
+	done := false
+	for !done && events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
+		switch {
+		case len(data) == 0:
+		case string(data) == "[DONE]":
+			done = true
+		default:
+			if err := a.take(data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := events.Err(); err != nil && a.ending == "" {
+		return nil, a.broken("", err)
+	}
+	if !done && a.ending == "" {
+		return nil, a.broken("the connection was closed", nil)
+	}
+	return a.finish()
+}
+
+// take reads one event.
+func (a *openAIAnswer) take(data []byte) error {
+	var chunk openAIChunk
+	if err := json.Unmarshal(data, &chunk); err != nil {
+		return a.broken("an event of it is no JSON", nil)
+	}
+	if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
+		return a.inStream(data)
+	}
+	if chunk.Usage != nil {
+		a.usage = Usage{Input: chunk.Usage.Input, Output: chunk.Usage.Output}
+	}
+	for _, choice := range chunk.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		for _, piece := range []json.RawMessage{choice.Delta, choice.Message} {
+			if kindOf(piece) == '{' {
+				a.message.merge("", piece)
+				a.said.take(piece, a.emit)
+			}
+		}
+		a.ending = cmp.Or(choice.Finish, a.ending)
+	}
+	return nil
+}
+
+// finish is the answer as far as it has come.
+func (a *openAIAnswer) finish() (*Turn, error) {
+	if !a.message.has("role") {
+		a.message.set("role", rawjson.Quote("assistant"))
+	}
+	if !a.message.has("content") { // servers with strict types want it
+		a.message.set("content", json.RawMessage("null"))
+	}
+	stop := StopEnd
+	switch {
+	case a.ending == "length" || a.ending == "model_length":
+		stop = StopLength
+	case a.ending == "content_filter" || a.said.refused:
+		stop = StopRefused
+	}
+	return &Turn{Message: a.message.json(), Text: a.said.text.String(), Stop: stop, Reason: a.ending, Usage: a.usage}, nil
+}

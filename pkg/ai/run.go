@@ -1,0 +1,158 @@
+package ai
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"toolx/pkg/convert"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// parallelCalls is how many calls of one turn run side by side.
+const parallelCalls = 16
+
+// maxBinary is the size in bytes up to which content with images goes to a model;
+// providers refuse more.
+const maxBinary = 5 << 20
+
+// Destructive says whether a tool wants to be confirmed before a model runs it: it
+// says of itself that it may destroy something. MCP's default for a tool that says
+// nothing is the same, but nearly no server speaks of its tools at all, and a
+// question that comes every time is answered without being read; --tools keeps what
+// a model should not have away from it.
+func Destructive(tool *exec.Tool) bool {
+	says := func(hint *bool) bool { return hint != nil && *hint }
+	return says(tool.Annotations.DestructiveHint) && !says(tool.Annotations.ReadOnlyHint)
+}
+
+// DeclinedError says that a destructive tool was not confirmed. Its text is for the
+// model.
+type DeclinedError struct {
+	Tool string
+	Why  string // may be empty
+}
+
+func (e *DeclinedError) Error() string {
+	text := fmt.Sprintf("the user did not allow %s to be run", e.Tool)
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
+	return text
+}
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *DeclinedError) Kind() exec.Kind { return exec.KindTool }
+
+// planned is a call that was looked at and has not run yet.
+type planned struct {
+	call  convert.ToolCall
+	tool  *exec.Tool
+	began time.Time
+	err   error // why it will not run
+}
+
+// run runs the calls of one turn through the Executor, side by side, and gives
+// their results in the order of the calls. A call that cannot run has a result that
+// says why (AI-1). Questions to the user come first, one after the other.
+func (c *Conversation) run(ctx context.Context, offer *offer, calls []convert.ToolCall) []convert.ToolResult {
+	plan := make([]planned, len(calls))
+	for i, call := range calls {
+		plan[i] = c.plan(ctx, offer, call)
+	}
+	results := make([]convert.ToolResult, len(calls))
+	free := make(chan struct{}, parallelCalls)
+	var running sync.WaitGroup
+	for i := range plan {
+		free <- struct{}{}
+		running.Go(func() {
+			results[i] = c.runOne(ctx, plan[i])
+			<-free
+		})
+	}
+	running.Wait()
+	return results
+}
+
+// plan finds the tool of a call and asks whether it may run.
+func (c *Conversation) plan(ctx context.Context, offer *offer, call convert.ToolCall) planned {
+	plan := planned{call: call, began: time.Now(), err: call.Err}
+	tool, err := offer.find(call.Name)
+	if err != nil {
+		plan.err = err
+		return plan
+	}
+	plan.tool = tool
+	if plan.err == nil && Destructive(tool) {
+		plan.err = c.confirm(ctx, tool, call.Arguments)
+	}
+	return plan
+}
+
+func (c *Conversation) confirm(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) error {
+	if c.Confirm == nil {
+		return &DeclinedError{Tool: tool.Name}
+	}
+	return c.Confirm(ctx, tool, arguments)
+}
+
+// runOne runs a call, or records why it does not run (EXEC-11).
+func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolResult {
+	name := plan.call.Name
+	if plan.tool != nil {
+		name = plan.tool.Name
+	}
+	var result *exec.Result
+	if plan.err != nil {
+		result = c.Executor.Reject(name, plan.call.Arguments, plan.began, plan.err)
+	} else {
+		c.emit(CallStarted{ID: plan.call.ID, Name: plan.call.Name, Tool: name, Arguments: plan.call.Arguments})
+		result = c.Executor.Call(ctx, exec.Call{Tool: name, Arguments: plan.call.Arguments, FromModel: true, Untyped: plan.call.Untyped})
+	}
+	written, shown, total := c.resultOf(plan.call, result)
+	c.emit(CallFinished{ID: plan.call.ID, Name: plan.call.Name, Result: result, Shown: shown, Total: total})
+	return written
+}
+
+// resultOf is a result as the model gets it: its string form (EXEC-16), cut where
+// it is too long; and where it is not, its content and structure, for formats that
+// can hold them.
+func (c *Conversation) resultOf(call convert.ToolCall, result *exec.Result) (written convert.ToolResult, shown, total int) {
+	text := result.String()
+	total = len(text)
+	limit := c.MaxResult
+	if limit == 0 {
+		limit = DefaultMaxResult
+	}
+	short := cut(text, limit)
+	written = convert.ToolResult{Call: call, Text: short, IsError: !result.Success}
+	if len(short) < total {
+		written.Text += fmt.Sprintf("\n[result cut: %d of %d bytes shown]", len(short), total)
+		return written, len(short), total
+	}
+	if result.Success && result.Truncated == nil && len(result.Raw) <= maxBinary {
+		written.Content = result.Content
+		for member := range rawjson.Each(result.Raw) {
+			if member.Name == "structuredContent" && string(member.Value) != "null" {
+				written.Structured = member.Value
+			}
+		}
+	}
+	return written, total, total
+}
+
+// cut shortens text to so many bytes, at a character's border; less than zero
+// leaves it whole.
+func cut(text string, limit int) string {
+	if limit < 0 || len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
+}
