@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -33,6 +34,7 @@ type callOptions struct {
 func newCallCommand(app *App, run func(context.Context, *App, callOptions) error) *cobra.Command {
 	var o callOptions
 	var asJSON bool
+	var objects []string // of --args, as often as it was given
 	cmd := &cobra.Command{
 		Use:   "call TOOL [k=v…] [-- COMMAND…]",
 		Short: "Run one tool",
@@ -80,8 +82,8 @@ was broken, 124 timeout, 130 interrupted.`,
 			if asJSON {
 				o.output = "json"
 			}
-			if cmd.Flags().Changed("args") && o.object == "" {
-				return &exec.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
+			if err := o.check(cmd.Flags(), objects); err != nil {
+				return err
 			}
 			return run(cmd.Context(), app, o)
 		},
@@ -89,7 +91,7 @@ was broken, 124 timeout, 130 interrupted.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
-	flags.StringVar(&o.object, "args", "", "all arguments as one `JSON` object, @FILE or -")
+	flags.StringArrayVar(&objects, "args", nil, "all arguments as one `JSON` object, @FILE or -")
 	flags.StringVarP(&o.output, "output", "o", "text", "`FORMAT`: text, json (the envelope), raw (the exact MCP result), yaml")
 	flags.BoolVar(&asJSON, "json", false, "same as -o json")
 	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
@@ -100,6 +102,23 @@ was broken, 124 timeout, 130 interrupted.`,
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
 	o.model.declare(flags)
 	return cmd
+}
+
+// check takes the object of --args, and refuses flags whose values say nothing, or too
+// much.
+func (o *callOptions) check(flags *pflag.FlagSet, objects []string) error {
+	switch {
+	case len(objects) > 1:
+		return &exec.UsageError{Message: "--args is given twice", Fix: "give one object, and lay single arguments over it: --args @FILE k=v"}
+	case flags.Changed("args") && objects[0] == "":
+		return &exec.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
+	case flags.Changed("save") && o.save == "":
+		return &exec.UsageError{Message: "--save is empty", Fix: "--save DIR; --save . is this folder"}
+	}
+	if len(objects) == 1 {
+		o.object = objects[0]
+	}
+	return nil
 }
 
 // runCall is the whole of a call, from the options to what is printed. Every

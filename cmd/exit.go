@@ -147,6 +147,9 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 	result := &exec.Result{}
 	if verb.Name() != "list" && !flags.Changed("from-tool-call") { // whose argument is a file
 		result.ToolName = flags.Arg(0)
+		if flags.ArgsLenAtDash() == 0 {
+			result.ToolName = "" // the argument is a server's command
+		}
 	}
 	return func(err error) error {
 		result.Err = a.masked(err)

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"log/slog"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,13 +32,16 @@ type globalFlags struct {
 	traceFile    string
 }
 
+// noRetries stands for a --retries that was not given: a number that nobody gives.
+const noRetries = math.MinInt
+
 func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.config, "config", nil, "read `FILE` instead of looking for a config (repeatable, later wins)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "give a call up after `D` without progress (default 30s)")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "give a call up after `D`, progress or not")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "give each attempt to connect `D` (default 30s)")
-	flags.IntVar(&f.retries, "retries", -1, "try to connect again `N` times; 0: one attempt")
-	flags.Lookup("retries").DefValue = "2" // what -1, not given, comes to where no config says otherwise
+	flags.IntVar(&f.retries, "retries", noRetries, "try to connect again `N` times; 0: one attempt")
+	flags.Lookup("retries").DefValue = "2" // what noRetries comes to where no config says otherwise
 	flags.StringVar(&f.protocol, "protocol", "", "`REVISION` of MCP to speak: auto, legacy, or one such as 2025-06-18")
 	flags.StringVar(&f.logLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
@@ -70,7 +74,7 @@ func (f *globalFlags) check() error {
 			return &exec.UsageError{Message: limit.flag + " must not be negative", Fix: limit.flag + " 30s"}
 		}
 	}
-	if f.retries < -1 {
+	if f.retries < 0 && f.retries != noRetries {
 		return &exec.UsageError{Message: "--retries must not be negative", Fix: "--retries 0 makes one attempt"}
 	}
 	return nil
