@@ -16,10 +16,12 @@ const WRITES = 256; // tokens
 
 export async function load() {
   const paths = bundledModelPaths();
-  const quiet = { logSeverityLevel: 3 };
+  // One thread: more of them wait for each other in loops, which costs twice the CPU
+  // and, on a busy machine, more time.
+  const options = { intraOpNumThreads: 1, logSeverityLevel: 3 };
   const [encoder, decoder, tokenizer] = await Promise.all([
-    InferenceSession.create(paths.encoderPath, quiet),
-    InferenceSession.create(paths.decoderPath, quiet),
+    InferenceSession.create(paths.encoderPath, options),
+    InferenceSession.create(paths.decoderPath, options),
     NeedleTokenizer.fromPath(paths.tokenizerPath, paths.vocabPath),
   ]);
   // The tokenizer's WebAssembly answers any failure of this process with all of its
@@ -36,9 +38,9 @@ class Model {
     this.tokenizer = tokenizer;
   }
 
-  // answer is the model's text for a question, with the number of tokens read and
-  // written. onToken may throw to end it early.
-  async answer(question, tools, { limit = WRITES, onToken = () => {} } = {}) {
+  // answer is the model's text for a question, with the numbers of tokens read and
+  // written. onToken is called for every token written; it may throw to end that.
+  async answer(question, tools, onToken) {
     const shown = JSON.stringify(tools.map(asTrained));
     const read = this.tokenizer.encode(question).length + 1 + this.tokenizer.encode(normalizeTools(shown).normalizedJson).length;
     if (read > READS) {
@@ -46,7 +48,7 @@ class Model {
     }
     let written = 0;
     const text = await generate(this.networks, this.tokenizer, question, shown, {
-      maxGenLen: Math.min(Math.max(limit, 1), WRITES - 1) + 1,
+      maxGenLen: WRITES,
       onToken: () => {
         written += 1;
         onToken();

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,22 +24,17 @@ import (
 
 	"toolx/cmd"
 	"toolx/pkg/console"
+	"toolx/pkg/convert"
 )
 
 const control = "zwave__control_zwave_device"
 
-// question is something that the model understands of one tool, with the arguments
-// that a right call carries. The model always answers it in the same way.
-type question struct{ text, arguments string }
-
-func questions() []question {
-	return []question{
-		{"turn on switch one", `{"deviceName":"switch one","action":"on"}`},
-		{`turn the device "Switch One" on`, `{"deviceName":"Switch One","action":"on"}`},
-		{"turn off switch one", `{"deviceName":"switch one","action":"off"}`},
-		{"dim the reading lamp to 30", `{"deviceName":"reading lamp","action":"dim","level":30}`},
-	}
-}
+// What the model understands of that tool, and the arguments of a right call. It
+// answers a question in the same way, always.
+const (
+	question  = "turn on switch one"
+	arguments = `{"deviceName":"switch one","action":"on"}`
+)
 
 // TestMain makes the test binary serve as toolx, when it is called by that name.
 func TestMain(m *testing.M) {
@@ -47,48 +43,46 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestUnconvertedTools holds a converted tool against the same tool in any form but the
-// model's own: shown that, the model makes no call that the Z-Wave server would take,
-// and toolx lets none of its calls through (AI-2, CONV-5).
-func TestUnconvertedTools(t *testing.T) {
+// TestForms shows the model the same tool in several forms. From those that are made
+// for Ollama it makes the right call. From any other, as a client sends it that does
+// not convert, it makes no call that the Z-Wave server would take, and toolx lets none
+// of its calls through (AI-2, AI-3, CONV-5, ROUTE-3).
+func TestForms(t *testing.T) {
 	model := startModel(t)
 	zwave := newZWave(t)
-	listed := zwave.listed(t, model)
-	const converted = `{"type":"function","function":{"name":NAME,"description":TEXT,"parameters":SCHEMA}}`
-	unconverted := map[string]string{
-		"MCP":            string(listed),
-		"Anthropic":      `{"name":NAME,"description":TEXT,"input_schema":SCHEMA}`,
-		"LangChain":      `{"name":NAME,"description":TEXT,"schema":SCHEMA,"lc_name":NAME,"lc_kwargs":{"name":NAME,"description":TEXT,"schema":SCHEMA}}`,
-		"without schema": `{"type":"function","function":{"name":NAME,"description":TEXT,"parameters":{}}}`,
-	}
+	tool := convert.Tool{Server: "zwave", Definition: zwave.listed(t, model)}
 
-	forms, question := formsOf(t, listed), questions()[0]
-	calls := model.chat(t, question.text, forms.Replace(converted))
-	if len(calls) != 1 || !calls[0].is(control, question.arguments) {
-		t.Fatalf("with the converted tool the model calls %v, want %s with %s", calls, control, question.arguments)
+	for _, form := range []convert.Format{convert.Ollama, convert.Qwen} {
+		t.Run(string(form), func(t *testing.T) {
+			calls := model.chat(t, question, convertTo(t, tool, form))
+			if len(calls) != 1 || !calls[0].equals(call{control, []byte(arguments)}) {
+				t.Fatalf("the model calls %v, want %s with %s", calls, control, arguments)
+			}
+			if out, err := zwave.call(t, model, calls[0]); err != nil {
+				t.Errorf("%v did not go through: %v\n%s", calls[0], err, out)
+			}
+			zwave.wantCalls(t, call{"control_zwave_device", []byte(arguments)})
+		})
 	}
-	for form, tool := range unconverted {
-		t.Run(form, func(t *testing.T) {
-			for _, call := range model.chat(t, question.text, forms.Replace(tool)) {
-				zwave.refuses(t, model, call)
+	for _, form := range []convert.Format{convert.MCP, convert.LangChain, convert.Anthropic, convert.Responses} {
+		t.Run(string(form), func(t *testing.T) {
+			for _, call := range model.chat(t, question, convertTo(t, tool, form)) {
+				if out, err := zwave.call(t, model, call); err == nil {
+					t.Errorf("%v went through:\n%s", call, out)
+				}
+				zwave.wantCalls(t)
 			}
 		})
 	}
 }
 
-// formsOf puts the name, the description and the schema of a tool of MCP where NAME,
-// TEXT and SCHEMA stand in another form of it. The schema keeps its order, which a
-// model as small as this one needs.
-func formsOf(t *testing.T, listed json.RawMessage) *strings.Replacer {
+func convertTo(t *testing.T, tool convert.Tool, form convert.Format) string {
 	t.Helper()
-	var tool struct {
-		Description json.RawMessage `json:"description"`
-		InputSchema json.RawMessage `json:"inputSchema"`
-	}
-	if err := json.Unmarshal(listed, &tool); err != nil {
+	converted, err := convert.Convert(tool, form)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer("NAME", `"`+control+`"`, "TEXT", string(tool.Description), "SCHEMA", string(tool.InputSchema))
+	return string(converted.Tool)
 }
 
 // call is a call of a tool: by the model, or as it reached the Z-Wave server.
@@ -99,13 +93,13 @@ type call struct {
 
 func (c call) String() string { return fmt.Sprintf("%s %s", c.Name, c.Arguments) }
 
-// is tells whether a call has this name and these arguments, in any order.
-func (c call) is(name, arguments string) bool {
-	var got, want any
-	if json.Unmarshal(c.Arguments, &got) != nil || json.Unmarshal([]byte(arguments), &want) != nil {
+// equals tells whether two calls are of one tool with the same arguments, in any order.
+func (c call) equals(other call) bool {
+	var mine, others any
+	if json.Unmarshal(c.Arguments, &mine) != nil || json.Unmarshal(other.Arguments, &others) != nil {
 		return false
 	}
-	return c.Name == name && reflect.DeepEqual(got, want)
+	return c.Name == other.Name && reflect.DeepEqual(mine, others)
 }
 
 // modelServer is a running server.mjs.
@@ -204,10 +198,11 @@ servers:
 
 // toolx runs toolx in the folder, with the model as its Ollama. An error holds what
 // toolx wrote to stderr.
-func (z zwave) toolx(t *testing.T, model modelServer, args ...string) (stdout string, err error) {
+func (z zwave) toolx(t *testing.T, model modelServer, stdin string, args ...string) (stdout string, err error) {
 	t.Helper()
 	toolx := exec.Command("toolx", args...)
 	toolx.Dir = z.folder
+	toolx.Stdin = strings.NewReader(stdin)
 	toolx.Env = append(os.Environ(),
 		"OLLAMA_HOST="+model.address, "TOOLX_CONFIG=",
 		"HOME="+z.folder, "USERPROFILE="+z.folder,
@@ -225,7 +220,7 @@ func (z zwave) toolx(t *testing.T, model modelServer, args ...string) (stdout st
 // listed is the tool under test as the Z-Wave server lists it.
 func (z zwave) listed(t *testing.T, model modelServer) json.RawMessage {
 	t.Helper()
-	if _, err := z.toolx(t, model, "list", control); err != nil {
+	if _, err := z.toolx(t, model, "", "list", control); err != nil {
 		t.Fatalf("toolx list: %v", err)
 	}
 	for _, message := range z.messages(t) {
@@ -240,16 +235,10 @@ func (z zwave) listed(t *testing.T, model modelServer) json.RawMessage {
 	return nil
 }
 
-// refuses runs a call of the model, as toolx ask would, and wants it to end before
-// the Z-Wave server.
-func (z zwave) refuses(t *testing.T, model modelServer, made call) {
+// call runs a call of the model.
+func (z zwave) call(t *testing.T, model modelServer, made call) (stdout string, err error) {
 	t.Helper()
-	if out, err := z.toolx(t, model, "call", made.Name, "--args", string(made.Arguments)); err == nil {
-		t.Errorf("the unconverted tool led to a call that went through: %v\n%s", made, out)
-	}
-	if calls := z.calls(t); len(calls) != 0 {
-		t.Errorf("the unconverted tool led to a call of the Z-Wave server: %v", calls)
-	}
+	return z.toolx(t, model, "", "call", made.Name, "--args", string(made.Arguments))
 }
 
 // message is what the tests read of a recorded message.
@@ -261,16 +250,19 @@ type message struct {
 	} `json:"result"`
 }
 
-// calls are the calls that reached the Z-Wave server when it last ran.
-func (z zwave) calls(t *testing.T) []call {
+// wantCalls wants these calls, and no others, to have reached the Z-Wave server when it
+// last ran.
+func (z zwave) wantCalls(t *testing.T, want ...call) {
 	t.Helper()
-	var calls []call
+	var got []call
 	for _, message := range z.messages(t) {
 		if message.Method == "tools/call" {
-			calls = append(calls, message.Params)
+			got = append(got, message.Params)
 		}
 	}
-	return calls
+	if !slices.EqualFunc(got, want, call.equals) {
+		t.Errorf("the Z-Wave server got the calls %v, want %v", got, want)
+	}
 }
 
 // messages is the record of the Z-Wave server's last run; empty where it never ran.

@@ -4,7 +4,8 @@
 //   node server.mjs
 //
 // prints its address, to be used as OLLAMA_HOST, as the first line on stdout, and
-// serves until its stdin is closed or it gets SIGTERM.
+// serves until its stdin is closed or it gets SIGTERM. Options of a request, the size
+// of the context for one, change nothing.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { TooLong, load } from './model.mjs';
@@ -74,8 +75,8 @@ async function show(request, response) {
 
 async function chat(request, response) {
   const began = process.hrtime.bigint();
-  const { model: name, messages = [], tools, stream = true, options = {} } = await read(request);
-  const { message, read: prompt, written } = await reply(messages, tools ?? [], options.num_predict, response);
+  const { model: name, messages = [], tools, stream = true } = await read(request);
+  const { message, read: prompt, written } = await reply(messages, tools ?? [], response);
   const head = () => ({ model: name, created_at: new Date().toISOString() });
   const last = {
     done: true,
@@ -98,7 +99,7 @@ async function chat(request, response) {
 // once tools have answered, a sentence that is not the model's, since this model does
 // nothing but call tools. The sentence quotes what the tools answered, so that a test
 // sees what of them has arrived.
-async function reply(messages, tools, limit, response) {
+async function reply(messages, tools, response) {
   const last = messages.at(-1);
   if (!last) return { message: { role: 'assistant', content: '' }, read: 0, written: 0 };
   if (last.role === 'tool') return { message: { role: 'assistant', content: quote(messages) }, read: 0, written: 0 };
@@ -107,7 +108,7 @@ async function reply(messages, tools, limit, response) {
   const onToken = () => {
     if (response.destroyed) throw new Gone();
   };
-  const { text, read, written } = await model.answer(last.content, tools, { limit, onToken });
+  const { text, read, written } = await model.answer(last.content, tools, onToken);
   return { message: { role: 'assistant', ...callsIn(text) }, read, written };
 }
 
