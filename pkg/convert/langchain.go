@@ -108,6 +108,7 @@ func writeLangChain(e essence, definition members) json.RawMessage {
 	plain := flat("schema").fill(nil, e)
 	whole := flat("schema").fill(formFor(LangChain, definition), e)
 	return rawjson.Object(membersOf(whole).
+		with("schema", e.schema).
 		with("lc_name", rawjson.Quote(e.name)).
 		with("lc_kwargs", plain))
 }

@@ -26,8 +26,8 @@ func portableNames() nameRule { return nameRule{longest: longestName, signs: "_-
 // FitName is the name under which a model of the format calls a tool: server__tool,
 // changed where the format's rules demand it. It rests on the two names alone, so
 // that it stays when other servers come and go; a name that had to be changed ends
-// in "_" and 8 hex digits of a hash of both. A name that another pair could have
-// is changed as well: a__b of server c and b__c of server a join alike.
+// in "_" and 8 hex digits of a hash of both. A name that another pair has already
+// is changed as well: b__c of server a stays, so c of server a__b is changed.
 func FitName(server, tool string, to Format) string {
 	target, _ := dialectOf(to)
 	return target.names.fit(server, tool)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -181,22 +182,25 @@ func randomSchema(random *rand.Rand, depth int) string {
 }
 
 // FuzzConvert holds that no document makes a conversion panic, that what comes out
-// is JSON and can be read again, and that the input stays.
+// is JSON, and is read and written again as it is, and that the input stays.
 func FuzzConvert(f *testing.F) {
+	formats := append(convert.Formats(), convert.Custom)
 	for format, elements := range identities() {
-		f.Add([]byte(wrapped(format, elements...)))
+		f.Add([]byte(wrapped(format, elements...)), uint8(slices.Index(formats, format)))
 	}
-	f.Add([]byte(`{"servers":[{"name":"s","tools":[{"definition":` + mcpTool + `}]}]}`))
-	f.Add([]byte(`{"name":"w","schema":{},"lc":1,"lc_kwargs":[]}{"function":{"function":{}}}`))
-	f.Add([]byte(`{"name":"w","inputSchema":{"$ref":"#"},"_meta":{"toolx/openai":{"function":1},"toolx/anthropic":{},"toolx/x":2}}`))
-	f.Fuzz(func(t *testing.T, document []byte) {
+	for _, document := range []string{
+		`{"servers":[{"name":"s","tools":[{"definition":` + mcpTool + `}]}]}`,
+		`{"name":"w","schema":{},"lc":1,"lc_kwargs":[]}{"function":{"function":{}}}`,
+		`{"name":"w","inputSchema":{"$ref":"#"},"_meta":{"toolx/openai":{"function":1},"toolx/anthropic":{},"toolx/x":2}}`,
+	} {
+		f.Add([]byte(document), uint8(0))
+	}
+	f.Fuzz(func(t *testing.T, document []byte, from uint8) {
 		before := bytes.Clone(document)
-		for _, from := range append(convert.Formats(), "", convert.Custom) {
-			source, err := convert.Read(document, from)
-			if err != nil {
-				continue
+		for _, format := range []convert.Format{"", formats[int(from)%len(formats)]} {
+			if source, err := convert.Read(document, format); err == nil {
+				checkAll(t, source.Tools)
 			}
-			checkAll(t, source.Tools)
 		}
 		if !bytes.Equal(document, before) {
 			t.Error("CONV-2: the document was changed")
@@ -221,6 +225,9 @@ func checkAll(t *testing.T, tools []convert.Tool) {
 		again, err := convert.Read(document, format)
 		if err != nil || len(again.Tools) != len(converted.Tools) || len(again.Skipped) > 0 {
 			t.Fatalf("%s: cannot be read again: %v, %v: %s", format, err, again, document)
+		}
+		if back := convert.ConvertAll(again.Tools, format).Document(); normal(t, string(back)) != normal(t, string(document)) {
+			t.Fatalf("%s is not its own fixed point:\n%s\n%s", format, document, back)
 		}
 	}
 }
