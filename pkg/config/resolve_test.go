@@ -232,6 +232,8 @@ func TestSecretsInArguments(t *testing.T) {
 		{"--use-token --stdio --password", nil},
 		{"--token true --token abc", nil},
 		{"token server password", nil},
+		{"-k S3cr3tKey9 -K=abcd1234efgh", []string{"abcd1234efgh", "S3cr3tKey9"}},
+		{"-k short -k ./certs/server9.key -k 2,2 -p typescript5 -t image-v2", nil},
 	} {
 		resolved, err := AdHoc(append([]string{"node"}, strings.Fields(test.args)...), "", nil).Resolve(nil)
 		if err != nil {
@@ -240,6 +242,14 @@ func TestSecretsInArguments(t *testing.T) {
 		if !slices.Equal(resolved.Secrets, test.want) {
 			t.Errorf("%s: secrets %q, want %q", test.args, resolved.Secrets, test.want)
 		}
+	}
+	script := `cd x && API_KEY='hunter22'; exec node srv.js --token "S3cr3t"; x --password $PW --secret "$S"`
+	inScript, err := AdHoc([]string{"sh", "-c", script}, "", nil).Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"hunter22", "S3cr3t"}; !slices.Equal(inScript.Secrets, want) {
+		t.Errorf("secrets of a script %q, want %q", inScript.Secrets, want)
 	}
 	resolved, err := AdHoc([]string{"npx", "mcp-remote", "--header", "Authorization: Bearer abcdef"}, "", nil).Resolve(nil)
 	if err != nil {

@@ -4,6 +4,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+
+	"toolx/pkg/mask"
 )
 
 // minSecret is the length in bytes of the shortest secret: to mask what is
@@ -59,25 +62,53 @@ func headerSecrets(content string) []string {
 
 // argumentSecrets are the values on a command line that the words before them give
 // away: "--api-key V", "--api-key=V", "API_KEY=V" (docker run -e), "X-Api-Key: V"
-// (mcp-remote --header), and the secrets of a URL.
+// (mcp-remote --header), "-k V" where V looks like a secret, and the secrets of a URL;
+// in the words of a script (sh -c "… --api-key V …") as well.
 func argumentSecrets(args []string) []string {
 	var found []string
 	for i, arg := range args {
 		if strings.Contains(arg, "://") {
 			found = append(found, urlSecrets(arg)...)
 		}
+		if words := scriptWords(arg); len(words) > 1 {
+			found = append(found, argumentSecrets(words)...)
+		}
 		at := strings.IndexAny(arg, "=:")
 		switch {
 		case at < 0:
 			// A flag behind the name means that this one is a switch without a value.
-			if i+1 < len(args) && strings.HasPrefix(arg, "-") && secretFlag(arg) && !strings.HasPrefix(args[i+1], "--") {
+			if i+1 < len(args) && givesSecret(arg, args[i+1]) && !strings.HasPrefix(args[i+1], "--") {
 				found = append(found, args[i+1])
 			}
-		case secretFlag(arg[:at]):
+		case secretFlag(arg[:at]), mask.ShortFlag(arg[:at]) && mask.Value(arg[at+1:]):
 			found = append(found, headerSecrets(strings.TrimSpace(arg[at+1:]))...)
 		}
 	}
 	return found
+}
+
+// givesSecret says whether a flag gives away that the value behind it is a secret.
+func givesSecret(flag, value string) bool {
+	return strings.HasPrefix(flag, "-") && secretFlag(flag) || mask.ShortFlag(flag) && mask.Value(value)
+}
+
+// scriptWords are the words of a script, as far as they can be told without a shell:
+// without quotes and what ends a command, and without those that only a shell knows.
+func scriptWords(script string) []string {
+	var quote rune
+	words := strings.FieldsFunc(script, func(r rune) bool {
+		switch {
+		case quote == 0 && (r == '"' || r == '\''):
+			quote = r
+		case quote == r:
+			quote = 0
+		}
+		return quote == 0 && unicode.IsSpace(r)
+	})
+	for i, word := range words {
+		words[i] = strings.TrimRight(strings.NewReplacer(`"`, "", `'`, "").Replace(word), ";|&)")
+	}
+	return slices.DeleteFunc(words, func(word string) bool { return word == "" || word[0] == '$' || word[0] == '`' })
 }
 
 // secretFlag says whether a flag, or what else names a value on a command line, is
@@ -85,7 +116,7 @@ func argumentSecrets(args []string) []string {
 // secrets: --max-tokens and --token-file hold none, and --no-password has no value.
 func secretFlag(name string) bool {
 	name = strings.ToLower(strings.TrimLeft(name, "-"))
-	if len(name) > 64 || strings.HasPrefix(name, "no-") {
+	if len(name) > 64 || strings.HasPrefix(name, "no-") || strings.ContainsAny(name, " \t\n") {
 		return false
 	}
 	bare := strings.NewReplacer("_", "", "-", "", ".", "").Replace(name)

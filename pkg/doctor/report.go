@@ -134,6 +134,9 @@ func (r *Report) Mask(hide func(string) string) {
 func (f *Finding) mask(hide func(string) string) {
 	f.Title, f.Evidence = hide(f.Title), hide(f.Evidence)
 	f.Fix, f.Notes = hideAll(hide, f.Fix), hideAll(hide, f.Notes)
+	if f.Culprit != nil { // which names what the command line starts
+		f.Culprit = &Culprit{Name: hide(f.Culprit.Name), Confidence: f.Culprit.Confidence}
+	}
 }
 
 // hideAll masks each text, in a copy: the fixes of a finding are the table's own.

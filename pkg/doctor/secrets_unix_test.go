@@ -42,6 +42,37 @@ func TestSecretsOfTheCommandLineAreHidden(t *testing.T) {
 	}
 }
 
+// The same holds of a secret that stands inside of a script for sh -c, which the server
+// repeats on stdout and stderr, and of one behind a short flag.
+func TestSecretsOfAScriptAreHidden(t *testing.T) {
+	t.Parallel()
+	const secret = "S3cr3tArgValue"
+	for _, command := range [][]string{
+		{"sh", "-c", `echo "using S3cr3tArgValue"; f() { echo "bad key $2" >&2; exit 1; }; f --token S3cr3tArgValue`},
+		{"sh", "-c", `echo "using $2"; echo "bad key $2" >&2; exit 1`, "srv", "-k", secret},
+	} {
+		server := config.AdHoc(command, "", nil)
+		masker := mask.New()
+		options := shortOptions()
+		options.Secret = masker.Add
+		fleet := Examine(t.Context(), nil, []*config.Server{server}, options)
+		report := Judge(fleet, Selection{})
+		script, err := Repro(fleet, Finding{ID: "exit-before-handshake", Server: server.Name}, masker.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report.Uncut(fleet)
+		report.Mask(masker.Text)
+		text, err := json.Marshal(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := string(text) + script; strings.Contains(all, secret) || !strings.Contains(all, "using ***") || !strings.Contains(all, "bad key ***") {
+			t.Errorf("%q: the report and the script are\n%s", command, all)
+		}
+	}
+}
+
 // The same holds of a server that cannot be started, for a variable that is not set.
 func TestSecretsOfAnUnsetServerAreHidden(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,28 @@ func assignments(text string) string {
 	return out.String()
 }
 
+// shortFlags hides what stands behind a ShortFlag and looks like a secret.
+func shortFlags(text string) string {
+	return replaceAt(text, "-", func(at int) (from, to, next int) {
+		if at > 0 && strings.IndexByte(" \t\n\"'`(", text[at-1]) < 0 {
+			return 0, 0, 1
+		}
+		length := 1
+		for at+length < len(text) && isAlnum(text[at+length]) {
+			length++
+		}
+		end := at + length
+		if end == len(text) || text[end] != ' ' && text[end] != '=' || !ShortFlag(text[at:end]) {
+			return 0, 0, length
+		}
+		from, to = valueBehind(text, end+1, text[end])
+		if !Value(text[from:to]) {
+			return 0, 0, length
+		}
+		return from - at, to - at, to - at
+	})
+}
+
 // names says whether before ends in the name of a secret that sign gives a value to.
 func names(before string, sign byte) bool {
 	end := len(before)

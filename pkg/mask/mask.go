@@ -102,7 +102,7 @@ func (m *Masker) Text(text string) string {
 	if len(text) < MinLength {
 		return text
 	}
-	return m.known(shapes(assignments(m.known(text))))
+	return m.known(shapes(shortFlags(assignments(m.known(text)))))
 }
 
 // known hides registered values. A mask can complete another value together with

@@ -64,6 +64,8 @@ func TestText(t *testing.T) {
 		{"URL with a password", "mqtt://bob:hunter2@host:1883/x", "mqtt://bob:***@host:1883/x"},
 		{"URL without", "http://host:8080/a:b@c", "http://host:8080/a:b@c"},
 		{"flag", "run --api-key abc --verbose yes", "run --api-key *** --verbose yes"},
+		{"short flag", `run -k S3cr3tKey9 -K="abcd1234" -v`, `run -k *** -K="***" -v`},
+		{"short flag of something else", "sort -k 2,2 -k ./server9.key; grep -k plainword x-k abcd1234", "sort -k 2,2 -k ./server9.key; grep -k plainword x-k abcd1234"},
 		{"JSON in text", `sent {"token":"a\"b","x":1}`, `sent {"token":"***","x":1}`},
 		{"JSON in JSON in text", `"{\"token\": \"abc\", \"x\": 1}"`, `"{\"token\": \"***\", \"x\": 1}"`},
 		{"comparison", "if token == nil", "if token == nil"},
@@ -196,7 +198,7 @@ func TestConcurrentUse(t *testing.T) {
 
 // Runs of what might begin a token must not cost the square of their length.
 func TestHostileTextEnds(t *testing.T) {
-	for _, part := range []string{"sk-", "eyJ-", "-----BEGIN ", "://", "Bearer ", "token=", "token:", `\"`, "--token ", "AKIA"} {
+	for _, part := range []string{"sk-", "eyJ-", "-----BEGIN ", "://", "Bearer ", "token=", "token:", `\"`, "--token ", "AKIA", " -k ", " -k \"a1"} {
 		text := strings.Repeat(part, 1<<20/len(part))
 		if got := New("hunter2").Text(text); got == "" {
 			t.Error("nothing left of", part)

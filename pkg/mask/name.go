@@ -34,6 +34,12 @@ func Name(name string) bool {
 	return false
 }
 
+// ShortFlag says whether a flag of a command line often has a key or password as its
+// value, and often something else (sort -k 2): the value must tell (Value).
+func ShortFlag(flag string) bool {
+	return flag == "-k" || flag == "-K" || flag == "-pw"
+}
+
 // mayName is a quick refusal of most names: every secret word and pair holds one of
 // these.
 func mayName(name string) bool {

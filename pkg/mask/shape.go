@@ -2,6 +2,27 @@ package mask
 
 import "strings"
 
+// Value says whether text, a word by itself, looks like a secret: it has the form of a
+// known service's token, or is at least eight letters and digits, both, without
+// anything that a path, a number or a host name has.
+func Value(text string) bool {
+	if shapes(text) != text {
+		return true
+	}
+	digits, letters := 0, 0
+	for i := range len(text) {
+		switch {
+		case isDigit(text[i]):
+			digits++
+		case isAlnum(text[i]):
+			letters++
+		case strings.IndexByte("-_+=", text[i]) < 0:
+			return false
+		}
+	}
+	return len(text) >= 8 && digits > 0 && letters > 0
+}
+
 // shape is how one service's tokens look: a prefix, then characters of one set.
 type shape struct {
 	prefix string
