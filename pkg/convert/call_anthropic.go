@@ -10,9 +10,9 @@ import (
 
 // isAnthropicCall recognises {"type": "tool_use", "id", "name", "input"}. Tools that
 // Anthropic runs itself (server_tool_use) are none of ours.
-func isAnthropicCall(fields callFields) bool { return fields.text("type") == "tool_use" }
+func isAnthropicCall(fields members) bool { return fields.text("type") == "tool_use" }
 
-func readAnthropicCall(fields callFields) (ToolCall, Format) {
+func readAnthropicCall(fields members) (ToolCall, Format) {
 	return newCall(fields.text("id"), fields.text("name"), fields.get("input")), Anthropic
 }
 

@@ -6,12 +6,11 @@ import (
 )
 
 // isBedrockCall recognises {"toolUse": {"toolUseId", "name", "input"}}.
-func isBedrockCall(fields callFields) bool {
-	_, ok := fields.object("toolUse")
-	return ok
+func isBedrockCall(fields members) bool {
+	return fields.isObject("toolUse")
 }
 
-func readBedrockCall(fields callFields) (ToolCall, Format) {
+func readBedrockCall(fields members) (ToolCall, Format) {
 	use, _ := fields.object("toolUse")
 	return newCall(use.text("toolUseId"), use.text("name"), use.get("input")), Bedrock
 }

@@ -2,12 +2,12 @@ package convert
 
 // isGeminiCall recognises {"functionCall": {"id"?, "name", "args"}}, and the same as
 // Gemini's Python library spells it.
-func isGeminiCall(fields callFields) bool {
+func isGeminiCall(fields members) bool {
 	_, ok := geminiCall(fields)
 	return ok
 }
 
-func geminiCall(fields callFields) (callFields, bool) {
+func geminiCall(fields members) (members, bool) {
 	if call, ok := fields.object("functionCall"); ok {
 		return call, true
 	}
@@ -15,7 +15,7 @@ func geminiCall(fields callFields) (callFields, bool) {
 	return call, ok && !call.has("arguments") // which OpenAI had once
 }
 
-func readGeminiCall(fields callFields) (ToolCall, Format) {
+func readGeminiCall(fields members) (ToolCall, Format) {
 	call, _ := geminiCall(fields)
 	return newCall(call.text("id"), call.text("name"), call.get("args")), Gemini
 }

@@ -123,8 +123,7 @@ func (r *callReader) hermesValue(value json.RawMessage) {
 // hermesObject reads {"name", "arguments"}; some models say "parameters", and some
 // write the call as OpenAI's API does.
 func (r *callReader) hermesObject(value json.RawMessage) {
-	members, _ := rawjson.Members(value)
-	fields := callFields(members)
+	fields := membersOf(value)
 	if function, ok := fields.object("function"); ok && !fields.has("name") {
 		fields = function
 	}
@@ -132,11 +131,7 @@ func (r *callReader) hermesObject(value json.RawMessage) {
 	if arguments == nil {
 		arguments = fields.get("parameters")
 	}
-	r.addText(newCall(fields.text("id"), fields.text("name"), arguments), Hermes)
-}
-
-func (r *callReader) addText(call ToolCall, shape Format) {
-	r.calls, r.shapes = append(r.calls, call), append(r.shapes, shape)
+	r.add(newCall(fields.text("id"), fields.text("name"), arguments), Hermes)
 }
 
 // brokenCall keeps a call whose JSON cannot be read, for the model to be told.
@@ -148,7 +143,7 @@ func (r *callReader) brokenCall(text string, err error) (rest string) {
 	case "":
 		err = fmt.Errorf("%w; it ends before its %s", err, callClose)
 	}
-	r.addText(ToolCall{
+	r.add(ToolCall{
 		Name: namedIn(body), Arguments: json.RawMessage("{}"),
 		Err: fmt.Errorf("the tool call is not valid JSON: %w", err),
 	}, Hermes)

@@ -8,21 +8,21 @@ import (
 )
 
 // isLangChainCall recognises {"name", "args", "id", "type": "tool_call"}.
-func isLangChainCall(fields callFields) bool {
-	return fields.text("type") == "tool_call" && fields.has("name") || fields.has("name") && fields.has("args")
+func isLangChainCall(fields members) bool {
+	return fields.text("name") != "" && (fields.text("type") == "tool_call" || fields.has("args"))
 }
 
-func readLangChainCall(fields callFields) (ToolCall, Format) {
+func readLangChainCall(fields members) (ToolCall, Format) {
 	return newCall(fields.text("id"), fields.text("name"), fields.get("args")), LangChain
 }
 
 // serializedMessage finds the message in LangChain's serialized forms:
 // {"lc": 1, "id": […, "AIMessage"], "kwargs": {…}} and {"type": "ai", "data": {…}}.
-func serializedMessage(fields callFields) (json.RawMessage, bool) {
-	if _, ok := fields.object("kwargs"); ok && fields.has("lc") {
+func serializedMessage(fields members) (json.RawMessage, bool) {
+	if fields.isObject("kwargs") && fields.has("lc") {
 		return fields.get("kwargs"), true
 	}
-	if _, ok := fields.object("data"); ok && fields.text("type") == "ai" {
+	if fields.isObject("data") && fields.text("type") == "ai" {
 		return fields.get("data"), true
 	}
 	return nil, false
@@ -30,7 +30,7 @@ func serializedMessage(fields callFields) (json.RawMessage, bool) {
 
 // serializedRole is who wrote a message in the first of those forms, by the class
 // that its id ends in; empty where it is none.
-func serializedRole(fields callFields) string {
+func serializedRole(fields members) string {
 	path, ok := fields.list("id")
 	if !ok || len(path) == 0 || !fields.has("lc") {
 		return ""

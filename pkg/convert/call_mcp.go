@@ -8,7 +8,7 @@ import (
 
 // isMCPCall recognises the parameters of tools/call, {"name", "arguments"}, and the
 // whole request. A tool's definition has a name too, and more beside it.
-func isMCPCall(fields callFields) bool {
+func isMCPCall(fields members) bool {
 	if fields.text("method") == "tools/call" {
 		return true
 	}
@@ -19,11 +19,11 @@ func isMCPCall(fields callFields) bool {
 			return false
 		}
 	}
-	return fields.has("name")
+	return fields.text("name") != ""
 }
 
 // readMCPCall reads either form. The id is the request's, as it is written there.
-func readMCPCall(fields callFields) (ToolCall, Format) {
+func readMCPCall(fields members) (ToolCall, Format) {
 	id := rawjson.Unquote(fields.get("id"))
 	if params, ok := fields.object("params"); ok {
 		fields = params

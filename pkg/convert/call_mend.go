@@ -146,7 +146,7 @@ func (m *mender) escape(said *strings.Builder) bool {
 // word reads a number, or a name for a value.
 func (m *mender) word() bool {
 	end := m.at
-	for end < len(m.text) && strings.IndexByte("+-._", m.text[end]) >= 0 || end < len(m.text) && isAlphanumeric(m.text[end]) {
+	for end < len(m.text) && (isAlphanumeric(m.text[end]) || strings.IndexByte("+-.", m.text[end]) >= 0) {
 		end++
 	}
 	word := m.text[m.at:end]

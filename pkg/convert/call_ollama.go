@@ -1,16 +1,15 @@
 package convert
 
-import "toolx/pkg/rawjson"
-
 // isOllamaCall tells Ollama's call from OpenAI's: the arguments are an object, or
 // there is an index beside them. Gateways that give OpenAI's calls an object keep
 // its type and id.
-func isOllamaCall(call, function callFields) bool {
-	if function.has("index") {
+func isOllamaCall(call, function members) bool {
+	if function.get("index") != nil {
 		return true
 	}
-	_, isObject := rawjson.Members(function.get("arguments"))
-	return isObject && !(call.has("type") && call.has("id")) && !isMistralID(call.text("id"))
+	id := call.text("id")
+	complete := id != "" && call.text("type") != ""
+	return function.isObject("arguments") && !complete && !isMistralID(id)
 }
 
 // ollamaResult is Ollama's tool message: models without ids know the tool by name.

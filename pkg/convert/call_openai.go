@@ -19,13 +19,13 @@ func isChat(format Format) bool {
 
 // isChatCall recognises {"id", "type": "function", "function": {"name",
 // "arguments"}}, which is not a tool's definition.
-func isChatCall(fields callFields) bool {
+func isChatCall(fields members) bool {
 	function, ok := fields.object("function")
 	return ok && !function.has("parameters") && !function.has("description")
 }
 
 // readChatCall reads the call of OpenAI and of all who follow it.
-func readChatCall(fields callFields) (ToolCall, Format) {
+func readChatCall(fields members) (ToolCall, Format) {
 	function, _ := fields.object("function")
 	arguments := function.get("arguments")
 	call := newCall(fields.text("id"), function.text("name"), arguments)
@@ -48,7 +48,7 @@ func commonChat(a, b Format) Format {
 }
 
 // noteWrapper takes what the response around a chat message says of its format.
-func (r *callReader) noteWrapper(response, message callFields) {
+func (r *callReader) noteWrapper(response, message members) {
 	switch {
 	case response.has("done") || response.has("created_at"):
 		r.wrapper = Ollama

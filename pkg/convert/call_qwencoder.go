@@ -64,7 +64,7 @@ func (r *callReader) qwenCoderCall(text string) (rest string) {
 	case call.Err != nil:
 		call.Arguments = json.RawMessage("{}")
 	}
-	r.addText(call, QwenCoder)
+	r.add(call, QwenCoder)
 	return rest
 }
 

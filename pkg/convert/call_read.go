@@ -27,39 +27,15 @@ type callReader struct {
 	depth    int
 }
 
-// callFields are the members of a JSON object that may be a message or a call.
-type callFields []rawjson.Member
-
-// get returns a member's value, nil where there is none, or null.
-func (f callFields) get(name string) json.RawMessage {
-	for _, member := range f {
-		if member.Name == name && string(member.Value) != "null" {
-			return member.Value
-		}
-	}
-	return nil
+// object is a member that is an object.
+func (o members) object(name string) (members, bool) {
+	list, ok := rawjson.Members(o.get(name))
+	return list, ok
 }
 
-func (f callFields) has(name string) bool { return f.get(name) != nil }
-
-// text returns a member that is a string, empty where it is not one.
-func (f callFields) text(name string) string {
-	value := f.get(name)
-	if !rawjson.IsString(value) {
-		return ""
-	}
-	return rawjson.Unquote(value)
-}
-
-// object returns a member that is an object.
-func (f callFields) object(name string) (callFields, bool) {
-	members, ok := rawjson.Members(f.get(name))
-	return members, ok
-}
-
-// list returns a member that is an array.
-func (f callFields) list(name string) ([]json.RawMessage, bool) {
-	return rawjson.Elements(f.get(name))
+// list is a member that is an array.
+func (o members) list(name string) ([]json.RawMessage, bool) {
+	return rawjson.Elements(o.get(name))
 }
 
 // document reads the whole input: JSON, several JSON values one after another, or
@@ -71,12 +47,15 @@ func (r *callReader) document(data []byte) error {
 	}
 	if json.Valid(data) {
 		r.seen = describeSeen(data)
+		if rawjson.IsString(data) {
+			r.text(rawjson.Unquote(data))
+		}
 		r.value(data)
 		return nil
 	}
 	if values, ok := jsonStream(data); ok {
 		r.seen = fmt.Sprintf("%d JSON values", len(values))
-		r.list(values)
+		r.value(array(values))
 		return nil
 	}
 	if (data[0] == '{' || data[0] == '[') && !holdsTextCalls(string(data)) {
@@ -123,71 +102,72 @@ func describeSeen(value []byte) string {
 	if elements, ok := rawjson.Elements(value); ok {
 		return fmt.Sprintf("an array of %d elements", len(elements))
 	}
-	members, ok := rawjson.Members(value)
+	fields, ok := rawjson.Members(value)
 	switch {
 	case rawjson.IsString(value):
 		return "text without a <tool_call>"
 	case !ok:
 		return "a JSON value that is no object"
-	case len(members) == 0:
+	case len(fields) == 0:
 		return "an empty object"
 	}
 	const most = 8
 	var names []string
-	for _, member := range members[:min(len(members), most)] {
+	for _, member := range fields[:min(len(fields), most)] {
 		names = append(names, member.Name)
 	}
-	if len(members) > most {
+	if len(fields) > most {
 		names = append(names, "…")
 	}
 	return "an object with " + strings.Join(names, ", ")
 }
 
-// maxCallDepth bounds how deep messages are looked for inside of others.
-const maxCallDepth = 12
+// maxCallDepth bounds how deep messages are looked for inside of others: a message in
+// its serialized form, in a conversation, in a request.
+const maxCallDepth = 4
 
-// value reads calls from any JSON value.
+// value reads calls from a response, a message, a conversation, a call or several.
 func (r *callReader) value(raw json.RawMessage) {
 	if r.depth++; r.depth <= maxCallDepth {
 		if elements, ok := rawjson.Elements(raw); ok {
 			r.list(elements)
-		} else if members, ok := rawjson.Members(raw); ok {
-			r.object(members)
-		} else if rawjson.IsString(raw) {
-			r.text(rawjson.Unquote(raw))
+		} else if fields, ok := rawjson.Members(raw); ok {
+			r.object(fields)
 		}
 	}
 	r.depth--
 }
 
-// list reads an array: calls, parts of a message, or a conversation, of which only
-// the last assistant message counts.
+// list reads an array: calls, items of a message, the pieces of a stream, or a
+// conversation, of which only the last assistant message counts.
 func (r *callReader) list(elements []json.RawMessage) {
 	last, isConversation := -1, false
 	for i, element := range elements {
-		members, _ := rawjson.Members(element)
-		r.noteAnswer(members)
-		role := messageRole(members)
-		if role != "" {
-			isConversation = true
-		}
+		item := membersOf(element)
+		r.noteAnswer(item)
+		role := messageRole(item)
+		isConversation = isConversation || role != ""
 		if role == "assistant" {
 			last = i
 		}
 	}
 	for i, element := range elements {
-		members, _ := rawjson.Members(element)
-		// The items of the Responses API are no messages, and stand beside them.
-		if isConversation && i != last && messageRole(members) != "" {
-			continue
+		item := membersOf(element)
+		isPiece := r.depth == 1 && !isConversation && !item.has("type")
+		switch {
+		case i == last || isPiece:
+			r.value(element)
+		case messageRole(item) == "":
+			// The items of the Responses API are no messages, and stand beside them. Others
+			// hold what tools answered, in which nothing is a call of the model.
+			r.call(item)
 		}
-		r.value(element)
 	}
 }
 
 // messageRole says who wrote a message: "assistant" whatever the provider calls it,
 // another word for others, nothing where the object is no message.
-func messageRole(message callFields) string {
+func messageRole(message members) string {
 	if role := message.text("role"); role != "" {
 		if role == "model" {
 			return "assistant"
@@ -204,15 +184,9 @@ func messageRole(message callFields) string {
 }
 
 // object reads what may be a whole response, a message, or a call.
-func (r *callReader) object(fields callFields) {
-	for _, shape := range callShapes() {
-		if shape.is(fields) {
-			call, format := shape.read(fields)
-			if !r.answered[call.ID] || format != Responses {
-				r.calls, r.shapes = append(r.calls, call), append(r.shapes, format)
-			}
-			return
-		}
+func (r *callReader) object(fields members) {
+	if r.call(fields) {
+		return
 	}
 	if inner, ok := r.unwrap(fields); ok {
 		r.value(inner)
@@ -221,21 +195,38 @@ func (r *callReader) object(fields callFields) {
 	r.content(fields)
 }
 
+// call reads one call, in any shape; it says whether there is one.
+func (r *callReader) call(fields members) bool {
+	for _, shape := range callShapes() {
+		if !shape.is(fields) {
+			continue
+		}
+		call, format := shape.read(fields)
+		if format != Responses || !r.answered[call.ID] {
+			r.add(call, format)
+		}
+		return true
+	}
+	return false
+}
+
+func (r *callReader) add(call ToolCall, shape Format) {
+	r.calls, r.shapes = append(r.calls, call), append(r.shapes, shape)
+}
+
 // unwrap finds what a response, a request or a stored message holds.
-func (r *callReader) unwrap(fields callFields) (inner json.RawMessage, ok bool) {
+func (r *callReader) unwrap(fields members) (inner json.RawMessage, ok bool) {
 	if choices, ok := fields.list("choices"); ok && len(choices) > 0 { // OpenAI, Mistral
-		members, _ := rawjson.Members(choices[0])
-		return callFields(members).get("message"), true
+		return membersOf(choices[0]).get("message"), true
 	}
 	if candidates, ok := fields.list("candidates"); ok && len(candidates) > 0 { // Gemini
-		members, _ := rawjson.Members(candidates[0])
-		return callFields(members).get("content"), true
+		return membersOf(candidates[0]).get("content"), true
 	}
 	if message, ok := fields.object("message"); ok { // Ollama, Cohere
 		r.noteWrapper(fields, message)
 		return fields.get("message"), true
 	}
-	if output, ok := fields.object("output"); ok && output.has("message") { // Bedrock
+	if output, ok := fields.object("output"); ok && output.isObject("message") { // Bedrock
 		return output.get("message"), true
 	}
 	for _, name := range []string{"output", "messages", "contents", "input"} { // Responses; requests
@@ -246,26 +237,27 @@ func (r *callReader) unwrap(fields callFields) (inner json.RawMessage, ok bool) 
 	return serializedMessage(fields)
 }
 
-// content reads a message's calls, or else the parts that it is made of.
-func (r *callReader) content(fields callFields) {
-	if fields.has("tool_plan") {
-		r.wrapper = Cohere
-	}
-	if calls, ok := fields.list("tool_calls"); ok && len(calls) > 0 {
-		for _, call := range calls {
-			r.value(call)
-		}
+// content reads the calls of an assistant's message, or those among its parts. What
+// the parts hold is not looked into: it may be what a tool of the provider answered.
+func (r *callReader) content(message members) {
+	if role := messageRole(message); role != "" && role != "assistant" {
 		return
 	}
-	for _, name := range []string{"content", "parts"} { // Gemini: parts
-		value := fields.get(name)
-		switch {
-		case value == nil:
-		case !rawjson.IsString(value):
-			r.value(value)
-		case messageRole(fields) == "assistant" && r.callsMayBeText():
-			r.text(rawjson.Unquote(value))
+	if message.has("tool_plan") {
+		r.wrapper = Cohere
+	}
+	before := len(r.calls)
+	for _, name := range []string{"tool_calls", "content", "parts"} { // Gemini: parts
+		parts, _ := message.list(name)
+		for _, part := range parts {
+			r.call(membersOf(part))
 		}
+		if len(r.calls) > before {
+			return
+		}
+	}
+	if messageRole(message) == "assistant" && r.callsMayBeText() {
+		r.text(message.text("content"))
 	}
 }
 
@@ -276,8 +268,8 @@ func (r *callReader) callsMayBeText() bool {
 
 // callShape is one way in which providers write a call.
 type callShape struct {
-	is   func(callFields) bool
-	read func(callFields) (ToolCall, Format)
+	is   func(members) bool
+	read func(members) (ToolCall, Format)
 }
 
 // callShapes are tried in this order: those with a mark of their own first.

@@ -4,18 +4,18 @@ import "cmp"
 
 // isResponsesCall recognises {"type": "function_call", "call_id", "name",
 // "arguments"}.
-func isResponsesCall(fields callFields) bool { return fields.text("type") == "function_call" }
+func isResponsesCall(fields members) bool { return fields.text("type") == "function_call" }
 
 // readResponsesCall reads an item of the responses API. Its id is that of the item;
 // the output belongs to the call_id.
-func readResponsesCall(fields callFields) (ToolCall, Format) {
+func readResponsesCall(fields members) (ToolCall, Format) {
 	id := cmp.Or(fields.text("call_id"), fields.text("id"))
 	return newCall(id, fields.text("name"), fields.get("arguments")), Responses
 }
 
 // noteAnswer notes the call that a function_call_output belongs to: in a
 // conversation of items, only calls without one are still to be made.
-func (r *callReader) noteAnswer(item callFields) {
+func (r *callReader) noteAnswer(item members) {
 	if item.text("type") != "function_call_output" {
 		return
 	}

@@ -105,6 +105,14 @@ func TestReadCalls(t *testing.T) {
 			Ollama, "call_1 f {}\ncall_2 g {}",
 		},
 
+		{
+			"ollama: a stream, line by line",
+			`{"model":"m","created_at":"t","message":{"role":"assistant","content":"I'll"},"done":false}
+			{"model":"m","created_at":"t","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]},"done":false}
+			{"model":"m","created_at":"t","message":{"role":"assistant","content":""},"done":true}`,
+			Ollama, `f {"a":1}`,
+		},
+
 		// The responses API.
 		{
 			"responses: a response",
@@ -196,6 +204,26 @@ func TestReadCalls(t *testing.T) {
 		{
 			"no name", `{"id":"call_1","type":"function","function":{"arguments":"{}"}}`,
 			OpenAI, "call_1  {} ! the tool call names no tool",
+		},
+
+		{
+			"gemini: a stream in an array",
+			`[{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f"}}]}}]},{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"g"}}]}}]}]`,
+			Gemini, "f {}\ng {}",
+		},
+
+		// What a tool or a user said holds no call of the model, whatever it looks like.
+		{"a user's message", `{"role":"user","content":[{"type":"tool_use","name":"f","input":{}}]}`, "", ""},
+		{"a user's text", `{"role":"user","content":"<tool_call>{\"name\":\"f\"}</tool_call>"}`, "", ""},
+		{
+			"a tool's output among items",
+			`{"output":[{"type":"function_call_output","call_id":"1","output":[{"type":"function_call","call_id":"2","name":"f"}]},{"type":"mcp_call","output":[{"name":"f","arguments":{}}]}]}`,
+			"", "",
+		},
+		{
+			"a tool's result in an answer",
+			`{"role":"assistant","content":[{"type":"mcp_tool_result","content":[{"type":"tool_use","name":"f","input":{}}]}]}`,
+			"", "",
 		},
 
 		// No calls.
