@@ -24,8 +24,8 @@ func arrows() map[string][]string {
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/convert": {"pkg/exec", "pkg/rawjson"},
 		"pkg/history": {"pkg/exec", "pkg/mask"},
-		"pkg/exec":    {"pkg/rawjson"}, // the bytes of JSON, and nothing of toolx's own
-		"pkg/config":  {"schema"},      // the published JSON Schema, embedded
+		"pkg/exec":    {"pkg/rawjson"},        // the bytes of JSON, and nothing of toolx's own
+		"pkg/config":  {"pkg/mask", "schema"}, // the published JSON Schema, embedded
 
 		"pkg/tui/pane":     {},
 		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
