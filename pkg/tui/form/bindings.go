@@ -20,10 +20,6 @@ func (f *Form) Bindings() []pane.Binding {
 }
 
 func (f *Form) moveBindings() []pane.Binding {
-	down, up := []string{"down"}, []string{"up"}
-	if f.editor == nil {
-		down, up = append(down, "j"), append(up, "k")
-	}
 	atEnd, atStart := "", ""
 	if f.last() {
 		atEnd = "this is the last field"
@@ -32,8 +28,8 @@ func (f *Form) moveBindings() []pane.Binding {
 		atStart = "this is the first field"
 	}
 	list := []pane.Binding{
-		{Keys: down, Help: "next row", Do: func() tea.Cmd { return f.vertical(1) }},
-		{Keys: up, Help: "previous row", Do: func() tea.Cmd { return f.vertical(-1) }},
+		{Keys: []string{"down"}, Help: "next row", Do: func() tea.Cmd { return f.vertical(1) }},
+		{Keys: []string{"up"}, Help: "previous row", Do: func() tea.Cmd { return f.vertical(-1) }},
 		{Keys: []string{"tab"}, Help: "next field", Off: atEnd, Do: f.next},
 		{Keys: []string{"shift+tab"}, Help: "previous field", Off: atStart, Do: f.previous},
 		{Keys: []string{"pgdown"}, Help: "a page down", Do: func() tea.Cmd { return f.to(f.place() + f.screen.page()) }},
@@ -41,6 +37,8 @@ func (f *Form) moveBindings() []pane.Binding {
 	}
 	if f.editor == nil {
 		list = append(list,
+			pane.Binding{Keys: []string{"j"}, Help: "next row, without typing", Do: func() tea.Cmd { return f.step(1) }},
+			pane.Binding{Keys: []string{"k"}, Help: "previous row, without typing", Do: func() tea.Cmd { return f.step(-1) }},
 			pane.Binding{Keys: []string{"home"}, Help: "first field", Do: func() tea.Cmd { return f.to(0) }},
 			pane.Binding{Keys: []string{"end"}, Help: "last field", Do: func() tea.Cmd { return f.to(len(f.visible())) }})
 	}

@@ -3,7 +3,6 @@ package form
 import (
 	"encoding/json"
 	"strings"
-	"testing"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -85,21 +84,4 @@ func frame(f *Form, width, height int) string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.Join(lines, "\n")
-}
-
-func TestLook(t *testing.T) {
-	f := newForm(`{"type":"object","required":["name","o"],"properties":{"name":{"type":"string","description":"the name of it all"},
-	"level":{"type":"integer","minimum":0,"maximum":100,"default":5},"on":{"type":"boolean"},"mode":{"enum":["on","off","auto"]},
-	"tags":{"type":"array","items":{"type":"string"}},"o":{"type":"object","required":["x"],"properties":{"x":{"type":"string"},"y":{"type":["string","null"],"format":"date"}}},
-	"v":{"oneOf":[{"type":"string"},{"type":"object","properties":{"kind":{"const":"a"},"z":{"type":"number"}}}]},
-	"m":{"type":"object","additionalProperties":{"type":"integer"}},"any":{},
-	"tree":{"$ref":"#/$defs/t"}},"$defs":{"t":{"type":"object","properties":{"next":{"$ref":"#/$defs/t"}}}}}`)
-	t.Log("\n" + frame(f, 70, 24))
-	press(f, "hello", "tab", "101", "tab", "space", "tab", "right", "right", "tab", "ctrl+a", "one", "ctrl+a", "two", "alt+up")
-	t.Log("\n" + frame(f, 70, 28))
-	t.Log(arguments(f), f.Problems())
-	press(f, "f2")
-	t.Log("\n" + frame(f, 40, 12))
-	press(f, "f2", "end", "esc", "end", "up", "up", "enter")
-	t.Log("\n" + frame(f, 36, 6))
 }

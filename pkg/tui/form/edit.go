@@ -60,7 +60,7 @@ func (f *Form) takesText() bool {
 // startEditing opens the text under the cursor where typing is on; else it closes
 // what is open.
 func (f *Form) startEditing() {
-	f.editor = nil
+	f.closeEditor()
 	if !f.focused || !f.typing {
 		return
 	}
@@ -92,7 +92,8 @@ func (f *Form) edit() tea.Cmd {
 
 // leave ends typing: letters are commands now.
 func (f *Form) leave() tea.Cmd {
-	f.typing, f.editor = false, nil
+	f.typing = false
+	f.closeEditor()
 	return nil
 }
 
@@ -165,6 +166,12 @@ func (f *Form) vertical(by int) tea.Cmd {
 		return nil
 	}
 	return f.to(f.place() + by)
+}
+
+// step moves as vim does, and stays out of the text that it comes by.
+func (f *Form) step(by int) tea.Cmd {
+	f.typing = false
+	return f.vertical(by)
 }
 
 // next goes to the next stop of tab: a key and its value are two.
@@ -445,7 +452,8 @@ func (f *Form) click(x, y int) {
 	again := at == f.cursor || at.add
 	f.cursor, f.onKey, f.typing = at, at.field.extra && !at.add && x < f.screen.valueLeft, true
 	f.place()
-	if again || at.field.group() {
+	switched := x >= f.screen.valueLeft && (at.field.kind == kindBool || at.field.kind == kindEnum)
+	if again || switched || at.field.group() {
 		f.activate()
 		return
 	}

@@ -37,10 +37,15 @@ type Form struct {
 	editor *editor // of the field under the cursor, or of the JSON; nil where none is open
 	json   *jsonText
 
-	rows     []row // the fields that can be reached now; nil where they must be gathered
-	verdict  *verdict
-	baseline []byte // what Changed compares with
+	rows     []row    // the fields that can be reached now; nil where they must be gathered
+	verdict  *verdict // nil where it must be found
+	made     []byte   // what the fields make; nil where it must be made
+	baseline []byte   // what Changed compares with
 	screen   screen
+
+	// slow says that the schema takes long to check: then it is not done for every
+	// key, but when typing ends. stale says that this is still to be done.
+	slow, stale bool
 }
 
 // New makes the form of a tool, with every field unset. It never fails: of a schema
@@ -173,7 +178,7 @@ func (f *Form) Fill() {
 		f.openJSON(indent(merged))
 		return
 	}
-	f.editor = nil
+	f.closeEditor()
 	f.fill(merged)
 	f.startEditing()
 }
@@ -216,13 +221,13 @@ func (f *Form) Changed() bool { return !bytes.Equal(f.snapshot(), f.baseline) }
 
 // snapshot is what is typed now, be it JSON or not.
 func (f *Form) snapshot() []byte {
-	if f.json == nil {
-		return f.check().typed
+	if f.json != nil && f.json.String() != f.json.before {
+		return []byte(f.json.String())
 	}
-	if f.json.String() == f.json.before {
-		return write(f.root, false).out
+	if f.made == nil {
+		f.made = f.rootJSON(write(f.root, false))
 	}
-	return []byte(f.json.String())
+	return f.made
 }
 
 // reset makes what the form holds the state that Changed compares with.
@@ -235,7 +240,19 @@ func (f *Form) reset() {
 
 // changed forgets what was derived from the fields.
 func (f *Form) changed() {
-	f.rows, f.verdict = nil, nil
+	f.rows, f.made = nil, nil
+	f.stale = f.slow && f.editor != nil
+	if !f.stale {
+		f.verdict = nil
+	}
+}
+
+// closeEditor ends the typing in one place.
+func (f *Form) closeEditor() {
+	f.editor = nil
+	if f.stale {
+		f.changed()
+	}
 }
 
 // Update takes keys, pasted text and the mouse; coordinates count from the form's top

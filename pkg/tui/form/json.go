@@ -189,17 +189,31 @@ func (f *field) put(raw json.RawMessage) {
 	f.clear()
 	switch {
 	case f.kind == kindNumber || f.kind == kindJSON:
-		f.state, f.text = valued, string(raw)
+		f.state, f.text = valued, string(compact(raw))
 	case f.shape.nullable && string(raw) == "null":
 		f.state = nullness
 	case f.kind == kindVariant:
 		f.putVariant(raw)
 	case !f.fits(raw):
-		f.kind, f.state, f.text = kindJSON, valued, string(raw)
+		f.putJSON(raw)
 	default:
 		f.state = valued
 		f.putValue(raw)
 	}
+}
+
+// putJSON makes the field a JSON field until it is unset.
+func (f *field) putJSON(raw json.RawMessage) {
+	f.kind, f.state, f.text = kindJSON, valued, string(compact(raw))
+}
+
+// compact takes the spaces out of JSON, and nothing else.
+func compact(raw json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	if json.Compact(&out, raw) != nil {
+		return raw
+	}
+	return out.Bytes()
 }
 
 // fits says whether the field's kind can show a value.
@@ -229,7 +243,7 @@ func (f *field) putValue(raw json.RawMessage) {
 	case kindText:
 		f.raw, f.text = raw, rawjson.Unquote(raw)
 	default:
-		f.raw = raw
+		f.raw = compact(raw)
 	}
 	f.open = len(f.children) <= maxOpen
 }
@@ -268,7 +282,7 @@ func (f *field) putVariant(raw json.RawMessage) {
 		}
 	}
 	if at < 0 {
-		f.kind, f.state, f.text = kindJSON, valued, string(raw)
+		f.putJSON(raw)
 		return
 	}
 	f.choose(at).put(raw)

@@ -129,10 +129,10 @@ func (r *reader) shape(parts []*node) *shape {
 		rest := slices.Clone(parts)
 		rest[at] = parts[at].without(keyword)
 		switch same, merged := sameScalar(list); {
-		case len(list) == 0 || redundant(base, list):
-			parts = rest
 		case len(list) == 1:
 			parts = append(rest, list[0].parts...)
+		case len(list) == 0 || redundant(base, list):
+			parts = rest
 		case len(list) > maxAlternatives:
 			return &shape{kind: kindJSON, why: "too many alternatives", nullable: true}
 		case constants(list) != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"toolx/pkg/exec"
@@ -13,7 +14,6 @@ import (
 
 // verdict is what is wrong with the fields as they are.
 type verdict struct {
-	typed    []byte // the arguments, with what is no JSON as it is
 	problems []string
 	at       map[*field][]note // what is shown at a field
 	inside   map[*field]int    // how many problems lie within a group
@@ -37,24 +37,30 @@ func (f *Form) Problems() []string { return f.check().problems }
 func (f *Form) check() *verdict {
 	if f.verdict == nil {
 		f.verdict = &verdict{at: make(map[*field][]note), inside: make(map[*field]int)}
+		began := time.Now()
 		if f.json != nil {
 			f.verdict.judgeText(f)
 		} else {
 			f.verdict.judgeFields(f)
 		}
+		if f.slow = time.Since(began) > maxLive; f.slow {
+			f.verdict.below = append(f.verdict.below, note{text: "the schema is slow to check: that is done when typing ends", warning: true})
+		}
 	}
 	return f.verdict
 }
 
+// maxLive is how long a check may take to be made at every key.
+const maxLive = 100 * time.Millisecond
+
 // judgeText judges the JSON editor's text.
 func (v *verdict) judgeText(f *Form) {
 	text := f.json.String()
-	v.typed = []byte(text)
-	if err := notObject(v.typed); err != nil {
+	if err := notObject([]byte(text)); err != nil {
 		v.problem(nil, note{text: whereNotJSON(text, err)})
 		return
 	}
-	problems, unknown := f.judge(v, v.typed)
+	problems, unknown := f.judge(v, json.RawMessage(text))
 	for _, p := range problems {
 		v.problem(nil, note{text: render.Safe(p.String())})
 	}
@@ -65,7 +71,6 @@ func (v *verdict) judgeText(f *Form) {
 
 // judgeFields judges what the fields hold.
 func (v *verdict) judgeFields(f *Form) {
-	v.typed = f.rootJSON(write(f.root, false))
 	w := write(f.root, true)
 	if f.emptyRoot() {
 		w.flaws = nil

@@ -77,7 +77,7 @@ func indentOf(r row) int {
 // layout finds the column of the values: behind the longest label, within reason.
 func (p *painter) layout(rows []row) {
 	longest := 0
-	limit := max(8, p.width*2/5)
+	limit := max(8, min(p.width/2, 20+p.width/5))
 	for _, r := range rows {
 		if longest >= limit {
 			break

@@ -1,0 +1,139 @@
+package form
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestShape: what a schema of one parameter becomes, and what is said of it.
+func TestShape(t *testing.T) {
+	for _, test := range []struct {
+		name, schema string
+		kind         kind
+		nullable     bool
+		hint         string
+	}{
+		{"string", `{"type":"string"}`, kindText, false, "text"},
+		{"bounds of text", `{"type":"string","minLength":2,"maxLength":5,"pattern":"^a"}`, kindText, false, "text, 2 to 5 characters, matches ^a"},
+		{"format, default, example", `{"type":"string","format":"date","default":"2020-01-01","examples":["2021-01-01"]}`, kindText, false, `text, date, default "2020-01-01", e.g. "2021-01-01"`},
+		{"integer", `{"type":"integer","minimum":1,"maximum":9,"multipleOf":2}`, kindNumber, false, "integer, 1 to 9, in steps of 2"},
+		{"number", `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}`, kindNumber, false, "number, above 0, below 1"},
+		{"draft 4 bounds", `{"type":"number","minimum":0,"exclusiveMinimum":true}`, kindNumber, false, "number, at least 0"},
+		{"boolean", `{"type":"boolean"}`, kindBool, false, "boolean"},
+		{"enum", `{"enum":["a",2,true]}`, kindEnum, false, "a | 2 | true"},
+		{"enum with null", `{"enum":["a","b",null]}`, kindEnum, true, "a | b, or null"},
+		{"enum with null that the type forbids", `{"type":"string","enum":["a","b",null]}`, kindEnum, false, "a | b"},
+		{"const", `{"const":{"a":1}}`, kindEnum, false, `{"a":1}`},
+		{"titled constants", `{"oneOf":[{"const":1,"title":"one"},{"const":2,"title":"two"}]}`, kindEnum, false, "one | two"},
+		{"null alone", `{"type":"null"}`, kindEnum, false, "null"},
+		{"array", `{"type":"array","items":{"type":"string"},"minItems":1}`, kindArray, false, "array, at least 1 rows"},
+		{"array without type", `{"items":{"type":"string"}}`, kindArray, false, "array"},
+		{"object", `{"type":"object","properties":{"a":{}}}`, kindObject, false, "object"},
+		{"object without type", `{"properties":{"a":{}}}`, kindObject, false, "object"},
+		{"map", `{"type":"object","additionalProperties":{"type":"integer"}}`, kindObject, false, "map"},
+		{"pattern properties", `{"type":"object","patternProperties":{"^x":{"type":"integer"}}}`, kindObject, false, "map"},
+		{"nullable by type", `{"type":["string","null"]}`, kindText, true, "text, or null"},
+		{"nullable by anyOf", `{"anyOf":[{"type":"integer","maximum":3},{"type":"null"}]}`, kindNumber, true, "integer, at most 3, or null"},
+		{"null that the type forbids", `{"type":"integer","anyOf":[{"maximum":3},{"type":"null"}]}`, kindNumber, false, "integer, at most 3"},
+		{"several types", `{"type":["string","integer","null"]}`, kindVariant, true, "string | integer, or null"},
+		{"oneOf", `{"oneOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}`, kindVariant, false, "string | array of string"},
+		{"oneOf by reference and constant", `{"oneOf":[{"$ref":"#/$defs/Circle"},{"type":"object","properties":{"kind":{"const":"box"}}}]}`, kindVariant, false, `Circle | kind "box"`},
+		{"anyOf of one scalar", `{"anyOf":[{"type":"string","format":"date"},{"type":"string","maxLength":3}]}`, kindText, false, "text"},
+		{"anyOf of conditions", `{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, kindObject, false, "object"},
+		{"allOf", `{"allOf":[{"type":"integer"},{"minimum":3}]}`, kindNumber, false, "integer, at least 3"},
+		{"reference", `{"$ref":"#/$defs/Circle"}`, kindObject, false, "object"},
+		{"reference with escapes", `{"$ref":"#/$defs/a~1b%20c~0/items"}`, kindNumber, false, "integer"},
+		{"reference into a list", `{"$ref":"#/$defs/list/oneOf/1"}`, kindBool, false, "boolean"},
+		{"reference in a circle", `{"$ref":"#/properties/p"}`, kindJSON, true, "JSON: any value"},
+		{"reference to nowhere", `{"$ref":"#/$defs/none"}`, kindJSON, true, "JSON: a reference that leads nowhere"},
+		{"reference to elsewhere", `{"$ref":"https://example.com/x.json"}`, kindJSON, true, "JSON: a reference that leads nowhere"},
+		{"tuple", `{"type":"array","prefixItems":[{"type":"string"}]}`, kindJSON, false, "JSON: a tuple"},
+		{"old tuple", `{"type":"array","items":[{"type":"string"}]}`, kindJSON, false, "JSON: a tuple"},
+		{"untyped", `{}`, kindJSON, true, "JSON: any value"},
+		{"not", `{"not":{"type":"string"}}`, kindJSON, true, "JSON: any value"},
+		{"if", `{"if":{"type":"string"},"then":{"minLength":1}}`, kindJSON, true, "JSON: any value"},
+		{"true", `true`, kindJSON, true, "JSON: any value"},
+		{"no type that exists", `{"type":"strnig"}`, kindJSON, true, "JSON: any value"},
+		{"contradiction", `{"allOf":[{"type":"string"},{"type":"integer"}]}`, kindJSON, false, "JSON: no value fits"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newForm(`{"type":"object","properties":{"p":` + test.schema + `},"$defs":{
+				"Circle":{"type":"object","properties":{"radius":{"type":"number"}}},
+				"list":{"oneOf":[{"type":"string"},{"type":"boolean"}]},
+				"a/b c~":{"type":"array","items":{"type":"integer"}}}}`)
+			s := f.root.children[0].shape
+			if s.kind != test.kind || s.nullable != test.nullable || s.hint() != test.hint {
+				t.Errorf("it is %s, nullable %t, %q", s.kind, s.nullable, s.hint())
+			}
+		})
+	}
+}
+
+// The whole is an object, whatever the schema says.
+func TestRoot(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"object","properties":{"b":{},"a":{}},"required":["c"]}`:                                "b a c",
+		`{"allOf":[{"properties":{"a":{}}},{"$ref":"#/$defs/x"}],"$defs":{"x":{"properties":{"b":{}}}}}`: "a b",
+		`{"properties":{"a":{}},"if":{},"then":{"properties":{"b":{}}},"else":{"properties":{"c":{}}}}`:  "a b c",
+		`{"properties":{"a":{}},"dependentSchemas":{"a":{"properties":{"b":{}}}}}`:                       "a b",
+		`{"anyOf":[{"type":"null"},{"type":"object","properties":{"a":{}}}]}`:                            "a",
+		`{"type":"string"}`: "", `true`: "", `false`: "", ``: "", `{`: "", `[]`: "", `null`: "", `{"$ref":"#"}`: "", `{"$ref":"other"}`: "",
+	} {
+		f := newForm(schema)
+		var names []string
+		for _, child := range f.root.children {
+			names = append(names, child.name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s has %q, want %q", schema, got, want)
+		}
+		if got := arguments(f); got != "{}" {
+			t.Errorf("%s makes %s of nothing", schema, got)
+		}
+	}
+}
+
+// A schema that holds itself has fields to a depth, then JSON; all of it can be
+// filled in.
+func TestRecursion(t *testing.T) {
+	f := newForm(`{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"next":{"$ref":"#/$defs/t"},"n":{"type":"integer"}}}}}`)
+	given := `{"next":{"next":{"next":{"next":{"n":1}}}}}`
+	if err := f.SetArguments([]byte(given)); err != nil || arguments(f) != given {
+		t.Fatalf("%v: %s", err, arguments(f))
+	}
+	at, depth := f.root, 0
+	for at.kind == kindObject {
+		at, depth = at.children[0], depth+1
+	}
+	if at.kind != kindJSON || depth != maxRecursion || at.text != `{"next":{"n":1}}` {
+		t.Errorf("after %d fields it is %s %s", depth, at.kind, at.text)
+	}
+}
+
+// Schemas that grow without end, or nearly so, make a form of bounded size.
+func TestHostileSize(t *testing.T) {
+	for name, schema := range map[string]string{
+		"wide recursion": `{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","required":["a","b","c","d"],"properties":{` +
+			`"a":{"$ref":"#/$defs/t"},"b":{"$ref":"#/$defs/t"},"c":{"$ref":"#/$defs/t"},"d":{"$ref":"#/$defs/t"}}}}}`,
+		"doubled":         `{"$defs":{"x":{"allOf":[{"$ref":"#/$defs/x"},{"$ref":"#/$defs/x"}]}},"properties":{"a":{"$ref":"#/$defs/x"}}}`,
+		"alternatives":    `{"properties":{"a":{"anyOf":[` + strings.TrimSuffix(strings.Repeat(`{"type":"object","properties":{"x":{}}},`, 5000), ",") + `]}}}`,
+		"nested choices":  strings.Repeat(`{"anyOf":[{"type":"object","properties":{"x":`, 100) + `{}` + strings.Repeat(`}},{"type":"object","properties":{"y":{}}}]}`, 100),
+		"choice of self":  `{"anyOf":[{"$ref":"#"},{"type":"object","properties":{"x":{"$ref":"#"}}}]}`,
+		"many values":     `{"properties":{"a":{"enum":[` + strings.Repeat("1,", 50000) + `1]}}}`,
+		"long texts":      `{"properties":{"a":{"type":"string","title":"` + strings.Repeat("t", 1<<18) + `","description":"` + strings.Repeat("d ", 1<<18) + `"}}}`,
+		"long name":       `{"properties":{"` + strings.Repeat("n", 1<<18) + `":{"type":"string"}}}`,
+		"deep properties": strings.Repeat(`{"properties":{"a":`, 300) + `{}` + strings.Repeat(`}}`, 300),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newForm(schema)
+			exact(t, f, 80, 24)
+			for range 40 {
+				press(f, "esc", "right", "j")
+			}
+			exact(t, f, 36, 6)
+			if len(f.visible()) > 2000 {
+				t.Errorf("%d rows", len(f.visible()))
+			}
+		})
+	}
+}
