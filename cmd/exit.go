@@ -144,6 +144,9 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 	if verb.Name() == "doctor" {
 		return func(err error) error { return a.printReport(failedReport(err), render.DoctorJSON, "") }
 	}
+	if verb.Name() == "ask" {
+		return func(err error) error { return a.askFailureLine(flags.Arg(0), err) }
+	}
 	result := &exec.Result{}
 	if verb.Name() != "list" && !flags.Changed("from-tool-call") { // whose argument is a file
 		result.ToolName = flags.Arg(0)

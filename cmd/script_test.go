@@ -23,8 +23,9 @@ import (
 // is called by their names: every test of this package runs real processes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"toolx":      func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
-		"fakeserver": func() { os.Exit(fake.Main(os.Args[1:])) },
+		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
+		"fakeserver":   func() { os.Exit(fake.Main(os.Args[1:])) },
+		"fakeprovider": func() { os.Exit(fakeProvider(os.Args[1:])) },
 	})
 }
 
@@ -37,7 +38,8 @@ func TestMain(m *testing.M) {
 //	jq FILE EXPR             the one JSON value in a file (or stdout) is as EXPR demands
 //	append FILE TEXT [N]     add text, with Go's escapes, to a file, N times
 //
-// and a server of the fake's modes is "fakeserver MODE…".
+// and a server of the fake's modes is "fakeserver MODE…"; "fakeprovider ANSWER… --
+// toolx ask …" is toolx with a model at its side.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "testdata", "script"),

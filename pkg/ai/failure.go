@@ -123,7 +123,7 @@ func (f *Failure) Kind() exec.Kind {
 func (f *Failure) Hint() string {
 	switch f.Reason {
 	case NoKey:
-		return "export " + f.Variable + "=…, or ask a model on this machine: --provider ollama"
+		return "put a key into " + f.Variable + ", or ask a model on this machine: --provider ollama"
 	case KeyRefused:
 		return "see whether " + f.Variable + " holds a key that is valid for " + f.URL
 	case Unreachable:

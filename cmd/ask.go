@@ -1,0 +1,300 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/ai"
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// askOptions say what a model is asked, which one, and with which tools.
+type askOptions struct {
+	question  string // "-" is standard input
+	provider  string
+	model     string
+	baseURL   string
+	servers   []string
+	tools     []string // patterns
+	system    string   // TEXT or @FILE
+	maxTurns  int
+	maxResult string
+	json      bool
+	dryRun    bool
+	yes       bool
+	follow    bool
+	server    []string // a command line behind --
+}
+
+func newAskCommand(app *App, run func(context.Context, *App, askOptions) error) *cobra.Command {
+	var o askOptions
+	cmd := &cobra.Command{
+		Use:   "ask QUESTION [-- COMMAND…]",
+		Short: "Let a model answer, calling tools",
+		Long: `Ask a model, and run the tools that it calls: those of all configured servers, of
+the config, and toolx's own. The answer is written to stdout as it comes, calls and
+their times to stderr. A QUESTION of - is read from standard input.
+
+The model is one of Ollama on this machine, unless --provider says otherwise:
+
+  ollama     OLLAMA_HOST; the model is qwen3:0.6b where --model names no other
+  anthropic  ANTHROPIC_API_KEY
+  openai     OPENAI_API_KEY, and whatever speaks OpenAI's chat completions at
+             --base-url: vLLM, LM Studio, llama.cpp, Mistral
+
+Exit codes: 0 answered, 2 wrong usage, unknown model or one without tools, 3 the key
+is missing or refused, 4 the provider or a server was not reached, 5 the model
+refused or came to no end, 6 its answer broke off, 124 it went silent, 130
+interrupted. A tool that fails is told to the model and fails nothing else.`,
+		Example: `  toolx ask "turn on switch one"
+  toolx ask "which rooms are too warm?" --provider anthropic --tools 'zwave__*'
+  toolx ask "what can you do?" --dry-run -- npx -y @modelcontextprotocol/server-everything
+  transcribe | toolx ask --follow --server zwave`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			if args, o.server, err = splitDash(cmd, args); err != nil {
+				return err
+			}
+			o.question = strings.TrimSpace(strings.Join(args, " "))
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.provider, "provider", ai.Ollama, "`NAME` of who has the model: "+strings.Join(ai.Providers(), ", "))
+	flags.StringVar(&o.model, "model", "", "`NAME` of the model, as the provider has it")
+	flags.StringVar(&o.baseURL, "base-url", "", "`URL` of the provider's server, up to the version: http://localhost:8000/v1")
+	flags.StringArrayVar(&o.servers, "server", nil, "give the model the tools of server `NAME` only (repeatable)")
+	flags.StringArrayVar(&o.tools, "tools", nil, "give the model the tools that match `PATTERN` only, as for list (repeatable)")
+	flags.StringVar(&o.system, "system", "", "instructions to the model: `TEXT` or @FILE")
+	flags.IntVar(&o.maxTurns, "max-turns", ai.DefaultMaxTurns, "give up when the model still calls tools after `N` turns")
+	flags.StringVar(&o.maxResult, "max-result", "64KiB", "cut each result for the model at `SIZE` (0: never)")
+	flags.BoolVar(&o.json, "json", false, "print what happens as JSON lines")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request with the converted tools instead of sending it")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "run destructive tools without asking")
+	flags.BoolVar(&o.follow, "follow", false, "answer line by line what comes on standard input, in one conversation")
+	return cmd
+}
+
+// check refuses options that do not go together.
+func (o *askOptions) check() error {
+	switch {
+	case o.question == "" && !o.follow:
+		return &exec.UsageError{Message: "there is no question", Fix: `toolx ask "what time is it?"; - reads it from standard input`}
+	case o.question == "-" && o.follow:
+		return &exec.UsageError{Message: "standard input cannot be a question and questions", Fix: "leave out - with --follow"}
+	case o.follow && o.dryRun && o.question == "":
+		return &exec.UsageError{Message: "--dry-run needs a question", Fix: `toolx ask "what time is it?" --dry-run`}
+	case o.maxTurns < 1:
+		return &exec.UsageError{Message: "--max-turns must be at least 1", Fix: "--max-turns 8"}
+	case len(o.server) > 0 && len(o.servers) > 0:
+		return &exec.UsageError{Message: "--server and a command after -- do not go together", Fix: "leave out one of them"}
+	}
+	for _, pattern := range o.tools {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return &exec.UsageError{Message: "the pattern " + quote(pattern) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
+		}
+	}
+	return nil
+}
+
+// runAsk sets up the model and its tools, and asks.
+func runAsk(ctx context.Context, app *App, o askOptions) error {
+	app.mask.Add(ai.Secrets(os.Getenv)...)
+	provider, err := ai.New(ai.Options{
+		Provider: o.provider, Model: o.model, BaseURL: o.baseURL,
+		Getenv: os.Getenv, UserAgent: "toolx/" + Version(),
+	})
+	if err == nil && !o.dryRun {
+		err = provider.Check()
+	}
+	if err != nil {
+		return err
+	}
+	talk, err := app.conversation(o, provider)
+	if err != nil {
+		return err
+	}
+	question, err := app.readQuestion(o.question)
+	if err != nil {
+		return err
+	}
+	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true})
+	if err != nil {
+		return err
+	}
+	if err := app.openForAsk(ctx, box, o); err != nil {
+		return err
+	}
+	talk.Executor = box.executor
+	talk.Tools = func() []*exec.Tool { return box.toolsFor(o) }
+	if len(o.tools) > 0 && len(talk.Tools()) == 0 {
+		return &exec.UsageError{Message: "no tool matches --tools " + strings.Join(o.tools, " "), Fix: "toolx list shows the tools"}
+	}
+	if o.dryRun {
+		return app.printAskRequest(talk, question)
+	}
+	view := newAskView(app, o.json, provider.Model())
+	talk.On = view.take
+	talk.Confirm = app.confirmation(o)
+	if o.follow {
+		return app.follow(ctx, talk, view, question)
+	}
+	_, err = talk.Ask(ctx, question)
+	return view.end(question, err)
+}
+
+// conversation is what the options say of it; executor and tools come later.
+func (a *App) conversation(o askOptions, provider ai.Provider) (*ai.Conversation, error) {
+	talk := &ai.Conversation{Provider: provider, MaxTurns: o.maxTurns, System: o.system}
+	size, err := config.ParseSize(o.maxResult)
+	if err != nil {
+		return nil, &exec.UsageError{Message: "--max-result: " + err.Error(), Fix: "--max-result 64KiB"}
+	}
+	if talk.MaxResult = int(size); size == 0 {
+		talk.MaxResult = -1
+	}
+	if file, is := strings.CutPrefix(o.system, "@"); is && !strings.HasPrefix(file, "@") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, &exec.UsageError{Message: "--system: " + err.Error(), Fix: "--system @FILE; @@ is a literal @"}
+		}
+		talk.System = string(text)
+	} else if is {
+		talk.System = file
+	}
+	return talk, nil
+}
+
+// readQuestion reads standard input where that is the question.
+func (a *App) readQuestion(question string) (string, error) {
+	if question != "-" {
+		return question, nil
+	}
+	text, err := io.ReadAll(a.Console.In)
+	if err != nil {
+		return "", &exec.UsageError{Message: "standard input cannot be read: " + err.Error()}
+	}
+	if question = strings.TrimSpace(string(text)); question == "" {
+		return "", &exec.UsageError{Message: "standard input holds no question", Fix: `echo "what time is it?" | toolx ask -`}
+	}
+	return question, nil
+}
+
+// openForAsk starts the servers whose tools the model may get. Where some do not
+// answer the others will do, unless they were asked for by name.
+func (a *App) openForAsk(ctx context.Context, box *toolbox, o askOptions) error {
+	known := box.pool.Names()
+	for _, name := range o.servers {
+		if !slices.Contains(known, name) {
+			return &exec.NotFoundError{Name: name + exec.Separator + "*", UnknownServer: name, Servers: known}
+		}
+	}
+	names, all := box.serversFor(o)
+	if len(names) == 0 && !all {
+		return nil
+	}
+	opened, err := a.openServers(ctx, box, "ask", names...)
+	if err != nil {
+		return err
+	}
+	if len(o.servers) > 0 || box.adHoc {
+		return listFailure(opened, false)
+	}
+	return nil
+}
+
+// serversFor are the servers that can have tools for the model; all says that it
+// may be any.
+func (b *toolbox) serversFor(o askOptions) (names []string, all bool) {
+	if len(o.servers) > 0 {
+		return o.servers, false
+	}
+	for _, pattern := range o.tools {
+		server := exec.ServerOf(pattern, b.pool.Names())
+		if server != "" && !slices.Contains(names, server) {
+			names = append(names, server)
+		}
+		if _, err := b.registry.Find(pattern); server == "" && err != nil {
+			return nil, true
+		}
+	}
+	return names, len(o.tools) == 0
+}
+
+// toolsFor are the tools that the model gets.
+func (b *toolbox) toolsFor(o askOptions) []*exec.Tool {
+	return slices.DeleteFunc(b.registry.All(), func(tool *exec.Tool) bool {
+		switch {
+		case len(o.servers) > 0 && !slices.Contains(o.servers, tool.Server):
+			return true
+		case b.adHoc && tool.Server == "": // as for list: that server is asked about
+			return true
+		}
+		return !matches(tool, o.tools)
+	})
+}
+
+// printAskRequest prints what would be sent (--dry-run).
+func (a *App) printAskRequest(talk *ai.Conversation, question string) error {
+	talk.On = func(event ai.Event) {
+		if offered, is := event.(ai.Offered); is {
+			a.logOffered(offered)
+		}
+	}
+	body, err := talk.Request(question)
+	if err != nil {
+		return err
+	}
+	return render.Document(a.Console.Out, body, a.outScreen())
+}
+
+// confirmation asks before a destructive tool runs. Where nobody can be asked, the
+// answer is no.
+func (a *App) confirmation(o askOptions) func(context.Context, *exec.Tool, json.RawMessage) error {
+	if o.yes {
+		return func(context.Context, *exec.Tool, json.RawMessage) error { return nil }
+	}
+	if !a.Console.InTTY || !a.Console.ErrTTY || o.follow || o.question == "-" {
+		return func(_ context.Context, tool *exec.Tool, _ json.RawMessage) error {
+			a.log.Warn(tool.Name + " is destructive and was not run: there is nobody to ask; --yes runs such tools")
+			return &ai.DeclinedError{Tool: tool.Name, Why: "it is destructive, and nobody could be asked; toolx ask --yes allows it"}
+		}
+	}
+	in := bufio.NewReader(a.Console.In)
+	return func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) error {
+		a.live.Clear()
+		fmt.Fprintf(a.live, "run %s %s? It says that it is destructive. [y/N] ",
+			render.Safe(tool.Name), render.Safe(shorten(string(a.mask.JSON(arguments)), 400)))
+		answer := make(chan string, 1)
+		go func() {
+			line, _ := in.ReadString('\n')
+			answer <- strings.ToLower(strings.TrimSpace(line))
+		}()
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(a.live)
+			return &exec.InterruptedError{Tool: tool.Name}
+		case said := <-answer:
+			if said == "y" || said == "yes" {
+				return nil
+			}
+			return &ai.DeclinedError{Tool: tool.Name}
+		}
+	}
+}
