@@ -210,9 +210,18 @@ func adversarial() map[string]string {
 		}
 		web.WriteString("}}")
 	}
+	constants := make([]string, 5000)
+	values := make([]string, len(constants))
+	for i := range constants {
+		constants[i], values[i] = fmt.Sprintf(`{"const":%d}`, i), fmt.Sprint(i)
+	}
 	return map[string]string{
-		"doubling": `{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{` + doubling.String() + `"d40":{"type":"string"}}}`,
-		"web":      `{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{` + web.String() + `}}`,
+		"constants": `{"properties":{"a":{"oneOf":[` + strings.Join(constants, ",") + `]}}}`,
+		"values":    `{"properties":{"a":{"allOf":[{"enum":[` + strings.Join(values, ",") + `]},{"enum":[0,` + strings.Join(values, ",") + `]}]}}}`,
+		"doubling":  `{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{` + doubling.String() + `"d40":{"type":"string"}}}`,
+		"web":       `{"type":"object","properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{` + web.String() + `}}`,
+		"merging": `{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a","title":"t"}],"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b","title":"t"}]},` +
+			`"b":{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a","title":"u"},{"$ref":"#/$defs/b","title":"v"}]}}}`,
 		"self":     `{"type":"object","properties":{"x":{"$ref":"#/properties/x"}}}`,
 		"circle":   `{"type":"object","properties":{"x":{"$ref":"#/properties/y"},"y":{"$ref":"#/properties/x"}}}`,
 		"root":     `{"$ref":"#"}`,

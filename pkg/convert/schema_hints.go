@@ -82,15 +82,16 @@ func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 }
 
 // saysNothing says that a keyword is of no use to the one who fills in arguments.
-// That a schema takes no other properties is among them: a model fills in those
+// That an object takes no other properties is among them: a model fills in those
 // that it is shown.
 func saysNothing(m rawjson.Member) bool {
 	switch m.Name {
 	case "default", "examples", "example":
 		return literal(m.Value) == "null"
-	case "additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "items", "uniqueItems", "deprecated":
-		return literal(m.Value) == "boolean" && (m.Name != "uniqueItems" && m.Name != "deprecated" || isFalse(m.Value)) ||
-			string(compact(m.Value)) == "{}"
+	case "additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "items":
+		return literal(m.Value) == "boolean" || string(compact(m.Value)) == "{}"
+	case "uniqueItems", "deprecated":
+		return !isTrue(m.Value)
 	case "contentEncoding", "contentMediaType":
 		return false
 	}

@@ -50,11 +50,11 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 	at.open = where.open
 }
 
-// mergeTold merges, and reports what could not be held. A target that knows allOf
-// gets that instead.
-func (f *fitter) mergeTold(o, other *object, at place, mode textMode) {
+// mergeTold merges what is named elsewhere, and reports what could not be held. A
+// target that knows allOf gets that instead.
+func (f *fitter) mergeTold(o, other *object, at place) {
 	merged := o.clone()
-	lost := merge(merged, other, mode)
+	lost := merge(merged, other, outerText)
 	if len(lost) > 0 && at.profile.keeps("allOf", at.root) && (!at.root || !at.profile.noRootUnions) {
 		o.set("allOf", array(append(o.listOf("allOf"), other.text())))
 		return
@@ -247,11 +247,34 @@ func combineTypes(a, b json.RawMessage) (json.RawMessage, bool) {
 func combineEnums(a, b json.RawMessage) (json.RawMessage, bool) {
 	mine, _ := rawjson.Elements(a)
 	theirs, _ := rawjson.Elements(b)
-	both := slices.DeleteFunc(slices.Clone(mine), func(value json.RawMessage) bool { return !containsJSON(theirs, value) })
+	shared := setOf(theirs)
+	both := slices.DeleteFunc(slices.Clone(mine), func(value json.RawMessage) bool { return !shared[string(compact(value))] })
 	if len(both) == 0 {
 		return a, false
 	}
 	return array(both), true
+}
+
+// setOf makes a set of values, without their spaces.
+func setOf(list []json.RawMessage) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, value := range list {
+		set[string(compact(value))] = true
+	}
+	return set
+}
+
+// distinct are the values without those that are there twice.
+func distinct(values []json.RawMessage) []json.RawMessage {
+	var kept []json.RawMessage
+	seen := make(map[string]bool, len(values))
+	for _, value := range values {
+		if key := string(compact(value)); !seen[key] {
+			seen[key] = true
+			kept = append(kept, value)
+		}
+	}
+	return kept
 }
 
 func containsJSON(list []json.RawMessage, value json.RawMessage) bool {

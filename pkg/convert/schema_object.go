@@ -92,13 +92,13 @@ func (o *object) put(i int, value json.RawMessage) {
 	}
 }
 
-// setFirst changes a member in its place, or adds it at the beginning.
-func (o *object) setFirst(name string, value json.RawMessage) {
-	if o.has(name) {
-		o.set(name, value)
+// setType says a schema's types in their place, or at the beginning.
+func (o *object) setType(types ...string) {
+	if o.has("type") {
+		o.set("type", quoteTypes(types))
 		return
 	}
-	o.members = slices.Insert(o.members, 0, rawjson.NewMember(name, value))
+	o.members = slices.Insert(o.members, 0, rawjson.NewMember("type", quoteTypes(types)))
 	o.changed = true
 }
 

@@ -17,10 +17,12 @@ import (
 func TestFitMeansTheSame(t *testing.T) {
 	samples := sampleArguments()
 	compared := 0
-	for seed := range uint64(1500) {
+	for seed := range uint64(300) {
 		maker := schemaMaker{rand.New(rand.NewPCG(seed, 2))}
 		// The root is made an object, which a ref to it then takes as well.
 		schema := json.RawMessage(strings.ReplaceAll(maker.root(), `"#"`, `"#/$defs/A"`))
+		// What grows under these makes the whole shrink.
+		negates := bytes.Contains(schema, []byte(`"not"`)) || bytes.Contains(schema, []byte(`"if"`)) || bytes.Contains(schema, []byte(`"oneOf"`))
 		before := compileSchema(schema)
 		if before == nil {
 			continue
@@ -38,7 +40,7 @@ func TestFitMeansTheSame(t *testing.T) {
 			for _, sample := range samples {
 				compared++
 				was, is := before.Validate(sample) == nil, after.Validate(sample) == nil
-				if was && !is || is && !was && lossless {
+				if was && !is && (lossless || !negates) || is && !was && lossless {
 					t.Fatalf("%s: %v was valid: %t, is valid: %t\n%s\n%s\n%+v", to, sample, was, is, schema, got.schema, got.losses)
 				}
 			}

@@ -88,7 +88,7 @@ func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage
 	f.tidy(named, *at)
 	f.dropIdentity(named)
 	f.tell(*at, Info, "changed", "$ref to what it names")
-	f.mergeTold(o, named, *at, outerText)
+	f.mergeTold(o, named, *at)
 }
 
 // dropIdentity takes from a definition what makes sense in one place only.

@@ -32,7 +32,7 @@ func (f *fitter) rootType(o *object, at place) {
 	}
 	o.drop("nullable")
 	if o.stringOf("type") == "" || !isOne(o, "object") {
-		o.setFirst("type", rawjson.Quote("object"))
+		o.setType("object")
 	}
 }
 
@@ -60,7 +60,7 @@ func (f *fitter) foldUnions(o *object, at *place) {
 			f.refuse(*at, "none of the alternatives of its input schema takes an object")
 			return
 		case 1:
-			f.mergeTold(o, alternatives[0], *at, outerText)
+			f.mergeTold(o, alternatives[0], *at)
 			f.tell(*at, Info, "changed", keyword+" to one schema")
 		default:
 			fold(o, alternatives)

@@ -102,19 +102,19 @@ func (f *fitter) inferType(o *object) {
 		return
 	}
 	if types := typesOfValues(o.listOf("enum")); len(types) > 0 {
-		o.setFirst("type", quoteTypes(types))
+		o.setType(types...)
 		return
 	}
 	if value := o.get("const"); value != nil {
-		o.setFirst("type", rawjson.Quote(literal(value)))
+		o.setType(literal(value))
 		return
 	}
 	switch {
 	case o.has("properties"):
-		o.setFirst("type", rawjson.Quote("object"))
+		o.setType("object")
 		return
 	case o.has("items", "prefixItems"):
-		o.setFirst("type", rawjson.Quote("array"))
+		o.setType("array")
 		return
 	}
 	var found []string
@@ -124,7 +124,7 @@ func (f *fitter) inferType(o *object) {
 		}
 	}
 	if len(found) == 1 {
-		o.setFirst("type", rawjson.Quote(found[0]))
+		o.setType(found[0])
 	}
 }
 

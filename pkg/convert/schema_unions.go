@@ -38,7 +38,12 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 		return
 	}
 	if o.has("anyOf") {
-		o.drop("oneOf")
+		branches := o.drop("oneOf")
+		if at.profile.keeps("allOf", at.root) {
+			second := newObject(rawjson.NewMember("oneOf", branches))
+			o.set("allOf", array(append(o.listOf("allOf"), second.text())))
+			return
+		}
 		f.tell(at, Lossy, "dropped", "oneOf beside anyOf")
 		return
 	}
@@ -123,8 +128,11 @@ func typesApart(a, b *object) bool {
 // valuesApart says that both have enum or const, and share no value.
 func valuesApart(a, b *object) bool {
 	mine, theirs := valuesOf(a), valuesOf(b)
-	return len(mine) > 0 && len(theirs) > 0 &&
-		!slices.ContainsFunc(mine, func(value json.RawMessage) bool { return containsJSON(theirs, value) })
+	if len(mine) == 0 || len(theirs) == 0 {
+		return false
+	}
+	set := setOf(theirs)
+	return !slices.ContainsFunc(mine, func(value json.RawMessage) bool { return set[string(compact(value))] })
 }
 
 // valuesOf are the only values that a schema admits, nil where it names none.
@@ -139,12 +147,7 @@ func valuesOf(o *object) []json.RawMessage {
 // twice.
 func (f *fitter) pruneBranches(o *object, at place) {
 	branches := o.listOf("anyOf")
-	var kept []json.RawMessage
-	for _, text := range branches {
-		if !isFalse(text) && !containsJSON(kept, text) {
-			kept = append(kept, text)
-		}
-	}
+	kept := slices.DeleteFunc(distinct(branches), isFalse)
 	if len(kept) == len(branches) {
 		return
 	}
@@ -181,16 +184,6 @@ func (f *fitter) constBranches(o *object, at place) {
 // hasBeyond says that a schema has other members than those.
 func hasBeyond(o *object, names ...string) bool {
 	return slices.ContainsFunc(o.members, func(m rawjson.Member) bool { return !slices.Contains(names, m.Name) })
-}
-
-func distinct(values []json.RawMessage) []json.RawMessage {
-	var kept []json.RawMessage
-	for _, value := range values {
-		if !containsJSON(kept, value) {
-			kept = append(kept, value)
-		}
-	}
-	return kept
 }
 
 // bareBranches takes out a union whose branches only require properties, which a
@@ -257,7 +250,7 @@ func (f *fitter) unwrap(o *object, at *place) {
 		branch := f.flat(branches[0], at)
 		f.oneOfToAnyOf(branch, *at)
 		o.drop("anyOf")
-		f.mergeTold(o, branch, *at, outerText)
+		f.mergeTold(o, branch, *at)
 	}
 }
 
@@ -290,7 +283,7 @@ func (f *fitter) distribute(o *object, at *place) {
 			continue
 		}
 		f.nodes++
-		f.mergeTold(branch, base, *at, outerText)
+		f.mergeTold(branch, base, *at)
 		open = union(open, where.open[len(at.open):])
 		branches[i] = branch.text()
 	}
