@@ -116,7 +116,7 @@ func (f *Form) stateBindings() []pane.Binding {
 	case f.cursor.add || f.onKey:
 		noNull, noUnset, noExample = "this is no value", "this is no value", "this is no value"
 	default:
-		if !at.shape.nullable || at.shape.kind == kindNumber && at.kind == kindJSON {
+		if !at.shape.nullable {
 			noNull = "null is not allowed here"
 		}
 		if at.row() {

@@ -405,8 +405,12 @@ func (f *Form) addRow() tea.Cmd {
 	return nil
 }
 
-// goTo puts the cursor on a row that was just made.
+// goTo puts the cursor on a row that was just made; of an object, on the first of
+// its fields that is still to be filled in.
 func (f *Form) goTo(at *field) {
+	if first := slices.IndexFunc(at.children, func(c *field) bool { return !c.present() }); first >= 0 && !at.extra {
+		at = at.children[first]
+	}
 	f.cursor, f.onKey, f.typing = row{field: at}, at.extra, true
 	f.startEditing()
 }

@@ -116,8 +116,7 @@ func notObject(text []byte) error {
 	return nil
 }
 
-// fill puts arguments, a JSON object, into the fields. Where no alternative of the
-// whole takes an object, there is no root to fill: it becomes one of free rows.
+// fill puts arguments, a JSON object, into the fields.
 func (f *Form) fill(arguments json.RawMessage) {
 	f.root.put(arguments)
 	f.root.open = true
@@ -164,23 +163,43 @@ func (f *Form) Clear() {
 }
 
 // Fill gives values to what is required and has none, from the examples of the
-// schema where it has some (see exec.Example). What was typed stays.
+// schema where it has some (see exec.Example). What was typed stays, and so does JSON
+// that is broken.
 func (f *Form) Fill() {
-	given, err := f.Arguments()
-	if err != nil {
-		given = f.rootJSON(write(f.root, true))
-	}
-	// The error says that the example may not be valid: it is shown like any other
-	// value that is not.
+	// The error says that the example may not be valid: that is shown of it then, as
+	// of any other value.
 	example, _ := exec.Example(f.tool.InputSchema)
-	merged := merge(given, example)
 	if f.json != nil {
-		f.openJSON(indent(merged))
+		if given, err := f.Arguments(); err == nil {
+			f.openJSON(indent(merge(given, example)))
+		}
 		return
 	}
 	f.closeEditor()
-	f.fill(merged)
+	f.root.supply(example)
+	f.root.open = true
+	f.changed()
 	f.startEditing()
+}
+
+// supply fills in what is not there; a variant that is chosen stays what it is.
+func (f *field) supply(example json.RawMessage) {
+	switch {
+	case !f.present() && f.kind != kindObject:
+		f.put(example)
+	case f.kind == kindVariant && f.choice >= 0 && f.choice == f.alternative(example):
+		f.inner().supply(example)
+	case f.kind == kindObject && f.state != nullness:
+		f.grow()
+		named := f.byName()
+		for m := range rawjson.Each(example) {
+			if named[m.Name] != nil {
+				named[m.Name].supply(m.Value)
+				continue
+			}
+			f.addMember(m)
+		}
+	}
 }
 
 // merge adds to an object what another has and it has not.
@@ -264,7 +283,9 @@ func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		f.paste(msg.Content)
 	case tea.MouseClickMsg:
-		f.click(msg.X, msg.Y)
+		if msg.Button == tea.MouseLeft {
+			f.click(msg.X, msg.Y)
+		}
 	case tea.MouseWheelMsg:
 		f.wheel(msg)
 	}

@@ -45,7 +45,7 @@ func TestKeys(t *testing.T) {
 		{"the last row removed", `"l":{"type":"array","items":{"type":"integer"}}`, "ctrl+a 1 ctrl+d", `{"l":[]}`},
 		{"an array unset", `"l":{"type":"array","items":{"type":"integer"}}`, "ctrl+a 1 up ctrl+u", `{}`},
 		{"a row has no null that its schema forbids", `"l":{"type":"array","items":{"type":"string"}}`, "ctrl+a ctrl+n ctrl+u", `{"l":[""]}`},
-		{"rows of objects", `"l":{"type":"array","items":{"type":"object","required":["k"],"properties":{"k":{"const":"x"},"n":{"type":"integer"}}}}`, "ctrl+a down down 5 ctrl+a", `{"l":[{"k":"x","n":5},{"k":"x"}]}`},
+		{"rows of objects", `"l":{"type":"array","items":{"type":"object","required":["k"],"properties":{"k":{"const":"x"},"n":{"type":"integer"}}}}`, "ctrl+a 5 ctrl+a", `{"l":[{"k":"x","n":5},{"k":"x"}]}`},
 		{"rows of rows", `"l":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, "ctrl+a ctrl+a 1 ctrl+a 2", `{"l":[[1,2]]}`},
 		{"a row without a value", `"l":{"type":"array","items":{"type":"integer"}}`, "ctrl+a", `error: 'l[0]': no value yet`},
 		{"a nested object", `"o":{"type":"object","properties":{"x":{"type":"string"}}}`, "enter down v", `{"o":{"x":"v"}}`},
@@ -177,11 +177,27 @@ func TestFill(t *testing.T) {
 		t.Errorf("problems: %q", f.Problems())
 	}
 	f.Clear()
-	press(f, "f2")
+	press(f, "f2", "x")
+	f.Fill()
+	if got := f.json.String(); got != "x{}" {
+		t.Errorf("broken JSON became %q", got)
+	}
+	press(f, "backspace")
 	f.Fill()
 	press(f, "f2")
 	if got := arguments(f); got != `{"a":"ex","o":{"p":1,"q":"k"}}` {
 		t.Errorf("filled in as JSON: %s", got)
+	}
+}
+
+// Fill leaves what is no JSON yet, and the variant that was chosen.
+func TestFillKeeps(t *testing.T) {
+	f := newForm(`{"type":"object","required":["n","v","w"],"properties":{"n":{"type":"integer"},"v":{"oneOf":[{"type":"object","required":["a"],"properties":{"a":{"type":"string"}}},{"type":"object","properties":{"b":{"type":"string"}}}]},"w":{"const":8}}}`)
+	press(f, "1e", "tab", "left")
+	f.Fill()
+	press(f, "up", "5")
+	if got := arguments(f); got != `{"n":1e5,"v":{},"w":8}` {
+		t.Error(got)
 	}
 }
 

@@ -255,38 +255,56 @@ const maxOpen = 50
 // as rows behind them.
 func (f *field) putMembers(raw json.RawMessage) {
 	f.grow()
+	named := f.byName()
+	for m := range rawjson.Each(raw) {
+		if child := named[m.Name]; child != nil {
+			child.key = m.Key
+			child.put(m.Value)
+			continue
+		}
+		f.addMember(m)
+	}
+}
+
+// byName are the fields of an object by their names.
+func (f *field) byName() map[string]*field {
 	named := make(map[string]*field, len(f.children))
 	for _, child := range f.children {
 		named[child.name] = child
 	}
-	for m := range rawjson.Each(raw) {
-		child := named[m.Name]
-		if child == nil {
-			child = f.addRow(len(f.children))
-			child.name = m.Name
-		}
-		child.key = m.Key
-		child.put(m.Value)
-	}
+	return named
+}
+
+// addMember adds a member that the schema does not name.
+func (f *field) addMember(m rawjson.Member) {
+	child := f.addRow(len(f.children))
+	child.name, child.key = m.Name, m.Key
+	child.put(m.Value)
 }
 
 // putVariant takes the alternative that a value fits best.
 func (f *field) putVariant(raw json.RawMessage) {
-	best, at := -1<<30, -1
+	choice := f.alternative(raw)
+	if choice < 0 {
+		f.putJSON(raw)
+		return
+	}
+	f.choose(choice).put(raw)
+	f.open = true
+}
+
+// alternative is the one that a value fits best, -1 where it fits none.
+func (f *field) alternative(raw json.RawMessage) int {
+	best, choice := 0, -1
 	for i, a := range f.shape.alternatives {
 		if allowed(a.parts)&typeOf(raw) == 0 {
 			continue
 		}
-		if score := score(a.parts, raw); score > best {
-			best, at = score, i
+		if points := score(a.parts, raw); choice < 0 || points > best {
+			best, choice = points, i
 		}
 	}
-	if at < 0 {
-		f.putJSON(raw)
-		return
-	}
-	f.choose(at).put(raw)
-	f.open = true
+	return choice
 }
 
 // score says how well a value of the right type fits an alternative: constants count

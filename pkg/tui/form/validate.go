@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -182,20 +183,17 @@ func (l *finder) child(f *field, token string) *field {
 	if f.kind != kindObject && f.kind != kindArray {
 		return nil
 	}
-	names := l.names[f]
-	if names == nil {
-		f.grow()
-		names = make(map[string]*field, len(f.children))
-		for i, child := range f.children {
-			if f.kind == kindArray {
-				names[decimal(i)] = child
-			} else {
-				names[child.name] = child
-			}
+	if f.kind == kindArray {
+		if at, err := strconv.Atoi(token); err == nil && at >= 0 && at < len(f.children) {
+			return f.children[at]
 		}
-		l.names[f] = names
+		return nil
 	}
-	return names[token]
+	if l.names[f] == nil {
+		f.grow()
+		l.names[f] = f.byName()
+	}
+	return l.names[f][token]
 }
 
 // whereNotJSON says where text ends being JSON, in lines and columns.
