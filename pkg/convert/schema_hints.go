@@ -3,7 +3,6 @@ package convert
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"toolx/pkg/rawjson"
@@ -11,8 +10,6 @@ import (
 
 // longestHint is how long a keyword's value may be to be worth repeating in words.
 const longestHint = 200
-
-func branchStep(i int) string { return "|" + strconv.Itoa(i+1) }
 
 // filter takes out what the target does not know, and says it in words where that
 // helps the model.

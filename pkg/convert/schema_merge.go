@@ -100,16 +100,12 @@ func merge(o, other *object, mode textMode) (lost []string) {
 // tangled are the keywords of a second schema that would mean something else beside
 // those of the first: they speak of each other.
 func tangled(o, other *object) (names []string) {
-	for _, group := range [][]string{
-		{"if", "then", "else"},
-		{"contains", "minContains", "maxContains"},
-		{"prefixItems", "items", "additionalItems"},
-	} {
-		names = append(names, both(o, other, group)...)
+	names = append(names, grouped(o, other, "if", "then", "else")...)
+	names = append(names, grouped(o, other, "contains", "minContains", "maxContains")...)
+	if o.has("prefixItems", "additionalItems") || other.has("prefixItems", "additionalItems") {
+		names = append(names, grouped(o, other, "prefixItems", "items", "additionalItems")...)
 	}
-	named := []string{"properties", "patternProperties"}
-	rest := other.get("additionalProperties")
-	if strays(o, other, named) && rest != nil && !isTrue(rest) || strays(other, o, named) && o.has("additionalProperties") && !isTrue(o.get("additionalProperties")) {
+	if limitsRest(other) && strays(o, other) || limitsRest(o) && strays(other, o) {
 		names = append(names, "additionalProperties")
 	}
 	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
@@ -122,12 +118,9 @@ func tangled(o, other *object) (names []string) {
 
 func restricts(m rawjson.Member) bool { return isRestriction(m.Name) }
 
-// both are the words of a group that the second schema has, where the first has some
-// of the group too, and says something else.
-func both(o, other *object, group []string) (names []string) {
-	if !o.has(group...) {
-		return nil
-	}
+// grouped are the words of a group that the second schema has, where the first has
+// some of the group too, and says something else.
+func grouped(o, other *object, group ...string) (names []string) {
 	same := true
 	for _, name := range group {
 		if other.has(name) {
@@ -135,16 +128,20 @@ func both(o, other *object, group []string) (names []string) {
 		}
 		same = same && sameJSON(o.get(name), other.get(name))
 	}
-	simple := !o.has("prefixItems", "additionalItems") && !other.has("prefixItems", "additionalItems") && slices.Contains(group, "items")
-	if same || simple {
+	if same || !o.has(group...) {
 		return nil
 	}
 	return names
 }
 
+// limitsRest says that a schema restricts the properties that it does not name.
+func limitsRest(o *object) bool {
+	return o.has("additionalProperties") && !isTrue(o.get("additionalProperties"))
+}
+
 // strays says that the first schema names properties that the second does not.
-func strays(o, other *object, keywords []string) bool {
-	for _, keyword := range keywords {
+func strays(o, other *object) bool {
+	for _, keyword := range []string{"properties", "patternProperties"} {
 		theirs := other.objectOfOrEmpty(keyword)
 		for m := range rawjson.Each(o.get(keyword)) {
 			if !theirs.has(m.Name) {

@@ -152,6 +152,14 @@ func (o *object) objectOf(name string) *object {
 	return inner
 }
 
+// objectOfOrEmpty is a member that is an object, or one without members.
+func (o *object) objectOfOrEmpty(name string) *object {
+	if inner := o.objectOf(name); inner != nil {
+		return inner
+	}
+	return newObject()
+}
+
 // listOf are the elements of a member that is an array.
 func (o *object) listOf(name string) []json.RawMessage {
 	list, _ := rawjson.Elements(o.get(name))

@@ -3,6 +3,7 @@ package convert
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"toolx/pkg/rawjson"
 )
@@ -208,7 +209,7 @@ func (f *fitter) list(m rawjson.Member, at place) json.RawMessage {
 	for i, text := range elements {
 		where := at.under("items")
 		if m.Name == "anyOf" || m.Name == "oneOf" || m.Name == "allOf" {
-			where = at.below(branchStep(i))
+			where = at.below("|" + strconv.Itoa(i+1))
 		}
 		fitted := f.node(text, where)
 		changed = changed || string(fitted) != string(text)

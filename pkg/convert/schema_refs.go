@@ -19,7 +19,7 @@ func (f *fitter) deref(o *object, at *place) {
 			return
 		}
 		target, found := f.resolve(ref)
-		if found && keyword == "$ref" && f.keepsRef(ref, *at) {
+		if found && keyword == "$ref" && f.keepsRef(ref, *at) && !needsMerging(o, *at) {
 			f.use(ref)
 			return
 		}
@@ -59,6 +59,14 @@ func (f *fitter) keepsRef(ref string, at place) bool {
 		}
 	}
 	return ref == "#"
+}
+
+// needsMerging says that a ref which must stand alone has company that restricts more
+// than a type does, which the definition names as well.
+func needsMerging(o *object, at place) bool {
+	return at.profile.refs == aloneRefs && slices.ContainsFunc(o.members, func(m rawjson.Member) bool {
+		return isRestriction(m.Name) && !slices.Contains([]string{"$ref", "type", "nullable"}, m.Name)
+	})
 }
 
 // expand merges what a ref names into the schema that had it, unless that would

@@ -23,7 +23,7 @@ func (f *fitter) strict(o *object, at place) {
 	if !at.profile.closed {
 		return
 	}
-	standAlone(o)
+	f.standAlone(o, at)
 	types := typesOf(o)
 	switch {
 	case slices.Contains(types, "object"):
@@ -36,12 +36,14 @@ func (f *fitter) strict(o *object, at place) {
 }
 
 // standAlone puts a ref that has company into a union of one, beside which the rest
-// may stand.
-func standAlone(o *object) {
+// may stand. What restricts was merged with the definition before, but for a type.
+func (f *fitter) standAlone(o *object, at place) {
 	if !o.has("$ref") || len(o.members) == 1 {
 		return
 	}
-	o.keepOnly(func(name string) bool { return name == "$ref" || isAnnotation(name) })
+	for _, m := range o.keepOnly(func(name string) bool { return name == "$ref" || isAnnotation(name) }) {
+		f.tell(at, Lossy, "dropped", m.Name+" beside $ref")
+	}
 	if len(o.members) == 1 {
 		return
 	}
@@ -79,10 +81,13 @@ func admitsNull(o *object) bool {
 	if values := valuesOf(o); len(values) > 0 {
 		return containsJSON(values, json.RawMessage("null"))
 	}
-	if o.has("anyOf") {
-		return slices.ContainsFunc(o.listOf("anyOf"), isNullSchema)
+	if !o.has("anyOf") {
+		return slices.Contains(typesOf(o), "null")
 	}
-	return slices.Contains(typesOf(o), "null")
+	return slices.ContainsFunc(o.listOf("anyOf"), func(text json.RawMessage) bool {
+		branch, ok := parseObject(text)
+		return ok && admitsNull(branch)
+	})
 }
 
 // refuseMap refuses objects with free keys, before the walk goes into them.
@@ -98,19 +103,11 @@ func (f *fitter) refuseMap(o *object, at place) {
 		f.refuse(at, "an object whose keys are free (additionalProperties) cannot be expressed with strict")
 	case o.has("patternProperties"):
 		f.refuse(at, "an object whose keys are free (patternProperties) cannot be expressed with strict")
-	case !named && !at.root && !isFalse(rest), !named && open && !at.root:
+	case !named && !at.root && !isFalse(rest):
 		f.refuse(at, "an object without named properties cannot be expressed with strict")
 	case open:
 		f.tell(at, Lossy, "dropped", "additionalProperties")
 	}
-}
-
-// objectOfOrEmpty is a member that is an object, or one without members.
-func (o *object) objectOfOrEmpty(name string) *object {
-	if inner := o.objectOf(name); inner != nil {
-		return inner
-	}
-	return newObject()
 }
 
 // strictCount is what the limits of structured outputs count.

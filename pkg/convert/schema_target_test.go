@@ -245,6 +245,17 @@ func TestFitOpenAIStrict(t *testing.T) {
 			want:   `{"type":"object","properties":{"n":{"description":"The first.","anyOf":[{"$ref":"#/$defs/N"}]}},"required":["n"],"additionalProperties":false,"$defs":{"N":{"type":"string"}}}`,
 		},
 		{
+			name: "what restricts beside a ref is merged, a type is not needed", to: OpenAIStrict,
+			schema: `{"type":"object","properties":{"n":{"$ref":"#/$defs/N","minimum":2},"m":{"$ref":"#/$defs/N","type":"integer"}},"required":["n","m"],"additionalProperties":false,"$defs":{"N":{"type":"integer","maximum":9}}}`,
+			want:   `{"type":"object","properties":{"n":{"minimum":2,"type":"integer","maximum":9},"m":{"$ref":"#/$defs/N"}},"required":["n","m"],"additionalProperties":false,"$defs":{"N":{"type":"integer","maximum":9}}}`,
+			losses: []string{"info: n: changed $ref to what it names", "lossy: m: dropped type beside $ref"},
+		},
+		{
+			name: "what admits null stays as it is", to: OpenAIStrict,
+			schema: `{"type":"object","properties":{"a":{"type":["string","null"]},"b":{"anyOf":[{"type":["integer","null"]},{"type":"string"}]}},"required":[],"additionalProperties":false}`,
+			want:   `{"type":"object","properties":{"a":{"type":["string","null"]},"b":{"anyOf":[{"type":["integer","null"]},{"type":"string"}]}},"additionalProperties":false,"required":["a","b"]}`,
+		},
+		{
 			name: "what it does not know is a hint", to: OpenAIStrict,
 			schema: `{"type":"object","properties":{"a":{"type":"string","format":"uri","default":"x","minLength":1}},"required":["a"],"additionalProperties":false}`,
 			want:   `{"type":"object","properties":{"a":{"type":"string","description":"(format: uri; default: x; minLength: 1)"}},"required":["a"],"additionalProperties":false}`,

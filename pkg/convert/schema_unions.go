@@ -202,7 +202,11 @@ func (f *fitter) bareBranches(o *object, at place) {
 		return
 	}
 	o.drop("anyOf")
-	f.moved(o, at, "anyOf of required", "needs "+strings.Join(needs, ", or "), true)
+	hint := "needs " + strings.Join(needs, ", or ")
+	if len(hint) > longestHint {
+		hint = ""
+	}
+	f.moved(o, at, "anyOf of required", hint, true)
 }
 
 // nullBranch says the null among the branches with the target's own word for it.
