@@ -126,7 +126,7 @@ func (o *doctorOptions) declare(cmd *cobra.Command) {
 	flags.StringVar(&o.baseline, "baseline", "", "accept the findings that `FILE` knows, and hold tools to its pins")
 	flags.StringVar(&o.writeBaseline, "write-baseline", "", "write what is found now, and pins of all tools, into `FILE`")
 	flags.StringArrayVar(&o.calls, "call", nil, "call a tool for real, as `'TOOL {\"json\"}'` (repeatable)")
-	flags.IntVar(&o.repeat, "repeat", 0, "start each server `N` times to measure its start")
+	flags.IntVar(&o.repeat, "repeat", 0, "start each server `N` times more to measure its start, and make each --call N times more")
 	flags.StringVar(&o.envLike, "env-like", "", "start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")
 }
 

@@ -121,6 +121,13 @@ type CallRun struct {
 	Tool      string
 	Arguments json.RawMessage
 	Result    *exec.Result
+	// Speed is what the same call took when it was repeated, nil where it was not.
+	Speed *CallSpeed
+
+	// sent is the call as it was made, nil where it could not be; repeatable says that
+	// the tool may be called again.
+	sent       *exec.Prepared
+	repeatable bool
 }
 
 // recorder keeps the events of one run.

@@ -18,8 +18,9 @@ import (
 type Options struct {
 	// Calls are real calls to make in the clean run.
 	Calls []Call
-	// Repeat is how often the server is started once more for its start-up time; zero
-	// means that the clean run's time is all there is.
+	// Repeat is how often the server is started once more for its start-up time, and
+	// how often each of Calls is made again; zero means that the clean run's start is all
+	// there is, and that only tools are called again that say that they may be.
 	Repeat int
 	// Limit bounds the handshake, and tools/list; zero means 30 s.
 	Limit time.Duration
@@ -170,6 +171,7 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	idle := sampleProcess(ctx, session.PID, cmp.Or(o.idle, IdleWait))
 	life.mark("idle-end")
 	speed := o.measure(ctx, session, life)
+	o.measureCalls(ctx, session, life, e.Calls)
 	life.watch.note()
 	ended := session.Wire().Failure()
 	session.Close(ctx)
@@ -234,7 +236,11 @@ func (o Options) makeCalls(ctx context.Context, session *servers.Session, bus *e
 		result := o.besidePing(ctx, session, func() *exec.Result {
 			return executor.Call(ctx, exec.Call{Tool: call.Tool, Arguments: call.Arguments})
 		})
-		runs = append(runs, &CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result})
+		run := &CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result}
+		if sent, err := executor.Prepare(exec.Call{Tool: call.Tool, Arguments: call.Arguments}); err == nil {
+			run.sent, run.repeatable = sent, saysRepeatable(sent.Tool)
+		}
+		runs = append(runs, run)
 	}
 	return runs
 }

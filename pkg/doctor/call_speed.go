@@ -1,0 +1,139 @@
+package doctor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// CallSpeed is what repeated calls took.
+type CallSpeed struct {
+	// Alone are calls one after the other, Together calls of which burstSize ran at
+	// any time.
+	Alone, Together []time.Duration
+	// Failed says that a repeated call failed, and that no more were made.
+	Failed bool
+}
+
+// The bounds of repeating a call that nobody asked to repeat: a tool that is fast is
+// called often within a short time, and one that is slow once.
+const (
+	measuredAlone    = 20
+	measuredTogether = 40
+	slowCall         = time.Second
+)
+
+// mayRepeat says whether a call that was made may be made again: where the user said
+// so (Repeat), or the tool says that it changes nothing, or nothing more by being
+// called again. A call that failed is not repeated.
+func (o Options) mayRepeat(call *CallRun) bool {
+	switch {
+	case !call.Result.Success:
+		return false
+	case o.Repeat > 0:
+		return true
+	}
+	return call.repeatable && call.Result.Duration < slowCall
+}
+
+// saysRepeatable says whether a tool's annotations allow to call it again.
+func saysRepeatable(tool *exec.Tool) bool {
+	for _, hint := range []*bool{tool.Annotations.ReadOnlyHint, tool.Annotations.IdempotentHint} {
+		if hint != nil && *hint {
+			return true
+		}
+	}
+	return false
+}
+
+// measureCalls repeats the user's calls where that is allowed. As in measure, messages
+// are not recorded, and a server whose stdout is not clean is not measured.
+func (o Options) measureCalls(ctx context.Context, session *servers.Session, life *life, calls []*CallRun) {
+	if life.record.polluted() > 0 {
+		return
+	}
+	life.record.mute(true)
+	defer life.record.mute(false)
+	for _, call := range calls {
+		if session.Wire().Failure() != nil {
+			return
+		}
+		if o.mayRepeat(call) {
+			call.Speed = o.repeatCall(ctx, session, call)
+		}
+	}
+}
+
+// repeatCall makes a call Repeat times alone and as often together; without Repeat as
+// often as there is time.
+func (o Options) repeatCall(ctx context.Context, session *servers.Session, call *CallRun) *CallSpeed {
+	p := &prober{Options: o, modern: session.Protocol >= modernRevision}
+	series := &callSeries{
+		wire:   session.Wire(),
+		params: p.params(map[string]any{"name": call.sent.Tool.Plain, "arguments": call.sent.Arguments}),
+		limit:  answerLimit + burstSize*call.Result.Duration,
+	}
+	alone, together, within := measuredAlone, measuredTogether, measureTime
+	if o.Repeat > 0 {
+		alone, together, within = o.Repeat, o.Repeat, 0
+	}
+	speed := &CallSpeed{Alone: series.make(ctx, 1, alone, within)}
+	if !series.failed {
+		speed.Together = series.make(ctx, burstSize, together, within)
+	}
+	speed.Failed = series.failed
+	return speed
+}
+
+// callSeries makes the same call again and again.
+type callSeries struct {
+	wire   *servers.Wire
+	params any
+	limit  time.Duration // of one call
+
+	mu     sync.Mutex
+	failed bool
+}
+
+// make makes n calls, so many at a time, and returns how long each took. It begins
+// none after a time, zero for no limit, and none after one that failed.
+func (s *callSeries) make(ctx context.Context, atATime, n int, within time.Duration) []time.Duration {
+	var took []time.Duration
+	left, began := n, time.Now()
+	next := func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		left--
+		return left >= 0 && !s.failed && (within == 0 || time.Since(began) < within)
+	}
+	var wait sync.WaitGroup
+	for range min(atATime, n) {
+		wait.Go(func() {
+			for next() {
+				one, ok := s.once(ctx)
+				s.mu.Lock()
+				if ok {
+					took = append(took, one)
+				}
+				s.failed = s.failed || !ok
+				s.mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	return took
+}
+
+// once makes one call; ok is false where it failed in any way.
+func (s *callSeries) once(ctx context.Context) (took time.Duration, ok bool) {
+	bounded, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
+	answer, err := s.wire.Request(bounded, "tools/call", s.params)
+	if err != nil || answer.Error != nil || string(memberAt(answer.Result, "isError")) == "true" {
+		return 0, false
+	}
+	return answer.Took, true
+}
