@@ -52,7 +52,7 @@ func judgeFakes(t *testing.T, options Options, list ...string) map[string]judged
 // other finding of the group beside: one cause, one finding.
 func TestFraming(t *testing.T) {
 	quick := shortOptions()
-	quick.Limit = 700 * time.Millisecond // for servers that never answer
+	quick.Limit = 4 * time.Second // for servers that never answer, once they have started
 	cases := []struct {
 		args string
 		want string // ids, the worst first

@@ -49,8 +49,8 @@ func (l *life) lookBefore(limit time.Duration) (stop func()) {
 		defer close(done)
 		quiet(ctx, limit-min(stuckMargin, limit/10))
 		if ctx.Err() == nil {
+			l.stuck = l.watch.state() // before what takes longer
 			l.watch.note()
-			l.stuck = l.watch.state()
 		}
 	}()
 	return func() {

@@ -15,8 +15,8 @@ func TestPerformanceChecks(t *testing.T) {
 	provokeAll(t, []provocation{
 		{id: "perf-start", severity: Info, modes: []string{"good"}, evidence: "from the start to the answer"},
 		{id: "perf-start", severity: Info, modes: []string{"good"}, options: repeating, evidence: "the middle of 3 further starts"},
-		{id: "perf-list", severity: Info, modes: []string{"good"}, evidence: "of 20, "},
-		{id: "perf-ping", severity: Info, modes: []string{"good"}, evidence: "of 100"},
+		{id: "perf-list", severity: Info, modes: []string{"good"}, evidence: " KiB"},
+		{id: "perf-ping", severity: Info, modes: []string{"good"}, evidence: "p99 "},
 		{id: "perf-call", severity: Info, modes: []string{"good"}, options: calling("echo", `{"message":"x"}`), evidence: "echo "},
 	})
 }

@@ -1,8 +1,10 @@
 package doctor
 
 import (
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -94,6 +96,31 @@ func TestProcessesAreMeasured(t *testing.T) {
 	}
 	if got := stateOf(os.Getpid()); got.sentence() == "" {
 		t.Errorf("the state is %+v", got)
+	}
+}
+
+// TestAnEndedProcessIsNotDeaf shows that a process which has ended, and has no stdin
+// for that, is not taken for one that closed it.
+func TestAnEndedProcessIsNotDeaf(t *testing.T) {
+	ended := exec.Command("true")
+	stdout, err := ended.StdoutPipe()
+	if err == nil {
+		err = ended.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.ReadAll(stdout) // to the end of the process, which is collected below
+	for {
+		if stat, ok := readStat(ended.Process.Pid); !ok || stat.state == "Z" {
+			break
+		}
+	}
+	if state := stateOf(ended.Process.Pid); state == nil || state.Deaf {
+		t.Errorf("its state is %+v", state)
+	}
+	if err := ended.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

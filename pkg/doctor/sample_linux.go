@@ -122,7 +122,9 @@ func stateOf(pid int) *ProcessState {
 	}[stat.state]
 	state := &ProcessState{State: fmt.Sprintf("%s (%s)", stat.state, cmp.Or(meaning, "unknown"))}
 	stdin, err := os.Readlink(procPath(pid, "fd/0"))
-	state.Deaf = errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(stdin, "pipe:")
+	if now, lives := readStat(pid); lives && now.state != "Z" { // what has ended has no stdin either
+		state.Deaf = errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(stdin, "pipe:")
+	}
 	if wait, err := os.ReadFile(procPath(pid, "wchan")); err == nil && string(wait) != "0" {
 		state.Wait = string(wait)
 	}
