@@ -31,41 +31,49 @@ func (r *callReader) qwenCoderCall(text string) (rest string) {
 	if !ok || strings.ContainsAny(name, "<\n") {
 		return text // prose
 	}
-	call := ToolCall{Name: strings.TrimSpace(name), Untyped: true}
-	var members []rawjson.Member
-	given := make(map[string]bool)
-	for {
-		rest = strings.TrimLeft(rest, " \t\r\n")
-		body, isParameter := strings.CutPrefix(rest, parameterOpen)
-		if !isParameter {
-			break
-		}
-		parameter, value, after, ok := qwenCoderParameter(body)
-		if !ok {
-			call.Err, rest = errCutCall, ""
-			break
-		}
-		if given[parameter] {
-			call.Err = fmt.Errorf("the parameter %q is given twice", parameter)
-		}
-		given[parameter] = true
-		members = append(members, rawjson.NewMember(parameter, rawjson.Quote(value)))
-		rest = after
-	}
-	if after, closed := strings.CutPrefix(rest, functionClose); closed {
-		rest = after
-	} else if call.Err == nil && !strings.HasPrefix(rest, callClose) {
-		call.Err = errCutCall
-	}
-	call.Arguments = rawjson.Object(members)
+	call := ToolCall{Name: strings.TrimSpace(name), Arguments: json.RawMessage("{}"), Untyped: true}
+	given, rest, err := qwenCoderParameters(rest)
+	after, closed := strings.CutPrefix(rest, functionClose)
 	switch {
+	case err != nil:
+		call.Err = err
+		_, _, after = cutAtMark(rest, functionClose)
 	case call.Name == "":
-		call.Err, call.Arguments = errNoToolName, json.RawMessage("{}")
-	case call.Err != nil:
-		call.Arguments = json.RawMessage("{}")
+		call.Err = errNoToolName
+	case !closed && !strings.HasPrefix(rest, callClose):
+		call.Err = errCutCall
+	default:
+		call.Arguments = rawjson.Object(given)
 	}
 	r.add(call, QwenCoder)
-	return rest
+	return after
+}
+
+// maxParameters bounds the parameters of one call in text.
+const maxParameters = 500
+
+// qwenCoderParameters reads the parameters that text begins with.
+func qwenCoderParameters(text string) (given []rawjson.Member, rest string, err error) {
+	names := make(map[string]bool)
+	for {
+		text = strings.TrimLeft(text, " \t\r\n")
+		body, isParameter := strings.CutPrefix(text, parameterOpen)
+		if !isParameter {
+			return given, text, nil
+		}
+		name, value, after, ok := qwenCoderParameter(body)
+		switch {
+		case !ok:
+			return nil, "", errCutCall
+		case names[name]:
+			return nil, after, fmt.Errorf("the parameter %q is given twice", name)
+		case len(given) == maxParameters:
+			return nil, after, fmt.Errorf("the tool call has more than %d parameters", maxParameters)
+		}
+		names[name] = true
+		given = append(given, rawjson.NewMember(name, rawjson.Quote(value)))
+		text = after
+	}
 }
 
 // qwenCoderParameter reads one parameter, from behind "<parameter=" on. The line
