@@ -145,11 +145,10 @@ func (f *Form) rowBindings() []pane.Binding {
 	if within == nil || child == nil || !child.row() {
 		noRemove, noUp, noDown = "this is no row", "this is no row", "this is no row"
 	} else {
-		at := slices.Index(within.children, child)
-		if at <= within.named() {
+		if child.place <= within.named() {
 			noUp = "this is the first row"
 		}
-		if at == len(within.children)-1 {
+		if child.place == len(within.children)-1 {
 			noDown = "this is the last row"
 		}
 	}

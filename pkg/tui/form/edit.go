@@ -31,13 +31,18 @@ func (f *Form) key(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // paste puts text in at the cursor. Terminals send a line's end as a carriage
-// return.
+// return. Where no text is typed, JSON becomes the value.
 func (f *Form) paste(text string) {
 	if f.editor == nil {
 		f.typing = true
 		f.startEditing()
 	}
 	if f.editor == nil {
+		if at := f.cursor.field; !f.cursor.add && at.parent != nil && notJSON(strings.TrimSpace(text)) == "" {
+			at.enter()
+			at.put(json.RawMessage(strings.TrimSpace(text)))
+			f.changed()
+		}
 		return
 	}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
@@ -393,8 +398,8 @@ func (f *Form) offer() tea.Cmd {
 func (f *Form) addRow() tea.Cmd {
 	within, child := f.container()
 	at := len(within.children)
-	if i := slices.Index(within.children, child); i >= 0 {
-		at = max(i+1, within.named())
+	if child != nil {
+		at = max(child.place+1, within.named())
 	}
 	row := within.addRow(at)
 	row.enter()
@@ -423,16 +428,17 @@ func (f *field) named() int {
 func (f *Form) removeRow() tea.Cmd {
 	within, child := f.container()
 	place := f.place()
-	within.children = slices.DeleteFunc(within.children, func(c *field) bool { return c == child })
+	within.children = slices.Delete(within.children, child.place, child.place+1)
+	within.number(child.place)
 	f.changed()
 	return f.to(place)
 }
 
 func (f *Form) moveRow(by int) tea.Cmd {
 	within, child := f.container()
-	from := slices.Index(within.children, child)
-	to := from + by
+	from, to := child.place, child.place+by
 	within.children[from], within.children[to] = within.children[to], within.children[from]
+	within.number(min(from, to))
 	f.changed()
 	return nil
 }

@@ -241,7 +241,12 @@ func cellsBetween(line []rune, from, to int) int {
 	return cells
 }
 
-func cellsOf(char rune) int { return ansi.StringWidth(safeRune(char)) }
+func cellsOf(char rune) int {
+	if char >= ' ' && char < 0x7f {
+		return 1
+	}
+	return ansi.StringWidth(safeRune(char))
+}
 
 // safeRune shows one character; most need no looking at.
 func safeRune(char rune) string {

@@ -34,6 +34,7 @@ type field struct {
 	text  string          // of text; of a number and of JSON as it is typed
 	raw   json.RawMessage // of a choice; of text as it was given, until it is edited
 
+	place    int // among the children around it
 	open     bool
 	grown    bool
 	children []*field // of objects and arrays
@@ -113,6 +114,7 @@ func (f *field) grow() {
 		return
 	}
 	f.grown = true
+	defer f.number(0)
 	for _, p := range f.shape.properties {
 		child := f.reader.newField(f, p.node)
 		child.name, child.key, child.required = p.name, p.key, p.required
@@ -134,7 +136,15 @@ func (f *field) addRow(at int) *field {
 	row.extra = f.kind == kindObject
 	row.key = json.RawMessage(`""`)
 	f.children = slices.Insert(f.children, at, row)
+	f.number(at)
 	return row
+}
+
+// number tells children their places, from one on.
+func (f *field) number(from int) {
+	for i := from; i < len(f.children); i++ {
+		f.children[i].place = i
+	}
 }
 
 // choose makes a variant one of its alternatives. What was typed into another one
@@ -201,14 +211,10 @@ func (f *field) enter() {
 
 // option is the place of a value among a choice's options, -1 where it is none.
 func (f *field) option() int {
-	return slices.IndexFunc(f.shape.options, func(o option) bool { return sameJSON(o.raw, f.raw) })
+	return slices.IndexFunc(f.shape.options, func(o option) bool { return bytes.Equal(o.raw, f.raw) })
 }
 
 // sameJSON compares two values but for their spaces.
 func sameJSON(a, b json.RawMessage) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	var one, other bytes.Buffer
-	return json.Compact(&one, a) == nil && json.Compact(&other, b) == nil && bytes.Equal(one.Bytes(), other.Bytes())
+	return bytes.Equal(a, b) || bytes.Equal(compact(a), compact(b))
 }

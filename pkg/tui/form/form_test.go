@@ -320,6 +320,13 @@ func TestPaste(t *testing.T) {
 	if got := arguments(f); got != `{"a":"one\ntwo\nthree","n":42}` {
 		t.Error(got)
 	}
+	g := newForm(`{"type":"object","properties":{"l":{"type":"array","items":{"type":"integer"}}}}`)
+	for _, text := range []string{" [1, 2]\r", "no JSON"} {
+		g.Update(tea.PasteMsg{Content: text})
+		if got := arguments(g); got != `{"l":[1,2]}` {
+			t.Error(got)
+		}
+	}
 }
 
 func TestMouse(t *testing.T) {

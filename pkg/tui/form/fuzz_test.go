@@ -42,6 +42,7 @@ func fuzzKeys() []string {
 // FuzzForm: no schema, no arguments and no keys crash the form; every frame has its
 // exact size; and form to JSON to form is the identity.
 func FuzzForm(f *testing.F) {
+	f.Add("{\"properties\":{\"\x97\":{\"$ref\":\"#/nowhere\"}}}", `{}`, []byte("1{[\"all"), 40, 12)
 	for i, seed := range seeds() {
 		f.Add(seed[0], seed[1], []byte{0, 1, 25, 26, 4, 7, 12, 0, 5, 9, 29, 9, 10, 14, byte(i)}, 40, 12)
 	}

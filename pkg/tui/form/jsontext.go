@@ -59,7 +59,9 @@ func (f *Form) toFields() tea.Cmd {
 			}
 			return f.edit()
 		}
+		path := f.cursor.field.path()
 		f.fill(json.RawMessage(bytes.TrimSpace([]byte(text))))
+		f.find(path)
 	}
 	f.json, f.editor = nil, nil
 	f.changed()

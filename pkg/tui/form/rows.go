@@ -80,6 +80,16 @@ func (f *Form) place() int {
 	return 0
 }
 
+// find puts the cursor on the field of a path, where it can be seen.
+func (f *Form) find(path string) {
+	for _, r := range f.visible() {
+		if !r.add && r.field.path() == path {
+			f.cursor, f.onKey = r, false
+			return
+		}
+	}
+}
+
 // container is the field whose rows the cursor is in: the innermost array or object
 // that takes rows, nil where there is none; child is its row under the cursor.
 func (f *Form) container() (around, child *field) {
@@ -112,7 +122,7 @@ func (f *field) label() string {
 	case f.parent == nil:
 		return "arguments"
 	case f.parent.kind == kindArray:
-		return "[" + decimal(slices.Index(f.parent.children, f)) + "]"
+		return "[" + decimal(f.place) + "]"
 	case f.parent.kind == kindVariant:
 		return "value"
 	}

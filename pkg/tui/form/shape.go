@@ -69,16 +69,19 @@ type alternative struct {
 }
 
 // reader makes shapes of one schema document.
-type reader struct{ root *node }
+type reader struct {
+	root    *node
+	anchors map[string]*node // by name; nil until one is asked for
+}
 
 // Limits of one shape: a schema comes from a server and may be hostile.
 const (
 	maxParts        = 200 // schema objects that apply to one value
+	maxAnchorDepth  = 100 // of schemas in which anchors are looked for
 	maxRounds       = 8   // combinations merged into one shape
 	maxAlternatives = 200 // of one variant; more are left to JSON
 	maxRecursion    = 3   // the same $ref within itself, then JSON
 	maxNesting      = 16  // fields within fields, then JSON
-	maxOptions      = 1000
 )
 
 // parts returns the schema objects that apply together with n: those that it
@@ -98,7 +101,7 @@ func (r *reader) parts(n *node) (parts []*node, target *node, known bool) {
 		parts = append(parts, part)
 		for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 			if reference := part.get(keyword); reference != nil {
-				found := r.root.at(reference.text())
+				found := r.resolve(reference.text())
 				known = known && found != nil
 				if target == nil {
 					target = found
@@ -109,6 +112,25 @@ func (r *reader) parts(n *node) (parts []*node, target *node, known bool) {
 		queue = append(queue, part.get("allOf").list()...)
 	}
 	return parts, target, known
+}
+
+// resolve follows a reference within the document, by a pointer or by an anchor; nil
+// where it leads nowhere or elsewhere, since nothing is ever fetched.
+func (r *reader) resolve(reference string) *node {
+	if id := r.root.get("$id").text(); id != "" {
+		reference = strings.TrimPrefix(reference, strings.TrimSuffix(id, "#"))
+	}
+	if reference == "" {
+		return r.root
+	}
+	if found := r.root.at(reference); found != nil {
+		return found
+	}
+	if r.anchors == nil {
+		r.anchors = make(map[string]*node)
+		r.root.collectAnchors(r.anchors, maxAnchorDepth)
+	}
+	return r.anchors[strings.TrimPrefix(reference, "#")]
 }
 
 // shape makes the shape of schema objects that apply together. It merges what can
@@ -195,7 +217,7 @@ func constants(list []alternative) []option {
 			}
 			value = only[0]
 		}
-		options = append(options, option{raw: value.raw, label: first(entry.parts, "title").text()})
+		options = append(options, option{raw: compact(value.raw), label: first(entry.parts, "title").text()})
 	}
 	return options
 }
@@ -426,13 +448,12 @@ func (r *reader) describe(s *shape, parts []*node) *shape {
 // options are the values of the first enum or const, nil where there is none.
 func options(parts []*node) []option {
 	if value := first(parts, "const"); value != nil {
-		return []option{{raw: value.raw}}
+		return []option{{raw: compact(value.raw)}}
 	}
 	var list []option
-	entries := first(parts, "enum").list()
 	names := first(parts, "enumNames").list()
-	for i, entry := range entries[:min(len(entries), maxOptions)] {
-		choice := option{raw: entry.raw}
+	for i, entry := range first(parts, "enum").list() {
+		choice := option{raw: compact(entry.raw)}
 		if i < len(names) {
 			choice.label = names[i].text()
 		}

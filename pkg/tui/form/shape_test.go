@@ -47,6 +47,8 @@ func TestShape(t *testing.T) {
 		{"reference in a circle", `{"$ref":"#/properties/p"}`, kindJSON, true, "JSON: any value"},
 		{"reference to nowhere", `{"$ref":"#/$defs/none"}`, kindJSON, true, "JSON: a reference that leads nowhere"},
 		{"reference to elsewhere", `{"$ref":"https://example.com/x.json"}`, kindJSON, true, "JSON: a reference that leads nowhere"},
+		{"reference by anchor", `{"$ref":"#count"}`, kindNumber, false, "integer"},
+		{"reference by the schema's own address", `{"$ref":"https://example.com/tool#/$defs/Circle"}`, kindObject, false, "object"},
 		{"tuple", `{"type":"array","prefixItems":[{"type":"string"}]}`, kindJSON, false, "JSON: a tuple"},
 		{"old tuple", `{"type":"array","items":[{"type":"string"}]}`, kindJSON, false, "JSON: a tuple"},
 		{"untyped", `{}`, kindJSON, true, "JSON: any value"},
@@ -57,7 +59,8 @@ func TestShape(t *testing.T) {
 		{"contradiction", `{"allOf":[{"type":"string"},{"type":"integer"}]}`, kindJSON, false, "JSON: no value fits"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := newForm(`{"type":"object","properties":{"p":` + test.schema + `},"$defs":{
+			f := newForm(`{"type":"object","$id":"https://example.com/tool","properties":{"p":` + test.schema + `},"$defs":{
+				"n":{"$anchor":"count","type":"integer"},
 				"Circle":{"type":"object","properties":{"radius":{"type":"number"}}},
 				"list":{"oneOf":[{"type":"string"},{"type":"boolean"}]},
 				"a/b c~":{"type":"array","items":{"type":"integer"}}}}`)

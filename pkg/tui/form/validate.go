@@ -101,6 +101,9 @@ func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]exec.Problem, []e
 		v.below = append(v.below, note{text: render.Safe("the schema is broken, nothing is checked: " + err.Error()), warning: true})
 		return nil, nil
 	}
+	for _, remark := range schema.Remarks() {
+		v.below = append(v.below, note{text: render.Safe(remark), warning: true})
+	}
 	problems, unknown, err := schema.Check(arguments)
 	if err != nil {
 		v.below = append(v.below, note{text: render.Safe("nothing is checked: " + err.Error()), warning: true})

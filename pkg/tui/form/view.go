@@ -324,6 +324,9 @@ func (p *painter) footer(height int) []string {
 	}
 	rows := p.form.visible()
 	place := fmt.Sprintf("%d/%d", p.form.place()+1, len(rows))
+	if count := len(p.verdict.problems); count > 0 {
+		place = plural(count, "problem") + " " + place
+	}
 	about := p.about(p.form.cursor)
 	if count == 1 {
 		return []string{p.ends(about[len(about)-1], place)}
