@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -130,7 +131,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	question, err := app.readQuestion(o.question)
+	question, err := app.readQuestion(ctx, o.question)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 		return err
 	}
 	if err := app.openForAsk(ctx, box, o); err != nil {
-		return err
+		return app.asLine(o, err)
 	}
 	talk.Executor = box.executor
 	talk.Tools = func() []*exec.Tool { return box.toolsFor(o) }
@@ -182,13 +183,24 @@ func (a *App) conversation(o askOptions, provider ai.Provider) (*ai.Conversation
 }
 
 // readQuestion reads standard input where that is the question.
-func (a *App) readQuestion(question string) (string, error) {
+func (a *App) readQuestion(ctx context.Context, question string) (string, error) {
 	if question != "-" {
 		return question, nil
 	}
-	text, err := io.ReadAll(a.Console.In)
-	if err != nil {
-		return "", &exec.UsageError{Message: "standard input cannot be read: " + err.Error()}
+	read := make(chan error, 1)
+	var text []byte
+	go func() {
+		var err error
+		text, err = io.ReadAll(a.Console.In)
+		read <- err
+	}()
+	select {
+	case <-ctx.Done():
+		return "", &exec.InterruptedError{}
+	case err := <-read:
+		if err != nil {
+			return "", &exec.UsageError{Message: "standard input cannot be read: " + err.Error()}
+		}
 	}
 	if question = strings.TrimSpace(string(text)); question == "" {
 		return "", &exec.UsageError{Message: "standard input holds no question", Fix: `echo "what time is it?" | toolx ask -`}
@@ -217,6 +229,16 @@ func (a *App) openForAsk(ctx context.Context, box *toolbox, o askOptions) error 
 		return listFailure(opened, false)
 	}
 	return nil
+}
+
+// asLine prints a failure that only stderr has been told of as a JSON line too, where
+// that was asked for.
+func (a *App) asLine(o askOptions, err error) error {
+	var reported *reportedError
+	if !o.json || !errors.As(err, &reported) {
+		return err
+	}
+	return errors.Join(a.askFailureLine(o.question, reported.error), err)
 }
 
 // serversFor are the servers that can have tools for the model; all says that it

@@ -41,6 +41,9 @@ func newAskView(app *App, asJSON bool, model string) *askView {
 
 // take shows one event.
 func (v *askView) take(event ai.Event) {
+	if _, thinks := event.(ai.ThinkingDelta); thinks && !v.json {
+		return // the live line says so
+	}
 	v.calm()
 	switch e := event.(type) {
 	case ai.Offered:
@@ -48,6 +51,8 @@ func (v *askView) take(event ai.Event) {
 	case ai.Retrying:
 		v.app.log.Warn(fmt.Sprintf("attempt %d failed, the next comes in %s: %v",
 			e.Attempt, e.Delay.Round(time.Millisecond), v.app.masked(e.Err)))
+	case ai.Forgotten:
+		v.app.log.Info(fmt.Sprintf("the conversation is too long: its %d oldest questions are forgotten", e.Questions))
 	case ai.Done:
 		v.app.log.Info(fmt.Sprintf("answered in %d turns with %d calls, %d tokens in and %d out",
 			e.Answer.Turns, e.Answer.Calls, e.Answer.Usage.Input, e.Answer.Usage.Output))
@@ -61,8 +66,6 @@ func (v *askView) take(event ai.Event) {
 	}
 	switch e := event.(type) {
 	case ai.TurnStarted:
-		v.wait("thinking")
-	case ai.ThinkingDelta:
 		v.wait("thinking")
 	case ai.TextDelta:
 		v.note(v.text.write(e.Text))

@@ -18,8 +18,9 @@ import (
 
 // The limits of a conversation where its fields do not say otherwise.
 const (
-	DefaultMaxTurns  = 16
-	DefaultMaxResult = 64 << 10
+	DefaultMaxTurns   = 16
+	DefaultMaxResult  = 64 << 10
+	DefaultMaxHistory = 128 << 10 // some 32,000 tokens
 )
 
 // Conversation is a talk with a model that may call tools. Its fields are set
@@ -34,10 +35,13 @@ type Conversation struct {
 	// System are instructions to the model; may be empty.
 	System string
 	// MaxTurns is how often the model is asked for one answer, MaxResult the size in
-	// bytes at which a result is cut for it. Zero means the defaults; less than zero
-	// means never.
-	MaxTurns  int
-	MaxResult int
+	// bytes at which a result is cut for it, MaxHistory the size up to which earlier
+	// questions are part of a new one; the oldest are forgotten first, and more of
+	// them where the provider says that it is too long. Zero means the defaults; less
+	// than zero means no limit.
+	MaxTurns   int
+	MaxResult  int
+	MaxHistory int
 	// Confirm is asked before a tool runs that says of itself that it is destructive
 	// (see Destructive); nil refuses. The reason of a refusal is told to the model.
 	Confirm func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) (refusal error)
@@ -47,7 +51,7 @@ type Conversation struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 
 	events  sync.Mutex
-	history []json.RawMessage
+	history [][]json.RawMessage // for each question, all messages from it to its answer
 	offered []string
 }
 
@@ -55,75 +59,115 @@ type Conversation struct {
 // an *exec.InterruptedError when ctx ends, else a *Failure or what the conversion
 // says.
 //
-// After an error the conversation can go on. What the model did before is kept, so
-// that it knows of it, unless the provider refused the whole: that history would be
-// refused again.
+// After an error the conversation can go on. What the model did is kept, so that it
+// knows of it, unless the provider refused it: it would be refused again.
 func (c *Conversation) Ask(ctx context.Context, question string) (*Answer, error) {
 	answer := &Answer{}
-	begun := len(c.history)
-	history := append(slices.Clip(c.history), textMessage("user", question))
-	history, err := c.loop(ctx, history, answer)
+	c.forgetBeyond(cmp.Or(c.MaxHistory, DefaultMaxHistory))
+	exchange, err := c.loop(ctx, []json.RawMessage{textMessage("user", question)}, answer)
 	switch {
 	case err == nil:
-		c.history = history
+		c.history = append(c.history, exchange)
 		c.emit(Done{Answer: *answer})
 		return answer, nil
-	case len(history) > begun+1 && lasting(err):
+	case len(exchange) > 1 && lasting(err):
 		// Some providers want every question to be answered before the next.
-		c.history = append(history, textMessage("assistant", "(no answer: "+err.Error()+")"))
+		c.history = append(c.history, append(exchange, textMessage("assistant", "(no answer: "+err.Error()+")")))
 	}
 	return nil, err
 }
 
-// lasting says that a history is worth keeping after err: it was not the reason.
+// lasting says that an exchange is worth keeping after err: it was not the reason.
 func lasting(err error) bool {
 	switch exec.KindOf(err) {
 	case exec.KindConnect, exec.KindProtocol, exec.KindTimeout, exec.KindInterrupted:
 		return true
 	}
+	return reasonOf(err) == TooManyTurns
+}
+
+// reasonOf is the reason of a Failure, empty for other errors.
+func reasonOf(err error) Reason {
 	var failure *Failure
-	return errors.As(err, &failure) && failure.Reason == TooManyTurns
+	if errors.As(err, &failure) {
+		return failure.Reason
+	}
+	return ""
+}
+
+// forgetBeyond drops the oldest questions, with all that belongs to them, until no
+// more than so many bytes are left; less than zero keeps all.
+func (c *Conversation) forgetBeyond(limit int) {
+	size := 0
+	for i := len(c.history) - 1; i >= 0; i-- {
+		for _, message := range c.history[i] {
+			size += len(message)
+		}
+		if limit >= 0 && size > limit {
+			c.forget(i + 1)
+			return
+		}
+	}
+}
+
+// forget drops the n oldest questions.
+func (c *Conversation) forget(n int) {
+	c.history = slices.Clone(c.history[n:])
+	c.emit(Forgotten{Questions: n})
 }
 
 // Request is the body that asking this question would send (--dry-run).
 func (c *Conversation) Request(question string) (json.RawMessage, error) {
-	history := append(slices.Clip(c.history), textMessage("user", question))
-	return c.Provider.Body(c.request(history, c.offer()))
+	return c.Provider.Body(c.request([]json.RawMessage{textMessage("user", question)}, c.offer()))
 }
 
-// loop asks until the model wants no more tools. history is returned as far as
-// every call in it has its result, also with an error.
-func (c *Conversation) loop(ctx context.Context, history []json.RawMessage, answer *Answer) ([]json.RawMessage, error) {
+// loop asks until the model wants no more tools. The exchange, which begins with
+// the question, is returned as far as every call in it has its result, also with an
+// error.
+func (c *Conversation) loop(ctx context.Context, exchange []json.RawMessage, answer *Answer) ([]json.RawMessage, error) {
 	limit := cmp.Or(c.MaxTurns, DefaultMaxTurns)
 	for limit < 0 || answer.Turns < limit {
-		answer.Turns++
 		offer := c.offer() // converted at the moment of sending (CONV-5)
-		turn, calls, err := c.turn(ctx, answer, c.request(history, offer))
-		if err != nil {
-			return history, err
+		turn, calls, err := c.turn(ctx, answer, c.request(exchange, offer))
+		if reasonOf(err) == TooLong && len(c.history) > 0 {
+			c.forget((len(c.history) + 1) / 2)
+			continue
 		}
+		if err != nil {
+			return exchange, err
+		}
+		done := exchange
 		if turn.Message != nil {
-			history = append(history, turn.Message)
+			exchange = append(exchange, turn.Message)
 		}
-		if len(calls) == 0 {
-			if turn.Stop == StopPause {
-				continue
-			}
+		if len(calls) == 0 && turn.Stop != StopPause {
 			answer.Text, answer.Stop = turn.Text, turn.Stop
-			return history, nil
+			return exchange, nil
 		}
-		answer.Calls += len(calls)
-		results := c.run(ctx, offer, calls)
-		if ctx.Err() != nil {
-			return history[:len(history)-1], &exec.InterruptedError{}
-		}
-		written, err := convert.WriteResults(c.Provider.Format(), results)
+		results, err := c.results(ctx, offer, calls)
 		if err != nil {
-			return history[:len(history)-1], fmt.Errorf("the results of the tools cannot be written for %s: %w", c.Provider.Name(), err)
+			return done, err
 		}
-		history = append(history, messagesOf(written)...)
+		exchange = append(exchange, results...)
+		answer.Calls += len(calls)
 	}
-	return history, &Failure{Provider: c.Provider.Name(), Model: c.Provider.Model(), Reason: TooManyTurns, Turns: limit}
+	return exchange, &Failure{Provider: c.Provider.Name(), Model: c.Provider.Model(), Reason: TooManyTurns, Turns: limit}
+}
+
+// results are what the calls of a turn came to, as messages.
+func (c *Conversation) results(ctx context.Context, offer *offer, calls []convert.ToolCall) ([]json.RawMessage, error) {
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	results := c.run(ctx, offer, calls)
+	if ctx.Err() != nil {
+		return nil, &exec.InterruptedError{}
+	}
+	written, err := convert.WriteResults(c.Provider.Format(), results)
+	if err != nil {
+		return nil, fmt.Errorf("the results of the tools cannot be written for %s: %w", c.Provider.Name(), err)
+	}
+	return messagesOf(written), nil
 }
 
 // messagesOf cuts results into messages: some formats have one for each, some one
@@ -135,17 +179,20 @@ func messagesOf(written []byte) []json.RawMessage {
 	return []json.RawMessage{written}
 }
 
-func (c *Conversation) request(history []json.RawMessage, offer *offer) Request {
-	return Request{System: c.System, Messages: history, Tools: offer.document}
+// request is the conversation so far, with the exchange that is going on.
+func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request {
+	messages := slices.Concat(slices.Concat(c.history...), exchange)
+	return Request{System: c.System, Messages: messages, Tools: offer.document}
 }
 
 // turn asks once, tells how it went, and reads the calls.
 func (c *Conversation) turn(ctx context.Context, answer *Answer, request Request) (*Turn, []convert.ToolCall, error) {
-	c.emit(TurnStarted{Turn: answer.Turns})
+	c.emit(TurnStarted{Turn: answer.Turns + 1})
 	turn, err := c.attempts(ctx, request)
 	if err != nil {
 		return nil, nil, err
 	}
+	answer.Turns++
 	answer.Usage = answer.Usage.add(turn.Usage)
 	var calls []convert.ToolCall
 	if turn.Message != nil {

@@ -394,6 +394,30 @@ func TestConversationGoesOn(t *testing.T) {
 	}
 }
 
+// TestLongConversation forgets the oldest questions first: beyond its own limit, and
+// where the provider says that it is too long; no tool runs twice for that.
+func TestLongConversation(t *testing.T) {
+	const tooLong = "HTTP/1.1 400 Bad Request\n\n{\"error\":\"the prompt exceeds the context length\"}"
+	r := newRig(t, ai.Ollama, ollamaSays, ollamaSays, ollamaSays, ollamaCalls("control"), tooLong, ollamaSays, tooLong, tooLong)
+	r.MaxHistory = 200
+	for _, question := range []string{"first", "second", "third", "fourth"} {
+		if _, err := r.Ask(t.Context(), question); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(r.messages(t, 3), ""); strings.Contains(got, "first") || !strings.Contains(got, "second") {
+		t.Errorf("the fourth question comes with %s", got)
+	}
+	if got := strings.Join(r.messages(t, 5), ""); strings.Contains(got, "second") || !strings.Contains(got, "third") || !strings.Contains(got, `"tool_name"`) {
+		t.Errorf("after a refusal it comes with %s", got)
+	}
+	if len(r.tools.asked) != 1 {
+		t.Errorf("called %q, want one call", r.tools.asked)
+	}
+	_, err := r.Ask(t.Context(), "fifth")
+	wantFailure(t, err, ai.TooLong, exec.KindUsage)
+}
+
 // TestInterruption ends a question quickly, whatever it waits for.
 func TestInterruption(t *testing.T) {
 	t.Run("in a stream", func(t *testing.T) {

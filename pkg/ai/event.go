@@ -20,6 +20,10 @@ type Offered struct {
 	Losses []convert.Loss // what the format could not hold, skipped tools included
 }
 
+// Forgotten says that the oldest questions are no longer part of the conversation:
+// it had become too long.
+type Forgotten struct{ Questions int }
+
 // TurnStarted says that the model is being asked.
 type TurnStarted struct{ Turn int } // counted from 1 in each answer
 
@@ -77,6 +81,7 @@ type Answer struct {
 }
 
 func (Offered) event()       {}
+func (Forgotten) event()     {}
 func (TurnStarted) event()   {}
 func (TextDelta) event()     {}
 func (ThinkingDelta) event() {}

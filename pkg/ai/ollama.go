@@ -67,11 +67,12 @@ func (o *ollama) Body(request Request) (json.RawMessage, error) {
 // zero leaves it to Ollama. What does not fit its default, 4096 tokens on small
 // machines, is cut off at the beginning without a word: the tools. So a prompt that
 // may fill most of that asks for twice its size, in powers of two, since each other
-// size makes Ollama load the model again.
+// size makes Ollama load the model again. The most is what a small machine can bear:
+// each token of context takes a tenth of a megabyte even with a small model.
 func ollamaContext(size int) int {
 	const (
 		enough         = 2500 // tokens that leave 4096 room for an answer
-		most           = 1 << 17
+		most           = 1 << 15
 		bytesPerTokens = 3 // 4.1 in English, less in other languages
 	)
 	tokens := size / bytesPerTokens
