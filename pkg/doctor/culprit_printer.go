@@ -28,18 +28,17 @@ func printerBehind(wrappers []wrapper, command []string) printer {
 	by := printerOf(command)
 	for _, w := range wrappers {
 		talker := w.talker()
-		switch {
-		case talker == "":
-		case by.name == "shell":
+		if talker == "" {
+			continue
+		}
+		if by.name == "shell" {
 			by.print = talker + " in " + w.place
-		default:
-			by.print = fmt.Sprintf("%s in %s, or %s", talker, w.place, by.in(programOf(command)))
-			by.inServer = fmt.Sprintf("%s … >&2 in %s; %s", talker, w.place, by.inServer)
-			by.either = true
+			return by
 		}
-		if talker != "" {
-			break
-		}
+		by.print = fmt.Sprintf("%s in %s, or %s", talker, w.place, by.in(programOf(command)))
+		by.inServer = fmt.Sprintf("%s … >&2 in %s; %s", talker, w.place, by.inServer)
+		by.either = true
+		return by
 	}
 	return by
 }

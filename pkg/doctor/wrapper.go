@@ -51,37 +51,45 @@ func openWrapper(argv []string, in lookup) (one wrapper, args []string, ok bool)
 	if len(argv) == 0 {
 		return wrapper{}, nil, false
 	}
-	switch name, rest := baseName(argv[0]), argv[1:]; {
-	case isShell(name):
-		if at := scriptArgument(rest); at >= 0 {
-			one = wrapper{place: fmt.Sprintf("the %s argument", rest[at-1]), argument: true, commands: shellCommands(rest[at])}
-			args = rest[min(at+2, len(rest)):] // the first is $0
-			break
-		}
-		at := slices.IndexFunc(rest, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
-		if at < 0 {
-			return wrapper{}, nil, false
-		}
-		one, args = readWrapper(realPath(rest[at], in.folder)), rest[at+1:]
-	default:
-		if printer := printerOf(argv).name; printer != "" && printer != "shell" {
-			return wrapper{}, nil, false
-		}
-		path := in.find(argv[0]).path
-		if first, script := readShebang(path); !script || !isShell(cmp.Or(first.program, baseName(first.interpreter))) {
-			return wrapper{}, nil, false
-		}
-		one, args = readWrapper(path), rest
+	if isShell(baseName(argv[0])) {
+		one, args = shellWrapper(argv[1:], in)
+	} else if isShellScript(argv, in) {
+		one, args = readWrapper(in.find(argv[0]).path), argv[1:]
 	}
 	one.last = one.end(args)
 	return one, args, len(one.commands) > 0
 }
 
+// shellWrapper is what a shell runs: an argument, or a file.
+func shellWrapper(words []string, in lookup) (one wrapper, args []string) {
+	if at := scriptArgument(words); at >= 0 {
+		one = wrapper{place: fmt.Sprintf("the %s argument", words[at-1]), argument: true, commands: shellCommands(words[at])}
+		return one, words[min(at+2, len(words)):] // the first behind it is $0
+	}
+	at := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
+	if at < 0 {
+		return wrapper{}, nil
+	}
+	return readWrapper(realPath(words[at], in.folder)), words[at+1:]
+}
+
+// isShellScript says whether a command is a script for a shell by its first line. Those
+// whose name tells the runtime (mvnw, pyenv's python) are left alone.
+func isShellScript(argv []string, in lookup) bool {
+	if printer := printerOf(argv).name; printer != "" && printer != "shell" {
+		return false
+	}
+	first, ok := readShebang(in.find(argv[0]).path)
+	return ok && isShell(cmp.Or(first.program, baseName(first.interpreter)))
+}
+
+// readWrapper reads a script; it has no commands where the file is none.
 func readWrapper(path string) wrapper {
-	if path == "" {
+	text := fileBeginning(path, maxScript)
+	if hasNUL(text) {
 		return wrapper{}
 	}
-	return wrapper{place: filepath.Base(path), commands: shellCommands(string(fileBeginning(path, maxScript)))}
+	return wrapper{place: filepath.Base(path), commands: shellCommands(string(text))}
 }
 
 // cmdCommands are the words behind cmd /c, whose backslashes escape nothing.
@@ -149,12 +157,17 @@ func (w wrapper) talker() string {
 		if i == w.last || len(words) == 0 || c.out != streamOut || c.words[0] == "exec" { // which ends the script
 			continue
 		}
-		name := programName(words[0])
-		if isTalk(name) || programPrinters(name) != "" || slices.Contains([]string{"git", "curl", "make", "pip", "pip3", "apt-get"}, name) {
+		if name := programName(words[0]); isTalk(name) || isTalkative(name) {
 			return name
 		}
 	}
 	return ""
+}
+
+// isTalkative says whether a program that a script starts ahead of the server is known
+// to print.
+func isTalkative(name string) bool {
+	return programPrinters(name) != "" || slices.Contains([]string{"git", "curl", "make", "pip", "pip3", "apt-get"}, name)
 }
 
 // says finds the command that prints text; sure is false where only what surrounds
