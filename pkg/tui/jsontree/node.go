@@ -1,0 +1,166 @@
+package jsontree
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// node is a value of the document. Its children are cut out of its text when they
+// are asked for.
+type node struct {
+	parent *node
+	key    string // the member's name, where the parent is an object
+	index  int    // the place, where it is an array
+	raw    json.RawMessage
+	open   bool
+
+	cut  bool
+	list []*node
+}
+
+const (
+	// maxDepth bounds how deep "open everything" goes, maxUnfold how many nodes it
+	// opens.
+	maxDepth  = 64
+	maxUnfold = 5000
+	// maxShort is how many children a part may have that is open from the beginning.
+	maxShort = 40
+)
+
+// kind is the first byte of the value: { [ " t f n - or a digit.
+func (n *node) kind() byte {
+	text := bytes.TrimLeft(n.raw, " \t\r\n")
+	if len(text) == 0 {
+		return 'n'
+	}
+	return text[0]
+}
+
+func (n *node) container() bool { return n.kind() == '{' || n.kind() == '[' }
+
+// children cuts the value, once.
+func (n *node) children() []*node {
+	if n.cut {
+		return n.list
+	}
+	n.cut = true
+	if members, ok := rawjson.Members(n.raw); ok {
+		for _, member := range members {
+			n.list = append(n.list, &node{parent: n, key: member.Name, raw: member.Value})
+		}
+		return n.list
+	}
+	elements, _ := rawjson.Elements(n.raw)
+	for i, element := range elements {
+		n.list = append(n.list, &node{parent: n, index: i, raw: element})
+	}
+	return n.list
+}
+
+func (n *node) size() int { return len(n.children()) }
+
+func (n *node) depth() int {
+	depth := 0
+	for at := n.parent; at != nil; at = at.parent {
+		depth++
+	}
+	return depth
+}
+
+// name is what stands ahead of the value.
+func (n *node) name() string {
+	if n.parent != nil && n.parent.kind() == '[' {
+		return fmt.Sprint(n.index)
+	}
+	return n.key
+}
+
+// text is what a string says, or the value as it is written.
+func (n *node) text() string {
+	if n.kind() == '"' {
+		return rawjson.Unquote(n.raw)
+	}
+	return string(n.raw)
+}
+
+// head is the beginning of a scalar as it is written, enough for so many cells.
+func (n *node) head(cells int) string {
+	text := bytes.TrimSpace(n.raw)
+	const bytesPerCell = 16 // an emoji with joiners is long
+	if limit := max(1, cells) * bytesPerCell; len(text) > limit {
+		return strings.ToValidUTF8(string(text[:limit]), "")
+	}
+	return string(text)
+}
+
+// value is the value for the clipboard: a string's text, else its JSON.
+func (n *node) value() string { return n.text() }
+
+// fold closes a node and all below it that were opened.
+func (n *node) fold() {
+	n.open = false
+	for _, child := range n.list {
+		child.fold()
+	}
+}
+
+// unfold opens a node and what is below it, to a depth, as long as it is not much.
+func (n *node) unfold(depth int) {
+	left := maxUnfold
+	n.unfoldWithin(depth, depth == maxDepth, &left)
+}
+
+func (n *node) unfoldWithin(depth int, long bool, left *int) {
+	if depth == 0 || !n.container() || *left <= 0 {
+		return
+	}
+	if n.parent != nil && !long && n.size() > maxShort {
+		return
+	}
+	n.open = true
+	*left -= n.size()
+	for _, child := range n.children() {
+		child.unfoldWithin(depth-1, long, left)
+	}
+}
+
+// pointer is the JSON pointer to the node (RFC 6901).
+func (n *node) pointer() string {
+	if n.parent == nil {
+		return ""
+	}
+	return n.parent.pointer() + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(n.name())
+}
+
+// jq is the path to the node as jq takes it: .a[0]."b c".
+func (n *node) jq() string {
+	if n.parent == nil {
+		return "."
+	}
+	path := strings.TrimSuffix(n.parent.jq(), ".")
+	switch {
+	case n.parent.kind() == '[':
+		if path == "" {
+			path = "."
+		}
+		return fmt.Sprintf("%s[%d]", path, n.index)
+	case identifier(n.key):
+		return path + "." + n.key
+	}
+	return path + "." + string(rawjson.Quote(n.key))
+}
+
+// identifier says whether jq takes a name without quotes.
+func identifier(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

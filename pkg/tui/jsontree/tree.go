@@ -1,0 +1,298 @@
+// Package jsontree shows JSON as a tree whose parts can be folded, searched and
+// copied. It cuts the text only where it is looked at: a document of megabytes is
+// there at once, and members keep their order and numbers their digits.
+package jsontree
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// Tree is a JSON document, or text where it is none.
+type Tree struct {
+	theme *pane.Theme
+	root  *node
+	plain string // the document where it is no JSON
+	list  pane.List
+	rows  []row
+	width int // that the rows were made for
+	focus bool
+
+	search textinput.Model
+	typing bool
+	missed bool // the last search found nothing
+}
+
+// row is a line of the tree: a node, or a part of its long text below it.
+type row struct {
+	node *node
+	text string // of a part; empty for the node itself
+}
+
+// CopyMsg asks for a text to be put on the clipboard; What says what it is.
+type CopyMsg struct{ Text, What string }
+
+// New makes a tree. The first levels are open where they are not long.
+func New(text json.RawMessage, theme *pane.Theme) *Tree {
+	t := &Tree{theme: theme, search: textinput.New()}
+	t.search.Prompt = "/"
+	if !json.Valid(text) {
+		t.plain = string(text)
+		return t
+	}
+	t.root = &node{raw: text}
+	t.root.unfold(2)
+	return t
+}
+
+// SetTheme changes the look.
+func (t *Tree) SetTheme(theme *pane.Theme) { t.theme = theme }
+
+// Focus says whether the tree has the focus.
+func (t *Tree) Focus(on bool) { t.focus = on }
+
+// Editing says whether letters are text now: a search is being typed.
+func (t *Tree) Editing() bool { return t.typing }
+
+// Bindings are what keys do now.
+func (t *Tree) Bindings() []pane.Binding {
+	move := func(by int) func() tea.Cmd {
+		return func() tea.Cmd { t.list.Move(by, len(t.rows)); return nil }
+	}
+	do := func(f func()) func() tea.Cmd {
+		return func() tea.Cmd { f(); return nil }
+	}
+	none := ""
+	if t.current() == nil {
+		none = "there is no JSON"
+	}
+	return []pane.Binding{
+		{Keys: []string{"down", "j"}, Help: "down", Do: move(1)},
+		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
+		{Keys: []string{"pgdown", "ctrl+d"}, Help: "a page down", Do: move(10)},
+		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: move(-10)},
+		{Keys: []string{"home", "g"}, Help: "first", Do: move(-len(t.rows))},
+		{Keys: []string{"end", "G"}, Help: "last", Do: move(len(t.rows))},
+		{Keys: []string{"enter", "space"}, Help: "open or close", Off: none, Do: do(t.toggle)},
+		{Keys: []string{"right", "l"}, Help: "open", Off: none, Do: do(func() { t.setOpen(true) })},
+		{Keys: []string{"left", "h"}, Help: "close, or go to the parent", Off: none, Do: do(t.closeOrLeave)},
+		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: do(func() { t.current().unfold(maxDepth); t.layout() })},
+		{Keys: []string{"-"}, Help: "close everything", Off: none, Do: do(t.foldAll)},
+		{Keys: []string{"/"}, Help: "search", Off: none, Do: t.startSearch},
+		{Keys: []string{"n"}, Help: "next match", Off: none, Do: do(func() { t.find(1) })},
+		{Keys: []string{"N"}, Help: "previous match", Off: none, Do: do(func() { t.find(-1) })},
+		{Keys: []string{"p"}, Help: "copy the path for jq", Off: none, Do: func() tea.Cmd { return copied(t.current().jq(), "the path") }},
+		{Keys: []string{"P"}, Help: "copy the JSON pointer", Off: none, Do: func() tea.Cmd { return copied(t.current().pointer(), "the pointer") }},
+		{Keys: []string{"v"}, Help: "copy the value", Off: none, Do: func() tea.Cmd { return copied(t.current().value(), "the value") }},
+	}
+}
+
+func copied(text, what string) tea.Cmd {
+	return func() tea.Msg { return CopyMsg{text, what} }
+}
+
+// Update takes keys while a search is typed, and otherwise those of Bindings; clicks
+// and the wheel in the tree's own coordinates.
+func (t *Tree) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		if t.typing {
+			return t.typed(msg)
+		}
+		t.missed = false
+		if binding := pane.Find(t.Bindings(), msg.String()); binding != nil && binding.Off == "" {
+			return binding.Do()
+		}
+	case tea.MouseWheelMsg:
+		by := 3
+		if msg.Button == tea.MouseWheelUp {
+			by = -3
+		}
+		t.list.Move(by, len(t.rows))
+	case tea.MouseClickMsg:
+		t.click(msg.Y)
+	default:
+		if t.typing {
+			var cmd tea.Cmd
+			t.search, cmd = t.search.Update(msg)
+			return cmd
+		}
+	}
+	return nil
+}
+
+// click goes to a line; a second click there opens or closes it.
+func (t *Tree) click(y int) {
+	at := t.list.Top() + y
+	if at >= len(t.rows) {
+		return
+	}
+	if at == t.list.Cursor {
+		t.toggle()
+		return
+	}
+	t.list.Set(at, len(t.rows))
+}
+
+// current is the node under the cursor, nil where there is no JSON.
+func (t *Tree) current() *node {
+	if t.list.Cursor < len(t.rows) {
+		return t.rows[t.list.Cursor].node
+	}
+	return t.root
+}
+
+func (t *Tree) toggle() { t.setOpen(!t.current().open) }
+
+func (t *Tree) setOpen(open bool) {
+	at := t.current()
+	at.open = open
+	t.layout()
+	t.goTo(at)
+}
+
+func (t *Tree) closeOrLeave() {
+	at := t.current()
+	if !at.open && at.parent != nil {
+		t.goTo(at.parent)
+		return
+	}
+	t.setOpen(false)
+}
+
+func (t *Tree) foldAll() {
+	t.root.fold()
+	t.root.open = true
+	t.layout()
+	t.goTo(t.root)
+}
+
+// goTo puts the cursor on a node that is shown.
+func (t *Tree) goTo(wanted *node) {
+	for i, r := range t.rows {
+		if r.node == wanted {
+			t.list.Set(i, len(t.rows))
+			return
+		}
+	}
+}
+
+// layout makes the rows of what is open.
+func (t *Tree) layout() {
+	t.rows = t.rows[:0]
+	if t.root != nil {
+		t.add(t.root, 0)
+	}
+}
+
+func (t *Tree) add(n *node, depth int) {
+	t.rows = append(t.rows, row{node: n})
+	if !n.open {
+		return
+	}
+	if !n.container() {
+		for _, line := range pane.Wrap(render.SafeBlock(n.text()), max(10, t.width-2*depth-4)) {
+			t.rows = append(t.rows, row{n, strings.Repeat("  ", depth+1) + line})
+		}
+		return
+	}
+	for _, child := range n.children() {
+		t.add(child, depth+1)
+	}
+}
+
+// Render draws the tree.
+func (t *Tree) Render(width, height int) string {
+	if t.root == nil {
+		return t.theme.Block(pane.Wrap(render.SafeBlock(t.plain), width), width, height)
+	}
+	if t.width != width || t.rows == nil {
+		t.width = width
+		t.layout()
+	}
+	lines := make([]string, 0, height)
+	if t.typing || t.missed {
+		height--
+	}
+	from, to := t.list.Window(len(t.rows), height)
+	for i := from; i < to; i++ {
+		lines = append(lines, t.line(i, width))
+	}
+	block := t.theme.Block(lines, width, height)
+	if t.typing || t.missed {
+		block = strings.TrimPrefix(block+"\n"+t.theme.Fit(t.searchLine(width), width), "\n")
+	}
+	return block
+}
+
+func (t *Tree) searchLine(width int) string {
+	if t.missed {
+		return t.theme.Paint(pane.Warn, "not found: "+render.Safe(t.search.Value()))
+	}
+	t.search.SetWidth(max(1, width-3))
+	return t.search.View()
+}
+
+// line draws one row.
+func (t *Tree) line(i, width int) string {
+	r := t.rows[i]
+	text := r.text
+	if text == "" {
+		text = t.nodeLine(r.node, width)
+	} else {
+		text = t.theme.Paint(pane.Text, text)
+	}
+	switch {
+	case i != t.list.Cursor:
+		return text
+	case t.focus:
+		return t.theme.Paint(pane.Selected, t.theme.Fit(ansi.Strip(text), width))
+	}
+	return t.theme.Paint(pane.Marked, ansi.Strip(text))
+}
+
+// nodeLine is "▾ name: value".
+func (t *Tree) nodeLine(n *node, width int) string {
+	glyphs := t.theme.Glyphs
+	sign := strings.Repeat(" ", ansi.StringWidth(glyphs.Open))
+	if n.container() && n.size() > 0 {
+		sign = glyphs.Closed
+		if n.open {
+			sign = glyphs.Open
+		}
+	}
+	line := strings.Repeat("  ", n.depth()) + sign + " "
+	if n.parent != nil {
+		line += t.theme.Paint(pane.Name, render.Safe(n.name())) + ": "
+	}
+	room := width - ansi.StringWidth(line)
+	return line + t.theme.Cut(t.valueLine(n, room), room)
+}
+
+// valueLine is a value on one line: a scalar, or what is in a container.
+func (t *Tree) valueLine(n *node, room int) string {
+	switch {
+	case n.container():
+		things, brackets := "members", "{}"
+		if n.kind() == '[' {
+			things, brackets = "elements", "[]"
+		}
+		if n.size() == 0 {
+			return brackets
+		}
+		return t.theme.Paint(pane.Dim, fmt.Sprintf("%c%d %s%c", brackets[0], n.size(), things, brackets[1]))
+	case n.kind() == '"':
+		return t.theme.Paint(pane.Text, render.Safe(n.head(room+1)))
+	case n.kind() == 't', n.kind() == 'f', n.kind() == 'n':
+		return t.theme.Paint(pane.Word, string(n.raw))
+	}
+	return t.theme.Paint(pane.Number, render.Safe(n.head(room+1)))
+}
