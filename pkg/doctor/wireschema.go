@@ -55,8 +55,8 @@ func (m received) wireFaults(revision string) []wireFault {
 	if m.answers != nil {
 		method = m.answers.Method
 	}
-	if method == "server/discover" && supportedVersions(m.head.result) == nil {
-		method = "" // not one who knows the method, whatever it answers
+	if method == "server/discover" && m.head.result != nil && supportedVersions(m.head.result) == nil {
+		return nil // of a server that answers anything to methods which it does not know
 	}
 	faults := faultsOnWire(m.event.Bytes, method, revision)
 	for i := range faults {

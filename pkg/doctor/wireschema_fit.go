@@ -23,6 +23,9 @@ type wireFault struct {
 	constant bool
 }
 
+// maxWireFaults bounds what is kept of one list: a hostile one has millions.
+const maxWireFaults = 100
+
 // wireFit holds values against forms of one revision.
 type wireFit struct {
 	revision string
@@ -59,6 +62,9 @@ func (w wireFit) fitList(value json.RawMessage, of wireType) []wireFault {
 	}
 	var faults []wireFault
 	for i, element := range elements {
+		if len(faults) > maxWireFaults {
+			break
+		}
 		faults = append(faults, below(strconv.Itoa(i), w.fit(element, of))...)
 	}
 	return faults
@@ -70,6 +76,9 @@ func (w wireFit) fitTable(value json.RawMessage, of wireType) []wireFault {
 	}
 	var faults []wireFault
 	for name, member := range membersOf(value) {
+		if len(faults) > maxWireFaults {
+			break
+		}
 		faults = append(faults, below(name, w.fit(member, of))...)
 	}
 	slices.SortFunc(faults, func(a, b wireFault) int { return strings.Compare(a.pointer, b.pointer) })

@@ -138,6 +138,14 @@ func TestWireSchema(t *testing.T) {
 		found[0].Evidence != `it is a string ("yes"), and must be a boolean` {
 		t.Errorf("a hint that is text: %+v", found)
 	}
+	probed := clean("server/discover", `{}`)
+	probed.Clean.Exchanges[0].Sent = json.RawMessage(`{"method":"server/discover","params":` + string(mustJSON(t, withMeta("1", nil))) + `}`)
+	if found := askWireSchema(probed); found != nil {
+		t.Errorf("a server that does not know the method: %+v", found)
+	}
+	if faults := faultsOnWire([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", commonRevision); len(faults) > 2*maxWireFaults {
+		t.Errorf("%d faults of one list are kept", len(faults))
+	}
 	for name, e := range map[string]*Evidence{
 		"input-schema-missing":    clean("tools/list", `{"tools":[{"name":"a"}]}`),
 		"tools-shape":             clean("tools/list", `{"tools":{}}`),
@@ -149,6 +157,15 @@ func TestWireSchema(t *testing.T) {
 			t.Errorf("%s explains it, and there is %+v", name, found)
 		}
 	}
+}
+
+func mustJSON(t *testing.T, value any) []byte {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // published is one of the published schemas. They lie beside the project and are not
