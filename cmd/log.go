@@ -118,6 +118,8 @@ func (l *eventLog) take(event exec.Event) {
 		l.log.Info("calling "+e.Tool, "arguments", l.arguments(e.Arguments))
 	case exec.CallFinished:
 		l.finished(e)
+	case exec.ArgumentsCoerced:
+		l.coerced(e)
 	case servers.Retry:
 		l.log.Warn(fmt.Sprintf("server %q: attempt %d of %d failed, the next comes in %s: %v",
 			e.Server, e.Attempt, e.Of, e.Delay, e.Err))
@@ -147,6 +149,18 @@ func (l *eventLog) arguments(arguments []byte) string {
 		return "{}"
 	}
 	return string(l.mask.JSON(arguments))
+}
+
+// coerced tells of a model's values that were written as another kind; secrets are
+// known by their parameters' names.
+func (l *eventLog) coerced(e exec.ArgumentsCoerced) {
+	e.Changes = slices.Clone(e.Changes)
+	for i, change := range e.Changes {
+		if mask.Name(change.Path) && change.To != "" {
+			e.Changes[i].From, e.Changes[i].To = mask.Mask, mask.Mask
+		}
+	}
+	l.log.Info(e.String())
 }
 
 func (l *eventLog) finished(e exec.CallFinished) {

@@ -41,13 +41,23 @@ func (c Coercion) String() string {
 	return c.Path + " from " + c.From + " to " + c.To
 }
 
-// coercionsText lists changes for the log.
-func coercionsText(changes []Coercion) string {
+// ArgumentsCoerced says which values of a call that is about to run were written as
+// another kind.
+type ArgumentsCoerced struct {
+	Time
+	Tool    string
+	Changes []Coercion
+}
+
+// String is the event as the log shows it: "coerced parameters of t: count from "3"
+// to 3".
+func (e ArgumentsCoerced) String() string {
 	texts := make([]string, 0, maxNamed+1)
-	for _, change := range changes[:min(len(changes), maxNamed)] {
+	for _, change := range e.Changes[:min(len(e.Changes), maxNamed)] {
 		texts = append(texts, change.String())
 	}
-	return strings.Join(append(texts, andMore(len(changes), "values")...), ", ")
+	texts = append(texts, andMore(len(e.Changes), "values")...)
+	return "coerced parameters of " + e.Tool + ": " + strings.Join(texts, ", ")
 }
 
 // coerce makes a model's arguments fit the schema of the prepared call's tool.

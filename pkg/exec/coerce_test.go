@@ -65,12 +65,23 @@ func TestModelValuesAreCoerced(t *testing.T) {
 		}
 		var want []string
 		if test.change != "" {
-			want = []string{"INFO coerced parameters of s__t: " + test.change}
+			want = []string{"coerced parameters of s__t: " + test.change}
 		}
-		if got := events.notices(); !slices.Equal(got, want) {
+		if got := coercions(events); !slices.Equal(got, want) {
 			t.Errorf("%s: the log says %q, want %q", test.given, got, want)
 		}
 	}
+}
+
+// coercions are what the log says of them.
+func coercions(events *recorder) []string {
+	var texts []string
+	for _, event := range events.events {
+		if event, ok := event.(ArgumentsCoerced); ok {
+			texts = append(texts, event.String())
+		}
+	}
+	return texts
 }
 
 // TestLossyValuesAreNotCoerced leaves to validation what has no other form that
@@ -151,8 +162,8 @@ func TestCoercionsAreTold(t *testing.T) {
 	if err != nil || string(prepared.Arguments) != `{"maxCount":3}` || !slices.Equal(prepared.Coerced, want) {
 		t.Errorf("%+v, %v", prepared, err)
 	}
-	many := slices.Repeat(want, 25)
-	if text := coercionsText(many); strings.Count(text, "maxCount") != maxNamed || !strings.HasSuffix(text, ", and 5 more values") {
+	many := ArgumentsCoerced{Tool: "s__t", Changes: slices.Repeat(want, 25)}
+	if text := many.String(); strings.Count(text, "maxCount") != maxNamed || !strings.HasSuffix(text, ", and 5 more values") {
 		t.Error(text)
 	}
 }

@@ -268,7 +268,7 @@ func (e *Executor) announce(prepared *Prepared) {
 		e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
 	}
 	if len(prepared.Coerced) > 0 {
-		e.notice(slog.LevelInfo, "coerced parameters of "+prepared.Tool.Name+": "+coercionsText(prepared.Coerced))
+		e.Bus.Emit(ArgumentsCoerced{Time: Now(), Tool: prepared.Tool.Name, Changes: prepared.Coerced})
 	}
 	for _, warning := range prepared.Warnings {
 		e.notice(slog.LevelWarn, warning)
