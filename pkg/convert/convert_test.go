@@ -255,7 +255,7 @@ func TestLimits(t *testing.T) {
 // TestExtrasAreReported holds that what another format cannot say is told, and that
 // the rest of an MCP definition is no loss to who calls the tool.
 func TestExtrasAreReported(t *testing.T) {
-	source := `{"name":"w","description":"W","input_schema":` + city +
+	source := `{"type":"custom","name":"w","description":"W","input_schema":` + city +
 		`,"cache_control":{"type":"ephemeral"},"strict":true,"defer_loading":false}`
 	_, converted := rewrite(t, source, "", convert.OpenAI)
 	var lines []string

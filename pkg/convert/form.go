@@ -89,8 +89,8 @@ func leftOfForm(form json.RawMessage, from, to Format) []Loss {
 	target, _ := dialectOf(to)
 	var losses []Loss
 	for _, extra := range source.layout.extras(form) {
-		if target.layout.says(extra) {
-			continue
+		if extra.Name == "type" || target.layout.says(extra) {
+			continue // "type" says what kind of list element it is: each format has its own
 		}
 		severity := Lossy
 		if isAtRest(extra.Value) {

@@ -119,7 +119,7 @@ func readAll(elements []element) (*Source, error) {
 // ways is an error.
 func (s *Source) add(index int, found element) error {
 	list := membersOf(found.text)
-	name := firstText(list.text(nameMember), nth(index))
+	name := firstText(nameIn(list), nth(index))
 	definition, format, err := found.read(list)
 	var ambiguous *AmbiguousError
 	switch {
@@ -139,6 +139,15 @@ func (s *Source) add(index int, found element) error {
 	}
 	s.Tools = append(s.Tools, Tool{Server: found.server, Definition: definition})
 	return nil
+}
+
+// nameIn finds a name to tell an element by, in whatever format it is.
+func nameIn(list members) string {
+	name := list.text(nameMember)
+	for _, inside := range []string{"function", "toolSpec", "lc_kwargs"} {
+		name = firstText(name, membersOf(list.get(inside)).text(nameMember))
+	}
+	return name
 }
 
 // splitValues cuts a document into the JSON values that stand in it one after

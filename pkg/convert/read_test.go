@@ -136,6 +136,7 @@ func TestUnreadable(t *testing.T) {
 		`{"name":"w","inputSchema":{"def":{"type":"object"},"type":"x"}}`:  "z.toJSONSchema",
 		`{"_def":{"typeName":"ZodObject"}}`:                                "z.toJSONSchema",
 		`{"type":"web_search_20250305","name":"web_search"}`:               `type "web_search_20250305"`,
+		`{"function":{"name":"w","parameters":[]}}`:                        "cannot read tool w: its schema is not an object",
 		`[1]`:                           "tool #1: it is not an object",
 		`{"hello":"world"}`:             "it has no name",
 		`{"type":"function","name":""}`: "it has no name",

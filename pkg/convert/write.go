@@ -65,21 +65,18 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 	}
 	found.schema = made.schema
 	found.description = withHint(found.description, made.hint)
-	out := &Converted{
+	losses := slices.Concat(target.remarks(tool.Server, plain, found), made.losses, leftBehind(definition, to))
+	for i := range losses {
+		losses[i].Format, losses[i].Tool = to, qualified(tool.Server, plain)
+	}
+	return &Converted{
 		Tool:   compact(target.element(to, found, definition)),
 		Name:   found.name,
 		Server: tool.Server,
 		Plain:  plain,
-	}
-	out.report(made.losses, leftBehind(definition, to), target.remarks(tool.Server, plain, found))
-	for i := range out.Losses {
-		out.Losses[i].Format, out.Losses[i].Tool = to, qualified(tool.Server, plain)
-	}
-	return out, nil
+		Losses: losses,
+	}, nil
 }
-
-// report gathers losses.
-func (c *Converted) report(groups ...[]Loss) { c.Losses = slices.Concat(groups...) }
 
 // element writes a tool as the format's list has it.
 func (d dialect) element(format Format, e essence, definition members) json.RawMessage {
