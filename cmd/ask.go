@@ -156,8 +156,9 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if o.follow {
 		return app.follow(ctx, talk, view, question)
 	}
+	view.question = question
 	_, err = talk.Ask(ctx, question)
-	return view.end(question, err)
+	return view.end(err)
 }
 
 // conversation is what the options say of it; executor and tools come later.

@@ -42,7 +42,7 @@ func (a *App) follow(ctx context.Context, talk *ai.Conversation, view *askView, 
 func (a *App) answerOne(ctx context.Context, talk *ai.Conversation, view *askView, question string) error {
 	view.question = question
 	_, err := talk.Ask(ctx, question)
-	err = view.end(question, err)
+	err = view.end(err)
 	switch {
 	case view.err != nil:
 		return view.err

@@ -109,9 +109,8 @@ func (v *askView) finished(e ai.CallFinished) string {
 }
 
 // end ends an answer. The error is the question's, or that of stdout.
-func (v *askView) end(question string, err error) error {
+func (v *askView) end(err error) error {
 	v.calm()
-	v.question = question
 	if !v.json {
 		v.note(v.text.endLine())
 	}

@@ -27,8 +27,8 @@ type anthropicClient struct{ *endpoint }
 const (
 	// anthropicURL is Anthropic's own address.
 	anthropicURL = "https://api.anthropic.com"
-	// defaultAnthropicModel balances price and skill with tools.
-	defaultAnthropicModel = string(anthropic.ModelClaudeSonnet5)
+	// defaultAnthropicModel is the one that its maker names for tools and agents at a fair price.
+	defaultAnthropicModel = string(anthropic.ModelClaudeSonnet5_5)
 	// anthropicMaxTokens bounds an answer, which the API wants to be told.
 	anthropicMaxTokens = 16384
 )

@@ -211,9 +211,9 @@ func (c *Conversation) turn(ctx context.Context, answer *Answer, request Request
 
 // judgeStop makes failures of endings that are no answer.
 func (c *Conversation) judgeStop(turn *Turn, calls []convert.ToolCall) error {
-	failure := &Failure{
-		Provider: c.Provider.Name(), Model: c.Provider.Model(),
-		Detail: turn.Reason, Partial: turn.Text,
+	failure := &Failure{Provider: c.Provider.Name(), Model: c.Provider.Model(), Partial: turn.Text}
+	if turn.Reason != "stop" { // which says nothing
+		failure.Detail = turn.Reason
 	}
 	cut := func(call convert.ToolCall) bool { return call.Err != nil }
 	switch {

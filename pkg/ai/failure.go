@@ -79,7 +79,7 @@ func (f *Failure) Error() string {
 	case Broken:
 		return f.with("the answer of " + f.Provider + " broke off")
 	case Stalled:
-		return f.with(fmt.Sprintf("%s went silent in the middle of an answer", f.Provider))
+		return f.with(f.Provider + " said nothing for too long")
 	case Refused:
 		return f.with(fmt.Sprintf("model %q refused to answer", f.Model))
 	case CutOff:
