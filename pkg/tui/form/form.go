@@ -2,10 +2,10 @@
 // schema: fields to fill in, a JSON editor for the same arguments, and what the
 // executor's validator says about them. It calls nothing and sends nothing.
 //
-// A schema becomes shapes (shape.go), shapes become fields (field.go), fields become
-// JSON and are filled in from it (json.go). What no field can show is typed as JSON;
-// nothing is hidden and nothing that was given is lost: digits, control characters
-// and members that the schema does not know all stay.
+// A schema becomes shapes (shape.go), shapes become fields (field.go), fields are
+// filled in from JSON and written as JSON (put.go, write.go). What no field can show
+// is typed as JSON; nothing is hidden, and nothing that was given is lost: digits,
+// control characters and members that the schema does not know all stay.
 package form
 
 import (
@@ -160,67 +160,6 @@ func (f *Form) Clear() {
 	f.root.openRequired()
 	f.changed()
 	f.toFirst()
-}
-
-// Fill gives values to what is required and has none, from the examples of the
-// schema where it has some (see exec.Example). What was typed stays, and so does JSON
-// that is broken.
-func (f *Form) Fill() {
-	// The error says that the example may not be valid: that is shown of it then, as
-	// of any other value.
-	example, _ := exec.Example(f.tool.InputSchema)
-	if f.json != nil {
-		if given, err := f.Arguments(); err == nil {
-			f.openJSON(indent(merge(given, example)))
-		}
-		return
-	}
-	f.closeEditor()
-	f.root.supply(example)
-	f.root.open = true
-	f.changed()
-	f.startEditing()
-}
-
-// supply fills in what is not there; a variant that is chosen stays what it is.
-func (f *field) supply(example json.RawMessage) {
-	switch {
-	case !f.present() && f.kind != kindObject:
-		f.put(example)
-	case f.kind == kindVariant && f.choice >= 0 && f.choice == f.alternative(example):
-		f.inner().supply(example)
-	case f.kind == kindObject && f.state != nullness:
-		f.grow()
-		named := f.byName()
-		for m := range rawjson.Each(example) {
-			if named[m.Name] != nil {
-				named[m.Name].supply(m.Value)
-				continue
-			}
-			f.addMember(m)
-		}
-	}
-}
-
-// merge adds to an object what another has and it has not.
-func merge(given, more json.RawMessage) json.RawMessage {
-	members, ok := rawjson.Members(given)
-	others, both := rawjson.Members(more)
-	if !ok || !both {
-		return given
-	}
-	places := make(map[string]int, len(members))
-	for i, m := range members {
-		places[m.Name] = i
-	}
-	for _, m := range others {
-		if at, there := places[m.Name]; there {
-			members[at].Value = merge(members[at].Value, m.Value)
-			continue
-		}
-		members = append(members, m)
-	}
-	return rawjson.Object(members)
 }
 
 // Focus says whether the form gets the keys.

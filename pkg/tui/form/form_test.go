@@ -54,6 +54,7 @@ func TestKeys(t *testing.T) {
 		{"a null object", `"o":{"type":["object","null"],"properties":{"x":{"type":"string"}}}`, "ctrl+n", `{"o":null}`},
 		{"a value within null", `"o":{"type":["object","null"],"properties":{"x":{"type":"string"}}}`, "ctrl+n enter down v", `{"o":{"x":"v"}}`},
 		{"key and value", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 ctrl+a l enter 2", `{"m":{"k":1,"l":2}}`},
+		{"named fields stay ahead of keys", `"m":{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 up x", `{"m":{"a":"x","k":1}}`},
 		{"a key mended", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 shift+tab 2", `{"m":{"k2":1}}`},
 		{"a key twice", `"m":{"type":"object","additionalProperties":{"type":"integer"}}`, "ctrl+a k tab 1 ctrl+a k tab 2", `error: 'm.k': the key "k" is there twice`},
 		{"a variant", `"v":{"oneOf":[{"type":"string"},{"type":"object","properties":{"n":{"type":"integer"}}}]}`, "right down x", `{"v":"x"}`},
@@ -268,8 +269,8 @@ func TestJSONEditor(t *testing.T) {
 	if _, err := f.Arguments(); err == nil {
 		t.Error("broken JSON would be sent")
 	}
-	press(f, "up", "end", "enter", `"more": 1.10`, "f2")
-	if got := arguments(f); f.json != nil || got != `{"a":"x","n":5,"more":1.10}` {
+	press(f, "up", "end", "enter", `"more": 1.10`, "f2", "7")
+	if got := arguments(f); f.json != nil || got != `{"a":"x","n":57,"more":1.10}` {
 		t.Errorf("%s\n%s", got, frame(f, 50, 12))
 	}
 }

@@ -40,6 +40,7 @@ func TestShape(t *testing.T) {
 		{"oneOf by reference and constant", `{"oneOf":[{"$ref":"#/$defs/Circle"},{"type":"object","properties":{"kind":{"const":"box"}}}]}`, kindVariant, false, `Circle | kind "box"`},
 		{"anyOf of one scalar", `{"anyOf":[{"type":"string","format":"date"},{"type":"string","maxLength":3}]}`, kindText, false, "text"},
 		{"anyOf of conditions", `{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, kindObject, false, "object"},
+		{"anyOf of conditions, without type", `{"properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, kindObject, false, "object"},
 		{"allOf", `{"allOf":[{"type":"integer"},{"minimum":3}]}`, kindNumber, false, "integer, at least 3"},
 		{"reference", `{"$ref":"#/$defs/Circle"}`, kindObject, false, "object"},
 		{"reference with escapes", `{"$ref":"#/$defs/a~1b%20c~0/items"}`, kindNumber, false, "integer"},

@@ -25,7 +25,7 @@ type verdict struct {
 type note struct {
 	text    string // safe for the terminal
 	warning bool   // it does not hold back the call
-	missing bool   // the field is required and unset: its hint says so already
+	missing bool   // the field is required and unset: that is said in its place
 }
 
 // Problems says why the tool cannot be called now, empty where it can; the first one
@@ -119,7 +119,9 @@ func (v *verdict) problem(at *field, n note) {
 		v.below = append(v.below, n)
 		return
 	}
-	v.at[at] = append(v.at[at], n)
+	if !n.missing {
+		v.at[at] = append(v.at[at], n)
+	}
 	for around := at.parent; around != nil; around = around.parent {
 		v.inside[around]++
 	}

@@ -17,12 +17,13 @@ type screen struct {
 	top       int   // first line that is seen
 	height    int   // of the part that scrolls
 	valueLeft int   // where values begin
-	// The cell where the open text begins, its first line, and how many lines it has.
-	editorLeft, editorTop, editorLines int
+	// Where the open text was drawn: its cells from left up to right, its first line
+	// and how many lines it has.
+	editorLeft, editorRight, editorTop, editorLines int
 }
 
 func (s *screen) inEditor(x, y int) bool {
-	return y >= s.editorTop && y < s.editorTop+s.editorLines && x >= s.editorLeft
+	return y >= s.editorTop && y < s.editorTop+s.editorLines && x >= s.editorLeft && x < s.editorRight
 }
 
 // page is how far a page key goes.
@@ -160,25 +161,7 @@ func (p *painter) rowHeight(r row) int {
 	if r.add {
 		return 1
 	}
-	return 1 + len(p.notes(r.field))
-}
-
-// notes are the remarks that get lines of their own; that a value is missing is said
-// in its place.
-func (p *painter) notes(f *field) []note {
-	list := p.verdict.at[f]
-	for i, n := range list {
-		if n.missing {
-			kept := append([]note{}, list[:i]...)
-			for _, other := range list[i+1:] {
-				if !other.missing {
-					kept = append(kept, other)
-				}
-			}
-			return kept
-		}
-	}
-	return list
+	return 1 + len(p.verdict.at[r.field])
 }
 
 // block draws one row with all its lines; the row under the cursor shows its remarks
@@ -195,7 +178,7 @@ func (p *painter) block(r row, current bool) []string {
 	} else {
 		lines = append(lines, p.fit(line+p.value(r, current)))
 	}
-	for _, n := range p.notes(r.field) {
+	for _, n := range p.verdict.at[r.field] {
 		wrapped := []string{n.text}
 		if current {
 			wrapped = pane.Wrap(n.text, max(1, p.width-6))
@@ -262,7 +245,7 @@ func (p *painter) head(r row, current bool) string {
 func (p *painter) openKey(before string) string {
 	left := ansi.StringWidth(before)
 	view := p.form.editor.view(p.theme, max(2, p.valueLeft-left-1), 1)
-	p.opened(left, 0, 1)
+	p.opened(left, p.valueLeft, 0, 1)
 	return p.theme.Fit(before+view[0], p.valueLeft-1) + " "
 }
 
@@ -295,14 +278,14 @@ func (p *painter) openText() []string {
 	for i := range lines {
 		lines[i] = strings.Repeat(" ", left) + lines[i]
 	}
-	p.opened(left, 1, len(lines))
+	p.opened(left, p.width, 1, len(lines))
 	return lines
 }
 
 // opened notes where the open text was drawn, counted from its row.
-func (p *painter) opened(left, top, lines int) {
+func (p *painter) opened(left, right, top, lines int) {
 	s := &p.form.screen
-	s.editorLeft, s.editorTop, s.editorLines = left, top, lines
+	s.editorLeft, s.editorRight, s.editorTop, s.editorLines = left, right, top, lines
 }
 
 // footer draws what the field under the cursor is, in as many lines as the height

@@ -1,0 +1,140 @@
+package form
+
+import (
+	"slices"
+	"strings"
+)
+
+// combination finds the first anyOf or oneOf.
+func combination(parts []*node) (at int, keyword string) {
+	for i, part := range parts {
+		for _, keyword := range []string{"oneOf", "anyOf"} {
+			if len(part.get(keyword).list()) > 0 {
+				return i, keyword
+			}
+		}
+	}
+	return -1, ""
+}
+
+// alternatives returns the alternatives of one combination, without null and what
+// can never be.
+func (r *reader) alternatives(parts []*node, at int, keyword string) (list []alternative, null bool) {
+	base := allowed(parts)
+	for _, entry := range parts[at].get(keyword).list() {
+		own, target, known := r.parts(entry)
+		switch types := allowed(own); {
+		case types == typeNull || entry.get("const").is("null"):
+			null = true
+		case types&base == 0 || entry.is("false"):
+		default:
+			if !known {
+				own = append(own, newNode(`{"$ref":""}`))
+			}
+			list = append(list, alternative{parts: own, target: target, label: labelOf(entry, own)})
+			null = null || types != anyType && types&typeNull != 0
+		}
+	}
+	return list, null
+}
+
+// constants makes options of alternatives that are one value each.
+func constants(list []alternative) []option {
+	options := make([]option, 0, len(list))
+	for _, entry := range list {
+		value := first(entry.parts, "const")
+		if value == nil {
+			only := first(entry.parts, "enum").list()
+			if len(only) != 1 {
+				return nil
+			}
+			value = only[0]
+		}
+		options = append(options, option{raw: compact(value.raw), label: first(entry.parts, "title").text()})
+	}
+	return options
+}
+
+// shaping are the keywords that make an alternative more than a condition.
+func shaping() []string {
+	return []string{"properties", "items", "prefixItems", "enum", "const", "anyOf", "oneOf", "additionalProperties"}
+}
+
+// redundant says whether alternatives add nothing to a shape whose type is known:
+// {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}.
+func redundant(parts []*node, list []alternative) bool {
+	base := allowed(parts)
+	if base == anyType {
+		base = implied(parts)
+	}
+	if base == anyType {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(a alternative) bool {
+		own := allowed(a.parts)
+		return own != anyType && own != base || slices.ContainsFunc(shaping(), func(keyword string) bool {
+			return first(a.parts, keyword) != nil
+		})
+	})
+}
+
+// sameScalar says whether all alternatives are one scalar type, however bounded.
+func sameScalar(list []alternative) (name string, same bool) {
+	var all types
+	for _, a := range list {
+		all |= allowed(a.parts)
+		for _, keyword := range shaping() {
+			if first(a.parts, keyword) != nil {
+				return "", false
+			}
+		}
+	}
+	switch all &^ typeNull {
+	case typeString:
+		return "string", true
+	case typeInteger:
+		return "integer", true
+	case typeNumber, typeNumber | typeInteger:
+		return "number", true
+	case typeBoolean:
+		return "boolean", true
+	}
+	return "", false
+}
+
+// labelOf names an alternative for the picker.
+func labelOf(entry *node, parts []*node) string {
+	if title := first(parts, "title").text(); title != "" {
+		return title
+	}
+	if reference := entry.get("$ref").text(); reference != "" {
+		return reference[strings.LastIndexAny(reference, "/#")+1:]
+	}
+	for _, part := range parts {
+		for _, m := range part.get("properties").all() {
+			if value := m.node.get("const"); value != nil {
+				return m.name + " " + string(value.raw)
+			}
+		}
+	}
+	if value := first(parts, "const"); value != nil {
+		return string(value.raw)
+	}
+	names := allowed(parts).names()
+	if len(names) == 1 && names[0] == "object" {
+		for _, part := range parts {
+			if list := part.get("properties").all(); len(list) > 0 {
+				return "object with " + list[0].name
+			}
+		}
+	}
+	if len(names) == 1 && names[0] == "array" {
+		if element := allowed([]*node{first(parts, "items")}).names(); len(element) == 1 {
+			return "array of " + element[0]
+		}
+	}
+	if len(names) == 0 || len(names) > 2 {
+		return "any value"
+	}
+	return strings.Join(names, " or ")
+}

@@ -1,0 +1,190 @@
+package form
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// activate is what enter does where no text is typed.
+func (f *Form) activate() tea.Cmd {
+	at := f.cursor.field
+	switch {
+	case f.cursor.add:
+		return f.addRow()
+	case f.takesText():
+		return f.edit()
+	case at.kind == kindBool || at.kind == kindEnum && len(at.shape.options) <= fewOptions:
+		return f.cycle(1)
+	case at.kind == kindEnum:
+		return f.edit()
+	case at.kind == kindVariant && at.choice < 0:
+		return f.cycle(1)
+	}
+	f.toggle(!at.open || at.state == nullness)
+	return nil
+}
+
+// fewOptions is how many options are gone through one by one; more are searched.
+const fewOptions = 5
+
+// toggle opens or closes a group.
+func (f *Form) toggle(open bool) {
+	at := f.cursor.field
+	if open && at.state == nullness {
+		at.enter()
+		at.state = unset
+	}
+	at.open = open
+	if open {
+		at.grow()
+	}
+	f.changed()
+}
+
+// sideways is what left and right do: options by turns, groups closed and opened.
+func (f *Form) sideways(by int) tea.Cmd {
+	switch at := f.cursor.field; {
+	case f.cursor.add:
+	case at.kind == kindObject || at.kind == kindArray:
+		f.toggle(by > 0)
+	case at.kind == kindBool || at.kind == kindEnum || at.kind == kindVariant:
+		return f.cycle(by)
+	}
+	return nil
+}
+
+// cycle takes the next of the values that a field can have; one of them is to be
+// left out, where that is possible.
+func (f *Form) cycle(by int) tea.Cmd {
+	at := f.cursor.field
+	count, now := at.turn()
+	least := -1
+	if at.required || at.row() || at.parent == nil {
+		least = 0
+	}
+	next := now + by
+	switch {
+	case next >= count:
+		next = least
+	case next < least:
+		next = count - 1
+	}
+	at.enter()
+	at.takeTurn(next)
+	f.changed()
+	return nil
+}
+
+// turn is how many values a field can be switched between, and which one it has.
+func (f *field) turn() (count, now int) {
+	switch {
+	case f.kind == kindVariant:
+		return len(f.shape.alternatives), f.choice
+	case f.state != valued && f.kind == kindBool:
+		return 2, -1
+	case f.state != valued:
+		return len(f.shape.options), -1
+	case f.kind == kindBool && string(f.raw) == "true":
+		return 2, 0
+	case f.kind == kindBool:
+		return 2, 1
+	}
+	return len(f.shape.options), f.option()
+}
+
+func (f *field) takeTurn(turn int) {
+	switch {
+	case f.kind == kindVariant:
+		f.pick(turn)
+	case turn < 0:
+		f.clear()
+	case f.kind == kindBool:
+		f.state, f.raw = valued, json.RawMessage([]string{"true", "false"}[turn])
+	default:
+		f.state, f.raw = valued, f.shape.options[turn].raw
+	}
+}
+
+// pick makes a variant one of its alternatives, or none.
+func (f *field) pick(choice int) {
+	f.state, f.choice, f.open = unset, choice, true
+	if choice < 0 {
+		return
+	}
+	inner := f.choose(choice)
+	constant := inner.kind == kindEnum && len(inner.shape.options) == 1
+	if !inner.present() && (f.row() || inner.group() || constant) {
+		inner.begin()
+	}
+}
+
+// setEmpty gives a group that is left out an empty value; else it does what enter
+// does.
+func (f *Form) setEmpty() tea.Cmd {
+	at := f.cursor.field
+	if at.kind != kindObject && at.kind != kindArray || at.state == valued {
+		return f.activate()
+	}
+	at.enter()
+	at.begin()
+	f.changed()
+	return nil
+}
+
+func (f *Form) setNull() tea.Cmd {
+	at := f.cursor.field
+	at.enter()
+	at.clear()
+	at.state = nullness
+	f.changed()
+	f.startEditing()
+	return nil
+}
+
+func (f *Form) unset() tea.Cmd {
+	f.cursor.field.clear()
+	f.changed()
+	f.startEditing()
+	return nil
+}
+
+// offered are the values that the schema shows for a field.
+func (f *field) offered() []*node {
+	list := f.shape.examples
+	if f.shape.fallback != nil {
+		list = append(slices.Clone(list), f.shape.fallback)
+	}
+	return list
+}
+
+// offer gives the field the next of the values that the schema shows.
+func (f *Form) offer() tea.Cmd {
+	at := f.cursor.field
+	list, next := at.offered(), 0
+	if at.present() {
+		now := write(at, false).out
+		next = 1 + slices.IndexFunc(list, func(n *node) bool { return sameJSON(n.raw, now) })
+	}
+	at.enter()
+	at.put(list[next%len(list)].raw)
+	f.changed()
+	f.startEditing()
+	return nil
+}
+
+// search takes the first option that begins with text, else that holds it.
+func (f *field) search(text string) {
+	text = strings.ToLower(text)
+	for _, fits := range []func(s, part string) bool{strings.HasPrefix, strings.Contains} {
+		for _, o := range f.shape.options {
+			if text != "" && fits(strings.ToLower(o.String()), text) {
+				f.enter()
+				f.state, f.raw = valued, o.raw
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package form
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// addRow adds a row behind the one under the cursor, and goes there.
+func (f *Form) addRow() tea.Cmd {
+	within, child := f.container()
+	within.grow()
+	at := len(within.children)
+	if child != nil {
+		at = max(child.place+1, within.named())
+	}
+	row := within.addRow(at)
+	row.enter()
+	within.state, within.open = valued, true
+	row.begin()
+	f.changed()
+	f.goTo(row)
+	return nil
+}
+
+// goTo puts the cursor on a row that was just made; of an object, on the first of
+// its fields that is still to be filled in.
+func (f *Form) goTo(at *field) {
+	if first := slices.IndexFunc(at.children, func(c *field) bool { return !c.present() }); first >= 0 && !at.extra {
+		at = at.children[first]
+	}
+	f.cursor, f.onKey, f.typing = row{field: at}, at.extra, true
+	f.startEditing()
+}
+
+// named is how many of an object's fields its schema names; they stay where they are.
+func (f *field) named() int {
+	if f.kind == kindArray {
+		return 0
+	}
+	for i, child := range f.children {
+		if child.extra {
+			return i
+		}
+	}
+	return len(f.children)
+}
+
+func (f *Form) removeRow() tea.Cmd {
+	within, child := f.container()
+	place := f.place()
+	within.children = slices.Delete(within.children, child.place, child.place+1)
+	within.number(child.place)
+	f.changed()
+	return f.to(place)
+}
+
+func (f *Form) moveRow(by int) tea.Cmd {
+	within, child := f.container()
+	from, to := child.place, child.place+by
+	within.children[from], within.children[to] = within.children[to], within.children[from]
+	within.number(min(from, to))
+	f.changed()
+	return nil
+}

@@ -1,0 +1,184 @@
+package form
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// writer makes JSON of fields.
+type writer struct {
+	out []byte
+	// flaws are the fields of which no JSON can be made.
+	flaws []flaw
+	// mend puts null in place of what is no JSON, so that the rest can be checked;
+	// else it is written as it was typed.
+	mend bool
+	// pretty writes a line for each member and row, depth how far in.
+	pretty bool
+	depth  int
+}
+
+// flaw is why a field is not JSON.
+type flaw struct {
+	field *field
+	text  string
+}
+
+// write makes the JSON of a field that is there.
+func write(f *field, mend bool) *writer {
+	w := &writer{mend: mend}
+	w.value(f)
+	return w
+}
+
+func (w *writer) value(f *field) {
+	if f.state == nullness {
+		w.add("null")
+		return
+	}
+	switch f.kind {
+	case kindObject:
+		w.object(f)
+	case kindArray:
+		w.array(f)
+	case kindVariant:
+		if inner := f.inner(); inner != nil && inner.present() {
+			w.value(inner)
+			return
+		}
+		w.missing(f)
+	default:
+		w.scalar(f)
+	}
+}
+
+func (w *writer) scalar(f *field) {
+	switch {
+	case f.state == unset:
+		w.missing(f)
+	case f.kind == kindNumber || f.kind == kindJSON:
+		w.typed(f)
+	case f.raw != nil:
+		w.add(string(f.raw))
+	default:
+		w.add(string(rawjson.Quote(f.text)))
+	}
+}
+
+func (w *writer) object(f *field) {
+	w.begin("{")
+	seen, count := make(map[string]bool), 0
+	for _, child := range f.children {
+		if !child.present() {
+			continue
+		}
+		if seen[child.name] {
+			w.flaws = append(w.flaws, flaw{child, fmt.Sprintf("the key %q is there twice", child.name)})
+			if w.mend {
+				continue
+			}
+		}
+		w.next(count)
+		count++
+		seen[child.name] = true
+		w.add(string(child.key))
+		w.add(w.colon())
+		w.value(child)
+	}
+	w.end("}", count)
+}
+
+func (w *writer) array(f *field) {
+	w.begin("[")
+	for i, child := range f.children {
+		w.next(i)
+		w.value(child)
+	}
+	w.end("]", len(f.children))
+}
+
+// begin, next and end write what stands before, between and behind the parts of a
+// group, with lines of their own where that is wanted.
+func (w *writer) begin(sign string) {
+	w.add(sign)
+	w.depth++
+}
+
+func (w *writer) next(count int) {
+	if count > 0 {
+		w.add(",")
+	}
+	w.line()
+}
+
+func (w *writer) end(sign string, count int) {
+	w.depth--
+	if count > 0 {
+		w.line()
+	}
+	w.add(sign)
+}
+
+func (w *writer) line() {
+	if w.pretty {
+		w.add("\n" + strings.Repeat("  ", w.depth))
+	}
+}
+
+func (w *writer) colon() string {
+	if w.pretty {
+		return ": "
+	}
+	return ":"
+}
+
+// typed writes what was typed as JSON.
+func (w *writer) typed(f *field) {
+	text := strings.TrimSpace(f.text)
+	if why := notJSON(text); why != "" {
+		if f.kind == kindNumber {
+			why = "not a number"
+		}
+		w.flaws = append(w.flaws, flaw{f, why})
+		if w.mend || text == "" {
+			text = "null"
+		}
+	}
+	var lines bytes.Buffer
+	if w.pretty && json.Indent(&lines, []byte(text), strings.Repeat("  ", w.depth), "  ") == nil {
+		text = lines.String()
+	}
+	w.add(text)
+}
+
+func (w *writer) missing(f *field) {
+	w.flaws = append(w.flaws, flaw{f, "no value yet"})
+	w.add("null")
+}
+
+func (w *writer) add(text string) { w.out = append(w.out, text...) }
+
+// notJSON says why text is not exactly one JSON value as toolx takes it; empty where
+// it is one.
+func notJSON(text string) string {
+	if text == "" {
+		return "empty where JSON is expected"
+	}
+	schema, err := exec.CompileSchema(nil)
+	if err != nil {
+		return err.Error()
+	}
+	problems, err := schema.CheckValue(json.RawMessage(text))
+	switch {
+	case err != nil:
+		return err.Error()
+	case len(problems) > 0:
+		return problems[0].Detail
+	}
+	return ""
+}
