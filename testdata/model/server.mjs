@@ -47,8 +47,9 @@ const server = createServer(async (request, response) => {
 });
 
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));
-process.stdin.resume().on('close', () => process.exit());
-process.on('SIGTERM', () => process.exit());
+const end = () => process.exit();
+process.stdin.resume().on('end', end).on('close', end);
+process.on('SIGTERM', end);
 
 function send(response, body, status = 200) {
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
