@@ -1,0 +1,227 @@
+// Package markdown shows Markdown on a terminal: CommonMark, with text that is not
+// trusted. Highlighting of code and everything else that would cost start-up time
+// is left out.
+package markdown
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// Render gives Markdown as lines of at most width cells. Whatever a terminal would
+// act on is shown (see render.SafeBlock).
+func Render(source string, width int, theme *pane.Theme) []string {
+	clean := []byte(render.SafeBlock(source))
+	p := parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers([]util.PrioritizedValue{}...),
+	)
+	w := &writer{source: clean, theme: theme, width: max(8, width)}
+	w.blocks(p.Parse(text.NewReader(clean)), "")
+	for len(w.lines) > 0 && strings.TrimSpace(w.lines[len(w.lines)-1]) == "" {
+		w.lines = w.lines[:len(w.lines)-1]
+	}
+	return w.lines
+}
+
+type writer struct {
+	source []byte
+	theme  *pane.Theme
+	width  int
+	lines  []string
+}
+
+// maxNesting bounds how far lists and quotes are indented.
+const maxNesting = 24
+
+// blocks writes the blocks in a node, each behind the margin.
+func (w *writer) blocks(parent ast.Node, margin string) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		w.block(n, margin)
+	}
+}
+
+func (w *writer) block(n ast.Node, margin string) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		w.wrapped(margin, w.theme.Paint(pane.Heading, ansi.Strip(w.inline(n))))
+		w.gap(margin)
+	case *ast.Paragraph:
+		w.paragraph(n, margin)
+		w.gap(margin)
+	case *ast.TextBlock:
+		w.wrapped(margin, w.inline(n))
+	case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
+		w.verbatim(n, margin)
+		w.gap(margin)
+	case *ast.ThematicBreak:
+		w.add(margin, w.theme.Paint(pane.Dim, strings.Repeat(w.theme.Glyphs.Horizontal, max(1, w.width-len(margin)))))
+		w.gap(margin)
+	case *ast.Blockquote:
+		inner := w.deeper(margin, w.theme.Glyphs.Vertical+" ")
+		w.blocks(n, inner)
+		w.closeGap(inner)
+		w.gap(margin)
+	case *ast.List:
+		w.list(n, margin)
+		if n.Parent().Kind() != ast.KindListItem {
+			w.gap(margin)
+		}
+	default:
+		w.blocks(n, margin)
+	}
+}
+
+// paragraph wraps text; a table of other dialects keeps its lines.
+func (w *writer) paragraph(n ast.Node, margin string) {
+	content := w.inline(n)
+	if lines := strings.Split(content, "\n"); len(lines) > 1 && allBegin(lines, "|") {
+		for _, line := range lines {
+			w.add(margin, line)
+		}
+		return
+	}
+	w.wrapped(margin, content)
+}
+
+func allBegin(lines []string, prefix string) bool {
+	for _, line := range lines {
+		if !strings.HasPrefix(ansi.Strip(line), prefix) {
+			return false
+		}
+	}
+	return true
+}
+
+// list writes items behind their signs.
+func (w *writer) list(n *ast.List, margin string) {
+	number := n.Start
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		sign := w.theme.Glyphs.Bullet + " "
+		if n.IsOrdered() {
+			sign = fmt.Sprintf("%d. ", number)
+			number++
+		}
+		begin := len(w.lines)
+		inner := w.deeper(margin, strings.Repeat(" ", ansi.StringWidth(sign)))
+		w.blocks(item, inner)
+		if begin < len(w.lines) && inner != margin {
+			w.lines[begin] = margin + sign + strings.TrimPrefix(w.lines[begin], inner)
+		}
+	}
+}
+
+// deeper is a margin with more of it, as long as there is room.
+func (w *writer) deeper(margin, more string) string {
+	if deep := margin + more; ansi.StringWidth(deep) <= min(maxNesting, w.width/2) {
+		return deep
+	}
+	return margin
+}
+
+// verbatim writes the lines of a block as they are; long ones are cut, and marked.
+func (w *writer) verbatim(n ast.Node, margin string) {
+	lines := n.Lines()
+	for i := range lines.Len() {
+		segment := lines.At(i)
+		line := strings.TrimRight(string(segment.Value(w.source)), "\n")
+		w.add(margin, w.theme.Paint(pane.Text, "  "+strings.ReplaceAll(line, "\t", "    ")))
+	}
+}
+
+func (w *writer) wrapped(margin, content string) {
+	for _, line := range pane.Wrap(content, max(4, w.width-ansi.StringWidth(margin))) {
+		w.add(margin, line)
+	}
+}
+
+func (w *writer) add(margin, line string) {
+	w.lines = append(w.lines, w.theme.Cut(margin+strings.ReplaceAll(line, "\t", "    "), w.width))
+}
+
+// gap is one empty line between blocks.
+func (w *writer) gap(margin string) {
+	w.lines = append(w.lines, strings.TrimRight(margin, " "))
+}
+
+// closeGap takes the empty line behind the last block inside of another back.
+func (w *writer) closeGap(margin string) {
+	if last := len(w.lines) - 1; last >= 0 && w.lines[last] == strings.TrimRight(margin, " ") {
+		w.lines = w.lines[:last]
+	}
+}
+
+// inline gives the text in a node with its look.
+func (w *writer) inline(parent ast.Node) string {
+	var out strings.Builder
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		out.WriteString(w.span(n))
+	}
+	return out.String()
+}
+
+func (w *writer) span(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.Text:
+		return plainText(n.Segment.Value(w.source)) + lineEnd(n)
+	case *ast.String:
+		return string(n.Value)
+	case *ast.CodeSpan:
+		return w.theme.Paint(pane.Text, ansi.Strip(w.inline(n)))
+	case *ast.Emphasis:
+		return w.theme.Paint(pane.Strong, ansi.Strip(w.inline(n)))
+	case *ast.Link:
+		return w.target(w.inline(n), string(n.Destination))
+	case *ast.Image:
+		return w.target("image: "+w.inline(n), string(n.Destination))
+	case *ast.AutoLink:
+		return w.theme.Paint(pane.Accent, render.Safe(string(n.URL(w.source))))
+	case *ast.RawHTML:
+		return w.segments(n.Segments)
+	}
+	return w.inline(n)
+}
+
+// plainText resolves entities and escapes; an entity may name what a terminal acts
+// on, so that the text is made safe once more.
+func plainText(source []byte) string {
+	return render.Safe(html.UnescapeString(string(util.UnescapePunctuations(source))))
+}
+
+// lineEnd is what stands behind a text. Lines stay as their author broke them: most
+// descriptions are plain text, whose lines mean something.
+func lineEnd(n *ast.Text) string {
+	if n.HardLineBreak() || n.SoftLineBreak() {
+		return "\n"
+	}
+	return ""
+}
+
+func (w *writer) segments(list *text.Segments) string {
+	var out strings.Builder
+	for i := range list.Len() {
+		segment := list.At(i)
+		out.Write(segment.Value(w.source))
+	}
+	return out.String()
+}
+
+// target is a link's text with where it leads, unless they are the same.
+func (w *writer) target(label, to string) string {
+	to = render.Safe(to)
+	if ansi.Strip(label) == to || to == "" {
+		return w.theme.Paint(pane.Accent, ansi.Strip(label))
+	}
+	return w.theme.Paint(pane.Accent, ansi.Strip(label)) + " (" + w.theme.Paint(pane.Dim, to) + ")"
+}
