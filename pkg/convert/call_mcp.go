@@ -40,14 +40,13 @@ type mcpCallToolResult struct {
 // mcpResult is a CallToolResult: the tool's own blocks, unless the text for the
 // model is another, cut one.
 func mcpResult(result ToolResult) any {
-	content := result.Content
-	own := result.Text == contentText(content) || result.Structured != nil && result.Text == string(result.Structured)
-	if len(content) == 0 || !own {
-		content = []json.RawMessage{mcpText(result.Text)}
-	}
-	written := mcpCallToolResult{Content: content, IsError: result.IsError}
-	if own || len(result.Content) == 0 {
+	written := mcpCallToolResult{Content: result.Content, IsError: result.IsError}
+	isStructured := result.Structured != nil && result.Text == string(result.Structured)
+	if isStructured {
 		written.Structured = result.Structured
+	}
+	if len(result.Content) == 0 || !isStructured && result.Text != contentText(result.Content) {
+		written.Content = []json.RawMessage{mcpText(result.Text)}
 	}
 	return written
 }
