@@ -24,7 +24,7 @@ func (r *reader) alternatives(parts []*node, at int, keyword string) (list []alt
 	for _, entry := range parts[at].get(keyword).list() {
 		own, target, known := r.parts(entry)
 		switch types := allowed(own); {
-		case types == typeNull || entry.get("const").is("null"):
+		case types == typeNull || constant(entry).is("null"):
 			null = true
 		case types&base == 0 || entry.is("false"):
 		default:
@@ -42,17 +42,35 @@ func (r *reader) alternatives(parts []*node, at int, keyword string) (list []alt
 func constants(list []alternative) []option {
 	options := make([]option, 0, len(list))
 	for _, entry := range list {
-		value := first(entry.parts, "const")
+		value := constantOf(entry.parts)
 		if value == nil {
-			only := first(entry.parts, "enum").list()
-			if len(only) != 1 {
-				return nil
-			}
-			value = only[0]
+			return nil
 		}
 		options = append(options, option{raw: compact(value.raw), label: first(entry.parts, "title").text()})
 	}
 	return options
+}
+
+// constant is the only value that a schema allows by itself: its const, or an enum of
+// one; nil where there are several.
+func constant(schema *node) *node {
+	if value := schema.get("const"); value != nil {
+		return value
+	}
+	if list := schema.get("enum").list(); len(list) == 1 {
+		return list[0]
+	}
+	return nil
+}
+
+// constantOf is the first constant among schemas that apply together.
+func constantOf(parts []*node) *node {
+	for _, part := range parts {
+		if value := constant(part); value != nil {
+			return value
+		}
+	}
+	return nil
 }
 
 // shaping are the keywords that make an alternative more than a condition.
@@ -112,12 +130,12 @@ func labelOf(entry *node, parts []*node) string {
 	}
 	for _, part := range parts {
 		for _, m := range part.get("properties").all() {
-			if value := m.node.get("const"); value != nil {
+			if value := constant(m.node); value != nil {
 				return m.name + " " + string(value.raw)
 			}
 		}
 	}
-	if value := first(parts, "const"); value != nil {
+	if value := constantOf(parts); value != nil {
 		return string(value.raw)
 	}
 	names := allowed(parts).names()

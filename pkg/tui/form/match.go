@@ -56,7 +56,7 @@ func scoreMembers(parts []*node, raw json.RawMessage) int {
 				continue
 			}
 			points++
-			if only := m.node.get("const"); only != nil && !sameJSON(only.raw, value) {
+			if only := constant(m.node); only != nil && !sameJSON(only.raw, value) {
 				points -= 100
 			}
 			if own(m.node)&typeOf(value) == 0 {

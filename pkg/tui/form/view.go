@@ -204,11 +204,30 @@ func (p *painter) noteLine(n note, text string, first bool) string {
 	return p.fit("    " + p.theme.Paint(role, p.theme.Fit(sign, 2)+text))
 }
 
+// maxBelow is how many lines the remarks below the fields take at most.
+const maxBelow = 20
+
 // belowLines are the problems that belong to no field, in full.
-func (p *painter) belowLines() []string {
+func (p *painter) belowLines() []string { return p.remarks(p.verdict.below, maxBelow) }
+
+// remarks draws so many lines of remarks, and says how many remarks are left.
+func (p *painter) remarks(notes []note, most int) []string {
 	var lines []string
-	for _, n := range p.verdict.below {
-		for i, text := range pane.Wrap(n.text, max(1, p.width-6)) {
+	for at, n := range notes {
+		wrapped := pane.Wrap(n.text, max(1, p.width-6))
+		room := most - len(lines)
+		if at < len(notes)-1 {
+			room-- // for the count of the others
+		}
+		switch {
+		case len(wrapped) <= room:
+		case at == 0:
+			wrapped = []string{n.text} // will be cut, with a mark
+		default:
+			more := fmt.Sprintf("    and %d more", len(notes)-at)
+			return append(lines, p.fit(p.theme.Paint(pane.Dim, more)))
+		}
+		for i, text := range wrapped {
 			lines = append(lines, p.noteLine(n, text, i == 0))
 		}
 	}
@@ -370,34 +389,15 @@ func orWhole(path string) string {
 // renderJSON draws the JSON editor, with what is wrong below it.
 func (f *Form) renderJSON(width, height int) string {
 	p := &painter{form: f, theme: f.theme, width: width, verdict: f.check()}
-	notes := p.jsonNotes()
-	if room := max(1, height/3); len(notes) > room {
-		more := p.theme.Paint(pane.Dim, fmt.Sprintf("    and %d more lines", len(notes)-room+1))
-		notes = append(notes[:room-1], more)
-	}
-	if height < 2 {
-		notes = nil
+	var notes []string
+	if height > 1 {
+		line, column := f.json.place()
+		place := fmt.Sprintf("JSON, line %d, column %d; f2 goes back to the fields", line+1, column+1)
+		notes = append(p.remarks(p.verdict.below, height/3), p.fit(p.theme.Paint(pane.Dim, place)))
 	}
 	f.screen.height = max(1, height-len(notes))
 	lines := f.json.view(f.theme, width, f.screen.height)
 	return f.theme.Block(append(fill(lines, f.screen.height), notes...), width, height)
-}
-
-// jsonNotes says what is wrong with the JSON; the line and column where nothing is.
-func (p *painter) jsonNotes() []string {
-	var lines []string
-	for _, text := range p.verdict.problems {
-		for i, part := range pane.Wrap(text, max(1, p.width-6)) {
-			lines = append(lines, p.noteLine(note{}, part, i == 0))
-		}
-	}
-	for _, n := range p.verdict.below {
-		if n.warning {
-			lines = append(lines, p.noteLine(n, n.text, true))
-		}
-	}
-	line, column := p.form.json.place()
-	return append(lines, p.fit(p.theme.Paint(pane.Dim, fmt.Sprintf("JSON, line %d, column %d; f2 goes back to the fields", line+1, column+1))))
 }
 
 // safe makes text safe for one line of about so many cells.
