@@ -28,10 +28,7 @@ func (r *reader) alternatives(parts []*node, at int, keyword string) (list []alt
 			null = true
 		case types&base == 0 || entry.is("false"):
 		default:
-			if !known {
-				own = append(own, newNode(`{"$ref":""}`))
-			}
-			list = append(list, alternative{parts: own, target: target, label: labelOf(entry, own)})
+			list = append(list, alternative{parts: own, target: target, known: known, label: labelOf(entry, own)})
 			null = null || types != anyType && types&typeNull != 0
 		}
 	}
@@ -90,7 +87,7 @@ func redundant(parts []*node, list []alternative) bool {
 	}
 	return !slices.ContainsFunc(list, func(a alternative) bool {
 		own := allowed(a.parts)
-		return own != anyType && own != base || slices.ContainsFunc(shaping(), func(keyword string) bool {
+		return !a.known || own != anyType && own != base || slices.ContainsFunc(shaping(), func(keyword string) bool {
 			return first(a.parts, keyword) != nil
 		})
 	})

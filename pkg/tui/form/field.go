@@ -56,7 +56,7 @@ func (f *field) take(parts []*node, known bool) {
 	why := ""
 	switch group := s.kind >= kindObject; {
 	case !known:
-		why = "a reference that leads nowhere"
+		why = nowhere
 	case group && f.depth > maxNesting:
 		why = "nested deeply"
 	case group && f.repeats() >= maxRecursion:
@@ -157,7 +157,7 @@ func (f *field) choose(choice int) *field {
 	if f.inners[choice] == nil {
 		a := f.shape.alternatives[choice]
 		inner := &field{reader: f.reader, parent: f, depth: f.depth, target: a.target, choice: -1, open: true}
-		inner.take(a.parts, true)
+		inner.take(a.parts, a.known)
 		f.inners[choice] = inner
 	}
 	return f.inners[choice]

@@ -66,6 +66,7 @@ type alternative struct {
 	label  string
 	parts  []*node
 	target *node
+	known  bool // its references lead somewhere
 }
 
 // reader makes shapes of one schema document.
@@ -151,30 +152,34 @@ func (r *reader) shape(parts []*node) *shape {
 		rest := slices.Clone(parts)
 		rest[at] = parts[at].without(keyword)
 		switch same, merged := sameScalar(list); {
+		case len(list) == 1 && !list[0].known:
+			return (&shape{kind: kindJSON, why: nowhere, nullable: true}).describe(parts)
 		case len(list) == 1:
 			parts = append(rest, list[0].parts...)
 		case len(list) == 0 || redundant(parts, list):
 			parts = rest
 		case len(list) > maxAlternatives:
-			return &shape{kind: kindJSON, why: "too many alternatives", nullable: true}
+			return (&shape{kind: kindJSON, why: "too many alternatives", nullable: true}).describe(parts)
 		case constants(list) != nil:
-			s := r.describe(&shape{kind: kindEnum, nullable: nullable, options: constants(list)}, rest)
-			return s
+			return (&shape{kind: kindEnum, nullable: nullable, options: constants(list)}).describe(rest)
 		case merged:
 			parts = append(rest, newNode(`{"type":"`+same+`"}`))
 		default:
 			for i := range list {
 				list[i].parts = append(slices.Clone(rest), list[i].parts...)
 			}
-			return r.describe(&shape{kind: kindVariant, nullable: nullable, alternatives: list}, rest)
+			return (&shape{kind: kindVariant, nullable: nullable, alternatives: list}).describe(rest)
 		}
 	}
-	return &shape{kind: kindJSON, why: "combined too deeply", nullable: true}
+	return (&shape{kind: kindJSON, why: "combined too deeply", nullable: true}).describe(parts)
 }
+
+// nowhere is why a field is JSON whose schema cannot be found.
+const nowhere = "a reference that leads nowhere"
 
 // plain is the shape of parts without alternatives.
 func (r *reader) plain(parts []*node) *shape {
-	s := r.describe(&shape{parts: parts}, parts)
+	s := (&shape{}).describe(parts)
 	if s.options = options(parts); s.options != nil {
 		s.kind = kindEnum
 		return s.withoutNull()
@@ -186,8 +191,6 @@ func (r *reader) plain(parts []*node) *shape {
 	}
 	s.nullable = types&typeNull != 0
 	switch names := (types &^ typeNull).names(); {
-	case slices.ContainsFunc(parts, unresolved):
-		s.kind, s.why, s.nullable = kindJSON, "a reference that leads nowhere", true
 	case types == typeNull:
 		s.kind, s.options, s.nullable = kindEnum, []option{{raw: json.RawMessage("null")}}, false
 	case untyped && types == anyType || len(names) > 4:
@@ -198,19 +201,12 @@ func (r *reader) plain(parts []*node) *shape {
 		s.kind = kindVariant
 		for _, name := range names {
 			typed := append(slices.Clone(parts), newNode(`{"type":"`+name+`"}`))
-			s.alternatives = append(s.alternatives, alternative{label: name, parts: typed})
+			s.alternatives = append(s.alternatives, alternative{label: name, parts: typed, known: true})
 		}
 	default:
 		s.typed(r, names[0])
 	}
 	return s
-}
-
-// unresolved says whether a reference of the part leads nowhere; alternatives mark
-// it with an empty one.
-func unresolved(part *node) bool {
-	reference := part.get("$ref")
-	return reference != nil && reference.text() == ""
 }
 
 // typed fills in the shape of a value of one type.
@@ -301,7 +297,7 @@ func requiredNames(parts []*node) map[string]bool {
 }
 
 // describe copies what the nearest part says about the value.
-func (r *reader) describe(s *shape, parts []*node) *shape {
+func (s *shape) describe(parts []*node) *shape {
 	s.parts = parts
 	s.title = first(parts, "title").text()
 	s.description = first(parts, "description").text()
@@ -338,7 +334,9 @@ func (s *shape) withoutNull() *shape {
 		return s
 	}
 	rest := slices.DeleteFunc(slices.Clone(s.options), func(o option) bool { return string(o.raw) == "null" })
-	s.nullable, s.options = len(rest) < len(s.options) && allowed(s.parts)&typeNull != 0, rest
+	if len(rest) > 0 {
+		s.nullable, s.options = len(rest) < len(s.options) && allowed(s.parts)&typeNull != 0, rest
+	}
 	return s
 }
 
