@@ -337,24 +337,35 @@ func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {
 	return failed
 }
 
+// Stop ends the session of one server, or gives up opening it; ctx bounds the wait.
+// Open starts the server anew.
+func (p *Pool) Stop(ctx context.Context, name string) {
+	if e := p.entries[name]; e != nil {
+		e.stop(ctx)
+	}
+}
+
+// stop ends what was opened last, if anything was.
+func (e *entry) stop(ctx context.Context) {
+	e.mu.Lock()
+	o := e.opening
+	e.mu.Unlock()
+	if o == nil {
+		return
+	}
+	o.cancel()
+	<-o.done
+	if o.session != nil {
+		o.session.Close(ctx)
+	}
+}
+
 // Close closes all sessions in parallel; ctx bounds the wait. What is still being
 // opened is given up: a server that is to be tried again holds nobody back (MCP-5).
 func (p *Pool) Close(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, e := range p.entries {
-		e.mu.Lock()
-		o := e.opening
-		e.mu.Unlock()
-		if o == nil {
-			continue
-		}
-		wait.Go(func() {
-			o.cancel()
-			<-o.done
-			if o.session != nil {
-				o.session.Close(ctx)
-			}
-		})
+		wait.Go(func() { e.stop(ctx) })
 	}
 	wait.Wait()
 }
