@@ -66,12 +66,14 @@ func programOf(command []string) string {
 	if l, ok := parseLauncher(command[0], args); ok && l.spec != "" {
 		return l.spec
 	}
-	interpreter := slices.Contains([]string{"node", "bun", "deno", "tsx", "ts-node", "python", "pypy", "java", "php", "ruby", "dotnet"}, name)
+	interpreter := slices.Contains([]string{"node", "bun", "deno", "tsx", "ts-node", "python", "pypy", "java", "php", "ruby", "dotnet", "go"}, name)
 	for i, arg := range args {
 		switch {
 		case !interpreter || strings.HasPrefix(arg, "-") && arg != "-m" && arg != "-jar":
 		case (arg == "-m" || arg == "-jar") && i+1 < len(args):
 			return path.Base(args[i+1])
+		case arg == ".":
+			return "the server"
 		case arg != "run":
 			return path.Base(arg)
 		}

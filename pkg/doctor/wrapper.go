@@ -150,14 +150,15 @@ func isTalk(word string) bool {
 }
 
 // talker is the command with which the script itself may print, ahead of what it
-// comes to; empty where it has none.
+// comes to; empty where it has none. What prints a text that is known does not count:
+// says knows its lines, so that no other line is its.
 func (w wrapper) talker() string {
 	for i, c := range w.commands {
 		words := programWords(c.words)
 		if i == w.last || len(words) == 0 || c.out != streamOut || c.words[0] == "exec" { // which ends the script
 			continue
 		}
-		if name := programName(words[0]); isTalk(name) || isTalkative(name) {
+		if name := programName(words[0]); isTalk(name) && !c.printsKnown() || isTalkative(name) {
 			return name
 		}
 	}
@@ -216,6 +217,14 @@ func (c shellCommand) prints() []string {
 		return c.body
 	}
 	return nil
+}
+
+// printsKnown says whether a command prints the same text whenever it runs.
+func (c shellCommand) printsKnown() bool {
+	lines := c.prints()
+	return lines != nil && !slices.ContainsFunc(lines, func(line string) bool {
+		return strings.ContainsAny(line, string(unknownText)+allArgs+"\\%$`")
+	})
 }
 
 // minAlike is how many bytes of a text must be the same where a part is unknown.

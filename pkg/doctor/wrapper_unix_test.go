@@ -76,9 +76,9 @@ func TestWrappers(t *testing.T) {
 		"entry.sh":    "#!/bin/sh\necho up\nexec \"$@\"\n",
 		"outer.sh":    "#!/bin/sh\nsh echo.sh\n",
 		"here.sh":     "cat <<EOF\nWelcome\nEOF\nnode server.js\n",
-		"unknown.sh":  "#!/bin/sh\necho up\n$RUN\n",
+		"unknown.sh":  "#!/bin/sh\necho \"$X\"\n$RUN\n",
 		"shim":        "#!/bin/sh\nbasedir=$(dirname \"$0\")\nif [ -x \"$basedir/node\" ]; then\n  exec \"$basedir/node\" \"$basedir/../x/cli.js\" \"$@\"\nelse\n  exec node \"$basedir/../x/cli.js\" \"$@\"\nfi\n",
-		"greeting.sh": "echo 'MCP server is starting up'\nnode server.js\n",
+		"greeting.sh": "echo \"MCP server $1 is starting up\"\nnode server.js\n",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
@@ -109,11 +109,12 @@ func TestWrappers(t *testing.T) {
 		{[]string{"sh", "-c", "node server.js 2>&1"}, "loaded", "2>&1 in the -c argument", likely, "remove 2>&1 from the -c argument"},
 		{[]string{"cmd", "/c", `node C:\x\server.js 2>&1`}, "loaded", "2>&1 in this server's args", likely, "remove 2>&1"},
 		{[]string{"sh", "quiet.sh"}, "loaded", "console.log", generic, "console.error"},
-		{[]string{"./entry.sh", "python", "x.py"}, "loaded", "echo in entry.sh, or print() in x.py", generic, "sys.stderr"},
+		{[]string{"./entry.sh", "python", "x.py"}, "loaded", "print()", generic, "sys.stderr"},
 		{[]string{"sh", "here.sh"}, "Welcome", "cat in here.sh:1", certain, "here.sh"},
 		{[]string{"sh", "unknown.sh"}, "loaded", "echo in unknown.sh", generic, "echo"},
 		{[]string{"./shim"}, "loaded", "console.log", generic, "console.error"},
 		{[]string{"sh", "greeting.sh"}, "Starting MCP server", "a start-up message (echo in greeting.sh, or console.log in server.js)", generic, "console.error"},
+		{[]string{"sh", "-c", "echo up; npm ci; go run ."}, "loaded", "npm in the -c argument, or fmt.Println in the server", generic, "os.Stderr"},
 		{[]string{"sh", "missing.sh"}, "loaded", "echo", generic, "echo"},
 	} {
 		e := &Evidence{Launch: &config.Resolved{Command: test.command[0], Args: test.command[1:], Cwd: folder}}
