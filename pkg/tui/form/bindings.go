@@ -137,18 +137,17 @@ func (f *Form) stateBindings() []pane.Binding {
 
 // rowBindings are the keys that add, remove and move rows.
 func (f *Form) rowBindings() []pane.Binding {
-	within, child := f.container()
 	noAdd, noRemove, noUp, noDown := "", "", "", ""
-	if within == nil {
+	if within, _ := f.container(); within == nil {
 		noAdd = "there are no rows here"
 	}
-	if within == nil || child == nil || !child.row() {
+	if child := f.ownRow(); child == nil {
 		noRemove, noUp, noDown = "this is no row", "this is no row", "this is no row"
 	} else {
-		if child.place <= within.named() {
+		if child.place <= child.parent.named() {
 			noUp = "this is the first row"
 		}
-		if child.place == len(within.children)-1 {
+		if child.place == len(child.parent.children)-1 {
 			noDown = "this is the last row"
 		}
 	}

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -150,6 +151,12 @@ func (e *editor) place() (line, column int) {
 		}
 	}
 	return line, e.at - start
+}
+
+// whereabouts says where the cursor is, for people: lines and columns from 1.
+func (e *editor) whereabouts() string {
+	line, column := e.place()
+	return fmt.Sprintf("line %d of %d, column %d", line+1, strings.Count(string(e.text), "\n")+1, column+1)
 }
 
 // click puts the cursor where a line of the view was clicked, cells from its left.

@@ -30,7 +30,7 @@ func (f *Form) Fill() {
 // supply fills in what is not there; a variant that is chosen stays what it is.
 func (f *field) supply(example json.RawMessage) {
 	switch {
-	case !f.present() && f.kind != kindObject:
+	case !f.present() && (f.parent != nil || f.kind == kindVariant):
 		f.put(example)
 	case f.kind == kindVariant && f.choice >= 0 && f.choice == f.alternative(example):
 		f.inner().supply(example)

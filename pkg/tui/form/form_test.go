@@ -47,6 +47,8 @@ func TestKeys(t *testing.T) {
 		{"a row has no null that its schema forbids", `"l":{"type":"array","items":{"type":"string"}}`, "ctrl+a ctrl+n ctrl+u", `{"l":[""]}`},
 		{"rows of objects", `"l":{"type":"array","items":{"type":"object","required":["k"],"properties":{"k":{"const":"x"},"n":{"type":"integer"}}}}`, "ctrl+a 5 ctrl+a", `{"l":[{"k":"x","n":5},{"k":"x"}]}`},
 		{"rows of rows", `"l":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, "ctrl+a ctrl+a 1 ctrl+a 2", `{"l":[[1,2]]}`},
+		{"a row of rows removed and moved", `"l":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, "ctrl+a ctrl+a 1 up ctrl+d enter enter ctrl+a 2 up up ctrl+a ctrl+a 3 up alt+up", `{"l":[[3],[2]]}`},
+		{"a row removed from within", `"l":{"type":"array","items":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}}`, "ctrl+a x down y ctrl+a z ctrl+d up v", `{"l":[{"a":"x","b":"yv"}]}`},
 		{"a row without a value", `"l":{"type":"array","items":{"type":"integer"}}`, "ctrl+a", `error: 'l[0]': no value yet`},
 		{"a nested object", `"o":{"type":"object","properties":{"x":{"type":"string"}}}`, "enter down v", `{"o":{"x":"v"}}`},
 		{"what is inside goes, so does the object", `"o":{"type":"object","properties":{"x":{"type":"string"}}}`, "enter down v ctrl+u", `{}`},

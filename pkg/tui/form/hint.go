@@ -30,7 +30,11 @@ func (s *shape) hint() string {
 
 // shown is a value of the schema in a hint.
 func shown(n *node) string {
-	text := safe(string(n.raw), maxHinted)
+	raw := n.raw
+	if len(raw) < 10*maxHinted { // more is not worth compacting for so few cells
+		raw = compact(raw)
+	}
+	text := safe(string(raw), maxHinted)
 	if runes := []rune(text); len(runes) > maxHinted {
 		return string(runes[:maxHinted]) + "..."
 	}

@@ -47,8 +47,8 @@ func (f *field) named() int {
 }
 
 func (f *Form) removeRow() tea.Cmd {
-	within, child := f.container()
-	place := f.place()
+	child := f.ownRow()
+	within, place := child.parent, slices.Index(f.visible(), row{field: child})
 	within.children = slices.Delete(within.children, child.place, child.place+1)
 	within.number(child.place)
 	f.changed()
@@ -56,8 +56,8 @@ func (f *Form) removeRow() tea.Cmd {
 }
 
 func (f *Form) moveRow(by int) tea.Cmd {
-	within, child := f.container()
-	from, to := child.place, child.place+by
+	child := f.ownRow()
+	within, from, to := child.parent, child.place, child.place+by
 	within.children[from], within.children[to] = within.children[to], within.children[from]
 	within.number(min(from, to))
 	f.changed()

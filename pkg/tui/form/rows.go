@@ -90,8 +90,9 @@ func (f *Form) find(path string) {
 	}
 }
 
-// container is the field whose rows the cursor is in: the innermost array or object
-// that takes rows, nil where there is none; child is its row under the cursor.
+// container is the field to which a row is added at the cursor: the innermost array or
+// object that takes rows, nil where there is none; child is what the cursor is in of
+// it.
 func (f *Form) container() (around, child *field) {
 	if f.cursor.add {
 		return f.cursor.field, nil
@@ -106,6 +107,18 @@ func (f *Form) container() (around, child *field) {
 		child = around
 	}
 	return nil, nil
+}
+
+// ownRow is the innermost row that the cursor is in, nil where there is none.
+func (f *Form) ownRow() *field {
+	if f.cursor.add {
+		return nil
+	}
+	at := f.cursor.field
+	for at != nil && !at.row() {
+		at = at.parent
+	}
+	return at
 }
 
 // settled is what a field is, behind all pickers.

@@ -173,7 +173,8 @@ func (p *painter) block(r row, current bool) []string {
 	}
 	lines := []string{}
 	if current && p.form.editor != nil && p.form.editor.several() {
-		lines = append(lines, line)
+		place := p.form.editor.whereabouts()
+		lines = append(lines, p.fit(line+p.theme.Paint(pane.Dim, place)))
 		lines = append(lines, p.openText()...)
 	} else {
 		lines = append(lines, p.fit(line+p.value(r, current)))
@@ -391,8 +392,7 @@ func (f *Form) renderJSON(width, height int) string {
 	p := &painter{form: f, theme: f.theme, width: width, verdict: f.check()}
 	var notes []string
 	if height > 1 {
-		line, column := f.json.place()
-		place := fmt.Sprintf("JSON, line %d, column %d; f2 goes back to the fields", line+1, column+1)
+		place := "JSON, " + f.json.whereabouts() + "; f2 goes back to the fields"
 		notes = append(p.remarks(p.verdict.below, height/3), p.fit(p.theme.Paint(pane.Dim, place)))
 	}
 	f.screen.height = max(1, height-len(notes))
