@@ -28,7 +28,7 @@ const (
 	// anthropicURL is Anthropic's own address.
 	anthropicURL = "https://api.anthropic.com"
 	// defaultAnthropicModel is the one that its maker names for tools and agents at a fair price.
-	defaultAnthropicModel = string(anthropic.ModelClaudeSonnet5_5)
+	defaultAnthropicModel = anthropic.ModelClaudeSonnet5_5
 	// anthropicMaxTokens bounds an answer, which the API wants to be told.
 	anthropicMaxTokens = 16384
 )
@@ -80,7 +80,7 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	}
 	messages := anthropic.NewMessageService(a.options(body)...)
 	stream := messages.NewStreaming(ctx, anthropic.MessageNewParams{})
-	defer stream.Close()
+	defer func() { _ = stream.Close() }() // it was only read
 	answer := &anthropicAnswer{endpoint: a.endpoint, emit: emit}
 	for stream.Next() {
 		answer.take([]byte(stream.Current().RawJSON()))

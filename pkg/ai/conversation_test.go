@@ -457,7 +457,7 @@ func wantInterrupted(t *testing.T, err error) {
 	}
 }
 
-func wantFailure(t *testing.T, err error, reason ai.Reason, kind exec.Kind) *ai.Failure {
+func wantFailure(t *testing.T, err error, reason ai.Reason, kind exec.Kind) {
 	t.Helper()
 	var failure *ai.Failure
 	if !errors.As(err, &failure) {
@@ -469,5 +469,4 @@ func wantFailure(t *testing.T, err error, reason ai.Reason, kind exec.Kind) *ai.
 	if strings.Contains(err.Error()+exec.HintOf(err), testKey) {
 		t.Errorf("the key stands in %q", err)
 	}
-	return failure
 }

@@ -99,7 +99,9 @@ func TestBrokenStreams(t *testing.T) {
 		t.Run(test.provider+" "+test.name, func(t *testing.T) {
 			r := newRig(t, test.provider, test.answer)
 			_, err := r.Ask(t.Context(), "?")
-			failure := wantFailure(t, err, ai.Broken, exec.KindProtocol)
+			wantFailure(t, err, ai.Broken, exec.KindProtocol)
+			var failure *ai.Failure
+			errors.As(err, &failure)
 			if failure.Partial != "half" || !strings.Contains(err.Error(), test.text) {
 				t.Errorf("%q with partial %q, want %q", err, failure.Partial, test.text)
 			}
@@ -230,7 +232,9 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := nobody.Addr().String()
-	nobody.Close()
+	if err := nobody.Close(); err != nil {
+		t.Fatal(err)
+	}
 	for _, provider := range ai.Providers() {
 		r := (&rig{tools: &tools{}}).at(t, provider, "http://"+address)
 		_, err := r.Ask(t.Context(), "?")

@@ -42,7 +42,7 @@ type idleBody struct {
 func (b *idleBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(b.idle)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = idleError(b.ctx, err)
 	}
 	return n, err

@@ -33,7 +33,7 @@ func judge(status int, code, message string) Reason {
 	case status == http.StatusRequestEntityTooLarge,
 		says("context_length_exceeded", "context length", "context window", "context size", "prompt is too long", "input is too long"):
 		return TooLong
-	case says("model") && (says("model_not_found", "not found", "not_found", "does not exist", "no such model", "unknown model", "invalid model")):
+	case says("model") && says("model_not_found", "not found", "not_found", "does not exist", "no such model", "unknown model", "invalid model"):
 		return UnknownModel
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status >= 300 && status < 400:
 		return BadAddress

@@ -136,7 +136,7 @@ func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 				return o.finish(chunk, message, &said), nil
 			}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil, o.broken("the connection was closed", nil)
 		}
 		if err != nil {
@@ -148,7 +148,7 @@ func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 // badLine is the failure of a line that is no JSON: the stream was cut inside it,
 // or it is not Ollama that answers.
 func (o *ollama) badLine(line []byte, err error) error {
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return o.broken("", err)
 	}
 	if bytes.HasPrefix(line, []byte("<")) {

@@ -85,6 +85,7 @@ func (p *Player) play(w http.ResponseWriter, r *http.Request, answer string) {
 			http.Error(w, err.Error(), http.StatusTeapot)
 			return
 		}
+		defer func() { _ = response.Body.Close() }()
 		rest, _ := io.ReadAll(response.Body)
 		status, body = response.StatusCode, string(rest)
 		for name, values := range response.Header {
