@@ -277,6 +277,39 @@ func TestJSONEditor(t *testing.T) {
 	}
 }
 
+// The editor moves by lines and pages, also while nothing is typed.
+func TestJSONEditorMoves(t *testing.T) {
+	f := newForm(`{"type":"object","additionalProperties":{"type":"integer"}}`)
+	if err := f.SetArguments(json.RawMessage(`{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8}`)); err != nil {
+		t.Fatal(err)
+	}
+	press(f, "f2")
+	f.Render(40, 5)
+	for _, step := range []struct {
+		key  string
+		line int
+	}{{"pgdown", 3}, {"pgup", 0}, {"down", 1}, {"esc", 1}, {"j", 2}, {"k", 1}, {"down", 2}, {"q", 2}, {"enter", 2}, {"up", 1}, {"ctrl+end", 9}} {
+		press(f, step.key)
+		if line, _ := f.json.place(); line != step.line {
+			t.Errorf("after %s it is line %d, want %d", step.key, line, step.line)
+		}
+	}
+	press(f, "tab")
+	if got := f.json.String(); !strings.HasSuffix(got, "}  ") {
+		t.Errorf("tab gives %q", got)
+	}
+}
+
+// Page keys go as far as the screen shows.
+func TestPages(t *testing.T) {
+	f := newForm(manyProperties(50))
+	f.Render(60, 14)
+	press(f, "pgdown", "pgdown", "pgup", "esc", "end", "home", "pgdown")
+	if got, want := f.place(), f.screen.page(); got != want || want != 9 {
+		t.Errorf("it is row %d, a page is %d", got, want)
+	}
+}
+
 // What is typed and is no JSON goes into the editor as it is, and comes back.
 func TestJSONEditorKeepsDrafts(t *testing.T) {
 	f := newForm(`{"type":"object","properties":{"n":{"type":"integer"},"l":{"type":"array","items":{"type":"integer"}}}}`)

@@ -2,23 +2,28 @@ package form
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"toolx/pkg/rawjson"
 )
 
+// takes says whether an alternative can show a value at all: it is of its type, and
+// one of its options where it has some.
+func takes(parts []*node, raw json.RawMessage) bool {
+	if allowed(parts)&typeOf(raw) == 0 {
+		return false
+	}
+	choices := options(parts)
+	return choices == nil || slices.ContainsFunc(choices, func(o option) bool { return sameJSON(o.raw, raw) })
+}
+
 // score says how well a value of the right type fits an alternative: constants count
 // most, then what is required, then names that are known.
 func score(parts []*node, raw json.RawMessage) int {
 	points := 0
-	if choices := options(parts); choices != nil {
-		points -= 100
-		for _, choice := range choices {
-			if sameJSON(choice.raw, raw) {
-				points += 200
-				break
-			}
-		}
+	if len(options(parts)) > 0 {
+		points += 100 // it is one of them, or it would not fit
 	}
 	if typeOf(raw)&typeNumber != 0 && strings.ContainsAny(string(raw), ".eE") && allowed(parts)&typeNumber == 0 {
 		points -= 50
@@ -56,8 +61,11 @@ func scoreMembers(parts []*node, raw json.RawMessage) int {
 				continue
 			}
 			points++
-			if only := constant(m.node); only != nil && !sameJSON(only.raw, value) {
-				points -= 100
+			if only := constant(m.node); only != nil {
+				points += 50
+				if !sameJSON(only.raw, value) {
+					points -= 150
+				}
 			}
 			if own(m.node)&typeOf(value) == 0 {
 				points -= 5

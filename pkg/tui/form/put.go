@@ -121,7 +121,7 @@ func (f *field) putVariant(raw json.RawMessage) {
 func (f *field) alternative(raw json.RawMessage) int {
 	best, choice := 0, -1
 	for i, a := range f.shape.alternatives {
-		if allowed(a.parts)&typeOf(raw) == 0 {
+		if !takes(a.parts, raw) {
 			continue
 		}
 		if points := score(a.parts, raw); choice < 0 || points > best {
