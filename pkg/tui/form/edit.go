@@ -22,7 +22,7 @@ func (f *Form) key(msg tea.KeyPressMsg) tea.Cmd {
 	if f.editor == nil {
 		return nil
 	}
-	if _, changed := f.editor.key(msg.Keystroke(), msg.Text); changed {
+	if f.editor.key(msg.Keystroke(), msg.Text) {
 		f.typed()
 	}
 	return nil

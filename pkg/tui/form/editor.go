@@ -87,24 +87,29 @@ func (e *editor) vertical(down bool) bool {
 
 // word returns the place one word to the left or right.
 func (e *editor) word(right bool) int {
-	at, step, ahead := e.at, -1, -1
+	at := e.at
 	if right {
-		step, ahead = 1, 0
+		for at < len(e.text) && !inWord(e.text[at]) {
+			at++
+		}
+		for at < len(e.text) && inWord(e.text[at]) {
+			at++
+		}
+		return at
 	}
-	in := func() bool { return at+ahead >= 0 && at+ahead < len(e.text) }
-	letter := func() bool { return unicode.IsLetter(e.text[at+ahead]) || unicode.IsDigit(e.text[at+ahead]) }
-	for in() && !letter() {
-		at += step
+	for at > 0 && !inWord(e.text[at-1]) {
+		at--
 	}
-	for in() && letter() {
-		at += step
+	for at > 0 && inWord(e.text[at-1]) {
+		at--
 	}
 	return at
 }
 
-// key does what a key does to text; taken is false for keys that do nothing here,
-// changed says whether the text is another now.
-func (e *editor) key(key, text string) (taken, changed bool) {
+func inWord(char rune) bool { return unicode.IsLetter(char) || unicode.IsDigit(char) }
+
+// key does what a key does to text, and says whether the text is another now.
+func (e *editor) key(key, text string) (changed bool) {
 	before := len(e.text)
 	switch key {
 	case "left", "ctrl+b":
@@ -134,12 +139,9 @@ func (e *editor) key(key, text string) (taken, changed bool) {
 	case "ctrl+k":
 		e.remove(e.lineEnd(e.at))
 	default:
-		if text == "" {
-			return false, false
-		}
 		e.insert(text)
 	}
-	return true, len(e.text) != before
+	return len(e.text) != before
 }
 
 // place is the cursor's line and character in it, from 0.

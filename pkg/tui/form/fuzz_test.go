@@ -109,8 +109,7 @@ func checkIdentity(t *testing.T, form *Form, given string) {
 		t.Fatalf("%s became %s (%v)", made, arguments(form), err)
 	}
 	press(form, "f2")
-	form.editor.insert(" ")
-	form.typed()
+	press(form, "space")
 	press(form, "f2")
 	if got := arguments(form); form.json != nil || got != made {
 		t.Fatalf("by way of the editor, %s became %s", made, got)

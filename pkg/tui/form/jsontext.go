@@ -41,7 +41,6 @@ func (f *Form) openJSON(text string) {
 		before = f.json.before
 	}
 	f.json = &jsonText{editor: newEditor(text), before: before}
-	f.json.lines = true
 	f.json.move(0)
 	f.typing = true
 	f.changed()

@@ -21,6 +21,7 @@ func TestShape(t *testing.T) {
 		{"draft 4 bounds", `{"type":"number","minimum":0,"exclusiveMinimum":true}`, kindNumber, false, "number, at least 0"},
 		{"boolean", `{"type":"boolean"}`, kindBool, false, "boolean"},
 		{"enum", `{"enum":["a",2,true]}`, kindEnum, false, "a | 2 | true"},
+		{"enum of what looks alike", `{"enum":["1",1,"null",""]}`, kindEnum, false, `"1" | 1 | "null" | ""`},
 		{"enum with null", `{"enum":["a","b",null]}`, kindEnum, true, "a | b, or null"},
 		{"enum with null that the type forbids", `{"type":"string","enum":["a","b",null]}`, kindEnum, false, "a | b"},
 		{"const", `{"const":{"a":1}}`, kindEnum, false, `{"a":1}`},

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"toolx/pkg/rawjson"
@@ -10,23 +11,26 @@ import (
 
 // value draws the value of a row, and the text that is typed where it is open.
 func (p *painter) value(r row, current bool) string {
-	f := r.field
-	room := max(1, p.width-p.valueLeft)
+	room := max(2, p.width-p.valueLeft)
 	if current && p.form.editor != nil && !p.form.onKey {
-		if f.kind == kindEnum {
-			room = max(2, room/2)
-		}
-		view := p.form.editor.view(p.theme, max(2, room), 1)[0]
-		p.opened(p.valueLeft, p.width, 0, 1)
-		switch {
-		case f.kind == kindEnum:
-			return view + p.theme.Paint(pane.Dim, " = ") + p.closed(f, current, room)
-		case len(p.form.editor.text) == 0:
-			return view + p.closed(f, current, room)
-		}
-		return view
+		return p.typing(r.field, room)
 	}
-	return p.closed(f, current, room)
+	return p.closed(r.field, current, room)
+}
+
+// typing draws a line of text that is being typed: of a choice with the option that
+// it finds, and where it is empty with what would fit.
+func (p *painter) typing(f *field, room int) string {
+	p.opened(p.valueLeft, p.width, 0, 1)
+	if f.kind == kindEnum {
+		view := p.form.editor.view(p.theme, max(2, room/2), 1)
+		return view[0] + p.theme.Paint(pane.Dim, " = ") + p.closed(f, true, room)
+	}
+	view := p.form.editor.view(p.theme, room, 1)
+	if len(p.form.editor.text) == 0 {
+		return view[0] + p.closed(f, true, room)
+	}
+	return view[0]
 }
 
 // closed draws a value that is not being typed.
@@ -94,15 +98,19 @@ func (p *painter) chosen(f *field, current bool) string {
 	return p.turning(text, at, len(f.shape.options))
 }
 
-// String is an option as it is shown: its label, or its value, text without quotes.
+// String is an option as it is shown: its label, or its value; text without quotes
+// where it cannot be taken for another value.
 func (o option) String() string {
-	switch {
-	case o.label != "":
+	if o.label != "" {
 		return render.Safe(o.label)
-	case rawjson.IsString(o.raw) && len(o.raw) > 2:
-		return render.Safe(rawjson.Unquote(o.raw))
 	}
-	return render.Safe(string(o.raw))
+	text := string(o.raw)
+	if rawjson.IsString(o.raw) {
+		if plain := rawjson.Unquote(o.raw); plain != "" && !json.Valid([]byte(plain)) {
+			text = plain
+		}
+	}
+	return render.Safe(text)
 }
 
 // turning marks what left and right change.
