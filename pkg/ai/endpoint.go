@@ -130,6 +130,9 @@ func (e *endpoint) refused(status int, header http.Header, body []byte) *Failure
 	if status == http.StatusUnauthorized {
 		message = "" // some quote parts of the key
 	}
+	if reason == KeyRefused && e.key == "" {
+		reason = NoKey
+	}
 	failure := e.failure(reason, message, nil)
 	failure.Status, failure.RetryAfter = status, retryAfter(header, time.Now())
 	failure.retry = reason == Busy

@@ -123,6 +123,9 @@ func (f *Failure) Kind() exec.Kind {
 func (f *Failure) Hint() string {
 	switch f.Reason {
 	case NoKey:
+		if f.Provider == Ollama {
+			return "a model in Ollama's cloud: ollama signin"
+		}
 		return "put a key into " + f.Variable + ", or ask a model on this machine: --provider ollama"
 	case KeyRefused:
 		return "see whether " + f.Variable + " holds a key that is valid for " + f.URL

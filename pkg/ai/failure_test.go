@@ -52,6 +52,7 @@ func TestFailures(t *testing.T) {
 		{"too long", ai.OpenAI, longLlama, ai.TooLong, exec.KindUsage, "too long", "--tools"},
 		{"no credit", ai.OpenAI, quotaOpenAI, ai.NoCredit, exec.KindAuth, "quota", ""},
 		{"key", ai.OpenAI, keyOpenAI, ai.KeyRefused, exec.KindAuth, "openai refused the key in OPENAI_API_KEY (401 Unauthorized)", "OPENAI_API_KEY"},
+		{"key of the cloud", ai.Ollama, "HTTP/1.1 401 Unauthorized\n\n{\"error\":\"unauthorized\"}", ai.NoKey, exec.KindAuth, "ollama needs a key: OLLAMA_API_KEY is not set", "ollama signin"},
 		{"not such a server", ai.OpenAI, page, ai.BadAddress, exec.KindUsage, "is not a server of OpenAI's chat completions", "--base-url"},
 		{"a page", ai.OpenAI, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},
 		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not ollama", "--base-url"},
