@@ -110,5 +110,10 @@ func (w *watcher) sweep(ctx context.Context) []Orphan {
 	for _, one := range w.alive() {
 		one.kill()
 	}
+	gone, stop := context.WithTimeout(context.WithoutCancel(ctx), orphanGrace)
+	defer stop()
+	for len(w.alive()) > 0 && gone.Err() == nil { // a busy machine ends them a moment later
+		quiet(gone, time.Millisecond)
+	}
 	return w.orphans
 }
