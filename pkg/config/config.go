@@ -46,6 +46,8 @@ type Server struct {
 	Cwd       string
 	URL       string
 	Headers   map[string]string
+	// Auth says how access tokens are got; nil means as the server asks.
+	Auth *Auth
 
 	// Timeout is the idle timeout of its calls (Unlimited: none), StartTimeout the
 	// limit of one attempt to connect; zero means the default.

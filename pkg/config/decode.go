@@ -51,6 +51,7 @@ func serverFields() []field[Server] {
 		{"cwd", nil, func(_ *decoder, v value, s *Server) { s.Cwd = v.string() }},
 		{"url", nil, func(_ *decoder, v value, s *Server) { s.URL = v.string() }},
 		{"headers", nil, func(_ *decoder, v value, s *Server) { s.Headers = v.textMap() }},
+		{"auth", nil, (*decoder).auth},
 		{"timeout", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.limit(v) }},
 		{"startTimeout", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.duration(v) }},
 		{"retry", nil, func(d *decoder, v value, s *Server) { decode(d, v, retryFields(), &s.Retry) }},
@@ -289,12 +290,15 @@ func (d *decoder) checkServer(v value, s *Server) {
 	}
 	_, command := v.get("command")
 	_, url := v.get("url")
+	_, auth := v.get("auth")
 	switch {
 	case !command && !url:
 		d.problem(v, "add command: (a program to start) or url: (an address to reach)",
 			"the server has neither command nor url")
 	case command && url:
 		d.problem(v, "keep the one that is meant", "the server has both command and url")
+	case auth && !url:
+		d.problem(v, "remove auth, or give a url", "auth needs a url, and the server has a command")
 	case url && s.Transport == TransportStdio:
 		d.problem(v, "remove type, or give a command", "type stdio needs a command, and the server has a url")
 	case command && s.Transport != "" && s.Transport != TransportStdio:

@@ -22,6 +22,8 @@ type Resolved struct {
 	Cwd     string
 	URL     string
 	Headers map[string]string
+	// Auth is nil where the entry has none.
+	Auth *Auth
 	// Secrets are the values to mask wherever toolx writes, longest first: those
 	// that came from variables or envFile, and those of arguments, variables, headers
 	// and parts of the URL whose names say so. None is shorter than four bytes.
@@ -88,6 +90,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		Cwd:     e.cwd(),
 		URL:     e.expand(s.URL, "url"),
 		Headers: e.expandMap(s.Headers, "headers"),
+		Auth:    e.auth(),
 	}
 	resolved.Command = e.command(resolved.Cwd)
 	for i, arg := range s.Args {
@@ -100,7 +103,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		env.set(name, own[name])
 	}
 	resolved.Env = env.list()
-	resolved.Secrets = secretsOf(resolved.Args, own, resolved.Headers, resolved.URL, e.values)
+	resolved.Secrets = secretsOf(resolved.Args, own, resolved.Headers, resolved.URL, append(e.values, resolved.Auth.secrets()...))
 	return resolved, nil
 }
 

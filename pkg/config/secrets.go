@@ -42,7 +42,7 @@ func secretsOf(args []string, env, headers map[string]string, address string, va
 // Secrets are the values to mask of a server that cannot be resolved: those that stand
 // in its entry as they are, longest first. Resolved.Secrets has them, and more.
 func (s *Server) Secrets() []string {
-	written := secretsOf(s.Args, s.Env, s.Headers, s.URL, nil)
+	written := secretsOf(s.Args, s.Env, s.Headers, s.URL, s.Auth.secrets())
 	if s.literal {
 		return written
 	}
