@@ -67,86 +67,86 @@ func answer(p *pending, r reply) {
 }
 
 // takeMessage takes a message from the classifier.
-func (t *stdio) takeMessage(m message, number int) {
-	t.bus.Emit(FrameReceived{Time: exec.Now(), Server: t.server, Line: number, Bytes: m.raw})
+func (p *peer) takeMessage(m message, number int) {
+	p.bus.Emit(FrameReceived{Time: exec.Now(), Server: p.server, Line: number, Bytes: m.raw})
 	if !m.versioned() {
-		t.odd(ClassNoVersion, m, number, true)
+		p.odd(ClassNoVersion, m, number, true)
 	}
 	switch m.kind() {
 	case kindReply:
-		t.takeReply(m, number)
+		p.takeReply(m, number)
 	case kindRequest:
-		t.answerRequest(m)
+		p.answerRequest(m)
 	case kindNotification:
-		t.onNotification(m.method, m.params)
+		p.onNotification(m.method, m.params)
 	}
 }
 
 // takeReply finds the request that a reply answers. Ids that came back in another
 // type, or as null where only one request waits, are understood and reported.
-func (t *stdio) takeReply(m message, number int) {
+func (p *peer) takeReply(m message, number int) {
 	id, exact, ok := requestID(m.id)
-	t.mu.Lock()
-	p := t.pending[id]
+	p.mu.Lock()
+	waiting := p.pending[id]
 	class := Class("")
 	switch {
 	case m.result == nil && m.err == nil:
 		class = ClassBadShape
 	case m.id == nil || string(m.id) == "null":
 		class = ClassIDNull
-		id, p = t.onlyPending()
-	case p != nil && !exact:
+		id, waiting = p.onlyPending()
+	case waiting != nil && !exact:
 		class = ClassIDType
-	case p == nil && ok:
-		if class = t.answered[id]; class == "" {
+	case waiting == nil && ok:
+		if class = p.answered[id]; class == "" {
 			class = ClassIDUnknown
 		}
 	case !ok:
 		class = ClassIDUnknown
 	}
-	if p != nil {
-		t.settleLocked(id, ClassIDDuplicate)
+	if waiting != nil {
+		p.settleLocked(id, ClassIDDuplicate)
 	} else if class == ClassIDUnknown {
-		t.noteStrayReply(m)
+		p.noteStrayReply(m)
 	}
-	t.mu.Unlock()
+	p.mu.Unlock()
 	if class != "" {
-		t.odd(class, m, number, p != nil)
+		p.odd(class, m, number, waiting != nil)
 	}
 	switch {
-	case p == nil:
+	case waiting == nil:
 	case class == ClassBadShape:
-		answer(p, malformed(p.method, errors.New("it has neither result nor error")))
+		answer(waiting, malformed(waiting.method, errors.New("it has neither result nor error")))
 	default:
-		answer(p, reply{message: m})
+		answer(waiting, reply{message: m})
 	}
 }
 
 // noteStrayReply tells the requests that wait of a reply that none of them has
 // asked for: when one of them times out, that is most likely why.
-func (t *stdio) noteStrayReply(m message) {
+func (p *peer) noteStrayReply(m message) {
 	detail := fmt.Sprintf("the server answered a request that was never sent, id %s", evidence(m.id))
-	for _, p := range t.pending {
-		p.detail = detail
+	for _, waiting := range p.pending {
+		waiting.detail = detail
 	}
 }
 
 // onlyPending returns the one request that waits, if it is the only one.
-func (t *stdio) onlyPending() (int64, *pending) {
-	if len(t.pending) == 1 {
-		for id, p := range t.pending {
-			return id, p
+func (p *peer) onlyPending() (int64, *pending) {
+	if len(p.pending) == 1 {
+		for id, waiting := range p.pending {
+			return id, waiting
 		}
 	}
 	return 0, nil
 }
 
-func (t *stdio) odd(class Class, m message, number int, used bool) {
-	t.mu.Lock()
-	phase := t.phase()
-	t.mu.Unlock()
-	t.bus.Emit(OddFrame{
-		Time: exec.Now(), Server: t.server, Class: class, Line: number,
+func (p *peer) odd(class Class, m message, number int, used bool) {
+	p.mu.Lock()
+	phase := p.phase()
+	p.mu.Unlock()
+	p.bus.Emit(OddFrame{
+		Time: exec.Now(), Server: p.server, Class: class, Line: number,
 		Phase: phase, Bytes: evidence(m.raw), Used: used,
 	})
 }
@@ -154,7 +154,7 @@ func (t *stdio) odd(class Class, m message, number int, used bool) {
 // answerRequest answers a request of the server at once: a ping with an empty
 // result, anything else with -32601, for toolx advertises no capability. A server
 // that is left without an answer waits for ever.
-func (t *stdio) answerRequest(m message) {
+func (p *peer) answerRequest(m message) {
 	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.id}
 	known := m.method == string(mcp.MethodPing)
 	if known {
@@ -162,17 +162,15 @@ func (t *stdio) answerRequest(m message) {
 	} else {
 		answer["error"] = map[string]any{"code": mcp.METHOD_NOT_FOUND, "message": "Method not found: " + m.method}
 	}
-	t.bus.Emit(ServerRequest{Time: exec.Now(), Server: t.server, Method: m.method, Answered: known})
+	p.bus.Emit(ServerRequest{Time: exec.Now(), Server: p.server, Method: m.method, Answered: known})
 	encoded, err := rawjson.Marshal(answer)
 	if err != nil {
 		return
 	}
-	select {
-	case t.writes <- &outgoing{bytes: encoded}:
-	default:
+	if !p.post(encoded) {
 		// The queue is full because the server does not read; waiting here would
 		// stop reading from it as well.
-		t.bus.Emit(exec.Notice{Time: exec.Now(), Text: fmt.Sprintf(
-			"server %q asked %s and does not read its stdin: not answered", t.server, m.method)})
+		p.bus.Emit(exec.Notice{Time: exec.Now(), Text: fmt.Sprintf(
+			"server %q asked %s and does not take the answer", p.server, m.method)})
 	}
 }

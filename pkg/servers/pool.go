@@ -381,7 +381,7 @@ func (p *Pool) Kill() {
 		}
 		o.cancel()
 		if closed(o.done) && o.session != nil {
-			o.session.transport.process.group.kill()
+			o.session.link.kill()
 		}
 	}
 }
@@ -416,7 +416,7 @@ func (p *Pool) Status(name string) (status, protocol, reason string) {
 	case o.err != nil:
 		return "failed", "", o.err.Error()
 	case closed(o.session.Done()):
-		return "ended", o.session.Protocol, o.session.transport.failed("").Error()
+		return "ended", o.session.Protocol, o.session.link.own().failed("").Error()
 	}
 	return "ready", o.session.Protocol, ""
 }

@@ -37,10 +37,12 @@ type Session struct {
 	// PID is the process of a server that toolx started.
 	PID int
 
-	bus       *exec.Bus
-	transport *stdio
-	client    *client.Client
-	tools     []*exec.Tool
+	bus  *exec.Bus
+	link link
+	// program is the link where it is a process's, else nil.
+	program *stdio
+	client  *client.Client
+	tools   []*exec.Tool
 
 	tokens   atomic.Int64
 	mu       sync.Mutex
@@ -63,13 +65,14 @@ type dial struct {
 // or ctx's where that ended first; either way nothing is left behind.
 func (d dial) open(ctx context.Context) (*Session, error) {
 	s := &Session{Name: d.server.Name, bus: d.bus, progress: make(map[string]func(exec.Progress))}
-	s.transport = newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
-	s.transport.onNotification = s.notified
+	program := newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
+	s.link, s.program = program, program
+	s.link.own().onNotification = s.notified
 	began := time.Now()
-	if err := s.transport.Start(ctx); err != nil {
+	if err := s.link.Start(ctx); err != nil {
 		return nil, err
 	}
-	s.PID = s.transport.process.cmd.Process.Pid
+	s.PID = program.process.cmd.Process.Pid
 	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
 	err := s.step(ctx, d.startTimeout, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return s.initialize(ctx, d)
@@ -83,7 +86,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		// A server that failed to start gets little time to end.
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), termGrace)
 		defer cancel()
-		s.transport.shutdown(bounded)
+		s.link.shutdown(bounded)
 		return nil, err
 	}
 	return s, nil
@@ -99,7 +102,7 @@ func (s *Session) step(
 	err := run(bounded)
 	*ms = exec.Milliseconds(time.Since(began))
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		silent := s.transport.newFailure(EndingSilent)
+		silent := s.link.newFailure(EndingSilent)
 		silent.Waiting = string(method)
 		var abandoned *abandonedError
 		if errors.As(err, &abandoned) && abandoned.detail != "" {
@@ -133,7 +136,7 @@ func (s *Session) initialize(ctx context.Context, d dial) error {
 
 // negotiate makes an SDK client that agrees on a revision with the server.
 func (s *Session) negotiate(ctx context.Context, d dial, option client.ClientOption) error {
-	s.client = client.NewClient(tap{s.transport}, option)
+	s.client = client.NewClient(tap{s.link}, option)
 	e := &exchange{}
 	result, err := s.client.Initialize(withExchange(ctx, e), mcp.InitializeRequest{
 		Params: mcp.InitializeParams{ClientInfo: mcp.Implementation{Name: "toolx", Version: d.version}},
@@ -156,7 +159,7 @@ func (s *Session) answerError(method mcp.MCPMethod, e *exchange, err error) erro
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	failure = s.transport.newFailure(EndingMalformed)
+	failure = s.link.newFailure(EndingMalformed)
 	failure.Waiting, failure.Reason = string(method), exec.PlainJSONError(ownError(err))
 	if e.err != nil {
 		failure.Ending, failure.Reason = EndingRefused, rpcError(e.err)
@@ -326,17 +329,20 @@ func (s *Session) progressed(params json.RawMessage) {
 }
 
 // Done is closed when the server has ended or can no longer be talked to.
-func (s *Session) Done() <-chan struct{} { return s.transport.done }
+func (s *Session) Done() <-chan struct{} { return s.link.own().done }
 
 // Stderr returns the last n lines of the server's stderr, how many lines there
 // were in all, and the path of the full log (empty where there is none).
 func (s *Session) Stderr(n int) (lines []string, total int, path string) {
-	return s.transport.log.last(n)
+	if s.program == nil {
+		return nil, 0, ""
+	}
+	return s.program.log.last(n)
 }
 
 // Close ends the session: stdin's end, SIGTERM, SIGKILL, each after a bounded
 // wait, which ctx's end cuts short. It returns when the process is gone.
-func (s *Session) Close(ctx context.Context) { s.transport.shutdown(ctx) }
+func (s *Session) Close(ctx context.Context) { s.link.shutdown(ctx) }
 
 func (s *Session) notice(level slog.Level, text string) {
 	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: text})
@@ -351,8 +357,6 @@ func (s *Session) CallRequest(name string, arguments json.RawMessage) (json.RawM
 	if err != nil {
 		return nil, err
 	}
-	s.transport.mu.Lock()
-	id := s.transport.nextID + 1
-	s.transport.mu.Unlock()
+	id := s.link.own().upcomingID()
 	return rawjson.Marshal(requestFrame{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Method: string(mcp.MethodToolsCall), Params: params})
 }

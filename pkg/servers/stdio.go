@@ -2,8 +2,8 @@ package servers
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -14,7 +14,6 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
-	"toolx/pkg/rawjson"
 )
 
 // The times of a stdio session. None is a limit that a user waits for in vain:
@@ -42,29 +41,18 @@ const writeQueue = 64
 // stdio is toolx's transport to one server process. It implements mcp-go's
 // transport.BidirectionalInterface; mcp.md lists what its own one gets wrong.
 type stdio struct {
-	server string
-	bus    *exec.Bus
+	*peer
 	launch *config.Resolved
 	max    int64
 	log    *stderrLog
-	// onNotification takes the server's notifications, in order, on the goroutine
-	// that reads: it must not block.
-	onNotification func(method string, params json.RawMessage)
 
 	process *process
 	writes  chan *outgoing
-	closing chan struct{} // closed when the session is being closed
-	done    chan struct{} // closed when nothing more can come; failure is set
 
 	// Each is closed when the goroutine that serves the pipe has ended.
 	stdinEnded, stdoutEnded, stderrEnded chan struct{}
 
-	mu       sync.Mutex // guards what follows
-	failure  *Failure
-	nextID   int64
-	pending  map[int64]*pending
-	answered map[int64]Class // what a further reply to an id would be
-	stray    []string        // the first foreign lines, for forensics
+	stray []string // the first foreign lines, for forensics; guarded by peer.mu
 
 	closeOnce sync.Once
 	stdout    *stream
@@ -77,38 +65,17 @@ type outgoing struct {
 	last    bool // close stdin instead of writing
 }
 
-// pending is a request without an answer.
-type pending struct {
-	method string
-	reply  chan reply // buffered: the reader never waits
-	sent   *outgoing
-	detail string // what is known should it never be answered; guarded by stdio.mu
-}
-
-// reply is how a request ended.
-type reply struct {
-	message message
-	err     error
-}
-
-// maxAnswered bounds how many ids are remembered for telling late and duplicate
-// replies from unknown ones.
-const maxAnswered = 1024
-
 // newStdio makes the transport; Start starts the process.
 func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus, stderrDir string) *stdio {
 	t := &stdio{
-		server: server, bus: bus, launch: launch, max: limit,
-		onNotification: func(string, json.RawMessage) {},
-		writes:         make(chan *outgoing, writeQueue),
-		closing:        make(chan struct{}),
-		done:           make(chan struct{}),
-		stdinEnded:     make(chan struct{}),
-		stdoutEnded:    make(chan struct{}),
-		stderrEnded:    make(chan struct{}),
-		pending:        make(map[int64]*pending),
-		answered:       make(map[int64]Class),
+		peer:   newPeer(server, bus),
+		launch: launch, max: limit,
+		writes:      make(chan *outgoing, writeQueue),
+		stdinEnded:  make(chan struct{}),
+		stdoutEnded: make(chan struct{}),
+		stderrEnded: make(chan struct{}),
 	}
+	t.post = t.offer
 	t.log = &stderrLog{onLine: func(text string) {
 		bus.Emit(StderrLine{Time: exec.Now(), Server: server, Text: text})
 	}}
@@ -145,33 +112,28 @@ func (t *stdio) Start(context.Context) error {
 
 // SendRequest makes a round trip in the SDK's forms.
 func (t *stdio) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	m, err := t.roundTrip(ctx, request.Method, request.Params)
+	m, err := t.roundTrip(ctx, request.Method, request.Params, request.Header)
 	if err != nil {
 		return nil, err
 	}
-	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: request.ID, Result: m.result}
-	if m.err != nil {
-		response.Error = errorDetails(m.err)
-	}
-	return response, nil
+	return sdkResponse(request.ID, m), nil
 }
 
-// roundTrip writes a request and waits for its answer, ctx's end, or the server's.
-// When ctx ends, the server is told so (notifications/cancelled).
-func (t *stdio) roundTrip(ctx context.Context, method string, params any) (message, error) {
-	id, p, err := t.register(method, params)
+func (t *stdio) roundTrip(ctx context.Context, method string, params any, _ http.Header) (message, error) {
+	p, err := t.register(method, params)
 	if err != nil {
 		return message{}, err
 	}
-	if err := t.enqueue(ctx, p.sent); err != nil {
-		t.settle(id, ClassIDUnknown)
+	sent := &outgoing{bytes: p.frame}
+	if err := t.enqueue(ctx, sent); err != nil {
+		t.settle(p.id, ClassIDUnknown)
 		return message{}, err
 	}
 	select {
 	case r := <-p.reply:
 		return r.message, r.err
 	case <-ctx.Done():
-		return message{}, t.abandon(ctx, id, p)
+		return message{}, t.abandon(ctx, p, sent)
 	case <-t.done:
 		select { // the answer may have come with the end
 		case r := <-p.reply:
@@ -182,111 +144,24 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params any) (messa
 	}
 }
 
-// requestFrame is a request as it goes over the wire.
-type requestFrame struct {
-	JSONRPC string `json:"jsonrpc"`
-	ID      int64  `json:"id"`
-	Method  string `json:"method"`
-	Params  any    `json:"params,omitempty"`
-}
-
-// register gives the request an id of this transport's own, so that several SDK
-// clients can share one process.
-func (t *stdio) register(method string, params any) (int64, *pending, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.nextID++
-	id := t.nextID
-	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, id, method, params})
-	if err != nil {
-		return 0, nil, fmt.Errorf("encode %s: %w", method, err)
-	}
-	p := &pending{method: method, reply: make(chan reply, 1), sent: &outgoing{bytes: encoded}}
-	t.pending[id] = p
-	return id, p, nil
-}
-
-func handshake(method string) bool {
-	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodServerDiscover)
-}
-
 // abandon gives a request up after ctx's end.
-func (t *stdio) abandon(ctx context.Context, id int64, p *pending) error {
-	t.mu.Lock()
-	t.settleLocked(id, ClassIDLate)
-	detail := p.detail
-	t.mu.Unlock()
-	if !p.sent.written.Load() {
-		return &abandonedError{ctx.Err(), notReading}
-	}
-	// The specification forbids cancelling the handshake.
-	if !handshake(p.method) {
-		t.cancel(ctx, id)
+func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing) error {
+	written := sent.written.Load()
+	detail := t.giveUp(ctx, p, written)
+	if !written {
+		detail = notReading
 	}
 	return &abandonedError{ctx.Err(), detail}
 }
 
-// cancel tells the server that a request's answer is no longer wanted. It does
-// so here and not through mcp-go, which sends the message from a goroutine that
-// the process may not live long enough to run.
-func (t *stdio) cancel(ctx context.Context, id int64) {
-	encoded, err := rawjson.Marshal(map[string]any{
-		"jsonrpc": mcp.JSONRPC_VERSION,
-		"method":  mcp.MethodNotificationCancelled,
-		"params":  map[string]any{"requestId": id, "reason": context.Cause(ctx).Error()},
-	})
-	if err != nil {
-		return
-	}
+// offer queues a message that nobody waits for, unless the server does not read.
+func (t *stdio) offer(frame []byte) bool {
 	select {
-	case t.writes <- &outgoing{bytes: encoded}:
-	default: // a server that does not read cannot be told
-	}
-}
-
-// settle forgets a request; further replies to it are of the given class.
-func (t *stdio) settle(id int64, further Class) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.settleLocked(id, further)
-}
-
-func (t *stdio) settleLocked(id int64, further Class) {
-	delete(t.pending, id)
-	if len(t.answered) >= maxAnswered {
-		for old := range t.answered {
-			if old < id-maxAnswered/2 {
-				delete(t.answered, old)
-			}
-		}
-	}
-	t.answered[id] = further
-}
-
-// phase is where in the session's life it is now; t.mu is held.
-func (t *stdio) phase() Phase {
-	select {
-	case <-t.closing:
-		return PhaseShutdown
+	case t.writes <- &outgoing{bytes: frame}:
+		return true
 	default:
+		return false
 	}
-	switch {
-	case len(t.answered) == 0:
-		return PhaseStart
-	case len(t.pending) > 0:
-		return PhaseRequest
-	}
-	return PhaseIdle
-}
-
-// errorDetails reads a reply's error, which some servers send as a bare string.
-func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
-	var details mcp.JSONRPCErrorDetails
-	if err := json.Unmarshal(raw, &details); err != nil || details.Message == "" && details.Code == 0 {
-		details.Message = string(raw)
-		_ = json.Unmarshal(raw, &details.Message)
-	}
-	return &details
 }
 
 // SendNotification writes a notification.
@@ -294,20 +169,19 @@ func (t *stdio) SendNotification(ctx context.Context, notification mcp.JSONRPCNo
 	if notification.Method == string(mcp.MethodNotificationCancelled) {
 		return nil // abandon has said so, with the id that is on the wire
 	}
-	message := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": notification.Method}
-	params, err := rawjson.Marshal(notification.Params)
+	frame, err := notificationFrame(notification)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", notification.Method, err)
+		return err
 	}
-	if string(params) != "{}" && string(params) != "null" {
-		message["params"] = params
-	}
-	encoded, err := rawjson.Marshal(message)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", notification.Method, err)
-	}
-	return t.enqueue(ctx, &outgoing{bytes: encoded})
+	return t.send(ctx, frame)
 }
+
+func (t *stdio) send(ctx context.Context, frame []byte) error {
+	return t.enqueue(ctx, &outgoing{bytes: frame})
+}
+
+// kill ends the processes of the server at once and does not wait.
+func (t *stdio) kill() { t.process.group.kill() }
 
 // enqueue hands a message to the writer, which waits for a server that does not
 // read; this method waits no longer than ctx.
@@ -413,27 +287,6 @@ func (t *stdio) drain() {
 	}
 }
 
-// fail ends the session: every pending request gets the failure. Only the first
-// call counts.
-func (t *stdio) fail(failure *Failure) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.failure != nil {
-		return
-	}
-	t.failure = failure
-	close(t.done)
-}
-
-// failed is the session's failure, as a request of the given method meets it.
-func (t *stdio) failed(method string) *Failure {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	failure := *t.failure
-	failure.Waiting = method
-	return &failure
-}
-
 // newFailure gathers what is known now.
 func (t *stdio) newFailure(ending Ending) *Failure {
 	failure := &Failure{Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd}
@@ -468,14 +321,6 @@ func (t *stdio) command() []string { return commandOf(t.launch) }
 func commandOf(launch *config.Resolved) []string {
 	return append([]string{launch.Command}, launch.Args...)
 }
-
-// SetNotificationHandler ignores mcp-go's handler: toolx takes notifications as
-// events, in order, before the SDK could.
-func (t *stdio) SetNotificationHandler(func(mcp.JSONRPCNotification)) {}
-
-// SetRequestHandler ignores mcp-go's handler, which answers unknown requests with
-// -32603 instead of -32601; answerRequest does it.
-func (t *stdio) SetRequestHandler(transport.RequestHandler) {}
 
 // GetSessionId is empty: stdio has no session ids.
 func (t *stdio) GetSessionId() string { return "" }

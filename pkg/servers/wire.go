@@ -15,10 +15,14 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Wire is the line to one server process, below any session: whoever holds it
-// speaks JSON-RPC for himself. The doctor asks on it what no client asks. What
-// happens is told on the bus, as for a session.
-type Wire struct{ transport *stdio }
+// Wire is the line to one server, below any session: whoever holds it speaks
+// JSON-RPC for himself. The doctor asks on it what no client asks. What happens is
+// told on the bus, as for a session.
+type Wire struct {
+	link link
+	// program is the link where it is a process's, else nil.
+	program *stdio
+}
 
 // WireOptions say how a Wire is made.
 type WireOptions struct {
@@ -30,14 +34,14 @@ type WireOptions struct {
 // Dial starts a server's process and says nothing to it. The error is a *Failure.
 func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (*Wire, error) {
 	limit := cmp.Or(options.MaxMessage, server.MaxMessage, DefaultMaxMessage)
-	w := &Wire{newStdio(server.Name, launch, limit, options.Bus, options.StderrDir)}
-	w.transport.onNotification = func(method string, params json.RawMessage) {
+	program := newStdio(server.Name, launch, limit, options.Bus, options.StderrDir)
+	program.onNotification = func(method string, params json.RawMessage) {
 		options.Bus.Emit(Notification{Time: exec.Now(), Server: server.Name, Method: method, Params: params})
 	}
-	if err := w.transport.Start(context.Background()); err != nil {
+	if err := program.Start(context.Background()); err != nil {
 		return nil, err
 	}
-	return w, nil
+	return &Wire{program, program}, nil
 }
 
 // Answer is a reply, as it stood on the wire.
@@ -56,7 +60,7 @@ type Answer struct {
 // is an Answer.
 func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer, error) {
 	began := time.Now()
-	m, err := w.transport.roundTrip(ctx, method, params)
+	m, err := w.link.roundTrip(ctx, method, params, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,30 +86,32 @@ func (w *Wire) Notify(ctx context.Context, method string, params any) error {
 
 // WriteLine sends any bytes and a newline.
 func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
-	return w.transport.enqueue(ctx, &outgoing{bytes: line})
+	return w.link.send(ctx, line)
 }
 
-// PID is the number of the server's process.
-func (w *Wire) PID() int { return w.transport.process.cmd.Process.Pid }
-
-// Started is when the process was started.
-func (w *Wire) Started() time.Time { return w.transport.process.started }
-
 // Done is closed when nothing more can come from the server.
-func (w *Wire) Done() <-chan struct{} { return w.transport.done }
+func (w *Wire) Done() <-chan struct{} { return w.link.own().done }
 
 // Failure says how the server ended, nil while it has not.
 func (w *Wire) Failure() *Failure {
-	if !closed(w.transport.done) {
+	if !closed(w.Done()) {
 		return nil
 	}
-	return w.transport.failed("")
+	return w.link.own().failed("")
 }
+
+// The methods from here to Pending are for a server that toolx started.
+
+// PID is the number of the server's process.
+func (w *Wire) PID() int { return w.program.process.cmd.Process.Pid }
+
+// Started is when the process was started.
+func (w *Wire) Started() time.Time { return w.program.process.started }
 
 // Exited waits until the process has ended, or ctx; it says which.
 func (w *Wire) Exited(ctx context.Context) bool {
 	select {
-	case <-w.transport.process.exited:
+	case <-w.program.process.exited:
 		return true
 	case <-ctx.Done():
 		return false
@@ -114,24 +120,24 @@ func (w *Wire) Exited(ctx context.Context) bool {
 
 // State is how the process ended, nil while it has not.
 func (w *Wire) State() *os.ProcessState {
-	if !closed(w.transport.process.exited) {
+	if !closed(w.program.process.exited) {
 		return nil
 	}
-	return w.transport.process.state
+	return w.program.process.state
 }
 
 // Terminate asks the server's processes to end by a signal (SIGTERM; Ctrl-Break on
 // Windows), its stdin being open.
-func (w *Wire) Terminate() { w.transport.process.group.terminate() }
+func (w *Wire) Terminate() { w.program.process.group.terminate() }
 
 // Pending are the bytes of stdout that wait for their newline.
 func (w *Wire) Pending() []byte {
-	return w.transport.stdout.pending()
+	return w.program.stdout.pending()
 }
 
 // Close ends the process as Session.Close does.
-func (w *Wire) Close(ctx context.Context) { w.transport.shutdown(ctx) }
+func (w *Wire) Close(ctx context.Context) { w.link.shutdown(ctx) }
 
 // Wire is the line below the session. Its requests have ids of their own and do not
 // disturb the session's.
-func (s *Session) Wire() *Wire { return &Wire{s.transport} }
+func (s *Session) Wire() *Wire { return &Wire{s.link, s.program} }

@@ -1,0 +1,248 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// link is the way to one server: a process's pipes, or HTTP. Both are mcp-go's
+// transport interface, and take what a server sends through one peer.
+type link interface {
+	transport.BidirectionalInterface
+	// roundTrip sends a request and waits for its answer, ctx's end, or the server's;
+	// header is for HTTP. When ctx ends, the server is told so.
+	roundTrip(ctx context.Context, method string, params any, header http.Header) (message, error)
+	// send sends one message as it is.
+	send(ctx context.Context, frame []byte) error
+	// shutdown ends the link, each step bounded, and cut short by ctx's end; kill ends
+	// it at once and does not wait.
+	shutdown(ctx context.Context)
+	kill()
+	// newFailure gathers what is known of the server now.
+	newFailure(ending Ending) *Failure
+	// own is the link's side of JSON-RPC.
+	own() *peer
+}
+
+// peer is toolx's side of JSON-RPC with one server, whatever carries the messages:
+// its requests find their answers, the server's requests get one, and what breaks
+// the rules is told on the bus.
+type peer struct {
+	server string
+	bus    *exec.Bus
+	// onNotification takes the server's notifications, in order, on the goroutine
+	// that reads: it must not block.
+	onNotification func(method string, params json.RawMessage)
+	// post sends a message that nobody waits for, without blocking, and says whether
+	// it could.
+	post func(frame []byte) bool
+
+	closing chan struct{} // closed when the session is being closed
+	done    chan struct{} // closed when nothing more can come; failure is set
+
+	mu       sync.Mutex // guards what follows
+	failure  *Failure
+	nextID   int64
+	pending  map[int64]*pending
+	answered map[int64]Class // what a further reply to an id would be
+}
+
+func newPeer(server string, bus *exec.Bus) *peer {
+	return &peer{
+		server: server, bus: bus,
+		onNotification: func(string, json.RawMessage) {},
+		closing:        make(chan struct{}),
+		done:           make(chan struct{}),
+		pending:        make(map[int64]*pending),
+		answered:       make(map[int64]Class),
+	}
+}
+
+func (p *peer) own() *peer { return p }
+
+// pending is a request without an answer.
+type pending struct {
+	id     int64
+	method string
+	frame  []byte
+	reply  chan reply // buffered: the reader never waits
+	detail string     // what is known should it never be answered; guarded by peer.mu
+}
+
+// reply is how a request ended.
+type reply struct {
+	message message
+	err     error
+}
+
+// maxAnswered bounds how many ids are remembered for telling late and duplicate
+// replies from unknown ones.
+const maxAnswered = 1024
+
+// requestFrame is a request as it goes over the wire.
+type requestFrame struct {
+	JSONRPC string `json:"jsonrpc"`
+	ID      int64  `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params,omitempty"`
+}
+
+// register gives the request an id of this peer's own, so that several SDK clients
+// can share one link.
+func (p *peer) register(method string, params any) (*pending, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.nextID++
+	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, p.nextID, method, params})
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", method, err)
+	}
+	waiting := &pending{id: p.nextID, method: method, frame: encoded, reply: make(chan reply, 1)}
+	p.pending[waiting.id] = waiting
+	return waiting, nil
+}
+
+// upcomingID is the id that the next request will have.
+func (p *peer) upcomingID() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nextID + 1
+}
+
+// settle forgets a request; further replies to it are of the given class.
+func (p *peer) settle(id int64, further Class) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.settleLocked(id, further)
+}
+
+func (p *peer) settleLocked(id int64, further Class) {
+	delete(p.pending, id)
+	if len(p.answered) >= maxAnswered {
+		for old := range p.answered {
+			if old < id-maxAnswered/2 {
+				delete(p.answered, old)
+			}
+		}
+	}
+	p.answered[id] = further
+}
+
+// giveUp forgets a request whose context has ended, tells the server so where that
+// is allowed and wanted, and returns what is known of why it had no answer.
+func (p *peer) giveUp(ctx context.Context, waiting *pending, tell bool) (detail string) {
+	p.mu.Lock()
+	p.settleLocked(waiting.id, ClassIDLate)
+	detail = waiting.detail
+	p.mu.Unlock()
+	// The specification forbids cancelling the handshake.
+	if tell && !handshake(waiting.method) {
+		p.cancel(ctx, waiting.id)
+	}
+	return detail
+}
+
+// cancel tells the server that a request's answer is no longer wanted. It does
+// so here and not through mcp-go, which sends the message from a goroutine that
+// the process may not live long enough to run.
+func (p *peer) cancel(ctx context.Context, id int64) {
+	encoded, err := rawjson.Marshal(map[string]any{
+		"jsonrpc": mcp.JSONRPC_VERSION,
+		"method":  mcp.MethodNotificationCancelled,
+		"params":  map[string]any{"requestId": id, "reason": context.Cause(ctx).Error()},
+	})
+	if err == nil {
+		p.post(encoded) // a server that does not read cannot be told
+	}
+}
+
+func handshake(method string) bool {
+	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodServerDiscover)
+}
+
+// phase is where in the session's life it is now; p.mu is held.
+func (p *peer) phase() Phase {
+	switch {
+	case closed(p.closing):
+		return PhaseShutdown
+	case len(p.answered) == 0:
+		return PhaseStart
+	case len(p.pending) > 0:
+		return PhaseRequest
+	}
+	return PhaseIdle
+}
+
+// fail ends the session: every pending request gets the failure. Only the first
+// call counts.
+func (p *peer) fail(failure *Failure) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failure != nil {
+		return
+	}
+	p.failure = failure
+	close(p.done)
+}
+
+// failed is the session's failure, as a request of the given method meets it.
+func (p *peer) failed(method string) *Failure {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	failure := *p.failure
+	failure.Waiting = method
+	return &failure
+}
+
+// sdkResponse is an answer in the SDK's form.
+func sdkResponse(id mcp.RequestId, m message) *transport.JSONRPCResponse {
+	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Result: m.result}
+	if m.err != nil {
+		response.Error = errorDetails(m.err)
+	}
+	return response
+}
+
+// errorDetails reads a reply's error, which some servers send as a bare string.
+func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
+	var details mcp.JSONRPCErrorDetails
+	if err := json.Unmarshal(raw, &details); err != nil || details.Message == "" && details.Code == 0 {
+		details.Message = string(raw)
+		_ = json.Unmarshal(raw, &details.Message)
+	}
+	return &details
+}
+
+// notificationFrame is a notification of the SDK as it goes over the wire.
+func notificationFrame(notification mcp.JSONRPCNotification) ([]byte, error) {
+	message := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": notification.Method}
+	params, err := rawjson.Marshal(notification.Params)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", notification.Method, err)
+	}
+	if string(params) != "{}" && string(params) != "null" {
+		message["params"] = json.RawMessage(params)
+	}
+	encoded, err := rawjson.Marshal(message)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", notification.Method, err)
+	}
+	return encoded, nil
+}
+
+// SetNotificationHandler ignores mcp-go's handler: toolx takes notifications as
+// events, in order, before the SDK could.
+func (p *peer) SetNotificationHandler(func(mcp.JSONRPCNotification)) {}
+
+// SetRequestHandler ignores mcp-go's handler, which answers unknown requests with
+// -32603 instead of -32601; answerRequest does it.
+func (p *peer) SetRequestHandler(transport.RequestHandler) {}
