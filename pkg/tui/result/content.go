@@ -1,0 +1,226 @@
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/markdown"
+	"toolx/pkg/tui/pane"
+)
+
+// block is a content block as it is shown.
+type block struct {
+	label string // what it is, where it is not only text; not safe
+	text  string // the beginning of what it says; not safe
+	total int64  // the size of all that it says, in bytes
+	image bool
+}
+
+// blocksOf reads content blocks as far as they are shown.
+func blocksOf(content []json.RawMessage) []block {
+	left := maxText
+	blocks := make([]block, len(content))
+	for i, raw := range content {
+		blocks[i] = blockOf(raw, left)
+		left = max(0, left-len(blocks[i].text))
+	}
+	return blocks
+}
+
+// blockOf reads a block; of a text at most so many bytes.
+func blockOf(raw json.RawMessage, most int) block {
+	kind, members := membersOf(raw)
+	if quoted := textOf(raw); quoted != nil {
+		b := block{text: head(quoted, max(2, most)), total: sizeOf(quoted)}
+		if kind == "resource" {
+			b.label = resourceLabel(members["resource"])
+		}
+		return b
+	}
+	b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: kind == "image"}
+	if len(b.label) > maxText {
+		b.label = b.label[:maxText]
+	}
+	switch kind {
+	case "resource_link":
+		b.label, b.text = linkLabel(members), rawjson.Unquote(members["description"])
+	case "image", "audio":
+	case "resource":
+		if uri := rawjson.Unquote(memberOf(members["resource"], "uri")); uri != "" {
+			b.label += " " + uri
+		}
+	default:
+		b.label, b.text = "block of type "+kind, b.label
+	}
+	b.total = int64(len(b.text))
+	return b
+}
+
+// membersOf is a block's type and its members.
+func membersOf(raw json.RawMessage) (kind string, members map[string]json.RawMessage) {
+	members = make(map[string]json.RawMessage)
+	for member := range rawjson.Each(raw) {
+		members[member.Name] = member.Value
+	}
+	return rawjson.Unquote(members["type"]), members
+}
+
+func memberOf(object json.RawMessage, name string) json.RawMessage {
+	for member := range rawjson.Each(object) {
+		if member.Name == name {
+			return member.Value
+		}
+	}
+	return nil
+}
+
+// textOf is the text of a text block or of an embedded resource, as the JSON string
+// that it is; nil where there is none.
+func textOf(raw json.RawMessage) json.RawMessage {
+	kind, members := membersOf(raw)
+	text := members["text"]
+	if kind == "resource" {
+		text = memberOf(members["resource"], "text")
+	}
+	if (kind == "text" || kind == "resource") && rawjson.IsString(text) {
+		return text
+	}
+	return nil
+}
+
+// resourceLabel names an embedded resource with text.
+func resourceLabel(resource json.RawMessage) string {
+	label := "resource"
+	for _, name := range []string{"mimeType", "uri"} {
+		if value := memberOf(resource, name); rawjson.IsString(value) {
+			label += " " + rawjson.Unquote(value)
+		}
+	}
+	return label
+}
+
+// linkLabel names a link to a resource.
+func linkLabel(members map[string]json.RawMessage) string {
+	label := "link"
+	for _, name := range []string{"title", "name", "mimeType", "uri"} {
+		if value := members[name]; rawjson.IsString(value) {
+			label += " " + rawjson.Unquote(value)
+		}
+	}
+	return label
+}
+
+// content is a body of content blocks, one after the other.
+type content struct {
+	*text
+	blocks   []block
+	markdown bool // texts are Markdown
+}
+
+func newContent(theme *pane.Theme, blocks []block) *content {
+	c := &content{blocks: blocks}
+	for _, b := range blocks {
+		c.markdown = c.markdown || len(b.text) <= maxMarkdown && looksLikeMarkdown(b.text)
+	}
+	c.text = composed(theme, c.compose)
+	return c
+}
+
+// looksLikeMarkdown says whether a text has what seldom stands in other text: a
+// heading, a fence around code, a word in bold.
+func looksLikeMarkdown(source string) bool {
+	for line := range strings.Lines(source) {
+		begin := strings.TrimLeft(line, "#")
+		marks := len(line) - len(begin)
+		if marks > 0 && marks <= 6 && strings.HasPrefix(begin, " ") || strings.HasPrefix(line, "```") {
+			return true
+		}
+		if _, after, found := strings.Cut(line, "**"); found && strings.Contains(after, "**") {
+			return true
+		}
+	}
+	return false
+}
+
+// about says how the text is shown, and which lines of it.
+func (c *content) about() string {
+	if c.markdown {
+		return strings.TrimSpace("markdown  " + c.text.about())
+	}
+	return c.text.about()
+}
+
+// Bindings are those of a text, and the one that switches Markdown.
+func (c *content) Bindings() []pane.Binding {
+	help := "as Markdown"
+	if c.markdown {
+		help = "as plain text"
+	}
+	return append(c.text.Bindings(), pane.Binding{Keys: []string{"m"}, Help: help, Do: c.switchMarkdown})
+}
+
+func (c *content) switchMarkdown() tea.Cmd {
+	c.markdown, c.lines = !c.markdown, nil
+	return nil
+}
+
+// compose gives the lines of all blocks.
+func (c *content) compose(theme *pane.Theme, width int) []string {
+	var lines []string
+	for i, b := range c.blocks {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, c.labelLines(theme, i, width)...)
+		lines = append(lines, c.textLines(theme, b, width)...)
+	}
+	if len(lines) == 0 {
+		return []string{theme.Paint(pane.Dim, "nothing is in it")}
+	}
+	return lines
+}
+
+// labelLines say what a block is; a single text needs no label.
+func (c *content) labelLines(theme *pane.Theme, i, width int) []string {
+	b := c.blocks[i]
+	label := b.label
+	switch {
+	case label == "" && len(c.blocks) == 1:
+		return nil
+	case label == "":
+		label = "text " + exec.Bytes(b.total)
+	}
+	label = fmt.Sprintf("%d  %s", i+1, render.Safe(label))
+	if b.image {
+		label += "  (i shows it)"
+	}
+	lines := pane.Wrap(label, width)
+	for i := range lines {
+		lines[i] = theme.Paint(pane.Accent, lines[i])
+	}
+	return lines
+}
+
+func (c *content) textLines(theme *pane.Theme, b block, width int) []string {
+	if b.text == "" {
+		return nil
+	}
+	var lines []string
+	if c.markdown && len(b.text) <= maxMarkdown {
+		for _, line := range markdown.Render(b.text, width, theme) {
+			lines = append(lines, strings.ReplaceAll(line, "\t", "    "))
+		}
+	} else {
+		lines = pane.Wrap(strings.TrimRight(ready(b.text), "\n"), width)
+	}
+	if int64(len(b.text)) < b.total && b.total > maxText {
+		lines = append(lines, "", theme.Paint(pane.Warn, cutRemark(b.total)))
+	}
+	return lines
+}

@@ -1,0 +1,80 @@
+package result
+
+import (
+	"encoding/json"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/tui/jsontree"
+	"toolx/pkg/tui/pane"
+)
+
+// document is a body of JSON: a tree, or a table where it is a list of flat objects.
+type document struct {
+	tree    *jsontree.Tree
+	table   *table // nil where there is none
+	asTable bool
+	focus   bool
+}
+
+func newDocument(theme *pane.Theme, value json.RawMessage) *document {
+	d := &document{tree: jsontree.New(value, theme)}
+	d.table = newTable(theme, value)
+	d.asTable = d.table != nil
+	return d
+}
+
+// shown is what is on the screen.
+func (d *document) shown() body {
+	if d.asTable {
+		return d.table
+	}
+	return d.tree
+}
+
+// SetTheme changes the look.
+func (d *document) SetTheme(theme *pane.Theme) {
+	d.tree.SetTheme(theme)
+	if d.table != nil {
+		d.table.SetTheme(theme)
+	}
+}
+
+// Focus says whether the document has the focus.
+func (d *document) Focus(on bool) {
+	d.focus = on
+	d.shown().Focus(on)
+}
+
+// Editing says whether letters are text now.
+func (d *document) Editing() bool { return d.shown().Editing() }
+
+// about says how the document is shown.
+func (d *document) about() string {
+	if d.asTable {
+		return d.table.about()
+	}
+	return "tree"
+}
+
+// Bindings are those of what is shown, and the one that switches.
+func (d *document) Bindings() []pane.Binding {
+	help := "as a table"
+	if d.asTable {
+		help = "as a tree"
+	}
+	no := off(d.table == nil, "this is no list of flat objects")
+	return append(d.shown().Bindings(), pane.Binding{Keys: []string{"t"}, Help: help, Off: no, Do: d.turn})
+}
+
+func (d *document) turn() tea.Cmd {
+	d.asTable = !d.asTable
+	d.shown().Focus(d.focus)
+	return nil
+}
+
+// Update hands messages to what is shown.
+func (d *document) Update(msg tea.Msg) tea.Cmd { return d.shown().Update(msg) }
+
+// Render draws what is shown.
+func (d *document) Render(width, height int) string { return d.shown().Render(width, height) }

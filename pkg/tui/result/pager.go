@@ -1,0 +1,73 @@
+package result
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// openPager shows all of the leaf on the screen in the user's pager.
+func (v *View) openPager() tea.Cmd {
+	words := pagerCommand(v.getenv("PAGER"))
+	pager := &pager{Cmd: exec.Command(words[0], words[1:]...), write: v.leaves[v.current].write}
+	return tea.Exec(pager, func(err error) tea.Msg {
+		if err != nil {
+			return NoteMsg{fmt.Sprintf("%s: %v; set PAGER to your pager", words[0], err), true}
+		}
+		return nil
+	})
+}
+
+// pagerCommand is the program of $PAGER with its flags; less where it is not set. A
+// less that leaves at once what fits on a screen would show nothing at all here.
+func pagerCommand(variable string) []string {
+	words := strings.Fields(variable)
+	if len(words) == 0 {
+		words = []string{"less"}
+		if runtime.GOOS == "windows" {
+			words = []string{"more"}
+		}
+	}
+	if filepath.Base(words[0]) == "less" {
+		words = append(words, "-+F")
+	}
+	return words
+}
+
+// pager is a program that shows what write writes: text that is safe for a terminal.
+type pager struct {
+	*exec.Cmd
+	write func(out io.Writer, safe bool) error
+}
+
+// SetStdin does nothing: a pager takes its keys from the terminal itself.
+func (p *pager) SetStdin(io.Reader) {}
+
+// SetStdout implements tea.ExecCommand.
+func (p *pager) SetStdout(out io.Writer) { p.Stdout = out }
+
+// SetStderr implements tea.ExecCommand.
+func (p *pager) SetStderr(out io.Writer) { p.Stderr = out }
+
+// Run implements tea.ExecCommand.
+func (p *pager) Run() error {
+	in, err := p.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.Start(); err != nil {
+		return err
+	}
+	buffered := bufio.NewWriterSize(in, 64<<10)
+	// A user who has seen enough closes the pipe before all is written: that is no
+	// error.
+	_ = errors.Join(p.write(buffered, true), buffered.Flush(), in.Close())
+	return p.Wait()
+}

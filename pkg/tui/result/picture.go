@@ -1,0 +1,223 @@
+package result
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+
+	// The formats that toolx can read, besides PNG.
+	_ "image/gif"
+	_ "image/jpeg"
+	"image/png"
+	"io"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/ansi/iterm2"
+	"github.com/charmbracelet/x/ansi/kitty"
+	"github.com/charmbracelet/x/ansi/sixel"
+	"golang.org/x/term"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// protocol writes a picture by control sequences of one kind.
+type protocol func(out io.Writer, picture image.Image) error
+
+// protocolOf finds out how a terminal shows pictures, nil where it cannot or where
+// that is not known. Asking the terminal would take its time to answer; what it says
+// of itself in the environment does not.
+func protocolOf(getenv func(string) string) protocol {
+	name, program := getenv("TERM"), getenv("TERM_PROGRAM")
+	is := func(text string, names ...string) bool {
+		for _, name := range names {
+			if text == name || strings.HasPrefix(text, name+"-") {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case getenv("TMUX") != "" || is(name, "screen", "tmux"):
+		return nil // what is between does not hand pictures on
+	case getenv("KITTY_WINDOW_ID") != "" || is(name, "xterm-kitty", "xterm-ghostty") || program == "ghostty":
+		return writeKitty
+	case is(program, "iTerm.app", "WezTerm", "mintty"):
+		return writeITerm
+	case is(name, "foot", "mlterm", "contour", "yaft") || getenv("WT_SESSION") != "" || getenv("KONSOLE_VERSION") != "":
+		return writeSixel
+	}
+	return nil
+}
+
+func writeKitty(out io.Writer, picture image.Image) error {
+	return kitty.EncodeGraphics(out, picture, &kitty.Options{
+		Action: kitty.TransmitAndPut, Transmission: kitty.Direct, Format: kitty.PNG, Chunk: true,
+		Quiet: 2, // an answer would be taken for keys
+	})
+}
+
+func writeITerm(out io.Writer, picture image.Image) error {
+	var file bytes.Buffer
+	if err := png.Encode(&file, picture); err != nil {
+		return err
+	}
+	encoded := base64.StdEncoding.EncodeToString(file.Bytes())
+	_, err := io.WriteString(out, ansi.ITerm2(iterm2.File{Inline: true, Size: int64(file.Len()), Content: []byte(encoded)}))
+	return err
+}
+
+func writeSixel(out io.Writer, picture image.Image) error {
+	var payload bytes.Buffer
+	if err := new(sixel.Encoder).Encode(&payload, picture); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, ansi.SixelGraphics(0, 1, 0, payload.Bytes()))
+	return err
+}
+
+// noPictures says why images cannot be shown.
+func (v *View) noPictures() string {
+	switch {
+	case !v.images:
+		return "there is no image"
+	case protocolOf(v.getenv) == nil:
+		return "this terminal shows no images as far as toolx knows; s saves them"
+	}
+	return ""
+}
+
+// showPictures leaves the interface, shows the images of the result, and waits for
+// enter.
+func (v *View) showPictures() tea.Cmd {
+	show := &gallery{content: v.result.Content, write: protocolOf(v.getenv)}
+	return tea.Exec(show, func(err error) tea.Msg {
+		if err != nil {
+			return NoteMsg{"images: " + err.Error(), true}
+		}
+		return nil
+	})
+}
+
+// gallery is the showing of the images of a result, as a tea.ExecCommand.
+type gallery struct {
+	content []json.RawMessage
+	write   protocol
+	in      io.Reader
+	out     io.Writer
+}
+
+// SetStdin implements tea.ExecCommand.
+func (g *gallery) SetStdin(in io.Reader) { g.in = in }
+
+// SetStdout implements tea.ExecCommand.
+func (g *gallery) SetStdout(out io.Writer) { g.out = out }
+
+// SetStderr implements tea.ExecCommand.
+func (g *gallery) SetStderr(io.Writer) {}
+
+// Run implements tea.ExecCommand. The error is that of the terminal: an image that
+// cannot be shown says so in its place.
+func (g *gallery) Run() error {
+	width, height := terminalSize(g.out)
+	for i, raw := range g.content {
+		block := exec.ParseBlock(raw)
+		if block.Type != "image" {
+			continue
+		}
+		if _, err := fmt.Fprintf(g.out, "\n%d  %s\n\n", i+1, render.Safe(block.String())); err != nil {
+			return err
+		}
+		picture, err := readPicture(block.Data)
+		if err == nil {
+			err = g.write(g.out, shrunk(picture, width*cellWidth, (height-6)*cellHeight))
+		}
+		if err != nil {
+			fmt.Fprintf(g.out, "it cannot be shown: %s\n", render.Safe(err.Error())) //nolint:errcheck // the next write tells
+		}
+	}
+	if _, err := io.WriteString(g.out, "\n\nenter goes back "); err != nil {
+		return err
+	}
+	return waitForEnter(g.in)
+}
+
+// waitForEnter reads to the end of a line and not a byte further.
+func waitForEnter(in io.Reader) error {
+	key := make([]byte, 1)
+	for {
+		n, err := in.Read(key)
+		if errors.Is(err, io.EOF) || n == 1 && (key[0] == '\n' || key[0] == '\r') {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// A cell of a terminal has at least about so many pixels.
+const (
+	cellWidth  = 8
+	cellHeight = 16
+)
+
+// terminalSize is the size of a terminal in cells.
+func terminalSize(out io.Writer) (width, height int) {
+	if file, ok := out.(interface{ Fd() uintptr }); ok {
+		if width, height, err := term.GetSize(int(file.Fd())); err == nil {
+			return width, height
+		}
+	}
+	return 80, 24
+}
+
+// maxPixels bounds what an image takes in memory: a small file can be a huge one.
+const maxPixels = 64 << 20
+
+func readPicture(data []byte) (image.Image, error) {
+	config, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%w; s saves it", err)
+	}
+	if config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height {
+		return nil, fmt.Errorf("%s of %d×%d is too large; s saves it", format, config.Width, config.Height)
+	}
+	picture, _, err := image.Decode(bytes.NewReader(data))
+	return picture, err
+}
+
+// shrunk is a picture made small enough for so many pixels; one that is, stays.
+func shrunk(picture image.Image, width, height int) image.Image {
+	width, height = max(1, width), max(1, height)
+	from := picture.Bounds()
+	scale := max(float64(from.Dx())/float64(width), float64(from.Dy())/float64(height))
+	if scale <= 1 {
+		return picture
+	}
+	return &smaller{picture, scale}
+}
+
+// smaller is a picture of which each pixel stands for scale times scale of another.
+type smaller struct {
+	image.Image
+	scale float64
+}
+
+// Bounds implements image.Image.
+func (s *smaller) Bounds() image.Rectangle {
+	from := s.Image.Bounds()
+	return image.Rect(0, 0, max(1, int(float64(from.Dx())/s.scale)), max(1, int(float64(from.Dy())/s.scale)))
+}
+
+// At implements image.Image.
+func (s *smaller) At(x, y int) color.Color {
+	from := s.Image.Bounds()
+	return s.Image.At(from.Min.X+int(float64(x)*s.scale), from.Min.Y+int(float64(y)*s.scale))
+}

@@ -1,0 +1,89 @@
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// remark is a line about the whole result: that it is valid, what is wrong with it,
+// how much of it is missing. Its text is safe.
+type remark struct {
+	role pane.Role
+	text string
+}
+
+// sign says by a sign what the role says by colour.
+func (r remark) sign(theme *pane.Theme) string {
+	switch r.role {
+	case pane.Good:
+		return theme.Glyphs.Good
+	case pane.Bad:
+		return theme.Glyphs.Bad
+	}
+	return theme.Glyphs.Warn
+}
+
+// maxRemarks is how many warnings, and how many problems with the schema, are told.
+const maxRemarks = 10
+
+// remarksOn are the remarks on a result.
+func remarksOn(result *exec.Result, tool *exec.Tool) []remark {
+	var remarks []remark
+	if cut := result.Truncated; cut != nil {
+		remarks = append(remarks, remark{pane.Warn, fmt.Sprintf("output cut: %s of %s are here", exec.Bytes(cut.ShownBytes), exec.Bytes(cut.TotalBytes))})
+	}
+	remarks = append(remarks, verdict(result, tool)...)
+	for i, warning := range result.Warnings {
+		if i == maxRemarks {
+			return append(remarks, remark{pane.Warn, fmt.Sprintf("%d more warnings", len(result.Warnings)-i)})
+		}
+		remarks = append(remarks, remark{pane.Warn, render.Safe(warning)})
+	}
+	return remarks
+}
+
+// verdict holds the structured content against the tool's output schema. A tool with
+// such a schema must give structured content, unless it failed (MCP 2025-06-18,
+// server/tools, output schema).
+func verdict(result *exec.Result, tool *exec.Tool) []remark {
+	if tool == nil || len(tool.OutputSchema) == 0 || result.Raw == nil {
+		return nil
+	}
+	structured := structuredIn(result.Raw)
+	switch {
+	case structured == nil && result.Err != nil:
+		return nil
+	case structured == nil:
+		return []remark{{pane.Bad, "the tool has an output schema, but gave no structuredContent"}}
+	case len(structured) > maxChecked:
+		return []remark{{pane.Warn, "structuredContent is too large to be checked: " + exec.Bytes(int64(len(structured)))}}
+	}
+	return judge(structured, tool.OutputSchema)
+}
+
+// judge holds a value against a schema.
+func judge(value, schema json.RawMessage) []remark {
+	compiled, err := exec.CompileSchema(schema)
+	if err != nil {
+		return []remark{{pane.Warn, "the output schema is broken: " + render.Safe(err.Error())}}
+	}
+	problems, err := compiled.CheckValue(value)
+	switch {
+	case err != nil:
+		return []remark{{pane.Warn, "the output schema cannot judge: " + render.Safe(err.Error())}}
+	case len(problems) == 0:
+		return []remark{{pane.Good, "structuredContent is valid against the output schema"}}
+	}
+	remarks := []remark{{pane.Bad, "structuredContent does not fit the output schema:"}}
+	for i, problem := range problems {
+		if i == maxRemarks {
+			return append(remarks, remark{pane.Bad, fmt.Sprintf("%d more problems", len(problems)-i)})
+		}
+		remarks = append(remarks, remark{pane.Bad, render.Safe(problem.String())})
+	}
+	return remarks
+}

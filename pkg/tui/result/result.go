@@ -1,0 +1,178 @@
+// Package result shows what a call gave: text, Markdown, JSON as a tree or a table,
+// errors, images and other content blocks, and the reply of the server as it came.
+//
+// A result has several leaves, such as its structured content, its content blocks
+// and its raw bytes; one of them is on the screen. All text of a server is made safe
+// before it is drawn, and of a huge result only the first part is read.
+package result
+
+import (
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/tui/pane"
+)
+
+// View shows one result at a time. Its zero value is of no use; see New.
+type View struct {
+	theme  *pane.Theme
+	focus  bool
+	result *exec.Result // nil where nothing was shown yet
+
+	leaves  []*leaf
+	current int      // which of leaves is on the screen
+	remarks []remark // about the whole result
+	binary  bool     // the result has blocks of bytes
+	images  bool     // some of them may be images
+	prompt  *prompt  // where something is to be saved; nil while nothing is
+
+	headHeight int // the lines above the body, when it was drawn last
+	getenv     func(string) string
+}
+
+// NoteMsg is a short message about what was done, or could not be done, for the last
+// line of the screen. It is not yet safe for a terminal.
+type NoteMsg struct {
+	Text string
+	Bad  bool
+}
+
+// body is what a leaf shows below the head of the view.
+type body interface {
+	SetTheme(*pane.Theme)
+	Focus(bool)
+	Editing() bool
+	Bindings() []pane.Binding
+	Update(tea.Msg) tea.Cmd
+	Render(width, height int) string
+}
+
+// described is a body that says in a few words how it shows what it shows.
+type described interface{ about() string }
+
+// New makes a view that shows nothing yet.
+func New(theme *pane.Theme) *View { return &View{theme: theme, getenv: os.Getenv} }
+
+// SetTheme changes the look.
+func (v *View) SetTheme(theme *pane.Theme) {
+	v.theme = theme
+	for _, l := range v.leaves {
+		if l.made != nil {
+			l.made.SetTheme(theme)
+		}
+	}
+}
+
+// Show takes the result of a call of a tool; the tool may be nil. What the result
+// shows first is its error, or else its structured content, or else its content.
+func (v *View) Show(result *exec.Result, tool *exec.Tool) {
+	v.result, v.current, v.prompt, v.remarks, v.leaves = result, 0, nil, nil, nil
+	v.binary, v.images = false, false
+	if result == nil {
+		return
+	}
+	v.binary, v.images = bytesIn(result.Content)
+	v.leaves = leavesOf(result)
+	v.remarks = remarksOn(result, tool)
+}
+
+// Focus says whether the view has the focus.
+func (v *View) Focus(on bool) {
+	v.focus = on
+	if b := v.body(); b != nil {
+		b.Focus(on)
+	}
+}
+
+// body is the body of the leaf on the screen, nil where there is none. It is made
+// when it is asked for first.
+func (v *View) body() body {
+	if v.current >= len(v.leaves) {
+		return nil
+	}
+	l := v.leaves[v.current]
+	if l.made == nil {
+		l.made = l.open(v.theme)
+		l.made.Focus(v.focus)
+	}
+	return l.made
+}
+
+// Editing says whether letters are text now: a search or the name of a file.
+func (v *View) Editing() bool {
+	b := v.body()
+	return v.prompt != nil || b != nil && b.Editing()
+}
+
+// Bindings are what keys do now.
+func (v *View) Bindings() []pane.Binding {
+	none := off(v.body() == nil, "there is no result")
+	own := []pane.Binding{
+		{Keys: []string{"v"}, Help: "next view of the result", Off: off(len(v.leaves) < 2, "there is one view only"), Do: v.turn},
+		{Keys: []string{"o"}, Help: "open in $PAGER", Off: none, Do: v.openPager},
+		{Keys: []string{"s"}, Help: "save to a file", Off: none, Do: v.save},
+		{Keys: []string{"S"}, Help: "save what is shown to a file", Off: none, Do: v.saveText},
+		{Keys: []string{"i"}, Help: "show images", Off: v.noPictures(), Do: v.showPictures},
+	}
+	if v.binary {
+		own[2].Help = "save images and other bytes"
+	}
+	if b := v.body(); b != nil {
+		return append(own, b.Bindings()...)
+	}
+	return own
+}
+
+// off gives a reason where something cannot be done.
+func off(cannot bool, reason string) string {
+	if cannot {
+		return reason
+	}
+	return ""
+}
+
+// turn goes to the next leaf.
+func (v *View) turn() tea.Cmd {
+	v.body().Focus(false)
+	v.current = (v.current + 1) % len(v.leaves)
+	v.body().Focus(v.focus)
+	return nil
+}
+
+// Update takes keys while text is typed, and otherwise those of Bindings; clicks and
+// the wheel in the view's own coordinates.
+func (v *View) Update(msg tea.Msg) tea.Cmd {
+	b := v.body()
+	if v.prompt != nil {
+		return v.updatePrompt(msg)
+	}
+	if b == nil {
+		return nil
+	}
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		if b.Editing() {
+			return b.Update(msg)
+		}
+		if binding := pane.Find(v.Bindings(), msg.String()); binding != nil {
+			if binding.Off != "" {
+				return note(binding.Help+": "+binding.Off, true)
+			}
+			return binding.Do()
+		}
+	case tea.MouseClickMsg:
+		msg.Y -= v.headHeight
+		if msg.Y < 0 {
+			return nil
+		}
+		return b.Update(msg)
+	}
+	return b.Update(msg)
+}
+
+// note is the command that tells the user something.
+func note(text string, bad bool) tea.Cmd {
+	return func() tea.Msg { return NoteMsg{text, bad} }
+}

@@ -1,0 +1,143 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// prompt is the line that asks where to save something.
+type prompt struct {
+	question string
+	input    textinput.Model
+	save     func(path string) tea.Cmd
+}
+
+// ask opens the line that asks for a path, with a proposal in it.
+func (v *View) ask(question, proposal string, save func(path string) tea.Cmd) tea.Cmd {
+	input := textinput.New()
+	input.Prompt = question + ": "
+	input.SetValue(proposal)
+	v.prompt = &prompt{question, input, save}
+	return v.prompt.input.Focus()
+}
+
+// updatePrompt takes what is typed while a path is asked for.
+func (v *View) updatePrompt(msg tea.Msg) tea.Cmd {
+	p := v.prompt
+	if key, ok := msg.(tea.KeyPressMsg); ok {
+		switch key.String() {
+		case "esc":
+			v.prompt = nil
+			return nil
+		case "enter":
+			v.prompt = nil
+			if path := strings.TrimSpace(p.input.Value()); path != "" {
+				return p.save(atHome(path))
+			}
+			return nil
+		}
+	}
+	var cmd tea.Cmd
+	p.input, cmd = p.input.Update(msg)
+	return cmd
+}
+
+// line draws the prompt.
+func (p *prompt) line(width int) string {
+	p.input.SetWidth(max(1, width-len(p.input.Prompt)-1))
+	return p.input.View()
+}
+
+// atHome resolves the ~ that a shell would.
+func atHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	home, err := os.UserHomeDir()
+	if !ok || err != nil || rest != "" && !os.IsPathSeparator(rest[0]) {
+		return path
+	}
+	return filepath.Join(home, rest)
+}
+
+// save asks for a folder for images and other bytes where there are any, else for a
+// file for the text.
+func (v *View) save() tea.Cmd {
+	if !v.binary {
+		return v.saveText()
+	}
+	result := v.result
+	return v.ask("save into folder", ".", func(folder string) tea.Cmd {
+		return func() tea.Msg { return savedBlocks(folder, result) }
+	})
+}
+
+func savedBlocks(folder string, result *exec.Result) tea.Msg {
+	paths, err := render.SaveBlocks(folder, result)
+	switch {
+	case err != nil:
+		return NoteMsg{err.Error(), true}
+	case len(paths) == 1:
+		return NoteMsg{Text: "saved " + paths[0]}
+	}
+	return NoteMsg{Text: fmt.Sprintf("saved %d files, the last is %s", len(paths), paths[len(paths)-1])}
+}
+
+// saveText asks for a file for all of what is on the screen, byte for byte.
+func (v *View) saveText() tea.Cmd {
+	l := v.leaves[v.current]
+	return v.ask("save as", fileName(v.result.ToolName)+l.extension, func(path string) tea.Cmd {
+		return func() tea.Msg {
+			if err := l.saveAs(path); err != nil {
+				return NoteMsg{err.Error(), true}
+			}
+			return NoteMsg{Text: "saved " + path}
+		}
+	})
+}
+
+// saveAs writes a new file for the user alone. Nothing is overwritten.
+func (l *leaf) saveAs(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s is there already; choose another name", path)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(l.write(file, false), file.Close())
+}
+
+// fileName makes a proposal for a file out of a tool's name.
+func fileName(tool string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, tool)
+	const longest = 100
+	if name = strings.TrimLeft(name, "-"); name == "" {
+		name = "result"
+	}
+	return name[:min(len(name), longest)]
+}
+
+// bytesIn says whether content has blocks of bytes, and among them images.
+func bytesIn(content []json.RawMessage) (binary, images bool) {
+	for _, raw := range content {
+		kind, members := membersOf(raw)
+		images = images || kind == "image"
+		binary = binary || kind == "image" || kind == "audio" ||
+			kind == "resource" && memberOf(members["resource"], "blob") != nil
+	}
+	return binary, images
+}

@@ -1,0 +1,345 @@
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+const (
+	maxColumns = 64   // of a table; objects with more names are none
+	maxSampled = 1000 // rows whose cells decide about the widths of columns
+	widest     = 40   // a column in cells, unless there is room for all
+	narrowest  = 12   // that a column is made before others vanish
+	columnGap  = 2
+)
+
+// table is a body of rows and columns: a list of objects whose members are no
+// objects or lists themselves.
+type table struct {
+	theme   *pane.Theme
+	rows    []json.RawMessage
+	caption string // what stands beside the list; safe
+	columns []column
+	first   int // the first column that is shown
+	height  int // of the rows that were drawn last
+	list    pane.List
+	focus   bool
+	search  search
+}
+
+// column is the members of one name.
+type column struct {
+	name   string // as the server wrote it
+	width  int    // of its widest cell, in cells of the terminal
+	number bool   // all its values are numbers
+}
+
+// newTable makes a table of a list of flat objects, or of an object whose only
+// member that is not flat is such a list; nil of everything else.
+func newTable(theme *pane.Theme, value json.RawMessage) *table {
+	rows, caption := listIn(value)
+	names := namesOf(rows)
+	if len(names) == 0 {
+		return nil
+	}
+	t := &table{theme: theme, rows: rows, caption: caption, search: newSearch()}
+	for _, name := range names {
+		t.columns = append(t.columns, column{name: name, width: ansi.StringWidth(render.Safe(name)), number: true})
+	}
+	t.measure()
+	return t
+}
+
+// listIn finds the list, and says what stands beside it.
+func listIn(value json.RawMessage) (rows []json.RawMessage, caption string) {
+	if rows, ok := rawjson.Elements(value); ok {
+		return rows, ""
+	}
+	var beside []string
+	for member := range rawjson.Each(value) {
+		elements, isList := rawjson.Elements(member.Value)
+		switch {
+		case isList && rows == nil && len(elements) > 0:
+			rows = elements
+			beside = append(beside, render.Safe(member.Name))
+		case !scalar(member.Value):
+			return nil, ""
+		default:
+			beside = append(beside, render.Safe(member.Name)+": "+cell(member.Value))
+		}
+	}
+	return rows, strings.Join(beside, "  ")
+}
+
+// namesOf are the names in all rows, in the order in which they come first; none
+// where a row is no flat object.
+func namesOf(rows []json.RawMessage) []string {
+	var names []string
+	known := make(map[string]bool)
+	for _, row := range rows {
+		members, isObject := rawjson.Members(row)
+		if !isObject {
+			return nil
+		}
+		for _, member := range members {
+			if !scalar(member.Value) {
+				return nil
+			}
+			if !known[member.Name] {
+				known[member.Name] = true
+				names = append(names, member.Name)
+			}
+		}
+		if len(names) > maxColumns {
+			return nil
+		}
+	}
+	return names
+}
+
+func scalar(value json.RawMessage) bool {
+	return len(value) > 0 && value[0] != '{' && value[0] != '['
+}
+
+// cell is a value on one line, safe.
+func cell(value json.RawMessage) string {
+	if rawjson.IsString(value) {
+		return render.Safe(head(value, maxCell))
+	}
+	return render.Safe(string(value[:min(len(value), maxCell)]))
+}
+
+// measure finds the widths of the columns.
+func (t *table) measure() {
+	at := make(map[string]*column)
+	for i := range t.columns {
+		at[t.columns[i].name] = &t.columns[i]
+	}
+	for _, row := range t.rows[:min(len(t.rows), maxSampled)] {
+		for member := range rawjson.Each(row) {
+			c := at[member.Name]
+			c.width = max(c.width, ansi.StringWidth(cell(member.Value)))
+			first := member.Value[0]
+			c.number = c.number && (first == '-' || '0' <= first && first <= '9')
+		}
+	}
+}
+
+// SetTheme changes the look.
+func (t *table) SetTheme(theme *pane.Theme) { t.theme = theme }
+
+// Focus says whether the table has the focus.
+func (t *table) Focus(on bool) { t.focus = on }
+
+// Editing says whether letters are text now.
+func (t *table) Editing() bool { return t.search.typing }
+
+// about says how large the table is.
+func (t *table) about() string {
+	return fmt.Sprintf("table, row %d of %d", t.list.Cursor+1, len(t.rows))
+}
+
+// Bindings are what keys do now.
+func (t *table) Bindings() []pane.Binding {
+	move := func(by func() int) func() tea.Cmd {
+		return func() tea.Cmd { t.list.Move(by(), len(t.rows)); return nil }
+	}
+	turn := func(by int) func() tea.Cmd {
+		return func() tea.Cmd { t.first = max(0, min(t.first+by, len(t.columns)-1)); return nil }
+	}
+	noSearch := off(t.search.query == "", "nothing is searched for")
+	return []pane.Binding{
+		{Keys: []string{"down", "j"}, Help: "down", Do: move(func() int { return 1 })},
+		{Keys: []string{"up", "k"}, Help: "up", Do: move(func() int { return -1 })},
+		{Keys: []string{"pgdown", "space", "ctrl+d"}, Help: "a page down", Do: move(t.page)},
+		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: move(func() int { return -t.page() })},
+		{Keys: []string{"home", "g"}, Help: "first", Do: move(func() int { return -len(t.rows) })},
+		{Keys: []string{"end", "G"}, Help: "last", Do: move(func() int { return len(t.rows) })},
+		{Keys: []string{"right", "l"}, Help: "columns to the right", Off: off(t.first == len(t.columns)-1, "this is the last column"), Do: turn(1)},
+		{Keys: []string{"left", "h"}, Help: "columns to the left", Off: off(t.first == 0, "this is the first column"), Do: turn(-1)},
+		{Keys: []string{"/"}, Help: "search", Do: t.search.start},
+		{Keys: []string{"n"}, Help: "next match", Off: noSearch, Do: func() tea.Cmd { t.find(1); return nil }},
+		{Keys: []string{"N"}, Help: "previous match", Off: noSearch, Do: func() tea.Cmd { t.find(-1); return nil }},
+		{Keys: []string{"esc"}, Help: "forget the search", Off: noSearch, Do: t.search.forget},
+	}
+}
+
+func (t *table) page() int { return max(1, t.height-1) }
+
+// find goes to the next row with a match in any column, shown or not.
+func (t *table) find(by int) {
+	holds := func(row int) bool {
+		for member := range rawjson.Each(t.rows[row]) {
+			if t.search.holds(cell(member.Value)) {
+				return true
+			}
+		}
+		return false
+	}
+	if row, ok := t.search.find(len(t.rows), t.list.Cursor, by, holds); ok {
+		t.list.Set(row, len(t.rows))
+	}
+}
+
+// Update takes what is typed into a search, clicks and the wheel.
+func (t *table) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		t.list.Move(turns(msg), len(t.rows))
+		return nil
+	case tea.MouseClickMsg:
+		if row := msg.Y - t.headHeight(); row >= 0 && row < t.height {
+			t.list.Set(t.list.Top()+row, len(t.rows))
+		}
+		return nil
+	}
+	entered, cmd := t.search.update(msg)
+	if entered {
+		t.find(1)
+	}
+	return cmd
+}
+
+// headHeight is how many lines stand above the rows.
+func (t *table) headHeight() int {
+	if t.caption != "" {
+		return 2
+	}
+	return 1
+}
+
+// Render draws the rows that are seen.
+func (t *table) Render(width, height int) string {
+	below := t.search.line(t.theme, width)
+	if below != "" && height > 1 {
+		height--
+	}
+	shown, hidden := t.fit(width)
+	var lines []string
+	if t.caption != "" {
+		lines = append(lines, t.theme.Paint(pane.Dim, t.theme.Cut(t.caption, width)))
+	}
+	lines = append(lines, t.header(shown, hidden, width))
+	lines = lines[:max(0, min(len(lines), height-1))]
+	t.height = height - len(lines)
+	from, to := t.list.Window(len(t.rows), t.height)
+	for row := from; row < to; row++ {
+		lines = append(lines, t.row(row, shown, width))
+	}
+	block := t.theme.Block(lines, width, height)
+	if below != "" && height > 0 {
+		return block + "\n" + below
+	}
+	return block
+}
+
+// header names the columns, and says how many have no room.
+func (t *table) header(shown []column, hidden, width int) string {
+	cells := make([]string, len(shown))
+	for i, c := range shown {
+		cells[i] = t.theme.Paint(pane.Strong, t.align(render.Safe(c.name), c))
+	}
+	line := strings.Join(cells, strings.Repeat(" ", columnGap))
+	if hidden == 0 {
+		return line
+	}
+	mark := t.mark(hidden)
+	room := max(0, width-ansi.StringWidth(mark))
+	return t.theme.Fit(line, room) + t.theme.Paint(pane.Warn, t.theme.Cut(mark, width))
+}
+
+// mark says that columns are not shown.
+func (t *table) mark(hidden int) string {
+	return fmt.Sprintf(" %s+%d", t.theme.Glyphs.More, hidden)
+}
+
+// row draws one object.
+func (t *table) row(at int, shown []column, width int) string {
+	values := make(map[string]string, len(shown))
+	for member := range rawjson.Each(t.rows[at]) {
+		values[member.Name] = cell(member.Value)
+	}
+	cells := make([]string, len(shown))
+	for i, c := range shown {
+		cells[i] = t.align(values[c.name], c)
+	}
+	line := strings.Join(cells, strings.Repeat(" ", columnGap))
+	switch {
+	case at != t.list.Cursor:
+		return t.search.mark(t.theme, line, at)
+	case t.focus:
+		return t.theme.Paint(pane.Selected, t.theme.Fit(line, width))
+	}
+	return t.theme.Paint(pane.Marked, line)
+}
+
+// align makes a cell as wide as its column; numbers stand on the right.
+func (t *table) align(text string, c column) string {
+	text = t.theme.Cut(text, c.width)
+	space := strings.Repeat(" ", max(0, c.width-ansi.StringWidth(text)))
+	if c.number {
+		return space + text
+	}
+	return text + space
+}
+
+// fit chooses the columns that there is room for and makes them as wide as they can
+// be; hidden counts the others.
+func (t *table) fit(width int) (shown []column, hidden int) {
+	shown = append(shown, t.columns[t.first:]...)
+	hidden = t.first
+	if total(shown) > width || hidden > 0 {
+		for i := range shown {
+			shown[i].width = min(shown[i].width, widest)
+		}
+	}
+	for {
+		room := width
+		if hidden > 0 {
+			room -= ansi.StringWidth(t.mark(hidden))
+		}
+		if shrink(shown, room) {
+			return shown, hidden
+		}
+		if len(shown) == 1 {
+			shown[0].width = max(1, min(shown[0].width, room))
+			return shown, hidden
+		}
+		shown, hidden = shown[:len(shown)-1], hidden+1
+	}
+}
+
+// shrink makes the widest columns narrower until all have room; false where that is
+// not enough.
+func shrink(columns []column, room int) bool {
+	for total(columns) > room {
+		wide := 0
+		for i := range columns {
+			if columns[i].width > columns[wide].width {
+				wide = i
+			}
+		}
+		if columns[wide].width <= narrowest {
+			return false
+		}
+		columns[wide].width--
+	}
+	return true
+}
+
+// total is the width of columns with the gaps between them.
+func total(columns []column) int {
+	sum := columnGap * (len(columns) - 1)
+	for _, c := range columns {
+		sum += c.width
+	}
+	return sum
+}

@@ -1,0 +1,153 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// text is a body of lines that scroll, wrapped to the width, in which can be
+// searched.
+type text struct {
+	theme *pane.Theme
+	// compose gives the lines for a width: safe, and with their look.
+	compose func(theme *pane.Theme, width int) []string
+
+	lines  []string // that compose gave for width; nil where it is to be asked
+	width  int
+	height int // of what was drawn last
+	top    int // the first line that is seen
+	search search
+}
+
+// newText shows plain text, of which nothing has been made safe.
+func newText(theme *pane.Theme, content string) *text {
+	safe := ready(content)
+	return composed(theme, func(_ *pane.Theme, width int) []string { return pane.Wrap(safe, width) })
+}
+
+// composed shows lines that are made for a width.
+func composed(theme *pane.Theme, compose func(*pane.Theme, int) []string) *text {
+	return &text{theme: theme, compose: compose, search: newSearch()}
+}
+
+// ready makes text fit to be wrapped: safe, and without tabs, which have no width of
+// their own.
+func ready(content string) string {
+	return strings.ReplaceAll(render.SafeBlock(content), "\t", "    ")
+}
+
+// SetTheme changes the look.
+func (t *text) SetTheme(theme *pane.Theme) { t.theme, t.lines = theme, nil }
+
+// Focus changes nothing: the text has no cursor.
+func (t *text) Focus(bool) {}
+
+// Editing says whether letters are text now.
+func (t *text) Editing() bool { return t.search.typing }
+
+// about says which lines are seen.
+func (t *text) about() string {
+	if len(t.lines) <= t.height {
+		return ""
+	}
+	return fmt.Sprintf("lines %d-%d of %d", t.top+1, min(len(t.lines), t.top+t.height), len(t.lines))
+}
+
+// Bindings are what keys do now.
+func (t *text) Bindings() []pane.Binding {
+	to := func(row func() int) func() tea.Cmd {
+		return func() tea.Cmd { t.goTo(row()); return nil }
+	}
+	noSearch := off(t.search.query == "", "nothing is searched for")
+	return []pane.Binding{
+		{Keys: []string{"down", "j"}, Help: "down", Do: to(func() int { return t.top + 1 })},
+		{Keys: []string{"up", "k"}, Help: "up", Do: to(func() int { return t.top - 1 })},
+		{Keys: []string{"pgdown", "space", "ctrl+d"}, Help: "a page down", Do: to(func() int { return t.top + t.page() })},
+		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: to(func() int { return t.top - t.page() })},
+		{Keys: []string{"home", "g"}, Help: "first", Do: to(func() int { return 0 })},
+		{Keys: []string{"end", "G"}, Help: "last", Do: to(func() int { return len(t.lines) })},
+		{Keys: []string{"/"}, Help: "search", Do: t.search.start},
+		{Keys: []string{"n"}, Help: "next match", Off: noSearch, Do: func() tea.Cmd { t.find(1); return nil }},
+		{Keys: []string{"N"}, Help: "previous match", Off: noSearch, Do: func() tea.Cmd { t.find(-1); return nil }},
+		{Keys: []string{"esc"}, Help: "forget the search", Off: noSearch, Do: t.search.forget},
+	}
+}
+
+// page is how far a page goes: a line of the last one stays.
+func (t *text) page() int { return max(1, t.height-1) }
+
+func (t *text) goTo(row int) { t.top = max(0, min(row, len(t.lines)-t.height)) }
+
+// Update takes what is typed into a search, and the wheel.
+func (t *text) Update(msg tea.Msg) tea.Cmd {
+	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
+		t.goTo(t.top + turns(wheel))
+		return nil
+	}
+	entered, cmd := t.search.update(msg)
+	if entered {
+		t.find(1)
+	}
+	return cmd
+}
+
+// turns is by how many lines the wheel moves.
+func turns(msg tea.MouseWheelMsg) int {
+	if msg.Button == tea.MouseWheelUp {
+		return -3
+	}
+	return 3
+}
+
+// find goes to the next line with a match, or the one before.
+func (t *text) find(by int) {
+	from := t.search.row
+	if from < t.top || from >= t.top+t.height {
+		from = t.top - 1 // what is seen comes first
+		if by < 0 {
+			from = t.top + t.height
+		}
+	}
+	holds := func(row int) bool { return t.search.holds(t.lines[row]) }
+	if row, ok := t.search.find(len(t.lines), from, by, holds); ok && (row < t.top || row >= t.top+t.height) {
+		t.goTo(row - t.height/3)
+	}
+}
+
+// Render draws the lines that are seen.
+func (t *text) Render(width, height int) string {
+	if t.lines == nil || t.width != width {
+		t.layout(width)
+	}
+	below := t.search.line(t.theme, width)
+	if below != "" && height > 1 {
+		height--
+	}
+	t.height = height
+	t.goTo(t.top)
+	shown := make([]string, 0, height)
+	for row := t.top; row < len(t.lines) && row < t.top+height; row++ {
+		shown = append(shown, t.search.mark(t.theme, t.lines[row], row))
+	}
+	block := t.theme.Block(shown, width, height)
+	if below != "" && height > 0 {
+		return block + "\n" + below
+	}
+	return block
+}
+
+// layout makes the lines anew. The place in the text stays about the same.
+func (t *text) layout(width int) {
+	before := max(1, len(t.lines))
+	t.lines, t.width = t.compose(t.theme, width), width
+	if t.lines == nil {
+		t.lines = []string{}
+	}
+	t.top = t.top * len(t.lines) / before
+	t.search.row = -1
+}
