@@ -31,8 +31,11 @@ func identities() map[convert.Format][]string {
 			`{"name":"w.x","description":"W","schema":` + rich + `,"lc_name":"w.x","lc_kwargs":{"name":"w.x","description":"W","schema":` + rich + `}}`,
 			`{"name":"w","schema":` + rich + `,"returnDirect":true,"tags":["a"],"lc_name":"w","lc_kwargs":{"name":"w","schema":` + rich + `}}`,
 		},
-		convert.Qwen:   {function("", "")},
-		convert.Ollama: {`{"type":"function","function":{"name":"w.x","description":"","parameters":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}}`},
+		convert.Qwen: {function("", "")},
+		convert.Ollama: {
+			`{"type":"function","function":{"name":"w.x","description":"","parameters":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}}`,
+			`{"type":"function","function":{"name":"w","parameters":{"type":"object","properties":{}}}}`,
+		},
 		convert.OpenAI: {
 			function("", ""),
 			function(`,"strict":true`, `,"cache_control":{"type":"ephemeral"}`),
