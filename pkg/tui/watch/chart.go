@@ -1,0 +1,54 @@
+package watch
+
+import (
+	"strings"
+	"time"
+
+	"toolx/pkg/tui/pane"
+)
+
+// chart draws the latest calls as bars, the newest at the right, tall rows high, and
+// below them a sign under each slow one. The highest bar is the slowest call shown.
+func (t *timingTab) chart(s *stats, width, tall int) []string {
+	calls := s.calls[max(0, len(s.calls)-max(1, width)):]
+	var most time.Duration
+	for _, r := range calls {
+		most = max(most, r.took)
+	}
+	levels := len(t.theme.Glyphs.Bars)
+	rows := make([]strings.Builder, tall)
+	var marks strings.Builder
+	for _, r := range calls {
+		height := barHeight(r.took, most, tall*levels)
+		role, mark := pane.Good, " "
+		if s.isSlow(r) {
+			role, mark = pane.Warn, t.theme.Glyphs.Warn
+		}
+		for i := range rows {
+			rows[i].WriteString(t.theme.Paint(role, t.bar(height-(tall-1-i)*levels)))
+		}
+		marks.WriteString(mark)
+	}
+	lines := make([]string, 0, tall+1)
+	for i := range rows {
+		lines = append(lines, rows[i].String())
+	}
+	return append(lines, t.theme.Paint(pane.Warn, marks.String()))
+}
+
+// barHeight is how many levels of all a time takes, at least one.
+func barHeight(took, most time.Duration, levels int) int {
+	if most <= 0 {
+		return 1
+	}
+	return max(1, int((took*time.Duration(levels)+most-1)/most))
+}
+
+// bar is the glyph of so many levels within one row.
+func (t *timingTab) bar(height int) string {
+	bars := t.theme.Glyphs.Bars
+	if height <= 0 {
+		return " "
+	}
+	return bars[min(height, len(bars))-1]
+}

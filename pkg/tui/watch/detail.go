@@ -1,0 +1,110 @@
+package watch
+
+import (
+	"encoding/json"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/render"
+	"toolx/pkg/tui/jsontree"
+	"toolx/pkg/tui/pane"
+)
+
+// detail is one row, opened: JSON as a tree, else text that can be scrolled.
+type detail struct {
+	look  *look
+	title string // one line, safe
+	close func()
+
+	tree  *jsontree.Tree
+	text  string
+	lines []string // of text, for width
+	width int
+	top   int
+}
+
+// newDetail opens a text from a server, whose first bytes are here, of size in all.
+func newDetail(l *look, title, text string, close func()) *detail {
+	d := &detail{look: l, title: title, close: close}
+	if masked := l.maskedJSON(text); json.Valid(masked) && masked[0] != '"' {
+		d.tree = jsontree.New(masked, l.theme)
+		d.tree.Focus(l.focus)
+		return d
+	}
+	d.text = render.SafeBlock(strings.ReplaceAll(l.masked(text), "\t", "    "))
+	return d
+}
+
+func (d *detail) editing() bool { return d.tree != nil && d.tree.Editing() }
+
+func (d *detail) bindings() []pane.Binding {
+	back := pane.Binding{Keys: []string{"esc", "backspace"}, Help: "back to the rows", Do: do(d.close)}
+	if d.tree != nil {
+		return append([]pane.Binding{back}, d.tree.Bindings()...)
+	}
+	scroll := func(by int) func() tea.Cmd { return do(func() { d.top += by }) }
+	return []pane.Binding{
+		back,
+		{Keys: []string{"down", "j"}, Help: "down", Do: scroll(1)},
+		{Keys: []string{"up", "k"}, Help: "up", Do: scroll(-1)},
+		{Keys: []string{"pgdown", "ctrl+d", "space"}, Help: "a page down", Do: scroll(10)},
+		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: scroll(-10)},
+		{Keys: []string{"home", "g"}, Help: "first", Do: do(func() { d.top = 0 })},
+		{Keys: []string{"end", "G"}, Help: "last", Do: do(func() { d.top = len(d.lines) })},
+		{Keys: []string{"v"}, Help: "copy the text", Do: copied(d.text, "the text")},
+	}
+}
+
+// update takes what is no key of bindings, with the mouse in the detail's own
+// coordinates.
+func (d *detail) update(msg tea.Msg) tea.Cmd {
+	if click, ok := msg.(tea.MouseClickMsg); ok {
+		if click.Y--; click.Y < 0 { // the title
+			return nil
+		}
+		msg = click
+	}
+	if d.tree != nil {
+		return d.tree.Update(msg)
+	}
+	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
+		d.top += wheelRows(wheel)
+	}
+	return nil
+}
+
+func (d *detail) render(width, height int) string {
+	head := d.look.theme.Fit(d.look.theme.Paint(pane.Strong, d.title), width)
+	if height <= 1 {
+		return d.look.theme.Block([]string{head}, width, height)
+	}
+	if d.tree != nil {
+		return head + "\n" + d.tree.Render(width, height-1)
+	}
+	if d.width != width || d.lines == nil {
+		d.width, d.lines = width, pane.Wrap(d.text, width)
+	}
+	d.top = max(0, min(d.top, len(d.lines)-(height-1)))
+	return head + "\n" + d.look.theme.Block(d.lines[min(d.top, len(d.lines)):], width, height-1)
+}
+
+// do makes a binding's work of a function.
+func do(f func()) func() tea.Cmd {
+	return func() tea.Cmd { f(); return nil }
+}
+
+// copied asks for a text to be put on the clipboard.
+func copied(text, what string) func() tea.Cmd {
+	return func() tea.Cmd {
+		return func() tea.Msg { return jsontree.CopyMsg{Text: text, What: what} }
+	}
+}
+
+// wheelRows is by how many rows a turn of the wheel moves.
+func wheelRows(msg tea.MouseWheelMsg) int {
+	if msg.Button == tea.MouseWheelUp {
+		return -3
+	}
+	return 3
+}

@@ -1,0 +1,152 @@
+package watch
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"toolx/pkg/doctor"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// frame is a row of the wire: a message, a line of stdout that is none, a message
+// that is odd, or a mark in the life of the process.
+type frame struct {
+	at     time.Time
+	since  time.Duration // the start of the session
+	server string
+	number int // in the rows of its server
+	kind   frameKind
+	sent   bool // by toolx
+	head   head
+	text   string // at most maxText bytes of size
+	size   int
+
+	// Of a request.
+	state   state
+	latency time.Duration // also of its answer
+	of      string        // of an answer: what the request was
+
+	// Of a line that is no message, and of an odd message.
+	class    servers.Class
+	line     int
+	salvaged int
+	used     bool
+	culprit  *doctor.Culprit // of foreign text, as soon as it was drawn
+}
+
+type frameKind int
+
+const (
+	kindMessage frameKind = iota
+	kindForeign           // a polluted line
+	kindOdd               // a remark about the message before
+	kindMark              // the process started or ended
+)
+
+// state is how a request stands.
+type state int
+
+const (
+	stateNone      state = iota // it is no request
+	stateWaiting                // for its answer
+	stateAnswered               //
+	stateCancelled              // the one who asked gave up
+	stateLost                   // the process ended first
+	stateUnsure                 // events were dropped since: an answer may have been among them
+)
+
+func (f *frame) subject() string { return f.server }
+
+func (f *frame) weight() int {
+	return 2*rowWeight + len(f.text) + len(f.head.method) + len(f.head.id) + len(f.head.failure) + len(f.head.name) + len(f.of)
+}
+
+func (f *frame) contains(lower string) bool {
+	return holds(f.text, lower) || holds(f.of, lower) || holds(string(f.class), lower)
+}
+
+// head is what one needs to know of a message to show and to pair it. Texts are cut.
+type head struct {
+	method  string
+	id      string // as it is written: "3" and 3 are two
+	name    string // of the tool that is called
+	failure string // code and message of an error
+	cancels string // the id of the request that a notification cancels
+	answer  bool
+}
+
+// The bounds of what a head keeps, in bytes.
+const (
+	maxID   = 80
+	maxName = 120
+)
+
+// readHead reads the members of a message that matter. What is no object has none.
+func readHead(message []byte) head {
+	var h head
+	var params json.RawMessage
+	for member := range rawjson.Each(message) {
+		switch member.Name {
+		case "method":
+			h.method = word(member.Value)
+		case "id":
+			h.id = cutText(string(member.Value[:min(len(member.Value), maxID)]), maxID)
+		case "params":
+			params = member.Value
+		case "result":
+			h.answer = true
+		case "error":
+			h.answer, h.failure = true, failure(member.Value)
+		}
+	}
+	switch h.method {
+	case "tools/call", "prompts/get":
+		h.name = word(memberOf(params, "name"))
+	case "resources/read":
+		h.name = word(memberOf(params, "uri"))
+	case "notifications/cancelled":
+		h.cancels = string(memberOf(params, "requestId"))
+	}
+	return h
+}
+
+// request says whether a message asks for an answer.
+func (h head) request() bool { return h.method != "" && h.id != "" }
+
+// what names a request or notification: its method, and which tool it calls.
+func (h head) what() string {
+	if h.name == "" {
+		return h.method
+	}
+	return h.method + " " + h.name
+}
+
+// failure is an error in a few words: -32601 "Method not found".
+func failure(text json.RawMessage) string {
+	code, message := memberOf(text, "code"), memberOf(text, "message")
+	return strings.TrimSpace(word(code) + " " + word(message))
+}
+
+// word is a string's text, or a value as it is written, short enough for a row.
+func word(value json.RawMessage) string {
+	const escaped = 6 // bytes for one character, as \u0041
+	if len(value) > escaped*maxName {
+		value = bytes.Clone(value[:escaped*maxName])
+		if value[0] == '"' {
+			return cutText(strings.TrimPrefix(string(value), `"`), maxName)
+		}
+	}
+	return cutText(rawjson.Unquote(value), maxName)
+}
+
+func memberOf(object json.RawMessage, name string) json.RawMessage {
+	for member := range rawjson.Each(object) {
+		if member.Name == name {
+			return member.Value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package watch
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/history"
+	"toolx/pkg/mask"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/tui/pane"
+)
+
+// record is a call that was made, now or in an earlier run.
+type record struct {
+	at        time.Time
+	server    string
+	tool      string
+	arguments string // JSON, at most maxText bytes
+	success   bool
+	kind      exec.Kind // of the error
+	failure   string
+	took      time.Duration
+	// cut says that not all of the arguments were kept, hidden that the log has
+	// masked secrets in them: neither can be sent again as it stands.
+	cut, hidden bool
+}
+
+func (r *record) subject() string { return r.server }
+
+func (r *record) weight() int {
+	return rowWeight + len(r.tool) + len(r.server) + len(r.arguments) + len(r.failure)
+}
+
+func (r *record) contains(lower string) bool {
+	return holds(r.tool, lower) || holds(r.arguments, lower) || holds(r.failure, lower) || holds(string(r.kind), lower)
+}
+
+// HistoryMsg brings the calls of earlier runs; it belongs to the Watch that has asked
+// for it by Init.
+type HistoryMsg struct {
+	records []*record
+	err     error
+}
+
+// RerunMsg asks for a tool to be called again.
+type RerunMsg struct {
+	Tool      string
+	Arguments json.RawMessage
+}
+
+// EditMsg asks for a tool's form to be filled in. Note says what the user should know
+// of the arguments, empty for nothing.
+type EditMsg struct {
+	Tool      string
+	Arguments json.RawMessage
+	Note      string
+}
+
+// readHistory is the command that reads the execution log at path. What this process
+// has written since begun is left out: its calls come as events, with all that the
+// log hides.
+func readHistory(path string, begun time.Time) tea.Cmd {
+	if path == "" {
+		return nil
+	}
+	return func() tea.Msg {
+		entries, err := history.Read(path, maxRows)
+		msg := HistoryMsg{err: err}
+		for _, entry := range entries {
+			if entry.PID != os.Getpid() || entry.Time.Before(begun) {
+				msg.records = append(msg.records, recordOfEntry(entry))
+			}
+		}
+		return msg
+	}
+}
+
+func recordOfEntry(entry history.Entry) *record {
+	return &record{
+		at: entry.Time, server: entry.Server, tool: entry.Tool, arguments: string(entry.Arguments),
+		success: entry.Success, kind: entry.Kind, failure: entry.Error,
+		took:   time.Duration(entry.ExecutionTimeMS * float64(time.Millisecond)),
+		cut:    !isObject(entry.Arguments),
+		hidden: bytes.Contains(entry.Arguments, []byte(mask.Mask)),
+	}
+}
+
+func recordOfCall(e exec.CallFinished) *record {
+	const maxFailure = 4 << 10
+	r := &record{
+		at: e.At, server: e.Result.Server, tool: e.Result.ToolName, success: e.Result.Success, took: e.Result.Duration,
+		arguments: cutText(string(e.Arguments), maxText),
+		cut:       len(e.Arguments) > maxText || len(e.Arguments) > 0 && !isObject(e.Arguments),
+	}
+	if r.arguments == "" {
+		r.arguments = "{}"
+	}
+	if err := e.Result.Err; err != nil {
+		r.kind, r.failure = exec.KindOf(err), cutText(err.Error(), maxFailure)
+	}
+	return r
+}
+
+func isObject(text []byte) bool {
+	return json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+}
+
+// historyTab shows the calls that were made. It begins with those of all servers.
+type historyTab struct {
+	list[*record]
+	changed int // counts changes, for those who compute from the records
+	err     error
+}
+
+func newHistoryTab(l *look) *historyTab {
+	t := &historyTab{list: newList[*record](l, "history")}
+	t.draw, t.open, t.note, t.everything = t.line, t.opened, t.problem, true
+	return t
+}
+
+func (t *historyTab) take(event exec.Event) {
+	if e, ok := event.(exec.CallFinished); ok && e.Result != nil {
+		t.journal.add(recordOfCall(e))
+		t.changed++
+	}
+}
+
+// load puts the calls of earlier runs before those that came since.
+func (t *historyTab) load(msg HistoryMsg) {
+	t.err = msg.err
+	old := &t.journal.all
+	records := msg.records
+	for number := old.first; number < old.end(); number++ {
+		records = append(records, old.at(number))
+	}
+	t.journal = journal[*record]{}
+	for _, r := range records {
+		t.journal.add(r)
+	}
+	t.view = view[*record]{}
+	t.changed++
+}
+
+// problem says why calls of earlier runs are missing.
+func (t *historyTab) problem() string {
+	if t.err == nil {
+		return ""
+	}
+	return t.safe("earlier calls cannot be read: "+t.err.Error(), 100)
+}
+
+// bindings has calls run again instead of opened with enter.
+func (t *historyTab) bindings() []pane.Binding {
+	bindings := t.list.bindings()
+	if t.detail != nil {
+		return bindings
+	}
+	none := ""
+	if _, ok := t.view.current(); !ok {
+		none = "there are no calls"
+	}
+	for i := range bindings {
+		if bindings[i].Keys[0] == "enter" {
+			bindings[i].Keys = []string{"o", "space"}
+			bindings[i].Help = "show the arguments"
+		}
+	}
+	return append([]pane.Binding{
+		{Keys: []string{"enter", "R"}, Help: "call again", Off: none, Do: t.again},
+		{Keys: []string{"E"}, Help: "edit and call", Off: none, Do: t.edit},
+	}, bindings...)
+}
+
+// again asks for the call to be made once more. One whose arguments are not all there
+// is filled in instead: what the log has put in the place of a secret is never sent.
+func (t *historyTab) again() tea.Cmd {
+	r, ok := t.view.current()
+	switch {
+	case !ok:
+		return nil
+	case r.cut || r.hidden:
+		return t.edit()
+	}
+	return func() tea.Msg { return RerunMsg{r.tool, json.RawMessage(r.arguments)} }
+}
+
+func (t *historyTab) edit() tea.Cmd {
+	r, ok := t.view.current()
+	if !ok {
+		return nil
+	}
+	msg := EditMsg{Tool: r.tool, Arguments: json.RawMessage(r.arguments)}
+	switch {
+	case r.cut:
+		msg.Arguments, msg.Note = json.RawMessage("{}"), "not all arguments of this call were kept: fill them in"
+	case r.hidden:
+		msg.Arguments = withoutMasked(msg.Arguments)
+		msg.Note = "the log hides secrets of this call: fill them in"
+	}
+	return func() tea.Msg { return msg }
+}
+
+// withoutMasked leaves out every member and element of a JSON value with a mask in
+// it. An empty answer means that nothing is left.
+func withoutMasked(value json.RawMessage) json.RawMessage {
+	if !bytes.Contains(value, []byte(mask.Mask)) {
+		return value
+	}
+	if members, ok := rawjson.Members(value); ok {
+		kept := members[:0]
+		for _, member := range members {
+			if member.Value = withoutMasked(member.Value); len(member.Value) > 0 && !strings.Contains(member.Name, mask.Mask) {
+				kept = append(kept, member)
+			}
+		}
+		return rawjson.Object(kept)
+	}
+	elements, ok := rawjson.Elements(value)
+	if !ok {
+		return nil
+	}
+	var kept [][]byte
+	for _, element := range elements {
+		if element = withoutMasked(element); len(element) > 0 {
+			kept = append(kept, element)
+		}
+	}
+	return json.RawMessage("[" + string(bytes.Join(kept, []byte(","))) + "]")
+}
+
+func (t *historyTab) line(r *record, width int) string {
+	var left []string
+	if width >= 48 {
+		left = append(left, t.theme.Paint(pane.Dim, t.clock(r.at)))
+	}
+	if r.success {
+		left = append(left, t.theme.Paint(pane.Good, t.theme.Fit(t.theme.Glyphs.Good, 2)))
+	} else {
+		left = append(left, t.theme.Paint(pane.Bad, t.theme.Fit(t.theme.Glyphs.Bad, 2)))
+	}
+	left = append(left, t.theme.Paint(pane.Name, t.safe(r.tool, width)))
+	if !r.success {
+		left = append(left, t.theme.Paint(pane.Bad, t.safe(string(r.kind)+": "+r.failure, width)))
+	}
+	left = append(left, t.theme.Paint(pane.Dim, t.safe(r.arguments, width)))
+	return t.row(strings.Join(left, " "), duration(r.took), width)
+}
+
+func (t *historyTab) opened(r *record) (title, text string) {
+	title = t.clock(r.at) + " " + t.safe(r.tool, 60) + ", " + duration(r.took)
+	if !r.success {
+		title += ", " + t.safe(string(r.kind)+": "+r.failure, 80)
+	}
+	return title, r.arguments
+}

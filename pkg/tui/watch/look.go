@@ -1,0 +1,128 @@
+package watch
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/mask"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// look is what all tabs draw with.
+type look struct {
+	theme *pane.Theme
+	hide  func(string) string
+	now   func() time.Time
+	focus bool
+
+	// selected says that server and tool are what the screen is about; an empty
+	// server stands for toolx's own tools.
+	selected     bool
+	server, tool string
+}
+
+// safe makes untrusted text fit for so many cells of one line: secrets masked, and
+// nothing in it that acts on the terminal. It looks at no more than it needs.
+func (l *look) safe(text string, cells int) string {
+	const bytesPerCell = 16 // an emoji with joiners is long
+	more := ""
+	if limit := max(1, cells) * bytesPerCell; len(text) > limit {
+		text, more = cutText(text, limit), l.theme.Glyphs.More
+	}
+	text = strings.ReplaceAll(text, "\t", "    ")
+	return render.Safe(l.masked(text)) + more
+}
+
+func (l *look) masked(text string) string {
+	if l.hide == nil {
+		return text
+	}
+	return l.hide(text)
+}
+
+// maskedJSON masks secrets in JSON, which stays JSON in all but odd cases: what
+// stands under the name of a secret first, then what is known by its value.
+func (l *look) maskedJSON(text string) json.RawMessage {
+	if l.hide == nil {
+		return json.RawMessage(text)
+	}
+	var byName *mask.Masker
+	return json.RawMessage(l.hide(string(byName.JSON([]byte(text)))))
+}
+
+// cutText cuts text to limit bytes at a character's border, and lets the rest go.
+func cutText(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for at := limit; at > max(0, limit-utf8.UTFMax); at-- {
+		if utf8.RuneStart(text[at]) {
+			limit = at
+			break
+		}
+	}
+	return strings.Clone(text[:limit])
+}
+
+// row is a row of the screen: text at its left, and at its right what stays when
+// the text is too long.
+func (l *look) row(left, right string, width int) string {
+	if right == "" {
+		return l.theme.Fit(left, width)
+	}
+	right = l.theme.Cut(right, max(0, width*2/3))
+	return l.theme.Fit(left, width-ansi.StringWidth(right)-1) + l.theme.Fit(" "+right, min(width, ansi.StringWidth(right)+1))
+}
+
+// clock is a time of day; of another day than today with the date.
+func (l *look) clock(at time.Time) string {
+	at, now := at.Local(), l.now().Local()
+	if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
+		return at.Format("2006-01-02 15:04:05.000")
+	}
+	return at.Format("15:04:05.000")
+}
+
+// duration writes a time as people read it: "3.2 ms", "85 ms", "1.2 s", "3 min".
+func duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}
+
+// holds says whether text contains another one, which is in lower case.
+func holds(text, lower string) bool {
+	return strings.Contains(strings.ToLower(text), lower)
+}
+
+// emphasize marks where a text that is searched for stands in a line without styles.
+func (l *look) emphasize(line, lower string) string {
+	folded := strings.ToLower(line)
+	if lower == "" || len(folded) != len(line) { // places are not the same
+		return line
+	}
+	var out strings.Builder
+	for {
+		at := strings.Index(folded, lower)
+		if at < 0 {
+			return out.String() + line
+		}
+		end := at + len(lower)
+		out.WriteString(line[:at] + l.theme.Paint(pane.Heading, line[at:end]))
+		line, folded = line[end:], folded[end:]
+	}
+}

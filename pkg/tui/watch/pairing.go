@@ -1,0 +1,117 @@
+package watch
+
+import (
+	"strings"
+	"time"
+)
+
+// maxWaiting bounds the requests of one side whose answers are waited for: a server
+// that asks without end and is not answered would be remembered for ever.
+const maxWaiting = 256
+
+// peer is what is known of a server's process: when its session began, and which
+// requests have no answer yet. A new process begins anew.
+type peer struct {
+	began   time.Time
+	command []string
+	sent    map[string]*frame // toolx's requests by their id
+	asked   map[string]*frame // the server's
+}
+
+func newPeer(began time.Time, command []string) *peer {
+	return &peer{began, command, make(map[string]*frame), make(map[string]*frame)}
+}
+
+// waiting counts the requests without answer.
+func (p *peer) waiting() int { return len(p.sent) + len(p.asked) }
+
+// requests are those of one side. JSON-RPC ids are the business of who asks: both
+// sides may use the same.
+func (p *peer) requests(sent bool) map[string]*frame {
+	if sent {
+		return p.sent
+	}
+	return p.asked
+}
+
+// pair notes a request, or finds the request that a message answers or cancels.
+func (p *peer) pair(f *frame) {
+	switch {
+	case f.head.request():
+		f.state = stateWaiting
+		if requests := p.requests(f.sent); len(requests) < maxWaiting {
+			requests[f.head.id] = f
+		} else {
+			f.state = stateUnsure
+		}
+	case f.head.answer:
+		if request := p.take(!f.sent, f.head.id); request != nil {
+			request.settle(f)
+		}
+	case f.head.cancels != "":
+		if request := p.take(f.sent, f.head.cancels); request != nil {
+			request.state = stateCancelled
+		}
+	}
+}
+
+// take finds the request with an id and forgets it. A server may send the id back as
+// another type, which toolx understands.
+func (p *peer) take(sent bool, id string) *frame {
+	requests := p.requests(sent)
+	for _, key := range []string{id, otherType(id)} {
+		if request := requests[key]; request != nil {
+			delete(requests, key)
+			return request
+		}
+	}
+	return nil
+}
+
+// otherType is an id as text where it is a number, and the other way round.
+func otherType(id string) string {
+	if inner, ok := strings.CutPrefix(id, `"`); ok {
+		return strings.TrimSuffix(inner, `"`)
+	}
+	return `"` + id + `"`
+}
+
+// takeOnly is for an answer with a null id: it can only be for the one request that
+// waits.
+func (p *peer) takeOnly() *frame {
+	if len(p.sent) != 1 {
+		return nil
+	}
+	for id, request := range p.sent {
+		delete(p.sent, id)
+		return request
+	}
+	return nil
+}
+
+// settle ends a request by its answer.
+func (f *frame) settle(answer *frame) {
+	f.state = stateAnswered
+	f.latency = max(0, answer.at.Sub(f.at))
+	answer.latency, answer.of = f.latency, f.head.what()
+}
+
+// end ends all requests that wait.
+func (p *peer) end(as state) {
+	for _, requests := range []map[string]*frame{p.sent, p.asked} {
+		for _, request := range requests {
+			request.state = as
+		}
+		clear(requests)
+	}
+}
+
+// doubt marks the requests that wait: events were dropped. An answer that comes all
+// the same is still found.
+func (p *peer) doubt() {
+	for _, requests := range []map[string]*frame{p.sent, p.asked} {
+		for _, request := range requests {
+			request.state = stateUnsure
+		}
+	}
+}

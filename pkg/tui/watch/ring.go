@@ -1,0 +1,93 @@
+package watch
+
+// The bounds of what is kept. A subject is one tab of one server, or of all servers
+// together; both hold the same rows.
+const (
+	maxRows   = 10_000
+	maxBytes  = 16 << 20
+	maxText   = 64 << 10 // bytes of one frame or line
+	rowWeight = 200      // bytes that a row takes besides its text, about
+)
+
+// entry is a row that is kept.
+type entry interface {
+	// subject is the server that it is about, empty for none.
+	subject() string
+	// weight is what it takes in memory, in bytes; it never changes.
+	weight() int
+	// contains says whether its text holds a text, which is in lower case.
+	contains(lower string) bool
+}
+
+// ring keeps the newest rows within the bounds. Each row has a number, counted from
+// 0, that it keeps when older ones are dropped. The zero value is empty.
+type ring[T entry] struct {
+	slots []T
+	start int // the slot of the oldest row
+	count int
+	first int // the number of the oldest row: as many were dropped
+	bytes int
+}
+
+// end is the number that the next row gets.
+func (r *ring[T]) end() int { return r.first + r.count }
+
+// at gives the row of a number from first to end, without end.
+func (r *ring[T]) at(number int) T {
+	return r.slots[(r.start+number-r.first)%len(r.slots)]
+}
+
+// push adds a row, and drops as many old ones as the bounds ask for.
+func (r *ring[T]) push(row T) {
+	for r.count > 0 && (r.count >= maxRows || r.bytes+row.weight() > maxBytes) {
+		r.drop()
+	}
+	if r.count == len(r.slots) {
+		r.grow()
+	}
+	r.slots[(r.start+r.count)%len(r.slots)] = row
+	r.count++
+	r.bytes += row.weight()
+}
+
+func (r *ring[T]) drop() {
+	var none T
+	r.bytes -= r.slots[r.start].weight()
+	r.slots[r.start] = none // for the garbage collector
+	r.start = (r.start + 1) % len(r.slots)
+	r.first++
+	r.count--
+}
+
+func (r *ring[T]) grow() {
+	slots := make([]T, min(maxRows, max(64, 2*len(r.slots))))
+	for i := range r.count {
+		slots[i] = r.at(r.first + i)
+	}
+	r.slots, r.start = slots, 0
+}
+
+// journal keeps the rows of every server for itself, so that a loud one drives no
+// other's out, and those of all together.
+type journal[T entry] struct {
+	all      ring[T]
+	byServer map[string]*ring[T]
+}
+
+func (j *journal[T]) add(row T) {
+	j.all.push(row)
+	j.of(row.subject()).push(row)
+}
+
+// of gives the rows of one server.
+func (j *journal[T]) of(server string) *ring[T] {
+	if j.byServer == nil {
+		j.byServer = make(map[string]*ring[T])
+	}
+	r := j.byServer[server]
+	if r == nil {
+		r = &ring[T]{}
+		j.byServer[server] = r
+	}
+	return r
+}

@@ -1,0 +1,85 @@
+package watch
+
+import (
+	"fmt"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
+)
+
+// printed is a line of a server's stderr, or a mark where its process starts or ends.
+type printed struct {
+	at     time.Time
+	server string
+	text   string // at most maxText bytes of size
+	size   int
+	mark   bool
+}
+
+func (p *printed) subject() string            { return p.server }
+func (p *printed) weight() int                { return rowWeight + len(p.text) }
+func (p *printed) contains(lower string) bool { return holds(p.text, lower) }
+
+// stderrTab shows what servers print on stderr.
+type stderrTab struct{ list[*printed] }
+
+func newStderrTab(l *look) *stderrTab {
+	t := &stderrTab{newList[*printed](l, "stderr")}
+	t.draw, t.open = t.line, t.opened
+	return t
+}
+
+func (t *stderrTab) take(event exec.Event) {
+	switch e := event.(type) {
+	case servers.StderrLine:
+		t.journal.add(&printed{at: e.At, server: e.Server, text: cutText(e.Text, maxText), size: len(e.Text)})
+	case servers.ProcessStarted:
+		t.journal.add(&printed{at: e.At, server: e.Server, text: started(e), mark: true})
+	case servers.ProcessExited:
+		t.journal.add(&printed{at: e.At, server: e.Server, text: exited(e), mark: true})
+	}
+}
+
+// started and exited are the marks in the life of a process.
+func started(e servers.ProcessStarted) string { return fmt.Sprintf("process %d started", e.PID) }
+
+func exited(e servers.ProcessExited) string {
+	text := fmt.Sprintf("process ended after %s: %s", duration(e.Lived), cutText(e.How, 200))
+	if e.Forced != "" {
+		text += ", forced by " + e.Forced
+	}
+	return text
+}
+
+func (t *stderrTab) line(p *printed, width int) string {
+	left := ""
+	if width >= 32 {
+		left = t.theme.Paint(pane.Dim, t.clock(p.at)) + " "
+	}
+	if t.ofAll() && width >= 40 {
+		left += t.theme.Paint(pane.Name, t.theme.Fit(t.safe(p.server, 12), 12)) + " "
+	}
+	if p.mark {
+		line := t.theme.Glyphs.Horizontal + t.theme.Glyphs.Horizontal
+		return t.row(left+t.theme.Paint(pane.Accent, line+" "+t.safe(p.text, width)), "", width)
+	}
+	right := ""
+	if p.size > len(p.text) {
+		right = exec.Bytes(int64(p.size))
+	}
+	return t.row(left+t.safe(p.text, width), right, width)
+}
+
+func (t *stderrTab) opened(p *printed) (title, text string) {
+	return fmt.Sprintf("%s %s%s", t.clock(p.at), t.safe(p.server, 40), cutNote(len(p.text), p.size)), p.text
+}
+
+// cutNote says how much of a text was kept, empty where all was.
+func cutNote(kept, size int) string {
+	if kept >= size {
+		return ""
+	}
+	return fmt.Sprintf(", the first %s of %s", exec.Bytes(int64(kept)), exec.Bytes(int64(size)))
+}

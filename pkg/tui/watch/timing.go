@@ -1,0 +1,217 @@
+package watch
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/tui/pane"
+)
+
+// What makes a call slow: so long, or so many times as long as the median.
+const (
+	slowTime   = time.Second
+	slowFactor = 3
+)
+
+// stats are the times of one tool's calls.
+type stats struct {
+	tool                     string
+	calls                    []*record // oldest first
+	least, median, p95, most time.Duration
+	slow                     int
+}
+
+// ran says whether a call got as far as the tool: a refusal beforehand says nothing
+// about how long the tool takes. A call whose time was up did.
+func ran(r *record) bool {
+	return r.success || r.kind == exec.KindTool || r.kind == exec.KindTimeout || r.kind == exec.KindProtocol
+}
+
+// statsOf computes the times of calls that ran; there is at least one.
+func statsOf(tool string, calls []*record) *stats {
+	times := make([]time.Duration, 0, len(calls))
+	for _, r := range calls {
+		times = append(times, r.took)
+	}
+	slices.Sort(times)
+	s := &stats{
+		tool: tool, calls: calls, least: times[0], median: percentile(times, 50), p95: percentile(times, 95),
+		most: times[len(times)-1],
+	}
+	for _, r := range calls {
+		if s.isSlow(r) {
+			s.slow++
+		}
+	}
+	return s
+}
+
+// percentile is the least of sorted values that p of 100 values do not exceed (the
+// nearest rank).
+func percentile(sorted []time.Duration, p int) time.Duration {
+	rank := (len(sorted)*p + 99) / 100
+	return sorted[max(0, rank-1)]
+}
+
+// isSlow says whether a call took much longer than it should.
+func (s *stats) isSlow(r *record) bool {
+	return r.took > slowTime || r.took > slowFactor*s.median
+}
+
+// timingTab shows how long the selected tool takes, or all tools.
+type timingTab struct {
+	*look
+	history *historyTab
+
+	everything bool
+	all        []*stats // by tool, the slowest first
+	computed   int      // history.changed when all was computed
+	top        int      // the first row that is seen
+}
+
+func newTimingTab(l *look, history *historyTab) *timingTab {
+	return &timingTab{look: l, history: history, computed: -1}
+}
+
+func (t *timingTab) name() string         { return "timing" }
+func (t *timingTab) count() int           { return -1 }
+func (t *timingTab) editing() bool        { return false }
+func (t *timingTab) setTheme(*pane.Theme) {}
+func (t *timingTab) setFocus(bool)        {}
+
+func (t *timingTab) ofAll() bool { return t.everything || t.tool == "" }
+
+func (t *timingTab) bindings() []pane.Binding {
+	none := ""
+	if t.tool == "" {
+		none = "no tool is selected"
+	}
+	scroll := func(by int) func() tea.Cmd { return do(func() { t.top = max(0, t.top+by) }) }
+	return []pane.Binding{
+		{Keys: []string{"down", "j"}, Help: "down", Do: scroll(1)},
+		{Keys: []string{"up", "k"}, Help: "up", Do: scroll(-1)},
+		{Keys: []string{"pgdown", "ctrl+d"}, Help: "a page down", Do: scroll(10)},
+		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: scroll(-10)},
+		{Keys: []string{"a"}, Help: "this tool, or all", Off: none, Do: do(func() { t.everything, t.top = !t.everything, 0 })},
+	}
+}
+
+func (t *timingTab) update(msg tea.Msg) tea.Cmd {
+	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
+		t.top = max(0, t.top+wheelRows(wheel))
+	}
+	return nil
+}
+
+// compute makes the numbers anew where calls were added since.
+func (t *timingTab) compute() {
+	if t.computed == t.history.changed {
+		return
+	}
+	t.computed = t.history.changed
+	byTool := make(map[string][]*record)
+	rows := &t.history.journal.all
+	for number := rows.first; number < rows.end(); number++ {
+		if r := rows.at(number); ran(r) {
+			byTool[r.tool] = append(byTool[r.tool], r)
+		}
+	}
+	t.all = t.all[:0]
+	for tool, calls := range byTool {
+		t.all = append(t.all, statsOf(tool, calls))
+	}
+	sort.Slice(t.all, func(i, j int) bool {
+		a, b := t.all[i], t.all[j]
+		if a.p95 != b.p95 {
+			return a.p95 > b.p95
+		}
+		return a.tool < b.tool
+	})
+}
+
+// statsOfTool is nil where the selected tool was never called.
+func (t *timingTab) statsOfTool() *stats {
+	for _, s := range t.all {
+		if s.tool == t.tool {
+			return s
+		}
+	}
+	return nil
+}
+
+func (t *timingTab) render(width, height int) string {
+	t.compute()
+	var lines []string
+	switch s := t.statsOfTool(); {
+	case t.ofAll():
+		lines = t.table(width)
+	case s == nil:
+		lines = []string{t.theme.Paint(pane.Dim, t.safe(t.tool, width)+" was never called; a shows all tools")}
+	default:
+		lines = t.ofTool(s, width, height)
+	}
+	t.top = max(0, min(t.top, len(lines)-height))
+	return t.theme.Block(lines[t.top:], width, height)
+}
+
+// ofTool is one tool's numbers, the chart, and the slow calls, newest first.
+func (t *timingTab) ofTool(s *stats, width, height int) []string {
+	lines := []string{t.theme.Paint(pane.Strong, t.safe(s.tool, width))}
+	lines = append(lines, pane.Wrap(s.summary(), max(1, width))...)
+	tall := max(1, min(4, height-len(lines)-2))
+	lines = append(lines, t.chart(s, width, tall)...)
+	for _, r := range slices.Backward(s.calls) {
+		if s.isSlow(r) {
+			lines = append(lines, t.slowLine(r, width))
+		}
+	}
+	return lines
+}
+
+func (s *stats) summary() string {
+	return fmt.Sprintf("calls %d, min %s, median %s, p95 %s, max %s, slow %d",
+		len(s.calls), duration(s.least), duration(s.median), duration(s.p95), duration(s.most), s.slow)
+}
+
+func (t *timingTab) slowLine(r *record, width int) string {
+	text := t.theme.Glyphs.Warn + " " + t.clock(r.at) + " " + duration(r.took)
+	if !r.success {
+		text += " " + string(r.kind)
+	}
+	return t.theme.Paint(pane.Warn, text) + " " + t.theme.Paint(pane.Dim, t.safe(r.arguments, width))
+}
+
+// table has a line for every tool, the slowest first.
+func (t *timingTab) table(width int) []string {
+	if len(t.all) == 0 {
+		return []string{t.theme.Paint(pane.Dim, "nothing was called yet")}
+	}
+	name := max(8, min(30, width/3))
+	columns := []string{"calls", "median", "p95", "max", "slow"}
+	lines := []string{t.theme.Paint(pane.Dim, t.tableRow("tool", name, columns))}
+	for _, s := range t.all {
+		slow := ""
+		if s.slow > 0 {
+			slow = fmt.Sprintf("%s %d", t.theme.Glyphs.Warn, s.slow)
+		}
+		lines = append(lines, t.tableRow(t.safe(s.tool, name), name, []string{
+			fmt.Sprint(len(s.calls)), duration(s.median), duration(s.p95), duration(s.most), slow,
+		}))
+	}
+	return lines
+}
+
+func (t *timingTab) tableRow(tool string, name int, columns []string) string {
+	var row strings.Builder
+	row.WriteString(t.theme.Fit(tool, name))
+	for _, column := range columns {
+		fmt.Fprintf(&row, " %8s", column)
+	}
+	return row.String()
+}

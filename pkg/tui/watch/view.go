@@ -1,0 +1,154 @@
+package watch
+
+import "sort"
+
+// view is what is seen of a ring: the rows that the filter lets through, a cursor,
+// and the part that has a place on the screen. Rows that come are filtered once; all
+// are only looked at again when the ring or the filter changes.
+//
+// Positions count the rows that the filter lets through, also those that were
+// dropped since: a position stays where it is while old rows go.
+type view[T entry] struct {
+	ring   *ring[T]
+	filter string // in lower case; empty lets everything through
+
+	hits []int // numbers of the rows that the filter lets through, where there is one
+	lost int   // hits that were dropped
+	seen int   // the number of the first row that was not looked at yet
+
+	cursor, top int
+	stopped     bool // the cursor does not follow the newest row
+}
+
+// show sets what is looked at. The cursor stays on its row where that is still seen.
+func (v *view[T]) show(r *ring[T], filter string) {
+	if r == v.ring && filter == v.filter {
+		v.catchUp()
+		return
+	}
+	number := r.end()
+	if first, end := v.bounds(); r == v.ring && v.cursor >= first && v.cursor < end {
+		number = v.number(v.cursor)
+	}
+	if r != v.ring {
+		v.stopped = false
+	}
+	v.ring, v.filter = r, filter
+	v.hits, v.lost, v.seen, v.top = nil, 0, r.first, 0
+	v.catchUp()
+	v.cursor = v.positionOf(number)
+}
+
+// catchUp filters the rows that came, and forgets those that were dropped.
+func (v *view[T]) catchUp() {
+	if v.filter == "" {
+		return
+	}
+	for number := max(v.seen, v.ring.first); number < v.ring.end(); number++ {
+		if v.ring.at(number).contains(v.filter) {
+			v.hits = append(v.hits, number)
+		}
+	}
+	v.seen = v.ring.end()
+	gone := sort.SearchInts(v.hits, v.ring.first)
+	v.hits = v.hits[gone:]
+	v.lost += gone
+}
+
+// bounds are the position of the oldest row and that behind the newest.
+func (v *view[T]) bounds() (first, end int) {
+	switch {
+	case v.ring == nil:
+		return 0, 0
+	case v.filter == "":
+		return v.ring.first, v.ring.end()
+	}
+	return v.lost, v.lost + len(v.hits)
+}
+
+// number is the number of the row at a position.
+func (v *view[T]) number(position int) int {
+	if v.filter == "" {
+		return position
+	}
+	return v.hits[position-v.lost]
+}
+
+// positionOf is the position of a row, or of the next one that is seen.
+func (v *view[T]) positionOf(number int) int {
+	if v.filter == "" {
+		return number
+	}
+	return v.lost + sort.SearchInts(v.hits, number)
+}
+
+func (v *view[T]) row(position int) T { return v.ring.at(v.number(position)) }
+
+// current is the row under the cursor; ok is false where there is none.
+func (v *view[T]) current() (row T, ok bool) {
+	v.settle()
+	first, end := v.bounds()
+	if first == end {
+		return row, false
+	}
+	return v.row(v.cursor), true
+}
+
+// settle puts the cursor on the newest row where it follows, and in any case on one
+// that is there.
+func (v *view[T]) settle() {
+	first, end := v.bounds()
+	if !v.stopped {
+		v.cursor = end - 1
+	}
+	v.cursor = max(first, min(v.cursor, end-1))
+}
+
+// window is the part that is seen at a height; the cursor is within.
+func (v *view[T]) window(height int) (from, to int) {
+	height = max(1, height)
+	v.settle()
+	first, end := v.bounds()
+	v.top = max(first, min(v.top, end-height))
+	if v.cursor < v.top {
+		v.top = v.cursor
+	}
+	if v.cursor >= v.top+height {
+		v.top = v.cursor - height + 1
+	}
+	return v.top, min(end, v.top+height)
+}
+
+// move moves the cursor by rows; on the newest row it follows again.
+func (v *view[T]) move(by int) {
+	v.settle()
+	v.set(v.cursor + by)
+}
+
+// set puts the cursor at a position.
+func (v *view[T]) set(position int) {
+	first, end := v.bounds()
+	v.cursor = max(first, min(position, end-1))
+	v.stopped = v.cursor < end-1
+}
+
+// find goes to the next row in a direction (1 or -1) that contains a text in lower
+// case, around the end where it must; ok is false where there is none. The row under
+// the cursor is the first to be looked at where here is set, else the last.
+func (v *view[T]) find(lower string, by int, here bool) (ok bool) {
+	v.settle()
+	first, end := v.bounds()
+	n := end - first
+	start := 1
+	if here {
+		start = 0
+	}
+	for i := range n {
+		at := first + ((v.cursor-first+by*(i+start))%n+n)%n
+		if v.row(at).contains(lower) {
+			v.set(at)
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,180 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/tui/pane"
+)
+
+// Options are what the pane works with.
+type Options struct {
+	// History is the file of the execution log, empty where there is none.
+	History string
+	// Hide masks secrets on the screen; nil shows everything.
+	Hide func(string) string
+}
+
+// Watch is the pane. It belongs to one goroutine.
+type Watch struct {
+	look    *look
+	options Options
+	begun   time.Time
+
+	tabs    []tab
+	active  int
+	stderr  *stderrTab
+	wire    *wireTab
+	log     *logTab
+	history *historyTab
+
+	dropped int // events that the feed had no place for
+	width   int // that was drawn last
+}
+
+// New makes the pane.
+func New(theme *pane.Theme, options Options) *Watch {
+	l := &look{theme: theme, hide: options.Hide, now: time.Now}
+	w := &Watch{
+		look: l, options: options, begun: time.Now(),
+		stderr: newStderrTab(l), wire: newWireTab(l), log: newLogTab(l), history: newHistoryTab(l),
+	}
+	w.tabs = []tab{w.stderr, w.wire, w.log, w.history, newTimingTab(l, w.history)}
+	return w
+}
+
+// SetTheme changes the look.
+func (w *Watch) SetTheme(theme *pane.Theme) {
+	w.look.theme = theme
+	for _, t := range w.tabs {
+		t.setTheme(theme)
+	}
+}
+
+// Init reads the history. Its HistoryMsg goes to Update.
+func (w *Watch) Init() tea.Cmd { return readHistory(w.options.History, w.begun) }
+
+// Take keeps what an event tells. It is cheap, and holds no more of the event than
+// the bounds allow.
+func (w *Watch) Take(event exec.Event) {
+	w.stderr.take(event)
+	w.wire.take(event)
+	w.log.take(event)
+	w.history.take(event)
+}
+
+// Dropped says that n events were lost before Take.
+func (w *Watch) Dropped(n int) {
+	if n <= 0 {
+		return
+	}
+	w.dropped += n
+	w.wire.doubt()
+}
+
+// Select says what the rest of the screen is about: a server, empty for toolx's own
+// tools, and a tool, empty for none.
+func (w *Watch) Select(server, tool string) {
+	w.look.selected, w.look.server, w.look.tool = true, server, tool
+}
+
+// Focus says whether the pane has the focus.
+func (w *Watch) Focus(on bool) {
+	w.look.focus = on
+	for _, t := range w.tabs {
+		t.setFocus(on)
+	}
+}
+
+// Editing says whether letters are text now.
+func (w *Watch) Editing() bool { return w.tabs[w.active].editing() }
+
+// Title names the tabs, for the border. Where there is no room for all, it is the
+// active one alone.
+func (w *Watch) Title() string {
+	const border = 4 // cells of the border that are not the title's, beside the block
+	names := make([]string, 0, len(w.tabs)+1)
+	for i, t := range w.tabs {
+		name := t.name()
+		if n := t.count(); n >= 0 {
+			name += fmt.Sprintf(" %d", n)
+		}
+		if i == w.active {
+			name = w.look.theme.Paint(pane.Strong, "["+name+"]")
+		}
+		names = append(names, name)
+	}
+	if w.dropped > 0 {
+		names = append(names, w.look.theme.Paint(pane.Warn, fmt.Sprintf("%s %d events lost", w.look.theme.Glyphs.Warn, w.dropped)))
+	}
+	title := strings.Join(names, " ")
+	if w.width > 0 && ansi.StringWidth(title) > w.width-border {
+		return w.shortTitle(names)
+	}
+	return title
+}
+
+func (w *Watch) shortTitle(names []string) string {
+	title := fmt.Sprintf("%s %d/%d", names[w.active], w.active+1, len(w.tabs))
+	if w.dropped > 0 {
+		title += " " + names[len(names)-1]
+	}
+	return title
+}
+
+// Bindings are what keys do now.
+func (w *Watch) Bindings() []pane.Binding {
+	turn := func(by int) func() tea.Cmd { return do(func() { w.turn(by) }) }
+	next := pane.Binding{Keys: []string{"]"}, Help: "next of " + w.names(), Do: turn(1)}
+	previous := pane.Binding{Keys: []string{"["}, Help: "previous", Do: turn(-1)}
+	own := w.tabs[w.active].bindings()
+	if pane.Find(own, "right") == nil { // an opened tree has another use for the arrows
+		next.Keys = append(next.Keys, "right", "l")
+		previous.Keys = append(previous.Keys, "left", "h")
+	}
+	return append([]pane.Binding{next, previous}, own...)
+}
+
+func (w *Watch) names() string {
+	names := make([]string, 0, len(w.tabs))
+	for _, t := range w.tabs {
+		names = append(names, t.name())
+	}
+	return strings.Join(names, ", ")
+}
+
+func (w *Watch) turn(by int) { w.active = (w.active + by + len(w.tabs)) % len(w.tabs) }
+
+// Update takes keys, as Bindings has them or as text, the mouse in the pane's own
+// coordinates, and HistoryMsg.
+func (w *Watch) Update(msg tea.Msg) tea.Cmd {
+	active := w.tabs[w.active]
+	switch msg := msg.(type) {
+	case HistoryMsg:
+		w.history.load(msg)
+		return nil
+	case tea.KeyPressMsg:
+		if active.editing() {
+			return active.update(msg)
+		}
+		if binding := pane.Find(w.Bindings(), msg.String()); binding != nil {
+			if binding.Off == "" {
+				return binding.Do()
+			}
+			return nil
+		}
+	}
+	return active.update(msg)
+}
+
+// Render draws exactly width by height cells.
+func (w *Watch) Render(width, height int) string {
+	width, height = max(0, width), max(0, height)
+	w.width = width
+	return w.tabs[w.active].render(width, height)
+}

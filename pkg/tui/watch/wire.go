@@ -1,0 +1,296 @@
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"toolx/pkg/doctor"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
+)
+
+// wireTab shows every message between toolx and its servers, and what else stands on
+// a server's stdout, in its place.
+type wireTab struct {
+	list[*frame]
+	peers map[string]*peer
+}
+
+func newWireTab(l *look) *wireTab {
+	t := &wireTab{list: newList[*frame](l, "wire"), peers: make(map[string]*peer)}
+	t.draw, t.open, t.note = t.line, t.opened, t.unanswered
+	return t
+}
+
+// peer gives what is known of a server; one that has no process begins with its
+// first event.
+func (t *wireTab) peer(server string, at time.Time) *peer {
+	p := t.peers[server]
+	if p == nil {
+		p = newPeer(at, nil)
+		t.peers[server] = p
+	}
+	return p
+}
+
+func (t *wireTab) take(event exec.Event) {
+	switch e := event.(type) {
+	case servers.ProcessStarted:
+		t.end(e.Server)
+		t.peers[e.Server] = newPeer(e.At, e.Command)
+		t.add(&frame{at: e.At, server: e.Server, kind: kindMark, text: started(e)})
+	case servers.ProcessExited:
+		t.end(e.Server)
+		t.add(&frame{at: e.At, server: e.Server, kind: kindMark, text: exited(e)})
+	case servers.FrameSent:
+		t.message(&frame{at: e.At, server: e.Server, sent: true}, e.Bytes)
+	case servers.FrameReceived:
+		t.message(&frame{at: e.At, server: e.Server, line: e.Line}, e.Bytes)
+	case servers.PollutedLine:
+		t.add(&frame{
+			at: e.At, server: e.Server, kind: kindForeign, class: e.Class, line: e.Line, salvaged: e.Salvaged,
+			text: cutText(string(e.Text[:min(len(e.Text), maxText)]), maxText), size: max(int(e.Size), len(e.Text)),
+		})
+	case servers.OddFrame:
+		t.odd(e)
+	}
+}
+
+// message adds a message, and pairs it.
+func (t *wireTab) message(f *frame, message []byte) {
+	f.head, f.size = readHead(message), len(message)
+	f.text = cutText(string(message[:min(len(message), maxText+4)]), maxText)
+	t.peer(f.server, f.at).pair(f)
+	t.add(f)
+}
+
+// odd adds a remark about a message. An answer with a null id that toolx could use
+// has ended the one request that waited.
+func (t *wireTab) odd(e servers.OddFrame) {
+	f := &frame{
+		at: e.At, server: e.Server, kind: kindOdd, class: e.Class, line: e.Line, used: e.Used,
+		text: cutText(string(e.Bytes[:min(len(e.Bytes), maxText)]), maxText), size: len(e.Bytes),
+	}
+	if e.Class == servers.ClassIDNull && e.Used {
+		if request := t.peer(e.Server, e.At).takeOnly(); request != nil {
+			request.settle(f)
+		}
+	}
+	t.add(f)
+}
+
+func (t *wireTab) add(f *frame) {
+	f.since = max(0, f.at.Sub(t.peer(f.server, f.at).began))
+	f.number = t.journal.of(f.server).end()
+	t.journal.add(f)
+}
+
+// end says that a server's process is no more.
+func (t *wireTab) end(server string) {
+	if p := t.peers[server]; p != nil {
+		p.end(stateLost)
+	}
+}
+
+// doubt says that events were dropped.
+func (t *wireTab) doubt() {
+	for _, p := range t.peers {
+		p.doubt()
+	}
+}
+
+// unanswered counts the requests that wait, for the last line.
+func (t *wireTab) unanswered() string {
+	n := 0
+	for server, p := range t.peers {
+		if t.ofAll() || server == t.server {
+			n += p.waiting()
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 request waits"
+	}
+	return fmt.Sprintf("%d requests wait", n)
+}
+
+// line draws a row. Columns vanish, the least important first, as it gets narrower.
+func (t *wireTab) line(f *frame, width int) string {
+	var left []string
+	if width >= 80 {
+		left = append(left, t.theme.Paint(pane.Dim, t.clock(f.at)))
+	}
+	if width >= 44 {
+		left = append(left, t.theme.Paint(pane.Dim, fmt.Sprintf("%9s", fmt.Sprintf("+%dms", f.since.Milliseconds()))))
+	}
+	if t.ofAll() && width >= 60 {
+		left = append(left, t.theme.Paint(pane.Name, t.theme.Fit(t.safe(f.server, 12), 12)))
+	}
+	what, right := t.cells(f, width)
+	return t.row(strings.Join(append(left, what), " "), right, width)
+}
+
+func (t *wireTab) cells(f *frame, width int) (what, right string) {
+	switch f.kind {
+	case kindMark:
+		dash := t.theme.Glyphs.Horizontal
+		return t.theme.Paint(pane.Accent, dash+dash+" "+t.safe(f.text, width)), ""
+	case kindForeign:
+		return t.foreignCells(f, width)
+	case kindOdd:
+		return t.theme.Paint(pane.Warn, t.theme.Glyphs.Warn+" odd: "+oddWords(f)), ""
+	}
+	return t.messageCells(f, width)
+}
+
+func (t *wireTab) messageCells(f *frame, width int) (what, right string) {
+	what = t.theme.Paint(pane.Accent, t.arrow(f.sent)) + " "
+	switch h := f.head; {
+	case h.method != "":
+		what += t.safe(h.what(), width)
+	case h.failure != "":
+		what += t.theme.Paint(pane.Bad, t.safe("error "+h.failure, width))
+	case h.answer:
+		what += "result"
+	default:
+		what += t.theme.Paint(pane.Bad, "not JSON-RPC")
+	}
+	if f.head.id != "" {
+		what += t.theme.Paint(pane.Number, " #"+t.safe(strings.Trim(f.head.id, `"`), 20))
+	}
+	if f.of != "" {
+		what += t.theme.Paint(pane.Dim, " of "+t.safe(f.of, width))
+	}
+	var columns []string
+	if width >= 52 {
+		columns = append(columns, fmt.Sprintf("%9s", exec.Bytes(int64(f.size))))
+	}
+	if wait := t.wait(f); wait != "" || width >= 52 {
+		columns = append(columns, wait+strings.Repeat(" ", max(0, 9-len([]rune(wait)))))
+	}
+	for i, column := range columns {
+		columns[i] = t.theme.Paint(t.columnRole(f, i == len(columns)-1), column)
+	}
+	return what, strings.Join(columns, " ")
+}
+
+func (t *wireTab) columnRole(f *frame, last bool) pane.Role {
+	if last && (f.state == stateWaiting || f.state == stateLost) {
+		return pane.Warn
+	}
+	return pane.Dim
+}
+
+// wait is the time that a request has taken, or how long it waits.
+func (t *wireTab) wait(f *frame) string {
+	switch f.state {
+	case stateWaiting:
+		return "waits " + duration(max(0, t.now().Sub(f.at)))
+	case stateCancelled:
+		return "cancelled"
+	case stateLost:
+		return "never answered"
+	case stateUnsure:
+		return "no answer seen"
+	}
+	if f.of != "" {
+		return duration(f.latency)
+	}
+	return ""
+}
+
+func (t *wireTab) arrow(sent bool) string {
+	switch ascii := t.theme.Glyphs.Vertical == "|"; {
+	case sent && ascii:
+		return "->"
+	case sent:
+		return "→"
+	case ascii:
+		return "<-"
+	}
+	return "←"
+}
+
+// foreignCells draws a line that is no message, with who most likely wrote it: asked
+// of the doctor when the row is drawn, and not before, for a server may print more
+// such lines than anybody looks at.
+func (t *wireTab) foreignCells(f *frame, width int) (what, right string) {
+	role, sign := pane.Bad, t.theme.Glyphs.Bad
+	if f.class.Harmless() {
+		role, sign = pane.Dim, t.theme.Glyphs.Bullet
+	}
+	what = t.theme.Paint(role, sign+" "+string(f.class)) + " " + t.safe(f.text, width)
+	if f.class.Harmless() {
+		return what, ""
+	}
+	culprit := t.culprit(f)
+	return what, t.theme.Paint(pane.Warn, t.safe(culprit.Name, width)) + t.theme.Paint(pane.Dim, " ("+culprit.Confidence+")")
+}
+
+func (t *wireTab) culprit(f *frame) *doctor.Culprit {
+	if f.culprit == nil {
+		hint := doctor.Context{Command: t.peer(f.server, f.at).command, Nearby: t.nearby(f)}
+		found := doctor.Recognise([]byte(f.text), hint).Culprit
+		f.culprit = &found
+	}
+	return f.culprit
+}
+
+// nearby are the foreign lines around one, which help to tell who wrote it.
+func (t *wireTab) nearby(f *frame) []string {
+	const reach, longest = 15, 1024
+	var lines []string
+	rows := t.journal.of(f.server)
+	for number := max(rows.first, f.number-reach); number < min(rows.end(), f.number+reach); number++ {
+		if other := rows.at(number); other.kind == kindForeign && other != f {
+			lines = append(lines, other.text[:min(len(other.text), longest)])
+		}
+	}
+	return lines
+}
+
+// oddWords says in words what is odd about a message.
+func oddWords(f *frame) string {
+	words := map[servers.Class]string{
+		servers.ClassNoVersion:   `"jsonrpc" is missing or not "2.0"`,
+		servers.ClassBadShape:    "neither request, notification nor reply",
+		servers.ClassIDType:      "the id came back as another type",
+		servers.ClassIDNull:      "a reply with a null id",
+		servers.ClassIDUnknown:   "a reply to a request that was never sent",
+		servers.ClassIDDuplicate: "a second reply to one request",
+		servers.ClassIDLate:      "a reply to a request that was cancelled",
+	}
+	text := cmp.Or(words[f.class], string(f.class))
+	if f.used {
+		text += "; taken all the same"
+	}
+	return text
+}
+
+func (t *wireTab) opened(f *frame) (title, text string) {
+	title = t.clock(f.at) + " " + t.safe(f.server, 40)
+	switch f.kind {
+	case kindForeign:
+		title += fmt.Sprintf(", line %d: %s", f.line, f.class)
+		if f.salvaged > 0 {
+			title += fmt.Sprintf(", messages found on it: %d", f.salvaged)
+		}
+		if !f.class.Harmless() {
+			found := t.culprit(f)
+			title += ", by " + t.safe(found.Name, 60) + " (" + found.Confidence + ")"
+		}
+	case kindOdd:
+		title += ", " + oddWords(f)
+	case kindMessage:
+		title += " " + t.arrow(f.sent) + " " + exec.Bytes(int64(f.size))
+		if f.of != "" {
+			title += ", " + t.safe(f.of, 60) + " took " + duration(f.latency)
+		}
+	}
+	return title + cutNote(len(f.text), f.size), f.text
+}
