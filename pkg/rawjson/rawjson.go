@@ -62,15 +62,27 @@ func Elements(text []byte) (list []json.RawMessage, ok bool) {
 	if !opens(text, '[') {
 		return nil, false
 	}
-	for at := next(text, SpaceEnd(text, 0)+1); at < len(text) && text[at] != ']'; at = next(text, at) {
-		end := valueEnd(text, at)
-		if end == at {
-			break
-		}
-		list = append(list, text[at:end:end])
-		at = end
+	for element := range EachElement(text) {
+		list = append(list, element)
 	}
 	return list, true
+}
+
+// EachElement gives the elements of an array one by one; none where text is another
+// kind of value.
+func EachElement(text []byte) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		if !opens(text, '[') {
+			return
+		}
+		for at := next(text, SpaceEnd(text, 0)+1); at < len(text) && text[at] != ']'; at = next(text, at) {
+			end := valueEnd(text, at)
+			if end == at || !yield(text[at:end:end]) {
+				return
+			}
+			at = end
+		}
+	}
 }
 
 // Object writes members as one object.

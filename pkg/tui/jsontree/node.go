@@ -20,6 +20,7 @@ type node struct {
 
 	cut  bool
 	list []*node
+	rest int // how many children are not in list, because there are too many
 }
 
 const (
@@ -29,6 +30,10 @@ const (
 	maxUnfold = 5000
 	// maxShort is how many children a part may have that is open from the beginning.
 	maxShort = 40
+	// maxChildren bounds how many children of one node are shown.
+	maxChildren = 100_000
+	// maxLines bounds how many bytes of a long text are shown below it.
+	maxLines = 128 << 10
 )
 
 // kind is the first byte of the value: { [ " t f n - or a digit.
@@ -48,20 +53,26 @@ func (n *node) children() []*node {
 		return n.list
 	}
 	n.cut = true
-	if members, ok := rawjson.Members(n.raw); ok {
-		for _, member := range members {
-			n.list = append(n.list, &node{parent: n, key: member.Name, raw: member.Value})
-		}
-		return n.list
+	for member := range rawjson.Each(n.raw) {
+		n.adopt(&node{key: member.Name, raw: member.Value})
 	}
-	elements, _ := rawjson.Elements(n.raw)
-	for i, element := range elements {
-		n.list = append(n.list, &node{parent: n, index: i, raw: element})
+	for element := range rawjson.EachElement(n.raw) {
+		n.adopt(&node{index: len(n.list), raw: element})
 	}
 	return n.list
 }
 
-func (n *node) size() int { return len(n.children()) }
+// adopt takes a child, or only counts it where there are too many.
+func (n *node) adopt(child *node) {
+	if len(n.list) == maxChildren {
+		n.rest++
+		return
+	}
+	child.parent = n
+	n.list = append(n.list, child)
+}
+
+func (n *node) size() int { return len(n.children()) + n.rest }
 
 func (n *node) depth() int {
 	depth := 0
@@ -95,6 +106,15 @@ func (n *node) head(cells int) string {
 		return strings.ToValidUTF8(string(text[:limit]), "")
 	}
 	return string(text)
+}
+
+// beginning is the part of a scalar's text that is shown below it.
+func (n *node) beginning() string {
+	text := n.text()
+	if len(text) <= maxLines {
+		return text
+	}
+	return fmt.Sprintf("%s\n[the first %d of %d bytes]", strings.ToValidUTF8(text[:maxLines], ""), maxLines, len(text))
 }
 
 // value is the value for the clipboard: a string's text, else its JSON.

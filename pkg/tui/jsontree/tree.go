@@ -65,10 +65,10 @@ func (t *Tree) Editing() bool { return t.typing }
 // Bindings are what keys do now.
 func (t *Tree) Bindings() []pane.Binding {
 	move := func(by int) func() tea.Cmd {
-		return func() tea.Cmd { t.list.Move(by, len(t.rows)); return nil }
+		return func() tea.Cmd { t.missed = false; t.list.Move(by, len(t.rows)); return nil }
 	}
 	do := func(f func()) func() tea.Cmd {
-		return func() tea.Cmd { f(); return nil }
+		return func() tea.Cmd { t.missed = false; f(); return nil }
 	}
 	none := ""
 	if t.current() == nil {
@@ -91,7 +91,7 @@ func (t *Tree) Bindings() []pane.Binding {
 		{Keys: []string{"N"}, Help: "previous match", Off: none, Do: do(func() { t.find(-1) })},
 		{Keys: []string{"p"}, Help: "copy the path for jq", Off: none, Do: func() tea.Cmd { return copied(t.current().jq(), "the path") }},
 		{Keys: []string{"P"}, Help: "copy the JSON pointer", Off: none, Do: func() tea.Cmd { return copied(t.current().pointer(), "the pointer") }},
-		{Keys: []string{"v"}, Help: "copy the value", Off: none, Do: func() tea.Cmd { return copied(t.current().value(), "the value") }},
+		{Keys: []string{"V"}, Help: "copy the value", Off: none, Do: func() tea.Cmd { return copied(t.current().value(), "the value") }},
 	}
 }
 
@@ -107,7 +107,6 @@ func (t *Tree) Update(msg tea.Msg) tea.Cmd {
 		if t.typing {
 			return t.typed(msg)
 		}
-		t.missed = false
 		if binding := pane.Find(t.Bindings(), msg.String()); binding != nil && binding.Off == "" {
 			return binding.Do()
 		}
@@ -199,13 +198,16 @@ func (t *Tree) add(n *node, depth int) {
 		return
 	}
 	if !n.container() {
-		for _, line := range pane.Wrap(render.SafeBlock(n.text()), max(10, t.width-2*depth-4)) {
+		for _, line := range pane.Wrap(render.SafeBlock(n.beginning()), max(10, t.width-2*depth-4)) {
 			t.rows = append(t.rows, row{n, strings.Repeat("  ", depth+1) + line})
 		}
 		return
 	}
 	for _, child := range n.children() {
 		t.add(child, depth+1)
+	}
+	if n.rest > 0 {
+		t.rows = append(t.rows, row{n, fmt.Sprintf("%s%s %d more", strings.Repeat("  ", depth+1), t.theme.Glyphs.More, n.rest)})
 	}
 }
 
@@ -281,12 +283,16 @@ func (t *Tree) nodeLine(n *node, width int) string {
 func (t *Tree) valueLine(n *node, room int) string {
 	switch {
 	case n.container():
-		things, brackets := "members", "{}"
+		things, brackets := "member", "{}"
 		if n.kind() == '[' {
-			things, brackets = "elements", "[]"
+			things, brackets = "element", "[]"
 		}
-		if n.size() == 0 {
+		switch n.size() {
+		case 0:
 			return brackets
+		case 1:
+		default:
+			things += "s"
 		}
 		return t.theme.Paint(pane.Dim, fmt.Sprintf("%c%d %s%c", brackets[0], n.size(), things, brackets[1]))
 	case n.kind() == '"':

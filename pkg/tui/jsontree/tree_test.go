@@ -54,7 +54,7 @@ func TestTree(t *testing.T) {
     b: 12345678901234567890
   ▾ a: {2 members}
     ▸ x y: [3 elements]
-    ▸ deep: {1 members}
+    ▸ deep: {1 member}
     e: {}
     l: []`
 	if got := frame(t, tree, 40, 10); got != want {
@@ -96,7 +96,7 @@ func TestCopy(t *testing.T) {
 	tree := New(json.RawMessage(`{"a b":[{"c/d":"x\ty"}]}`), theme())
 	frame(t, tree, 60, 12)
 	press(tree, "+", "down", "down", "down")
-	got := fmt.Sprint(press(tree, "p", "P", "v"))
+	got := fmt.Sprint(press(tree, "p", "P", "V"))
 	if want := fmt.Sprint([]tea.Msg{CopyMsg{`."a b"[0]."c/d"`, "the path"}, CopyMsg{"/a b/0/c~1d", "the pointer"}, CopyMsg{"x\ty", "the value"}}); got != want {
 		t.Errorf("copied %s, want %s", got, want)
 	}
@@ -112,6 +112,39 @@ func TestHostile(t *testing.T) {
 				t.Errorf("%q reached the screen from %q", bad, text)
 			}
 		}
+	}
+}
+
+// Of what is too much, the first part is shown, and how much there is.
+func TestHuge(t *testing.T) {
+	tree := New(json.RawMessage("["+strings.Repeat("0,", maxChildren+6)+"1]"), theme())
+	press(tree, "j")
+	frame(t, tree, 40, 5)
+	press(tree, "G")
+	for _, want := range []string{"  99999: 0", "  … 7 more"} {
+		if got := frame(t, tree, 40, 5); !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	tree = New(json.RawMessage(`"`+strings.Repeat("x", maxLines+1)+`"`), theme())
+	frame(t, tree, 40, 5)
+	press(tree, "enter", "G")
+	frame(t, tree, 40, 5)
+	press(tree, "G")
+	if got := frame(t, tree, 60, 5); !strings.Contains(got, "[the first 131072 of 131073 bytes]") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// Text of any depth is cut, opened and searched.
+func TestDeep(t *testing.T) {
+	const depth = 9000
+	tree := New(json.RawMessage(strings.Repeat("[", depth)+`"bottom"`+strings.Repeat("]", depth)), theme())
+	frame(t, tree, 40, 10)
+	press(tree, "+", "/", "b", "o", "t", "t", "o", "m", "enter")
+	frame(t, tree, 40, 10)
+	if got := tree.current(); got.kind() != '"' {
+		t.Errorf("found %.40s", got.raw)
 	}
 }
 
