@@ -176,7 +176,10 @@ func perfConcurrency() Check {
 // times as long as one, where one is slow enough to measure.
 const (
 	serialFactor  = 4
-	measurableGap = 10 * time.Millisecond
+	measurableGap = 50 * time.Millisecond
+	// heldUp is how long a ping waits at least that a call holds up: on a busy
+	// machine both may be answered late, one right behind the other.
+	heldUp = 100 * time.Millisecond
 )
 
 func askConcurrency(e *Evidence) []Finding {
@@ -220,7 +223,7 @@ func askHeldUpByCall(e *Evidence) []Finding {
 		}
 		end := call.At.Add(call.Took)
 		for _, ping := range e.Clean.asked("ping") {
-			if !call.waits(ping.At) || ping.answered() && ping.At.Add(ping.Took).Before(end) {
+			if !call.waits(ping.At) || ping.answered() && (ping.Took < heldUp || ping.At.Add(ping.Took).Before(end)) {
 				continue
 			}
 			return sole(Finding{
