@@ -56,3 +56,10 @@ func noSample(e *Evidence) string {
 	}
 	return "the process ended before it was measured"
 }
+
+// Memory is how much memory a process and its descendants have in use, in bytes; ok
+// is false where that is not known.
+func Memory(pid int) (bytes int64, ok bool) {
+	bytes = treeMemory(pid)
+	return bytes, bytes > 0
+}
