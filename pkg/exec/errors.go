@@ -135,8 +135,10 @@ func (e *InvalidArgumentsError) Kind() Kind { return KindInvalidArguments }
 
 // TimeoutError says that a call was given up because its time was up.
 type TimeoutError struct {
-	Tool  string
-	After time.Duration
+	Tool string
+	// Request says that Tool is the name of a request that is no tool call.
+	Request bool
+	After   time.Duration
 	// Idle says that the time without progress was up, not the whole of it.
 	Idle bool
 	// Detail is what is known of the cause ("the server is not reading its stdin").
@@ -144,9 +146,13 @@ type TimeoutError struct {
 }
 
 func (e *TimeoutError) Error() string {
-	text := fmt.Sprintf("Tool '%s' timeout: no result after %s", e.Tool, e.After)
+	subject := "Tool"
+	if e.Request {
+		subject = "Request"
+	}
+	text := fmt.Sprintf("%s '%s' timeout: no result after %s", subject, e.Tool, e.After)
 	if e.Idle {
-		text = fmt.Sprintf("Tool '%s' timeout: no result or progress within %s", e.Tool, e.After)
+		text = fmt.Sprintf("%s '%s' timeout: no result or progress within %s", subject, e.Tool, e.After)
 	}
 	if e.Detail != "" {
 		text += " (" + e.Detail + ")"

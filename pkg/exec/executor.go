@@ -200,7 +200,7 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 		cmp.Or(call.Timeout, tool.Timeout, e.Defaults.Timeout, DefaultTimeout),
 		cmp.Or(call.MaxTime, e.Defaults.MaxTime),
 	)
-	ctx, stop := limits.start(ctx, tool.Name)
+	ctx, stop := limits.start(ctx, TimeoutError{Tool: tool.Name})
 	defer stop()
 
 	began := time.Now()

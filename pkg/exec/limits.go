@@ -12,8 +12,12 @@ type limits struct {
 	idle time.Duration
 	max  time.Duration
 
-	mu    sync.Mutex
-	timer *time.Timer
+	mu       sync.Mutex
+	timer    *time.Timer
+	absolute *time.Timer
+	until    time.Time     // when the absolute clock runs out
+	left     time.Duration // of the absolute clock, while both are stopped
+	pauses   int           // how many have stopped the clocks (see Pause)
 }
 
 // newLimits returns clocks that have not started; a duration that is not
@@ -21,27 +25,31 @@ type limits struct {
 func newLimits(idle, absolute time.Duration) *limits { return &limits{idle: idle, max: absolute} }
 
 // start returns a context that ends with a *TimeoutError as its cause when a
-// clock runs out, and a function that stops both.
-func (l *limits) start(ctx context.Context, tool string) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var absolute *time.Timer
-	if l.max > 0 {
-		absolute = time.AfterFunc(l.max, func() { cancel(&TimeoutError{Tool: tool, After: l.max}) })
+// clock runs out, and a function that stops both. Pause finds the clocks in it.
+func (l *limits) start(ctx context.Context, subject TimeoutError) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, limitsKey{}, l))
+	expire := func(after time.Duration, idle bool) func() {
+		timeout := subject
+		timeout.After, timeout.Idle = after, idle
+		return func() { cancel(&timeout) }
 	}
 	l.mu.Lock()
+	if l.max > 0 {
+		l.until = time.Now().Add(l.max)
+		l.absolute = time.AfterFunc(l.max, expire(l.max, false))
+	}
 	if l.idle > 0 {
-		l.timer = time.AfterFunc(l.idle, func() { cancel(&TimeoutError{Tool: tool, After: l.idle, Idle: true}) })
+		l.timer = time.AfterFunc(l.idle, expire(l.idle, true))
 	}
 	l.mu.Unlock()
 	return ctx, func() {
-		if absolute != nil {
-			absolute.Stop()
-		}
 		l.mu.Lock()
-		if l.timer != nil {
-			l.timer.Stop()
-			l.timer = nil
+		for _, timer := range []*time.Timer{l.timer, l.absolute} {
+			if timer != nil {
+				timer.Stop()
+			}
 		}
+		l.timer, l.absolute = nil, nil
 		l.mu.Unlock()
 		cancel(nil)
 	}
@@ -51,7 +59,51 @@ func (l *limits) start(ctx context.Context, tool string) (context.Context, func(
 func (l *limits) restart() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.timer != nil && l.pauses == 0 {
+		l.timer.Reset(l.idle)
+	}
+}
+
+type limitsKey struct{}
+
+// Pause stops the clocks of the call that ctx belongs to until resume is called: a
+// person is being asked, who has all the time there is. The idle clock begins anew
+// then, the absolute one goes on. Without a call it does nothing.
+func Pause(ctx context.Context) (resume func()) {
+	l, ok := ctx.Value(limitsKey{}).(*limits)
+	if !ok {
+		return func() {}
+	}
+	l.pause()
+	return sync.OnceFunc(l.resume)
+}
+
+func (l *limits) pause() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pauses++; l.pauses > 1 {
+		return
+	}
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	if l.absolute != nil {
+		l.absolute.Stop()
+		l.left = max(0, time.Until(l.until))
+	}
+}
+
+func (l *limits) resume() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pauses--; l.pauses > 0 {
+		return
+	}
 	if l.timer != nil {
 		l.timer.Reset(l.idle)
+	}
+	if l.absolute != nil {
+		l.until = time.Now().Add(l.left)
+		l.absolute.Reset(l.left)
 	}
 }

@@ -1,0 +1,102 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"toolx/pkg/rawjson"
+)
+
+// Operation is a request to a server that is no tool call: it runs under the same
+// clocks, and gives the same Result (EXEC-4, EXEC-5, EXEC-10, EXEC-11).
+type Operation struct {
+	// Name is what the result, the log and errors call it: the request's method.
+	Name   string
+	Server string
+	// Arguments are what is asked for, as a JSON object, for the log.
+	Arguments json.RawMessage
+	// Timeout and MaxTime win over the defaults where they are not zero; less than
+	// zero means none.
+	Timeout time.Duration
+	MaxTime time.Duration
+	// Run sends the request and returns the server's reply, byte for byte. It fails
+	// as Implementation.CallTool does.
+	Run func(ctx context.Context, progress func(Progress)) (json.RawMessage, error)
+	// Read cuts the reply; nil means that all of it is the value.
+	Read func(reply json.RawMessage) (Parts, error)
+}
+
+// Parts are what a reply consists of.
+type Parts struct {
+	// Value is the answer; nil means that it is the content array itself.
+	Value json.RawMessage
+	// Content are the MCP content blocks of the reply, for --save; may be empty.
+	Content []json.RawMessage
+}
+
+// Do runs an operation from beginning to end. Every failure is a Result: Do never
+// returns nil. ctx's end means that the user gave up.
+func (e *Executor) Do(ctx context.Context, operation Operation) *Result {
+	started := time.Now()
+	id := strconv.FormatInt(e.calls.Add(1), 10)
+	result := &Result{ToolName: operation.Name, Server: operation.Server}
+	e.Bus.Emit(CallStarted{
+		Time: Now(), ID: id, Tool: operation.Name, Server: operation.Server, Arguments: operation.Arguments,
+	})
+	err := e.operate(ctx, id, operation, result)
+	return e.finish(id, started, operation.Arguments, result, err)
+}
+
+func (e *Executor) operate(ctx context.Context, id string, operation Operation, result *Result) error {
+	limits := newLimits(
+		cmp.Or(operation.Timeout, e.Defaults.Timeout, DefaultTimeout),
+		cmp.Or(operation.MaxTime, e.Defaults.MaxTime),
+	)
+	ctx, stop := limits.start(ctx, TimeoutError{Tool: operation.Name, Request: true})
+	defer stop()
+	began := time.Now()
+	reply, err := operation.Run(ctx, func(progress Progress) {
+		limits.restart()
+		e.Bus.Emit(CallProgress{Time: Now(), ID: id, Tool: operation.Name, Progress: progress})
+	})
+	result.Timing = &Timing{CallMS: Milliseconds(time.Since(began))}
+	if err != nil {
+		return operationError(ctx, operation, err)
+	}
+	parts := Parts{Value: reply}
+	if operation.Read != nil {
+		if parts, err = operation.Read(reply); err != nil {
+			return &MalformedError{What: "the reply to " + operation.Name, Reason: err}
+		}
+	}
+	return result.take(reply, parts, e.Defaults.MaxOutput)
+}
+
+// operationError says why an operation has no result, as callError does for calls.
+func operationError(ctx context.Context, operation Operation, err error) error {
+	err = callError(ctx, &Tool{Name: operation.Name, Server: operation.Server}, err)
+	var interrupted *InterruptedError
+	if errors.As(err, &interrupted) {
+		return &InterruptedError{}
+	}
+	return err
+}
+
+// take fills in r from a reply that is no CallToolResult.
+func (r *Result) take(raw json.RawMessage, parts Parts, limit int64) error {
+	r.Raw, r.Content, r.Value, r.Success = raw, parts.Content, parts.Value, true
+	if parts.Value == nil {
+		var err error
+		if r.Value, err = rawjson.Marshal(parts.Content); err != nil {
+			return fmt.Errorf("encode the content: %w", err)
+		}
+		r.valueIsContent = true
+	}
+	r.cut(limit)
+	return nil
+}

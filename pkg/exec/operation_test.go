@@ -1,0 +1,106 @@
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+)
+
+// TestOperationIsACallOfItsOwn proves that what is no tool call has the envelope and
+// the log of one (EXEC-4, EXEC-5, EXEC-11).
+func TestOperationIsACallOfItsOwn(t *testing.T) {
+	bus := &Bus{}
+	var finished []CallFinished
+	bus.Subscribe(func(event Event) {
+		if e, ok := event.(CallFinished); ok {
+			finished = append(finished, e)
+		}
+	})
+	executor := &Executor{Registry: NewRegistry(bus), Bus: bus}
+	blob := json.RawMessage(`{"type":"resource","resource":{"uri":"x:1","blob":"aGk="}}`)
+	for _, test := range []struct {
+		name  string
+		read  func(json.RawMessage) (Parts, error)
+		value string
+		kind  Kind
+	}{
+		{"the reply is the value", nil, `{"a":1}`, ""},
+		{"a part is the value", func(json.RawMessage) (Parts, error) { return Parts{Value: json.RawMessage(`1`)}, nil }, `1`, ""},
+		{
+			"the content is the value",
+			func(json.RawMessage) (Parts, error) { return Parts{Content: []json.RawMessage{blob}}, nil },
+			`[` + string(blob) + `]`, "",
+		},
+		{"it cannot be read", func(json.RawMessage) (Parts, error) { return Parts{}, errors.New("odd") }, "", KindProtocol},
+	} {
+		result := executor.Do(t.Context(), Operation{
+			Name: "x/y", Server: "s", Read: test.read,
+			Run: func(context.Context, func(Progress)) (json.RawMessage, error) { return json.RawMessage(`{"a":1}`), nil },
+		})
+		if string(result.Value) != test.value || result.Success == (test.kind != "") || test.kind != "" && KindOf(result.Err) != test.kind {
+			t.Errorf("%s: %s, %v", test.name, result.Value, result.Err)
+		}
+		if result.ToolName != "x/y" || result.Server != "s" || result.Timing == nil {
+			t.Errorf("%s: the result is %+v", test.name, result)
+		}
+	}
+	if len(finished) != 4 {
+		t.Errorf("%d operations were told of, want 4", len(finished))
+	}
+}
+
+// TestOperationHasClocks proves EXEC-10 for what is no tool call, and its words.
+func TestOperationHasClocks(t *testing.T) {
+	executor := &Executor{Registry: NewRegistry(nil)}
+	result := executor.Do(t.Context(), Operation{
+		Name: "x/y", Timeout: time.Millisecond,
+		Run: func(ctx context.Context, _ func(Progress)) (json.RawMessage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	})
+	if want := "Request 'x/y' timeout: no result or progress within 1ms"; result.Err == nil || result.Err.Error() != want {
+		t.Errorf("%v, want %s", result.Err, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	result = executor.Do(ctx, Operation{
+		Name: "x/y",
+		Run:  func(ctx context.Context, _ func(Progress)) (json.RawMessage, error) { return nil, ctx.Err() },
+	})
+	if KindOf(result.Err) != KindInterrupted || result.Err.Error() != "interrupted" {
+		t.Errorf("interrupted: %v", result.Err)
+	}
+}
+
+// TestPauseStopsTheClocks proves that no time runs while a person is asked.
+func TestPauseStopsTheClocks(t *testing.T) {
+	for _, limit := range []struct{ idle, max time.Duration }{{time.Second, 0}, {-1, time.Second}} {
+		l := newLimits(limit.idle, limit.max)
+		ctx, stop := l.start(t.Context(), TimeoutError{})
+		resume, again := Pause(ctx), Pause(ctx)
+		for _, timer := range []*time.Timer{l.timer, l.absolute} {
+			if timer != nil && timer.Stop() {
+				t.Error("a clock runs during the pause")
+			}
+		}
+		l.restart() // progress starts no clock that is stopped
+		resume()
+		resume() // ends one pause only
+		for _, timer := range []*time.Timer{l.timer, l.absolute} {
+			if timer != nil && timer.Stop() {
+				t.Error("a clock runs while one of two pauses lasts")
+			}
+		}
+		again()
+		for _, timer := range []*time.Timer{l.timer, l.absolute} {
+			if timer != nil && !timer.Stop() {
+				t.Error("no clock runs after the pause")
+			}
+		}
+		stop()
+	}
+	Pause(t.Context())() // outside any call
+}
