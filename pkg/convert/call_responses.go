@@ -1,6 +1,9 @@
 package convert
 
-import "cmp"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // isResponsesCall recognises {"type": "function_call", "call_id", "name",
 // "arguments"}.
@@ -10,7 +13,16 @@ func isResponsesCall(fields members) bool { return fields.text("type") == "funct
 // the output belongs to the call_id.
 func readResponsesCall(fields members) (ToolCall, Format) {
 	id := cmp.Or(fields.text("call_id"), fields.text("id"))
-	return newCall(id, fields.text("name"), fields.get("arguments")), Responses
+	return newCall(id, fields.text("name"), responsesArguments(fields)), Responses
+}
+
+// responsesArguments are the text of an item's arguments. A program that has the
+// response in OpenAI's Go types and writes it as JSON gives a union in their place.
+func responsesArguments(fields members) json.RawMessage {
+	if union, ok := fields.object("arguments"); ok && union.has("OfString") {
+		return union.get("OfString")
+	}
+	return fields.get("arguments")
 }
 
 // noteAnswer notes the call that a function_call_output belongs to: in a

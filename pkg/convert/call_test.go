@@ -128,6 +128,11 @@ func TestReadCalls(t *testing.T) {
 			  {"type":"function_call","call_id":"call_2","name":"g","arguments":"{}"}]`,
 			Responses, "call_2 g {}",
 		},
+		{
+			"responses: an item as OpenAI's Go types are written",
+			`{"type":"function_call","id":"fc_1","call_id":"call_1","name":"f","arguments":{"OfString":"{\"a\":1}","OfResponseToolSearchCallArguments":"{\"a\":1}"}}`,
+			Responses, `call_1 f {"a":1}`,
+		},
 
 		// Anthropic.
 		{
