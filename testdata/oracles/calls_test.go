@@ -72,6 +72,8 @@ func TestCallsOfSDKs(t *testing.T) {
 		{"openai: the calls of its message", said.ToolCalls, convert.OpenAI},
 		{"openai: a conversation", []openai.ChatCompletionMessageParamUnion{openai.UserMessage("dim the hall"), said.ToParam()}, convert.OpenAI},
 		{"responses: an answer", json.RawMessage(responsesAnswer), convert.Responses},
+		{"responses: the SDK's answer", response, convert.Responses},
+		{"responses: its output", response.Output, convert.Responses},
 		{"responses: a conversation", items, convert.Responses},
 		{"anthropic: an answer", json.RawMessage(anthropicAnswer), convert.Anthropic},
 		{"anthropic: the SDK's answer", message, convert.Anthropic},

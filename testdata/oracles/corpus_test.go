@@ -20,9 +20,9 @@ import (
 	"toolx/pkg/convert"
 )
 
-// tools are all that the oracles are asked about: the corpus, and what published
+// allTools are all that the oracles are asked about: the corpus, and what published
 // servers list.
-func tools(t *testing.T) []convert.Tool {
+func allTools(t *testing.T) []convert.Tool {
 	t.Helper()
 	return append(corpus(t), realTools(t)...)
 }

@@ -44,7 +44,7 @@ func ask() any { return map[string]any{"role": "user", "content": "dim the hall"
 // that Qwen's template makes of the same tools, byte for byte: of each alone, and of
 // all (CONV-4).
 func TestHermesIsQwensTemplate(t *testing.T) {
-	all := tools(t)
+	all := allTools(t)
 	groups := [][]convert.Tool{all}
 	for _, tool := range all {
 		groups = append(groups, []convert.Tool{tool})
@@ -68,8 +68,9 @@ func TestHermesIsQwensTemplate(t *testing.T) {
 // conversation's earlier ones, and compares results with those that it writes
 // (EXEC-16).
 func TestTemplateWritesCalls(t *testing.T) {
-	for name, arguments := range asked() {
-		call := map[string]any{"type": "function", "function": map[string]any{"name": name, "arguments": json.RawMessage(arguments)}}
+	for _, asked := range asked() {
+		arguments := json.RawMessage(asked.arguments)
+		call := map[string]any{"type": "function", "function": map[string]any{"name": asked.tool, "arguments": arguments}}
 		said := map[string]any{"role": "assistant", "content": "I will.", "tool_calls": []any{call, call}}
 		messages := []any{ask(), said}
 		var plain []convert.ToolResult
@@ -86,7 +87,7 @@ func TestTemplateWritesCalls(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %s", err, answer)
 		}
-		want := convert.ToolCall{Name: name, Arguments: json.RawMessage(arguments)}
+		want := convert.ToolCall{Name: asked.tool, Arguments: arguments}
 		wantCalls(t, message.Calls, []convert.ToolCall{want, want})
 
 		text, err := convert.WriteResults(convert.Hermes, plain)

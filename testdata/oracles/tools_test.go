@@ -2,6 +2,8 @@ package oracles_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/anthropics/anthropic-sdk-go"
@@ -48,7 +50,7 @@ func TestToolsInSDKs(t *testing.T) {
 		{convert.GeminiJSON, recode[genai.FunctionDeclaration]},
 	} {
 		t.Run(string(oracle.format), func(t *testing.T) {
-			for _, tool := range converted(t, tools(t), oracle.format) {
+			for _, tool := range converted(t, allTools(t), oracle.format) {
 				oracle.check(t, tool.Name, tool.Tool)
 			}
 		})
@@ -65,7 +67,41 @@ func TestDocumentsInSDKs(t *testing.T) {
 		{convert.Gemini, recode[[]genai.Tool]},
 		{convert.GeminiJSON, recode[[]genai.Tool]},
 	} {
-		oracle.check(t, string(oracle.format), convert.ConvertAll(tools(t), oracle.format).Document())
+		oracle.check(t, string(oracle.format), convert.ConvertAll(allTools(t), oracle.format).Document())
 		oracle.check(t, "no tools", convert.ConvertAll(nil, oracle.format).Document())
+	}
+}
+
+// TestTypesOfGemini holds that every schema in parameters has a type that Gemini's SDK
+// names, which its own type does not check (CONV-6).
+func TestTypesOfGemini(t *testing.T) {
+	for _, tool := range converted(t, allTools(t), convert.Gemini) {
+		var declaration genai.FunctionDeclaration
+		if err := json.Unmarshal(tool.Tool, &declaration); err != nil {
+			t.Fatal(err)
+		}
+		if declaration.Parameters != nil {
+			checkTypes(t, tool.Name, declaration.Parameters)
+		}
+	}
+}
+
+func checkTypes(t *testing.T, path string, schema *genai.Schema) {
+	t.Helper()
+	known := []genai.Type{genai.TypeString, genai.TypeNumber, genai.TypeInteger, genai.TypeBoolean, genai.TypeArray, genai.TypeObject, genai.TypeNULL}
+	if !slices.Contains(known, schema.Type) && (schema.Type != "" || len(schema.AnyOf) == 0) {
+		t.Errorf("%s is of the type %q", path, schema.Type)
+	}
+	if schema.Type == genai.TypeArray && schema.Items == nil {
+		t.Errorf("%s is an array of nothing", path)
+	}
+	for name, property := range schema.Properties {
+		checkTypes(t, path+"."+name, property)
+	}
+	for _, branch := range schema.AnyOf {
+		checkTypes(t, path, branch)
+	}
+	if schema.Items != nil {
+		checkTypes(t, path+"[]", schema.Items)
 	}
 }
