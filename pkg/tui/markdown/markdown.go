@@ -18,10 +18,18 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// Render gives Markdown as lines of at most width cells. Whatever a terminal would
+// MaxSource is the size in bytes up to which text is read as Markdown. The reader
+// takes time by the square of the size where the text is made to that end.
+const MaxSource = 32 << 10
+
+// Render gives Markdown as lines of at most width cells; of more than MaxSource
+// bytes, it gives them as the plain text that they are. Whatever a terminal would
 // act on is shown (see render.SafeBlock).
 func Render(source string, width int, theme *pane.Theme) []string {
 	clean := []byte(render.SafeBlock(source))
+	if len(source) > MaxSource {
+		return pane.Wrap(strings.ReplaceAll(string(clean), "\t", "    "), max(8, width))
+	}
 	p := parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...),

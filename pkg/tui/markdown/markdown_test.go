@@ -52,6 +52,23 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// More than is read as Markdown is plain text.
+func TestHuge(t *testing.T) {
+	source := "# a\n\tb " + strings.Repeat("x", MaxSource)
+	if got := plain(source, 20); !strings.HasPrefix(got, "# a\n    b\nxxxx") {
+		t.Errorf("got %.40q", got)
+	}
+}
+
+// Text that is made to keep the reader busy is read all the same.
+func TestTangled(t *testing.T) {
+	for _, part := range []string{"> ", "[a](", "1. ", "- a\n  ", "[", "![", "***a", "`", "<", "\\", "&#"} {
+		if lines := Render(strings.Repeat(part, MaxSource/len(part)), 80, pane.NewTheme(false, true, false)); len(lines) > MaxSource {
+			t.Errorf("%q gives %d lines", part, len(lines))
+		}
+	}
+}
+
 func FuzzRender(f *testing.F) {
 	f.Add("# a\n- b\n  > c\n\n```\nd\n```", 10)
 	f.Add(strings.Repeat("> ", 100)+"deep", 20)

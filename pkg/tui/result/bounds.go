@@ -12,11 +12,10 @@ import (
 // The bounds of what is read at once, in bytes. What is beyond them is in the pager
 // and in files.
 const (
-	maxText     = 1 << 20   // of text that is shown
-	maxMarkdown = 128 << 10 // of text that is shown as Markdown
-	maxTree     = 16 << 20  // of JSON that is shown as a tree or a table
-	maxChecked  = 2 << 20   // of JSON that is held against a schema
-	maxCell     = 512       // of a cell of a table
+	maxText    = 1 << 20  // of text that is shown
+	maxTree    = 16 << 20 // of JSON that is shown as a tree or a table
+	maxChecked = 2 << 20  // of JSON that is held against a schema
+	maxCell    = 512      // of a cell of a table
 )
 
 // head is the beginning of what a JSON string says: that of its first limit bytes as

@@ -16,10 +16,11 @@ import (
 
 // block is a content block as it is shown.
 type block struct {
-	label string // what it is, where it is not only text; not safe
-	text  string // the beginning of what it says; not safe
-	total int64  // the size of all that it says, in bytes
-	image bool
+	label    string // what it is, where it is not only text; not safe
+	text     string // the beginning of what it says; not safe
+	total    int64  // the size of all that it says, in bytes
+	image    bool
+	markdown bool // the server says so
 }
 
 // blocksOf reads content blocks as far as they are shown.
@@ -39,27 +40,38 @@ func blockOf(raw json.RawMessage, most int) block {
 	if quoted := textOf(raw); quoted != nil {
 		b := block{text: head(quoted, max(2, most)), total: sizeOf(quoted)}
 		if kind == "resource" {
-			b.label = resourceLabel(members["resource"])
+			_, resource := membersOf(members["resource"])
+			b.label = labelOf("resource", resource, "mimeType", "uri")
+			b.markdown = rawjson.Unquote(resource["mimeType"]) == "text/markdown"
 		}
 		return b
 	}
-	b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: kind == "image"}
-	if len(b.label) > maxText {
-		b.label = b.label[:maxText]
+	if kind == "resource_link" {
+		description := rawjson.Unquote(members["description"])
+		label := labelOf("link", members, "title", "name", "mimeType", "uri")
+		return block{label: label, text: description, total: int64(len(description))}
 	}
-	switch kind {
-	case "resource_link":
-		b.label, b.text = linkLabel(members), rawjson.Unquote(members["description"])
-	case "image", "audio":
-	case "resource":
-		if uri := rawjson.Unquote(memberOf(members["resource"], "uri")); uri != "" {
-			b.label += " " + uri
+	if holdsBytes(kind, members) {
+		b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: kind == "image"}
+		if kind == "resource" {
+			_, resource := membersOf(members["resource"])
+			b.label = labelOf(b.label, resource, "uri")
 		}
-	default:
-		b.label, b.text = "block of type "+kind, b.label
+		return b
 	}
-	b.total = int64(len(b.text))
-	return b
+	text := string(raw[:min(len(raw), most)])
+	return block{label: labelOf("block of type", members, "type"), text: text, total: int64(len(raw))}
+}
+
+// holdsBytes says whether a block carries bytes.
+func holdsBytes(kind string, members map[string]json.RawMessage) bool {
+	switch kind {
+	case "image", "audio":
+		return rawjson.IsString(members["data"])
+	case "resource":
+		return rawjson.IsString(memberOf(members["resource"], "blob"))
+	}
+	return false
 }
 
 // membersOf is a block's type and its members.
@@ -94,23 +106,11 @@ func textOf(raw json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// resourceLabel names an embedded resource with text.
-func resourceLabel(resource json.RawMessage) string {
-	label := "resource"
-	for _, name := range []string{"mimeType", "uri"} {
-		if value := memberOf(resource, name); rawjson.IsString(value) {
-			label += " " + rawjson.Unquote(value)
-		}
-	}
-	return label
-}
-
-// linkLabel names a link to a resource.
-func linkLabel(members map[string]json.RawMessage) string {
-	label := "link"
-	for _, name := range []string{"title", "name", "mimeType", "uri"} {
+// labelOf is a label with those of the members that are text.
+func labelOf(label string, members map[string]json.RawMessage, names ...string) string {
+	for _, name := range names {
 		if value := members[name]; rawjson.IsString(value) {
-			label += " " + rawjson.Unquote(value)
+			label += " " + head(value, maxCell)
 		}
 	}
 	return label
@@ -126,24 +126,25 @@ type content struct {
 func newContent(theme *pane.Theme, blocks []block) *content {
 	c := &content{blocks: blocks}
 	for _, b := range blocks {
-		c.markdown = c.markdown || len(b.text) <= maxMarkdown && looksLikeMarkdown(b.text)
+		c.markdown = c.markdown || b.markdown || looksLikeMarkdown(b.text)
 	}
 	c.text = composed(theme, c.compose)
 	return c
 }
 
-// looksLikeMarkdown says whether a text has what seldom stands in other text: a
-// heading, a fence around code, a word in bold.
+// looksLikeMarkdown says whether a text has what hardly any other text has: a fence
+// around code, or a heading below an empty line that is not a comment of a script.
 func looksLikeMarkdown(source string) bool {
+	if len(source) > markdown.MaxSource {
+		return false
+	}
+	empty := true
 	for line := range strings.Lines(source) {
-		begin := strings.TrimLeft(line, "#")
-		marks := len(line) - len(begin)
-		if marks > 0 && marks <= 6 && strings.HasPrefix(begin, " ") || strings.HasPrefix(line, "```") {
+		heading := strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "### ")
+		if strings.HasPrefix(line, "```") || heading && empty {
 			return true
 		}
-		if _, after, found := strings.Cut(line, "**"); found && strings.Contains(after, "**") {
-			return true
-		}
+		empty = strings.TrimSpace(line) == ""
 	}
 	return false
 }
@@ -212,7 +213,7 @@ func (c *content) textLines(theme *pane.Theme, b block, width int) []string {
 		return nil
 	}
 	var lines []string
-	if c.markdown && len(b.text) <= maxMarkdown {
+	if c.markdown && len(b.text) <= markdown.MaxSource {
 		for _, line := range markdown.Render(b.text, width, theme) {
 			lines = append(lines, strings.ReplaceAll(line, "\t", "    "))
 		}

@@ -47,7 +47,9 @@ func leavesOf(result *exec.Result) []*leaf {
 	if len(result.Content) > 0 {
 		add(contentLeaf(result))
 	}
-	add(jsonLeaf("reply", result.Raw))
+	if len(result.Raw) <= maxTree { // else it would look like the raw one
+		add(jsonLeaf("reply", result.Raw))
+	}
 	add(rawLeaf(result))
 	if len(leaves) == 0 {
 		add(textLeaf("text", json.RawMessage(`""`)))

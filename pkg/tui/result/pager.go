@@ -15,14 +15,19 @@ import (
 
 // openPager shows all of the leaf on the screen in the user's pager.
 func (v *View) openPager() tea.Cmd {
-	words := pagerCommand(v.getenv("PAGER"))
-	pager := &pager{Cmd: exec.Command(words[0], words[1:]...), write: v.leaves[v.current].write}
+	pager := newPager(v.getenv("PAGER"), v.leaves[v.current])
 	return tea.Exec(pager, func(err error) tea.Msg {
 		if err != nil {
-			return NoteMsg{fmt.Sprintf("%s: %v; set PAGER to your pager", words[0], err), true}
+			return NoteMsg{fmt.Sprintf("%s: %v; set PAGER to your pager", pager.Args[0], err), true}
 		}
 		return nil
 	})
+}
+
+// newPager makes the pager of a leaf.
+func newPager(variable string, l *leaf) *pager {
+	words := pagerCommand(variable)
+	return &pager{Cmd: exec.Command(words[0], words[1:]...), write: l.write}
 }
 
 // pagerCommand is the program of $PAGER with its flags; less where it is not set. A

@@ -3,6 +3,7 @@ package result
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
@@ -14,6 +15,15 @@ import (
 type remark struct {
 	role pane.Role
 	text string
+}
+
+// newRemark makes a remark of any text, of which it keeps the beginning.
+func newRemark(role pane.Role, text string) remark {
+	const longest = 1000
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	return remark{role, render.Safe(text)}
 }
 
 // sign says by a sign what the role says by colour.
@@ -41,7 +51,7 @@ func remarksOn(result *exec.Result, tool *exec.Tool) []remark {
 		if i == maxRemarks {
 			return append(remarks, remark{pane.Warn, fmt.Sprintf("%d more warnings", len(result.Warnings)-i)})
 		}
-		remarks = append(remarks, remark{pane.Warn, render.Safe(warning)})
+		remarks = append(remarks, newRemark(pane.Warn, warning))
 	}
 	return remarks
 }
@@ -69,12 +79,12 @@ func verdict(result *exec.Result, tool *exec.Tool) []remark {
 func judge(value, schema json.RawMessage) []remark {
 	compiled, err := exec.CompileSchema(schema)
 	if err != nil {
-		return []remark{{pane.Warn, "the output schema is broken: " + render.Safe(err.Error())}}
+		return []remark{newRemark(pane.Warn, "the output schema is broken: "+err.Error())}
 	}
 	problems, err := compiled.CheckValue(value)
 	switch {
 	case err != nil:
-		return []remark{{pane.Warn, "the output schema cannot judge: " + render.Safe(err.Error())}}
+		return []remark{newRemark(pane.Warn, "the output schema cannot judge: "+err.Error())}
 	case len(problems) == 0:
 		return []remark{{pane.Good, "structuredContent is valid against the output schema"}}
 	}
@@ -83,7 +93,7 @@ func judge(value, schema json.RawMessage) []remark {
 		if i == maxRemarks {
 			return append(remarks, remark{pane.Bad, fmt.Sprintf("%d more problems", len(problems)-i)})
 		}
-		remarks = append(remarks, remark{pane.Bad, render.Safe(problem.String())})
+		remarks = append(remarks, newRemark(pane.Bad, problem.String()))
 	}
 	return remarks
 }

@@ -139,7 +139,10 @@ func TestEveryLeaf(t *testing.T) {
 		{"an unknown block", `{"content":[{"type":"hologram","depth":3}]}`, "", "1  block of type hologram\n{\"type\":\"hologram\",\"depth\":3}"},
 		{"several blocks", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, "", "1  text 1 B\na\n\n2  text 1 B\nb"},
 		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it burns"}]}`, "", "[error] content reply raw\n✗ tool\nit burns"},
-		{"Markdown", ofText("# Title\n\nsome *words*"), "", "markdown\nTitle\n\nsome words"},
+		{"Markdown", ofText("## Title\n\nsome *words*"), "", "markdown\nTitle\n\nsome words"},
+		{"no Markdown", ofText("# a comment\nof *code*"), "", "raw\n# a comment\nof *code*"},
+		{"a Markdown resource", `{"content":[{"type":"resource","resource":{"uri":"u:1","mimeType":"text/markdown","text":"# a"}}]}`, "", "markdown\n1  resource text/markdown u:1\na"},
+		{"an image without data", `{"content":[{"type":"image"}]}`, "", "1  block of type image\n{\"type\":\"image\"}"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := show(t, test.reply, test.schema)

@@ -135,9 +135,9 @@ func fileName(tool string) string {
 func bytesIn(content []json.RawMessage) (binary, images bool) {
 	for _, raw := range content {
 		kind, members := membersOf(raw)
-		images = images || kind == "image"
-		binary = binary || kind == "image" || kind == "audio" ||
-			kind == "resource" && memberOf(members["resource"], "blob") != nil
+		has := holdsBytes(kind, members)
+		images = images || has && kind == "image"
+		binary = binary || has
 	}
 	return binary, images
 }

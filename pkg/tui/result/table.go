@@ -15,6 +15,7 @@ import (
 
 const (
 	maxColumns = 64   // of a table; objects with more names are none
+	maxBeside  = 16   // members beside a list that are told above the table
 	maxSampled = 1000 // rows whose cells decide about the widths of columns
 	widest     = 40   // a column in cells, unless there is room for all
 	narrowest  = 12   // that a column is made before others vanish
@@ -60,46 +61,59 @@ func newTable(theme *pane.Theme, value json.RawMessage) *table {
 
 // listIn finds the list, and says what stands beside it.
 func listIn(value json.RawMessage) (rows []json.RawMessage, caption string) {
-	if rows, ok := rawjson.Elements(value); ok {
+	if rows = flatList(value); rows != nil {
 		return rows, ""
 	}
 	var beside []string
 	for member := range rawjson.Each(value) {
-		elements, isList := rawjson.Elements(member.Value)
+		text := render.Safe(member.Name)
 		switch {
-		case isList && rows == nil && len(elements) > 0:
-			rows = elements
-			beside = append(beside, render.Safe(member.Name))
-		case !scalar(member.Value):
+		case len(beside) == maxBeside:
+			return nil, ""
+		case scalar(member.Value):
+			text += ": " + cell(member.Value)
+		case rows != nil:
 			return nil, ""
 		default:
-			beside = append(beside, render.Safe(member.Name)+": "+cell(member.Value))
+			if rows = flatList(member.Value); rows == nil {
+				return nil, ""
+			}
 		}
+		beside = append(beside, text)
 	}
 	return rows, strings.Join(beside, "  ")
 }
 
+// flatList cuts a list whose elements are all objects of scalars, and nothing else.
+func flatList(value json.RawMessage) (rows []json.RawMessage) {
+	for element := range rawjson.EachElement(value) {
+		if element[0] != '{' {
+			return nil
+		}
+		for member := range rawjson.Each(element) {
+			if !scalar(member.Value) {
+				return nil
+			}
+		}
+		rows = append(rows, element)
+	}
+	return rows
+}
+
 // namesOf are the names in all rows, in the order in which they come first; none
-// where a row is no flat object.
+// where there are too many.
 func namesOf(rows []json.RawMessage) []string {
 	var names []string
 	known := make(map[string]bool)
 	for _, row := range rows {
-		members, isObject := rawjson.Members(row)
-		if !isObject {
-			return nil
-		}
-		for _, member := range members {
-			if !scalar(member.Value) {
+		for member := range rawjson.Each(row) {
+			if known[member.Name] {
+				continue
+			}
+			known[member.Name] = true
+			if names = append(names, member.Name); len(names) > maxColumns {
 				return nil
 			}
-			if !known[member.Name] {
-				known[member.Name] = true
-				names = append(names, member.Name)
-			}
-		}
-		if len(names) > maxColumns {
-			return nil
 		}
 	}
 	return names

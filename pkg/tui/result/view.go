@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// minBody is how many lines the body has before remarks get any.
+// minBody is how many lines the body has before what stands above it gets any.
 const minBody = 3
 
 // Render draws the view into exactly width by height cells.
@@ -25,34 +25,20 @@ func (v *View) Render(width, height int) string {
 	if v.prompt != nil && height > 1 {
 		below = 1
 	}
-	head := v.head(width, height-below)
-	v.headHeight = len(head)
-	blocks := []string{b.Render(width, height-below-len(head))}
-	if len(head) > 0 {
-		blocks = append([]string{v.theme.Block(head, width, len(head))}, blocks...)
+	remarks := v.remarkLines(width, height-below)
+	v.headHeight = 0
+	if height-below > minBody {
+		v.headHeight = 1 + len(remarks)
+	}
+	block := b.Render(width, height-below-v.headHeight)
+	if v.headHeight > 0 {
+		head := append([]string{v.title(width)}, remarks...)
+		block = v.theme.Block(head, width, len(head)) + "\n" + block
 	}
 	if below > 0 {
-		blocks = append(blocks, v.theme.Fit(v.prompt.line(width), width))
+		block += "\n" + v.theme.Fit(v.prompt.line(width), width)
 	}
-	return strings.Join(blocks, "\n")
-}
-
-// head is the line that names the leaves and the remarks below it, as far as there
-// is room for them.
-func (v *View) head(width, height int) []string {
-	if height <= minBody {
-		return nil
-	}
-	lines := []string{v.title(width)}
-	room := height - minBody - len(lines)
-	all := v.remarkLines(width)
-	if len(all) > room {
-		all = all[:max(0, room)]
-		if len(all) > 0 {
-			all[len(all)-1] = v.theme.Paint(pane.Warn, v.theme.Glyphs.More+" more remarks on a higher screen")
-		}
-	}
-	return append(lines, all...)
+	return block
 }
 
 // title names the leaves, marks the one on the screen, and says how it is shown.
@@ -74,12 +60,19 @@ func (v *View) title(width int) string {
 	return v.theme.Cut(line, width)
 }
 
-func (v *View) remarkLines(width int) []string {
+// remarkLines are the remarks, as far as the body leaves room for them.
+func (v *View) remarkLines(width, height int) []string {
 	var lines []string
 	for _, r := range v.remarks {
 		for _, line := range pane.Wrap(r.sign(v.theme)+" "+r.text, width) {
 			lines = append(lines, v.theme.Paint(r.role, line))
 		}
 	}
+	room := max(0, height-minBody-1)
+	if len(lines) <= room || room == 0 {
+		return lines[:min(len(lines), room)]
+	}
+	lines = lines[:room]
+	lines[room-1] = v.theme.Paint(pane.Warn, v.theme.Glyphs.More+" more remarks where there is more room: z")
 	return lines
 }

@@ -1,0 +1,132 @@
+package result
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/tui/pane"
+)
+
+// environment is one of a test.
+func environment(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// Which terminal shows pictures, and by which sequences.
+func TestProtocol(t *testing.T) {
+	picture := image.NewRGBA(image.Rect(0, 0, 20, 10))
+	for _, test := range []struct {
+		name, want string
+		getenv     func(string) string
+	}{
+		{"kitty", "\x1b_G", environment("TERM", "xterm-kitty")},
+		{"kitty under another name", "\x1b_G", environment("TERM", "xterm-256color", "KITTY_WINDOW_ID", "1")},
+		{"ghostty", "\x1b_G", environment("TERM", "xterm-ghostty")},
+		{"iTerm2", "\x1b]1337;File=", environment("TERM", "xterm-256color", "TERM_PROGRAM", "iTerm.app")},
+		{"WezTerm", "\x1b]1337;File=", environment("TERM_PROGRAM", "WezTerm")},
+		{"foot", "\x1bP0;1q", environment("TERM", "foot-extra")},
+		{"Windows Terminal", "\x1bP0;1q", environment("WT_SESSION", "x")},
+		{"tmux in kitty", "", environment("TERM", "tmux-256color", "KITTY_WINDOW_ID", "1")},
+		{"xterm", "", environment("TERM", "xterm-256color")},
+		{"footage", "", environment("TERM", "footage")},
+	} {
+		write := protocolOf(test.getenv)
+		if write == nil || test.want == "" {
+			if (write == nil) != (test.want == "") {
+				t.Errorf("%s: shows pictures: %v", test.name, write != nil)
+			}
+			continue
+		}
+		var out bytes.Buffer
+		if err := write(&out, picture); err != nil || !strings.HasPrefix(out.String(), test.want) {
+			t.Errorf("%s begins with %.20q, %v, want %q", test.name, out.String(), err, test.want)
+		}
+	}
+}
+
+// Where a terminal shows no pictures, the key says so.
+func TestNoPictures(t *testing.T) {
+	v := show(t, `{"content":[{"type":"image","mimeType":"image/png","data":"`+dot+`"}]}`, "")
+	v.getenv = environment("TERM", "xterm")
+	told := press(v, "i")
+	if len(told) != 1 || !strings.Contains(told[0].(NoteMsg).Text, "this terminal shows no images") {
+		t.Errorf("told %v", told)
+	}
+	v = show(t, ofText("x"), "")
+	if told := press(v, "i"); len(told) != 1 || told[0] != (NoteMsg{"show images: there is no image", true}) {
+		t.Errorf("told %v", told)
+	}
+	if pane.Find(v.Bindings(), "i").Off == "" {
+		t.Error("the help does not say that there is no image")
+	}
+}
+
+// All images are shown, with a word for those that cannot be, until enter.
+func TestGallery(t *testing.T) {
+	reply := `{"content":[{"type":"text","text":"hidden"},{"type":"image","mimeType":"image/png","data":"` + dot + `"},` +
+		`{"type":"image","mimeType":"image/\u001b[2J","data":"AAAA"}]}`
+	result, _ := call(t, reply, "", 0)
+	in, out := strings.NewReader("x\nrest"), new(bytes.Buffer)
+	g := &gallery{content: result.Content, write: writeKitty}
+	var _ tea.ExecCommand = g
+	g.SetStdin(in)
+	g.SetStdout(out)
+	g.SetStderr(out)
+	if err := g.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2  [image image/png 70 B 1×1]", "\x1b_Gf=100,q=2,", "3  [image image/\\x1b[2J 3 B]", "it cannot be shown: image: unknown format; s saves it", "enter goes back"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in %q", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "hidden") || strings.Contains(out.String(), "\x1b[2J") {
+		t.Errorf("shown: %q", out.String())
+	}
+	if rest, _ := io.ReadAll(in); string(rest) != "rest" {
+		t.Errorf("left to the terminal is %q, want what stands behind enter", rest)
+	}
+}
+
+// A picture is never larger than the terminal, and never deformed.
+func TestShrunk(t *testing.T) {
+	picture := image.NewRGBA(image.Rect(10, 10, 1010, 510))
+	picture.Set(1009, 509, color.White)
+	small := shrunk(picture, 100, 400)
+	if got := small.Bounds(); got != image.Rect(0, 0, 100, 50) {
+		t.Errorf("bounds %v", got)
+	}
+	if small := shrunk(picture, 1000, 500); small != image.Image(picture) {
+		t.Error("what fits was changed")
+	}
+	var out bytes.Buffer
+	if err := writeSixel(&out, small); err != nil {
+		t.Error(err)
+	}
+}
+
+// A small file that is a huge picture is not unpacked.
+func TestPictureBomb(t *testing.T) {
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewPaletted(image.Rect(0, 0, 1<<14, 1<<13), color.Palette{color.White})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readPicture(file.Bytes()); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("a picture of 2^27 pixels in %s: %v", exec.Bytes(int64(file.Len())), err)
+	}
+}
