@@ -8,7 +8,7 @@ import (
 )
 
 // chart draws the latest calls as bars, the newest at the right, tall rows high, and
-// below them a sign under each slow one. The highest bar is the slowest call shown.
+// below them a sign under each slow one, where there are any. The highest bar is the slowest call shown.
 func (t *timingTab) chart(s *stats, width, tall int) []string {
 	calls := s.calls[max(0, len(s.calls)-max(1, width)):]
 	var most time.Duration
@@ -32,6 +32,9 @@ func (t *timingTab) chart(s *stats, width, tall int) []string {
 	lines := make([]string, 0, tall+1)
 	for i := range rows {
 		lines = append(lines, rows[i].String())
+	}
+	if strings.TrimSpace(marks.String()) == "" {
+		return lines
 	}
 	return append(lines, t.theme.Paint(pane.Warn, marks.String()))
 }

@@ -15,7 +15,7 @@ import (
 type detail struct {
 	look  *look
 	title string // one line, safe
-	close func()
+	back  func()
 
 	tree  *jsontree.Tree
 	text  string
@@ -24,9 +24,9 @@ type detail struct {
 	top   int
 }
 
-// newDetail opens a text from a server, whose first bytes are here, of size in all.
-func newDetail(l *look, title, text string, close func()) *detail {
-	d := &detail{look: l, title: title, close: close}
+// newDetail opens a text from a server; back is called to close it.
+func newDetail(l *look, title, text string, back func()) *detail {
+	d := &detail{look: l, title: title, back: back}
 	if masked := l.maskedJSON(text); json.Valid(masked) && masked[0] != '"' {
 		d.tree = jsontree.New(masked, l.theme)
 		d.tree.Focus(l.focus)
@@ -39,7 +39,7 @@ func newDetail(l *look, title, text string, close func()) *detail {
 func (d *detail) editing() bool { return d.tree != nil && d.tree.Editing() }
 
 func (d *detail) bindings() []pane.Binding {
-	back := pane.Binding{Keys: []string{"esc", "backspace"}, Help: "back to the rows", Do: do(d.close)}
+	back := pane.Binding{Keys: []string{"esc", "backspace"}, Help: "back to the rows", Do: do(d.back)}
 	if d.tree != nil {
 		return append([]pane.Binding{back}, d.tree.Bindings()...)
 	}

@@ -114,7 +114,8 @@ func isObject(text []byte) bool {
 // historyTab shows the calls that were made. It begins with those of all servers.
 type historyTab struct {
 	list[*record]
-	changed int // counts changes, for those who compute from the records
+	changed int    // counts changes, for those who compute from the records
+	told    string // about what was asked for last, empty for nothing
 	err     error
 }
 
@@ -127,6 +128,7 @@ func newHistoryTab(l *look) *historyTab {
 func (t *historyTab) take(event exec.Event) {
 	if e, ok := event.(exec.CallFinished); ok && e.Result != nil {
 		t.journal.add(recordOfCall(e))
+		t.told = ""
 		t.changed++
 	}
 }
@@ -147,10 +149,10 @@ func (t *historyTab) load(msg HistoryMsg) {
 	t.changed++
 }
 
-// problem says why calls of earlier runs are missing.
+// problem says why calls of earlier runs are missing, or one is not made again.
 func (t *historyTab) problem() string {
-	if t.err == nil {
-		return ""
+	if t.err == nil || t.told != "" {
+		return t.told
 	}
 	return t.safe("earlier calls cannot be read: "+t.err.Error(), 100)
 }
@@ -187,6 +189,7 @@ func (t *historyTab) again() tea.Cmd {
 	case r.cut || r.hidden:
 		return t.edit()
 	}
+	t.told = ""
 	return func() tea.Msg { return RerunMsg{r.tool, json.RawMessage(r.arguments)} }
 }
 
@@ -203,6 +206,7 @@ func (t *historyTab) edit() tea.Cmd {
 		msg.Arguments = withoutMasked(msg.Arguments)
 		msg.Note = "the log hides secrets of this call: fill them in"
 	}
+	t.told = msg.Note
 	return func() tea.Msg { return msg }
 }
 

@@ -40,8 +40,7 @@ const (
 type list[T entry] struct {
 	*look
 	label string
-	// draw gives a row without its cursor; number tells where in the rows of its
-	// server it stands.
+	// draw gives a row without its cursor.
 	draw func(row T, width int) string
 	// open gives a row's title and whole text.
 	open func(row T) (title, text string)
@@ -150,10 +149,7 @@ func (t *list[T]) noServer() string {
 
 func (t *list[T]) follow() { t.view.stopped = false }
 
-func (t *list[T]) toggleFollow() {
-	t.view.settle()
-	t.view.stopped = !t.view.stopped
-}
+func (t *list[T]) toggleFollow() { t.view.stopped = !t.view.stopped }
 
 func (t *list[T]) clear() { t.filter, t.search, t.missed = "", "", false }
 

@@ -104,6 +104,11 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
+// keep copies the beginning of a text, at most maxText bytes.
+func keep(text []byte) string {
+	return cutText(string(text[:min(len(text), maxText+1)]), maxText)
+}
+
 // holds says whether text contains another one, which is in lower case.
 func holds(text, lower string) bool {
 	return strings.Contains(strings.ToLower(text), lower)

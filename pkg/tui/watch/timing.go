@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -193,25 +192,20 @@ func (t *timingTab) table(width int) []string {
 		return []string{t.theme.Paint(pane.Dim, "nothing was called yet")}
 	}
 	name := max(8, min(30, width/3))
-	columns := []string{"calls", "median", "p95", "max", "slow"}
-	lines := []string{t.theme.Paint(pane.Dim, t.tableRow("tool", name, columns))}
+	row := func(tool string, columns ...string) string { // the least important vanish first
+		text := t.theme.Fit(tool, name)
+		for _, column := range columns[:max(0, min(len(columns), (width-name)/9))] {
+			text += fmt.Sprintf(" %8s", column)
+		}
+		return text
+	}
+	lines := []string{t.theme.Paint(pane.Dim, row("tool", "median", "p95", "slow", "max", "calls"))}
 	for _, s := range t.all {
 		slow := ""
 		if s.slow > 0 {
 			slow = fmt.Sprintf("%s %d", t.theme.Glyphs.Warn, s.slow)
 		}
-		lines = append(lines, t.tableRow(t.safe(s.tool, name), name, []string{
-			fmt.Sprint(len(s.calls)), duration(s.median), duration(s.p95), duration(s.most), slow,
-		}))
+		lines = append(lines, row(t.safe(s.tool, name), duration(s.median), duration(s.p95), slow, duration(s.most), fmt.Sprint(len(s.calls))))
 	}
 	return lines
-}
-
-func (t *timingTab) tableRow(tool string, name int, columns []string) string {
-	var row strings.Builder
-	row.WriteString(t.theme.Fit(tool, name))
-	for _, column := range columns {
-		fmt.Fprintf(&row, " %8s", column)
-	}
-	return row.String()
 }

@@ -84,9 +84,10 @@ func (v *view[T]) positionOf(number int) int {
 
 func (v *view[T]) row(position int) T { return v.ring.at(v.number(position)) }
 
-// current is the row under the cursor; ok is false where there is none.
+// current is the row under the cursor as it was drawn last, whatever came since; ok is
+// false where there is none.
 func (v *view[T]) current() (row T, ok bool) {
-	v.settle()
+	v.clamp()
 	first, end := v.bounds()
 	if first == end {
 		return row, false
@@ -94,21 +95,21 @@ func (v *view[T]) current() (row T, ok bool) {
 	return v.row(v.cursor), true
 }
 
-// settle puts the cursor on the newest row where it follows, and in any case on one
-// that is there.
-func (v *view[T]) settle() {
+// clamp puts the cursor on a row that is still there.
+func (v *view[T]) clamp() {
+	first, end := v.bounds()
+	v.cursor = max(first, min(v.cursor, end-1))
+}
+
+// window is the part that is seen at a height; the cursor is within, on the newest
+// row where it follows.
+func (v *view[T]) window(height int) (from, to int) {
+	height = max(1, height)
 	first, end := v.bounds()
 	if !v.stopped {
 		v.cursor = end - 1
 	}
-	v.cursor = max(first, min(v.cursor, end-1))
-}
-
-// window is the part that is seen at a height; the cursor is within.
-func (v *view[T]) window(height int) (from, to int) {
-	height = max(1, height)
-	v.settle()
-	first, end := v.bounds()
+	v.clamp()
 	v.top = max(first, min(v.top, end-height))
 	if v.cursor < v.top {
 		v.top = v.cursor
@@ -121,7 +122,7 @@ func (v *view[T]) window(height int) (from, to int) {
 
 // move moves the cursor by rows; on the newest row it follows again.
 func (v *view[T]) move(by int) {
-	v.settle()
+	v.clamp()
 	v.set(v.cursor + by)
 }
 
@@ -136,7 +137,7 @@ func (v *view[T]) set(position int) {
 // case, around the end where it must; ok is false where there is none. The row under
 // the cursor is the first to be looked at where here is set, else the last.
 func (v *view[T]) find(lower string, by int, here bool) (ok bool) {
-	v.settle()
+	v.clamp()
 	first, end := v.bounds()
 	n := end - first
 	start := 1

@@ -174,7 +174,9 @@ func (w *Watch) Update(msg tea.Msg) tea.Cmd {
 
 // Render draws exactly width by height cells.
 func (w *Watch) Render(width, height int) string {
-	width, height = max(0, width), max(0, height)
 	w.width = width
+	if width <= 0 || height <= 0 {
+		return w.look.theme.Block(nil, width, height)
+	}
 	return w.tabs[w.active].render(width, height)
 }

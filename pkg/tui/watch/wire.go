@@ -52,7 +52,7 @@ func (t *wireTab) take(event exec.Event) {
 	case servers.PollutedLine:
 		t.add(&frame{
 			at: e.At, server: e.Server, kind: kindForeign, class: e.Class, line: e.Line, salvaged: e.Salvaged,
-			text: cutText(string(e.Text[:min(len(e.Text), maxText)]), maxText), size: max(int(e.Size), len(e.Text)),
+			text: keep(e.Text), size: max(int(e.Size), len(e.Text)),
 		})
 	case servers.OddFrame:
 		t.odd(e)
@@ -62,7 +62,7 @@ func (t *wireTab) take(event exec.Event) {
 // message adds a message, and pairs it.
 func (t *wireTab) message(f *frame, message []byte) {
 	f.head, f.size = readHead(message), len(message)
-	f.text = cutText(string(message[:min(len(message), maxText+4)]), maxText)
+	f.text = keep(message)
 	t.peer(f.server, f.at).pair(f)
 	t.add(f)
 }
@@ -72,7 +72,7 @@ func (t *wireTab) message(f *frame, message []byte) {
 func (t *wireTab) odd(e servers.OddFrame) {
 	f := &frame{
 		at: e.At, server: e.Server, kind: kindOdd, class: e.Class, line: e.Line, used: e.Used,
-		text: cutText(string(e.Bytes[:min(len(e.Bytes), maxText)]), maxText), size: len(e.Bytes),
+		text: keep(e.Bytes), size: len(e.Bytes),
 	}
 	if e.Class == servers.ClassIDNull && e.Used {
 		if request := t.peer(e.Server, e.At).takeOnly(); request != nil {
@@ -143,7 +143,7 @@ func (t *wireTab) cells(f *frame, width int) (what, right string) {
 	case kindForeign:
 		return t.foreignCells(f, width)
 	case kindOdd:
-		return t.theme.Paint(pane.Warn, t.theme.Glyphs.Warn+" odd: "+oddWords(f)), ""
+		return t.theme.Paint(pane.Warn, t.theme.Glyphs.Warn+" odd: "+t.safe(oddWords(f), width)), ""
 	}
 	return t.messageCells(f, width)
 }
@@ -224,7 +224,7 @@ func (t *wireTab) foreignCells(f *frame, width int) (what, right string) {
 	if f.class.Harmless() {
 		role, sign = pane.Dim, t.theme.Glyphs.Bullet
 	}
-	what = t.theme.Paint(role, sign+" "+string(f.class)) + " " + t.safe(f.text, width)
+	what = t.theme.Paint(role, sign+" "+t.safe(string(f.class), 20)) + " " + t.safe(f.text, width)
 	if f.class.Harmless() {
 		return what, ""
 	}
@@ -276,7 +276,7 @@ func (t *wireTab) opened(f *frame) (title, text string) {
 	title = t.clock(f.at) + " " + t.safe(f.server, 40)
 	switch f.kind {
 	case kindForeign:
-		title += fmt.Sprintf(", line %d: %s", f.line, f.class)
+		title += fmt.Sprintf(", line %d: %s", f.line, t.safe(string(f.class), 20))
 		if f.salvaged > 0 {
 			title += fmt.Sprintf(", messages found on it: %d", f.salvaged)
 		}
@@ -285,7 +285,7 @@ func (t *wireTab) opened(f *frame) (title, text string) {
 			title += ", by " + t.safe(found.Name, 60) + " (" + found.Confidence + ")"
 		}
 	case kindOdd:
-		title += ", " + oddWords(f)
+		title += ", " + t.safe(oddWords(f), 60)
 	case kindMessage:
 		title += " " + t.arrow(f.sent) + " " + exec.Bytes(int64(f.size))
 		if f.of != "" {

@@ -1,0 +1,180 @@
+package watch
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/history"
+)
+
+// finished is a call that took so many milliseconds.
+func finished(ms int, tool, arguments string, took int, err error) exec.Event {
+	return exec.CallFinished{Time: after(ms), ID: "1", Arguments: json.RawMessage(arguments), Result: &exec.Result{
+		ToolName: tool, Server: "a", Success: err == nil, Err: err, Duration: time.Duration(took) * time.Millisecond,
+	}}
+}
+
+// logFiles writes an execution log with a rotated one, broken lines in both.
+func logFiles(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "history.jsonl")
+	write := func(path string, lines ...string) {
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(strings.TrimSuffix(path, ".jsonl")+"-20261119T120000.000000000.jsonl",
+		`{"time":"2026-11-19T11:00:00Z","id":"1","pid":1,"tool":"oldest","arguments":{"n":1},"success":true,"execution_time_ms":12.5}`,
+		`{"time":"2026-11-19T11`)
+	write(path,
+		`not JSON`,
+		`{"time":"2026-11-19T12:00:00Z","id":"1","pid":2,"tool":"masked","arguments":{"token":"***","keep":[1,"a***",{"x":"***","y":2}]},"success":true,"execution_time_ms":3}`,
+		`{"time":"2026-11-19T13:00:00Z","id":"2","pid":2,"tool":"long","arguments":"{\"a\":\"xxx…","arguments_bytes":70000,"success":false,"error":"boom","kind":"tool","execution_time_ms":3}`)
+	return path
+}
+
+// loaded is a pane on the history tab that has read a log, after a call was made.
+func loaded(t *testing.T, path string) *Watch {
+	t.Helper()
+	w := New(newWatch().look.theme, Options{History: path})
+	take(w, finished(0, "newest", `{"n":2}`, 7, nil))
+	w.Update(w.Init()())
+	goTo(t, w, "history")
+	return w
+}
+
+// Calls of earlier runs stand before those of this one, also from rotated files;
+// lines that are no entries do no harm.
+func TestHistoryFiles(t *testing.T) {
+	w := loaded(t, logFiles(t))
+	frame := strings.Join(frameOf(t, w, 120, 8), "\n")
+	at := 0
+	for _, tool := range []string{"oldest", "masked", "long", "newest"} {
+		next := strings.Index(frame, tool)
+		if next <= at {
+			t.Fatalf("%s is not in its place:\n%s", tool, frame)
+		}
+		at = next
+	}
+	for _, want := range []string{"2026-11-19", "12 ms", "long tool: boom"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("%q is not there:\n%s", want, frame)
+		}
+	}
+}
+
+// What this process has written to the log came as an event already.
+func TestHistoryHasNoCallTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log, err := history.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := New(newWatch().look.theme, Options{History: path})
+	event := finished(0, "once", `{}`, 7, nil).(exec.CallFinished)
+	event.Time = exec.Now()
+	log.Record(event)
+	take(w, event)
+	w.Update(w.Init()())
+	if n := w.history.count(); n != 1 {
+		t.Errorf("%d calls, want 1", n)
+	}
+}
+
+func TestHistoryThatCannotBeRead(t *testing.T) {
+	w := loaded(t, filepath.Join(t.TempDir(), "nothing here"))
+	shows(t, w, "newest", "¬cannot be read")
+	w = loaded(t, t.TempDir()) // a folder
+	shows(t, w, "newest", "earlier calls cannot be read")
+	if w := New(w.look.theme, Options{}); w.Init() != nil {
+		t.Error("no log is read")
+	}
+}
+
+// A call is made again as it was; one that the log has masked or cut is filled in,
+// without what stands in the place of secrets.
+func TestAgainAndEdit(t *testing.T) {
+	w := loaded(t, logFiles(t))
+	frameOf(t, w, 100, 8)
+	same := func(got any, want string) {
+		t.Helper()
+		text, err := json.Marshal(got)
+		if err != nil || string(text) != want {
+			t.Errorf("asked for %T %s, want %s", got, text, want)
+		}
+	}
+	rerun, ok := press(w, "R").(RerunMsg)
+	if !ok {
+		t.Fatal("R does not run the call again")
+	}
+	same(rerun, `{"Tool":"newest","Arguments":{"n":2}}`)
+	edit, _ := press(w, "E").(EditMsg)
+	same(edit, `{"Tool":"newest","Arguments":{"n":2},"Note":""}`)
+	edit, _ = press(w, "up", "enter").(EditMsg)
+	same(edit, `{"Tool":"long","Arguments":{},"Note":"not all arguments of this call were kept: fill them in"}`)
+	edit, _ = press(w, "up", "R").(EditMsg)
+	same(edit, `{"Tool":"masked","Arguments":{"keep":[1,{"y":2}]},"Note":"the log hides secrets of this call: fill them in"}`)
+	shows(t, w, "the log hides secrets of this call")
+	rerun, _ = press(w, "up", "enter").(RerunMsg)
+	same(rerun, `{"Tool":"oldest","Arguments":{"n":1}}`)
+	shows(t, w, "¬the log hides")
+	press(w, "o")
+	shows(t, w, "oldest, 12 ms", "n: 1")
+}
+
+// Calls without arguments, with broken ones and with very long ones.
+func TestArgumentsOfLiveCalls(t *testing.T) {
+	for name, test := range map[string]struct {
+		arguments string
+		cut       bool
+	}{
+		"none": {"", false}, "object": {`{"a":"***"}`, false}, "broken": {`{"a":`, true}, "array": {`[]`, true},
+		"long": {`{"a":"` + strings.Repeat("x", maxText) + `"}`, true},
+	} {
+		r := recordOfCall(finished(0, "t", test.arguments, 1, nil).(exec.CallFinished))
+		if r.cut != test.cut || r.hidden || len(r.arguments) > maxText {
+			t.Errorf("%s: cut %v, hidden %v, %d bytes", name, r.cut, r.hidden, len(r.arguments))
+		}
+	}
+}
+
+func TestTiming(t *testing.T) {
+	w := newWatch()
+	for i, took := range []int{10, 12, 11, 9, 40, 2000} {
+		take(w, finished(i, "get_weather", `{"i":1}`, took, nil))
+	}
+	take(w,
+		finished(9, "get_weather", `{}`, 0, &exec.InvalidArgumentsError{}), // was never sent
+		finished(9, "other", `{}`, 5, errors.New("it failed")),
+	)
+	goTo(t, w, "timing")
+	shows(t, w, "tool ", "median", "get_weather", "! 2", "¬other")
+	w.Select("a", "get_weather")
+	shows(t, w, "calls 6, min 9.0 ms, median 11 ms, p95 2.0 s, max 2.0 s, slow 2", "    !!", "▁▁▁▁▁█", "12:00:00.005 2.0 s", "12:00:00.004 40 ms")
+	press(w, "a")
+	shows(t, w, "median", "¬min 9.0 ms")
+	press(w, "a")
+	w.Select("a", "unknown")
+	shows(t, w, "unknown was never called")
+	w.Select("a", "get_weather")
+	take(w, finished(10, "get_weather", `{}`, 11, nil))
+	shows(t, w, "calls 7")
+}
+
+func TestPercentile(t *testing.T) {
+	ten := []time.Duration{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	for p, want := range map[int]time.Duration{0: 1, 50: 5, 95: 10, 90: 9, 100: 10} {
+		if got := percentile(ten, p); got != want {
+			t.Errorf("the percentile %d is %d, want %d", p, got, want)
+		}
+	}
+	if got := percentile(ten[:1], 50); got != 1 {
+		t.Errorf("the median of one value is %d", got)
+	}
+}

@@ -1,0 +1,214 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui/jsontree"
+	"toolx/pkg/tui/pane"
+)
+
+// The pane follows what comes, until the cursor leaves the newest row.
+func TestFollow(t *testing.T) {
+	w := newWatch(stderrLines("a", 30)...)
+	shows(t, w, "line 29.", "following", "¬line 18.")
+	press(w, "up")
+	take(w, stderrLine(30, "a", "line 30."))
+	shows(t, w, "line 29.", "¬line 30.", "row 29 of 31", "¬following")
+	press(w, "g")
+	shows(t, w, "line 0.", "row 1 of 31")
+	press(w, "pgdown")
+	shows(t, w, "row 12 of 31")
+	press(w, "G")
+	shows(t, w, "line 30.", "following")
+	press(w, "f")
+	take(w, stderrLine(31, "a", "line 31."))
+	shows(t, w, "row 31 of 32")
+	press(w, "f")
+	shows(t, w, "following", "line 31.")
+	w.Update(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	shows(t, w, "row 29 of 32")
+}
+
+// A key means the row that was on the screen, not one that came since.
+func TestKeysMeanWhatIsShown(t *testing.T) {
+	w := newWatch(stderrLines("a", 3)...)
+	frameOf(t, w, 80, 5)
+	take(w, stderrLines("a", 50)...)
+	if msg := press(w, "v"); msg != (jsontree.CopyMsg{Text: "line 2.", What: "the row"}) {
+		t.Errorf("copied %v", msg)
+	}
+}
+
+// While old rows are dropped, the cursor stays on its row, as long as there is one.
+func TestCursorStaysWhileRowsAreDropped(t *testing.T) {
+	w := newWatch(stderrLines("a", maxRows)...)
+	frameOf(t, w, 80, 12)
+	press(w, "up", "up")
+	before := frameOf(t, w, 80, 12)
+	take(w, stderrLines("a", 500)...)
+	now := frameOf(t, w, 80, 12)
+	if strings.Join(before[:11], "\n") != strings.Join(now[:11], "\n") {
+		t.Errorf("the rows moved:\n%s\n%s", strings.Join(before, "\n"), strings.Join(now, "\n"))
+	}
+	if !strings.Contains(now[11], "row 9498 of 10000") || !strings.Contains(now[11], "500 older dropped") {
+		t.Errorf("the last line is %q", now[11])
+	}
+	take(w, stderrLines("a", 2*maxRows)...)
+	shows(t, w, "row 1 of 10000")
+}
+
+// A filter works as it is typed, and on what comes later.
+func TestFilter(t *testing.T) {
+	w := newWatch(stderrLines("a", 30)...)
+	press(w, "/", "text:E 2")
+	if !w.Editing() {
+		t.Error("a filter is no typing")
+	}
+	shows(t, w, "line 2.", "line 29.", "¬line 19.", "filter: E 2")
+	press(w, "enter")
+	take(w, stderrLine(40, "a", "a LINE 2, later"), stderrLine(41, "a", "something else"))
+	shows(t, w, "LINE 2, later", "¬something else", `filter "e 2"`, "following")
+	press(w, "g", "/", "text:8", "enter")
+	shows(t, w, "line 28.", "¬line 2.", "¬later")
+	press(w, "/", "esc", "G")
+	shows(t, w, "later", "something else", "¬filter")
+	press(w, "/", "text:nowhere", "enter")
+	shows(t, w, "nothing matches the filter")
+	press(w, "esc")
+	shows(t, w, "something else")
+}
+
+// Filtered rows that are dropped from the ring are gone, and none else.
+func TestFilterWhileRowsAreDropped(t *testing.T) {
+	w := newWatch()
+	press(w, "/", "text:7.", "enter")
+	for range 5 {
+		take(w, stderrLines("a", 4000)...)
+		frameOf(t, w, 60, 5)
+	}
+	if got, want := w.stderr.count(), 1000; got != want {
+		t.Errorf("%d rows, want %d", got, want)
+	}
+	press(w, "g")
+	shows(t, w, "line 2007.", "row 1 of 1000")
+}
+
+// A search goes to rows and leaves the others where they are.
+func TestSearch(t *testing.T) {
+	w := newWatch(stderrLines("a", 30)...)
+	frameOf(t, w, 80, 12)
+	press(w, "s", "text:line 1", "enter")
+	shows(t, w, "row 20 of 30", "line 19.")
+	press(w, "N")
+	shows(t, w, "row 19 of 30")
+	press(w, "n", "n")
+	shows(t, w, "row 2 of 30") // around the end
+	press(w, "s", "text:nowhere", "enter")
+	shows(t, w, "not found: nowhere")
+	press(w, "s", "text:x", "esc")
+	shows(t, w, "row 2 of 30", "¬not found")
+}
+
+// The key a switches between the selected server and all.
+func TestScope(t *testing.T) {
+	w := newWatch(stderrLine(0, "a", "of the first"), stderrLine(1, "b", "of the second"))
+	shows(t, w, "of the first", "of the second", "all servers")
+	w.Select("a", "")
+	shows(t, w, "of the first", "¬of the second")
+	press(w, "a")
+	shows(t, w, "of the first", "of the second")
+	press(w, "a")
+	w.Select("c", "")
+	shows(t, w, "nothing of c yet; a shows all servers")
+	w.Select("", "math")
+	shows(t, w, "nothing of toolx's own tools")
+}
+
+// One server's flood leaves the rows of another where they are.
+func TestFloodOfOneServer(t *testing.T) {
+	w := newWatch(stderrLine(0, "quiet", "important"))
+	take(w, stderrLines("loud", 2*maxRows)...)
+	w.Select("quiet", "")
+	shows(t, w, "important")
+}
+
+func TestClicks(t *testing.T) {
+	w := newWatch(stderrLines("a", 30)...)
+	shows(t, w, "line 19.") // the first of eleven rows
+	w.Update(tea.MouseClickMsg{Y: 3, Button: tea.MouseLeft})
+	shows(t, w, "row 23 of 30")
+	w.Update(tea.MouseClickMsg{Y: 11, Button: tea.MouseLeft}) // below the rows
+	shows(t, w, "row 23 of 30")
+	w.Update(tea.MouseClickMsg{Y: 3, Button: tea.MouseLeft})
+	if w.stderr.detail == nil {
+		t.Error("a second click does not open the row")
+	}
+}
+
+// What servers send is shown and not obeyed, on every tab, at any size; columns
+// vanish before text is cut, and what is cut is marked.
+func TestHostileTextsAtAnySize(t *testing.T) {
+	const evil = "\x1b]0;x\x07\x1b[2J\u202etxt\u200b\u200b\r\n\t\x00\x9b\xff日本語👩‍👩‍👧 e\u0301\u0301\u0301"
+	w := New(pane.NewTheme(true, true, false), Options{})
+	take(w, hostile(evil)...)
+	w.Select(evil, evil)
+	w.Focus(true)
+	for range w.tabs {
+		for range 2 { // the selected server's, and all
+			for width := 0; width < 130; width += 7 {
+				for _, height := range []int{0, 1, 2, 3, 9} {
+					frameOf(t, w, width, height)
+				}
+			}
+			press(w, "a")
+		}
+		press(w, "s", "text:e", "enter")
+		frameOf(t, w, 33, 9)
+		press(w, "enter")
+		for width := 1; width < 130; width += 9 {
+			frameOf(t, w, width, 5)
+		}
+		press(w, "esc", "]")
+	}
+}
+
+// hostile are events of all kinds that carry a text wherever they carry one.
+func hostile(evil string) []exec.Event {
+	message := fmt.Sprintf(`{"id":%q,"method":%q,"params":{"name":%q}}`, evil, evil, evil)
+	failed := finished(0, evil, message, 3000, fmt.Errorf("%s", evil)).(exec.CallFinished)
+	failed.Result.Server = evil
+	return []exec.Event{
+		servers.ProcessStarted{Time: after(0), Server: evil, PID: 1, Command: []string{evil}},
+		stderrLine(0, evil, evil), sent(0, evil, message), received(0, evil, message), received(0, evil, evil),
+		received(0, evil, fmt.Sprintf(`{"id":1,"error":{"code":%q,"message":%q}}`, evil, evil)),
+		servers.PollutedLine{Time: after(0), Server: evil, Class: servers.ClassText, Text: []byte(evil), Size: 5 << 20},
+		servers.OddFrame{Time: after(0), Server: evil, Class: servers.Class(evil), Bytes: []byte(evil)},
+		servers.LogMessage{Time: after(0), Server: evil, Level: evil, Logger: evil, Data: []byte(evil)},
+		servers.Notification{Time: after(0), Server: evil, Method: evil, Params: []byte(evil)},
+		servers.ServerRequest{Time: after(0), Server: evil, Method: evil},
+		servers.ConnectFailed{Time: after(0), Server: evil, Err: fmt.Errorf("%s", evil)},
+		exec.Notice{Time: after(0), Text: evil},
+		servers.ProcessExited{Time: after(0), Server: evil, How: evil, Forced: evil},
+		failed, finished(0, evil, message, 5, nil),
+	}
+}
+
+// The title names all tabs where there is room, else the active one.
+func TestTitle(t *testing.T) {
+	w := newWatch(stderrLines("a", 3)...)
+	w.Render(100, 5)
+	if got := w.Title(); !strings.Contains(got, "[stderr 3]") || !strings.HasSuffix(got, "wire 0 log 0 history 0 timing") {
+		t.Errorf("the title is %q", got)
+	}
+	w.Render(30, 5)
+	press(w, "left")
+	if got := w.Title(); !strings.HasSuffix(got, " 5/5") || !strings.Contains(got, "timing") {
+		t.Errorf("the short title is %q", got)
+	}
+}

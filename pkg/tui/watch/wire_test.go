@@ -1,0 +1,193 @@
+package watch
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// Every event gives its row, on the tab it belongs to.
+func TestRows(t *testing.T) {
+	const call = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_weather","arguments":{"city":"Bern"}}}`
+	for name, test := range map[string]struct {
+		tab    string
+		events []exec.Event
+		want   []string
+	}{
+		"stderr line":    {"stderr", []exec.Event{stderrLine(481, "zwave", "ready")}, []string{"12:00:00.481 zwave        ready"}},
+		"tabs":           {"stderr", []exec.Event{stderrLine(0, "zwave", "a\tb")}, []string{"a    b"}},
+		"process":        {"stderr", []exec.Event{processStarted(0, "zwave")}, []string{"── process 4711 started"}},
+		"exit in stderr": {"stderr", []exec.Event{servers.ProcessExited{Time: after(0), Server: "zwave", How: "signal: killed", Lived: 2 * time.Second, Forced: "SIGKILL"}}, []string{"process ended after 2.0 s: signal: killed, forced by SIGKILL"}},
+
+		"request":      {"wire", []exec.Event{processStarted(0, "zwave"), sent(12, "zwave", call)}, []string{"12:00:00.012     +12ms zwave", "→ tools/call get_weather #3", "106 B waits 10.0 s"}},
+		"answer":       {"wire", []exec.Event{sent(0, "zwave", call), received(85, "zwave", `{"jsonrpc":"2.0","id":3,"result":{}}`)}, []string{"← result #3 of tools/call get_weather", "36 B 85 ms"}},
+		"error":        {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no \u001b[2J such"}}`)}, []string{`← error -32601 no \x1b[2J such #3`}},
+		"notification": {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","method":"notifications/progress"}`)}, []string{"← notifications/progress  "}},
+		"polluted":     {"wire", []exec.Event{processStarted(0, "zwave"), servers.PollutedLine{Time: after(0), Server: "zwave", Class: servers.ClassText, Text: []byte("Server running"), Size: 14}}, []string{"✗ text Server running", "console.log"}},
+		"harmless":     {"wire", []exec.Event{servers.PollutedLine{Time: after(0), Server: "zwave", Class: servers.ClassBlank}}, []string{"• blank"}},
+		"odd":          {"wire", []exec.Event{servers.OddFrame{Time: after(0), Server: "zwave", Class: servers.ClassIDUnknown, Bytes: []byte(`{}`), Used: true}}, []string{"! odd: a reply to a request that was never sent; taken all the same"}},
+		"exit on wire": {"wire", []exec.Event{servers.ProcessExited{Time: after(0), Server: "zwave", How: "exit status 3"}}, []string{"── process ended after 0.0 ms: exit status 3"}},
+
+		"log message":   {"log", []exec.Event{servers.LogMessage{Time: after(0), Server: "zwave", Level: "warning", Logger: "radio", Data: []byte(`"weak \u0007 signal"`)}}, []string{`warning   radio weak \x07 signal`}},
+		"log data":      {"log", []exec.Event{servers.LogMessage{Time: after(0), Server: "zwave", Level: "info", Data: []byte(`{"a":1}`)}}, []string{`info      {"a":1}`}},
+		"list changed":  {"log", []exec.Event{servers.Notification{Time: after(0), Server: "zwave", Method: "notifications/tools/list_changed"}}, []string{"notifications/tools/list_changed"}},
+		"server's ping": {"log", []exec.Event{servers.ServerRequest{Time: after(0), Server: "zwave", Method: "ping", Answered: true}}, []string{"request ping, answered"}},
+		"refused":       {"log", []exec.Event{servers.ServerRequest{Time: after(0), Server: "zwave", Method: "roots/list"}}, []string{"request roots/list, refused"}},
+		"notice":        {"log", []exec.Event{exec.Notice{Time: after(0), Text: "a tool is hidden"}}, []string{"info      toolx a tool is hidden"}},
+		"retry":         {"log", []exec.Event{servers.Retry{Time: after(0), Server: "zwave", Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("no answer")}}, []string{"attempt 1 of 3 failed, the next comes in 1.0 s: no answer"}},
+		"given up":      {"log", []exec.Event{servers.ConnectFailed{Time: after(0), Server: "zwave", Err: errors.New("no answer")}}, []string{"error     toolx given up: no answer"}},
+
+		"call":        {"history", []exec.Event{finished(0, "get_weather", `{"city":"Bern"}`, 85, nil)}, []string{`12:00:00.000 ✓  get_weather {"city":"Bern"}`, "85 ms"}},
+		"failed call": {"history", []exec.Event{finished(0, "get_weather", `{}`, 85, &exec.TimeoutError{})}, []string{"✗  get_weather timeout: "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWatch(test.events...)
+			goTo(t, w, test.tab)
+			frameLines := frameOf(t, w, 120, 6)
+			frame := strings.Join(frameLines, "  \n")
+			for _, want := range test.want {
+				if !strings.Contains(frame, want) {
+					t.Errorf("%q is not there:\n%s", want, frame)
+				}
+			}
+		})
+	}
+}
+
+// Answers find their requests by id, server and direction.
+func TestPairing(t *testing.T) {
+	const (
+		ask3    = `{"jsonrpc":"2.0","id":3,"method":"ping"}`
+		answer3 = `{"jsonrpc":"2.0","id":3,"result":{}}`
+	)
+	for name, test := range map[string]struct {
+		events []exec.Event
+		want   []string // of the rows: its state and latency
+	}{
+		"answered":              {[]exec.Event{sent(0, "a", ask3), received(5, "a", answer3)}, []string{"answered 5", "of ping 5"}},
+		"an error is an answer": {[]exec.Event{sent(0, "a", ask3), received(5, "a", `{"id":3,"error":{"code":1,"message":"x"}}`)}, []string{"answered 5", "of ping 5"}},
+		"waits":                 {[]exec.Event{sent(0, "a", ask3)}, []string{"waiting"}},
+		"another server":        {[]exec.Event{sent(0, "a", ask3), received(5, "b", answer3)}, []string{"waiting", "-"}},
+		"both ask with one id": {
+			[]exec.Event{sent(0, "a", ask3), received(1, "a", ask3), sent(2, "a", answer3), received(7, "a", answer3)},
+			[]string{"answered 7", "answered 1", "of ping 1", "of ping 7"},
+		},
+		"the server asks":     {[]exec.Event{received(1, "a", `{"id":"x","method":"roots/list"}`), sent(4, "a", `{"id":"x","result":{}}`)}, []string{"answered 3", "of roots/list 3"}},
+		"out of order":        {[]exec.Event{sent(0, "a", ask3), sent(1, "a", `{"id":4,"method":"x"}`), received(2, "a", `{"id":4,"result":1}`), received(9, "a", answer3)}, []string{"answered 9", "answered 1", "of x 1", "of ping 9"}},
+		"id as another type":  {[]exec.Event{sent(0, "a", ask3), received(5, "a", `{"id":"3","result":{}}`)}, []string{"answered 5", "of ping 5"}},
+		"two ids of one text": {[]exec.Event{received(0, "a", `{"id":3,"method":"x"}`), received(0, "a", `{"id":"3","method":"y"}`), sent(1, "a", `{"id":"3","result":{}}`), sent(2, "a", `{"id":3,"result":{}}`)}, []string{"answered 2", "answered 1", "of y 1", "of x 2"}},
+		"a second answer":     {[]exec.Event{sent(0, "a", ask3), received(5, "a", answer3), received(6, "a", answer3)}, []string{"answered 5", "of ping 5", "-"}},
+		"cancelled":           {[]exec.Event{sent(0, "a", ask3), sent(5, "a", `{"method":"notifications/cancelled","params":{"requestId":3}}`), received(6, "a", answer3)}, []string{"cancelled", "-", "-"}},
+		"cancelled by none":   {[]exec.Event{sent(0, "a", ask3), received(5, "a", `{"method":"notifications/cancelled","params":{"requestId":3}}`)}, []string{"waiting", "-"}},
+		"the server ends":     {[]exec.Event{sent(0, "a", ask3), servers.ProcessExited{Time: after(5), Server: "a"}}, []string{"lost", "-"}},
+		"a restart begins anew": {
+			[]exec.Event{sent(0, "a", ask3), processStarted(5, "a"), received(6, "a", answer3), sent(7, "a", ask3), received(9, "a", answer3)},
+			[]string{"lost", "-", "-", "answered 2", "of ping 2"},
+		},
+		"a null id for the only request": {
+			[]exec.Event{sent(0, "a", ask3), received(5, "a", `{"id":null,"result":{}}`), servers.OddFrame{Time: after(5), Server: "a", Class: servers.ClassIDNull, Used: true}},
+			[]string{"answered 5", "-", "of ping 5"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWatch(test.events...)
+			var got []string
+			rows := &w.wire.journal.all
+			for number := rows.first; number < rows.end(); number++ {
+				got = append(got, pairText(rows.at(number)))
+			}
+			if strings.Join(got, "; ") != strings.Join(test.want, "; ") {
+				t.Errorf("the rows are\n%q, want\n%q", got, test.want)
+			}
+		})
+	}
+}
+
+func pairText(f *frame) string {
+	text := [...]string{"-", "waiting", "answered", "cancelled", "lost", "unsure"}[f.state]
+	if f.of != "" {
+		text = "of " + f.of
+	}
+	if f.latency > 0 {
+		text += " " + strings.TrimSuffix(f.latency.String(), "ms")
+	}
+	return text
+}
+
+// Where events were lost, a request without answer is not said to wait; an answer
+// that comes all the same is found.
+func TestDropped(t *testing.T) {
+	w := newWatch(sent(0, "a", `{"id":1,"method":"ping"}`))
+	goTo(t, w, "wire")
+	shows(t, w, "waits 10.0 s", "1 request waits")
+	w.Dropped(7)
+	w.Dropped(0)
+	w.Render(120, 10)
+	shows(t, w, "no answer seen", "¬waits 10")
+	if !strings.Contains(w.Title(), "7 events lost") {
+		t.Errorf("the title is %q", w.Title())
+	}
+	take(w, received(20, "a", `{"id":1,"result":{}}`))
+	shows(t, w, "20 ms", "¬no answer seen", "¬waits")
+}
+
+// The requests that are remembered are bounded, on both sides.
+func TestWaitingIsBounded(t *testing.T) {
+	w := newWatch()
+	for i := range 10 * maxWaiting {
+		id := strings.Repeat("1", 1+i%100) + strings.Repeat("2", i/100)
+		take(w, received(i, "a", `{"id":`+id+`,"method":"x"}`))
+	}
+	if n := w.wire.peers["a"].waiting(); n > maxWaiting {
+		t.Errorf("%d requests are remembered", n)
+	}
+}
+
+// A frame opens as a tree, foreign text as text, and a frame that was too long says
+// how much is there.
+func TestOpen(t *testing.T) {
+	w := newWatch(
+		sent(0, "a", `{"id":1,"method":"ping","params":{"deep":{"x":"\u001b[2J"}}}`),
+		servers.PollutedLine{Time: after(1), Server: "a", Class: servers.ClassText, Line: 7, Text: []byte("Hello\x1b[2J\nthere"), Size: 18},
+		received(2, "a", `{"id":1,"result":"`+strings.Repeat("x", 3*maxText)+`"}`),
+	)
+	goTo(t, w, "wire")
+	frameOf(t, w, 100, 10)
+	press(w, "g", "enter")
+	shows(t, w, "12:00:00.000 a → 60 B", `method: "ping"`)
+	press(w, "+")
+	shows(t, w, `\u001b[2J`)
+	press(w, "/", "text:deep")
+	if !w.Editing() {
+		t.Error("a search in the tree is no typing")
+	}
+	press(w, "enter", "esc")
+	press(w, "down", "enter")
+	shows(t, w, "line 7: text, by ", `Hello\x1b[2J`, "there")
+	press(w, "esc", "G")
+	frameOf(t, w, 100, 10)
+	press(w, "enter")
+	shows(t, w, "the first 64.0 KiB of 192.0 KiB", "xxxx")
+	for range 1000 {
+		press(w, "pgdown")
+	}
+	shows(t, w, "xxxx")
+}
+
+// Secrets are masked on the screen, in rows and in what is opened and copied.
+func TestHide(t *testing.T) {
+	w := newWatch(
+		sent(0, "a", `{"id":1,"method":"x hunter22","params":{"token":12345678,"say":"hunter22"}}`),
+		stderrLine(0, "a", "the password is hunter22"),
+	)
+	w.look.hide = func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }
+	shows(t, w, "the password is ***", "¬hunter22")
+	goTo(t, w, "wire")
+	shows(t, w, "x ***", "¬hunter22")
+	press(w, "enter")
+	shows(t, w, `method: "x ***"`, `token: "***"`, `say: "***"`, "¬hunter22", "¬12345678")
+}
