@@ -13,10 +13,10 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// Of a text of 50 MB the first part is shown and its size is said; what the view
+// Of a text of 20 MB the first part is shown and its size is said; what the view
 // holds besides the result is small.
 func TestHugeText(t *testing.T) {
-	const size = 50 << 20
+	const size = 20 << 20
 	result, tool := call(t, ofText(strings.Repeat("0123456789abcde\n", size/16)), "", 0)
 	var before, after runtime.MemStats
 	v := New(pane.NewTheme(false, true, false))
@@ -25,7 +25,7 @@ func TestHugeText(t *testing.T) {
 	v.Show(result, tool)
 	holds(t, frame(t, v, 80, 20), "0123456789abcde")
 	press(v, "G")
-	holds(t, frame(t, v, 80, 20), "[the first 1.0 MiB of 53.1 MiB are shown; o opens all in the pager, S saves it]")
+	holds(t, frame(t, v, 80, 20), "[the first 1.0 MiB of 21.2 MiB are shown; o opens all in the pager, S saves it]")
 	press(v, "v")
 	holds(t, frame(t, v, 80, 20), "[raw]")
 	runtime.GC()

@@ -52,9 +52,9 @@ func runPager(t *testing.T, v *View, variable string) (string, error) {
 // The pager gets all of a leaf, and nothing that a terminal would act on.
 func TestPager(t *testing.T) {
 	pager := script(t, "cat")
-	text := strings.Repeat("line \x1b[2J\n", 200_000)
+	text := strings.Repeat("line \x1b[2J\n", 20_000)
 	for _, test := range []struct{ name, reply, want string }{
-		{"text", ofText(text), strings.Repeat("line \\x1b[2J\n", 200_000) + "\n"},
+		{"text", ofText(text), strings.Repeat("line \\x1b[2J\n", 20_000) + "\n"},
 		{"JSON", `{"content":[],"structuredContent":{"a":["\u202e"]}}`, "{\n  \"a\": [\n    \"\\u202e\"\n  ]\n}\n"},
 		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it \u001b burns"}]}`, "error: it \\x1b burns\n"},
 	} {
@@ -68,7 +68,7 @@ func TestPager(t *testing.T) {
 // Leaving the pager before it has read everything is no failure; a pager that is not
 // there is one.
 func TestPagerThatEnds(t *testing.T) {
-	v := show(t, ofText(strings.Repeat("line\n", 1_000_000)), "")
+	v := show(t, ofText(strings.Repeat("line\n", 200_000)), "")
 	if got, err := runPager(t, v, script(t, "head -n 1")); err != nil || got != "line\n" {
 		t.Errorf("%q, %v", got, err)
 	}
