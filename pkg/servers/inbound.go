@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/rawjson"
 )
 
 // takeFinding tells of a line that is not one message, and fails a request whose
@@ -152,25 +152,17 @@ func (p *peer) odd(class Class, m message, number int, used bool) {
 }
 
 // answerRequest answers a request of the server at once: a ping with an empty
-// result, anything else with -32601, for toolx advertises no capability. A server
-// that is left without an answer waits for ever.
+// result, what toolx has not advertised with -32601, and the rest by whoever sees to
+// it. A server that is left without an answer waits for ever.
 func (p *peer) answerRequest(m message) {
-	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.id}
-	known := m.method == string(mcp.MethodPing)
-	if known {
-		answer["result"] = struct{}{}
-	} else {
-		answer["error"] = map[string]any{"code": mcp.METHOD_NOT_FOUND, "message": "Method not found: " + m.method}
-	}
-	p.bus.Emit(ServerRequest{Time: exec.Now(), Server: p.server, Method: m.method, Answered: known})
-	encoded, err := rawjson.Marshal(answer)
-	if err != nil {
+	if p.onRequest(p, m) {
 		return
 	}
-	if !p.post(encoded) {
-		// The queue is full because the server does not read; waiting here would
-		// stop reading from it as well.
-		p.bus.Emit(exec.Notice{Time: exec.Now(), Text: fmt.Sprintf(
-			"server %q asked %s and does not take the answer", p.server, m.method)})
+	known := m.method == string(mcp.MethodPing)
+	p.bus.Emit(ServerRequest{Time: exec.Now(), Server: p.server, Method: m.method, Answered: known})
+	if known {
+		p.respond(m, json.RawMessage("{}"), nil)
+		return
 	}
+	p.respond(m, nil, &requestError{mcp.METHOD_NOT_FOUND, "Method not found: " + m.method})
 }

@@ -42,6 +42,9 @@ type peer struct {
 	// onNotification takes the server's notifications, in order, on the goroutine
 	// that reads: it must not block.
 	onNotification func(method string, params json.RawMessage)
+	// onRequest takes a request of the server, likewise, and says whether it sees to
+	// an answer.
+	onRequest func(p *peer, m message) bool
 	// post sends a message that nobody waits for, without blocking, and says whether
 	// it could.
 	post func(frame []byte) bool
@@ -60,6 +63,7 @@ func newPeer(server string, bus *exec.Bus) *peer {
 	return &peer{
 		server: server, bus: bus,
 		onNotification: func(string, json.RawMessage) {},
+		onRequest:      func(*peer, message) bool { return false },
 		closing:        make(chan struct{}),
 		done:           make(chan struct{}),
 		pending:        make(map[int64]*pending),

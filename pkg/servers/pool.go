@@ -39,11 +39,14 @@ type Options struct {
 	Version string
 	// Secret is told every value that must not be shown; it may be nil.
 	Secret func(values ...string)
+	// Answers are what every session says to the requests of its server.
+	Answers Answers
 }
 
 // Pool holds the sessions of all configured servers and opens each at most once,
 // when it is needed. It is safe for concurrent use.
 type Pool struct {
+	mu      sync.Mutex // guards options.Answers
 	options Options
 	order   []string
 	// disabled are the servers that the config switches off.
@@ -259,7 +262,8 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 		session, err := d.open(ctx)
 		if err == nil {
 			p.options.Registry.RemoveServer(server.Name)
-			p.options.Registry.Register(session.tools...)
+			p.options.Registry.Register(session.Tools()...)
+			session.follow(server, p.options.Registry)
 			p.options.Bus.Emit(Connected{
 				Time: exec.Now(), Server: server.Name, Attempt: attempt,
 				Protocol: session.Protocol, Timing: session.Timing,
@@ -297,6 +301,8 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 	if p.options.Secret != nil {
 		p.options.Secret(launch.Secrets...)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.options.dial(server, launch), nil
 }
 
@@ -328,6 +334,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		protocol:     cmp.Or(o.Protocol, server.Protocol),
 		stderrDir:    o.StderrDir,
 		version:      o.Version,
+		answers:      o.Answers,
 	}
 }
 

@@ -42,11 +42,15 @@ type Session struct {
 	// program is the link where it is a process's, else nil.
 	program *stdio
 	client  *client.Client
-	tools   []*exec.Tool
+	ours    mcp.Implementation // what toolx says of itself
+	inbox   *inbox
+	relist  relister
 
 	tokens   atomic.Int64
-	mu       sync.Mutex
+	mu       sync.Mutex // guards what follows
+	tools    []*exec.Tool
 	progress map[string]func(exec.Progress)
+	logLevel string // that 2026-07-28's requests ask for
 }
 
 // dial says how to make a session.
@@ -59,6 +63,7 @@ type dial struct {
 	protocol     string
 	stderrDir    string
 	version      string // of toolx, for the server's log
+	answers      Answers
 }
 
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure,
@@ -68,6 +73,8 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	program := newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
 	s.link, s.program = program, program
 	s.link.own().onNotification = s.notified
+	s.inbox = newInbox(s.Name, s.bus, d.answers)
+	s.link.own().onRequest = s.inbox.take
 	began := time.Now()
 	if err := s.link.Start(ctx); err != nil {
 		return nil, err
@@ -136,10 +143,11 @@ func (s *Session) initialize(ctx context.Context, d dial) error {
 
 // negotiate makes an SDK client that agrees on a revision with the server.
 func (s *Session) negotiate(ctx context.Context, d dial, option client.ClientOption) error {
-	s.client = client.NewClient(tap{s.link}, option)
+	s.client = client.NewClient(tap{s.link, s.inbox}, option)
+	s.ours = mcp.Implementation{Name: "toolx", Version: d.version}
 	e := &exchange{}
 	result, err := s.client.Initialize(withExchange(ctx, e), mcp.InitializeRequest{
-		Params: mcp.InitializeParams{ClientInfo: mcp.Implementation{Name: "toolx", Version: d.version}},
+		Params: mcp.InitializeParams{ClientInfo: s.ours, Capabilities: d.answers.capabilities()},
 	})
 	if err != nil {
 		return s.answerError(mcp.MethodInitialize, e, err)
@@ -227,7 +235,15 @@ func (s *Session) takePage(server *config.Server, result json.RawMessage) (next 
 	if err := json.Unmarshal(result, &page); err != nil {
 		return nil, err
 	}
-	for _, definition := range page.Tools {
+	s.tools = append(s.tools, s.makeTools(server, page.Tools)...)
+	return page.NextCursor, nil
+}
+
+// makeTools makes tools of a server's definitions; those that cannot be read are
+// left out with a warning.
+func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage) []*exec.Tool {
+	var tools []*exec.Tool
+	for _, definition := range definitions {
 		tool, err := exec.NewTool(definition)
 		if err != nil {
 			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool that cannot be read: %v", s.Name, err))
@@ -240,13 +256,17 @@ func (s *Session) takePage(server *config.Server, result json.RawMessage) (next 
 			tool.Launch = append([]string{server.Command}, server.Args...)
 		}
 		tool.Rename, tool.KeepNames = server.Normalize[tool.Plain], server.KeepNames
-		s.tools = append(s.tools, tool)
+		tools = append(tools, tool)
 	}
-	return page.NextCursor, nil
+	return tools
 }
 
 // Tools are the server's tools, in its order.
-func (s *Session) Tools() []*exec.Tool { return s.tools }
+func (s *Session) Tools() []*exec.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tools
+}
 
 // CallTool implements exec.Implementation. A progress token is always sent; the
 // reply is the server's, byte for byte. A JSON-RPC error is an *exec.ToolError in
@@ -303,6 +323,12 @@ func (s *Session) notified(method string, params json.RawMessage) {
 		// A malformed member leaves the others.
 		_ = json.Unmarshal(params, &message)
 		s.bus.Emit(LogMessage{Time: exec.Now(), Server: s.Name, Level: message.Level, Logger: message.Logger, Data: message.Data})
+	case "notifications/cancelled":
+		s.inbox.cancelled(params)
+		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
+	case mcp.MethodNotificationToolsListChanged:
+		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
+		s.toolsChanged()
 	default:
 		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: method, Params: params})
 	}

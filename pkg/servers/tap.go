@@ -17,6 +17,7 @@ import (
 // gives mcp-go an empty stand-in for those that it has taken.
 type tap struct {
 	transport.BidirectionalInterface
+	inbox *inbox // answers what a server asks for in the place of a result
 }
 
 // exchange travels in a request's context: what to add on its way out, and the
@@ -39,7 +40,8 @@ func withExchange(ctx context.Context, e *exchange) context.Context {
 }
 
 // SendRequest passes a request on and taps its reply, where the context has an
-// exchange. A reply that asks for input is mcp-go's business and passes whole.
+// exchange. A reply that asks for input is answered here: mcp-go's types would lose
+// parts of it.
 func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	e, ok := ctx.Value(exchangeKey{}).(*exchange)
 	if !ok {
@@ -52,12 +54,20 @@ func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) 
 		}
 		request.Params = params
 	}
-	response, err := t.BidirectionalInterface.SendRequest(ctx, request)
+	var response *transport.JSONRPCResponse
+	err := t.inbox.converse(ctx, request.Params, func(params any) (json.RawMessage, error) {
+		request.Params = params
+		var err error
+		if response, err = t.BidirectionalInterface.SendRequest(ctx, request); err != nil || response.Error != nil {
+			return nil, err
+		}
+		return response.Result, nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	e.result, e.err = response.Result, response.Error
-	if response.Error == nil && e.standIn != nil && !asksForInput(response.Result) {
+	if response.Error == nil && e.standIn != nil {
 		tapped := *response
 		tapped.Result = e.standIn
 		return &tapped, nil

@@ -1,0 +1,285 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// Answers are what sessions say to the requests of their servers. What is left out
+// is not advertised, and refused with -32601; the zero value answers nothing but
+// ping. The functions are called on goroutines of their own and must obey ctx, which
+// ends when the server no longer waits. No time limit of a call runs meanwhile.
+type Answers struct {
+	// Elicit asks the user what a server wants to know (elicitation/create). An error
+	// is told to the server as one.
+	Elicit func(ctx context.Context, asked *Elicitation) (*Elicited, error)
+	// Sample lets a model, or whoever plays one, answer sampling/createMessage: params
+	// are the request's, the result is a CreateMessageResult. An error declines, in
+	// its words.
+	Sample func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
+	// Roots are where servers may work (roots/list). Nil is not advertised; an empty
+	// list says that there are none.
+	Roots []Root
+}
+
+// Root is a place that a server may work in.
+type Root struct {
+	URI  string `json:"uri"` // file://…
+	Name string `json:"name,omitempty"`
+}
+
+// capabilities is what a client with these answers advertises.
+func (a Answers) capabilities() mcp.ClientCapabilities {
+	var c mcp.ClientCapabilities
+	if a.Elicit != nil {
+		c.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
+	}
+	if a.Sample != nil {
+		c.Sampling = &mcp.SamplingCapability{}
+	}
+	if a.Roots != nil {
+		c.Roots = &struct {
+			ListChanged bool `json:"listChanged,omitempty"`
+		}{ListChanged: true}
+	}
+	return c
+}
+
+// codeDeclined is the code of a sampling request that was declined (MCP,
+// client/sampling, error handling).
+const codeDeclined = -1
+
+// inbox answers the requests of one server.
+type inbox struct {
+	server  string
+	bus     *exec.Bus
+	answers Answers
+
+	mu      sync.Mutex
+	roots   []Root
+	asked   map[string]context.CancelFunc // requests of a legacy server, by raw id
+	active  map[int64]*active
+	next    int64
+	waiting int // how many requests are with the user
+}
+
+// active is a request of ours that is under way.
+type active struct {
+	ctx    context.Context //nolint:containedctx // its clocks are stopped by it
+	resume func()          // nil while its clocks run
+}
+
+func newInbox(server string, bus *exec.Bus, answers Answers) *inbox {
+	return &inbox{
+		server: server, bus: bus, answers: answers, roots: answers.Roots,
+		asked: make(map[string]context.CancelFunc), active: make(map[int64]*active),
+	}
+}
+
+// handler gives a request's params to who answers its method.
+type handler func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
+
+// handler returns who answers a method, nil where that was not advertised.
+func (b *inbox) handler(method string) handler {
+	switch {
+	case method == string(mcp.MethodElicitationCreate) && b.answers.Elicit != nil:
+		return b.elicit
+	case method == string(mcp.MethodSamplingCreateMessage) && b.answers.Sample != nil:
+		return b.sample
+	case method == string(mcp.MethodListRoots) && b.answers.Roots != nil:
+		return b.listRoots
+	}
+	return nil
+}
+
+// take answers a request of a legacy server in its own time, and says whether it
+// does: nothing that takes time may be done on the goroutine that reads.
+func (b *inbox) take(p *peer, m message) bool {
+	answer := b.handler(m.method)
+	if answer == nil {
+		return false
+	}
+	b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: m.method, Answered: true})
+	id := string(m.id)
+	ctx, cancel := context.WithCancel(context.Background())
+	b.mu.Lock()
+	b.asked[id] = cancel
+	b.mu.Unlock()
+	go func() {
+		select {
+		case <-p.closing:
+		case <-p.done:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	go func() {
+		defer cancel()
+		result, err := answer(ctx, m.params)
+		b.mu.Lock()
+		delete(b.asked, id)
+		b.mu.Unlock()
+		if ctx.Err() == nil { // else nobody waits for it any more
+			p.respond(m, result, err)
+		}
+	}()
+	return true
+}
+
+// cancelled ends what the server no longer wants to know.
+func (b *inbox) cancelled(params json.RawMessage) {
+	for member := range rawjson.Each(params) {
+		if member.Name != "requestId" {
+			continue
+		}
+		b.mu.Lock()
+		if cancel := b.asked[string(member.Value)]; cancel != nil {
+			cancel()
+		}
+		b.mu.Unlock()
+	}
+}
+
+// requestError is an error that a server's request is answered with.
+type requestError struct {
+	code    int
+	message string
+}
+
+func (e *requestError) Error() string { return e.message }
+
+// respond answers a request of the server with a result, or with an error.
+func (p *peer) respond(m message, result json.RawMessage, err error) {
+	answer := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": m.id}
+	var known *requestError
+	switch {
+	case err == nil:
+		answer["result"] = result
+	case errors.As(err, &known):
+		answer["error"] = map[string]any{"code": known.code, "message": known.message}
+	default:
+		answer["error"] = map[string]any{"code": mcp.INTERNAL_ERROR, "message": err.Error()}
+	}
+	encoded, err := rawjson.Marshal(answer)
+	if err != nil {
+		return
+	}
+	if !p.post(encoded) {
+		// The queue is full because the server does not read; waiting here would
+		// stop reading from it as well.
+		p.bus.Emit(exec.Notice{Time: exec.Now(), Text: fmt.Sprintf(
+			"server %q asked %s and does not take the answer", p.server, m.method)})
+	}
+}
+
+func (b *inbox) elicit(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	asked, err := readElicitation(b.server, params)
+	if err != nil {
+		return nil, &requestError{mcp.INVALID_PARAMS, err.Error()}
+	}
+	defer b.stopClocks()()
+	given, err := b.answers.Elicit(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	return given.result(asked)
+}
+
+func (b *inbox) sample(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	defer b.stopClocks()()
+	result, err := b.answers.Sample(ctx, b.server, params)
+	if err != nil {
+		return nil, &requestError{codeDeclined, err.Error()}
+	}
+	return result, nil
+}
+
+func (b *inbox) listRoots(context.Context, json.RawMessage) (json.RawMessage, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return rawjson.Marshal(map[string]any{"roots": b.roots})
+}
+
+// setRoots replaces the roots and says whether the server may be told of it.
+func (b *inbox) setRoots(roots []Root) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.answers.Roots == nil {
+		return false
+	}
+	b.roots = append([]Root{}, roots...)
+	return true
+}
+
+// enter notes a request of ours that is under way, until leave is called: its clocks
+// stop while the user is asked. Which of them a server asks for cannot be known.
+func (b *inbox) enter(ctx context.Context) (leave func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next++
+	id, one := b.next, &active{ctx: ctx}
+	if b.waiting > 0 {
+		one.resume = exec.Pause(ctx)
+	}
+	b.active[id] = one
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.active, id)
+		if one.resume != nil {
+			one.resume()
+		}
+	}
+}
+
+// stopClocks stops the clocks of all that is under way until the user has answered.
+func (b *inbox) stopClocks() (start func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting++; b.waiting == 1 {
+		for _, one := range b.active {
+			one.resume = exec.Pause(one.ctx)
+		}
+	}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.waiting--; b.waiting > 0 {
+			return
+		}
+		for _, one := range b.active {
+			one.resume()
+			one.resume = nil
+		}
+	}
+}
+
+// SetRoots replaces the roots of a session that advertised some, and tells the
+// server (notifications/roots/list_changed) where its revision knows that.
+func (s *Session) SetRoots(ctx context.Context, roots []Root) error {
+	if !s.inbox.setRoots(roots) || mcp.IsModernProtocol(s.Protocol) {
+		return nil
+	}
+	return s.client.RootListChanges(ctx)
+}
+
+// SetRoots replaces the roots of all sessions, those that are open and those to come.
+func (p *Pool) SetRoots(ctx context.Context, roots []Root) {
+	p.mu.Lock()
+	p.options.Answers.Roots = append([]Root{}, roots...)
+	p.mu.Unlock()
+	for _, name := range p.order {
+		if session := p.Session(name); session != nil {
+			// A server that cannot be told has ended, and that is told elsewhere.
+			_ = session.SetRoots(ctx, roots)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package servers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// Elicitation is what a server wants to know of the user (MCP, client/elicitation).
+// All texts are the server's and untrusted.
+type Elicitation struct {
+	Server  string
+	Message string
+	// Schema describes the form: an object whose properties are texts, numbers,
+	// booleans and choices, in the server's order. It is nil where URL is set.
+	Schema json.RawMessage
+	// URL is a page that the user is to visit; its content is not the client's
+	// business. Empty for a form.
+	URL string
+}
+
+// Action is how the user took an Elicitation.
+type Action string
+
+// The actions.
+const (
+	Accept  Action = "accept"
+	Decline Action = "decline" // said no
+	Cancel  Action = "cancel"  // said neither yes nor no
+)
+
+// Elicited is a user's answer.
+type Elicited struct {
+	Action Action
+	// Content is the form as an object, where it was accepted; nil for a URL.
+	Content json.RawMessage
+}
+
+// readElicitation reads the params of elicitation/create.
+func readElicitation(server string, params json.RawMessage) (*Elicitation, error) {
+	var fields struct {
+		Mode            string          `json:"mode"`
+		Message         string          `json:"message"`
+		RequestedSchema json.RawMessage `json:"requestedSchema"`
+		URL             string          `json:"url"`
+	}
+	if err := json.Unmarshal(params, &fields); err != nil {
+		return nil, exec.PlainJSONError(err)
+	}
+	asked := &Elicitation{Server: server, Message: fields.Message}
+	switch fields.Mode {
+	case "", "form":
+		if _, ok := rawjson.Members(fields.RequestedSchema); !ok {
+			return nil, errors.New("requestedSchema is no object")
+		}
+		asked.Schema = fields.RequestedSchema
+	case "url":
+		parsed, err := url.Parse(fields.URL)
+		if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" {
+			return nil, errors.New("url is no address on the web")
+		}
+		asked.URL = fields.URL
+	default:
+		return nil, fmt.Errorf("the mode %q is unknown", fields.Mode)
+	}
+	return asked, nil
+}
+
+// Fill lays content over the defaults of the schema: what is not given and has a
+// default is taken from there. Content may be nil; the order is the schema's.
+func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
+	given, _ := rawjson.Members(content)
+	properties, _ := rawjson.Members(memberOf(e.Schema, "properties"))
+	var filled []rawjson.Member
+	for _, property := range properties {
+		value := memberOf(content, property.Name)
+		if value == nil {
+			value = memberOf(property.Value, "default")
+		}
+		if value != nil {
+			filled = append(filled, rawjson.NewMember(property.Name, value))
+		}
+	}
+	for _, member := range given {
+		if memberOf(rawjson.Object(properties), member.Name) == nil {
+			filled = append(filled, member) // for Check to tell of
+		}
+	}
+	return rawjson.Object(filled)
+}
+
+// Check says what is wrong with content by the schema; nil where nothing is. A schema
+// that is itself broken checks nothing: the server judges (VAL-3).
+func (e *Elicitation) Check(content json.RawMessage) error {
+	schema, err := exec.CompileSchema(e.Schema)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	problems, unknown, err := schema.Check(content)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	var texts []string
+	for _, problem := range problems {
+		texts = append(texts, problem.String())
+	}
+	for _, parameter := range unknown {
+		texts = append(texts, parameter.String())
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// result is the ElicitResult.
+func (e *Elicited) result(asked *Elicitation) (json.RawMessage, error) {
+	result := map[string]any{"action": e.Action}
+	if e.Action == Accept && asked.URL == "" {
+		content := e.Content
+		if content == nil {
+			content = json.RawMessage("{}")
+		}
+		result["content"] = content
+	}
+	return rawjson.Marshal(result)
+}
+
+// memberOf is a member of a JSON object, the last one of its name; nil where there
+// is none.
+func memberOf(object json.RawMessage, name string) (value json.RawMessage) {
+	for member := range rawjson.Each(object) {
+		if member.Name == name {
+			value = member.Value
+		}
+	}
+	return value
+}

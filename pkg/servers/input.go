@@ -1,0 +1,141 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// The limits on a server that asks for input again and again (MCP 2026-07-28,
+// multi round-trip requests).
+const (
+	maxInputRounds = 20
+	// maxEmptyRounds is how often a server may ask for nothing, which means that it is
+	// busy, and emptyRoundDelay the first pause before it is asked again; it doubles.
+	maxEmptyRounds  = 4
+	emptyRoundDelay = 100 * time.Millisecond
+)
+
+// InputError says that a server asks for input that it cannot have.
+type InputError struct {
+	Server string
+	Method string // of what it asks for; empty where it asks for too much
+	Err    error  // why that was not answered; nil where toolx never offered it
+}
+
+func (e *InputError) Error() string {
+	switch {
+	case e.Method == "":
+		return fmt.Sprintf("server %q never stops asking: %v", e.Server, e.Err)
+	case e.Err != nil:
+		return fmt.Sprintf("server %q asked for %s: %v", e.Server, e.Method, e.Err)
+	}
+	return fmt.Sprintf("server %q asks for %s, which was not offered to it", e.Server, e.Method)
+}
+
+// Unwrap gives the reason, which may be nil.
+func (e *InputError) Unwrap() error { return e.Err }
+
+// Kind implements the interface that exec.KindOf looks for: who declines makes the
+// call fail, who asks for what was not offered breaks the protocol.
+func (e *InputError) Kind() exec.Kind {
+	if e.Method != "" && e.Err != nil {
+		return exec.KindTool
+	}
+	return exec.KindProtocol
+}
+
+// unoffered says that the server asks for what it was not offered.
+func (e *InputError) unoffered() bool { return e.Method != "" && e.Err == nil }
+
+// converse sends a request by send, which returns its result (nil for an error), and
+// sends it anew with what the server asks for as long as it does. The error is
+// send's, ctx's or an *InputError.
+func (b *inbox) converse(ctx context.Context, params any, send func(params any) (json.RawMessage, error)) error {
+	defer b.enter(ctx)()
+	empty := 0
+	for range maxInputRounds {
+		result, err := send(params)
+		if err != nil || result == nil || !asksForInput(result) {
+			return err
+		}
+		requests, _ := rawjson.Members(memberOf(result, "inputRequests"))
+		if len(requests) == 0 {
+			if empty++; empty > maxEmptyRounds {
+				break
+			}
+			if !waited(ctx, emptyRoundDelay<<(empty-1)) {
+				return ctx.Err()
+			}
+		}
+		responses, err := b.answerAll(ctx, requests)
+		if err != nil {
+			return err
+		}
+		if params, err = repeated(params, responses, memberOf(result, "requestState")); err != nil {
+			return err
+		}
+	}
+	return &InputError{Server: b.server, Err: fmt.Errorf("%d times for one request", maxInputRounds)}
+}
+
+// repeated is the request's params with the answers and the state of the server,
+// instead of those of the round before.
+func repeated(params any, responses []rawjson.Member, state json.RawMessage) (any, error) {
+	fields, err := overlay(params, nil)
+	if err != nil {
+		return nil, err
+	}
+	delete(fields, "inputResponses")
+	delete(fields, "requestState")
+	if len(responses) > 0 {
+		fields["inputResponses"] = rawjson.Object(responses)
+	}
+	if state != nil {
+		fields["requestState"] = state
+	}
+	return fields, nil
+}
+
+// answerAll answers the requests of one round, at the same time; one that cannot be
+// answered fails the round.
+func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]rawjson.Member, error) {
+	for _, request := range requests { // before the user is asked in vain
+		if method := methodOf(request.Value); b.handler(method) == nil {
+			b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: method})
+			return nil, &InputError{Server: b.server, Method: method}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	responses := make([]rawjson.Member, len(requests))
+	var wait sync.WaitGroup
+	for i, request := range requests {
+		wait.Go(func() {
+			method := methodOf(request.Value)
+			b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: method, Answered: true})
+			result, err := b.handler(method)(ctx, memberOf(request.Value, "params"))
+			if err != nil {
+				cancel(&InputError{Server: b.server, Method: method, Err: err})
+			}
+			responses[i] = rawjson.NewMember(request.Name, result)
+		})
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return responses, nil
+}
+
+func methodOf(request json.RawMessage) string {
+	var method string
+	// A request without a method is one that nobody offered.
+	_ = json.Unmarshal(memberOf(request, "method"), &method)
+	return method
+}

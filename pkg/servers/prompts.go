@@ -1,0 +1,51 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+)
+
+// Prompts lists the server's prompts, all pages, each byte for byte; a server without
+// any has an empty list.
+func (s *Session) Prompts(ctx context.Context) ([]json.RawMessage, error) {
+	return s.pages(ctx, string(mcp.MethodPromptsList), "prompts")
+}
+
+// GetPrompt returns a GetPromptResult, byte for byte. arguments is a JSON object of
+// texts, or nil. A refusal is an *exec.ToolError in the server's own words.
+func (s *Session) GetPrompt(
+	ctx context.Context, name string, arguments json.RawMessage, progress func(exec.Progress),
+) (json.RawMessage, error) {
+	params := map[string]any{"name": name}
+	if arguments != nil {
+		params["arguments"] = arguments
+	}
+	return s.ask(ctx, string(mcp.MethodPromptsGet), params, progress)
+}
+
+// Reference is what an argument to be completed belongs to: a prompt by its name, or
+// a resource by its URI template.
+type Reference struct {
+	Prompt   string
+	Template string
+}
+
+// Complete returns a CompleteResult, byte for byte: values for an argument of which
+// value is typed so far. known are the arguments that are settled; may be nil.
+func (s *Session) Complete(
+	ctx context.Context, ref Reference, argument, value string, known map[string]string,
+) (json.RawMessage, error) {
+	of := map[string]string{"type": "ref/prompt", "name": ref.Prompt}
+	if ref.Template != "" {
+		of = map[string]string{"type": "ref/resource", "uri": ref.Template}
+	}
+	params := map[string]any{"ref": of, "argument": map[string]string{"name": argument, "value": value}}
+	if len(known) > 0 {
+		params["context"] = map[string]any{"arguments": known}
+	}
+	return s.ask(ctx, string(mcp.MethodCompletionComplete), params, nil)
+}

@@ -1,0 +1,226 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// Request sends any request and returns the answer, byte for byte; an answer with an
+// error is an Answer. params is JSON or nil and is sent as it stands, but for what
+// the agreed revision demands of every request: 2026-07-28's _meta. Where progress
+// is not nil, a progress token is sent along. What a server of that revision asks
+// for is answered (see Answers); where it asks for what was not offered, that is the
+// answer.
+//
+// The error is ctx's, a *Failure where the server ended, an *InputError, or an
+// *exec.MalformedError where the answer is broken.
+func (s *Session) Request(
+	ctx context.Context, method string, params json.RawMessage, progress func(exec.Progress),
+) (*Answer, error) {
+	began := time.Now()
+	meta := s.meta()
+	if progress != nil {
+		token, forget := s.expectProgress(progress)
+		defer forget()
+		meta = append(meta, rawjson.NewMember("progressToken", rawjson.Quote(token)))
+	}
+	dressed := dress(params, meta)
+	header := standardHeader(s.Protocol, method, dressed)
+	var answered message
+	err := s.inbox.converse(ctx, optional(dressed), func(params any) (json.RawMessage, error) {
+		m, err := s.link.roundTrip(ctx, method, params, header)
+		answered = m
+		return m.result, err
+	})
+	var input *InputError
+	if err != nil && !(errors.As(err, &input) && input.unoffered()) {
+		return nil, err
+	}
+	answer := &Answer{Frame: answered.raw, Result: answered.result, Took: time.Since(began)}
+	if answered.err != nil {
+		answer.Error = errorDetails(answered.err)
+	}
+	return answer, nil
+}
+
+// optional keeps a request without params from having null ones.
+func optional(params json.RawMessage) any {
+	if params == nil {
+		return nil
+	}
+	return params
+}
+
+// meta are the members of _meta that the agreed revision demands of every request.
+func (s *Session) meta() []rawjson.Member {
+	if !mcp.IsModernProtocol(s.Protocol) {
+		return nil
+	}
+	var members []rawjson.Member
+	add := func(name string, value any) {
+		// These are plain structs: they always encode.
+		if encoded, err := rawjson.Marshal(value); err == nil {
+			members = append(members, rawjson.NewMember(name, encoded))
+		}
+	}
+	add(mcp.MetaKeyProtocolVersion, s.Protocol)
+	add(mcp.MetaKeyClientInfo, s.ours)
+	add(mcp.MetaKeyClientCapabilities, s.client.GetClientCapabilities())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.logLevel != "" {
+		add(mcp.MetaKeyLogLevel, s.logLevel)
+	}
+	return members
+}
+
+// dress lays members under the _meta of params: what is there already stays, and so
+// do params that are no object.
+func dress(params json.RawMessage, meta []rawjson.Member) json.RawMessage {
+	fields, isObject := rawjson.Members(params)
+	if len(meta) == 0 || params != nil && !isObject {
+		return params
+	}
+	given := memberOf(params, "_meta")
+	members, _ := rawjson.Members(given)
+	for _, member := range meta {
+		if memberOf(given, member.Name) == nil {
+			members = append(members, member)
+		}
+	}
+	dressed := make([]rawjson.Member, 0, len(fields)+1)
+	for _, field := range fields {
+		if field.Name != "_meta" {
+			dressed = append(dressed, field)
+		}
+	}
+	return rawjson.Object(append(dressed, rawjson.NewMember("_meta", rawjson.Object(members))))
+}
+
+// standardHeader are the headers that 2026-07-28 wants on HTTP, nil for the
+// revisions before it.
+func standardHeader(protocol, method string, params json.RawMessage) http.Header {
+	var header http.Header
+	for name, value := range mcp.StandardHeaders(protocol, mcp.MCPMethod(method), params) {
+		if header == nil {
+			header = make(http.Header)
+		}
+		header.Set(name, value)
+	}
+	return header
+}
+
+// ask sends a request whose answer has to be a result. An answer with an error is an
+// *exec.ToolError in the server's own words.
+func (s *Session) ask(
+	ctx context.Context, method string, params map[string]any, progress func(exec.Progress),
+) (json.RawMessage, error) {
+	var encoded json.RawMessage
+	if params != nil {
+		var err error
+		if encoded, err = rawjson.Marshal(params); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", method, err)
+		}
+	}
+	answer, err := s.Request(ctx, method, encoded, progress)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Error != nil:
+		return nil, rpcError(answer.Error)
+	case asksForInput(answer.Result):
+		return nil, s.unoffered(answer.Result)
+	}
+	return answer.Result, nil
+}
+
+// unoffered is the error for a result that asks for what the server was not offered.
+func (s *Session) unoffered(result json.RawMessage) error {
+	for request := range rawjson.Each(memberOf(result, "inputRequests")) {
+		if method := methodOf(request.Value); s.inbox.handler(method) == nil {
+			return &InputError{Server: s.Name, Method: method}
+		}
+	}
+	return &InputError{Server: s.Name, Err: errors.New("it asks for nothing")}
+}
+
+// pages reads a list to its end, page by page, and returns the elements of the named
+// member, byte for byte. A server that does not know the method has an empty list.
+func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawMessage, error) {
+	var all []json.RawMessage
+	seen := make(map[string]bool)
+	var params map[string]any
+	for range maxPages {
+		result, err := s.ask(ctx, method, params, nil)
+		var refused *exec.ToolError
+		if errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		elements, ok := rawjson.Elements(memberOf(result, member))
+		if !ok {
+			return nil, &exec.MalformedError{What: "the reply to " + method, Reason: fmt.Errorf("%s is no array", member)}
+		}
+		all = append(all, elements...)
+		next := memberOf(result, "nextCursor")
+		if next == nil || string(next) == "null" { // an empty string is a cursor
+			return all, nil
+		}
+		if seen[string(next)] {
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q repeats the cursor %s of %s; toolx stopped there", s.Name, next, method))
+			return all, nil
+		}
+		seen[string(next)] = true
+		params = map[string]any{"cursor": next}
+	}
+	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has more than %d pages of %s; toolx stopped there", s.Name, maxPages, method))
+	return all, nil
+}
+
+// Ping asks the server for a sign of life: ping, or server/discover where the agreed
+// revision has no ping.
+func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
+	if mcp.IsModernProtocol(s.Protocol) {
+		return s.ask(ctx, string(mcp.MethodServerDiscover), map[string]any{}, nil)
+	}
+	return s.ask(ctx, string(mcp.MethodPing), nil, nil)
+}
+
+// SetLevel asks the server for log messages of a level (debug to emergency) and the
+// graver ones. Revision 2026-07-28 has no request for it: there, each request to come
+// says so.
+func (s *Session) SetLevel(ctx context.Context, level string) error {
+	if mcp.IsModernProtocol(s.Protocol) {
+		s.mu.Lock()
+		s.logLevel = level
+		s.mu.Unlock()
+		return nil
+	}
+	_, err := s.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}, nil)
+	return err
+}
+
+// expectProgress gives reports for a new token to on, until forget is called.
+func (s *Session) expectProgress(on func(exec.Progress)) (token string, forget func()) {
+	token = fmt.Sprintf("r%d", s.tokens.Add(1))
+	s.mu.Lock()
+	s.progress[token] = on
+	s.mu.Unlock()
+	return token, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.progress, token)
+	}
+}

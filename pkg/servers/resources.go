@@ -1,0 +1,92 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+)
+
+// Resources lists the server's resources, all pages, each byte for byte; a server
+// without any has an empty list.
+func (s *Session) Resources(ctx context.Context) ([]json.RawMessage, error) {
+	return s.pages(ctx, string(mcp.MethodResourcesList), "resources")
+}
+
+// ResourceTemplates lists the server's templates of resources, as Resources does.
+func (s *Session) ResourceTemplates(ctx context.Context) ([]json.RawMessage, error) {
+	return s.pages(ctx, string(mcp.MethodResourcesTemplatesList), "resourceTemplates")
+}
+
+// ReadResource returns a ReadResourceResult, byte for byte. A refusal is an
+// *exec.ToolError in the server's own words.
+func (s *Session) ReadResource(ctx context.Context, uri string, progress func(exec.Progress)) (json.RawMessage, error) {
+	return s.ask(ctx, string(mcp.MethodResourcesRead), map[string]any{"uri": uri}, progress)
+}
+
+// Interest is what Listen is told of. Legacy servers tell of changed lists without
+// being asked.
+type Interest struct {
+	Tools, Prompts, Resources bool     // changes of these lists
+	URIs                      []string // updates of these resources
+}
+
+// Listen subscribes and returns when ctx ends, with ctx's error, or earlier with what
+// the server said or how it ended. What comes is told on the bus; ready is called
+// when the server has been asked for all of it.
+func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) error {
+	if mcp.IsModernProtocol(s.Protocol) {
+		return s.listenModern(ctx, interest, ready)
+	}
+	for _, uri := range interest.URIs {
+		if _, err := s.ask(ctx, string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri}, nil); err != nil {
+			return err
+		}
+	}
+	ready()
+	select {
+	case <-s.Done():
+		return s.link.own().failed("")
+	case <-ctx.Done():
+	}
+	s.unsubscribe(ctx, interest.URIs)
+	return ctx.Err()
+}
+
+// unsubscribe tells a server that goes on living. What it says to that is of no more
+// interest, and it gets no time to say it.
+func (s *Session) unsubscribe(ctx context.Context, uris []string) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+	defer cancel()
+	for _, uri := range uris {
+		if _, err := s.ask(bounded, string(mcp.MethodResourcesUnsubscribe), map[string]any{"uri": uri}, nil); err != nil {
+			s.notice(slog.LevelDebug, "unsubscribe: "+err.Error())
+			return
+		}
+	}
+}
+
+// listenModern opens the stream of 2026-07-28 (subscriptions/listen), whose answer
+// comes when it ends.
+func (s *Session) listenModern(ctx context.Context, interest Interest, ready func()) error {
+	filter := map[string]any{}
+	for name, wanted := range map[string]bool{
+		"toolsListChanged": interest.Tools, "promptsListChanged": interest.Prompts, "resourcesListChanged": interest.Resources,
+	} {
+		if wanted {
+			filter[name] = true
+		}
+	}
+	if len(interest.URIs) > 0 {
+		filter["resourceSubscriptions"] = interest.URIs
+	}
+	ready()
+	_, err := s.ask(ctx, string(mcp.MethodSubscriptionsListen), map[string]any{"notifications": filter}, nil)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
