@@ -100,7 +100,7 @@ func frameOf(t testing.TB, w *Watch, width, height int) []string {
 			t.Fatalf("line %d has %d cells instead of %d: %q", i, got, width, line)
 		}
 		lines[i] = strings.TrimRight(ansi.Strip(line), " ")
-		if strings.ContainsAny(lines[i], "\x1b\x07\x9b\t\r\x00\u202e\u200b") {
+		if strings.ContainsAny(lines[i], "\x1b\x07\u009b\t\r\x00\u202e\u200b") {
 			t.Fatalf("line %d holds control characters: %q", i, lines[i])
 		}
 	}

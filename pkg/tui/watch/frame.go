@@ -76,6 +76,9 @@ type head struct {
 	failure string // code and message of an error
 	cancels string // the id of the request that a notification cancels
 	answer  bool
+	// toolError says that the answer tells of a tool that failed. It is not looked
+	// for in answers that are too long to be kept.
+	toolError bool
 }
 
 // The bounds of what a head keeps, in bytes.
@@ -98,6 +101,7 @@ func readHead(message []byte) head {
 			params = member.Value
 		case "result":
 			h.answer = true
+			h.toolError = len(member.Value) <= maxText && string(memberOf(member.Value, "isError")) == "true"
 		case "error":
 			h.answer, h.failure = true, failure(member.Value)
 		}

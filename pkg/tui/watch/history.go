@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"strings"
@@ -250,7 +251,7 @@ func (t *historyTab) line(r *record, width int) string {
 	}
 	left = append(left, t.theme.Paint(pane.Name, t.safe(r.tool, width)))
 	if !r.success {
-		left = append(left, t.theme.Paint(pane.Bad, t.safe(string(r.kind)+": "+r.failure, width)))
+		left = append(left, t.theme.Paint(pane.Bad, t.safe(cmp.Or(r.failure, string(r.kind)), width)))
 	}
 	left = append(left, t.theme.Paint(pane.Dim, t.safe(r.arguments, width)))
 	return t.row(strings.Join(left, " "), duration(r.took), width)
@@ -259,7 +260,7 @@ func (t *historyTab) line(r *record, width int) string {
 func (t *historyTab) opened(r *record) (title, text string) {
 	title = t.clock(r.at) + " " + t.safe(r.tool, 60) + ", " + duration(r.took)
 	if !r.success {
-		title += ", " + t.safe(string(r.kind)+": "+r.failure, 80)
+		title += ", " + t.safe(cmp.Or(r.failure, string(r.kind)), 80)
 	}
 	return title, r.arguments
 }

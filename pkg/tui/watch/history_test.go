@@ -62,7 +62,7 @@ func TestHistoryFiles(t *testing.T) {
 		}
 		at = next
 	}
-	for _, want := range []string{"2026-11-19", "12 ms", "long tool: boom"} {
+	for _, want := range []string{"2026-11-19", "12 ms", "long boom"} {
 		if !strings.Contains(frame, want) {
 			t.Errorf("%q is not there:\n%s", want, frame)
 		}

@@ -285,6 +285,15 @@ func (t *list[T]) drawRow(at, width int) string {
 	return line
 }
 
+// serverColumn names the server of a row, where rows of several are shown.
+func (t *list[T]) serverColumn(server string) []string {
+	const width = 12
+	if !t.ofAll() || len(t.journal.byServer) < 2 {
+		return nil
+	}
+	return []string{t.theme.Paint(pane.Name, t.theme.Fit(t.safe(server, width), width))}
+}
+
 // nothing says why there are no rows.
 func (t *list[T]) nothing() string {
 	switch {
@@ -324,7 +333,7 @@ func (t *list[T]) facts(width int) []string {
 	first, end := t.view.bounds()
 	add(!t.view.stopped, "following")
 	add(t.view.stopped, fmt.Sprintf("row %d of %d", min(t.view.cursor-first+1, end-first), end-first))
-	add(t.filter != "", fmt.Sprintf("filter %q", t.safe(t.filter, width)))
+	add(t.filter != "", `filter "`+t.safe(t.filter, width)+`"`)
 	add(t.ofAll(), "all servers")
 	add(!t.ofAll(), t.scope(width))
 	add(t.view.ring.first > 0, fmt.Sprintf("%d older dropped", t.view.ring.first))

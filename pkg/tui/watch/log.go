@@ -132,8 +132,8 @@ func (t *logTab) line(r *remark, width int) string {
 	if width >= 48 {
 		left = append(left, t.theme.Paint(pane.Dim, t.clock(r.at)))
 	}
-	if t.ofAll() && width >= 60 {
-		left = append(left, t.theme.Paint(pane.Name, t.theme.Fit(t.safe(r.server, 12), 12)))
+	if width >= 60 {
+		left = append(left, t.serverColumn(r.server)...)
 	}
 	left = append(left, t.theme.Paint(levelRole(r.level), t.theme.Fit(t.safe(r.level, 9), 9)))
 	if r.source != "" {

@@ -89,6 +89,9 @@ func (l *look) clock(at time.Time) string {
 	return at.Format("15:04:05.000")
 }
 
+// dash begins a mark in the life of a process.
+func (l *look) dash() string { return strings.Repeat(l.theme.Glyphs.Horizontal, 2) }
+
 // duration writes a time as people read it: "3.2 ms", "85 ms", "1.2 s", "3 min".
 func duration(d time.Duration) string {
 	switch {

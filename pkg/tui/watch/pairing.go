@@ -10,7 +10,7 @@ import (
 const maxWaiting = 256
 
 // peer is what is known of a server's process: when its session began, and which
-// requests have no answer yet. A new process begins anew.
+// requests have no answer yet. A new process or session begins anew.
 type peer struct {
 	began   time.Time
 	command []string
@@ -38,12 +38,7 @@ func (p *peer) requests(sent bool) map[string]*frame {
 func (p *peer) pair(f *frame) {
 	switch {
 	case f.head.request():
-		f.state = stateWaiting
-		if requests := p.requests(f.sent); len(requests) < maxWaiting {
-			requests[f.head.id] = f
-		} else {
-			f.state = stateUnsure
-		}
+		p.ask(f)
 	case f.head.answer:
 		if request := p.take(!f.sent, f.head.id); request != nil {
 			request.settle(f)
@@ -53,6 +48,20 @@ func (p *peer) pair(f *frame) {
 			request.state = stateCancelled
 		}
 	}
+}
+
+// ask notes a request. An id that is used again means that its first request is given
+// up.
+func (p *peer) ask(f *frame) {
+	requests := p.requests(f.sent)
+	if earlier := requests[f.head.id]; earlier != nil {
+		earlier.state = stateLost
+	} else if len(requests) >= maxWaiting {
+		f.state = stateUnsure
+		return
+	}
+	f.state = stateWaiting
+	requests[f.head.id] = f
 }
 
 // take finds the request with an id and forgets it. A server may send the id back as

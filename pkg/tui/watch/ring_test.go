@@ -68,7 +68,7 @@ func TestRingBytes(t *testing.T) {
 // One text takes no more than its bound, wherever it comes from, and every tab holds
 // to the bound of all.
 func TestMemoryIsBounded(t *testing.T) {
-	huge := strings.Repeat("x", 1<<20)
+	huge := strings.Repeat("x", 256<<10)
 	message := []byte(`{"id":1,"method":"` + huge + `","params":{"name":"` + huge + `"}}`)
 	w := newWatch()
 	for range 300 {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"toolx/pkg/exec"
@@ -54,22 +55,22 @@ func exited(e servers.ProcessExited) string {
 }
 
 func (t *stderrTab) line(p *printed, width int) string {
-	left := ""
+	var left []string
 	if width >= 32 {
-		left = t.theme.Paint(pane.Dim, t.clock(p.at)) + " "
+		left = append(left, t.theme.Paint(pane.Dim, t.clock(p.at)))
 	}
-	if t.ofAll() && width >= 40 {
-		left += t.theme.Paint(pane.Name, t.theme.Fit(t.safe(p.server, 12), 12)) + " "
+	if width >= 40 {
+		left = append(left, t.serverColumn(p.server)...)
 	}
+	text := t.safe(p.text, width)
 	if p.mark {
-		line := t.theme.Glyphs.Horizontal + t.theme.Glyphs.Horizontal
-		return t.row(left+t.theme.Paint(pane.Accent, line+" "+t.safe(p.text, width)), "", width)
+		text = t.theme.Paint(pane.Accent, t.dash()+" "+text)
 	}
 	right := ""
 	if p.size > len(p.text) {
 		right = exec.Bytes(int64(p.size))
 	}
-	return t.row(left+t.safe(p.text, width), right, width)
+	return t.row(strings.Join(append(left, text), " "), right, width)
 }
 
 func (t *stderrTab) opened(p *printed) (title, text string) {

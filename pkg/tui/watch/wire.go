@@ -25,8 +25,8 @@ func newWireTab(l *look) *wireTab {
 	return t
 }
 
-// peer gives what is known of a server; one that has no process begins with its
-// first event.
+// peer gives what is known of a server; where nobody said that its session begins, it
+// began now.
 func (t *wireTab) peer(server string, at time.Time) *peer {
 	p := t.peers[server]
 	if p == nil {
@@ -45,6 +45,10 @@ func (t *wireTab) take(event exec.Event) {
 	case servers.ProcessExited:
 		t.end(e.Server)
 		t.add(&frame{at: e.At, server: e.Server, kind: kindMark, text: exited(e)})
+	case servers.Retry:
+		t.end(e.Server)
+	case servers.ConnectFailed:
+		t.end(e.Server)
 	case servers.FrameSent:
 		t.message(&frame{at: e.At, server: e.Server, sent: true}, e.Bytes)
 	case servers.FrameReceived:
@@ -63,6 +67,10 @@ func (t *wireTab) take(event exec.Event) {
 func (t *wireTab) message(f *frame, message []byte) {
 	f.head, f.size = readHead(message), len(message)
 	f.text = keep(message)
+	if p := t.peers[f.server]; p != nil && p.command == nil && f.sent && f.head.method == "initialize" {
+		t.end(f.server) // without a process, a session begins with its first request
+		delete(t.peers, f.server)
+	}
 	t.peer(f.server, f.at).pair(f)
 	t.add(f)
 }
@@ -88,7 +96,7 @@ func (t *wireTab) add(f *frame) {
 	t.journal.add(f)
 }
 
-// end says that a server's process is no more.
+// end says that no answer comes any more from a server's session.
 func (t *wireTab) end(server string) {
 	if p := t.peers[server]; p != nil {
 		p.end(stateLost)
@@ -128,8 +136,8 @@ func (t *wireTab) line(f *frame, width int) string {
 	if width >= 44 {
 		left = append(left, t.theme.Paint(pane.Dim, fmt.Sprintf("%9s", fmt.Sprintf("+%dms", f.since.Milliseconds()))))
 	}
-	if t.ofAll() && width >= 60 {
-		left = append(left, t.theme.Paint(pane.Name, t.theme.Fit(t.safe(f.server, 12), 12)))
+	if width >= 60 {
+		left = append(left, t.serverColumn(f.server)...)
 	}
 	what, right := t.cells(f, width)
 	return t.row(strings.Join(append(left, what), " "), right, width)
@@ -138,8 +146,7 @@ func (t *wireTab) line(f *frame, width int) string {
 func (t *wireTab) cells(f *frame, width int) (what, right string) {
 	switch f.kind {
 	case kindMark:
-		dash := t.theme.Glyphs.Horizontal
-		return t.theme.Paint(pane.Accent, dash+dash+" "+t.safe(f.text, width)), ""
+		return t.theme.Paint(pane.Accent, t.dash()+" "+t.safe(f.text, width)), ""
 	case kindForeign:
 		return t.foreignCells(f, width)
 	case kindOdd:
@@ -155,6 +162,8 @@ func (t *wireTab) messageCells(f *frame, width int) (what, right string) {
 		what += t.safe(h.what(), width)
 	case h.failure != "":
 		what += t.theme.Paint(pane.Bad, t.safe("error "+h.failure, width))
+	case h.toolError:
+		what += t.theme.Paint(pane.Bad, "result with isError")
 	case h.answer:
 		what += "result"
 	default:
@@ -168,22 +177,16 @@ func (t *wireTab) messageCells(f *frame, width int) (what, right string) {
 	}
 	var columns []string
 	if width >= 52 {
-		columns = append(columns, fmt.Sprintf("%9s", exec.Bytes(int64(f.size))))
+		columns = append(columns, t.theme.Paint(pane.Dim, fmt.Sprintf("%9s", exec.Bytes(int64(f.size)))))
 	}
 	if wait := t.wait(f); wait != "" || width >= 52 {
-		columns = append(columns, wait+strings.Repeat(" ", max(0, 9-len([]rune(wait)))))
-	}
-	for i, column := range columns {
-		columns[i] = t.theme.Paint(t.columnRole(f, i == len(columns)-1), column)
+		role := pane.Dim
+		if f.state == stateWaiting || f.state == stateLost {
+			role = pane.Warn
+		}
+		columns = append(columns, t.theme.Paint(role, fmt.Sprintf("%11s", wait)))
 	}
 	return what, strings.Join(columns, " ")
-}
-
-func (t *wireTab) columnRole(f *frame, last bool) pane.Role {
-	if last && (f.state == stateWaiting || f.state == stateLost) {
-		return pane.Warn
-	}
-	return pane.Dim
 }
 
 // wait is the time that a request has taken, or how long it waits.
@@ -194,9 +197,9 @@ func (t *wireTab) wait(f *frame) string {
 	case stateCancelled:
 		return "cancelled"
 	case stateLost:
-		return "never answered"
+		return "unanswered"
 	case stateUnsure:
-		return "no answer seen"
+		return "no answer?"
 	}
 	if f.of != "" {
 		return duration(f.latency)

@@ -18,13 +18,15 @@ func TestRows(t *testing.T) {
 		events []exec.Event
 		want   []string
 	}{
-		"stderr line":    {"stderr", []exec.Event{stderrLine(481, "zwave", "ready")}, []string{"12:00:00.481 zwave        ready"}},
+		"stderr line":    {"stderr", []exec.Event{stderrLine(481, "zwave", "ready")}, []string{"12:00:00.481 ready"}},
 		"tabs":           {"stderr", []exec.Event{stderrLine(0, "zwave", "a\tb")}, []string{"a    b"}},
 		"process":        {"stderr", []exec.Event{processStarted(0, "zwave")}, []string{"── process 4711 started"}},
 		"exit in stderr": {"stderr", []exec.Event{servers.ProcessExited{Time: after(0), Server: "zwave", How: "signal: killed", Lived: 2 * time.Second, Forced: "SIGKILL"}}, []string{"process ended after 2.0 s: signal: killed, forced by SIGKILL"}},
 
-		"request":      {"wire", []exec.Event{processStarted(0, "zwave"), sent(12, "zwave", call)}, []string{"12:00:00.012     +12ms zwave", "→ tools/call get_weather #3", "106 B waits 10.0 s"}},
-		"answer":       {"wire", []exec.Event{sent(0, "zwave", call), received(85, "zwave", `{"jsonrpc":"2.0","id":3,"result":{}}`)}, []string{"← result #3 of tools/call get_weather", "36 B 85 ms"}},
+		"request":      {"wire", []exec.Event{processStarted(0, "zwave"), sent(12, "zwave", call)}, []string{"12:00:00.012     +12ms → tools", "→ tools/call get_weather #3", "106 B waits 10.0 s"}},
+		"answer":       {"wire", []exec.Event{sent(0, "zwave", call), received(85, "zwave", `{"jsonrpc":"2.0","id":3,"result":{}}`)}, []string{"← result #3 of tools/call get_weather", "36 B       85 ms"}},
+		"tool's error": {"wire", []exec.Event{received(0, "zwave", `{"id":3,"result":{"content":[],"isError":true}}`)}, []string{"← result with isError #3"}},
+		"two servers":  {"wire", []exec.Event{sent(0, "zwave", call), sent(0, "other", call)}, []string{"+0ms zwave        →", "+0ms other        →"}},
 		"error":        {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no \u001b[2J such"}}`)}, []string{`← error -32601 no \x1b[2J such #3`}},
 		"notification": {"wire", []exec.Event{received(0, "zwave", `{"jsonrpc":"2.0","method":"notifications/progress"}`)}, []string{"← notifications/progress  "}},
 		"polluted":     {"wire", []exec.Event{processStarted(0, "zwave"), servers.PollutedLine{Time: after(0), Server: "zwave", Class: servers.ClassText, Text: []byte("Server running"), Size: 14}}, []string{"✗ text Server running", "console.log"}},
@@ -42,7 +44,7 @@ func TestRows(t *testing.T) {
 		"given up":      {"log", []exec.Event{servers.ConnectFailed{Time: after(0), Server: "zwave", Err: errors.New("no answer")}}, []string{"error     toolx given up: no answer"}},
 
 		"call":        {"history", []exec.Event{finished(0, "get_weather", `{"city":"Bern"}`, 85, nil)}, []string{`12:00:00.000 ✓  get_weather {"city":"Bern"}`, "85 ms"}},
-		"failed call": {"history", []exec.Event{finished(0, "get_weather", `{}`, 85, &exec.TimeoutError{})}, []string{"✗  get_weather timeout: "}},
+		"failed call": {"history", []exec.Event{finished(0, "get_weather", `{}`, 85, &exec.TimeoutError{})}, []string{"✗  get_weather Tool "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWatch(test.events...)
@@ -88,6 +90,13 @@ func TestPairing(t *testing.T) {
 			[]exec.Event{sent(0, "a", ask3), processStarted(5, "a"), received(6, "a", answer3), sent(7, "a", ask3), received(9, "a", answer3)},
 			[]string{"lost", "-", "-", "answered 2", "of ping 2"},
 		},
+		"a new session without process": {
+			[]exec.Event{sent(0, "a", `{"id":1,"method":"initialize"}`), sent(0, "a", ask3), sent(1, "a", `{"id":1,"method":"initialize"}`), received(3, "a", answer3), received(4, "a", `{"id":1,"result":{}}`)},
+			[]string{"lost", "lost", "answered 3", "-", "of initialize 3"},
+		},
+		"an id used again":   {[]exec.Event{sent(0, "a", ask3), sent(1, "a", ask3), received(3, "a", answer3)}, []string{"lost", "answered 2", "of ping 2"}},
+		"the attempt failed": {[]exec.Event{sent(0, "a", ask3), servers.Retry{Server: "a"}}, []string{"lost"}},
+		"given up":           {[]exec.Event{sent(0, "a", ask3), servers.ConnectFailed{Server: "a", Err: errors.New("x")}}, []string{"lost"}},
 		"a null id for the only request": {
 			[]exec.Event{sent(0, "a", ask3), received(5, "a", `{"id":null,"result":{}}`), servers.OddFrame{Time: after(5), Server: "a", Class: servers.ClassIDNull, Used: true}},
 			[]string{"answered 5", "-", "of ping 5"},
@@ -127,12 +136,12 @@ func TestDropped(t *testing.T) {
 	w.Dropped(7)
 	w.Dropped(0)
 	w.Render(120, 10)
-	shows(t, w, "no answer seen", "¬waits 10")
+	shows(t, w, "no answer?", "¬waits 10")
 	if !strings.Contains(w.Title(), "7 events lost") {
 		t.Errorf("the title is %q", w.Title())
 	}
 	take(w, received(20, "a", `{"id":1,"result":{}}`))
-	shows(t, w, "20 ms", "¬no answer seen", "¬waits")
+	shows(t, w, "20 ms", "¬no answer?", "¬waits")
 }
 
 // The requests that are remembered are bounded, on both sides.
