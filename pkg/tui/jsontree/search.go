@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/tui/pane"
 )
 
 // maxSearched bounds how many nodes a search looks at.
@@ -16,19 +18,19 @@ func (t *Tree) startSearch() tea.Cmd {
 	return t.search.Focus()
 }
 
-// typed takes a key while a search is typed.
-func (t *Tree) typed(key tea.KeyPressMsg) tea.Cmd {
-	switch key.String() {
-	case "esc":
-		t.stopSearch()
-		return nil
-	case "enter":
-		t.stopSearch()
-		t.find(1)
-		return nil
+// searchKeys are what keys do while a search is typed.
+func (t *Tree) searchKeys() []pane.Binding {
+	return []pane.Binding{
+		{Keys: []string{"enter"}, Help: "search", Do: func() tea.Cmd { t.stopSearch(); t.find(1); return nil }},
+		{Keys: []string{"esc"}, Help: "leave the search", Do: func() tea.Cmd { t.stopSearch(); return nil }},
 	}
-	var cmd tea.Cmd
-	t.search, cmd = t.search.Update(key)
+}
+
+// typed takes what is typed into a search.
+func (t *Tree) typed(msg tea.Msg) (cmd tea.Cmd) {
+	if t.typing {
+		t.search, cmd = t.search.Update(msg)
+	}
 	return cmd
 }
 

@@ -56,14 +56,21 @@ func New(text json.RawMessage, theme *pane.Theme) *Tree {
 // SetTheme changes the look.
 func (t *Tree) SetTheme(theme *pane.Theme) { t.theme = theme }
 
-// Focus says whether the tree has the focus.
-func (t *Tree) Focus(on bool) { t.focus = on }
+// Focus says whether the tree has the focus; without it nothing is typed.
+func (t *Tree) Focus(on bool) {
+	if t.focus = on; !on {
+		t.stopSearch()
+	}
+}
 
 // Editing says whether letters are text now: a search is being typed.
 func (t *Tree) Editing() bool { return t.typing }
 
 // Bindings are what keys do now.
 func (t *Tree) Bindings() []pane.Binding {
+	if t.typing {
+		return t.searchKeys()
+	}
 	move := func(by int) func() tea.Cmd {
 		return func() tea.Cmd { t.missed = false; t.list.Move(by, len(t.rows)); return nil }
 	}
@@ -99,17 +106,15 @@ func copied(text, what string) tea.Cmd {
 	return func() tea.Msg { return CopyMsg{text, what} }
 }
 
-// Update takes keys while a search is typed, and otherwise those of Bindings; clicks
-// and the wheel in the tree's own coordinates.
+// Update takes the keys of Bindings, what is typed into a search, and clicks and the
+// wheel in the tree's own coordinates.
 func (t *Tree) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		if t.typing {
-			return t.typed(msg)
-		}
 		if binding := pane.Find(t.Bindings(), msg.String()); binding != nil && binding.Off == "" {
 			return binding.Do()
 		}
+		return t.typed(msg)
 	case tea.MouseWheelMsg:
 		by := 3
 		if msg.Button == tea.MouseWheelUp {
@@ -119,11 +124,7 @@ func (t *Tree) Update(msg tea.Msg) tea.Cmd {
 	case tea.MouseClickMsg:
 		t.click(msg.Y)
 	default:
-		if t.typing {
-			var cmd tea.Cmd
-			t.search, cmd = t.search.Update(msg)
-			return cmd
-		}
+		return t.typed(msg)
 	}
 	return nil
 }

@@ -159,6 +159,9 @@ func (c *content) about() string {
 
 // Bindings are those of a text, and the one that switches Markdown.
 func (c *content) Bindings() []pane.Binding {
+	if c.Editing() {
+		return c.text.Bindings()
+	}
 	help := "as Markdown"
 	if c.markdown {
 		help = "as plain text"

@@ -59,6 +59,9 @@ func (d *document) about() string {
 
 // Bindings are those of what is shown, and the one that switches.
 func (d *document) Bindings() []pane.Binding {
+	if d.Editing() {
+		return d.shown().Bindings()
+	}
 	help := "as a table"
 	if d.asTable {
 		help = "as a tree"

@@ -78,9 +78,11 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	v.remarks = remarksOn(result, tool)
 }
 
-// Focus says whether the view has the focus.
+// Focus says whether the view has the focus; without it nothing is typed.
 func (v *View) Focus(on bool) {
-	v.focus = on
+	if v.focus = on; !on {
+		v.prompt = nil
+	}
 	if b := v.body(); b != nil {
 		b.Focus(on)
 	}
@@ -108,19 +110,29 @@ func (v *View) Editing() bool {
 
 // Bindings are what keys do now.
 func (v *View) Bindings() []pane.Binding {
-	none := off(v.body() == nil, "there is no result")
+	b := v.body()
+	switch {
+	case v.prompt != nil:
+		return v.promptKeys()
+	case b == nil:
+		return nil
+	case b.Editing():
+		return b.Bindings()
+	}
+	return append(v.ownKeys(), b.Bindings()...)
+}
+
+// ownKeys are what keys do whatever the leaf.
+func (v *View) ownKeys() []pane.Binding {
 	own := []pane.Binding{
 		{Keys: []string{"v"}, Help: "next view of the result", Off: off(len(v.leaves) < 2, "there is one view only"), Do: v.turn},
-		{Keys: []string{"o"}, Help: "open in $PAGER", Off: none, Do: v.openPager},
-		{Keys: []string{"s"}, Help: "save to a file", Off: none, Do: v.save},
-		{Keys: []string{"S"}, Help: "save what is shown to a file", Off: none, Do: v.saveText},
+		{Keys: []string{"o"}, Help: "open in $PAGER", Do: v.openPager},
+		{Keys: []string{"s"}, Help: "save to a file", Do: v.save},
+		{Keys: []string{"S"}, Help: "save what is shown to a file", Do: v.saveText},
 		{Keys: []string{"i"}, Help: "show images", Off: v.noPictures(), Do: v.showPictures},
 	}
 	if v.binary {
 		own[2].Help = "save images and other bytes"
-	}
-	if b := v.body(); b != nil {
-		return append(own, b.Bindings()...)
 	}
 	return own
 }
@@ -141,21 +153,11 @@ func (v *View) turn() tea.Cmd {
 	return nil
 }
 
-// Update takes keys while text is typed, and otherwise those of Bindings; clicks and
-// the wheel in the view's own coordinates.
+// Update takes the keys of Bindings, what is typed, and clicks and the wheel in the
+// view's own coordinates.
 func (v *View) Update(msg tea.Msg) tea.Cmd {
-	b := v.body()
-	if v.prompt != nil {
-		return v.updatePrompt(msg)
-	}
-	if b == nil {
-		return nil
-	}
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		if b.Editing() {
-			return b.Update(msg)
-		}
 		if binding := pane.Find(v.Bindings(), msg.String()); binding != nil {
 			if binding.Off != "" {
 				return note(binding.Help+": "+binding.Off, true)
@@ -163,13 +165,30 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 			return binding.Do()
 		}
 	case tea.MouseClickMsg:
-		msg.Y -= v.headHeight
-		if msg.Y < 0 {
-			return nil
-		}
+		return v.click(msg)
+	}
+	return v.updateText(msg)
+}
+
+// click hands a click on the body to it.
+func (v *View) click(msg tea.MouseClickMsg) tea.Cmd {
+	msg.Y -= v.headHeight
+	if b := v.body(); b != nil && msg.Y >= 0 {
 		return b.Update(msg)
 	}
-	return b.Update(msg)
+	return nil
+}
+
+// updateText hands what is no key of the view to where text is typed.
+func (v *View) updateText(msg tea.Msg) (cmd tea.Cmd) {
+	if v.prompt != nil {
+		v.prompt.input, cmd = v.prompt.input.Update(msg)
+		return cmd
+	}
+	if b := v.body(); b != nil {
+		return b.Update(msg)
+	}
+	return nil
 }
 
 // note is the command that tells the user something.

@@ -13,13 +13,13 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
 )
 
 // prompt is the line that asks where to save something.
 type prompt struct {
-	question string
-	input    textinput.Model
-	save     func(path string) tea.Cmd
+	input textinput.Model
+	save  func(path string) tea.Cmd
 }
 
 // ask opens the line that asks for a path, with a proposal in it.
@@ -27,29 +27,27 @@ func (v *View) ask(question, proposal string, save func(path string) tea.Cmd) te
 	input := textinput.New()
 	input.Prompt = question + ": "
 	input.SetValue(proposal)
-	v.prompt = &prompt{question, input, save}
+	v.prompt = &prompt{input, save}
 	return v.prompt.input.Focus()
 }
 
-// updatePrompt takes what is typed while a path is asked for.
-func (v *View) updatePrompt(msg tea.Msg) tea.Cmd {
-	p := v.prompt
-	if key, ok := msg.(tea.KeyPressMsg); ok {
-		switch key.String() {
-		case "esc":
-			v.prompt = nil
-			return nil
-		case "enter":
-			v.prompt = nil
-			if path := strings.TrimSpace(p.input.Value()); path != "" {
-				return p.save(atHome(path))
-			}
-			return nil
-		}
+// promptKeys are what keys do while a path is typed.
+func (v *View) promptKeys() []pane.Binding {
+	return []pane.Binding{
+		{Keys: []string{"enter"}, Help: "save", Do: v.answer},
+		{Keys: []string{"esc"}, Help: "do not save", Do: func() tea.Cmd { v.prompt = nil; return nil }},
 	}
-	var cmd tea.Cmd
-	p.input, cmd = p.input.Update(msg)
-	return cmd
+}
+
+// answer saves to the path that was typed.
+func (v *View) answer() tea.Cmd {
+	p := v.prompt
+	v.prompt = nil
+	path := strings.TrimSpace(p.input.Value())
+	if path == "" {
+		return nil
+	}
+	return p.save(atHome(path))
 }
 
 // line draws the prompt.

@@ -39,22 +39,38 @@ func (s *search) forget() tea.Cmd {
 	return nil
 }
 
-// update takes what is typed; entered says that a search is to begin.
-func (s *search) update(msg tea.Msg) (entered bool, cmd tea.Cmd) {
-	if !s.typing {
-		return false, nil
+// stop takes no more of what is typed.
+func (s *search) stop() {
+	s.typing = false
+	s.input.Blur()
+}
+
+// enter begins to look for what was typed; false where that is nothing.
+func (s *search) enter() bool {
+	s.stop()
+	s.query, s.row = strings.ToLower(s.input.Value()), -1
+	return s.query != ""
+}
+
+// bindings are what keys do while a search is typed. begin looks for it.
+func (s *search) bindings(begin func()) []pane.Binding {
+	return []pane.Binding{
+		{Keys: []string{"enter"}, Help: "search", Do: func() tea.Cmd {
+			if s.enter() {
+				begin()
+			}
+			return nil
+		}},
+		{Keys: []string{"esc"}, Help: "leave the search", Do: func() tea.Cmd { s.stop(); return nil }},
 	}
-	if key, ok := msg.(tea.KeyPressMsg); ok && (key.String() == "enter" || key.String() == "esc") {
-		s.typing = false
-		s.input.Blur()
-		if key.String() == "esc" {
-			return false, nil
-		}
-		s.query, s.row = strings.ToLower(s.input.Value()), -1
-		return s.query != "", nil
+}
+
+// update takes what is typed, besides the keys of bindings.
+func (s *search) update(msg tea.Msg) (cmd tea.Cmd) {
+	if s.typing {
+		s.input, cmd = s.input.Update(msg)
 	}
-	s.input, cmd = s.input.Update(msg)
-	return false, cmd
+	return cmd
 }
 
 // find gives the next of n rows behind from that holds a match, or ahead of it where

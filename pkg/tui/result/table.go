@@ -151,7 +151,11 @@ func (t *table) measure() {
 func (t *table) SetTheme(theme *pane.Theme) { t.theme = theme }
 
 // Focus says whether the table has the focus.
-func (t *table) Focus(on bool) { t.focus = on }
+func (t *table) Focus(on bool) {
+	if t.focus = on; !on {
+		t.search.stop()
+	}
+}
 
 // Editing says whether letters are text now.
 func (t *table) Editing() bool { return t.search.typing }
@@ -163,6 +167,9 @@ func (t *table) about() string {
 
 // Bindings are what keys do now.
 func (t *table) Bindings() []pane.Binding {
+	if t.search.typing {
+		return t.search.bindings(func() { t.find(1) })
+	}
 	move := func(by func() int) func() tea.Cmd {
 		return func() tea.Cmd { t.list.Move(by(), len(t.rows)); return nil }
 	}
@@ -203,7 +210,8 @@ func (t *table) find(by int) {
 	}
 }
 
-// Update takes what is typed into a search, clicks and the wheel.
+// Update takes the keys of Bindings, what is typed into a search, clicks and the
+// wheel.
 func (t *table) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -214,12 +222,12 @@ func (t *table) Update(msg tea.Msg) tea.Cmd {
 			t.list.Set(t.list.Top()+row, len(t.rows))
 		}
 		return nil
+	case tea.KeyPressMsg:
+		if binding := pane.Find(t.Bindings(), msg.String()); binding != nil && binding.Off == "" {
+			return binding.Do()
+		}
 	}
-	entered, cmd := t.search.update(msg)
-	if entered {
-		t.find(1)
-	}
-	return cmd
+	return t.search.update(msg)
 }
 
 // headHeight is how many lines stand above the rows.

@@ -44,8 +44,13 @@ func ready(content string) string {
 // SetTheme changes the look.
 func (t *text) SetTheme(theme *pane.Theme) { t.theme, t.lines = theme, nil }
 
-// Focus changes nothing: the text has no cursor.
-func (t *text) Focus(bool) {}
+// Focus says whether the text has the focus. It has no cursor; a search that is being
+// typed ends.
+func (t *text) Focus(on bool) {
+	if !on {
+		t.search.stop()
+	}
+}
 
 // Editing says whether letters are text now.
 func (t *text) Editing() bool { return t.search.typing }
@@ -60,6 +65,9 @@ func (t *text) about() string {
 
 // Bindings are what keys do now.
 func (t *text) Bindings() []pane.Binding {
+	if t.search.typing {
+		return t.search.bindings(func() { t.find(1) })
+	}
 	to := func(row func() int) func() tea.Cmd {
 		return func() tea.Cmd { t.goTo(row()); return nil }
 	}
@@ -83,17 +91,18 @@ func (t *text) page() int { return max(1, t.height-1) }
 
 func (t *text) goTo(row int) { t.top = max(0, min(row, len(t.lines)-t.height)) }
 
-// Update takes what is typed into a search, and the wheel.
+// Update takes the keys of Bindings, what is typed into a search, and the wheel.
 func (t *text) Update(msg tea.Msg) tea.Cmd {
-	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
-		t.goTo(t.top + turns(wheel))
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		t.goTo(t.top + turns(msg))
 		return nil
+	case tea.KeyPressMsg:
+		if binding := pane.Find(t.Bindings(), msg.String()); binding != nil && binding.Off == "" {
+			return binding.Do()
+		}
 	}
-	entered, cmd := t.search.update(msg)
-	if entered {
-		t.find(1)
-	}
-	return cmd
+	return t.search.update(msg)
 }
 
 // turns is by how many lines the wheel moves.
