@@ -179,11 +179,16 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestEmptyDescriptionOfBedrock holds that a description there has a character.
-func TestEmptyDescriptionOfBedrock(t *testing.T) {
-	got, _ := rewrite(t, `{"name":"w","description":"","inputSchema":`+city+`}`, "", convert.Bedrock)
-	if strings.Contains(got, "description") {
-		t.Errorf("an empty description: %s", got)
+// TestNoEmptyDescription holds that Bedrock gets no description that it refuses, and
+// Ollama none that it drops.
+func TestNoEmptyDescription(t *testing.T) {
+	for _, format := range []convert.Format{convert.Bedrock, convert.Ollama} {
+		for _, description := range []string{``, `"description":"",`} {
+			got, _ := rewrite(t, `{"name":"w",`+description+`"inputSchema":`+city+`}`, "", format)
+			if strings.Contains(got, "description") {
+				t.Errorf("%s: an empty description: %s", format, got)
+			}
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func identities() map[convert.Format][]string {
 		},
 		convert.Qwen: {function("", "")},
 		convert.Ollama: {
-			`{"type":"function","function":{"name":"w.x","description":"","parameters":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}}`,
+			`{"type":"function","function":{"name":"w.x","description":"W","parameters":{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}}}`,
 			`{"type":"function","function":{"name":"w","parameters":{"type":"object","properties":{}}}}`,
 		},
 		convert.OpenAI: {

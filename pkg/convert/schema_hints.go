@@ -68,7 +68,9 @@ func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 	case "$defs", "definitions", "if", "propertyOrdering":
 		return // of no use alone
 	case "description":
-		o.hints = append([]string{rawjson.Unquote(m.Value)}, o.hints...)
+		if text := rawjson.Unquote(m.Value); text != "" {
+			o.hints = append([]string{text}, o.hints...)
+		}
 		return
 	}
 	if saysNothing(m) {
@@ -129,10 +131,7 @@ func hintFor(m rawjson.Member) string {
 	case "deprecated":
 		value = "deprecated"
 	default:
-		if rawjson.IsString(m.Value) {
-			value = rawjson.Unquote(m.Value)
-		}
-		value = m.Name + ": " + value
+		value = m.Name + ": " + worded(m.Value)
 	}
 	if len(value) > longestHint {
 		return ""
@@ -140,18 +139,23 @@ func hintFor(m rawjson.Member) string {
 	return value
 }
 
-// listed writes the elements of an array with commas, strings without quotes.
+// listed writes the elements of an array with commas.
 func listed(text json.RawMessage) string {
 	elements, _ := rawjson.Elements(text)
 	var words []string
 	for _, element := range elements {
-		if rawjson.IsString(element) && string(element) != `""` {
-			words = append(words, rawjson.Unquote(element))
-			continue
-		}
-		words = append(words, string(compact(element)))
+		words = append(words, worded(element))
 	}
 	return strings.Join(words, ", ")
+}
+
+// worded writes a value for a sentence: a string without quotes, unless its ends
+// would not be seen.
+func worded(value json.RawMessage) string {
+	if text := rawjson.Unquote(value); rawjson.IsString(value) && text != "" && text == strings.TrimSpace(text) {
+		return text
+	}
+	return string(compact(value))
 }
 
 // describe adds the hints to the description; those of the root are for the tool's.

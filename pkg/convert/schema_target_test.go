@@ -136,6 +136,12 @@ func TestFitOllama(t *testing.T) {
 			losses: []string{"info: : moved minProperties to the description"},
 		},
 		{
+			name: "an empty text is quoted, and an empty description none", to: Ollama,
+			schema: `{"type":"object","description":"","properties":{"a":{"type":"string","default":""},"b":{"type":"string","default":" b"}}}`,
+			want:   `{"type":"object","properties":{"a":{"type":"string","description":"(default: \"\")"},"b":{"type":"string","description":"(default: \" b\")"}}}`,
+			losses: []string{"info: a: moved default to the description", "info: b: moved default to the description"},
+		},
+		{
 			name: "a boolean schema is refused by its types", to: Ollama,
 			schema: `{"type":"object","properties":{"a":true,"b":false}}`,
 			want:   `{"type":"object","properties":{"a":{}}}`,
