@@ -2,9 +2,7 @@ package oracles_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -77,7 +75,7 @@ func TestModelsSeeTools(t *testing.T) {
 				original := list[slices.IndexFunc(list, func(other convert.Tool) bool {
 					return other.Server == tool.Server && nameOf(t, other) == tool.Plain
 				})]
-				for _, word := range append(words(object(t, original.Definition)["inputSchema"]), tool.Name) {
+				for _, word := range append(words(t, object(t, original.Definition)["inputSchema"]), tool.Name) {
 					if !appears(t, prompt, word) {
 						t.Errorf("%s: the model does not see %q in\n%s", tool.Name, word, prompt)
 					}
@@ -126,35 +124,37 @@ func renderTemplate(t *testing.T, messages []api.Message, tools []api.Tool) stri
 }
 
 // words are what a schema says of all properties: names, descriptions, values, limits.
-func words(schema any) []string {
+func words(t *testing.T, schema any) []string {
+	t.Helper()
 	fields, _ := schema.(map[string]any)
 	var found []string
 	for _, keyword := range []string{
 		"description", "enum", "const", "default", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 		"multipleOf", "minLength", "maxLength", "minItems", "maxItems",
 	} {
-		found = append(found, wordsOf(fields[keyword])...)
+		found = append(found, wordsOf(t, fields[keyword])...)
 	}
 	properties, _ := fields["properties"].(map[string]any)
 	for name, property := range properties {
-		found = append(append(found, name), words(property)...)
+		found = append(append(found, name), words(t, property)...)
 	}
 	for _, keyword := range []string{"items", "additionalProperties", "allOf", "anyOf", "oneOf", "prefixItems", "$defs", "definitions"} {
-		found = append(found, wordsBelow(keyword, fields[keyword])...)
+		found = append(found, wordsBelow(t, keyword, fields[keyword])...)
 	}
 	return found
 }
 
 // wordsOf is a value, or each of a list, as a prompt may say it. A width of numbers is
 // no more than their type.
-func wordsOf(value any) []string {
+func wordsOf(t *testing.T, value any) []string {
+	t.Helper()
 	switch said := value.(type) {
 	case nil:
 		return nil
 	case []any:
 		var found []string
 		for _, element := range said {
-			found = append(found, wordsOf(element)...)
+			found = append(found, wordsOf(t, element)...)
 		}
 		return found
 	case string:
@@ -162,26 +162,25 @@ func wordsOf(value any) []string {
 			return nil
 		}
 		return []string{said}
-	case float64:
-		return []string{strconv.FormatFloat(said, 'f', -1, 64)}
 	}
-	return []string{fmt.Sprint(value)}
+	return []string{string(marshal(t, value))}
 }
 
 // wordsBelow are those of the schema, or of the schemas, that a keyword holds.
-func wordsBelow(keyword string, value any) []string {
+func wordsBelow(t *testing.T, keyword string, value any) []string {
+	t.Helper()
 	var found []string
 	switch held := value.(type) {
 	case []any:
 		for _, schema := range held {
-			found = append(found, words(schema)...)
+			found = append(found, words(t, schema)...)
 		}
 	case map[string]any:
 		if !strings.HasPrefix(keyword, "$def") && keyword != "definitions" {
-			return words(held)
+			return words(t, held)
 		}
 		for _, schema := range held {
-			found = append(found, words(schema)...)
+			found = append(found, words(t, schema)...)
 		}
 	}
 	return found
