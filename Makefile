@@ -21,7 +21,7 @@ ORACLES := testdata/oracles/node_modules/.package-lock.json
 MODEL   := testdata/model/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-oracles test-model lint fmt bench cross completions docs clean $(PLATFORMS)
+.PHONY: help build test test-oracles test-model lint fmt bench cross completions pictures docs clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ $(PLATFORMS):
 
 completions: ## regenerate completions/
 	$(GO) test ./cmd -run Completions -update
+
+pictures: ## draw docs/pictures/ and the golden frames of the terminal interface anew
+	$(GO) test ./pkg/tui -run 'Pictures|Golden' -update
 
 docs: ## regenerate docs/checks/
 	$(GO) test ./pkg/doctor -run Pages -update

@@ -29,6 +29,7 @@ type callOptions struct {
 	keepNames bool
 	server    []string // a command line behind --
 	model     modelOptions
+	edit      bool
 }
 
 func newCallCommand(app *App, run func(context.Context, *App, callOptions) error) *cobra.Command {
@@ -100,6 +101,7 @@ was broken, 124 timeout, 130 interrupted.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request instead of sending it")
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
+	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
 	o.model.declare(flags)
 	return cmd
 }
@@ -124,8 +126,11 @@ func (o *callOptions) check(flags *pflag.FlagSet, objects []string) error {
 // runCall is the whole of a call, from the options to what is printed. Every
 // failure from here on is a Result, so that --json has its envelope.
 func runCall(ctx context.Context, app *App, o callOptions) error {
-	if o.model.from != "" {
+	switch {
+	case o.model.from != "":
 		return runModelCalls(ctx, app, o)
+	case o.edit:
+		return runTUI(ctx, app, o.form())
 	}
 	began := time.Now()
 	jq, err := render.CompileJQ(o.jq)

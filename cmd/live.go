@@ -66,3 +66,18 @@ func (l *liveLine) Stop() {
 	defer l.mu.Unlock()
 	l.frozen = true
 }
+
+// Mute drops what is written until the returned function is called: something else
+// has the terminal.
+func (l *liveLine) Mute() (unmute func()) {
+	l.Clear()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.out
+	l.out = io.Discard
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.out = out
+	}
+}

@@ -110,6 +110,7 @@ func newRootCommand(app *App) *cobra.Command {
 		Short: "Invoke and debug the tools of MCP servers and of your own config",
 		Long: `toolx invokes and debugs tools from a terminal. Tools live on MCP servers (child
 processes that speak JSON-RPC) and in a config file (builtin, mock, internal).
+Without a verb it shows them on the whole terminal (toolx tui).
 
 The config is the nearest toolx.yaml, toolx.yml, toolx.json, .toolx.yaml or
 .mcp.json from the working directory upwards, over the user's own; a server's
@@ -126,6 +127,9 @@ command line after -- is used instead of the configured servers.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if app.hasScreen() {
+				return runTUI(cmd.Context(), app, tuiOptions{})
+			}
 			cmd.SetOut(app.Console.Err)
 			_ = cmd.Help()
 			return &reportedError{&exec.UsageError{Message: "no command given"}}
@@ -148,6 +152,7 @@ command line after -- is used instead of the configured servers.`,
 		newCallCommand(app, runCall),
 		newConvertCommand(app, runConvert),
 		newAskCommand(app, runAsk),
+		newTUICommand(app, runTUI),
 		newServeCommand(app, runServe),
 		newProxyCommand(app, runProxy),
 		newDoctorCommand(app, runDoctor),

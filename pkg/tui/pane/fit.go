@@ -45,3 +45,24 @@ func Wrap(text string, width int) []string {
 	}
 	return strings.Split(ansi.Wrap(text, width, ""), "\n")
 }
+
+// Box draws a border with a title around a block of exactly width-2 by height-2
+// cells. The box with focus is marked by colour and by a sign.
+func (t *Theme) Box(title, block string, width, height int, focus bool) string {
+	glyphs := t.Glyphs
+	role, sign := Dim, glyphs.Horizontal
+	if focus {
+		role, sign = Accent, glyphs.Cursor
+	}
+	title = t.Cut(title, max(0, width-6))
+	fill := max(0, width-5-ansi.StringWidth(title))
+	rows := make([]string, 0, height)
+	rows = append(rows, t.Paint(role, glyphs.Corners[0]+sign)+" "+title+" "+
+		t.Paint(role, strings.Repeat(glyphs.Horizontal, fill)+glyphs.Corners[1]))
+	side := t.Paint(role, glyphs.Vertical)
+	for _, line := range strings.Split(block, "\n") {
+		rows = append(rows, side+line+side)
+	}
+	rows = append(rows, t.Paint(role, glyphs.Corners[2]+strings.Repeat(glyphs.Horizontal, max(0, width-2))+glyphs.Corners[3]))
+	return strings.Join(rows, "\n")
+}

@@ -27,3 +27,6 @@ func (l *List) Window(n, height int) (from, to int) {
 	}
 	return l.top, min(n, l.top+height)
 }
+
+// Top is the first row that was seen when Window was asked last.
+func (l *List) Top() int { return l.top }

@@ -1,0 +1,153 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/config"
+	"toolx/pkg/doctor"
+	"toolx/pkg/exec"
+	"toolx/pkg/tui"
+)
+
+// tuiOptions say what the terminal interface shows.
+type tuiOptions struct {
+	names  []string   // servers of the config; none: all
+	start  *tui.Start // the tool to begin with, nil for none
+	of     string     // a tool's name, which may tell the only server to show
+	server []string   // a command line behind --
+}
+
+func newTUICommand(app *App, run func(context.Context, *App, tuiOptions) error) *cobra.Command {
+	var o tuiOptions
+	return &cobra.Command{
+		Use:   "tui [SERVER…] [-- COMMAND…]",
+		Short: "Browse tools, fill in forms, call, and watch, on the whole terminal",
+		Long: `Show servers and tools, a form made from each tool's schema, calls with their
+timing, results, and what servers write meanwhile. toolx without a verb does the
+same on a terminal. ? shows what every key does.
+
+Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
+		Example: `  toolx tui
+  toolx tui zwave
+  toolx tui -- npx -y @modelcontextprotocol/server-everything`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			o.names, o.server, err = splitDash(cmd, args)
+			if err == nil && len(o.names) > 0 && len(o.server) > 0 {
+				return &exec.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx tui -- COMMAND…"}
+			}
+			return err
+		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+		ValidArgsFunction: completeServers(app),
+	}
+}
+
+// runTUI shows the terminal interface until the user quits.
+func runTUI(ctx context.Context, app *App, o tuiOptions) error {
+	if !app.hasScreen() {
+		return &exec.UsageError{
+			Message: "the terminal interface needs a terminal that obeys control sequences",
+			Fix:     "toolx list shows the tools, toolx call TOOL calls one",
+		}
+	}
+	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true})
+	if err != nil {
+		return err
+	}
+	if server := exec.ServerOf(o.of, box.pool.Names()); server != "" {
+		o.names = []string{server}
+	}
+	shown, err := serversNamed(box.config.Servers, o.names)
+	if err != nil {
+		return err
+	}
+	unmute := app.live.Mute() // nothing else writes to the terminal
+	defer unmute()
+	return tui.Run(ctx, tui.Options{
+		In: app.Console.In, Out: app.Console.Out,
+		Servers: shown, Pool: box.pool, Executor: box.executor, Bus: app.bus,
+		Local: !box.adHoc && len(o.names) == 0, History: stateFile("history.jsonl"), Start: o.start,
+		Request: func(call exec.Call) (json.RawMessage, error) {
+			prepared, err := box.executor.Prepare(call)
+			if err != nil {
+				return nil, err
+			}
+			return box.requestOf(prepared)
+		},
+		Examine: func(ctx context.Context, server string) (*doctor.Report, error) { return app.examineOne(ctx, box, server) },
+		Memory:  doctor.Memory,
+		Hide:    app.mask.Text,
+		Color:   app.Console.Color, ASCII: !speaksUTF8(os.Getenv),
+	})
+}
+
+// hasScreen says whether the whole terminal can be drawn on.
+func (a *App) hasScreen() bool {
+	return a.Console.InTTY && a.Console.OutTTY && os.Getenv("TERM") != "dumb"
+}
+
+// form is a call that is to be completed in its form (--edit). Only the server that
+// the tool's name tells is shown.
+func (o callOptions) form() tuiOptions {
+	return tuiOptions{server: o.server, of: o.tool, start: &tui.Start{
+		Tool: o.tool,
+		Fill: func(tool *exec.Tool) (json.RawMessage, error) {
+			return exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: strings.NewReader("")})
+		},
+	}}
+}
+
+// serversNamed are the servers of those names, all where none is named; what is
+// switched off is not shown.
+func serversNamed(all []*config.Server, names []string) ([]*config.Server, error) {
+	var shown []*config.Server
+	known := make(map[string]*config.Server)
+	var list []string
+	for _, server := range all {
+		if server.Disabled {
+			continue
+		}
+		known[server.Name] = server
+		list = append(list, server.Name)
+		if len(names) == 0 {
+			shown = append(shown, server)
+		}
+	}
+	for _, name := range names {
+		server := known[name]
+		if server == nil {
+			return nil, &exec.NotFoundError{Name: name, UnknownServer: name, Servers: list}
+		}
+		shown = append(shown, server)
+	}
+	return shown, nil
+}
+
+// examineOne asks the doctor about one server, with lives of its own.
+func (a *App) examineOne(ctx context.Context, box *toolbox, name string) (*doctor.Report, error) {
+	list, err := serversNamed(box.config.Servers, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	fleet := doctor.Examine(ctx, box.config, list, doctor.Options{
+		Limit: a.flags.startTimeout, StderrDir: stateFile("stderr"), Version: Version(), Secret: a.mask.Add,
+	})
+	fleet.Config = nil // the server was asked about, not the config
+	return doctor.Judge(fleet, doctor.Selection{}), nil
+}
+
+// speaksUTF8 says whether the locale can show more than ASCII; one that is not set
+// is taken for one that can.
+func speaksUTF8(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := strings.ToLower(getenv(name)); value != "" {
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return true
+}

@@ -1,0 +1,266 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// window is a toolx that runs in a terminal emulator, which a person would look at.
+type window struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	master *os.File
+	pids   string // the file in which the fake server writes its process
+	shown  *vt.SafeEmulator
+	// drawn holds a token when something was written since it was looked at.
+	drawn chan struct{}
+	ended chan struct{}
+
+	mu     sync.Mutex
+	titles []string
+}
+
+// openWindow starts toolx in an emulator; PIDS in the arguments is the file for the
+// processes of the fake server.
+func openWindow(t *testing.T, columns, rows int, args ...string) *window {
+	t.Helper()
+	w := &window{
+		t: t, pids: filepath.Join(t.TempDir(), "pids"), shown: vt.NewSafeEmulator(columns, rows),
+		drawn: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "PIDS", w.pids)
+	}
+	w.shown.SetCallbacks(vt.Callbacks{Title: func(title string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.titles = append(w.titles, title)
+	}})
+	w.cmd = exec.Command("toolx", args...)
+	w.cmd.Dir = emptyFolder(t)
+	w.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
+	w.cmd.Env = append(w.cmd.Env, "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=", "GORACE=atexit_sleep_ms=0")
+	master, err := pty.StartWithSize(w.cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.master = master
+	go w.show()
+	go io.Copy(master, w.shown) //nolint:errcheck // what the emulator answers; it ends with the terminal
+	t.Cleanup(func() {
+		_ = w.cmd.Process.Kill()
+		_ = master.Close()
+		<-w.ended
+		_ = w.shown.Close()
+	})
+	return w
+}
+
+// show gives the emulator what toolx writes, until it ends.
+func (w *window) show() {
+	defer close(w.ended)
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := w.master.Read(chunk)
+		_, _ = w.shown.Write(chunk[:n])
+		select {
+		case w.drawn <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// text is what stands on the screen.
+func (w *window) text() string { return ansi.Strip(w.shown.Render()) }
+
+// await waits until all texts are on the screen.
+func (w *window) await(texts ...string) {
+	w.t.Helper()
+	w.until(strings.Join(texts, ", "), func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (w *window) until(what string, holds func(screen string) bool) {
+	w.t.Helper()
+	deadline := time.After(time.Minute)
+	for !holds(w.text()) {
+		select {
+		case <-w.drawn:
+		case <-w.ended:
+			w.t.Fatalf("toolx ended before %s:\n%s", what, w.text())
+		case <-deadline:
+			w.t.Fatalf("%s never came:\n%s", what, w.text())
+		}
+	}
+}
+
+// press writes what a terminal sends for keys.
+func (w *window) press(keys ...string) {
+	w.t.Helper()
+	codes := map[string]string{
+		"enter": "\r", "esc": "\x1b", "tab": "\t", "down": "\x1b[B", "up": "\x1b[A", "ctrl+r": "\x12", "ctrl+c": "\x03", "f1": "\x1bOP",
+	}
+	for _, key := range keys {
+		code, special := codes[key]
+		if !special {
+			code = key
+		}
+		if _, err := w.master.WriteString(code); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// end waits for toolx's end; it wants an exit code, the terminal as it was, and no
+// process of a server.
+func (w *window) end(code int) {
+	w.t.Helper()
+	<-w.ended
+	_ = w.cmd.Wait() // the exit code says how it ended
+	if got := w.cmd.ProcessState.ExitCode(); got != code {
+		w.t.Errorf("exit code %d, want %d:\n%s", got, code, w.text())
+	}
+	if w.shown.IsAltScreen() {
+		w.t.Error("the terminal is left in the alternate screen")
+	}
+	w.gone()
+}
+
+// gone wants no process of the fake server to be left.
+func (w *window) gone() {
+	w.t.Helper()
+	for _, pid := range w.servers() {
+		for deadline := time.Now().Add(20 * time.Second); ; {
+			err := syscall.Kill(pid, 0)
+			if errors.Is(err, syscall.ESRCH) {
+				break
+			}
+			if time.Now().After(deadline) {
+				w.t.Fatalf("process %d of the server is left behind (%v)", pid, err)
+			}
+		}
+	}
+}
+
+// servers are the processes that the fake server has been.
+func (w *window) servers() []int {
+	w.t.Helper()
+	text, err := os.ReadFile(w.pids)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var pids []int
+	for _, word := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// A tool is found by the filter, filled in and called; the screen may change its
+// size; q leaves the terminal as it was, and nothing behind.
+func TestTUICallsATool(t *testing.T) {
+	t.Parallel()
+	w := openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
+	w.await("server ✓", "echo")
+	w.press("/", "echo")
+	w.await("/echo")
+	w.press("enter")
+	w.press("enter")
+	w.await("missing 'message'")
+	w.press("hällo wörld")
+	w.await("hällo wörld")
+	w.press("ctrl+r")
+	w.await("✓", "server__echo", "result")
+	w.until("the answer", func(screen string) bool { return strings.Count(screen, "hällo wörld") == 2 })
+	for _, size := range [][2]int{{60, 20}, {40, 12}, {200, 50}} {
+		w.shown.Resize(size[0], size[1])
+		if err := pty.Setsize(w.master, &pty.Winsize{Cols: uint16(size[0]), Rows: uint16(size[1])}); err != nil {
+			t.Fatal(err)
+		}
+		w.await("hällo")
+	}
+	w.press("ctrl+c")
+	w.end(0)
+}
+
+// A call is cancelled, the server lives on; restarted, it is another process.
+func TestTUICancelsAndRestarts(t *testing.T) {
+	t.Parallel()
+	w := openWindow(t, 120, 40, "call", "slow", "ms=600000", "steps=60000", "--edit", "--", "fakeserver", "--pids", "PIDS", "good")
+	w.await("server__slow", "600000", "ctrl+r calls")
+	w.press("ctrl+r")
+	w.await("x cancels")
+	w.press("x")
+	w.await("interrupted", "server ✓")
+	before := len(w.servers())
+	w.press("r")
+	w.until("another process", func(screen string) bool { return len(w.servers()) > before && strings.Contains(screen, "server ✓") })
+	w.press("ctrl+c")
+	w.end(0)
+}
+
+// What a server says is shown and not obeyed: the title stays toolx's.
+func TestTUIWithAHostileServer(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"term-name", "term-bidi", "banner-ansi", "text-flood", "stderr-flood"} {
+		w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", mode)
+		w.await("server ✓")
+		w.press("G")
+		w.press("enter")
+		w.press("ctrl+c")
+		w.end(0)
+		w.mu.Lock()
+		for _, title := range w.titles {
+			if title != "toolx" && title != "" {
+				t.Errorf("%s: the window's title became %q", mode, title)
+			}
+		}
+		w.mu.Unlock()
+	}
+}
+
+// Signals end it in order; a kill leaves no server behind either.
+func TestTUIIsEnded(t *testing.T) {
+	t.Parallel()
+	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 130, syscall.SIGHUP: 130} {
+		w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
+		w.await("server ✓")
+		if err := w.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		w.end(code)
+	}
+	w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
+	w.await("server ✓")
+	_ = w.cmd.Process.Kill()
+	<-w.ended
+	w.gone()
+}

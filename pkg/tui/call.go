@@ -1,0 +1,226 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// call is one run of a tool, from the key to its result.
+type call struct {
+	id        string
+	tool      *exec.Tool
+	arguments json.RawMessage
+	started   time.Time
+	sent      time.Time // when the server was up and the tool was asked; zero before
+	ended     time.Time
+	cancel    context.CancelFunc
+	cancelled bool
+	progress  exec.Progress
+	result    *exec.Result // nil while it runs
+}
+
+// running says whether a call has not ended.
+func (c *call) running() bool { return c.result == nil }
+
+// took is how long a call has run at a time, or ran.
+func (c *call) took(now time.Time) time.Duration {
+	if !c.running() {
+		now = c.ended
+	}
+	return now.Sub(c.started)
+}
+
+// maxCalls is how many ended calls are kept with their results.
+const maxCalls = 32
+
+// askedMsg says that a call's server is up and the tool is asked now.
+type askedMsg struct {
+	id string
+	at time.Time
+}
+
+// calledMsg says how a call ended, and when its tool was asked: zero where it was
+// not.
+type calledMsg struct {
+	id     string
+	asked  time.Time
+	result *exec.Result
+}
+
+// startCall runs a tool in the background.
+func (m *model) startCall(tool *exec.Tool, arguments json.RawMessage) tea.Cmd {
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.lastCall++
+	c := &call{
+		id: "tui-" + strconv.Itoa(m.lastCall), tool: tool, arguments: arguments,
+		started: m.now(), cancel: cancel,
+	}
+	m.calls = append(m.calls, c)
+	m.forgetCalls()
+	m.shown = c
+	m.setFocus(areaResult) // where one key cancels it
+	asked := make(chan tea.Msg, 1)
+	return tea.Batch(m.runCall(ctx, c, asked), func() tea.Msg { return <-asked }, m.tick())
+}
+
+// runCall is the command of a call: it starts the server where it does not run, and
+// tells on asked when it does.
+func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.Cmd {
+	pool, executor, now := m.options.Pool, m.options.Executor, m.now
+	return func() tea.Msg {
+		if c.tool.Server != "" {
+			if _, err := pool.Open(ctx, c.tool.Server); err != nil {
+				asked <- nil
+				if ctx.Err() != nil {
+					err = &exec.InterruptedError{Tool: c.tool.Name}
+				}
+				return calledMsg{id: c.id, result: executor.Reject(c.tool.Name, c.arguments, c.started, err)}
+			}
+		}
+		at := now()
+		asked <- askedMsg{c.id, at}
+		return calledMsg{c.id, at, executor.Call(ctx, exec.Call{ID: c.id, Tool: c.tool.Name, Arguments: c.arguments})}
+	}
+}
+
+// forgetCalls drops the oldest calls that have ended, and with them their results.
+func (m *model) forgetCalls() {
+	for i := 0; len(m.calls) > maxCalls && i < len(m.calls); {
+		if m.calls[i].running() || m.calls[i] == m.shown {
+			i++
+			continue
+		}
+		m.calls = append(m.calls[:i], m.calls[i+1:]...)
+	}
+}
+
+// callOf finds a call by its id; nil where it was forgotten.
+func (m *model) callOf(id string) *call {
+	for _, c := range m.calls {
+		if c.id == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// latestCall is the newest call of a tool, nil where there is none.
+func (m *model) latestCall(tool *exec.Tool) *call {
+	for i := len(m.calls) - 1; i >= 0; i-- {
+		if tool != nil && m.calls[i].tool.Name == tool.Name {
+			return m.calls[i]
+		}
+	}
+	return nil
+}
+
+// runningCalls counts the calls that have not ended.
+func (m *model) runningCalls() int {
+	n := 0
+	for _, c := range m.calls {
+		if c.running() {
+			n++
+		}
+	}
+	return n
+}
+
+// called takes a call's end.
+func (m *model) called(msg calledMsg) tea.Cmd {
+	c := m.callOf(msg.id)
+	if c == nil {
+		return nil
+	}
+	c.result, c.sent, c.ended = msg.result, msg.asked, m.now()
+	c.cancel()
+	if c == m.shown {
+		m.result.Show(c.result, c.tool)
+	}
+	return nil
+}
+
+// cancelCall gives the call on the screen up; its server lives on.
+func (m *model) cancelCall() tea.Cmd {
+	if m.shown != nil && m.shown.running() {
+		m.shown.cancelled = true
+		m.shown.cancel()
+	}
+	return nil
+}
+
+// headline is the first line of the result's pane: what runs, or how it ended.
+func (m *model) headline(c *call, width int) string {
+	name := m.theme.Paint(pane.Strong, render.Safe(c.tool.Name))
+	took := seconds(c.took(m.now()))
+	glyphs := m.theme.Glyphs
+	var state string
+	switch {
+	case c.running() && c.cancelled:
+		state = m.theme.Paint(pane.Warn, "cancelling "+took)
+	case c.running():
+		state = m.theme.Paint(pane.Accent, m.spinner()+" "+took)
+	case c.result.Success:
+		state = m.theme.Paint(pane.Good, glyphs.Good+" "+took)
+	default:
+		state = m.theme.Paint(pane.Bad, glyphs.Bad+" "+string(exec.KindOf(c.result.Err))+" "+took)
+	}
+	return m.theme.Cut(state+"  "+name+"  "+m.theme.Paint(pane.Dim, m.phases(c)), width)
+}
+
+// phases splits a call's time: what starting the server took, and the call itself.
+func (m *model) phases(c *call) string {
+	if c.sent.IsZero() {
+		if c.running() && c.tool.Server != "" {
+			return "starting " + render.Safe(c.tool.Server)
+		}
+		return ""
+	}
+	start := c.sent.Sub(c.started)
+	if start < 10*time.Millisecond { // it was running already
+		return ""
+	}
+	s := m.serverOf(c.tool.Server)
+	if s == nil || s.status != statusReady {
+		return "start " + seconds(start)
+	}
+	return fmt.Sprintf("start %.0f · initialize %.0f · list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS)
+}
+
+// runningLines are what there is to see of a call before it ends.
+func (m *model) runningLines(c *call, width int) []string {
+	var lines []string
+	if p := c.progress; p.Progress > 0 || p.Message != "" {
+		lines = append(lines, m.progressBar(p, width))
+		lines = append(lines, pane.Wrap(render.Safe(p.Message), width)...)
+	}
+	if c.tool.Server != "" {
+		if s := m.serverOf(c.tool.Server); s != nil && s.status != statusReady {
+			lines = append(lines, m.theme.Paint(pane.Dim, render.Safe(s.name)+": "+render.Safe(s.summary(m.now()))))
+		}
+	}
+	return append(lines, "", m.theme.Paint(pane.Dim, "x cancels"))
+}
+
+// progressBar draws how far a call has come; a total of zero is one that the server
+// does not know.
+func (m *model) progressBar(p exec.Progress, width int) string {
+	if p.Total <= 0 {
+		return m.theme.Paint(pane.Accent, fmt.Sprintf("%g done", p.Progress))
+	}
+	share := min(1, max(0, p.Progress/p.Total))
+	label := fmt.Sprintf(" %3.0f %%  %g of %g", 100*share, p.Progress, p.Total)
+	room := max(4, min(40, width-len(label)))
+	filled := int(share * float64(room))
+	glyphs := m.theme.Glyphs
+	return m.theme.Paint(pane.Accent, strings.Repeat(glyphs.Filled, filled)) + strings.Repeat(glyphs.Hollow, room-filled) + label
+}

@@ -1,0 +1,92 @@
+package tui
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
+)
+
+const dimTool = `{"name":"control_zwave_device","title":"Control a device","annotations":{"idempotentHint":true},
+"description":"Switches a Z-Wave device **on or off**, or dims it.\n\n- use ` + "`list_zwave_devices`" + ` for the names\n- dim needs a level",
+"inputSchema":{"type":"object","required":["deviceName","action"],"properties":{
+"deviceName":{"type":"string","description":"Name of the device","examples":["Switch One"]},
+"action":{"enum":["on","off","toggle","dim"],"description":"What to do; dim needs a level"},
+"level":{"type":"integer","minimum":0,"maximum":99,"default":50,"description":"Brightness, for dim only"},
+"options":{"type":"object","properties":{"fade":{"type":"boolean"},"tags":{"type":"array","items":{"type":"string"}}}}}}}`
+
+// house is a driver with three servers: one ready, one that starts, one that failed.
+func house(t *testing.T) *driver {
+	t.Helper()
+	tools := []*exec.Tool{newTool(t, dimTool, says(`{"status":"ok","message":"The command was sent and confirmed by the device","nodeId":4}`))}
+	tools[0].Server, tools[0].Name, tools[0].Plain = "zwave", "zwave__control_zwave_device", "control_zwave_device"
+	for _, name := range []string{"get_zwave_device", "list_zwave_devices", "set_zwave_thermostat"} {
+		tools = append(tools, serverTool(t, "zwave", name))
+	}
+	d := drive(t, []string{"zwave", "weather", "mail"}, tools...)
+	at := func(ms int) exec.Time { return exec.Time{At: noon().Add(time.Duration(ms-4000) * time.Millisecond)} }
+	sent := func(ms int, frame string) exec.Event {
+		return servers.FrameSent{Time: at(ms), Server: "zwave", Bytes: []byte(frame)}
+	}
+	got := func(ms, line int, frame string) exec.Event {
+		return servers.FrameReceived{Time: at(ms), Server: "zwave", Line: line, Bytes: []byte(frame)}
+	}
+	d.m.updateEvents(eventsMsg{events: []exec.Event{
+		servers.ProcessStarted{Time: at(0), Server: "zwave", PID: 4711, Command: []string{"node", "zwave-mcp-server.js"}},
+		servers.ProcessStarted{Time: at(1), Server: "weather", PID: 4712, Command: []string{"npx", "-y", "weather-mcp"}},
+		sent(3, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`),
+		servers.PollutedLine{Time: at(60), Server: "zwave", Class: servers.ClassText, Line: 1, Phase: servers.PhaseStart, Text: []byte("[dotenv@17.2.3] injecting env (3) from .env"), Size: 43},
+		got(88, 2, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`),
+		servers.StderrLine{Time: at(90), Server: "zwave", Text: "MQTT connected to mqtt://localhost"},
+		servers.StderrLine{Time: at(95), Server: "zwave", Text: "4 devices are known"},
+		sent(91, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`),
+		got(93, 3, `{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}`),
+		servers.Connected{Time: at(94), Server: "zwave", Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 3, InitializeMS: 85, ListMS: 2}},
+		servers.ConnectFailed{Time: at(900), Server: "mail", Err: errors.New("server \"mail\" exited: exit status 1 after 122ms; stderr: Error: API_KEY is not set")},
+	}})
+	d.m.setTools()
+	return d
+}
+
+// TestGoldenFrames shows what a person sees, at three widths.
+func TestGoldenFrames(t *testing.T) {
+	for _, width := range []int{40, 80, 120} {
+		d := house(t)
+		d.send(tea.WindowSizeMsg{Width: width, Height: 30})
+		name := func(what string) string { return what + "-" + strconv.Itoa(width) }
+		d.golden(name("servers"))
+		d.press("j", "enter", "text:Switch One", "tab", "space")
+		d.golden(name("form"))
+		d.m.page.leaf = leafAbout
+		d.golden(name("about"))
+		d.m.page.leaf = leafForm
+		d.press("ctrl+r")
+		d.until("the result", func() bool { return !d.m.shown.running() })
+		d.golden(name("result"))
+	}
+}
+
+// TestPictures draws the pictures of the documentation.
+func TestPictures(t *testing.T) {
+	d := house(t)
+	d.m.setTheme(pane.NewTheme(true, true, false))
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.press("j", "enter", "text:Switch One", "tab", "space", "ctrl+r")
+	d.until("the result", func() bool { return !d.m.shown.running() })
+	d.picture("call")
+	d.press("4", "]")
+	d.picture("wire")
+	d.press("1", "home")
+	for range 6 {
+		d.press("down")
+	}
+	d.send(tea.WindowSizeMsg{Width: 60, Height: 20})
+	d.press("2")
+	d.picture("narrow")
+}

@@ -1,0 +1,133 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/tui/pane"
+)
+
+// always are the keys that work everywhere, also while text is typed.
+func (m *model) always() []pane.Binding {
+	return []pane.Binding{
+		{Keys: []string{"ctrl+r", "f5"}, Help: "call the tool", Off: m.cannotCall(), Do: m.callTool},
+		{Keys: []string{"ctrl+t"}, Help: "form, description, schema", Off: m.noTool(), Do: m.page.turn},
+		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
+		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: func() tea.Cmd { return tea.Suspend }},
+		{Keys: []string{"f1"}, Help: "help", Do: m.openHelp},
+	}
+}
+
+// common are the keys of every pane, where no text is typed.
+func (m *model) common() []pane.Binding {
+	bindings := []pane.Binding{
+		{Keys: []string{"tab"}, Help: "next pane", Do: func() tea.Cmd { return m.moveFocus(1) }},
+		{Keys: []string{"shift+tab"}, Help: "previous pane", Do: func() tea.Cmd { return m.moveFocus(-1) }},
+		{Keys: []string{"esc"}, Help: "back to the tool, or to the tools", Off: off(m.focus == areaTree, "here it begins"), Do: m.back},
+	}
+	for i := range areas {
+		bindings = append(bindings, pane.Binding{
+			Keys: []string{fmt.Sprint(int(i) + 1)}, Help: "go to " + i.String(), Off: m.hidden(i),
+			Do: func() tea.Cmd { return m.setFocus(i) },
+		})
+	}
+	return append(
+		bindings,
+		pane.Binding{Keys: []string{"/"}, Help: "filter tools", Do: m.startFilter},
+		pane.Binding{Keys: []string{"x"}, Help: "cancel the call", Off: off(m.shown == nil || !m.shown.running(), "no call runs"), Do: m.cancelCall},
+		pane.Binding{Keys: []string{"y"}, Help: "copy as toolx command", Off: m.noTool(), Do: m.copyCommand},
+		pane.Binding{Keys: []string{"Y"}, Help: "copy as JSON-RPC request", Off: m.noTool(), Do: m.copyRequest},
+		pane.Binding{Keys: []string{"c"}, Help: "copy the result", Off: m.noResult(), Do: m.copyResult},
+		pane.Binding{Keys: []string{"e"}, Help: "edit in $EDITOR", Off: m.noTool(), Do: m.editArguments},
+		pane.Binding{Keys: []string{"r"}, Help: "restart the server", Off: m.noServer(), Do: m.restartServer},
+		pane.Binding{Keys: []string{"w"}, Help: "show or hide watching", Do: m.toggleWatch},
+		pane.Binding{Keys: []string{"z"}, Help: "whole screen for this pane", Do: m.toggleZoom},
+		pane.Binding{Keys: []string{"?"}, Help: "help", Do: m.openHelp},
+		pane.Binding{Keys: []string{"q"}, Help: "quit", Do: m.quit},
+	)
+}
+
+// treeKeys are the keys of the tree.
+func (m *model) treeKeys() []pane.Binding {
+	t := m.tree
+	move := func(by int) func() tea.Cmd {
+		return func() tea.Cmd { t.list.Move(by, len(t.rows)); return m.follow() }
+	}
+	return []pane.Binding{
+		{Keys: []string{"down", "j"}, Help: "down", Do: move(1)},
+		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
+		{Keys: []string{"pgdown", "ctrl+d"}, Help: "a page down", Do: move(10)},
+		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: move(-10)},
+		{Keys: []string{"home", "g"}, Help: "first", Do: move(-len(t.rows))},
+		{Keys: []string{"end", "G"}, Help: "last", Do: move(len(t.rows))},
+		{Keys: []string{"left", "h"}, Help: "close the group", Do: func() tea.Cmd { t.setClosed(true); return m.follow() }},
+		{Keys: []string{"right", "l"}, Help: "open the group, or go to the tool", Do: m.openRow},
+		{Keys: []string{"enter"}, Help: "fill the tool in", Do: m.openRow},
+		{Keys: []string{"space"}, Help: "open or close the group", Off: off(t.selected().group == nil, "no group"), Do: func() tea.Cmd { t.toggle(); return m.follow() }},
+	}
+}
+
+// off gives a reason where something cannot be done.
+func off(cannot bool, reason string) string {
+	if cannot {
+		return reason
+	}
+	return ""
+}
+
+func (m *model) noTool() string   { return off(m.page.tool == nil, "no tool is selected") }
+func (m *model) noServer() string { return off(m.currentServer() == nil, "no server is selected") }
+func (m *model) noResult() string {
+	return off(m.shown == nil || m.shown.running(), "there is no result")
+}
+
+// hidden says why a pane cannot have the focus.
+func (m *model) hidden(a area) string {
+	return off(a == areaResult && m.shown == nil, "nothing was called yet")
+}
+
+// cannotCall says why the tool on the screen cannot be called now.
+func (m *model) cannotCall() string {
+	if reason := m.noTool(); reason != "" {
+		return reason
+	}
+	if problems := m.page.form.Problems(); len(problems) > 0 {
+		return problems[0]
+	}
+	return ""
+}
+
+// openHelp shows what every key does now, and why some do nothing.
+func (m *model) openHelp() tea.Cmd {
+	var lines []string
+	section := func(title string, bindings []pane.Binding) {
+		lines = append(lines, m.theme.Paint(pane.Heading, title))
+		for _, binding := range bindings {
+			text := fmt.Sprintf("%-18s %s", strings.Join(binding.Keys, ", "), binding.Help)
+			if binding.Off != "" {
+				text = m.theme.Paint(pane.Dim, text+" ("+binding.Off+")")
+			}
+			lines = append(lines, text)
+		}
+		lines = append(lines, "")
+	}
+	section(m.focus.String(), m.focused().bindings())
+	section("everywhere", append(m.always(), m.common()...))
+	m.dialog = &dialog{title: "keys", lines: lines}
+	return nil
+}
+
+// String names a pane.
+func (a area) String() string {
+	return [...]string{"tools", "tool", "result", "watch"}[a]
+}
+
+// destructive says whether a tool says of itself that it may destroy something.
+func destructive(tool *exec.Tool) bool {
+	hint := tool.Annotations.DestructiveHint
+	readOnly := tool.Annotations.ReadOnlyHint
+	return hint != nil && *hint && (readOnly == nil || !*readOnly)
+}

@@ -1,0 +1,120 @@
+package tui
+
+// rect is a part of the screen, in cells.
+type rect struct{ x, y, w, h int }
+
+// empty says whether a pane has no place on the screen.
+func (r rect) empty() bool { return r.w <= 0 || r.h <= 0 }
+
+func (r rect) contains(x, y int) bool {
+	return x >= r.x && x < r.x+r.w && y >= r.y && y < r.y+r.h
+}
+
+// area names a pane.
+type area int
+
+// The panes, in the order of tab.
+const (
+	areaTree area = iota
+	areaPage
+	areaResult
+	areaWatch
+	areas
+)
+
+// The sizes at which the layout changes, in cells.
+const (
+	minWidth    = 40
+	minHeight   = 12
+	mediumWidth = 80
+	wideWidth   = 150
+	// stackHeight is the height below which a medium screen has no room for the
+	// watching pane beside the others.
+	stackHeight = 20
+)
+
+// arrangement is what the layout depends on besides the size.
+type arrangement struct {
+	focus  area
+	zoomed bool // the pane with focus has the whole screen
+	result bool // there is a result to show
+	watch  bool // the watching pane is wanted
+}
+
+// layout says where each pane stands. The last line is the status; a narrow screen
+// has a line of tabs at its top and shows one pane at a time.
+type layout struct {
+	panes  [areas]rect
+	tabs   rect
+	status rect
+}
+
+// arrange lays the panes out. Rectangles never overlap, and fill the screen.
+func arrange(width, height int, a arrangement) layout {
+	l := layout{status: rect{0, height - 1, width, 1}}
+	body := rect{0, 0, width, height - 1}
+	switch {
+	case width < mediumWidth || a.zoomed:
+		l.tabs = rect{0, 0, width, 1}
+		l.panes[a.focus] = rect{0, 1, width, height - 2}
+	case width < wideWidth:
+		l.medium(body, a)
+	default:
+		l.wide(body, a)
+	}
+	return l
+}
+
+// medium has the tree on the left, and page, result and watching stacked.
+func (l *layout) medium(body rect, a arrangement) {
+	tree, right := body.cutLeft(max(26, body.w*3/10))
+	l.panes[areaTree] = tree
+	if a.watch && (body.h >= stackHeight || a.focus == areaWatch) {
+		share := body.h * 3 / 10
+		if a.focus == areaWatch {
+			share = body.h * 6 / 10
+		}
+		right, l.panes[areaWatch] = right.cutBottom(max(5, share))
+	}
+	l.stack(right, a)
+}
+
+// wide has watching as a column on the right.
+func (l *layout) wide(body rect, a arrangement) {
+	tree, rest := body.cutLeft(max(32, body.w*2/10))
+	l.panes[areaTree] = tree
+	if a.watch {
+		var watch rect
+		rest, watch = rest.cutRight(rest.w * 45 / 100)
+		l.panes[areaWatch] = watch
+	}
+	l.stack(rest, a)
+}
+
+// stack puts the result below the page; the one with focus gets more room.
+func (l *layout) stack(r rect, a arrangement) {
+	if !a.result {
+		l.panes[areaPage] = r
+		return
+	}
+	share := r.h * 45 / 100
+	if a.focus == areaResult {
+		share = r.h * 65 / 100
+	}
+	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(max(4, share))
+}
+
+func (r rect) cutLeft(w int) (left, rest rect) {
+	w = min(w, r.w)
+	return rect{r.x, r.y, w, r.h}, rect{r.x + w, r.y, r.w - w, r.h}
+}
+
+func (r rect) cutRight(w int) (rest, right rect) {
+	w = min(w, r.w)
+	return rect{r.x, r.y, r.w - w, r.h}, rect{r.x + r.w - w, r.y, w, r.h}
+}
+
+func (r rect) cutBottom(h int) (rest, bottom rect) {
+	h = min(h, r.h)
+	return rect{r.x, r.y, r.w, r.h - h}, rect{r.x, r.y + r.h - h, r.w, h}
+}

@@ -1,0 +1,265 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/result"
+	"toolx/pkg/tui/watch"
+)
+
+// model is all that the screen shows. Only Update changes it.
+type model struct {
+	ctx     context.Context
+	options Options
+	feed    *feed
+	now     func() time.Time
+
+	theme         *pane.Theme
+	width, height int
+	focus         area
+	zoomed        bool
+	watching      bool // the watching pane is wanted
+
+	servers  []*server
+	tree     *tree
+	page     *page
+	result   *result.View
+	watch    *watch.Watch
+	dialog   *dialog
+	calls    []*call
+	shown    *call // whose result is on the screen
+	lastCall int
+	note     note
+	ticking  bool
+	// wanted is the tool to go to as soon as it is there, with its arguments.
+	wanted *Start
+	parts  [areas]part
+}
+
+// part is what the model asks of a pane.
+type part struct {
+	bindings func() []pane.Binding
+	update   func(tea.Msg) tea.Cmd
+	editing  func() bool
+	setFocus func(bool)
+}
+
+// note is a short message on the last line, until it is replaced or old.
+type note struct {
+	text string
+	bad  bool
+	at   time.Time
+}
+
+const noteTime = 5 * time.Second
+
+func newModel(ctx context.Context, options Options) *model {
+	theme := pane.NewTheme(options.Color, true, options.ASCII)
+	m := &model{
+		ctx: ctx, options: options, feed: newFeed(), now: options.Now, theme: theme,
+		width: mediumWidth, height: 24, watching: true, wanted: options.Start,
+		tree: newTree(theme), page: newPage(theme),
+		result: result.New(theme), watch: watch.New(theme, watch.Options{History: options.History, Hide: options.Hide}),
+	}
+	if m.now == nil {
+		m.now = time.Now
+	}
+	for _, entry := range options.Servers {
+		s := &server{name: entry.Name, config: entry, status: statusStarting, since: m.now()}
+		m.servers = append(m.servers, s)
+		m.tree.groups = append(m.tree.groups, &group{server: s})
+	}
+	if options.Local {
+		m.tree.groups = append(m.tree.groups, &group{closed: len(m.servers) > 0})
+	}
+	m.parts = [areas]part{
+		areaTree:   {m.treeKeys, m.updateTree, func() bool { return m.tree.typing }, func(on bool) { m.tree.focus = on }},
+		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
+		areaResult: {m.result.Bindings, m.result.Update, m.result.Editing, m.result.Focus},
+		areaWatch:  {m.watch.Bindings, m.watch.Update, m.watch.Editing, m.watch.Focus},
+	}
+	m.parts[m.focus].setFocus(true)
+	m.setTools()
+	return m
+}
+
+func (m *model) focused() part { return m.parts[m.focus] }
+
+// Init starts every server, all at once; the first frame does not wait for them.
+func (m *model) Init() tea.Cmd {
+	commands := []tea.Cmd{m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick()}
+	for _, s := range m.servers {
+		commands = append(commands, m.open(s))
+	}
+	return tea.Batch(commands...)
+}
+
+// openedMsg says how opening a server ended.
+type openedMsg struct {
+	server string
+	err    error
+}
+
+// open is the command that starts a server.
+func (m *model) open(s *server) tea.Cmd {
+	pool, name := m.options.Pool, s.name
+	return func() tea.Msg {
+		_, err := pool.Open(m.ctx, name)
+		return openedMsg{name, err}
+	}
+}
+
+// tickMsg comes while something is under way whose time is shown.
+type tickMsg struct{}
+
+const tickTime = 100 * time.Millisecond
+
+// tick asks for the next tickMsg, unless one is on its way.
+func (m *model) tick() tea.Cmd {
+	if m.ticking {
+		return nil
+	}
+	m.ticking = true
+	return tea.Tick(tickTime, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// busy says whether the screen changes by itself.
+func (m *model) busy() bool {
+	return m.opening() || m.runningCalls() > 0 || m.note.text != ""
+}
+
+// opening says whether any server may yet come up.
+func (m *model) opening() bool {
+	return slices.ContainsFunc(m.servers, func(s *server) bool {
+		return s.status == statusStarting || s.status == statusRetrying
+	})
+}
+
+// setTools takes the tools of the registry into the tree and the forms.
+func (m *model) setTools() {
+	all := m.options.Executor.Registry.All()
+	m.tree.setTools(all)
+	m.page.forget(all)
+	m.goToWanted()
+	m.showSelected()
+}
+
+// Start is where the interface begins.
+type Start struct {
+	Tool string // a name as Registry.Find takes it
+	// Fill gives what its form is filled with.
+	Fill func(*exec.Tool) (json.RawMessage, error)
+}
+
+// goToWanted goes to the tool that was asked for, once it is there.
+func (m *model) goToWanted() {
+	if m.wanted == nil {
+		return
+	}
+	tool, err := m.options.Executor.Registry.Find(m.wanted.Tool)
+	if err != nil {
+		if !m.opening() {
+			m.wanted = nil
+			m.tell(err.Error(), true)
+		}
+		return
+	}
+	arguments, err := m.wanted.Fill(tool)
+	m.wanted = nil
+	m.goTo(tool, arguments)
+	if err != nil {
+		m.tell(err.Error(), true)
+	}
+}
+
+// goTo shows a tool with arguments in its form, and puts the focus there.
+func (m *model) goTo(tool *exec.Tool, arguments json.RawMessage) {
+	for _, g := range m.tree.groups {
+		for _, t := range g.tools {
+			if t.Name == tool.Name {
+				g.closed = false
+				m.tree.filter.Reset()
+				m.tree.arrange()
+				m.tree.find(row{g, t})
+			}
+		}
+	}
+	m.showSelected()
+	if m.page.tool == nil {
+		return
+	}
+	m.page.leaf = leafForm
+	if len(arguments) > 0 {
+		if err := m.page.form.SetArguments(arguments); err != nil {
+			m.tell(err.Error(), true)
+		}
+	}
+	m.setFocus(areaPage)
+}
+
+// showSelected shows what is under the tree's cursor.
+func (m *model) showSelected() {
+	at := m.tree.selected()
+	switch {
+	case at.tool != nil:
+		m.page.showTool(at.tool)
+		if latest := m.latestCall(at.tool); latest != nil && latest != m.shown {
+			m.show(latest)
+		}
+		m.watch.Select(at.tool.Server, at.tool.Name)
+	case at.group != nil && at.group.server != nil:
+		m.page.showServer(at.group.server)
+		m.watch.Select(at.group.server.name, "")
+	}
+}
+
+// follow shows what the tree's cursor has moved to.
+func (m *model) follow() tea.Cmd {
+	m.showSelected()
+	return nil
+}
+
+// show puts a call's result on the screen.
+func (m *model) show(c *call) {
+	m.shown = c
+	if !c.running() {
+		m.result.Show(c.result, c.tool)
+	}
+}
+
+// serverOf finds a server by its name, nil for toolx's own tools.
+func (m *model) serverOf(name string) *server {
+	for _, s := range m.servers {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// currentServer is the server of what is selected.
+func (m *model) currentServer() *server {
+	at := m.tree.selected()
+	if at.group == nil {
+		return nil
+	}
+	return at.group.server
+}
+
+// tell puts a message on the last line.
+func (m *model) tell(text string, bad bool) { m.note = note{text, bad, m.now()} }
+
+// hide masks secrets for the screen.
+func (m *model) hide(text string) string {
+	if m.options.Hide == nil {
+		return text
+	}
+	return m.options.Hide(text)
+}

@@ -1,0 +1,308 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/form"
+	"toolx/pkg/tui/jsontree"
+	"toolx/pkg/tui/markdown"
+	"toolx/pkg/tui/pane"
+)
+
+// leaf is one of the leaves of a tool's page.
+type leaf int
+
+const (
+	leafForm leaf = iota
+	leafAbout
+	leafSchema
+	leaves
+)
+
+// page is the pane in the centre: a tool, or a server.
+type page struct {
+	theme  *pane.Theme
+	tool   *exec.Tool // nil where a server is shown
+	server *server    // nil where nothing is selected either
+	leaf   leaf
+
+	form   *form.Form        // of tool
+	forms  map[string]filled // of every tool that was shown, by its name
+	schema *jsontree.Tree
+	top    int // the first line that is shown of what scrolls
+	focus  bool
+}
+
+// filled is a form and the tool that it was made for.
+type filled struct {
+	tool *exec.Tool
+	form *form.Form
+}
+
+func newPage(theme *pane.Theme) *page {
+	return &page{theme: theme, forms: make(map[string]filled)}
+}
+
+// showTool shows a tool; what was filled in for it is there again.
+func (p *page) showTool(tool *exec.Tool) {
+	if p.tool == tool {
+		return
+	}
+	if p.form != nil {
+		p.form.Focus(false)
+	}
+	p.tool, p.server, p.top = tool, nil, 0
+	p.form = p.forms[tool.Name].form
+	if p.form == nil {
+		p.form = form.New(tool, p.theme)
+		p.forms[tool.Name] = filled{tool, p.form}
+	}
+	p.form.Focus(p.focus)
+	p.schema = jsontree.New(tool.InputSchema, p.theme)
+}
+
+// forget drops the forms of tools that were made anew with another schema; what was
+// filled in for a tool that stayed the same is kept.
+func (p *page) forget(all []*exec.Tool) {
+	for _, tool := range all {
+		kept, ok := p.forms[tool.Name]
+		if !ok || kept.tool == tool {
+			continue
+		}
+		fresh := form.New(tool, p.theme)
+		if arguments, err := kept.form.Arguments(); err == nil && kept.form.Changed() {
+			_ = fresh.SetArguments(arguments) // what does not fit is there as JSON
+		}
+		p.forms[tool.Name] = filled{tool, fresh}
+		if p.tool != nil && p.tool.Name == tool.Name {
+			p.tool = nil
+			p.showTool(tool)
+		}
+	}
+}
+
+func (p *page) showServer(s *server) {
+	if p.server != s {
+		p.top = 0
+	}
+	p.tool, p.form, p.server = nil, nil, s
+}
+
+func (p *page) setTheme(theme *pane.Theme) {
+	p.theme = theme
+	for _, kept := range p.forms {
+		kept.form.SetTheme(theme)
+	}
+	if p.tool != nil {
+		p.schema = jsontree.New(p.tool.InputSchema, theme)
+	}
+}
+
+func (p *page) setFocus(on bool) {
+	p.focus = on
+	if p.form != nil {
+		p.form.Focus(on && p.leaf == leafForm)
+	}
+}
+
+// turn goes to the next leaf of a tool.
+func (p *page) turn() tea.Cmd {
+	p.leaf, p.top = (p.leaf+1)%leaves, 0
+	p.setFocus(p.focus)
+	return nil
+}
+
+// editing says whether letters are text now.
+func (p *page) editing() bool {
+	switch {
+	case p.tool == nil:
+		return false
+	case p.leaf == leafForm:
+		return p.form.Editing()
+	case p.leaf == leafSchema:
+		return p.schema.Editing()
+	}
+	return false
+}
+
+func (p *page) update(msg tea.Msg) tea.Cmd {
+	switch {
+	case p.tool != nil && p.leaf == leafForm:
+		return p.form.Update(msg)
+	case p.tool != nil && p.leaf == leafSchema:
+		return p.schema.Update(msg)
+	}
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		if binding := pane.Find(p.scrollKeys(), msg.String()); binding != nil {
+			return binding.Do()
+		}
+	case tea.MouseWheelMsg:
+		p.scroll(wheel(msg))
+	}
+	return nil
+}
+
+// wheel is by how many rows a turn of the wheel moves.
+func wheel(msg tea.MouseWheelMsg) int {
+	if msg.Button == tea.MouseWheelUp {
+		return -3
+	}
+	return 3
+}
+
+func (p *page) scroll(by int) { p.top = max(0, p.top+by) }
+
+func (p *page) scrollKeys() []pane.Binding {
+	move := func(by int) func() tea.Cmd {
+		return func() tea.Cmd { p.scroll(by); return nil }
+	}
+	return []pane.Binding{
+		{Keys: []string{"down", "j"}, Help: "down", Do: move(1)},
+		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
+		{Keys: []string{"pgdown", "space"}, Help: "a page down", Do: move(10)},
+		{Keys: []string{"pgup"}, Help: "a page up", Do: move(-10)},
+	}
+}
+
+func (p *page) bindings() []pane.Binding {
+	if p.tool == nil {
+		return p.scrollKeys()
+	}
+	turn := pane.Binding{Keys: []string{"]"}, Help: "form, description, schema", Do: p.turn}
+	switch p.leaf {
+	case leafForm:
+		return append(p.form.Bindings(), turn)
+	case leafSchema:
+		return append(p.schema.Bindings(), turn)
+	}
+	return append(p.scrollKeys(), turn)
+}
+
+// title stands in the border: the tool and its leaves, or the server.
+func (p *page) title() string {
+	switch {
+	case p.tool != nil:
+		names := []string{"form", "about", "schema"}
+		names[p.leaf] = p.theme.Paint(pane.Strong, "["+names[p.leaf]+"]")
+		return p.theme.Paint(pane.Strong, render.Safe(p.tool.Name)) + "  " + strings.Join(names, " ")
+	case p.server != nil:
+		return "server " + render.Safe(p.server.name)
+	}
+	return "tool"
+}
+
+// render draws the page; cannot says why the tool cannot be called.
+func (p *page) render(width, height int, cannot string, facts []string) string {
+	switch {
+	case p.tool == nil && p.server == nil:
+		return p.theme.Block([]string{p.theme.Paint(pane.Dim, "select a tool on the left")}, width, height)
+	case p.tool == nil:
+		return p.scrolled(facts, width, height)
+	case p.leaf == leafAbout:
+		return p.scrolled(p.about(width), width, height)
+	case p.leaf == leafSchema:
+		return p.schema.Render(width, height)
+	}
+	return p.form.Render(width, height-1) + "\n" + p.theme.Fit(p.callLine(cannot), width)
+}
+
+// callLine is the line below the form: how to call, or why not.
+func (p *page) callLine(cannot string) string {
+	if cannot != "" {
+		return p.theme.Paint(pane.Warn, p.theme.Glyphs.Warn+" "+render.Safe(cannot))
+	}
+	return p.theme.Paint(pane.Good, "ctrl+r") + " calls " + render.Safe(p.tool.Plain)
+}
+
+// scrolled shows a part of lines; it ends at the last one.
+func (p *page) scrolled(lines []string, width, height int) string {
+	p.top = max(0, min(p.top, len(lines)-height))
+	shown := slices.Clone(lines[p.top:min(len(lines), p.top+height)])
+	if rest := len(lines) - p.top - height; rest > 0 {
+		shown[len(shown)-1] = p.theme.Paint(pane.Dim, fmt.Sprintf("%s %d more lines", p.theme.Glyphs.More, rest+1))
+	}
+	return p.theme.Block(shown, width, height)
+}
+
+// about is what a tool says of itself.
+func (p *page) about(width int) []string {
+	tool := p.tool
+	var lines []string
+	if tool.Title != "" && tool.Title != tool.Plain {
+		lines = append(lines, p.theme.Paint(pane.Heading, render.Safe(tool.Title)), "")
+	}
+	if badges := render.Badges(tool); len(badges) > 0 {
+		lines = append(lines, p.theme.Paint(pane.Badge, strings.Join(badges, " ")), "")
+	}
+	lines = append(lines, markdown.Render(tool.Description, width, p.theme)...)
+	if tool.Description == "" {
+		lines = append(lines, p.theme.Paint(pane.Dim, "no description"))
+	}
+	lines = append(lines, "", p.theme.Paint(pane.Dim, "called as "+render.Safe(tool.Name)))
+	return lines
+}
+
+// serverFacts are what there is to know of a server, as lines.
+func (m *model) serverFacts(s *server, width int) []string {
+	theme := m.theme
+	var lines []string
+	fact := func(name, value string) {
+		if value != "" {
+			for i, line := range pane.Wrap(value, max(10, width-14)) {
+				lines = append(lines, fmt.Sprintf("%s %s", theme.Paint(pane.Dim, fmt.Sprintf("%-13s", onlyFirst(i, name))), line))
+			}
+		}
+	}
+	now := m.now()
+	fact("state", m.tree.state(s, now))
+	fact("reason", render.SafeBlock(s.reason))
+	fact("command", m.hide(strings.Join(s.command, " ")))
+	if session := m.options.Pool.Session(s.name); session != nil && s.status == statusReady {
+		fact("protocol", render.Safe(session.Protocol))
+		fact("server", render.Safe(strings.TrimSpace(session.Info.Name+" "+session.Info.Version)))
+		fact("capabilities", capabilities(session.Capabilities))
+		fact("instructions", render.SafeBlock(session.Instructions))
+		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS))
+		fact("up", seconds(now.Sub(s.since)))
+	}
+	if s.pid != 0 {
+		fact("pid", fmt.Sprint(s.pid))
+		if bytes, ok := m.options.Memory(s.pid); ok {
+			fact("memory", exec.Bytes(bytes))
+		}
+	}
+	fact("environment", m.hide(environment(s.config)))
+	if s.polluted > 0 {
+		fact("stdout", theme.Paint(pane.Warn, fmt.Sprintf("%d lines that are not JSON-RPC", s.polluted)))
+	}
+	for i, finding := range s.findings {
+		fact(onlyFirst(i, "doctor"), finding)
+	}
+	return append(lines, "", theme.Paint(pane.Dim, "r restarts, s stops, d asks the doctor"))
+}
+
+func onlyFirst(i int, name string) string {
+	if i > 0 {
+		return ""
+	}
+	return name
+}
+
+// spin is the sign of what is under way, at a time.
+func spin(theme *pane.Theme, now time.Time) string {
+	frames := theme.Glyphs.Spinner
+	return frames[int(now.UnixMilli()/tickTime.Milliseconds())%len(frames)]
+}
+
+// spinner is the sign of what is under way.
+func (m *model) spinner() string {
+	return spin(m.theme, m.now())
+}

@@ -1,0 +1,72 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sahilm/fuzzy"
+
+	"toolx/pkg/exec"
+)
+
+// hit is a tool that a filter finds, and how well it fits.
+type hit struct {
+	tool  *exec.Tool
+	score int
+}
+
+// search gives the tools that fit a pattern, the best first.
+func search(tools []*exec.Tool, pattern string) []hit {
+	var hits []hit
+	for _, tool := range tools {
+		if score := scoreOf(tool, pattern); score > 0 {
+			hits = append(hits, hit{tool, score})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	return hits
+}
+
+// What a word of the pattern is worth, by where it is found.
+const (
+	inName        = 1000
+	inDescription = 100
+	inLetters     = 50 // at the most: its letters, in their order, are in the name
+)
+
+// scoreOf says how well a tool fits a pattern; zero where it does not. Every word has
+// to be found: as it is in the name or the description, or letter by letter in the
+// name. Descriptions are long: letter by letter, all of them would fit.
+func scoreOf(tool *exec.Tool, pattern string) int {
+	if tool == nil {
+		return 0
+	}
+	name := strings.ToLower(tool.Name)
+	total := 0
+	for word := range strings.FieldsSeq(strings.ToLower(pattern)) {
+		score := wordScore(tool, name, word)
+		if score == 0 {
+			return 0
+		}
+		total += score
+	}
+	return total
+}
+
+func wordScore(tool *exec.Tool, name, word string) int {
+	if strings.Contains(name, word) {
+		score := inName - len(name) // the shorter the name, the more of it was meant
+		if strings.HasPrefix(strings.ToLower(tool.Plain), word) {
+			score += inName
+		}
+		return max(inDescription+1, score)
+	}
+	if strings.Contains(strings.ToLower(tool.Title+"\n"+tool.Description), word) {
+		return inDescription
+	}
+	if found := fuzzy.Find(word, []string{name}); len(found) > 0 {
+		return max(1, min(inLetters, found[0].Score))
+	}
+	return 0
+}

@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// status is how a server stands.
+type status int
+
+const (
+	statusIdle     status = iota // not started
+	statusStarting               // the process or the handshake is under way
+	statusRetrying               // waits for the next attempt
+	statusReady
+	statusFailed // given up
+	statusEnded  // it was ready, and is no more
+)
+
+// server is what is known of one server of the config.
+type server struct {
+	name   string
+	config *config.Server
+	status status
+	since  time.Time // of this status
+
+	pid      int
+	command  []string
+	protocol string
+	timing   exec.Timing
+	retry    servers.Retry // the last one, while retrying
+	reason   string        // why it failed or ended
+	polluted int           // lines of this life
+	findings []string      // what the doctor found, nil while nobody asked it
+	// asked says that the user stopped it, or starts it anew.
+	asked bool
+}
+
+// become changes the status.
+func (s *server) become(to status, at time.Time) { s.status, s.since = to, at }
+
+// take learns from an event about this server, and says whether its tools may have
+// changed.
+func (s *server) take(event exec.Event) (toolsChanged bool) {
+	at := event.When()
+	switch e := event.(type) {
+	case servers.ProcessStarted:
+		s.pid, s.command, s.polluted, s.reason = e.PID, e.Command, 0, ""
+		s.become(statusStarting, at)
+	case servers.Retry:
+		s.retry = e
+		s.become(statusRetrying, at)
+	case servers.Connected:
+		s.protocol, s.timing = e.Protocol, e.Timing
+		s.become(statusReady, at)
+		return true
+	case servers.ConnectFailed:
+		s.reason = e.Err.Error()
+		s.become(statusFailed, at)
+	case servers.ProcessExited:
+		s.exited(e)
+	case servers.PollutedLine:
+		if !e.Class.Harmless() {
+			s.polluted++
+		}
+	case servers.Notification:
+		return e.Method == "notifications/tools/list_changed"
+	}
+	return false
+}
+
+// exited notes the end of a process, unless an attempt that failed has told more.
+func (s *server) exited(e servers.ProcessExited) {
+	s.pid = 0
+	if s.status != statusReady && !e.Asked {
+		return
+	}
+	if s.status == statusReady || s.asked {
+		s.reason = e.How
+		s.become(statusEnded, e.When())
+	}
+}
+
+// summary says in a few words how the server stands, at a time.
+func (s *server) summary(now time.Time) string {
+	switch s.status {
+	case statusStarting:
+		return "starting " + seconds(now.Sub(s.since))
+	case statusRetrying:
+		wait := max(0, s.retry.Delay-now.Sub(s.since))
+		return fmt.Sprintf("attempt %d of %d in %s", s.retry.Attempt+1, s.retry.Of, seconds(wait))
+	case statusReady:
+		return seconds(time.Duration((s.timing.StartMS + s.timing.InitializeMS + s.timing.ListMS) * float64(time.Millisecond)))
+	case statusFailed:
+		return "failed"
+	case statusEnded:
+		return cmp.Or(s.reason, "ended")
+	}
+	return "not started"
+}
+
+// seconds writes a duration as people read it: "85 ms", "1.2 s", "3 min".
+func seconds(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}

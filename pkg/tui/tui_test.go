@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+const lampTool = `{"name":"lamp","title":"The lamp","description":"Switches **one** lamp.","annotations":{"idempotentHint":true},
+"inputSchema":{"type":"object","properties":{"on":{"type":"boolean","description":"whether it shines"},"level":{"type":"integer","minimum":0,"maximum":100}},"required":["on"]}}`
+
+func lamp(t *testing.T, does handler) *exec.Tool { return newTool(t, lampTool, does) }
+
+// serverTool is a tool as a server has it.
+func serverTool(t *testing.T, server, name string) *exec.Tool {
+	tool := newTool(t, `{"name":"`+name+`","description":"does `+name+`","inputSchema":{"type":"object"}}`, says(name))
+	tool.Server, tool.Name = server, server+"__"+name
+	return tool
+}
+
+// A tool is found, filled in, called, and its result shown.
+func TestCallFromTheForm(t *testing.T) {
+	got := make(chan string, 1)
+	d := drive(t, nil, lamp(t, func(_ context.Context, r exec.Request) (json.RawMessage, error) {
+		got <- string(r.Arguments)
+		return says("it shines")(nil, r)
+	}))
+	d.press("down")
+	d.shows("lamp", "on*", "level")
+	d.press("ctrl+r")
+	d.shows("on") // and it says why it cannot be called
+	if d.m.shown != nil {
+		t.Fatal("it was called without its required parameter")
+	}
+	d.press("enter", "space", "ctrl+r")
+	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	d.shows("it shines")
+	if arguments := <-got; arguments != `{"on":true}` {
+		t.Errorf("sent %s", arguments)
+	}
+}
+
+// A call is cancelled by one key, and says so; the interface goes on.
+func TestCancel(t *testing.T) {
+	begun := make(chan bool, 1)
+	d := drive(t, nil, newTool(t, `{"name":"slow","inputSchema":{"type":"object"}}`, func(ctx context.Context, r exec.Request) (json.RawMessage, error) {
+		r.Progress(exec.Progress{Progress: 3, Total: 10, Message: "a third"})
+		begun <- true
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	d.press("down", "ctrl+r")
+	<-begun
+	d.until("the progress", func() bool { return d.m.shown.progress.Total == 10 })
+	d.shows("30 %", "a third", "x cancels")
+	d.press("q")
+	d.shows("quit?", "A call is running.")
+	d.press("esc", "x")
+	d.until("the end", func() bool { return !d.m.shown.running() })
+	d.shows("interrupted")
+}
+
+// A tool that destroys things asks first.
+func TestDestructiveAsks(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"wipe","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`, says("gone")))
+	d.press("down", "ctrl+r")
+	d.shows("call wipe?")
+	d.press("n")
+	if d.m.shown != nil {
+		t.Fatal("it was called")
+	}
+	d.press("ctrl+r", "y")
+	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	d.shows("gone")
+}
+
+// The tree tells how each server stands, live.
+func TestServerStates(t *testing.T) {
+	d := drive(t, []string{"zwave", "gone", "late"}, serverTool(t, "zwave", "dim"))
+	at := exec.Time{At: noon()}
+	d.m.updateEvents(eventsMsg{events: []exec.Event{
+		servers.ProcessStarted{Time: at, Server: "zwave", PID: 7, Command: []string{"node", "zwave.js"}},
+		servers.PollutedLine{Time: at, Server: "zwave", Class: servers.ClassText, Text: []byte("hello")},
+		servers.Connected{Time: at, Server: "zwave", Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 5, InitializeMS: 70, ListMS: 10}},
+		servers.ConnectFailed{Time: at, Server: "gone", Err: errors.New("command not found: gone")},
+		servers.Retry{Time: at, Server: "late", Attempt: 1, Of: 3, Delay: 2 * time.Second},
+	}})
+	d.shows("zwave ✓ 85 ms !1 stray (1)", "gone ✗ failed", "attempt 2 of 3 in")
+	d.press("down", "down")
+	d.shows("server gone", "command not found: gone")
+	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 3"}}})
+	d.shows("zwave ✗ exit status 3")
+}
+
+// The filter finds by name and description, and goes away with esc.
+func TestFilter(t *testing.T) {
+	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), serverTool(t, "zwave", "list"), lamp(t, says("")))
+	d.press("/", "text:shines") // nothing: only names and descriptions are looked at
+	d.shows("nothing fits")
+	d.press("esc", "/", "text:zwave dm") // letter by letter, in names
+	d.shows("• dim")
+	d.press("esc", "/", "text:switch lamp")
+	d.shows("• lamp")
+	if strings.Contains(d.frame(), "dim") {
+		t.Errorf("dim is still there:\n%s", d.frame())
+	}
+	d.press("enter", "enter")
+	if d.m.focus != areaPage || d.m.page.tool.Name != "lamp" {
+		t.Errorf("the focus is on %s, the tool %v", d.m.focus, d.m.page.tool)
+	}
+}
+
+// A flood of events neither blocks who emits nor grows without bound; what says how
+// a server stands is never lost.
+func TestFeedIsBounded(t *testing.T) {
+	f := newFeed()
+	for i := range 100_000 {
+		f.take(servers.StderrLine{Server: "s", Text: fmt.Sprint(i)})
+	}
+	f.take(servers.ConnectFailed{Server: "s", Err: errors.New("x")})
+	msg := f.drain()
+	if len(msg.events) != maxPending+1 || msg.dropped != 100_000-maxPending {
+		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
+	}
+	if _, ok := msg.events[maxPending].(servers.ConnectFailed); !ok {
+		t.Errorf("the last event is %T", msg.events[maxPending])
+	}
+}
+
+// What a server writes is shown, never obeyed.
+func TestHostileTool(t *testing.T) {
+	d := drive(t, []string{"bad\x1b]0;owned\x07"}, newTool(t,
+		`{"name":"x\u001b[2J","description":"\u001b[31mred\u202e \u001b]52;c;AAAA\u0007","inputSchema":{"type":"object","properties":{"\u001b[H":{"type":"string","description":"\u009b2J"}}}}`,
+		says("\x1b[2J\x1b]0;x\x07 \u202e")))
+	d.press("down", "down", "ctrl+r")
+	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	for _, leaf := range []string{"form", "about", "schema"} {
+		screen := d.m.screen()
+		for _, bad := range []string{"\x1b[2J", "\x1b]0;", "\x1b]52", "\x1b[H", "\u202e", "\u009b", "\x07"} {
+			if strings.Contains(screen, bad) {
+				t.Errorf("%s: %q reached the screen", leaf, bad)
+			}
+		}
+		d.frame()
+		d.press("ctrl+t")
+	}
+}
+
+// At every size the frame fills the screen exactly, whatever has the focus.
+func TestFrames(t *testing.T) {
+	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), lamp(t, says("it shines")))
+	d.press("G", "ctrl+r")
+	for _, size := range [][2]int{{40, 12}, {41, 13}, {79, 24}, {80, 24}, {120, 40}, {200, 60}, {20, 5}} {
+		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		for range areas {
+			d.press("ctrl+t")
+			d.frame()
+			d.m.moveFocus(1)
+		}
+		d.press("f1")
+		d.frame()
+		d.press("esc", "z")
+		d.frame()
+		d.press("z")
+	}
+}

@@ -1,0 +1,245 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/watch"
+)
+
+// Update takes one message. Each kind is one call.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	return m, m.update(msg)
+}
+
+func (m *model) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.BackgroundColorMsg:
+		m.setTheme(pane.NewTheme(m.options.Color, msg.IsDark(), m.options.ASCII))
+	case tea.KeyPressMsg:
+		return m.updateKey(msg)
+	case tea.MouseMsg:
+		return m.updateMouse(msg)
+	case eventsMsg:
+		return m.updateEvents(msg)
+	case openedMsg:
+		return m.updateOpened(msg)
+	case askedMsg:
+		if c := m.callOf(msg.id); c != nil {
+			c.sent = msg.at
+		}
+	case calledMsg:
+		return m.called(msg)
+	case tickMsg:
+		return m.updateTick()
+	case editedMsg:
+		return m.updateEdited(msg)
+	case examinedMsg:
+		return m.updateExamined(msg)
+	case toldMsg:
+		m.tell(msg.text, msg.bad)
+		return m.tick()
+	case watch.HistoryMsg:
+		return m.watch.Update(msg)
+	case watch.RerunMsg:
+		return m.rerun(msg.Tool, msg.Arguments, true)
+	case watch.EditMsg:
+		return m.rerun(msg.Tool, msg.Arguments, false)
+	default: // cursors that blink, text that is pasted
+		return m.focused().update(msg)
+	}
+	return nil
+}
+
+func (m *model) setTheme(theme *pane.Theme) {
+	m.theme, m.tree.theme = theme, theme
+	m.page.setTheme(theme)
+	m.result.SetTheme(theme)
+	m.watch.SetTheme(theme)
+}
+
+// updateKey finds what a key does: in a dialog, as text, everywhere, in the pane
+// with focus, in every pane.
+func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
+	if m.dialog != nil {
+		return m.updateDialog(key)
+	}
+	if binding := pane.Find(m.always(), key.String()); binding != nil {
+		return m.do(binding)
+	}
+	part := m.focused()
+	own := pane.Find(part.bindings(), key.String())
+	works := own != nil && own.Off == ""
+	if part.editing() && (own == nil || works) {
+		return part.update(key)
+	}
+	common := pane.Find(m.common(), key.String())
+	switch {
+	case works:
+		return m.do(own)
+	case common != nil: // tab, behind the last field of a form
+		return m.do(common)
+	case own != nil:
+		return m.do(own)
+	}
+	return part.update(key)
+}
+
+// do does what a key is bound to, or says why it cannot be done.
+func (m *model) do(binding *pane.Binding) tea.Cmd {
+	if binding.Off != "" {
+		m.tell(binding.Help+": "+binding.Off, true)
+		return m.tick()
+	}
+	return binding.Do()
+}
+
+// updateMouse gives a click the focus, and the pane what happened, in its own
+// coordinates.
+func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
+	at := msg.Mouse()
+	if m.dialog != nil {
+		return nil
+	}
+	for i, r := range m.layout().panes {
+		if !r.contains(at.X, at.Y) {
+			continue
+		}
+		at.X, at.Y = at.X-r.x-1, at.Y-r.y-1
+		switch msg.(type) {
+		case tea.MouseClickMsg:
+			cmd := m.setFocus(area(i))
+			return tea.Batch(cmd, m.parts[i].update(tea.MouseClickMsg(at)))
+		case tea.MouseWheelMsg:
+			return m.parts[i].update(tea.MouseWheelMsg(at))
+		}
+	}
+	return nil
+}
+
+// updateTree takes what is not a key of the tree's table.
+func (m *model) updateTree(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		m.tree.list.Move(wheel(msg), len(m.tree.rows))
+		m.showSelected()
+		return nil
+	case tea.MouseClickMsg:
+		m.tree.click(msg.Y)
+		m.showSelected()
+		return nil
+	}
+	cmd := m.tree.update(msg)
+	m.showSelected()
+	return cmd
+}
+
+// updateEvents takes what happened since the last frame.
+func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
+	changed := false
+	for _, event := range msg.events {
+		m.watch.Take(event)
+		if s := m.serverOf(serverName(event)); s != nil && s.take(event) {
+			changed = true
+		}
+		if progress, ok := event.(exec.CallProgress); ok {
+			if c := m.callOf(progress.ID); c != nil {
+				c.progress = progress.Progress
+			}
+		}
+	}
+	m.watch.Dropped(msg.dropped)
+	if changed {
+		m.setTools()
+	}
+	return tea.Batch(m.feed.wait(m.ctx), m.tickIfBusy())
+}
+
+// serverName is the server that an event is about, empty for none.
+func serverName(event exec.Event) string {
+	switch e := event.(type) {
+	case servers.ProcessStarted:
+		return e.Server
+	case servers.ProcessExited:
+		return e.Server
+	case servers.Retry:
+		return e.Server
+	case servers.Connected:
+		return e.Server
+	case servers.ConnectFailed:
+		return e.Server
+	case servers.PollutedLine:
+		return e.Server
+	case servers.Notification:
+		return e.Server
+	}
+	return ""
+}
+
+func (m *model) updateOpened(msg openedMsg) tea.Cmd {
+	s := m.serverOf(msg.server)
+	if s == nil {
+		return nil
+	}
+	if msg.err != nil && m.ctx.Err() == nil {
+		s.reason = msg.err.Error()
+		s.become(statusFailed, m.now())
+	}
+	s.asked = false
+	m.setTools()
+	return nil
+}
+
+func (m *model) updateTick() tea.Cmd {
+	m.ticking = false
+	if m.note.text != "" && m.now().Sub(m.note.at) > noteTime {
+		m.note = note{}
+	}
+	return m.tickIfBusy()
+}
+
+func (m *model) tickIfBusy() tea.Cmd {
+	if m.busy() {
+		return m.tick()
+	}
+	return nil
+}
+
+// setFocus moves the focus to a pane.
+func (m *model) setFocus(to area) tea.Cmd {
+	if m.hidden(to) != "" {
+		return nil
+	}
+	m.parts[m.focus].setFocus(false)
+	m.focus = to
+	if to == areaWatch {
+		m.watching = true
+	}
+	m.parts[to].setFocus(true)
+	return nil
+}
+
+// moveFocus goes to the next pane that can have the focus.
+func (m *model) moveFocus(by int) tea.Cmd {
+	to := m.focus
+	for range areas {
+		to = (to + area(by) + areas) % areas
+		if m.hidden(to) == "" {
+			break
+		}
+	}
+	return m.setFocus(to)
+}
+
+// back goes from a call's result, and from watching, to the tool, and from there to
+// the tree.
+func (m *model) back() tea.Cmd {
+	if m.focus == areaPage || m.page.tool == nil {
+		return m.setFocus(areaTree)
+	}
+	return m.setFocus(areaPage)
+}

@@ -1,0 +1,161 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/tui/pane"
+)
+
+// View draws the screen.
+func (m *model) View() tea.View {
+	view := tea.NewView(m.screen())
+	view.AltScreen = true
+	view.MouseMode = tea.MouseModeCellMotion
+	view.WindowTitle = "toolx"
+	return view
+}
+
+// screen is the whole screen as text.
+func (m *model) screen() string {
+	if m.width < minWidth || m.height < minHeight {
+		text := fmt.Sprintf("toolx needs %d×%d cells, here are %d×%d", minWidth, minHeight, m.width, m.height)
+		return m.theme.Block(pane.Wrap(text, max(1, m.width)), m.width, m.height)
+	}
+	l := m.layout()
+	base := m.compose(l)
+	if m.dialog == nil {
+		return base
+	}
+	box := m.renderDialog()
+	over := lipgloss.NewLayer(box).X((m.width - lipgloss.Width(box)) / 2).Y(max(0, (m.height-lipgloss.Height(box))/2))
+	both := lipgloss.NewCompositor(lipgloss.NewLayer(base), over).Render() // without spaces at the ends
+	return m.theme.Block(strings.Split(both, "\n"), m.width, m.height)
+}
+
+func (m *model) layout() layout {
+	return arrange(m.width, m.height, arrangement{
+		focus: m.focus, zoomed: m.zoomed, result: m.shown != nil, watch: m.watching,
+	})
+}
+
+// compose puts the panes beside and below each other, row by row: they tile the
+// screen, so a row is its panes from left to right.
+func (m *model) compose(l layout) string {
+	rows := make([]strings.Builder, m.height)
+	place := func(r rect, text string) {
+		for i, line := range strings.Split(text, "\n") {
+			rows[r.y+i].WriteString(line)
+		}
+	}
+	if !l.tabs.empty() {
+		place(l.tabs, m.renderTabs(l.tabs.w))
+	}
+	for _, a := range []area{areaTree, areaPage, areaResult, areaWatch} { // from left to right
+		if r := l.panes[a]; !r.empty() {
+			place(r, m.renderPane(a, r))
+		}
+	}
+	place(l.status, m.renderStatus(l.status.w))
+	lines := make([]string, m.height)
+	for i := range rows {
+		lines[i] = rows[i].String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// renderPane draws a pane in its border.
+func (m *model) renderPane(a area, r rect) string {
+	width, height := r.w-2, r.h-2
+	title, block := a.String(), ""
+	switch a {
+	case areaTree:
+		block = m.tree.render(width, height, m.now())
+	case areaPage:
+		title = m.page.title()
+		var facts []string
+		if m.page.server != nil {
+			facts = m.serverFacts(m.page.server, width)
+		}
+		block = m.page.render(width, height, m.cannotCall(), facts)
+	case areaResult:
+		block = m.renderResult(width, height)
+	case areaWatch:
+		title = m.watch.Title()
+		block = m.watch.Render(width, height)
+	}
+	return m.theme.Box(title, block, r.w, r.h, a == m.focus)
+}
+
+// renderResult draws the shown call: its headline, and below it what there is of it.
+func (m *model) renderResult(width, height int) string {
+	c := m.shown
+	if c == nil {
+		return m.theme.Block([]string{m.theme.Paint(pane.Dim, "nothing was called yet")}, width, height)
+	}
+	head := m.theme.Fit(m.headline(c, width), width)
+	if c.running() {
+		return head + "\n" + m.theme.Block(m.runningLines(c, width), width, height-1)
+	}
+	return head + "\n" + m.result.Render(width, height-1)
+}
+
+// renderTabs names the panes on a screen that shows one at a time.
+func (m *model) renderTabs(width int) string {
+	var tabs []string
+	for a := range areas {
+		label := fmt.Sprintf("%d %s", a+1, a)
+		switch {
+		case a == m.focus:
+			label = m.theme.Paint(pane.Selected, " "+label+" ")
+		case m.hidden(a) != "":
+			label = m.theme.Paint(pane.Dim, " "+label+" ")
+		default:
+			label = " " + label + " "
+		}
+		tabs = append(tabs, label)
+	}
+	return m.theme.Fit(strings.Join(tabs, ""), width)
+}
+
+// renderStatus is the last line: what was just said, or the keys that matter most.
+func (m *model) renderStatus(width int) string {
+	if m.note.text != "" {
+		role := pane.Good
+		if m.note.bad {
+			role = pane.Warn
+		}
+		return m.theme.Fit(m.theme.Paint(role, m.cleanNote()), width)
+	}
+	var hints []string
+	room := width
+	for _, binding := range m.hints() {
+		hint := m.theme.Paint(pane.Strong, binding.Keys[0]) + " " + m.theme.Paint(pane.Dim, binding.Help)
+		if room -= ansi.StringWidth(hint) + 2; room < 0 {
+			break
+		}
+		hints = append(hints, hint)
+	}
+	return m.theme.Fit(strings.Join(hints, "  "), width)
+}
+
+// hints are the keys that the last line tells of, the most useful first.
+func (m *model) hints() []pane.Binding {
+	var hints []pane.Binding
+	all := append(m.focused().bindings(), m.always()...)
+	if !m.focused().editing() {
+		all = append(all, m.common()...)
+	}
+	for _, key := range []string{"?", "enter", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "q"} {
+		if binding := pane.Find(all, key); binding != nil && binding.Off == "" {
+			shown := *binding
+			shown.Keys = []string{key}
+			hints = append(hints, shown)
+		}
+	}
+	return hints
+}
