@@ -18,6 +18,8 @@ type limits struct {
 	until    time.Time     // when the absolute clock runs out
 	left     time.Duration // of the absolute clock, while both are stopped
 	pauses   int           // how many have stopped the clocks (see Pause)
+
+	outer *limits // of what this is a part of; nil where it is none
 }
 
 // newLimits returns clocks that have not started; a duration that is not
@@ -27,6 +29,7 @@ func newLimits(idle, absolute time.Duration) *limits { return &limits{idle: idle
 // start returns a context that ends with a *TimeoutError as its cause when a
 // clock runs out, and a function that stops both. Pause finds the clocks in it.
 func (l *limits) start(ctx context.Context, subject TimeoutError) (context.Context, func()) {
+	l.outer, _ = ctx.Value(limitsKey{}).(*limits)
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, limitsKey{}, l))
 	expire := func(after time.Duration, idle bool) func() {
 		timeout := subject
@@ -55,6 +58,13 @@ func (l *limits) start(ctx context.Context, subject TimeoutError) (context.Conte
 	}
 }
 
+// WithLimit returns a context that ends after d, unless a Pause stops that clock, with
+// a *TimeoutError as its cause; d that is not positive means no limit. stop must be
+// called at the end.
+func WithLimit(ctx context.Context, d time.Duration) (bounded context.Context, stop func()) {
+	return newLimits(0, d).start(ctx, TimeoutError{})
+}
+
 // restart begins the idle clock anew; after stop it does nothing.
 func (l *limits) restart() {
 	l.mu.Lock()
@@ -66,16 +76,19 @@ func (l *limits) restart() {
 
 type limitsKey struct{}
 
-// Pause stops the clocks of the call that ctx belongs to until resume is called: a
-// person is being asked, who has all the time there is. The idle clock begins anew
-// then, the absolute one goes on. Without a call it does nothing.
+// Pause stops the clocks of the call that ctx belongs to until resume is called, and
+// those of WithLimit: a person is being asked, who has all the time there is. The idle
+// clock begins anew then, the absolute one goes on. Without clocks it does nothing.
 func Pause(ctx context.Context) (resume func()) {
-	l, ok := ctx.Value(limitsKey{}).(*limits)
-	if !ok {
-		return func() {}
+	innermost, _ := ctx.Value(limitsKey{}).(*limits)
+	for l := innermost; l != nil; l = l.outer {
+		l.pause()
 	}
-	l.pause()
-	return sync.OnceFunc(l.resume)
+	return sync.OnceFunc(func() {
+		for l := innermost; l != nil; l = l.outer {
+			l.resume()
+		}
+	})
 }
 
 func (l *limits) pause() {

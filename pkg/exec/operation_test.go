@@ -104,3 +104,27 @@ func TestPauseStopsTheClocks(t *testing.T) {
 	}
 	Pause(t.Context())() // outside any call
 }
+
+// TestPauseStopsOuterClocks proves that a limit within a call stops with the call's
+// own clocks, and that it ends what it bounds.
+func TestPauseStopsOuterClocks(t *testing.T) {
+	call := newLimits(time.Hour, 0)
+	ctx, stop := call.start(t.Context(), TimeoutError{})
+	defer stop()
+	bounded, stopLimit := WithLimit(ctx, time.Hour)
+	defer stopLimit()
+	resume := Pause(bounded)
+	if call.timer.Stop() {
+		t.Error("the call's clock runs during the pause")
+	}
+	resume()
+	if !call.timer.Stop() {
+		t.Error("the call's clock does not run after the pause")
+	}
+	brief, stopBrief := WithLimit(t.Context(), time.Millisecond)
+	defer stopBrief()
+	<-brief.Done()
+	if KindOf(context.Cause(brief)) != KindTimeout {
+		t.Errorf("the cause is %v", context.Cause(brief))
+	}
+}
