@@ -5,7 +5,9 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/result"
 	"toolx/pkg/tui/watch"
 )
 
@@ -45,10 +47,19 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.tick()
 	case watch.HistoryMsg:
 		return m.watch.Update(msg)
+	case result.NoteMsg:
+		m.tell(msg.Text, msg.Bad)
+		return m.tick()
+	case jsontree.CopyMsg:
+		return m.copied(msg.Text, msg.What)
 	case watch.RerunMsg:
 		return m.rerun(msg.Tool, msg.Arguments, true)
 	case watch.EditMsg:
-		return m.rerun(msg.Tool, msg.Arguments, false)
+		cmd := m.rerun(msg.Tool, msg.Arguments, false)
+		if msg.Note != "" {
+			m.tell(msg.Note, true)
+		}
+		return cmd
 	default: // cursors that blink, text that is pasted
 		return m.focused().update(msg)
 	}
