@@ -144,6 +144,9 @@ func misbehaviours() map[string]behaviour {
 		"tools-empty":     {call: exec.KindNotFound},
 		"tools-null":      {call: exec.KindNotFound},
 		"cursor-endless":  {call: exec.KindNotFound},
+
+		// What the server wants to know was never offered to it.
+		"input-required": {call: exec.KindProtocol, text: "asks for elicitation/create, which was not offered"},
 	}
 }
 

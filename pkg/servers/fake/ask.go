@@ -15,8 +15,8 @@ func clientRequests() []ask {
 	return []ask{
 		{"ping", ""},
 		{"roots/list", ""},
-		{"sampling/createMessage", `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}],"maxTokens":10}`},
-		{"elicitation/create", `{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`},
+		{"sampling/createMessage", samplingParams},
+		{methodElicit, `{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`},
 		{"x-fake/unknown", `{}`},
 	}
 }

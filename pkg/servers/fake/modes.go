@@ -23,7 +23,7 @@ func allModes() []mode {
 		pollutionModes(), glueModes(), framingModes(), encodingModes(), volumeModes(),
 		exitModes(), deafModes(), shutdownModes(), startModes(),
 		shapeModes(), valueModes(), idModes(),
-		handshakeModes(), eraModes(), clientModes(),
+		handshakeModes(), eraModes(), clientModes(), featureModes(),
 		pageModes(), listModes(), schemaModes(), contentModes(), untrustedModes(),
 	)
 }

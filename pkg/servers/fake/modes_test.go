@@ -110,6 +110,7 @@ func TestEveryModeIsTested(t *testing.T) {
 		"good", "endless-line", "flaky-start", "grandchild", "grandchild-setsid", "slow-start", "ignore-sigterm",
 		"sigsegv-early", "sigsegv", "sigkill", "server-requests", "server-requests-early",
 		"stateless-only", "dual-era", "discover-empty",
+		"features", "elicit", "elicit-url", "input-required",
 		"pages", "cursor-empty", "cursor-null", "cursor-loop", "cursor-cycle", "cursor-endless",
 	} {
 		tested[name] = true
@@ -310,6 +311,7 @@ func rpcShapes() []shape {
 		},
 		{mode: "id-collision", end: `{"jsonrpc":"2.0","id":3,"method":"ping"}` + "\n", stderr: "asked ping: no answer"},
 		{mode: "server-requests-burst", end: `{"jsonrpc":"2.0","id":"burst-1000","method":"ping"}` + "\n" + okCall},
+		{mode: "tools-change", end: okCall + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n"},
 		{mode: "list-changed-storm", start: okInit + strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n", 100) + okList},
 		{mode: "progress-bad", end: `"progress":9,"total":10}}` + "\n", has: `{"progressToken":"unknown","progress":7,"total":10}}` + "\n" + okCall},
 	}

@@ -129,6 +129,11 @@ func (s *server) answerEither(ctx context.Context, m *message) ([]byte, error) {
 	case methodCall:
 		return s.call(ctx, m)
 	}
+	if s.features != nil {
+		if result, known, err := s.features(ctx, m); known {
+			return result, err
+		}
+	}
 	return nil, noMethod(m.Method)
 }
 
@@ -188,11 +193,27 @@ func (s *server) answerModern(ctx context.Context, m *message, meta meta) ([]byt
 		result := fmt.Sprintf(`{"supportedVersions":[%q],"capabilities":%s}`, modernVersion, s.capabilities)
 		return s.modernize([]byte(result), true), nil
 	}
+	if m.Method == methodCall && s.inputRounds > 0 {
+		result, asks := s.inputRequired(m, meta)
+		if !asks {
+			result = s.modernize(result, false)
+		}
+		return result, nil
+	}
 	result, err := s.answerEither(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	return s.modernize(result, m.Method == methodList), nil
+	return s.modernize(result, cacheable(m.Method)), nil
+}
+
+// cacheable says whether the results of a method carry hints on that.
+func cacheable(method string) bool {
+	switch method {
+	case methodList, methodResources, methodTemplates, methodRead, methodPrompts:
+		return true
+	}
+	return false
 }
 
 // modernize lays the members over a result that 2026-07-28 requires; cacheable

@@ -27,6 +27,10 @@ type server struct {
 	asks         []ask  // what the client is asked before it gets an answer
 	askOn        string // method whose answer waits for that
 	sameID       bool   // those requests use the id of the client's own
+	inputRounds  int    // how often a call is answered with input_required first
+
+	// features answers further methods; known is false for those that it does not know.
+	features func(ctx context.Context, m *message) (result []byte, known bool, err error)
 
 	starts     []func()
 	intercepts []func(*message) bool // true: dealt with, no reply follows

@@ -72,7 +72,7 @@ func callParams(m *message) (name string, arguments json.RawMessage) {
 
 func (s *server) takesTime(m *message) bool {
 	if m.Method != methodCall {
-		return false
+		return m.Method == methodListen
 	}
 	name, _ := callParams(m)
 	for _, t := range s.tools() {

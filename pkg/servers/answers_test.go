@@ -1,0 +1,206 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"toolx/pkg/exec"
+)
+
+// willing answers everything.
+func willing() Answers {
+	return Answers{
+		Elicit: func(_ context.Context, asked *Elicitation) (*Elicited, error) {
+			if asked.URL != "" {
+				return &Elicited{Action: Decline}, nil
+			}
+			return &Elicited{Action: Accept, Content: asked.Fill(json.RawMessage(`{"name":"Ada"}`))}, nil
+		},
+		Sample: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			return json.RawMessage(`{"role":"assistant","model":"test","content":{"type":"text","text":"hello back"}}`), nil
+		},
+		Roots: []Root{{URI: "file:///work", Name: "work"}},
+	}
+}
+
+// answering is a stage whose session has answers.
+func answering(t *testing.T, answers Answers, args ...string) *stage {
+	t.Helper()
+	s := newStage(t, ample, args...)
+	s.dial.answers = answers
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestLegacyRequestsAreAnswered proves that a legacy server gets what was advertised,
+// and -32601 for what no client knows, before and after the handshake's end.
+func TestLegacyRequestsAreAnswered(t *testing.T) {
+	for _, mode := range []string{"server-requests", "server-requests-early"} {
+		s := answering(t, willing(), mode)
+		if result := s.call("fake__echo", `{"message":"hi"}`); result.String() != "hi" {
+			t.Errorf("%s: %v", mode, result)
+		}
+		s.close()
+		s.wantStderr("asked ping: result {}")
+		s.wantStderr(`asked roots/list: result {"roots":[{"uri":"file:///work","name":"work"}]}`)
+		s.wantStderr(`asked sampling/createMessage: result {"role":"assistant","model":"test","content":{"type":"text","text":"hello back"}}`)
+		s.wantStderr(`asked elicitation/create: result {"action":"accept","content":{"name":"Ada"}}`)
+		s.wantStderr(`asked x-fake/unknown: error {"code":-32601,"message":"Method not found: x-fake/unknown"}`)
+	}
+}
+
+// wantStderr wants a line that the server wrote.
+func (s *stage) wantStderr(want string) {
+	s.t.Helper()
+	var all []string
+	for _, line := range of[StderrLine](s.events) {
+		if line.Text == want {
+			return
+		}
+		all = append(all, line.Text)
+	}
+	s.t.Errorf("stderr has no line %q:\n%s", want, strings.Join(all, "\n"))
+}
+
+// TestElicitations are read with what they ask for; defaults are filled in, in the
+// order of the form.
+func TestElicitations(t *testing.T) {
+	answers := willing()
+	var asked []*Elicitation
+	accept := answers.Elicit
+	answers.Elicit = func(ctx context.Context, e *Elicitation) (*Elicited, error) {
+		asked = append(asked, e)
+		return accept(ctx, e)
+	}
+	for _, mode := range []string{"elicit", "elicit-url"} {
+		s := answering(t, answers, mode)
+		s.call("fake__echo", `{"message":"hi"}`)
+		s.close()
+		if mode == "elicit" {
+			s.wantStderr(`asked elicitation/create: result {"action":"accept","content":{"name":"Ada","happy":true,"colour":"green"}}`)
+		} else {
+			s.wantStderr(`asked elicitation/create: result {"action":"decline"}`)
+		}
+	}
+	if len(asked) != 2 || asked[0].Message != "Who are you?" || asked[0].Server != "fake" || asked[1].URL != "https://login.example/start?x=1" || asked[1].Schema != nil {
+		t.Fatalf("asked: %+v", asked)
+	}
+	form := asked[0]
+	for content, want := range map[string]string{
+		`{"name":"Ada","age":36,"pets":["cat"]}`: "",
+		`{}`:                                     "missing 'name'",
+		`{"name":"Ada","age":200}`:               "'age' must be at most 150",
+		`{"name":"Ada","colour":"blue"}`:         `'colour' must be one of "red", "green"`,
+		`{"name":"Ada","nmae":"x"}`:              "unknown parameter 'nmae'",
+	} {
+		err := form.Check(json.RawMessage(content))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", content, err, want)
+		}
+	}
+}
+
+// TestMalformedElicitations are refused without bothering anybody.
+func TestMalformedElicitations(t *testing.T) {
+	for params, want := range map[string]string{
+		`[]`:                               "it is an array",
+		`{"message":"x"}`:                  "requestedSchema is no object",
+		`{"mode":"dance"}`:                 `the mode "dance" is unknown`,
+		`{"mode":"url","url":"file:///x"}`: "url is no address on the web",
+		`{"mode":"url","url":"https://"}`:  "url is no address on the web",
+	} {
+		if _, err := readElicitation("s", json.RawMessage(params)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %q", params, err, want)
+		}
+	}
+}
+
+// TestInputRequired proves the same for 2026-07-28, whose servers ask in the place of
+// a result, and again.
+func TestInputRequired(t *testing.T) {
+	s := answering(t, willing(), "--count", "3", "input-required")
+	result := s.call("fake__echo", `{"message":"hi"}`)
+	want := `state xxx {"where":{"roots":[{"uri":"file:///work","name":"work"}]},` +
+		`"model":{"role":"assistant","model":"test","content":{"type":"text","text":"hello back"}},` +
+		`"form":{"action":"accept","content":{"name":"Ada","happy":true,"colour":"green"}}}`
+	if result.String() != want {
+		t.Errorf("got  %s\nwant %s", result, want)
+	}
+	never := answering(t, willing(), "--count", "1000", "input-required")
+	if result := never.call("fake__echo", `{"message":"hi"}`); exec.KindOf(result.Err) != exec.KindProtocol || !strings.Contains(result.Err.Error(), "never stops asking") {
+		t.Errorf("a server that never stops: %v", result.Err)
+	}
+}
+
+// TestDeclinedSampling proves that the words of who declines reach the server, or the
+// user where a server of 2026-07-28 gets no answer at all.
+func TestDeclinedSampling(t *testing.T) {
+	declining := Answers{Sample: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+		return nil, errors.New("declined by the user")
+	}}
+	legacy := answering(t, declining, "server-requests")
+	legacy.call("fake__echo", `{"message":"hi"}`)
+	legacy.close()
+	legacy.wantStderr(`asked sampling/createMessage: error {"code":-1,"message":"declined by the user"}`)
+	legacy.wantStderr(`asked elicitation/create: error {"code":-32601,"message":"Method not found: elicitation/create"}`)
+
+	modern := answering(t, declining, "input-required")
+	result := modern.call("fake__echo", `{"message":"hi"}`)
+	if want := `server "fake" asked for sampling/createMessage: declined by the user`; exec.KindOf(result.Err) != exec.KindTool || result.Err.Error() != want {
+		t.Errorf("%v, want %s", result.Err, want)
+	}
+}
+
+// TestNoTimeRunsWhileAPersonIsAsked gives a form longer than the call has.
+func TestNoTimeRunsWhileAPersonIsAsked(t *testing.T) {
+	for _, mode := range []string{"elicit", "input-required"} {
+		answers := willing()
+		accept := answers.Elicit
+		answers.Elicit = func(ctx context.Context, asked *Elicitation) (*Elicited, error) {
+			waited(ctx, 2*brief)
+			return accept(ctx, asked)
+		}
+		s := answering(t, Answers{Elicit: answers.Elicit}, mode)
+		s.executor.Defaults.Timeout, s.executor.Defaults.MaxTime = brief, brief
+		if result := s.call("fake__echo", `{"message":"hi"}`); !result.Success {
+			t.Errorf("%s: %v", mode, result.Err)
+		}
+	}
+}
+
+// TestClosingEndsWhatIsAsked proves that nobody goes on asking for a server that is
+// gone; the test binary looks for goroutines that are left.
+func TestClosingEndsWhatIsAsked(t *testing.T) {
+	asked := make(chan struct{})
+	s := answering(t, Answers{Elicit: func(ctx context.Context, _ *Elicitation) (*Elicited, error) {
+		close(asked)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}, "elicit")
+	go s.call("fake__echo", `{"message":"hi"}`)
+	<-asked
+	s.close()
+}
+
+// TestRootsThatChange are told to the server, which may ask for them anew.
+func TestRootsThatChange(t *testing.T) {
+	s := answering(t, willing(), "server-requests")
+	if err := s.session.SetRoots(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	s.call("fake__echo", `{"message":"hi"}`)
+	s.close()
+	s.wantStderr(`asked roots/list: result {"roots":[]}`)
+	told := false
+	for _, frame := range of[FrameSent](s.events) {
+		told = told || strings.Contains(string(frame.Bytes), `"notifications/roots/list_changed"`)
+	}
+	if !told {
+		t.Error("the server was not told that the roots have changed")
+	}
+}

@@ -1,0 +1,254 @@
+package fake
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// The methods beside tools.
+const (
+	methodResources   = "resources/list"
+	methodTemplates   = "resources/templates/list"
+	methodRead        = "resources/read"
+	methodSubscribe   = "resources/subscribe"
+	methodUnsubscribe = "resources/unsubscribe"
+	methodPrompts     = "prompts/list"
+	methodPrompt      = "prompts/get"
+	methodComplete    = "completion/complete"
+	methodSetLevel    = "logging/setLevel"
+	methodListen      = "subscriptions/listen"
+)
+
+// featureModes are correct servers that do more than tools.
+func featureModes() []mode {
+	return []mode{
+		{"features", "resources, prompts, completions, subscriptions and log levels, correctly, in every era", scopeAll, features},
+		{"elicit", "asks the user for a form before it answers a call", methodCall, func(s *server) {
+			s.asks, s.askOn = []ask{{methodElicit, formRequest}}, methodCall
+		}},
+		{"elicit-url", "asks the user to visit a page before it answers a call", methodCall, func(s *server) {
+			s.asks, s.askOn = []ask{{methodElicit, urlRequest}}, methodCall
+		}},
+		{"input-required", "speaks 2026-07-28 and answers each call first with what it wants to know (--count: how often)", methodCall, func(s *server) {
+			s.era, s.inputRounds = modern, s.countOr(1)
+		}},
+		{"tools-change", "has another tool after the first call, and says so", methodCall, toolsChange},
+	}
+}
+
+const methodElicit = "elicitation/create"
+
+// formRequest is a form with a field of each kind.
+const formRequest = `{"mode":"form","message":"Who are you?","requestedSchema":{"type":"object","properties":{` +
+	`"name":{"type":"string","title":"Name","minLength":2},"age":{"type":"integer","minimum":0,"maximum":150},` +
+	`"mail":{"type":"string","format":"email"},"happy":{"type":"boolean","default":true},` +
+	`"colour":{"type":"string","enum":["red","green"],"default":"green"},` +
+	`"pets":{"type":"array","items":{"type":"string","enum":["cat","dog"]},"maxItems":2}},"required":["name"]}}`
+
+const samplingParams = `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}],"maxTokens":10}`
+
+const urlRequest = `{"mode":"url","message":"Sign in first","url":"https://login.example/start?x=1","elicitationId":"e1"}`
+
+// features makes a server of resources and prompts.
+func features(s *server) {
+	s.capabilities = `{"tools":{"listChanged":true},"logging":{},"completions":{},` +
+		`"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}}`
+	s.features = s.feature
+	s.afters = append(s.afters, func(r *reply) {
+		switch r.method {
+		case methodSubscribe:
+			s.notify("notifications/resources/updated", `{"uri":`+quote(uriOf(r.params))+`}`)
+			s.notify("notifications/resources/list_changed", "")
+		case methodSetLevel:
+			s.notify("notifications/message", `{"level":"warning","logger":"fake","data":{"text":"level is set"}}`)
+		}
+	})
+}
+
+func uriOf(params json.RawMessage) string {
+	var asked struct {
+		URI string `json:"uri"`
+	}
+	_ = json.Unmarshal(params, &asked)
+	return asked.URI
+}
+
+// feature answers the methods beside tools; known is false for all others.
+func (s *server) feature(ctx context.Context, m *message) (result []byte, known bool, err error) {
+	switch m.Method {
+	case methodResources:
+		return resourcePage(m.Params), true, nil
+	case methodTemplates:
+		return []byte(`{"resourceTemplates":[{"uriTemplate":"test://item/{id}","name":"item","description":"An item by its number."}]}`), true, nil
+	case methodRead:
+		result, err = readResource(m.Params)
+		return result, true, err
+	case methodSubscribe, methodUnsubscribe:
+		return []byte(`{}`), true, nil
+	case methodPrompts:
+		return []byte(promptList), true, nil
+	case methodPrompt:
+		result, err = getPrompt(m.Params)
+		return result, true, err
+	case methodComplete:
+		return complete(m.Params), true, nil
+	case methodListen:
+		return s.listen(ctx, m)
+	}
+	return nil, false, nil
+}
+
+// resourcePage has two pages; the cursor between them is an empty string.
+func resourcePage(params json.RawMessage) []byte {
+	var asked struct {
+		Cursor *string `json:"cursor"`
+	}
+	_ = json.Unmarshal(params, &asked)
+	if asked.Cursor == nil {
+		return []byte(`{"resources":[{"uri":"test://text","name":"text","title":"A text","mimeType":"text/plain","description":"Two lines."}],"nextCursor":""}`)
+	}
+	return []byte(`{"resources":[{"uri":"test://pixel","name":"pixel","mimeType":"image/png","size":69},{"uri":"test://both","name":"both"}]}`)
+}
+
+func readResource(params json.RawMessage) ([]byte, error) {
+	uri := uriOf(params)
+	text := func(uri, text string) string {
+		return `{"uri":` + quote(uri) + `,"mimeType":"text/plain","text":` + quote(text) + `}`
+	}
+	pixel := `{"uri":"test://pixel","mimeType":"image/png","blob":"` + pngPixel + `"}`
+	contents := ""
+	switch id, isItem := strings.CutPrefix(uri, "test://item/"); {
+	case uri == "test://text":
+		contents = text(uri, "first line\nsecond line\n")
+	case uri == "test://pixel":
+		contents = pixel
+	case uri == "test://both":
+		contents = text(uri, "a \x1b[31mred\x1b[0m text") + "," + pixel
+	case isItem:
+		contents = text(uri, "item "+id)
+	default:
+		return nil, rpcError{code: -32002, message: "Resource not found", data: `{"uri":` + quote(uri) + `}`}
+	}
+	return []byte(`{"contents":[` + contents + `]}`), nil
+}
+
+const promptList = `{"prompts":[` +
+	`{"name":"greet","title":"Greeting","description":"Greets somebody.","arguments":[` +
+	`{"name":"name","description":"Whom to greet.","required":true},{"name":"style","description":"formal or not"}]},` +
+	`{"name":"picture","description":"Shows a picture."}]}`
+
+func getPrompt(params json.RawMessage) ([]byte, error) {
+	var asked struct {
+		Name      string            `json:"name"`
+		Arguments map[string]string `json:"arguments"`
+	}
+	if err := json.Unmarshal(params, &asked); err != nil {
+		return nil, rpcError{code: codeParams, message: "Invalid arguments: " + err.Error()}
+	}
+	switch {
+	case asked.Name == "picture":
+		return []byte(`{"messages":[{"role":"user","content":{"type":"text","text":"What is this?"}},` +
+			`{"role":"user","content":{"type":"image","mimeType":"image/png","data":"` + pngPixel + `"}}]}`), nil
+	case asked.Name != "greet":
+		return nil, rpcError{code: codeParams, message: "Unknown prompt: " + asked.Name}
+	case asked.Arguments["name"] == "":
+		return nil, rpcError{code: codeParams, message: "Missing argument: name"}
+	}
+	return fmt.Appendf(nil, `{"description":"A greeting","messages":[{"role":"user","content":{"type":"text","text":%s}},`+
+		`{"role":"assistant","content":{"type":"text","text":"Gladly."}}]}`,
+		quote("Greet "+asked.Arguments["name"]+" ("+asked.Arguments["style"]+")")), nil
+}
+
+// complete knows three names, and a formal style for one of them only.
+func complete(params json.RawMessage) []byte {
+	var asked struct {
+		Argument struct{ Name, Value string } `json:"argument"`
+		Context  struct {
+			Arguments map[string]string `json:"arguments"`
+		} `json:"context"`
+	}
+	_ = json.Unmarshal(params, &asked)
+	known := map[string][]string{"name": {"Ada", "Alan", "Grace"}, "style": {"plain"}, "id": {"1", "12", "2"}}
+	if asked.Context.Arguments["name"] == "Ada" {
+		known["style"] = append(known["style"], "formal")
+	}
+	values := []string{}
+	for _, one := range known[asked.Argument.Name] {
+		if strings.HasPrefix(one, asked.Argument.Value) {
+			values = append(values, quote(one))
+		}
+	}
+	return fmt.Appendf(nil, `{"completion":{"values":[%s],"total":%d,"hasMore":false}}`, strings.Join(values, ","), len(values))
+}
+
+// listen serves a stream of 2026-07-28: what is subscribed is confirmed, one of each
+// follows, and the answer never comes.
+func (s *server) listen(ctx context.Context, m *message) ([]byte, bool, error) {
+	var asked struct {
+		Notifications json.RawMessage `json:"notifications"`
+	}
+	_ = json.Unmarshal(m.Params, &asked)
+	var filter struct {
+		ResourceSubscriptions []string `json:"resourceSubscriptions"`
+		ToolsListChanged      bool     `json:"toolsListChanged"`
+	}
+	_ = json.Unmarshal(asked.Notifications, &filter)
+	tag := `"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(m.ID) + `}`
+	s.notify("notifications/subscriptions/acknowledged", `{`+tag+`,"notifications":`+string(asked.Notifications)+`}`)
+	for _, uri := range filter.ResourceSubscriptions {
+		s.notify("notifications/resources/updated", `{`+tag+`,"uri":`+quote(uri)+`}`)
+	}
+	if filter.ToolsListChanged {
+		s.notify("notifications/tools/list_changed", `{`+tag+`}`)
+	}
+	<-ctx.Done()
+	return nil, true, ctx.Err()
+}
+
+// inputRequired asks for what the client says it can give, and for a form where it
+// says nothing. The state counts the rounds; the answers are part of the result.
+func (s *server) inputRequired(m *message, meta meta) (result []byte, asks bool) {
+	var given struct {
+		Responses json.RawMessage `json:"inputResponses"`
+		State     string          `json:"requestState"`
+	}
+	_ = json.Unmarshal(m.Params, &given)
+	if len(given.State) >= s.inputRounds {
+		return textResult("state " + given.State + " " + string(given.Responses)), false
+	}
+	var requests []string
+	add := func(name, method, params string) {
+		requests = append(requests, fmt.Sprintf(`%q:{"method":%q,"params":%s}`, name, method, params))
+	}
+	var can map[string]json.RawMessage
+	_ = json.Unmarshal(meta.Capabilities, &can)
+	if can["roots"] != nil {
+		add("where", "roots/list", `{}`)
+	}
+	if can["sampling"] != nil {
+		add("model", "sampling/createMessage", samplingParams)
+	}
+	if can["elicitation"] != nil || len(requests) == 0 {
+		add("form", methodElicit, formRequest)
+	}
+	return []byte(`{"resultType":"input_required","requestState":"` + given.State + `x","inputRequests":{` + strings.Join(requests, ",") + `}}`), true
+}
+
+// toolsChange adds a tool after the first call.
+func toolsChange(s *server) {
+	changed := false
+	after(func(s *server, _ *reply) {
+		if changed {
+			return
+		}
+		changed = true
+		tools := append(s.goodTools(), tool{
+			name: "later", definition: define("later", "Was not there before.", ``, ``),
+			run: func(context.Context, *call) ([]byte, error) { return textResult("here now"), nil },
+		})
+		s.tools = func() []tool { return tools }
+		s.notify("notifications/tools/list_changed", "")
+	})(s)
+}
