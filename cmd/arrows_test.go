@@ -19,6 +19,7 @@ func arrows() map[string][]string {
 		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
 		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask"},
+		"pkg/auth":    {"pkg/exec", "pkg/config"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/rawjson"},
 		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson"},
@@ -43,13 +44,15 @@ func arrows() map[string][]string {
 func owners() map[string][]string {
 	return map[string][]string{
 		"os.Exit":                                {"."},
-		"os/exec":                                {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result"}, // builtin: the system's volume; tui: the editor, the pager
+		"os/exec":                                {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"}, // builtin: the system's volume; tui: the editor, the pager; auth: the browser
 		"github.com/spf13/cobra":                 {"cmd"},
 		"github.com/anthropics/anthropic-sdk-go": {"pkg/ai"},
 		"github.com/mark3labs/mcp-go/client":     {"pkg/servers"},
 		"github.com/mark3labs/mcp-go/server":     {"cmd"},
 		"github.com/santhosh-tekuri/jsonschema":  {"pkg/exec"},
 		"github.com/xeipuuv/gojsonschema":        {"pkg/config"},
+		"github.com/zalando/go-keyring":          {"pkg/auth"},
+		"golang.org/x/oauth2":                    {"pkg/auth"},
 		"charm.land/lipgloss":                    {"pkg/render", "pkg/tui", "pkg/tui/pane"},
 		"charm.land/bubbletea":                   {"pkg/tui", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch"},
 	}

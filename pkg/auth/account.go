@@ -1,0 +1,180 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// Status is what is kept of a login.
+type Status struct {
+	Issuer    string    `json:"issuer"`
+	Grant     string    `json:"grant"`
+	ClientID  string    `json:"client_id"`
+	Scopes    []string  `json:"scopes,omitempty"`
+	Expires   time.Time `json:"expires,omitzero"`
+	Renewable bool      `json:"renewable"`
+	// Keyring says that the tokens are in the system's keyring, and not in a file.
+	Keyring bool `json:"keyring"`
+}
+
+// Usable says whether a request can be sent with it: it has not expired, or can be
+// renewed.
+func (s *Status) Usable() bool {
+	return s.Renewable || s.Expires.IsZero() || time.Now().Before(s.Expires)
+}
+
+func (g *Grant) status() *Status {
+	return &Status{
+		Issuer: g.Issuer, Grant: g.Type, ClientID: g.ClientID, Scopes: g.Scopes,
+		Expires: g.Expiry, Renewable: g.Renewable, Keyring: g.Keyring,
+	}
+}
+
+// ErrOpen says that a server asks nobody to log in.
+var ErrOpen = errors.New("the server asks for no login")
+
+// Login gets a new grant, whatever is kept, and keeps it. The error is ErrOpen where the
+// server neither refuses a request nor says where to log in.
+func Login(ctx context.Context, base http.RoundTripper, options Options) (*Status, error) {
+	c, err := newClient(base, options)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := c.probe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if asked == nil {
+		// Some servers let everyone in and refuse single tools.
+		asked = &challenge{}
+		resource, err := c.resourceMetadata(ctx, asked)
+		if err != nil {
+			return nil, err
+		}
+		if resource == nil && c.options.Auth.Issuer == "" {
+			return nil, ErrOpen
+		}
+	}
+	grant, err := c.authorize(ctx, nil, asked)
+	if err != nil {
+		return nil, err
+	}
+	if grant.unsaved {
+		return nil, c.fail(ctx, nil, "", "the login worked and cannot be kept")
+	}
+	return c.Kept(ctx)
+}
+
+// Kept is the status of what is kept for a server; nil where nothing is.
+func Kept(ctx context.Context, options Options) (*Status, error) {
+	c, err := newClient(nil, options)
+	if err != nil {
+		return nil, err
+	}
+	return c.Kept(ctx)
+}
+
+// Kept is the status of what is kept.
+func (c *client) Kept(ctx context.Context) (*Status, error) {
+	grant, err := c.load(ctx)
+	if err != nil || grant == nil {
+		return nil, err
+	}
+	return grant.status(), nil
+}
+
+// probe sends a request without a token and returns what the server asks for; nil where it
+// asks for nothing. A ping is what every server knows and nothing comes of.
+func (c *client) probe(ctx context.Context) (*challenge, error) {
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.options.URL, strings.NewReader(ping))
+	if err != nil {
+		return nil, c.fail(ctx, nil, "", "its url is no address")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := c.base.RoundTrip(req)
+	if err != nil {
+		return nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v", err)
+	}
+	defer resp.Body.Close()
+	return readChallenge(resp), nil
+}
+
+// Logout ends the logins of a server: the authorization server is told (RFC 7009), where it
+// can be, and what is kept is removed. It returns how many there were.
+func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, error) {
+	c, err := newClient(base, options)
+	if err != nil {
+		return 0, err
+	}
+	unlock, err := c.lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	issuers := c.options.Store.issuers(c.options.URL)
+	for _, issuer := range issuers {
+		grant, err := c.options.Store.load(ctx, c.options.URL, issuer)
+		if err == nil && grant != nil {
+			err = c.revoke(ctx, grant)
+		}
+		if err != nil {
+			c.notice(slog.LevelWarn, "the authorization server "+issuer+" was not told of the logout: "+reason(err))
+		}
+	}
+	if err := c.options.Store.remove(ctx, c.options.URL); err != nil {
+		return 0, c.fail(ctx, nil, "", "its login cannot be removed: %v", err)
+	}
+	return len(issuers), nil
+}
+
+// revokeTime bounds how long an authorization server may take to end a login.
+const revokeTime = 10 * time.Second
+
+// revoke tells the authorization server that a login has ended. The refresh token takes the
+// access tokens with it.
+func (c *client) revoke(ctx context.Context, grant *Grant) error {
+	if grant.RevocationEndpoint == "" {
+		return nil
+	}
+	c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client)
+	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	defer cancel()
+	params := url.Values{"token": {grant.secrets.Access}, "token_type_hint": {"access_token"}}
+	if grant.secrets.Refresh != "" {
+		params = url.Values{"token": {grant.secrets.Refresh}, "token_type_hint": {"refresh_token"}}
+	}
+	secret := c.clientSecret(grant)
+	if grant.AuthStyle == oauth2.AuthStyleInParams {
+		params.Set("client_id", grant.ClientID)
+		if secret != "" {
+			params.Set("client_secret", secret)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, grant.RevocationEndpoint, bytes.NewBufferString(params.Encode()))
+	if err != nil {
+		return errors.New("its address cannot be read")
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if grant.AuthStyle == oauth2.AuthStyleInHeader {
+		req.SetBasicAuth(url.QueryEscape(grant.ClientID), url.QueryEscape(secret))
+	}
+	resp, err := c.endpointClient().Do(req)
+	if err != nil {
+		return err
+	}
+	drain(resp)
+	if resp.StatusCode != http.StatusOK {
+		return errors.New("HTTP " + resp.Status)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package auth
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// challenge is what a server asks for when it refuses a request.
+type challenge struct {
+	// metadata is the address of the protected resource's metadata; empty where the
+	// server does not tell it (RFC 9728 5.1).
+	metadata string
+	// scopes are those that the request needs.
+	scopes []string
+	// stepUp says that the token is good and its scopes are not enough (RFC 6750 3.1).
+	stepUp bool
+	// bare says that the server refused without a word about how to get in.
+	bare bool
+}
+
+// readChallenge reads a response. It is nil where the response is no refusal, or one
+// that a token does not help against.
+func readChallenge(resp *http.Response) *challenge {
+	if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+		return nil
+	}
+	offered, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		offered = nil // nothing that can be read was said
+	}
+	asked := &challenge{bare: len(offered) == 0}
+	bearer := slices.IndexFunc(offered, func(c oauthex.Challenge) bool { return c.Scheme == "bearer" })
+	if bearer >= 0 {
+		asked.metadata = offered[bearer].Params["resource_metadata"]
+		asked.scopes = strings.Fields(offered[bearer].Params["scope"])
+		asked.stepUp = resp.StatusCode == http.StatusForbidden && offered[bearer].Params["error"] == "insufficient_scope"
+	}
+	switch {
+	case resp.StatusCode == http.StatusForbidden && !asked.stepUp:
+		return nil // forbidden whatever the token
+	case bearer < 0 && !asked.bare:
+		return nil // Basic, Negotiate: another way to log in
+	}
+	return asked
+}
+
+// union is the scopes of all lists, each once, in their order.
+func union(lists ...[]string) []string {
+	var all []string
+	for _, list := range lists {
+		for _, scope := range list {
+			if !slices.Contains(all, scope) {
+				all = append(all, scope)
+			}
+		}
+	}
+	return all
+}
+
+// without is the scopes of list that are not among the others.
+func without(list, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(scope string) bool { return slices.Contains(others, scope) })
+}
+
+// quoted is scopes as messages name them.
+func quoted(scopes []string) string { return "'" + strings.Join(scopes, " ") + "'" }

@@ -1,0 +1,324 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// maxMetadata is the size in bytes of the largest metadata document that is read.
+const maxMetadata = 1 << 20
+
+// maxRedirects is how many redirects a metadata document may be behind.
+const maxRedirects = 5
+
+var errRedirect = errors.New("redirect to an address that is not trusted")
+
+// site is what is known of the way into a server.
+type site struct {
+	// resource is the server's identifier, sent with every request for a token (RFC 8707).
+	resource string
+	// scopes are those that the resource has.
+	scopes []string
+	server *oauthex.AuthServerMeta
+	// guessed says that no metadata was found anywhere: the endpoints are those that
+	// revision 2025-03-26 names.
+	guessed bool
+}
+
+// discover finds the authorization server of the resource and reads its metadata.
+func (c *client) discover(ctx context.Context, asked *challenge) (*site, error) {
+	resource, err := c.resourceMetadata(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	found := &site{resource: c.resource()}
+	issuer := c.options.Auth.Issuer
+	if resource != nil {
+		found.resource, found.scopes = resource.Resource, resource.ScopesSupported
+		if issuer, err = c.chooseIssuer(ctx, resource.AuthorizationServers); err != nil {
+			return nil, err
+		}
+	}
+	if issuer == "" {
+		issuer = origin(c.address) // revision 2025-03-26: the server is its own
+	}
+	found.server, err = c.serverMetadata(ctx, issuer)
+	if err != nil || found.server != nil {
+		return found, err
+	}
+	if resource != nil || c.options.Auth.Issuer != "" {
+		return nil, c.fail(ctx, nil, "", "the authorization server %s has no metadata (neither oauth-authorization-server nor openid-configuration)", issuer)
+	}
+	found.guessed = true
+	found.server = &oauthex.AuthServerMeta{
+		Issuer:                issuer,
+		AuthorizationEndpoint: issuer + "/authorize",
+		TokenEndpoint:         issuer + "/token",
+		RegistrationEndpoint:  issuer + "/register",
+	}
+	return found, nil
+}
+
+// chooseIssuer is the authorization server to go to: that of the config, which must be
+// among those of the resource, else their first.
+func (c *client) chooseIssuer(ctx context.Context, offered []string) (string, error) {
+	if len(offered) == 0 {
+		return "", c.fail(ctx, nil, "", "its metadata names no authorization server")
+	}
+	wanted := c.options.Auth.Issuer
+	if wanted == "" {
+		return offered[0], nil
+	}
+	for _, issuer := range offered {
+		if sameIssuer(issuer, wanted) {
+			return issuer, nil
+		}
+	}
+	return "", c.fail(ctx, nil, "if that is right, change auth.issuer in its entry",
+		"it sends logins to %s, and the config trusts only %s", strings.Join(offered, ", "), wanted)
+}
+
+// sameIssuer compares issuers but for a slash at their end, which many leave out in
+// one of two places.
+func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
+
+// resourceMetadata reads the protected resource's metadata: at the address of the
+// challenge, else at the well-known ones (RFC 9728 3.1). It is nil where there is none.
+// A document that is there and wrong is an error: to go on without it could mean to
+// hand a login to whoever broke it.
+func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauthex.ProtectedResourceMetadata, error) {
+	path := strings.TrimSuffix(c.address.EscapedPath(), "/")
+	places := []string{origin(c.address) + "/.well-known/oauth-protected-resource" + path}
+	if path != "" {
+		places = append(places, origin(c.address)+"/.well-known/oauth-protected-resource")
+	}
+	if asked.metadata != "" {
+		places = slices.Insert(places, 0, asked.metadata)
+	}
+	for _, place := range places {
+		read, err := c.readResource(ctx, place)
+		if err != nil {
+			return nil, c.fail(ctx, err, "", "its metadata at %s: %s", place, metadataReason(err))
+		}
+		if read != nil {
+			return read, nil
+		}
+	}
+	return nil, nil
+}
+
+// readResource reads one document; it is nil where there is none.
+func (c *client) readResource(ctx context.Context, place string) (*oauthex.ProtectedResourceMetadata, error) {
+	if err := c.trusted(place); err != nil {
+		return nil, err
+	}
+	var read oauthex.ProtectedResourceMetadata
+	if found, err := c.getJSON(ctx, place, &read); err != nil || !found {
+		return nil, err
+	}
+	if !c.covers(read.Resource) {
+		return nil, fmt.Errorf("it is of another resource, %q", read.Resource)
+	}
+	for _, issuer := range read.AuthorizationServers {
+		if err := c.trusted(issuer); err != nil {
+			return nil, err
+		}
+	}
+	return &read, nil
+}
+
+// covers says whether a resource's identifier is that of the server, or of a place
+// above it on the same host. RFC 9728 3.3 wants the very same; in practice one document
+// often speaks for a whole host, and that gives a token to nobody else.
+func (c *client) covers(resource string) bool {
+	parsed, err := url.Parse(resource)
+	if err != nil || origin(parsed) != origin(c.address) {
+		return false
+	}
+	above := strings.TrimSuffix(parsed.Path, "/")
+	rest, within := strings.CutPrefix(c.address.Path, above)
+	return within && (rest == "" || rest[0] == '/')
+}
+
+// serverMetadata reads an authorization server's metadata, in either form (RFC 8414 3,
+// OpenID Connect Discovery 4). It is nil where no place has it.
+func (c *client) serverMetadata(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
+	// oauthex tells what went wrong as text only: what the network did is kept here.
+	network := &lastError{base: c.outward}
+	reader := c.metadataClient()
+	reader.Transport = network
+	var wrong error
+	for _, place := range serverMetadataPlaces(issuer) {
+		read, err := oauthex.GetAuthServerMeta(ctx, place, issuer, reader)
+		if read != nil {
+			return read, c.checkEndpoints(ctx, issuer, read)
+		}
+		if wrong == nil {
+			wrong = err // some hosts answer any path with a page: the next place may have it
+		}
+	}
+	switch {
+	case network.err != nil:
+		return nil, c.fail(ctx, &url.Error{Op: "Get", URL: issuer, Err: network.err}, "",
+			"the authorization server %s cannot be reached: %v", issuer, network.err)
+	case wrong != nil:
+		return nil, c.fail(ctx, wrong, "", "the authorization server %s: %v", issuer, wrong)
+	}
+	return nil, nil
+}
+
+// checkEndpoints refuses metadata that sends codes and secrets to where they are not
+// safe.
+func (c *client) checkEndpoints(ctx context.Context, issuer string, read *oauthex.AuthServerMeta) error {
+	for _, endpoint := range []string{
+		read.AuthorizationEndpoint, read.TokenEndpoint, read.RegistrationEndpoint, read.RevocationEndpoint,
+	} {
+		if endpoint == "" {
+			continue
+		}
+		if err := c.trusted(endpoint); err != nil {
+			return c.fail(ctx, err, "", "the authorization server %s: %v", issuer, err)
+		}
+	}
+	return nil
+}
+
+// lastError is a transport that keeps the last error of the one below.
+type lastError struct {
+	base http.RoundTripper
+	err  error
+}
+
+func (l *lastError) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := l.base.RoundTrip(req)
+	l.err = err
+	return resp, err
+}
+
+// serverMetadataPlaces are the addresses at which an issuer's metadata may be, in the
+// order of MCP's chapter on authorization.
+func serverMetadataPlaces(issuer string) []string {
+	parsed, err := url.Parse(issuer)
+	if err != nil {
+		return nil
+	}
+	path := strings.TrimSuffix(parsed.EscapedPath(), "/")
+	places := []string{
+		origin(parsed) + "/.well-known/oauth-authorization-server" + path,
+		origin(parsed) + "/.well-known/openid-configuration" + path,
+	}
+	if path != "" {
+		places = append(places, origin(parsed)+path+"/.well-known/openid-configuration")
+	}
+	return places
+}
+
+// getJSON reads a document into to; found is false where the server has none.
+func (c *client) getJSON(ctx context.Context, address string, to any) (found bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return false, errors.New("it is no address")
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.metadataClient().Do(req)
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode >= 500:
+		return false, fmt.Errorf("HTTP %s", resp.Status)
+	case resp.StatusCode != http.StatusOK, kind != "application/json":
+		return false, nil // not found, or a page for every path
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMetadata)).Decode(to); err != nil {
+		return false, errors.New("it is not JSON")
+	}
+	return true, nil
+}
+
+func metadataReason(err error) string {
+	var network *url.Error
+	if errors.As(err, &network) {
+		return network.Err.Error()
+	}
+	return err.Error()
+}
+
+// metadataClient reads metadata: it follows redirects to addresses that are trusted.
+func (c *client) metadataClient() *http.Client {
+	return &http.Client{
+		Transport: c.outward,
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects || c.trusted(req.URL.String()) != nil {
+				return errRedirect
+			}
+			return nil
+		},
+	}
+}
+
+// trusted refuses an address that a server may not send toolx to: one without TLS, and
+// one inside of the user's own machine or network, unless the server is there itself.
+func (c *client) trusted(address string) error {
+	parsed, err := url.Parse(address)
+	switch {
+	case err != nil || parsed.Host == "":
+		return errors.New("it is no address")
+	case loopback(parsed) && loopback(c.address):
+		return nil
+	case parsed.Scheme != "https":
+		return fmt.Errorf("%s is not https", address)
+	case private(parsed) && parsed.Hostname() != c.address.Hostname():
+		return fmt.Errorf("%s is not a public address", address)
+	}
+	return nil
+}
+
+// loopback says whether an address is on this machine.
+func loopback(address *url.URL) bool {
+	if address.Hostname() == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(address.Hostname())
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// private says whether an address is an IP address that only this machine or its
+// network can reach.
+func private(address *url.URL) bool {
+	ip, err := netip.ParseAddr(address.Hostname())
+	if err != nil {
+		return address.Hostname() == "localhost"
+	}
+	ip = ip.Unmap()
+	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+}
+
+// origin is scheme, host and port, the port left out where it is the scheme's own.
+func origin(address *url.URL) string {
+	scheme, host, port := strings.ToLower(address.Scheme), strings.ToLower(address.Hostname()), address.Port()
+	if slices.Contains([]string{"https:443", "http:80"}, scheme+":"+port) {
+		port = ""
+	}
+	switch {
+	case port != "":
+		host = net.JoinHostPort(host, port)
+	case strings.Contains(host, ":"):
+		host = "[" + host + "]"
+	}
+	return scheme + "://" + host
+}

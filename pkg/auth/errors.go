@@ -1,0 +1,114 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"golang.org/x/oauth2"
+
+	"toolx/pkg/exec"
+)
+
+// Error says why there is no access to a server. It never quotes a token, a code or
+// a secret.
+type Error struct {
+	// Server is the name of the server's entry.
+	Server string
+	// Problem is what happened, without the server's name.
+	Problem string
+	// Fix is what to type next; it may be empty.
+	Fix string
+	// Unreached says that an authorization server could not be reached: nothing was
+	// refused.
+	Unreached bool
+	// Cause is what led to it; it may be nil.
+	Cause error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("server '%s': %s", e.Server, e.Problem) }
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Hint is what to type next.
+func (e *Error) Hint() string { return e.Fix }
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *Error) Kind() exec.Kind {
+	if e.Unreached {
+		return exec.KindConnect
+	}
+	return exec.KindAuth
+}
+
+// fail makes an Error of this client's server. A context that has ended is passed on
+// as such: then the user gave up, or a clock ran out.
+func (c *client) fail(ctx context.Context, cause error, fix, format string, args ...any) error {
+	problem := fmt.Sprintf(format, args...)
+	if ctx.Err() != nil {
+		return fmt.Errorf("server '%s': %s: %w", c.options.Server, problem, context.Cause(ctx))
+	}
+	var unreached *url.Error
+	return &Error{
+		Server:    c.options.Server,
+		Problem:   problem,
+		Fix:       fix,
+		Unreached: errors.As(cause, &unreached) && !errors.Is(cause, errRedirect),
+		Cause:     cause,
+	}
+}
+
+// needLogin is the error where a person would have to log in and none is there.
+func (c *client) needLogin(why string, scopes []string) error {
+	login := "toolx auth login " + c.options.Login
+	for _, scope := range scopes {
+		login += " --scope " + scope
+	}
+	return &Error{
+		Server:  c.options.Server,
+		Problem: why,
+		Fix:     login + "\nor give a token yourself: -H 'Authorization: Bearer …', or headers: in the config",
+	}
+}
+
+// reason says what an endpoint of an authorization server answered, in the words of
+// RFC 6749 5.2 where it used them. The answer's body is never quoted: it may hold what
+// was sent.
+func reason(err error) string {
+	var refused *oauth2.RetrieveError
+	var network *url.Error
+	switch {
+	case errors.As(err, &refused) && refused.ErrorCode != "":
+		return worded(refused.ErrorCode, refused.ErrorDescription)
+	case errors.As(err, &refused):
+		return "HTTP " + refused.Response.Status
+	case errors.As(err, &network):
+		return network.Err.Error()
+	}
+	// What follows the first colon can be the body.
+	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "oauth2: "), ": ")
+	return text
+}
+
+// worded joins an error code and its description.
+func worded(code, description string) string {
+	if description == "" {
+		return code
+	}
+	return code + " (" + description + ")"
+}
+
+// ended says whether the authorization server has refused for good what a token is
+// renewed with.
+func ended(err error) bool {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.ErrorCode {
+	case "invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target":
+		return true
+	}
+	return false
+}

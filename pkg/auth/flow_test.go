@@ -1,0 +1,688 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// A login from nothing: metadata, registration, PKCE, the resource, the scopes.
+func TestLogin(t *testing.T) {
+	w := newWorld(t)
+	w.challenged = "read"
+	transport := Transport(http.DefaultTransport, w.options())
+	w.wantServed(transport, "")
+	w.wantServed(transport, "")
+	asked, token := last(t, w.visits), last(t, w.tokens)
+	for key, want := range map[string]string{
+		"response_type": "code", "client_id": "dynamic", "scope": "read", "resource": w.url(), "code_challenge_method": "S256",
+	} {
+		if got := asked.Get(key); got != want {
+			t.Errorf("asked with %s %q, want %q", key, got, want)
+		}
+	}
+	if back := asked.Get("redirect_uri"); !strings.HasPrefix(back, "http://127.0.0.1:") {
+		t.Errorf("the browser comes back to %s", back)
+	}
+	if got := token.Get("resource"); got != w.url() {
+		t.Errorf("the token is for %q", got)
+	}
+	if len(w.visits) != 1 || len(w.tokens) != 1 {
+		t.Errorf("%d logins, %d tokens, want one of each", len(w.visits), len(w.tokens))
+	}
+}
+
+// Requests that are refused at the same time lead to one login.
+func TestOneLoginForManyRequests(t *testing.T) {
+	w := newWorld(t)
+	transport := Transport(http.DefaultTransport, w.options())
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { w.wantServed(transport, "") })
+	}
+	all.Wait()
+	if len(w.visits) != 1 {
+		t.Errorf("%d logins", len(w.visits))
+	}
+}
+
+func TestDiscovery(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		set  func(w *world)
+	}{
+		{"RFC 8414", func(w *world) {}},
+		{"OpenID Connect", func(w *world) { w.place = "/.well-known/openid-configuration" }},
+		{"RFC 8414 with a path", func(w *world) {
+			w.issuerPath, w.place = "/tenant", "/.well-known/oauth-authorization-server/tenant"
+		}},
+		{"OpenID Connect with a path before", func(w *world) {
+			w.issuerPath, w.place = "/tenant", "/.well-known/openid-configuration/tenant"
+		}},
+		{"OpenID Connect with a path behind", func(w *world) {
+			w.issuerPath, w.place = "/tenant", "/tenant/.well-known/openid-configuration"
+		}},
+		{"an issuer with a slash in one place", func(w *world) { w.logins = []string{w.authority.URL + "/"} }},
+		{"the metadata's address is not told", func(w *world) { w.hidden = true }},
+		{"a bare 401", func(w *world) { w.bare = true }},
+		{"metadata of the whole host", func(w *world) { w.speaksFor = w.resource.URL + "/" }},
+		{"no metadata: revision 2025-03-26", func(w *world) { w.noMetadata = true }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			test.set(w)
+			w.wantServed(Transport(http.DefaultTransport, w.options()), "")
+		})
+	}
+}
+
+// What is wrong with a way in is said, and nothing is sent there.
+func TestDiscoveryThatIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		name, want, hint string
+		set              func(w *world, o *Options)
+	}{
+		{"of another resource", `it is of another resource, "https://elsewhere.example/mcp"`, "", func(w *world, _ *Options) {
+			w.speaksFor = "https://elsewhere.example/mcp"
+		}},
+		{"of a sibling", "it is of another resource", "", func(w *world, _ *Options) { w.speaksFor = w.url() + "-2" }},
+		{"no authorization server", "names no authorization server", "", func(w *world, _ *Options) { w.logins = []string{} }},
+		{"without TLS", "http://login.example is not https", "", func(w *world, _ *Options) { w.logins = []string{"http://login.example"} }},
+		{"another issuer than the config's", "the config trusts only https://login.example", "auth.issuer", func(_ *world, o *Options) {
+			o.Auth = &config.Auth{Issuer: "https://login.example"}
+		}},
+		{"another issuer than it says", `metadata issuer "https://evil.example" does not match`, "", func(w *world, _ *Options) {
+			w.metadata["issuer"] = "https://evil.example"
+		}},
+		{"no PKCE", "does not implement PKCE", "", func(w *world, _ *Options) {
+			w.metadata["code_challenge_methods_supported"] = []string{}
+		}},
+		{"a token endpoint without TLS", "does not use HTTPS", "", func(w *world, _ *Options) {
+			w.metadata["token_endpoint"] = "http://evil.example/token"
+		}},
+		{"a revocation endpoint without TLS", "http://evil.example/revoke is not https", "", func(w *world, _ *Options) {
+			w.metadata["revocation_endpoint"] = "http://evil.example/revoke"
+		}},
+		{"metadata missing", "has no metadata", "", func(w *world, _ *Options) { w.place = "/nowhere" }},
+		{"a key and no login", "names no authorization server", "Authorization: Bearer", func(w *world, _ *Options) {
+			w.noMetadata, w.bare = true, true
+			w.register = func(out http.ResponseWriter, _ map[string]any) { out.WriteHeader(http.StatusNotFound) }
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			options := w.options()
+			test.set(w, &options)
+			w.wantError(Transport(http.DefaultTransport, options), "", test.want, test.hint)
+			if len(w.visits) > 0 || len(w.tokens) > 0 {
+				t.Errorf("it went on: %v, %v", w.visits, w.tokens)
+			}
+		})
+	}
+}
+
+func TestAuthorityThatIsNotThere(t *testing.T) {
+	w := newWorld(t)
+	w.authority.Close()
+	_, err := w.call(Transport(http.DefaultTransport, w.options()), "")
+	if exec.KindOf(err) != exec.KindConnect || !strings.Contains(err.Error(), w.authority.URL+" cannot be reached") {
+		t.Errorf("error %v of kind %s", err, exec.KindOf(err))
+	}
+}
+
+func TestRegistration(t *testing.T) {
+	document := "https://toolx.example/client.json"
+	for _, test := range []struct {
+		name             string
+		auth             config.Auth
+		set              func(w *world)
+		client, inHeader string
+	}{
+		{"dynamic, public", config.Auth{}, func(*world) {}, "dynamic", "false"},
+		{"dynamic, a secret in the header", config.Auth{}, func(w *world) { w.method = methodBasic }, "dynamic", "true"},
+		{"dynamic, a secret in the body", config.Auth{}, func(w *world) { w.method = methodPost }, "dynamic", "false"},
+		{"known, public", config.Auth{ClientID: "known"}, func(w *world) { w.secrets["known"] = "" }, "known", "false"},
+		{"known, a secret in the header", config.Auth{ClientID: "known", ClientSecret: sentinel + "-own"}, func(w *world) {
+			w.secrets["known"] = sentinel + "-own"
+		}, "known", "true"},
+		{"known, a secret in the body", config.Auth{ClientID: "known", ClientSecret: sentinel + "-own"}, func(w *world) {
+			w.secrets["known"] = sentinel + "-own"
+			w.metadata["token_endpoint_auth_methods_supported"] = []string{methodPost}
+		}, "known", "false"},
+		{"a document", config.Auth{ClientMetadataURL: document}, func(w *world) {
+			w.secrets[document] = ""
+			w.metadata["client_id_metadata_document_supported"] = true
+		}, document, "false"},
+		{"a document that the server does not know", config.Auth{ClientMetadataURL: document}, func(*world) {}, "dynamic", "false"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			test.set(w)
+			options := w.options()
+			options.Auth = &test.auth
+			w.wantServed(Transport(http.DefaultTransport, options), "")
+			if got := last(t, w.tokens); got.Get("client") != test.client || got.Get("in_header") != test.inHeader {
+				t.Errorf("client %s, in the header %s", got.Get("client"), got.Get("in_header"))
+			}
+		})
+	}
+}
+
+func TestWhatIsRegistered(t *testing.T) {
+	w := newWorld(t)
+	var wanted map[string]any
+	w.register = func(out http.ResponseWriter, asked map[string]any) {
+		wanted = asked
+		w.secrets["dynamic"] = ""
+		writeJSON(out, http.StatusCreated, map[string]any{"client_id": "dynamic"})
+	}
+	w.wantServed(Transport(http.DefaultTransport, w.options()), "")
+	for key, want := range map[string]any{"client_name": "toolx", "application_type": "native", "token_endpoint_auth_method": "none", "software_version": "1.2.3"} {
+		if wanted[key] != want {
+			t.Errorf("%s is %v, want %v", key, wanted[key], want)
+		}
+	}
+}
+
+func TestRegistrationThatIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		set        func(w *world)
+	}{
+		{"in words", "does not register toolx: invalid_redirect_uri (told so)", func(w *world) {
+			w.register = func(out http.ResponseWriter, _ map[string]any) {
+				refuse(out, http.StatusBadRequest, "invalid_redirect_uri")
+			}
+		}},
+		{"by a status", "does not register toolx: registration failed with status 403 Forbidden", func(w *world) {
+			w.register = func(out http.ResponseWriter, _ map[string]any) {
+				http.Error(out, "the body quotes "+sentinel, http.StatusForbidden)
+			}
+		}},
+		{"with an answer that is none", "does not register toolx: ", func(w *world) {
+			w.register = func(out http.ResponseWriter, _ map[string]any) {
+				_, _ = out.Write([]byte(`{"client_secret":"` + sentinel + `"`))
+			}
+		}},
+		{"altogether", "registers no clients by itself", func(w *world) { w.metadata["registration_endpoint"] = "" }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			test.set(w)
+			w.wantError(Transport(http.DefaultTransport, w.options()), "", test.want, "clientId")
+			if len(w.visits) > 0 {
+				t.Error("the browser was opened all the same")
+			}
+		})
+	}
+}
+
+func TestScopes(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		set        func(w *world, o *Options)
+	}{
+		{"of the challenge", "a b", func(w *world, _ *Options) { w.challenged, w.scopes = "a b", []string{"c"} }},
+		{"of the metadata", "c d", func(w *world, _ *Options) { w.scopes = []string{"c", "d"} }},
+		{"none", "", func(*world, *Options) {}},
+		{"of the config", "mine", func(w *world, o *Options) {
+			w.challenged = "a"
+			o.Auth = &config.Auth{Scopes: []string{"mine"}}
+		}},
+		{"of the command line", "mine too", func(_ *world, o *Options) {
+			o.Auth, o.Scopes = &config.Auth{Scopes: []string{"mine"}}, []string{"too", "mine"}
+		}},
+		{"for a refresh token", "a offline_access", func(w *world, _ *Options) {
+			w.challenged, w.metadata["scopes_supported"] = "a", []string{"openid", "offline_access"}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			options := w.options()
+			test.set(w, &options)
+			w.wantServed(Transport(http.DefaultTransport, options), "")
+			if got := last(t, w.visits).Get("scope"); got != test.want {
+				t.Errorf("asked for %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A server that wants more gets it, beside what was granted before.
+func TestStepUp(t *testing.T) {
+	w := newWorld(t)
+	w.challenged = "read"
+	transport := Transport(http.DefaultTransport, w.options())
+	w.wantServed(transport, "")
+	w.wantServed(transport, "write")
+	w.wantServed(transport, "read")
+	if got := last(t, w.visits).Get("scope"); got != "read write" || len(w.visits) != 2 {
+		t.Errorf("asked for %q in %d logins", got, len(w.visits))
+	}
+}
+
+func TestStepUpThatIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.challenged, w.narrow = "read", []string{"read"}
+	transport := Transport(http.DefaultTransport, w.options())
+	w.wantServed(transport, "")
+	w.wantError(transport, "write", "does not grant the scope 'write'", "")
+	if len(w.visits) > 1+maxRefusals {
+		t.Errorf("asked %d times", len(w.visits))
+	}
+	if heard := strings.Join(w.written, "\n"); !strings.Contains(heard, "did not grant the scope 'write'") {
+		t.Errorf("nobody was told: %s", heard)
+	}
+}
+
+// Without a person the error says at once what to type.
+func TestNobodyThere(t *testing.T) {
+	w := newWorld(t)
+	options := w.options()
+	options.Visit, options.Login = nil, "'my server'"
+	transport := Transport(http.DefaultTransport, options)
+	w.wantError(transport, "", "server 'remote': it asks for a login", "toolx auth login 'my server'\n")
+	if len(w.paths) > 0 {
+		t.Errorf("the authorization server was asked for %q", w.paths)
+	}
+	w.bare = true
+	w.wantError(transport, "", "it asks for authorization (401) and does not say how", "-H 'Authorization: Bearer …'")
+}
+
+func TestNobodyThereToStepUp(t *testing.T) {
+	w := newWorld(t)
+	w.challenged = "read"
+	options := w.options()
+	options.Store = NewStore(t.TempDir(), false)
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+	options.Visit = nil
+	transport := Transport(http.DefaultTransport, options)
+	w.wantServed(transport, "")
+	w.wantError(transport, "write", "it asks for the scope 'write', which the login has not", "toolx auth login remote --scope write")
+}
+
+func TestExplicitHeaderWins(t *testing.T) {
+	w := newWorld(t)
+	transport := Transport(http.DefaultTransport, w.options())
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for header, want := range map[string]int{"Bearer by-hand": http.StatusOK, "Bearer wrong": http.StatusUnauthorized} {
+		req.Header.Set("Authorization", header)
+		resp, err := transport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: %s", header, resp.Status)
+		}
+	}
+	if len(w.visits) > 0 {
+		t.Error("somebody was asked to log in")
+	}
+}
+
+// Another way to log in is none of ours, and neither is another host.
+func TestWhatIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.wantServed(Transport(http.DefaultTransport, w.options()), "")
+	other := newWorld(t)
+	other.hidden = true
+	transport := Transport(http.DefaultTransport, w.options())
+	if got, err := other.call(transport, ""); err != nil || !strings.HasPrefix(got, "401") {
+		t.Errorf("another host: %q, %v", got, err)
+	}
+	w.basic = true
+	if got, err := w.call(transport, ""); err != nil || !strings.HasPrefix(got, "401") {
+		t.Errorf("Basic: %q, %v", got, err)
+	}
+	if len(other.visits) > 0 || len(w.visits) != 1 {
+		t.Error("somebody was asked to log in")
+	}
+}
+
+func TestAnswersThatAreRefused(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		set        func(w *world)
+	}{
+		{"the person says no", "refuses: access_denied (the person said no)", func(w *world) { w.deny = true }},
+		{"of another issuer", "the answer is of the authorization server https://evil.example, and not of AS", func(w *world) {
+			w.iss = "https://evil.example"
+		}},
+		{"a refusal of another issuer", "the answer is of the authorization server https://evil.example", func(w *world) {
+			w.iss, w.deny = "https://evil.example", true
+		}},
+		{"without the issuer that is promised", "which always says so", func(w *world) {
+			w.metadata["authorization_response_iss_parameter_supported"] = true
+		}},
+		{"the token endpoint breaks", "gives no token: HTTP 500 Internal Server Error", func(w *world) { w.broken = true }},
+		{"the client is not known", "gives no token: invalid_client (told so)", func(w *world) {
+			w.register = func(out http.ResponseWriter, _ map[string]any) {
+				writeJSON(out, http.StatusCreated, map[string]any{"client_id": "forgotten"})
+			}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			test.set(w)
+			transport := Transport(http.DefaultTransport, w.options())
+			w.wantError(transport, "", test.want, "")
+			w.wantError(transport, "", test.want, "") // nobody is asked twice
+			if len(w.visits) != 1 {
+				t.Errorf("asked %d times", len(w.visits))
+			}
+		})
+	}
+}
+
+// An issuer that is right is taken, whether it was promised or not.
+func TestAnswerOfTheRightIssuer(t *testing.T) {
+	for _, promised := range []bool{true, false} {
+		w := newWorld(t)
+		w.metadata["authorization_response_iss_parameter_supported"] = promised
+		w.iss = w.issuer()
+		w.wantServed(Transport(http.DefaultTransport, w.options()), "")
+	}
+}
+
+// An answer with another state is turned away, and the true one is waited for.
+func TestAnswerWithAnotherState(t *testing.T) {
+	w := newWorld(t)
+	w.stateful = func(string) string { return "forged" }
+	options := w.options()
+	var again string
+	options.Visit = func(ctx context.Context, address string) error {
+		if err := w.visit(ctx, address); err != nil {
+			return err
+		}
+		again = address
+		w.mu.Lock()
+		w.stateful = nil
+		w.mu.Unlock()
+		return w.visit(ctx, again)
+	}
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+	if len(w.visits) != 2 {
+		t.Errorf("%d visits", len(w.visits))
+	}
+}
+
+// The callback never comes: the wait is bounded, by a time and by the context.
+func TestCallbackThatNeverComes(t *testing.T) {
+	w := newWorld(t)
+	w.stateful = func(string) string { return "forged" }
+	options := w.options()
+	options.LoginTime = time.Millisecond
+	w.wantError(Transport(http.DefaultTransport, options), "", "nobody logged in within 1ms", "toolx auth login remote")
+
+	options = w.options()
+	ctx, cancel := context.WithCancel(t.Context())
+	options.Visit = func(context.Context, string) error { cancel(); return nil }
+	_, err := w.callContext(ctx, Transport(http.DefaultTransport, options), "")
+	if exec.KindOf(err) != exec.KindInterrupted {
+		t.Errorf("error %v of kind %s", err, exec.KindOf(err))
+	}
+}
+
+// A browser elsewhere ends at an address that does not load: a person pastes it.
+func TestPaste(t *testing.T) {
+	paste := func(w *world, change func(string) string) Options {
+		options := w.options()
+		arrived := make(chan string, 1)
+		options.Visit = func(ctx context.Context, address string) error {
+			noRedirect := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			resp, err := noRedirect.Get(address)
+			if err == nil {
+				resp.Body.Close()
+				arrived <- change(resp.Header.Get("Location"))
+			}
+			return err
+		}
+		options.Paste = func(context.Context) (string, error) { return <-arrived, nil }
+		return options
+	}
+	w := newWorld(t)
+	w.wantServed(Transport(http.DefaultTransport, paste(w, func(s string) string { return " " + s + "\r\n" })), "")
+	w.wantServed(Transport(http.DefaultTransport, paste(w, func(s string) string { return s[strings.Index(s, "?")+1:] })), "")
+	for text, want := range map[string]string{
+		"http://127.0.0.1:1/callback?code=" + sentinel + "&state=forged": "belongs to another login",
+		"http://127.0.0.1:1/" + sentinel:                                 "is not the address that the browser ended at",
+		"":                                                               "is not the address that the browser ended at",
+	} {
+		w.wantError(Transport(http.DefaultTransport, paste(w, func(string) string { return text })), "", want, "")
+	}
+	options := paste(w, func(s string) string { return s })
+	options.Paste = func(context.Context) (string, error) { return "", errors.New("the terminal was closed") }
+	w.wantError(Transport(http.DefaultTransport, options), "", "the terminal was closed", "--no-browser")
+}
+
+func TestClientCredentials(t *testing.T) {
+	w := newWorld(t)
+	w.secrets["machine"] = sentinel + "-machine"
+	w.challenged = "read"
+	options := w.options()
+	options.Visit, options.Store = nil, NewStore(t.TempDir(), false)
+	options.Auth = &config.Auth{Grant: config.GrantClientCredentials, ClientID: "machine", ClientSecret: sentinel + "-machine"}
+	transport := Transport(http.DefaultTransport, options)
+	w.wantServed(transport, "")
+	asked := last(t, w.tokens)
+	for key, want := range map[string]string{"grant_type": "client_credentials", "scope": "read", "resource": w.url()} {
+		if asked.Get(key) != want {
+			t.Errorf("%s is %q, want %q", key, asked.Get(key), want)
+		}
+	}
+	w.wantServed(transport, "write") // a step-up needs nobody
+	if got := last(t, w.tokens).Get("scope"); got != "read write" {
+		t.Errorf("asked for %q", got)
+	}
+	w.expire()
+	w.wantServed(transport, "write")
+	before := len(w.tokens)
+	w.wantServed(Transport(http.DefaultTransport, options), "write") // another process
+	if len(w.tokens) != before {
+		t.Error("the kept token was not used")
+	}
+	options.Auth.ClientSecret, options.Store = sentinel+"-wrong", nil
+	w.wantError(Transport(http.DefaultTransport, options), "", "gives no token: invalid_client (told so)", "clientSecret")
+}
+
+// An expired token is renewed: before it is sent where its end is known, and after a
+// refusal where it is not.
+func TestRefresh(t *testing.T) {
+	for _, rotates := range []bool{true, false} {
+		w := newWorld(t)
+		w.lifetime, w.keepOld = 1, !rotates // within the leeway
+		transport := Transport(http.DefaultTransport, w.options())
+		for range 3 {
+			w.wantServed(transport, "")
+		}
+		w.lifetime = 3600
+		w.wantServed(transport, "")
+		w.expire()
+		w.wantServed(transport, "")
+		if len(w.visits) != 1 || len(w.tokens) != 5 {
+			t.Errorf("rotates %v: %d logins, %d tokens", rotates, len(w.visits), len(w.tokens))
+		}
+		if got := last(t, w.tokens); got.Get("grant_type") != "refresh_token" || got.Get("resource") != w.url() {
+			t.Errorf("renewed with %v", got)
+		}
+	}
+}
+
+func TestRefreshThatIsRefused(t *testing.T) {
+	w := newWorld(t)
+	options := w.options()
+	options.Store = NewStore(t.TempDir(), false)
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+	w.dead = true
+	w.expire()
+	alone := options
+	alone.Visit = nil
+	transport := Transport(http.DefaultTransport, alone)
+	w.wantError(transport, "", "its login has ended: invalid_grant (told so)", "toolx auth login remote")
+	before := len(w.tokens)
+	w.wantError(Transport(http.DefaultTransport, alone), "", "its login has ended: the token cannot be renewed", "toolx auth login remote")
+	if len(w.tokens) != before {
+		t.Error("a dead refresh token was tried again")
+	}
+	w.wantServed(Transport(http.DefaultTransport, options), "") // a person logs in again
+}
+
+// An authorization server that is ill for a moment ends no login.
+func TestRefreshThatBreaks(t *testing.T) {
+	w := newWorld(t)
+	options := w.options()
+	options.Store = NewStore(t.TempDir(), false)
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+	w.expire()
+	w.broken = true
+	w.wantError(Transport(http.DefaultTransport, options), "", "its token cannot be renewed: HTTP 500", "")
+	w.broken = false
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+	if len(w.visits) != 1 {
+		t.Errorf("%d logins", len(w.visits))
+	}
+}
+
+// What is kept is used by another process, if it is what the config asks for.
+func TestKeptLogin(t *testing.T) {
+	w := newWorld(t)
+	w.secrets["other"] = ""
+	options := w.options()
+	options.Store = NewStore(t.TempDir(), false)
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+	if len(w.visits) != 1 {
+		t.Errorf("%d logins", len(w.visits))
+	}
+	options.Auth = &config.Auth{ClientID: "other"}
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+	if got := last(t, w.visits).Get("client_id"); got != "other" {
+		t.Errorf("logged in as %q", got)
+	}
+	for _, elsewhere := range []func(*Options){
+		func(o *Options) { o.URL += "?tenant=2" },
+		func(o *Options) { o.Auth = &config.Auth{Issuer: "https://login.example"} },
+	} {
+		changed := options
+		elsewhere(&changed)
+		if kept, err := Kept(t.Context(), changed); kept != nil || err != nil {
+			t.Errorf("the login is used for another server: %+v, %v", kept, err)
+		}
+	}
+}
+
+func TestLoginStatusLogout(t *testing.T) {
+	w := newWorld(t)
+	w.challenged = "read"
+	dir := t.TempDir()
+	options := w.options()
+	options.Store = NewStore(dir, false)
+	status, err := Login(t.Context(), http.DefaultTransport, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status.Issuer != w.issuer() || status.ClientID != "dynamic" || !slices.Equal(status.Scopes, []string{"read"}) || !status.Usable() || status.Keyring {
+		t.Errorf("status %+v", status)
+	}
+	refresh := ""
+	for token := range w.refresh {
+		refresh = token
+	}
+	kept, err := Kept(t.Context(), options)
+	if err != nil || kept == nil || kept.Issuer != status.Issuer {
+		t.Errorf("kept %+v, %v", kept, err)
+	}
+	if ended, err := Logout(t.Context(), http.DefaultTransport, options); ended != 1 || err != nil {
+		t.Errorf("%d logins ended, %v", ended, err)
+	}
+	if !slices.Equal(w.revoked, []string{refresh}) {
+		t.Errorf("revoked %q, want %q", w.revoked, refresh)
+	}
+	if kept, err := Kept(t.Context(), options); kept != nil || err != nil {
+		t.Errorf("after the logout there is %+v, %v", kept, err)
+	}
+	if ended, err := Logout(t.Context(), http.DefaultTransport, options); ended != 0 || err != nil {
+		t.Errorf("%d logins ended, %v", ended, err)
+	}
+	w.open, w.noMetadata = true, true
+	if _, err := Login(t.Context(), http.DefaultTransport, options); !errors.Is(err, ErrOpen) {
+		t.Errorf("login to an open server: %v", err)
+	}
+	w.noMetadata = false // open at the door, and not behind it
+	if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
+		t.Error(err)
+	}
+}
+
+// The file is the user's alone, and no other one is left behind.
+func TestFileOfTokens(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir() + "/auth"
+	options := w.options()
+	options.Store = NewStore(dir, false)
+	if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+			t.Errorf("%s: %v, %v", entry.Name(), info.Mode(), err)
+		}
+		if strings.HasPrefix(entry.Name(), "new-") {
+			t.Errorf("%s was left behind", entry.Name())
+		}
+	}
+	if err := os.WriteFile(options.Store.path(w.url()), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.wantError(Transport(http.DefaultTransport, options), "", "is damaged", "toolx auth login remote")
+	if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
+		t.Errorf("a damaged file cannot be replaced: %v", err)
+	}
+}
+
+// Where nothing can be kept, the login is good for this process.
+func TestStoreThatCannotBeWritten(t *testing.T) {
+	w := newWorld(t)
+	file := t.TempDir() + "/file"
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := newClient(http.DefaultTransport, w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.options.Store = NewStore(file+"/auth", false)
+	c.save(t.Context(), &Grant{})
+	if heard := strings.Join(w.written, "\n"); !strings.Contains(heard, "the login cannot be kept") {
+		t.Errorf("nobody was told: %q", heard)
+	}
+}
+
+func TestAddressThatIsNone(t *testing.T) {
+	for _, address := range []string{"", "::", "host"} {
+		transport := Transport(http.DefaultTransport, Options{Server: "remote", URL: address})
+		_, err := transport.RoundTrip(&http.Request{URL: &url.URL{}})
+		if exec.KindOf(err) != exec.KindAuth {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}

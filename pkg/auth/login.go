@@ -1,0 +1,153 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"net/url"
+	"strings"
+
+	"golang.org/x/oauth2"
+)
+
+// answer is what an authorization server sends the browser back with (RFC 6749 4.1.2).
+type answer struct {
+	code, state, issuer string
+	// failure and description are there instead of a code.
+	failure, description string
+}
+
+func readAnswer(query url.Values) answer {
+	return answer{
+		code: query.Get("code"), state: query.Get("state"), issuer: query.Get("iss"),
+		failure: query.Get("error"), description: query.Get("error_description"),
+	}
+}
+
+func (a answer) has(state string) bool {
+	return subtle.ConstantTimeCompare([]byte(a.state), []byte(state)) == 1
+}
+
+// login lets a person log in, in a browser (authorization code with PKCE, OAuth 2.1 4.1).
+func (c *client) login(ctx context.Context, found *site, scopes []string) (*Grant, error) {
+	state, verifier := rand.Text(), oauth2.GenerateVerifier()
+	back, err := listen(c.options.Auth.RedirectPort, state)
+	if err != nil {
+		return nil, c.fail(ctx, nil, "", "the browser has nowhere to come back to: %v", err)
+	}
+	defer back.close()
+	known, err := c.register(ctx, found, back.address)
+	if err != nil {
+		return nil, err
+	}
+	request := &oauth2.Config{
+		ClientID: known.id, RedirectURL: back.address, Scopes: scopes,
+		Endpoint: oauth2.Endpoint{AuthURL: found.server.AuthorizationEndpoint},
+	}
+	got, err := c.ask(ctx, back, request.AuthCodeURL(state,
+		oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", found.resource)))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkAnswer(ctx, found, got); err != nil {
+		return nil, err
+	}
+	grant, err := c.request(ctx, c.blank(found, known, scopes), url.Values{
+		"grant_type": {"authorization_code"}, "code": {got.code},
+		"redirect_uri": {back.address}, "code_verifier": {verifier},
+	})
+	if err != nil {
+		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login,
+			"the authorization server %s gives no token: %s", found.server.Issuer, reason(err))
+	}
+	return grant, nil
+}
+
+// ask sends a person to the authorization server and waits for what comes back: to the
+// callback, or by hand.
+func (c *client) ask(ctx context.Context, back *callback, address string) (answer, error) {
+	waiting, cancel := context.WithTimeout(ctx, c.options.LoginTime)
+	defer cancel()
+	if err := c.options.Visit(waiting, address); err != nil {
+		return answer{}, c.fail(ctx, nil, "toolx auth login --no-browser "+c.options.Login, "the login cannot begin: %v", err)
+	}
+	select {
+	case got := <-back.answers:
+		return got, nil
+	case pasted := <-c.pasted(waiting):
+		if pasted.err != nil {
+			return answer{}, c.fail(ctx, nil, "toolx auth login --no-browser "+c.options.Login, "%v", pasted.err)
+		}
+		if !pasted.has(back.state) {
+			return answer{}, c.fail(ctx, nil, "", "what was pasted belongs to another login (its state differs)")
+		}
+		return pasted.answer, nil
+	case <-waiting.Done():
+		why := ""
+		if back.strangers.Load() > 0 {
+			why = "; an answer with another state came, and was not taken"
+		}
+		return answer{}, c.fail(ctx, nil, "toolx auth login "+c.options.Login, "nobody logged in within %s%s", c.options.LoginTime, why)
+	}
+}
+
+// pasted is an answer that came by hand.
+type pasted struct {
+	answer
+	err error
+}
+
+// pasted waits for an answer by hand; without Paste none comes.
+func (c *client) pasted(ctx context.Context) <-chan pasted {
+	if c.options.Paste == nil {
+		return nil
+	}
+	answers := make(chan pasted, 1)
+	go func() {
+		text, err := c.options.Paste(ctx)
+		if ctx.Err() != nil {
+			return // the browser was faster
+		}
+		one := pasted{err: err}
+		if err == nil {
+			one.answer, one.err = readPasted(text)
+		}
+		answers <- one
+	}()
+	return answers
+}
+
+// readPasted takes the address that a browser ended at, or its query alone. The error does
+// not quote it.
+func readPasted(text string) (answer, error) {
+	_, query, isAddress := strings.Cut(strings.TrimSpace(text), "?")
+	if !isAddress {
+		query = strings.TrimSpace(text)
+	}
+	query, _, _ = strings.Cut(query, "#")
+	values, err := url.ParseQuery(query)
+	if err != nil || !values.Has("code") && !values.Has("error") {
+		return answer{}, errors.New("what was pasted is not the address that the browser ended at (http://127.0.0.1:…/callback?code=…)")
+	}
+	return readAnswer(values), nil
+}
+
+// checkAnswer refuses an answer of another authorization server (RFC 9207 2.4), and one
+// that is a refusal.
+func (c *client) checkAnswer(ctx context.Context, found *site, got answer) error {
+	c.secret(got.code)
+	issuer := found.server.Issuer
+	switch {
+	case got.issuer != "" && got.issuer != issuer:
+		return c.fail(ctx, nil, "", "the answer is of the authorization server %s, and not of %s", got.issuer, issuer)
+	case got.issuer == "" && found.server.AuthorizationResponseIssParameterSupported:
+		return c.fail(ctx, nil, "", "the answer does not say that it is of the authorization server %s, which always says so", issuer)
+	case got.failure != "":
+		return c.fail(ctx, nil, "toolx auth login "+c.options.Login,
+			"the authorization server %s refuses: %s", issuer, worded(got.failure, got.description))
+	case got.code == "":
+		return c.fail(ctx, nil, "", "the authorization server %s sent neither a code nor an error", issuer)
+	}
+	return nil
+}

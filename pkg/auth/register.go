@@ -1,0 +1,110 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// registered is toolx as an authorization server knows it.
+type registered struct {
+	id    string
+	style oauth2.AuthStyle
+	// issued is the secret that came with the registration.
+	issued string
+}
+
+// preregistered is the client of the config.
+func (c *client) preregistered(found *site) *registered {
+	known := &registered{id: c.options.Auth.ClientID, style: oauth2.AuthStyleInParams}
+	if c.options.Auth.ClientSecret != "" {
+		known.style = secretStyle(found.server.TokenEndpointAuthMethodsSupported)
+	}
+	return known
+}
+
+// secretStyle is how a client's secret is sent. Where the metadata says nothing it is
+// client_secret_basic (RFC 8414 2).
+func secretStyle(supported []string) oauth2.AuthStyle {
+	if slices.Contains(supported, methodPost) && !slices.Contains(supported, methodBasic) {
+		return oauth2.AuthStyleInParams
+	}
+	return oauth2.AuthStyleInHeader
+}
+
+// The ways in which a client shows who it is (RFC 7591 2).
+const (
+	methodNone  = "none"
+	methodPost  = "client_secret_post"
+	methodBasic = "client_secret_basic"
+)
+
+// register makes toolx known to the authorization server, in the order of MCP's chapter on
+// authorization: as the client that the config names, by the address of a Client ID
+// Metadata Document, or by registering dynamically (RFC 7591).
+func (c *client) register(ctx context.Context, found *site, redirect string) (*registered, error) {
+	auth := c.options.Auth
+	switch {
+	case auth.ClientID != "":
+		return c.preregistered(found), nil
+	case auth.ClientMetadataURL != "" && found.server.ClientIDMetadataDocumentSupported:
+		return &registered{id: auth.ClientMetadataURL, style: oauth2.AuthStyleInParams}, nil
+	case found.server.RegistrationEndpoint != "":
+		return c.registerDynamically(ctx, found, redirect)
+	}
+	return nil, c.fail(ctx, nil, registerFix,
+		"the authorization server %s registers no clients by itself", found.server.Issuer)
+}
+
+const registerFix = "register toolx there (redirect: http://127.0.0.1/callback), and write its id into the entry: auth: {clientId: …}"
+
+func (c *client) registerDynamically(ctx context.Context, found *site, redirect string) (*registered, error) {
+	wanted := &oauthex.ClientRegistrationMetadata{
+		ClientName:              "toolx",
+		SoftwareID:              "toolx",
+		SoftwareVersion:         c.options.Version,
+		RedirectURIs:            []string{redirect},
+		GrantTypes:              []string{"authorization_code", "refresh_token"},
+		ResponseTypes:           []string{"code"},
+		TokenEndpointAuthMethod: registrationMethod(found.server.TokenEndpointAuthMethodsSupported),
+		ApplicationType:         "native",
+	}
+	answer, err := oauthex.RegisterClient(ctx, found.server.RegistrationEndpoint, wanted, c.endpointClient())
+	if err != nil {
+		return nil, c.registrationFailure(ctx, found, err)
+	}
+	c.secret(answer.ClientSecret)
+	known := &registered{id: answer.ClientID, issued: answer.ClientSecret, style: oauth2.AuthStyleInParams}
+	method := answer.TokenEndpointAuthMethod
+	if known.issued != "" && (method == methodBasic || method == "") {
+		known.style = oauth2.AuthStyleInHeader
+	}
+	return known, nil
+}
+
+// registrationMethod asks to be a public client, which a program that anyone can copy is,
+// unless the server has none.
+func registrationMethod(supported []string) string {
+	for _, method := range []string{methodNone, methodBasic, methodPost} {
+		if slices.Contains(supported, method) {
+			return method
+		}
+	}
+	return methodNone
+}
+
+// registrationFailure says why toolx was not registered.
+func (c *client) registrationFailure(ctx context.Context, found *site, err error) error {
+	if found.guessed {
+		return c.needLogin("it asks for authorization (401) and names no authorization server", nil)
+	}
+	why := reason(err)
+	var refused *oauthex.ClientRegistrationError
+	if errors.As(err, &refused) {
+		why = worded(refused.ErrorCode, refused.ErrorDescription)
+	}
+	return c.fail(ctx, err, registerFix, "the authorization server %s does not register toolx: %s", found.server.Issuer, why)
+}

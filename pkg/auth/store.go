@@ -1,0 +1,215 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Store keeps grants, by the server's address and the authorization server's issuer. A
+// file for each server, which only the user can read, says what there is; the secrets are
+// in the system's keyring where it has one, else in the file.
+//
+// Without a file for a server nothing else is looked at, so that a server without
+// authorization costs nothing. A Store is safe for concurrent use, also by processes.
+type Store struct {
+	dir  string
+	ring keyring
+}
+
+// NewStore makes a Store in a folder, which is made when it is needed. inKeyring says
+// whether the system's keyring is used where there is one.
+func NewStore(dir string, inKeyring bool) *Store {
+	return &Store{dir: dir, ring: keyring{off: !inKeyring}}
+}
+
+// record is a server's file.
+type record struct {
+	Server string `json:"server"`
+	// Current is the issuer of the grant that was made last.
+	Current string           `json:"current"`
+	Grants  map[string]*kept `json:"grants"`
+}
+
+// kept is a grant in a file. Secrets is nil where they are in the keyring.
+type kept struct {
+	*Grant
+	Secrets *secrets `json:"secrets,omitempty"`
+}
+
+// load returns the grant of a server: that of an issuer, or the last where issuer is
+// empty. It is nil where there is none.
+func (s *Store) load(ctx context.Context, server, issuer string) (*Grant, error) {
+	read, err := s.read(server)
+	if err != nil || read == nil {
+		return nil, err
+	}
+	found := read.find(issuer)
+	if found == nil {
+		return nil, nil
+	}
+	grant := found.Grant
+	if !grant.Keyring {
+		grant.secrets = *found.Secrets
+		return grant, nil
+	}
+	text, err := s.ring.get(ctx, account(server, grant.Issuer))
+	switch {
+	case errors.Is(err, errNotThere):
+		return nil, nil // removed by hand
+	case err != nil:
+		return nil, err
+	}
+	if json.Unmarshal([]byte(text), &grant.secrets) != nil || grant.secrets.Access == "" {
+		return nil, nil
+	}
+	return grant, nil
+}
+
+// find is the grant of an issuer; the last where issuer is empty.
+func (r *record) find(issuer string) *kept {
+	if issuer == "" {
+		return r.Grants[r.Current]
+	}
+	for name, one := range r.Grants {
+		if sameIssuer(name, issuer) {
+			return one
+		}
+	}
+	return nil
+}
+
+// save keeps a grant, and makes it the server's current one.
+func (s *Store) save(ctx context.Context, server string, grant *Grant) error {
+	read, err := s.read(server)
+	if err != nil || read == nil {
+		read = &record{Grants: map[string]*kept{}} // one that cannot be read is replaced
+	}
+	read.Server, read.Current = server, grant.Issuer
+	text, err := json.Marshal(grant.secrets)
+	if err != nil {
+		return err
+	}
+	copied := *grant
+	one := &kept{Grant: &copied}
+	// The keyring comes first: a reader between the two has a token that is newer than
+	// what the file says of it, which does no harm.
+	copied.Keyring = s.ring.set(ctx, account(server, grant.Issuer), string(text)) == nil
+	if !copied.Keyring {
+		one.Secrets = &copied.secrets
+	}
+	read.Grants[grant.Issuer] = one
+	return s.write(server, read)
+}
+
+// remove forgets all grants of a server.
+func (s *Store) remove(ctx context.Context, server string) error {
+	read, err := s.read(server)
+	if read != nil {
+		for issuer, one := range read.Grants {
+			if one.Keyring {
+				if wrong := s.ring.delete(ctx, account(server, issuer)); wrong != nil && !errors.Is(wrong, errNotThere) {
+					return wrong
+				}
+			}
+		}
+	}
+	if gone := os.Remove(s.path(server)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		return gone
+	}
+	return errors.Join(err) // what could not be read is gone
+}
+
+// all returns the current grants' issuers of a server, in order, for remove's caller.
+func (s *Store) issuers(server string) []string {
+	read, _ := s.read(server)
+	if read == nil {
+		return nil
+	}
+	var issuers []string
+	for issuer := range read.Grants {
+		issuers = append(issuers, issuer)
+	}
+	slices.Sort(issuers)
+	return issuers
+}
+
+// read reads a server's file; nil where there is none.
+func (s *Store) read(server string) (*record, error) {
+	text, err := os.ReadFile(s.path(server))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var read record
+	if json.Unmarshal(text, &read) != nil {
+		return nil, fmt.Errorf("%s is damaged", s.path(server))
+	}
+	for _, one := range read.Grants {
+		if one == nil || one.Grant == nil || !one.Keyring && one.Secrets == nil {
+			return nil, fmt.Errorf("%s is damaged", s.path(server))
+		}
+	}
+	return &read, nil
+}
+
+// write replaces a server's file at once: a reader sees the old or the new one.
+func (s *Store) write(server string, content *record) error {
+	text, err := json.MarshalIndent(content, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(s.dir, "new-*") // made with 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), s.path(server))
+	}
+	if err != nil {
+		os.Remove(file.Name()) //nolint:errcheck // the write's error says more
+	}
+	return err
+}
+
+// lockPoll is how often a lock that another process holds is tried.
+const lockPoll = 20 * time.Millisecond
+
+// lock waits until no other process renews a token of the server. The system gives the lock
+// back when a process ends, however it does.
+func (s *Store) lock(ctx context.Context, server string) (unlock func(), err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	file := flock.New(strings.TrimSuffix(s.path(server), ".json")+".lock", flock.SetPermissions(0o600))
+	if _, err := file.TryLockContext(ctx, lockPoll); err != nil {
+		return nil, err
+	}
+	return func() { file.Unlock() }, nil //nolint:errcheck // the end of the process unlocks as well
+}
+
+// path is a server's file. Addresses can hold what a file's name cannot, and secrets.
+func (s *Store) path(server string) string {
+	sum := sha256.Sum256([]byte(server))
+	return filepath.Join(s.dir, hex.EncodeToString(sum[:16])+".json")
+}
+
+// account is the name of a grant's secrets in the keyring.
+func account(server, issuer string) string { return server + " " + issuer }

@@ -1,0 +1,256 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"toolx/pkg/config"
+)
+
+// Grant is what an authorization server gave toolx for a server.
+type Grant struct {
+	Issuer string `json:"issuer"`
+	// Type is one of config's Grant constants.
+	Type     string   `json:"grant"`
+	Resource string   `json:"resource"`
+	Scopes   []string `json:"scopes,omitempty"`
+	ClientID string   `json:"client_id"`
+	// Expiry is when the access token ends; zero where nobody said.
+	Expiry time.Time `json:"expiry,omitzero"`
+	// Renewable says that the access token can be renewed without a person.
+	Renewable bool `json:"renewable"`
+	// Keyring says that the secrets are in the system's keyring.
+	Keyring bool `json:"keyring"`
+
+	TokenEndpoint      string           `json:"token_endpoint"`
+	RevocationEndpoint string           `json:"revocation_endpoint,omitempty"`
+	AuthStyle          oauth2.AuthStyle `json:"auth_style"`
+
+	// unsaved says that the Store could not take it: it is in this process only.
+	unsaved bool
+	// secrets are left out of the JSON: the Store knows where they go.
+	secrets secrets
+}
+
+// secrets are what nobody else may see of a Grant.
+type secrets struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token,omitempty"`
+	// Client is the secret of a client that was registered on the way.
+	Client string `json:"client_secret,omitempty"`
+}
+
+// leeway is how long before its end a token is renewed, for clocks that differ.
+const leeway = 10 * time.Second
+
+func (g *Grant) expired() bool {
+	return !g.Expiry.IsZero() && time.Now().Add(leeway).After(g.Expiry)
+}
+
+// usable says whether a kept grant is what the config asks for now.
+func (c *client) usable(grant *Grant) bool {
+	auth := c.options.Auth
+	return grant.Type == c.grantType() &&
+		(auth.ClientID == "" || auth.ClientID == grant.ClientID) &&
+		(auth.Issuer == "" || sameIssuer(auth.Issuer, grant.Issuer))
+}
+
+// load reads the kept grant; nil where there is none that can be used.
+func (c *client) load(ctx context.Context) (*Grant, error) {
+	if c.options.Store == nil {
+		return nil, nil
+	}
+	grant, err := c.options.Store.load(ctx, c.options.URL, c.options.Auth.Issuer)
+	if err != nil {
+		return nil, c.fail(ctx, nil, "toolx auth login "+c.options.Login, "its login cannot be read: %v", err)
+	}
+	if grant == nil || !c.usable(grant) {
+		return nil, nil
+	}
+	c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client)
+	return grant, nil
+}
+
+// save keeps a grant for other processes. Where that fails, it lives as long as this
+// one does.
+func (c *client) save(ctx context.Context, grant *Grant) {
+	if c.options.Store == nil {
+		return
+	}
+	if err := c.options.Store.save(ctx, c.options.URL, grant); err != nil {
+		grant.unsaved = true
+		c.notice(slog.LevelWarn, "the login cannot be kept: "+err.Error())
+	}
+}
+
+// renew makes a grant good again without a person: another process may have done so, the
+// authorization server takes the refresh token (RFC 6749 6), or the client's secret. It
+// is nil where the server must be asked anew.
+//
+// One process does so at a time. A refresh token is often good for one use, and a second
+// use ends the login: who waited for the lock reads what is kept now.
+func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
+	unlock, err := c.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	now, err := c.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.options.Store == nil || old.unsaved {
+		now = old
+	}
+	if now == nil {
+		c.keep(nil) // logged out meanwhile
+		return nil, nil
+	}
+	if now.secrets.Access != old.secrets.Access && !now.expired() {
+		c.keep(now)
+		return now, nil
+	}
+	renewed, err := c.refresh(ctx, now)
+	switch {
+	case errors.Is(err, errNoRefresh), ended(err):
+		c.end(ctx, now, reason(err))
+		return nil, nil
+	case err != nil:
+		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login, "its token cannot be renewed: %s", reason(err))
+	}
+	c.keep(renewed)
+	c.save(ctx, renewed)
+	return renewed, nil
+}
+
+// end notes that a grant is of no use any more, so that nobody tries to renew it again.
+func (c *client) end(ctx context.Context, grant *Grant, why string) {
+	c.notice(slog.LevelInfo, "the login has ended: "+why)
+	c.keep(nil)
+	c.mu.Lock()
+	c.ended = why
+	c.mu.Unlock()
+	if grant.secrets.Refresh != "" {
+		dead := *grant
+		dead.secrets.Refresh, dead.Renewable = "", false
+		c.save(ctx, &dead)
+	}
+}
+
+var errNoRefresh = errors.New("the token cannot be renewed")
+
+// refresh asks for a new token with what the grant has.
+func (c *client) refresh(ctx context.Context, old *Grant) (*Grant, error) {
+	switch {
+	case old.secrets.Refresh != "":
+		// The scope is left out: it stays what it was.
+		return c.request(ctx, old, url.Values{
+			"grant_type": {"refresh_token"}, "refresh_token": {old.secrets.Refresh},
+		})
+	case old.Type == config.GrantClientCredentials:
+		return c.request(ctx, old, machineParams(old.Scopes))
+	}
+	return nil, errNoRefresh
+}
+
+// lock is the store's; without a store there is nothing to share.
+func (c *client) lock(ctx context.Context) (unlock func(), err error) {
+	if c.options.Store == nil {
+		return func() {}, nil
+	}
+	unlock, err = c.options.Store.lock(ctx, c.options.URL)
+	if err != nil {
+		return nil, c.fail(ctx, nil, "", "its login cannot be locked: %v", err)
+	}
+	return unlock, nil
+}
+
+// clientCredentials gets a token with the client's own secret (RFC 6749 4.4).
+func (c *client) clientCredentials(ctx context.Context, found *site, scopes []string) (*Grant, error) {
+	known := c.preregistered(found)
+	grant, err := c.request(ctx, c.blank(found, known, scopes), machineParams(scopes))
+	if err != nil {
+		return nil, c.fail(ctx, err, "check clientId, clientSecret and scopes in its entry",
+			"the authorization server %s gives no token: %s", found.server.Issuer, reason(err))
+	}
+	return grant, nil
+}
+
+func machineParams(scopes []string) url.Values {
+	params := url.Values{"grant_type": {"client_credentials"}}
+	if len(scopes) > 0 {
+		params.Set("scope", strings.Join(scopes, " "))
+	}
+	return params
+}
+
+// blank is a grant before there is a token. The scopes are those that are asked for:
+// a token that says nothing of its scopes has them (RFC 6749 5.1).
+func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
+	return &Grant{
+		Issuer: found.server.Issuer, Type: c.grantType(), Resource: found.resource, Scopes: scopes,
+		ClientID: known.id, AuthStyle: known.style,
+		TokenEndpoint: found.server.TokenEndpoint, RevocationEndpoint: found.server.RevocationEndpoint,
+		secrets: secrets{Client: known.issued},
+	}
+}
+
+// request asks the token endpoint of a grant, and returns the grant with what came of
+// it. The error is for reason.
+//
+// clientcredentials is x/oauth2's plain request to a token endpoint: it lets any grant
+// type be given, which its other two do not, and so every request carries the resource.
+func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (*Grant, error) {
+	params.Set("resource", grant.Resource)
+	endpoint := &clientcredentials.Config{
+		ClientID: grant.ClientID, ClientSecret: c.clientSecret(grant),
+		TokenURL: grant.TokenEndpoint, AuthStyle: grant.AuthStyle, EndpointParams: params,
+	}
+	c.secret(params.Get("code"), params.Get("code_verifier"), params.Get("refresh_token"), endpoint.ClientSecret)
+	token, err := endpoint.Token(context.WithValue(ctx, oauth2.HTTPClient, c.endpointClient()))
+	if err != nil {
+		return nil, err
+	}
+	c.secret(token.AccessToken, token.RefreshToken)
+	if kind := token.Type(); !strings.EqualFold(kind, "Bearer") {
+		return nil, errors.New("the token is not of the type Bearer")
+	}
+	got := *grant
+	got.Expiry = token.Expiry
+	got.secrets.Access = token.AccessToken
+	if token.RefreshToken != "" {
+		got.secrets.Refresh = token.RefreshToken // rotated
+	}
+	if scope, told := token.Extra("scope").(string); told {
+		got.Scopes = strings.Fields(scope)
+	}
+	got.Scopes = slices.Clone(got.Scopes)
+	got.Renewable = got.secrets.Refresh != "" || got.Type == config.GrantClientCredentials
+	return &got, nil
+}
+
+// clientSecret is the secret of a grant's client: the config's, else the one that it was
+// registered with.
+func (c *client) clientSecret(grant *Grant) string {
+	if c.options.Auth.ClientID != "" && c.options.Auth.ClientID == grant.ClientID {
+		return c.options.Auth.ClientSecret
+	}
+	return grant.secrets.Client
+}
+
+// endpointClient sends secrets: it follows no redirect.
+func (c *client) endpointClient() *http.Client {
+	return &http.Client{
+		Transport:     c.outward,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

@@ -1,0 +1,369 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"toolx/pkg/config"
+)
+
+// DefaultLoginTime is how long a person has to log in.
+const DefaultLoginTime = 5 * time.Minute
+
+// Options say whose tokens are got, how, and where they are kept.
+type Options struct {
+	// Server is the name of the server's entry; Login is what to write behind "toolx auth
+	// login" to log in to it, empty where that is its name.
+	Server string
+	Login  string
+	// URL is the server's address, with its variables expanded. Tokens go to its origin
+	// only.
+	URL string
+	// Auth is what the entry says; nil where it says nothing.
+	Auth *config.Auth
+	// Scopes are asked for beside those of Auth.
+	Scopes []string
+
+	// Store keeps tokens from one process to the next; nil keeps them in memory.
+	Store *Store
+	// Outward carries requests to authorization servers; nil means that below.
+	Outward http.RoundTripper
+
+	// Visit brings a person to an address, in a browser or by telling it. Where it is nil
+	// nobody is there: a server that wants a person gives an error at once.
+	Visit func(ctx context.Context, address string) error
+	// Paste waits for the address that the browser was sent to at the end, for browsers
+	// that cannot reach this machine; nil waits for the browser alone.
+	Paste func(ctx context.Context) (string, error)
+	// LoginTime is how long that may take; zero means DefaultLoginTime.
+	LoginTime time.Duration
+
+	// Version is toolx's own, told to authorization servers.
+	Version string
+	// Secret is told every token, code and secret before it is used; it may be nil.
+	Secret func(values ...string)
+	// Notice takes remarks; it may be nil.
+	Notice func(level slog.Level, text string)
+}
+
+// Transport puts access tokens on requests to the server, and gets new ones where the
+// server asks for them. A request that has an Authorization header is left alone, and
+// so is one to another origin.
+//
+// The error of a request that cannot be authorized is an *Error (exec.KindAuth, or
+// exec.KindConnect where the authorization server was not reached).
+func Transport(base http.RoundTripper, options Options) http.RoundTripper {
+	c, err := newClient(base, options)
+	if err != nil {
+		return failing{err}
+	}
+	return c
+}
+
+// failing is the transport of a server whose address cannot be read.
+type failing struct{ err error }
+
+func (f failing) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+	return nil, f.err
+}
+
+// client is the authorization of one server.
+type client struct {
+	base    http.RoundTripper
+	outward http.RoundTripper
+	options Options
+	address *url.URL
+
+	// busy holds one value while tokens are got or renewed, so that requests that are
+	// refused at the same time share what comes of it.
+	busy chan struct{}
+
+	mu     sync.Mutex
+	loaded bool
+	grant  *Grant
+	// refused is why a person did not log in: nobody is asked twice.
+	refused error
+	// ended is why the kept login is of no use; empty where there was none.
+	ended string
+}
+
+func newClient(base http.RoundTripper, options Options) (*client, error) {
+	address, err := url.Parse(options.URL)
+	if err != nil || address.Host == "" {
+		return nil, &Error{Server: options.Server, Problem: "its url is no address"}
+	}
+	if options.Auth == nil {
+		options.Auth = &config.Auth{}
+	}
+	if options.Login == "" {
+		options.Login = options.Server
+	}
+	if options.LoginTime == 0 {
+		options.LoginTime = DefaultLoginTime
+	}
+	if options.Outward == nil {
+		options.Outward = base
+	}
+	c := &client{base: base, outward: options.Outward, options: options, address: address, busy: make(chan struct{}, 1)}
+	c.secret(options.Auth.ClientSecret)
+	return c, nil
+}
+
+// maxRefusals is how often a request is sent again: after renewing a token, and after
+// getting a new one.
+const maxRefusals = 2
+
+// RoundTrip implements http.RoundTripper.
+func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Header.Get("Authorization") != "" || origin(req.URL) != origin(c.address) {
+		return c.base.RoundTrip(req)
+	}
+	ctx := req.Context()
+	copies, err := repeatable(req)
+	if err != nil {
+		return nil, err
+	}
+	grant, err := c.held(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for refusals := 0; ; refusals++ {
+		resp, err := c.base.RoundTrip(authorized(copies(), grant))
+		if err != nil {
+			return nil, err
+		}
+		asked := readChallenge(resp)
+		if asked == nil {
+			return resp, nil
+		}
+		drain(resp)
+		if refusals == maxRefusals {
+			return nil, c.stillRefused(asked, grant)
+		}
+		if grant, err = c.obtain(ctx, grant, asked, refusals > 0); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// repeatable returns a function that makes copies of req, each with a body of its own.
+func repeatable(req *http.Request) (func() *http.Request, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return func() *http.Request { return req.Clone(req.Context()) }, nil
+	}
+	body, err := io.ReadAll(req.Body)
+	req.Body.Close() // what could be read is there
+	if err != nil {
+		return nil, fmt.Errorf("read the request's body: %w", err)
+	}
+	return func() *http.Request {
+		again := req.Clone(req.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		again.ContentLength = int64(len(body))
+		return again
+	}, nil
+}
+
+// authorized puts a token on a request that is ours to change.
+func authorized(req *http.Request, grant *Grant) *http.Request {
+	if grant != nil {
+		req.Header.Set("Authorization", "Bearer "+grant.secrets.Access)
+	}
+	return req
+}
+
+// drain reads a refusal's body, so that its connection can be used again.
+func drain(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
+	resp.Body.Close()
+}
+
+// stillRefused is the error where a token that was just issued does not help.
+func (c *client) stillRefused(asked *challenge, grant *Grant) error {
+	if missing := without(asked.scopes, grant.Scopes); asked.stepUp && len(missing) > 0 {
+		return c.needLogin(fmt.Sprintf("the authorization server does not grant the scope %s, which the server asks for", quoted(missing)), nil)
+	}
+	if asked.stepUp {
+		return c.needLogin("it asks for a scope that the token has", nil)
+	}
+	return c.needLogin("it refuses the token that was just issued", nil)
+}
+
+// held is the grant to begin with, renewed where it has expired; nil where there is
+// none, so that the server can say what it wants.
+func (c *client) held(ctx context.Context) (*Grant, error) {
+	c.mu.Lock()
+	grant, loaded := c.grant, c.loaded
+	c.mu.Unlock()
+	if !loaded {
+		var err error
+		if grant, err = c.load(ctx); err != nil {
+			return nil, err
+		}
+		c.keep(grant)
+	}
+	if grant == nil || !grant.expired() {
+		return grant, nil
+	}
+	release, err := c.exclusive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return c.renew(ctx, grant)
+}
+
+// obtain gets a grant that answers a challenge. used is what was sent, nil for nothing;
+// fresh says that it was got for this very request, so that renewing cannot help.
+func (c *client) obtain(ctx context.Context, used *Grant, asked *challenge, fresh bool) (*Grant, error) {
+	release, err := c.exclusive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	c.mu.Lock()
+	now, refused := c.grant, c.refused
+	c.mu.Unlock()
+	if now != nil && (used == nil || now.secrets.Access != used.secrets.Access) {
+		return now, nil // another request was faster
+	}
+	if used != nil && !asked.stepUp && !fresh {
+		renewed, err := c.renew(ctx, used)
+		if renewed != nil || err != nil {
+			return renewed, err
+		}
+	}
+	if refused != nil {
+		return nil, refused
+	}
+	return c.authorize(ctx, used, asked)
+}
+
+// exclusive waits until nobody else in this process gets or renews a token.
+func (c *client) exclusive(ctx context.Context) (release func(), err error) {
+	select {
+	case c.busy <- struct{}{}:
+		return func() { <-c.busy }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// authorize gets a new grant, from the beginning.
+func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (*Grant, error) {
+	machine := c.grantType() == config.GrantClientCredentials
+	if !machine && c.options.Visit == nil {
+		return nil, c.nobodyThere(used, asked)
+	}
+	found, err := c.discover(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	scopes := c.scopes(found, used, asked)
+	var grant *Grant
+	if machine {
+		grant, err = c.clientCredentials(ctx, found, scopes)
+	} else if grant, err = c.login(ctx, found, scopes); err != nil && ctx.Err() == nil {
+		c.mu.Lock()
+		c.refused = err
+		c.mu.Unlock()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if missing := without(scopes, grant.Scopes); len(missing) > 0 {
+		c.notice(slog.LevelWarn, fmt.Sprintf("the authorization server %s did not grant the scope %s", grant.Issuer, quoted(missing)))
+	}
+	c.keep(grant)
+	c.save(ctx, grant)
+	return grant, nil
+}
+
+// nobodyThere is the error where a person is needed and none is there.
+func (c *client) nobodyThere(used *Grant, asked *challenge) error {
+	c.mu.Lock()
+	ended := c.ended
+	c.mu.Unlock()
+	switch {
+	case ended != "":
+		return c.needLogin("its login has ended: "+ended, nil)
+	case asked.stepUp:
+		return c.needLogin("it asks for the scope "+quoted(asked.scopes)+", which the login has not", without(asked.scopes, c.options.Auth.Scopes))
+	case used != nil:
+		return c.needLogin("its login has ended", nil)
+	case asked.bare:
+		return c.needLogin("it asks for authorization (401) and does not say how", nil)
+	}
+	return c.needLogin("it asks for a login", nil)
+}
+
+// scopes are those to ask for: what the config says, else what the server asks for, else
+// what its metadata names; and on a step-up what was granted before as well.
+func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
+	chosen := union(c.options.Auth.Scopes, c.options.Scopes)
+	switch {
+	case asked.stepUp && used != nil:
+		chosen = union(used.Scopes, chosen, asked.scopes)
+	case asked.stepUp:
+		chosen = union(chosen, asked.scopes)
+	case len(chosen) > 0:
+	case len(asked.scopes) > 0:
+		chosen = asked.scopes
+	default:
+		chosen = found.scopes
+	}
+	const offline = "offline_access" // asks OpenID providers for a refresh token
+	if c.grantType() == config.GrantAuthorizationCode && slices.Contains(found.server.ScopesSupported, offline) {
+		chosen = union(chosen, []string{offline})
+	}
+	return chosen
+}
+
+func (c *client) grantType() string {
+	if c.options.Auth.Grant == config.GrantClientCredentials {
+		return config.GrantClientCredentials
+	}
+	return config.GrantAuthorizationCode
+}
+
+// resource is the server's identifier where its metadata gives none: its address
+// without fragment (RFC 8707 2).
+func (c *client) resource() string {
+	plain := *c.address
+	plain.Fragment, plain.RawFragment, plain.User = "", "", nil
+	return plain.String()
+}
+
+// keep makes a grant the one that requests are sent with; nil forgets it.
+func (c *client) keep(grant *Grant) {
+	if grant != nil {
+		c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.grant, c.loaded = grant, true
+}
+
+func (c *client) secret(values ...string) {
+	values = slices.DeleteFunc(values, func(value string) bool { return value == "" })
+	if c.options.Secret != nil && len(values) > 0 {
+		c.options.Secret(values...)
+	}
+}
+
+func (c *client) notice(level slog.Level, text string) {
+	if c.options.Notice != nil {
+		c.options.Notice(level, "server '"+c.options.Server+"': "+text)
+	}
+}
