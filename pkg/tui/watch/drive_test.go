@@ -122,6 +122,15 @@ func shows(t testing.TB, w *Watch, texts ...string) {
 	}
 }
 
+func containsAll(t testing.TB, frame string, texts []string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(frame, text) {
+			t.Errorf("%q is not there:\n%s", text, frame)
+		}
+	}
+}
+
 func sent(ms int, server, text string) exec.Event {
 	return servers.FrameSent{Time: after(ms), Server: server, Bytes: []byte(text)}
 }

@@ -22,8 +22,18 @@ func newPeer(began time.Time, command []string) *peer {
 	return &peer{began, command, make(map[string]*frame), make(map[string]*frame)}
 }
 
-// waiting counts the requests without answer.
-func (p *peer) waiting() int { return len(p.sent) + len(p.asked) }
+// waiting counts the requests that wait for sure.
+func (p *peer) waiting() int {
+	n := 0
+	for _, requests := range []map[string]*frame{p.sent, p.asked} {
+		for _, request := range requests {
+			if request.state == stateWaiting {
+				n++
+			}
+		}
+	}
+	return n
+}
 
 // requests are those of one side. JSON-RPC ids are the business of who asks: both
 // sides may use the same.
@@ -65,10 +75,10 @@ func (p *peer) ask(f *frame) {
 }
 
 // take finds the request with an id and forgets it. A server may send the id back as
-// another type, which toolx understands.
+// text, or as 3.0, which toolx understands.
 func (p *peer) take(sent bool, id string) *frame {
 	requests := p.requests(sent)
-	for _, key := range []string{id, otherType(id)} {
+	for _, key := range []string{id, otherType(id), strings.TrimSuffix(id, ".0")} {
 		if request := requests[key]; request != nil {
 			delete(requests, key)
 			return request

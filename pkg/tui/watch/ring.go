@@ -72,22 +72,25 @@ func (r *ring[T]) grow() {
 type journal[T entry] struct {
 	all      ring[T]
 	byServer map[string]*ring[T]
+	none     ring[T] // of servers without rows
 }
 
 func (j *journal[T]) add(row T) {
+	if j.byServer == nil {
+		j.byServer = make(map[string]*ring[T])
+	}
+	server := row.subject()
+	if j.byServer[server] == nil {
+		j.byServer[server] = &ring[T]{}
+	}
+	j.byServer[server].push(row)
 	j.all.push(row)
-	j.of(row.subject()).push(row)
 }
 
 // of gives the rows of one server.
 func (j *journal[T]) of(server string) *ring[T] {
-	if j.byServer == nil {
-		j.byServer = make(map[string]*ring[T])
+	if r := j.byServer[server]; r != nil {
+		return r
 	}
-	r := j.byServer[server]
-	if r == nil {
-		r = &ring[T]{}
-		j.byServer[server] = r
-	}
-	return r
+	return &j.none
 }

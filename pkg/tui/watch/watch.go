@@ -32,6 +32,7 @@ type Watch struct {
 	wire    *wireTab
 	log     *logTab
 	history *historyTab
+	timing  *timingTab
 
 	dropped int // events that the feed had no place for
 	width   int // that was drawn last
@@ -44,7 +45,8 @@ func New(theme *pane.Theme, options Options) *Watch {
 		look: l, options: options, begun: time.Now(),
 		stderr: newStderrTab(l), wire: newWireTab(l), log: newLogTab(l), history: newHistoryTab(l),
 	}
-	w.tabs = []tab{w.stderr, w.wire, w.log, w.history, newTimingTab(l, w.history)}
+	w.timing = newTimingTab(l, w.history)
+	w.tabs = []tab{w.stderr, w.wire, w.log, w.history, w.timing}
 	return w
 }
 
@@ -80,6 +82,9 @@ func (w *Watch) Dropped(n int) {
 // Select says what the rest of the screen is about: a server, empty for toolx's own
 // tools, and a tool, empty for none.
 func (w *Watch) Select(server, tool string) {
+	if w.look.tool != tool {
+		w.timing.top = 0
+	}
 	w.look.selected, w.look.server, w.look.tool = true, server, tool
 }
 

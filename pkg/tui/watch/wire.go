@@ -235,21 +235,29 @@ func (t *wireTab) foreignCells(f *frame, width int) (what, right string) {
 	return what, t.theme.Paint(pane.Warn, t.safe(culprit.Name, width)) + t.theme.Paint(pane.Dim, " ("+culprit.Confidence+")")
 }
 
-func (t *wireTab) culprit(f *frame) *doctor.Culprit {
-	if f.culprit == nil {
-		hint := doctor.Context{Command: t.peer(f.server, f.at).command, Nearby: t.nearby(f)}
-		found := doctor.Recognise([]byte(f.text), hint).Culprit
+// reach is how many rows before and after a foreign line help to tell who wrote it.
+const reach = 15
+
+// culprit is who most likely wrote a foreign line. The answer is kept as soon as all
+// the rows are there that may help.
+func (t *wireTab) culprit(f *frame) doctor.Culprit {
+	if f.culprit != nil {
+		return *f.culprit
+	}
+	hint := doctor.Context{Command: t.peer(f.server, f.at).command, Nearby: t.nearby(f)}
+	found := doctor.Recognise([]byte(f.text), hint).Culprit
+	if t.journal.of(f.server).end() > f.number+reach {
 		f.culprit = &found
 	}
-	return f.culprit
+	return found
 }
 
-// nearby are the foreign lines around one, which help to tell who wrote it.
+// nearby are the foreign lines around one.
 func (t *wireTab) nearby(f *frame) []string {
-	const reach, longest = 15, 1024
+	const longest = 1024
 	var lines []string
 	rows := t.journal.of(f.server)
-	for number := max(rows.first, f.number-reach); number < min(rows.end(), f.number+reach); number++ {
+	for number := max(rows.first, f.number-reach); number < min(rows.end(), f.number+reach+1); number++ {
 		if other := rows.at(number); other.kind == kindForeign && other != f {
 			lines = append(lines, other.text[:min(len(other.text), longest)])
 		}
