@@ -9,6 +9,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 )
 
@@ -48,7 +49,7 @@ func leavesOf(result *exec.Result) []*leaf {
 		add(contentLeaf(result))
 	}
 	if len(result.Raw) <= maxTree { // else it would look like the raw one
-		add(jsonLeaf("reply", result.Raw))
+		add(replyLeaf(result.Raw))
 	}
 	add(rawLeaf(result))
 	if len(leaves) == 0 {
@@ -114,7 +115,7 @@ func jsonLeaf(name string, value json.RawMessage) *leaf {
 		extension: ".json",
 		open: func(theme *pane.Theme) body {
 			if len(value) > maxTree {
-				return newText(theme, firstPart(string(value[:maxText]), int64(len(value))))
+				return newRaw(theme, firstPart(string(value[:maxText]), int64(len(value))))
 			}
 			return newDocument(theme, value)
 		},
@@ -122,6 +123,15 @@ func jsonLeaf(name string, value json.RawMessage) *leaf {
 			return render.Document(out, value, render.Screen{TTY: safe})
 		},
 	}
+}
+
+// replyLeaf shows the CallToolResult as a tree: its blocks make no good table.
+func replyLeaf(raw json.RawMessage) *leaf {
+	l := jsonLeaf("reply", raw)
+	if l != nil {
+		l.open = func(theme *pane.Theme) body { return jsontree.New(raw, theme) }
+	}
+	return l
 }
 
 // textLeaf shows what a JSON string says.
@@ -160,7 +170,7 @@ func rawLeaf(result *exec.Result) *leaf {
 		open: func(theme *pane.Theme) body {
 			var text bytes.Buffer
 			_ = render.EscapeJSON(&text, raw[:min(len(raw), maxText)]) // a buffer takes everything
-			return newText(theme, firstPart(text.String(), int64(len(raw))))
+			return newRaw(theme, firstPart(text.String(), int64(len(raw))))
 		},
 		write: func(out io.Writer, safe bool) error {
 			if safe {

@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	_ "image/jpeg"
 	"image/png"
 	"io"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -189,8 +191,31 @@ func readPicture(data []byte) (image.Image, error) {
 	if config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height {
 		return nil, fmt.Errorf("%s of %d×%d is too large; s saves it", format, config.Width, config.Height)
 	}
+	if format == "png" {
+		data = withoutExtras(data)
+	}
 	picture, _, err := image.Decode(bytes.NewReader(data))
 	return picture, err
+}
+
+// withoutExtras is a PNG with what its pixels are made of and nothing else. Real
+// servers send remarks and colour profiles with broken checksums, which no viewer
+// minds but Go's.
+func withoutExtras(data []byte) []byte {
+	const signature, around = 8, 12 // around the data of a chunk: its length, name and checksum
+	kept := slices.Clone(data[:signature])
+	for rest := data[signature:]; len(rest) >= around; {
+		size := around + int64(binary.BigEndian.Uint32(rest))
+		if size > int64(len(rest)) {
+			return append(kept, rest...)
+		}
+		name := string(rest[4:8])
+		if critical := name[0] >= 'A' && name[0] <= 'Z'; critical || name == "tRNS" {
+			kept = append(kept, rest[:size]...)
+		}
+		rest = rest[size:]
+	}
+	return kept
 }
 
 // shrunk is a picture made small enough for so many pixels; one that is, stays.

@@ -2,12 +2,14 @@ package result
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +121,37 @@ func TestShrunk(t *testing.T) {
 	if err := writeSixel(&out, small); err != nil {
 		t.Error(err)
 	}
+}
+
+// A broken remark in a picture does not spoil it; broken pixels do.
+func TestBrokenPNG(t *testing.T) {
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
+		t.Fatal(err)
+	}
+	const pixels = 33 // where they begin: behind the signature and the header
+	remark := append([]byte{0, 0, 0, 2}, "tEXtab\x00\x00\x00\x00"...)
+	broken := slices.Concat(file.Bytes()[:pixels], remark, file.Bytes()[pixels:])
+	if picture, err := readPicture(broken); err != nil || picture.Bounds() != image.Rect(0, 0, 3, 2) {
+		t.Errorf("%v, %v", picture, err)
+	}
+	broken[pixels+len(remark)+9]++
+	if _, err := readPicture(broken); err == nil {
+		t.Error("broken pixels are shown")
+	}
+}
+
+// FuzzPicture reads any file: it may be refused, and no more.
+func FuzzPicture(f *testing.F) {
+	file, _ := base64.StdEncoding.DecodeString(dot)
+	f.Add(file)
+	f.Add([]byte("GIF89a"))
+	f.Add([]byte("\xff\xd8\xff"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if picture, err := readPicture(data); err == nil && picture.Bounds().Dx() > maxPixels {
+			t.Errorf("a picture of %v", picture.Bounds())
+		}
+	})
 }
 
 // A small file that is a huge picture is not unpacked.

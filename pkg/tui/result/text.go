@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
@@ -24,10 +25,13 @@ type text struct {
 	search search
 }
 
-// newText shows plain text, of which nothing has been made safe.
-func newText(theme *pane.Theme, content string) *text {
+// newRaw shows text, not yet safe, that is looked at byte for byte: lines are broken at the width
+// and nowhere else.
+func newRaw(theme *pane.Theme, content string) *text {
 	safe := ready(content)
-	return composed(theme, func(_ *pane.Theme, width int) []string { return pane.Wrap(safe, width) })
+	return composed(theme, func(_ *pane.Theme, width int) []string {
+		return strings.Split(ansi.Hardwrap(safe, width, true), "\n")
+	})
 }
 
 // composed shows lines that are made for a width.
