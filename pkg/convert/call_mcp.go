@@ -22,13 +22,18 @@ func isMCPCall(fields members) bool {
 	return fields.text("name") != ""
 }
 
-// readMCPCall reads either form. The id is the request's, as it is written there.
+// readMCPCall reads either form. The id is the request's, as it is written there. A
+// name alone is no mark of MCP's: LangChain and Gemini's libraries may leave empty
+// arguments out.
 func readMCPCall(fields members) (ToolCall, Format) {
 	id := rawjson.Unquote(fields.get("id"))
+	format := MCP
 	if params, ok := fields.object("params"); ok {
 		fields = params
+	} else if !fields.has("arguments") {
+		format = ""
 	}
-	return newCall(id, fields.text("name"), fields.get("arguments")), MCP
+	return newCall(id, fields.text("name"), fields.get("arguments")), format
 }
 
 type mcpCallToolResult struct {

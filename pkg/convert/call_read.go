@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,8 @@ import (
 type callReader struct {
 	from  Format
 	calls []ToolCall
-	// shapes are the formats that the calls look like, one for each.
+	// shapes are the formats that the calls look like, one for each; empty where a call
+	// looks like many.
 	shapes []Format
 	// wrapper is the format that the message around the calls tells; empty where it
 	// tells none.
@@ -305,12 +307,15 @@ func (r *callReader) message() (*Message, error) {
 	return message, nil
 }
 
-// format is the one that all calls have in common.
+// format is the one that all calls have in common. A call that is but a name may be of
+// any: alone, it is MCP's.
 func (r *callReader) format() (Format, error) {
-	found := r.shapes[0]
-	for _, shape := range r.shapes[1:] {
+	var found Format
+	for _, shape := range r.shapes {
 		switch {
-		case shape == found:
+		case shape == found || shape == "":
+		case found == "":
+			found = shape
 		case isChat(shape) && isChat(found):
 			found = commonChat(found, shape)
 		case !sameCalls(shape, found):
@@ -320,7 +325,7 @@ func (r *callReader) format() (Format, error) {
 	if r.wrapper != "" && isChat(found) {
 		return r.wrapper, nil
 	}
-	return found, nil
+	return cmp.Or(found, MCP), nil
 }
 
 func isTextFormat(format Format) bool {

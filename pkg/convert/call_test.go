@@ -194,6 +194,11 @@ func TestReadCalls(t *testing.T) {
 			LangChain, "1 f {}",
 		},
 
+		{
+			"langchain: a call without arguments, as Gemini's libraries hand them out",
+			`[{"id":"1","name":"g"},{"id":"2","args":{"a":1},"name":"f"}]`, LangChain, "1 g {}\n2 f {\"a\":1}",
+		},
+
 		// MCP.
 		{"mcp: parameters", `{"name":"f","arguments":{"a":1}}`, MCP, `f {"a":1}`},
 		{"mcp: no arguments", `{"name":"f"}`, MCP, "f {}"},
