@@ -83,6 +83,7 @@ func TestCallsOfSDKs(t *testing.T) {
 		{"gemini: the SDK's answer", generated, convert.Gemini},
 		{"gemini: its content", generated.Candidates[0].Content, convert.Gemini},
 		{"gemini: a conversation", append(genai.Text("dim the hall"), generated.Candidates[0].Content), convert.Gemini},
+		{"gemini: the calls alone, which look like LangChain's", generated.FunctionCalls(), convert.LangChain},
 		{"ollama: an answer", json.RawMessage(ollamaAnswer), convert.Ollama},
 		{"ollama: the SDK's answer", ollama, convert.Ollama},
 		{"ollama: its message", ollama.Message, convert.Ollama},

@@ -82,7 +82,7 @@ type lists struct {
 	err      error
 }
 
-//nolint:gochecknoglobals // servers are started once for all tests
+// listed starts the servers once for all tests.
 var listed = sync.OnceValue(func() lists {
 	all := lists{byServer: map[string][]byte{}}
 	for server, args := range map[string][]string{
@@ -131,8 +131,8 @@ func listTools(args []string) (json.RawMessage, error) {
 	}
 	defer func() {
 		in.Close()
-		server.Process.Kill()
-		server.Wait()
+		_ = server.Process.Kill()
+		_ = server.Wait() // it was killed
 	}()
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"oracles","version":"0"}}}`)
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
