@@ -46,6 +46,15 @@ type Server struct {
 	Cwd       string
 	URL       string
 	Headers   map[string]string
+	// HeadersCommand is a program that prints headers, with its arguments; they are
+	// laid over Headers.
+	HeadersCommand []string
+	// CACert is a PEM file of authorities that are trusted besides the system's;
+	// ClientCert and ClientKey are what toolx shows a server that wants to know it. A
+	// ClientCert without a ClientKey holds both.
+	CACert     string
+	ClientCert string
+	ClientKey  string
 	// Auth says how access tokens are got; nil means as the server asks.
 	Auth *Auth
 

@@ -51,6 +51,10 @@ func serverFields() []field[Server] {
 		{"cwd", nil, func(_ *decoder, v value, s *Server) { s.Cwd = v.string() }},
 		{"url", nil, func(_ *decoder, v value, s *Server) { s.URL = v.string() }},
 		{"headers", nil, func(_ *decoder, v value, s *Server) { s.Headers = v.textMap() }},
+		{"headersCommand", []string{"headersHelper"}, func(_ *decoder, v value, s *Server) { s.HeadersCommand = v.words() }},
+		{"caCert", nil, func(_ *decoder, v value, s *Server) { s.CACert = v.string() }},
+		{"clientCert", nil, func(_ *decoder, v value, s *Server) { s.ClientCert = v.string() }},
+		{"clientKey", nil, func(_ *decoder, v value, s *Server) { s.ClientKey = v.string() }},
 		{"auth", nil, (*decoder).auth},
 		{"timeout", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.limit(v) }},
 		{"startTimeout", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.duration(v) }},
@@ -303,6 +307,8 @@ func (d *decoder) checkServer(v value, s *Server) {
 		d.problem(v, "remove type, or give a command", "type stdio needs a command, and the server has a url")
 	case command && s.Transport != "" && s.Transport != TransportStdio:
 		d.problem(v, "remove type, or give a url", "type %s needs a url, and the server has a command", s.Transport)
+	case s.ClientKey != "" && s.ClientCert == "":
+		d.problem(v, "add clientCert: FILE, the certificate of that key", "a clientKey needs a clientCert")
 	}
 }
 
@@ -406,6 +412,14 @@ func (v value) texts() []string {
 		texts = append(texts, item.written)
 	}
 	return texts
+}
+
+// words are a command line: a list as it stands, or text that is parted at blanks.
+func (v value) words() []string {
+	if v.kind == kindText {
+		return strings.Fields(v.text)
+	}
+	return v.texts()
 }
 
 func (v value) textMap() map[string]string {

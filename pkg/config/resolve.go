@@ -22,6 +22,9 @@ type Resolved struct {
 	Cwd     string
 	URL     string
 	Headers map[string]string
+	// HeadersCommand is a program with its arguments; the files are absolute.
+	HeadersCommand                []string
+	CACert, ClientCert, ClientKey string
 	// Auth is nil where the entry has none.
 	Auth *Auth
 	// Secrets are the values to mask wherever toolx writes, longest first: those
@@ -92,7 +95,18 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		Headers: e.expandMap(s.Headers, "headers"),
 		Auth:    e.auth(),
 	}
-	resolved.Command = e.command(resolved.Cwd)
+	resolved.Command = e.command("command", e.server.Command, resolved.Cwd)
+	resolved.HeadersCommand = e.headersCommand(resolved.Cwd)
+	for _, file := range []struct {
+		key, path string
+		to        *string
+	}{
+		{"caCert", s.CACert, &resolved.CACert},
+		{"clientCert", s.ClientCert, &resolved.ClientCert},
+		{"clientKey", s.ClientKey, &resolved.ClientKey},
+	} {
+		*file.to = absolute(e.path(file.key, file.path), s.dir)
+	}
 	for i, arg := range s.Args {
 		resolved.Args = append(resolved.Args, e.expand(arg, joinIndex("args", i)))
 	}
@@ -103,7 +117,7 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		env.set(name, own[name])
 	}
 	resolved.Env = env.list()
-	resolved.Secrets = secretsOf(resolved.Args, own, resolved.Headers, resolved.URL, append(e.values, resolved.Auth.secrets()...))
+	resolved.Secrets = secretsOf(slices.Concat(resolved.Args, resolved.HeadersCommand), own, resolved.Headers, resolved.URL, append(e.values, resolved.Auth.secrets()...))
 	return resolved, nil
 }
 
@@ -181,9 +195,23 @@ func (e *expander) cwd() string {
 	return absolute(e.path("cwd", e.server.Cwd), e.server.dir)
 }
 
-// command is the program to start. A bare name is left to be looked up in PATH.
-func (e *expander) command(cwd string) string {
-	command := e.path("command", e.server.Command)
+// headersCommand is the program that prints headers, with its arguments.
+func (e *expander) headersCommand(cwd string) []string {
+	var words []string
+	for i, word := range e.server.HeadersCommand {
+		key := joinIndex("headersCommand", i)
+		if i == 0 {
+			words = append(words, e.command(key, word, cwd))
+			continue
+		}
+		words = append(words, e.expand(word, key))
+	}
+	return words
+}
+
+// command is a program to start. A bare name is left to be looked up in PATH.
+func (e *expander) command(key, text, cwd string) string {
+	command := e.path(key, text)
 	if !strings.ContainsFunc(command, isSeparator) {
 		return command
 	}
