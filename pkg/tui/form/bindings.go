@@ -80,8 +80,10 @@ func (f *Form) newLine() tea.Cmd {
 func (f *Form) enterHelp() string {
 	at := f.cursor.field
 	switch {
-	case f.cursor.add:
+	case f.cursor.add && at.takesRows():
 		return "add a row"
+	case f.cursor.add:
+		return "nothing: the tool takes no parameters"
 	case f.takesText():
 		return "type"
 	case at.kind == kindEnum && len(at.shape.options) > fewOptions:

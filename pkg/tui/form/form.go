@@ -72,6 +72,7 @@ func newRoot(schema json.RawMessage) *field {
 		f.shape = r.shape([]*node{newNode(`{"type":"object"}`)})
 	}
 	f.shape.nullable = false
+	f.shape.isMap = f.shape.isMap && !f.shape.bare // a tool without parameters
 	f.kind = f.shape.kind
 	f.grow()
 	f.openRequired()

@@ -490,3 +490,24 @@ func TestSlowSchema(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A tool without parameters has no rows to add; what it is given all the same is
+// kept.
+func TestNoParameters(t *testing.T) {
+	for _, schema := range []string{`{}`, `{"type":"object"}`, `{"type":"object","properties":{},"additionalProperties":false}`} {
+		f := newForm(schema)
+		if got := ansi.Strip(f.Render(60, 8)); !strings.Contains(got, "takes no parameters") {
+			t.Errorf("%s is drawn as\n%s", schema, got)
+		}
+		f.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+		if arguments, err := f.Arguments(); string(arguments) != "{}" || err != nil {
+			t.Errorf("%s sends %s, %v", schema, arguments, err)
+		}
+		if err := f.SetArguments([]byte(`{"more":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		if arguments, _ := f.Arguments(); string(arguments) != `{"more":1}` {
+			t.Errorf("%s lost what it was given: %s", schema, arguments)
+		}
+	}
+}

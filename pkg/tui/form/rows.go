@@ -94,7 +94,7 @@ func (f *Form) find(path string) {
 // object that takes rows, nil where there is none; child is what the cursor is in of
 // it.
 func (f *Form) container() (around, child *field) {
-	if f.cursor.add {
+	if f.cursor.add && f.cursor.field.takesRows() {
 		return f.cursor.field, nil
 	}
 	for around = f.cursor.field; around != nil; around = around.parent {

@@ -45,6 +45,7 @@ type shape struct {
 	properties   []property // of an object, in the schema's order
 	additional   *node      // the schema of members that have no name here; may be nil
 	isMap        bool       // members with free names are what it is for
+	bare         bool       // it is a map only because it says nothing at all
 	items        *node      // of an array; nil where anything goes
 	alternatives []alternative
 }
@@ -267,7 +268,8 @@ func (s *shape) object(r *reader) {
 	s.additional = first(s.parts, "additionalProperties")
 	patterns := len(first(s.parts, "patternProperties").all()) > 0
 	open := s.additional != nil && !s.additional.is("false")
-	s.isMap = patterns || open || len(s.properties) == 0 && s.additional == nil
+	s.bare = !patterns && len(s.properties) == 0 && s.additional == nil
+	s.isMap = patterns || open || s.bare
 	if patterns || !s.additional.opens("{") {
 		s.additional = nil
 	}

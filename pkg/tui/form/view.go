@@ -243,7 +243,11 @@ func (p *painter) head(r row, current bool) string {
 	}
 	before := cursor + strings.Repeat(" ", min(indentOf(r), max(0, p.valueLeft-8)))
 	if r.add {
-		return p.fit(before + "  " + p.name("+ add a row", pane.Dim, current))
+		text := "+ add a row"
+		if !r.field.takesRows() {
+			text = "takes no parameters"
+		}
+		return p.fit(before + "  " + p.name(text, pane.Dim, current))
 	}
 	before += p.sign(r.field)
 	star := ""
@@ -363,6 +367,9 @@ func (p *painter) ends(left, right string) string {
 // about says what a row is: its path and what fits, then its description.
 func (p *painter) about(r row) []string {
 	at := r.field
+	if r.add && !at.takesRows() {
+		return []string{p.theme.Paint(pane.Dim, "F2 gives it some all the same, as JSON")}
+	}
 	if r.add {
 		return []string{p.theme.Paint(pane.Dim, "a new row of "+orWhole(at.path()))}
 	}
