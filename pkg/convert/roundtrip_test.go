@@ -110,7 +110,8 @@ func isRecognised(format convert.Format) bool {
 	return format != convert.OpenAIStrict && format != convert.Mistral
 }
 
-// TestQwenByItself is the round trip of documents that nobody names a format for.
+// TestQwenByItself is the round trip of documents that nobody names a format for
+// (CONV-4).
 func TestQwenByItself(t *testing.T) {
 	document := wrapped(convert.Qwen, identities()[convert.Qwen]...)
 	mcp, _ := rewrite(t, document, "", convert.MCP)

@@ -2,6 +2,7 @@ package oracles_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +137,12 @@ func results() []convert.ToolResult {
 		{Call: convert.ToolCall{ID: "call_5", Name: "move"}, Text: "the pen is stuck", IsError: true},
 		{Call: convert.ToolCall{ID: "call_6", Name: "pick"}, Text: `[1,2]`, Structured: json.RawMessage(`[1,2]`)},
 	}
+}
+
+// successes are the results that are no failures, which have a mark of toolx's own where
+// the provider knows none.
+func successes() []convert.ToolResult {
+	return slices.DeleteFunc(results(), func(result convert.ToolResult) bool { return result.IsError })
 }
 
 // TestResultsInSDKs decodes the results of a turn into the types of a conversation's

@@ -11,6 +11,7 @@ import (
 	"github.com/ollama/ollama/template"
 
 	"toolx/pkg/convert"
+	"toolx/pkg/rawjson"
 )
 
 // TestOllamaKeepsAll sends every tool through Ollama's own type, which is all that a
@@ -24,7 +25,7 @@ func TestOllamaKeepsAll(t *testing.T) {
 		for name := range kept.Function.Parameters.Properties.All() {
 			names = append(names, name)
 		}
-		if want := topProperties(t, tool.Tool, "function", "parameters"); !slices.Equal(names, want) {
+		if want := topProperties(t, tool.Tool); !slices.Equal(names, want) {
 			t.Errorf("%s: parameters in the order %q, want %q", tool.Name, names, want)
 		}
 	}
@@ -39,33 +40,28 @@ func ollamaTool(t *testing.T, data []byte) api.Tool {
 	return tool
 }
 
-// topProperties are the names of a schema's properties, in order; path leads to the
-// schema.
-func topProperties(t *testing.T, data []byte, path ...string) []string {
+// topProperties are the names of a tool's parameters, in order.
+func topProperties(t *testing.T, tool json.RawMessage) []string {
 	t.Helper()
-	for _, step := range append(path, "properties") {
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(data, &fields); err != nil {
-			t.Fatal(err)
-		}
-		data = fields[step]
+	var sent struct {
+		Function struct {
+			Parameters struct {
+				Properties json.RawMessage `json:"properties"`
+			} `json:"parameters"`
+		} `json:"function"`
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(data)))
+	if err := json.Unmarshal(tool, &sent); err != nil {
+		t.Fatal(err)
+	}
 	var names []string
-	for token, err := decoder.Token(); err == nil && decoder.More(); token, err = decoder.Token() {
-		if name, ok := token.(string); ok {
-			names = append(names, name)
-			var value json.RawMessage
-			if err := decoder.Decode(&value); err != nil {
-				t.Fatal(err)
-			}
-		}
+	for property := range rawjson.Each(sent.Function.Parameters.Properties) {
+		names = append(names, property.Name)
 	}
 	return names
 }
 
 // TestModelsSeeTools lets Ollama write the prompts of its Qwen models: each tool is in
-// them, with every parameter and every description (AI-3).
+// them, with every parameter, every description, every value and limit (AI-3).
 func TestModelsSeeTools(t *testing.T) {
 	list := allTools(t)
 	for _, renderer := range []string{goTemplate, "qwen3-vl-instruct", "qwen3.5", "qwen3-coder"} {
@@ -77,7 +73,7 @@ func TestModelsSeeTools(t *testing.T) {
 				})]
 				for _, word := range append(words(t, object(t, original.Definition)["inputSchema"]), tool.Name) {
 					if !appears(t, prompt, word) {
-						t.Errorf("%s: the model does not see %q in\n%s", tool.Name, word, prompt)
+						t.Errorf("%s: the model does not see %s in\n%s", tool.Name, word, prompt)
 					}
 				}
 			}
@@ -112,36 +108,62 @@ func render(t *testing.T, renderer string, messages []api.Message, tools []api.T
 
 func renderTemplate(t *testing.T, messages []api.Message, tools []api.Tool) string {
 	t.Helper()
-	parsed, err := template.Parse(templateText)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var prompt strings.Builder
-	if err := parsed.Execute(&prompt, template.Values{Messages: messages, Tools: tools}); err != nil {
+	if err := parseTemplate(t).Execute(&prompt, template.Values{Messages: messages, Tools: tools}); err != nil {
 		t.Fatal(err)
 	}
 	return prompt.String()
 }
 
-// words are what a schema says of all properties: names, descriptions, values, limits.
+func parseTemplate(t *testing.T) *template.Template {
+	t.Helper()
+	parsed, err := template.Parse(templateText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// words are what a schema says of all parameters: descriptions, values and limits, and
+// names in their quotes.
 func words(t *testing.T, schema any) []string {
 	t.Helper()
-	fields, _ := schema.(map[string]any)
 	var found []string
-	for _, keyword := range []string{
-		"description", "enum", "const", "default", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-		"multipleOf", "minLength", "maxLength", "minItems", "maxItems",
-	} {
-		found = append(found, wordsOf(t, fields[keyword])...)
-	}
-	properties, _ := fields["properties"].(map[string]any)
-	for name, property := range properties {
-		found = append(append(found, name), words(t, property)...)
-	}
-	for _, keyword := range []string{"items", "additionalProperties", "allOf", "anyOf", "oneOf", "prefixItems", "$defs", "definitions"} {
-		found = append(found, wordsBelow(t, keyword, fields[keyword])...)
-	}
+	eachSchema(schema, func(fields map[string]any) {
+		for _, keyword := range []string{
+			"description", "enum", "const", "default", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+			"multipleOf", "minLength", "maxLength", "minItems", "maxItems",
+		} {
+			found = append(found, wordsOf(t, fields[keyword])...)
+		}
+		properties, _ := fields["properties"].(map[string]any)
+		for name := range properties {
+			found = append(found, string(marshal(t, name)))
+		}
+	})
 	return found
+}
+
+// eachSchema visits a schema and those in it that say what a parameter takes.
+func eachSchema(schema any, visit func(map[string]any)) {
+	fields, ok := schema.(map[string]any)
+	if !ok {
+		return
+	}
+	visit(fields)
+	for _, keyword := range []string{"properties", "$defs", "definitions"} {
+		named, _ := fields[keyword].(map[string]any)
+		for _, held := range named {
+			eachSchema(held, visit)
+		}
+	}
+	for _, keyword := range []string{"items", "additionalProperties", "allOf", "anyOf", "oneOf", "prefixItems"} {
+		eachSchema(fields[keyword], visit)
+		list, _ := fields[keyword].([]any)
+		for _, held := range list {
+			eachSchema(held, visit)
+		}
+	}
 }
 
 // wordsOf is a value, or each of a list, as a prompt may say it. A width of numbers is
@@ -166,36 +188,26 @@ func wordsOf(t *testing.T, value any) []string {
 	return []string{string(marshal(t, value))}
 }
 
-// wordsBelow are those of the schema, or of the schemas, that a keyword holds.
-func wordsBelow(t *testing.T, keyword string, value any) []string {
-	t.Helper()
-	var found []string
-	switch held := value.(type) {
-	case []any:
-		for _, schema := range held {
-			found = append(found, words(t, schema)...)
-		}
-	case map[string]any:
-		if !strings.HasPrefix(keyword, "$def") && keyword != "definitions" {
-			return words(t, held)
-		}
-		for _, schema := range held {
-			found = append(found, words(t, schema)...)
-		}
-	}
-	return found
-}
-
 // appears says whether a text is in a prompt: as it is, or as part of a JSON string,
-// whose escapes Ollama writes for web pages.
+// whose escapes Ollama writes for web pages; a quoted name also as the name of an XML
+// parameter.
 func appears(t *testing.T, prompt, text string) bool {
 	t.Helper()
-	escaped, err := json.Marshal(text)
+	forms := []string{text, inner(t, text)}
+	if name, quoted := strings.CutPrefix(text, `"`); quoted {
+		forms = append(forms, "<name>"+strings.TrimSuffix(name, `"`)+"</name>")
+	}
+	return slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(prompt, form) })
+}
+
+// inner is what stands between the quotes of a text that encoding/json wrote.
+func inner(t *testing.T, text string) string {
+	t.Helper()
+	quoted, err := json.Marshal(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Contains(prompt, text) || strings.Contains(prompt, strings.Trim(string(escaped), `"`)) ||
-		strings.Contains(prompt, strings.Trim(string(marshal(t, text)), `"`))
+	return string(quoted[1 : len(quoted)-1])
 }
 
 // TestHermesToolsAreOllamas compares the <tools> text with what Ollama writes for the

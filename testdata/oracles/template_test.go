@@ -68,29 +68,22 @@ func TestHermesIsQwensTemplate(t *testing.T) {
 // conversation's earlier ones, and compares results with those that it writes
 // (EXEC-16).
 func TestTemplateWritesCalls(t *testing.T) {
-	for _, asked := range asked() {
-		arguments := json.RawMessage(asked.arguments)
-		call := map[string]any{"type": "function", "function": map[string]any{"name": asked.tool, "arguments": arguments}}
-		said := map[string]any{"role": "assistant", "content": "I will.", "tool_calls": []any{call, call}}
-		messages := []any{ask(), said}
-		var plain []convert.ToolResult
-		for _, result := range results() {
-			if !result.IsError {
-				plain = append(plain, result)
-				messages = append(messages, map[string]any{"role": "tool", "content": result.Text})
-			}
-		}
-		prompt := prompts(t, conversation{Messages: messages})[0]
+	calls := asked()
+	conversations := make([]conversation, len(calls))
+	for i, call := range calls {
+		conversations[i].Messages = turn(call)
+	}
+	for i, prompt := range prompts(t, conversations...) {
 		_, answer, _ := strings.Cut(prompt, "<|im_start|>assistant\n")
 		answer, rest, _ := strings.Cut(answer, "<|im_end|>\n")
 		message, err := convert.ReadCalls([]byte(answer), "")
 		if err != nil {
 			t.Fatalf("%v: %s", err, answer)
 		}
-		want := convert.ToolCall{Name: asked.tool, Arguments: arguments}
+		want := convert.ToolCall{Name: calls[i].tool, Arguments: json.RawMessage(calls[i].arguments)}
 		wantCalls(t, message.Calls, []convert.ToolCall{want, want})
 
-		text, err := convert.WriteResults(convert.Hermes, plain)
+		text, err := convert.WriteResults(convert.Hermes, successes())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,4 +91,17 @@ func TestTemplateWritesCalls(t *testing.T) {
 			t.Errorf("results:\n%s\nwant\n%s", want, rest)
 		}
 	}
+}
+
+// turn is a question, a call that is made twice, and results.
+func turn(asked askedCall) []any {
+	call := map[string]any{
+		"type":     "function",
+		"function": map[string]any{"name": asked.tool, "arguments": json.RawMessage(asked.arguments)},
+	}
+	messages := []any{ask(), map[string]any{"role": "assistant", "content": "I will.", "tool_calls": []any{call, call}}}
+	for _, result := range successes() {
+		messages = append(messages, map[string]any{"role": "tool", "content": result.Text})
+	}
+	return messages
 }
