@@ -66,8 +66,9 @@ lint: ## static checks; the first run builds the linter (about a minute)
 fmt: ## format all Go code
 	$(GO) run $(GOLANGCI) fmt
 
-bench: ## measure whole processes against the floor
+bench: ## measure whole processes against the floor, and frames of the terminal interface
 	$(GO) run ./bench $(BENCHFLAGS)
+	$(GO) test ./pkg/tui -run '^$$' -bench . -benchtime 50x
 
 cross: $(PLATFORMS) ## build every platform into dist/
 

@@ -43,8 +43,8 @@ func (h handler) CallTool(ctx context.Context, request exec.Request) (json.RawMe
 type openPool struct{}
 
 func (openPool) Open(context.Context, string) (*servers.Session, error) { return nil, nil }
-func (openPool) Stop(context.Context, string)                          {}
-func (openPool) Session(string) *servers.Session                       { return nil }
+func (openPool) Stop(context.Context, string)                           {}
+func (openPool) Session(string) *servers.Session                        { return nil }
 
 // says gives a text as the result.
 func says(text string) handler {

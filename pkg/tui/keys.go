@@ -14,7 +14,7 @@ import (
 func (m *model) always() []pane.Binding {
 	return []pane.Binding{
 		{Keys: []string{"ctrl+r", "f5"}, Help: "call the tool", Off: m.cannotCall(), Do: m.callTool},
-		{Keys: []string{"ctrl+t"}, Help: "form, description, schema", Off: m.noTool(), Do: m.page.turn},
+		{Keys: []string{"ctrl+t"}, Help: "form, about, schema, json", Off: m.noTool(), Do: m.page.turn},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: func() tea.Cmd { return tea.Suspend }},
 		{Keys: []string{"f1"}, Help: "help", Do: m.openHelp},

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +24,8 @@ type leaf int
 const (
 	leafForm leaf = iota
 	leafAbout
-	leafSchema
+	leafSchema // as a tree
+	leafJSON   // the same as text
 	leaves
 )
 
@@ -176,7 +179,7 @@ func (p *page) bindings() []pane.Binding {
 	if p.tool == nil {
 		return p.scrollKeys()
 	}
-	turn := pane.Binding{Keys: []string{"]"}, Help: "form, description, schema", Do: p.turn}
+	turn := pane.Binding{Keys: []string{"]"}, Help: "form, about, schema, json", Do: p.turn}
 	switch p.leaf {
 	case leafForm:
 		return append(p.form.Bindings(), turn)
@@ -190,7 +193,7 @@ func (p *page) bindings() []pane.Binding {
 func (p *page) title() string {
 	switch {
 	case p.tool != nil:
-		names := []string{"form", "about", "schema"}
+		names := []string{"form", "about", "schema", "json"}
 		names[p.leaf] = p.theme.Paint(pane.Strong, "["+names[p.leaf]+"]")
 		return p.theme.Paint(pane.Strong, render.Safe(p.tool.Name)) + "  " + strings.Join(names, " ")
 	case p.server != nil:
@@ -210,6 +213,8 @@ func (p *page) render(width, height int, cannot string, facts []string) string {
 		return p.scrolled(p.about(width), width, height)
 	case p.leaf == leafSchema:
 		return p.schema.Render(width, height)
+	case p.leaf == leafJSON:
+		return p.scrolled(p.definition(), width, height)
 	}
 	return p.form.Render(width, height-1) + "\n" + p.theme.Fit(p.callLine(cannot), width)
 }
@@ -248,6 +253,15 @@ func (p *page) about(width int) []string {
 	}
 	lines = append(lines, "", p.theme.Paint(pane.Dim, "called as "+render.Safe(tool.Name)))
 	return lines
+}
+
+// definition is the whole of what the server says of the tool, as JSON.
+func (p *page) definition() []string {
+	var text bytes.Buffer
+	if json.Indent(&text, p.tool.Definition, "", "  ") != nil {
+		text.Write(p.tool.Definition)
+	}
+	return strings.Split(render.SafeBlock(text.String()), "\n")
 }
 
 // serverFacts are what there is to know of a server, as lines.

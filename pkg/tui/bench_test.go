@@ -1,0 +1,131 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// crowd is a model with n tools on one server, as wide as a large screen.
+func crowd(b *testing.B, n int) *model {
+	b.Helper()
+	bus := &exec.Bus{}
+	registry := exec.NewRegistry(bus)
+	for i := range n {
+		tool, err := exec.NewTool([]byte(fmt.Sprintf(
+			`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}}}}`,
+			i, strings.Repeat("does something with things ", 10))))
+		if err != nil {
+			b.Fatal(err)
+		}
+		tool.Server, tool.Name = "big", "big__"+tool.Plain
+		registry.Register(tool)
+	}
+	m := newModel(b.Context(), Options{
+		Servers: []*config.Server{{Name: "big"}}, Pool: openPool{}, Executor: &exec.Executor{Registry: registry, Bus: bus},
+		Bus: bus, Now: noon, Memory: func(int) (int64, bool) { return 0, false }, Color: true,
+	})
+	m.update(tea.WindowSizeMsg{Width: 200, Height: 60})
+	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "big"}}})
+	return m
+}
+
+// talk is a second of a busy server: frames and lines of stderr.
+func talk(n int) []exec.Event {
+	at := exec.Time{At: noon()}
+	events := make([]exec.Event, 0, n)
+	for i := range n {
+		frame := []byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"line %d %s"}}`, i, strings.Repeat("x", 200)))
+		events = append(events,
+			servers.FrameReceived{Time: at, Server: "big", Line: i, Bytes: frame},
+			servers.StderrLine{Time: at, Server: "big", Text: string(frame)})
+	}
+	return events
+}
+
+// BenchmarkFirstFrame makes the model and draws it, before any server is there. A
+// person takes what comes within 100 ms for immediate; bound: 10 ms.
+func BenchmarkFirstFrame(b *testing.B) {
+	for b.Loop() {
+		bus := &exec.Bus{}
+		m := newModel(b.Context(), Options{
+			Servers: []*config.Server{{Name: "a"}, {Name: "b"}}, Pool: openPool{}, Bus: bus,
+			Executor: &exec.Executor{Registry: exec.NewRegistry(bus), Bus: bus},
+		})
+		m.update(tea.WindowSizeMsg{Width: 120, Height: 40})
+		_ = m.screen()
+	}
+}
+
+// BenchmarkFrame draws a screen of 200×60 cells with 1,000 tools and 10,000 rows of
+// wire. At 30 frames a second there are 33 ms for each; bound: 10 ms.
+func BenchmarkFrame(b *testing.B) {
+	m := crowd(b, 1000)
+	m.updateEvents(eventsMsg{events: talk(10_000)})
+	m.update(keyOf("4"))
+	m.update(keyOf("]"))
+	for b.Loop() {
+		_ = m.screen()
+	}
+}
+
+// BenchmarkKey is from a key to the frame that shows it, with 1,000 tools: moving,
+// and each letter of a filter. Bound: 16 ms, a frame of a fast screen.
+func BenchmarkKey(b *testing.B) {
+	for name, keys := range map[string][]string{"move": {"j", "k"}, "filter": {"/", "t", "h", "i", "n", "g", "esc"}} {
+		b.Run(name, func(b *testing.B) {
+			m := crowd(b, 1000)
+			for b.Loop() {
+				for _, key := range keys {
+					m.update(keyOf(key))
+					_ = m.screen()
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(keys)), "µs/key")
+		})
+	}
+}
+
+// BenchmarkHour is an hour of a server that writes 100 frames and 100 lines a second,
+// and reports what of it stays in memory. Bound: 100 MB, whatever the time.
+func BenchmarkHour(b *testing.B) {
+	for b.Loop() {
+		m := crowd(b, 10)
+		second := talk(100)
+		for range 3600 {
+			m.updateEvents(eventsMsg{events: second})
+		}
+		_ = m.screen()
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		b.ReportMetric(float64(stats.HeapAlloc)/(1<<20), "MB")
+		runtime.KeepAlive(m)
+	}
+}
+
+// BenchmarkFlood is what an emitter pays for an event when nobody keeps up: 50,000
+// lines a second leave 20 µs for each; bound: 1 µs.
+func BenchmarkFlood(b *testing.B) {
+	f := newFeed()
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			f.wait(ctx)()
+		}
+	}()
+	event := servers.StderrLine{Server: "big", Text: "a line"}
+	for b.Loop() {
+		f.take(event)
+	}
+}
