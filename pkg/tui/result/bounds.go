@@ -39,18 +39,36 @@ func head(quoted json.RawMessage, limit int) string {
 	return strings.TrimRight(text, "\ufffd") // a character that was cut in two
 }
 
-// sizeOf is about how many bytes a JSON string says: as many as are written.
-func sizeOf(quoted json.RawMessage) int64 { return int64(max(0, len(quoted)-2)) }
-
-// firstPart adds to the beginning of a text of total bytes how much is missing.
-func firstPart(text string, total int64) string {
-	if total <= maxText {
-		return text
-	}
-	return text + "\n\n" + cutRemark(total)
+// sizeOf is how many bytes a JSON string says.
+func sizeOf(quoted json.RawMessage) int {
+	var n counter
+	_ = rawjson.WriteText(&n, quoted) // counting does not fail
+	return int(n)
 }
 
-// cutRemark says that only the first part of something is shown.
-func cutRemark(total int64) string {
-	return fmt.Sprintf("[the first %s of %s are shown; o opens all in the pager, S saves it]", exec.Bytes(maxText), exec.Bytes(total))
+// counter counts what is written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// WriteString spares io.WriteString a copy for every escape.
+func (c *counter) WriteString(s string) (int, error) {
+	*c += counter(len(s))
+	return len(s), nil
+}
+
+// firstPart is the beginning of a text; where some of it is missing, it says so.
+func firstPart(whole string) string {
+	if len(whole) <= maxText {
+		return whole
+	}
+	return strings.ToValidUTF8(whole[:maxText], "") + "\n\n" + cutRemark(maxText, len(whole))
+}
+
+// cutRemark says how many bytes of something are shown.
+func cutRemark(shown, total int) string {
+	return fmt.Sprintf("[the first %s of %s are shown; o opens all in the pager, S saves it]", exec.Bytes(int64(shown)), exec.Bytes(int64(total)))
 }

@@ -18,7 +18,8 @@ import (
 type block struct {
 	label    string // what it is, where it is not only text; not safe
 	text     string // the beginning of what it says; not safe
-	total    int64  // the size of all that it says, in bytes
+	total    int    // the size of all that it says, in bytes
+	cut      bool   // text is not all of it
 	image    bool
 	markdown bool // the server says so
 }
@@ -38,7 +39,7 @@ func blocksOf(content []json.RawMessage) []block {
 func blockOf(raw json.RawMessage, most int) block {
 	kind, members := membersOf(raw)
 	if quoted := textOf(raw); quoted != nil {
-		b := block{text: head(quoted, max(2, most)), total: sizeOf(quoted)}
+		b := textBlock(quoted, most)
 		if kind == "resource" {
 			_, resource := membersOf(members["resource"])
 			b.label = labelOf("resource", resource, "mimeType", "uri")
@@ -49,7 +50,7 @@ func blockOf(raw json.RawMessage, most int) block {
 	if kind == "resource_link" {
 		description := rawjson.Unquote(members["description"])
 		label := labelOf("link", members, "title", "name", "mimeType", "uri")
-		return block{label: label, text: description, total: int64(len(description))}
+		return block{label: label, text: description, total: len(description)}
 	}
 	if holdsBytes(kind, members) {
 		b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: kind == "image"}
@@ -60,7 +61,14 @@ func blockOf(raw json.RawMessage, most int) block {
 		return b
 	}
 	text := string(raw[:min(len(raw), most)])
-	return block{label: labelOf("block of type", members, "type"), text: text, total: int64(len(raw))}
+	return block{label: labelOf("block of type", members, "type"), text: text, total: len(raw), cut: len(raw) > most}
+}
+
+// textBlock is a block of what a JSON string says, of which it keeps at most so many
+// bytes.
+func textBlock(quoted json.RawMessage, most int) block {
+	most = max(most, len(`""`))
+	return block{text: head(quoted, most), total: sizeOf(quoted), cut: len(quoted) > most}
 }
 
 // holdsBytes says whether a block carries bytes.
@@ -198,7 +206,7 @@ func (c *content) labelLines(theme *pane.Theme, i, width int) []string {
 	case label == "" && len(c.blocks) == 1:
 		return nil
 	case label == "":
-		label = "text " + exec.Bytes(b.total)
+		label = "text " + exec.Bytes(int64(b.total))
 	}
 	label = fmt.Sprintf("%d  %s", i+1, render.Safe(label))
 	if b.image {
@@ -212,19 +220,20 @@ func (c *content) labelLines(theme *pane.Theme, i, width int) []string {
 }
 
 func (c *content) textLines(theme *pane.Theme, b block, width int) []string {
-	if b.text == "" {
-		return nil
-	}
 	var lines []string
-	if c.markdown && len(b.text) <= markdown.MaxSource {
+	switch {
+	case b.text == "":
+	case c.markdown && len(b.text) <= markdown.MaxSource:
 		for _, line := range markdown.Render(b.text, width, theme) {
 			lines = append(lines, strings.ReplaceAll(line, "\t", "    "))
 		}
-	} else {
+	default:
 		lines = pane.Wrap(strings.TrimRight(ready(b.text), "\n"), width)
 	}
-	if int64(len(b.text)) < b.total && b.total > maxText {
-		lines = append(lines, "", theme.Paint(pane.Warn, cutRemark(b.total)))
+	if b.cut {
+		for _, line := range pane.Wrap(cutRemark(len(b.text), b.total), width) {
+			lines = append(lines, theme.Paint(pane.Warn, line))
+		}
 	}
 	return lines
 }

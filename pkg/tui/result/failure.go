@@ -25,7 +25,7 @@ func errorLeaf(err error) *leaf {
 func failure(theme *pane.Theme, err error, width int) []string {
 	var lines []string
 	add := func(role pane.Role, text string) {
-		for _, line := range pane.Wrap(shortened(text), width) {
+		for _, line := range pane.Wrap(ready(firstPart(text)), width) {
 			lines = append(lines, theme.Paint(role, line))
 		}
 	}
@@ -40,11 +40,6 @@ func failure(theme *pane.Theme, err error, width int) []string {
 		add(pane.Dim, strings.Join(details, "\n"))
 	}
 	return lines
-}
-
-// shortened is the part of a text that is shown, safe.
-func shortened(text string) string {
-	return ready(firstPart(text[:min(len(text), maxText)], int64(len(text))))
 }
 
 // kindInWords is a kind of failure as a person says it.

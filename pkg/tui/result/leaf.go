@@ -3,7 +3,6 @@ package result
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 
 	"toolx/pkg/exec"
@@ -20,7 +19,8 @@ type leaf struct {
 	open func(*pane.Theme) body
 	made body
 	// write writes all of what the leaf shows the first part of. Where safe is set
-	// it goes to a terminal, else every byte is the server's own.
+	// it goes to a terminal, else every byte is the server's own, but for the line
+	// ends between blocks.
 	write     func(out io.Writer, safe bool) error
 	extension string // of a file that it is saved to
 }
@@ -115,12 +115,16 @@ func jsonLeaf(name string, value json.RawMessage) *leaf {
 		extension: ".json",
 		open: func(theme *pane.Theme) body {
 			if len(value) > maxTree {
-				return newRaw(theme, firstPart(string(value[:maxText]), int64(len(value))))
+				return newRaw(theme, value)
 			}
 			return newDocument(theme, value)
 		},
 		write: func(out io.Writer, safe bool) error {
-			return render.Document(out, value, render.Screen{TTY: safe})
+			if safe {
+				return render.Document(out, value, render.Screen{TTY: true})
+			}
+			_, err := out.Write(value)
+			return err
 		},
 	}
 }
@@ -140,7 +144,7 @@ func textLeaf(name string, quoted json.RawMessage) *leaf {
 		name:      name,
 		extension: ".txt",
 		open: func(theme *pane.Theme) body {
-			return newContent(theme, []block{{text: head(quoted, maxText), total: sizeOf(quoted)}})
+			return newContent(theme, []block{textBlock(quoted, maxText)})
 		},
 		write: func(out io.Writer, safe bool) error { return writeQuoted(out, quoted, safe) },
 	}
@@ -167,11 +171,7 @@ func rawLeaf(result *exec.Result) *leaf {
 	return &leaf{
 		name:      "raw",
 		extension: ".json",
-		open: func(theme *pane.Theme) body {
-			var text bytes.Buffer
-			_ = render.EscapeJSON(&text, raw[:min(len(raw), maxText)]) // a buffer takes everything
-			return newRaw(theme, firstPart(text.String(), int64(len(raw))))
-		},
+		open:      func(theme *pane.Theme) body { return newRaw(theme, raw) },
 		write: func(out io.Writer, safe bool) error {
 			if safe {
 				return render.EscapeJSON(out, raw)
@@ -184,10 +184,14 @@ func rawLeaf(result *exec.Result) *leaf {
 
 // writeContent writes content blocks, each on lines of its own; bytes are named.
 func writeContent(out io.Writer, content []json.RawMessage, safe bool) error {
-	for _, raw := range content {
-		err := writeBlock(out, raw, safe)
-		if _, end := io.WriteString(out, "\n"); err != nil || end != nil {
-			return errors.Join(err, end)
+	for i, raw := range content {
+		if i > 0 {
+			if _, err := io.WriteString(out, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := writeBlock(out, raw, safe); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func TestPager(t *testing.T) {
 	pager := script(t, "cat")
 	text := strings.Repeat("line \x1b[2J\n", 20_000)
 	for _, test := range []struct{ name, reply, want string }{
-		{"text", ofText(text), strings.Repeat("line \\x1b[2J\n", 20_000) + "\n"},
+		{"text", ofText(text), strings.Repeat("line \\x1b[2J\n", 20_000)},
 		{"JSON", `{"content":[],"structuredContent":{"a":["\u202e"]}}`, "{\n  \"a\": [\n    \"\\u202e\"\n  ]\n}\n"},
 		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it \u001b burns"}]}`, "error: it \\x1b burns\n"},
 	} {

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-
-	// The formats that toolx can read, besides PNG.
-	_ "image/gif"
-	_ "image/jpeg"
+	_ "image/gif"  // to read it
+	_ "image/jpeg" // to read it
 	"image/png"
 	"io"
 	"slices"
@@ -141,7 +139,7 @@ func (g *gallery) Run() error {
 			err = g.write(g.out, shrunk(picture, width*cellWidth, (height-6)*cellHeight))
 		}
 		if err != nil {
-			fmt.Fprintf(g.out, "it cannot be shown: %s\n", render.Safe(err.Error())) //nolint:errcheck // the next write tells
+			fmt.Fprintf(g.out, "it cannot be shown: %s\n", render.Safe(err.Error())) // the next write tells what is wrong with out
 		}
 	}
 	if _, err := io.WriteString(g.out, "\n\nenter goes back "); err != nil {

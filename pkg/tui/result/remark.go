@@ -21,7 +21,7 @@ type remark struct {
 func newRemark(role pane.Role, text string) remark {
 	const longest = 1000
 	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
+		text = strings.ToValidUTF8(text[:longest], "") + "..."
 	}
 	return remark{role, render.Safe(text)}
 }

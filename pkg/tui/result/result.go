@@ -8,6 +8,7 @@ package result
 
 import (
 	"os"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -65,17 +66,22 @@ func (v *View) SetTheme(theme *pane.Theme) {
 	}
 }
 
-// Show takes the result of a call of a tool; the tool may be nil. What the result
-// shows first is its error, or else its structured content, or else its content.
+// Show takes the result of a call of a tool; the tool may be nil. What is shown first
+// is the error, or else the structured content, or else the content; but a tool that
+// is called again is looked at as before.
 func (v *View) Show(result *exec.Result, tool *exec.Tool) {
-	v.result, v.current, v.prompt, v.remarks, v.leaves = result, 0, nil, nil, nil
-	v.binary, v.images = false, false
+	before := *v
+	*v = View{theme: v.theme, focus: v.focus, getenv: v.getenv, result: result}
 	if result == nil {
 		return
 	}
 	v.binary, v.images = bytesIn(result.Content)
 	v.leaves = leavesOf(result)
 	v.remarks = remarksOn(result, tool)
+	again := before.result != nil && before.result.ToolName == result.ToolName
+	if again && before.result.Success && result.Success {
+		v.current = max(0, slices.IndexFunc(v.leaves, func(l *leaf) bool { return l.name == before.leaves[before.current].name }))
+	}
 }
 
 // Focus says whether the view has the focus; without it nothing is typed.

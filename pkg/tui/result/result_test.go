@@ -242,6 +242,14 @@ func TestSearch(t *testing.T) {
 	holds(t, frame(t, v, 40, 10), "the Needle here")
 	press(v, "N")
 	holds(t, frame(t, v, 40, 10), "a needle there")
+	holds(t, frame(t, v, 8, 20), "needle") // "a needle there" is parted now
+	press(v, "/")
+	typed(v, "NEEDLE THERE")
+	press(v, "enter")
+	if drawn := v.Render(8, 20); !strings.Contains(drawn, "\x1b[7ma needle\x1b[m") {
+		t.Errorf("a match in two lines is not marked: %q", drawn)
+	}
+	frame(t, v, 40, 10)
 	press(v, "/")
 	typed(v, "nowhere")
 	press(v, "enter")
@@ -282,6 +290,23 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// A tool that is called again is looked at as before; its failure is always seen.
+func TestAgain(t *testing.T) {
+	v := show(t, ofText("one"), "")
+	press(v, "v")
+	v.Show(call(t, ofText(`{"a":1}`), "", 0))
+	holds(t, frame(t, v, 60, 8), "json content [reply] raw")
+	v.Show(call(t, `{"isError":true,"content":[]}`, "", 0))
+	holds(t, frame(t, v, 60, 8), "[error]")
+	v.Show(call(t, ofText("two"), "", 0))
+	holds(t, frame(t, v, 60, 8), "[content] reply raw")
+	v.Show(nil, nil)
+	holds(t, frame(t, v, 60, 8), "there is no result")
+	if press(v, "v", "s", "i", "q"); v.Editing() || v.Bindings() != nil {
+		t.Error("keys do something where there is no result")
+	}
+}
+
 func TestSaveText(t *testing.T) {
 	text := "exact \x1b[2J bytes\n\n"
 	v := show(t, ofText(text), "")
@@ -292,7 +317,7 @@ func TestSaveText(t *testing.T) {
 	if got := press(v, "enter"); len(got) != 1 || got[0] != (NoteMsg{Text: "saved " + path}) {
 		t.Errorf("told %v", got)
 	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != text+"\n" {
+	if got, err := os.ReadFile(path); err != nil || string(got) != text {
 		t.Errorf("saved %q, %v", got, err)
 	}
 	press(v, "s")

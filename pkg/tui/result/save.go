@@ -111,7 +111,10 @@ func (l *leaf) saveAs(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.write(file, false), file.Close())
+	if err := errors.Join(l.write(file, false), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // fileName makes a proposal for a file out of a tool's name.

@@ -92,18 +92,19 @@ func (s *search) holds(line string) bool {
 	return s.query != "" && strings.Contains(strings.ToLower(ansi.Strip(line)), s.query)
 }
 
-// mark shows the matches in a line; those of the row that was found last stand out.
+// mark shows the matches in a line; the row that was found last stands out, as a whole
+// where the match is not within the line.
 func (s *search) mark(theme *pane.Theme, line string, row int) string {
-	if !s.holds(line) {
-		return line
-	}
 	role := pane.Marked
 	if row == s.row {
 		role = pane.Selected
 	}
 	plain := ansi.Strip(line)
 	lower := strings.ToLower(plain)
-	if len(lower) != len(plain) { // offsets are not those of the line
+	switch {
+	case !s.holds(line) && row != s.row:
+		return line
+	case !s.holds(line) || len(lower) != len(plain): // offsets are not those of the line
 		return theme.Paint(role, plain)
 	}
 	var out strings.Builder

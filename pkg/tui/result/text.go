@@ -1,6 +1,7 @@
 package result
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -25,10 +26,14 @@ type text struct {
 	search search
 }
 
-// newRaw shows text, not yet safe, that is looked at byte for byte: lines are broken at the width
-// and nowhere else.
-func newRaw(theme *pane.Theme, content string) *text {
-	safe := ready(content)
+// newRaw shows JSON byte for byte: lines are broken at the width and nowhere else.
+func newRaw(theme *pane.Theme, raw json.RawMessage) *text {
+	var begin strings.Builder
+	_ = render.EscapeJSON(&begin, raw[:min(len(raw), maxText)]) // a builder takes everything
+	if len(raw) > maxText {
+		begin.WriteString("\n\n" + cutRemark(maxText, len(raw)))
+	}
+	safe := ready(begin.String())
 	return composed(theme, func(_ *pane.Theme, width int) []string {
 		return strings.Split(ansi.Hardwrap(safe, width, true), "\n")
 	})
@@ -126,10 +131,21 @@ func (t *text) find(by int) {
 			from = t.top + t.height
 		}
 	}
-	holds := func(row int) bool { return t.search.holds(t.lines[row]) }
-	if row, ok := t.search.find(len(t.lines), from, by, holds); ok && (row < t.top || row >= t.top+t.height) {
+	if row, ok := t.search.find(len(t.lines), from, by, t.holds); ok && (row < t.top || row >= t.top+t.height) {
 		t.goTo(row - t.height/3)
 	}
+}
+
+// holds says whether a match begins in a line; it may end in the next, where the width
+// has parted it.
+func (t *text) holds(row int) bool {
+	line := t.lines[row]
+	if t.search.holds(line) || row+1 == len(t.lines) {
+		return t.search.holds(line)
+	}
+	next := t.lines[row+1]
+	parted := t.search.holds(line+next) || t.search.holds(strings.TrimRight(line, " ")+" "+next)
+	return parted && !t.search.holds(next)
 }
 
 // Render draws the lines that are seen.

@@ -73,6 +73,6 @@ func (v *View) remarkLines(width, height int) []string {
 		return lines[:min(len(lines), room)]
 	}
 	lines = lines[:room]
-	lines[room-1] = v.theme.Paint(pane.Warn, v.theme.Glyphs.More+" more remarks where there is more room: z")
+	lines[room-1] = v.theme.Paint(pane.Warn, v.theme.Glyphs.More+" more remarks than there is room for")
 	return lines
 }
