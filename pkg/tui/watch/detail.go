@@ -11,28 +11,37 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// detail is one row, opened: JSON as a tree, else text that can be scrolled.
-type detail struct {
-	look  *look
-	title string // one line, safe
-	back  func()
-
-	tree  *jsontree.Tree
-	text  string
-	lines []string // of text, for width
-	width int
-	top   int
+// opened is what is seen of a row when it is opened.
+type opened struct {
+	title string   // one line, safe
+	notes []string // of toolx about the text, safe
+	text  string   // from a server, as it came
 }
 
-// newDetail opens a text from a server; back is called to close it.
-func newDetail(l *look, title, text string, back func()) *detail {
-	d := &detail{look: l, title: title, back: back}
-	if masked := l.maskedJSON(text); json.Valid(masked) && masked[0] != '"' {
+// detail is an opened row on the screen: JSON as a tree, else text that can be
+// scrolled.
+type detail struct {
+	opened
+	look *look
+	back func()
+
+	tree  *jsontree.Tree
+	safe  string   // the text where it is no tree
+	lines []string // of safe, for width
+	width int
+	top   int
+	head  int // how many lines stand above the text
+}
+
+// newDetail opens a row; back is called to close it.
+func newDetail(l *look, row opened, back func()) *detail {
+	d := &detail{opened: row, look: l, back: back}
+	if masked := l.maskedJSON(row.text); json.Valid(masked) && masked[0] != '"' {
 		d.tree = jsontree.New(masked, l.theme)
 		d.tree.Focus(l.focus)
 		return d
 	}
-	d.text = render.SafeBlock(strings.ReplaceAll(l.masked(text), "\t", "    "))
+	d.safe = render.SafeBlock(strings.ReplaceAll(l.masked(row.text), "\t", "    "))
 	return d
 }
 
@@ -52,7 +61,7 @@ func (d *detail) bindings() []pane.Binding {
 		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: scroll(-10)},
 		{Keys: []string{"home", "g"}, Help: "first", Do: do(func() { d.top = 0 })},
 		{Keys: []string{"end", "G"}, Help: "last", Do: do(func() { d.top = len(d.lines) })},
-		{Keys: []string{"v"}, Help: "copy the text", Do: copied(d.text, "the text")},
+		{Keys: []string{"v"}, Help: "copy the text", Do: copied(d.look.masked(d.text), "the text")},
 	}
 }
 
@@ -60,7 +69,7 @@ func (d *detail) bindings() []pane.Binding {
 // coordinates.
 func (d *detail) update(msg tea.Msg) tea.Cmd {
 	if click, ok := msg.(tea.MouseClickMsg); ok {
-		if click.Y--; click.Y < 0 { // the title
+		if click.Y -= d.head; click.Y < 0 {
 			return nil
 		}
 		msg = click
@@ -75,18 +84,31 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 }
 
 func (d *detail) render(width, height int) string {
-	head := d.look.theme.Fit(d.look.theme.Paint(pane.Strong, d.title), width)
-	if height <= 1 {
-		return d.look.theme.Block([]string{head}, width, height)
+	head := d.headLines(width)
+	d.head = min(len(head), max(1, height/2)) // the text has the other half
+	top := d.look.theme.Block(head, width, min(d.head, height))
+	if height -= d.head; height <= 0 {
+		return top
 	}
 	if d.tree != nil {
-		return head + "\n" + d.tree.Render(width, height-1)
+		return top + "\n" + d.tree.Render(width, height)
 	}
 	if d.width != width || d.lines == nil {
-		d.width, d.lines = width, pane.Wrap(d.text, width)
+		d.width, d.lines = width, pane.Wrap(d.safe, width)
 	}
-	d.top = max(0, min(d.top, len(d.lines)-(height-1)))
-	return head + "\n" + d.look.theme.Block(d.lines[min(d.top, len(d.lines)):], width, height-1)
+	d.top = max(0, min(d.top, len(d.lines)-height))
+	return top + "\n" + d.look.theme.Block(d.lines[min(d.top, len(d.lines)):], width, height)
+}
+
+// headLines are the title and the notes.
+func (d *detail) headLines(width int) []string {
+	lines := []string{d.look.theme.Paint(pane.Strong, d.title)}
+	for _, note := range d.notes {
+		for _, line := range pane.Wrap(note, width) {
+			lines = append(lines, d.look.theme.Paint(pane.Warn, line))
+		}
+	}
+	return lines
 }
 
 // do makes a binding's work of a function.

@@ -34,7 +34,7 @@ type frame struct {
 	line     int
 	salvaged int
 	used     bool
-	culprit  *doctor.Culprit // of foreign text, as soon as it is sure
+	found    *doctor.Recognition // who wrote foreign text, as soon as it is sure
 }
 
 type frameKind int

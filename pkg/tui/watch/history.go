@@ -257,10 +257,10 @@ func (t *historyTab) line(r *record, width int) string {
 	return t.row(strings.Join(left, " "), duration(r.took), width)
 }
 
-func (t *historyTab) opened(r *record) (title, text string) {
-	title = t.clock(r.at) + " " + t.safe(r.tool, 60) + ", " + duration(r.took)
+func (t *historyTab) opened(r *record) opened {
+	row := opened{title: t.clock(r.at) + " " + t.safe(r.tool, 60) + ", " + duration(r.took), text: r.arguments}
 	if !r.success {
-		title += ", " + t.safe(cmp.Or(r.failure, string(r.kind)), 80)
+		row.notes = []string{t.safe(cmp.Or(r.failure, string(r.kind)), 200)}
 	}
-	return title, r.arguments
+	return row
 }

@@ -42,8 +42,8 @@ type list[T entry] struct {
 	label string
 	// draw gives a row without its cursor.
 	draw func(row T, width int) string
-	// open gives a row's title and whole text.
-	open func(row T) (title, text string)
+	// open gives what is seen of a row when it is opened.
+	open func(row T) opened
 	// note says more on the last line, nil or empty for nothing.
 	note func() string
 
@@ -164,9 +164,8 @@ func (t *list[T]) openRow() {
 	if !ok {
 		return
 	}
-	title, text := t.open(row)
 	t.view.stopped = true // the row is still there on the way back
-	t.detail = newDetail(t.look, title, text, func() { t.detail = nil })
+	t.detail = newDetail(t.look, t.open(row), func() { t.detail = nil })
 }
 
 func (t *list[T]) copyRow() tea.Cmd {
@@ -174,8 +173,7 @@ func (t *list[T]) copyRow() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	_, text := t.open(row)
-	return copied(t.masked(text), "the row")()
+	return copied(t.masked(t.open(row).text), "the row")()
 }
 
 // update takes keys while text is typed, and the mouse in the tab's own coordinates.

@@ -146,7 +146,8 @@ func (t *logTab) line(r *remark, width int) string {
 	return t.row(strings.Join(append(left, t.safe(r.text, width)), " "), right, width)
 }
 
-func (t *logTab) opened(r *remark) (title, text string) {
+func (t *logTab) opened(r *remark) opened {
 	words := []string{t.clock(r.at), t.safe(r.server, 40), t.safe(r.level, 20), t.safe(r.source, 60)}
-	return strings.Join(strings.Fields(strings.Join(words, " ")), " ") + cutNote(len(r.text), r.size), r.text
+	title := strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+	return opened{title: title + cutNote(len(r.text), r.size), text: r.text}
 }

@@ -73,8 +73,8 @@ func (t *stderrTab) line(p *printed, width int) string {
 	return t.row(strings.Join(append(left, text), " "), right, width)
 }
 
-func (t *stderrTab) opened(p *printed) (title, text string) {
-	return fmt.Sprintf("%s %s%s", t.clock(p.at), t.safe(p.server, 40), cutNote(len(p.text), p.size)), p.text
+func (t *stderrTab) opened(p *printed) opened {
+	return opened{title: t.clock(p.at) + " " + t.safe(p.server, 40) + cutNote(len(p.text), p.size), text: p.text}
 }
 
 // cutNote says how much of a text was kept, empty where all was.

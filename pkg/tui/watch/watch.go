@@ -99,8 +99,8 @@ func (w *Watch) Focus(on bool) {
 // Editing says whether letters are text now.
 func (w *Watch) Editing() bool { return w.tabs[w.active].editing() }
 
-// Title names the tabs, for the border. Where there is no room for all, it is the
-// active one alone.
+// Title names the tabs, for the border of what Render has drawn last. Where there is
+// no room for all, it is the active one alone.
 func (w *Watch) Title() string {
 	const border = 4 // cells of the border that are not the title's, beside the block
 	names := make([]string, 0, len(w.tabs)+1)

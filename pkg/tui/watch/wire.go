@@ -228,26 +228,28 @@ func (t *wireTab) foreignCells(f *frame, width int) (what, right string) {
 		role, sign = pane.Dim, t.theme.Glyphs.Bullet
 	}
 	what = t.theme.Paint(role, sign+" "+t.safe(string(f.class), 20)) + " " + t.safe(f.text, width)
-	if f.class.Harmless() {
+	if f.class.Harmless() || width < 44 {
 		return what, ""
 	}
-	culprit := t.culprit(f)
-	return what, t.theme.Paint(pane.Warn, t.safe(culprit.Name, width)) + t.theme.Paint(pane.Dim, " ("+culprit.Confidence+")")
+	culprit := t.recognise(f).Culprit
+	grade := " (" + culprit.Confidence + ")"
+	name := t.theme.Cut(t.safe(culprit.Name, width), width*2/5-len(grade)) // the text needs the rest
+	return what, t.theme.Paint(pane.Warn, name) + t.theme.Paint(pane.Dim, grade)
 }
 
 // reach is how many rows before and after a foreign line help to tell who wrote it.
 const reach = 15
 
-// culprit is who most likely wrote a foreign line. The answer is kept as soon as all
-// the rows are there that may help.
-func (t *wireTab) culprit(f *frame) doctor.Culprit {
-	if f.culprit != nil {
-		return *f.culprit
+// recognise says who most likely wrote a foreign line. The answer is kept as soon as
+// all the rows are there that may help.
+func (t *wireTab) recognise(f *frame) doctor.Recognition {
+	if f.found != nil {
+		return *f.found
 	}
 	hint := doctor.Context{Command: t.peer(f.server, f.at).command, Nearby: t.nearby(f)}
-	found := doctor.Recognise([]byte(f.text), hint).Culprit
+	found := doctor.Recognise([]byte(f.text), hint)
 	if t.journal.of(f.server).end() > f.number+reach {
-		f.culprit = &found
+		f.found = &found
 	}
 	return found
 }
@@ -283,25 +285,40 @@ func oddWords(f *frame) string {
 	return text
 }
 
-func (t *wireTab) opened(f *frame) (title, text string) {
-	title = t.clock(f.at) + " " + t.safe(f.server, 40)
+func (t *wireTab) opened(f *frame) opened {
+	row := opened{title: t.clock(f.at) + " " + t.safe(f.server, 40), text: f.text}
 	switch f.kind {
 	case kindForeign:
-		title += fmt.Sprintf(", line %d: %s", f.line, t.safe(string(f.class), 20))
-		if f.salvaged > 0 {
-			title += fmt.Sprintf(", messages found on it: %d", f.salvaged)
-		}
-		if !f.class.Harmless() {
-			found := t.culprit(f)
-			title += ", by " + t.safe(found.Name, 60) + " (" + found.Confidence + ")"
-		}
+		row.title += fmt.Sprintf(", line %d: %s", f.line, t.safe(string(f.class), 20))
+		row.notes = t.foreignNotes(f)
 	case kindOdd:
-		title += ", " + t.safe(oddWords(f), 60)
+		row.title += ", " + t.safe(oddWords(f), 60)
 	case kindMessage:
-		title += " " + t.arrow(f.sent) + " " + exec.Bytes(int64(f.size))
+		row.title += " " + t.arrow(f.sent) + " " + exec.Bytes(int64(f.size))
 		if f.of != "" {
-			title += ", " + t.safe(f.of, 60) + " took " + duration(f.latency)
+			row.title += ", " + t.safe(f.of, 60) + " took " + duration(f.latency)
 		}
 	}
-	return title + cutNote(len(f.text), f.size), f.text
+	row.title += cutNote(len(f.text), f.size)
+	return row
+}
+
+// foreignNotes say who wrote a foreign line, what stops it, and what toolx made of it.
+func (t *wireTab) foreignNotes(f *frame) []string {
+	if f.class.Harmless() {
+		return nil
+	}
+	const longest = 400
+	found := t.recognise(f)
+	notes := []string{"by " + t.safe(found.Culprit.Name, longest) + " (" + found.Culprit.Confidence + ")"}
+	if found.InServer != "" {
+		notes = append(notes, "in the server: "+t.safe(found.InServer, longest))
+	}
+	if found.Outside != "" {
+		notes = append(notes, "outside it: "+t.safe(found.Outside, longest))
+	}
+	if f.salvaged > 0 {
+		notes = append(notes, fmt.Sprintf("messages that toolx found on the line all the same: %d", f.salvaged))
+	}
+	return notes
 }

@@ -172,7 +172,7 @@ func TestOpen(t *testing.T) {
 	}
 	press(w, "enter", "esc")
 	press(w, "down", "enter")
-	shows(t, w, "line 7: text, by ", `Hello\x1b[2J`, "there")
+	shows(t, w, "line 7: text", "by ", "in the server: ", `Hello\x1b[2J`, "there")
 	press(w, "esc", "G")
 	frameOf(t, w, 100, 10)
 	press(w, "enter")
