@@ -116,7 +116,7 @@ func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool
 
 // hintFor says a keyword in words; empty where it would be too long.
 func hintFor(m rawjson.Member) string {
-	value := string(compact(m.Value))
+	var value string
 	switch m.Name {
 	case "enum":
 		value = "one of: " + listed(m.Value)
