@@ -153,7 +153,8 @@ func (r *rig) messages(t *testing.T, request int) []string {
 
 // TestLoop proves AI-1 and AI-2 for each provider: tools in its own format, every
 // call through the Executor with the model's arguments, results and errors back to
-// it, and all of its message echoed byte for byte.
+// it, and all of its message echoed byte for byte. The tools are converted for what
+// is sent, and stay as they are (CONV-5).
 func TestLoop(t *testing.T) {
 	for provider, want := range map[string]struct {
 		echoed, results, tools, path string
@@ -179,9 +180,13 @@ func TestLoop(t *testing.T) {
 	} {
 		t.Run(provider, func(t *testing.T) {
 			r := newRig(t, provider, provider+"-call.txt", provider+"-answer.txt")
+			before := definitions(r)
 			answer, err := r.Ask(t.Context(), "lamp on?")
 			if err != nil {
 				t.Fatal(err)
+			}
+			if after := definitions(r); after != before {
+				t.Errorf("the stored tools became %s, they were %s", after, before)
 			}
 			if want := (ai.Answer{Text: "Switch One is on 😀.", Stop: ai.StopEnd, Turns: 2, Calls: 2, Usage: ai.Usage{Input: 350, Output: 37}}); *answer != want {
 				t.Errorf("answer %+v, want %+v", *answer, want)
@@ -208,6 +213,15 @@ func TestLoop(t *testing.T) {
 			}
 		})
 	}
+}
+
+// definitions are all tools as they are stored.
+func definitions(r *rig) string {
+	var all strings.Builder
+	for _, tool := range r.Executor.Registry.All() {
+		all.Write(tool.Definition)
+	}
+	return all.String()
 }
 
 func withoutSpace(texts []string) []string {
