@@ -40,7 +40,7 @@ func full() *Watch {
 			sent(i, "a", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_weather","arguments":{"city":"Bern"}}}`),
 			servers.LogMessage{Time: after(i), Server: "a", Level: "info", Data: []byte(`{"a":"log message"}`)},
 			servers.PollutedLine{Time: after(i), Server: "a", Class: servers.ClassText, Text: []byte("Server running on stdio, line after line")},
-			finished(i, "get_weather", `{"city":"Bern"}`, i%100, nil),
+			finished(i, "get_weather", `{"city":"Bern"}`, i%100*(i%3), nil),
 		)
 	}
 	return w
@@ -51,6 +51,7 @@ func full() *Watch {
 // rows. "flood" has 500 new lines before every frame, with a filter.
 func BenchmarkRender(b *testing.B) {
 	w := full()
+	w.Select("a", "get_weather")
 	for range w.tabs {
 		b.Run(w.tabs[w.active].name(), func(b *testing.B) {
 			for b.Loop() {

@@ -23,7 +23,7 @@ type stats struct {
 	tool                     string
 	calls                    []*record // oldest first
 	least, median, p95, most time.Duration
-	slow                     int
+	slow                     []*record // newest first
 }
 
 // ran says whether a call got as far as the tool: a refusal beforehand says nothing
@@ -43,9 +43,9 @@ func statsOf(tool string, calls []*record) *stats {
 		tool: tool, calls: calls, least: times[0], median: percentile(times, 50), p95: percentile(times, 95),
 		most: times[len(times)-1],
 	}
-	for _, r := range calls {
+	for _, r := range slices.Backward(calls) {
 		if s.isSlow(r) {
-			s.slow++
+			s.slow = append(s.slow, r)
 		}
 	}
 	return s
@@ -146,36 +146,45 @@ func (t *timingTab) statsOfTool() *stats {
 
 func (t *timingTab) render(width, height int) string {
 	t.compute()
-	var lines []string
-	switch s := t.statsOfTool(); {
+	s := t.statsOfTool()
+	switch {
+	case t.ofAll() && len(t.all) == 0:
+		return t.scrolled([]string{t.theme.Paint(pane.Dim, "nothing was called yet")}, 0, nil, width, height)
 	case t.ofAll():
-		lines = t.table(width)
+		head := []string{t.theme.Paint(pane.Dim, t.tableRow(width, "tool", "median", "p95", "slow", "max", "calls"))}
+		return t.scrolled(head, len(t.all), func(i int) string { return t.statsRow(t.all[i], width) }, width, height)
 	case s == nil:
-		lines = []string{t.theme.Paint(pane.Dim, t.safe(t.tool, width)+" was never called; a shows all tools")}
-	default:
-		lines = t.ofTool(s, width, height)
+		head := []string{t.theme.Paint(pane.Dim, t.safe(t.tool, width)+" was never called; a shows all tools")}
+		return t.scrolled(head, 0, nil, width, height)
 	}
-	t.top = max(0, min(t.top, len(lines)-height))
-	return t.theme.Block(lines[t.top:], width, height)
+	return t.scrolled(t.head(s, width, height), len(s.slow), func(i int) string { return t.slowLine(s.slow[i], width) }, width, height)
 }
 
-// ofTool is one tool's numbers, the chart, and the slow calls, newest first.
-func (t *timingTab) ofTool(s *stats, width, height int) []string {
+// scrolled draws what is seen of some lines and n rows below them, and no other row.
+func (t *timingTab) scrolled(head []string, n int, row func(int) string, width, height int) string {
+	t.top = max(0, min(t.top, len(head)+n-height))
+	var lines []string
+	for i := t.top; i < min(len(head)+n, t.top+height); i++ {
+		if i < len(head) {
+			lines = append(lines, head[i])
+		} else {
+			lines = append(lines, row(i-len(head)))
+		}
+	}
+	return t.theme.Block(lines, width, height)
+}
+
+// head is one tool's numbers and the chart; the slow calls follow.
+func (t *timingTab) head(s *stats, width, height int) []string {
 	lines := []string{t.theme.Paint(pane.Strong, t.safe(s.tool, width))}
 	lines = append(lines, pane.Wrap(s.summary(), max(1, width))...)
 	tall := max(1, min(4, height-len(lines)-2))
-	lines = append(lines, t.chart(s, width, tall)...)
-	for _, r := range slices.Backward(s.calls) {
-		if s.isSlow(r) {
-			lines = append(lines, t.slowLine(r, width))
-		}
-	}
-	return lines
+	return append(lines, t.chart(s, width, tall)...)
 }
 
 func (s *stats) summary() string {
 	return fmt.Sprintf("calls %d, min %s, median %s, p95 %s, max %s, slow %d",
-		len(s.calls), duration(s.least), duration(s.median), duration(s.p95), duration(s.most), s.slow)
+		len(s.calls), duration(s.least), duration(s.median), duration(s.p95), duration(s.most), len(s.slow))
 }
 
 func (t *timingTab) slowLine(r *record, width int) string {
@@ -186,26 +195,23 @@ func (t *timingTab) slowLine(r *record, width int) string {
 	return t.theme.Paint(pane.Warn, text) + " " + t.theme.Paint(pane.Dim, t.safe(r.arguments, width))
 }
 
-// table has a line for every tool, the slowest first.
-func (t *timingTab) table(width int) []string {
-	if len(t.all) == 0 {
-		return []string{t.theme.Paint(pane.Dim, "nothing was called yet")}
+// statsRow is a tool's row in the table of all.
+func (t *timingTab) statsRow(s *stats, width int) string {
+	slow := ""
+	if len(s.slow) > 0 {
+		slow = fmt.Sprintf("%s %d", t.theme.Glyphs.Warn, len(s.slow))
 	}
+	return t.tableRow(width, t.safe(s.tool, width),
+		duration(s.median), duration(s.p95), slow, duration(s.most), fmt.Sprint(len(s.calls)))
+}
+
+// tableRow has as many columns as there is room for: the last vanish first.
+func (t *timingTab) tableRow(width int, tool string, columns ...string) string {
+	const column = 9
 	name := max(8, min(30, width/3))
-	row := func(tool string, columns ...string) string { // the least important vanish first
-		text := t.theme.Fit(tool, name)
-		for _, column := range columns[:max(0, min(len(columns), (width-name)/9))] {
-			text += fmt.Sprintf(" %8s", column)
-		}
-		return text
+	text := t.theme.Fit(tool, name)
+	for _, cell := range columns[:max(0, min(len(columns), (width-name)/column))] {
+		text += fmt.Sprintf(" %*s", column-1, cell)
 	}
-	lines := []string{t.theme.Paint(pane.Dim, row("tool", "median", "p95", "slow", "max", "calls"))}
-	for _, s := range t.all {
-		slow := ""
-		if s.slow > 0 {
-			slow = fmt.Sprintf("%s %d", t.theme.Glyphs.Warn, s.slow)
-		}
-		lines = append(lines, row(t.safe(s.tool, name), duration(s.median), duration(s.p95), slow, duration(s.most), fmt.Sprint(len(s.calls))))
-	}
-	return lines
+	return text
 }
