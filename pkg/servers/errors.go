@@ -18,25 +18,36 @@ type Ending string
 
 // The endings.
 const (
-	EndingNotFound     Ending = "not found"               // there is no such program
-	EndingNotStarted   Ending = "could not be started"    // there is, but it cannot run
-	EndingExited       Ending = "exited"                  // it ended by itself
-	EndingKilled       Ending = "was killed"              // a signal ended it
-	EndingSilent       Ending = "is alive but silent"     // no answer within the limit
-	EndingClosedStdout Ending = "closed its stdout"       // alive, but nothing more can come
-	EndingClosedStdin  Ending = "closed its stdin"        // alive, but cannot be asked any more
-	EndingClosed       Ending = "was closed"              // toolx closed the session
-	EndingRefused      Ending = "refused"                 // it answered Waiting with an error
-	EndingMalformed    Ending = "answered nonsense to"    // it answered Waiting, but not as MCP says
-	EndingUnset        Ending = "has an unset variable"   // its config cannot be expanded
-	EndingUnsupported  Ending = "needs another transport" // toolx cannot speak it
+	EndingNotFound     Ending = "not found"             // there is no such program
+	EndingNotStarted   Ending = "could not be started"  // there is, but it cannot run
+	EndingExited       Ending = "exited"                // it ended by itself
+	EndingKilled       Ending = "was killed"            // a signal ended it
+	EndingSilent       Ending = "is alive but silent"   // no answer within the limit
+	EndingClosedStdout Ending = "closed its stdout"     // alive, but nothing more can come
+	EndingClosedStdin  Ending = "closed its stdin"      // alive, but cannot be asked any more
+	EndingClosed       Ending = "was closed"            // toolx closed the session
+	EndingRefused      Ending = "refused"               // it answered Waiting with an error
+	EndingMalformed    Ending = "answered nonsense to"  // it answered Waiting, but not as MCP says
+	EndingUnset        Ending = "has an unset variable" // its config cannot be expanded
+	EndingUnsupported  Ending = "cannot be proxied"     // it is no program
+
+	// These are for servers that are reached by HTTP.
+	EndingMisconfigured Ending = "cannot be asked"     // its config holds what cannot be used
+	EndingNoHeaders     Ending = "has no headers"      // its headersCommand failed
+	EndingUnavailable   Ending = "is unavailable"      // the network, or what stands before the server, has no answer of it
+	EndingUnanswered    Ending = "does not answer"     // nothing within the limit
+	EndingUnauthorized  Ending = "wants authorization" // HTTP 401, 403
+	EndingExpired       Ending = "forgot the session"  // and has a new one only for who begins anew
 )
 
 // Failure says what is known of a server that failed: the forensics that every
 // failed start and every crash comes with.
 type Failure struct {
-	Server  string
-	Ending  Ending
+	Server string
+	Ending Ending
+	// URL is the address of a server that is reached by HTTP, without its password;
+	// Command and Cwd are of one that toolx starts.
+	URL     string
 	Command []string
 	Cwd     string // empty: toolx's own
 	// How is the exit status or the signal, empty where there is none.
@@ -67,11 +78,11 @@ func (f *Failure) Error() string {
 		text = fmt.Sprintf("server %q: command not found: %s", f.Server, f.program())
 	case EndingExited, EndingKilled:
 		text = fmt.Sprintf("server %q exited: %s after %s", f.Server, f.How, rounded(f.Lived))
-	case EndingSilent:
+	case EndingSilent, EndingUnanswered:
 		text += " after " + rounded(f.Lived).String()
 	}
 	switch {
-	case f.Waiting == "":
+	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired:
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
 		text += " " + f.Waiting
 	default:
@@ -107,6 +118,9 @@ func (f *Failure) lastWords() string {
 
 // Details is the whole story, a line each.
 func (f *Failure) Details() []string {
+	if f.URL != "" {
+		return f.remoteDetails()
+	}
 	details := []string{"command  " + strings.Join(f.Command, " ")}
 	if f.Cwd != "" {
 		details = append(details, "cwd      "+f.Cwd)
@@ -137,6 +151,16 @@ func (f *Failure) Details() []string {
 	return details
 }
 
+// remoteDetails is the story of a server that is reached by HTTP.
+func (f *Failure) remoteDetails() []string {
+	details := []string{"url      " + f.URL}
+	var failed *HTTPError
+	if errors.As(f.Reason, &failed) {
+		details = append(details, failed.details()...)
+	}
+	return details
+}
+
 func label(name string, i int) string {
 	if i > 0 {
 		return "         "
@@ -161,13 +185,36 @@ func (f *Failure) Unwrap() []error {
 }
 
 // Kind implements the interface that exec.KindOf looks for: a server that fails
-// in mid-session breaks the protocol. ConnectError says otherwise for a start.
-func (f *Failure) Kind() toolxexec.Kind { return toolxexec.KindProtocol }
+// in mid-session breaks the protocol, unless the network or a lack of authorization
+// explains it. ConnectError says otherwise for a start.
+func (f *Failure) Kind() toolxexec.Kind {
+	switch f.Ending {
+	case EndingUnset, EndingMisconfigured:
+		return toolxexec.KindUsage
+	case EndingUnauthorized:
+		return toolxexec.KindAuth
+	case EndingUnavailable, EndingUnanswered:
+		return toolxexec.KindConnect
+	}
+	return toolxexec.KindProtocol
+}
+
+// Hint says what to do about a server that is reached by HTTP.
+func (f *Failure) Hint() string {
+	if f.URL == "" {
+		return ""
+	}
+	return toolxexec.HintOf(f.Reason)
+}
 
 // Curable says whether trying again can help (MCP-6).
 func (f *Failure) Curable() bool {
+	var failed *HTTPError
+	if errors.As(f.Reason, &failed) {
+		return failed.curable()
+	}
 	switch f.Ending {
-	case EndingNotFound, EndingNotStarted, EndingUnset, EndingUnsupported, EndingRefused, EndingClosed:
+	case EndingNotFound, EndingNotStarted, EndingUnset, EndingMisconfigured, EndingNoHeaders, EndingRefused, EndingClosed:
 		return false
 	}
 	return true
@@ -207,11 +254,18 @@ func (e *ConnectError) Error() string {
 func (e *ConnectError) Unwrap() error { return e.Last }
 
 // Kind implements the interface that exec.KindOf looks for. A variable that is
-// not set is a matter of the config; anything else of the server.
+// not set is a matter of the config; anything else of the server, and a lack of
+// authorization of the user.
 func (e *ConnectError) Kind() toolxexec.Kind {
 	var failure *Failure
-	if errors.As(e.Last, &failure) && failure.Ending == EndingUnset {
-		return toolxexec.KindUsage
+	if errors.As(e.Last, &failure) {
+		if kind := failure.Kind(); kind == toolxexec.KindUsage || kind == toolxexec.KindAuth {
+			return kind
+		}
+	}
+	// What gets tokens may have an error of its own.
+	if toolxexec.KindOf(e.Last) == toolxexec.KindAuth {
+		return toolxexec.KindAuth
 	}
 	return toolxexec.KindConnect
 }
@@ -233,8 +287,10 @@ func (e *ConnectError) Hint() string {
 		return fmt.Sprintf("install %s, or give its full path as the command", failure.program())
 	case EndingSilent:
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, --start-timeout gives it more time"
+	case EndingUnanswered:
+		return "--start-timeout gives it more time; --trace shows every message"
 	}
-	return ""
+	return failure.Hint()
 }
 
 // Details is the whole story of the last attempt, a line each.

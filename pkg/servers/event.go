@@ -2,6 +2,7 @@ package servers
 
 import (
 	"encoding/json"
+	"net/http"
 	"time"
 
 	"toolx/pkg/exec"
@@ -103,6 +104,22 @@ type FrameReceived struct {
 	Server string
 	Line   int
 	Bytes  []byte
+}
+
+// HTTPExchange is one exchange over HTTP: a request, and the head of its answer. The
+// messages that it carries are events of their own. Headers hold secrets.
+type HTTPExchange struct {
+	exec.Time
+	Server   string
+	Verb     string
+	URL      string // without password
+	Proto    string // HTTP/1.1, HTTP/2.0
+	Status   int    // zero where there was no answer
+	Sent     http.Header
+	Received http.Header
+	Reused   bool          // an open connection was used again
+	Took     time.Duration // until the head of the answer
+	Err      error
 }
 
 // PollutedLine is a line of stdout with something on it that is no message.

@@ -39,6 +39,8 @@ type Options struct {
 	Version string
 	// Secret is told every value that must not be shown; it may be nil.
 	Secret func(values ...string)
+	// HTTP says how servers with a url are reached.
+	HTTP HTTPOptions
 	// Answers are what every session says to the requests of its server.
 	Answers Answers
 }
@@ -253,11 +255,10 @@ func unknown(err error) bool {
 func (p *Pool) connect(ctx context.Context, server *config.Server, tried func()) (*Session, error) {
 	defer tried()
 	d, err := p.dial(server)
-	attempts := cmp.Or(p.options.Attempts, server.Retry.Attempts, DefaultAttempts)
-	delay := cmp.Or(p.options.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay)
 	if err != nil {
 		return nil, p.giveUp(server, 0, err)
 	}
+	attempts, delay := d.attempts, d.baseDelay
 	for attempt := 1; ; attempt++ {
 		session, err := d.open(ctx)
 		if err == nil {
@@ -277,13 +278,27 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 		if attempt >= attempts || errors.As(err, &failure) && !failure.Curable() {
 			return nil, p.giveUp(server, attempt, err)
 		}
-		p.options.Bus.Emit(Retry{Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: delay, Err: err})
+		wait := max(delay, askedToWait(err, d.startTimeout))
+		p.options.Bus.Emit(Retry{Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: wait, Err: err})
 		tried()
-		if !waited(ctx, delay) {
+		if !waited(ctx, wait) {
 			return nil, ctx.Err()
 		}
 		delay *= 2
 	}
+}
+
+// askedToWait is how long a server's answer asks to wait (Retry-After), zero where it
+// does not, or for longer than longest.
+func askedToWait(err error, longest time.Duration) time.Duration {
+	var failed *HTTPError
+	if !errors.As(err, &failed) {
+		return 0
+	}
+	if asked, _ := failed.RetryAfter(); asked <= longest {
+		return asked
+	}
+	return 0
 }
 
 // Connect makes one attempt to open a session, outside any Pool: no retry, no
@@ -306,18 +321,13 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 	return p.options.dial(server, launch), nil
 }
 
-// resolve expands an entry in toolx's own environment. The error is a *Failure: for
-// variables that are not set, and for servers that are no program.
+// resolve expands an entry in toolx's own environment. The error is a *Failure, for
+// variables that are not set.
 func resolve(server *config.Server) (*config.Resolved, error) {
-	failure := &Failure{Server: server.Name, Command: append([]string{server.Command}, server.Args...)}
+	failure := &Failure{Server: server.Name, URL: server.URL, Command: append([]string{server.Command}, server.Args...)}
 	launch, err := server.Resolve(os.Environ())
 	if err != nil {
 		failure.Ending, failure.Reason = EndingUnset, err
-		return nil, failure
-	}
-	if launch.URL != "" {
-		failure.Ending, failure.Command = EndingUnsupported, []string{launch.URL}
-		failure.Reason = errors.New("servers with a url are not supported")
 		return nil, failure
 	}
 	return launch, nil
@@ -335,7 +345,17 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		stderrDir:    o.StderrDir,
 		version:      o.Version,
 		answers:      o.Answers,
+		http:         o.http(),
+		attempts:     cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts),
+		baseDelay:    cmp.Or(o.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay),
 	}
+}
+
+// http are the options for HTTP, whose secrets are secrets of all.
+func (o Options) http() HTTPOptions {
+	options := o.HTTP
+	options.Secret = o.Secret
+	return options
 }
 
 func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -62,6 +63,11 @@ func Proxy(server *config.Server, options ProxyOptions) (code int, err error) {
 	}
 	if options.Secret != nil {
 		options.Secret(launch.Secrets...)
+	}
+	if launch.URL != "" {
+		failure := &Failure{Server: server.Name, Ending: EndingUnsupported, URL: launch.URL}
+		failure.Reason = errors.New("the proxy stands before a program, and this server has a url")
+		return 0, &ConnectError{Server: server.Name, Last: failure, Advice: server.Hint}
 	}
 	p := newProxy(server.Name, options)
 	if p.process, err = startProcess(launch, options.Err); err != nil {

@@ -610,7 +610,7 @@ func TestProxyCannotStart(t *testing.T) {
 		text   string
 	}{
 		{&config.Server{Name: "s", Command: "nope-xyz"}, exec.KindConnect, `server "s": command not found: nope-xyz`},
-		{&config.Server{Name: "s", URL: "https://localhost/mcp"}, exec.KindConnect, `server "s" needs another transport: servers with a url are not supported`},
+		{&config.Server{Name: "s", URL: "https://localhost/mcp"}, exec.KindConnect, `server "s" cannot be proxied: the proxy stands before a program, and this server has a url`},
 		{&config.Server{Name: "s", Command: "x", Args: []string{"${TOOLX_NOT_SET}"}}, exec.KindUsage, "server 's': variable is not set: TOOLX_NOT_SET (args[0])"},
 	} {
 		_, err := Proxy(test.server, ProxyOptions{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})

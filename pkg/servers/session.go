@@ -39,12 +39,15 @@ type Session struct {
 
 	bus  *exec.Bus
 	link link
-	// program is the link where it is a process's, else nil.
+	// program is the link where it is a process's, remote where it is HTTP, else nil.
 	program *stdio
+	remote  *remote
 	client  *client.Client
 	ours    mcp.Implementation // what toolx says of itself
 	inbox   *inbox
 	relist  relister
+	// renewing is held while a new session takes the place of one that has expired.
+	renewing sync.Mutex
 
 	tokens   atomic.Int64
 	mu       sync.Mutex // guards what follows
@@ -64,22 +67,23 @@ type dial struct {
 	stderrDir    string
 	version      string // of toolx, for the server's log
 	answers      Answers
+
+	// The rest is for servers that are reached by HTTP: how, the headers of every
+	// request, and how often one is sent that the server refuses for now.
+	http      HTTPOptions
+	headers   map[string]string
+	attempts  int
+	baseDelay time.Duration
 }
 
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure,
 // or ctx's where that ended first; either way nothing is left behind.
 func (d dial) open(ctx context.Context) (*Session, error) {
 	s := &Session{Name: d.server.Name, bus: d.bus, progress: make(map[string]func(exec.Progress))}
-	program := newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
-	s.link, s.program = program, program
-	s.link.own().onNotification = s.notified
-	s.inbox = newInbox(s.Name, s.bus, d.answers)
-	s.link.own().onRequest = s.inbox.take
 	began := time.Now()
-	if err := s.link.Start(ctx); err != nil {
+	if err := s.start(ctx, d); err != nil {
 		return nil, err
 	}
-	s.PID = program.process.cmd.Process.Pid
 	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
 	err := s.step(ctx, d.startTimeout, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
 		return s.initialize(ctx, d)
@@ -99,12 +103,41 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
+// start makes the link and starts it.
+func (s *Session) start(ctx context.Context, d dial) error {
+	if d.launch.URL == "" {
+		s.program = newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
+		s.link = s.program
+	} else {
+		var err error
+		if d.headers, err = d.gatherHeaders(ctx); err != nil {
+			return err
+		}
+		if s.remote, err = newRemote(d); err != nil {
+			return err
+		}
+		s.remote.onExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, session) }
+		s.remote.repeatable = s.repeatable
+		s.link = s.remote
+	}
+	s.inbox = newInbox(s.Name, s.bus, d.answers)
+	s.link.own().onNotification = s.notified
+	s.link.own().onRequest = s.inbox.take
+	if err := s.link.Start(ctx); err != nil {
+		return err
+	}
+	if s.program != nil {
+		s.PID = s.program.process.cmd.Process.Pid
+	}
+	return nil
+}
+
 // step runs one part of the start under the time limit and takes its time.
 func (s *Session) step(
 	ctx context.Context, limit time.Duration, method mcp.MCPMethod, ms *float64, run func(context.Context) error,
 ) error {
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	bounded, stop := exec.WithLimit(ctx, limit)
+	defer stop()
 	began := time.Now()
 	err := run(bounded)
 	*ms = exec.Milliseconds(time.Since(began))
@@ -123,27 +156,9 @@ func (s *Session) step(
 	return err
 }
 
-// initialize performs the handshake. Today's servers all know initialize and
-// answer it fastest, so that is asked first; a server that refuses it and is not
-// pinned may be one of the revision without it.
-func (s *Session) initialize(ctx context.Context, d dial) error {
-	if mcp.IsValidProtocolVersion(d.protocol) {
-		return s.negotiate(ctx, d, client.WithProtocolVersion(d.protocol))
-	}
-	err := s.negotiate(ctx, d, client.WithProtocolVersion(mcp.LATEST_LEGACY_PROTOCOL_VERSION))
-	var failure *Failure
-	if err == nil || d.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
-		return err
-	}
-	if s.negotiate(ctx, d, client.WithProtocolVersion(mcp.ProtocolVersion20260728)) == nil {
-		return nil
-	}
-	return err
-}
-
 // negotiate makes an SDK client that agrees on a revision with the server.
-func (s *Session) negotiate(ctx context.Context, d dial, option client.ClientOption) error {
-	s.client = client.NewClient(tap{s.link, s.inbox}, option)
+func (s *Session) negotiate(ctx context.Context, d dial, to transport.Interface, options ...client.ClientOption) error {
+	s.client = client.NewClient(to, options...)
 	s.ours = mcp.Implementation{Name: "toolx", Version: d.version}
 	e := &exchange{}
 	result, err := s.client.Initialize(withExchange(ctx, e), mcp.InitializeRequest{
@@ -249,6 +264,10 @@ func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage
 			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool that cannot be read: %v", s.Name, err))
 			continue
 		}
+		if err := s.checkParamHeaders(definition); err != nil {
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q: the tool '%s' is left out, as MCP 2026-07-28 demands: %v", s.Name, tool.Plain, err))
+			continue
+		}
 		tool.Name = server.Name + exec.Separator + tool.Plain
 		tool.Server, tool.Type, tool.Implementation = server.Name, exec.TypeMCP, s
 		tool.Timeout = server.Timeout
@@ -284,6 +303,7 @@ func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawM
 	}()
 	e := &exchange{
 		params:  map[string]json.RawMessage{"arguments": request.Arguments},
+		header:  s.paramHeaders(request),
 		standIn: json.RawMessage(`{"content":[]}`),
 	}
 	_, err := s.client.CallTool(withExchange(ctx, e), mcp.CallToolRequest{Params: mcp.CallToolParams{

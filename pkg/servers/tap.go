@@ -26,6 +26,8 @@ type exchange struct {
 	// params are members that are sent exactly as they stand here: mcp-go leaves an
 	// empty cursor out and escapes <, > and & in arguments.
 	params map[string]json.RawMessage
+	// header is sent beside the SDK's own, over HTTP.
+	header map[string]string
 	// standIn is what mcp-go gets to see instead of the result.
 	standIn json.RawMessage
 
@@ -54,6 +56,12 @@ func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) 
 		}
 		request.Params = params
 	}
+	if len(e.header) > 0 {
+		request.Header = request.Header.Clone()
+		for name, content := range e.header {
+			request.Header.Set(name, content)
+		}
+	}
 	var response *transport.JSONRPCResponse
 	err := t.inbox.converse(ctx, request.Params, func(params any) (json.RawMessage, error) {
 		request.Params = params
@@ -73,6 +81,14 @@ func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) 
 		return &tapped, nil
 	}
 	return response, nil
+}
+
+// SetProtocolVersion implements transport.HTTPConnection: only HTTP names the revision
+// on every message.
+func (t tap) SetProtocolVersion(version string) {
+	if named, ok := t.BidirectionalInterface.(transport.HTTPConnection); ok {
+		named.SetProtocolVersion(version)
+	}
 }
 
 // asksForInput says whether a result is MCP 2026-07-28's "input_required".

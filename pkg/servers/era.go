@@ -1,0 +1,275 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// probeLimit is how long a server over HTTP may take to say whether it is of the
+// modern era, before it is asked in the old way.
+const probeLimit = 3 * time.Second
+
+// initialize performs the handshake, in the way of the pinned revision, or in that of
+// the era that the server turns out to be of.
+func (s *Session) initialize(ctx context.Context, d dial) error {
+	switch {
+	case mcp.IsModernProtocol(d.protocol) && mcp.IsValidProtocolVersion(d.protocol):
+		return s.pinned(s.modern(ctx, d, d.protocol, 0), d.protocol)
+	case s.remote != nil:
+		return s.initializeRemote(ctx, d)
+	case mcp.IsValidProtocolVersion(d.protocol):
+		return s.legacy(ctx, d, d.protocol)
+	}
+	// Today's servers on stdio all know initialize and answer it fastest, so that is
+	// asked first; a server that refuses it may be one of the revision without it.
+	err := s.legacy(ctx, d, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
+	var failure *Failure
+	if err == nil || d.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
+		return err
+	}
+	if s.modern(ctx, d, mcp.ProtocolVersion20260728, 0) == nil {
+		s.chose("initialize was refused: " + failure.Reason.Error())
+		return nil
+	}
+	return err
+}
+
+// legacy agrees on a revision by initialize.
+func (s *Session) legacy(ctx context.Context, d dial, version string) error {
+	return s.negotiate(ctx, d, tap{s.link, s.inbox}, client.WithProtocolVersion(version))
+}
+
+// modern agrees on a revision by server/discover, which the server has to answer
+// within limit; zero means the context's. The error is a *notModernError where the
+// server is of the older era.
+func (s *Session) modern(ctx context.Context, d dial, version string, limit time.Duration) error {
+	gate := &modernGate{tap: tap{s.link, s.inbox}, limit: limit}
+	err := s.negotiate(ctx, d, gate, client.WithProtocolVersion(version), client.WithDiscoverTimeout(-1))
+	var old *notModernError
+	if errors.As(gate.err, &old) {
+		return old
+	}
+	return err
+}
+
+// pinned makes a failure of it that a server is not of the only era that is wanted.
+func (s *Session) pinned(err error, version string) error {
+	var old *notModernError
+	if !errors.As(err, &old) {
+		return err
+	}
+	var failure *Failure
+	if errors.As(old.reason, &failure) {
+		return failure
+	}
+	failure = s.link.newFailure(EndingRefused)
+	failure.Waiting = string(mcp.MethodServerDiscover)
+	failure.Reason = fmt.Errorf("it does not speak %s: %w", version, old.reason)
+	return failure
+}
+
+// notModernError says that a server is not of the era of 2026-07-28, and by which
+// answer that is known.
+type notModernError struct{ reason error }
+
+func (e *notModernError) Error() string { return "not of the modern era: " + e.reason.Error() }
+
+// Unwrap gives the answer.
+func (e *notModernError) Unwrap() error { return e.reason }
+
+// modernGate stands before a tap while an SDK client finds out whether a server is
+// modern. The client takes any result for a yes, {} too, and goes over to initialize
+// after any error, a lost network too; the gate judges the answer, and holds that
+// back.
+type modernGate struct {
+	tap
+	limit time.Duration
+	err   error
+}
+
+// SendRequest implements transport.Interface.
+func (g *modernGate) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	switch mcp.MCPMethod(request.Method) {
+	case mcp.MethodInitialize:
+		return nil, g.err
+	case mcp.MethodServerDiscover:
+		bounded, stop := exec.WithLimit(ctx, g.limit)
+		defer stop()
+		response, err := g.tap.SendRequest(bounded, request)
+		if g.err = judgeDiscovery(ctx, response, err); err == nil && g.err != nil && response.Error == nil {
+			return nil, g.err
+		}
+		return response, err
+	}
+	return g.tap.SendRequest(ctx, request)
+}
+
+// judgeDiscovery says what the answer to server/discover means: nil where the server
+// is modern, a *notModernError where it is not.
+func judgeDiscovery(ctx context.Context, response *transport.JSONRPCResponse, err error) error {
+	var abandoned *abandonedError
+	switch {
+	case err == nil && response.Error != nil:
+		return judgeDiscoveryError(response.Error)
+	case err == nil:
+		return judgeDiscoveryResult(response.Result)
+	case ctx.Err() != nil:
+		return err
+	case errors.As(err, &abandoned):
+		return &notModernError{fmt.Errorf("no answer within %s", rounded(probeLimit))}
+	case refusesMethod(err):
+		return &notModernError{err}
+	}
+	return err
+}
+
+// refusesMethod says whether an HTTP error may mean that the server does not know what
+// it was asked, and not that it cannot be reached at all.
+func refusesMethod(err error) bool {
+	var failed *HTTPError
+	return errors.As(err, &failed) && slices.Contains([]int{
+		http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+		http.StatusInternalServerError, http.StatusNotImplemented,
+	}, failed.Status)
+}
+
+// judgeDiscoveryError judges a JSON-RPC error. Those of the modern era are never a
+// reason to go over to the older one, unless the server offers nothing else.
+func judgeDiscoveryError(details *mcp.JSONRPCErrorDetails) error {
+	if !modernError(details.Code) {
+		return &notModernError{rpcError(details)}
+	}
+	var unsupported mcp.UnsupportedProtocolVersionError
+	if errors.As(details.AsError(), &unsupported) {
+		switch mutual := mcp.NegotiateMutuallySupportedVersion(unsupported.Supported); {
+		case mcp.IsModernProtocol(mutual):
+			return nil // the SDK asks again
+		case mutual != "":
+			return &notModernError{rpcError(details)}
+		}
+	}
+	return rpcError(details)
+}
+
+// modernError says whether an error's code is one of the modern era alone.
+func modernError(code int) bool {
+	return code == mcp.HEADER_MISMATCH || code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.UNSUPPORTED_PROTOCOL_VERSION
+}
+
+// judgeDiscoveryResult wants a DiscoverResult: servers that answer anything with an
+// empty result are not modern.
+func judgeDiscoveryResult(result json.RawMessage) error {
+	var discovered struct {
+		Supported []string `json:"supportedVersions"`
+	}
+	if err := json.Unmarshal(result, &discovered); err != nil || len(discovered.Supported) == 0 {
+		return &notModernError{errors.New("the result names no supportedVersions")}
+	}
+	if mutual := mcp.NegotiateMutuallySupportedVersion(discovered.Supported); !mcp.IsModernProtocol(mutual) {
+		return &notModernError{fmt.Errorf("it supports %v", discovered.Supported)}
+	}
+	return nil
+}
+
+// initializeRemote performs the handshake over HTTP: server/discover, then initialize,
+// then initialize over the older HTTP with SSE, each where the one before shows that
+// the server is older than it (MCP 2026-07-28, basic/versioning, and streamable HTTP,
+// "Backwards Compatibility").
+func (s *Session) initializeRemote(ctx context.Context, d dial) error {
+	version := mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	if mcp.IsValidProtocolVersion(d.protocol) {
+		version = d.protocol
+	}
+	probed := "not asked for the modern era"
+	if d.protocol != "legacy" && version != d.protocol && d.server.Transport != config.TransportSSE {
+		err := s.modern(ctx, d, mcp.ProtocolVersion20260728, probeLimit)
+		var old *notModernError
+		if !errors.As(err, &old) {
+			if err == nil {
+				s.chose("server/discover was answered")
+			}
+			return err
+		}
+		probed = "server/discover: " + old.reason.Error()
+	}
+	if d.server.Transport != config.TransportSSE {
+		err := s.legacy(ctx, d, version)
+		switch {
+		case err == nil:
+			s.chose(probed)
+			return nil
+		case version != d.protocol && d.protocol != "legacy" && wantsModern(err):
+			return s.pinned(s.modern(ctx, d, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
+		case d.server.Transport != "" || !isOlder(err):
+			return err
+		}
+		return s.initializeOld(ctx, d, version, err)
+	}
+	return s.initializeOld(ctx, d, version, nil)
+}
+
+// initializeOld performs the handshake over the older HTTP with SSE; first is why
+// streamable HTTP was given up, nil where it was not tried.
+func (s *Session) initializeOld(ctx context.Context, d dial, version string, first error) error {
+	err := s.remote.fallBack(ctx)
+	if err == nil {
+		err = s.legacy(ctx, d, version)
+	}
+	if err == nil {
+		s.chose("over the older HTTP with SSE")
+		return nil
+	}
+	var failure, last *Failure
+	if ctx.Err() != nil || !errors.As(first, &failure) || !errors.As(err, &last) {
+		return err
+	}
+	told := *failure
+	told.Reason = &fallbackError{first: failure.Reason, last: last}
+	return &told
+}
+
+// fallbackError says why a way to a server failed, and then the older one.
+type fallbackError struct {
+	first error
+	last  *Failure
+}
+
+func (e *fallbackError) Error() string {
+	return fmt.Sprintf("%v; and over the older HTTP with SSE: %v", e.first, e.last.Reason)
+}
+
+// Unwrap gives both reasons, the first one first.
+func (e *fallbackError) Unwrap() []error { return []error{e.first, e.last} }
+
+// wantsModern says whether initialize was refused by a server of the modern era.
+func wantsModern(err error) bool {
+	var refused *exec.ToolError
+	return errors.As(err, &refused) && modernError(refused.Code)
+}
+
+// isOlder says whether a refusal of initialize may mean that the server only knows
+// the older HTTP with SSE.
+func isOlder(err error) bool {
+	var failed *HTTPError
+	return errors.As(err, &failed) && (failed.Status == http.StatusBadRequest ||
+		failed.Status == http.StatusNotFound || failed.Status == http.StatusMethodNotAllowed)
+}
+
+// chose tells what was agreed on, and why.
+func (s *Session) chose(why string) {
+	s.notice(slog.LevelInfo, fmt.Sprintf("server %q speaks MCP %s (%s)", s.Name, s.Protocol, why))
+}

@@ -1,0 +1,198 @@
+package servers
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"toolx/pkg/config"
+)
+
+// HTTPOptions say how servers are reached over HTTP. The zero value is what anyone
+// expects: the system's certificates, and the proxies of the environment.
+type HTTPOptions struct {
+	// CACert is a PEM file of authorities that are trusted besides the system's
+	// (--cacert), Insecure trusts every certificate (--insecure).
+	CACert   string
+	Insecure bool
+	// Authorize may wrap what sends a server's requests, to add access tokens and to
+	// deal with 401 and 403; it may be nil. The requests that it gets have the
+	// configured headers already, an Authorization of the user's own among them. Every
+	// exchange that it makes through base is told on the bus. Where it asks a person, it
+	// stops the clocks by exec.Pause with the request's context.
+	Authorize func(server *config.Server, launch *config.Resolved, base http.RoundTripper) http.RoundTripper
+	// Secret is told every value that must not be shown; it may be nil. A Pool sets it.
+	Secret func(values ...string)
+}
+
+// The limits of HTTP. None bounds a call: that is for the caller's context, and a
+// stream may live for hours.
+const (
+	keepAlive        = 30 * time.Second // between probes of an idle connection
+	handshakeLimit   = 15 * time.Second // for TLS
+	idleConnections  = 90 * time.Second
+	connectionsAHost = 8
+)
+
+// newBase makes what sends requests to a server: TLS, proxies, connections that are
+// used again. The error is of a file that cannot be used, and names it.
+func newBase(launch *config.Resolved, options HTTPOptions) (*http.Transport, error) {
+	base := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: connectionsAHost,
+		IdleConnTimeout:     idleConnections,
+		TLSHandshakeTimeout: handshakeLimit,
+	}
+	if !strings.HasPrefix(launch.URL, "https:") {
+		return base, nil // certificates take time to read
+	}
+	roots, err := authorities(cmp.Or(options.CACert, launch.CACert))
+	if err != nil {
+		return nil, err
+	}
+	base.TLSClientConfig = &tls.Config{RootCAs: roots, InsecureSkipVerify: options.Insecure}
+	if launch.ClientCert != "" {
+		pair, err := tls.LoadX509KeyPair(launch.ClientCert, cmp.Or(launch.ClientKey, launch.ClientCert))
+		if err != nil {
+			return nil, fmt.Errorf("clientCert %s: %w", launch.ClientCert, err)
+		}
+		base.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	}
+	return base, nil
+}
+
+// authorities are the system's (which SSL_CERT_FILE replaces, as everywhere), those
+// that Node.js would trust besides (NODE_EXTRA_CA_CERTS), and those of a file; nil
+// means the system's alone.
+func authorities(file string) (*x509.CertPool, error) {
+	replaced, extra := os.Getenv("SSL_CERT_FILE"), os.Getenv("NODE_EXTRA_CA_CERTS")
+	if file == "" && extra == "" && replaced == "" {
+		return nil, nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // a system without certificates
+	}
+	for _, one := range []struct{ what, path string }{
+		// Go reads SSL_CERT_FILE by itself, but not on every system.
+		{"SSL_CERT_FILE", replaced}, {"NODE_EXTRA_CA_CERTS", extra}, {"the CA certificate", file},
+	} {
+		if one.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(one.path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", one.what, err)
+		}
+		if !pool.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s: %s holds no certificate in PEM form", one.what, one.path)
+		}
+	}
+	return pool, nil
+}
+
+// maxRedirects is how many redirects are followed, all to the same origin.
+const maxRedirects = 5
+
+// checkRedirect follows redirects within an origin that keep the message. Anything
+// else would hand headers to a stranger, or lose the message.
+func checkRedirect(request *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case !sameOrigin(first.URL, request.URL):
+		return &redirectError{from: first.URL, to: request.URL, reason: "another origin"}
+	case request.Method != first.Method:
+		return &redirectError{from: first.URL, to: request.URL, reason: "without the message"}
+	case len(via) > maxRedirects:
+		return &redirectError{from: first.URL, to: request.URL, reason: "again and again"}
+	}
+	return nil
+}
+
+// redirectError says that a redirect was not followed.
+type redirectError struct {
+	from, to *url.URL
+	reason   string
+}
+
+func (e *redirectError) Error() string {
+	return fmt.Sprintf("it redirects to %s (%s), which toolx does not follow", e.to.Redacted(), e.reason)
+}
+
+// Hint says what to do about it.
+func (e *redirectError) Hint() string {
+	return "if that is the right server, give its address as the url: " + e.to.Redacted()
+}
+
+// sameOrigin compares scheme, host and port (RFC 6454).
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
+}
+
+func portOf(address *url.URL) string {
+	if port := address.Port(); port != "" {
+		return port
+	}
+	if address.Scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+// parseAddress reads a server's url.
+func parseAddress(text string) (*url.URL, error) {
+	address, err := url.Parse(text)
+	if err != nil {
+		// The error quotes the address, and with it what may be secret.
+		var wrong *url.Error
+		if errors.As(err, &wrong) {
+			err = wrong.Err
+		}
+		return nil, fmt.Errorf("the url is not one: %w", err)
+	}
+	if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
+		return nil, errors.New("the url must begin with https:// or http://, and name a host")
+	}
+	address.Fragment = ""
+	return address, nil
+}
+
+// configured adds the configured headers to every request. They win over those of
+// the SDK, since the user wrote them.
+type configured struct {
+	next    http.RoundTripper
+	headers map[string]string
+}
+
+func (c *configured) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	for name, content := range c.headers {
+		if strings.EqualFold(name, "Host") {
+			request.Host = content
+			continue
+		}
+		request.Header.Set(name, content)
+	}
+	return c.next.RoundTrip(request)
+}
+
+// errTooLarge says that a body or an event is over the limit for one message.
+var errTooLarge = errors.New("over the limit")
+
+// readCapped reads all of r, which may be limit bytes at most.
+func readCapped(r io.Reader, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		return text[:limit], errTooLarge
+	}
+	return text, err
+}

@@ -1,0 +1,379 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// HTTPError says how an exchange with a server over HTTP failed: there was no answer
+// (Err), or one that is of no use (Status and what follows).
+type HTTPError struct {
+	Verb    string   // GET, POST, DELETE
+	URL     *url.URL // without password
+	Method  string   // of MCP, empty where the exchange carries no request
+	Err     error    // why there is no answer; nil where there is one
+	Status  int
+	Header  http.Header // of the answer
+	Body    []byte      // its beginning
+	Expired bool        // the server no longer knows the session
+}
+
+// maxErrorBody is how many bytes of an answer that is of no use are kept.
+const maxErrorBody = 16 << 10
+
+func (e *HTTPError) Error() string {
+	switch {
+	case e.Err != nil:
+		return networkWords(e.Err, e.URL)
+	case e.Expired:
+		return fmt.Sprintf("the session has expired (HTTP %d%s)", e.Status, e.quoted())
+	case e.Status == http.StatusUnauthorized:
+		return "HTTP 401 Unauthorized: the server " + e.challenge()
+	case e.Status == http.StatusTooManyRequests:
+		text := "HTTP 429 Too Many Requests"
+		if after, ok := e.RetryAfter(); ok {
+			text += fmt.Sprintf(": it asks to wait %s", rounded(after))
+		}
+		return text + e.quoted()
+	case e.hasForeignBody() || e.Status < 300:
+		return fmt.Sprintf("got %s where JSON was expected, from %s %s", e.foreign(), e.Verb, e.URL.Redacted())
+	}
+	return fmt.Sprintf("HTTP %s to %s %s%s", statusWords(e.Status), e.Verb, e.URL.Redacted(), e.quoted())
+}
+
+func statusWords(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// Unwrap gives the network's error.
+func (e *HTTPError) Unwrap() error { return e.Err }
+
+// Kind implements the interface that exec.KindOf looks for. What gets tokens has
+// errors of its own, which know their kind.
+func (e *HTTPError) Kind() exec.Kind {
+	var kinded interface{ Kind() exec.Kind }
+	switch {
+	case errors.As(e.Err, &kinded):
+		return kinded.Kind()
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+		return exec.KindAuth
+	case e.Err != nil && !errors.As(e.Err, new(*redirectError)), e.Status >= 500, e.Status == http.StatusTooManyRequests:
+		return exec.KindConnect
+	}
+	return exec.KindProtocol
+}
+
+// curable says whether trying again can help (MCP-6): what is refused, misspelt or not
+// trusted stays so.
+func (e *HTTPError) curable() bool {
+	var notFound *net.DNSError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case e.Kind() == exec.KindAuth:
+		return false
+	case e.Err == nil:
+		return e.Status >= 500 && e.Status != http.StatusNotImplemented
+	case errors.As(e.Err, &notFound):
+		return !notFound.IsNotFound
+	case errors.As(e.Err, &authority), errors.As(e.Err, &host), errors.As(e.Err, &invalid),
+		errors.As(e.Err, new(tls.RecordHeaderError)), errors.As(e.Err, new(*redirectError)), errors.As(e.Err, new(tls.AlertError)):
+		return false
+	}
+	return true
+}
+
+// ending is what the error makes of the server for a session.
+func (e *HTTPError) ending() Ending {
+	switch e.Kind() {
+	case exec.KindAuth:
+		return EndingUnauthorized
+	case exec.KindConnect:
+		return EndingUnavailable
+	}
+	switch {
+	case e.Expired:
+		return EndingExpired
+	case e.Err == nil && e.Status < 300:
+		return EndingMalformed
+	}
+	return EndingRefused
+}
+
+// RetryAfter is how long the server asks to wait before the next request (RFC 9110,
+// 10.2.3).
+func (e *HTTPError) RetryAfter() (time.Duration, bool) {
+	text := e.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(at)), true
+	}
+	return 0, false
+}
+
+// challenge says what a 401 asks for.
+func (e *HTTPError) challenge() string {
+	asked := e.Header.Values("WWW-Authenticate")
+	if len(asked) == 0 {
+		return "wants authorization, and does not say which (no WWW-Authenticate)" + e.quoted()
+	}
+	return "asks for " + strings.Join(asked, "; ")
+}
+
+// hasForeignBody says whether the answer is a page for people, as proxies and login
+// forms send, and not one for programs.
+func (e *HTTPError) hasForeignBody() bool {
+	return strings.Contains(e.Header.Get("Content-Type"), "html")
+}
+
+// foreign describes such an answer: text/html (502, "Bad gateway").
+func (e *HTTPError) foreign() string {
+	kind, _, _ := strings.Cut(e.Header.Get("Content-Type"), ";")
+	if kind == "" {
+		kind = "no content type"
+	}
+	text := fmt.Sprintf("%s (%d", kind, e.Status)
+	if title := headline(e.Body); title != "" {
+		text += fmt.Sprintf(", %q", title)
+	}
+	return text + ")"
+}
+
+// quoted is what the answer says of itself: a JSON-RPC or other error's message, or
+// its first line; with ": " before it, empty where there is nothing.
+func (e *HTTPError) quoted() string {
+	if said := said(e.Body); said != "" {
+		return ": " + said
+	}
+	return ""
+}
+
+// said finds the words of an error in a body.
+func said(body []byte) string {
+	text := bytes.TrimSpace(body)
+	if !json.Valid(text) || text[0] != '{' {
+		return headline(body)
+	}
+	for member := range rawjson.Each(text) {
+		switch member.Name {
+		case "error", "message", "detail", "error_description", "title":
+			if member.Value[0] == '"' {
+				return shortened(rawjson.Unquote(member.Value))
+			}
+			if member.Value[0] == '{' {
+				return said(member.Value)
+			}
+		}
+	}
+	return shortened(string(text))
+}
+
+// headline is the title of a page, else its first line of text.
+func headline(body []byte) string {
+	if title := pageTitle().FindSubmatch(body); title != nil {
+		return shortened(string(title[1]))
+	}
+	for line := range strings.Lines(string(pageTags().ReplaceAll(body, nil))) {
+		if line = strings.TrimSpace(line); line != "" {
+			return shortened(line)
+		}
+	}
+	return ""
+}
+
+var (
+	pageTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`) })
+	pageTags  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<[^>]*>`) })
+)
+
+// shortened cuts a server's words to what fits a line.
+func shortened(text string) string {
+	const most = 120
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// networkWords says why there is no answer from an address.
+func networkWords(err error, address *url.URL) string {
+	host := address.Host
+	var dns *net.DNSError
+	var redirect *redirectError
+	switch {
+	case errors.As(err, &redirect):
+		return redirect.Error()
+	case errors.As(err, &dns):
+		if dns.IsNotFound {
+			return fmt.Sprintf("the host %q is not known", dns.Name)
+		}
+		return fmt.Sprintf("the host %q cannot be looked up: %s", dns.Name, dns.Err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused by " + dialled(err, host)
+	case errors.Is(err, syscall.ECONNRESET):
+		return "the connection was reset by " + host
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return host + " closed the connection in the middle of its answer"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer from " + host
+	case errors.Is(err, errTooLarge):
+		return "the answer of " + host + " is " + err.Error()
+	}
+	if text := tlsWords(err, address); text != "" {
+		return text
+	}
+	// What Go says of a failed request begins with the verb and the whole address.
+	var wrapped *url.Error
+	for errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return err.Error()
+}
+
+// dialled is the address that a dialler tried.
+func dialled(err error, host string) string {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Addr != nil {
+		if op.Addr.String() != host {
+			return fmt.Sprintf("%s (%s)", host, op.Addr)
+		}
+	}
+	return host
+}
+
+// tlsWords says what is wrong with TLS, empty where it is not that.
+func tlsWords(err error, address *url.URL) string {
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	switch {
+	case errors.As(err, &authority):
+		signer := "an authority that does not say its name"
+		if authority.Cert != nil {
+			signer = strconv.Quote(issuerName(authority.Cert))
+		}
+		return fmt.Sprintf("the certificate of %s is signed by %s, which is not trusted", address.Host, signer)
+	case errors.As(err, &name):
+		return fmt.Sprintf("the certificate of %s is for another host: %s", address.Host, strings.Join(namesIn(name.Certificate), ", "))
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return fmt.Sprintf("the certificate of %s is valid from %s to %s only", address.Host,
+			invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly))
+	case errors.As(err, &invalid):
+		return fmt.Sprintf("the certificate of %s is not valid: %v", address.Host, invalid)
+	case errors.As(err, &record):
+		return address.Host + " does not speak TLS"
+	case errors.As(err, &alert):
+		return fmt.Sprintf("%s refused TLS: %v", address.Host, alert)
+	}
+	return ""
+}
+
+// issuerName is who signed a certificate, in as few words as there are.
+func issuerName(certificate *x509.Certificate) string {
+	if certificate.Issuer.CommonName != "" {
+		return certificate.Issuer.CommonName
+	}
+	return certificate.Issuer.String()
+}
+
+func namesIn(certificate *x509.Certificate) []string {
+	names := append([]string(nil), certificate.DNSNames...)
+	for _, address := range certificate.IPAddresses {
+		names = append(names, address.String())
+	}
+	if len(names) == 0 {
+		names = append(names, certificate.Subject.CommonName)
+	}
+	return names
+}
+
+// Hint says what to do about it, empty where nothing is known.
+func (e *HTTPError) Hint() string {
+	var authority x509.UnknownAuthorityError
+	var alert tls.AlertError
+	if hint := exec.HintOf(e.Err); hint != "" {
+		return hint
+	}
+	switch {
+	case errors.As(e.Err, &authority):
+		return "--cacert FILE trusts the authority of that file, as NODE_EXTRA_CA_CERTS=FILE does"
+	case errors.As(e.Err, new(tls.RecordHeaderError)):
+		return "if the server speaks plain HTTP, its url begins with http://"
+	case errors.As(e.Err, &alert):
+		return "clientCert and clientKey in the server's entry show it a certificate"
+	case errors.Is(e.Err, syscall.ECONNREFUSED):
+		return "see whether the server runs, and listens on " + e.URL.Host
+	case e.Status == http.StatusBadRequest && bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
+		return "the server speaks TLS: its url begins with https://"
+	case e.Status == http.StatusUnauthorized:
+		return "-H 'Authorization: Bearer …', or headers in the server's entry, send what it asks for"
+	case e.Status == http.StatusForbidden:
+		return "what was sent as authorization does not suffice"
+	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed:
+		return "see whether the url is that of the MCP endpoint: its path is often /mcp, or /sse"
+	case e.Status == http.StatusProxyAuthRequired:
+		return "HTTPS_PROXY=http://user:password@host:port gives the proxy what it asks for"
+	}
+	return ""
+}
+
+// Details is the exchange, a line each.
+func (e *HTTPError) details() []string {
+	var details []string
+	if e.Status != 0 {
+		details = append(details, "http     "+statusWords(e.Status))
+	}
+	if kind := e.Header.Get("Content-Type"); kind != "" {
+		details = append(details, "type     "+kind)
+	}
+	if body := shortened(string(e.Body)); body != "" {
+		details = append(details, "body     "+body)
+	}
+	return details
+}
+
+// ExpiredError says that the server had forgotten the session, that a new one has
+// begun, and that a request was not sent again: that may do harm.
+type ExpiredError struct {
+	Server string
+	Method string
+	Err    error // what the server said
+}
+
+func (e *ExpiredError) Error() string {
+	return fmt.Sprintf("server %q: %v; a new session has begun, and %s was not sent again: "+
+		"the tool does not say that it may be called twice (readOnlyHint, idempotentHint)", e.Server, e.Err, e.Method)
+}
+
+// Unwrap gives what the server said.
+func (e *ExpiredError) Unwrap() error { return e.Err }
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *ExpiredError) Kind() exec.Kind { return exec.KindProtocol }
+
+// Hint says what to do about it.
+func (e *ExpiredError) Hint() string { return "call it again if a second call does no harm" }

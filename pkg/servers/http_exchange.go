@@ -1,0 +1,292 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+)
+
+// wire sends one request and tells of the exchange. It stands below everything that
+// may send a request of its own.
+type wire struct {
+	t    *remote
+	next http.RoundTripper
+}
+
+func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
+	event := HTTPExchange{
+		Time: exec.Now(), Server: w.t.server, Verb: request.Method,
+		URL: request.URL.Redacted(), Sent: request.Header.Clone(),
+	}
+	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
+		GotConn: func(got httptrace.GotConnInfo) { event.Reused = got.Reused },
+	})
+	began := time.Now()
+	response, err := w.next.RoundTrip(request.WithContext(traced))
+	event.Took, event.Err = time.Since(began), err
+	if response != nil {
+		event.Status, event.Received, event.Proto = response.StatusCode, response.Header.Clone(), response.Proto
+	}
+	w.t.bus.Emit(event)
+	return response, err
+}
+
+// exchanger is the http.RoundTripper of the SDK's transports. It sends the message
+// as toolx wrote it, takes what comes back through the peer, message by message, and
+// answers the SDK when the reply is there.
+type exchanger struct{ t *remote }
+
+func (x *exchanger) RoundTrip(request *http.Request) (*http.Response, error) {
+	switch request.Method {
+	case http.MethodGet:
+		return x.t.openOld(request)
+	case http.MethodDelete:
+		return x.t.next.RoundTrip(request.WithContext(x.t.farewell))
+	}
+	out, ok := request.Context().Value(postedKey{}).(*posted)
+	if !ok {
+		return nil, errors.New("toolx sends no message of its own making by the SDK")
+	}
+	return x.t.exchange(request, out)
+}
+
+// exchange posts a message and waits for what it is due: its reply, or that it was
+// taken.
+func (t *remote) exchange(request *http.Request, out *posted) (*http.Response, error) {
+	ctx, release := t.detached(request.Context())
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { out.written.Store(true) },
+	})
+	request = request.Clone(ctx)
+	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(out.frame)), int64(len(out.frame))
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.frame)), nil }
+	t.bus.Emit(FrameSent{Time: exec.Now(), Server: t.server, Bytes: out.frame})
+	response, err := t.next.RoundTrip(request)
+	if err != nil {
+		release(0)
+		return nil, t.noAnswer(request, err)
+	}
+	if redirects(response) {
+		return response, nil // http.Client knows; checkRedirect decides
+	}
+	if err := t.takeAnswer(request, response, out, release); err != nil {
+		return nil, err
+	}
+	return standIn(request, response, out), nil
+}
+
+// detached gives an exchange a context that ends with ctx until the reply is there,
+// and may then live a little longer: release says how long.
+func (t *remote) detached(ctx context.Context) (own context.Context, release func(time.Duration)) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	stopLife := context.AfterFunc(t.life, cancel)
+	return own, func(linger time.Duration) {
+		stop()
+		end := func() {
+			stopLife()
+			cancel()
+		}
+		if linger > 0 {
+			time.AfterFunc(linger, end)
+			return
+		}
+		end()
+	}
+}
+
+func redirects(response *http.Response) bool {
+	return response.StatusCode >= 300 && response.StatusCode < 400 && response.Header.Get("Location") != ""
+}
+
+// standIn is what the SDK gets to see: the reply is the peer's.
+func standIn(request *http.Request, response *http.Response, out *posted) *http.Response {
+	text := ""
+	header := http.Header{"Content-Type": {"application/json"}}
+	if id := response.Header.Get(sessionHeader); id != "" {
+		header.Set(sessionHeader, id)
+	}
+	if out.waiting != nil {
+		text = emptyReply(out.waiting.id)
+	}
+	return &http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK, Proto: response.Proto, ProtoMajor: response.ProtoMajor,
+		ProtoMinor: response.ProtoMinor, Header: header, Request: request,
+		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
+	}
+}
+
+const sessionHeader = "Mcp-Session-Id"
+
+func emptyReply(id int64) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, id) }
+
+// takeAnswer takes what came back for a message. The error is an *HTTPError, an
+// *exec.MalformedError, or the context's.
+func (t *remote) takeAnswer(request *http.Request, response *http.Response, out *posted, release func(time.Duration)) error {
+	if response.StatusCode >= 300 {
+		defer release(0)
+		defer response.Body.Close()
+		return t.takeRefusal(request, response, out)
+	}
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch {
+	case out.waiting == nil:
+		// Whatever stands there, nothing is due; a little of it is read so that the
+		// connection can be used again.
+		_, _ = io.CopyN(io.Discard, response.Body, maxErrorBody)
+		_ = response.Body.Close()
+		release(0)
+		return nil
+	case t.oldStream() != nil:
+		_ = response.Body.Close()
+		release(0)
+		return t.awaitOld(request.Context(), out)
+	case kind == "text/event-stream":
+		return t.takeStream(request, response.Body, out, release)
+	}
+	defer release(0)
+	defer response.Body.Close()
+	if kind != "application/json" && response.StatusCode != http.StatusAccepted {
+		return t.useless(request, response, nil)
+	}
+	body, err := readCapped(response.Body, t.max)
+	if errors.Is(err, errTooLarge) {
+		return malformed(out.waiting.method, fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
+			exec.Bytes(t.max))).err
+	}
+	if err != nil {
+		return t.noAnswer(request, err)
+	}
+	return t.takeBody(request, response, out, body)
+}
+
+// takeBody takes the one message of a body, or the several of a batch (2025-03-26).
+func (t *remote) takeBody(request *http.Request, response *http.Response, out *posted, body []byte) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return malformed(out.waiting.method, fmt.Errorf("the server answered HTTP %s, and no message",
+			statusWords(response.StatusCode))).err
+	}
+	if !t.takeText(body) {
+		return t.useless(request, response, body)
+	}
+	return t.settled(out)
+}
+
+// settled collects the reply; that there is none is an error, since no other answer
+// will come.
+func (t *remote) settled(out *posted) error {
+	if out.collect() {
+		return nil
+	}
+	t.mu.Lock()
+	detail := out.waiting.detail
+	t.mu.Unlock()
+	if detail == "" {
+		detail = "the answer has other messages, and not the reply"
+	}
+	return malformed(out.waiting.method, errors.New(detail)).err
+}
+
+// collect takes the reply if it is there.
+func (o *posted) collect() bool {
+	select {
+	case r := <-o.waiting.reply:
+		o.got = &r
+		return true
+	default:
+		return false
+	}
+}
+
+// takeText takes a message, or an array of them, and says whether it was that.
+func (t *remote) takeText(text []byte) bool {
+	if m, ok := parseMessage(text); ok && m.kind() != notMessage {
+		t.takeMessage(m, 0)
+		return true
+	}
+	var batch []json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) && json.Unmarshal(text, &batch) == nil && len(batch) > 0 {
+		for _, one := range batch {
+			if m, ok := parseMessage(one); ok && m.kind() != notMessage {
+				t.takeMessage(m, 0)
+			} else {
+				t.odd(ClassNotRPC, message{raw: one}, 0, false)
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// takeRefusal makes an error of an answer with an HTTP error, unless it carries the
+// reply: servers say an unknown method with 404 and other JSON-RPC errors with 400.
+func (t *remote) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
+	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
+	failed := t.useless(request, response, body)
+	m, ok := parseMessage(body)
+	if !ok || m.err == nil || out.waiting == nil {
+		failed.Expired = expires(request, failed, -1, "")
+		return failed
+	}
+	details := errorDetails(m.err)
+	failed.Expired = expires(request, failed, details.Code, details.Message)
+	switch {
+	case failed.Expired, failed.Kind() == exec.KindAuth, response.StatusCode == http.StatusTooManyRequests:
+		return failed
+	case m.id == nil || string(m.id) == "null":
+		// It is about this message: there is no other.
+		m.id = json.RawMessage(strconv.FormatInt(out.waiting.id, 10))
+	}
+	t.takeMessage(m, 0)
+	return t.settled(out)
+}
+
+// expires says whether an answer means that the server does not know the session any
+// more. By the specification that is 404; servers made from the SDKs' examples send
+// 400 and say so in words.
+func expires(request *http.Request, failed *HTTPError, code int, words string) bool {
+	if request.Header.Get(sessionHeader) == "" {
+		return false
+	}
+	switch failed.Status {
+	case http.StatusNotFound:
+		return code != mcp.METHOD_NOT_FOUND
+	case http.StatusBadRequest:
+		return strings.Contains(strings.ToLower(words), "session")
+	}
+	return false
+}
+
+// useless is the error for an answer that carries no message; body is what was read
+// of it, nil where nothing was.
+func (t *remote) useless(request *http.Request, response *http.Response, body []byte) *HTTPError {
+	if body == nil {
+		body, _ = readCapped(response.Body, maxErrorBody) // what there is of it says enough
+	}
+	return &HTTPError{
+		Verb: request.Method, URL: request.URL, Status: response.StatusCode,
+		Header: response.Header, Body: body[:min(len(body), maxErrorBody)],
+	}
+}
+
+// noAnswer is the error for an exchange without one.
+func (t *remote) noAnswer(request *http.Request, err error) error {
+	var already *HTTPError
+	if errors.As(err, &already) {
+		return err
+	}
+	return &HTTPError{Verb: request.Method, URL: request.URL, Err: err}
+}

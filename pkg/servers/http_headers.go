@@ -1,0 +1,132 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/textproto"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// The limits of a headersCommand.
+const (
+	headersTime = 10 * time.Second
+	headersMost = 64 << 10 // bytes of its output
+)
+
+// gatherHeaders are the headers of every request: those of the config, and over them
+// those that its headersCommand prints. The error is a *Failure, or ctx's.
+func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
+	headers := maps.Clone(d.launch.Headers)
+	if len(d.launch.HeadersCommand) == 0 {
+		return headers, nil
+	}
+	printed, err := d.runHeadersCommand(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, &Failure{
+			Server: d.server.Name, Ending: EndingNoHeaders, URL: d.launch.URL,
+			Reason: fmt.Errorf("headersCommand %s: %w", d.launch.HeadersCommand[0], err),
+		}
+	}
+	if headers == nil {
+		headers = make(map[string]string)
+	}
+	for name, content := range printed {
+		if d.http.Secret != nil {
+			_, token, _ := strings.Cut(content, " ")
+			d.http.Secret(content, token)
+		}
+		headers[name] = content
+	}
+	return headers, nil
+}
+
+// runHeadersCommand runs the program with nothing on its stdin and reads what it
+// prints.
+func (d dial) runHeadersCommand(ctx context.Context) (map[string]string, error) {
+	bounded, cancel := context.WithTimeout(ctx, headersTime)
+	defer cancel()
+	command := exec.CommandContext(bounded, d.launch.HeadersCommand[0], d.launch.HeadersCommand[1:]...)
+	command.Dir, command.Env = d.launch.Cwd, d.launch.Env
+	command.WaitDelay = drainTime // for what it has started and left behind
+	stdout, stderr := &cappedBuffer{most: headersMost}, &cappedBuffer{most: headersMost}
+	command.Stdout, command.Stderr = stdout, stderr
+	err := command.Run()
+	switch {
+	case bounded.Err() != nil && ctx.Err() == nil:
+		return nil, fmt.Errorf("it has not ended within %s", headersTime)
+	case err != nil:
+		if said := headline(stderr.text.Bytes()); said != "" {
+			return nil, fmt.Errorf("%w; stderr: %s", err, said)
+		}
+		return nil, err
+	case stdout.cut:
+		return nil, fmt.Errorf("it prints more than %d KiB", headersMost>>10)
+	}
+	return parseHeaders(stdout.text.Bytes())
+}
+
+// cappedBuffer keeps the beginning of what is written to it.
+type cappedBuffer struct {
+	most int
+	text bytes.Buffer
+	cut  bool
+}
+
+func (b *cappedBuffer) Write(text []byte) (int, error) {
+	kept := text[:min(len(text), b.most-b.text.Len())]
+	b.cut = b.cut || len(kept) < len(text)
+	b.text.Write(kept)
+	return len(text), nil
+}
+
+// parseHeaders reads headers: an object of JSON, or lines such as "Name: content".
+// Errors quote nothing of it, since it holds secrets.
+func parseHeaders(text []byte) (map[string]string, error) {
+	text = bytes.TrimSpace(text)
+	if bytes.HasPrefix(text, []byte("{")) {
+		var headers map[string]string
+		if json.Unmarshal(text, &headers) != nil {
+			return nil, errors.New("what it prints is no JSON object of strings")
+		}
+		return headers, checkHeaders(headers)
+	}
+	headers := make(map[string]string)
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		name, content, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, fmt.Errorf("line %d of what it prints is no header, such as 'Authorization: Bearer …'", number)
+		}
+		headers[textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))] = strings.TrimSpace(content)
+	}
+	if len(headers) == 0 {
+		return nil, errors.New("it prints no header")
+	}
+	return headers, checkHeaders(headers)
+}
+
+// checkHeaders refuses what net/http would refuse later, in words that quote nothing.
+func checkHeaders(headers map[string]string) error {
+	for name, content := range headers {
+		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == ':' }) {
+			return errors.New("it prints a header whose name is none")
+		}
+		if strings.ContainsFunc(content, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return fmt.Errorf("the content of the header %s has control characters", name)
+		}
+	}
+	return nil
+}

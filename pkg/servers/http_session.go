@@ -1,0 +1,114 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// renew begins a new session in the place of the one that the server has forgotten,
+// unless another request has done so already.
+func (s *Session) renew(ctx context.Context, d dial, session string) error {
+	s.renewing.Lock()
+	defer s.renewing.Unlock()
+	if s.remote.GetSessionId() != session {
+		return nil
+	}
+	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has forgotten the session; toolx begins a new one", s.Name))
+	if err := s.remote.renew(); err != nil {
+		return err
+	}
+	bounded, stop := exec.WithLimit(ctx, d.startTimeout)
+	defer stop()
+	e := &exchange{}
+	// What was agreed on before is agreed on again; the client that the session works
+	// with has it already.
+	anew := client.NewClient(tap{s.link, s.inbox}, client.WithProtocolVersion(s.Protocol))
+	_, err := anew.Initialize(withExchange(bounded, e), mcp.InitializeRequest{
+		Params: mcp.InitializeParams{ClientInfo: s.ours, Capabilities: d.answers.capabilities()},
+	})
+	if err != nil {
+		return s.answerError(mcp.MethodInitialize, e, err)
+	}
+	return nil
+}
+
+// repeatable says whether a request may be sent twice: one that only reads, and a call
+// of a tool that says so of itself.
+func (s *Session) repeatable(method string, params any) bool {
+	if mcp.MCPMethod(method) != mcp.MethodToolsCall {
+		return slices.Contains([]mcp.MCPMethod{
+			mcp.MethodPing, mcp.MethodToolsList, mcp.MethodResourcesList, mcp.MethodResourcesTemplatesList,
+			mcp.MethodResourcesRead, mcp.MethodPromptsList, mcp.MethodPromptsGet, mcp.MethodCompletionComplete,
+			mcp.MethodSetLogLevel,
+		}, mcp.MCPMethod(method))
+	}
+	encoded, err := rawjson.Marshal(params)
+	if err != nil {
+		return false
+	}
+	tool := s.tool(rawjson.Unquote(memberOf(encoded, "name")))
+	if tool == nil {
+		return false
+	}
+	annotations := memberOf(tool.Definition, "annotations")
+	return string(memberOf(annotations, "readOnlyHint")) == "true" || string(memberOf(annotations, "idempotentHint")) == "true"
+}
+
+// tool finds one of the server's tools by its own name.
+func (s *Session) tool(plain string) *exec.Tool {
+	for _, tool := range s.Tools() {
+		if tool.Plain == plain {
+			return tool
+		}
+	}
+	return nil
+}
+
+// paramHeaders are the Mcp-Param headers of a call, nil where the tool has none
+// (MCP 2026-07-28, server/tools, x-mcp-header).
+func (s *Session) paramHeaders(request exec.Request) map[string]string {
+	if !s.mirrorsParams() {
+		return nil
+	}
+	tool := s.tool(request.Name)
+	if tool == nil || !bytes.Contains(tool.Definition, []byte("x-mcp-header")) {
+		return nil
+	}
+	var known mcp.Tool
+	if json.Unmarshal(tool.Definition, &known) != nil {
+		return nil
+	}
+	params, err := rawjson.Marshal(map[string]json.RawMessage{"arguments": request.Arguments})
+	if err != nil {
+		return nil
+	}
+	return mcp.GenerateParamHeaders(&known, params)
+}
+
+// checkParamHeaders refuses a tool whose x-mcp-header annotations break the rules:
+// over HTTP, such a tool must be left out.
+func (s *Session) checkParamHeaders(definition json.RawMessage) error {
+	if !s.mirrorsParams() || !bytes.Contains(definition, []byte("x-mcp-header")) {
+		return nil
+	}
+	var known mcp.Tool
+	if err := json.Unmarshal(definition, &known); err != nil {
+		return nil // what is wrong with it is found elsewhere
+	}
+	return mcp.ValidateParamHeaderAnnotations(&known)
+}
+
+// mirrorsParams says whether parameters of calls are shown in headers.
+func (s *Session) mirrorsParams() bool {
+	return s.remote != nil && mcp.IsModernProtocol(s.Protocol)
+}

@@ -1,0 +1,234 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+// The times and limits of resuming a stream (MCP up to 2025-11-25, streamable HTTP,
+// "Resumability and Redelivery").
+const (
+	resumeDelay  = time.Second // unless the server asks for another (retry:)
+	resumeLeast  = 10 * time.Millisecond
+	resumeMost   = 30 * time.Second
+	resumeFutile = 3 // attempts in a row that bring nothing
+)
+
+// takeStream takes a stream of events until the reply is there. A stream that breaks
+// before is resumed where the revision has that and the server gave its events ids.
+func (t *remote) takeStream(
+	request *http.Request, body io.ReadCloser, out *posted, release func(time.Duration),
+) error {
+	events := newSSEReader(body, t.max)
+	for futile := 0; ; futile++ {
+		seen := events.lastID
+		err := t.awaitReply(request.Context(), events, body, out, release)
+		if err == nil {
+			return nil
+		}
+		if events.lastID != seen {
+			futile = 0
+		}
+		if errors.Is(err, errTooLarge) || request.Context().Err() != nil ||
+			events.lastID == "" || t.modern() || futile >= resumeFutile {
+			err = t.brokenStream(request, out, err)
+			release(0)
+			return err
+		}
+		if body, err = t.resume(request.Context(), events); err != nil {
+			release(0)
+			return err
+		}
+	}
+}
+
+// awaitReply reads events until the reply to out is there, which may come on another
+// stream too. Then the stream is left to end by itself, for a moment.
+func (t *remote) awaitReply(
+	ctx context.Context, events *sseReader, body io.ReadCloser, out *posted, release func(time.Duration),
+) error {
+	ended := make(chan error, 1)
+	if !t.start(func() {
+		ended <- t.pump(events)
+		_ = body.Close()
+	}) {
+		_ = body.Close()
+		return context.Canceled
+	}
+	select {
+	case r := <-out.waiting.reply:
+		out.got = &r
+		release(lingerTime)
+		waitEnded(ended, lingerWait)
+		return nil
+	case err := <-ended:
+		if out.collect() {
+			release(0)
+			return nil
+		}
+		return err
+	case <-ctx.Done():
+		// What is read of the body is cut off by the context.
+		return ctx.Err()
+	}
+}
+
+func waitEnded(ended <-chan error, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+}
+
+// pump takes all messages of a stream and returns why it ended: io.EOF where the
+// server ended it.
+func (t *remote) pump(events *sseReader) error {
+	for {
+		event, err := events.next()
+		if err != nil {
+			return err
+		}
+		t.takeEvent(event)
+	}
+}
+
+// takeEvent takes the message of an event. Other names than "message" are no
+// messages; without data, an event only carries an id.
+func (t *remote) takeEvent(event sseEvent) {
+	if event.name != "message" || len(event.data) == 0 {
+		return
+	}
+	if !t.takeText(event.data) {
+		t.odd(ClassNotRPC, message{raw: event.data}, 0, false)
+	}
+}
+
+// resume asks for the rest of a stream, from the last event on.
+func (t *remote) resume(ctx context.Context, events *sseReader) (io.ReadCloser, error) {
+	delay := resumeDelay
+	if events.retry > 0 {
+		delay = min(max(events.retry, resumeLeast), resumeMost)
+	}
+	if !waited(ctx, delay) {
+		return nil, ctx.Err()
+	}
+	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
+		"server %q ended a stream before the reply; toolx asks for the rest, behind event %q", t.server, shortened(events.lastID))})
+	response, err := t.get(ctx, events.lastID)
+	if err != nil {
+		return nil, err
+	}
+	events.in.Reset(response.Body)
+	return response.Body, nil
+}
+
+// get asks for a stream of events: the rest of one behind an event, or where lastID
+// is empty, the standing one. The error is an *HTTPError, or the context's.
+func (t *remote) get(ctx context.Context, lastID string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.address.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	request.Header.Set("Cache-Control", "no-cache")
+	if id := t.GetSessionId(); id != "" {
+		request.Header.Set(sessionHeader, id)
+	}
+	t.sdkMu.Lock()
+	if t.version != "" {
+		request.Header.Set("Mcp-Protocol-Version", t.version)
+	}
+	t.sdkMu.Unlock()
+	if lastID != "" {
+		request.Header.Set("Last-Event-ID", lastID)
+	}
+	response, err := t.next.RoundTrip(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, t.noAnswer(request, err)
+	}
+	return t.streamOf(request, response)
+}
+
+// streamOf refuses an answer that is no stream of events.
+func (t *remote) streamOf(request *http.Request, response *http.Response) (*http.Response, error) {
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if response.StatusCode == http.StatusOK && kind == "text/event-stream" {
+		return response, nil
+	}
+	defer response.Body.Close()
+	failed := t.useless(request, response, nil)
+	failed.Expired = expires(request, failed, -1, said(failed.Body))
+	return nil, failed
+}
+
+// brokenStream is the error for a stream that ended before the reply. Where the
+// server sent what nobody had asked for, that is most likely why.
+func (t *remote) brokenStream(request *http.Request, out *posted, err error) error {
+	if request.Context().Err() != nil {
+		return request.Context().Err()
+	}
+	if errors.Is(err, errTooLarge) {
+		return malformed(out.waiting.method, fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
+			exec.Bytes(t.max))).err
+	}
+	t.mu.Lock()
+	detail := out.waiting.detail
+	t.mu.Unlock()
+	reason := errors.New("the server ended the stream before it")
+	switch {
+	case detail != "":
+		reason = errors.New(detail)
+	case !errors.Is(err, io.EOF):
+		reason = fmt.Errorf("the stream broke before it: %s", networkWords(err, request.URL))
+	}
+	return malformed(out.waiting.method, reason).err
+}
+
+// listen opens the standing stream of a legacy session, on which a server sends what
+// belongs to no request. Servers need not have one.
+func (t *remote) listen() {
+	if t.modern() || t.oldStream() != nil || t.listening.Swap(true) {
+		return
+	}
+	t.start(func() {
+		session, lastID := t.GetSessionId(), ""
+		for futile := 0; futile < resumeFutile; futile++ {
+			response, err := t.get(t.life, lastID)
+			if err != nil {
+				if futile == 0 && lastID == "" {
+					return // the server has no such stream
+				}
+				response = nil
+			}
+			delay := resumeDelay
+			if response != nil {
+				events := newSSEReader(response.Body, t.max)
+				events.lastID = lastID
+				_ = t.pump(events)
+				_ = response.Body.Close()
+				if events.lastID != lastID {
+					lastID, futile = events.lastID, -1
+				}
+				if events.retry > 0 {
+					delay = min(max(events.retry, resumeLeast), resumeMost)
+				}
+			}
+			if !waited(t.life, delay) || t.GetSessionId() != session {
+				return
+			}
+		}
+	})
+}
