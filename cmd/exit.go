@@ -148,7 +148,7 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 		return func(err error) error { return a.askFailureLine(flags.Arg(0), err) }
 	}
 	result := &exec.Result{}
-	if verb.Name() != "list" && !flags.Changed("from-tool-call") { // whose argument is a file
+	if verb.Name() != "list" && verb.Name() != "status" && !flags.Changed("from-tool-call") { // whose argument is a file
 		result.ToolName = flags.Arg(0)
 		if flags.ArgsLenAtDash() == 0 {
 			result.ToolName = "" // the argument is a server's command

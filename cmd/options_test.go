@@ -63,6 +63,13 @@ func TestOptions(t *testing.T) {
 			[]string{"call", "--from-tool-call", "m.json", "--result-format", "Anthropic"},
 			callOptions{output: "text", model: modelOptions{from: "m.json", format: "anthropic"}},
 		},
+		{
+			"a login",
+			[]string{"auth", "login", "a", "--no-browser", "--scope", "r", "--scope", "w"},
+			authLoginOptions{server: "a", noBrowser: true, scopes: []string{"r", "w"}},
+		},
+		{"a logout", []string{"auth", "logout", "a"}, "a"},
+		{"logins", []string{"auth", "status", "a", "b", "--json"}, authStatusOptions{servers: []string{"a", "b"}, json: true}},
 		{"everything is listed", []string{"list"}, listOptions{patterns: []string{}}},
 		{
 			"patterns",
@@ -152,6 +159,10 @@ func TestWrongOptions(t *testing.T) {
 		{"name a server, or give its command behind --", []string{"proxy"}},
 		{`unexpected argument "server.js"`, []string{"proxy", "node", "server.js"}},
 		{`a server's name and a command are one too many: "zwave"`, []string{"proxy", "zwave", "--", "node"}},
+		{"auth needs to know what to do", []string{"auth"}},
+		{`auth does not know "logn"`, []string{"auth", "logn"}},
+		{"auth login takes one server", []string{"auth", "login"}},
+		{"auth logout takes one server", []string{"auth", "logout", "a", "b"}},
 		{"--json and --sarif exclude each other", []string{"doctor", "--sarif", "--json"}},
 		{"--junit and --repro exclude each other", []string{"doctor", "--repro", "--junit"}},
 		{`--fail-on "always" is unknown`, []string{"doctor", "--fail-on", "always"}},
@@ -190,6 +201,11 @@ func parse(args ...string) (options any, global globalFlags, err error) {
 		newServeCommand(app, func(_ context.Context, _ *App, o serveOptions) error { options = o; return nil }),
 		newProxyCommand(app, func(_ *App, o proxyOptions) error { options = o; return nil }),
 		newDoctorCommand(app, func(_ context.Context, _ *App, o doctorOptions) error { options = o; return nil }),
+		newAuthCommand(app, authRun{
+			login:  func(_ context.Context, _ *App, o authLoginOptions) error { options = o; return nil },
+			logout: func(_ context.Context, _ *App, server string) error { options = server; return nil },
+			status: func(_ context.Context, _ *App, o authStatusOptions) error { options = o; return nil },
+		}),
 	)
 	root.SetArgs(args)
 	err = root.Execute()

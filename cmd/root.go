@@ -156,6 +156,7 @@ command line after -- is used instead of the configured servers.`,
 		newServeCommand(app, runServe),
 		newProxyCommand(app, runProxy),
 		newDoctorCommand(app, runDoctor),
+		newAuthCommand(app, authRun{runAuthLogin, runAuthLogout, runAuthStatus}),
 		newCompletionCommand(app),
 		newVersionCommand(app),
 	)

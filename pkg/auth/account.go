@@ -146,7 +146,8 @@ func (c *client) revoke(ctx context.Context, grant *Grant) error {
 	if grant.RevocationEndpoint == "" {
 		return nil
 	}
-	c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client)
+	c.secret(grant.secrets.Access, grant.secrets.Refresh)
+	c.confessClient(grant)
 	ctx, cancel := context.WithTimeout(ctx, revokeTime)
 	defer cancel()
 	params := url.Values{"token": {grant.secrets.Access}, "token_type_hint": {"access_token"}}

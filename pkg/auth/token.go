@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -215,7 +216,8 @@ func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (
 		ClientID: grant.ClientID, ClientSecret: c.clientSecret(grant),
 		TokenURL: grant.TokenEndpoint, AuthStyle: grant.AuthStyle, EndpointParams: params,
 	}
-	c.secret(params.Get("code"), params.Get("code_verifier"), params.Get("refresh_token"), endpoint.ClientSecret)
+	c.secret(params.Get("code"), params.Get("code_verifier"), params.Get("refresh_token"))
+	c.confessClient(grant)
 	token, err := endpoint.Token(context.WithValue(ctx, oauth2.HTTPClient, c.endpointClient()))
 	if err != nil {
 		return nil, err
@@ -245,6 +247,14 @@ func (c *client) clientSecret(grant *Grant) string {
 		return c.options.Auth.ClientSecret
 	}
 	return grant.secrets.Client
+}
+
+// confessClient tells of a client's secret, and of the form in which it is sent in a header.
+func (c *client) confessClient(grant *Grant) {
+	if secret := c.clientSecret(grant); secret != "" {
+		pair := url.QueryEscape(grant.ClientID) + ":" + url.QueryEscape(secret)
+		c.secret(secret, base64.StdEncoding.EncodeToString([]byte(pair)))
+	}
 }
 
 // endpointClient sends secrets: it follows no redirect.

@@ -1,0 +1,68 @@
+package cmd_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A person pastes the address at which a browser elsewhere ended: it is not shown.
+func TestAuthLoginByPasting(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	term := onTerminal(t, w.environ(), w.arguments([]string{"login", "--no-browser", w.server.URL + "/mcp"})...)
+	page := w.page(term)
+	term.await("paste that page's address")
+	elsewhere := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := elsewhere.Get(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	w.waitForHidden(term)
+	if _, err := io.WriteString(term.master, resp.Header.Get("Location")+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	term.await("logged in to server")
+	w.wantSilence(term.end(0))
+	w.run(0, "status", w.server.URL+"/mcp")
+}
+
+// waitForHidden waits until the terminal shows no input any more.
+func (w *authWorld) waitForHidden(term *terminal) {
+	w.t.Helper()
+	for echoes(w.t, term.master) {
+		if err := w.t.Context().Err(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// Ctrl-C ends the waiting, and leaves the terminal as it was.
+func TestAuthLoginInterrupted(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	term := onTerminal(t, w.environ(), w.arguments([]string{"login", "--no-browser", "remote"})...)
+	term.await("paste that page's address")
+	w.waitForHidden(term)
+	if _, err := io.WriteString(term.master, "\x03"); err != nil {
+		t.Fatal(err)
+	}
+	term.end(130)
+	if !echoes(t, term.master) {
+		t.Error("the terminal was left without echo")
+	}
+}
+
+// echoes says whether a terminal shows what is typed.
+func echoes(t *testing.T, terminal *os.File) bool {
+	t.Helper()
+	flags, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flags.Lflag&unix.ECHO != 0
+}

@@ -1,0 +1,283 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// sentinel is in every token, code and secret of an authWorld: nothing that toolx writes
+// may hold it, but for its store of tokens.
+const sentinel = "s3ntinel"
+
+// authWorld is an MCP server that wants a login, its authorization server, and a user's
+// home and config.
+type authWorld struct {
+	t      *testing.T
+	server *httptest.Server
+	home   string
+	config string
+
+	mu     sync.Mutex
+	number int
+	tokens []string
+	ended  []string
+}
+
+func newAuthWorld(t *testing.T) *authWorld {
+	w := &authWorld{t: t, home: t.TempDir()}
+	w.server = httptest.NewServer(http.HandlerFunc(w.serve))
+	t.Cleanup(w.server.Close)
+	w.config = filepath.Join(t.TempDir(), "toolx.yaml")
+	text := fmt.Sprintf(`servers:
+  remote: {url: "%[1]s/mcp"}
+  machine: {url: "%[1]s/mcp?machine", auth: {grant: client_credentials, clientId: robot, clientSecret: "${ROBOT}"}}
+  keyed: {url: "%[1]s/mcp?keyed", headers: {Authorization: "Bearer ${ROBOT}"}}
+  broken: {url: "%[1]s/mcp?broken", headers: {X: "${NOT_SET_AT_ALL}"}}
+  program: {command: "true"}
+`, w.server.URL)
+	if err := os.WriteFile(w.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *authWorld) fresh(kind string) string {
+	w.number++
+	return fmt.Sprintf("%s-%s-%d", sentinel, kind, w.number)
+}
+
+func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_ = req.ParseForm()
+	answer := func(status int, value map[string]any) {
+		out.Header().Set("Content-Type", "application/json")
+		out.WriteHeader(status)
+		_ = json.NewEncoder(out).Encode(value)
+	}
+	switch at := w.server.URL; req.URL.Path {
+	case "/mcp":
+		out.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource", scope="read"`, at))
+		out.WriteHeader(http.StatusUnauthorized)
+	case "/.well-known/oauth-protected-resource":
+		answer(http.StatusOK, map[string]any{"resource": at, "authorization_servers": []string{at}})
+	case "/.well-known/oauth-authorization-server":
+		answer(http.StatusOK, map[string]any{
+			"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token",
+			"registration_endpoint": at + "/register", "revocation_endpoint": at + "/revoke", "code_challenge_methods_supported": []string{"S256"},
+		})
+	case "/register":
+		answer(http.StatusCreated, map[string]any{
+			"client_id": "dynamic", "client_secret": w.fresh("secret"), "token_endpoint_auth_method": "client_secret_basic",
+		})
+	case "/authorize":
+		asked := req.URL.Query()
+		back := url.Values{"state": {asked.Get("state")}, "code": {w.fresh("code")}}
+		http.Redirect(out, req, asked.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
+	case "/token":
+		w.tokens = append(w.tokens, req.Form.Get("grant_type"))
+		answer(http.StatusOK, map[string]any{"access_token": w.fresh("access"), "token_type": "Bearer", "refresh_token": w.fresh("refresh"), "expires_in": 3600})
+	case "/revoke":
+		w.ended = append(w.ended, req.Form.Get("token"))
+	default:
+		http.NotFound(out, req)
+	}
+}
+
+// environ has neither a keyring nor the user's own home.
+func (w *authWorld) environ() []string {
+	return append(homeVariables(w.home), "TOOLX_KEYRING=off", "ROBOT="+sentinel+"-robot")
+}
+
+// arguments are those of a toolx that tells all that it can.
+func (w *authWorld) arguments(args []string) []string {
+	return append([]string{"--config", w.config, "--log-level", "debug", "auth"}, args...)
+}
+
+// run runs toolx auth without a terminal.
+func (w *authWorld) run(code int, args ...string) (stdout, stderr string) {
+	w.t.Helper()
+	command := exec.Command("toolx", w.arguments(args)...)
+	command.Dir, command.Env = emptyFolder(w.t), append(os.Environ(), w.environ()...)
+	var out, err bytes.Buffer
+	command.Stdout, command.Stderr = &out, &err
+	_ = command.Run() // the exit code says how it ended
+	if got := command.ProcessState.ExitCode(); got != code {
+		w.t.Errorf("%q ends with %d, want %d: %s%s", args, got, code, &out, &err)
+	}
+	w.wantSilence(out.String() + err.String())
+	return out.String(), err.String()
+}
+
+func (w *authWorld) wantSilence(written string) {
+	w.t.Helper()
+	if strings.Contains(written, sentinel) {
+		w.t.Errorf("a secret was written:\n%s", written)
+	}
+}
+
+// wantSilentHome wants that no file but the store of tokens holds a secret, and that one for
+// the user alone.
+func (w *authWorld) wantSilentHome() {
+	w.t.Helper()
+	found := 0
+	err := filepath.WalkDir(w.home, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(text, []byte(sentinel)) {
+			return err
+		}
+		info, err := entry.Info()
+		if found++; err != nil || filepath.Base(filepath.Dir(path)) != "auth" || info.Mode().Perm() != 0o600 {
+			w.t.Errorf("secrets are in %s (%v, %v)", path, info.Mode(), err)
+		}
+		return nil
+	})
+	if err != nil || found == 0 {
+		w.t.Errorf("%d stores of tokens, %v", found, err)
+	}
+}
+
+// page waits for the address of the login page, which is the last thing on the terminal.
+func (w *authWorld) page(term *terminal) string {
+	w.t.Helper()
+	pattern := `http://[^\s]+/authorize\?[^\s]+\r\n`
+	term.await(pattern)
+	return strings.TrimSpace(regexp.MustCompile(pattern).FindString(term.seen.String()))
+}
+
+// A person logs in by a browser that finds its way back.
+func TestAuthLoginOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	if out, _ := w.run(3, "status", "remote"); out != "remote\tnot logged in\t-\t-\t-\t-\n" {
+		t.Errorf("before the login: %q", out)
+	}
+	term := onTerminal(t, w.environ(), w.arguments([]string{"login", "--no-browser", "remote"})...)
+	resp, err := http.Get(w.page(term))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if !strings.Contains(string(text), "toolx has its answer") {
+		t.Errorf("the browser shows %q", text)
+	}
+	term.await(regexp.QuoteMeta("logged in to server 'remote' by " + w.server.URL + ", tokens in a file of yours"))
+	w.wantSilence(term.end(0))
+	w.wantSilentHome()
+
+	if out, _ := w.run(0, "status", "remote"); out != "remote\tlogged in\t"+w.server.URL+"\tread\trenewed\tfile\n" {
+		t.Errorf("after the login: %q", out)
+	}
+	w.run(0, "logout", "remote")
+	if len(w.ended) != 1 || !strings.Contains(w.ended[0], "refresh") {
+		t.Errorf("the authorization server was told to end %q", w.ended)
+	}
+	w.run(3, "status", "remote")
+	if _, said := w.run(0, "logout", "remote"); !strings.Contains(said, "there was no login to server 'remote'") {
+		t.Errorf("a second logout says %q", said)
+	}
+}
+
+// The browser is started with the page's address.
+func TestAuthLoginOpensTheBrowser(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	folder, told := t.TempDir(), filepath.Join(t.TempDir(), "told")
+	if err := os.MkdirAll(told, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$1\" > '%s/new' && mv '%[1]s/new' '%[1]s/address'\n", told)
+	for _, name := range []string{"xdg-open", "open"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environ := append(w.environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	term := onTerminal(t, environ, w.arguments([]string{"login", "remote"})...)
+	term.await("the login goes on in the browser")
+	var address []byte
+	for err := fs.ErrNotExist; err != nil; {
+		address, err = os.ReadFile(filepath.Join(told, "address"))
+		if ended := t.Context().Err(); ended != nil {
+			t.Fatal(ended)
+		}
+	}
+	resp, err := http.Get(strings.TrimSpace(string(address)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	term.await("logged in to server 'remote'")
+	w.wantSilence(term.end(0) + string(address))
+}
+
+// Without a terminal nobody can log in: the error says at once what to do.
+func TestAuthWithoutATerminal(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	_, said := w.run(3, "login", "remote")
+	for _, want := range []string{"server 'remote': it asks for a login, and a login needs a terminal", "run toolx auth login remote on a terminal"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is missing: %s", want, said)
+		}
+	}
+	_, said = w.run(0, "login", "machine")
+	if !strings.Contains(said, "logged in to server 'machine'") || !slices.Equal(w.tokens, []string{"client_credentials"}) {
+		t.Errorf("client credentials: %s (asked for %q)", said, w.tokens)
+	}
+	w.wantSilentHome()
+	for server, want := range map[string]string{
+		"keyed":   "has an Authorization header of its own",
+		"program": "is a program, which needs no login",
+		"broken":  "variable is not set: NOT_SET_AT_ALL",
+		"nobody":  `no server is named "nobody"`,
+	} {
+		if _, said := w.run(2, "login", server); !strings.Contains(said, want) {
+			t.Errorf("login to %s: %s", server, said)
+		}
+	}
+	w.server.Close()
+	if _, said := w.run(4, "login", "remote"); !strings.Contains(said, "it cannot be reached") {
+		t.Errorf("a server that is gone: %s", said)
+	}
+}
+
+func TestAuthStatusAsJSON(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	out, _ := w.run(0, "status", "--json")
+	var got struct {
+		Servers []struct{ Name, State string }
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var states []string
+	for _, server := range got.Servers {
+		states = append(states, server.Name+": "+server.State)
+	}
+	want := []string{"remote: not logged in", "machine: client credentials", "keyed: own header", "broken: misconfigured"}
+	if !slices.Equal(states, want) {
+		t.Errorf("states %q, want %q", states, want)
+	}
+}
