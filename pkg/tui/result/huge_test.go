@@ -75,6 +75,7 @@ func FuzzView(f *testing.F) {
 	f.Add(`{"content":[{"type":"image","data":"`+dot+`"},{"type":"x"}]}`, "sab", 20, 5)
 	f.Add(`{"isError":true,"content":[{"type":"text","text":"\u202e"}]}`, "v", 1, 1)
 	f.Add(`{"content":7}`, "v", 5, 2)
+	f.Add(ofText("0\n"), "/0", 102, 0)
 	executor := &exec.Executor{Registry: exec.NewRegistry(nil)}
 	f.Fuzz(func(t *testing.T, reply, keys string, width, height int) {
 		width, height = 1+width&127, 1+height&31

@@ -59,10 +59,11 @@ func ofText(text string) string {
 // dot is a PNG of one pixel.
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-// frame draws a view without its look and checks that it fills its rectangle.
+// frame draws a view, checks that it fills its rectangle, and gives it without its
+// look.
 func frame(t testing.TB, v *View, width, height int) string {
 	t.Helper()
-	lines := strings.Split(ansi.Strip(v.Render(width, height)), "\n")
+	lines := strings.Split(v.Render(width, height), "\n")
 	if len(lines) != height {
 		t.Fatalf("%d lines, want %d:\n%s", len(lines), height, strings.Join(lines, "\n"))
 	}
@@ -70,7 +71,7 @@ func frame(t testing.TB, v *View, width, height int) string {
 		if got := ansi.StringWidth(line); got != width {
 			t.Fatalf("line %d is %d cells wide, want %d: %q", i, got, width, line)
 		}
-		lines[i] = strings.TrimRight(line, " ")
+		lines[i] = strings.TrimRight(ansi.Strip(line), " ")
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }

@@ -240,8 +240,11 @@ func (t *table) headHeight() int {
 
 // Render draws the rows that are seen.
 func (t *table) Render(width, height int) string {
-	below := t.search.line(t.theme, width)
-	if below != "" && height > 1 {
+	below := ""
+	if height > 1 {
+		below = t.search.line(t.theme, width)
+	}
+	if below != "" {
 		height--
 	}
 	shown, hidden := t.fit(width)
@@ -257,7 +260,7 @@ func (t *table) Render(width, height int) string {
 		lines = append(lines, t.row(row, shown, width))
 	}
 	block := t.theme.Block(lines, width, height)
-	if below != "" && height > 0 {
+	if below != "" {
 		return block + "\n" + below
 	}
 	return block

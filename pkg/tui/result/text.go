@@ -153,8 +153,11 @@ func (t *text) Render(width, height int) string {
 	if t.lines == nil || t.width != width {
 		t.layout(width)
 	}
-	below := t.search.line(t.theme, width)
-	if below != "" && height > 1 {
+	below := ""
+	if height > 1 {
+		below = t.search.line(t.theme, width)
+	}
+	if below != "" {
 		height--
 	}
 	t.height = height
@@ -164,7 +167,7 @@ func (t *text) Render(width, height int) string {
 		shown = append(shown, t.search.mark(t.theme, t.lines[row], row))
 	}
 	block := t.theme.Block(shown, width, height)
-	if below != "" && height > 0 {
+	if below != "" {
 		return block + "\n" + below
 	}
 	return block
