@@ -26,7 +26,7 @@ type frame struct {
 
 	// Of a request.
 	state   state
-	latency time.Duration // also of its answer
+	latency time.Duration // also of its answer, and of an exchange over HTTP
 	of      string        // of an answer: what the request was
 
 	// Of a line that is no message, and of an odd message.
@@ -34,16 +34,18 @@ type frame struct {
 	line     int
 	salvaged int
 	used     bool
+	failed   bool                // of an exchange over HTTP
 	found    *doctor.Recognition // who wrote foreign text, as soon as it is sure
 }
 
 type frameKind int
 
 const (
-	kindMessage frameKind = iota
-	kindForeign           // a polluted line
-	kindOdd               // a remark about the message before
-	kindMark              // the process started or ended
+	kindMessage  frameKind = iota
+	kindForeign            // a polluted line
+	kindOdd                // a remark about the message before
+	kindMark               // the process started or ended
+	kindExchange           // an exchange over HTTP
 )
 
 // state is how a request stands.

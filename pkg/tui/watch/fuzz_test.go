@@ -60,7 +60,7 @@ func fuzzEvent(kind, i int, text string) exec.Event {
 	if kind >= 128 {
 		server = "b"
 	}
-	switch kind % 15 {
+	switch kind % 16 {
 	case 0:
 		return servers.ProcessStarted{Time: at, Server: server, Command: []string{text}}
 	case 1:
@@ -88,6 +88,8 @@ func fuzzEvent(kind, i int, text string) exec.Event {
 	case 12:
 		return exec.CallFinished{Time: at, Arguments: raw}
 	case 13:
+		return servers.HTTPExchange{Time: at, Server: server, Verb: text, URL: text, Sent: map[string][]string{text: {text}}}
+	case 14:
 		return finished(i, "tool", text, kind*20, nil)
 	}
 	return finished(i, text, text, kind, errors.New(text))

@@ -60,6 +60,8 @@ func (t *wireTab) take(event exec.Event) {
 		})
 	case servers.OddFrame:
 		t.odd(e)
+	case servers.HTTPExchange:
+		t.add(exchangeFrame(e))
 	}
 }
 
@@ -149,6 +151,8 @@ func (t *wireTab) cells(f *frame, width int) (what, right string) {
 		return t.theme.Paint(pane.Accent, t.dash()+" "+t.safe(f.text, width)), ""
 	case kindForeign:
 		return t.foreignCells(f, width)
+	case kindExchange:
+		return t.exchangeCells(f, width)
 	case kindOdd:
 		return t.theme.Paint(pane.Warn, t.theme.Glyphs.Warn+" odd: "+t.safe(oddWords(f), width)), ""
 	}

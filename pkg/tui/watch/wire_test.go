@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,8 @@ func TestRows(t *testing.T) {
 		"polluted":     {"wire", []exec.Event{processStarted(0, "zwave"), servers.PollutedLine{Time: after(0), Server: "zwave", Class: servers.ClassText, Text: []byte("Server running"), Size: 14}}, []string{"✗ text Server running", "console.log"}},
 		"harmless":     {"wire", []exec.Event{servers.PollutedLine{Time: after(0), Server: "zwave", Class: servers.ClassBlank}}, []string{"• blank"}},
 		"odd":          {"wire", []exec.Event{servers.OddFrame{Time: after(0), Server: "zwave", Class: servers.ClassIDUnknown, Bytes: []byte(`{}`), Used: true}}, []string{"! odd: a reply to a request that was never sent; taken all the same"}},
+		"exchange":     {"wire", []exec.Event{servers.HTTPExchange{Time: after(0), Server: "zwave", Verb: "POST", URL: "https://example.com/mcp", Status: 200, Proto: "HTTP/2.0", Took: 85 * time.Millisecond, Reused: true}}, []string{"• POST https://example.com/mcp 200 HTTP/2.0 (connection used again)", " 85 ms"}},
+		"no answer":    {"wire", []exec.Event{servers.HTTPExchange{Time: after(0), Server: "zwave", Verb: "GET", URL: "https://example.com/mcp", Err: errors.New("connection refused")}}, []string{"• GET https://example.com/mcp connection refused"}},
 		"exit on wire": {"wire", []exec.Event{servers.ProcessExited{Time: after(0), Server: "zwave", How: "exit status 3"}}, []string{"── process ended after 0.0 ms: exit status 3"}},
 
 		"log message":   {"log", []exec.Event{servers.LogMessage{Time: after(0), Server: "zwave", Level: "warning", Logger: "radio", Data: []byte(`"weak \u0007 signal"`)}}, []string{`warning   radio weak \x07 signal`}},
@@ -181,6 +184,18 @@ func TestOpen(t *testing.T) {
 		press(w, "pgdown")
 	}
 	shows(t, w, "xxxx")
+}
+
+// An exchange over HTTP opens with its heads, but for what is secret in them.
+func TestOpenExchange(t *testing.T) {
+	w := newWatch(servers.HTTPExchange{
+		Time: after(0), Server: "a", Verb: "POST", URL: "https://example.com/mcp", Status: 401, Proto: "HTTP/1.1",
+		Sent:     http.Header{"Authorization": {"Bearer hunter22"}, "Accept": {"text/html"}},
+		Received: http.Header{"Www-Authenticate": {"Bearer\x1b[2J"}},
+	})
+	goTo(t, w, "wire")
+	press(w, "enter")
+	shows(t, w, "POST https://example.com/mcp 401 HTTP/1.1", "> Accept: text/html", "> Authorization: ***", `< Www-Authenticate: Bearer\x1b[2J`, "¬hunter22")
 }
 
 // Secrets are masked on the screen, in rows and in what is opened and copied.

@@ -1,0 +1,68 @@
+package watch
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"toolx/pkg/mask"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
+)
+
+// exchangeFrame is the row of an exchange over HTTP. The messages that it carries are
+// rows of their own; it is kept for its heads.
+func exchangeFrame(e servers.HTTPExchange) *frame {
+	head := exchangeWords(e)
+	text := keep([]byte(head + "\n" + headerLines("> ", e.Sent) + headerLines("< ", e.Received)))
+	return &frame{
+		at: e.At, server: e.Server, kind: kindExchange, text: text, latency: e.Took,
+		failed: e.Err != nil || e.Status >= http.StatusBadRequest,
+	}
+}
+
+// exchangeWords are an exchange in one line: POST https://example.com/mcp 200 HTTP/2.0.
+func exchangeWords(e servers.HTTPExchange) string {
+	words := []string{e.Verb, e.URL}
+	if e.Status > 0 {
+		words = append(words, fmt.Sprint(e.Status), e.Proto)
+	}
+	if e.Reused {
+		words = append(words, "(connection used again)")
+	}
+	if e.Err != nil {
+		words = append(words, e.Err.Error())
+	}
+	return strings.Join(words, " ")
+}
+
+// headerLines writes headers in the order of their names, without what is secret by
+// its name.
+func headerLines(prefix string, headers http.Header) string {
+	names := make([]string, 0, len(headers))
+	for name := range headers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var lines strings.Builder
+	for _, name := range names {
+		for _, value := range headers[name] {
+			if mask.Name(name) {
+				value = mask.Mask
+			}
+			fmt.Fprintf(&lines, "%s%s: %s\n", prefix, name, value)
+		}
+	}
+	return lines.String()
+}
+
+func (t *wireTab) exchangeCells(f *frame, width int) (what, right string) {
+	role := pane.Dim
+	if f.failed {
+		role = pane.Bad
+	}
+	head, _, _ := strings.Cut(f.text, "\n")
+	what = t.theme.Paint(role, t.theme.Glyphs.Bullet+" "+t.safe(head, width))
+	return what, t.theme.Paint(pane.Dim, duration(f.latency))
+}
