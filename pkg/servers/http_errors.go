@@ -28,7 +28,7 @@ import (
 type HTTPError struct {
 	Verb    string   // GET, POST, DELETE
 	URL     *url.URL // without password
-	Method  string   // of MCP, empty where the exchange carries no request
+	Method  string   // of MCP, or Verb where the exchange carries no request
 	Err     error    // why there is no answer; nil where there is one
 	Status  int
 	Header  http.Header // of the answer
@@ -54,7 +54,11 @@ func (e *HTTPError) Error() string {
 		}
 		return text + e.quoted()
 	case e.hasForeignBody() || e.Status < 300:
-		return fmt.Sprintf("got %s where JSON was expected, from %s %s", e.foreign(), e.Verb, e.URL.Redacted())
+		expected := "JSON"
+		if e.Verb == http.MethodGet {
+			expected = "a stream of events"
+		}
+		return fmt.Sprintf("got %s where %s was expected, from %s %s", e.foreign(), expected, e.Verb, e.URL.Redacted())
 	}
 	return fmt.Sprintf("HTTP %s to %s %s%s", statusWords(e.Status), e.Verb, e.URL.Redacted(), e.quoted())
 }
@@ -96,7 +100,7 @@ func (e *HTTPError) curable() bool {
 	case errors.As(e.Err, &notFound):
 		return !notFound.IsNotFound
 	case errors.As(e.Err, &authority), errors.As(e.Err, &host), errors.As(e.Err, &invalid),
-		errors.As(e.Err, new(tls.RecordHeaderError)), errors.As(e.Err, new(*redirectError)), errors.As(e.Err, new(tls.AlertError)):
+		errors.As(e.Err, new(tls.RecordHeaderError)), errors.As(e.Err, new(*redirectError)), alertOf(e.Err) != nil:
 		return false
 	}
 	return true
@@ -269,7 +273,6 @@ func tlsWords(err error, address *url.URL) string {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
 	switch {
 	case errors.As(err, &authority):
 		signer := "an authority that does not say its name"
@@ -286,10 +289,20 @@ func tlsWords(err error, address *url.URL) string {
 		return fmt.Sprintf("the certificate of %s is not valid: %v", address.Host, invalid)
 	case errors.As(err, &record):
 		return address.Host + " does not speak TLS"
-	case errors.As(err, &alert):
+	}
+	if alert := alertOf(err); alert != nil {
 		return fmt.Sprintf("%s refused TLS: %v", address.Host, alert)
 	}
 	return ""
+}
+
+// alertOf is what the other side of TLS objected to, nil where it did not.
+func alertOf(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "remote error" { // the name that crypto/tls has for it
+		return op.Err
+	}
+	return nil
 }
 
 // issuerName is who signed a certificate, in as few words as there are.
@@ -314,7 +327,6 @@ func namesIn(certificate *x509.Certificate) []string {
 // Hint says what to do about it, empty where nothing is known.
 func (e *HTTPError) Hint() string {
 	var authority x509.UnknownAuthorityError
-	var alert tls.AlertError
 	if hint := exec.HintOf(e.Err); hint != "" {
 		return hint
 	}
@@ -323,7 +335,7 @@ func (e *HTTPError) Hint() string {
 		return "--cacert FILE trusts the authority of that file, as NODE_EXTRA_CA_CERTS=FILE does"
 	case errors.As(e.Err, new(tls.RecordHeaderError)):
 		return "if the server speaks plain HTTP, its url begins with http://"
-	case errors.As(e.Err, &alert):
+	case alertOf(e.Err) != nil:
 		return "clientCert and clientKey in the server's entry show it a certificate"
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
 		return "see whether the server runs, and listens on " + e.URL.Host

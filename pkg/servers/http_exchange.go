@@ -152,7 +152,7 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 		return nil
 	case t.oldStream() != nil:
 		_ = response.Body.Close()
-		release(0)
+		defer release(0)
 		return t.awaitOld(request.Context(), out)
 	case kind == "text/event-stream":
 		return t.takeStream(request, response.Body, out, release)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/textproto"
 	"os/exec"
@@ -61,6 +62,8 @@ func (d dial) runHeadersCommand(ctx context.Context) (map[string]string, error) 
 	command.Stdout, command.Stderr = stdout, stderr
 	err := command.Run()
 	switch {
+	case stdout.cut:
+		return nil, fmt.Errorf("it prints more than %d KiB", headersMost>>10)
 	case bounded.Err() != nil && ctx.Err() == nil:
 		return nil, fmt.Errorf("it has not ended within %s", headersTime)
 	case err != nil:
@@ -68,13 +71,11 @@ func (d dial) runHeadersCommand(ctx context.Context) (map[string]string, error) 
 			return nil, fmt.Errorf("%w; stderr: %s", err, said)
 		}
 		return nil, err
-	case stdout.cut:
-		return nil, fmt.Errorf("it prints more than %d KiB", headersMost>>10)
 	}
 	return parseHeaders(stdout.text.Bytes())
 }
 
-// cappedBuffer keeps the beginning of what is written to it.
+// cappedBuffer keeps the beginning of what is written to it, and takes no more.
 type cappedBuffer struct {
 	most int
 	text bytes.Buffer
@@ -85,6 +86,9 @@ func (b *cappedBuffer) Write(text []byte) (int, error) {
 	kept := text[:min(len(text), b.most-b.text.Len())]
 	b.cut = b.cut || len(kept) < len(text)
 	b.text.Write(kept)
+	if b.cut {
+		return len(kept), io.ErrShortWrite // ends a program that never stops
+	}
 	return len(text), nil
 }
 

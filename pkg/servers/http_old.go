@@ -60,11 +60,9 @@ func (t *remote) fallBack(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case closed(stream.ended):
-		return t.explain("", stream.err)
-	case err == nil:
-		return t.failed("")
+		return t.explain(http.MethodGet, stream.err)
 	}
-	return t.explain("", err)
+	return t.explain(http.MethodGet, err)
 }
 
 // openOld opens the stream for the SDK, which gets to see of it the address for
@@ -111,9 +109,10 @@ func (t *remote) pumpOld(stream *oldStream, events *sseReader, address *url.URL)
 			t.takeEvent(event)
 			continue
 		}
-		endpoint, err := address.Parse(strings.TrimSpace(string(event.data)))
-		if err != nil {
-			return fmt.Errorf("the server's endpoint event holds no address: %q", shortened(string(event.data)))
+		text := strings.TrimSpace(string(event.data))
+		endpoint, err := address.Parse(text)
+		if err != nil || text == "" {
+			return fmt.Errorf("the server's endpoint event holds no address: %q", shortened(text))
 		}
 		if !sameOrigin(address, endpoint) {
 			return fmt.Errorf("the server's endpoint event names another origin: %s", endpoint.Redacted())
@@ -127,23 +126,21 @@ func (t *remote) pumpOld(stream *oldStream, events *sseReader, address *url.URL)
 // lose ends what depends on a stream that has ended: without it no reply can come.
 func (t *remote) lose(stream *oldStream, err error) {
 	stream.err = err
-	started := t.transportStarted(stream)
+	if t.agreed(stream) && t.life.Err() == nil {
+		failure := t.newFailure(EndingUnavailable)
+		failure.Reason = errors.New("it ended the stream of events")
+		if !errors.Is(err, io.EOF) {
+			failure.Reason = errors.New("the stream of events broke: " + networkWords(err, t.address))
+		}
+		t.fail(failure)
+	}
 	close(stream.ended)
 	stream.cancel()
-	if !started || t.life.Err() != nil {
-		return
-	}
-	failure := t.newFailure(EndingUnavailable)
-	failure.Reason = errors.New("it ended the stream of events")
-	if !errors.Is(err, io.EOF) {
-		failure.Reason = errors.New("the stream of events broke: " + networkWords(err, t.address))
-	}
-	t.fail(failure)
 }
 
-// transportStarted says whether the handshake on the stream has got as far as an
-// agreed revision: until then its end only fails the attempt.
-func (t *remote) transportStarted(stream *oldStream) bool {
+// agreed says whether the handshake on the stream has got as far as an agreed
+// revision: until then its end only fails the attempt.
+func (t *remote) agreed(stream *oldStream) bool {
 	t.sdkMu.Lock()
 	defer t.sdkMu.Unlock()
 	return t.stream == stream && t.version != ""

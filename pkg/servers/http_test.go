@@ -65,9 +65,7 @@ func newSite(t *testing.T, script func(*site)) *site {
 }
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	text, _ := io.ReadAll(r.Body)
-	m := siteMessage{Verb: r.Method, Header: r.Header.Clone(), Text: string(text)}
-	_ = json.Unmarshal(text, &m)
+	m := readSiteMessage(r)
 	s.mu.Lock()
 	s.requests = append(s.requests, m)
 	s.mu.Unlock()
@@ -75,6 +73,13 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.behave(w, r, m)
+}
+
+func readSiteMessage(r *http.Request) siteMessage {
+	text, _ := io.ReadAll(r.Body)
+	m := siteMessage{Verb: r.Method, Header: r.Header.Clone(), Text: string(text)}
+	_ = json.Unmarshal(text, &m)
+	return m
 }
 
 // behave is what a good server does.

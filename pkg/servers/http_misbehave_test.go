@@ -1,0 +1,321 @@
+package servers
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
+// remoteBehaviour is what toolx makes of a server over HTTP that misbehaves. The zero
+// value is a session that opens, and whose call is answered with "hi".
+type remoteBehaviour struct {
+	script func(*site)
+	// open is how opening fails, call the kind of failure of the call.
+	open Ending
+	call exec.Kind
+	text string // part of the failure's words
+	seen string // the irregularities that are reported
+	// brief is for servers that let the time run out.
+	brief bool
+	// posts is how often the call was sent; zero means once.
+	posts int
+}
+
+// onCall scripts the answer to tools/call.
+func onCall(call func(w http.ResponseWriter, r *http.Request, m siteMessage)) func(*site) {
+	return func(s *site) { s.call = call }
+}
+
+// onOpen scripts the answer to everything that comes first.
+func onOpen(head func(w http.ResponseWriter, r *http.Request)) func(*site) {
+	return func(s *site) {
+		s.head = func(w http.ResponseWriter, r *http.Request, _ siteMessage) bool {
+			head(w, r)
+			return true
+		}
+	}
+}
+
+// plain answers with a status and a body.
+func plain(status int, kind, body string) func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// raw takes the connection over and writes bytes that are no good HTTP.
+func raw(w http.ResponseWriter, text string) {
+	connection, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		_, _ = io.WriteString(connection, text)
+		_ = connection.Close()
+	}
+}
+
+const page = "<html><head><title>Bad gateway</title></head><body>nginx</body></html>"
+
+// remoteMisbehaviours is the table of servers over HTTP that misbehave, as
+// misbehaviours is for stdio.
+func remoteMisbehaviours() map[string]remoteBehaviour {
+	call := func(f func(w http.ResponseWriter, r *http.Request)) func(*site) {
+		return onCall(func(w http.ResponseWriter, r *http.Request, _ siteMessage) { f(w, r) })
+	}
+	return map[string]remoteBehaviour{
+		// Statuses at the start.
+		"proxy page":       {script: onOpen(plain(502, "text/html", page)), open: EndingUnavailable, text: `got text/html (502, "Bad gateway") where JSON was expected`},
+		"login page":       {script: onOpen(plain(200, "text/html; charset=utf-8", "<title>Sign in</title>")), open: EndingMalformed, text: `got text/html (200, "Sign in") where JSON was expected`},
+		"text in 200":      {script: onOpen(plain(200, "text/plain", "ok")), open: EndingMalformed, text: `got text/plain (200, "ok")`},
+		"401":              {script: onOpen(plain(401, "text/plain", "")), open: EndingUnauthorized, text: "no WWW-Authenticate"},
+		"403":              {script: onOpen(plain(403, "application/json", `{"error":{"message":"not for you"}}`)), open: EndingUnauthorized, text: "HTTP 403 Forbidden to POST"},
+		"404 everywhere":   {script: onOpen(plain(404, "text/plain", "no such page")), open: EndingRefused, text: "no such page; and over the older HTTP with SSE: HTTP 404 Not Found to GET"},
+		"405 everywhere":   {script: onOpen(plain(405, "text/plain", "")), open: EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
+		"503":              {script: onOpen(plain(503, "text/plain", "starting")), open: EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
+		"no HTTP":          {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: "malformed HTTP"},
+		"hangs up":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection"},
+		"silent":           {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},
+		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", 307) }), open: EndingRefused, text: "again and again"},
+		"redirect loses":   {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", 302) }), open: EndingRefused, text: "without the message"},
+		"redirect away":    {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://other.example/mcp", 308) }), open: EndingRefused, text: "it redirects to http://other.example/mcp (another origin)"},
+		"redirect within": {script: func(s *site) {
+			s.head = func(w http.ResponseWriter, r *http.Request, m siteMessage) bool {
+				if r.URL.Path != "/mcp/" && m.Verb == http.MethodPost {
+					http.Redirect(w, r, "/mcp/", http.StatusTemporaryRedirect)
+					return true
+				}
+				return false
+			}
+		}, posts: 2},
+		"initialized refused": {script: func(s *site) {
+			s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
+				if m.Method == "notifications/initialized" {
+					http.Error(w, "what?", http.StatusInternalServerError)
+					return true
+				}
+				return false
+			}
+		}, open: EndingUnavailable, text: "HTTP 500"},
+
+		// Bodies of a call.
+		"half a body": {script: call(func(w http.ResponseWriter, _ *http.Request) {
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
+		}), call: exec.KindConnect, text: "in the middle of its answer"},
+		"chunked garbage": {script: call(func(w http.ResponseWriter, _ *http.Request) {
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense")
+		}), call: exec.KindConnect, text: "chunk"},
+		"half JSON":     {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: exec.KindProtocol, text: "got application/json (200"},
+		"not JSON-RPC":  {script: call(plain(200, "application/json", `{"ok":true}`)), call: exec.KindProtocol, text: "where JSON was expected"},
+		"empty body":    {script: call(plain(200, "application/json", "")), call: exec.KindProtocol, text: "HTTP 200 OK, and no message"},
+		"only accepted": {script: call(plain(202, "", "")), call: exec.KindProtocol, text: "HTTP 202 Accepted, and no message"},
+		"wrong type":    {script: call(plain(200, "text/html", page)), call: exec.KindProtocol, text: `got text/html (200, "Bad gateway")`},
+		"proxy in call": {script: call(plain(504, "text/html", page)), call: exec.KindConnect, text: `got text/html (504, "Bad gateway")`},
+		"wrong id":      {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":987,"result":{}}`)), call: exec.KindProtocol, text: "never sent, id 987", seen: "id-unknown"},
+		"no id":         {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"hi"}]}}`)), seen: "id-null"},
+		"no version": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			respondRaw(w, fmt.Sprintf(`{"id":%s,"result":{"content":[{"type":"text","text":"hi"}]}}`, m.ID))
+		}), seen: "no-version"},
+		"id as text": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			respondRaw(w, strings.Replace(hi(m), string(m.ID), `"`+string(m.ID)+`"`, 1))
+		}), seen: "id-type"},
+		"batch":     {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "[7,"+hi(m)+"]") }), seen: "not-rpc"},
+		"huge body": {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":3,"result":"`+strings.Repeat("x", 2<<20)+`"}`)), call: exec.KindProtocol, text: "over the limit of 1.0 MiB"},
+		"gzip bomb": {script: call(gzipBomb), call: exec.KindProtocol, text: "over the limit of 1.0 MiB"},
+		"stalls":    {script: call(stallAfter("application/json", `{"jsonrpc":`)), call: exec.KindTimeout, brief: true},
+		"error with 400": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(400)
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad city"}}`)
+		}), call: exec.KindTool, text: "bad city", seen: ""},
+		"401 loop": {script: func(s *site) {
+			s.call = func(w http.ResponseWriter, _ *http.Request, _ siteMessage) {
+				w.Header().Set("WWW-Authenticate", `Bearer scope="call"`)
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+		}, call: exec.KindAuth, text: `the server asks for Bearer scope="call"`},
+		"slow down":       {script: slowDown("0", 2), posts: 3},
+		"slow down, long": {script: slowDown("7200", 9), call: exec.KindConnect, text: "429 Too Many Requests: it asks to wait 2h0m0s"},
+		"slow down, ever": {script: slowDown("", 9), call: exec.KindConnect, text: "429 Too Many Requests", posts: 3},
+
+		// Streams.
+		"stream ends": {script: call(streaming(": nothing\n\n")), call: exec.KindProtocol, text: "the server ended the stream before it"},
+		"stream breaks": {script: call(func(w http.ResponseWriter, _ *http.Request) {
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 999\r\n\r\ndata: {")
+		}), call: exec.KindProtocol, text: "the stream broke before it"},
+		"stream wrong id": {script: call(streaming("data: {\"jsonrpc\":\"2.0\",\"id\":987,\"result\":{}}\n\n")), call: exec.KindProtocol, text: "never sent, id 987", seen: "id-unknown"},
+		"stream garbage": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			eventStream(w, "data: hello\n\nevent: other\ndata: {}\n\n", "data: "+hi(m)+"\n\n")
+		}), seen: "not-rpc"},
+		"stream no end": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { eventStream(w, "data: "+hi(m)) })},
+		"stream crlf": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			eventStream(w, "\ufeffdata:"+hi(m)+"\r\n\r\n")
+		})},
+		"stream goes on": {script: onCall(func(w http.ResponseWriter, r *http.Request, m siteMessage) {
+			eventStream(w, "data: "+hi(m)+"\n\n")
+			<-r.Context().Done()
+		})},
+		"stream stalls":  {script: call(stallAfter("text/event-stream", ": wait\n\n")), call: exec.KindTimeout, brief: true},
+		"stream endless": {script: call(endless), call: exec.KindTimeout, brief: true},
+		"event endless":  {script: call(streaming("data: " + strings.Repeat("x", 2<<20) + "\n\n")), call: exec.KindProtocol, text: "over the limit of 1.0 MiB"},
+	}
+}
+
+func respondRaw(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, text)
+}
+
+func streaming(events ...string) func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) { eventStream(w, events...) }
+}
+
+// stallAfter writes the beginning of an answer, and nothing more.
+func stallAfter(kind, text string) func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = io.WriteString(w, text)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+// endless sends events for as long as anyone reads.
+func endless(w http.ResponseWriter, r *http.Request) {
+	for r.Context().Err() == nil {
+		eventStream(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n")
+	}
+}
+
+func gzipBomb(w http.ResponseWriter, _ *http.Request) {
+	var packed bytes.Buffer
+	packer := gzip.NewWriter(&packed)
+	_, _ = packer.Write(bytes.Repeat([]byte(" "), 4<<20))
+	_ = packer.Close()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = w.Write(packed.Bytes())
+}
+
+// slowDown answers the first calls with 429.
+func slowDown(after string, times int) func(*site) {
+	return func(s *site) {
+		s.call = func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			if len(s.seen("tools/call")) <= times {
+				if after != "" {
+					w.Header().Set("Retry-After", after)
+				}
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			respond(w, m, `{"content":[{"type":"text","text":"hi"}]}`)
+		}
+	}
+}
+
+// TestRemoteMisbehaviour proves what toolx makes of servers over HTTP that misbehave:
+// no call hangs or crashes, and every failure says what happened (EXEC-9).
+func TestRemoteMisbehaviour(t *testing.T) {
+	for name, want := range remoteMisbehaviours() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limit := plenty
+			if want.brief {
+				limit = 300 * time.Millisecond
+			}
+			site := newSite(t, want.script)
+			s := newRemoteStage(t, limit, site.URL+"/mcp")
+			err := s.open()
+			if want.open != "" {
+				checkEnding(t, err, want.open, want.text)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkRemoteCall(t, s, want)
+			if posts := len(site.seen("tools/call")); posts != max(want.posts, 1) {
+				t.Errorf("the call was sent %d times", posts)
+			}
+		})
+	}
+}
+
+func checkRemoteCall(t *testing.T, s *stage, want remoteBehaviour) {
+	t.Helper()
+	result := s.call("site__echo", "{}")
+	switch {
+	case want.call == "" && (!result.Success || string(result.Value) != `"hi"`):
+		t.Errorf("%s %v", result.Value, result.Err)
+	case want.call != "" && (exec.KindOf(result.Err) != want.call || !strings.Contains(result.Err.Error(), want.text)):
+		t.Errorf("%v (%s), want %s (%s)", result.Err, exec.KindOf(result.Err), want.text, want.call)
+	}
+	var seen []string
+	for _, odd := range of[OddFrame](s.events) {
+		seen = append(seen, string(odd.Class))
+	}
+	if got := strings.Join(seen, " "); got != want.seen {
+		t.Errorf("seen %q, want %q", got, want.seen)
+	}
+}
+
+func checkEnding(t *testing.T, err error, ending Ending, text string) {
+	t.Helper()
+	failure, ok := err.(*Failure)
+	if !ok || failure.Ending != ending || !strings.Contains(err.Error(), text) {
+		t.Errorf("%v, want %s: %s", err, ending, text)
+	}
+	if ok && (failure.URL == "" || !strings.HasPrefix(failure.Details()[0], "url      http")) {
+		t.Errorf("the failure does not name the address: %q", failure.Details())
+	}
+}
+
+// TestUnreachable proves that a failure of the network names the service and says why
+// (EXEC-9), and what to do.
+func TestUnreachable(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := listener.Addr().String()
+	_ = listener.Close()
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	open := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(open.Close)
+	for _, test := range []struct {
+		name, url, text, hint string
+		ending                Ending
+		curable               bool
+	}{
+		{"refused", "http://" + free, `server "site" is unavailable: connection refused by ` + free, "listens on " + free, EndingUnavailable, true},
+		{"unknown host", "http://nowhere.invalid/mcp", `the host "nowhere.invalid"`, "", EndingUnavailable, false},
+		{"unknown authority", secure.URL, "is signed by", "--cacert FILE", EndingUnavailable, false},
+		{"plain where TLS is spoken", "http://" + strings.TrimPrefix(secure.URL, "https://"), "HTTP 400", "begins with https://", EndingRefused, false},
+		{"TLS where none is spoken", "https://" + strings.TrimPrefix(open.URL, "http://"), "does not speak TLS", "begins with http://", EndingUnavailable, false},
+		{"no address", "localhost:3000/mcp", "the url must begin with https:// or http://", "", EndingMisconfigured, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := newRemoteStage(t, plenty, test.url).open()
+			failure, ok := err.(*Failure)
+			if !ok || failure.Ending != test.ending || !strings.Contains(err.Error(), test.text) {
+				t.Fatalf("%v, want %s: %s", err, test.ending, test.text)
+			}
+			connect := &ConnectError{Server: "site", Attempts: 1, Last: err}
+			if !strings.Contains(connect.Hint(), test.hint) || failure.Curable() != test.curable {
+				t.Errorf("hint %q, curable %v", connect.Hint(), failure.Curable())
+			}
+		})
+	}
+}
