@@ -115,7 +115,7 @@ func TestExpiredSessionOfManyCalls(t *testing.T) {
 // TestStreamIsResumed proves that a stream which ends before the reply is asked for
 // the rest of, from the last event on, for as long as that brings anything.
 func TestStreamIsResumed(t *testing.T) {
-	var call siteMessage
+	var call siteMessage // written before the stream is resumed, and read after
 	script := func(rest func(w http.ResponseWriter, asked int)) func(*site) {
 		return func(s *site) {
 			asked := 0
@@ -381,17 +381,10 @@ func (*refusal) Hint() string    { return "log in" }
 func TestCertificates(t *testing.T) {
 	folder := t.TempDir()
 	authority, client := newPair(t, folder, "toolx test authority")
-	server := httptest.NewUnstartedServer(&site{t: t, annotations: "{}"})
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(mustRead(t, authority))
-	pair, err := tls.LoadX509KeyPair(authority, client)
-	if err != nil {
-		t.Fatal(err)
+	address := map[bool]string{
+		false: newSecureSite(t, authority, client, tls.VerifyClientCertIfGiven),
+		true:  newSecureSite(t, authority, client, tls.RequireAndVerifyClientCert),
 	}
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.VerifyClientCertIfGiven}
-	server.StartTLS()
-	t.Cleanup(server.Close)
 	for _, test := range []struct {
 		name    string
 		set     func(d *dial)
@@ -414,14 +407,10 @@ func TestCertificates(t *testing.T) {
 		{"a key that is none", func(d *dial) { d.launch.ClientCert = authority }, "", false, "clientCert"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			server.TLS.ClientAuth = tls.VerifyClientCertIfGiven
-			if test.demand {
-				server.TLS.ClientAuth = tls.RequireAndVerifyClientCert
-			}
 			if test.env != "" {
 				t.Setenv(test.env, authority)
 			}
-			s := newRemoteStage(t, plenty, server.URL)
+			s := newRemoteStage(t, plenty, address[test.demand])
 			test.set(&s.dial)
 			err := s.open()
 			if test.failure == "" && err != nil || test.failure != "" && (err == nil || !strings.Contains(err.Error(), test.failure)) {
@@ -429,6 +418,23 @@ func TestCertificates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// newSecureSite starts a site that speaks TLS and returns its address.
+func newSecureSite(t *testing.T, certificate, key string, clients tls.ClientAuthType) string {
+	t.Helper()
+	server := httptest.NewUnstartedServer(&site{t: t, annotations: "{}"})
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(mustRead(t, certificate))
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: clients}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // newPair writes a certificate that signs itself, for 127.0.0.1, and its key.
@@ -522,10 +528,9 @@ func TestHeadersCommand(t *testing.T) {
 // TestPoolWaitsAsAsked proves that connecting over HTTP is tried again with the same
 // patience as a process, and as long as the server asks (MCP-3).
 func TestPoolWaitsAsAsked(t *testing.T) {
-	tries := 0
 	site := newSite(t, func(s *site) {
 		s.head = func(w http.ResponseWriter, _ *http.Request, _ siteMessage) bool {
-			if tries++; tries > 1 {
+			if len(s.seen(http.MethodPost)) > 1 {
 				return false
 			}
 			w.Header().Set("Retry-After", "1")
