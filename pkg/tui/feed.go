@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"context"
+	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,10 +15,11 @@ import (
 )
 
 const (
-	// maxPending bounds the events that wait for the screen. What a flood brings
-	// beyond it is counted and dropped, but never an event that says how a server
-	// or a call stands.
-	maxPending = 4096
+	// maxPending bounds how many events of one kind and server wait for the screen.
+	// Of a flood the newest are kept, and it takes no room from anything else; the
+	// others are counted and dropped, but never one that says how a server or a call
+	// stands.
+	maxPending = 1024
 	// frameTime is the least time between two deliveries: 30 a second.
 	frameTime = time.Second / 30
 )
@@ -27,18 +31,43 @@ type feed struct {
 	ready chan struct{} // holds one token while something is pending
 
 	mu      sync.Mutex
-	pending []exec.Event
+	next    int // number of the next event
+	pending map[stream]*backlog
 	dropped int
 }
 
-func newFeed() *feed { return &feed{ready: make(chan struct{}, 1)} }
+// stream is one kind of event from one server.
+type stream struct {
+	kind   reflect.Type
+	server string
+}
+
+// backlog is what waits of a stream: a ring, once it is full.
+type backlog struct {
+	events []numbered
+	oldest int
+}
+
+type numbered struct {
+	number int
+	event  exec.Event
+}
+
+func newFeed() *feed {
+	return &feed{ready: make(chan struct{}, 1), pending: make(map[stream]*backlog)}
+}
 
 // take is the subscriber of the bus.
 func (f *feed) take(event exec.Event) {
+	of := stream{reflect.TypeOf(event), serverName(event)}
 	f.mu.Lock()
-	if len(f.pending) < maxPending || !chatter(event) {
-		f.pending = append(f.pending, event)
-	} else {
+	waiting := f.pending[of]
+	if waiting == nil {
+		waiting = &backlog{}
+		f.pending[of] = waiting
+	}
+	f.next++
+	if waiting.add(numbered{f.next, event}) {
 		f.dropped++
 	}
 	f.mu.Unlock()
@@ -48,12 +77,23 @@ func (f *feed) take(event exec.Event) {
 	}
 }
 
-// chatter says whether an event is one of many, which a server can send without
-// end.
-func chatter(event exec.Event) bool {
+// add keeps an event, and says whether an older one had to go.
+func (b *backlog) add(e numbered) (dropped bool) {
+	if len(b.events) < maxPending || vital(e.event) {
+		b.events = append(b.events, e)
+		return false
+	}
+	b.events[b.oldest] = e
+	b.oldest = (b.oldest + 1) % len(b.events)
+	return true
+}
+
+// vital says whether an event tells how a server or a call stands; all others are
+// of a kind that a server can send without end.
+func vital(event exec.Event) bool {
 	switch event.(type) {
-	case servers.FrameSent, servers.FrameReceived, servers.PollutedLine, servers.OddFrame, servers.StderrLine,
-		servers.LogMessage, servers.Notification, servers.ServerRequest, exec.CallProgress, exec.Notice:
+	case servers.ProcessStarted, servers.ProcessExited, servers.Retry, servers.Connected, servers.ConnectFailed,
+		exec.CallStarted, exec.CallFinished:
 		return true
 	}
 	return false
@@ -87,8 +127,18 @@ func (f *feed) wait(ctx context.Context) tea.Cmd {
 
 func (f *feed) drain() eventsMsg {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	msg := eventsMsg{f.pending, f.dropped}
-	f.pending, f.dropped = nil, 0
+	pending, dropped := f.pending, f.dropped
+	f.pending, f.dropped = make(map[stream]*backlog), 0
+	f.mu.Unlock()
+
+	var all []numbered
+	for _, waiting := range pending {
+		all = append(all, waiting.events...)
+	}
+	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
+	msg := eventsMsg{events: make([]exec.Event, len(all)), dropped: dropped}
+	for i, e := range all {
+		msg.events[i] = e.event
+	}
 	return msg
 }

@@ -41,6 +41,15 @@ type page struct {
 	schema *jsontree.Tree
 	top    int // the first line that is shown of what scrolls
 	focus  bool
+	told   told
+}
+
+// told is what a tool says of itself, as it was drawn last.
+type told struct {
+	tool  *exec.Tool
+	theme *pane.Theme
+	width int
+	lines []string
 }
 
 // filled is a form and the tool that it was made for.
@@ -237,8 +246,16 @@ func (p *page) scrolled(lines []string, width, height int) string {
 	return p.theme.Block(shown, width, height)
 }
 
-// about is what a tool says of itself.
+// about is what a tool says of itself. A description can be made to take long: it is
+// laid out once.
 func (p *page) about(width int) []string {
+	if p.told.tool != p.tool || p.told.width != width || p.told.theme != p.theme {
+		p.told = told{p.tool, p.theme, width, p.layAbout(width)}
+	}
+	return p.told.lines
+}
+
+func (p *page) layAbout(width int) []string {
 	tool := p.tool
 	var lines []string
 	if tool.Title != "" && tool.Title != tool.Plain {

@@ -119,20 +119,30 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// A flood of events neither blocks who emits nor grows without bound; what says how
-// a server stands is never lost.
+// A flood of events neither blocks who emits nor grows without bound; its newest are
+// kept, in their order, and it takes nothing from other streams.
 func TestFeedIsBounded(t *testing.T) {
 	f := newFeed()
+	f.take(servers.FrameReceived{Server: "quiet", Line: 1})
 	for i := range 100_000 {
-		f.take(servers.StderrLine{Server: "s", Text: fmt.Sprint(i)})
+		f.take(servers.StderrLine{Server: "loud", Text: fmt.Sprint(i)})
 	}
-	f.take(servers.ConnectFailed{Server: "s", Err: errors.New("x")})
+	f.take(servers.ConnectFailed{Server: "loud", Err: errors.New("x")})
 	msg := f.drain()
-	if len(msg.events) != maxPending+1 || msg.dropped != 100_000-maxPending {
-		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
+	if len(msg.events) != maxPending+2 || msg.dropped != 100_000-maxPending {
+		t.Fatalf("%d events, %d dropped", len(msg.events), msg.dropped)
 	}
-	if _, ok := msg.events[maxPending].(servers.ConnectFailed); !ok {
-		t.Errorf("the last event is %T", msg.events[maxPending])
+	if _, ok := msg.events[0].(servers.FrameReceived); !ok {
+		t.Errorf("the first event is %T", msg.events[0])
+	}
+	if line, _ := msg.events[maxPending].(servers.StderrLine); line.Text != "99999" {
+		t.Errorf("the last line is %+v", msg.events[maxPending])
+	}
+	if _, ok := msg.events[maxPending+1].(servers.ConnectFailed); !ok {
+		t.Errorf("the last event is %T", msg.events[maxPending+1])
+	}
+	if again := f.drain(); len(again.events) != 0 || again.dropped != 0 {
+		t.Errorf("a second time there is %+v", again)
 	}
 }
 

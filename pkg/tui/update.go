@@ -121,6 +121,9 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 			continue
 		}
 		at.X, at.Y = at.X-r.x-1, at.Y-r.y-1
+		if area(i) == areaResult {
+			at.Y-- // the headline
+		}
 		switch msg.(type) {
 		case tea.MouseClickMsg:
 			cmd := m.setFocus(area(i))
@@ -186,6 +189,14 @@ func serverName(event exec.Event) string {
 	case servers.PollutedLine:
 		return e.Server
 	case servers.Notification:
+		return e.Server
+	case servers.FrameSent:
+		return e.Server
+	case servers.FrameReceived:
+		return e.Server
+	case servers.StderrLine:
+		return e.Server
+	case servers.LogMessage:
 		return e.Server
 	}
 	return ""

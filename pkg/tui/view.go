@@ -85,8 +85,8 @@ func (m *model) renderPane(a area, r rect) string {
 	case areaResult:
 		block = m.renderResult(width, height)
 	case areaWatch:
-		title = m.watch.Title()
 		block = m.watch.Render(width, height)
+		title = m.watch.Title() // fitted to what was rendered
 	}
 	return m.theme.Box(title, block, r.w, r.h, a == m.focus)
 }
