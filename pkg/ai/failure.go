@@ -20,6 +20,7 @@ const (
 	NoCredit     Reason = "no credit"      // auth: the account cannot pay
 	Unreachable  Reason = "unreachable"    // connect: nobody answers there
 	Busy         Reason = "busy"           // connect: 429, 529 and 5xx, after the last attempt
+	Unloadable   Reason = "cannot load"    // connect: the server cannot run the model
 	UnknownModel Reason = "unknown model"  // not_found
 	NoTools      Reason = "no tools"       // usage: the model cannot call tools
 	TooLong      Reason = "too long"       // usage: the context's length is exceeded
@@ -68,6 +69,8 @@ func (f *Failure) Error() string {
 		return f.with(fmt.Sprintf("%s does not answer at %s", f.Provider, f.URL))
 	case Busy:
 		return f.with(fmt.Sprintf("%s answered %s%s", f.Provider, status(f.Status), after(f.Attempts)))
+	case Unloadable:
+		return f.with(fmt.Sprintf("%s cannot load model %q", f.Provider, f.Model))
 	case UnknownModel:
 		return fmt.Sprintf("%s has no model %q", f.Provider, f.Model)
 	case NoTools:
@@ -105,7 +108,7 @@ func (f *Failure) Kind() exec.Kind {
 	switch f.Reason {
 	case NoKey, KeyRefused, NoCredit:
 		return exec.KindAuth
-	case Unreachable, Busy:
+	case Unreachable, Busy, Unloadable:
 		return exec.KindConnect
 	case UnknownModel:
 		return exec.KindNotFound
@@ -136,6 +139,8 @@ func (f *Failure) Hint() string {
 			return "try again in " + f.RetryAfter.Round(time.Second).String()
 		}
 		return "try again later"
+	case Unloadable:
+		return "ask a smaller model, or another one: --model " + defaultOllamaModel
 	case UnknownModel:
 		return f.modelHint()
 	case NoTools:

@@ -58,7 +58,7 @@ func TestFailures(t *testing.T) {
 		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not ollama", "--base-url"},
 		{"a redirect", ai.OpenAI, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
 		{"a redirect", ai.Anthropic, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
-		{"a model that does not fit", ai.Ollama, "HTTP/1.1 500 Internal Server Error\n\n{\"error\":\"model requires more system memory (9 GiB) than is available (1 GiB)\"}", ai.Busy, exec.KindConnect, "more system memory", "later"},
+		{"a model that does not fit", ai.Ollama, "HTTP/1.1 500 Internal Server Error\n\n{\"error\":\"model requires more system memory (9 GiB) than is available (1 GiB)\"}", ai.Unloadable, exec.KindConnect, `ollama cannot load model "m": model requires more system memory`, "--model"},
 	} {
 		t.Run(test.provider+" "+test.name, func(t *testing.T) {
 			r := newRig(t, test.provider, test.answer)
@@ -139,6 +139,7 @@ func TestRetries(t *testing.T) {
 		{"429 in milliseconds", ai.OpenAI, []string{"HTTP/1.1 429 Too Many Requests\nRetry-After-Ms: 1500\n\n{}", "openai-answer.txt"}, []time.Duration{1500 * time.Millisecond}},
 		{"500", ai.OpenAI, []string{"HTTP/1.1 500 Internal Server Error\n\noops", "openai-answer.txt"}, seconds(1)},
 		{"a connection that breaks before the answer", ai.OpenAI, []string{"HTTP/1.1 502 Bad Gateway\n\n", "openai-answer.txt"}, seconds(1)},
+		{"500", ai.Ollama, []string{"HTTP/1.1 500 Internal Server Error\n\n{\"error\":\"llama runner process has terminated: exit status 2\"}", "ollama-answer.txt"}, seconds(1)},
 		{"503", ai.Ollama, []string{busy, "ollama-answer.txt"}, seconds(1)},
 	} {
 		t.Run(test.provider+" "+test.name, func(t *testing.T) {

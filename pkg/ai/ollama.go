@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/bits"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,14 +96,24 @@ func (o *ollama) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	return o.read(response.Body, emit)
 }
 
-// permanent takes the hope out of what Ollama answers with 500: a model that does
-// not fit into memory, or a runner that crashed on it. It is busy with 503.
+// permanent takes the hope out of a refusal that another attempt cannot change:
+// Ollama says 500 as well where it cannot load a model at all.
 func (o *ollama) permanent(err error) error {
 	var failure *Failure
-	if errors.As(err, &failure) && failure.Status == http.StatusInternalServerError {
-		failure.retry = false
+	if errors.As(err, &failure) && failure.Status == http.StatusInternalServerError && cannotLoad(failure.Detail) {
+		failure.Reason, failure.retry = Unloadable, false
 	}
 	return err
+}
+
+// cannotLoad says that the message of a refusal is about the model itself: it needs
+// more memory than there is, or its file is not one that this Ollama can run.
+func cannotLoad(message string) bool {
+	message = strings.ToLower(message)
+	return slices.ContainsFunc([]string{
+		"system memory", "out of memory", "unable to load model", "error loading model", "failed to load model",
+		"unknown model architecture", "unsupported model", "newer version of ollama",
+	}, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
 // ollamaChunk is one line of the stream.
