@@ -284,6 +284,31 @@ func TestCallsRunSideBySide(t *testing.T) {
 	}
 }
 
+// TestIncompleteCalls gives calls of a lax server what it forgot, in the message that
+// goes back and in the result alike; ids stay unique over turns.
+func TestIncompleteCalls(t *testing.T) {
+	calls := `data: {"choices":[{"index":0,"delta":{"tool_calls":[` +
+		`{"index":0,"function":{"name":"control","arguments":"{\"deviceName\":\"x\"}"}},` +
+		`{"index":0,"id":"b","function":{"name":"fails","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]"
+	r := newRig(t, ai.OpenAI, calls, calls, "openai-answer.txt")
+	if _, err := r.Ask(t.Context(), "?"); err != nil {
+		t.Fatal(err)
+	}
+	messages := r.messages(t, 2)
+	for i, want := range []string{
+		`{"tool_calls":[{"function":{"name":"control","arguments":"{\"deviceName\":\"x\"}"},"id":"call_1","type":"function"},{"id":"b","function":{"name":"fails","arguments":"{}"},"type":"function"}],"role":"assistant","content":null}`,
+		`{"role":"tool","tool_call_id":"call_1","content":"done"}`,
+		`{"role":"tool","tool_call_id":"b","content":"Error: the fuse is blown"}`,
+	} {
+		if messages[i+1] != want {
+			t.Errorf("message %s\nwant    %s", messages[i+1], want)
+		}
+	}
+	if got := messages[5]; !strings.Contains(got, `"tool_call_id":"call_2"`) {
+		t.Errorf("the second turn's result is %s", got)
+	}
+}
+
 // ollamaCalls is a turn of Ollama that calls one tool.
 func ollamaCalls(name string) string {
 	return `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"` + name + `","arguments":{"deviceName":"x"}}}]},"done":false}

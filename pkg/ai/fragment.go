@@ -111,14 +111,19 @@ func (f *fragment) grow(name string, text []byte) {
 }
 
 // mergeElements joins elements with those that have the same index. Among tool
-// calls, one without an index, an id or a name goes on with the last.
+// calls, one without an index, an id or a name goes on with the last; and one with
+// the index of a call, but another id or name, begins another call: some servers
+// give all calls the same index.
 func (f *fragment) mergeElements(name string, value json.RawMessage) {
 	elements, _ := rawjson.Elements(value)
 	for _, element := range elements {
 		index, members := indexOf(element)
 		at := -1
 		if index != "" {
-			at = slices.IndexFunc(f.elements, func(known *fragment) bool { return known.index == index })
+			at = f.lastAt(index)
+			if at >= 0 && name == "tool_calls" && f.elements[at].isOther(members) {
+				at = -1
+			}
 		} else if name == "tool_calls" && !beginsCall(members) {
 			at = len(f.elements) - 1
 		}
@@ -126,18 +131,64 @@ func (f *fragment) mergeElements(name string, value json.RawMessage) {
 			at = len(f.elements)
 			f.elements = append(f.elements, &fragment{index: index})
 		}
-		if name == "tool_calls" && index != "" { // counts pieces, and is no part of a call
+		if name == "tool_calls" { // the index counts pieces, and is no part of a call
 			element = rawjson.Object(members)
 		}
 		f.elements[at].merge("", element)
 	}
 }
 
-// indexOf parts an element's index from its other members.
+// lastAt is the place of the last element with an index, less than zero where there
+// is none.
+func (f *fragment) lastAt(index string) int {
+	for at, element := range slices.Backward(f.elements) {
+		if element.index == index {
+			return at
+		}
+	}
+	return -1
+}
+
+// isOther says that a piece is of another tool call than f: it has another id, or,
+// without an id, another name.
+func (f *fragment) isOther(piece []rawjson.Member) bool {
+	after := identify(piece)
+	if after.id != "" && !f.isEmpty("id") {
+		return after.id != rawjson.Unquote(f.get("id"))
+	}
+	function := f.lookup("function")
+	if function == nil || function.isEmpty("name") {
+		return false
+	}
+	return after.name != "" && after.name != rawjson.Unquote(function.get("name"))
+}
+
+// callIdentity is what tells tool calls apart; empty is what is not known.
+type callIdentity struct{ id, name string }
+
+func identify(call []rawjson.Member) (identity callIdentity) {
+	for _, member := range call {
+		switch {
+		case member.Name == "id" && rawjson.IsString(member.Value):
+			identity.id = rawjson.Unquote(member.Value)
+		case member.Name == "function":
+			for inner := range rawjson.Each(member.Value) {
+				if inner.Name == "name" && rawjson.IsString(inner.Value) {
+					identity.name = rawjson.Unquote(inner.Value)
+				}
+			}
+		}
+	}
+	return identity
+}
+
+// indexOf parts an element's index from its other members; null is none.
 func indexOf(element json.RawMessage) (index string, rest []rawjson.Member) {
 	for member := range rawjson.Each(element) {
 		if member.Name == "index" {
-			index = string(member.Value)
+			if string(member.Value) != "null" {
+				index = string(member.Value)
+			}
 			continue
 		}
 		rest = append(rest, member)
@@ -147,13 +198,7 @@ func indexOf(element json.RawMessage) (index string, rest []rawjson.Member) {
 
 // beginsCall says that a piece of a tool call without an index is the first of it.
 func beginsCall(members []rawjson.Member) bool {
-	return slices.ContainsFunc(members, func(member rawjson.Member) bool {
-		if member.Name == "function" {
-			inner, _ := rawjson.Members(member.Value)
-			return slices.ContainsFunc(inner, func(m rawjson.Member) bool { return m.Name == "name" && len(m.Value) > len(`""`) })
-		}
-		return member.Name == "id" && rawjson.IsString(member.Value) && len(member.Value) > len(`""`)
-	})
+	return identify(members) != callIdentity{}
 }
 
 // member is the member of that name, made where there is none.
@@ -173,12 +218,20 @@ func (f *fragment) has(name string) bool {
 	return slices.ContainsFunc(f.members, func(m fragmentMember) bool { return m.name == name })
 }
 
-// get is a member as it is, nil where there is none.
-func (f *fragment) get(name string) json.RawMessage {
+// lookup is a member, nil where there is none.
+func (f *fragment) lookup(name string) *fragment {
 	for _, known := range f.members {
 		if known.name == name {
-			return known.value.json()
+			return known.value
 		}
+	}
+	return nil
+}
+
+// get is a member as it is, nil where there is none.
+func (f *fragment) get(name string) json.RawMessage {
+	if member := f.lookup(name); member != nil {
+		return member.json()
 	}
 	return nil
 }
@@ -187,6 +240,12 @@ func (f *fragment) get(name string) json.RawMessage {
 func (f *fragment) set(name string, value json.RawMessage) {
 	f.kind = '{'
 	*f.member(name, rawjson.Quote(name)) = fragment{text: slices.Clone(value)}
+}
+
+// isEmpty says that a member is not there, or says nothing: null or no text.
+func (f *fragment) isEmpty(name string) bool {
+	value := string(f.get(name))
+	return value == "" || value == "null" || value == `""`
 }
 
 // json is the value as far as it has come.

@@ -70,6 +70,27 @@ func TestFragments(t *testing.T) {
 			},
 		},
 		{
+			"calls that share an index",
+			`{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"1"}},{"id":"b","function":{"name":"f","arguments":"23"}}]}`,
+			[]string{
+				`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"1"}},{"index":0,"id":"b","function":{"name":"f","arguments":"2"}}]}`,
+				`{"tool_calls":[{"index":0,"function":{"arguments":"3"}}]}`,
+			},
+		},
+		{
+			"calls that share an index and have no ids",
+			`{"tool_calls":[{"function":{"name":"f","arguments":"1"}},{"function":{"name":"g","arguments":"2"}}]}`,
+			[]string{
+				`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"1"}}]}`,
+				`{"tool_calls":[{"index":0,"function":{"name":"g","arguments":"2"}}]}`,
+			},
+		},
+		{
+			"calls whose index is null",
+			`{"tool_calls":[{"id":"a"},{"id":"b"}]}`,
+			[]string{`{"tool_calls":[{"index":null,"id":"a"}]}`, `{"tool_calls":[{"index":null,"id":"b"}]}`},
+		},
+		{
 			"other elements keep theirs",
 			`{"reasoning_details":[{"index":0,"text":"ab"}]}`,
 			[]string{`{"reasoning_details":[{"index":0,"text":"a"}]}`, `{"reasoning_details":[{"index":0,"text":"b"}]}`},

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
@@ -23,7 +24,12 @@ import (
 // Studio, llama.cpp, Mistral and many others. Each of them adds members of its own
 // to answers, and some want them back; OpenAI's SDK would drop them, and is larger
 // than all the rest of toolx.
-type openAI struct{ *endpoint }
+type openAI struct {
+	*endpoint
+	// named counts the calls that came without an id and were given one: ids must not
+	// come twice in a conversation.
+	named atomic.Int64
+}
 
 // openAIURL is OpenAI's own address.
 const openAIURL = "https://api.openai.com/v1"
@@ -35,7 +41,7 @@ func newOpenAI(options Options) (*openAI, error) {
 		return nil, err
 	}
 	end.base = strings.TrimSuffix(end.base, "/chat/completions") // often given whole
-	return &openAI{end}, nil
+	return &openAI{endpoint: end}, nil
 }
 
 func (o *openAI) Name() string  { return OpenAI }
@@ -92,7 +98,7 @@ func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*
 		return nil, err
 	}
 	defer response.Body.Close()
-	answer := &openAIAnswer{endpoint: o.endpoint, message: &fragment{kind: '{'}, emit: emit}
+	answer := &openAIAnswer{openAI: o, message: &fragment{kind: '{'}, emit: emit}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch kind {
 	case "text/html":
@@ -127,7 +133,7 @@ type openAIChunk struct {
 
 // openAIAnswer joins the events of one answer.
 type openAIAnswer struct {
-	*endpoint
+	*openAI
 	message *fragment
 	said    talk
 	emit    func(Event)
@@ -196,6 +202,7 @@ func (a *openAIAnswer) finish() (*Turn, error) {
 	if !a.message.has("content") { // servers with strict types want it
 		a.message.set("content", json.RawMessage("null"))
 	}
+	a.completeCalls()
 	stop := StopEnd
 	switch {
 	case a.ending == "length" || a.ending == "model_length":
@@ -204,4 +211,33 @@ func (a *openAIAnswer) finish() (*Turn, error) {
 		stop = StopRefused
 	}
 	return &Turn{Message: a.message.json(), Text: a.said.text.String(), Stop: stop, Reason: a.ending, Usage: a.usage}, nil
+}
+
+// completeCalls gives the calls an id and a type where the server forgot them. The
+// message goes back, and without an id no result can be told to belong to its call.
+func (a *openAIAnswer) completeCalls() {
+	calls := a.message.lookup("tool_calls")
+	if calls == nil {
+		return
+	}
+	for _, call := range calls.elements {
+		if call.kind != '{' {
+			continue
+		}
+		if call.isEmpty("id") {
+			call.set("id", rawjson.Quote(a.newID()))
+		}
+		if call.isEmpty("type") {
+			call.set("type", rawjson.Quote("function"))
+		}
+	}
+}
+
+// newID makes an id for a call; Mistral wants 9 letters and digits.
+func (a *openAIAnswer) newID() string {
+	number := a.named.Add(1)
+	if a.isMistral() {
+		return fmt.Sprintf("call%05d", number)
+	}
+	return fmt.Sprintf("call_%d", number)
 }
