@@ -190,7 +190,7 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 	if err != nil {
 		return exec.Call{}, err
 	}
-	return exec.Call{Tool: tool.Name, Arguments: arguments, Timeout: app.flags.timeout, MaxTime: app.flags.maxTime}, nil
+	return exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments, Timeout: app.flags.timeout, MaxTime: app.flags.maxTime}, nil
 }
 
 // addStartTiming adds what the server's start took to the time of its call.

@@ -192,8 +192,19 @@ func (e *unreadableCall) Kind() exec.Kind { return exec.KindInvalidArguments }
 
 // findModelTool finds a tool by the name that a model calls it: its own, qualified or
 // not, else one that was made to fit some provider. Only the server that the name
-// tells is started; all where it tells none.
+// tells is started; all where it tells none. A name that can be cut into a server's and
+// a tool's in several ways means what conversions mean by it (convert.FitName).
 func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, error) {
+	if named := exec.ServersOf(name, b.pool.Names()); len(named) > 1 {
+		for _, opened := range b.pool.OpenAll(ctx, named...) {
+			if opened.Err != nil { // without that server there is no telling what is meant
+				return nil, opened.Err
+			}
+		}
+		if tool, err := b.findFittedTool(name); tool != nil || err != nil {
+			return tool, err
+		}
+	}
 	err := b.pool.Need(ctx, name)
 	if err == nil {
 		return b.registry.Find(name)
@@ -271,7 +282,7 @@ func (a *App) makeModelCall(ctx context.Context, box *toolbox, call modelCall) *
 // modelRequest is what the Executor is asked for.
 func (a *App) modelRequest(call modelCall) exec.Call {
 	return exec.Call{
-		Tool: call.tool.Name, Arguments: call.asked.Arguments, FromModel: true, Untyped: call.asked.Untyped,
+		Tool: call.tool.Name, Target: call.tool, Arguments: call.asked.Arguments, FromModel: true, Untyped: call.asked.Untyped,
 		Timeout: a.flags.timeout, MaxTime: a.flags.maxTime,
 	}
 }

@@ -100,7 +100,7 @@ func handlerOf(executor *exec.Executor, tool *exec.Tool) server.ToolHandlerFunc 
 			}
 			arguments = encoded
 		}
-		result := executor.Call(ctx, exec.Call{Tool: tool.Name, Arguments: arguments})
+		result := executor.Call(ctx, exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments})
 		return replyOf(result)
 	}
 }

@@ -15,7 +15,7 @@ const suffixLength = 9
 
 // nameRule is what a format asks of names. The zero rule asks nothing.
 type nameRule struct {
-	longest  int    // in characters; 0: any name will do
+	longest  int    // in characters; 0: any sign will do, in names of any length
 	signs    string // what may stand in a name beside ASCII letters and digits
 	notFirst string // what must not begin a name
 }
@@ -27,7 +27,8 @@ func portableNames() nameRule { return nameRule{longest: longestName, signs: "_-
 // changed where the format's rules demand it. It rests on the two names alone, so
 // that it stays when other servers come and go; a name that had to be changed ends
 // in "_" and 8 hex digits of a hash of both. A name that another pair has already
-// is changed as well: b__c of server a stays, so c of server a__b is changed.
+// is changed as well, whatever the format: b__c of server a stays, so c of server a__b
+// is changed.
 func FitName(server, tool string, to Format) string {
 	target, _ := dialectOf(to)
 	return target.names.fit(server, tool)
@@ -43,7 +44,7 @@ func (r nameRule) fit(server, tool string) string {
 // keeps says whether a tool's name stays as it is.
 func (r nameRule) keeps(server, tool string) bool {
 	joined := qualified(server, tool)
-	return r.longest == 0 || (r.admits(joined) && cutsOneWay(joined, server))
+	return cutsOneWay(joined, server) && (r.longest == 0 || r.admits(joined))
 }
 
 // cutsOneWay says whether a joined name can be cut in one way only.
@@ -92,8 +93,8 @@ type ModelTool struct {
 }
 
 // FindName finds the tools that a model may mean by a name: those with that fitted
-// name in any format, else those whose own name it is. None, or several, is for the
-// caller to tell.
+// name in any format, else those whose qualified or own name it is. None, or several,
+// is for the caller to tell.
 func FindName(name string, tools []ModelTool) []ModelTool {
 	rules := nameRules()
 	return firstMatch(tools,
@@ -104,6 +105,7 @@ func FindName(name string, tools []ModelTool) []ModelTool {
 		func(tool ModelTool) bool {
 			return slices.ContainsFunc(rules, func(rule nameRule) bool { return rule.hashedTo(name, tool) })
 		},
+		func(tool ModelTool) bool { return name == qualified(tool.Server, tool.Plain) },
 		func(tool ModelTool) bool { return name == tool.Plain },
 	)
 }

@@ -36,6 +36,8 @@ func TestFitName(t *testing.T) {
 		{"s", "deep.tool", convert.OpenAI, "s__deep_tool_13d02fed"},
 		{"s", "deep.tool", convert.LangChain, "s__deep.tool"},
 		{"s", "deep.tool", convert.MCP, "s__deep.tool"},
+		{"a", "b__c", convert.Ollama, "a__b__c"},
+		{"a__b", "c", convert.Ollama, "a__b__c_a92700ce"},
 		{"my-srv", "echo", convert.Cohere, "my_srv__echo_72cc6645"},
 		{"", "3d", convert.OpenAI, "3d"},
 		{"", "3d", convert.Gemini, "_3d_a17a2de3"},
@@ -133,8 +135,8 @@ func TestFindName(t *testing.T) {
 	}
 }
 
-// TestCollision holds that two tools never have one name, the first keeps its own,
-// and both are found back.
+// TestCollision holds that two tools never have one name, that a server's tool keeps
+// its own, since the registry means it by that, and that both are found back.
 func TestCollision(t *testing.T) {
 	document := `{"servers":[{"name":"","tools":[{"name":"s__w","definition":{"name":"s__w","inputSchema":{}}}]},{"name":"s","tools":[` + mcpTool + `]}]}`
 	source, err := convert.Read([]byte(document), "")
@@ -147,12 +149,12 @@ func TestCollision(t *testing.T) {
 			t.Fatalf("%s: skipped %v", format, converted.Skipped)
 		}
 		first, second := converted.Tools[0], converted.Tools[1]
-		if first.Name != "s__w" || second.Name == "s__w" || !strings.HasPrefix(second.Name, "s__w_") {
+		if second.Name != "s__w" || !strings.HasPrefix(first.Name, "s__w_") {
 			t.Errorf("%s: %s and %s", format, first.Name, second.Name)
 		}
-		found := convert.FindName(second.Name, []convert.ModelTool{{Plain: "s__w"}, {Server: "s", Plain: "w"}})
-		if len(found) != 1 || found[0].Server != "s" {
-			t.Errorf("%s: %s gives %+v", format, second.Name, found)
+		found := convert.FindName(first.Name, []convert.ModelTool{{Plain: "s__w"}, {Server: "s", Plain: "w"}})
+		if len(found) != 1 || found[0].Server != "" {
+			t.Errorf("%s: %s gives %+v", format, first.Name, found)
 		}
 	}
 }

@@ -114,15 +114,17 @@ func withHint(description json.RawMessage, hint string) json.RawMessage {
 }
 
 // ConvertAll writes tools in a format. One that cannot be expressed is left out and
-// reported, and takes no other down. Where two tools would have the same name, the
-// later one gets that with the hash (see FitName); the same tool twice is left out
-// the second time.
+// reported, and takes no other down. Where two tools would have the same name, one
+// gets that with the hash (see FitName): a tool without a server, whose own name looks
+// like that of a server's tool, else the later one. The same tool twice is left out the
+// second time.
 func ConvertAll(tools []Tool, to Format) *Conversion {
 	all := &Conversion{Format: to}
+	reserved := reservedNames(tools)
 	names := make(map[string]ModelTool, len(tools))
 	for i, tool := range tools {
 		converted, err := convert(tool, to, func(server, plain string) (string, error) {
-			return freeName(ModelTool{server, plain}, to, names)
+			return freeName(ModelTool{server, plain}, to, names, reserved)
 		})
 		if err != nil {
 			all.skip(Loss{Format: to, Tool: toolName(tool, i), Severity: Fatal, Kind: skipped, Detail: err.Error()})
@@ -139,19 +141,32 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 	return all
 }
 
+// reservedNames are the qualified names of servers' tools: they mean those tools
+// wherever toolx takes a name.
+func reservedNames(tools []Tool) map[string]bool {
+	reserved := make(map[string]bool)
+	for _, tool := range tools {
+		if tool.Server != "" {
+			reserved[qualified(tool.Server, membersOf(tool.Definition).text(nameMember))] = true
+		}
+	}
+	return reserved
+}
+
 // freeName is the fitted name of a tool, or the one with the hash where another
 // tool has it.
-func freeName(tool ModelTool, to Format, taken map[string]ModelTool) (string, error) {
+func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved map[string]bool) (string, error) {
 	target, _ := dialectOf(to)
 	fitted := FitName(tool.Server, tool.Plain, to)
 	for _, name := range []string{fitted, target.names.hashed(tool.Server, tool.Plain)} {
 		owner, isTaken := taken[name]
-		if !isTaken {
-			return name, nil
-		}
-		if owner == tool {
+		switch {
+		case isTaken && owner == tool:
 			return "", errors.New("it is in the list already")
+		case isTaken, tool.Server == "" && reserved[name]:
+			continue
 		}
+		return name, nil
 	}
 	return "", fmt.Errorf("another tool has its name, %s", fitted)
 }

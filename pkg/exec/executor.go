@@ -53,6 +53,9 @@ const (
 type Call struct {
 	// Tool is a name as Registry.Find takes it.
 	Tool string
+	// Target is the tool itself, for a caller that has it; nil means that Tool is to
+	// be looked up. Two servers' tools can have the same qualified name.
+	Target *Tool
 	// ID names the call in events; empty means that the Executor numbers it.
 	ID string
 	// Arguments is a JSON object; nil means an empty one.
@@ -85,11 +88,19 @@ type Prepared struct {
 // Prepare does what comes before running: find, normalize, validate (EXEC-3).
 // The error is a *NotFoundError or an *InvalidArgumentsError.
 func (e *Executor) Prepare(call Call) (*Prepared, error) {
-	tool, err := e.Registry.Find(call.Tool)
+	tool, err := e.target(call)
 	if err != nil {
 		return nil, err
 	}
 	return e.prepare(tool, call)
+}
+
+// target is the tool that a call is for.
+func (e *Executor) target(call Call) (*Tool, error) {
+	if call.Target != nil {
+		return call.Target, nil
+	}
+	return e.Registry.Find(call.Tool)
 }
 
 func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
@@ -152,7 +163,7 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	result := &Result{ToolName: call.Tool}
 	sent := call.Arguments
 
-	tool, err := e.Registry.Find(call.Tool)
+	tool, err := e.target(call)
 	if err == nil {
 		result.ToolName, result.Server = tool.Name, tool.Server
 		e.Bus.Emit(CallStarted{Time: Now(), ID: id, Tool: tool.Name, Server: tool.Server, Arguments: call.Arguments})

@@ -19,9 +19,11 @@ const Separator = "__"
 type Registry struct {
 	mu    sync.RWMutex
 	tools []*Tool
-	// byName holds unique names and aliases, byPlain the tools of every server
-	// that share a plain name.
-	byName  map[string]*Tool
+	// byName holds the tools of each name: one, but where two servers' names and
+	// their tools' join alike (a and b__c, a__b and c). byPlain holds the tools of
+	// every server that share a plain name.
+	byName  map[string][]*Tool
+	byAlias map[string]*Tool
 	byPlain map[string][]*Tool
 	servers []string
 	// preferred is the server whose tools win where a plain name is ambiguous.
@@ -60,13 +62,14 @@ func (r *Registry) KnowServers(names ...string) {
 	}
 }
 
-// Register adds tools in order. One whose name is there already replaces it, in
-// its place, with a warning (REG-3).
+// Register adds tools in order. One that its server, or toolx itself, has under that
+// name already replaces it, in its place, with a warning (REG-3).
 func (r *Registry) Register(tools ...*Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byName == nil {
-		r.byName = make(map[string]*Tool)
+		r.byName = make(map[string][]*Tool)
+		r.byAlias = make(map[string]*Tool)
 		r.byPlain = make(map[string][]*Tool)
 	}
 	for _, tool := range tools {
@@ -75,7 +78,7 @@ func (r *Registry) Register(tools ...*Tool) {
 }
 
 func (r *Registry) register(tool *Tool) {
-	if old := r.byName[tool.Name]; old != nil && old.Name == tool.Name {
+	if old := r.twin(tool); old != nil {
 		r.bus.Emit(Notice{
 			Time: Now(), Level: slog.LevelWarn,
 			Text: fmt.Sprintf("tool %q is defined twice: the later definition replaces the earlier", tool.Name),
@@ -85,10 +88,10 @@ func (r *Registry) register(tool *Tool) {
 	} else {
 		r.tools = append(r.tools, tool)
 	}
-	r.byName[tool.Name] = tool
+	r.byName[tool.Name] = append(r.byName[tool.Name], tool)
 	for _, alias := range tool.Aliases {
-		if r.byName[alias] == nil {
-			r.byName[alias] = tool
+		if r.byAlias[alias] == nil {
+			r.byAlias[alias] = tool
 		}
 	}
 	if tool.Server != "" {
@@ -96,14 +99,27 @@ func (r *Registry) register(tool *Tool) {
 	}
 }
 
-// forget drops a replaced tool from the indexes.
-func (r *Registry) forget(old *Tool) {
-	for _, alias := range old.Aliases {
-		if r.byName[alias] == old {
-			delete(r.byName, alias)
+// twin is the registered tool that is the same one: of the same server, under the
+// same name.
+func (r *Registry) twin(tool *Tool) *Tool {
+	for _, old := range r.byName[tool.Name] {
+		if old.Server == tool.Server {
+			return old
 		}
 	}
-	r.byPlain[old.Plain] = slices.DeleteFunc(r.byPlain[old.Plain], func(t *Tool) bool { return t == old })
+	return nil
+}
+
+// forget drops a tool from the indexes.
+func (r *Registry) forget(old *Tool) {
+	isOld := func(t *Tool) bool { return t == old }
+	r.byName[old.Name] = slices.DeleteFunc(r.byName[old.Name], isOld)
+	for _, alias := range old.Aliases {
+		if r.byAlias[alias] == old {
+			delete(r.byAlias, alias)
+		}
+	}
+	r.byPlain[old.Plain] = slices.DeleteFunc(r.byPlain[old.Plain], isOld)
 }
 
 // RemoveServer drops every tool of one server, as before it is listed anew.
@@ -113,7 +129,6 @@ func (r *Registry) RemoveServer(server string) {
 	kept := r.tools[:0:0]
 	for _, tool := range r.tools {
 		if tool.Server == server {
-			delete(r.byName, tool.Name)
 			r.forget(tool)
 			continue
 		}
@@ -129,9 +144,10 @@ func (r *Registry) All() []*Tool {
 	return slices.Clone(r.tools)
 }
 
-// Find returns the tool of that name (REG-4): its unique name, an alias, or its
-// plain name where only one server has it. It never guesses: anything else is a
-// *NotFoundError with the nearest names.
+// Find returns the tool of that name (REG-4): its qualified name, an alias, or its
+// plain name where only one server has it. Of tools whose qualified names are the
+// same, that of the server with the longest name is meant, whichever was registered
+// first. It never guesses: anything else is a *NotFoundError with the nearest names.
 func (r *Registry) Find(name string) (*Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -141,7 +157,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 			return tool, nil
 		}
 	}
-	if tool := r.byName[name]; tool != nil {
+	if tool := r.named(name); tool != nil {
 		return tool, nil
 	}
 	if len(plain) == 1 {
@@ -162,16 +178,35 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	return nil, missing
 }
 
+// named is the tool of a qualified name or an alias, nil where there is none.
+func (r *Registry) named(name string) *Tool {
+	tools := r.byName[name]
+	if len(tools) == 0 {
+		return r.byAlias[name]
+	}
+	return slices.MaxFunc(tools, func(a, b *Tool) int { return cmp.Compare(len(a.Server), len(b.Server)) })
+}
+
 // ServerOf returns the server that a qualified name "server__tool" names, empty
 // where it names none. A server's name may itself hold "__": the longest wins.
 func ServerOf(name string, servers []string) string {
-	best := ""
+	if all := ServersOf(name, servers); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// ServersOf returns all servers that a qualified name may name, the longest first:
+// "a__b__c" may be c of a server a__b, and b__c of a server a.
+func ServersOf(name string, servers []string) []string {
+	var all []string
 	for _, server := range servers {
-		if len(server) > len(best) && strings.HasPrefix(name, server+Separator) {
-			best = server
+		if server != "" && strings.HasPrefix(name, server+Separator) {
+			all = append(all, server)
 		}
 	}
-	return best
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return all
 }
 
 // near returns at most three names that a typo could have meant, best first.

@@ -175,8 +175,8 @@ func (p *Pool) Need(ctx context.Context, tool string) error {
 			Fix:     "remove disabled there, or give the server's command behind --",
 		}
 	}
-	if server := exec.ServerOf(tool, p.order); server != "" {
-		return p.needFrom(ctx, server, tool)
+	if named := exec.ServersOf(tool, p.order); len(named) > 0 {
+		return p.needFromAny(ctx, named, tool)
 	}
 	if preferred := registry.Preferred(); preferred != "" {
 		// Without that server there is no telling what the name means: another tool
@@ -214,6 +214,17 @@ func (p *Pool) Need(ctx context.Context, tool string) error {
 func namesNoServer(err error) bool {
 	var missing *exec.NotFoundError
 	return errors.As(err, &missing) && missing.UnknownServer != ""
+}
+
+// needFromAny opens the servers that a qualified name may name, the longest first,
+// until one has the tool.
+func (p *Pool) needFromAny(ctx context.Context, named []string, tool string) (err error) {
+	for _, server := range named {
+		if err = p.needFrom(ctx, server, tool); err == nil || !unknown(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // needFrom opens one server and looks for the tool then.

@@ -75,7 +75,7 @@ func (m *model) copyRequest() tea.Cmd {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	request, err := m.options.Request(exec.Call{Tool: m.page.tool.Name, Arguments: arguments})
+	request, err := m.options.Request(exec.Call{Tool: m.page.tool.Name, Target: m.page.tool, Arguments: arguments})
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()

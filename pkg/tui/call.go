@@ -89,7 +89,7 @@ func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.
 		}
 		at := now()
 		asked <- askedMsg{c.id, at}
-		return calledMsg{c.id, at, executor.Call(ctx, exec.Call{ID: c.id, Tool: c.tool.Name, Arguments: c.arguments})}
+		return calledMsg{c.id, at, executor.Call(ctx, exec.Call{ID: c.id, Tool: c.tool.Name, Target: c.tool, Arguments: c.arguments})}
 	}
 }
 
