@@ -109,14 +109,20 @@ func (a *anthropicClient) options(body []byte) []option.RequestOption {
 	return append(options, option.WithAPIKey(a.key))
 }
 
-// Do implements option.HTTPClient. The SDK takes a redirect for an answer.
+// Do implements option.HTTPClient. The SDK takes a redirect and a page for answers.
 func (a *anthropicClient) Do(request *http.Request) (*http.Response, error) {
 	response, err := a.client.Do(request)
-	if err == nil && response.StatusCode >= 300 && response.StatusCode < 400 {
+	switch {
+	case err != nil:
+		return nil, err
+	case response.StatusCode >= 300 && response.StatusCode < 400:
 		response.Body.Close()
 		return nil, a.refused(response.StatusCode, response.Header, nil)
+	case response.StatusCode == http.StatusOK && isPage(response.Header):
+		response.Body.Close()
+		return nil, a.failure(BadAddress, "", nil)
 	}
-	return response, err
+	return response, nil
 }
 
 // streamFailure reads the SDK's errors: an answer that is not 200, an error event,

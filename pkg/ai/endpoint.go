@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -102,6 +103,10 @@ func (e *endpoint) post(ctx context.Context, path string, body []byte, header fu
 		said, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 		return nil, e.refused(response.StatusCode, response.Header, said)
 	}
+	if isPage(response.Header) {
+		response.Body.Close()
+		return nil, e.failure(BadAddress, "", nil)
+	}
 	return response, nil
 }
 
@@ -166,16 +171,26 @@ func (e *endpoint) broken(detail string, err error) *Failure {
 	return e.failure(Broken, detail, cause(err))
 }
 
-// inStream is the failure of an error that came in the middle of a stream.
+// inStream is the failure of an error that came in the middle of a stream. It means
+// what it would mean as an answer, where it says so; else the stream broke, since the
+// request itself had been accepted.
 func (e *endpoint) inStream(body []byte) *Failure {
 	code, message := saidError(body)
-	reason := judge(0, code, message)
-	failure := e.failure(reason, message, nil)
-	if reason == BadRequest { // the request itself had been accepted
-		failure.Reason = Broken
+	reason := judge(statusIn(code), code, message)
+	if reason == BadRequest || reason == BadAddress {
+		reason = Broken
 	}
+	failure := e.failure(reason, message, nil)
+	failure.Status = statusIn(code)
 	failure.retry = reason == Busy
 	return failure
+}
+
+// isPage says that a response is a page for people, which no provider sends: a
+// proxy's, or that of some other server.
+func isPage(header http.Header) bool {
+	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	return kind == "text/html"
 }
 
 // cause is the end of a context where that is in err, so that exec.KindOf finds

@@ -55,6 +55,7 @@ func TestFailures(t *testing.T) {
 		{"key of the cloud", ai.Ollama, "HTTP/1.1 401 Unauthorized\n\n{\"error\":\"unauthorized\"}", ai.NoKey, exec.KindAuth, "ollama needs a key: OLLAMA_API_KEY is not set", "ollama signin"},
 		{"not such a server", ai.OpenAI, page, ai.BadAddress, exec.KindUsage, "is not a server of OpenAI's chat completions", "--base-url"},
 		{"a page", ai.OpenAI, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},
+		{"a page", ai.Anthropic, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},
 		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not ollama", "--base-url"},
 		{"a redirect", ai.OpenAI, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
 		{"a redirect", ai.Anthropic, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
@@ -95,7 +96,8 @@ func TestBrokenStreams(t *testing.T) {
 		{"cut", ai.Ollama, begunOllama + "!cut", "the connection was closed"},
 		{"ended early", ai.Ollama, begunOllama, "the connection was closed"},
 		{"no JSON", ai.Ollama, begunOllama + `{"message":{"rol`, "no JSON"},
-		{"an error", ai.Ollama, begunOllama + `{"error":"an error was encountered while running the model"}`, "while running the model"},
+		{"an error", ai.Ollama, begunOllama + `{"error":"the answer went wrong"}`, "the answer went wrong"},
+		{"an error", ai.Anthropic, begunAnthropic + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"odd_error\",\"message\":\"it went wrong\"}}\n\n", "it went wrong"},
 	} {
 		t.Run(test.provider+" "+test.name, func(t *testing.T) {
 			r := newRig(t, test.provider, test.answer)
@@ -110,6 +112,32 @@ func TestBrokenStreams(t *testing.T) {
 				t.Errorf("%d requests, want 1", len(r.requests))
 			}
 		})
+	}
+}
+
+// TestErrorsInStreams has one rule for errors that providers send in the middle of an
+// answer: one that says that the provider failed is the provider's failure, as its
+// status would have been, and the rest of the answer is not sent for again.
+func TestErrorsInStreams(t *testing.T) {
+	const begunOpenAI = `data: {"choices":[{"index":0,"delta":{"content":"half"}}]}` + "\n\n"
+	const begunAnthropic = "event: content_block_start\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"half"}}` + "\n\n"
+	const begunOllama = `{"message":{"content":"half"}}` + "\n"
+	for _, test := range []struct{ provider, answer string }{
+		{ai.OpenAI, begunOpenAI + `data: {"error":{"message":"it exploded","type":"server_error"}}`},
+		{ai.OpenAI, begunOpenAI + `data: {"error":{"message":"it exploded","code":503}}`},
+		{ai.OpenAI, begunOpenAI + `data: {"error":{"message":"it exploded","type":"InternalServerError","code":500}}`},
+		{ai.Anthropic, begunAnthropic + "event: error\n" + `data: {"type":"error","error":{"type":"overloaded_error","message":"it exploded"}}`},
+		{ai.Anthropic, begunAnthropic + "event: error\n" + `data: {"type":"error","error":{"type":"api_error","message":"it exploded"}}`},
+		{ai.Ollama, begunOllama + `{"error":"an error was encountered while running the model: it exploded"}`},
+	} {
+		r := newRig(t, test.provider, test.answer)
+		_, err := r.Ask(t.Context(), "?")
+		wantFailure(t, err, ai.Busy, exec.KindConnect)
+		var failure *ai.Failure
+		errors.As(err, &failure)
+		if failure.Partial != "half" || !strings.Contains(err.Error(), "it exploded") || len(r.requests) != 1 {
+			t.Errorf("%s: %q with partial %q after %d requests", test.answer, err, failure.Partial, len(r.requests))
+		}
 	}
 }
 

@@ -38,10 +38,23 @@ func judge(status int, code, message string) Reason {
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status >= 300 && status < 400:
 		return BadAddress
 	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= 500,
-		says("overloaded", "rate_limit", "rate limit", "api_error", "server_error", "timeout_error"):
+		says("overloaded", "rate_limit", "rate limit", "api_error", "server_error", "timeout_error",
+			"internal server error", "internalservererror", "service unavailable",
+			"error was encountered while running the model"): // Ollama's runner
 		return Busy
 	}
 	return BadRequest
+}
+
+// statusIn is the HTTP status that a provider's own code holds ("server_error 503"),
+// zero where there is none.
+func statusIn(code string) int {
+	for word := range strings.FieldsSeq(code) {
+		if status, err := strconv.Atoi(word); err == nil && status >= http.StatusBadRequest && status < 600 {
+			return status
+		}
+	}
+	return 0
 }
 
 // saidError takes the code and the message from the body of a refusal, or from an

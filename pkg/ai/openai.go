@@ -99,11 +99,7 @@ func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	}
 	defer response.Body.Close()
 	answer := &openAIAnswer{openAI: o, message: &fragment{kind: '{'}, emit: emit}
-	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	switch kind {
-	case "text/html":
-		return nil, o.failure(BadAddress, "", nil)
-	case "application/json": // some servers do not stream
+	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" { // some servers do not stream
 		whole, err := io.ReadAll(response.Body)
 		if err != nil {
 			return nil, o.broken("", err)
