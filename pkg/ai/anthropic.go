@@ -100,6 +100,11 @@ func (a *anthropicClient) options(body []byte) []option.RequestOption {
 		option.WithMaxRetries(0),
 		option.WithRequestBody("application/json", body),
 	}
+	for name, values := range a.query {
+		for _, value := range values {
+			options = append(options, option.WithQueryAdd(name, value))
+		}
+	}
 	if a.agent != "" {
 		options = append(options, option.WithHeader("User-Agent", a.agent))
 	}

@@ -263,7 +263,7 @@ func (c *Conversation) attempts(ctx context.Context, request Request) (*Turn, er
 		if !failure.retry || begun || attempt == maxAttempts || failure.RetryAfter > longestPause {
 			return nil, err
 		}
-		wait := max(pause, failure.RetryAfter)
+		wait := cmp.Or(failure.RetryAfter, pause)
 		pause *= 2
 		c.emit(Retrying{Attempt: attempt, Delay: wait, Err: failure})
 		if c.sleep(ctx, wait) != nil {

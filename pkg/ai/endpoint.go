@@ -26,7 +26,8 @@ const defaultIdle = 10 * time.Minute
 // Failures of whatever goes wrong there.
 type endpoint struct {
 	provider, model string
-	base            string // without a slash at its end
+	base            string // without a slash at its end, and without the query
+	query           url.Values
 	variable        string // that holds the key
 	key             string // may be empty
 	agent           string
@@ -34,6 +35,8 @@ type endpoint struct {
 }
 
 func newEndpoint(options Options, provider, model, base, variable string) (*endpoint, error) {
+	base, query, _ := strings.Cut(base, "?") // which stands behind the path of each request
+	values, _ := url.ParseQuery(query)
 	address, err := url.Parse(base)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return nil, &exec.UsageError{
@@ -45,6 +48,7 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 		provider: provider,
 		model:    model,
 		base:     strings.TrimRight(base, "/"),
+		query:    values,
 		variable: variable,
 		key:      strings.TrimSpace(options.Getenv(variable)),
 		agent:    options.UserAgent,
@@ -85,7 +89,11 @@ func (e *endpoint) local() bool {
 // post sends a body and gives the response whose stream is to be read. Whatever is
 // not a 200 is a Failure.
 func (e *endpoint) post(ctx context.Context, path string, body []byte, header func(http.Header)) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+path, bytes.NewReader(body))
+	address := e.base + path
+	if len(e.query) > 0 {
+		address += "?" + e.query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, e.unreachable(err)
 	}

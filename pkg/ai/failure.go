@@ -148,8 +148,11 @@ func (f *Failure) Hint() string {
 	case TooLong:
 		return "give it less: --tools PATTERN for fewer tools, --max-result SIZE for shorter results"
 	case BadAddress:
-		return "--base-url takes the address up to the version, such as http://localhost:8000/v1"
+		return f.addressHint()
 	case Broken, Stalled:
+		if f.Partial == "" {
+			return "ask again"
+		}
 		return "ask again; what has come is above"
 	case Refused:
 		return "ask in other words, or another model: --model"
@@ -168,11 +171,25 @@ func (f *Failure) reachHint() string {
 	return "see whether --base-url, the network and HTTPS_PROXY are right"
 }
 
-func (f *Failure) modelHint() string {
-	if f.Provider == Ollama {
-		return exec.ShellLine("ollama", "pull", f.Model)
+func (f *Failure) addressHint() string {
+	switch f.Provider {
+	case Ollama:
+		return "OLLAMA_HOST or --base-url takes Ollama's own address, such as http://localhost:11434"
+	case Anthropic:
+		return "--base-url or ANTHROPIC_BASE_URL takes the address in front of /v1/messages, such as " + anthropicURL
 	}
-	return "--model names another; " + f.URL + "/models lists them"
+	return "--base-url takes the address up to the version, such as http://localhost:8000/v1"
+}
+
+func (f *Failure) modelHint() string {
+	list := f.URL + "/models"
+	switch f.Provider {
+	case Ollama:
+		return exec.ShellLine("ollama", "pull", f.Model)
+	case Anthropic:
+		list = f.URL + "/v1/models"
+	}
+	return "--model names another; " + list + " lists them"
 }
 
 func (f *Failure) toolsHint() string {

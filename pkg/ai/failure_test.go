@@ -41,7 +41,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{"unknown model", ai.Ollama, unknownOllama, ai.UnknownModel, exec.KindNotFound, `ollama has no model "m"`, "ollama pull m"},
 		{"no tools", ai.Ollama, noToolsOllama, ai.NoTools, exec.KindUsage, `model "m" cannot call tools`, "--model qwen3:0.6b"},
-		{"unknown model", ai.Anthropic, unknownAnthropic, ai.UnknownModel, exec.KindNotFound, `anthropic has no model "m"`, "/models lists them"},
+		{"unknown model", ai.Anthropic, unknownAnthropic, ai.UnknownModel, exec.KindNotFound, `anthropic has no model "m"`, "/v1/models lists them"},
 		{"too long", ai.Anthropic, longAnthropic, ai.TooLong, exec.KindUsage, "201000 tokens", "--max-result"},
 		{"no credit", ai.Anthropic, creditAnthropic, ai.NoCredit, exec.KindAuth, "credit balance", ""},
 		{"key", ai.Anthropic, "HTTP/1.1 401 Unauthorized\n\n{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"invalid x-api-key\"}}", ai.KeyRefused, exec.KindAuth, "anthropic refused the key in ANTHROPIC_API_KEY (401 Unauthorized)", "ANTHROPIC_API_KEY"},
@@ -56,7 +56,7 @@ func TestFailures(t *testing.T) {
 		{"not such a server", ai.OpenAI, page, ai.BadAddress, exec.KindUsage, "is not a server of OpenAI's chat completions", "--base-url"},
 		{"a page", ai.OpenAI, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},
 		{"a page", ai.Anthropic, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},
-		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not ollama", "--base-url"},
+		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not ollama", "http://localhost:11434"},
 		{"a redirect", ai.OpenAI, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
 		{"a redirect", ai.Anthropic, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
 		{"a model that does not fit", ai.Ollama, "HTTP/1.1 500 Internal Server Error\n\n{\"error\":\"model requires more system memory (9 GiB) than is available (1 GiB)\"}", ai.Unloadable, exec.KindConnect, `ollama cannot load model "m": model requires more system memory`, "--model"},
@@ -105,6 +105,9 @@ func TestBrokenStreams(t *testing.T) {
 			wantFailure(t, err, ai.Broken, exec.KindProtocol)
 			var failure *ai.Failure
 			errors.As(err, &failure)
+			if hint := exec.HintOf(err); hint != "ask again; what has come is above" {
+				t.Errorf("hint %q", hint)
+			}
 			if failure.Partial != "half" || !strings.Contains(err.Error(), test.text) {
 				t.Errorf("%q with partial %q, want %q", err, failure.Partial, test.text)
 			}
@@ -147,6 +150,7 @@ func TestRetries(t *testing.T) {
 	const (
 		overloaded = "HTTP/1.1 529 \n\n{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"
 		limited    = "HTTP/1.1 429 Too Many Requests\nRetry-After: 7\n\n{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}"
+		soon       = "HTTP/1.1 429 Too Many Requests\nRetry-After: 1\n\n{}"
 		inStream   = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
 		busy       = "HTTP/1.1 503 Service Unavailable\n\n{\"error\":\"server busy, please try again\"}"
 	)
@@ -162,6 +166,7 @@ func TestRetries(t *testing.T) {
 		pauses         []time.Duration
 	}{
 		{"429 with Retry-After", ai.Anthropic, []string{limited, "anthropic-answer.txt"}, seconds(7)},
+		{"429 with Retry-After that stays short", ai.OpenAI, []string{soon, soon, "openai-answer.txt"}, seconds(1, 1)},
 		{"529", ai.Anthropic, []string{overloaded, overloaded, "anthropic-answer.txt"}, seconds(1, 2)},
 		{"at the beginning of a stream", ai.Anthropic, []string{inStream, "anthropic-answer.txt"}, seconds(1)},
 		{"429 in milliseconds", ai.OpenAI, []string{"HTTP/1.1 429 Too Many Requests\nRetry-After-Ms: 1500\n\n{}", "openai-answer.txt"}, []time.Duration{1500 * time.Millisecond}},
@@ -251,6 +256,9 @@ func TestSilence(t *testing.T) {
 		}
 		_, err = where.Turn(t.Context(), ai.Request{}, func(ai.Event) {})
 		wantFailure(t, err, ai.Stalled, exec.KindTimeout)
+		if hint := exec.HintOf(err); hint != "ask again" { // nothing has come
+			t.Errorf("hint %q", hint)
+		}
 		server.Close()
 	}
 }
@@ -315,6 +323,24 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// TestQueryOfTheAddress stays behind the path, and out of messages: it may hold a
+// secret.
+func TestQueryOfTheAddress(t *testing.T) {
+	for provider, path := range map[string]string{
+		ai.Ollama: "/x/api/chat", ai.Anthropic: "/x/v1/messages", ai.OpenAI: "/x/v1/chat/completions",
+	} {
+		var asked fake.Request
+		server := httptest.NewServer(&fake.Player{Asked: func(request fake.Request) { asked = request }})
+		r := (&rig{tools: &tools{}}).at(t, provider, server.URL+"/x/v1/?api-version=preview&key="+testKey)
+		_, err := r.Ask(t.Context(), "?")
+		wantFailure(t, err, ai.BadRequest, exec.KindUsage)
+		if asked.Path != path || asked.Query != "api-version=preview&key="+testKey {
+			t.Errorf("%s: asked for %s?%s", provider, asked.Path, asked.Query)
+		}
+		server.Close()
+	}
 }
 
 // TestBodyHoldsNoKey is for --dry-run.

@@ -29,6 +29,7 @@ func TestOllamaHost(t *testing.T) {
 		"ollama.com":                "https://ollama.com:443",
 		"http://localhost:11434/v1": "http://localhost:11434",
 		"http://lan:1/api":          "http://lan:1",
+		"http://lan:1/api?key=x/y":  "http://lan:1?key=x/y",
 	} {
 		if got, err := ollamaURL(text); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)

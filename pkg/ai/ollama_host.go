@@ -12,7 +12,7 @@ import (
 // ollamaURL makes an address of what OLLAMA_HOST may hold: nothing, a host, an IP
 // address of either kind, a port (":8080"), each with or without a scheme, a port
 // and a path. The default port follows the scheme, as it does for Ollama itself.
-// An address that a server listens on ("0.0.0.0") is called on this machine.
+// A query stays at the end. An address that a server listens on ("0.0.0.0") is called on this machine.
 func ollamaURL(text string) (string, error) {
 	text = strings.TrimSpace(strings.Trim(strings.TrimSpace(text), `"'`))
 	scheme, rest, hasScheme := strings.Cut(text, "://")
@@ -27,6 +27,7 @@ func ollamaURL(text string) (string, error) {
 	case scheme == "https":
 		port = "443"
 	}
+	rest, query, hasQuery := strings.Cut(rest, "?")
 	rest, path, _ := strings.Cut(rest, "/")
 	host, given, err := net.SplitHostPort(rest)
 	if err != nil {
@@ -51,6 +52,9 @@ func ollamaURL(text string) (string, error) {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, "v1"), "api")
 	if path = strings.Trim(path, "/"); path != "" {
 		base += "/" + path
+	}
+	if hasQuery {
+		base += "?" + query
 	}
 	return base, nil
 }

@@ -25,6 +25,7 @@ import (
 // Request is one that was made.
 type Request struct {
 	Path   string          `json:"path"`
+	Query  string          `json:"query,omitempty"`
 	Header http.Header     `json:"header"`
 	Body   json.RawMessage `json:"body"`
 }
@@ -50,7 +51,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has gone
 	}
-	answer, ok := p.take(Request{Path: r.URL.Path, Header: r.Header, Body: body})
+	answer, ok := p.take(Request{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body})
 	if !ok {
 		http.Error(w, "there is no answer left", http.StatusTeapot)
 		return
