@@ -69,9 +69,15 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	unmute := app.live.Mute() // nothing else writes to the terminal
 	defer unmute()
 	return tui.Run(ctx, tui.Options{
-		In: app.Console.In, Out: app.Console.Out,
-		Servers: shown, Pool: box.pool, Executor: box.executor, Bus: app.bus,
-		Local: !box.adHoc && len(o.names) == 0, History: stateFile("history.jsonl"), Start: o.start,
+		In:       app.Console.In,
+		Out:      app.Console.Out,
+		Servers:  shown,
+		Pool:     box.pool,
+		Executor: box.executor,
+		Bus:      app.bus,
+		Local:    !box.adHoc && len(o.names) == 0,
+		History:  stateFile("history.jsonl"),
+		Start:    o.start,
 		Request: func(call exec.Call) (json.RawMessage, error) {
 			prepared, err := box.executor.Prepare(call)
 			if err != nil {
@@ -82,7 +88,8 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Examine: func(ctx context.Context, server string) (*doctor.Report, error) { return app.examineOne(ctx, box, server) },
 		Memory:  doctor.Memory,
 		Hide:    app.mask.Text,
-		Color:   app.Console.Color, ASCII: !speaksUTF8(os.Getenv),
+		Color:   app.Console.Color,
+		ASCII:   !speaksUTF8(os.Getenv),
 	})
 }
 

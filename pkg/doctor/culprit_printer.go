@@ -45,10 +45,10 @@ func printerBehind(wrappers []wrapper, command []string) printer {
 
 // in says what a program prints with, and where.
 func (p printer) in(program string) string {
-	switch {
-	case p.name == "docker":
+	switch p.name {
+	case "docker":
 		return p.print
-	case p.name == "":
+	case "":
 		return "a print in " + program
 	}
 	return p.print + " in " + program
@@ -210,7 +210,7 @@ func scriptPrinter(extension string) string {
 
 // printerNamed has what is known of a runtime; an unknown one prints somehow.
 func printerNamed(name string) printer {
-	of := func(print, inServer string) printer { return printer{name: name, print: print, inServer: inServer} }
+	of := func(call, inServer string) printer { return printer{name: name, print: call, inServer: inServer} }
 	switch name {
 	case "node":
 		return of("console.log", "console.error instead of console.log (for all modules: a first import that sets console.log = console.error)")

@@ -49,7 +49,7 @@ func writeDraft(arguments json.RawMessage) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer file.Close() //nolint:errcheck // the error of writing is the one to tell
+	defer file.Close()
 	var text bytes.Buffer
 	if json.Indent(&text, arguments, "", "  ") != nil {
 		text.Write(arguments)
