@@ -36,6 +36,8 @@ type App struct {
 	pool atomic.Pointer[servers.Pool]
 	// patient says that a signal is not for toolx to obey: the proxy passes it on.
 	patient atomic.Bool
+	// keyboard is where the user answers what servers ask.
+	keyboard keyboard
 }
 
 func newApp(c *console.Console) *App {
@@ -44,6 +46,8 @@ func newApp(c *console.Console) *App {
 		live:    newLiveLine(c),
 		mask:    mask.New(),
 		bus:     &exec.Bus{},
+
+		keyboard: keyboard{in: c.In},
 	}
 }
 
@@ -121,6 +125,9 @@ type toolboxOptions struct {
 	stage      builtin.Stage
 	// tellsFailures says that the verb itself tells the user of failed calls.
 	tellsFailures bool
+	// answers say how servers are answered that ask something back; nil: they are told
+	// of roots alone.
+	answers *answerOptions
 }
 
 // toolbox reads the config and gathers the tools that need no server. It starts
@@ -139,6 +146,10 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if err := a.record(loaded); err != nil {
 		return nil, err
 	}
+	answers, err := a.answers(options.answers, loaded)
+	if err != nil {
+		return nil, err
+	}
 	events := newEventLog(a.log, a.mask, options)
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.tellPollution() }) // when the servers have ended
@@ -155,6 +166,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		StderrDir:    stateFile("stderr"),
 		Version:      Version(),
 		Secret:       a.mask.Add,
+		Answers:      answers,
 	})
 	a.pool.Store(box.pool)
 	a.onClose(box.pool.Close)

@@ -30,6 +30,7 @@ type callOptions struct {
 	server    []string // a command line behind --
 	model     modelOptions
 	edit      bool
+	answers   answerOptions
 }
 
 func newCallCommand(app *App, run func(context.Context, *App, callOptions) error) *cobra.Command {
@@ -102,6 +103,7 @@ was broken, 124 timeout, 130 interrupted.`,
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
+	o.answers.declare(flags)
 	o.model.declare(flags)
 	return cmd
 }
@@ -120,7 +122,7 @@ func (o *callOptions) check(flags *pflag.FlagSet, objects []string) error {
 	if len(objects) == 1 {
 		o.object = objects[0]
 	}
-	return nil
+	return o.answers.check()
 }
 
 // runCall is the whole of a call, from the options to what is printed. Every
@@ -138,7 +140,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		return &usageError{err}
 	}
 	box, err := app.toolbox(toolboxOptions{
-		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
+		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true, answers: &o.answers,
 	})
 	if err == nil && o.output != "raw" { // which is exact, whatever its size
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)

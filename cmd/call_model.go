@@ -104,7 +104,7 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 	if err != nil {
 		return err
 	}
-	box, err := app.toolbox(toolboxOptions{server: o.server, strict: o.strict, keepNames: o.keepNames})
+	box, err := app.toolbox(toolboxOptions{server: o.server, strict: o.strict, keepNames: o.keepNames, answers: &o.answers})
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,14 @@ func TestEveryVerbHasAPageWithItsFlags(t *testing.T) {
 			verb.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
 				wantFlag(t, path, page, flag)
 			})
+			for _, sub := range verb.Commands() {
+				if synopsis := "toolx " + verb.Name() + " " + sub.Use; !strings.Contains(page, synopsis+"\n") {
+					t.Errorf("%s has no synopsis %q", path, synopsis)
+				}
+				sub.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+					wantFlag(t, path, page, flag)
+				})
+			}
 			if !strings.Contains(page, "## Exit codes\n") {
 				t.Errorf("%s says nothing of exit codes", path)
 			}

@@ -56,7 +56,7 @@ usage, 4 when no server answered; with --strict when any did not.`,
 
 // runList opens every server, in parallel, and lists what answered.
 func runList(ctx context.Context, app *App, o listOptions) error {
-	box, err := app.toolbox(toolboxOptions{server: o.server})
+	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &answerOptions{}})
 	if err != nil {
 		return err
 	}

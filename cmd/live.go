@@ -67,6 +67,21 @@ func (l *liveLine) Stop() {
 	l.frozen = true
 }
 
+// Hold keeps the live line away until the returned function is called: a person is
+// typing where it would be drawn.
+func (l *liveLine) Hold() (release func()) {
+	l.Clear()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	frozen := l.frozen
+	l.frozen = true
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.frozen = frozen
+	}
+}
+
 // Mute drops what is written until the returned function is called: something else
 // has the terminal.
 func (l *liveLine) Mute() (unmute func()) {

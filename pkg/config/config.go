@@ -15,6 +15,9 @@ type Config struct {
 	Tools    []*Tool
 	Defaults Defaults
 	Doctor   Doctor
+	// Roots are where servers may work: absolute folders, and file:// URIs. Nil says
+	// nothing of that, an empty list that there are none.
+	Roots []string
 	// Files are the files that were read, in order.
 	Files []string
 	// Warnings are remarks that do not stop anything, such as unknown keys.

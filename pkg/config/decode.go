@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,7 @@ func rootFields() []field[document] {
 		{"tools", nil, (*decoder).tools},
 		{"defaults", nil, func(_ *decoder, v value, to *document) { to.defaults = v.node }},
 		{"doctor", nil, func(_ *decoder, v value, to *document) { to.doctor = v.node }},
+		{"roots", nil, func(d *decoder, v value, to *document) { to.roots = d.roots(v) }},
 	}
 }
 
@@ -149,6 +151,19 @@ type document struct {
 	tools    entries[*Tool]
 	defaults *node
 	doctor   *node
+	roots    []string // nil where the file says nothing of them
+}
+
+// roots are folders, relative to the file, and URIs.
+func (d *decoder) roots(v value) []string {
+	roots := []string{}
+	for _, root := range v.texts() {
+		if !strings.HasPrefix(root, "file://") && !filepath.IsAbs(root) {
+			root = filepath.Join(d.dir, root)
+		}
+		roots = append(roots, root)
+	}
+	return roots
 }
 
 // entry is a server or a tool with its node, under its name.

@@ -8,6 +8,7 @@ type merge struct {
 	defaults Defaults
 	doctor   Doctor
 	shadowed []Shadowed
+	roots    []string
 	// tree is the defaults of all files, doctorTree what they say of the doctor, for
 	// Config.Origin.
 	tree, doctorTree node
@@ -23,6 +24,9 @@ func (m *merge) add(file document) {
 	}
 	for _, e := range file.tools.list {
 		m.tools.put(e)
+	}
+	if file.roots != nil {
+		m.roots = file.roots
 	}
 	if file.defaults != nil {
 		decode(&decoder{}, value{node: file.defaults, path: "defaults"}, defaultsFields(), &m.defaults)
@@ -46,6 +50,7 @@ func (m *merge) into(config *Config) {
 		tools.items = append(tools.items, e.node.value)
 	}
 	config.Defaults, config.Doctor, config.Shadowed = m.defaults, m.doctor, m.shadowed
+	config.Roots = m.roots
 	config.root = &node{kind: kindMap, members: []member{
 		{key: "servers", value: servers},
 		{key: "mcpServers", value: servers},

@@ -15,9 +15,12 @@ import (
 // Operation is a request to a server that is no tool call: it runs under the same
 // clocks, and gives the same Result (EXEC-4, EXEC-5, EXEC-10, EXEC-11).
 type Operation struct {
-	// Name is what the result, the log and errors call it: the request's method.
+	// Name is what the result, the log and errors call it: what is asked for, with
+	// its server's name before it, as tools have.
 	Name   string
 	Server string
+	// Method is the method of the request.
+	Method string
 	// Arguments are what is asked for, as a JSON object, for the log.
 	Arguments json.RawMessage
 	// Timeout and MaxTime win over the defaults where they are not zero; less than
@@ -37,6 +40,8 @@ type Parts struct {
 	Value json.RawMessage
 	// Content are the MCP content blocks of the reply, for --save; may be empty.
 	Content []json.RawMessage
+	// Whole says that Value has the content within it: the envelope needs no other.
+	Whole bool
 }
 
 // Do runs an operation from beginning to end. Every failure is a Result: Do never
@@ -71,7 +76,7 @@ func (e *Executor) operate(ctx context.Context, id string, operation Operation, 
 	parts := Parts{Value: reply}
 	if operation.Read != nil {
 		if parts, err = operation.Read(reply); err != nil {
-			return &MalformedError{What: "the reply to " + operation.Name, Reason: err}
+			return &MalformedError{What: "the reply to " + operation.Method, Reason: err}
 		}
 	}
 	return result.take(reply, parts, e.Defaults.MaxOutput)
@@ -90,6 +95,7 @@ func operationError(ctx context.Context, operation Operation, err error) error {
 // take fills in r from a reply that is no CallToolResult.
 func (r *Result) take(raw json.RawMessage, parts Parts, limit int64) error {
 	r.Raw, r.Content, r.Value, r.Success = raw, parts.Content, parts.Value, true
+	r.valueHasContent = parts.Whole
 	if parts.Value == nil {
 		var err error
 		if r.Value, err = rawjson.Marshal(parts.Content); err != nil {

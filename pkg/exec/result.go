@@ -39,7 +39,8 @@ type Result struct {
 	// Warnings are remarks for the user: unknown parameters, a broken schema.
 	Warnings []string
 
-	valueIsContent bool
+	valueIsContent  bool
+	valueHasContent bool
 }
 
 // ValueIsContent says that Value is the content array itself: the answer was
@@ -309,7 +310,7 @@ func (r *Result) cut(limit int64) {
 // single text block that repeats the structured value as JSON (as the
 // specification recommends) says nothing more.
 func (r *Result) contentSaysMore() bool {
-	if len(r.Content) == 0 || r.Truncated != nil || r.valueIsContent {
+	if len(r.Content) == 0 || r.Truncated != nil || r.valueIsContent || r.valueHasContent {
 		return false
 	}
 	text, onlyText := allText(r.Content)

@@ -50,6 +50,18 @@ func (e *InputError) Kind() exec.Kind {
 	return exec.KindProtocol
 }
 
+// Hint says how it would be answered.
+func (e *InputError) Hint() string {
+	if !e.unoffered() {
+		return ""
+	}
+	return map[string]string{
+		"elicitation/create":     "--elicit answers it; on a terminal you are asked",
+		"sampling/createMessage": "--sampling says who answers it",
+		"roots/list":             "--root DIR says where the server may work",
+	}[e.Method]
+}
+
 // unoffered says that the server asks for what it was not offered.
 func (e *InputError) unoffered() bool { return e.Method != "" && e.Err == nil }
 

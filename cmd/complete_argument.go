@@ -1,0 +1,152 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// completeOptions say which argument a server is to complete. What shells complete of
+// toolx's own command line is in complete.go.
+type completeOptions struct {
+	replyOptions
+	ref             string // a prompt's name, or a template of resources
+	kind            string // --ref: "prompt", "resource", or empty for what it looks like
+	argument, value string
+	known           map[string]string
+}
+
+func newCompleteCommand(app *App, run func(context.Context, *App, completeOptions) error) *cobra.Command {
+	var o completeOptions
+	formats := []string{"text", "json", "raw", "yaml"}
+	cmd := &cobra.Command{
+		Use:   "complete REF ARG=TYPED [k=v…] [-- COMMAND…]",
+		Short: "Ask a server to complete an argument of a prompt or resource",
+		Long: `Print what a server suggests for an argument, one value on a line. REF is a prompt's
+name, or a template of resources (file:///{path}), with its server's name before it
+where several have it. ARG=TYPED is the argument and what is typed of it so far; the
+k=v behind it are arguments that are settled, which the server may go by.
+
+` + promptExits,
+		Example: `  toolx complete completable-prompt department=E -- npx -y @modelcontextprotocol/server-everything
+  toolx complete completable-prompt name= department=Sales -- npx -y @modelcontextprotocol/server-everything
+  toolx complete 'demo://resource/dynamic/text/{resourceId}' resourceId=1`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			if args, o.server, err = splitDash(cmd, args); err != nil {
+				return err
+			}
+			return o.take(args)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf("--ref", o.kind, "", "prompt", "resource"); err != nil {
+				return err
+			}
+			if err := o.check(cmd.Flags(), formats...); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
+		ValidArgsFunction: completeNamed(app, promptCatalog()),
+	}
+	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else it is told by its look)")
+	o.declare(cmd.Flags(), formats...)
+	return cmd
+}
+
+// take reads REF ARG=TYPED k=v….
+func (o *completeOptions) take(args []string) error {
+	if len(args) < 2 {
+		return &exec.UsageError{Message: "name a prompt or a template, and the argument to complete", Fix: "toolx complete PROMPT ARG=TYPED"}
+	}
+	o.ref = args[0]
+	for i, arg := range args[1:] {
+		name, value, found := strings.Cut(arg, "=")
+		switch {
+		case name == "" || !found && i > 0:
+			return &exec.UsageError{Message: "the argument " + quote(arg) + " has no name or no value", Fix: "toolx complete PROMPT ARG=TYPED k=v"}
+		case i == 0:
+			o.argument, o.value = name, value
+		default:
+			if o.known == nil {
+				o.known = make(map[string]string)
+			}
+			o.known[name] = value
+		}
+	}
+	return nil
+}
+
+// resource says whether a reference is a template: prompts have names, not URIs.
+func (o completeOptions) resource() bool {
+	return o.kind == "resource" || o.kind == "" && strings.ContainsAny(o.ref, "{:")
+}
+
+// runComplete asks for values and prints them.
+func runComplete(ctx context.Context, app *App, o completeOptions) error {
+	what := "prompt"
+	if o.resource() {
+		what = "resource"
+	}
+	return app.runRequest(ctx, o.replyOptions, request{
+		name: o.ref, what: what, method: "completion/complete",
+		has: func(ctx context.Context, session *servers.Session) (bool, error) {
+			if !o.resource() {
+				definition, err := findPrompt(ctx, session, o.ref)
+				return definition != nil, err
+			}
+			templates, err := session.ResourceTemplates(ctx)
+			return slices.ContainsFunc(templates, func(one json.RawMessage) bool { return textMember(one, "uriTemplate") == o.ref }), err
+		},
+		prepare: func(context.Context, *servers.Session, string) (json.RawMessage, error) {
+			return rawjson.Marshal(map[string]string{o.argument: o.value})
+		},
+		send: func(ctx context.Context, session *servers.Session, plain string, _ json.RawMessage, _ func(exec.Progress)) (json.RawMessage, error) {
+			ref := servers.Reference{Prompt: plain}
+			if o.resource() {
+				ref = servers.Reference{Template: plain}
+			}
+			return session.Complete(ctx, ref, o.argument, o.value, o.known)
+		},
+		read: readCompletion,
+		text: func(result *exec.Result) error { return app.printValues(result) },
+	})
+}
+
+// readCompletion takes the completion out of a CompleteResult.
+func readCompletion(reply json.RawMessage) (exec.Parts, error) {
+	completion := member(reply, "completion")
+	if _, ok := rawjson.Elements(member(completion, "values")); !ok {
+		return exec.Parts{}, errors.New("completion.values is no array")
+	}
+	return exec.Parts{Value: completion}, nil
+}
+
+// printValues prints the values of a completion, and says where there are more.
+func (a *App) printValues(result *exec.Result) error {
+	var completion struct {
+		Values  []string `json:"values"`
+		Total   int      `json:"total"`
+		HasMore bool     `json:"hasMore"`
+	}
+	if err := json.Unmarshal(result.Value, &completion); err != nil {
+		return &exec.MalformedError{What: "the reply to completion/complete", Reason: err}
+	}
+	for _, value := range completion.Values {
+		if _, err := fmt.Fprintln(a.Console.Out, a.shown(value)); err != nil {
+			return err
+		}
+	}
+	if completion.HasMore || completion.Total > len(completion.Values) {
+		a.log.Warn(fmt.Sprintf("the server has more values than these %d", len(completion.Values)))
+	}
+	return nil
+}

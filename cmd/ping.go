@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// pingOptions say which servers are asked for a sign of life.
+type pingOptions struct {
+	names   []string
+	command []string // a command line behind --
+	json    bool
+}
+
+func newPingCommand(app *App, run func(context.Context, *App, pingOptions) error) *cobra.Command {
+	var o pingOptions
+	cmd := &cobra.Command{
+		Use:   "ping [SERVER…] [-- COMMAND…]",
+		Short: "Ask servers for a sign of life",
+		Long: `Start servers and ask each for a sign of life: MCP's ping, or server/discover where
+the revision has no ping. A line for each that answered has its name, the time of the
+answer, the revision of MCP, and what the server calls itself.
+
+Exit codes: 0 all answered, 2 wrong usage or unknown server, 3 authentication, 4 a
+server was not reached, 5 one refused, 6 the protocol was broken, 124 timeout, 130
+interrupted.`,
+		Example: `  toolx ping
+  toolx ping zwave --json
+  toolx ping -- npx -y @modelcontextprotocol/server-everything`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			o.names, o.command, err = splitDash(cmd, args)
+			if err == nil && len(o.names) > 0 && len(o.command) > 0 {
+				return &exec.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx ping -- COMMAND…"}
+			}
+			return err
+		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+		ValidArgsFunction: completeServers(app),
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each server, also of those that did not answer")
+	return cmd
+}
+
+// pong is what became of a ping.
+type pong struct {
+	Server   string  `json:"server"`
+	OK       bool    `json:"ok"`
+	PingMS   float64 `json:"ping_ms,omitempty"`
+	StartMS  float64 `json:"start_ms,omitempty"` // process or connection, handshake, and list
+	Protocol string  `json:"protocol,omitempty"`
+	Name     string  `json:"name,omitempty"` // what the server calls itself
+	Version  string  `json:"version,omitempty"`
+	Error    string  `json:"error,omitempty"`
+	Kind     string  `json:"kind,omitempty"`
+
+	err error
+}
+
+// runPing opens the servers and pings them, in parallel, and tells of each in order.
+func runPing(ctx context.Context, app *App, o pingOptions) error {
+	box, err := app.toolbox(toolboxOptions{server: o.command, tellsFailures: true})
+	if err != nil {
+		return err
+	}
+	if err := box.knowServers(o.names); err != nil {
+		return err
+	}
+	stop := app.showProgress("ping")
+	defer stop()
+	opened := box.pool.OpenAll(ctx, o.names...)
+	pongs := make([]pong, len(opened))
+	var wait sync.WaitGroup
+	for i, one := range opened {
+		wait.Go(func() { pongs[i] = app.ping(ctx, box, one) })
+	}
+	wait.Wait()
+	stop()
+	if ctx.Err() != nil {
+		return &exec.InterruptedError{}
+	}
+	var first error
+	for _, one := range pongs {
+		if err := app.printPong(one, o.json); err != nil {
+			return err
+		}
+		if one.err != nil && first == nil {
+			first = &reportedError{one.err}
+		}
+	}
+	return first
+}
+
+// knowServers refuses names that no server has.
+func (b *toolbox) knowServers(names []string) error {
+	for _, name := range names {
+		if status, _, _ := b.pool.Status(name); status == "disabled" {
+			return &exec.UsageError{
+				Message: "no server is named '" + name + "', or it is disabled",
+				Fix:     "the config has: " + strings.Join(b.pool.Names(), ", "),
+			}
+		}
+	}
+	return nil
+}
+
+func (a *App) ping(ctx context.Context, box *toolbox, opened servers.Opened) pong {
+	p := pong{Server: opened.Server, err: opened.Err}
+	if opened.Err == nil {
+		session := opened.Session
+		result := box.executor.Do(ctx, exec.Operation{
+			Name: "ping", Server: opened.Server, Method: "ping", Timeout: a.flags.timeout, MaxTime: a.flags.maxTime,
+			Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) { return session.Ping(ctx) },
+		})
+		p.err, p.Protocol, p.Name, p.Version = result.Err, session.Protocol, session.Info.Name, session.Info.Version
+		p.PingMS = result.Timing.CallMS
+		start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
+		p.StartMS = math.Round(start*1000) / 1000
+	}
+	if p.err = a.masked(p.err); p.err != nil {
+		p.Error, p.Kind = p.err.Error(), string(exec.KindOf(p.err))
+	}
+	p.OK = p.err == nil
+	return p
+}
+
+func (a *App) printPong(p pong, asJSON bool) error {
+	if !p.OK && !asJSON {
+		_ = render.Error(a.live, p.err, a.screen())
+		return nil
+	}
+	if asJSON {
+		line, err := rawjson.Marshal(p)
+		if err != nil {
+			return err
+		}
+		return a.printJSONLine(line)
+	}
+	_, err := fmt.Fprintf(a.Console.Out, "%s\t%.2f ms\t%s\t%s\n", a.shown(p.Server), p.PingMS, a.shown(p.Protocol),
+		a.shown(strings.TrimSpace(p.Name+" "+p.Version)))
+	return err
+}
+
+// printJSONLine prints a line of JSON, safe for a terminal where stdout is one.
+func (a *App) printJSONLine(line []byte) error {
+	line = append(line, '\n')
+	if a.Console.OutTTY {
+		return render.EscapeJSON(a.Console.Out, line)
+	}
+	_, err := a.Console.Out.Write(line)
+	return err
+}
+
+// shown is untrusted text for a line of stdout.
+func (a *App) shown(text string) string { return render.Safe(text) }

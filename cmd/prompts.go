@@ -1,0 +1,283 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// promptOptions say which prompt is asked for, with what.
+type promptOptions struct {
+	replyOptions
+	prompt string
+	args   []string // k=v, in the order given
+	object string   // --args
+}
+
+func newPromptsCommand(app *App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "prompts VERB",
+		Short: "List and get the prompts of servers",
+		Long: `Prompts are messages for a model that servers have ready, with arguments filled in.
+
+A prompt's name may have its server's before it: server__prompt. Without one it is
+that of the only server that has it.
+
+` + promptExits,
+		Example: `  toolx prompts list
+  toolx prompts get args-prompt city=Paris -- npx -y @modelcontextprotocol/server-everything
+  toolx prompts get review code=@main.go --jq '.messages[].content.text'`,
+		Args: needsVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
+	}
+	cmd.AddCommand(
+		newCatalogCommand(app, promptCatalog(), "list [PATTERN…] [-- COMMAND…]", "List the prompts of all servers", runCatalog),
+		newPromptGetCommand(app, runPromptGet),
+	)
+	return cmd
+}
+
+const promptExits = `Exit codes: 0 success, 2 wrong usage or arguments, or no server has it, 3
+authentication, 4 the server was not reached, 5 the server refused, 6 the protocol
+was broken, 124 timeout, 130 interrupted.`
+
+func promptCatalog() catalog {
+	return catalog{
+		noun: "prompt", plural: "prompts", member: "prompts", method: "prompts/list",
+		list: (*servers.Session).Prompts,
+		entry: func(definition json.RawMessage) render.Entry {
+			return render.Entry{
+				Plain: textMember(definition, "name"), Title: textMember(definition, "title"),
+				Description: textMember(definition, "description"), Remark: promptSignature(definition),
+			}
+		},
+	}
+}
+
+// promptSignature is what a prompt takes, as tools show it: (name, style?).
+func promptSignature(definition json.RawMessage) string {
+	arguments, _ := rawjson.Elements(member(definition, "arguments"))
+	names := make([]string, len(arguments))
+	for i, argument := range arguments {
+		names[i] = textMember(argument, "name")
+		if string(member(argument, "required")) != "true" {
+			names[i] += "?"
+		}
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
+func newPromptGetCommand(app *App, run func(context.Context, *App, promptOptions) error) *cobra.Command {
+	var o promptOptions
+	var objects []string
+	formats := []string{"text", "json", "raw", "yaml"}
+	cmd := &cobra.Command{
+		Use:   "get PROMPT [k=v…] [-- COMMAND…]",
+		Short: "Print a prompt with its arguments filled in",
+		Long: `Print the messages of a prompt on stdout: the text alone where there is one message,
+else each below its role. Arguments are texts, in the forms that toolx call knows:
+k=v, k=@FILE, k=@- and --args.
+
+` + promptExits,
+		Example: `  toolx prompts get args-prompt city=Paris state=Texas -- npx -y @modelcontextprotocol/server-everything
+  toolx prompts get docs__summary text=@README.md`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			if args, o.server, err = splitDash(cmd, args); err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return &exec.UsageError{Message: "name a prompt", Fix: "toolx prompts get PROMPT; toolx prompts list shows them"}
+			}
+			o.prompt = args[0]
+			o.args = append(o.args, args[1:]...)
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Flags(), formats...); err != nil {
+				return err
+			}
+			var err error
+			if o.object, err = oneObject(cmd.Flags(), objects); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
+		ValidArgsFunction: completeNamed(app, promptCatalog()),
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
+	flags.StringArrayVar(&objects, "args", nil, "all arguments as one `JSON` object, @FILE or -")
+	o.declare(flags, formats...)
+	o.declareContent(flags)
+	return cmd
+}
+
+// oneObject is the value of --args, which may be given once.
+func oneObject(flags *pflag.FlagSet, objects []string) (string, error) {
+	switch {
+	case len(objects) > 1:
+		return "", &exec.UsageError{Message: "--args is given twice", Fix: "give one object, and lay single arguments over it: --args @FILE k=v"}
+	case len(objects) == 1 && objects[0] == "":
+		return "", &exec.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
+	case !flags.Changed("args"):
+		return "", nil
+	}
+	return objects[0], nil
+}
+
+// runPromptGet asks for a prompt and prints its messages.
+func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
+	return app.runRequest(ctx, o.replyOptions, request{
+		name: o.prompt, what: "prompt", method: "prompts/get",
+		has: func(ctx context.Context, session *servers.Session) (bool, error) {
+			definition, err := findPrompt(ctx, session, o.prompt)
+			return definition != nil, err
+		},
+		prepare: func(ctx context.Context, session *servers.Session, name string) (json.RawMessage, error) {
+			return app.promptArguments(ctx, session, name, o)
+		},
+		send: func(ctx context.Context, session *servers.Session, name string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error) {
+			return session.GetPrompt(ctx, name, arguments, progress)
+		},
+		read: func(reply json.RawMessage) (exec.Parts, error) {
+			messages, err := readMessages(reply)
+			parts := exec.Parts{Value: reply, Whole: true}
+			for _, message := range messages {
+				parts.Content = append(parts.Content, message.Blocks...)
+			}
+			return parts, err
+		},
+		text: func(result *exec.Result) error {
+			messages, err := readMessages(result.Raw)
+			if err != nil {
+				return err
+			}
+			return render.Messages(app.Console.Out, messages, app.outScreen())
+		},
+	})
+}
+
+func findPrompt(ctx context.Context, session *servers.Session, name string) (json.RawMessage, error) {
+	prompts, err := session.Prompts(ctx)
+	at := slices.IndexFunc(prompts, func(one json.RawMessage) bool { return textMember(one, "name") == name })
+	if at < 0 {
+		return nil, err
+	}
+	return prompts[at], nil
+}
+
+// promptArguments reads the arguments by what the prompt says of itself. A prompt that
+// is not listed is for the server to judge: then any argument is a text.
+func (a *App) promptArguments(ctx context.Context, session *servers.Session, name string, o promptOptions) (json.RawMessage, error) {
+	definition, err := findPrompt(ctx, session, name)
+	if err != nil {
+		return nil, err
+	}
+	tool := &exec.Tool{
+		Name: session.Name + exec.Separator + name, Plain: name, Server: session.Name,
+		InputSchema: promptSchema(definition, o.args), Launch: o.server,
+	}
+	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: a.Console.In})
+	if err == nil {
+		err = a.checkPrompt(tool, arguments, definition)
+	}
+	var invalid *exec.InvalidArgumentsError
+	if errors.As(err, &invalid) {
+		return nil, &promptArgumentsError{invalid}
+	}
+	return arguments, err
+}
+
+// checkPrompt holds arguments against the prompt's own list; what it does not know is
+// passed on with a warning, as for tools (VAL-2).
+func (a *App) checkPrompt(tool *exec.Tool, arguments, definition json.RawMessage) error {
+	schema, err := exec.CompileSchema(promptSchema(definition, nil))
+	if err != nil {
+		return nil //nolint:nilerr // the server judges (VAL-3)
+	}
+	problems, unknown := schema.Validate(arguments)
+	if len(problems) > 0 {
+		return &exec.InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: arguments}
+	}
+	for _, one := range unknown {
+		a.log.Warn(one.String())
+	}
+	return nil
+}
+
+// promptSchema is a JSON Schema of a prompt's arguments, all of them texts; those that
+// were typed are there even where the prompt does not know them.
+func promptSchema(definition json.RawMessage, typed []string) json.RawMessage {
+	var properties []rawjson.Member
+	var required []string
+	arguments, _ := rawjson.Elements(member(definition, "arguments"))
+	for _, argument := range arguments {
+		property := rawjson.Object([]rawjson.Member{
+			rawjson.NewMember("type", rawjson.Quote("string")),
+			rawjson.NewMember("description", rawjson.Quote(textMember(argument, "description"))),
+		})
+		name := textMember(argument, "name")
+		properties = append(properties, rawjson.NewMember(name, property))
+		if string(member(argument, "required")) == "true" {
+			required = append(required, name)
+		}
+	}
+	for _, one := range typed {
+		name, _, _ := strings.Cut(one, "=")
+		name = strings.TrimSuffix(name, ":")
+		if !slices.ContainsFunc(properties, func(p rawjson.Member) bool { return p.Name == name }) {
+			properties = append(properties, rawjson.NewMember(name, json.RawMessage(`{"type":"string"}`)))
+		}
+	}
+	schema := []rawjson.Member{
+		rawjson.NewMember("type", rawjson.Quote("object")),
+		rawjson.NewMember("properties", rawjson.Object(properties)),
+	}
+	if names, err := rawjson.Marshal(required); err == nil && required != nil {
+		schema = append(schema, rawjson.NewMember("required", names))
+	}
+	if definition == nil {
+		schema = append(schema, rawjson.NewMember("additionalProperties", json.RawMessage(`{"type":"string"}`)))
+	}
+	return rawjson.Object(schema)
+}
+
+// promptArgumentsError shows how the prompt is asked for, where exec would show a call.
+type promptArgumentsError struct{ *exec.InvalidArgumentsError }
+
+// Hint gives an example that works.
+func (e *promptArgumentsError) Hint() string {
+	return strings.Replace(e.InvalidArgumentsError.Hint(), "toolx call ", "toolx prompts get ", 1)
+}
+
+// Unwrap gives the error that it shows.
+func (e *promptArgumentsError) Unwrap() error { return e.InvalidArgumentsError }
+
+// readMessages reads a GetPromptResult.
+func readMessages(reply json.RawMessage) ([]render.Message, error) {
+	elements, ok := rawjson.Elements(member(reply, "messages"))
+	if !ok {
+		return nil, fmt.Errorf("messages is no array")
+	}
+	messages := make([]render.Message, len(elements))
+	for i, element := range elements {
+		content := member(element, "content")
+		blocks, several := rawjson.Elements(content)
+		if !several && content != nil {
+			blocks = []json.RawMessage{content}
+		}
+		messages[i] = render.Message{Role: textMember(element, "role"), Content: content, Blocks: blocks}
+	}
+	return messages, nil
+}

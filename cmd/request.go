@@ -1,0 +1,259 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// replyOptions say what becomes of a server's reply; verbs that ask servers for other
+// things than tools share them with call.
+type replyOptions struct {
+	output    string
+	jq        string
+	save      string
+	maxOutput string
+	server    []string // a command line behind --
+	answers   answerOptions
+}
+
+// declare declares the flags of it; formats are those of -o, the default first.
+func (o *replyOptions) declare(flags *pflag.FlagSet, formats ...string) {
+	flags.StringVarP(&o.output, "output", "o", formats[0], "`FORMAT`: "+strings.Join(formats, ", "))
+	flags.Bool("json", false, "same as -o json (the envelope)")
+	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
+	o.answers.declare(flags)
+}
+
+// declareContent declares the flags for replies that may hold bytes, and much text.
+func (o *replyOptions) declareContent(flags *pflag.FlagSet) {
+	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
+	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (256KiB on a terminal, else never; 0: never; not with -o raw)")
+}
+
+// check refuses values that say nothing, and takes --json.
+func (o *replyOptions) check(flags *pflag.FlagSet, formats ...string) error {
+	if err := oneOf("-o", o.output, formats...); err != nil {
+		return err
+	}
+	if asJSON, _ := flags.GetBool("json"); asJSON {
+		o.output = "json"
+	}
+	if flags.Changed("save") && o.save == "" {
+		return &exec.UsageError{Message: "--save is empty", Fix: "--save DIR; --save . is this folder"}
+	}
+	return o.answers.check()
+}
+
+// request is what a verb asks one server.
+type request struct {
+	// name is what is asked for, without its server; has says whether a session has
+	// it, for a name that may be any server's. Nil means that nobody can tell.
+	name   string
+	has    func(context.Context, *servers.Session) (bool, error)
+	what   string // "resource", "prompt": for errors
+	method string
+	// server is the server's name where that is given apart.
+	server string
+	// prepare makes the arguments, once the session is there; it may be nil.
+	prepare func(context.Context, *servers.Session, string) (json.RawMessage, error)
+	send    func(ctx context.Context, session *servers.Session, plain string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error)
+	read    func(json.RawMessage) (exec.Parts, error)
+	// text prints a success in the text format; nil leaves it to render.Result.
+	text func(*exec.Result) error
+	// show prints whatever became of it; nil leaves it to the formats.
+	show func(*exec.Result) error
+}
+
+// runRequest is the whole of a request, from the options to what is printed; every
+// failure from here on is a Result, as for call.
+func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
+	began := time.Now()
+	jq, err := render.CompileJQ(o.jq)
+	if err != nil {
+		return &usageError{err}
+	}
+	box, err := a.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
+	if err == nil && o.output != "raw" { // which is exact, whatever its size
+		box.executor.Defaults.MaxOutput, err = a.maxOutput(o.maxOutput, box.config)
+	}
+	if err != nil {
+		return a.printReply(ctx, &exec.Result{ToolName: r.name, Err: err}, o, r, jq)
+	}
+	stop := a.showProgress(r.name)
+	defer stop()
+	result := a.request(ctx, box, r, began)
+	box.addStartTiming(result)
+	stop()
+	return a.printReply(ctx, result, o, r, jq)
+}
+
+// request opens the server and asks it.
+func (a *App) request(ctx context.Context, box *toolbox, r request, began time.Time) *exec.Result {
+	session, plain, err := box.sessionFor(ctx, r)
+	var arguments json.RawMessage
+	if err == nil && r.prepare != nil {
+		arguments, err = r.prepare(ctx, session, plain)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			err = &exec.InterruptedError{}
+		}
+		result := box.executor.Reject(r.name, nil, began, err)
+		if session != nil {
+			result.Server = session.Name
+		}
+		return result
+	}
+	name := session.Name + exec.Separator + plain
+	if plain == "" || r.server != "" {
+		name = cmp.Or(plain, r.method)
+	}
+	return box.executor.Do(ctx, exec.Operation{
+		Name: name, Server: session.Name, Method: r.method, Arguments: arguments, Read: r.read,
+		Timeout: a.flags.timeout, MaxTime: a.flags.maxTime,
+		Run: func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
+			return r.send(ctx, session, plain, arguments, progress)
+		},
+	})
+}
+
+// printReply prints a result as call does.
+func (a *App) printReply(ctx context.Context, result *exec.Result, o replyOptions, r request, jq *render.JQ) error {
+	if r.show != nil {
+		return r.show(result)
+	}
+	as := callOptions{output: o.output, save: o.save}
+	if !result.Success || r.text == nil || o.output != "text" || jq != nil || result.Truncated != nil {
+		return a.printResult(ctx, result, as, jq)
+	}
+	a.live.Clear()
+	saveErr := a.saveBlocks(o.save, result)
+	if err := r.text(result); err != nil {
+		return err
+	}
+	return saveErr
+}
+
+// sessionFor opens the server that a request is for: the one that its name names, the
+// only one there is, or the only one that has it. plain is the name without the
+// server's.
+func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.Session, plain string, err error) {
+	known := b.pool.Names()
+	server := r.server
+	plain = r.name
+	if named := exec.ServerOf(r.name, known); server == "" && named != "" {
+		server, plain = named, strings.TrimPrefix(r.name, named+exec.Separator)
+	}
+	switch {
+	case r.server != "":
+		if err := b.knowServers([]string{r.server}); err != nil {
+			return nil, plain, err
+		}
+	case server != "":
+	case len(known) == 0:
+		return nil, plain, &exec.UsageError{
+			Message: "no server is configured",
+			Fix:     "give one behind --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml",
+		}
+	case len(known) == 1:
+		server = known[0]
+	default:
+		if server, err = b.owner(ctx, r); err != nil {
+			return nil, plain, err
+		}
+	}
+	session, err = b.pool.Open(ctx, server)
+	return session, plain, err
+}
+
+// owner finds the only server that has what a plain name names.
+func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
+	missing := &missingError{what: r.what, name: r.name, servers: b.pool.Names()}
+	var unreached error
+	for _, opened := range b.pool.OpenAll(ctx) {
+		has, err := false, opened.Err
+		if err == nil {
+			has, err = r.has(ctx, opened.Session)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case has:
+			missing.candidates = append(missing.candidates, opened.Server)
+		case err != nil && unreached == nil:
+			unreached = err
+		}
+	}
+	switch {
+	case len(missing.candidates) == 1:
+		return missing.candidates[0], nil
+	case len(missing.candidates) == 0 && unreached != nil:
+		return "", unreached
+	}
+	return "", missing
+}
+
+// missingError says that no server, or more than one, has what was asked for.
+type missingError struct {
+	what, name string
+	candidates []string
+	servers    []string
+}
+
+func (e *missingError) Error() string {
+	if len(e.candidates) > 0 {
+		return fmt.Sprintf("%s '%s' is ambiguous: %s", capital(e.what), e.name, strings.Join(e.qualified(e.candidates), ", "))
+	}
+	return fmt.Sprintf("%s '%s' not found on any of the servers %s", capital(e.what), e.name, strings.Join(e.servers, ", "))
+}
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *missingError) Kind() exec.Kind { return exec.KindNotFound }
+
+// Hint says how a server is named.
+func (e *missingError) Hint() string {
+	if len(e.candidates) > 0 {
+		return "use the full name: " + e.qualified(e.candidates)[0]
+	}
+	return fmt.Sprintf("toolx %ss list shows what there is; %s asks that server in any case", e.what, e.qualified(e.servers)[0])
+}
+
+func (e *missingError) qualified(servers []string) []string {
+	names := slices.Clone(servers)
+	for i := range names {
+		names[i] += exec.Separator + e.name
+	}
+	return names
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+// member is a member of a JSON object, nil where there is none.
+func member(object json.RawMessage, name string) json.RawMessage {
+	for one := range rawjson.Each(object) {
+		if one.Name == name {
+			return one.Value
+		}
+	}
+	return nil
+}
+
+// textMember is a member that is text; empty where there is none.
+func textMember(object json.RawMessage, name string) string {
+	if value := member(object, name); rawjson.IsString(value) {
+		return rawjson.Unquote(value)
+	}
+	return ""
+}

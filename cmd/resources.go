@@ -1,0 +1,267 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+)
+
+// resourceOptions say which resource is read.
+type resourceOptions struct {
+	replyOptions
+	uri string
+}
+
+const resourceExits = `Exit codes: 0 success, 2 wrong usage or no server has it, 3 authentication, 4 the
+server was not reached, 5 the server refused, 6 the protocol was broken, 124 timeout,
+130 interrupted.`
+
+// newResourcesCommand makes the verb; its parts are verbs of their own.
+func newResourcesCommand(app *App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "resources VERB",
+		Short: "List, read and watch the resources of servers",
+		Long: `Resources are what servers have to read: files, records, pictures. Each has a URI;
+a template stands for many.
+
+A URI may have its server's name before it: server__URI. Without one it is that of
+the only server that has it.
+
+` + resourceExits,
+		Example: `  toolx resources list
+  toolx resources read demo://resource/static/document/features.md -- npx -y @modelcontextprotocol/server-everything
+  toolx resources templates --json | jq '.servers[].templates[].definition.uriTemplate'
+  toolx resources subscribe files__file:///tmp/notes.txt`,
+		Args: needsVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
+	}
+	cmd.AddCommand(
+		newCatalogCommand(app, resourceCatalog(), "list [PATTERN…] [-- COMMAND…]", "List the resources of all servers", runCatalog),
+		newCatalogCommand(app, templateCatalog(), "templates [PATTERN…] [-- COMMAND…]", "List the templates of resources of all servers", runCatalog),
+		newResourceReadCommand(app, runResourceRead),
+		newResourceSubscribeCommand(app, runWatch),
+	)
+	return cmd
+}
+
+// needsVerb is the usage error of a verb that only has verbs of its own.
+func needsVerb(cmd *cobra.Command, args []string) error {
+	var verbs []string
+	for _, sub := range cmd.Commands() {
+		verbs = append(verbs, sub.Name())
+	}
+	fix := fmt.Sprintf("%s %s; --help shows more", cmd.CommandPath(), strings.Join(verbs, "|"))
+	if len(args) > 0 {
+		return &exec.UsageError{Message: fmt.Sprintf("unknown command %q", cmd.Name()+" "+args[0]), Fix: fix}
+	}
+	return &exec.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fix}
+}
+
+func newCatalogCommand(
+	app *App, c catalog, use, short string, run func(context.Context, *App, catalogOptions, catalog) error,
+) *cobra.Command {
+	var o catalogOptions
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Long: short + `, grouped by server. A PATTERN is a glob or a part of a name,
+title or description. In a pipe each is a line of four fields with tabs between them.
+
+Exit codes: 0 when at least one server answered or none is configured, 2 wrong usage,
+4 when no server answered; with --strict when any did not.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o, c) },
+	}
+	o.declareCatalog(cmd)
+	return cmd
+}
+
+func resourceCatalog() catalog {
+	return catalog{
+		noun: "resource", plural: "resources", member: "resources", method: "resources/list",
+		list: (*servers.Session).Resources,
+		entry: func(definition json.RawMessage) render.Entry {
+			return resourceEntry(definition, textMember(definition, "uri"))
+		},
+	}
+}
+
+func templateCatalog() catalog {
+	return catalog{
+		noun: "template", plural: "templates", member: "templates", method: "resources/templates/list",
+		list: (*servers.Session).ResourceTemplates,
+		entry: func(definition json.RawMessage) render.Entry {
+			return resourceEntry(definition, textMember(definition, "uriTemplate"))
+		},
+	}
+}
+
+func resourceEntry(definition json.RawMessage, uri string) render.Entry {
+	return render.Entry{
+		Plain: uri, Remark: textMember(definition, "mimeType"),
+		Title:       cmp.Or(textMember(definition, "title"), textMember(definition, "name")),
+		Description: textMember(definition, "description"),
+	}
+}
+
+func newResourceReadCommand(app *App, run func(context.Context, *App, resourceOptions) error) *cobra.Command {
+	var o resourceOptions
+	formats := []string{"text", "json", "raw", "yaml"}
+	cmd := &cobra.Command{
+		Use:   "read URI [-- COMMAND…]",
+		Short: "Print the content of a resource",
+		Long: `Print the content of a resource on stdout: text as it is, bytes by their name only
+unless --save writes them. -o raw prints the exact MCP result.
+
+` + resourceExits,
+		Example: `  toolx resources read files__file:///tmp/notes.txt
+  toolx resources read demo://resource/dynamic/blob/1 --save . -- npx -y @modelcontextprotocol/server-everything`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			if args, o.server, err = splitDash(cmd, args); err != nil {
+				return err
+			}
+			if len(args) != 1 {
+				return &exec.UsageError{Message: "name one resource by its URI", Fix: "toolx resources read URI; toolx resources list shows them"}
+			}
+			o.uri = args[0]
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Flags(), formats...); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
+		ValidArgsFunction: completeNamed(app, resourceCatalog()),
+	}
+	o.declare(cmd.Flags(), formats...)
+	o.declareContent(cmd.Flags())
+	return cmd
+}
+
+// runResourceRead reads a resource and prints its contents.
+func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
+	return app.runRequest(ctx, o.replyOptions, request{
+		name: o.uri, what: "resource", method: "resources/read",
+		has: func(ctx context.Context, session *servers.Session) (bool, error) {
+			return hasResource(ctx, session, o.uri)
+		},
+		prepare: func(_ context.Context, _ *servers.Session, uri string) (json.RawMessage, error) {
+			return rawjson.Marshal(map[string]string{"uri": uri})
+		},
+		send: func(ctx context.Context, session *servers.Session, uri string, _ json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error) {
+			return session.ReadResource(ctx, uri, progress)
+		},
+		read: readContents,
+	})
+}
+
+// readContents makes content blocks of a ReadResourceResult. The value is the text,
+// where all of it is text.
+func readContents(reply json.RawMessage) (exec.Parts, error) {
+	contents, ok := rawjson.Elements(member(reply, "contents"))
+	if !ok {
+		return exec.Parts{}, errors.New("contents is no array")
+	}
+	var parts exec.Parts
+	var texts []string
+	for _, content := range contents {
+		parts.Content = append(parts.Content, rawjson.Object([]rawjson.Member{
+			rawjson.NewMember("type", rawjson.Quote("resource")), rawjson.NewMember("resource", content),
+		}))
+		if text := member(content, "text"); rawjson.IsString(text) {
+			texts = append(texts, rawjson.Unquote(text))
+		}
+	}
+	if len(texts) == len(contents) {
+		parts.Value = rawjson.Quote(strings.Join(texts, "\n"))
+	}
+	if parts.Content == nil {
+		parts.Content = []json.RawMessage{}
+	}
+	return parts, nil
+}
+
+// hasResource says whether a server lists a resource, or has a template for it.
+func hasResource(ctx context.Context, session *servers.Session, uri string) (bool, error) {
+	resources, err := session.Resources(ctx)
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(resources, func(one json.RawMessage) bool { return textMember(one, "uri") == uri }) {
+		return true, nil
+	}
+	templates, err := session.ResourceTemplates(ctx)
+	return slices.ContainsFunc(templates, func(one json.RawMessage) bool {
+		return templateMatches(textMember(one, "uriTemplate"), uri)
+	}), err
+}
+
+// templateMatches says whether a URI template (RFC 6570) may stand for a URI: a
+// variable for anything without a slash, one of the forms with an operator for
+// anything.
+func templateMatches(template, uri string) bool {
+	var pattern strings.Builder
+	pattern.WriteString("^")
+	for rest := template; rest != ""; {
+		before, after, found := strings.Cut(rest, "{")
+		pattern.WriteString(regexp.QuoteMeta(before))
+		if !found {
+			break
+		}
+		variable, behind, closed := strings.Cut(after, "}")
+		switch {
+		case !closed:
+			return template == uri
+		case strings.ContainsAny(variable[:min(1, len(variable))], "+#/?&.;") || strings.HasSuffix(variable, "*"):
+			pattern.WriteString(".*")
+		default:
+			pattern.WriteString("[^/]+")
+		}
+		rest = behind
+	}
+	matches, err := regexp.MatchString(pattern.String()+"$", uri)
+	return err == nil && matches
+}
+
+func newResourceSubscribeCommand(app *App, run func(context.Context, *App, watchOptions) error) *cobra.Command {
+	var o watchOptions
+	cmd := &cobra.Command{
+		Use:   "subscribe URI… [-- COMMAND…]",
+		Short: "Tell when resources change",
+		Long: `Subscribe to resources and print a line for each update, until Ctrl-C. A URI needs
+its server's name (server__URI) where there are several servers. It is toolx watch,
+for resources alone.
+
+` + watchExits,
+		Example: `  toolx resources subscribe files__file:///tmp/notes.txt
+  toolx resources subscribe --count 1 --json demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			if o.resources, o.command, err = splitDash(cmd, args); err == nil && len(o.resources) == 0 {
+				err = &exec.UsageError{Message: "name a resource by its URI", Fix: "toolx resources subscribe URI; toolx resources list shows them"}
+			}
+			return err
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.updatesOnly = true
+			if err := o.check(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
+		ValidArgsFunction: completeNamed(app, resourceCatalog()),
+	}
+	o.declareOutput(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,332 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// watchOptions say what is watched.
+type watchOptions struct {
+	names     []string // servers of the config; none: all
+	command   []string // a command line behind --
+	level     string
+	resources []string // URIs, with their servers' names before them
+	json      bool
+	count     int
+	answers   answerOptions
+	// updatesOnly leaves all but updates of resources out.
+	updatesOnly bool
+}
+
+const watchExits = `Exit codes: 0 after --count notifications, 2 wrong usage, 3 authentication, 4 no server
+was reached, 5 a server refused, 6 the last server ended, 124 --timeout or --max-time,
+130 Ctrl-C.`
+
+func newWatchCommand(app *App, run func(context.Context, *App, watchOptions) error) *cobra.Command {
+	var o watchOptions
+	cmd := &cobra.Command{
+		Use:   "watch [SERVER…] [-- COMMAND…]",
+		Short: "Print the notifications of servers as they come",
+		Long: `Start servers and print every notification as it comes, a line each, until Ctrl-C: log
+messages, progress, changed lists, updated resources. --timeout gives up after a time
+without any.
+
+` + watchExits,
+		Example: `  toolx watch
+  toolx watch zwave --level debug --json | jq .params.data
+  toolx watch --resource demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
+		Args: func(cmd *cobra.Command, args []string) (err error) {
+			o.names, o.command, err = splitDash(cmd, args)
+			if err == nil && len(o.names) > 0 && len(o.command) > 0 {
+				return &exec.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx watch -- COMMAND…"}
+			}
+			return err
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
+		ValidArgsFunction: completeServers(app),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.level, "level", "", "ask for log messages of `LEVEL` and graver: debug, info, notice, warning, error, critical, alert, emergency")
+	flags.StringArrayVar(&o.resources, "resource", nil, "tell of updates of the resource `URI` (repeatable)")
+	o.answers.declare(flags)
+	o.declareOutput(flags)
+	return cmd
+}
+
+func (o *watchOptions) declareOutput(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.json, "json", false, "print each as a line of JSON: time, server, method, params")
+	flags.IntVar(&o.count, "count", 0, "end after `N` notifications; 0: never")
+}
+
+func (o *watchOptions) check() error {
+	levels := []string{"", "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+	if err := oneOf("--level", o.level, levels...); err != nil {
+		return err
+	}
+	if o.count < 0 {
+		return &exec.UsageError{Message: "--count must not be negative", Fix: "--count 1 ends after the first"}
+	}
+	return o.answers.check()
+}
+
+// runWatch opens the servers, subscribes, and prints what comes.
+func runWatch(ctx context.Context, app *App, o watchOptions) error {
+	box, err := app.toolbox(toolboxOptions{server: o.command, tellsFailures: true, answers: &o.answers})
+	if err != nil {
+		return err
+	}
+	uris, err := box.byServer(o.resources)
+	if err != nil {
+		return err
+	}
+	if err := box.knowServers(o.names); err != nil {
+		return err
+	}
+	names := o.names
+	for server := range uris {
+		if o.updatesOnly {
+			names = append(names, server)
+		}
+	}
+	w := newWatcher(app, o)
+	defer app.bus.Subscribe(w.take)()
+	opened, err := app.openServers(ctx, box, "watch", names...)
+	if err != nil {
+		return err
+	}
+	if err := listFailure(opened, false); err != nil {
+		return err
+	}
+	return w.run(ctx, opened, uris)
+}
+
+// byServer sorts URIs by the servers that their names name; without a name they are
+// the only server's.
+func (b *toolbox) byServer(resources []string) (map[string][]string, error) {
+	known := b.pool.Names()
+	sorted := make(map[string][]string)
+	for _, resource := range resources {
+		server := exec.ServerOf(resource, known)
+		uri := strings.TrimPrefix(resource, server+exec.Separator)
+		if server == "" {
+			uri = resource
+			if len(known) != 1 {
+				return nil, &exec.UsageError{
+					Message: "it is not clear whose resource " + quote(resource) + " is",
+					Fix:     "put the server's name before it: SERVER" + exec.Separator + resource,
+				}
+			}
+			server = known[0]
+		}
+		sorted[server] = append(sorted[server], uri)
+	}
+	return sorted, nil
+}
+
+// notification is one line of watch.
+type notification struct {
+	Time   time.Time       `json:"time"`
+	Server string          `json:"server"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+// watcher prints notifications until it has enough of them.
+type watcher struct {
+	app *App
+	o   watchOptions
+
+	mu    sync.Mutex
+	queue []notification
+	more  chan struct{} // has an element where the queue may have one
+}
+
+func newWatcher(app *App, o watchOptions) *watcher {
+	return &watcher{app: app, o: o, more: make(chan struct{}, 1)}
+}
+
+// take queues what servers send: it is for printing on another goroutine.
+func (w *watcher) take(event exec.Event) {
+	frame, ok := event.(servers.FrameReceived)
+	if !ok || member(frame.Bytes, "id") != nil {
+		return
+	}
+	method := textMember(frame.Bytes, "method")
+	if method == "" || w.o.updatesOnly && method != "notifications/resources/updated" {
+		return
+	}
+	w.mu.Lock()
+	w.queue = append(w.queue, notification{frame.At, frame.Server, method, member(frame.Bytes, "params")})
+	w.mu.Unlock()
+	select {
+	case w.more <- struct{}{}:
+	default:
+	}
+}
+
+// run subscribes to the servers that answered and prints until ctx ends, the number is
+// reached, or no server is left.
+func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[string][]string) error {
+	ctx, cancel := w.limited(ctx)
+	defer cancel()
+	ended, alive := make(chan error), 0
+	var listening sync.WaitGroup
+	defer listening.Wait() // so that the servers are told before they are ended
+	defer cancel()
+	for _, one := range opened {
+		if one.Err != nil {
+			continue
+		}
+		alive++
+		listening.Go(func() {
+			err := w.listen(ctx, one.Session, uris[one.Server])
+			select {
+			case ended <- err:
+			case <-ctx.Done():
+			}
+		})
+	}
+	idle := w.idleTimer()
+	defer idle.Stop()
+	printed := 0
+	for {
+		select {
+		case <-w.more:
+			n, err := w.print(printed)
+			if printed += n; err != nil || w.o.count > 0 && printed >= w.o.count {
+				return err
+			}
+			w.restart(idle)
+		case err := <-ended:
+			if alive--; alive == 0 {
+				return err
+			}
+			w.app.tell(err)
+		case <-idle.C:
+			return &exec.TimeoutError{Tool: "watch", Request: true, After: w.app.flags.timeout, Idle: true}
+		case <-ctx.Done():
+			return w.ending(ctx)
+		}
+	}
+}
+
+// limited is ctx with the time of --max-time.
+func (w *watcher) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if limit := w.app.flags.maxTime; limit > 0 {
+		return context.WithTimeoutCause(ctx, limit, &exec.TimeoutError{Tool: "watch", Request: true, After: limit})
+	}
+	return context.WithCancel(ctx)
+}
+
+// ending says why ctx ended. Ctrl-C is how a watch ends: there is nothing to tell.
+func (w *watcher) ending(ctx context.Context) error {
+	var timeout *exec.TimeoutError
+	if errors.As(context.Cause(ctx), &timeout) {
+		return timeout
+	}
+	return &reportedError{&exec.InterruptedError{}}
+}
+
+// idleTimer runs out after --timeout, and never where that was not given.
+func (w *watcher) idleTimer() *time.Timer {
+	timer := time.NewTimer(w.app.flags.timeout)
+	if w.app.flags.timeout == 0 {
+		timer.Stop()
+	}
+	return timer
+}
+
+func (w *watcher) restart(idle *time.Timer) {
+	if w.app.flags.timeout > 0 {
+		idle.Reset(w.app.flags.timeout)
+	}
+}
+
+// listen subscribes to one server; it returns when that has ended or refuses, or ctx
+// ends.
+func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []string) error {
+	if w.o.level != "" {
+		if err := session.SetLevel(ctx, w.o.level); err != nil {
+			w.app.log.Warn(fmt.Sprintf("server %q does not take a log level: %v", session.Name, err))
+		}
+	}
+	interest := servers.Interest{URIs: uris}
+	if !w.o.updatesOnly {
+		interest.Tools, interest.Prompts, interest.Resources = true, true, true
+	}
+	return session.Listen(ctx, interest, func() {
+		w.app.log.Info(fmt.Sprintf("watching server %q; Ctrl-C ends it", session.Name))
+	})
+}
+
+// print prints what is queued, as much as --count leaves after those that are printed,
+// and returns how many it were.
+func (w *watcher) print(printed int) (n int, err error) {
+	w.mu.Lock()
+	queue := w.queue
+	w.queue = nil
+	w.mu.Unlock()
+	if w.o.count > 0 {
+		queue = queue[:min(len(queue), w.o.count-printed)]
+	}
+	for _, one := range queue {
+		if err := w.printOne(one); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+func (w *watcher) printOne(n notification) error {
+	if w.o.json {
+		line, err := rawjson.Marshal(n)
+		if err != nil {
+			return err
+		}
+		return w.app.printJSONLine(line)
+	}
+	_, err := fmt.Fprintf(w.app.Console.Out, "%s\t%s\t%s\n", n.Time.Format("15:04:05.000"), w.app.shown(n.Server), w.app.shown(n.text()))
+	return err
+}
+
+// text is the notification for people.
+func (n notification) text() string {
+	switch n.Method {
+	case "notifications/message":
+		logger := textMember(n.Params, "logger")
+		if logger != "" {
+			logger = " [" + logger + "]"
+		}
+		data := member(n.Params, "data")
+		if rawjson.IsString(data) {
+			data = json.RawMessage(rawjson.Unquote(data))
+		}
+		return fmt.Sprintf("log %s%s %s", textMember(n.Params, "level"), logger, data)
+	case "notifications/resources/updated":
+		return "resource updated: " + textMember(n.Params, "uri")
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		list, _, _ := strings.Cut(strings.TrimPrefix(n.Method, "notifications/"), "/")
+		return "the list of " + list + " has changed"
+	case "notifications/progress":
+		return fmt.Sprintf("progress %s/%s %s", member(n.Params, "progress"), member(n.Params, "total"), textMember(n.Params, "message"))
+	}
+	return strings.TrimSpace(strings.TrimPrefix(n.Method, "notifications/") + " " + string(n.Params))
+}
