@@ -144,8 +144,8 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	}
 	talk.Executor = box.executor
 	talk.Tools = func() []*exec.Tool { return box.toolsFor(o) }
-	if len(o.tools) > 0 && len(talk.Tools()) == 0 {
-		return &exec.UsageError{Message: "no tool matches --tools " + strings.Join(o.tools, " "), Fix: "toolx list shows the tools"}
+	if err := app.checkPatterns(o, talk.Tools()); err != nil {
+		return err
 	}
 	if o.dryRun {
 		return app.printAskRequest(talk, question)
@@ -153,12 +153,30 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	view := newAskView(app, o.json, provider.Model())
 	talk.On = view.take
 	talk.Confirm = app.confirmation(o)
+	talk.Ready = func(ctx context.Context, tool *exec.Tool) (*exec.Tool, error) {
+		tool, err := box.readyTool(ctx, tool)
+		return tool, app.masked(err)
+	}
 	if o.follow {
 		return app.follow(ctx, talk, view, question)
 	}
 	view.question = question
 	_, err = talk.Ask(ctx, question)
 	return view.end(err)
+}
+
+// checkPatterns refuses --tools that leave the model without any tool, and warns of a
+// pattern that adds none: most are misspelled.
+func (a *App) checkPatterns(o askOptions, offered []*exec.Tool) error {
+	if len(o.tools) > 0 && len(offered) == 0 {
+		return &exec.UsageError{Message: "no tool matches --tools " + strings.Join(o.tools, " "), Fix: "toolx list shows the tools"}
+	}
+	for _, pattern := range o.tools {
+		if !slices.ContainsFunc(offered, func(tool *exec.Tool) bool { return matches(tool, []string{pattern}) }) {
+			a.log.Warn("no tool matches --tools " + pattern)
+		}
+	}
+	return nil
 }
 
 // conversation is what the options say of it; executor and tools come later.
@@ -271,6 +289,23 @@ func (b *toolbox) toolsFor(o askOptions) []*exec.Tool {
 		}
 		return !matches(tool, o.tools)
 	})
+}
+
+// readyTool starts the server of a tool anew where it has ended, and gives the tool as
+// that server has it now.
+func (b *toolbox) readyTool(ctx context.Context, tool *exec.Tool) (*exec.Tool, error) {
+	if tool.Server == "" {
+		return tool, nil
+	}
+	if _, err := b.pool.Open(ctx, tool.Server); err != nil {
+		return nil, err
+	}
+	all := b.registry.All()
+	at := slices.IndexFunc(all, func(one *exec.Tool) bool { return one.Server == tool.Server && one.Plain == tool.Plain })
+	if at < 0 {
+		return nil, &exec.NotFoundError{Name: tool.Name}
+	}
+	return all[at], nil
 }
 
 // printAskRequest prints what would be sent (--dry-run).

@@ -56,6 +56,9 @@ func (v *askView) take(event ai.Event) {
 	case ai.Done:
 		v.app.log.Info(fmt.Sprintf("answered in %d turns with %d calls, %d tokens in and %d out",
 			e.Answer.Turns, e.Answer.Calls, e.Answer.Usage.Input, e.Answer.Usage.Output))
+		if strings.TrimSpace(e.Answer.Text) == "" {
+			v.app.log.Warn("the answer is empty: the model said nothing")
+		}
 		if e.Answer.Stop == ai.StopLength {
 			v.app.log.Warn("the answer was cut: the model's limit of tokens is reached")
 		}

@@ -45,6 +45,10 @@ type Conversation struct {
 	// Confirm is asked before a tool runs that says of itself that it is destructive
 	// (see Destructive); nil refuses. The reason of a refusal is told to the model.
 	Confirm func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) (refusal error)
+	// Ready is asked before a tool runs, and gives the tool as it is then: its server
+	// may have ended, and has to be started anew. nil means that tools are ready. An
+	// error is told to the model.
+	Ready func(ctx context.Context, tool *exec.Tool) (*exec.Tool, error)
 	// On gets the events; may be nil. It must not ask this conversation.
 	On func(Event)
 	// Sleep waits between attempts; nil is a plain wait that ctx ends.

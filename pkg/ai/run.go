@@ -106,12 +106,19 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 	if plan.tool != nil {
 		name = plan.tool.Name
 	}
+	if plan.err == nil {
+		c.emit(CallStarted{ID: plan.call.ID, Name: plan.call.Name, Tool: name, Arguments: plan.call.Arguments})
+		if c.Ready != nil {
+			plan.tool, plan.err = c.Ready(ctx, plan.tool)
+		}
+	}
 	var result *exec.Result
 	if plan.err != nil {
 		result = c.Executor.Reject(name, plan.call.Arguments, plan.began, plan.err)
 	} else {
-		c.emit(CallStarted{ID: plan.call.ID, Name: plan.call.Name, Tool: name, Arguments: plan.call.Arguments})
-		result = c.Executor.Call(ctx, exec.Call{Tool: name, Target: plan.tool, Arguments: plan.call.Arguments, FromModel: true, Untyped: plan.call.Untyped})
+		result = c.Executor.Call(ctx, exec.Call{
+			Tool: name, Target: plan.tool, Arguments: plan.call.Arguments, FromModel: true, Untyped: plan.call.Untyped,
+		})
 	}
 	written, shown, total := c.resultOf(plan.call, result)
 	c.emit(CallFinished{ID: plan.call.ID, Name: plan.call.Name, Result: result, Shown: shown, Total: total})
