@@ -311,8 +311,11 @@ func (b *toolbox) readyTool(ctx context.Context, tool *exec.Tool) (*exec.Tool, e
 // printAskRequest prints what would be sent (--dry-run).
 func (a *App) printAskRequest(talk *ai.Conversation, question string) error {
 	talk.On = func(event ai.Event) {
-		if offered, is := event.(ai.Offered); is {
-			a.logOffered(offered)
+		switch e := event.(type) {
+		case ai.Offered:
+			a.logOffered(e)
+		case ai.Overfull:
+			a.warnOverfull(e)
 		}
 	}
 	body, err := talk.Request(question)

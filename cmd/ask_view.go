@@ -48,6 +48,8 @@ func (v *askView) take(event ai.Event) {
 	switch e := event.(type) {
 	case ai.Offered:
 		v.app.logOffered(e)
+	case ai.Overfull:
+		v.app.warnOverfull(e)
 	case ai.Retrying:
 		v.app.log.Warn(fmt.Sprintf("attempt %d failed, the next comes in %s: %v",
 			e.Attempt, e.Delay.Round(time.Millisecond), v.app.masked(e.Err)))
@@ -210,10 +212,19 @@ func (a *App) askFailureLine(question string, err error) error {
 	return render.JSONLine(a.Console.Out, line, a.outScreen())
 }
 
+// warnOverfull tells what the provider would not.
+func (a *App) warnOverfull(e ai.Overfull) {
+	a.log.Warn(fmt.Sprintf("tools and conversation take some %d tokens, and the context that is asked for has %d: what does not fit "+
+		"is cut off without a word, the tools first; --tools or --server gives the model fewer", e.Tokens, e.Context))
+}
+
 // logOffered logs the conversion (CONV-3), and warns of tools that the model cannot
-// be given.
+// be given, or not together.
 func (a *App) logOffered(e ai.Offered) {
 	a.log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", len(e.Names), convert.MCP.Label(), e.Format.Label()))
+	for _, limit := range e.Limits {
+		a.log.Warn(limit.String() + "; --tools or --server gives the model fewer")
+	}
 	for _, loss := range e.Losses {
 		level := slog.LevelDebug
 		if loss.Severity == convert.Fatal {

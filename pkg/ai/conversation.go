@@ -57,6 +57,7 @@ type Conversation struct {
 	events  sync.Mutex
 	history [][]json.RawMessage // for each question, all messages from it to its answer
 	offered []string
+	full    bool // see Overfull
 }
 
 // Ask asks the model and lets it call tools until it has an answer. The error is
@@ -186,7 +187,25 @@ func messagesOf(written []byte) []json.RawMessage {
 // request is the conversation so far, with the exchange that is going on.
 func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request {
 	messages := slices.Concat(slices.Concat(c.history...), exchange)
-	return Request{System: c.System, Messages: messages, Tools: offer.document}
+	request := Request{System: c.System, Messages: messages, Tools: offer.document}
+	c.noteSize(request)
+	return request
+}
+
+// noteSize tells of a request that will be cut. Most providers refuse what is too
+// long instead.
+func (c *Conversation) noteSize(request Request) {
+	cutter, is := c.Provider.(interface {
+		size(Request) (tokens, context int)
+	})
+	if !is {
+		return
+	}
+	tokens, context := cutter.size(request)
+	before := c.full
+	if c.full = context > 0 && tokens > context; c.full && !before {
+		c.emit(Overfull{Tokens: tokens, Context: context})
+	}
 }
 
 // turn asks once, tells how it went, and reads the calls.

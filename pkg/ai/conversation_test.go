@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -455,6 +456,56 @@ func TestLongConversation(t *testing.T) {
 	}
 	_, err := r.Ask(t.Context(), "fifth")
 	wantFailure(t, err, ai.TooLong, exec.KindUsage)
+}
+
+// TestTooMuch tells before a request is sent that it will be refused for its number of
+// tools (OpenAI), or cut without a word (Ollama): once, not at every turn.
+func TestTooMuch(t *testing.T) {
+	told := func(r *rig) (limits, full int) {
+		for _, event := range r.events {
+			switch e := event.(type) {
+			case ai.Offered:
+				limits += len(e.Limits)
+			case ai.Overfull:
+				if e.Tokens <= e.Context || e.Context != 32768 {
+					t.Errorf("%+v", e)
+				}
+				full++
+			}
+		}
+		return limits, full
+	}
+	for _, test := range []struct {
+		provider, description string
+		tools, limits, full   int
+	}{
+		{ai.OpenAI, "short", 128, 0, 0},
+		{ai.OpenAI, "short", 129, 1, 0},
+		{ai.Ollama, "short", 129, 0, 0},
+		{ai.Ollama, strings.Repeat("long ", 200), 150, 0, 1},
+		{ai.OpenAI, strings.Repeat("long ", 100), 120, 0, 0},
+	} {
+		answers := []string{ollamaCalls("control"), ollamaSays}
+		if test.provider == ai.OpenAI {
+			answers = []string{"openai-call.txt", "openai-answer.txt"}
+		}
+		r := newRig(t, test.provider, answers...)
+		all := r.Tools()
+		for i := range test.tools - len(all) {
+			tool, err := exec.NewTool(json.RawMessage(fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}`, i, test.description)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, tool)
+		}
+		r.Tools = func() []*exec.Tool { return all }
+		if _, err := r.Ask(t.Context(), "?"); err != nil {
+			t.Fatal(err)
+		}
+		if limits, full := told(r); limits != test.limits || full != test.full {
+			t.Errorf("%s with %d tools: %d limits and %d contexts told, want %d and %d", test.provider, test.tools, limits, full, test.limits, test.full)
+		}
+	}
 }
 
 // TestInterruption ends a question quickly, whatever it waits for.

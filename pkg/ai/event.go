@@ -18,6 +18,17 @@ type Offered struct {
 	Format convert.Format
 	Names  []string       // as the model calls them
 	Losses []convert.Loss // what the format could not hold, skipped tools included
+	// Limits is why the provider may refuse the tools together, such as their number;
+	// they are among the Losses.
+	Limits []convert.Loss
+}
+
+// Overfull says that a request may not fit the context that it asks for, and that the
+// provider will cut off what does not, without a word. It comes once, and again when
+// the conversation has fitted in between.
+type Overfull struct {
+	Tokens  int // of tools and conversation, estimated
+	Context int // what is asked for, in tokens
 }
 
 // Forgotten says that the oldest questions are no longer part of the conversation:
@@ -81,6 +92,7 @@ type Answer struct {
 }
 
 func (Offered) event()       {}
+func (Overfull) event()      {}
 func (Forgotten) event()     {}
 func (TurnStarted) event()   {}
 func (TextDelta) event()     {}

@@ -146,9 +146,9 @@ func TestRetryAfter(t *testing.T) {
 // TestOllamaContext asks for a larger context only where tools would be cut off, in
 // steps, and with room for an answer.
 func TestOllamaContext(t *testing.T) {
-	for size, want := range map[int]int{0: 0, 7500: 0, 7600: 8192, 12000: 8192, 13000: 16384, 1 << 30: 1 << 15} {
-		if got := ollamaContext(size); got != want {
-			t.Errorf("%d bytes: %d tokens, want %d", size, got, want)
+	for tokens, want := range map[int]int{0: 0, 2500: 0, 2501: 8192, 4000: 8192, 4300: 16384, 1 << 30: 1 << 15} {
+		if got := ollamaContext(tokens); got != want {
+			t.Errorf("%d tokens: %d, want %d", tokens, got, want)
 		}
 	}
 }

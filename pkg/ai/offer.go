@@ -44,7 +44,9 @@ func (c *Conversation) offer() *offer {
 	}
 	if !slices.Equal(made.names, c.offered) {
 		c.offered = made.names
-		c.emit(Offered{Format: c.Provider.Format(), Names: made.names, Losses: conversion.Losses()})
+		c.emit(Offered{
+			Format: c.Provider.Format(), Names: made.names, Losses: conversion.Losses(), Limits: conversion.Limits,
+		})
 	}
 	return made
 }

@@ -54,29 +54,37 @@ func (o *ollama) Body(request Request) (json.RawMessage, error) {
 		rawjson.NewMember("messages", withSystem(request)),
 		rawjson.NewMember("stream", json.RawMessage("true")),
 	}
-	size := len(members[1].Value) + len(request.Tools)
 	if request.Tools != nil {
 		members = append(members, rawjson.NewMember("tools", request.Tools))
 	}
-	if context := ollamaContext(size); context > 0 {
+	if _, context := o.size(request); context > 0 {
 		members = append(members, rawjson.NewMember("options", json.RawMessage(`{"num_ctx":`+strconv.Itoa(context)+`}`)))
 	}
 	return rawjson.Object(members), nil
 }
 
-// ollamaContext is the context to ask for with a prompt of so many bytes, in tokens;
-// zero leaves it to Ollama. What does not fit its default, 4096 tokens on small
-// machines, is cut off at the beginning without a word: the tools. So a prompt that
-// may fill most of that asks for twice its size, in powers of two, since each other
-// size makes Ollama load the model again. The most is what a small machine can bear:
-// each token of context takes a tenth of a megabyte even with a small model.
-func ollamaContext(size int) int {
+// size is how many tokens a request takes, and the context that it asks for.
+func (o *ollama) size(request Request) (tokens, context int) {
+	const bytesPerToken = 3 // 4.1 in English, less in other languages
+	size := len(request.Tools) + len(request.System)
+	for _, message := range request.Messages {
+		size += len(message)
+	}
+	tokens = size / bytesPerToken
+	return tokens, ollamaContext(tokens)
+}
+
+// ollamaContext is the context to ask for with a prompt of so many tokens; zero
+// leaves it to Ollama. What does not fit its default, 4096 tokens on small machines,
+// is cut off at the beginning without a word: the tools. So a prompt that may fill
+// most of that asks for twice its size, in powers of two, since each other size makes
+// Ollama load the model again. The most is what a small machine can bear: each token
+// of context takes a tenth of a megabyte even with a small model.
+func ollamaContext(tokens int) int {
 	const (
-		enough         = 2500 // tokens that leave 4096 room for an answer
-		most           = 1 << 15
-		bytesPerTokens = 3 // 4.1 in English, less in other languages
+		enough = 2500 // tokens that leave 4096 room for an answer
+		most   = 1 << 15
 	)
-	tokens := size / bytesPerTokens
 	if tokens <= enough {
 		return 0
 	}
