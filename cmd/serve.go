@@ -15,24 +15,31 @@ import (
 	"toolx/pkg/servers"
 )
 
-// serveOptions say what is served.
+// serveOptions say what is served, and where.
 type serveOptions struct {
 	file string // a config file; empty: the config that is found
+	http httpOptions
 }
 
 func newServeCommand(app *App, run func(context.Context, *App, serveOptions) error) *cobra.Command {
 	var o serveOptions
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   "serve [FILE]",
-		Short: "Serve the config's tools as an MCP server on stdio",
+		Short: "Serve the config's tools as an MCP server on stdio, or over HTTP",
 		Long: `Serve the tools that a config file defines (builtin, mock and internal ones) as an
 MCP server on standard input and output, until standard input ends. Mocks can carry
 a delay, an error, or faults, so that anyone can rehearse failure.
 
-Exit codes: 0 when standard input ends, 2 for a wrong config; a mock's crash fault
-ends the process with its own code.`,
+With --http it serves over streamable HTTP instead, until Ctrl-C: on this machine
+only unless --allow-remote is given, and never to a web page from elsewhere. A token
+in TOOLX_SERVE_TOKEN, or in a file that --token names, is asked of every client.
+
+Exit codes: 0 when standard input ends or Ctrl-C is pressed, 2 for a wrong config, or
+an address that cannot be had; a mock's crash fault ends the process with its own
+code.`,
 		Example: `  toolx serve testdata/zwave.yaml
-  toolx list -- toolx serve testdata/zwave.yaml`,
+  toolx list -- toolx serve testdata/zwave.yaml
+  toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return &exec.UsageError{Message: "unexpected argument " + quote(args[1]), Fix: "toolx serve FILE; --config lays several files over each other"}
@@ -42,11 +49,18 @@ ends the process with its own code.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.http.check(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
 	}
+	o.http.declare(command.Flags())
+	return command
 }
 
-// runServe serves until standard input ends or ctx does.
+// runServe serves until standard input, or the process, is to end.
 func runServe(ctx context.Context, app *App, o serveOptions) error {
 	if o.file != "" {
 		app.flags.config = append(app.flags.config, o.file)
@@ -61,20 +75,43 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	if len(served) == 0 {
 		return &exec.UsageError{Message: "the config defines no tools", Fix: "add some under tools:; docs/serve.md has an example"}
 	}
-	mcpServer := server.NewMCPServer("toolx", Version(), server.WithToolCapabilities(false))
-	for _, tool := range served {
-		mcpServer.AddTool(definitionOf(tool), handlerOf(box.executor, tool))
-	}
+	mcpServer := newMCPServer(ctx, box.executor, served)
 	limit := cmp.Or(box.config.Defaults.MaxMessage, servers.DefaultMaxMessage)
-	client := newStdioClient(mcpServer, stdout, limit, func(text string) { app.log.Warn(text) })
+	serve := func() error {
+		client := newStdioClient(mcpServer, stdout, limit, func(text string) { app.log.Warn(text) })
+		return client.serve(ctx, app.Console.In)
+	}
+	if o.http.address != "" {
+		endpoint, err := app.listen(o.http, mcpServer, limit)
+		if err != nil {
+			return err
+		}
+		serve = func() error { return endpoint.serve(ctx) }
+	}
 	ended := make(chan error, 1)
-	go func() { ended <- client.serve(ctx, app.Console.In) }()
+	go func() { ended <- serve() }()
 	select {
 	case code := <-crashes.exit:
 		return &exitStatus{code}
 	case err := <-ended:
 		return err
 	}
+}
+
+// newMCPServer is the server behind both transports. Calls end with ctx, whatever
+// the request that made them has to say.
+func newMCPServer(ctx context.Context, executor *exec.Executor, tools []*exec.Tool) *server.MCPServer {
+	mcpServer := server.NewMCPServer("toolx", Version(), server.WithToolCapabilities(false))
+	for _, tool := range tools {
+		handle := handlerOf(executor, tool)
+		mcpServer.AddTool(definitionOf(tool), func(callCtx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			callCtx, cancel := context.WithCancel(callCtx)
+			defer cancel()
+			defer context.AfterFunc(ctx, cancel)()
+			return handle(callCtx, request)
+		})
+	}
+	return mcpServer
 }
 
 // definitionOf is the SDK's form of a tool, with the schemas as they are written.

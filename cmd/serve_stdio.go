@@ -104,25 +104,13 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 		c.refuseTooLong(ctx, line)
 		return
 	}
-	var head struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-		Params struct {
-			RequestID json.RawMessage `json:"requestId"`
-			Meta      struct {
-				Revision string `json:"io.modelcontextprotocol/protocolVersion"`
-			} `json:"_meta"`
-		} `json:"params"`
-	}
-	// What is no message leaves this empty, and the SDK says what is wrong with it.
-	_ = json.Unmarshal(line.bytes, &head)
-	asks := len(head.ID) > 0 && string(head.ID) != "null"
+	head := readHead(line.bytes)
 	switch {
 	case head.Method == string(mcp.MethodNotificationCancelled):
 		c.cancelCall(string(head.Params.RequestID))
-	case asks && !speaks(head.Params.Meta.Revision):
+	case head.asks() && !speaks(head.Params.Meta.Revision):
 		c.post(ctx, revisionError(head.ID, head.Params.Meta.Revision))
-	case asks && head.Method == string(mcp.MethodToolsCall):
+	case head.asks() && head.Method == string(mcp.MethodToolsCall):
 		c.beginCall(ctx, head.ID, line.bytes)
 	default:
 		answer := c.handle(ctx, head.ID, line.bytes)
@@ -130,6 +118,28 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 		c.post(ctx, answer)
 	}
 }
+
+// requestHead is what toolx serve itself looks at in a message.
+type requestHead struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		RequestID json.RawMessage `json:"requestId"`
+		Meta      struct {
+			Revision string `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+	} `json:"params"`
+}
+
+// readHead is empty for what is no message; the SDK says what is wrong with that.
+func readHead(message []byte) requestHead {
+	var head requestHead
+	_ = json.Unmarshal(message, &head)
+	return head
+}
+
+// asks says whether the message wants an answer.
+func (h requestHead) asks() bool { return len(h.ID) > 0 && string(h.ID) != "null" }
 
 // speaks says whether toolx serve knows the revision that a request names; most
 // requests of the older revisions name none. The SDK takes a revision that never was
@@ -162,8 +172,7 @@ func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message
 	call := &openCall{cancel: cancel}
 	if !c.admit(string(id), call) {
 		cancel()
-		text := fmt.Sprintf("%d calls are open: wait for one to end, or cancel one", maxOpenCalls)
-		c.post(ctx, errorAnswer(id, mcp.INTERNAL_ERROR, text))
+		c.post(ctx, crowdedError(id))
 		return
 	}
 	c.pending.Go(func() {
@@ -173,6 +182,12 @@ func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message
 			c.write(encodeAnswer(answer))
 		}
 	})
+}
+
+// crowdedError refuses a call while maxOpenCalls run.
+func crowdedError(id json.RawMessage) mcp.JSONRPCError {
+	text := fmt.Sprintf("%d calls are open: wait for one to end, or cancel one", maxOpenCalls)
+	return errorAnswer(id, mcp.INTERNAL_ERROR, text)
 }
 
 // admit notes a call, unless there are too many.

@@ -1,0 +1,227 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+)
+
+// exchange answers requests over HTTP as stdioClient does those on standard input:
+// the SDK's transport knows both eras, and this adds what it leaves open.
+type exchange struct {
+	sdk      http.Handler
+	sessions *httpSessions
+	limit    int64         // of a message, in bytes
+	room     chan struct{} // holds one value for each open call
+	warn     func(text string)
+	serving  context.Context // ends when toolx is to end
+}
+
+// ServeHTTP implements http.Handler.
+func (x *exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	revision := r.Header.Get(mcp.HeaderProtocolVersion)
+	session := r.Header.Get(mcp.HeaderSessionID)
+	switch {
+	case r.Method == http.MethodPost:
+		x.post(w, r)
+	case !speaks(revision):
+		writeAnswer(w, http.StatusBadRequest, revisionError(nil, revision))
+	case session != "" && !mcp.IsModernProtocol(revision) && !x.sessions.has(session):
+		refuseSession(w, nil)
+	default:
+		x.sdk.ServeHTTP(w, r)
+	}
+}
+
+// post answers one message.
+func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, x.limit))
+	if err != nil {
+		x.refuseBody(w, err)
+		return
+	}
+	head := readHead(body)
+	answer := &httpAnswer{ResponseWriter: w, id: head.ID}
+	defer x.recovered(answer)
+	revision := head.Params.Meta.Revision
+	if revision == "" {
+		revision = r.Header.Get(mcp.HeaderProtocolVersion)
+	}
+	switch {
+	case !speaks(revision):
+		writeAnswer(w, http.StatusBadRequest, revisionError(head.ID, revision))
+		return
+	case x.outOfSession(r, head, revision):
+		refuseSession(w, head.ID)
+		return
+	case head.Method == string(mcp.MethodNotificationCancelled) && r.Header.Get(mcp.HeaderSessionID) == "":
+		// Without a session, ids are not one client's own.
+		w.WriteHeader(http.StatusAccepted)
+		return
+	case head.asks() && head.Method == string(mcp.MethodToolsCall):
+		select {
+		case x.room <- struct{}{}:
+			defer func() { <-x.room }()
+		default:
+			writeAnswer(w, http.StatusServiceUnavailable, crowdedError(head.ID))
+			return
+		}
+	case head.Method == string(mcp.MethodSubscriptionsListen):
+		// A stream that only its client would end.
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(x.serving, cancel)()
+		r = r.WithContext(ctx)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	x.sdk.ServeHTTP(answer, r)
+}
+
+// outOfSession says whether a message names a session that has ended, or never was.
+// The stateless revision has none, and what names it is no session's.
+func (x *exchange) outOfSession(r *http.Request, head requestHead, revision string) bool {
+	session := r.Header.Get(mcp.HeaderSessionID)
+	return session != "" && head.Method != string(mcp.MethodInitialize) && !mcp.IsModernProtocol(revision) && !x.sessions.has(session)
+}
+
+// refuseSession tells a client to start anew (2025-11-25 basic/transports, "Session
+// Management").
+func refuseSession(w http.ResponseWriter, id json.RawMessage) {
+	writeAnswer(w, http.StatusNotFound, errorAnswer(id, mcp.INVALID_REQUEST, "there is no such session, or no more: send initialize"))
+}
+
+// refuseBody answers a message that could not be read.
+func (x *exchange) refuseBody(w http.ResponseWriter, err error) {
+	var tooLarge *http.MaxBytesError
+	if !errors.As(err, &tooLarge) {
+		writeAnswer(w, http.StatusBadRequest, errorAnswer(nil, mcp.PARSE_ERROR, "the message broke off: "+err.Error()))
+		return
+	}
+	limit := exec.Bytes(x.limit)
+	x.warn(fmt.Sprintf("a client sent a message over the limit of %s: it was not read (maxMessage under defaults in the config)", limit))
+	writeAnswer(w, http.StatusRequestEntityTooLarge, errorAnswer(nil, mcp.INVALID_REQUEST, fmt.Sprintf("a message is larger than the limit of %s", limit)))
+}
+
+// recovered answers where something failed inside.
+func (x *exchange) recovered(answer *httpAnswer) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	x.warn(fmt.Sprintf("a message of a client could not be handled: %v", cause))
+	if !answer.begun {
+		writeAnswer(answer.ResponseWriter, http.StatusInternalServerError, errorAnswer(answer.id, mcp.INTERNAL_ERROR, "toolx failed inside"))
+	}
+}
+
+// httpAnswer is a response in which the SDK's JSON-RPC messages get the form that
+// they have on standard output: the id as it was written, short errors, and no id
+// where there is none.
+type httpAnswer struct {
+	http.ResponseWriter
+	id    json.RawMessage
+	begun bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (a *httpAnswer) WriteHeader(status int) {
+	a.begun = true
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter. The SDK writes a message whole.
+func (a *httpAnswer) Write(p []byte) (int, error) {
+	a.begun = true
+	written := p
+	if a.Header().Get("Content-Type") == "application/json" {
+		written = mendAnswer(p, a.id)
+	}
+	if _, err := a.ResponseWriter.Write(written); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush implements http.Flusher, by which the SDK sees that it can stream.
+func (a *httpAnswer) Flush() { _ = http.NewResponseController(a.ResponseWriter).Flush() }
+
+// mendAnswer puts the id as it was written into an answer of the SDK's, which reads
+// numbers as floats and loses digits.
+func mendAnswer(message []byte, id json.RawMessage) []byte {
+	const head, tail = `{"jsonrpc":"2.0",`, `"id":`
+	rest, is := bytes.CutPrefix(message, []byte(head+tail))
+	if !is {
+		return message
+	}
+	var written json.RawMessage
+	decoder := json.NewDecoder(bytes.NewReader(rest))
+	if decoder.Decode(&written) != nil {
+		return message
+	}
+	rest = rest[decoder.InputOffset():]
+	none := string(written) == "null"
+	if bytes.HasPrefix(rest, []byte(`,"error":`)) {
+		var answer mcp.JSONRPCError
+		if json.Unmarshal(message, &answer) != nil {
+			return message
+		}
+		if !none {
+			answer.ID = mcp.NewRequestId(id)
+		}
+		answer.Error.Message = shorten(answer.Error.Message, maxErrorText)
+		return encodeAnswer(answer)
+	}
+	if none {
+		return message
+	}
+	return bytes.Join([][]byte{[]byte(head + tail), id, rest}, nil)
+}
+
+// httpSessions are the sessions of the legacy revisions that are open. A client may
+// also do without one, since toolx serve keeps nothing in it.
+type httpSessions struct {
+	mu   sync.Mutex
+	open map[string]bool
+}
+
+func newHTTPSessions() *httpSessions { return &httpSessions{open: map[string]bool{}} }
+
+// Generate implements server.SessionIdManager, as the methods below do. The id is
+// random: nobody guesses it (2025-11-25 basic/transports, "Session Management").
+func (s *httpSessions) Generate() string {
+	id := strings.ToLower(rand.Text())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[id] = true
+	return id
+}
+
+// Validate refuses a session that has ended, or never was.
+func (s *httpSessions) Validate(id string) (isTerminated bool, err error) {
+	return id != "" && !s.has(id), nil
+}
+
+// Terminate ends a session.
+func (s *httpSessions) Terminate(id string) (isNotAllowed bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, id)
+	return false, nil
+}
+
+func (s *httpSessions) has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[id]
+}

@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// Ids come back as they were written, whatever the SDK made of them.
+func TestMendAnswer(t *testing.T) {
+	long := strings.Repeat("x", 2*maxErrorText)
+	for message, test := range map[string]struct{ id, want string }{
+		`{"jsonrpc":"2.0","id":1.2345678901234567e+19,"result":{"a":1e400}}` + "\n": {`12345678901234567890`, `{"jsonrpc":"2.0","id":12345678901234567890,"result":{"a":1e400}}` + "\n"},
+		`{"jsonrpc":"2.0","id":"a\u003e","result":{}}`:                              {`"a>"`, `{"jsonrpc":"2.0","id":"a>","result":{}}`},
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"` + long + `"}}`: {`1`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"` + shorten(long, maxErrorText) + `"}}` + "\n"},
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`:        {``, `{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}` + "\n"},
+		`no message`: {`1`, `no message`},
+	} {
+		if got := string(mendAnswer([]byte(message), []byte(test.id))); got != test.want {
+			t.Errorf("%s\nwant %s", got, test.want)
+		}
+	}
+}
+
+// A call over the limit is refused, one that has ended makes room, and what fails
+// inside is answered.
+func TestExchangeRoom(t *testing.T) {
+	begun, end := make(chan bool), make(chan bool)
+	x := &exchange{
+		sdk: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			begun <- true
+			if <-end {
+				panic("inside")
+			}
+		}),
+		sessions: newHTTPSessions(),
+		limit:    1000,
+		room:     make(chan struct{}, 1),
+		warn:     func(string) {},
+		serving:  context.Background(),
+	}
+	ask := func(method string) *httptest.ResponseRecorder {
+		recorder := httptest.NewRecorder()
+		x.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"`+method+`"}`)))
+		return recorder
+	}
+	answered := make(chan *httptest.ResponseRecorder)
+	for range 2 {
+		go func() { answered <- ask("tools/call") }()
+		<-begun
+		if r := ask("tools/call"); r.Code != http.StatusServiceUnavailable || !strings.Contains(r.Body.String(), `"id":7,"error":{"code":-32603,"message":"1000 calls are open`) {
+			t.Errorf("%d %s", r.Code, r.Body)
+		}
+		go func() { answered <- ask("tools/list") }()
+		<-begun
+		end <- false
+		<-answered
+		end <- true
+		<-answered
+	}
+	go func() { answered <- ask("tools/call") }()
+	<-begun
+	end <- true
+	if r := <-answered; r.Code != http.StatusInternalServerError || !strings.Contains(r.Body.String(), `"id":7,"error":{"code":-32603,"message":"toolx failed inside"`) {
+		t.Errorf("%d %s", r.Code, r.Body)
+	}
+}

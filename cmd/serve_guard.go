@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// guard decides whose requests toolx serve --http answers. A server on this machine
+// is within reach of every web page that its user opens: a page can send requests
+// across origins, and a name of the page's own can be pointed at 127.0.0.1 (2025-11-25
+// basic/transports, "Security Warning").
+type guard struct {
+	hosts   []string // allowed besides addresses and localhost
+	origins []string // allowed besides those of this machine
+	token   string   // empty: none is asked
+	warn    func(text string)
+	next    http.Handler
+
+	mu   sync.Mutex
+	told map[string]bool // texts that were warned of
+}
+
+// ServeHTTP implements http.Handler.
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	origins := r.Header.Values("Origin")
+	switch {
+	case !g.knows(r.Host):
+		name := hostName(r.Host)
+		g.refuse(w, http.StatusForbidden, "host "+quote(shorten(name, maxErrorText))+" is not served (toolx serve --allow-host "+plainWord(name)+")")
+	case len(origins) > 1 || len(origins) == 1 && !g.welcomes(origins[0]):
+		g.refuse(w, http.StatusForbidden, "origin "+quote(shorten(origins[0], maxErrorText))+" is not served (toolx serve --allow-origin "+plainWord(origins[0])+")")
+	case len(origins) == 1 && g.answerPreflight(w, r, origins[0]):
+	case !g.admits(r.Header.Get("Authorization")):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="toolx serve"`)
+		g.refuse(w, http.StatusUnauthorized, "a request without the right token (Authorization: Bearer …) is not served")
+	case r.URL.Path != endpointPath:
+		http.Error(w, "toolx serves MCP at "+endpointPath, http.StatusNotFound)
+	default:
+		g.next.ServeHTTP(w, r)
+	}
+}
+
+// knows says whether a Host header names this server. A name that somebody has
+// pointed here is none of ours; an address cannot be pointed anywhere.
+func (g *guard) knows(header string) bool {
+	host := hostName(header)
+	if host == "localhost" {
+		return true
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return host != "" && slices.ContainsFunc(g.hosts, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
+// hostName is the name or address in a Host header, without brackets, port and the
+// root's dot, in lower case.
+func hostName(header string) string {
+	host, _, err := net.SplitHostPort(header)
+	if err != nil {
+		host = strings.Trim(header, "[]")
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// welcomes says whether pages of an origin may send requests: those that this
+// machine serves, and those that were named.
+func (g *guard) welcomes(origin string) bool {
+	if slices.ContainsFunc(g.origins, func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "/"), origin) }) {
+		return true
+	}
+	page, err := url.Parse(origin)
+	if err != nil || page.Scheme != "http" && page.Scheme != "https" {
+		return false
+	}
+	if page.Hostname() == "localhost" {
+		return true
+	}
+	address, err := netip.ParseAddr(page.Hostname())
+	return err == nil && address.IsLoopback()
+}
+
+// answerPreflight lets a page of an allowed origin read the answers, and answers the
+// request by which a browser asks whether it may (the Fetch standard, "CORS
+// protocol"); it says whether it did. That one carries no token.
+func (g *guard) answerPreflight(w http.ResponseWriter, r *http.Request, origin string) bool {
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", origin)
+	header.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+	header.Add("Vary", "Origin")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	header.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
+	header.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// admits says whether an Authorization header has the token. How long that takes
+// tells nothing of it, nor of its length.
+func (g *guard) admits(authorization string) bool {
+	if g.token == "" {
+		return true
+	}
+	scheme, token, _ := strings.Cut(authorization, " ")
+	given, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(g.token))
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], want[:]) == 1
+}
+
+// refuse answers with an error that belongs to no message, and tells the user, who
+// may have to allow what was refused; each thing once, for pages try again.
+func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
+	writeAnswer(w, status, errorAnswer(nil, mcp.INVALID_REQUEST, text))
+	const most = 100
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.told[text] || len(g.told) >= most {
+		return
+	}
+	if g.told == nil {
+		g.told = map[string]bool{}
+	}
+	g.told[text] = true
+	g.warn("refused: " + text)
+}
+
+// plainWord is text as an argument to type; an ellipsis where that needs care.
+func plainWord(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:/_"
+	if text == "" || len(text) > 100 || strings.Trim(text, plain) != "" || strings.HasPrefix(text, "-") {
+		return "…"
+	}
+	return text
+}
+
+// writeAnswer writes a JSON-RPC message as a whole response.
+func writeAnswer(w http.ResponseWriter, status int, answer any) {
+	line := encodeAnswer(answer)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", fmt.Sprint(len(line)))
+	w.WriteHeader(status)
+	_, _ = w.Write(line)
+}

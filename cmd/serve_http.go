@@ -1,0 +1,215 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/exec"
+)
+
+// endpointPath is where toolx serve --http takes messages.
+const endpointPath = "/mcp"
+
+const (
+	// sessionTime is how long a session of the legacy revisions may be silent before
+	// it is forgotten. The client then gets 404 and starts another.
+	sessionTime = 24 * time.Hour
+	// headerTime bounds how long a client may take to send a request's headers.
+	headerTime = 10 * time.Second
+	// keepTime is how long a connection is kept that nothing comes on.
+	keepTime = 2 * time.Minute
+)
+
+// tokenVariable is the environment variable with the token that clients must have.
+const tokenVariable = "TOOLX_SERVE_TOKEN"
+
+// httpOptions say where and to whom toolx serve --http serves.
+type httpOptions struct {
+	address string   // HOST:PORT or PORT; empty: standard streams instead
+	remote  bool     // addresses that other machines reach are meant
+	token   string   // "@FILE"; empty: that of tokenVariable, if any
+	hosts   []string // names in the Host header, besides addresses and localhost
+	origins []string // of web pages from elsewhere that may send requests
+}
+
+func (o *httpOptions) declare(flags *pflag.FlagSet) {
+	flags.StringVar(&o.address, "http", "", "serve over HTTP at `ADDR` (HOST:PORT, or PORT of this machine; port 0: any that is free)")
+	flags.BoolVar(&o.remote, "allow-remote", false, "let --http take an address that other machines reach")
+	flags.StringVar(&o.token, "token", "", "want the token that stands in a file of every client: `@FILE` (also: "+tokenVariable+")")
+	flags.StringArrayVar(&o.hosts, "allow-host", nil, "serve requests to host `NAME` too (repeatable)")
+	flags.StringArrayVar(&o.origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
+}
+
+// check refuses options that mean nothing without --http, and a token that everyone
+// on the machine could read.
+func (o *httpOptions) check() error {
+	if o.address == "" {
+		for _, given := range []struct {
+			flag string
+			is   bool
+		}{
+			{"--allow-remote", o.remote}, {"--token", o.token != ""}, {"--allow-host", len(o.hosts) > 0}, {"--allow-origin", len(o.origins) > 0},
+		} {
+			if given.is {
+				return &exec.UsageError{Message: given.flag + " is of use only with --http", Fix: "toolx serve FILE --http 127.0.0.1:8080 " + given.flag + " …"}
+			}
+		}
+	}
+	if o.token != "" && (!strings.HasPrefix(o.token, "@") || o.token == "@") {
+		return &exec.UsageError{
+			Message: "--token takes no token, since everyone on this machine can read command lines",
+			Fix:     "--token @FILE, or " + tokenVariable + " in the environment",
+		}
+	}
+	return nil
+}
+
+// endpoint is toolx serve --http: a listener that is open, and what answers on it.
+type endpoint struct {
+	listener net.Listener
+	server   *http.Server
+	sdk      *server.StreamableHTTPServer
+	exchange *exchange
+	announce func()
+}
+
+// listen opens the address, so that whoever connects from now on is answered as soon
+// as the endpoint serves.
+func (a *App) listen(o httpOptions, mcpServer *server.MCPServer, limit int64) (*endpoint, error) {
+	token, err := readToken(o.token)
+	if err != nil {
+		return nil, err
+	}
+	a.mask.Add(token)
+	address, err := resolveAddress(o)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.ListenTCP("tcp", address)
+	if err != nil {
+		return nil, &exec.UsageError{Message: "cannot listen on " + address.String() + ": " + reasonOf(err), Fix: "--http 0 takes any port of this machine that is free"}
+	}
+	warn := func(text string) { a.log.Warn(text) }
+	sessions := newHTTPSessions()
+	web := &http.Server{
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       keepTime,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelInfo),
+	}
+	e := &endpoint{listener: listener, server: web}
+	e.sdk = server.NewStreamableHTTPServer(mcpServer,
+		server.WithSessionIdManager(sessions),
+		server.WithSessionIdleTTL(sessionTime),
+		server.WithStreamableHTTPServer(web),
+		server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler)),
+		server.WithDisableLocalhostProtection(true), // the guard's is stricter
+	)
+	e.exchange = &exchange{sdk: e.sdk, sessions: sessions, limit: limit, room: make(chan struct{}, maxOpenCalls), warn: warn}
+	host, _, _ := net.SplitHostPort(o.address)
+	e.server.Handler = &guard{hosts: append(o.hosts, host), origins: o.origins, token: token, warn: warn, next: e.exchange}
+	e.announce = func() { a.announce(listener.Addr().(*net.TCPAddr), token != "") }
+	return e, nil
+}
+
+// announce tells on stderr where toolx serves.
+func (a *App) announce(address *net.TCPAddr, guarded bool) {
+	host, scope := address.IP.String(), ""
+	if address.IP.IsUnspecified() {
+		host, scope = "localhost", ", and at every address of this machine"
+	}
+	if !a.flags.quiet {
+		url := "http://" + net.JoinHostPort(host, strconv.Itoa(address.Port)) + endpointPath
+		fmt.Fprintf(a.live, "serving at %s%s (Ctrl-C ends)\n", url, scope)
+	}
+	if !address.IP.IsLoopback() && !guarded {
+		a.log.Warn("whoever reaches this machine can call these tools (" + tokenVariable + " sets a token that clients must have)")
+	}
+}
+
+// resolveAddress is where to listen: on this machine alone, unless told otherwise.
+func resolveAddress(o httpOptions) (*net.TCPAddr, error) {
+	text := o.address
+	if _, err := strconv.ParseUint(text, 10, 16); err == nil {
+		text = net.JoinHostPort("127.0.0.1", text)
+	}
+	address, err := net.ResolveTCPAddr("tcp", text)
+	if err != nil {
+		return nil, &exec.UsageError{Message: "--http " + quote(o.address) + ": " + reasonOf(err), Fix: "--http 127.0.0.1:8080"}
+	}
+	if !address.IP.IsLoopback() && !o.remote {
+		port := strconv.Itoa(address.Port)
+		return nil, &exec.UsageError{
+			Message: "--http " + quote(o.address) + " lets other machines in",
+			Fix:     "--http " + port + " serves this machine only; --allow-remote serves the others too",
+		}
+	}
+	return address, nil
+}
+
+// readToken reads the token that clients must have; empty where there is none.
+func readToken(given string) (string, error) {
+	token, source := os.Getenv(tokenVariable), tokenVariable
+	if file, is := strings.CutPrefix(given, "@"); is {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return "", &exec.UsageError{Message: "--token: " + err.Error(), Fix: "--token @FILE, or " + tokenVariable + " in the environment"}
+		}
+		token, source = strings.TrimSpace(string(data)), file
+		if token == "" {
+			return "", &exec.UsageError{Message: "--token: " + file + " is empty", Fix: "write a long random text into it"}
+		}
+	}
+	for _, r := range token {
+		if r <= ' ' || r > '~' { // what no Authorization header can carry (RFC 6750, 2.1)
+			return "", &exec.UsageError{Message: "the token in " + source + " has characters that no header can carry", Fix: "use letters, digits and punctuation, without spaces"}
+		}
+	}
+	return token, nil
+}
+
+// reasonOf is what the network has to say, without the words around it.
+func reasonOf(err error) string {
+	var call *os.SyscallError
+	var address *net.AddrError
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &call):
+		return call.Err.Error()
+	case errors.As(err, &address):
+		return address.Err
+	case errors.As(err, &name):
+		return name.Err
+	}
+	return err.Error()
+}
+
+// serve answers until ctx ends. Calls that are open then are given up, and answered
+// as interrupted; streams end.
+func (e *endpoint) serve(ctx context.Context) error {
+	e.exchange.serving = ctx
+	failed := make(chan error, 1)
+	go func() { failed <- e.server.Serve(e.listener) }()
+	e.announce()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if e.sdk.Shutdown(bounded) != nil { // somebody holds a connection
+		_ = e.server.Close()
+	}
+	return nil
+}
