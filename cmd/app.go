@@ -140,8 +140,12 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	for _, warning := range loaded.Warnings {
 		a.log.Warn(warning.String())
 	}
-	if len(options.server) > 0 {
-		loaded.Servers = []*config.Server{config.AdHoc(options.server, "", nil)}
+	adHoc, err := a.adHoc(options.server)
+	if err != nil {
+		return nil, err
+	}
+	if adHoc != nil {
+		loaded.Servers = []*config.Server{adHoc}
 	}
 	if err := a.record(loaded); err != nil {
 		return nil, err
@@ -154,7 +158,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.tellPollution() }) // when the servers have ended
 
-	box := &toolbox{config: loaded, registry: exec.NewRegistry(a.bus), adHoc: len(options.server) > 0}
+	box := &toolbox{config: loaded, registry: exec.NewRegistry(a.bus), adHoc: adHoc != nil}
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{
 		Bus:          a.bus,
 		Registry:     box.registry,
@@ -166,6 +170,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		StderrDir:    stateFile("stderr"),
 		Version:      Version(),
 		Secret:       a.mask.Add,
+		HTTP:         a.overHTTP(),
 		Answers:      answers,
 	})
 	a.pool.Store(box.pool)
@@ -263,6 +268,7 @@ func (a *App) recordTrace() error {
 		return &exec.UsageError{Message: "--trace-file: " + err.Error(), Fix: "name a file that can be written"}
 	}
 	a.bus.Subscribe(newTracer(file.write).take)
+	a.bus.Subscribe(file.takeExchange)
 	a.onClose(func(context.Context) {
 		if err := file.close(); err != nil {
 			a.log.Warn("the trace file is not complete: " + err.Error())

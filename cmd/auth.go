@@ -20,6 +20,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 )
 
 // authRun is what the subcommands of auth do, so that a test can take its place.
@@ -315,7 +316,8 @@ func authStore() *auth.Store {
 	return auth.NewStore(folder, os.Getenv("TOOLX_KEYRING") != "off")
 }
 
-// authorize puts tokens on the requests to a server, as servers.Options.Authorize wants it.
+// authorize puts tokens on the requests to a server, as servers.HTTPOptions.Authorize
+// wants it.
 // Nobody is asked to log in: that is what toolx auth login is for.
 func (a *App) authorize(server *config.Server, base http.RoundTripper) http.RoundTripper {
 	site, err := resolveSite(server)
@@ -326,8 +328,12 @@ func (a *App) authorize(server *config.Server, base http.RoundTripper) http.Roun
 }
 
 // httpBase is what sends requests to a server, and to its authorization server.
-func (a *App) httpBase(*authSite) (http.RoundTripper, error) {
-	return http.DefaultTransport, nil
+func (a *App) httpBase(site *authSite) (http.RoundTripper, error) {
+	base, err := servers.NewHTTPBase(site.resolved, a.overHTTP())
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return base, nil
 }
 
 // keptIn says where tokens are.

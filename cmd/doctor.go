@@ -270,8 +270,12 @@ func (a *App) newVisit(o doctorOptions) (*visit, error) {
 // chooseServers finds what is examined: the command behind --, else the named
 // servers, else all that are not disabled.
 func (v *visit) chooseServers() error {
-	if len(v.options.command) > 0 {
-		v.servers = []*config.Server{config.AdHoc(v.options.command, "", nil)}
+	adHoc, err := v.app.adHoc(v.options.command)
+	if err != nil {
+		return err
+	}
+	if adHoc != nil {
+		v.servers = []*config.Server{adHoc}
 		return nil
 	}
 	loaded, err := config.Load(config.Options{Files: v.app.flags.config})

@@ -18,6 +18,10 @@ import (
 // globalFlags are the flags that every verb has.
 type globalFlags struct {
 	config       []string
+	url          string
+	headers      []string
+	caCert       string
+	insecure     bool
 	timeout      time.Duration
 	maxTime      time.Duration
 	startTimeout time.Duration
@@ -37,6 +41,10 @@ const noRetries = math.MinInt
 
 func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.config, "config", nil, "read `FILE` instead of looking for a config (repeatable, later wins)")
+	flags.StringVar(&f.url, "url", "", "use the server at `URL` instead of the configured ones")
+	flags.StringArrayVarP(&f.headers, "header", "H", nil, "send the server of --url this `HEADER`, such as 'Authorization: Bearer …' (repeatable)")
+	flags.StringVar(&f.caCert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
+	flags.BoolVar(&f.insecure, "insecure", false, "trust any certificate, which lets anyone on the way listen and lie")
 	flags.DurationVar(&f.timeout, "timeout", 0, "give a call up after `D` without progress (default 30s)")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "give a call up after `D`, progress or not")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "give each attempt to connect `D` (default 30s)")
@@ -65,6 +73,9 @@ func (f *globalFlags) check() error {
 		if err := oneOf(choice.flag, choice.value, choice.of...); err != nil {
 			return err
 		}
+	}
+	if err := f.checkRemote(); err != nil {
+		return err
 	}
 	for _, limit := range []struct {
 		flag  string

@@ -137,6 +137,8 @@ func (l *eventLog) take(event exec.Event) {
 		l.log.Debug(fmt.Sprintf("server %q notification %s %s", e.Server, e.Method, e.Params))
 	case servers.ServerRequest:
 		l.request(e)
+	case servers.HTTPExchange:
+		l.exchange(e)
 	case servers.ProcessStarted:
 		l.log.Info(fmt.Sprintf("server %q: process %d started: %s", e.Server, e.PID, strings.Join(e.Command, " ")))
 	case servers.ProcessExited:
@@ -252,6 +254,14 @@ func (l *eventLog) request(e servers.ServerRequest) {
 		answer = "refused: not advertised"
 	}
 	l.log.Info(fmt.Sprintf("server %q asked %s: %s", e.Server, e.Method, answer))
+}
+
+func (l *eventLog) exchange(e servers.HTTPExchange) {
+	outcome := fmt.Sprintf("HTTP %d", e.Status)
+	if e.Err != nil {
+		outcome = e.Err.Error()
+	}
+	l.log.Debug(fmt.Sprintf("server %q: %s %s: %s after %.1f ms", e.Server, e.Verb, e.URL, outcome, exec.Milliseconds(e.Took)))
 }
 
 func (l *eventLog) exited(e servers.ProcessExited) {

@@ -122,8 +122,8 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 			return nil, 0, &exec.UsageError{Message: "--max-message " + quote(o.maxMessage) + " is no size", Fix: "--max-message 256MiB"}
 		}
 	}
-	if len(o.command) > 0 {
-		return config.AdHoc(o.command, "", nil), cmp.Or(limit, servers.DefaultMaxMessage), nil
+	if adHoc, err := a.adHoc(o.command); adHoc != nil || err != nil {
+		return adHoc, cmp.Or(limit, servers.DefaultMaxMessage), err
 	}
 	loaded, err := config.Load(config.Options{Files: a.flags.config})
 	if err != nil {

@@ -3,7 +3,9 @@ package cmd
 import (
 	"bufio"
 	"encoding/json"
+	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,7 +74,8 @@ func frameHead(frame []byte) (id, method string) {
 	return string(head.ID), head.Method
 }
 
-// traceFile is a file of JSON lines, one per frame, with secrets masked.
+// traceFile is a file of JSON lines, one per frame or exchange over HTTP, with secrets
+// masked.
 type traceFile struct {
 	file *os.File
 	mask *mask.Masker
@@ -103,6 +106,52 @@ func (f *traceFile) write(frame render.Frame) {
 		LatencyMS float64         `json:"latency_ms,omitempty"`
 		Frame     json.RawMessage `json:"frame"`
 	}{frame.At, frame.Server, direction, exec.Milliseconds(frame.Latency), f.mask.JSON(frame.Bytes)})
+	f.append(line, err)
+}
+
+// takeExchange writes the head of an exchange over HTTP; its messages have lines of
+// their own.
+func (f *traceFile) takeExchange(event exec.Event) {
+	e, ok := event.(servers.HTTPExchange)
+	if !ok {
+		return
+	}
+	head := struct {
+		Verb     string            `json:"verb"`
+		URL      string            `json:"url"`
+		Protocol string            `json:"protocol,omitempty"`
+		Status   int               `json:"status,omitempty"`
+		Reused   bool              `json:"reused"`
+		Sent     map[string]string `json:"sent"`
+		Received map[string]string `json:"received,omitempty"`
+		Error    string            `json:"error,omitempty"`
+	}{e.Verb, f.mask.Text(e.URL), e.Proto, e.Status, e.Reused, f.headers(e.Sent), f.headers(e.Received), ""}
+	if e.Err != nil {
+		head.Error = f.mask.Text(e.Err.Error())
+	}
+	line, err := json.Marshal(struct {
+		Time      time.Time `json:"time"`
+		Server    string    `json:"server"`
+		LatencyMS float64   `json:"latency_ms,omitempty"`
+		HTTP      any       `json:"http"`
+	}{e.At, e.Server, exec.Milliseconds(e.Took), head})
+	f.append(line, err)
+}
+
+// headers are headers without their secrets.
+func (f *traceFile) headers(all http.Header) map[string]string {
+	shown := make(map[string]string, len(all))
+	for name, contents := range all {
+		shown[name] = f.mask.Text(strings.Join(contents, ", "))
+		if mask.Name(name) {
+			shown[name] = mask.Mask
+		}
+	}
+	return shown
+}
+
+// append writes a line; err is why there is none.
+func (f *traceFile) append(line []byte, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err == nil {

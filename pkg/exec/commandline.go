@@ -21,8 +21,12 @@ func CommandLine(tool *Tool, arguments json.RawMessage) string {
 	return strings.Join(withLaunch(tool, callWords(tool, arguments)...), " ")
 }
 
-// withLaunch puts the command line of a tool's server behind a command that needs it.
+// withLaunch puts the command line of a tool's server, or its address, behind a command
+// that needs it.
 func withLaunch(tool *Tool, words ...string) []string {
+	if tool.Address != "" {
+		words = append(words, "--url", pasteQuote(tool.Address))
+	}
 	if len(tool.Launch) > 0 {
 		words = append(words, "--")
 	}

@@ -35,8 +35,10 @@ type Tool struct {
 	// Type says what runs the tool.
 	Type Type
 	// Launch is the command line of the tool's server where that was given on
-	// toolx's own command line; a command that calls the tool must repeat it.
-	Launch []string
+	// toolx's own command line, Address its url where that was; a command that calls
+	// the tool must repeat it.
+	Launch  []string
+	Address string
 
 	Title       string
 	Description string

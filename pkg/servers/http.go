@@ -53,7 +53,7 @@ type remote struct {
 	patience
 	began time.Time
 
-	base   *http.Transport
+	base   *HTTPBase
 	next   http.RoundTripper // what the exchanger sends through
 	client *http.Client
 
@@ -99,7 +99,7 @@ func newRemote(d dial) (*remote, error) {
 	t.post = t.postLater
 	var err error
 	if t.address, err = parseAddress(d.launch.URL); err == nil {
-		t.base, err = newBase(d.launch, d.http)
+		t.base, err = NewHTTPBase(d.launch, d.http)
 	}
 	if err != nil {
 		failure := t.newFailure(EndingMisconfigured)
@@ -108,7 +108,7 @@ func newRemote(d dial) (*remote, error) {
 	}
 	t.next = &wire{t: t, next: t.base}
 	if d.http.Authorize != nil {
-		t.next = d.http.Authorize(d.server, d.launch, t.next)
+		t.next = d.http.Authorize(d.server, t.next)
 	}
 	t.next = &configured{next: t.next, headers: d.headers}
 	t.client = &http.Client{Transport: &exchanger{t}, CheckRedirect: checkRedirect}

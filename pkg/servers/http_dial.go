@@ -10,7 +10,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolx/pkg/config"
@@ -28,7 +31,7 @@ type HTTPOptions struct {
 	// configured headers already, an Authorization of the user's own among them. Every
 	// exchange that it makes through base is told on the bus. Where it asks a person, it
 	// stops the clocks by exec.Pause with the request's context.
-	Authorize func(server *config.Server, launch *config.Resolved, base http.RoundTripper) http.RoundTripper
+	Authorize func(server *config.Server, base http.RoundTripper) http.RoundTripper
 	// Secret is told every value that must not be shown; it may be nil. A Pool sets it.
 	Secret func(values ...string)
 }
@@ -36,38 +39,88 @@ type HTTPOptions struct {
 // The limits of HTTP. None bounds a call: that is for the caller's context, and a
 // stream may live for hours.
 const (
-	keepAlive        = 30 * time.Second // between probes of an idle connection
 	handshakeLimit   = 15 * time.Second // for TLS
 	idleConnections  = 90 * time.Second
 	connectionsAHost = 8
 )
 
-// newBase makes what sends requests to a server: TLS, proxies, connections that are
-// used again. The error is of a file that cannot be used, and names it.
-func newBase(launch *config.Resolved, options HTTPOptions) (*http.Transport, error) {
-	base := &http.Transport{
+// HTTPBase sends requests to servers: it knows proxies and certificates, and uses
+// connections again. It is safe for concurrent use.
+type HTTPBase struct {
+	// Certificates take milliseconds to read: what speaks TLS is made when the first
+	// address wants it.
+	plain  *http.Transport
+	secure func() (*http.Transport, error)
+	made   atomic.Pointer[http.Transport] // by secure
+}
+
+// NewHTTPBase makes what sends requests to a server. The error is of a file that
+// cannot be used, and names it.
+func NewHTTPBase(launch *config.Resolved, options HTTPOptions) (*HTTPBase, error) {
+	base := &HTTPBase{plain: newTransport()}
+	base.secure = sync.OnceValues(func() (*http.Transport, error) {
+		settings, err := tlsSettings(launch, options)
+		if err != nil {
+			return nil, err
+		}
+		secure := newTransport()
+		secure.TLSClientConfig = settings
+		base.made.Store(secure)
+		return secure, nil
+	})
+	if strings.HasPrefix(launch.URL, "https:") {
+		if _, err := base.secure(); err != nil {
+			return nil, err
+		}
+	}
+	return base, nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b *HTTPBase) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Scheme != "https" {
+		return b.plain.RoundTrip(request)
+	}
+	secure, err := b.secure()
+	if err != nil {
+		return nil, err
+	}
+	return secure.RoundTrip(request)
+}
+
+// CloseIdleConnections closes the connections that nothing is under way on.
+func (b *HTTPBase) CloseIdleConnections() {
+	b.plain.CloseIdleConnections()
+	if secure := b.made.Load(); secure != nil {
+		secure.CloseIdleConnections()
+	}
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: connectionsAHost,
 		IdleConnTimeout:     idleConnections,
 		TLSHandshakeTimeout: handshakeLimit,
 	}
-	if !strings.HasPrefix(launch.URL, "https:") {
-		return base, nil // certificates take time to read
-	}
+}
+
+// tlsSettings say whom to trust, and what to show a server that asks.
+func tlsSettings(launch *config.Resolved, options HTTPOptions) (*tls.Config, error) {
 	roots, err := authorities(cmp.Or(options.CACert, launch.CACert))
 	if err != nil {
 		return nil, err
 	}
-	base.TLSClientConfig = &tls.Config{RootCAs: roots, InsecureSkipVerify: options.Insecure}
+	settings := &tls.Config{RootCAs: roots, InsecureSkipVerify: options.Insecure}
 	if launch.ClientCert != "" {
 		pair, err := tls.LoadX509KeyPair(launch.ClientCert, cmp.Or(launch.ClientKey, launch.ClientCert))
 		if err != nil {
 			return nil, fmt.Errorf("clientCert %s: %w", launch.ClientCert, err)
 		}
-		base.TLSClientConfig.Certificates = []tls.Certificate{pair}
+		settings.Certificates = []tls.Certificate{pair}
 	}
-	return base, nil
+	return settings, nil
 }
 
 // authorities are the system's (which SSL_CERT_FILE replaces, as everywhere), those
@@ -75,6 +128,13 @@ func newBase(launch *config.Resolved, options HTTPOptions) (*http.Transport, err
 // means the system's alone.
 func authorities(file string) (*x509.CertPool, error) {
 	replaced, extra := os.Getenv("SSL_CERT_FILE"), os.Getenv("NODE_EXTRA_CA_CERTS")
+	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
+		// Go reads SSL_CERT_FILE by itself there.
+		if extra == replaced {
+			extra = ""
+		}
+		replaced = ""
+	}
 	if file == "" && extra == "" && replaced == "" {
 		return nil, nil
 	}
@@ -83,7 +143,6 @@ func authorities(file string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool() // a system without certificates
 	}
 	for _, one := range []struct{ what, path string }{
-		// Go reads SSL_CERT_FILE by itself, but not on every system.
 		{"SSL_CERT_FILE", replaced}, {"NODE_EXTRA_CA_CERTS", extra}, {"the CA certificate", file},
 	} {
 		if one.path == "" {

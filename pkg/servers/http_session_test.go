@@ -337,10 +337,10 @@ func TestAuthorizeWrapsTheWire(t *testing.T) {
 	site := newSite(t, nil)
 	s := newRemoteStage(t, plenty, site.URL)
 	s.dial.launch.Headers = map[string]string{"X-Given": "yes"}
-	s.dial.http.Authorize = func(server *config.Server, launch *config.Resolved, base http.RoundTripper) http.RoundTripper {
+	s.dial.http.Authorize = func(server *config.Server, base http.RoundTripper) http.RoundTripper {
 		return tripper(func(request *http.Request) (*http.Response, error) {
-			if server.Name != "site" || launch.URL != site.URL || request.Header.Get("X-Given") != "yes" {
-				t.Errorf("%s %s %v", server.Name, launch.URL, request.Header)
+			if server.Name != "site" || request.Header.Get("X-Given") != "yes" {
+				t.Errorf("%s %v", server.Name, request.Header)
 			}
 			request = request.Clone(request.Context())
 			request.Header.Set("Authorization", "Bearer told")
@@ -355,7 +355,7 @@ func TestAuthorizeWrapsTheWire(t *testing.T) {
 			t.Errorf("%s without authorization", m.Method)
 		}
 	}
-	s.dial.http.Authorize = func(*config.Server, *config.Resolved, http.RoundTripper) http.RoundTripper {
+	s.dial.http.Authorize = func(*config.Server, http.RoundTripper) http.RoundTripper {
 		return tripper(func(*http.Request) (*http.Response, error) { return nil, &refusal{} })
 	}
 	_, err := s.dial.open(context.Background())
@@ -377,7 +377,8 @@ func (*refusal) Kind() exec.Kind { return exec.KindAuth }
 func (*refusal) Hint() string    { return "log in" }
 
 // TestCertificates proves whose certificates are trusted: those of an authority that
-// is given in any of the ways, and that a server is shown one which asks.
+// is given in any of the ways, and that a server is shown one which asks. SSL_CERT_FILE
+// is read once in a process: TestRemoteProcess proves it.
 func TestCertificates(t *testing.T) {
 	folder := t.TempDir()
 	authority, client := newPair(t, folder, "toolx test authority")
@@ -397,7 +398,6 @@ func TestCertificates(t *testing.T) {
 		{"caCert", func(d *dial) { d.launch.CACert = authority }, "", false, ""},
 		{"--insecure", func(d *dial) { d.http.Insecure = true }, "", false, ""},
 		{"NODE_EXTRA_CA_CERTS", func(*dial) {}, "NODE_EXTRA_CA_CERTS", false, ""},
-		{"SSL_CERT_FILE", func(*dial) {}, "SSL_CERT_FILE", false, ""},
 		{"no such file", func(d *dial) { d.http.CACert = authority + "x" }, "", false, "cannot be asked: the CA certificate: open"},
 		{"no certificate", func(d *dial) { d.http.CACert = client }, "", false, "holds no certificate in PEM form"},
 		{"a client without one", func(d *dial) { d.http.CACert = authority }, "", true, "refused TLS"},

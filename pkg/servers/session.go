@@ -272,6 +272,9 @@ func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage
 		tool.Server, tool.Type, tool.Implementation = server.Name, exec.TypeMCP, s
 		tool.Timeout = server.Timeout
 		if server.OnCommandLine() {
+			tool.Address = server.URL
+		}
+		if server.OnCommandLine() && server.URL == "" {
 			tool.Launch = append([]string{server.Command}, server.Args...)
 		}
 		tool.Rename, tool.KeepNames = server.Normalize[tool.Plain], server.KeepNames

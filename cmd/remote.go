@@ -1,0 +1,73 @@
+package cmd
+
+import (
+	"net/textproto"
+	"net/url"
+	"strings"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// checkRemote refuses an address and headers that cannot be meant.
+func (f *globalFlags) checkRemote() error {
+	if len(f.headers) > 0 && f.url == "" {
+		return &exec.UsageError{
+			Message: "-H is for the server of --url, and there is none",
+			Fix:     "headers: in a server's entry are for that server",
+		}
+	}
+	if f.url != "" {
+		address, err := url.Parse(f.url)
+		if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
+			return &exec.UsageError{Message: "--url is no address of a server", Fix: "--url https://host/mcp"}
+		}
+	}
+	_, err := parseHeaders(f.headers)
+	return err
+}
+
+// parseHeaders reads headers as they are given with -H. Errors do not quote them: they
+// are mostly secret.
+func parseHeaders(given []string) (map[string]string, error) {
+	headers := make(map[string]string, len(given))
+	for _, header := range given {
+		name, content, ok := strings.Cut(header, ":")
+		name = textproto.TrimString(name)
+		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(content, "\r\n") {
+			return nil, &exec.UsageError{Message: "a header of -H is none", Fix: "-H 'Authorization: Bearer …'"}
+		}
+		headers[textproto.CanonicalMIMEHeaderKey(name)] = textproto.TrimString(content)
+	}
+	return headers, nil
+}
+
+// adHoc is the server that the command line gives, by a command behind -- or by --url;
+// nil where it gives none.
+func (a *App) adHoc(command []string) (*config.Server, error) {
+	switch {
+	case len(command) > 0 && a.flags.url != "":
+		return nil, &exec.UsageError{
+			Message: "there is a --url and a command behind --",
+			Fix:     "keep the one that is meant: a verb works with one server of the command line",
+		}
+	case len(command) > 0:
+		return config.AdHoc(command, "", nil), nil
+	case a.flags.url == "":
+		return nil, nil
+	}
+	headers, err := parseHeaders(a.flags.headers)
+	if err != nil {
+		return nil, err
+	}
+	return config.AdHoc(nil, a.flags.url, headers), nil
+}
+
+// overHTTP says how servers are reached that are no programs.
+func (a *App) overHTTP() servers.HTTPOptions {
+	if a.flags.insecure {
+		a.log.Warn("--insecure: certificates are not checked, so anyone on the way can read and change what is sent")
+	}
+	return servers.HTTPOptions{CACert: a.flags.caCert, Insecure: a.flags.insecure, Authorize: a.authorize}
+}
