@@ -686,3 +686,24 @@ func TestAddressThatIsNone(t *testing.T) {
 		}
 	}
 }
+
+// The clock of a call stands while a person logs in.
+func TestLoginStopsTheClock(t *testing.T) {
+	w := newWorld(t)
+	options := w.options()
+	const limit = 500 * time.Millisecond
+	ctx, stop := exec.WithLimit(t.Context(), limit)
+	defer stop()
+	options.Visit = func(waiting context.Context, address string) error {
+		another, stop := exec.WithLimit(t.Context(), limit) // a clock that began later and stands for nobody
+		defer stop()
+		select {
+		case <-another.Done():
+		case <-waiting.Done():
+		}
+		return w.visit(waiting, address)
+	}
+	if got, err := w.callContext(ctx, Transport(http.DefaultTransport, options), ""); err != nil || got != "200 served body" {
+		t.Errorf("served %q, %v", got, err)
+	}
+}

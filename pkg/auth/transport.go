@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 )
 
 // DefaultLoginTime is how long a person has to log in.
@@ -274,10 +275,8 @@ func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (
 	var grant *Grant
 	if machine {
 		grant, err = c.clientCredentials(ctx, found, scopes)
-	} else if grant, err = c.login(ctx, found, scopes); err != nil && ctx.Err() == nil {
-		c.mu.Lock()
-		c.refused = err
-		c.mu.Unlock()
+	} else {
+		grant, err = c.loginOnce(ctx, found, scopes)
 	}
 	if err != nil {
 		return nil, err
@@ -288,6 +287,19 @@ func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (
 	c.keep(grant)
 	c.save(ctx, grant)
 	return grant, nil
+}
+
+// loginOnce lets a person log in, who has all the time there is, and remembers a refusal.
+func (c *client) loginOnce(ctx context.Context, found *site, scopes []string) (*Grant, error) {
+	resume := exec.Pause(ctx)
+	defer resume()
+	grant, err := c.login(ctx, found, scopes)
+	if err != nil && ctx.Err() == nil {
+		c.mu.Lock()
+		c.refused = err
+		c.mu.Unlock()
+	}
+	return grant, err
 }
 
 // nobodyThere is the error where a person is needed and none is there.
