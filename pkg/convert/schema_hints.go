@@ -11,6 +11,9 @@ import (
 // longestHint is how long a keyword's value may be to be worth repeating in words.
 const longestHint = 200
 
+// longestSchema is the same for schemas that must be read as a whole.
+const longestSchema = 500
+
 // filter takes out what the target does not know, and says it in words where that
 // helps the model.
 func (f *fitter) filter(o *object, at place) {
@@ -25,8 +28,11 @@ func (f *fitter) filter(o *object, at place) {
 	f.filterEnum(o, at)
 	f.filterFormat(o, at)
 	dropped := o.keepOnly(func(name string) bool { return p.keeps(name, at.root) })
+	f.explainCondition(o, newObject(dropped...), at)
 	for _, m := range dropped {
-		f.explain(o, m, at)
+		if !isConditional(m.Name) {
+			f.explain(o, m, at)
+		}
 	}
 }
 
@@ -65,7 +71,7 @@ func (f *fitter) filterFormat(o *object, at place) {
 // explain reports a keyword that was taken out, and keeps what it says as a hint.
 func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 	switch m.Name {
-	case "$defs", "definitions", "if", "propertyOrdering":
+	case "$defs", "definitions":
 		return // of no use alone
 	case "description":
 		if text := rawjson.Unquote(m.Value); text != "" {
@@ -77,7 +83,32 @@ func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 		f.tell(at, Info, "dropped", m.Name)
 		return
 	}
+	if m.Name == "additionalProperties" {
+		f.explainMap(o, m.Value, at)
+		return
+	}
 	f.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
+}
+
+func isConditional(keyword string) bool { return keyword == "if" || keyword == "then" || keyword == "else" }
+
+// explainCondition reports if, then and else, which were taken out, and keeps what they
+// say together as one hint: each alone would say something else.
+func (f *fitter) explainCondition(o, taken *object, at place) {
+	switch {
+	case !taken.has("if", "then", "else"):
+		return
+	case !taken.has("if") || !taken.has("then", "else"):
+		f.tell(at, Info, "dropped", "if, then and else, of which one is missing")
+		return
+	}
+	var words []string
+	for _, keyword := range []string{"if", "then", "else"} {
+		if taken.has(keyword) {
+			words = append(words, keyword+" "+string(compact(taken.get(keyword))))
+		}
+	}
+	f.moved(o, at, "if, then and else", short(strings.Join(words, " "), longestSchema), true)
 }
 
 // saysNothing says that a keyword is of no use to the one who fills in arguments.
@@ -114,6 +145,35 @@ func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool
 	f.tell(at, Info, "moved", keyword+" to the description")
 }
 
+// explainMap says what the values of a map are: all of it, unless that would be too
+// long, else at least their type.
+func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
+	where := at.below("{}")
+	if at.profile.elements != nil {
+		where.profile = at.profile.elements // which refers to nothing
+	}
+	whole := f.node(values, where)
+	if fitted, ok := parseObject(whole); ok && !hasBeyond(fitted, "type") {
+		f.moved(o, at, "additionalProperties", "values: "+nameOf(whole), true)
+		return
+	}
+	if hint := short("values: "+string(compact(whole)), longestSchema); hint != "" {
+		f.moved(o, at, "additionalProperties", hint, true)
+		return
+	}
+	o.hints = append(o.hints, "values: "+nameOf(values))
+	f.tell(at, Lossy, "dropped", "additionalProperties but for the type")
+}
+
+// short is a hint that may be repeated in words; empty where it is too long, or refers
+// to what is not there to be read.
+func short(hint string, most int) string {
+	if len(hint) > most || strings.Contains(hint, `"$ref"`) {
+		return ""
+	}
+	return hint
+}
+
 // hintFor says a keyword in words; empty where it would be too long.
 func hintFor(m rawjson.Member) string {
 	var value string
@@ -124,8 +184,6 @@ func hintFor(m rawjson.Member) string {
 		value = "required: " + listed(m.Value)
 	case "examples":
 		value = "examples: " + listed(m.Value)
-	case "additionalProperties":
-		value = "values: " + nameOf(m.Value)
 	case "uniqueItems":
 		value = "items are unique"
 	case "deprecated":
@@ -133,10 +191,7 @@ func hintFor(m rawjson.Member) string {
 	default:
 		value = m.Name + ": " + worded(m.Value)
 	}
-	if len(value) > longestHint {
-		return ""
-	}
-	return value
+	return short(value, longestHint)
 }
 
 // listed writes the elements of an array with commas.

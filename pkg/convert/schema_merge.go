@@ -4,16 +4,9 @@ import (
 	"encoding/json"
 	"math/big"
 	"slices"
+	"strings"
 
 	"toolx/pkg/rawjson"
-)
-
-// textMode says what becomes of two descriptions.
-type textMode int
-
-const (
-	outerText textMode = iota // the place knows better than the definition
-	bothTexts
 )
 
 // mergeAllOf makes the branches of allOf part of the schema. Where that cannot be
@@ -27,10 +20,6 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 	where.inline = true
 	branches := merged.listOf("allOf")
 	merged.drop("allOf")
-	mode := bothTexts
-	if len(branches) == 1 {
-		mode = outerText // a ref, with company that older drafts would ignore
-	}
 	var lost []string
 	for _, text := range branches {
 		branch := f.flat(text, &where)
@@ -38,7 +27,7 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 			lost = append(lost, "the schema false")
 			continue
 		}
-		lost = append(lost, merge(merged, branch, mode)...)
+		lost = append(lost, merge(merged, branch)...)
 	}
 	if len(lost) > 0 && !must && at.profile.keeps("allOf", at.root) {
 		f.untell(told)
@@ -54,7 +43,7 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 // target that knows allOf gets that instead.
 func (f *fitter) mergeTold(o, other *object, at place) {
 	merged := o.clone()
-	lost := merge(merged, other, outerText)
+	lost := merge(merged, other)
 	if len(lost) > 0 && at.profile.keeps("allOf", at.root) && (!at.root || !at.profile.noRootUnions) {
 		o.set("allOf", array(append(o.listOf("allOf"), other.text())))
 		return
@@ -71,7 +60,7 @@ func (f *fitter) tellConflicts(at place, keywords []string) {
 
 // merge adds to a schema what another says of the same value. It gives the keywords
 // of which only the first could be kept.
-func merge(o, other *object, mode textMode) (lost []string) {
+func merge(o, other *object) (lost []string) {
 	o.hints = append(o.hints, other.hints...)
 	lost = tangled(o, other)
 	for _, m := range other.members {
@@ -87,7 +76,7 @@ func merge(o, other *object, mode textMode) (lost []string) {
 		if sameJSON(mine, m.Value) {
 			continue
 		}
-		both, ok := combine(m.Name, mine, m.Value, mode)
+		both, ok := combine(m.Name, mine, m.Value)
 		if !ok {
 			lost = append(lost, m.Name)
 			continue
@@ -154,7 +143,7 @@ func strays(o, other *object) bool {
 
 // combine is what one keyword says where two schemas must both hold; ok is false
 // where no value says it.
-func combine(keyword string, a, b json.RawMessage, mode textMode) (json.RawMessage, bool) {
+func combine(keyword string, a, b json.RawMessage) (json.RawMessage, bool) {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
 		return combineMaps(a, b, keyword == "$defs" || keyword == "definitions"), true
@@ -173,16 +162,21 @@ func combine(keyword string, a, b json.RawMessage, mode textMode) (json.RawMessa
 	case "items", "additionalProperties", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems":
 		return combineSchemas(a, b)
 	case "description":
-		return combineTexts(a, b, mode), true
+		return combineTexts(a, b), true
 	}
 	return a, isAnnotation(keyword)
 }
 
-func combineTexts(a, b json.RawMessage, mode textMode) json.RawMessage {
-	if mode == outerText || rawjson.Unquote(a) == "" || rawjson.Unquote(b) == "" {
+// combineTexts joins two descriptions, unless one of them says all of the other.
+func combineTexts(a, b json.RawMessage) json.RawMessage {
+	mine, other := rawjson.Unquote(a), rawjson.Unquote(b)
+	switch {
+	case strings.Contains(mine, other):
 		return a
+	case strings.Contains(other, mine):
+		return b
 	}
-	return rawjson.Quote(rawjson.Unquote(a) + " " + rawjson.Unquote(b))
+	return rawjson.Quote(mine + " " + other)
 }
 
 // combineMaps unites named schemas. Of a name in both, both hold.

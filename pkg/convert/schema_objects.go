@@ -75,44 +75,90 @@ func (f *fitter) keys(o *object, at place) {
 	}
 }
 
-// conditionals makes properties that only then, else and dependentSchemas declare
+// conditionals makes properties that only if, then, else and dependentSchemas declare
 // known to a target that has none of these.
 func (f *fitter) conditionals(o *object, at *place) {
-	if at.profile.keeps("if", at.root) || !o.has("then", "else", "dependentSchemas") {
+	if at.profile.keeps("if", at.root) || !o.has("if", "then", "else", "dependentSchemas") {
 		return
 	}
 	branches := []json.RawMessage{o.get("then"), o.get("else")}
 	for m := range rawjson.Each(o.get("dependentSchemas")) {
 		branches = append(branches, m.Value)
 	}
+	var declared []*object
 	for _, text := range branches {
-		if literal(text) != "object" {
-			continue
+		if branch := f.branch(text, at); branch != nil {
+			declared = append(declared, branch)
 		}
-		where := *at
-		where.inline = true
-		if branch := f.flat(text, &where); branch != nil {
-			f.adopt(o, branch, *at)
-			at.open = where.open
-		}
+	}
+	f.adopt(o, declared, *at)
+	if condition := f.branch(o.get("if"), at); condition != nil {
+		f.adoptCondition(o, condition, *at)
 	}
 }
 
-// adopt adds the properties that a schema lacks, as optional ones.
-func (f *fitter) adopt(o, branch *object, at place) {
-	properties := o.objectOf("properties")
-	if properties == nil {
-		properties = newObject()
+// branch reads a schema that holds under a condition; nil where it says nothing of
+// properties.
+func (f *fitter) branch(text json.RawMessage, at *place) *object {
+	if literal(text) != "object" {
+		return nil
 	}
-	for m := range rawjson.Each(branch.get("properties")) {
-		if !properties.has(m.Name) {
-			properties.set(m.Name, m.Value)
-			f.tell(at.property(m.Name), Info, "changed", "conditional property to an optional one")
+	where := *at
+	where.inline = true
+	branch := f.flat(text, &where)
+	if branch != nil {
+		at.open = where.open
+	}
+	return branch
+}
+
+// adopt adds the properties that a schema lacks, as optional ones: each is what any of
+// the branches makes of it.
+func (f *fitter) adopt(o *object, branches []*object, at place) {
+	properties := o.objectOfOrEmpty("properties")
+	for _, name := range propertyNames(branches) {
+		if properties.has(name) {
+			continue
 		}
+		properties.set(name, alternativesOf(name, nil, branches))
+		f.tell(at.property(name), Info, "changed", "conditional property to an optional one")
 	}
 	if len(properties.members) > 0 {
 		o.set("properties", properties.text())
 	}
+}
+
+// adoptCondition adds the properties that only a condition names. It restricts none of
+// them, so that nothing but their types is known.
+func (f *fitter) adoptCondition(o, condition *object, at place) {
+	properties := o.objectOfOrEmpty("properties")
+	for m := range rawjson.Each(condition.get("properties")) {
+		if properties.has(m.Name) {
+			continue
+		}
+		types := knownTypes(m.Value)
+		if len(types) == 0 {
+			f.tell(at.property(m.Name), Lossy, "dropped", "property that only a condition names")
+			continue
+		}
+		properties.set(m.Name, newObject(rawjson.NewMember("type", quoteTypes(types))).text())
+		f.tell(at.property(m.Name), Info, "changed", "property of a condition to an optional one")
+	}
+	if len(properties.members) > 0 {
+		o.set("properties", properties.text())
+	}
+}
+
+// knownTypes are the types that a schema names, or its values have.
+func knownTypes(text json.RawMessage) []string {
+	o, ok := parseObject(text)
+	if !ok {
+		return nil
+	}
+	if types := typesOf(o); len(types) > 0 {
+		return types
+	}
+	return typesOfValues(valuesOf(o))
 }
 
 // children fits the schemas below this one.

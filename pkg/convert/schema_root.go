@@ -179,21 +179,27 @@ func anyOfThese(list []json.RawMessage) json.RawMessage {
 		return list[0]
 	}
 	var values []json.RawMessage
+	var said []string
 	for _, text := range list {
 		o, ok := parseObject(text)
 		if !ok || len(valuesOf(o)) == 0 || hasBeyond(o, "const", "enum", "type", "title", "description", "default") {
 			return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", array(list))})
 		}
 		values = append(values, valuesOf(o)...)
+		if text := o.stringOf("description"); text != "" {
+			said = union(said, []string{text})
+		}
+	}
+	if len(said) > 1 { // each says what its value means
+		return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", array(list))})
 	}
 	values = distinct(values)
 	one := newObject(
 		rawjson.NewMember("type", quoteTypes(typesOfValues(values))),
 		rawjson.NewMember("enum", array(values)),
 	)
-	first, _ := parseObject(list[0])
-	if text := first.get("description"); text != nil {
-		one.set("description", text)
+	if len(said) == 1 {
+		one.set("description", rawjson.Quote(said[0]))
 	}
 	return one.text()
 }

@@ -383,8 +383,8 @@ func TestFitGemini(t *testing.T) {
 			name: "conditional properties", to: Gemini,
 			schema: `{"type":"object","properties":{"a":{"type":"string"}},"if":{"required":["a"]},"then":{"properties":{"b":{"type":"string"}}}}`,
 			want:   `{"type":"OBJECT","properties":{"a":{"type":"STRING"},"b":{"type":"STRING"}}}`,
-			hint:   `(then: {"properties":{"b":{"type":"string"}}})`,
-			losses: []string{"info: b: changed conditional property to an optional one", "lossy: : dropped then"},
+			hint:   `(if {"required":["a"]} then {"properties":{"b":{"type":"string"}}})`,
+			losses: []string{"info: b: changed conditional property to an optional one", "lossy: : dropped if, then and else"},
 		},
 		{
 			name: "alternatives that only require", to: Gemini,
@@ -437,7 +437,7 @@ func TestFitRefs(t *testing.T) {
 		{
 			name: "beside a ref", to: Qwen,
 			schema: `{"type":"object","properties":{"x":{"$ref":"#/$defs/A","description":"mine","minimum":3}},"$defs":{"A":{"type":"integer","description":"its","minimum":1}}}`,
-			want:   `{"type":"object","properties":{"x":{"description":"mine","minimum":3,"type":"integer"}}}`,
+			want:   `{"type":"object","properties":{"x":{"description":"mine its","minimum":3,"type":"integer"}}}`,
 			losses: []string{"info: x: changed $ref to what it names"},
 		},
 		{
