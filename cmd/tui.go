@@ -85,11 +85,13 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 			}
 			return box.requestOf(prepared)
 		},
-		Examine: func(ctx context.Context, server string) (*doctor.Report, error) { return app.examineOne(ctx, box, server) },
-		Memory:  doctor.Memory,
-		Hide:    app.mask.Text,
-		Color:   app.Console.Color,
-		ASCII:   !speaksUTF8(os.Getenv),
+		Examine: func(ctx context.Context, server string) (*doctor.Report, error) {
+			return app.examineOne(ctx, box, server)
+		},
+		Memory: doctor.Memory,
+		Hide:   app.mask.Text,
+		Color:  app.Console.Color,
+		ASCII:  !speaksUTF8(os.Getenv),
 	})
 }
 
