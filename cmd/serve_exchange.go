@@ -54,12 +54,9 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	head := readHead(body)
 	answer := &httpAnswer{ResponseWriter: w, id: head.ID}
 	defer x.recovered(answer)
-	revision := head.Params.Meta.Revision
-	if revision == "" {
-		revision = r.Header.Get(mcp.HeaderProtocolVersion)
-	}
+	revision, unknown := revisionOf(r, head)
 	switch {
-	case !speaks(revision):
+	case unknown:
 		writeAnswer(w, http.StatusBadRequest, revisionError(head.ID, revision))
 		return
 	case x.outOfSession(r, head, revision):
@@ -86,6 +83,25 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	x.sdk.ServeHTTP(answer, r)
+}
+
+// revisionOf is the revision that a message names, in itself or in the header, and
+// says whether toolx serve does not know it. Where the two differ and the stateless
+// revision is one of them, that is what is wrong, and the SDK says so (2026-07-28
+// basic/transports, "Server Validation").
+func revisionOf(r *http.Request, head requestHead) (revision string, unknown bool) {
+	inside, outside := head.Params.Meta.Revision, r.Header.Get(mcp.HeaderProtocolVersion)
+	switch {
+	case inside == "" || inside == outside:
+		return outside, !speaks(outside)
+	case outside == "":
+		return inside, !speaks(inside)
+	case mcp.IsModernProtocol(inside) || mcp.IsModernProtocol(outside):
+		return mcp.ProtocolVersion20260728, false
+	case !speaks(inside):
+		return inside, true
+	}
+	return outside, !speaks(outside)
 }
 
 // outOfSession says whether a message names a session that has ended, or never was.

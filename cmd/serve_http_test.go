@@ -237,6 +237,9 @@ func TestServeHTTPUnknownRevision(t *testing.T) {
 		s.want(400, want, s.send("POST", strings.Replace(callOK, `"name"`, `"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`"},"name"`, 1)))
 		s.want(400, `"code":-32022`, s.send("GET", "", header))
 	}
+	body, headers := modernCall("ok")
+	headers[0] = "MCP-Protocol-Version: 2999-01-01"
+	s.want(400, `"code":-32020`, s.send("POST", body, headers...)) // the header and the message differ
 }
 
 // TestServeHTTPStrangers has requests of pages that the user did not mean, of names
