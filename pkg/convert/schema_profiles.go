@@ -12,6 +12,8 @@ import (
 type profile struct {
 	// untouched says that the target takes any JSON Schema.
 	untouched bool
+	// looseTypes says that types are but words to the target, any of which it takes.
+	looseTypes bool
 	// booleans says that true and false are schemas.
 	booleans bool
 	// keywords are all that the target knows; nil where it knows, or passes on, all.
@@ -131,6 +133,7 @@ func profileOf(format Format) profile {
 // models read badly is said plainly: refs, const, oneOf and allOf.
 func qwenProfile() profile {
 	return profile{
+		looseTypes:       true,
 		booleans:         true,
 		consts:           constAndEnum,
 		mergeAll:         true,
@@ -148,6 +151,7 @@ func ollamaProfile() profile {
 		rootKeywords:     []string{"type", "required", "properties"},
 		order:            []string{"anyOf", "type", "required", "items", "description", "enum", "properties"},
 		prompt:           true,
+		looseTypes:       true,
 		consts:           constToEnum,
 		mergeAll:         true,
 		anyOfOnly:        true,

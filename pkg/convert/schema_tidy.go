@@ -12,6 +12,7 @@ import (
 func (f *fitter) tidy(o *object, at place) {
 	f.dropMalformed(o, at)
 	f.exclusiveBounds(o, at)
+	f.mendTypes(o, at)
 	if !at.profile.upper {
 		f.smallTypes(o, at)
 	}
@@ -46,6 +47,62 @@ func (f *fitter) exclusiveBounds(o *object, at place) {
 			f.tell(at, Info, "changed", bound+" to "+exclusive)
 		}
 	}
+}
+
+// mendTypes says types as JSON Schema does where a program's own words stand for them,
+// and refuses others for providers that would refuse the whole request.
+func (f *fitter) mendTypes(o *object, at place) {
+	var mended []string
+	changed := false
+	for _, name := range typesOf(o) {
+		kind, known := typeMeant(name)
+		switch {
+		case !known && !at.profile.looseTypes:
+			f.refuse(at, "%q is no type of JSON Schema", abbreviate(name))
+			return
+		case !known:
+			kind = name
+			f.tell(at, Info, kept, "type "+abbreviate(name)+", which is none of JSON Schema,")
+		case kind == "":
+			o.drop("type")
+			f.tell(at, Info, dropped, "type "+abbreviate(name)+", which says nothing")
+			return
+		case kind != name:
+			changed = true
+			f.tell(at, Info, "changed", "type "+abbreviate(name)+" to "+kind)
+		}
+		mended = union(mended, []string{kind})
+	}
+	if changed {
+		o.set("type", quoteTypes(mended))
+	}
+}
+
+// typeMeant is the type of JSON Schema that a name stands for: empty where it stands for
+// any value.
+func typeMeant(name string) (kind string, known bool) {
+	if isType(name) {
+		return name, true
+	}
+	switch strings.ToLower(name) {
+	case "int", "long":
+		return "integer", true
+	case "float", "double":
+		return "number", true
+	case "dict", "map":
+		return "object", true
+	case "list", "tuple":
+		return "array", true
+	case "str":
+		return "string", true
+	case "bool":
+		return "boolean", true
+	case "none":
+		return "null", true
+	case "any":
+		return "", true
+	}
+	return "", false
 }
 
 // smallTypes says types in small letters, as all but Google's API do.
