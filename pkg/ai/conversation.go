@@ -219,7 +219,7 @@ func (c *Conversation) turn(ctx context.Context, answer *Answer, request Request
 	answer.Usage = answer.Usage.add(turn.Usage)
 	var calls []convert.ToolCall
 	if turn.Message != nil {
-		message, err := convert.ReadCalls(turn.Message, c.Provider.Format())
+		message, err := convert.ReadCalls(cmpRaw(turn.Calls, string(turn.Message)), c.Provider.Format())
 		if err != nil {
 			return nil, nil, &Failure{
 				Provider: c.Provider.Name(), Model: c.Provider.Model(), Reason: Broken,

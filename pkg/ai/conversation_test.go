@@ -318,6 +318,48 @@ func ollamaCalls(name string) string {
 
 const ollamaSays = `{"message":{"role":"assistant","content":"well"},"done":true,"done_reason":"stop"}`
 
+// TestTextCalls runs the calls that Ollama passes on as text, shows neither them nor
+// the thoughts around them, and runs none that the answer quotes. What goes back is
+// the message as it was.
+func TestTextCalls(t *testing.T) {
+	const call = `<tool_call>\n{\"name\":\"control\",\"arguments\":{\"deviceName\":\"x\"}}\n</tool_call>`
+	line := func(content, rest string) string {
+		return `{"message":{"role":"assistant","content":"` + content + `"` + rest + "}}\n"
+	}
+	const done = `{"message":{"content":""},"done":true,"done_reason":"stop"}`
+	for _, test := range []struct {
+		name, answer, text, thought string
+		calls                       int
+	}{
+		{"a call", line(`<think>\nHm.</th`, "") + line(`ink>\n\nI do it. <tool_`, "") + line(call[len("<tool_"):], "") + done, "I do it. ", "\nHm.", 1},
+		{"a quotation", line("Write:\\n```\\n"+call+"\\n```", "") + done, "Write:\n```\n<tool_call>\n{\"name\":\"control\",\"arguments\":{\"deviceName\":\"x\"}}\n</tool_call>\n```", "", 0},
+		{"calls of both kinds", line(call, `,"tool_calls":[{"function":{"name":"fails","arguments":{}}}]`) + done, "", "", 1},
+	} {
+		r := newRig(t, ai.Ollama, test.answer, ollamaSays)
+		if _, err := r.Ask(t.Context(), "?"); err != nil {
+			t.Fatal(err)
+		}
+		text, thought := "", ""
+		for _, event := range r.events {
+			switch e := event.(type) {
+			case ai.TextDelta:
+				text += e.Text
+			case ai.ThinkingDelta:
+				thought += e.Text
+			}
+		}
+		if test.calls > 0 {
+			text = strings.TrimSuffix(text, "well")
+			if echoed := r.messages(t, 1)[1]; !strings.Contains(echoed, `<tool_call>\n{`) {
+				t.Errorf("%s: echoed as %s", test.name, echoed)
+			}
+		}
+		if text != test.text || thought != test.thought || len(r.tools.asked) != test.calls {
+			t.Errorf("%s: said %q, thought %q, called %q", test.name, text, thought, r.tools.asked)
+		}
+	}
+}
+
 // TestNamesOfModels maps what models write back to tools, and runs none that was not
 // offered.
 func TestNamesOfModels(t *testing.T) {

@@ -134,11 +134,20 @@ type ollamaChunk struct {
 	Output     int             `json:"eval_count"`
 }
 
-// read joins the lines of a stream. Tool calls come whole.
+// read joins the lines of a stream. Tool calls come whole. Of models whose template it
+// does not know, Ollama passes on thoughts and calls as text.
 func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
-	lines := bufio.NewReader(stream)
+	said := &talk{}
+	said.filter = newTextFilter(
+		func(text string) { said.tell(text, emit) },
+		func(text string) { said.think(text, emit) },
+	)
+	defer said.filter.end() // also of an answer that breaks off
+	return o.readLines(bufio.NewReader(stream), said, emit)
+}
+
+func (o *ollama) readLines(lines *bufio.Reader, said *talk, emit func(Event)) (*Turn, error) {
 	message := &fragment{kind: '{'}
-	var said talk
 	for {
 		line, err := lines.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -152,7 +161,7 @@ func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 			message.merge("message", cmpRaw(chunk.Message, "{}"))
 			said.take(chunk.Message, emit)
 			if chunk.Done {
-				return o.finish(chunk, message, &said), nil
+				return o.finish(chunk, message, said), nil
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -184,8 +193,13 @@ func (o *ollama) finish(last ollamaChunk, message *fragment, said *talk) *Turn {
 	if !message.has("role") {
 		message.set("role", rawjson.Quote("assistant"))
 	}
+	said.filter.end()
+	var calls json.RawMessage
+	if native := message.lookup("tool_calls"); native == nil || len(native.elements) == 0 {
+		calls = textMessage("assistant", said.filter.calls.String())
+	}
 	return &Turn{
-		Message: message.json(), Text: said.text.String(), Stop: stop, Reason: last.DoneReason,
+		Message: message.json(), Calls: calls, Text: said.text.String(), Stop: stop, Reason: last.DoneReason,
 		Usage: Usage{Input: last.Input, Output: last.Output},
 	}
 }

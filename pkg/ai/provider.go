@@ -48,8 +48,11 @@ type Turn struct {
 	// Message is the assistant's message as the next request has to repeat it; nil
 	// where there is nothing to repeat.
 	Message json.RawMessage
-	Text    string
-	Stop    Stop
+	// Calls is what the calls are to be read from where that is not Message: a message
+	// that holds those which the model wrote as text, and nothing else.
+	Calls json.RawMessage
+	Text  string
+	Stop  Stop
 	// Reason is the provider's own word for Stop.
 	Reason string
 	Usage  Usage

@@ -11,6 +11,8 @@ import (
 type talk struct {
 	text    strings.Builder
 	refused bool
+	// filter, where it is not nil, gets the text first, and says what of it is said.
+	filter *textFilter
 }
 
 // take passes on the text and the thoughts in a piece of a message. Where thoughts
@@ -58,6 +60,14 @@ func (t *talk) content(content json.RawMessage, emit func(Event)) {
 }
 
 func (t *talk) say(text string, emit func(Event)) {
+	if t.filter != nil {
+		t.filter.write(text)
+		return
+	}
+	t.tell(text, emit)
+}
+
+func (t *talk) tell(text string, emit func(Event)) {
 	if text != "" {
 		t.text.WriteString(text)
 		emit(TextDelta{Text: text})

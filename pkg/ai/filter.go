@@ -1,0 +1,334 @@
+package ai
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// The marks in the text of models whose thoughts and calls are text.
+const (
+	thinkOpen     = "<think>"
+	thinkClose    = "</think>"
+	callOpen      = "<tool_call>"
+	callClose     = "</tool_call>"
+	functionOpen  = "<function="
+	functionClose = "</function>"
+)
+
+// textFilter parts what a model wrote, as it comes, where the server does not: its
+// thoughts in <think>, its calls in <tool_call> (or in Qwen3-Coder's <function=…>
+// alone), and the answer, which is the rest. What stands in a code fence or between
+// backticks is a quotation, and part of the answer whatever it says. So is a mark with
+// something else behind it than a call.
+//
+// However the text is cut into pieces, the outcome is the same. What cannot be told
+// yet is held back: the beginning of a mark, a line of backticks, a call.
+type textFilter struct {
+	say, think func(text string)
+	// calls are the calls with their marks, a block behind the other.
+	calls strings.Builder
+
+	out     strings.Builder // of the answer, see flush
+	pending []byte          // held back
+	inside  block
+	looked  int  // bytes of pending that were searched for the block's end
+	quoted  bool // the search stands in a JSON string
+	escaped bool // and behind its backslash
+
+	fence string // the mark of the code fence that is open, empty outside of one
+	ticks int    // how many backticks began the code in the line, zero outside of it
+	lead  bool   // on this line there was nothing but what may stand before a fence
+	space string // with which the text began; it is dropped before a block
+	said  bool   // the answer has begun
+	had   bool   // there was a block
+}
+
+// block is what the text is inside of.
+type block int
+
+const (
+	prose    block = iota
+	thoughts       // until </think>
+	jsonCall       // until </tool_call>
+	xmlCall        // until </function></tool_call>
+	bareCall       // until </function>
+)
+
+func newTextFilter(say, think func(string)) *textFilter {
+	return &textFilter{say: say, think: think, lead: true}
+}
+
+// write takes the next piece.
+func (f *textFilter) write(text string) {
+	f.pending = append(f.pending, text...)
+	for f.step(false) {
+	}
+	f.flush()
+}
+
+// end says that nothing more will come.
+func (f *textFilter) end() {
+	for f.step(true) {
+	}
+	f.flush()
+}
+
+// flush passes the answer on as far as it is known: in one piece, not in as many as
+// there were decisions.
+func (f *textFilter) flush() {
+	if f.out.Len() > 0 {
+		f.say(f.out.String())
+		f.out.Reset()
+	}
+}
+
+// step decides about the beginning of what is pending; false means that it cannot,
+// or that nothing is pending. last says that no more will come.
+func (f *textFilter) step(last bool) bool {
+	if len(f.pending) == 0 {
+		return false
+	}
+	switch f.inside {
+	case thoughts:
+		return f.stepThoughts(last)
+	case jsonCall:
+		return f.stepJSON(last)
+	case xmlCall, bareCall:
+		return f.stepXML(last)
+	}
+	switch at := bytes.IndexAny(f.pending, "\n`~<"); {
+	case at < 0:
+		f.tell(len(f.pending))
+	case at > 0:
+		f.tell(at)
+	case f.pending[0] == '\n':
+		f.tell(1)
+		f.lead, f.ticks = true, 0
+	case f.pending[0] == '<':
+		return f.stepMark(last)
+	default:
+		return f.stepCode(last)
+	}
+	return true
+}
+
+// take takes n bytes away from what is pending.
+func (f *textFilter) take(n int) string {
+	text := string(f.pending[:n])
+	f.pending = f.pending[n:]
+	return text
+}
+
+// tell adds n bytes to the answer. Space around a block in front of it is not
+// part of it.
+func (f *textFilter) tell(n int) {
+	text := f.take(n)
+	f.lead = f.lead && strings.Trim(text, " \t>-*+.)0123456789") == ""
+	if !f.said {
+		if f.space += text; strings.TrimSpace(f.space) == "" {
+			return
+		}
+		f.said, text = true, f.space
+		if f.had {
+			text = strings.TrimLeft(text, " \t\r\n")
+		}
+	}
+	f.out.WriteString(text)
+}
+
+// stepCode reads a run of backticks or tildes: a code fence needs the whole line.
+func (f *textFilter) stepCode(last bool) bool {
+	mark := f.pending[:1]
+	n := len(f.pending) - len(bytes.TrimLeft(f.pending, string(mark)))
+	if n == len(f.pending) && !last {
+		return false
+	}
+	if f.lead && n >= len("```") {
+		const most = 1 << 10 // a longer line is no fence's
+		line, _, whole := bytes.Cut(f.pending[n:min(len(f.pending), n+most)], []byte("\n"))
+		switch {
+		case !whole && !last && len(line) < most:
+			return false
+		case f.fence != "":
+			if f.fence[0] == mark[0] && n >= len(f.fence) && len(bytes.TrimSpace(line)) == 0 {
+				f.fence = ""
+			}
+			f.tell(n)
+			return true
+		case mark[0] == '~' || bytes.IndexByte(line, '`') < 0:
+			f.fence = string(f.pending[:n])
+			f.tell(n)
+			return true
+		}
+	}
+	if mark[0] == '`' && f.fence == "" {
+		switch f.ticks {
+		case 0:
+			f.ticks = n
+		case n:
+			f.ticks = 0
+		}
+	}
+	f.tell(n)
+	return true
+}
+
+// stepMark reads what begins with "<".
+func (f *textFilter) stepMark(last bool) bool {
+	if f.fence == "" && f.ticks == 0 {
+		for _, mark := range []string{thinkOpen, thinkClose, callOpen, callClose, functionOpen} {
+			if bytes.HasPrefix(f.pending, []byte(mark)) {
+				return f.begin(mark, last)
+			}
+			if !last && strings.HasPrefix(mark, string(f.pending[:min(len(f.pending), len(mark))])) {
+				return false
+			}
+		}
+	}
+	f.tell(1)
+	return true
+}
+
+// begin enters the block that a mark begins, where it does.
+func (f *textFilter) begin(mark string, last bool) bool {
+	switch mark {
+	case thinkOpen:
+		if f.lead { // else the answer speaks of the mark
+			f.enter(thoughts, len(mark))
+			return true
+		}
+	case thinkClose: // of what began in the prompt; calls in it were only thought of
+		if f.lead {
+			f.calls.Reset()
+			f.enter(prose, len(mark))
+			return true
+		}
+	case callClose: // of a bare call
+		if f.calls.Len() > 0 {
+			f.enter(prose, len(mark))
+			return true
+		}
+	case functionOpen:
+		f.enter(bareCall, 0)
+		return true
+	case callOpen:
+		body := bytes.TrimLeft(f.pending[len(mark):], " \t\r\n")
+		switch {
+		case !last && strings.HasPrefix(functionOpen, string(body[:min(len(body), len(functionOpen))])) && len(body) < len(functionOpen):
+			return false
+		case bytes.HasPrefix(body, []byte(functionOpen)):
+			f.enter(xmlCall, 0)
+			return true
+		case len(body) > 0 && (body[0] == '{' || body[0] == '['):
+			f.enter(jsonCall, 0)
+			f.looked = len(mark)
+			return true
+		}
+	}
+	f.tell(len(mark))
+	return true
+}
+
+// enter begins a block, behind n bytes that are dropped.
+func (f *textFilter) enter(inside block, n int) {
+	f.take(n)
+	f.inside, f.had, f.looked, f.quoted, f.escaped = inside, true, 0, false, false
+}
+
+func (f *textFilter) stepThoughts(last bool) bool {
+	at := bytes.Index(f.pending, []byte(thinkClose))
+	switch {
+	case at >= 0:
+		f.thought(at)
+		f.enter(prose, len(thinkClose))
+		return true
+	case last:
+		f.thought(len(f.pending))
+	default:
+		f.thought(len(f.pending) - partOf(f.pending, thinkClose))
+	}
+	return false
+}
+
+// thought passes on n bytes of what the model thinks.
+func (f *textFilter) thought(n int) {
+	if n > 0 {
+		f.flush()
+		f.think(f.take(n))
+	}
+}
+
+// partOf is how many bytes at the end of text may be the beginning of mark.
+func partOf(text []byte, mark string) int {
+	for n := min(len(text), len(mark)-1); n > 0; n-- {
+		if bytes.HasSuffix(text, []byte(mark[:n])) {
+			return n
+		}
+	}
+	return 0
+}
+
+// stepJSON looks for the end of a call in JSON. A mark in one of its strings is none;
+// the beginning of another call ends it as well.
+func (f *textFilter) stepJSON(last bool) bool {
+	for ; f.looked < len(f.pending); f.looked++ {
+		switch c := f.pending[f.looked]; {
+		case f.escaped:
+			f.escaped = false
+		case f.quoted && c == '\\':
+			f.escaped = true
+		case c == '"':
+			f.quoted = !f.quoted
+		case c == '<' && !f.quoted:
+			rest := f.pending[f.looked:]
+			switch {
+			case bytes.HasPrefix(rest, []byte(callClose)):
+				return f.endCall(f.looked + len(callClose))
+			case bytes.HasPrefix(rest, []byte(callOpen)):
+				return f.endCall(f.looked)
+			case !last && len(rest) < len(callClose) && slices.ContainsFunc([]string{callClose, callOpen},
+				func(mark string) bool { return strings.HasPrefix(mark, string(rest)) }):
+				return false
+			}
+		}
+	}
+	return last && f.endCall(len(f.pending))
+}
+
+// stepXML looks for the end of a call whose values are plain text.
+func (f *textFilter) stepXML(last bool) bool {
+	mark := functionClose
+	if f.inside == xmlCall {
+		mark = callClose
+	}
+	for {
+		at := bytes.Index(f.pending[f.looked:], []byte(mark))
+		if at < 0 {
+			break
+		}
+		at += f.looked
+		f.looked = at + len(mark)
+		if f.inside == bareCall || bytes.HasSuffix(bytes.TrimRight(f.pending[:at], " \t\r\n"), []byte(functionClose)) {
+			return f.endCall(f.looked)
+		}
+	}
+	f.looked = max(f.looked, len(f.pending)-partOf(f.pending, mark))
+	switch {
+	case last && f.inside == bareCall: // prose that speaks of the mark
+		f.inside = prose
+		f.tell(len(functionOpen))
+		return true
+	case last:
+		return f.endCall(len(f.pending))
+	}
+	return false
+}
+
+// endCall ends a call behind n bytes.
+func (f *textFilter) endCall(n int) bool {
+	f.calls.WriteString(f.take(n))
+	f.calls.WriteByte('\n')
+	f.enter(prose, 0)
+	return true
+}
