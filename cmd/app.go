@@ -34,6 +34,8 @@ type App struct {
 	closers []func(ctx context.Context)
 	// pool is that of the toolbox, for kill; nil where there is none yet.
 	pool atomic.Pointer[servers.Pool]
+	// loginTo is the server that a person may be sent to a browser for (see letLogin).
+	loginTo string
 	// patient says that a signal is not for toolx to obey: the proxy passes it on.
 	patient atomic.Bool
 	// keyboard is where the user answers what servers ask.

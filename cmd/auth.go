@@ -171,10 +171,7 @@ func (a *App) loginFailure(err error, site *authSite) error {
 func (a *App) meetPerson(options *auth.Options, o authLoginOptions) (done func()) {
 	done = func() {}
 	if !o.noBrowser {
-		options.Visit = func(ctx context.Context, address string) error {
-			fmt.Fprintf(a.live, "the login goes on in the browser; if none opens: toolx auth login --no-browser %s\n", shellWord(o.server))
-			return auth.OpenBrowser(ctx, address)
-		}
+		options.Visit = a.visit(options.Login)
 		return done
 	}
 	options.Visit = func(_ context.Context, address string) error {
@@ -196,6 +193,15 @@ func (a *App) meetPerson(options *auth.Options, o authLoginOptions) (done func()
 		return readHidden(input)
 	}
 	return done
+}
+
+// visit opens a login page in the browser, and says so; login is what stands behind toolx
+// auth login.
+func (a *App) visit(login string) func(context.Context, string) error {
+	return func(ctx context.Context, address string) error {
+		fmt.Fprintf(a.live, "the login goes on in the browser; if none opens: toolx auth login --no-browser %s\n", login)
+		return auth.OpenBrowser(ctx, address)
+	}
 }
 
 // readHidden reads a line without showing it: it holds a code that a screen should not keep.
@@ -316,15 +322,31 @@ func authStore() *auth.Store {
 	return auth.NewStore(folder, os.Getenv("TOOLX_KEYRING") != "off")
 }
 
+// letLogin lets the person at the terminal log in on the way to what name names. A server
+// that is only asked whether it has something of a plain name sends nobody to a browser.
+func (a *App) letLogin(box *toolbox, name string) {
+	switch {
+	case !a.Console.InTTY || !a.Console.ErrTTY:
+	case box.adHoc:
+		a.loginTo = config.AdHocName
+	default:
+		a.loginTo = exec.ServerOf(name, box.pool.Names())
+	}
+}
+
 // authorize puts tokens on the requests to a server, as servers.HTTPOptions.Authorize
-// wants it.
-// Nobody is asked to log in: that is what toolx auth login is for.
+// wants it. Where letLogin has not named the server, nobody is asked to log in: then the
+// error says how to.
 func (a *App) authorize(server *config.Server, base http.RoundTripper) http.RoundTripper {
 	site, err := resolveSite(server)
 	if err != nil || site.ownHeader() {
 		return base // an entry that cannot be resolved is not reached at all
 	}
-	return auth.Transport(base, a.authOptions(site))
+	options := a.authOptions(site)
+	if server.Name == a.loginTo {
+		options.Visit = a.visit(options.Login)
+	}
+	return auth.Transport(base, options)
 }
 
 // httpBase is what sends requests to a server, and to its authorization server.

@@ -13,7 +13,7 @@ import (
 func TestAuthLoginByPasting(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	term := onTerminal(t, w.environ(), w.arguments([]string{"login", "--no-browser", w.server.URL + "/mcp"})...)
+	term := onTerminal(t, w.environ(), w.arguments([]string{"auth", "login", "--no-browser", w.server.URL + "/mcp"})...)
 	page := w.page(term)
 	term.await("paste that page's address")
 	elsewhere := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -28,7 +28,7 @@ func TestAuthLoginByPasting(t *testing.T) {
 	}
 	term.await("logged in to server")
 	w.wantSilence(term.end(0))
-	w.run(0, "status", w.server.URL+"/mcp")
+	w.run(0, "auth", "status", w.server.URL+"/mcp")
 }
 
 // waitForHidden waits until the terminal shows no input any more.
@@ -45,7 +45,7 @@ func (w *authWorld) waitForHidden(term *terminal) {
 func TestAuthLoginInterrupted(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	term := onTerminal(t, w.environ(), w.arguments([]string{"login", "--no-browser", "remote"})...)
+	term := onTerminal(t, w.environ(), w.arguments([]string{"auth", "login", "--no-browser", "remote"})...)
 	term.await("paste that page's address")
 	w.waitForHidden(term)
 	if _, err := io.WriteString(term.master, "\x03"); err != nil {

@@ -25,6 +25,9 @@ import (
 // may hold it, but for its store of tokens.
 const sentinel = "s3ntinel"
 
+// byHand is a token that works, from elsewhere.
+const byHand = sentinel + "-by-hand"
+
 // authWorld is an MCP server that wants a login, its authorization server, and a user's
 // home and config.
 type authWorld struct {
@@ -35,7 +38,8 @@ type authWorld struct {
 
 	mu     sync.Mutex
 	number int
-	tokens []string
+	tokens []string // the grant types that were asked with
+	issued []string
 	ended  []string
 }
 
@@ -73,6 +77,10 @@ func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 	}
 	switch at := w.server.URL; req.URL.Path {
 	case "/mcp":
+		if token := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "); token == byHand || slices.Contains(w.issued, token) {
+			w.serveMCP(out, req, answer)
+			return
+		}
 		out.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource", scope="read"`, at))
 		out.WriteHeader(http.StatusUnauthorized)
 	case "/.well-known/oauth-protected-resource":
@@ -92,11 +100,41 @@ func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 		http.Redirect(out, req, asked.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 	case "/token":
 		w.tokens = append(w.tokens, req.Form.Get("grant_type"))
-		answer(http.StatusOK, map[string]any{"access_token": w.fresh("access"), "token_type": "Bearer", "refresh_token": w.fresh("refresh"), "expires_in": 3600})
+		w.issued = append(w.issued, w.fresh("access"))
+		answer(http.StatusOK, map[string]any{"access_token": w.issued[len(w.issued)-1], "token_type": "Bearer", "refresh_token": w.fresh("refresh"), "expires_in": 3600})
 	case "/revoke":
 		w.ended = append(w.ended, req.Form.Get("token"))
 	default:
 		http.NotFound(out, req)
+	}
+}
+
+// serveMCP is a server with one tool, for whoever has a token.
+func (w *authWorld) serveMCP(out http.ResponseWriter, req *http.Request, answer func(int, map[string]any)) {
+	var asked struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if req.Method != http.MethodPost || json.NewDecoder(req.Body).Decode(&asked) != nil {
+		out.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	results := map[string]any{
+		"initialize": map[string]any{
+			"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}},
+			"serverInfo": map[string]any{"name": "world", "version": "1"},
+		},
+		"tools/list": map[string]any{"tools": []any{map[string]any{"name": "greet", "inputSchema": map[string]any{"type": "object"}}}},
+		"tools/call": map[string]any{"content": []any{map[string]any{"type": "text", "text": "well served"}}},
+	}
+	result, known := results[asked.Method]
+	switch {
+	case asked.ID == nil:
+		out.WriteHeader(http.StatusAccepted)
+	case !known:
+		answer(http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": asked.ID, "error": map[string]any{"code": -32601, "message": "unknown"}})
+	default:
+		answer(http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": asked.ID, "result": result})
 	}
 }
 
@@ -107,10 +145,10 @@ func (w *authWorld) environ() []string {
 
 // arguments are those of a toolx that tells all that it can.
 func (w *authWorld) arguments(args []string) []string {
-	return append([]string{"--config", w.config, "--log-level", "debug", "auth"}, args...)
+	return append([]string{"--config", w.config, "--log-level", "debug", "--trace", "--trace-file", filepath.Join(w.home, "trace")}, args...)
 }
 
-// run runs toolx auth without a terminal.
+// run runs toolx without a terminal.
 func (w *authWorld) run(code int, args ...string) (stdout, stderr string) {
 	w.t.Helper()
 	command := exec.Command("toolx", w.arguments(args)...)
@@ -168,10 +206,10 @@ func (w *authWorld) page(term *terminal) string {
 func TestAuthLoginOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	if out, _ := w.run(3, "status", "remote"); out != "remote\tnot logged in\t-\t-\t-\t-\n" {
+	if out, _ := w.run(3, "auth", "status", "remote"); out != "remote\tnot logged in\t-\t-\t-\t-\n" {
 		t.Errorf("before the login: %q", out)
 	}
-	term := onTerminal(t, w.environ(), w.arguments([]string{"login", "--no-browser", "remote"})...)
+	term := onTerminal(t, w.environ(), w.arguments([]string{"auth", "login", "--no-browser", "remote"})...)
 	resp, err := http.Get(w.page(term))
 	if err != nil {
 		t.Fatal(err)
@@ -185,63 +223,127 @@ func TestAuthLoginOnATerminal(t *testing.T) {
 	w.wantSilence(term.end(0))
 	w.wantSilentHome()
 
-	if out, _ := w.run(0, "status", "remote"); out != "remote\tlogged in\t"+w.server.URL+"\tread\trenewed\tfile\n" {
+	if out, _ := w.run(0, "auth", "status", "remote"); out != "remote\tlogged in\t"+w.server.URL+"\tread\trenewed\tfile\n" {
 		t.Errorf("after the login: %q", out)
 	}
-	w.run(0, "logout", "remote")
+	w.run(0, "auth", "logout", "remote")
 	if len(w.ended) != 1 || !strings.Contains(w.ended[0], "refresh") {
 		t.Errorf("the authorization server was told to end %q", w.ended)
 	}
-	w.run(3, "status", "remote")
-	if _, said := w.run(0, "logout", "remote"); !strings.Contains(said, "there was no login to server 'remote'") {
+	w.run(3, "auth", "status", "remote")
+	if _, said := w.run(0, "auth", "logout", "remote"); !strings.Contains(said, "there was no login to server 'remote'") {
 		t.Errorf("a second logout says %q", said)
 	}
+}
+
+// browser puts a program in the place of the browser, and returns where it writes the address
+// that it is started with, and the environment to find it.
+func (w *authWorld) browser() (told string, environ []string) {
+	w.t.Helper()
+	folder, told := w.t.TempDir(), w.t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$1\" > '%s/new' && mv '%[1]s/new' '%[1]s/address'\n", told)
+	for _, name := range []string{"xdg-open", "open"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return filepath.Join(told, "address"), append(w.environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// visit is the person, who goes where the browser was told to.
+func (w *authWorld) visit(told string) {
+	w.t.Helper()
+	var address []byte
+	for err := fs.ErrNotExist; err != nil; {
+		address, err = os.ReadFile(told)
+		if ended := w.t.Context().Err(); ended != nil {
+			w.t.Fatal(ended)
+		}
+	}
+	w.wantSilence(string(address)) // it stands in the list of processes
+	resp, err := http.Get(strings.TrimSpace(string(address)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp.Body.Close()
 }
 
 // The browser is started with the page's address.
 func TestAuthLoginOpensTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	folder, told := t.TempDir(), filepath.Join(t.TempDir(), "told")
-	if err := os.MkdirAll(told, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$1\" > '%s/new' && mv '%[1]s/new' '%[1]s/address'\n", told)
-	for _, name := range []string{"xdg-open", "open"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	environ := append(w.environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	term := onTerminal(t, environ, w.arguments([]string{"login", "remote"})...)
+	told, environ := w.browser()
+	term := onTerminal(t, environ, w.arguments([]string{"auth", "login", "remote"})...)
 	term.await("the login goes on in the browser")
-	var address []byte
-	for err := fs.ErrNotExist; err != nil; {
-		address, err = os.ReadFile(filepath.Join(told, "address"))
-		if ended := t.Context().Err(); ended != nil {
-			t.Fatal(ended)
-		}
-	}
-	resp, err := http.Get(strings.TrimSpace(string(address)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
+	w.visit(told)
 	term.await("logged in to server 'remote'")
-	w.wantSilence(term.end(0) + string(address))
+	w.wantSilence(term.end(0))
+}
+
+// A call that names its server logs in on the way, on a terminal. Without one it fails at
+// once, and says what to do; a plain name sends nobody to a browser.
+func TestCallThatNeedsALogin(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	told, environ := w.browser()
+	out, said := w.run(3, "call", "remote__greet", "--json")
+	if !strings.Contains(out, `"kind":"auth"`) {
+		t.Errorf("the envelope is %s", out)
+	}
+	if _, said = w.run(3, "call", "remote__greet"); !strings.Contains(said, "toolx auth login remote") {
+		t.Errorf("no hint: %s", said)
+	}
+	plain := onTerminal(t, environ, w.arguments([]string{"call", "greet", "--retries", "0"})...)
+	w.wantSilence(plain.end(0)) // the server with client credentials has it
+	if _, err := os.Stat(told); err == nil {
+		t.Error("a plain name opened the browser")
+	}
+
+	term := onTerminal(t, environ, w.arguments([]string{"call", "remote__greet"})...)
+	term.await("the login goes on in the browser")
+	w.visit(told)
+	if all := term.end(0); !strings.Contains(all, "well served") {
+		t.Errorf("the call said %s", all)
+	} else {
+		w.wantSilence(all)
+	}
+	before := len(w.tokens)
+	if out, _ = w.run(0, "call", "remote__greet"); out != "well served\n" || len(w.tokens) != before {
+		t.Errorf("with the login the call said %q and asked for %d tokens more", out, len(w.tokens)-before)
+	}
+	if out, _ = w.run(0, "call", "machine__greet"); out != "well served\n" {
+		t.Errorf("with client credentials the call said %q", out)
+	}
+	w.wantSilentHome()
+}
+
+// An Authorization header of the user's own wins over a login.
+func TestCallWithOwnHeader(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	if out, _ := w.run(0, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer "+byHand); out != "well served\n" {
+		t.Errorf("the call said %q", out)
+	}
+	if _, said := w.run(3, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer wrong-"+sentinel); strings.Contains(said, "auth login") {
+		t.Errorf("the hint is of no use: %s", said)
+	}
+	w.run(3, "call", "keyed__greet")
+	if len(w.tokens) > 0 {
+		t.Errorf("tokens were asked for: %q", w.tokens)
+	}
 }
 
 // Without a terminal nobody can log in: the error says at once what to do.
 func TestAuthWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	_, said := w.run(3, "login", "remote")
+	_, said := w.run(3, "auth", "login", "remote")
 	for _, want := range []string{"server 'remote': it asks for a login, and a login needs a terminal", "run toolx auth login remote on a terminal"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing: %s", want, said)
 		}
 	}
-	_, said = w.run(0, "login", "machine")
+	_, said = w.run(0, "auth", "login", "machine")
 	if !strings.Contains(said, "logged in to server 'machine'") || !slices.Equal(w.tokens, []string{"client_credentials"}) {
 		t.Errorf("client credentials: %s (asked for %q)", said, w.tokens)
 	}
@@ -252,12 +354,12 @@ func TestAuthWithoutATerminal(t *testing.T) {
 		"broken":  "variable is not set: NOT_SET_AT_ALL",
 		"nobody":  `no server is named "nobody"`,
 	} {
-		if _, said := w.run(2, "login", server); !strings.Contains(said, want) {
+		if _, said := w.run(2, "auth", "login", server); !strings.Contains(said, want) {
 			t.Errorf("login to %s: %s", server, said)
 		}
 	}
 	w.server.Close()
-	if _, said := w.run(4, "login", "remote"); !strings.Contains(said, "it cannot be reached") {
+	if _, said := w.run(4, "auth", "login", "remote"); !strings.Contains(said, "it cannot be reached") {
 		t.Errorf("a server that is gone: %s", said)
 	}
 }
@@ -265,7 +367,7 @@ func TestAuthWithoutATerminal(t *testing.T) {
 func TestAuthStatusAsJSON(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	out, _ := w.run(0, "status", "--json")
+	out, _ := w.run(0, "auth", "status", "--json")
 	var got struct {
 		Servers []struct{ Name, State string }
 	}

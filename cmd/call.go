@@ -148,6 +148,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	if err != nil {
 		return app.printResult(ctx, &exec.Result{ToolName: o.tool, Err: err}, o, jq)
 	}
+	app.letLogin(box, o.tool)
 	stop := app.showProgress(o.tool)
 	defer stop()
 	prepared, err := box.prepareCall(ctx, app, o)

@@ -91,6 +91,10 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	if err != nil {
 		return a.printReply(ctx, &exec.Result{ToolName: r.name, Err: err}, o, r, jq)
 	}
+	a.letLogin(box, r.name)
+	if r.server != "" {
+		a.letLogin(box, r.server+exec.Separator)
+	}
 	stop := a.showProgress(r.name)
 	defer stop()
 	result := a.request(ctx, box, r, began)

@@ -54,6 +54,7 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if err != nil {
 		return err
 	}
+	app.letLogin(box, o.tool)
 	stop := app.showProgress(o.tool)
 	err = box.pool.Need(ctx, o.tool)
 	stop()
