@@ -23,6 +23,8 @@ type realServer struct {
 	Command []string          `json:"command"`
 	Env     map[string]string `json:"env"`
 	Calls   []realCall        `json:"calls"`
+
+	url string // where it is reached by HTTP instead
 }
 
 // realCall is one call. Calls of a server build on each other, in their order.
@@ -288,10 +290,15 @@ type outcome struct {
 	code           int
 }
 
-// run starts toolx with the server's command after "--".
+// run starts toolx with the server's command after "--", or its address.
 func (s realServer) run(t *testing.T, folder string, p place, toolx string, args ...string) outcome {
 	t.Helper()
-	cmd := exec.Command(toolx, append(append(args, "--"), s.command(p)...)...)
+	if s.url != "" {
+		args = append(args, "--url", s.url)
+	} else {
+		args = append(append(args, "--"), s.command(p)...)
+	}
+	cmd := exec.Command(toolx, args...)
 	cmd.Dir, cmd.Env = folder, s.environ(p, t.TempDir())
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

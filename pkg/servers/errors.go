@@ -32,12 +32,12 @@ const (
 	EndingUnsupported  Ending = "cannot be proxied"     // it is no program
 
 	// These are for servers that are reached by HTTP.
-	EndingMisconfigured Ending = "cannot be asked"     // its config holds what cannot be used
-	EndingNoHeaders     Ending = "has no headers"      // its headersCommand failed
-	EndingUnavailable   Ending = "is unavailable"      // the network, or what stands before the server, has no answer of it
-	EndingUnanswered    Ending = "does not answer"     // nothing within the limit
-	EndingUnauthorized  Ending = "wants authorization" // HTTP 401, 403
-	EndingExpired       Ending = "forgot the session"  // and has a new one only for who begins anew
+	EndingMisconfigured Ending = "cannot be asked"    // its config holds what cannot be used
+	EndingNoHeaders     Ending = "has no headers"     // its headersCommand failed
+	EndingUnavailable   Ending = "is unavailable"     // the network, or what stands before the server, has no answer of it
+	EndingUnanswered    Ending = "does not answer"    // nothing within the limit
+	EndingUnauthorized  Ending = "refuses access"     // HTTP 401, 403
+	EndingExpired       Ending = "forgot the session" // and has a new one only for who begins anew
 )
 
 // Failure says what is known of a server that failed: the forensics that every

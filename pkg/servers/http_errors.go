@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,9 +139,15 @@ func (e *HTTPError) RetryAfter() (time.Duration, bool) {
 
 // challenge says what a 401 asks for.
 func (e *HTTPError) challenge() string {
-	asked := e.Header.Values("WWW-Authenticate")
+	asked := slices.Clone(e.Header.Values("WWW-Authenticate"))
 	if len(asked) == 0 {
-		return "wants authorization, and does not say which (no WWW-Authenticate)" + e.quoted()
+		return "asks for authorization, and does not say which (no WWW-Authenticate)" + e.quoted()
+	}
+	for i, one := range asked {
+		// In brackets, what is asked for does not look like what is secret.
+		if scheme, params, ok := strings.Cut(one, " "); ok {
+			asked[i] = fmt.Sprintf("%s (%s)", scheme, params)
+		}
 	}
 	return "asks for " + strings.Join(asked, "; ")
 }
@@ -342,7 +349,7 @@ func (e *HTTPError) Hint() string {
 	case e.Status == http.StatusBadRequest && bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
 		return "the server speaks TLS: its url begins with https://"
 	case e.Status == http.StatusUnauthorized:
-		return "-H 'Authorization: Bearer …', or headers in the server's entry, send what it asks for"
+		return "-H 'NAME: CONTENT', or headers in the server's entry, send what it asks for"
 	case e.Status == http.StatusForbidden:
 		return "what was sent as authorization does not suffice"
 	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed:

@@ -142,7 +142,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 				w.Header().Set("WWW-Authenticate", `Bearer scope="call"`)
 				w.WriteHeader(http.StatusUnauthorized)
 			}
-		}, call: exec.KindAuth, text: `the server asks for Bearer scope="call"`},
+		}, call: exec.KindAuth, text: `the server asks for Bearer (scope="call")`},
 		"slow down":       {script: slowDown("0", 2), posts: 3},
 		"slow down, long": {script: slowDown("7200", 9), call: exec.KindConnect, text: "429 Too Many Requests: it asks to wait 2h0m0s"},
 		"slow down, ever": {script: slowDown("", 9), call: exec.KindConnect, text: "429 Too Many Requests", posts: 3},

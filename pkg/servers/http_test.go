@@ -262,7 +262,7 @@ func TestEraIsFoundOut(t *testing.T) {
 			w.WriteHeader(400)
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no","data":{"supported":["2030-01-01"],"requested":"2026-07-28"}}}`, m.ID)
 		}), "", "", "refused"},
-		{"401 is no reason to go back", discover(status(401, "")), "", "", "wants authorization: HTTP 401"},
+		{"401 is no reason to go back", discover(status(401, "")), "", "", "refuses access: HTTP 401"},
 		{"modern", func(s *site) { s.modern = true }, "", "2026-07-28", ""},
 		{"legacy is pinned", func(s *site) { s.modern = true }, "legacy", "", "refused initialize"},
 		{"modern is pinned", nil, "2026-07-28", "", "it does not speak 2026-07-28"},

@@ -1,0 +1,240 @@
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// TestRealServersOverHTTP calls every tool of a published server over both of its
+// transports of HTTP, and wants what the official client gets over stdio.
+func TestRealServersOverHTTP(t *testing.T) {
+	folder := serversFolder(t)
+	toolx := buildToolx(t)
+	all := readCases(t, folder)
+	everything := all[slices.IndexFunc(all, func(s realServer) bool { return s.Server == "everything" })]
+	names, want := everything.reference(t, folder)
+	for transport, path := range map[string]string{"streamableHttp": "/mcp", "sse": "/sse"} {
+		t.Run(transport, func(t *testing.T) {
+			remote := everything
+			remote.Calls = slices.Clone(everything.Calls)
+			for i, call := range remote.Calls {
+				if strings.HasPrefix(call.Tool, "toggle-") {
+					remote.Calls[i].Compare = "shape" // the text holds the session's id, which stdio has not
+				}
+			}
+			remote.url = startEverything(t, folder, transport) + path
+			remote.checkList(t, folder, toolx, names)
+			remote.checkCalls(t, folder, toolx, want)
+		})
+	}
+}
+
+// startEverything starts the server over HTTP and returns its address.
+func startEverything(t *testing.T, folder, transport string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	_ = listener.Close() // the server takes a number only, and not one that is open
+	command := exec.Command("node", "node_modules/@modelcontextprotocol/server-everything/dist/index.js", transport)
+	command.Dir, command.Env = folder, append(os.Environ(), fmt.Sprintf("PORT=%d", port))
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	awaitText(t, stderr, regexp.MustCompile(`(?:listening|running) on port`))
+	return fmt.Sprintf("http://127.0.0.1:%d", port)
+}
+
+// awaitText reads until a text comes, and throws away what comes after.
+func awaitText(t *testing.T, r io.Reader, want *regexp.Regexp) {
+	t.Helper()
+	var seen []byte
+	chunk := make([]byte, 4096)
+	for !want.Match(seen) {
+		n, err := r.Read(chunk)
+		seen = append(seen, chunk[:n]...)
+		if err != nil {
+			t.Fatalf("%v; it wrote: %s", err, seen)
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+}
+
+// TestMCPGoServerOverHTTP proves both eras with the server of another SDK, which
+// speaks them at one address.
+func TestMCPGoServerOverHTTP(t *testing.T) {
+	sdk := server.NewMCPServer("sdk", "1", server.WithToolCapabilities(true))
+	sdk.AddTool(mcp.NewTool("greet", mcp.WithString("name", mcp.Required())),
+		func(_ context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText("hello " + request.GetString("name", "")), nil
+		})
+	site := httptest.NewServer(server.NewStreamableHTTPServer(sdk))
+	t.Cleanup(site.Close)
+	for protocol, agreed := range map[string]string{"auto": "2026-07-28", "legacy": "2025-11-25", "2025-06-18": "2025-06-18"} {
+		w := newRemoteWorld(t)
+		out, said := w.run(0, "call", "greet", "name=<you>", "--url", site.URL+"/mcp", "--protocol", protocol, "-v")
+		if out != "hello <you>\n" || !strings.Contains(said, "protocol="+agreed) {
+			t.Errorf("--protocol %s: %s%s", protocol, out, said)
+		}
+	}
+}
+
+// remoteWorld runs toolx as a process.
+type remoteWorld struct {
+	t       *testing.T
+	folder  string
+	environ []string
+}
+
+func newRemoteWorld(t *testing.T) *remoteWorld {
+	return &remoteWorld{t, emptyFolder(t), append(homeVariables(t.TempDir()), "TOOLX_KEYRING=off", "NODE_EXTRA_CA_CERTS=")}
+}
+
+func (w *remoteWorld) run(code int, args ...string) (stdout, stderr string) {
+	w.t.Helper()
+	command := exec.Command("toolx", args...)
+	command.Dir, command.Env = w.folder, append(os.Environ(), w.environ...)
+	var out, said bytes.Buffer
+	command.Stdout, command.Stderr = &out, &said
+	_ = command.Run() // the exit code says how it ended
+	if got := command.ProcessState.ExitCode(); got != code {
+		w.t.Errorf("%q ends with %d, want %d: %s%s", args, got, code, &out, &said)
+	}
+	return out.String(), said.String()
+}
+
+func (w *remoteWorld) file(name, text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.folder, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+// remoteSite is a stateless server with one tool, which answers only who has the
+// key, and keeps what it was sent.
+func remoteSite(key string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		w.Header().Set("Content-Type", "application/json")
+		answer := map[string]string{
+			"initialize": `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`,
+			"tools/list": `{"tools":[{"name":"greet","inputSchema":{"type":"object"}}]}`,
+			"tools/call": `{"content":[{"type":"text","text":"hello"}]}`,
+		}[m.Method]
+		switch {
+		case r.Header.Get("X-Api-Key") != key:
+			w.Header().Set("WWW-Authenticate", `ApiKey realm="greetings"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.Method != http.MethodPost:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case m.ID == nil:
+			w.WriteHeader(http.StatusAccepted)
+		case answer == "":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}`, m.ID)
+		default:
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, answer)
+		}
+	})
+}
+
+// TestRemoteProcess proves what a user types for servers over HTTP, the exit codes,
+// and that secrets of headers are written nowhere.
+func TestRemoteProcess(t *testing.T) {
+	const key = "hush-0123456789"
+	plain := httptest.NewServer(remoteSite(key))
+	t.Cleanup(plain.Close)
+	secure := httptest.NewUnstartedServer(remoteSite(key))
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	w := newRemoteWorld(t)
+	authority := w.file("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})))
+	trace := filepath.Join(w.folder, "trace.jsonl")
+	config := w.file("servers.yaml", fmt.Sprintf(`servers:
+  plain: {url: %q, headers: {X-Api-Key: "${KEY}"}}
+  secure: {url: %q, headersCommand: [sh, -c, "echo X-Api-Key: $KEY"], caCert: ca.pem}
+`, plain.URL, secure.URL))
+	header := "X-Api-Key: " + key
+	for _, test := range []struct {
+		name    string
+		code    int
+		args    []string
+		environ string
+		text    string // on stdout, or on stderr
+	}{
+		{"a header", 0, []string{"call", "greet", "--url", plain.URL, "-H", header}, "", "hello"},
+		{"without", 3, []string{"call", "greet", "--url", plain.URL}, "", `the server asks for ApiKey (realm="greetings")`},
+		{"as JSON", 3, []string{"call", "greet", "--json", "--url", plain.URL}, "", `"kind":"auth"`},
+		{"list", 0, []string{"list", "--url", plain.URL, "-H", header}, "", "server__greet"},
+		{"show", 0, []string{"show", "greet", "--url", plain.URL, "-H", header}, "", "--url " + plain.URL},
+		{"convert", 0, []string{"convert", "--format", "mcp", "--url", plain.URL, "-H", header}, "", "greet"},
+		{"the config's header", 0, []string{"call", "plain__greet", "--config", config}, "KEY=" + key, "hello"},
+		{"a headersCommand", 0, []string{"call", "secure__greet", "--config", config}, "KEY=" + key, "hello"},
+		{"an unknown authority", 4, []string{"list", "--url", secure.URL}, "", "which is not trusted"},
+		{"--cacert", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "", "greet"},
+		{"SSL_CERT_FILE", 0, []string{"list", "--url", secure.URL, "-H", header}, "SSL_CERT_FILE=" + authority, "greet"},
+		{"--insecure", 0, []string{"list", "--url", secure.URL, "-H", header, "--insecure"}, "", "--insecure: certificates are not checked"},
+		{"a wrong file", 2, []string{"list", "--url", secure.URL, "--cacert", "nope.pem"}, "", "nope.pem"},
+		{"a proxy", 0, []string{"list", "--url", "http://service.example/mcp", "-H", header}, "HTTP_PROXY=" + plain.URL, "greet"},
+		{"no proxy for it", 4, []string{"list", "--url", "http://service.invalid/mcp", "--retries", "0"}, "NO_PROXY=.invalid", "service.invalid"},
+		{"a url and a command", 2, []string{"list", "--url", plain.URL, "--", "true"}, "", "there is a --url and a command"},
+		{"no address", 2, []string{"list", "--url", "localhost:1"}, "", "--url is no address"},
+		{"a header for nobody", 2, []string{"list", "-H", header}, "", "-H is for the server of --url"},
+		{"a header that is none", 2, []string{"list", "--url", plain.URL, "-H", key}, "", "a header of -H is none"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := &remoteWorld{t, w.folder, append(slices.Clone(w.environ), test.environ)}
+			if !strings.HasPrefix(test.environ, "SSL_CERT_FILE=") {
+				w.environ = append(w.environ, "SSL_CERT_FILE=")
+			}
+			out, said := w.run(test.code, append(test.args, "--log-level", "debug", "--trace-file", trace)...)
+			if !strings.Contains(out+said, test.text) {
+				t.Errorf("%s%s, want %s", out, said, test.text)
+			}
+			traced, err := os.ReadFile(trace)
+			if err != nil && test.code != 2 {
+				t.Error(err)
+			}
+			if written := out + said + string(traced); strings.Contains(written, key) {
+				t.Errorf("a secret was written:\n%s", written)
+			}
+			if test.code == 0 && !bytes.Contains(traced, []byte(`"http":{"verb":"POST"`)) {
+				t.Errorf("no exchange in the trace:\n%s", traced)
+			}
+		})
+	}
+}
