@@ -121,6 +121,9 @@ func (c *Conversation) forget(n int) {
 	c.emit(Forgotten{Questions: n})
 }
 
+// forgetHalf drops the older half of the questions, one at least.
+func (c *Conversation) forgetHalf() { c.forget((len(c.history) + 1) / 2) }
+
 // Request is the body that asking this question would send (--dry-run).
 func (c *Conversation) Request(question string) (json.RawMessage, error) {
 	return c.Provider.Body(c.request([]json.RawMessage{textMessage("user", question)}, c.offer()))
@@ -135,7 +138,7 @@ func (c *Conversation) loop(ctx context.Context, exchange []json.RawMessage, ans
 		offer := c.offer() // converted at the moment of sending (CONV-5)
 		turn, calls, err := c.turn(ctx, answer, c.request(exchange, offer))
 		if reasonOf(err) == TooLong && len(c.history) > 0 {
-			c.forget((len(c.history) + 1) / 2)
+			c.forgetHalf()
 			continue
 		}
 		if err != nil {
@@ -184,28 +187,36 @@ func messagesOf(written []byte) []json.RawMessage {
 	return []json.RawMessage{written}
 }
 
-// request is the conversation so far, with the exchange that is going on.
+// request is the conversation so far, with the exchange that is going on. Where the
+// provider would cut it without a word, the oldest questions are forgotten; what is
+// still too much then is told.
 func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request {
-	messages := slices.Concat(slices.Concat(c.history...), exchange)
-	request := Request{System: c.System, Messages: messages, Tools: offer.document}
-	c.noteSize(request)
-	return request
+	for {
+		messages := slices.Concat(slices.Concat(c.history...), exchange)
+		request := Request{System: c.System, Messages: messages, Tools: offer.document}
+		tokens, context := c.size(request)
+		full := context > 0 && tokens > context
+		if full && len(c.history) > 0 {
+			c.forgetHalf()
+			continue
+		}
+		if full && !c.full {
+			c.emit(Overfull{Tokens: tokens, Context: context})
+		}
+		c.full = full
+		return request
+	}
 }
 
-// noteSize tells of a request that will be cut. Most providers refuse what is too
-// long instead.
-func (c *Conversation) noteSize(request Request) {
-	cutter, is := c.Provider.(interface {
+// size is how many tokens a request takes, and of how many the provider will cut it;
+// zero where it refuses what is too long instead, as most do.
+func (c *Conversation) size(request Request) (tokens, context int) {
+	if cutter, is := c.Provider.(interface {
 		size(Request) (tokens, context int)
-	})
-	if !is {
-		return
+	}); is {
+		return cutter.size(request)
 	}
-	tokens, context := cutter.size(request)
-	before := c.full
-	if c.full = context > 0 && tokens > context; c.full && !before {
-		c.emit(Overfull{Tokens: tokens, Context: context})
-	}
+	return 0, 0
 }
 
 // turn asks once, tells how it went, and reads the calls.

@@ -550,6 +550,25 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
+// TestHistoryBeforeTools forgets old questions before Ollama would cut off tools.
+func TestHistoryBeforeTools(t *testing.T) {
+	r := newRig(t, ai.Ollama, ollamaSays, ollamaSays, ollamaSays)
+	r.MaxHistory = -1
+	for _, question := range []string{"first ", "second ", "third "} {
+		if _, err := r.Ask(t.Context(), strings.Repeat(question, 50_000/len(question))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(r.messages(t, 2), ""); strings.Contains(got, "first") || !strings.Contains(got, "third") {
+		t.Errorf("the third question comes with %.100s…", got)
+	}
+	forgot := func(event ai.Event) bool { _, is := event.(ai.Forgotten); return is }
+	full := func(event ai.Event) bool { _, is := event.(ai.Overfull); return is }
+	if !slices.ContainsFunc(r.events, forgot) || slices.ContainsFunc(r.events, full) {
+		t.Errorf("events %v", r.events)
+	}
+}
+
 // TestInterruption ends a question quickly, whatever it waits for.
 func TestInterruption(t *testing.T) {
 	t.Run("in a stream", func(t *testing.T) {

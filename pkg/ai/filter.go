@@ -36,12 +36,12 @@ type textFilter struct {
 	quoted  bool // the search stands in a JSON string
 	escaped bool // and behind its backslash
 
-	fence string // the mark of the code fence that is open, empty outside of one
-	ticks int    // how many backticks began the code in the line, zero outside of it
-	lead  bool   // on this line there was nothing but what may stand before a fence
-	space string // with which the text began; it is dropped before a block
-	said  bool   // the answer has begun
-	had   bool   // there was a block
+	fence string          // the mark of the code fence that is open, empty outside of one
+	ticks int             // how many backticks began the code in the line, zero outside of it
+	lead  bool            // on this line there was nothing but what may stand before a fence
+	said  bool            // the answer has begun
+	space strings.Builder // in front of it; it is dropped before a block
+	had   bool            // there was a block
 }
 
 // block is what the text is inside of.
@@ -126,12 +126,15 @@ func (f *textFilter) tell(n int) {
 	text := f.take(n)
 	f.lead = f.lead && strings.Trim(text, " \t>-*+.)0123456789") == ""
 	if !f.said {
-		if f.space += text; strings.TrimSpace(f.space) == "" {
+		if strings.TrimSpace(text) == "" {
+			f.space.WriteString(text)
 			return
 		}
-		f.said, text = true, f.space
+		f.said = true
 		if f.had {
 			text = strings.TrimLeft(text, " \t\r\n")
+		} else {
+			text = f.space.String() + text
 		}
 	}
 	f.out.WriteString(text)
