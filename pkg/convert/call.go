@@ -19,6 +19,9 @@ type ToolCall struct {
 	// Err says why the arguments could not be read, nil where they were; it goes to
 	// the model as the call's result.
 	Err error
+	// custom says that the call is one of OpenAI's custom tools, whose results are
+	// of a type of their own.
+	custom bool
 }
 
 // Message is what a model answered, as far as calls go.
@@ -34,9 +37,10 @@ type Message struct {
 
 // ReadCalls takes the tool calls from a provider's tool call, an array of them, or
 // a whole assistant message or response; of a conversation from its last assistant
-// message. An empty from means that the format is recognised. A message without
-// calls is no error; text that is no message of any kind, or of another format
-// than from, is one.
+// message, but for those that have their results behind them. An empty from means that
+// the format is recognised. A message without calls is no error; text that is no message
+// of any kind, or of another format than from, is one. A call that cannot be read, or
+// that is none of a function (OpenAI's custom tools), has an error of its own.
 //
 // Calls of OpenAI, Mistral and Cohere look alike, and only their results differ.
 // They count as OpenAI's, unless every id has the 9 letters and digits of Mistral's,
@@ -45,7 +49,8 @@ type Message struct {
 // Calls in text (Hermes, Qwen3-Coder) are looked for where the whole input is text,
 // and in the content of a chat message that has no tool_calls, which is where a
 // server that cannot read them leaves them; there not where from is a provider
-// whose own calls are never text. What stands in <think> is no call.
+// whose own calls are never text. What stands in <think> is no call, nor what text
+// quotes as code, in backticks or a fence.
 func ReadCalls(data []byte, from Format) (*Message, error) {
 	reader := callReader{from: from}
 	if err := reader.document(data); err != nil {

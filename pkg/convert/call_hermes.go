@@ -24,22 +24,33 @@ func holdsTextCalls(text string) bool {
 }
 
 // text reads the calls in a model's text. Prose may stand around them. Calls that
-// are quoted in the model's thinking do not count: what stands in <think>, and what
-// stands before a </think> whose beginning was part of the prompt.
+// are quoted do not count: in code (see quotedEnd), and in the model's thinking, which is
+// what stands in <think>, and what stands before a </think> whose beginning was part of
+// the prompt.
 //
 // Text is read from left to right, and a call's own text is passed as a whole: what
 // looks like a mark inside of its arguments is none.
 func (r *callReader) text(text string) {
-	before := len(r.calls)
+	first := len(r.calls)
 	// A model may forget the mark around a function; then only a whole one counts.
 	afterLastFunction := len(text) - strings.LastIndex(text, functionClose)
+	lineStart := true
 	for text != "" {
-		_, mark, rest := cutAtMark(text, thinkOpen, thinkClose, callOpen, functionOpen)
+		before, mark, rest := cutAtMark(text, thinkOpen, thinkClose, callOpen, functionOpen)
+		if mark == "" {
+			return
+		}
+		if end := quotedEnd(text, len(before), lineStart); end > 0 {
+			text, lineStart = text[end:], false
+			continue
+		}
+		lineStart = false
 		switch mark {
 		case thinkOpen:
 			_, _, rest = cutAtMark(rest, thinkClose)
 		case thinkClose:
-			r.calls, r.shapes = r.calls[:before], r.shapes[:before]
+			lineStart = true
+			r.calls, r.shapes = r.calls[:first], r.shapes[:first]
 		case callOpen:
 			rest = r.textCall(rest)
 		case functionOpen:

@@ -1,7 +1,9 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"toolx/pkg/rawjson"
@@ -14,6 +16,18 @@ func isLangChainCall(fields members) bool {
 
 func readLangChainCall(fields members) (ToolCall, Format) {
 	return newCall(fields.text("id"), fields.text("name"), fields.get("args")), LangChain
+}
+
+// isInvalidLangChainCall recognises what LangChain keeps of a call that it could not
+// read: {"name", "args": "<text>", "id", "error", "type": "invalid_tool_call"}.
+func isInvalidLangChainCall(fields members) bool { return fields.text("type") == "invalid_tool_call" }
+
+func readInvalidLangChainCall(fields members) (ToolCall, Format) {
+	why := cmp.Or(fields.text("error"), "they are not valid JSON")
+	return ToolCall{
+		ID: fields.text("id"), Name: fields.text("name"), Arguments: json.RawMessage("{}"),
+		Err: fmt.Errorf("the arguments of the tool call could not be read: %s", why),
+	}, LangChain
 }
 
 // serializedMessage finds the message in LangChain's serialized forms:

@@ -1,7 +1,9 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"toolx/pkg/rawjson"
@@ -22,6 +24,50 @@ func isChat(format Format) bool {
 func isChatCall(fields members) bool {
 	function, ok := fields.object("function")
 	return ok && !function.has("parameters") && !function.has("description")
+}
+
+// isCustomCall recognises a call of a custom tool, whose input is text: {"id", "type":
+// "custom", "custom": {"name", "input"}}, and the responses API's {"type":
+// "custom_tool_call", "call_id", "name", "input"}.
+func isCustomCall(fields members) bool {
+	switch fields.text("type") {
+	case "custom":
+		custom, ok := fields.object("custom")
+		return ok && (custom.has("input") || fields.has("id"))
+	case "custom_tool_call":
+		return true
+	}
+	return false
+}
+
+// readCustomCall reads a call that cannot be made: no tool of toolx takes bare text.
+func readCustomCall(fields members) (ToolCall, Format) {
+	call := ToolCall{ID: fields.text("id"), Arguments: json.RawMessage("{}"), Err: errCustomCall, custom: true}
+	if custom, ok := fields.object("custom"); ok {
+		call.Name = custom.text("name")
+		return call, OpenAI
+	}
+	call.ID, call.Name = cmp.Or(fields.text("call_id"), call.ID), fields.text("name")
+	return call, Responses
+}
+
+var errCustomCall = errors.New("no tool takes bare text: call a function, with JSON as its arguments")
+
+// isEmptyCall recognises a call whose function is missing.
+func isEmptyCall(fields members) bool {
+	return fields.text("type") == "function" && fields.text("id") != "" && !fields.isObject("function") && !hasSchema(fields)
+}
+
+func readEmptyCall(fields members) (ToolCall, Format) { return unreadableCall(fields), OpenAI }
+
+// unreadableCall stands for what a model's message has among its calls, and what is none
+// in any format: the model waits for a result all the same.
+func unreadableCall(fields members) ToolCall {
+	function, _ := fields.object("function")
+	return ToolCall{
+		ID: fields.text("id"), Name: cmp.Or(function.text("name"), fields.text("name")),
+		Arguments: json.RawMessage("{}"), Err: errors.New("the tool call has no function with a name and arguments"),
+	}
 }
 
 // readChatCall reads the call of OpenAI and of all who follow it.

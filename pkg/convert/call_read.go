@@ -153,6 +153,12 @@ func (r *callReader) list(elements []json.RawMessage) {
 			last = i
 		}
 	}
+	before := len(r.calls)
+	defer func() {
+		if isConversation && last >= 0 {
+			r.dropAnswered(before, elements[last+1:])
+		}
+	}()
 	for i, element := range elements {
 		item := membersOf(element)
 		isPiece := r.depth == 1 && !isConversation && !item.has("type")
@@ -249,7 +255,11 @@ func (r *callReader) content(message members) {
 		r.wrapper = Cohere
 	}
 	before := len(r.calls)
-	for _, name := range []string{"tool_calls", "content", "parts"} { // Gemini: parts
+	r.listed(message)
+	if len(r.calls) > before {
+		return
+	}
+	for _, name := range []string{"content", "parts"} { // Gemini: parts
 		parts, _ := message.list(name)
 		for _, part := range parts {
 			r.call(membersOf(part))
@@ -260,6 +270,26 @@ func (r *callReader) content(message members) {
 	}
 	if messageRole(message) == "assistant" && r.callsMayBeText() {
 		r.text(message.text("content"))
+	}
+}
+
+// listed reads the calls that a message lists apart from its content. Each of them has
+// a result to come, even where it cannot be read.
+func (r *callReader) listed(message members) {
+	for _, name := range []string{"tool_calls", "invalid_tool_calls"} { // LangChain: both
+		parts, _ := message.list(name)
+		for _, part := range parts {
+			fields, isObject := rawjson.Members(part)
+			switch {
+			case !isObject || r.call(fields):
+			case name == "invalid_tool_calls":
+				r.add(readInvalidLangChainCall(fields))
+			case members(fields).text("type") == "tool_call":
+				r.add(unreadableCall(fields), LangChain)
+			default:
+				r.add(unreadableCall(fields), OpenAI)
+			}
+		}
 	}
 }
 
@@ -281,7 +311,10 @@ func callShapes() []callShape {
 		{isResponsesCall, readResponsesCall},
 		{isGeminiCall, readGeminiCall},
 		{isBedrockCall, readBedrockCall},
+		{isCustomCall, readCustomCall},
 		{isChatCall, readChatCall},
+		{isEmptyCall, readEmptyCall},
+		{isInvalidLangChainCall, readInvalidLangChainCall},
 		{isLangChainCall, readLangChainCall},
 		{isMCPCall, readMCPCall},
 	}

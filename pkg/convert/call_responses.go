@@ -28,7 +28,7 @@ func responsesArguments(fields members) json.RawMessage {
 // noteAnswer notes the call that a function_call_output belongs to: in a
 // conversation of items, only calls without one are still to be made.
 func (r *callReader) noteAnswer(item members) {
-	if item.text("type") != "function_call_output" {
+	if kind := item.text("type"); kind != "function_call_output" && kind != customOutput {
 		return
 	}
 	if r.answered == nil {
@@ -37,11 +37,18 @@ func (r *callReader) noteAnswer(item members) {
 	r.answered[item.text("call_id")] = true
 }
 
+// customOutput is the type of a custom tool's result.
+const customOutput = "custom_tool_call_output"
+
 // responsesResult is a function_call_output. It has no mark for errors.
 func responsesResult(result ToolResult) any {
+	kind := "function_call_output"
+	if result.Call.custom {
+		kind = customOutput
+	}
 	return struct {
 		Type   string `json:"type"`
 		ID     string `json:"call_id"`
 		Output string `json:"output"`
-	}{"function_call_output", result.Call.ID, markedText(result)}
+	}{kind, result.Call.ID, markedText(result)}
 }

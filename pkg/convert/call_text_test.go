@@ -28,6 +28,18 @@ func TestReadTextCalls(t *testing.T) {
 			"so <tool_call>{\"name\":\"no\",\"arguments\":{}}</tool_call>, or <tool_call>?\n</think>\n<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>",
 			Hermes, "f {}",
 		},
+		{
+			"a fence quotes one", "You would say:\n\n```xml\n<tool_call>{\"name\":\"no\",\"arguments\":{}}</tool_call>\n```\n<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>",
+			Hermes, "f {}",
+		},
+		{"nothing but a fence", "```\n<tool_call>{\"name\":\"no\",\"arguments\":{}}</tool_call>\n```", "", ""},
+		{"a fence without an end", "~~~\n<function=no>\n</function>", "", ""},
+		{"a longer fence", "````\n```\n<tool_call>{\"name\":\"no\"}</tool_call>\n```\n````\n<tool_call>{\"name\":\"f\"}</tool_call>", Hermes, "f {}"},
+		{"backticks quote one", "Say `<tool_call>{\"name\":\"no\"}</tool_call>`, or ``a ` <function=no></function>``.", "", ""},
+		{"a backtick that quotes nothing", "It`s on.\n\n<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"`x`\"}}</tool_call>", Hermes, "f {\"a\":\"`x`\"}"},
+		{"code before a call", "Use `ls`.\n```inline```\n<tool_call>{\"name\":\"f\"}</tool_call>", Hermes, "f {}"},
+		{"a fence in arguments", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"```\\n```\"}}</tool_call> ``` <tool_call>{\"name\":\"g\"}</tool_call>", Hermes, "f {\"a\":\"```\\n```\"}\ng {}"},
+		{"thinking that opened a fence", "say\n```\n<tool_call>{\"name\":\"no\"}</tool_call>\n</think>\n<tool_call>{\"name\":\"f\"}</tool_call>", Hermes, "f {}"},
 		{"thinking without an end", "<think>\n<tool_call>{\"name\":\"no\",\"arguments\":{}}</tool_call>", "", ""},
 		{
 			"marks inside of arguments",

@@ -1,0 +1,73 @@
+package convert
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// answer is a result that stands in a conversation already. Of providers without ids,
+// the id is empty, and the name says which call it belongs to.
+type answer struct{ id, name string }
+
+// to says whether it is the answer to a call.
+func (a answer) to(call ToolCall) bool {
+	if a.id != "" && call.ID != "" {
+		return a.id == call.ID
+	}
+	return a.name == "" || a.name == call.Name
+}
+
+// dropAnswered takes out the calls, from one on, whose results stand in the messages
+// behind them: they were made before, and are not to be made again.
+func (r *callReader) dropAnswered(from int, messages []json.RawMessage) {
+	var answers []answer
+	for _, message := range messages {
+		answers = append(answers, answersIn(membersOf(message))...)
+	}
+	for _, one := range answers {
+		for i := from; i < len(r.calls); i++ {
+			if one.to(r.calls[i]) {
+				r.calls, r.shapes = slices.Delete(r.calls, i, i+1), slices.Delete(r.shapes, i, i+1)
+				r.seen = "a conversation whose tool calls have their results"
+				break
+			}
+		}
+	}
+}
+
+// answersIn are the results that a message of any provider holds.
+func answersIn(message members) []answer {
+	role := messageRole(message)
+	for _, name := range []string{"kwargs", "data"} { // LangChain's serialized forms
+		if inner, ok := message.object(name); ok {
+			message = inner
+		}
+	}
+	if role == "function" || strings.HasPrefix(role, "tool") {
+		return append(partAnswers(message), answer{message.text("tool_call_id"), cmp.Or(message.text("tool_name"), message.text("name"))})
+	}
+	return partAnswers(message)
+}
+
+// partAnswers are the results among the parts of a message: Anthropic's, Bedrock's and
+// Gemini's.
+func partAnswers(message members) []answer {
+	var answers []answer
+	for _, name := range []string{"content", "parts"} {
+		parts, _ := message.list(name)
+		for _, part := range parts {
+			fields := membersOf(part)
+			if fields.text("type") == "tool_result" {
+				answers = append(answers, answer{id: fields.text("tool_use_id")})
+			}
+			for _, member := range []string{"toolResult", "functionResponse", "function_response"} {
+				if result, ok := fields.object(member); ok {
+					answers = append(answers, answer{cmp.Or(result.text("toolUseId"), result.text("id")), result.text("name")})
+				}
+			}
+		}
+	}
+	return answers
+}
