@@ -184,12 +184,16 @@ func (e *endpoint) broken(detail string, err error) *Failure {
 // request itself had been accepted.
 func (e *endpoint) inStream(body []byte) *Failure {
 	code, message := saidError(body)
-	reason := judge(statusIn(code), code, message)
-	if reason == BadRequest || reason == BadAddress {
+	status := statusIn(code)
+	reason := judge(status, code, message)
+	switch reason {
+	case BadRequest, BadAddress:
 		reason = Broken
+	case KeyRefused:
+		message = "" // some quote parts of the key
 	}
 	failure := e.failure(reason, message, nil)
-	failure.Status = statusIn(code)
+	failure.Status = status
 	failure.retry = reason == Busy
 	return failure
 }

@@ -202,7 +202,7 @@ func (f *textFilter) begin(mark string, last bool) bool {
 			return true
 		}
 	case thinkClose: // of what began in the prompt; calls in it were only thought of
-		if f.lead {
+		if f.lead || f.calls.Len() > 0 {
 			f.calls.Reset()
 			f.enter(prose, len(mark))
 			return true

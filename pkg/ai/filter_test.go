@@ -36,6 +36,7 @@ func TestTextFilter(t *testing.T) {
 		{"thoughts", "<think>\nHm: " + aCall + "\n</think>\n\nYes.", "Yes.", "\nHm: " + aCall + "\n", nothing},
 		{"thoughts without an end", "<think>Hm</th", nothing, "Hm</th", nothing},
 		{"thoughts that began in the prompt", "Hm.\n" + aCall + "\n</think>\nYes.", "Hm.\n\n\nYes.", nothing, nothing},
+		{"thoughts that end in a line", aCall + " no.</think>Yes.", "no.Yes.", nothing, nothing},
 		{"a quoted call", "Write\n" + fenced + "\nso.", "Write\n" + fenced + "\nso.", nothing, nothing},
 		{"a quoted call in a list", "1. > ```xml\n   > " + aCall + "\n   > ```", "1. > ```xml\n   > " + aCall + "\n   > ```", nothing, nothing},
 		{"quoted thoughts", "~~~~\n~~~\n<think>a</think>\n~~~~", "~~~~\n~~~\n<think>a</think>\n~~~~", nothing, nothing},
