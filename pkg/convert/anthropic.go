@@ -2,10 +2,12 @@ package convert
 
 // anthropicDialect is Anthropic's messages API.
 func anthropicDialect() dialect {
+	described := flat("input_schema")
+	described.strict = []string{"strict"}
 	return dialect{
 		label:  "Anthropic",
 		names:  portableNames(),
-		layout: flat("input_schema"),
+		layout: described,
 		marks:  func(element members) bool { return element.has("input_schema") },
 	}
 }

@@ -17,6 +17,7 @@ func bedrockDialect() dialect {
 			name:        []string{"toolSpec", "name"},
 			description: []string{"toolSpec", "description"},
 			schema:      []string{"toolSpec", "inputSchema", "json"},
+			strict:      []string{"toolSpec", "strict"},
 			wordy:       true,
 		},
 		marks: func(element members) bool {

@@ -67,7 +67,9 @@ func TestWriteCustomResult(t *testing.T) {
 // TestReadAnsweredCalls holds that calls whose results stand behind them in a
 // conversation are not made again.
 func TestReadAnsweredCalls(t *testing.T) {
-	chat := func(calls string) string { return `[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[` + calls + `]}` }
+	chat := func(calls string) string {
+		return `[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[` + calls + `]}`
+	}
 	one, two := `{"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}`, `{"id":"call_2","type":"function","function":{"name":"f","arguments":"{}"}}`
 	for name, test := range map[string]struct{ data, want string }{
 		"all":  {chat(one) + `,{"role":"tool","tool_call_id":"call_1","content":"1"}]`, ""},

@@ -5,6 +5,7 @@ package convert
 func cohereDialect() dialect {
 	cohere := mistralDialect()
 	cohere.label = "Cohere"
+	cohere.layout.strict = nil // which Cohere has for a request as a whole
 	cohere.names = nameRule{signs: "_", longest: longestName, notFirst: "0123456789"}
 	return cohere
 }

@@ -45,8 +45,9 @@ func trusted(tool Tool) members {
 	return definition.with(metaMember, rawjson.Object(clean))
 }
 
-// leftBehind reports what a definition says and an element in the target does not.
-func leftBehind(definition members, to Format) []Loss {
+// leftBehind reports what a definition says and an element in the target does not;
+// strict says that the element says so of its schema.
+func leftBehind(definition members, to Format, strict bool) []Loss {
 	if to == MCP {
 		return nil
 	}
@@ -55,7 +56,7 @@ func leftBehind(definition members, to Format) []Loss {
 		switch member.Name {
 		case nameMember, descriptionMember, schemaMember:
 		case metaMember:
-			losses = append(losses, leftOfMeta(membersOf(member.Value), to)...)
+			losses = append(losses, leftOfMeta(membersOf(member.Value), to, strict)...)
 		default:
 			// The rest of an MCP definition is for clients, which still have it.
 			losses = append(losses, Loss{Severity: Info, Kind: dropped, Detail: member.Name})
@@ -64,7 +65,7 @@ func leftBehind(definition members, to Format) []Loss {
 	return losses
 }
 
-func leftOfMeta(meta members, to Format) []Loss {
+func leftOfMeta(meta members, to Format, strict bool) []Loss {
 	var losses []Loss
 	for _, member := range meta {
 		format, isForm := strings.CutPrefix(member.Name, formPrefix)
@@ -73,7 +74,7 @@ func leftOfMeta(meta members, to Format) []Loss {
 			continue
 		}
 		if target, _ := dialectOf(to); Format(format) != to || target.exact {
-			losses = append(losses, leftOfForm(member.Value, Format(format), to)...)
+			losses = append(losses, leftOfForm(member.Value, Format(format), to, strict)...)
 		}
 	}
 	return losses
@@ -81,7 +82,7 @@ func leftOfMeta(meta members, to Format) []Loss {
 
 // leftOfForm reports the members of another format that the target does not say
 // itself.
-func leftOfForm(form json.RawMessage, from, to Format) []Loss {
+func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 	source, ok := dialectOf(from)
 	if !ok {
 		return nil
@@ -89,7 +90,7 @@ func leftOfForm(form json.RawMessage, from, to Format) []Loss {
 	target, _ := dialectOf(to)
 	var losses []Loss
 	for _, extra := range source.layout.extras(form) {
-		if extra.Name == "type" || target.layout.says(extra) {
+		if extra.Name == "type" || target.layout.says(extra) || extra.Name == "strict" && strict {
 			continue // "type" says what kind of list element it is: each format has its own
 		}
 		severity := Lossy

@@ -16,6 +16,9 @@ type layout struct {
 	skeleton string
 	// The paths of the three places.
 	name, description, schema []string
+	// strict is where the element says whether arguments must fit the schema; nil where
+	// the format has no word for it.
+	strict []string
 	// described says that there is always a description, if an empty one.
 	described bool
 	// wordy says that a description is left out where it would be empty.
@@ -113,6 +116,9 @@ func (l layout) form(element json.RawMessage) json.RawMessage {
 func (l layout) fill(form json.RawMessage, e essence) json.RawMessage {
 	if form == nil {
 		form = json.RawMessage(l.skeleton)
+		if e.strict {
+			form = setAt(form, l.strict, json.RawMessage("true"))
+		}
 	}
 	element := setAt(form, l.name, rawjson.Quote(e.name))
 	switch {

@@ -17,12 +17,14 @@ const (
 // openaiDialect is OpenAI's chat completions. What reads the same (Qwen, Ollama,
 // Mistral, Cohere) is recognised as this one.
 func openaiDialect() dialect {
+	described := functionLayout()
+	described.strict = []string{"function", "strict"}
 	return dialect{
 		label:   "OpenAI",
 		names:   portableNames(),
 		most:    openaiMost,
 		longest: openaiLongest,
-		layout:  functionLayout(),
+		layout:  described,
 		marks:   func(element members) bool { return element.isObject("function") },
 		prepare: wrapFunction,
 	}

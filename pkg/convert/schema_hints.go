@@ -90,7 +90,9 @@ func (f *fitter) explain(o *object, m rawjson.Member, at place) {
 	f.moved(o, at, m.Name, hintFor(m), !isAnnotation(m.Name))
 }
 
-func isConditional(keyword string) bool { return keyword == "if" || keyword == "then" || keyword == "else" }
+func isConditional(keyword string) bool {
+	return keyword == "if" || keyword == "then" || keyword == "else"
+}
 
 // explainCondition reports if, then and else, which were taken out, and keeps what they
 // say together as one hint: each alone would say something else.

@@ -44,6 +44,7 @@ type essence struct {
 	name        string
 	description json.RawMessage // a JSON string; nil where there is none
 	schema      json.RawMessage // an object; nil where there is none
+	strict      bool            // arguments must fit the schema, which they can in the target
 }
 
 // essenceOf takes the essence from a definition.

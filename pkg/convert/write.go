@@ -65,7 +65,8 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 	}
 	found.schema = made.schema
 	found.description = withHint(found.description, made.hint)
-	losses := slices.Concat(target.remarks(tool.Server, plain, found), made.losses, leftBehind(definition, to))
+	found.strict = carriesStrict(definition, to, made.schema)
+	losses := slices.Concat(target.remarks(tool.Server, plain, found), made.losses, leftBehind(definition, to, found.strict))
 	for i := range losses {
 		losses[i].Format, losses[i].Tool = to, qualified(tool.Server, plain)
 	}

@@ -1,0 +1,76 @@
+package convert
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// carriesStrict says whether a tool that a document of another format calls strict is
+// strict in the target too: where the target has a word for it, and would take the
+// schema. A strict tool whose schema does not obey its rules takes the whole request
+// down.
+func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
+	target, _ := dialectOf(to)
+	if target.layout.strict == nil || formFor(to, definition) != nil || !isStrict(definition) {
+		return false
+	}
+	if to == Anthropic || to == Bedrock {
+		again, err := fit(schema, Qwen) // which has no refs
+		recursive := slices.ContainsFunc(again.losses, func(l Loss) bool { return l.Kind == "cut" })
+		return err == nil && !recursive && isClosed(schema)
+	}
+	again, err := fit(schema, OpenAIStrict)
+	return err == nil && sameText(again.schema, schema)
+}
+
+// isStrict says whether any form of a definition says strict.
+func isStrict(definition members) bool {
+	for _, member := range membersOf(definition.get(metaMember)) {
+		name, isForm := strings.CutPrefix(member.Name, formPrefix)
+		source, known := dialectOf(Format(name))
+		if isForm && known && source.layout.strict != nil && isTrue(valueAt(member.Value, source.layout.strict)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isClosed says whether a schema obeys the rules of Anthropic's strict tools (schemautil
+// of its SDK): objects take no other properties, and only some keywords are known.
+func isClosed(text json.RawMessage) bool {
+	o, ok := parseObject(text)
+	if !ok {
+		return false
+	}
+	if (o.has("properties") || slices.Contains(typesOf(o), "object")) && !isFalse(o.get("additionalProperties")) {
+		return false
+	}
+	for _, m := range o.members {
+		if !closedKeyword(m.Name, string(compact(m.Value))) {
+			return false
+		}
+		if m.Name == "additionalProperties" {
+			continue
+		}
+		if slices.ContainsFunc(schemasIn(m), func(child json.RawMessage) bool { return !isClosed(child) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func closedKeyword(name, value string) bool {
+	switch name {
+	case "type", "title", "description", "default", "enum", "const", "properties", "required", "additionalProperties",
+		"items", "anyOf", "allOf", "$ref", "$defs", "definitions":
+		return true
+	case "minItems":
+		return value == "0" || value == "1"
+	case "format":
+		return slices.Contains([]string{
+			`"date-time"`, `"time"`, `"date"`, `"duration"`, `"email"`, `"hostname"`, `"uri"`, `"ipv4"`, `"ipv6"`, `"uuid"`,
+		}, value)
+	}
+	return false
+}

@@ -1,0 +1,54 @@
+package convert_test
+
+import (
+	"strings"
+	"testing"
+
+	"toolx/pkg/convert"
+)
+
+// TestStrictIsCarried holds that a strict tool stays one where the target has a word for
+// it and takes the schema, is reported as dropped elsewhere, and comes back.
+func TestStrictIsCarried(t *testing.T) {
+	closed := strings.TrimSuffix(city, "}") + `,"additionalProperties":false}`
+	bounded := `{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"],"additionalProperties":false}`
+	nested := `{"type":"object","properties":{"n":{"$ref":"#/$defs/N"}},"required":["n"],"additionalProperties":false,"$defs":{"N":` +
+		`{"type":"object","properties":{"n":{"anyOf":[{"$ref":"#/$defs/N"},{"type":"null"}]}},"required":["n"],"additionalProperties":false}}}`
+	openai := func(schema string) string {
+		return `[{"type":"function","function":{"name":"w","description":"W","parameters":` + schema + `,"strict":true}}]`
+	}
+	for _, test := range []struct {
+		schema string
+		to     convert.Format
+		want   string // empty: strict is reported as dropped
+	}{
+		{closed, convert.Responses, `[{"type":"function","name":"w","description":"W","parameters":` + closed + `,"strict":true}]`},
+		{closed, convert.Anthropic, `[{"name":"w","description":"W","input_schema":` + closed + `,"strict":true}]`},
+		{closed, convert.Bedrock, `[{"toolSpec":{"name":"w","description":"W","inputSchema":{"json":` + closed + `},"strict":true}}]`},
+		{closed, convert.Mistral, openai(closed)},
+		{closed, convert.OpenAIStrict, openai(closed)},
+		{bounded, convert.Responses, `[{"type":"function","name":"w","description":"W","parameters":` + bounded + `,"strict":true}]`},
+		{nested, convert.Responses, `[{"type":"function","name":"w","description":"W","parameters":` + nested + `,"strict":true}]`},
+		{bounded, convert.Anthropic, ""},
+		{nested, convert.Anthropic, ""},
+		{city, convert.Responses, ""},
+		{city, convert.Anthropic, ""},
+		{closed, convert.Cohere, ""},
+		{closed, convert.GeminiJSON, ""},
+	} {
+		got, converted := rewrite(t, openai(test.schema), "", test.to)
+		told := false
+		for _, loss := range converted.Losses() {
+			told = told || loss.Detail == "strict" && loss.Severity == convert.Lossy
+		}
+		if told != (test.want == "") || test.want != "" && got != test.want {
+			t.Errorf("%s: told: %t\ngot  %s\nwant %s", test.to, told, got, test.want)
+		}
+		if test.want == "" || test.to == convert.OpenAIStrict {
+			continue
+		}
+		if back, _ := rewrite(t, got, "", convert.OpenAI); back != openai(test.schema) {
+			t.Errorf("back from %s: %s", test.to, back)
+		}
+	}
+}
