@@ -173,6 +173,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		Version:      Version(),
 		Secret:       a.mask.Add,
 		HTTP:         a.overHTTP(),
+		EraFile:      stateFile("eras.json"),
 		Answers:      answers,
 	})
 	a.pool.Store(box.pool)

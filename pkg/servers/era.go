@@ -31,7 +31,7 @@ func (s *Session) initialize(ctx context.Context, d dial) error {
 	case s.remote != nil:
 		return s.initializeRemote(ctx, d)
 	case mcp.IsValidProtocolVersion(d.protocol):
-		return s.legacy(ctx, d, d.protocol)
+		return s.legacy(ctx, d, d.legacyVersion())
 	}
 	// Today's servers on stdio all know initialize and answer it fastest, so that is
 	// asked first; a server that refuses it may be one of the revision without it.
@@ -185,49 +185,98 @@ func judgeDiscoveryResult(result json.RawMessage) error {
 	return nil
 }
 
-// initializeRemote performs the handshake over HTTP: server/discover, then initialize,
-// then initialize over the older HTTP with SSE, each where the one before shows that
-// the server is older than it (MCP 2026-07-28, basic/versioning, and streamable HTTP,
-// "Backwards Compatibility").
+// initializeRemote performs the handshake over HTTP, at first in the way that led to a
+// session before, if there was one.
 func (s *Session) initializeRemote(ctx context.Context, d dial) error {
-	version := mcp.LATEST_LEGACY_PROTOCOL_VERSION
-	if mcp.IsValidProtocolVersion(d.protocol) {
-		version = d.protocol
+	if mcp.IsValidProtocolVersion(d.protocol) || d.protocol == "legacy" || d.server.Transport != "" {
+		_, err := s.findWay(ctx, d, probeLimit)
+		return err
 	}
-	probed := "not asked for the modern era"
-	if d.protocol != "legacy" && version != d.protocol && d.server.Transport != config.TransportSSE {
-		err := s.modern(ctx, d, mcp.ProtocolVersion20260728, probeLimit)
-		var old *notModernError
-		if !errors.As(err, &old) {
-			if err == nil {
-				s.chose("server/discover was answered")
-			}
+	before := d.eras.recall(d.launch.URL)
+	if before == wayLegacy || before == wayOld {
+		err := s.goWay(ctx, d, before)
+		if err == nil {
+			s.chose("as it did before")
+		}
+		var failure *Failure
+		if err == nil || !errors.As(err, &failure) || failure.Ending != EndingRefused && failure.Ending != EndingMalformed {
 			return err
+		}
+		d.eras.remember(d.launch.URL, wayUnknown)
+		if err := s.remote.renew(); err != nil {
+			return err
+		}
+	}
+	limit := probeLimit
+	if before == wayModern {
+		limit = 0 // it may be slow today
+	}
+	found, err := s.findWay(ctx, d, limit)
+	if err == nil {
+		d.eras.remember(d.launch.URL, found)
+	}
+	return err
+}
+
+// goWay performs the handshake of the older era in one way.
+func (s *Session) goWay(ctx context.Context, d dial, to way) error {
+	if to == wayOld {
+		if err := s.remote.fallBack(ctx); err != nil {
+			return err
+		}
+	}
+	return s.legacy(ctx, d, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
+}
+
+// findWay performs the handshake over HTTP: server/discover, then initialize, then
+// initialize over the older HTTP with SSE, each where the one before shows that the
+// server is older than it (MCP 2026-07-28, basic/versioning, and streamable HTTP,
+// "Backwards Compatibility"). The first has to be answered within limit; zero means the
+// context's.
+func (s *Session) findWay(ctx context.Context, d dial, limit time.Duration) (way, error) {
+	if d.server.Transport == config.TransportSSE {
+		return wayOld, s.initializeOld(ctx, d, nil)
+	}
+	probed := "the older era is pinned"
+	pinned := d.protocol == "legacy" || mcp.IsValidProtocolVersion(d.protocol)
+	if !pinned {
+		err := s.modern(ctx, d, mcp.ProtocolVersion20260728, limit)
+		var old *notModernError
+		if err == nil {
+			s.chose("server/discover was answered")
+		}
+		if !errors.As(err, &old) {
+			return wayModern, err
 		}
 		probed = "server/discover: " + old.reason.Error()
 	}
-	if d.server.Transport != config.TransportSSE {
-		err := s.legacy(ctx, d, version)
-		switch {
-		case err == nil:
-			s.chose(probed)
-			return nil
-		case version != d.protocol && d.protocol != "legacy" && wantsModern(err):
-			return s.pinned(s.modern(ctx, d, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
-		case d.server.Transport != "" || !isOlder(err):
-			return err
-		}
-		return s.initializeOld(ctx, d, version, err)
+	err := s.legacy(ctx, d, d.legacyVersion())
+	switch {
+	case err == nil:
+		s.chose(probed)
+		return wayLegacy, nil
+	case !pinned && wantsModern(err):
+		return wayModern, s.pinned(s.modern(ctx, d, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
+	case d.server.Transport != "" || !isOlder(err):
+		return wayUnknown, err
 	}
-	return s.initializeOld(ctx, d, version, nil)
+	return wayOld, s.initializeOld(ctx, d, err)
+}
+
+// legacyVersion is the revision to offer by initialize.
+func (d dial) legacyVersion() string {
+	if mcp.IsValidProtocolVersion(d.protocol) {
+		return d.protocol
+	}
+	return mcp.LATEST_LEGACY_PROTOCOL_VERSION
 }
 
 // initializeOld performs the handshake over the older HTTP with SSE; first is why
 // streamable HTTP was given up, nil where it was not tried.
-func (s *Session) initializeOld(ctx context.Context, d dial, version string, first error) error {
+func (s *Session) initializeOld(ctx context.Context, d dial, first error) error {
 	err := s.remote.fallBack(ctx)
 	if err == nil {
-		err = s.legacy(ctx, d, version)
+		err = s.legacy(ctx, d, d.legacyVersion())
 	}
 	if err == nil {
 		s.chose("over the older HTTP with SSE")

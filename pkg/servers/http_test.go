@@ -7,9 +7,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -410,5 +413,62 @@ func TestCancelOverHTTP(t *testing.T) {
 				t.Errorf("told %+v", told)
 			}
 		})
+	}
+}
+
+// TestEraIsRemembered proves that the second start asks a server of the older era in
+// its own way at once, and that a server which has changed since is found out anew.
+func TestEraIsRemembered(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state", "eras.json")
+	old := newOldSite(t, nil)
+	var modern atomic.Bool
+	legacy := newSite(t, func(s *site) {
+		s.head = func(w http.ResponseWriter, r *http.Request, m siteMessage) bool {
+			if !modern.Load() {
+				return false
+			}
+			(&site{annotations: "{}", modern: true}).behave(w, r, m)
+			return true
+		}
+	})
+	start := func(url string) (protocol string, sent []string) {
+		s := newRemoteStage(t, plenty, url)
+		s.dial.eras = eraMemory{file}
+		if err := s.open(); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range of[HTTPExchange](s.events) {
+			sent = append(sent, one.Verb)
+		}
+		for _, frame := range of[FrameSent](s.events) {
+			sent = append(sent, methodOf(frame.Bytes))
+		}
+		s.close()
+		return s.session.Protocol, sent
+	}
+	for _, url := range []string{legacy.URL, old.URL + "/sse"} {
+		if _, sent := start(url); !slices.Contains(sent, "server/discover") {
+			t.Errorf("%s was not asked at first: %q", url, sent)
+		}
+		if _, sent := start(url); slices.Contains(sent, "server/discover") {
+			t.Errorf("%s was asked again: %q", url, sent)
+		}
+	}
+	if _, sent := start(old.URL + "/sse"); sent[0] != http.MethodGet {
+		t.Errorf("the older HTTP was not asked first: %q", sent)
+	}
+	modern.Store(true)
+	if protocol, _ := start(legacy.URL); protocol != "2026-07-28" {
+		t.Errorf("a server that has changed: %s", protocol)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(text), "127.0.0.1") || !strings.Contains(string(text), `"way":"modern"`) {
+		t.Errorf("%s %v", text, err)
+	}
+	if err := os.WriteFile(file, []byte("broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if protocol, _ := start(legacy.URL); protocol != "2026-07-28" {
+		t.Errorf("with a broken file: %s", protocol)
 	}
 }

@@ -39,6 +39,9 @@ type Options struct {
 	Version string
 	// Secret is told every value that must not be shown; it may be nil.
 	Secret func(values ...string)
+	// EraFile keeps which era servers over HTTP are of, from one process to the next;
+	// empty means that it is found out each time.
+	EraFile string
 	// HTTP says how servers with a url are reached.
 	HTTP HTTPOptions
 	// Answers are what every session says to the requests of its server.
@@ -357,6 +360,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		version:      o.Version,
 		answers:      o.Answers,
 		http:         o.http(),
+		eras:         eraMemory{o.EraFile},
 		attempts:     cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts),
 		baseDelay:    cmp.Or(o.BaseDelay, server.Retry.BaseDelay, DefaultBaseDelay),
 	}

@@ -69,11 +69,13 @@ type dial struct {
 	answers      Answers
 
 	// The rest is for servers that are reached by HTTP: how, the headers of every
-	// request, and how often one is sent that the server refuses for now.
+	// request, how often one is sent that the server refuses for now, and which way led
+	// to a session before.
 	http      HTTPOptions
 	headers   map[string]string
 	attempts  int
 	baseDelay time.Duration
+	eras      eraMemory
 }
 
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure,
