@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -48,20 +49,12 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	if err != nil {
 		return nil, err
 	}
-	asked, err := c.probe(ctx)
+	if options.Store == nil {
+		return nil, c.fail(ctx, nil, "set HOME or XDG_STATE_HOME", "there is no folder to keep a login in")
+	}
+	asked, err := c.whatIsAsked(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if asked == nil {
-		// Some servers let everyone in and refuse single tools.
-		asked = &challenge{}
-		resource, err := c.resourceMetadata(ctx, asked)
-		if err != nil {
-			return nil, err
-		}
-		if resource == nil && c.options.Auth.Issuer == "" {
-			return nil, ErrOpen
-		}
 	}
 	grant, err := c.authorize(ctx, nil, asked)
 	if err != nil {
@@ -70,7 +63,29 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	if grant.unsaved {
 		return nil, c.fail(ctx, nil, "", "the login worked and cannot be kept")
 	}
-	return c.Kept(ctx)
+	return c.kept(ctx)
+}
+
+// whatIsAsked is what the server asks for. Some let everyone in and refuse single tools: then
+// their metadata says where to log in. The error is ErrOpen where nothing does.
+func (c *client) whatIsAsked(ctx context.Context) (*challenge, error) {
+	status, asked, err := c.probe(ctx)
+	if err != nil || asked != nil {
+		return asked, err
+	}
+	asked = &challenge{}
+	resource, err := c.resourceMetadata(ctx, asked)
+	switch {
+	case err != nil:
+		return nil, err
+	case resource != nil || c.options.Auth.Issuer != "":
+		return asked, nil
+	case status == http.StatusNotFound || status >= http.StatusInternalServerError:
+		words := strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+		return nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: errors.New(words)},
+			"is its url right?", "it answers HTTP %s, and does not say how to log in", words)
+	}
+	return nil, ErrOpen
 }
 
 // Kept is the status of what is kept for a server; nil where nothing is.
@@ -79,11 +94,10 @@ func Kept(ctx context.Context, options Options) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Kept(ctx)
+	return c.kept(ctx)
 }
 
-// Kept is the status of what is kept.
-func (c *client) Kept(ctx context.Context) (*Status, error) {
+func (c *client) kept(ctx context.Context) (*Status, error) {
 	grant, err := c.load(ctx)
 	if err != nil || grant == nil {
 		return nil, err
@@ -91,22 +105,23 @@ func (c *client) Kept(ctx context.Context) (*Status, error) {
 	return grant.status(), nil
 }
 
-// probe sends a request without a token and returns what the server asks for; nil where it
-// asks for nothing. A ping is what every server knows and nothing comes of.
-func (c *client) probe(ctx context.Context) (*challenge, error) {
+// probe sends a request without a token and returns the answer's status and what the server
+// asks for, nil where it asks for nothing. A ping is what every server knows and nothing
+// comes of.
+func (c *client) probe(ctx context.Context) (int, *challenge, error) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.options.URL, strings.NewReader(ping))
 	if err != nil {
-		return nil, c.fail(ctx, nil, "", "its url is no address")
+		return 0, nil, c.fail(ctx, nil, "", "its url is no address")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	resp, err := c.base.RoundTrip(req)
 	if err != nil {
-		return nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v", err)
+		return 0, nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v", err)
 	}
 	defer resp.Body.Close()
-	return readChallenge(resp), nil
+	return resp.StatusCode, readChallenge(resp), nil
 }
 
 // Logout ends the logins of a server: the authorization server is told (RFC 7009), where it
@@ -115,6 +130,9 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 	c, err := newClient(base, options)
 	if err != nil {
 		return 0, err
+	}
+	if options.Store == nil {
+		return 0, nil
 	}
 	unlock, err := c.lock(ctx)
 	if err != nil {

@@ -541,6 +541,29 @@ func TestRefreshThatIsRefused(t *testing.T) {
 	w.wantServed(Transport(http.DefaultTransport, options), "") // a person logs in again
 }
 
+// Requests that find the same expired token renew it once, with a store and without.
+func TestOneRefreshForManyRequests(t *testing.T) {
+	for _, store := range []*Store{nil, NewStore(t.TempDir(), false)} {
+		w := newWorld(t)
+		options := w.options()
+		options.Store = store
+		w.lifetime = 1
+		transport := Transport(http.DefaultTransport, options)
+		w.wantServed(transport, "")
+		w.mu.Lock()
+		w.lifetime = 3600
+		w.mu.Unlock()
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { w.wantServed(transport, "") })
+		}
+		all.Wait()
+		if len(w.visits) != 1 || len(w.tokens) != 2 {
+			t.Errorf("with a store: %v: %d logins, %d tokens", store != nil, len(w.visits), len(w.tokens))
+		}
+	}
+}
+
 // An authorization server that is ill for a moment ends no login.
 func TestRefreshThatBreaks(t *testing.T) {
 	w := newWorld(t)
@@ -622,6 +645,11 @@ func TestLoginStatusLogout(t *testing.T) {
 	if _, err := Login(t.Context(), http.DefaultTransport, options); !errors.Is(err, ErrOpen) {
 		t.Errorf("login to an open server: %v", err)
 	}
+	lost := options
+	lost.URL = w.resource.URL + "/elsewhere"
+	if _, err := Login(t.Context(), http.DefaultTransport, lost); exec.KindOf(err) != exec.KindConnect || !strings.Contains(err.Error(), "HTTP 404 Not Found") {
+		t.Errorf("login to an address that is none: %v", err)
+	}
 	w.noMetadata = false // open at the door, and not behind it
 	if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
 		t.Error(err)
@@ -674,6 +702,18 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	c.save(t.Context(), &Grant{})
 	if heard := strings.Join(w.written, "\n"); !strings.Contains(heard, "the login cannot be kept") {
 		t.Errorf("nobody was told: %q", heard)
+	}
+}
+
+func TestNowhereToKeep(t *testing.T) {
+	w := newWorld(t)
+	_, err := Login(t.Context(), http.DefaultTransport, w.options())
+	w.wantFailure(nil, err, "there is no folder to keep a login in", "XDG_STATE_HOME")
+	if kept, err := Kept(t.Context(), w.options()); kept != nil || err != nil {
+		t.Errorf("kept %+v, %v", kept, err)
+	}
+	if ended, err := Logout(t.Context(), http.DefaultTransport, w.options()); ended != 0 || err != nil {
+		t.Errorf("%d logins ended, %v", ended, err)
 	}
 }
 

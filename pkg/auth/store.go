@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -128,10 +129,10 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	if gone := os.Remove(s.path(server)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		return gone
 	}
-	return errors.Join(err) // what could not be read is gone
+	return err // of what could not be read, and is gone
 }
 
-// all returns the current grants' issuers of a server, in order, for remove's caller.
+// issuers are those of a server's grants, in order.
 func (s *Store) issuers(server string) []string {
 	read, _ := s.read(server)
 	if read == nil {
@@ -181,10 +182,22 @@ func (s *Store) write(server string, content *record) error {
 	}
 	_, err = file.Write(append(text, '\n'))
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), s.path(server))
+		err = replace(file.Name(), s.path(server))
 	}
 	if err != nil {
 		os.Remove(file.Name()) //nolint:errcheck // the write's error says more
+	}
+	return err
+}
+
+// replace puts a file in the place of another. Windows refuses that while somebody reads the
+// other, which takes no time: it is tried again, since a refresh token that is not kept ends
+// the login of everyone else.
+func replace(from, to string) error {
+	err := os.Rename(from, to)
+	for tries := 0; err != nil && runtime.GOOS == "windows" && tries < 50; tries++ {
+		time.Sleep(lockPoll)
+		err = os.Rename(from, to)
 	}
 	return err
 }

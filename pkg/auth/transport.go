@@ -222,6 +222,12 @@ func (c *client) held(ctx context.Context) (*Grant, error) {
 		return nil, err
 	}
 	defer release()
+	c.mu.Lock()
+	grant = c.grant
+	c.mu.Unlock()
+	if grant == nil || !grant.expired() {
+		return grant, nil // another request was faster
+	}
 	return c.renew(ctx, grant)
 }
 
