@@ -76,7 +76,7 @@ answered.`,
 	flags.StringArrayVar(&o.servers, "server", nil, "only the tools of server `S` (repeatable)")
 	flags.StringVar(&o.names, "names", "", "write which name is which server's tool to `FILE`, as JSON")
 	flags.StringVar(&o.report, "report", "text", "how losses are told on stderr, `FORM`: text or json")
-	flags.BoolVar(&o.strict, "strict", false, "fail, and print nothing, when anything was lost")
+	flags.BoolVar(&o.strict, "strict", false, "fail, and print nothing, when anything was lost that a model would see (docs/convert.md)")
 	flags.BoolVar(&o.tokens, "tokens", false, "print what each tool costs in tokens, estimated")
 	flags.StringVarP(&o.output, "output", "o", "", "`FORM` of the output: json (the default), jsonl (one tool a line), yaml")
 	return cmd
@@ -103,6 +103,9 @@ func (o convertOptions) check() error {
 	}
 	if o.tokens && o.output == "jsonl" {
 		return &exec.UsageError{Message: "--tokens has no form jsonl", Fix: "-o json"}
+	}
+	if o.names == "-" {
+		return &exec.UsageError{Message: "--names cannot write to standard output, which has the tools", Fix: "--names names.json"}
 	}
 	if o.file != "" && (len(o.server) > 0 || len(o.servers) > 0) {
 		return &exec.UsageError{Message: "tools come from " + o.file + " or from a server, not from both", Fix: "leave one of them out"}
@@ -228,14 +231,19 @@ func (a *App) tellLosses(losses []convert.Loss, form string) error {
 		return err
 	}
 	for _, loss := range losses {
-		switch loss.Severity {
-		case convert.Info:
+		if loss.Severity == convert.Info && !concernsTool(loss) {
 			a.log.Info(loss.String())
-		default:
-			fmt.Fprintln(a.live, render.Safe(loss.String()))
+			continue
 		}
+		fmt.Fprintln(a.live, render.Safe(loss.String()))
 	}
 	return nil
+}
+
+// concernsTool says that a remark is for the user although nothing was lost: the
+// provider may refuse what was kept, or what was left out is no tool.
+func concernsTool(loss convert.Loss) bool {
+	return loss.Kind == convert.Kept || loss.Kind == convert.Skipped
 }
 
 // plural counts things: "1 loss", "2 losses".

@@ -22,13 +22,17 @@ type toolFilter struct {
 // returns the tools that match: toolx's own first, then server by server. The error
 // is a server's where none answered.
 func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, verb string) ([]*exec.Tool, error) {
-	opened, err := a.openServers(ctx, box, verb, filter.servers...)
+	opened, err := a.startServers(ctx, box, verb, filter.servers...)
 	if err != nil {
 		return nil, err
 	}
 	if err := listFailure(opened, false); err != nil {
+		if !box.adHoc {
+			a.log.Warn("no server answered: there is nothing to " + verb)
+		}
 		return nil, err
 	}
+	a.tellRest(box, opened)
 	all := box.registry.All()
 	var tools []*exec.Tool
 	if !box.adHoc && len(filter.servers) == 0 {
@@ -41,8 +45,18 @@ func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, ve
 }
 
 // openServers starts the named servers in parallel, all where none is named, and
-// tells of each that was given up. The error is an interruption.
+// tells of each that was given up, and of what is left. The error is an interruption.
 func (a *App) openServers(ctx context.Context, box *toolbox, verb string, names ...string) ([]servers.Opened, error) {
+	opened, err := a.startServers(ctx, box, verb, names...)
+	if err != nil {
+		return nil, err
+	}
+	a.tellRest(box, opened)
+	return opened, nil
+}
+
+// startServers is openServers for a verb that may not go on with what is left.
+func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names ...string) ([]servers.Opened, error) {
 	stop := a.showProgress(verb)
 	opened := box.pool.OpenAll(ctx, names...)
 	stop()
@@ -51,8 +65,10 @@ func (a *App) openServers(ctx context.Context, box *toolbox, verb string, names 
 	}
 	for i := range opened {
 		opened[i].Err = a.masked(opened[i].Err)
+		if opened[i].Err != nil {
+			_ = render.Error(a.live, opened[i].Err, a.screen())
+		}
 	}
-	a.tellFailures(box, opened)
 	return opened, nil
 }
 
@@ -85,9 +101,8 @@ func matches(tool *exec.Tool, patterns []string) bool {
 	})
 }
 
-// tellFailures tells of each server that was given up, and what toolx goes on with
-// (MCP-4).
-func (a *App) tellFailures(box *toolbox, opened []servers.Opened) {
+// tellRest tells what toolx goes on with where some servers were given up (MCP-4).
+func (a *App) tellRest(box *toolbox, opened []servers.Opened) {
 	var left []string
 	failed := false
 	for _, one := range opened {
@@ -96,7 +111,6 @@ func (a *App) tellFailures(box *toolbox, opened []servers.Opened) {
 			continue
 		}
 		failed = true
-		_ = render.Error(a.live, one.Err, a.screen())
 	}
 	if !failed || box.adHoc {
 		return

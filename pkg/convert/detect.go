@@ -64,8 +64,11 @@ func hasSchema(list members) bool {
 
 // read makes an MCP tool object of an element.
 func (e element) read(list members) (json.RawMessage, Format, error) {
-	if list == nil {
+	switch {
+	case !isObjectText(e.text):
 		return nil, e.format, errors.New("it is not an object")
+	case len(list) == 0:
+		return nil, e.format, errors.New("it is an empty object")
 	}
 	switch e.format {
 	case "":

@@ -54,7 +54,11 @@ func leftBehind(definition members, to Format, strict bool) []Loss {
 	var losses []Loss
 	for _, member := range definition {
 		switch member.Name {
-		case nameMember, descriptionMember, schemaMember:
+		case nameMember, schemaMember:
+		case descriptionMember:
+			if !rawjson.IsString(member.Value) && !isNull(member.Value) {
+				losses = append(losses, Loss{Severity: Lossy, Kind: dropped, Detail: "a description that is no text"})
+			}
 		case metaMember:
 			losses = append(losses, leftOfMeta(membersOf(member.Value), to, strict)...)
 		default:

@@ -10,7 +10,7 @@ type Severity string
 
 // The severities, the mildest first.
 const (
-	Info  Severity = "info"  // said in another way; nothing was lost
+	Info  Severity = "info"  // said in another way, or nothing that a model would see
 	Lossy Severity = "lossy" // the target cannot hold it
 	Fatal Severity = "error" // the tool cannot be expressed, and was left out
 )
@@ -25,12 +25,17 @@ type Loss struct {
 	Detail   string   `json:"detail"` // to what: a keyword, or a short clause
 }
 
-// The kinds of losses that concern a tool as a whole.
+// The kinds of losses that matter although nothing may be lost: what a provider may
+// refuse was kept, or what is no tool was left out.
+const (
+	Kept    = "kept"
+	Skipped = "skipped"
+)
+
+// Other kinds of losses that concern a tool as a whole.
 const (
 	dropped = "dropped"
 	renamed = "renamed"
-	skipped = "skipped"
-	kept    = "kept"
 )
 
 // String is the loss on one line: "gemini: dropped exclusiveMinimum at fetch.max_length".
@@ -45,7 +50,7 @@ func (l Loss) String() string {
 func (l Loss) sentence() string {
 	place := strings.Trim(l.Tool+"."+l.Path, ".")
 	switch {
-	case l.Kind == skipped && place != "":
+	case l.Kind == Skipped && place != "":
 		return fmt.Sprintf("skipped %s: %s", place, l.Detail)
 	case l.Kind == renamed:
 		return fmt.Sprintf("renamed %s to %s", place, l.Detail)

@@ -20,7 +20,9 @@ type Source struct {
 	// Formats are those of all tools, each once: a document may mix them.
 	Formats []Format
 	Tools   []Tool
-	Skipped []Loss // tools that could not be read; each is Fatal
+	// Skipped are tools that could not be read, each Fatal, and nulls among tools, which
+	// are Info.
+	Skipped []Loss
 }
 
 // Label names the formats in a sentence: "MCP and LangChain".
@@ -109,7 +111,12 @@ func readAll(elements []element) (*Source, error) {
 			return nil, err
 		}
 	}
-	if len(source.Tools) == 0 && len(source.Skipped) > 0 {
+	if len(source.Tools) > 0 {
+		return source, nil
+	}
+	// Nulls alone are nothing to convert.
+	source.Skipped = slices.DeleteFunc(source.Skipped, func(loss Loss) bool { return loss.Severity == Info })
+	if len(source.Skipped) > 0 {
 		return nil, &UnreadableError{Skipped: source.Skipped}
 	}
 	return source, nil
@@ -118,6 +125,10 @@ func readAll(elements []element) (*Source, error) {
 // add reads one element. What cannot be read is skipped; what can be read in several
 // ways is an error.
 func (s *Source) add(index int, found element) error {
+	if isNull(found.text) {
+		s.Skipped = append(s.Skipped, Loss{Format: found.format, Tool: nth(index), Severity: Info, Kind: Skipped, Detail: "it is null"})
+		return nil
+	}
 	list := membersOf(found.text)
 	name := firstText(nameIn(list), nth(index))
 	definition, format, err := found.read(list)
@@ -128,7 +139,7 @@ func (s *Source) add(index int, found element) error {
 		return ambiguous
 	case err != nil:
 		s.Skipped = append(s.Skipped,
-			Loss{Format: format, Tool: name, Severity: Fatal, Kind: skipped, Detail: err.Error()})
+			Loss{Format: format, Tool: name, Severity: Fatal, Kind: Skipped, Detail: err.Error()})
 		return nil
 	}
 	if len(s.Formats) == 0 {
@@ -216,6 +227,8 @@ func gatherEach(list []json.RawMessage, around element) ([]element, error) {
 	var all []element
 	for _, value := range list {
 		if isNull(value) {
+			around.text = value
+			all = append(all, around)
 			continue
 		}
 		found, err := gather(value, around)

@@ -62,7 +62,7 @@ func (f *fitter) mendTypes(o *object, at place) {
 			return
 		case !known:
 			kind = name
-			f.tell(at, Info, kept, "type "+abbreviate(name)+", which is none of JSON Schema,")
+			f.tell(at, Info, Kept, "type "+abbreviate(name)+", which is none of JSON Schema,")
 		case kind == "":
 			o.drop("type")
 			f.tell(at, Info, dropped, "type "+abbreviate(name)+", which says nothing")

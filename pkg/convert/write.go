@@ -50,6 +50,7 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 	if !json.Valid(tool.Definition) {
 		return nil, errors.New("its definition is not JSON")
 	}
+	tool, mended := inUTF8(tool)
 	definition := trusted(tool)
 	found, err := essenceOf(definition)
 	if err != nil {
@@ -66,7 +67,7 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 	found.schema = made.schema
 	found.description = withHint(found.description, made.hint)
 	found.strict = carriesStrict(definition, to, made.schema)
-	losses := slices.Concat(target.remarks(tool.Server, plain, found), made.losses, leftBehind(definition, to, found.strict))
+	losses := slices.Concat(mended, target.remarks(tool.Server, plain, found), made.losses, leftBehind(definition, to, found.strict))
 	for i := range losses {
 		losses[i].Format, losses[i].Tool = to, qualified(tool.Server, plain)
 	}
@@ -77,6 +78,16 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 		Plain:  plain,
 		Losses: losses,
 	}, nil
+}
+
+// inUTF8 replaces bytes of a definition that are no text in any language, which no JSON
+// may have.
+func inUTF8(tool Tool) (Tool, []Loss) {
+	if utf8.Valid(tool.Definition) {
+		return tool, nil
+	}
+	tool.Definition = bytes.ToValidUTF8(tool.Definition, []byte("\ufffd"))
+	return tool, []Loss{{Severity: Lossy, Kind: "changed", Detail: "bytes that are not UTF-8 to \ufffd"}}
 }
 
 // element writes a tool as the format's list has it.
@@ -98,7 +109,7 @@ func (d dialect) remarks(server, plain string, e essence) []Loss {
 	}
 	if long := utf8.RuneCountInString(rawjson.Unquote(e.description)); d.longest > 0 && long > d.longest {
 		detail := fmt.Sprintf("a description of %d characters, beyond the documented %d,", long, d.longest)
-		losses = append(losses, Loss{Severity: Info, Kind: kept, Detail: detail})
+		losses = append(losses, Loss{Severity: Info, Kind: Kept, Detail: detail})
 	}
 	return losses
 }
@@ -128,7 +139,7 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 			return freeName(ModelTool{server, plain}, to, names, reserved)
 		})
 		if err != nil {
-			all.skip(Loss{Format: to, Tool: toolName(tool, i), Severity: Fatal, Kind: skipped, Detail: err.Error()})
+			all.skip(Loss{Format: to, Tool: toolName(tool, i), Severity: Fatal, Kind: Skipped, Detail: err.Error()})
 			continue
 		}
 		names[converted.Name] = ModelTool{converted.Server, converted.Plain}
@@ -137,7 +148,7 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 	}
 	if target, _ := dialectOf(to); target.most > 0 && len(all.Tools) > target.most {
 		detail := fmt.Sprintf("%d tools, of which a request takes %d", len(all.Tools), target.most)
-		all.Limits = []Loss{{Format: to, Severity: Lossy, Kind: kept, Detail: detail}}
+		all.Limits = []Loss{{Format: to, Severity: Lossy, Kind: Kept, Detail: detail}}
 	}
 	return all
 }
