@@ -307,7 +307,8 @@ func (a *App) authOptions(site *authSite) auth.Options {
 		login = site.resolved.URL // what is given on the command line has no name that lasts
 	}
 	return auth.Options{
-		Server: site.server.Name, Login: shellWord(login), URL: site.resolved.URL, Auth: site.resolved.Auth,
+		Server: site.server.Name, Login: shellWord(login), URL: site.resolved.URL,
+		Headers: site.resolved.Headers, Auth: site.resolved.Auth,
 		Store: authStore(), Version: Version(), Secret: a.mask.Add,
 		Notice: func(level slog.Level, text string) { a.log.Log(context.Background(), level, text) },
 	}

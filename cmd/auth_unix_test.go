@@ -286,11 +286,11 @@ func TestCallThatNeedsALogin(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
 	told, environ := w.browser()
-	out, said := w.run(3, "call", "remote__greet", "--json")
+	out, _ := w.run(3, "call", "remote__greet", "--json")
 	if !strings.Contains(out, `"kind":"auth"`) {
 		t.Errorf("the envelope is %s", out)
 	}
-	if _, said = w.run(3, "call", "remote__greet"); !strings.Contains(said, "toolx auth login remote") {
+	if _, said := w.run(3, "call", "remote__greet"); !strings.Contains(said, "toolx auth login remote") {
 		t.Errorf("no hint: %s", said)
 	}
 	plain := onTerminal(t, environ, w.arguments([]string{"call", "greet", "--retries", "0"})...)

@@ -116,6 +116,9 @@ func (c *client) probe(ctx context.Context) (int, *challenge, error) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	for name, content := range c.options.Headers {
+		req.Header.Set(name, content)
+	}
 	resp, err := c.base.RoundTrip(req)
 	if err != nil {
 		return 0, nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v", err)

@@ -656,6 +656,27 @@ func TestLoginStatusLogout(t *testing.T) {
 	}
 }
 
+// The server is asked with the headers of its entry, which no authorization server gets.
+func TestLoginWithHeaders(t *testing.T) {
+	w := newWorld(t)
+	w.tenant, w.noMetadata = "mine", true
+	options := w.options()
+	options.Store, options.Headers = NewStore(t.TempDir(), false), map[string]string{"X-Tenant": "mine"}
+	options.Outward = roundTrip(func(req *http.Request) (*http.Response, error) {
+		if req.Header.Get("X-Tenant") != "" {
+			t.Errorf("%s was sent the server's headers", req.URL)
+		}
+		return http.DefaultTransport.RoundTrip(req)
+	})
+	if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
+		t.Error(err)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
 // The file is the user's alone, and no other one is left behind.
 func TestFileOfTokens(t *testing.T) {
 	w := newWorld(t)
@@ -720,7 +741,10 @@ func TestNowhereToKeep(t *testing.T) {
 func TestAddressThatIsNone(t *testing.T) {
 	for _, address := range []string{"", "::", "host"} {
 		transport := Transport(http.DefaultTransport, Options{Server: "remote", URL: address})
-		_, err := transport.RoundTrip(&http.Request{URL: &url.URL{}})
+		resp, err := transport.RoundTrip(&http.Request{URL: &url.URL{}})
+		if err == nil {
+			resp.Body.Close()
+		}
 		if exec.KindOf(err) != exec.KindAuth {
 			t.Errorf("%q: %v", address, err)
 		}

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		return
 	}
+	resp.Body.Close()
 	fmt.Println(resp.Status)
 }
 

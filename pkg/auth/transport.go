@@ -28,6 +28,8 @@ type Options struct {
 	// URL is the server's address, with its variables expanded. Tokens go to its origin
 	// only.
 	URL string
+	// Headers are those of the entry; Login asks the server with them.
+	Headers map[string]string
 	// Auth is what the entry says; nil where it says nothing.
 	Auth *config.Auth
 	// Scopes are asked for beside those of Auth.

@@ -42,6 +42,7 @@ type world struct {
 	challenged string   // the scope of the 401
 	basic      bool     // the 401 asks for HTTP's Basic
 	open       bool     // the server lets everyone in
+	tenant     string   // the X-Tenant without which nothing is there
 
 	// The authorization server.
 	issuerPath string              // what its issuer has behind the host
@@ -109,6 +110,10 @@ func (w *world) serveResource(out http.ResponseWriter, req *http.Request) {
 			logins = w.logins
 		}
 		writeJSON(out, http.StatusOK, map[string]any{"resource": speaks, "authorization_servers": logins, "scopes_supported": w.scopes})
+		return
+	}
+	if req.URL.Path == "/mcp" && w.tenant != "" && req.Header.Get("X-Tenant") != w.tenant {
+		http.NotFound(out, req)
 		return
 	}
 	if req.URL.Path != "/mcp" {
