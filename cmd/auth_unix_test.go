@@ -140,7 +140,7 @@ func (w *authWorld) serveMCP(out http.ResponseWriter, req *http.Request, answer 
 
 // environ has neither a keyring nor the user's own home.
 func (w *authWorld) environ() []string {
-	return append(homeVariables(w.home), "TOOLX_KEYRING=off", "ROBOT="+sentinel+"-robot")
+	return append(homeVariables(w.home), "TOOLX_KEYRING=off", "BROWSER=", "ROBOT="+sentinel+"-robot")
 }
 
 // arguments are those of a toolx that tells all that it can.

@@ -168,8 +168,17 @@ func TestOpenBrowserRefuses(t *testing.T) {
 		}
 	}
 	for system, want := range map[string]string{"linux": "xdg-open", "freebsd": "xdg-open", "darwin": "open", "windows": "rundll32"} {
-		if got, _ := opener(system); got != want {
+		if got := opener(system); got[0] != want {
 			t.Errorf("%s opens with %s", system, got)
 		}
+	}
+	for given, want := range map[string]string{"firefox": "firefox URL", "firefox --new-window %s -x": "firefox --new-window URL -x"} {
+		if got := strings.Join(withAddress(strings.Fields(given), "URL"), " "); got != want {
+			t.Errorf("%q becomes %q", given, got)
+		}
+	}
+	t.Setenv("BROWSER", filepath.Join(t.TempDir(), "none"))
+	if OpenBrowser(context.Background(), "https://example.com") == nil {
+		t.Error("a program that is not there was started")
 	}
 }
