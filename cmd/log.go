@@ -240,8 +240,12 @@ func (l *eventLog) odd(e servers.OddFrame) {
 	if !e.Class.Harmless() && l.first(string(e.Class)+" of "+e.Server) {
 		level = slog.LevelWarn
 	}
-	text := fmt.Sprintf("server %q broke JSON-RPC (%s), line %d, %s: %s",
-		e.Server, e.Class, e.Line, e.Phase, quote(shorten(string(e.Bytes), 200)))
+	where := ""
+	if e.Line > 0 { // over HTTP there are no lines
+		where = fmt.Sprintf("line %d, ", e.Line)
+	}
+	text := fmt.Sprintf("server %q broke JSON-RPC (%s), %s%s: %s",
+		e.Server, e.Class, where, e.Phase, quote(shorten(string(e.Bytes), 200)))
 	if !e.Used {
 		text += "; ignored"
 	}

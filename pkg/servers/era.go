@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,8 +57,15 @@ func (s *Session) legacy(ctx context.Context, d dial, version string) error {
 // within limit; zero means the context's. The error is a *notModernError where the
 // server is of the older era.
 func (s *Session) modern(ctx context.Context, d dial, version string, limit time.Duration) error {
-	gate := &modernGate{tap: tap{s.link, s.inbox}, limit: limit}
-	err := s.negotiate(ctx, d, gate, client.WithProtocolVersion(version), client.WithDiscoverTimeout(-1))
+	var gate *modernGate
+	var err error
+	for range 2 {
+		gate = &modernGate{tap: tap{s.link, s.inbox}, limit: limit, version: version}
+		err = s.negotiate(ctx, d, gate, client.WithProtocolVersion(version), client.WithDiscoverTimeout(-1))
+		if !gate.again {
+			break
+		}
+	}
 	var old *notModernError
 	if errors.As(gate.err, &old) {
 		return old
@@ -96,19 +104,24 @@ func (e *notModernError) Unwrap() error { return e.reason }
 // back.
 type modernGate struct {
 	tap
-	limit time.Duration
-	err   error
+	limit   time.Duration
+	version string // that is asked for
+	err     error
+	// again says that the server has refused the version, and says that it speaks it.
+	// The SDK does not ask for the same once more.
+	again bool
 }
 
 // SendRequest implements transport.Interface.
 func (g *modernGate) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	switch mcp.MCPMethod(request.Method) {
 	case mcp.MethodInitialize:
-		return nil, g.err
+		return nil, cmp.Or(g.err, errUnsettled)
 	case mcp.MethodServerDiscover:
 		bounded, stop := exec.WithLimit(ctx, g.limit)
 		defer stop()
 		response, err := g.tap.SendRequest(bounded, request)
+		g.again = err == nil && response.Error != nil && offered(response.Error) == g.version
 		if g.err = judgeDiscovery(ctx, response, err); err == nil && g.err != nil && response.Error == nil {
 			return nil, g.err
 		}
@@ -116,6 +129,9 @@ func (g *modernGate) SendRequest(ctx context.Context, request transport.JSONRPCR
 	}
 	return g.tap.SendRequest(ctx, request)
 }
+
+// errUnsettled stands for the answer of a modern server that no revision came of.
+var errUnsettled = errors.New("the server refuses the revision that it says it speaks")
 
 // judgeDiscovery says what the answer to server/discover means: nil where the server
 // is modern, a *notModernError where it is not.
@@ -153,16 +169,23 @@ func judgeDiscoveryError(details *mcp.JSONRPCErrorDetails) error {
 	if !modernError(details.Code) {
 		return &notModernError{rpcError(details)}
 	}
-	var unsupported mcp.UnsupportedProtocolVersionError
-	if errors.As(details.AsError(), &unsupported) {
-		switch mutual := mcp.NegotiateMutuallySupportedVersion(unsupported.Supported); {
-		case mcp.IsModernProtocol(mutual):
-			return nil // the SDK asks again
-		case mutual != "":
-			return &notModernError{rpcError(details)}
-		}
+	switch mutual := offered(details); {
+	case mcp.IsModernProtocol(mutual):
+		return nil // it is asked again
+	case mutual != "":
+		return &notModernError{rpcError(details)}
 	}
 	return rpcError(details)
+}
+
+// offered is the newest revision that an error offers instead of the one that it
+// refuses, as far as toolx knows it; empty where there is none.
+func offered(details *mcp.JSONRPCErrorDetails) string {
+	var unsupported mcp.UnsupportedProtocolVersionError
+	if !errors.As(details.AsError(), &unsupported) {
+		return ""
+	}
+	return mcp.NegotiateMutuallySupportedVersion(unsupported.Supported)
 }
 
 // modernError says whether an error's code is one of the modern era alone.

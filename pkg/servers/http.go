@@ -128,6 +128,9 @@ func (t *remote) renew() error {
 	}
 	t.sdkMu.Lock()
 	defer t.sdkMu.Unlock()
+	if t.stream != nil {
+		t.stream.cancel()
+	}
 	t.sdk, t.stream, t.version = sdk, nil, ""
 	t.listening.Store(false)
 	return nil

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -103,7 +104,31 @@ func newTransport() *http.Transport {
 		MaxIdleConnsPerHost: connectionsAHost,
 		IdleConnTimeout:     idleConnections,
 		TLSHandshakeTimeout: handshakeLimit,
+		OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request, response *http.Response) error {
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+			return &proxyError{proxy: proxy, status: response.StatusCode}
+		},
 	}
+}
+
+// proxyError says that a proxy did not let toolx through to a server.
+type proxyError struct {
+	proxy  *url.URL
+	status int
+}
+
+func (e *proxyError) Error() string {
+	return fmt.Sprintf("the proxy %s does not let toolx through: HTTP %s", e.proxy.Redacted(), statusWords(e.status))
+}
+
+// Hint says what to do about it.
+func (e *proxyError) Hint() string {
+	if e.status == http.StatusProxyAuthRequired {
+		return "HTTPS_PROXY=http://user:password@host:port gives the proxy what it asks for"
+	}
+	return "NO_PROXY=HOST reaches a host without the proxy"
 }
 
 // tlsSettings say whom to trust, and what to show a server that asks.

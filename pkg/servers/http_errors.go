@@ -90,6 +90,7 @@ func (e *HTTPError) Kind() exec.Kind {
 // trusted stays so.
 func (e *HTTPError) curable() bool {
 	var notFound *net.DNSError
+	var proxy *proxyError
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
@@ -100,6 +101,8 @@ func (e *HTTPError) curable() bool {
 		return e.Status >= 500 && e.Status != http.StatusNotImplemented
 	case errors.As(e.Err, &notFound):
 		return !notFound.IsNotFound
+	case errors.As(e.Err, &proxy):
+		return proxy.status >= 500
 	case errors.As(e.Err, &authority), errors.As(e.Err, &host), errors.As(e.Err, &invalid),
 		errors.As(e.Err, new(tls.RecordHeaderError)), errors.As(e.Err, new(*redirectError)), alertOf(e.Err) != nil:
 		return false
@@ -233,9 +236,12 @@ func networkWords(err error, address *url.URL) string {
 	host := address.Host
 	var dns *net.DNSError
 	var redirect *redirectError
+	var proxy *proxyError
 	switch {
 	case errors.As(err, &redirect):
 		return redirect.Error()
+	case errors.As(err, &proxy):
+		return proxy.Error()
 	case errors.As(err, &dns):
 		if dns.IsNotFound {
 			return fmt.Sprintf("the host %q is not known", dns.Name)
@@ -355,7 +361,7 @@ func (e *HTTPError) Hint() string {
 	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed:
 		return "see whether the url is that of the MCP endpoint: its path is often /mcp, or /sse"
 	case e.Status == http.StatusProxyAuthRequired:
-		return "HTTPS_PROXY=http://user:password@host:port gives the proxy what it asks for"
+		return "HTTP_PROXY=http://user:password@host:port gives the proxy what it asks for"
 	}
 	return ""
 }

@@ -80,6 +80,7 @@ func (t *remote) exchange(request *http.Request, out *posted) (*http.Response, e
 		return nil, t.noAnswer(request, err)
 	}
 	if redirects(response) {
+		release(lingerTime)
 		return response, nil // http.Client knows; checkRedirect decides
 	}
 	if err := t.takeAnswer(request, response, out, release); err != nil {
@@ -232,7 +233,8 @@ func (t *remote) takeText(text []byte) bool {
 }
 
 // takeRefusal makes an error of an answer with an HTTP error, unless it carries the
-// reply: servers say an unknown method with 404 and other JSON-RPC errors with 400.
+// reply: servers say an unknown method with 404 and other JSON-RPC errors with 400 or
+// 500. What comes from a gateway is about the server, and not about the message.
 func (t *remote) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
 	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
 	failed := t.useless(request, response, body)
@@ -244,7 +246,8 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 	details := errorDetails(m.err)
 	failed.Expired = expires(request, failed, details.Code, details.Message)
 	switch {
-	case failed.Expired, failed.Kind() == exec.KindAuth, response.StatusCode == http.StatusTooManyRequests:
+	case failed.Expired, failed.Kind() == exec.KindAuth, response.StatusCode == http.StatusTooManyRequests,
+		response.StatusCode > http.StatusNotImplemented:
 		return failed
 	case m.id == nil || string(m.id) == "null":
 		// It is about this message: there is no other.

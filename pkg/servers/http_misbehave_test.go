@@ -82,6 +82,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"404 everywhere":   {script: onOpen(plain(404, "text/plain", "no such page")), open: EndingRefused, text: "no such page; and over the older HTTP with SSE: HTTP 404 Not Found to GET"},
 		"405 everywhere":   {script: onOpen(plain(405, "text/plain", "")), open: EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
 		"503":              {script: onOpen(plain(503, "text/plain", "starting")), open: EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
+		"503 as JSON-RPC":  {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: EndingUnavailable, text: "not yet"},
 		"no HTTP":          {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: "malformed HTTP"},
 		"hangs up":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection"},
 		"silent":           {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},

@@ -1,3 +1,5 @@
+//go:build unix
+
 package cmd_test
 
 import (
@@ -210,6 +212,7 @@ func TestRemoteProcess(t *testing.T) {
 		{"--insecure", 0, []string{"list", "--url", secure.URL, "-H", header, "--insecure"}, "", "--insecure: certificates are not checked"},
 		{"a wrong file", 2, []string{"list", "--url", secure.URL, "--cacert", "nope.pem"}, "", "nope.pem"},
 		{"a proxy", 0, []string{"list", "--url", "http://service.example/mcp", "-H", header}, "HTTP_PROXY=" + plain.URL, "greet"},
+		{"a proxy that refuses", 4, []string{"list", "--url", "https://service.example/mcp"}, "HTTPS_PROXY=" + plain.URL, "the proxy " + plain.URL + " does not let toolx through: HTTP 401"},
 		{"no proxy for it", 4, []string{"list", "--url", "http://service.invalid/mcp", "--retries", "0"}, "NO_PROXY=.invalid", "service.invalid"},
 		{"a url and a command", 2, []string{"list", "--url", plain.URL, "--", "true"}, "", "there is a --url and a command"},
 		{"no address", 2, []string{"list", "--url", "localhost:1"}, "", "--url is no address"},
