@@ -76,7 +76,7 @@ answered.`,
 	flags.StringArrayVar(&o.servers, "server", nil, "only the tools of server `S` (repeatable)")
 	flags.StringVar(&o.names, "names", "", "write which name is which server's tool to `FILE`, as JSON")
 	flags.StringVar(&o.report, "report", "text", "how losses are told on stderr, `FORM`: text or json")
-	flags.BoolVar(&o.strict, "strict", false, "fail, and print nothing, when anything was lost that a model would see (docs/convert.md)")
+	flags.BoolVar(&o.strict, "strict", false, "fail, and print nothing, when anything was lost that a model would see (so not title, annotations, outputSchema, icons, _meta)")
 	flags.BoolVar(&o.tokens, "tokens", false, "print what each tool costs in tokens, estimated")
 	flags.StringVarP(&o.output, "output", "o", "", "`FORM` of the output: json (the default), jsonl (one tool a line), yaml")
 	return cmd

@@ -35,7 +35,9 @@ func TestOddDescription(t *testing.T) {
 		`{"type":"function","function":{"name":"w","description":5,"parameters":` + city + `}}`,
 	} {
 		got, converted := rewrite(t, document, "", convert.Anthropic)
-		lossy := func(loss convert.Loss) bool { return loss.Severity == convert.Lossy && strings.Contains(loss.Detail, "description") }
+		lossy := func(loss convert.Loss) bool {
+			return loss.Severity == convert.Lossy && strings.Contains(loss.Detail, "description")
+		}
 		if strings.Contains(got, "5") || !slices.ContainsFunc(converted.Losses(), lossy) {
 			t.Errorf("got %s, told %v", got, converted.Losses())
 		}
