@@ -109,6 +109,9 @@ func (s *Store) save(ctx context.Context, server string, grant *Grant) error {
 	copied.Keyring = s.ring.set(ctx, account(server, grant.Issuer), string(text)) == nil
 	if !copied.Keyring {
 		one.Secrets = &copied.secrets
+		if before := read.Grants[grant.Issuer]; before != nil && before.Keyring {
+			_ = s.ring.delete(ctx, account(server, grant.Issuer)) // what is there is of no use any more
+		}
 	}
 	read.Grants[grant.Issuer] = one
 	return s.write(server, read)
