@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -110,7 +111,7 @@ func newRemote(d dial) (*remote, error) {
 	if d.http.Authorize != nil {
 		t.next = d.http.Authorize(d.server, t.next)
 	}
-	t.next = &configured{next: t.next, headers: d.headers}
+	t.next = &configured{next: t.next, headers: d.headers, agent: strings.TrimSuffix("toolx/"+d.version, "/")}
 	t.client = &http.Client{Transport: &exchanger{t}, CheckRedirect: checkRedirect}
 	t.life, t.end = context.WithCancel(context.Background())
 	return t, nil

@@ -255,10 +255,12 @@ func parseAddress(text string) (*url.URL, error) {
 type configured struct {
 	next    http.RoundTripper
 	headers map[string]string
+	agent   string // the User-Agent, where no header says another one
 }
 
 func (c *configured) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
+	request.Header.Set("User-Agent", c.agent)
 	for name, content := range c.headers {
 		if strings.EqualFold(name, "Host") {
 			request.Host = content

@@ -197,7 +197,7 @@ func TestRemoteSession(t *testing.T) {
 func checkRemoteTraffic(t *testing.T, s *stage, site *site, modern bool) {
 	t.Helper()
 	call := site.seen("tools/call")[0]
-	if !strings.Contains(call.Text, `"arguments":{"message":"<&>"}`) || call.Header.Get("X-Team") != "blue" {
+	if !strings.Contains(call.Text, `"arguments":{"message":"<&>"}`) || call.Header.Get("X-Team") != "blue" || call.Header.Get("User-Agent") != "toolx/1" {
 		t.Errorf("the call is %s with %v", call.Text, call.Header)
 	}
 	if got := call.Header.Get("Mcp-Protocol-Version"); got != s.session.Protocol {
