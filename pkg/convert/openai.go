@@ -35,7 +35,6 @@ func openaiDialect() dialect {
 func strictDialect() dialect {
 	strict := openaiDialect()
 	strict.label = "OpenAI strict"
-	strict.layout.skeleton = `{"type":"function","function":{"name":null,"description":null,"parameters":null,"strict":true}}`
 	strict.marks = nil
 	return strict
 }

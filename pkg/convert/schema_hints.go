@@ -150,10 +150,8 @@ func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool
 // explainMap says what the values of a map are: all of it, unless that would be too
 // long, else at least their type.
 func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
-	where := at.below("{}")
-	if at.profile.elements != nil {
-		where.profile = at.profile.elements // which refers to nothing
-	}
+	where, readable := at.below("{}"), qwenProfile() // which refers to nothing, and refuses nothing
+	where.profile = &readable
 	whole := f.node(values, where)
 	if fitted, ok := parseObject(whole); ok && !hasBeyond(fitted, "type") {
 		f.moved(o, at, "additionalProperties", "values: "+nameOf(whole), true)

@@ -66,6 +66,12 @@ func TestFitMaps(t *testing.T) {
 			losses: []string{"info: m: moved additionalProperties to the description"},
 		},
 		{
+			name: "values that the target could not hold", to: Gemini,
+			schema: `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"object","properties":{"a b":{"type":"string"}}}}}}`,
+			want:   `{"type":"OBJECT","properties":{"m":{"type":"OBJECT","description":"(values: {\"type\":\"object\",\"properties\":{\"a b\":{\"type\":\"string\"}}})"}}}`,
+			losses: []string{"lossy: m: dropped additionalProperties"},
+		},
+		{
 			name: "values that are referred to", to: Ollama,
 			schema: `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"$ref":"#/$defs/V"}}},"$defs":{"V":{"type":"object","properties":{"n":{"type":"integer"}}}}}`,
 			want:   `{"type":"object","properties":{"m":{"type":"object","description":"(values: {\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}})"}}}`,

@@ -6,11 +6,14 @@ import (
 	"strings"
 )
 
-// carriesStrict says whether a tool that a document of another format calls strict is
-// strict in the target too: where the target has a word for it, and would take the
-// schema. A strict tool whose schema does not obey its rules takes the whole request
+// carriesStrict says whether a tool is written as a strict one: always as openai-strict;
+// elsewhere where a document of another format calls it so, and the target has a word
+// for it and would take the schema. A strict tool whose schema does not obey its rules takes the whole request
 // down.
 func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
+	if to == OpenAIStrict {
+		return formFor(to, definition) == nil
+	}
 	target, _ := dialectOf(to)
 	if target.layout.strict == nil || formFor(to, definition) != nil || !isStrict(definition) {
 		return false

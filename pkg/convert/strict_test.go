@@ -47,6 +47,9 @@ func TestStrictIsCarried(t *testing.T) {
 		if test.want == "" || test.to == convert.OpenAIStrict {
 			continue
 		}
+		if named, _ := rewrite(t, openai(test.schema), convert.OpenAIStrict, test.to); named != got {
+			t.Errorf("%s of openai-strict: %s", test.to, named)
+		}
 		if back, _ := rewrite(t, got, "", convert.OpenAI); back != openai(test.schema) {
 			t.Errorf("back from %s: %s", test.to, back)
 		}

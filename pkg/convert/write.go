@@ -80,8 +80,8 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 	}, nil
 }
 
-// inUTF8 replaces bytes of a definition that are no text in any language, which no JSON
-// may have.
+// inUTF8 replaces the bytes of a definition that are not UTF-8, which all JSON must be
+// (RFC 8259, 8.1).
 func inUTF8(tool Tool) (Tool, []Loss) {
 	if utf8.Valid(tool.Definition) {
 		return tool, nil
