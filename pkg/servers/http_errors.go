@@ -251,8 +251,10 @@ func networkWords(err error, address *url.URL) string {
 		return "connection refused by " + dialled(err, host)
 	case errors.Is(err, syscall.ECONNRESET):
 		return "the connection was reset by " + host
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return host + " closed the connection in the middle of its answer"
+	case errors.Is(err, io.EOF):
+		return host + " closed the connection without an answer"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer from " + host
 	case errors.Is(err, errTooLarge):

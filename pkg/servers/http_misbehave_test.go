@@ -84,7 +84,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"503":              {script: onOpen(plain(503, "text/plain", "starting")), open: EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
 		"503 as JSON-RPC":  {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: EndingUnavailable, text: "not yet"},
 		"no HTTP":          {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: "malformed HTTP"},
-		"hangs up":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection"},
+		"hangs up":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection without an answer"},
 		"silent":           {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},
 		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", 307) }), open: EndingRefused, text: "again and again"},
 		"redirect loses":   {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", 302) }), open: EndingRefused, text: "without the message"},
