@@ -105,11 +105,15 @@ func (c *client) kept(ctx context.Context) (*Status, error) {
 	return grant.status(), nil
 }
 
+var errSilent = errors.New("no answer")
+
 // probe sends a request without a token and returns the answer's status and what the server
 // asks for, nil where it asks for nothing. A ping is what every server knows and nothing
 // comes of.
 func (c *client) probe(ctx context.Context) (int, *challenge, error) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	ctx, cancel := context.WithTimeoutCause(ctx, c.patience, errSilent)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.options.URL, strings.NewReader(ping))
 	if err != nil {
 		return 0, nil, c.fail(ctx, nil, "", "its url is no address")
@@ -120,6 +124,9 @@ func (c *client) probe(ctx context.Context) (int, *challenge, error) {
 		req.Header.Set(name, content)
 	}
 	resp, err := c.base.RoundTrip(req)
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		return 0, nil, &Error{Server: c.options.Server, Problem: fmt.Sprintf("it does not answer within %s", c.patience), Unreached: true}
+	}
 	if err != nil {
 		return 0, nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v", err)
 	}

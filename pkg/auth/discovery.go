@@ -262,6 +262,7 @@ func metadataReason(err error) string {
 func (c *client) metadataClient() *http.Client {
 	return &http.Client{
 		Transport: c.outward,
+		Timeout:   c.patience,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects || c.trusted(req.URL.String()) != nil {
 				return errRedirect

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"slices"
@@ -769,5 +770,27 @@ func TestLoginStopsTheClock(t *testing.T) {
 	}
 	if got, err := w.callContext(ctx, Transport(http.DefaultTransport, options), ""); err != nil || got != "200 served body" {
 		t.Errorf("served %q, %v", got, err)
+	}
+}
+
+// Who says nothing is waited for, but not for ever.
+func TestSilence(t *testing.T) {
+	w := newWorld(t)
+	released := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-released }))
+	defer silent.Close()
+	defer close(released)
+	c, err := newClient(http.DefaultTransport, w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.patience = 400 * time.Millisecond
+	w.logins = []string{silent.URL}
+	if _, err := w.call(c, ""); exec.KindOf(err) != exec.KindConnect || !strings.Contains(err.Error(), silent.URL+" cannot be reached") {
+		t.Errorf("a silent authorization server: %v (%s)", err, exec.KindOf(err))
+	}
+	c.options.URL = silent.URL
+	if _, err := c.whatIsAsked(t.Context()); exec.KindOf(err) != exec.KindConnect || !strings.Contains(err.Error(), "does not answer within 400ms") {
+		t.Errorf("a silent server: %v (%s)", err, exec.KindOf(err))
 	}
 }

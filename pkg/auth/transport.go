@@ -19,6 +19,9 @@ import (
 // DefaultLoginTime is how long a person has to log in.
 const DefaultLoginTime = 5 * time.Minute
 
+// exchangeTime is how long an authorization server may take to answer.
+const exchangeTime = 30 * time.Second
+
 // Options say whose tokens are got, how, and where they are kept.
 type Options struct {
 	// Server is the name of the server's entry; Login is what to write behind "toolx auth
@@ -88,6 +91,10 @@ type client struct {
 	options Options
 	address *url.URL
 
+	// patience bounds each exchange with an authorization server: it is short, and the
+	// clocks of a call may stand.
+	patience time.Duration
+
 	// busy holds one value while tokens are got or renewed, so that requests that are
 	// refused at the same time share what comes of it.
 	busy chan struct{}
@@ -118,7 +125,10 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 	if options.Outward == nil {
 		options.Outward = base
 	}
-	c := &client{base: base, outward: options.Outward, options: options, address: address, busy: make(chan struct{}, 1)}
+	c := &client{
+		base: base, outward: options.Outward, options: options, address: address,
+		patience: exchangeTime, busy: make(chan struct{}, 1),
+	}
 	c.secret(options.Auth.ClientSecret)
 	return c, nil
 }
