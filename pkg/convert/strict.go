@@ -8,35 +8,43 @@ import (
 
 // carriesStrict says whether a tool is written as a strict one: always as openai-strict;
 // elsewhere where a document of another format calls it so, and the target has a word
-// for it and would take the schema. A strict tool whose schema does not obey its rules takes the whole request
-// down.
+// for it and would take the schema. A strict tool whose schema does not obey its rules
+// takes the whole request down; among formats with the same rules, that is as it was.
 func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
-	if to == OpenAIStrict {
-		return formFor(to, definition) == nil
-	}
 	target, _ := dialectOf(to)
-	if target.layout.strict == nil || formFor(to, definition) != nil || !isStrict(definition) {
+	switch {
+	case target.layout.strict == nil, formFor(to, definition) != nil:
 		return false
+	case to == OpenAIStrict:
+		return true
 	}
-	if to == Anthropic || to == Bedrock {
-		again, err := fit(schema, Qwen) // which has no refs
-		recursive := slices.ContainsFunc(again.losses, func(l Loss) bool { return l.Kind == "cut" })
-		return err == nil && !recursive && isClosed(schema)
+	from, strict := strictSource(definition)
+	if !strict || obeysOpenAI(from) && obeysOpenAI(to) {
+		return strict
 	}
-	again, err := fit(schema, OpenAIStrict)
-	return err == nil && sameText(again.schema, schema)
+	if obeysOpenAI(to) {
+		again, err := fit(schema, OpenAIStrict)
+		return err == nil && sameText(again.schema, schema)
+	}
+	again, err := fit(schema, Qwen) // which has no refs
+	recursive := slices.ContainsFunc(again.losses, func(l Loss) bool { return l.Kind == "cut" })
+	return err == nil && !recursive && isClosed(schema)
 }
 
-// isStrict says whether any form of a definition says strict.
-func isStrict(definition members) bool {
+// obeysOpenAI says whether a format's strict schemas obey OpenAI's rules; Anthropic's
+// are others.
+func obeysOpenAI(format Format) bool { return format != Anthropic && format != Bedrock }
+
+// strictSource is the format of a document that calls the tool strict.
+func strictSource(definition members) (Format, bool) {
 	for _, member := range membersOf(definition.get(metaMember)) {
 		name, isForm := strings.CutPrefix(member.Name, formPrefix)
 		source, known := dialectOf(Format(name))
 		if isForm && known && source.layout.strict != nil && isTrue(valueAt(member.Value, source.layout.strict)) {
-			return true
+			return Format(name), true
 		}
 	}
-	return false
+	return "", false
 }
 
 // isClosed says whether a schema obeys the rules of Anthropic's strict tools (schemautil

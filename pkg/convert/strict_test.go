@@ -31,7 +31,7 @@ func TestStrictIsCarried(t *testing.T) {
 		{nested, convert.Responses, `[{"type":"function","name":"w","description":"W","parameters":` + nested + `,"strict":true}]`},
 		{bounded, convert.Anthropic, ""},
 		{nested, convert.Anthropic, ""},
-		{city, convert.Responses, ""},
+		{city, convert.Responses, `[{"type":"function","name":"w","description":"W","parameters":` + city + `,"strict":true}]`},
 		{city, convert.Anthropic, ""},
 		{closed, convert.Cohere, ""},
 		{closed, convert.GeminiJSON, ""},
@@ -49,6 +49,11 @@ func TestStrictIsCarried(t *testing.T) {
 		}
 		if named, _ := rewrite(t, openai(test.schema), convert.OpenAIStrict, test.to); named != got {
 			t.Errorf("%s of openai-strict: %s", test.to, named)
+		}
+		if test.to == convert.Responses { // Anthropic's rules are others
+			if _, foreign := rewrite(t, strings.Replace(got, "parameters", "input_schema", 1), convert.Anthropic, convert.OpenAI); strings.Contains(string(foreign.Document()), "strict") == (test.schema == city) {
+				t.Errorf("anthropic to openai: %s", foreign.Document())
+			}
 		}
 		if back, _ := rewrite(t, got, "", convert.OpenAI); back != openai(test.schema) {
 			t.Errorf("back from %s: %s", test.to, back)
