@@ -1,0 +1,201 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/spf13/cobra"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// conformanceServer is the name of the suite's server in the config that is made for it.
+const conformanceServer = "conformance"
+
+// conformanceOptions are what the official conformance suite of MCP tells the client
+// that it tests: the address behind the command line, the rest in the environment.
+type conformanceOptions struct {
+	url      string
+	scenario string // MCP_CONFORMANCE_SCENARIO
+	context  string // MCP_CONFORMANCE_CONTEXT: JSON, empty where there is none
+}
+
+// conformanceContext is the part of the suite's context that toolx has use for.
+type conformanceContext struct {
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+	ToolCalls    []struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"toolCalls"`
+}
+
+// newConformanceCommand makes the verb behind make conformance. It is no use to anyone
+// else, and left out of the help.
+func newConformanceCommand(app *App, run func(context.Context, *App, conformanceOptions) error) *cobra.Command {
+	return &cobra.Command{
+		Use:    "conformance-client URL",
+		Short:  "Do what MCP's conformance suite wants of a client",
+		Hidden: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &exec.UsageError{Message: "conformance-client takes the address that the suite gives it", Fix: "make conformance runs the suite"}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return run(cmd.Context(), app, conformanceOptions{
+				url: args[0], scenario: os.Getenv("MCP_CONFORMANCE_SCENARIO"), context: os.Getenv("MCP_CONFORMANCE_CONTEXT"),
+			})
+		},
+	}
+}
+
+// runConformance does what a user would with a server that is new: it writes an entry
+// into a config, lets toolx connect, log in and list, and uses everything that the
+// server has once. The error is the first that came; some scenarios want one.
+func runConformance(ctx context.Context, app *App, o conformanceOptions) error {
+	var given conformanceContext
+	if o.context != "" {
+		if err := json.Unmarshal([]byte(o.context), &given); err != nil {
+			return &exec.UsageError{Message: "MCP_CONFORMANCE_CONTEXT is no JSON object: " + err.Error(), Fix: "make conformance runs the suite"}
+		}
+	}
+	folder, err := os.MkdirTemp("", "toolx-conformance-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	file := filepath.Join(folder, "toolx.json")
+	if err := os.WriteFile(file, o.config(given), 0o600); err != nil {
+		return err
+	}
+	app.flags.config = []string{file}
+	box, err := app.toolbox(toolboxOptions{configOnly: true, answers: &answerOptions{elicit: string(servers.Accept)}})
+	if err != nil {
+		return err
+	}
+	app.loginTo = conformanceServer
+	streams := app.awaitStream(ctx)
+	session, err := box.pool.Open(ctx, conformanceServer)
+	if err != nil {
+		return err
+	}
+	streams(session)
+	first := o.callAll(ctx, box, session, given)
+	for _, use := range []func(context.Context, *servers.Session) error{readFirstResource, getFirstPrompt} {
+		if err := use(ctx, session); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// awaitStream returns a function that waits until a session of the older era has asked
+// for its stream of messages, as it does on the way. A person is not as quick as to call
+// a tool before; the suite takes the one stream for the other then.
+func (a *App) awaitStream(ctx context.Context) func(*servers.Session) {
+	asked := make(chan struct{}, 1)
+	a.bus.Subscribe(func(event exec.Event) {
+		if exchange, is := event.(servers.HTTPExchange); is && exchange.Verb == http.MethodGet {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+		}
+	})
+	return func(session *servers.Session) {
+		if mcp.IsModernProtocol(session.Protocol) {
+			return
+		}
+		select {
+		case <-asked:
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// config is the config with the suite's server. A client that is registered already
+// comes with the context; without an id, toolx makes itself known in whatever way the
+// authorization server has.
+func (o conformanceOptions) config(given conformanceContext) []byte {
+	auth := map[string]string{}
+	switch {
+	case given.ClientID == "":
+		auth["clientMetadataUrl"] = "https://conformance-test.local/client-metadata.json" // the suite wants this one
+	default:
+		auth["clientId"], auth["clientSecret"] = given.ClientID, given.ClientSecret
+	}
+	if o.scenario == "auth/client-credentials-basic" {
+		auth["grant"] = "client_credentials"
+	}
+	server := map[string]any{"url": o.url, "auth": auth}
+	data, _ := json.Marshal(map[string]any{"servers": map[string]any{conformanceServer: server}}) // texts always marshal
+	return data
+}
+
+// callAll calls what the context wants called, else every tool with arguments that fit
+// its schema, and returns the first failure.
+func (o conformanceOptions) callAll(ctx context.Context, box *toolbox, session *servers.Session, given conformanceContext) error {
+	var first error
+	call := func(tool string, arguments json.RawMessage) {
+		result := box.executor.Call(ctx, exec.Call{
+			Tool: conformanceServer + exec.Separator + tool, Arguments: arguments,
+			FromModel: true, // some have null where a parameter is not meant to be given
+		})
+		if first == nil {
+			first = result.Err
+		}
+	}
+	for _, wanted := range given.ToolCalls {
+		call(wanted.Name, wanted.Arguments)
+	}
+	if len(given.ToolCalls) > 0 {
+		return first
+	}
+	tools := session.Tools()
+	for _, tool := range tools {
+		arguments, err := exec.Example(tool.InputSchema)
+		switch {
+		case o.scenario == "json-schema-2020-12-preservation" && tool != tools[0]:
+			// This tool is to be told what the schema of the other one has come to.
+			arguments = rawjson.Object([]rawjson.Member{rawjson.NewMember("schema", tools[0].InputSchema)})
+		case err != nil:
+			continue // nobody could call it
+		}
+		call(tool.Plain, arguments)
+	}
+	return first
+}
+
+func readFirstResource(ctx context.Context, session *servers.Session) error {
+	if session.Capabilities.Resources == nil {
+		return nil
+	}
+	resources, err := session.Resources(ctx)
+	if err != nil || len(resources) == 0 {
+		return err
+	}
+	_, err = session.ReadResource(ctx, textMember(resources[0], "uri"), nil)
+	return err
+}
+
+func getFirstPrompt(ctx context.Context, session *servers.Session) error {
+	if session.Capabilities.Prompts == nil {
+		return nil
+	}
+	prompts, err := session.Prompts(ctx)
+	if err != nil || len(prompts) == 0 {
+		return err
+	}
+	_, err = session.GetPrompt(ctx, textMember(prompts[0], "name"), nil, nil)
+	return err
+}
