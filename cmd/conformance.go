@@ -128,11 +128,13 @@ func (a *App) awaitStream(ctx context.Context) func(*servers.Session) {
 // authorization server has.
 func (o conformanceOptions) config(given conformanceContext) []byte {
 	auth := map[string]string{}
-	switch {
-	case given.ClientID == "":
+	if given.ClientID == "" {
 		auth["clientMetadataUrl"] = "https://conformance-test.local/client-metadata.json" // the suite wants this one
-	default:
-		auth["clientId"], auth["clientSecret"] = given.ClientID, given.ClientSecret
+	} else {
+		auth["clientId"] = given.ClientID
+	}
+	if given.ClientSecret != "" {
+		auth["clientSecret"] = given.ClientSecret
 	}
 	if o.scenario == "auth/client-credentials-basic" {
 		auth["grant"] = "client_credentials"

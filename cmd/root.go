@@ -164,6 +164,7 @@ command line after -- is used instead of the configured servers.`,
 		newDoctorCommand(app, runDoctor),
 		newAuthCommand(app, authRun{runAuthLogin, runAuthLogout, runAuthStatus}),
 		newCompletionCommand(app),
+		newConformanceCommand(app, runConformance),
 		newVersionCommand(app),
 	)
 	return root

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path"
@@ -26,26 +27,41 @@ var update = flag.Bool("update", false, "rewrite docs/conformance.md")
 // page is where the results are told.
 var page = filepath.Join("..", "..", "docs", "conformance.md")
 
-// TestMain makes the test binary serve as toolx, when it is called by that name.
+// TestMain makes the test binary serve as toolx, when it is called by that name, and as
+// the browser, which toolx starts by the name of the system's opener.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"toolx": func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
+		"toolx":    func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
+		"xdg-open": browse,
+		"open":     browse,
 	})
+}
+
+// browse goes where a login page leads. The suite's pages ask nothing.
+func browse() {
+	response, err := http.Get(os.Args[len(os.Args)-1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	_ = response.Body.Close()
 }
 
 // reason says why some checks do not pass.
 type reason struct {
 	scenario string // a pattern, as of path.Match
-	check    string // a pattern too; empty: what the whole scenario is about is not there
+	check    string // a pattern too; empty: all of the scenario is about what is not there
 	because  string
 }
 
 // leg is one side of toolx in one revision.
 type leg struct {
 	Title, Revision string
+	missing         string // the result where a reason is for the whole scenario
 	Rows            []row
-	Required        int // scenarios that the revision wants and that have something to pass
+	Required        int // scenarios that the revision wants and that apply
 	Passed          int // those of them that pass
+	Inapplicable    int // scenarios that the revision wants and that do not apply
 }
 
 // row is a line of a leg's table.
@@ -55,14 +71,47 @@ type row struct{ Scenario, Result, Note string }
 // every reason there is needed.
 func TestConformance(t *testing.T) {
 	var legs []leg
-	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
-		t.Run("server "+revision, func(t *testing.T) {
-			ran := runSuite(t, "server", revision, "--url", serve(t))
-			legs = append(legs, judge(t, leg{Title: "toolx serve --http", Revision: revision}, ran, serverReasons()))
+	revisions := []string{"2026-07-28", "2025-11-25"}
+	for _, revision := range revisions {
+		t.Run("client "+revision, func(t *testing.T) {
+			legs = append(legs, judge(t, leg{Title: "toolx as a client", Revision: revision, missing: "not supported"}, runClient(t, revision), clientReasons()))
 		})
 	}
-	unneeded(t, serverReasons(), legs)
+	for _, revision := range revisions {
+		t.Run("server "+revision, func(t *testing.T) {
+			ran, _ := runSuite(t, "server", revision, "--url", serve(t)) // what does not apply fails as well
+			legs = append(legs, judge(t, leg{Title: "toolx serve --http", Revision: revision, missing: "does not apply"}, ran, serverReasons()))
+		})
+	}
+	unneeded(t, clientReasons(), legs[:len(revisions)])
+	unneeded(t, serverReasons(), legs[len(revisions):])
 	checkPage(t, legs)
+}
+
+// runClient runs a revision's scenarios for clients. The suite has to be content with
+// them as a whole, or with each that it was not content with.
+func runClient(t *testing.T, revision string) []scenario {
+	t.Helper()
+	const client = "toolx conformance-client"
+	ran, err := runSuite(t, "client", revision, "--command", client)
+	if err == nil {
+		return ran
+	}
+	alone := 0
+	for i := range ran {
+		if _, open, _ := explain(ran[i], ran[i].failed(), clientReasons()); len(open) == 0 {
+			continue
+		}
+		alone++
+		t.Logf("%s runs once more, alone", ran[i].name)
+		if ran[i].checks, err = runAlone(t, "client", revision, ran[i].name, "--command", client); err != nil {
+			t.Errorf("the suite is not content with %s: %v", ran[i].name, err)
+		}
+	}
+	if alone == 0 {
+		t.Errorf("the suite is not content, though every check passes: %v", err)
+	}
+	return ran
 }
 
 // serve starts toolx serve --http with the tools that the suite calls.
@@ -99,7 +148,7 @@ func judge(t *testing.T, l leg, ran []scenario, reasons []reason) leg {
 		because, open, whole := explain(one, failed, reasons)
 		switch {
 		case whole:
-			r.Result, r.Note = "does not apply", joinNotes(r.Note, because...)
+			r.Result, r.Note = l.missing, joinNotes(r.Note, because...)
 		case len(open) > 0:
 			r.Result = "fails"
 			for _, c := range open {
@@ -111,7 +160,11 @@ func judge(t *testing.T, l leg, ran []scenario, reasons []reason) leg {
 		case !passed:
 			r.Result = "is not checked"
 		}
-		if one.unasked == "" && !whole {
+		switch {
+		case one.unasked != "":
+		case whole:
+			l.Inapplicable++
+		default:
 			l.Required++
 			if r.Result != "fails" {
 				l.Passed++

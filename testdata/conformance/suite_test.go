@@ -75,15 +75,10 @@ func requirements(t *testing.T, leg, revision string) []scenario {
 }
 
 // runSuite runs all scenarios of a leg that a revision names. arguments say whom to
-// test.
-func runSuite(t *testing.T, leg, revision string, arguments ...string) []scenario {
+// test. The error is the suite's own verdict.
+func runSuite(t *testing.T, leg, revision string, arguments ...string) ([]scenario, error) {
 	t.Helper()
-	out := t.TempDir()
-	arguments = append([]string{filepath.Join(suite, "dist", "index.js"), leg, "--requirements", revision, "-o", out}, arguments...)
-	cmd := exec.Command(node(t), arguments...)
-	cmd.Env = append(os.Environ(), "NO_COLOR=1")
-	told, err := cmd.CombinedOutput() // it fails when any scenario does
-	results := readResults(t, out)
+	results, told, err := run(t, append([]string{leg, "--requirements", revision}, arguments...)...)
 	all := requirements(t, leg, revision)
 	for i := range all {
 		checks, ran := results[all[i].name]
@@ -92,7 +87,30 @@ func runSuite(t *testing.T, leg, revision string, arguments ...string) []scenari
 		}
 		all[i].checks = checks
 	}
-	return all
+	return all, err
+}
+
+// runAlone runs one scenario once more: the suite starts all clients at once, and its
+// servers take it for an answer when one of them is slow.
+func runAlone(t *testing.T, leg, revision, name string, arguments ...string) ([]check, error) {
+	t.Helper()
+	results, told, err := run(t, append([]string{leg, "--scenario", name, "--spec-version", revision}, arguments...)...)
+	checks, ran := results[name]
+	if !ran {
+		t.Fatalf("%s did not run: %v\n%s", name, err, told)
+	}
+	return checks, err
+}
+
+// run runs the suite, and returns the checks by scenario, what it wrote, and how it
+// ended.
+func run(t *testing.T, arguments ...string) (results map[string][]check, told []byte, err error) {
+	t.Helper()
+	out := t.TempDir()
+	cmd := exec.Command(node(t), append([]string{filepath.Join(suite, "dist", "index.js")}, append(arguments, "-o", out)...)...)
+	cmd.Env = append(os.Environ(), "NO_COLOR=1", "XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(), "TOOLX_KEYRING=off")
+	told, err = cmd.CombinedOutput()
+	return readResults(t, out), told, err
 }
 
 // readResults reads what the suite has left, by scenario: a folder for each run.
