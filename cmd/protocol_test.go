@@ -172,6 +172,75 @@ func TestFramesSent(t *testing.T) {
 			124,
 			[]string{"server/discover", "tools/list", "tools/call", "notifications/cancelled"},
 		},
+		{
+			"resources", "2025-11-25", []string{"resources", "list", "--", "features"}, 0,
+			append(slices.Clone(legacy), "resources/list", "resources/list"),
+		},
+		{
+			"templates", "2025-03-26", []string{"resources", "templates", "--protocol", "2025-03-26", "--", "features"}, 0,
+			append(slices.Clone(legacy), "resources/templates/list"),
+		},
+		{
+			"a resource", "2024-11-05", []string{"resources", "read", "test://text", "--protocol", "2024-11-05", "--", "features"}, 0,
+			append(slices.Clone(legacy), "resources/read"),
+		},
+		{
+			"a prompt", "2025-11-25", []string{"prompts", "get", "greet", "name=Ada", "--", "features"}, 0,
+			append(slices.Clone(legacy), "prompts/list", "prompts/get"),
+		},
+		{
+			"a completion", "2025-06-18", []string{"complete", "greet", "style=", "name=Ada", "--protocol", "2025-06-18", "--", "features"}, 0,
+			append(slices.Clone(legacy), "completion/complete"),
+		},
+		{"ping", "2025-11-25", []string{"ping", "--", "good"}, 0, append(slices.Clone(legacy), "ping")},
+		{
+			"a watch", "2025-11-25",
+			[]string{"watch", "--level", "debug", "--resource", "test://text", "--count", "3", "--", "features"},
+			0,
+			append(slices.Clone(legacy), "logging/setLevel", "resources/subscribe", "resources/unsubscribe"),
+		},
+		{
+			"a server that asks, and is answered", "2025-11-25",
+			[]string{
+				"call", "echo", "message=hi", "--elicit", `{"name":"Ada"}`, "--root", ".", "--sampling", "toolx.yaml",
+				"--", "server-requests",
+			},
+			0,
+			append(slices.Clone(legacy), "tools/call", "result", "result", "result", "result", "error"),
+		},
+		{
+			"stateless, asked for input", "2026-07-28",
+			[]string{
+				"call", "echo", "message=hi", "--elicit", `{"name":"Ada"}`, "--root", ".", "--sampling", "toolx.yaml",
+				"--protocol", "2026-07-28", "--", "input-required",
+			},
+			0,
+			[]string{"server/discover", "tools/list", "tools/call", "tools/call"},
+		},
+		{
+			"stateless, beside tools", "2026-07-28",
+			[]string{"prompts", "get", "greet", "name=Ada", "--protocol", "2026-07-28", "--", "dual-era", "features"},
+			0,
+			[]string{"server/discover", "tools/list", "prompts/list", "prompts/get"},
+		},
+		{
+			"stateless, pages of resources", "2026-07-28",
+			[]string{"resources", "list", "--protocol", "2026-07-28", "--", "dual-era", "features"},
+			0,
+			[]string{"server/discover", "tools/list", "resources/list", "resources/list"},
+		},
+		{
+			"stateless, watched", "2026-07-28",
+			[]string{"resources", "subscribe", "test://text", "--count", "1", "--protocol", "2026-07-28", "--", "dual-era", "features"},
+			0,
+			[]string{"server/discover", "tools/list", "subscriptions/listen", "notifications/cancelled"},
+		},
+		{
+			"stateless, a sign of life", "2026-07-28",
+			[]string{"ping", "--protocol", "2026-07-28", "--", "stateless-only"},
+			0,
+			[]string{"server/discover", "tools/list", "server/discover"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			record := filepath.Join(t.TempDir(), "record")

@@ -114,7 +114,13 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	if err := listFailure(opened, false); err != nil {
 		return err
 	}
-	return w.run(ctx, opened, uris)
+	err = w.run(ctx, opened, uris)
+	var reported *reportedError
+	if err == nil || errors.As(err, &reported) {
+		return err
+	}
+	app.tell(err) // under --json too: stdout has notifications only
+	return &reportedError{err}
 }
 
 // byServer sorts URIs by the servers that their names name; without a name they are

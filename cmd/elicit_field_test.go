@@ -1,0 +1,101 @@
+package cmd
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestFormFields reads what is typed into fields of every kind that MCP's forms have.
+func TestFormFields(t *testing.T) {
+	fields := map[string]formField{}
+	for _, field := range formFields(json.RawMessage(`{"properties":{
+		"text":{"type":"string","minLength":2},"mail":{"type":"string","format":"email"},"page":{"type":"string","format":"uri"},
+		"day":{"type":"string","format":"date"},"time":{"type":"string","format":"date-time"},
+		"whole":{"type":"integer","maximum":10},"number":{"type":"number"},"yes":{"type":"boolean"},
+		"enum":{"type":"string","enum":["a","b"]},"named":{"type":"string","enum":["a","b"],"enumNames":["Alpha","Beta"]},
+		"titled":{"type":"string","oneOf":[{"const":"x-1","title":"One"},{"const":"x-2","title":"Two"}]},
+		"digits":{"type":"string","enum":["3","2","1"]},
+		"several":{"type":"array","items":{"enum":["a","b","c"]},"maxItems":2},
+		"titledSeveral":{"type":"array","items":{"anyOf":[{"const":"f-1","title":"Tuna"},{"const":"f-2","title":"Trout"}]}}
+	},"required":["text"]}`)) {
+		fields[field.name] = field
+	}
+	for _, test := range []struct{ field, typed, want string }{
+		{"text", "012", `"012"`},
+		{"text", "x", ""},
+		{"mail", "ada@example.com", `"ada@example.com"`},
+		{"mail", "Ada <ada@example.com>", ""},
+		{"page", "https://example.com", `"https://example.com"`},
+		{"page", "example", ""},
+		{"day", "2026-02-28", `"2026-02-28"`},
+		{"day", "2026-02-30", ""},
+		{"time", "2026-02-28T10:00:00Z", `"2026-02-28T10:00:00Z"`},
+		{"time", "10:00", ""},
+		{"whole", " 7 ", "7"},
+		{"whole", "7.5", ""},
+		{"whole", "11", ""},
+		{"whole", "NaN", ""},
+		{"number", "-1.5e3", "-1.5e3"},
+		{"number", "0x10", ""},
+		{"yes", "Y", "true"},
+		{"yes", "no", "false"},
+		{"yes", "maybe", ""},
+		{"enum", "b", `"b"`},
+		{"enum", "2", `"b"`},
+		{"enum", "3", ""},
+		{"named", "beta", `"b"`},
+		{"titled", "Two", `"x-2"`},
+		{"titled", "x-1", `"x-1"`},
+		{"digits", "3", `"3"`}, // the value, not the number of the third
+		{"several", "c, 1", `["c","a"]`},
+		{"several", "a,b,c", ""},
+		{"several", "a,z", ""},
+		{"titledSeveral", "trout", `["f-2"]`},
+	} {
+		value, err := fields[test.field].read(test.typed)
+		if test.want == "" && err == nil || test.want != "" && (err != nil || string(value) != test.want) {
+			t.Errorf("%s: %q gives %s, %v; want %s", test.field, test.typed, value, err, test.want)
+		}
+	}
+	if !fields["text"].required || fields["mail"].required {
+		t.Error("what is required is not told")
+	}
+	if got, want := fields["whole"].describe(), "whole (integer, at most 10)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestHostOf tells of hosts that may be taken for others.
+func TestHostOf(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://example.com/x":              "example.com",
+		"http://example.com":                 "example.com (not encrypted)",
+		"https://xn--80ak6aa92e.com":         "xn--80ak6aa92e.com (its name is not plain ASCII: look twice)",
+		"https://bank.example@evil.example/": "evil.example (the address has a user name, which may look like a host)",
+	} {
+		if got := hostOf(address); got != want {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+}
+
+// TestTemplateMatches says which URIs a template may stand for.
+func TestTemplateMatches(t *testing.T) {
+	for _, test := range []struct {
+		template, uri string
+		want          bool
+	}{
+		{"test://item/{id}", "test://item/7", true},
+		{"test://item/{id}", "test://item/7/8", false},
+		{"test://item/{id}", "test://thing/7", false},
+		{"file:///{+path}", "file:///a/b.txt", true},
+		{"file:///{path*}", "file:///a/b.txt", true},
+		{"x://a.b/{q}", "x://aXb/1", false},
+		{"x://{open", "x://{open", true},
+		{"x://a{?q,r}", "x://a?q=1", true},
+	} {
+		if got := templateMatches(test.template, test.uri); got != test.want {
+			t.Errorf("%s for %s: %v", test.template, test.uri, got)
+		}
+	}
+}
