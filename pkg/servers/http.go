@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -57,6 +58,11 @@ type remote struct {
 	base   *HTTPBase
 	next   http.RoundTripper // what the exchanger sends through
 	client *http.Client
+	// headers are those of the config; regather makes them anew, nil where they are
+	// always the same.
+	headers   *configured
+	regather  func(ctx context.Context) (map[string]string, error)
+	gathering sync.Mutex // held meanwhile
 
 	// life ends when the link does, and with it all that is under way.
 	life context.Context
@@ -111,7 +117,12 @@ func newRemote(d dial) (*remote, error) {
 	if d.http.Authorize != nil {
 		t.next = d.http.Authorize(d.server, t.next)
 	}
-	t.next = &configured{next: t.next, headers: d.headers, agent: strings.TrimSuffix("toolx/"+d.version, "/")}
+	t.headers = &configured{next: t.next, agent: strings.TrimSuffix("toolx/"+d.version, "/")}
+	t.headers.headers.Store(&d.headers)
+	t.next = t.headers
+	if len(d.launch.HeadersCommand) > 0 {
+		t.regather = d.gatherHeaders
+	}
 	t.client = &http.Client{Transport: &exchanger{t}, CheckRedirect: checkRedirect}
 	t.life, t.end = context.WithCancel(context.Background())
 	return t, nil
@@ -215,8 +226,10 @@ func (t *remote) tripOnce(ctx context.Context, method string, params any, header
 		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(waiting.id), Method: method, Header: header,
 	}
 	err = t.patiently(bounded, method, func() error {
-		_, err := t.transport().SendRequest(context.WithValue(bounded, postedKey{}, out), request)
-		return err
+		return t.withFreshHeaders(bounded, func() error {
+			_, err := t.transport().SendRequest(context.WithValue(bounded, postedKey{}, out), request)
+			return err
+		})
 	})
 	switch {
 	case out.got != nil:
@@ -240,6 +253,42 @@ func (t *remote) within(ctx context.Context) (context.Context, context.CancelFun
 		stop()
 		cancel()
 	}
+}
+
+// withFreshHeaders repeats what the server refused because of its headers (401), where
+// the program that prints them prints others now: a token that has ended. The server
+// has not looked at it, so this is safe for any request.
+func (t *remote) withFreshHeaders(ctx context.Context, run func() error) error {
+	sent := t.headers.headers.Load()
+	err := run()
+	var refused *HTTPError
+	if t.regather == nil || !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
+		return err
+	}
+	changed, failed := t.gatherAgain(ctx, sent)
+	switch {
+	case failed != nil:
+		return failed
+	case !changed:
+		return err
+	}
+	return run()
+}
+
+// gatherAgain makes the headers anew, unless another request has done so since sent,
+// and says whether they are others now.
+func (t *remote) gatherAgain(ctx context.Context, sent *map[string]string) (changed bool, err error) {
+	t.gathering.Lock()
+	defer t.gathering.Unlock()
+	if t.headers.headers.Load() != sent {
+		return true, nil
+	}
+	headers, err := t.regather(ctx)
+	if err != nil || maps.Equal(headers, *sent) {
+		return false, err
+	}
+	t.headers.headers.Store(&headers)
+	return true, nil
 }
 
 // patiently repeats what the server refused for now (429): it has not looked at it, so

@@ -254,14 +254,14 @@ func parseAddress(text string) (*url.URL, error) {
 // the SDK, since the user wrote them.
 type configured struct {
 	next    http.RoundTripper
-	headers map[string]string
-	agent   string // the User-Agent, where no header says another one
+	headers atomic.Pointer[map[string]string] // replaced where a headersCommand prints others
+	agent   string                            // the User-Agent, where no header says another one
 }
 
 func (c *configured) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.Header.Set("User-Agent", c.agent)
-	for name, content := range c.headers {
+	for name, content := range *c.headers.Load() {
 		if strings.EqualFold(name, "Host") {
 			request.Host = content
 			continue
