@@ -1,9 +1,11 @@
 // Command floor does what a cold call cannot do without: it starts a stdio server,
 // shakes hands, calls one tool, prints the text, and ends the server. It has no
 // SDK, no config, no validation and no care for faults; toolx is measured against
-// it.
+// it. With an address in the place of the command it does the same over HTTP, with the
+// exchanges that toolx has there, in either era.
 //
 //	floor TOOL ARGUMENTS COMMAND [ARGUMENT…]
+//	floor TOOL ARGUMENTS [legacy] URL
 package main
 
 import (
@@ -13,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 )
 
 func main() {
@@ -20,9 +23,26 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: floor TOOL ARGUMENTS COMMAND [ARGUMENT…]")
 		os.Exit(2)
 	}
-	if err := call(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
+	run := call
+	if strings.HasPrefix(os.Args[len(os.Args)-1], "http://") {
+		run = callHTTP
+	}
+	if err := run(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
 		os.Exit(1)
+	}
+}
+
+// answer is what is looked at of an answer.
+type answer struct {
+	Result struct {
+		Content []struct{ Text string }
+	}
+}
+
+func (a answer) print() {
+	for _, block := range a.Result.Content {
+		fmt.Println(block.Text)
 	}
 }
 
@@ -40,11 +60,7 @@ func call(tool, arguments string, command []string) error {
 		return err
 	}
 	replies := bufio.NewReaderSize(stdout, 64<<10)
-	var result struct {
-		Result struct {
-			Content []struct{ Text string }
-		}
-	}
+	var result answer
 	for _, request := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floor","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
@@ -61,9 +77,7 @@ func call(tool, arguments string, command []string) error {
 			return err
 		}
 	}
-	for _, block := range result.Result.Content {
-		fmt.Println(block.Text)
-	}
+	result.print()
 	if err := stdin.Close(); err != nil {
 		return err
 	}
