@@ -18,7 +18,7 @@ import (
 // rawOptions say what request is sent.
 type rawOptions struct {
 	replyOptions
-	name   string // of the server; empty with a command line
+	name   string // of the server; that of the command line's where it gives one
 	method string
 	params string // JSON, @FILE, - or empty
 }
@@ -34,7 +34,8 @@ message, on one line. An error of the server is printed in the same way. The ses
 is opened as always; the params are sent as they are given, and nothing is checked.
 Where the agreed revision wants _meta in every request, it is added.
 
-JSON may be @FILE, or - for standard input. With -- COMMAND there is no SERVER.
+JSON may be @FILE, or - for standard input. With -- COMMAND or --url there is no
+SERVER.
 
 Exit codes: 0 success, 2 wrong usage, 3 authentication, 4 the server was not reached,
 5 the reply is an error, 6 the protocol was broken, 124 timeout, 130 interrupted.`,
@@ -45,7 +46,7 @@ Exit codes: 0 success, 2 wrong usage, 3 authentication, 4 the server was not rea
 			if args, o.server, err = splitDash(cmd, args); err != nil {
 				return err
 			}
-			return o.take(args)
+			return o.take(args, len(o.server) > 0 || app.flags.url != "")
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd.Flags(), formats...); err != nil {
@@ -59,14 +60,16 @@ Exit codes: 0 success, 2 wrong usage, 3 authentication, 4 the server was not rea
 	return cmd
 }
 
-// take reads [SERVER] METHOD [JSON].
-func (o *rawOptions) take(args []string) error {
-	if len(o.server) == 0 && len(args) > 0 {
+// take reads [SERVER] METHOD [JSON]; adHoc says that the server is given otherwise.
+func (o *rawOptions) take(args []string, adHoc bool) error {
+	if adHoc {
+		o.name = config.AdHocName
+	} else if len(args) > 0 {
 		o.name, args = args[0], args[1:]
 	}
 	if len(args) == 0 || len(args) > 2 {
 		fix := "toolx raw SERVER METHOD [JSON]"
-		if len(o.server) > 0 {
+		if adHoc {
 			fix = "toolx raw METHOD [JSON] -- COMMAND…"
 		}
 		return &exec.UsageError{Message: "name a server and one method", Fix: fix}
@@ -99,9 +102,6 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 			}
 			return answer.Result, nil
 		},
-	}
-	if len(o.replyOptions.server) > 0 {
-		r.server = config.AdHocName
 	}
 	if o.output == "raw" && o.jq == "" {
 		r.show = func(result *exec.Result) error { return app.printFrame(reply, result.Err) }
