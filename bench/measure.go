@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -85,8 +86,8 @@ func (b *bencher) once(c command) (figures, error) {
 func (b *bencher) command(args []string) *exec.Cmd {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = b.folder
-	cmd.Env = append(os.Environ(), "HOME="+b.folder,
-		"XDG_CONFIG_HOME="+b.folder, "XDG_STATE_HOME="+b.folder, "XDG_CACHE_HOME="+b.folder)
+	home := filepath.Join(b.folder, "home") // the folder itself has a file by the name of toolx
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
 	return cmd
 }
 
