@@ -19,7 +19,7 @@ func TestServeHTTPEnd(t *testing.T) {
 	legacy := `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"silent"}}`
 	modern, headers := modernCall("silent")
 	bodies := make(chan string, 3)
-	stream, err := s.open(context.Background(), "GET", "", session)
+	stream, err := s.open(context.Background(), "GET", "", session) //nolint:bodyclose // it is closed below
 	if err != nil || stream.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%v, %v", stream, err)
 	}
@@ -63,7 +63,10 @@ func TestServeHTTPClientGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		_, err := s.open(ctx, "POST", body, headers...)
+		r, err := s.open(ctx, "POST", body, headers...)
+		if err == nil {
+			_ = r.Body.Close()
+		}
 		gone <- err
 	}()
 	s.awaitLine("waiting")
