@@ -274,6 +274,9 @@ func (v *visit) chooseServers() error {
 	if err != nil {
 		return err
 	}
+	if adHoc != nil && len(v.options.servers) > 0 {
+		return &exec.UsageError{Message: "there is a server's name and a --url", Fix: "toolx doctor SERVER, or toolx doctor --url URL"}
+	}
 	if adHoc != nil {
 		v.servers = []*config.Server{adHoc}
 		return nil
