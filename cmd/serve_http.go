@@ -68,8 +68,8 @@ func (o *httpOptions) check() error {
 	}
 	if o.token != "" && (!strings.HasPrefix(o.token, "@") || o.token == "@") {
 		return &exec.UsageError{
-			Message: "--token takes no token, since everyone on this machine can read command lines",
-			Fix:     "--token @FILE, or " + tokenVariable + " in the environment",
+			Message: "a token does not belong on a command line, which everyone on this machine can read",
+			Fix:     "name a file that has it by @FILE, or set " + tokenVariable,
 		}
 	}
 	return nil
@@ -164,11 +164,11 @@ func readToken(given string) (string, error) {
 	if file, is := strings.CutPrefix(given, "@"); is {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return "", &exec.UsageError{Message: "--token: " + err.Error(), Fix: "--token @FILE, or " + tokenVariable + " in the environment"}
+			return "", &exec.UsageError{Message: "the token cannot be read: " + err.Error(), Fix: "name a file that has it by @FILE, or set " + tokenVariable}
 		}
 		token, source = strings.TrimSpace(string(data)), file
 		if token == "" {
-			return "", &exec.UsageError{Message: "--token: " + file + " is empty", Fix: "write a long random text into it"}
+			return "", &exec.UsageError{Message: "there is no token in " + file, Fix: "write a long random text into it"}
 		}
 	}
 	for _, r := range token {

@@ -314,6 +314,49 @@ func TestServeHTTPStrangers(t *testing.T) {
 	}
 }
 
+// The official TypeScript client gets over HTTP what it gets on standard streams.
+func TestServeHTTPOfficialClient(t *testing.T) {
+	t.Parallel()
+	folder := serversFolder(t)
+	config := filepath.Join(t.TempDir(), "tools.yaml")
+	err := os.WriteFile(config, []byte(`
+tools:
+  - {name: echo, implementation: {type: mock, mock_response: {said: hi}}}
+  - {name: fail, implementation: {type: mock, error: it broke}}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := officialClient(t, folder, "toolx", "serve", config)
+	if strings.Count(want, "\n") != 3 || !strings.Contains(want, `"said":"hi"`) || !strings.Contains(want, "it broke") {
+		t.Fatalf("on standard streams it prints %s", want)
+	}
+	if got := officialClient(t, folder, serveSite(t, config, nil).url); got != want {
+		t.Errorf("it prints %s\nwant %s", got, want)
+	}
+}
+
+// toolx calls what toolx serves, in each era, and with a token where one is asked.
+func TestServeHTTPCalledByToolx(t *testing.T) {
+	t.Parallel()
+	s := serveSite(t, httpConfig(t), []string{"TOOLX_SERVE_TOKEN=s3cret"})
+	for _, test := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"-H", "Authorization: Bearer s3cret"}, 0, "fine\n"},
+		{[]string{"-H", "Authorization: Bearer s3cret", "--protocol", "legacy"}, 0, "fine\n"},
+		{[]string{"-H", "Authorization: Bearer s3cret", "--protocol", "2026-07-28"}, 0, "fine\n"},
+		{nil, 3, ""},
+	} {
+		got := run(t, "", append([]string{"call", "ok", "--url", s.url}, test.args...)...)
+		if got.code != test.code || string(got.stdout) != test.text {
+			t.Errorf("%v: exit code %d, want %d: %q\n%s", test.args, got.code, test.code, got.stdout, got.stderr)
+		}
+	}
+}
+
 // TestServeHTTPSeveralClients has clients that use the same ids at once: each gets
 // the answers to its own questions.
 func TestServeHTTPSeveralClients(t *testing.T) {

@@ -1,7 +1,8 @@
-// Calls the tools of a stdio server through the official TypeScript client, so
-// that toolx's results can be compared with them.
+// Calls the tools of a server through the official TypeScript client, so that
+// toolx's results can be compared with them.
 //
 //   node call.mjs COMMAND [ARGUMENT…] < calls.json
+//   node call.mjs URL < calls.json
 //
 // stdin is a JSON array of {tool, arguments}; the calls run one after the other
 // in one session. stdout gets a JSON line with the names of all tools, then one
@@ -9,6 +10,7 @@
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { text } from "node:stream/consumers";
 
@@ -39,9 +41,13 @@ async function call(client, { tool, arguments: args }) {
 const [command, ...args] = process.argv.slice(2);
 const calls = JSON.parse(await text(process.stdin));
 const client = new Client({ name: "comparison", version: "1.0.0" });
-await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: "ignore" }));
+const transport = /^https?:/.test(command)
+  ? new StreamableHTTPClientTransport(new URL(command))
+  : new StdioClientTransport({ command, args, env: process.env, stderr: "ignore" });
+await client.connect(transport);
 print({ tools: await listNames(client) });
 for (const one of calls) {
   print(await call(client, one));
 }
+await transport.terminateSession?.();
 await client.close();
