@@ -134,7 +134,11 @@ func (f *elicitForm) visit(ctx context.Context) (*servers.Elicited, error) {
 	f.say("server %q asks you to visit a page on %s:", f.asked.Server, hostOf(f.asked.URL))
 	f.quote(f.asked.Message)
 	f.say("  %s", render.Safe(f.asked.URL))
-	answer, err := f.choose(ctx, "open it yourself if you trust that host. Agreed? [y]es, [d]ecline, [c]ancel: ", "yes", "decline", "cancel")
+	question := "open it yourself if you trust that host. Agreed? [y]es, [d]ecline, [c]ancel: "
+	if f.asked.First {
+		question = "open it yourself if you trust that host. Have you finished there? [y]es, [d]ecline, [c]ancel: "
+	}
+	answer, err := f.choose(ctx, question, "yes", "decline", "cancel")
 	if err != nil {
 		return nil, err
 	}

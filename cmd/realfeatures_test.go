@@ -58,6 +58,7 @@ func checkFeatures(t *testing.T, server ...string) {
 		{"a form", []string{"call", "trigger-elicitation-request", "--elicit", `{"name":"Ada","check":true}`}, 0, `(?s)- Name: Ada.*"firstLine": "It was a dark and stormy night\."`},
 		{"a form, declined", []string{"call", "trigger-elicitation-request", "--elicit", "decline"}, 0, `User declined`},
 		{"a page", []string{"call", "trigger-url-elicitation", "url=https://example.com/x", "--elicit", "accept"}, 0, `User completed the URL elicitation flow`},
+		{"a page that comes first", []string{"call", "trigger-url-elicitation", "url=https://example.com/x", "errorPath=true", "--elicit", "accept"}, 0, `User completed the URL elicitation flow`},
 		{"sampling", []string{"call", "trigger-sampling-request", "prompt=hi", "--sampling", answer}, 0, `"text": "the model says so"`},
 		{"sampling, not advertised", []string{"call", "trigger-sampling-request", "prompt=hi"}, 2, `not found`},
 		{"roots", []string{"call", "get-roots-list", "--root", folder}, 0, `Current MCP Roots \(1 total\)`},

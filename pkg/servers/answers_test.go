@@ -105,6 +105,23 @@ func TestElicitations(t *testing.T) {
 	}
 }
 
+// TestPageThatComesFirst asks again when the user has visited it, and leaves the error
+// where not.
+func TestPageThatComesFirst(t *testing.T) {
+	for _, action := range []Action{Accept, Decline} {
+		s := answering(t, Answers{Elicit: func(_ context.Context, asked *Elicitation) (*Elicited, error) {
+			if !asked.First || asked.URL == "" {
+				t.Errorf("asked: %+v", asked)
+			}
+			return &Elicited{Action: action}, nil
+		}}, "elicit-first")
+		result := s.call("fake__echo", `{"message":"hi"}`)
+		if result.Success != (action == Accept) || !result.Success && exec.KindOf(result.Err) != exec.KindTool {
+			t.Errorf("%s: %v", action, result)
+		}
+	}
+}
+
 // TestMalformedElicitations are refused without bothering anybody.
 func TestMalformedElicitations(t *testing.T) {
 	for params, want := range map[string]string{

@@ -22,6 +22,9 @@ type Elicitation struct {
 	// URL is a page that the user is to visit; its content is not the client's
 	// business. Empty for a form.
 	URL string
+	// First says that the server answers only when the page has been visited: it is
+	// asked again as soon as this is accepted.
+	First bool
 }
 
 // Action is how the user took an Elicitation.

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 )
@@ -65,15 +67,27 @@ func (e *InputError) Hint() string {
 // unoffered says that the server asks for what it was not offered.
 func (e *InputError) unoffered() bool { return e.Method != "" && e.Err == nil }
 
-// converse sends a request by send, which returns its result (nil for an error), and
-// sends it anew with what the server asks for as long as it does. The error is
-// send's, ctx's or an *InputError.
-func (b *inbox) converse(ctx context.Context, params any, send func(params any) (json.RawMessage, error)) error {
+// answered is a reply: a result or an error.
+type answered struct {
+	result  json.RawMessage
+	failure *mcp.JSONRPCErrorDetails
+}
+
+// converse sends a request by send, and sends it anew with what the server asks for as
+// long as it does; once more where it wanted a page to be visited first, and that was
+// done. The error is send's, ctx's or an *InputError.
+func (b *inbox) converse(ctx context.Context, params any, send func(params any) (answered, error)) error {
 	defer b.enter(ctx)()
-	empty := 0
+	empty, visited := 0, false
 	for range maxInputRounds {
-		result, err := send(params)
-		if err != nil || result == nil || !asksForInput(result) {
+		reply, err := send(params)
+		if err == nil && reply.failure != nil && !visited {
+			if visited, err = b.visit(ctx, reply.failure); visited {
+				continue
+			}
+		}
+		result := reply.result
+		if err != nil || reply.failure != nil || !asksForInput(result) {
 			return err
 		}
 		requests, _ := rawjson.Members(memberOf(result, "inputRequests"))
@@ -94,6 +108,33 @@ func (b *inbox) converse(ctx context.Context, params any, send func(params any) 
 		}
 	}
 	return &InputError{Server: b.server, Err: fmt.Errorf("%d times for one request", maxInputRounds)}
+}
+
+// codeVisitFirst is the error of a server that wants pages to be visited before it
+// answers (MCP 2025-11-25, client/elicitation, URLElicitationRequiredError).
+const codeVisitFirst = -32042
+
+// visit asks the user to visit the pages that an error names, and says whether all of
+// them were. An error of another kind, or one that the user says no to, is left alone.
+func (b *inbox) visit(ctx context.Context, failure *mcp.JSONRPCErrorDetails) (visited bool, err error) {
+	data, err := rawjson.Marshal(failure.Data)
+	pages, _ := rawjson.Elements(memberOf(data, "elicitations"))
+	if err != nil || failure.Code != codeVisitFirst || b.answers.Elicit == nil || len(pages) == 0 {
+		return false, nil //nolint:nilerr // what does not encode names no pages
+	}
+	defer b.stopClocks()()
+	for _, page := range pages {
+		asked, err := readElicitation(b.server, page)
+		if err != nil || asked.URL == "" {
+			return false, nil //nolint:nilerr // the error stays what it was
+		}
+		asked.First = true
+		given, err := b.answers.Elicit(ctx, asked)
+		if err != nil || given.Action != Accept {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // repeated is the request's params with the answers and the state of the server,

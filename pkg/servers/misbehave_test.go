@@ -146,6 +146,7 @@ func misbehaviours() map[string]behaviour {
 		"cursor-endless":  {call: exec.KindNotFound},
 
 		// What the server wants to know was never offered to it.
+		"elicit-first":   {call: exec.KindTool, text: "Sign in first"},
 		"input-required": {call: exec.KindProtocol, text: "asks for elicitation/create, which was not offered"},
 	}
 }

@@ -36,20 +36,20 @@ func (s *Session) Request(
 	}
 	dressed := dress(params, meta)
 	header := standardHeader(s.Protocol, method, dressed)
-	var answered message
-	err := s.inbox.converse(ctx, optional(dressed), func(params any) (json.RawMessage, error) {
+	answer := &Answer{}
+	err := s.inbox.converse(ctx, optional(dressed), func(params any) (answered, error) {
 		m, err := s.link.roundTrip(ctx, method, params, header)
-		answered = m
-		return m.result, err
+		answer.Frame, answer.Result, answer.Error = m.raw, m.result, nil
+		if m.err != nil {
+			answer.Error = errorDetails(m.err)
+		}
+		return answered{m.result, answer.Error}, err
 	})
 	var input *InputError
 	if err != nil && !(errors.As(err, &input) && input.unoffered()) {
 		return nil, err
 	}
-	answer := &Answer{Frame: answered.raw, Result: answered.result, Took: time.Since(began)}
-	if answered.err != nil {
-		answer.Error = errorDetails(answered.err)
-	}
+	answer.Took = time.Since(began)
 	return answer, nil
 }
 

@@ -147,7 +147,8 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params any, _ http
 // abandon gives a request up after ctx's end.
 func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing) error {
 	written := sent.written.Load()
-	detail := t.giveUp(ctx, p, written)
+	// A request that is still queued goes out all the same, and the notice behind it.
+	detail := t.giveUp(ctx, p, true)
 	if !written {
 		detail = notReading
 	}

@@ -63,13 +63,13 @@ func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) 
 		}
 	}
 	var response *transport.JSONRPCResponse
-	err := t.inbox.converse(ctx, request.Params, func(params any) (json.RawMessage, error) {
+	err := t.inbox.converse(ctx, request.Params, func(params any) (answered, error) {
 		request.Params = params
 		var err error
-		if response, err = t.BidirectionalInterface.SendRequest(ctx, request); err != nil || response.Error != nil {
-			return nil, err
+		if response, err = t.BidirectionalInterface.SendRequest(ctx, request); err != nil {
+			return answered{}, err
 		}
-		return response.Result, nil
+		return answered{response.Result, response.Error}, nil
 	})
 	if err != nil {
 		return nil, err

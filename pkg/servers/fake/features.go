@@ -31,6 +31,7 @@ func featureModes() []mode {
 		{"elicit-url", "asks the user to visit a page before it answers a call", methodCall, func(s *server) {
 			s.asks, s.askOn = []ask{{methodElicit, urlRequest}}, methodCall
 		}},
+		{"elicit-first", "refuses the first call until the user has visited a page", methodCall, visitFirst},
 		{"input-required", "speaks 2026-07-28 and answers each call first with what it wants to know (--count: how often)", methodCall, func(s *server) {
 			s.era, s.inputRounds = modern, s.countOr(1)
 		}},
@@ -234,6 +235,17 @@ func (s *server) inputRequired(m *message, meta meta) (result []byte, asks bool)
 		add("form", methodElicit, formRequest)
 	}
 	return []byte(`{"resultType":"input_required","requestState":"` + given.State + `x","inputRequests":{` + strings.Join(requests, ",") + `}}`), true
+}
+
+// visitFirst answers the first call with the error that names a page.
+func visitFirst(s *server) {
+	refused := false
+	tamper(func(r *reply) {
+		if !refused {
+			r.result, r.failure = nil, rpcError{code: -32042, message: "Sign in first", data: `{"elicitations":[` + urlRequest + `]}`}.json()
+		}
+		refused = true
+	})(s)
 }
 
 // toolsChange adds a tool after the first call.

@@ -311,6 +311,7 @@ func rpcShapes() []shape {
 		},
 		{mode: "id-collision", end: `{"jsonrpc":"2.0","id":3,"method":"ping"}` + "\n", stderr: "asked ping: no answer"},
 		{mode: "server-requests-burst", end: `{"jsonrpc":"2.0","id":"burst-1000","method":"ping"}` + "\n" + okCall},
+		{mode: "elicit-first", end: `,"url":"https://login.example/start?x=1","elicitationId":"e1"}]}}}` + "\n"},
 		{mode: "tools-change", end: okCall + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n"},
 		{mode: "list-changed-storm", start: okInit + strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n", 100) + okList},
 		{mode: "progress-bad", end: `"progress":9,"total":10}}` + "\n", has: `{"progressToken":"unknown","progress":7,"total":10}}` + "\n" + okCall},
