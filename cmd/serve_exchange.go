@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -45,7 +46,10 @@ func (x *exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // post answers one message.
 func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Now().Add(bodyTime)) // a recorder in tests has none
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, x.limit))
+	_ = connection.SetReadDeadline(time.Time{})
 	if err != nil {
 		x.refuseBody(w, err)
 		return

@@ -27,6 +27,8 @@ const (
 	sessionTime = 24 * time.Hour
 	// headerTime bounds how long a client may take to send a request's headers.
 	headerTime = 10 * time.Second
+	// bodyTime bounds how long a message may take to come.
+	bodyTime = 2 * time.Minute
 	// keepTime is how long a connection is kept that nothing comes on.
 	keepTime = 2 * time.Minute
 )
