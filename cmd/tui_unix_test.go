@@ -60,13 +60,20 @@ func openWindow(t *testing.T, columns, rows int, args ...string) *window {
 		t.Fatal(err)
 	}
 	w.master = master
+	answered := make(chan struct{})
 	go w.show()
-	go io.Copy(master, w.shown) //nolint:errcheck // what the emulator answers; it ends with the terminal
+	go func() {
+		defer close(answered)
+		_, _ = io.Copy(master, w.shown) // what the emulator answers
+	}()
 	t.Cleanup(func() {
 		_ = w.cmd.Process.Kill()
 		_ = master.Close()
 		<-w.ended
-		_ = w.shown.Close()
+		if answers, ok := w.shown.InputPipe().(io.Closer); ok {
+			_ = answers.Close()
+			<-answered
+		}
 	})
 	return w
 }
