@@ -97,8 +97,12 @@ func (f formField) describe() string {
 		takes = append(takes, "required")
 	}
 	for _, bound := range []struct{ name, text string }{
-		{"minimum", "at least "}, {"maximum", "at most "}, {"minLength", "characters: at least "}, {"maxLength", "characters: at most "},
-		{"minItems", "choices: at least "}, {"maxItems", "choices: at most "},
+		{"minimum", "at least "},
+		{"maximum", "at most "},
+		{"minLength", "characters: at least "},
+		{"maxLength", "characters: at most "},
+		{"minItems", "choices: at least "},
+		{"maxItems", "choices: at most "},
 	} {
 		if value := member(f.schema, bound.name); value != nil {
 			takes = append(takes, bound.text+string(value))
