@@ -3,6 +3,7 @@ package servers
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -74,21 +75,25 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 	}
 	return map[string]remoteBehaviour{
 		// Statuses at the start.
-		"proxy page":       {script: onOpen(plain(502, "text/html", page)), open: EndingUnavailable, text: `got text/html (502, "Bad gateway") where JSON was expected`},
-		"login page":       {script: onOpen(plain(200, "text/html; charset=utf-8", "<title>Sign in</title>")), open: EndingMalformed, text: `got text/html (200, "Sign in") where JSON was expected`},
-		"text in 200":      {script: onOpen(plain(200, "text/plain", "ok")), open: EndingMalformed, text: `got text/plain (200, "ok")`},
-		"401":              {script: onOpen(plain(401, "text/plain", "")), open: EndingUnauthorized, text: "no WWW-Authenticate"},
-		"403":              {script: onOpen(plain(403, "application/json", `{"error":{"message":"not for you"}}`)), open: EndingUnauthorized, text: "HTTP 403 Forbidden to POST"},
-		"404 everywhere":   {script: onOpen(plain(404, "text/plain", "no such page")), open: EndingRefused, text: "no such page; and over the older HTTP with SSE: HTTP 404 Not Found to GET"},
-		"405 everywhere":   {script: onOpen(plain(405, "text/plain", "")), open: EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
-		"503":              {script: onOpen(plain(503, "text/plain", "starting")), open: EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
-		"503 as JSON-RPC":  {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: EndingUnavailable, text: "not yet"},
-		"no HTTP":          {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: "malformed HTTP"},
-		"hangs up":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection without an answer"},
-		"silent":           {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},
-		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", 307) }), open: EndingRefused, text: "again and again"},
-		"redirect loses":   {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", 302) }), open: EndingRefused, text: "without the message"},
-		"redirect away":    {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://other.example/mcp", 308) }), open: EndingRefused, text: "it redirects to http://other.example/mcp (another origin)"},
+		"proxy page":      {script: onOpen(plain(502, "text/html", page)), open: EndingUnavailable, text: `got text/html (502, "Bad gateway") where JSON was expected`},
+		"login page":      {script: onOpen(plain(200, "text/html; charset=utf-8", "<title>Sign in</title>")), open: EndingMalformed, text: `got text/html (200, "Sign in") where JSON was expected`},
+		"text in 200":     {script: onOpen(plain(200, "text/plain", "ok")), open: EndingMalformed, text: `got text/plain (200, "ok")`},
+		"401":             {script: onOpen(plain(401, "text/plain", "")), open: EndingUnauthorized, text: "no WWW-Authenticate"},
+		"403":             {script: onOpen(plain(403, "application/json", `{"error":{"message":"not for you"}}`)), open: EndingUnauthorized, text: "HTTP 403 Forbidden to POST"},
+		"404 everywhere":  {script: onOpen(plain(404, "text/plain", "no such page")), open: EndingRefused, text: "no such page; and over the older HTTP with SSE: HTTP 404 Not Found to GET"},
+		"405 everywhere":  {script: onOpen(plain(405, "text/plain", "")), open: EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
+		"503":             {script: onOpen(plain(503, "text/plain", "starting")), open: EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
+		"503 as JSON-RPC": {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: EndingUnavailable, text: "not yet"},
+		"no HTTP":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: "malformed HTTP"},
+		"hangs up":        {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection without an answer"},
+		"silent":          {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},
+		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
+		}), open: EndingRefused, text: "again and again"},
+		"redirect loses": {script: onOpen(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }), open: EndingRefused, text: "without the message"},
+		"redirect away": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://other.example/mcp", http.StatusPermanentRedirect)
+		}), open: EndingRefused, text: "it redirects to http://other.example/mcp (another origin)"},
 		"redirect within": {script: func(s *site) {
 			s.head = func(w http.ResponseWriter, r *http.Request, m siteMessage) bool {
 				if r.URL.Path != "/mcp/" && m.Verb == http.MethodPost {
@@ -135,7 +140,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"stalls":    {script: call(stallAfter("application/json", `{"jsonrpc":`)), call: exec.KindTimeout, brief: true},
 		"error with 400": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(400)
+			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad city"}}`)
 		}), call: exec.KindTool, text: "bad city", seen: ""},
 		"401 loop": {script: func(s *site) {
@@ -271,7 +276,8 @@ func checkRemoteCall(t *testing.T, s *stage, want remoteBehaviour) {
 
 func checkEnding(t *testing.T, err error, ending Ending, text string) {
 	t.Helper()
-	failure, ok := err.(*Failure)
+	var failure *Failure
+	ok := errors.As(err, &failure)
 	if !ok || failure.Ending != ending || !strings.Contains(err.Error(), text) {
 		t.Errorf("%v, want %s: %s", err, ending, text)
 	}
@@ -309,8 +315,8 @@ func TestUnreachable(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := newRemoteStage(t, plenty, test.url).open()
-			failure, ok := err.(*Failure)
-			if !ok || failure.Ending != test.ending || !strings.Contains(err.Error(), test.text) {
+			var failure *Failure
+			if !errors.As(err, &failure) || failure.Ending != test.ending || !strings.Contains(err.Error(), test.text) {
 				t.Fatalf("%v, want %s: %s", err, test.ending, test.text)
 			}
 			connect := &ConnectError{Server: "site", Attempts: 1, Last: err}

@@ -55,10 +55,12 @@ func (t *remote) takeStream(
 func (t *remote) awaitReply(
 	ctx context.Context, events *sseReader, body io.ReadCloser, out *posted, release func(time.Duration),
 ) error {
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
+	var why error // set when ended is closed
 	if !t.start(func() {
-		ended <- t.pump(events)
+		why = t.pump(events)
 		_ = body.Close()
+		close(ended)
 	}) {
 		_ = body.Close()
 		return context.Canceled
@@ -67,26 +69,17 @@ func (t *remote) awaitReply(
 	case r := <-out.waiting.reply:
 		out.got = &r
 		release(lingerTime)
-		waitEnded(ended, lingerWait)
+		waitFor(ctx, ended, lingerWait)
 		return nil
-	case err := <-ended:
+	case <-ended:
 		if out.collect() {
 			release(0)
 			return nil
 		}
-		return err
+		return why
 	case <-ctx.Done():
 		// What is read of the body is cut off by the context.
 		return ctx.Err()
-	}
-}
-
-func waitEnded(ended <-chan error, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ended:
-	case <-timer.C:
 	}
 }
 

@@ -262,7 +262,7 @@ func TestEraIsFoundOut(t *testing.T) {
 			respond(w, m, `{"supportedVersions":["2025-06-18"]}`)
 		}), "", "2025-11-25", ""},
 		{"an error of the modern era is no reason to go back", discover(func(w http.ResponseWriter, m siteMessage) {
-			w.WriteHeader(400)
+			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no","data":{"supported":["2030-01-01"],"requested":"2026-07-28"}}}`, m.ID)
 		}), "", "", "refused"},
 		{"401 is no reason to go back", discover(status(401, "")), "", "", "refuses access: HTTP 401"},

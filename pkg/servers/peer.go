@@ -234,7 +234,7 @@ func notificationFrame(notification mcp.JSONRPCNotification) ([]byte, error) {
 		return nil, fmt.Errorf("encode %s: %w", notification.Method, err)
 	}
 	if string(params) != "{}" && string(params) != "null" {
-		message["params"] = json.RawMessage(params)
+		message["params"] = params
 	}
 	encoded, err := rawjson.Marshal(message)
 	if err != nil {
