@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -380,7 +381,7 @@ func (*refusal) Hint() string    { return "log in" }
 // is read once in a process: TestRemoteProcess proves it.
 func TestCertificates(t *testing.T) {
 	folder := t.TempDir()
-	authority, client := newPair(t, folder, "toolx test authority")
+	authority, client := newPair(t, folder, "toolx test authority", time.Now().Add(time.Hour))
 	address := map[bool]string{
 		false: newSecureSite(t, authority, client, tls.VerifyClientCertIfGiven),
 		true:  newSecureSite(t, authority, client, tls.RequireAndVerifyClientCert),
@@ -419,6 +420,33 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
+// TestCertificatesOfOthers proves what is said of a certificate that is not valid, or is
+// for another host.
+func TestCertificatesOfOthers(t *testing.T) {
+	now := time.Now()
+	for _, test := range []struct {
+		name, text string
+		until      time.Time
+		address    func(url string) string
+	}{
+		{"it is over", "is valid from " + now.Add(-48*time.Hour).UTC().Format(time.DateOnly) + " to", now.Add(-time.Hour), strings.Clone},
+		{"another host", "is for another host: 127.0.0.1", now.Add(time.Hour), func(url string) string {
+			return strings.Replace(url, "127.0.0.1", "localhost", 1)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			certificate, key := newPair(t, t.TempDir(), "toolx test authority", test.until)
+			s := newRemoteStage(t, plenty, test.address(newSecureSite(t, certificate, key, tls.NoClientCert)))
+			s.dial.http.CACert = certificate
+			err := s.open()
+			var failure *Failure
+			if !errors.As(err, &failure) || !strings.Contains(err.Error(), test.text) || failure.Curable() {
+				t.Errorf("%v, want %s", err, test.text)
+			}
+		})
+	}
+}
+
 // newSecureSite starts a site that speaks TLS and returns its address.
 func newSecureSite(t *testing.T, certificate, key string, clients tls.ClientAuthType) string {
 	t.Helper()
@@ -437,7 +465,7 @@ func newSecureSite(t *testing.T, certificate, key string, clients tls.ClientAuth
 }
 
 // newPair writes a certificate that signs itself, for 127.0.0.1, and its key.
-func newPair(t *testing.T, folder, name string) (certificate, key string) {
+func newPair(t *testing.T, folder, name string, until time.Time) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -445,7 +473,7 @@ func newPair(t *testing.T, folder, name string) (certificate, key string) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: until,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage:    x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
