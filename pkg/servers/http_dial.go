@@ -261,6 +261,11 @@ type configured struct {
 func (c *configured) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.Header.Set("User-Agent", c.agent)
+	if user := request.URL.User; user != nil && request.Header.Get("Authorization") == "" {
+		// As http.Client does, through which not all requests go.
+		password, _ := user.Password()
+		request.SetBasicAuth(user.Username(), password)
+	}
 	for name, content := range *c.headers.Load() {
 		if strings.EqualFold(name, "Host") {
 			request.Host = content

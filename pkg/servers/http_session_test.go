@@ -365,6 +365,42 @@ func TestAuthorizeWrapsTheWire(t *testing.T) {
 	}
 }
 
+// TestPasswordInTheAddress proves that every request has it, the one for the standing
+// stream too, unless a header of the user's own says otherwise.
+func TestPasswordInTheAddress(t *testing.T) {
+	for own, want := range map[string]string{"": "Basic dTpw", "Bearer mine": "Bearer mine"} {
+		asked := make(chan struct{})
+		site := newSite(t, func(s *site) {
+			s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
+				if m.Verb == http.MethodGet {
+					w.WriteHeader(http.StatusMethodNotAllowed)
+					close(asked)
+				}
+				return m.Verb == http.MethodGet
+			}
+		})
+		s := newRemoteStage(t, plenty, strings.Replace(site.URL, "//", "//u:p@", 1))
+		if own != "" {
+			s.dial.launch.Headers = map[string]string{"Authorization": own}
+		}
+		if err := s.open(); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		for _, m := range append(site.seen(http.MethodPost), site.seen(http.MethodGet)...) {
+			if got := m.Header.Get("Authorization"); got != want {
+				t.Errorf("%s %s has %q, want %q", m.Verb, m.Method, got, want)
+			}
+		}
+		s.close()
+		for _, one := range of[HTTPExchange](s.events) {
+			if strings.Contains(one.URL, ":p@") {
+				t.Errorf("the password is told: %s", one.URL)
+			}
+		}
+	}
+}
+
 type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
