@@ -106,7 +106,7 @@ func runComplete(ctx context.Context, app *App, o completeOptions) error {
 			templates, err := session.ResourceTemplates(ctx)
 			return slices.ContainsFunc(templates, func(one json.RawMessage) bool { return textMember(one, "uriTemplate") == o.ref }), err
 		},
-		prepare: func(context.Context, *servers.Session, string) (json.RawMessage, error) {
+		prepare: func(context.Context, *toolbox, *servers.Session, string) (json.RawMessage, error) {
 			return rawjson.Marshal(map[string]string{o.argument: o.value})
 		},
 		send: func(ctx context.Context, session *servers.Session, plain string, _ json.RawMessage, _ func(exec.Progress)) (json.RawMessage, error) {

@@ -16,6 +16,7 @@ type liveLine struct {
 	moves  bool
 	line   string
 	frozen bool
+	held   int // how many keep the line away for a while
 }
 
 func newLiveLine(c *console.Console) *liveLine {
@@ -42,7 +43,7 @@ func (l *liveLine) Write(p []byte) (int, error) {
 func (l *liveLine) Show(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.moves || l.frozen {
+	if !l.moves || l.frozen || l.held > 0 {
 		return
 	}
 	l.line = line
@@ -73,12 +74,11 @@ func (l *liveLine) Hold() (release func()) {
 	l.Clear()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	frozen := l.frozen
-	l.frozen = true
+	l.held++
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.frozen = frozen
+		l.held--
 	}
 }
 

@@ -144,8 +144,16 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 			definition, err := findPrompt(ctx, session, o.prompt)
 			return definition != nil, err
 		},
-		prepare: func(ctx context.Context, session *servers.Session, name string) (json.RawMessage, error) {
-			return app.promptArguments(ctx, session, name, o)
+		prepare: func(ctx context.Context, box *toolbox, session *servers.Session, name string) (json.RawMessage, error) {
+			var definition json.RawMessage
+			err := box.within(ctx, "prompts/list", func(ctx context.Context) (err error) {
+				definition, err = findPrompt(ctx, session, name)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			return app.promptArguments(session, name, definition, o)
 		},
 		send: func(ctx context.Context, session *servers.Session, name string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error) {
 			return session.GetPrompt(ctx, name, arguments, progress)
@@ -179,11 +187,7 @@ func findPrompt(ctx context.Context, session *servers.Session, name string) (jso
 
 // promptArguments reads the arguments by what the prompt says of itself. A prompt that
 // is not listed is for the server to judge: then any argument is a text.
-func (a *App) promptArguments(ctx context.Context, session *servers.Session, name string, o promptOptions) (json.RawMessage, error) {
-	definition, err := findPrompt(ctx, session, name)
-	if err != nil {
-		return nil, err
-	}
+func (a *App) promptArguments(session *servers.Session, name string, definition json.RawMessage, o promptOptions) (json.RawMessage, error) {
 	tool := &exec.Tool{
 		Name: session.Name + exec.Separator + name, Plain: name, Server: session.Name,
 		InputSchema: promptSchema(definition, o.args), Launch: o.server,

@@ -90,7 +90,7 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 	}
 	r := request{
 		name: o.method, method: o.method, server: o.name,
-		prepare: func(context.Context, *servers.Session, string) (json.RawMessage, error) { return params, nil },
+		prepare: func(context.Context, *toolbox, *servers.Session, string) (json.RawMessage, error) { return params, nil },
 		send: func(ctx context.Context, session *servers.Session, _ string, params json.RawMessage, _ func(exec.Progress)) (json.RawMessage, error) {
 			answer, err := session.Request(ctx, o.method, params, nil)
 			if err != nil {

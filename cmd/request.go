@@ -67,7 +67,7 @@ type request struct {
 	// server is the server's name where that is given apart.
 	server string
 	// prepare makes the arguments, once the session is there; it may be nil.
-	prepare func(context.Context, *servers.Session, string) (json.RawMessage, error)
+	prepare func(ctx context.Context, box *toolbox, session *servers.Session, plain string) (json.RawMessage, error)
 	send    func(ctx context.Context, session *servers.Session, plain string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error)
 	read    func(json.RawMessage) (exec.Parts, error)
 	// text prints a success in the text format; nil leaves it to render.Result.
@@ -108,7 +108,7 @@ func (a *App) request(ctx context.Context, box *toolbox, r request, began time.T
 	session, plain, err := box.sessionFor(ctx, r)
 	var arguments json.RawMessage
 	if err == nil && r.prepare != nil {
-		arguments, err = r.prepare(ctx, session, plain)
+		arguments, err = r.prepare(ctx, box, session, plain)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -189,7 +189,10 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 	for _, opened := range b.pool.OpenAll(ctx) {
 		has, err := false, opened.Err
 		if err == nil {
-			has, err = r.has(ctx, opened.Session)
+			err = b.within(ctx, "list of "+r.what+"s", func(ctx context.Context) (err error) {
+				has, err = r.has(ctx, opened.Session)
+				return err
+			})
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -207,6 +210,22 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 		return "", unreached
 	}
 	return "", missing
+}
+
+// within bounds what has to be known before a request can be sent, by the time that
+// the request itself has.
+func (b *toolbox) within(ctx context.Context, what string, run func(context.Context) error) error {
+	limit := cmp.Or(b.executor.Defaults.Timeout, exec.DefaultTimeout)
+	if limit < 0 {
+		return run(ctx)
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := run(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return &exec.TimeoutError{Tool: what, Request: true, After: limit, Idle: true}
+	}
+	return err
 }
 
 // missingError says that no server, or more than one, has what was asked for.

@@ -157,7 +157,7 @@ func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
 		has: func(ctx context.Context, session *servers.Session) (bool, error) {
 			return hasResource(ctx, session, o.uri)
 		},
-		prepare: func(_ context.Context, _ *servers.Session, uri string) (json.RawMessage, error) {
+		prepare: func(_ context.Context, _ *toolbox, _ *servers.Session, uri string) (json.RawMessage, error) {
 			return rawjson.Marshal(map[string]string{"uri": uri})
 		},
 		send: func(ctx context.Context, session *servers.Session, uri string, _ json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error) {

@@ -1,13 +1,50 @@
 package servers
 
 import (
+	"errors"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 )
+
+// Roots that change are told to the sessions that are open, and to those to come.
+func TestRootsOfAPool(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &events{}
+	bus := &exec.Bus{}
+	bus.Subscribe(seen.take)
+	var list []*config.Server
+	for _, name := range []string{"open", "later"} {
+		list = append(list, &config.Server{Name: name, Command: program, Args: []string{"server-requests-early"}, Env: map[string]string{asFake: "1"}})
+	}
+	pool := NewPool(list, Options{Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second, Answers: willing()})
+	if _, err := pool.Open(t.Context(), "open"); err != nil {
+		t.Fatal(err)
+	}
+	pool.SetRoots(t.Context(), []Root{{URI: "file:///new"}})
+	if _, err := pool.Open(t.Context(), "later"); err != nil {
+		t.Fatal(err)
+	}
+	pool.Close(t.Context())
+	said := map[string]string{}
+	for _, frame := range of[FrameSent](seen) {
+		said[frame.Server] += string(frame.Bytes)
+	}
+	if !strings.Contains(said["open"], "file:///work") || !strings.Contains(said["open"], "notifications/roots/list_changed") {
+		t.Errorf("the open session was told %s", said["open"])
+	}
+	if !strings.Contains(said["later"], "file:///new") || strings.Contains(said["later"], "file:///work") {
+		t.Errorf("the later session was told %s", said["later"])
+	}
+}
 
 // A server that was stopped is another process when it is opened again; stopping one
 // that does not run does nothing.
@@ -43,5 +80,56 @@ func TestStopAndOpenAgain(t *testing.T) {
 	}
 	if exits := of[ProcessExited](seen); len(exits) != 1 || !exits[0].Asked {
 		t.Errorf("the ends are %+v", exits)
+	}
+}
+
+// A server that dies by itself is told of once, behind its being ready, without
+// anybody closing it; when it is opened again nothing of the first life is left.
+func TestDeathIsTold(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"good", "exit-after-list", "exit-mid-call", "sigsegv"} {
+		t.Run(mode, func(t *testing.T) {
+			seen, exits := &events{}, make(chan ProcessExited, 10)
+			bus := &exec.Bus{}
+			bus.Subscribe(seen.take)
+			bus.Subscribe(func(event exec.Event) {
+				if e, ok := event.(ProcessExited); ok {
+					exits <- e
+				}
+			})
+			pool := NewPool([]*config.Server{{
+				Name: "fake", Command: program, Args: []string{mode}, Env: map[string]string{asFake: "1"},
+			}}, Options{Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second})
+			first, err := pool.Open(t.Context(), "fake")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mode == "good" {
+				first.link.kill() // from outside, as with kill -9
+			} else {
+				_, _ = first.CallTool(t.Context(), exec.Request{Name: "echo", Arguments: []byte(`{"message":"x"}`)})
+			}
+			if exit := <-exits; exit.Asked || exit.Forced != "" || exit.How == "" {
+				t.Errorf("the end is told as %+v", exit)
+			}
+			ready := func(event exec.Event) bool { _, ok := event.(Connected); return ok }
+			ended := func(event exec.Event) bool { _, ok := event.(ProcessExited); return ok }
+			if list := seen.list(); slices.IndexFunc(list, ready) > slices.IndexFunc(list, ended) {
+				t.Error("the end was told before the session")
+			}
+			if _, err := pool.Open(t.Context(), "fake"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := first.program.process.stdin.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
+				t.Errorf("the stdin of the first life is left open: %v", err)
+			}
+			pool.Close(t.Context())
+			if told := of[ProcessExited](seen); len(told) != 2 {
+				t.Errorf("two lives ended as %+v", told)
+			}
+		})
 	}
 }
