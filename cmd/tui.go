@@ -130,7 +130,7 @@ func serversNamed(all []*config.Server, names []string) ([]*config.Server, error
 	for _, name := range names {
 		server := known[name]
 		if server == nil {
-			return nil, &exec.NotFoundError{Name: name, UnknownServer: name, Servers: list}
+			return nil, &exec.UsageError{Message: "no server is named " + quote(name), Fix: "the config has: " + strings.Join(list, ", ")}
 		}
 		shown = append(shown, server)
 	}

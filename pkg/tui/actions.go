@@ -30,7 +30,7 @@ func (m *model) callTool() tea.Cmd {
 		m.ask("call "+render.Safe(tool.Name)+"?", []string{
 			"This tool says of itself that it may destroy something.",
 			render.Safe(m.hide(string(arguments))),
-		}, "call it", func() tea.Cmd { return m.startCall(tool, arguments) })
+		}, []string{"y"}, "call it", func() tea.Cmd { return m.startCall(tool, arguments) })
 		return nil
 	}
 	return m.startCall(tool, arguments)
@@ -43,11 +43,18 @@ func (m *model) rerun(name string, arguments json.RawMessage, run bool) tea.Cmd 
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	m.goTo(tool, arguments)
-	if run && m.cannotCall() == "" {
-		return m.callTool()
+	replace := func() tea.Cmd {
+		m.goTo(tool, arguments)
+		if run && m.cannotCall() == "" {
+			return m.callTool()
+		}
+		return nil
 	}
-	return nil
+	if kept, ok := m.page.forms[tool.Name]; ok && kept.form.Changed() {
+		m.ask("replace what is filled in?", []string{"The form of " + render.Safe(tool.Name) + " holds what was not sent yet."}, []string{"y", "enter"}, "replace it", replace)
+		return nil
+	}
+	return replace()
 }
 
 // copied puts text on the clipboard: the terminal's by OSC 52, and the system's.
@@ -194,23 +201,13 @@ func (m *model) quit() tea.Cmd {
 	if n == 0 {
 		return tea.Quit
 	}
-	text := "A call is running."
+	text := "A call is running. It is cancelled when toolx ends."
 	if n > 1 {
-		text = "Calls are running."
+		text = "Calls are running. They are cancelled when toolx ends."
 	}
-	m.ask("quit?", []string{text + " They are cancelled when toolx ends."}, "quit", func() tea.Cmd { return tea.Quit })
+	m.ask("quit?", []string{text}, []string{"y", "enter"}, "quit", func() tea.Cmd { return tea.Quit })
 	return nil
 }
 
 // pageKeys are the page's, and those of a server where one is shown.
-func (m *model) pageKeys() []pane.Binding {
-	keys := m.page.bindings()
-	if m.page.server == nil {
-		return keys
-	}
-	return append(
-		keys,
-		pane.Binding{Keys: []string{"s"}, Help: "stop the server", Off: off(m.page.server.status != statusReady, "it does not run"), Do: m.stopServer},
-		pane.Binding{Keys: []string{"d"}, Help: "ask the doctor", Off: off(m.options.Examine == nil, "the doctor is not here"), Do: m.examine},
-	)
-}
+func (m *model) pageKeys() []pane.Binding { return append(m.page.bindings(), m.serverKeys()...) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,8 +90,35 @@ func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.
 		}
 		at := now()
 		asked <- askedMsg{c.id, at}
-		return calledMsg{c.id, at, executor.Call(ctx, exec.Call{ID: c.id, Tool: c.tool.Name, Target: c.tool, Arguments: c.arguments})}
+		call := exec.Call{ID: c.id, Tool: c.tool.Name, Target: current(executor.Registry, c.tool), Arguments: c.arguments}
+		return calledMsg{c.id, at, executor.Call(ctx, call)}
 	}
+}
+
+// current is a tool as it is registered now: a server that was started anew has made
+// its tools anew.
+func current(registry *exec.Registry, tool *exec.Tool) *exec.Tool {
+	for _, one := range registry.All() {
+		if one.Server == tool.Server && one.Plain == tool.Plain {
+			return one
+		}
+	}
+	return tool
+}
+
+// turnCalls shows the call before or after the one that is shown.
+func (m *model) turnCalls(by int) tea.Cmd {
+	at := slices.Index(m.calls, m.shown) + by
+	if at >= 0 && at < len(m.calls) {
+		m.show(m.calls[at])
+	}
+	return m.tickIfBusy()
+}
+
+// noOtherCall says why there is none to turn to.
+func (m *model) noOtherCall(by int) string {
+	at := slices.Index(m.calls, m.shown) + by
+	return off(m.shown == nil || at < 0 || at >= len(m.calls), "there is none")
 }
 
 // forgetCalls drops the oldest calls that have ended, and with them their results.
@@ -174,7 +202,11 @@ func (m *model) headline(c *call, width int) string {
 	default:
 		state = m.theme.Paint(pane.Bad, glyphs.Bad+" "+string(exec.KindOf(c.result.Err))+" "+took)
 	}
-	return m.theme.Cut(state+"  "+name+"  "+m.theme.Paint(pane.Dim, m.phases(c)), width)
+	place := ""
+	if len(m.calls) > 1 {
+		place = fmt.Sprintf("%d of %d  ", slices.Index(m.calls, c)+1, len(m.calls))
+	}
+	return m.theme.Cut(state+"  "+name+"  "+m.theme.Paint(pane.Dim, place+m.phases(c)), width)
 }
 
 // phases splits a call's time: what starting the server took, and the call itself.

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,10 +19,10 @@ type dialog struct {
 	bindings []pane.Binding
 }
 
-// ask opens a dialog with one thing to agree to.
-func (m *model) ask(title string, lines []string, agree string, do func() tea.Cmd) {
+// ask opens a dialog with one thing to agree to, by one of keys.
+func (m *model) ask(title string, lines, keys []string, agree string, do func() tea.Cmd) {
 	m.dialog = &dialog{title: title, lines: lines, bindings: []pane.Binding{
-		{Keys: []string{"y", "enter"}, Help: agree, Do: do},
+		{Keys: keys, Help: agree, Do: do},
 		{Keys: []string{"n"}, Help: "no", Do: func() tea.Cmd { return nil }},
 	}}
 }
@@ -53,10 +55,14 @@ func (m *model) renderDialog() string {
 	}
 	height := min(len(lines), m.height-5)
 	d.top = max(0, min(d.top, len(lines)-height))
-	lines = lines[d.top:min(len(lines), d.top+height)]
+	rest := len(lines) - d.top - height
+	lines = slices.Clone(lines[d.top : d.top+height])
+	if rest > 0 && height > 1 {
+		lines[height-1] = m.theme.Paint(pane.Dim, fmt.Sprintf("%s %s", m.theme.Glyphs.More, several(rest+1, "more line")))
+	}
 	answers := make([]string, 0, len(d.bindings)+1)
 	for _, binding := range d.bindings {
-		answers = append(answers, m.theme.Paint(pane.Strong, binding.Keys[0])+" "+binding.Help)
+		answers = append(answers, m.theme.Paint(pane.Strong, strings.Join(binding.Keys, ", "))+" "+binding.Help)
 	}
 	answers = append(answers, m.theme.Paint(pane.Strong, "esc")+" close")
 	lines = append(lines, "", strings.Join(answers, "   "))

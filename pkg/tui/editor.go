@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 // editedMsg is what came out of the editor.
 type editedMsg struct {
 	tool      string
+	draft     string // what it began with
 	arguments []byte
 	err       error
 }
@@ -22,11 +22,8 @@ type editedMsg struct {
 // form holds what was written.
 func (m *model) editArguments() tea.Cmd {
 	tool := m.page.tool.Name
-	arguments, err := m.page.form.Arguments()
-	if err != nil {
-		arguments = json.RawMessage("{}")
-	}
-	file, err := writeDraft(arguments)
+	draft := m.page.form.Draft()
+	file, err := writeDraft(draft)
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
@@ -39,23 +36,18 @@ func (m *model) editArguments() tea.Cmd {
 			return toldMsg{fmt.Sprintf("%s: %v; set EDITOR to your editor", editor[0], err), true}
 		}
 		written, err := os.ReadFile(file)
-		return editedMsg{tool, written, err}
+		return editedMsg{tool, draft, written, err}
 	})
 }
 
-// writeDraft writes indented JSON to a file that only the user can read.
-func writeDraft(arguments json.RawMessage) (string, error) {
+// writeDraft writes a text to a file that only the user can read.
+func writeDraft(draft string) (string, error) {
 	file, err := os.CreateTemp("", "toolx-*.json")
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	var text bytes.Buffer
-	if json.Indent(&text, arguments, "", "  ") != nil {
-		text.Write(arguments)
-	}
-	text.WriteByte('\n')
-	_, err = file.Write(text.Bytes())
+	_, err = file.WriteString(draft + "\n")
 	return file.Name(), err
 }
 
@@ -74,13 +66,15 @@ func (m *model) updateEdited(msg editedMsg) tea.Cmd {
 	if m.page.tool == nil || m.page.tool.Name != msg.tool {
 		return nil // another tool is shown by now
 	}
-	err := msg.err
-	if err == nil {
-		err = m.page.form.SetArguments(bytes.TrimSpace(msg.arguments))
-	}
-	if err != nil {
-		m.tell(err.Error(), true)
+	written := strings.TrimSpace(string(msg.arguments))
+	switch {
+	case msg.err != nil:
+		m.tell(msg.err.Error(), true)
 		return m.tick()
+	case written == strings.TrimSpace(msg.draft): // it was left without a change
+	case m.page.form.SetArguments(json.RawMessage(written)) != nil:
+		m.page.form.EditText(written) // which says what is wrong, and where
 	}
+	m.page.leaf = leafForm
 	return m.setFocus(areaPage)
 }

@@ -34,6 +34,7 @@ type feed struct {
 	next    int // number of the next event
 	pending map[stream]*backlog
 	dropped int
+	strays  map[string]int // polluted lines among them, by server
 }
 
 // stream is one kind of event from one server.
@@ -54,7 +55,7 @@ type numbered struct {
 }
 
 func newFeed() *feed {
-	return &feed{ready: make(chan struct{}, 1), pending: make(map[stream]*backlog)}
+	return &feed{ready: make(chan struct{}, 1), pending: make(map[stream]*backlog), strays: make(map[string]int)}
 }
 
 // take is the subscriber of the bus.
@@ -67,8 +68,11 @@ func (f *feed) take(event exec.Event) {
 		f.pending[of] = waiting
 	}
 	f.next++
-	if waiting.add(numbered{f.next, event}) {
+	if gone := waiting.add(numbered{f.next, event}); gone != nil {
 		f.dropped++
+		if line, ok := gone.(servers.PollutedLine); ok && !line.Class.Harmless() {
+			f.strays[line.Server]++
+		}
 	}
 	f.mu.Unlock()
 	select {
@@ -77,15 +81,17 @@ func (f *feed) take(event exec.Event) {
 	}
 }
 
-// add keeps an event, and says whether an older one had to go.
-func (b *backlog) add(e numbered) (dropped bool) {
+// add keeps an event, and returns the older one that had to go, nil where there was
+// room.
+func (b *backlog) add(e numbered) (gone exec.Event) {
 	if len(b.events) < maxPending || vital(e.event) {
 		b.events = append(b.events, e)
-		return false
+		return nil
 	}
+	gone = b.events[b.oldest].event
 	b.events[b.oldest] = e
 	b.oldest = (b.oldest + 1) % len(b.events)
-	return true
+	return gone
 }
 
 // vital says whether an event tells how a server or a call stands; all others are
@@ -93,7 +99,7 @@ func (b *backlog) add(e numbered) (dropped bool) {
 func vital(event exec.Event) bool {
 	switch event.(type) {
 	case servers.ProcessStarted, servers.ProcessExited, servers.Retry, servers.Connected, servers.ConnectFailed,
-		exec.CallStarted, exec.CallFinished:
+		servers.ToolsChanged, exec.CallStarted, exec.CallFinished:
 		return true
 	}
 	return false
@@ -103,6 +109,8 @@ func vital(event exec.Event) bool {
 type eventsMsg struct {
 	events  []exec.Event
 	dropped int // that had no place
+	// strays counts the polluted lines among those, by server.
+	strays map[string]int
 }
 
 // wait returns the command that waits for the next events; they come after
@@ -127,8 +135,8 @@ func (f *feed) wait(ctx context.Context) tea.Cmd {
 
 func (f *feed) drain() eventsMsg {
 	f.mu.Lock()
-	pending, dropped := f.pending, f.dropped
-	f.pending, f.dropped = make(map[stream]*backlog), 0
+	pending, dropped, strays := f.pending, f.dropped, f.strays
+	f.pending, f.dropped, f.strays = make(map[stream]*backlog), 0, make(map[string]int)
 	f.mu.Unlock()
 
 	var all []numbered
@@ -136,7 +144,7 @@ func (f *feed) drain() eventsMsg {
 		all = append(all, waiting.events...)
 	}
 	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.number, b.number) })
-	msg := eventsMsg{events: make([]exec.Event, len(all)), dropped: dropped}
+	msg := eventsMsg{events: make([]exec.Event, len(all)), dropped: dropped, strays: strays}
 	for i, e := range all {
 		msg.events[i] = e.event
 	}

@@ -38,6 +38,8 @@ func (m *model) common() []pane.Binding {
 		bindings,
 		pane.Binding{Keys: []string{"/"}, Help: "filter tools", Do: m.startFilter},
 		pane.Binding{Keys: []string{"x"}, Help: "cancel the call", Off: off(m.shown == nil || !m.shown.running(), "no call runs"), Do: m.cancelCall},
+		pane.Binding{Keys: []string{"<"}, Help: "the call before", Off: m.noOtherCall(-1), Do: func() tea.Cmd { return m.turnCalls(-1) }},
+		pane.Binding{Keys: []string{">"}, Help: "the call after", Off: m.noOtherCall(1), Do: func() tea.Cmd { return m.turnCalls(1) }},
 		pane.Binding{Keys: []string{"y"}, Help: "copy as toolx command", Off: m.noTool(), Do: m.copyCommand},
 		pane.Binding{Keys: []string{"Y"}, Help: "copy as JSON-RPC request", Off: m.noTool(), Do: m.copyRequest},
 		pane.Binding{Keys: []string{"c"}, Help: "copy the result", Off: m.noResult(), Do: m.copyResult},
@@ -56,7 +58,7 @@ func (m *model) treeKeys() []pane.Binding {
 	move := func(by int) func() tea.Cmd {
 		return func() tea.Cmd { t.list.Move(by, len(t.rows)); return m.follow() }
 	}
-	return []pane.Binding{
+	keys := []pane.Binding{
 		{Keys: []string{"down", "j"}, Help: "down", Do: move(1)},
 		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
 		{Keys: []string{"pgdown", "ctrl+d"}, Help: "a page down", Do: move(10)},
@@ -67,6 +69,19 @@ func (m *model) treeKeys() []pane.Binding {
 		{Keys: []string{"right", "l"}, Help: "open the group, or go to the tool", Do: m.openRow},
 		{Keys: []string{"enter"}, Help: "fill the tool in", Do: m.openRow},
 		{Keys: []string{"space"}, Help: "open or close the group", Off: off(t.selected().group == nil, "no group"), Do: func() tea.Cmd { t.toggle(); return m.follow() }},
+	}
+	return append(keys, m.serverKeys()...)
+}
+
+// serverKeys are those of the server whose page is shown.
+func (m *model) serverKeys() []pane.Binding {
+	s := m.page.server
+	if s == nil {
+		return nil
+	}
+	return []pane.Binding{
+		{Keys: []string{"s"}, Help: "stop the server", Off: off(s.status != statusReady, "it does not run"), Do: m.stopServer},
+		{Keys: []string{"d"}, Help: "ask the doctor", Off: off(m.options.Examine == nil, "the doctor is not here"), Do: m.examine},
 	}
 }
 

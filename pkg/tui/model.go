@@ -79,6 +79,7 @@ func newModel(ctx context.Context, options Options) *model {
 	if options.Local {
 		m.tree.groups = append(m.tree.groups, &group{closed: len(m.servers) > 0})
 	}
+	m.tree.calling = m.calling
 	m.parts = [areas]part{
 		areaTree:   {m.treeKeys, m.updateTree, func() bool { return m.tree.typing }, func(on bool) { m.tree.focus = on }},
 		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
@@ -127,12 +128,21 @@ func (m *model) tick() tea.Cmd {
 		return nil
 	}
 	m.ticking = true
-	return tea.Tick(tickTime, func(time.Time) tea.Msg { return tickMsg{} })
+	wait := tickTime
+	if !m.busy() {
+		wait = time.Second
+	}
+	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
 }
 
-// busy says whether the screen changes by itself.
+// busy says whether the screen changes by itself, tenth of a second by tenth.
 func (m *model) busy() bool {
 	return m.opening() || m.runningCalls() > 0 || m.note.text != ""
+}
+
+// ages says whether the screen shows what changes by the second: a server's page.
+func (m *model) ages() bool {
+	return m.page.server != nil && m.page.server.status == statusReady
 }
 
 // opening says whether any server may yet come up.
@@ -146,7 +156,7 @@ func (m *model) opening() bool {
 func (m *model) setTools() {
 	all := m.options.Executor.Registry.All()
 	m.tree.setTools(all)
-	m.page.forget(all)
+	m.page.renew(all)
 	m.goToWanted()
 	m.showSelected()
 }
@@ -217,6 +227,8 @@ func (m *model) showSelected() {
 	case at.group != nil && at.group.server != nil:
 		m.page.showServer(at.group.server)
 		m.watch.Select(at.group.server.name, "")
+	default:
+		m.page.showNothing()
 	}
 }
 
@@ -232,6 +244,11 @@ func (m *model) show(c *call) {
 	if !c.running() {
 		m.result.Show(c.result, c.tool)
 	}
+}
+
+// calling says whether a call of a tool runs.
+func (m *model) calling(tool *exec.Tool) bool {
+	return slices.ContainsFunc(m.calls, func(c *call) bool { return c.running() && c.tool.Name == tool.Name })
 }
 
 // serverOf finds a server by its name, nil for toolx's own tools.

@@ -80,25 +80,46 @@ func (p *page) showTool(tool *exec.Tool) {
 	p.schema = jsontree.New(tool.InputSchema, p.theme)
 }
 
-// forget drops the forms of tools that were made anew with another schema; what was
-// filled in for a tool that stayed the same is kept.
-func (p *page) forget(all []*exec.Tool) {
+// renew takes tools that were made anew. A form stays as it is, with its cursor, as
+// long as its schema is the same; else what was filled in goes into a new one.
+func (p *page) renew(all []*exec.Tool) {
 	for _, tool := range all {
 		kept, ok := p.forms[tool.Name]
 		if !ok || kept.tool == tool {
 			continue
 		}
-		fresh := form.New(tool, p.theme)
-		if arguments, err := kept.form.Arguments(); err == nil && kept.form.Changed() {
-			_ = fresh.SetArguments(arguments) // what does not fit is there as JSON
+		if !bytes.Equal(kept.tool.InputSchema, tool.InputSchema) {
+			kept.form = p.refilled(tool, kept.form)
 		}
-		p.forms[tool.Name] = filled{tool, fresh}
-		if p.tool != nil && p.tool.Name == tool.Name {
-			p.tool = nil
-			p.showTool(tool)
+		p.forms[tool.Name] = filled{tool, kept.form}
+		if p.tool == nil || p.tool.Name != tool.Name {
+			continue
+		}
+		p.tool = tool
+		if p.form != kept.form {
+			p.form = kept.form
+			p.schema = jsontree.New(tool.InputSchema, p.theme)
+			p.setFocus(p.focus)
 		}
 	}
 }
+
+// refilled is a tool's form with what another one holds; what does not fit is there
+// as JSON, and what is no JSON yet as text.
+func (p *page) refilled(tool *exec.Tool, old *form.Form) *form.Form {
+	fresh := form.New(tool, p.theme)
+	arguments, err := old.Arguments()
+	if err == nil {
+		err = fresh.SetArguments(arguments)
+	}
+	if err != nil {
+		fresh.EditText(old.Draft())
+	}
+	return fresh
+}
+
+// showNothing empties the page: nothing is selected.
+func (p *page) showNothing() { p.tool, p.form, p.server = nil, nil, nil }
 
 func (p *page) showServer(s *server) {
 	if p.server != s {
@@ -181,12 +202,17 @@ func (p *page) scrollKeys() []pane.Binding {
 		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
 		{Keys: []string{"pgdown", "space"}, Help: "a page down", Do: move(10)},
 		{Keys: []string{"pgup"}, Help: "a page up", Do: move(-10)},
+		{Keys: []string{"home", "g"}, Help: "the beginning", Do: move(-1 << 20)},
+		{Keys: []string{"end", "G"}, Help: "the end", Do: move(1 << 20)},
 	}
 }
 
 func (p *page) bindings() []pane.Binding {
 	if p.tool == nil {
 		return p.scrollKeys()
+	}
+	if p.editing() {
+		return p.form.Bindings() // "]" is text now
 	}
 	turn := pane.Binding{Keys: []string{"]"}, Help: "form, about, schema, json", Do: p.turn}
 	switch p.leaf {
@@ -198,11 +224,13 @@ func (p *page) bindings() []pane.Binding {
 	return append(p.scrollKeys(), turn)
 }
 
+func leafNames() []string { return []string{"form", "about", "schema", "json"} }
+
 // title stands in the border: the tool and its leaves, or the server.
 func (p *page) title() string {
 	switch {
 	case p.tool != nil:
-		names := []string{"form", "about", "schema", "json"}
+		names := leafNames()
 		names[p.leaf] = p.theme.Paint(pane.Strong, "["+names[p.leaf]+"]")
 		return p.theme.Paint(pane.Strong, render.Safe(p.tool.Name)) + "  " + strings.Join(names, " ")
 	case p.server != nil:
@@ -295,12 +323,15 @@ func (m *model) serverFacts(s *server, width int) []string {
 	now := m.now()
 	fact("state", m.tree.state(s, now))
 	fact("reason", render.SafeBlock(s.reason))
-	fact("command", m.hide(strings.Join(s.command, " ")))
-	if session := m.options.Pool.Session(s.name); session != nil && s.status == statusReady {
+	for i, finding := range s.findings {
+		fact(onlyFirst(i, "doctor"), finding)
+	}
+	fact("command", render.Safe(m.hide(strings.Join(s.commandLine(), " "))))
+	session := m.options.Pool.Session(s.name)
+	if session != nil && s.status == statusReady {
 		fact("protocol", render.Safe(session.Protocol))
 		fact("server", render.Safe(strings.TrimSpace(session.Info.Name+" "+session.Info.Version)))
 		fact("capabilities", capabilities(session.Capabilities))
-		fact("instructions", render.SafeBlock(session.Instructions))
 		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS))
 		fact("up", seconds(now.Sub(s.since)))
 	}
@@ -312,12 +343,14 @@ func (m *model) serverFacts(s *server, width int) []string {
 	}
 	fact("environment", m.hide(environment(s.config)))
 	if s.polluted > 0 {
-		fact("stdout", theme.Paint(pane.Warn, fmt.Sprintf("%d lines that are not JSON-RPC", s.polluted)))
+		fact("stdout", theme.Paint(pane.Warn, several(s.polluted, "line")+" not JSON-RPC"))
 	}
-	for i, finding := range s.findings {
-		fact(onlyFirst(i, "doctor"), finding)
+	lines = append(lines, "", theme.Paint(pane.Dim, "r restarts, s stops, d asks the doctor"))
+	if session != nil && session.Instructions != "" {
+		lines = append(lines, "", theme.Paint(pane.Heading, "instructions"), "")
+		lines = append(lines, markdown.Render(session.Instructions, width, theme)...)
 	}
-	return append(lines, "", theme.Paint(pane.Dim, "r restarts, s stops, d asks the doctor"))
+	return lines
 }
 
 func onlyFirst(i int, name string) string {

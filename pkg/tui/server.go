@@ -18,8 +18,9 @@ const (
 	statusStarting               // the process or the handshake is under way
 	statusRetrying               // waits for the next attempt
 	statusReady
-	statusFailed // given up
-	statusEnded  // it was ready, and is no more
+	statusFailed  // given up
+	statusEnded   // it was ready, and is no more
+	statusStopped // by the user
 )
 
 // server is what is known of one server of the config.
@@ -39,6 +40,14 @@ type server struct {
 	findings []string      // what the doctor found, nil while nobody asked it
 	// asked says that the user stopped it, or starts it anew.
 	asked bool
+}
+
+// commandLine is what was started, or what the config says where nothing was.
+func (s *server) commandLine() []string {
+	if len(s.command) > 0 || s.config.Command == "" {
+		return s.command
+	}
+	return append([]string{s.config.Command}, s.config.Args...)
 }
 
 // become changes the status.
@@ -68,8 +77,8 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		if !e.Class.Harmless() {
 			s.polluted++
 		}
-	case servers.Notification:
-		return e.Method == "notifications/tools/list_changed"
+	case servers.ToolsChanged:
+		return true
 	}
 	return false
 }
@@ -80,7 +89,11 @@ func (s *server) exited(e servers.ProcessExited) {
 	if s.status != statusReady && !e.Asked {
 		return
 	}
-	if s.status == statusReady || s.asked {
+	switch {
+	case s.asked:
+		s.reason = ""
+		s.become(statusStopped, e.When())
+	case s.status == statusReady:
 		s.reason = e.How
 		s.become(statusEnded, e.When())
 	}
@@ -100,6 +113,8 @@ func (s *server) summary(now time.Time) string {
 		return "failed"
 	case statusEnded:
 		return cmp.Or(s.reason, "ended")
+	case statusStopped:
+		return "stopped"
 	}
 	return "not started"
 }

@@ -25,6 +25,8 @@ type tree struct {
 	filter textinput.Model
 	typing bool
 	focus  bool
+	// calling says whether a call of a tool runs; nil where none can.
+	calling func(*exec.Tool) bool
 }
 
 // group is a server with its tools; server is nil for toolx's own.
@@ -159,6 +161,8 @@ func (t *tree) update(msg tea.Msg) tea.Cmd {
 
 func (t *tree) startTyping() tea.Cmd {
 	t.typing = true
+	t.filter.Reset()
+	t.setFilter()
 	return t.filter.Focus()
 }
 
@@ -187,9 +191,16 @@ func (t *tree) render(width, height int, now time.Time) string {
 		t.filter.SetWidth(max(1, width-3))
 		lines = append(lines, t.filter.View())
 	}
-	from, to := t.list.Window(len(t.rows), height-len(lines))
+	room := height - len(lines)
+	if len(t.rows) > room && room > 2 {
+		room-- // for what says that there is more
+	}
+	from, to := t.list.Window(len(t.rows), room)
 	for i := from; i < to; i++ {
 		lines = append(lines, t.line(i, width, now))
+	}
+	if more := len(t.rows) - to; more > 0 {
+		lines = append(lines, t.theme.Paint(pane.Dim, fmt.Sprintf("%s %d more", t.theme.Glyphs.More, more)))
 	}
 	if len(t.rows) == 0 {
 		lines = append(lines, t.theme.Paint(pane.Dim, t.empty()))
@@ -209,7 +220,7 @@ func (t *tree) line(i, width int, now time.Time) string {
 	r := t.rows[i]
 	text := t.groupLine(r.group, width, now)
 	if r.tool != nil {
-		text = t.toolLine(r.tool, width)
+		text = t.toolLine(r.tool, width, now)
 	}
 	switch {
 	case i != t.list.Cursor:
@@ -267,8 +278,12 @@ func (t *tree) state(s *server, now time.Time) string {
 }
 
 // toolLine is a tool with what it says of itself; badges go before the name is cut.
-func (t *tree) toolLine(tool *exec.Tool, width int) string {
-	name := "  " + t.theme.Glyphs.Bullet + " " + render.Safe(tool.Plain)
+func (t *tree) toolLine(tool *exec.Tool, width int, now time.Time) string {
+	sign := t.theme.Glyphs.Bullet
+	if t.calling != nil && t.calling(tool) {
+		sign = spin(t.theme, now)
+	}
+	name := "  " + sign + " " + render.Safe(tool.Plain)
 	badges := strings.Join(render.Badges(tool), " ")
 	if badges == "" || len(name)+len(badges)+2 > width {
 		return t.theme.Cut(name, width)

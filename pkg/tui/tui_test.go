@@ -69,6 +69,50 @@ func TestCancel(t *testing.T) {
 	d.shows("interrupted")
 }
 
+// What was typed stays, with the cursor, when a server lists its tools anew; half
+// typed as well, and also where the schema has changed.
+func TestFormsOutliveTheirTools(t *testing.T) {
+	schema := `{"type":"object","properties":{"a":{"type":"string"},"n":{"type":"integer"}%s}}`
+	tool := func(more string) *exec.Tool {
+		return newTool(t, fmt.Sprintf(`{"name":"t","inputSchema":`+schema+`}`, more), says(""))
+	}
+	d := drive(t, nil, tool(""))
+	d.press("down", "enter", "text:abc", "tab", "text:-")
+	renew := func(more string) {
+		d.m.options.Executor.Registry.Register(tool(more))
+		d.m.setTools()
+	}
+	renew("")
+	d.press("text:12")
+	d.shows("abc", "-12")
+	renew(`,"z":{"type":"boolean"}`)
+	d.shows("abc", "-12", "z")
+	d.press("ctrl+r")
+	if got := string(d.m.shown.arguments); got != `{"a":"abc","n":-12}` {
+		t.Errorf("sent %s", got)
+	}
+}
+
+// Of several calls each can be shown, and cancelled.
+func TestSeveralCalls(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"slow","inputSchema":{"type":"object"}}`, func(ctx context.Context, _ exec.Request) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	d.press("down", "ctrl+r", "ctrl+r")
+	d.shows("2 of 2")
+	d.press("<")
+	d.shows("1 of 2")
+	first := d.m.shown
+	d.press("x")
+	d.until("the end of the first", func() bool { return !first.running() })
+	if d.m.calls[1].result != nil {
+		t.Error("the second ended as well")
+	}
+	d.press(">", "x")
+	d.until("the end of the second", func() bool { return d.m.runningCalls() == 0 })
+}
+
 // A tool that destroys things asks first.
 func TestDestructiveAsks(t *testing.T) {
 	d := drive(t, nil, newTool(t, `{"name":"wipe","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`, says("gone")))

@@ -114,6 +114,12 @@ func (m *model) do(binding *pane.Binding) tea.Cmd {
 func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	if m.dialog != nil {
+		if turn, ok := msg.(tea.MouseWheelMsg); ok {
+			m.dialog.top = max(0, m.dialog.top+wheel(turn))
+		}
+		return nil
+	}
+	if _, click := msg.(tea.MouseClickMsg); click && m.clickTab(at.X, at.Y) {
 		return nil
 	}
 	for i, r := range m.layout().panes {
@@ -166,6 +172,11 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 			}
 		}
 	}
+	for name, n := range msg.strays {
+		if s := m.serverOf(name); s != nil {
+			s.polluted += n
+		}
+	}
 	m.watch.Dropped(msg.dropped)
 	if changed {
 		m.setTools()
@@ -189,6 +200,8 @@ func serverName(event exec.Event) string {
 	case servers.PollutedLine:
 		return e.Server
 	case servers.Notification:
+		return e.Server
+	case servers.ToolsChanged:
 		return e.Server
 	case servers.FrameSent:
 		return e.Server
@@ -225,7 +238,7 @@ func (m *model) updateTick() tea.Cmd {
 }
 
 func (m *model) tickIfBusy() tea.Cmd {
-	if m.busy() {
+	if m.busy() || m.ages() {
 		return m.tick()
 	}
 	return nil

@@ -104,22 +104,50 @@ func (m *model) renderResult(width, height int) string {
 	return head + "\n" + m.result.Render(width, height-1)
 }
 
+// tab is the label of a pane on a screen that shows one at a time.
+func (a area) tab() string { return fmt.Sprintf(" %d %s ", a+1, a) }
+
 // renderTabs names the panes on a screen that shows one at a time.
 func (m *model) renderTabs(width int) string {
 	var tabs []string
 	for a := range areas {
-		label := fmt.Sprintf("%d %s", a+1, a)
+		role := pane.Plain
 		switch {
 		case a == m.focus:
-			label = m.theme.Paint(pane.Selected, " "+label+" ")
+			role = pane.Selected
 		case m.hidden(a) != "":
-			label = m.theme.Paint(pane.Dim, " "+label+" ")
-		default:
-			label = " " + label + " "
+			role = pane.Dim
 		}
-		tabs = append(tabs, label)
+		tabs = append(tabs, m.theme.Paint(role, a.tab()))
 	}
 	return m.theme.Fit(strings.Join(tabs, ""), width)
+}
+
+// clickTab goes to what a click in the line of tabs, or on the leaves in a page's
+// title, is meant for; it says whether there was anything.
+func (m *model) clickTab(x, y int) bool {
+	l := m.layout()
+	if l.tabs.contains(x, y) {
+		left := 0
+		for a := range areas {
+			if left += ansi.StringWidth(a.tab()); x < left {
+				m.setFocus(a)
+				return true
+			}
+		}
+	}
+	if r := l.panes[areaPage]; r.contains(x, y) && y == r.y && m.page.tool != nil {
+		title := ansi.Strip(m.page.title())
+		for i, name := range leafNames() {
+			at := strings.LastIndex(title, name)
+			if left := r.x + 3 + ansi.StringWidth(title[:max(0, at)]); at >= 0 && x >= left && x < left+len(name) {
+				m.page.leaf, m.page.top = leaf(i), 0
+				m.setFocus(areaPage)
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // renderStatus is the last line: what was just said, or the keys that matter most.

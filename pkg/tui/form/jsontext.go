@@ -35,6 +35,19 @@ func (f *Form) toJSON() tea.Cmd {
 	return nil
 }
 
+// Draft is what is typed now, as JSON to be edited; what is no JSON yet stands in it
+// as it is.
+func (f *Form) Draft() string { return indent(f.snapshot()) }
+
+// EditText opens the JSON editor with a text, such as one that was written elsewhere;
+// it need not be JSON.
+func (f *Form) EditText(text string) {
+	if f.json == nil {
+		f.toJSON()
+	}
+	f.openJSON(text)
+}
+
 func (f *Form) openJSON(text string) {
 	before := text
 	if f.json != nil {
