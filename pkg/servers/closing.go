@@ -27,9 +27,16 @@ func (t *stdio) shutdown(ctx context.Context) {
 		t.mu.Unlock()
 		forced := t.end(ctx)
 		t.process.group.release()
+		t.tellExit(!gone, forced)
+	})
+}
+
+// tellExit says that the process has ended, the first time that it is called.
+func (t *stdio) tellExit(asked bool, forced string) {
+	t.exitOnce.Do(func() {
 		t.bus.Emit(ProcessExited{
 			Time: exec.Now(), Server: t.server, How: exitText(t.process.state),
-			Lived: t.process.lived, Asked: !gone, Forced: forced,
+			Lived: t.process.lived, Asked: asked, Forced: forced,
 		})
 	})
 }

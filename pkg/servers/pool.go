@@ -112,12 +112,13 @@ func (p *Pool) Open(ctx context.Context, name string) (*Session, error) {
 }
 
 // begin starts opening a server unless that is done or under way. A session that
-// has ended is opened anew.
+// has ended is closed and opened anew.
 func (p *Pool) begin(ctx context.Context, e *entry) *opening {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if o := e.opening; o != nil && !o.over() {
-		return o
+	before := e.opening
+	if before != nil && !before.over() {
+		return before
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	o := &opening{tried: make(chan struct{}), done: make(chan struct{}), cancel: cancel}
@@ -125,6 +126,9 @@ func (p *Pool) begin(ctx context.Context, e *entry) *opening {
 	go func() {
 		defer close(o.done)
 		defer cancel()
+		if before != nil && before.session != nil {
+			before.session.Close(ctx) // else two processes could want the same device or port
+		}
 		o.session, o.err = p.connect(ctx, e.server, sync.OnceFunc(func() { close(o.tried) }))
 	}()
 	return o
@@ -283,6 +287,9 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 				Time: exec.Now(), Server: server.Name, Attempt: attempt,
 				Protocol: session.Protocol, Timing: session.Timing,
 			})
+			if session.program != nil {
+				session.program.announce()
+			}
 			return session, nil
 		}
 		if ctx.Err() != nil {

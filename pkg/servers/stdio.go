@@ -54,8 +54,13 @@ type stdio struct {
 
 	stray []string // the first foreign lines, for forensics; guarded by peer.mu
 
-	closeOnce sync.Once
-	stdout    *stream
+	// announced is closed when everybody was told that the session stands: the end
+	// of its process is told no earlier.
+	announced    chan struct{}
+	announceOnce sync.Once
+
+	closeOnce, exitOnce sync.Once
+	stdout              *stream
 }
 
 // outgoing is a message on its way to the server.
@@ -74,6 +79,7 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 		stdinEnded:  make(chan struct{}),
 		stdoutEnded: make(chan struct{}),
 		stderrEnded: make(chan struct{}),
+		announced:   make(chan struct{}),
 	}
 	t.post = t.offer
 	t.log = &stderrLog{onLine: func(text string) {
@@ -241,7 +247,9 @@ func (t *stdio) stdinBroken(err error) {
 	t.fail(failure)
 }
 
-// watch sees the process end and fails the session with all that is known.
+// watch sees the process end and fails the session with all that is known. It tells
+// of the end at once where the session was announced, and leaves that to shutdown
+// where the session is being closed.
 func (t *stdio) watch() {
 	select {
 	case <-t.process.exited:
@@ -258,7 +266,17 @@ func (t *stdio) watch() {
 		ending = EndingKilled
 	}
 	t.fail(t.newFailure(ending))
+	select {
+	case <-t.closing:
+	case <-t.announced:
+		if !closed(t.closing) {
+			t.tellExit(false, "")
+		}
+	}
 }
+
+// announce notes that everybody knows of the session.
+func (t *stdio) announce() { t.announceOnce.Do(func() { close(t.announced) }) }
 
 // drain reads what an ended server left in its pipes. Where a process that it
 // started holds them open, the group is killed and the pipes are closed.
