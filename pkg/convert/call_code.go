@@ -22,7 +22,7 @@ func quotedEnd(text string, place int, lineStart bool) int {
 // at the start of a line, or a run of backticks anywhere. lineStart says that the text
 // stands at the start of a line itself. It is negative where nothing is quoted.
 func codeStart(text string, lineStart bool) (at int, fence bool) {
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		sign := text[i]
 		if sign != '`' && sign != '~' {
 			lineStart = sign == '\n' || lineStart && (sign == ' ' || sign == '\t' || sign == '>')

@@ -119,7 +119,7 @@ func readResource(params json.RawMessage) ([]byte, error) {
 		return `{"uri":` + quote(uri) + `,"mimeType":"text/plain","text":` + quote(text) + `}`
 	}
 	pixel := `{"uri":"test://pixel","mimeType":"image/png","blob":"` + pngPixel + `"}`
-	contents := ""
+	var contents string
 	switch id, isItem := strings.CutPrefix(uri, "test://item/"); {
 	case uri == "test://text":
 		contents = text(uri, "first line\nsecond line\n")
