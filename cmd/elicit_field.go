@@ -34,10 +34,10 @@ type formOption struct {
 }
 
 func (o formOption) String() string {
-	if text := asText(o.value); o.title != "" && o.title != text {
+	if text := typedText(o.value); o.title != "" && o.title != text {
 		return o.title + " (" + text + ")"
 	}
-	return asText(o.value)
+	return typedText(o.value)
 }
 
 // formFields are the fields that a schema asks for, in its order.
@@ -81,7 +81,7 @@ func formOptions(schema json.RawMessage) []formOption {
 	for i, value := range values {
 		options[i].value = value
 		if i < len(titles) {
-			options[i].title = asText(titles[i])
+			options[i].title = typedText(titles[i])
 		}
 	}
 	return options
@@ -119,7 +119,7 @@ func (f formField) describe() string {
 func (f formField) prompt(offered json.RawMessage) string {
 	text := "  " + render.Safe(f.name)
 	if offered != nil {
-		text += " [" + render.Safe(shorten(asText(offered), 60)) + "]"
+		text += " [" + render.Safe(shorten(typedText(offered), 60)) + "]"
 	}
 	return text + ": "
 }
@@ -170,12 +170,12 @@ func (f formField) parse(typed string) (json.RawMessage, error) {
 func (f formField) choice(typed string) (json.RawMessage, error) {
 	typed = strings.TrimSpace(typed)
 	for _, option := range f.options {
-		if typed == asText(option.value) {
+		if typed == typedText(option.value) {
 			return option.value, nil
 		}
 	}
 	for _, option := range f.options {
-		if strings.EqualFold(typed, asText(option.value)) || strings.EqualFold(typed, option.title) {
+		if strings.EqualFold(typed, typedText(option.value)) || strings.EqualFold(typed, option.title) {
 			return option.value, nil
 		}
 	}

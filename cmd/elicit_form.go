@@ -286,15 +286,15 @@ func (f *elicitForm) quote(text string) {
 	}
 }
 
-// asText is a JSON value as a person would type it.
-func asText(value json.RawMessage) string {
+// typedText is a JSON value as a person would type it.
+func typedText(value json.RawMessage) string {
 	if rawjson.IsString(value) {
 		return rawjson.Unquote(value)
 	}
 	if elements, ok := rawjson.Elements(value); ok {
 		texts := make([]string, len(elements))
 		for i, element := range elements {
-			texts[i] = asText(element)
+			texts[i] = typedText(element)
 		}
 		return strings.Join(texts, ", ")
 	}
