@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/tui"
 )
 
@@ -103,12 +105,45 @@ func (a *App) hasScreen() bool {
 // form is a call that is to be completed in its form (--edit). Only the server that
 // the tool's name tells is shown.
 func (o callOptions) form() tuiOptions {
-	return tuiOptions{server: o.server, of: o.tool, start: &tui.Start{
-		Tool: o.tool,
-		Fill: func(tool *exec.Tool) (json.RawMessage, error) {
-			return exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: strings.NewReader("")})
-		},
-	}}
+	return tuiOptions{server: o.server, of: o.tool, start: &tui.Start{Tool: o.tool, Fill: o.fill}}
+}
+
+// fill gives the form of a tool the arguments of the command line. Where the error
+// says that some are wrong, the others are there all the same, and the wrong ones as
+// the text that they are, wherever the tool's parameters leave a place for it.
+func (o callOptions) fill(tool *exec.Tool) (json.RawMessage, error) {
+	parse := func(object string, args []string) (json.RawMessage, error) {
+		return exec.ParseArgs(tool, exec.Input{Args: args, Object: object, Stdin: strings.NewReader("")})
+	}
+	arguments, wrong := parse(o.object, o.args)
+	if wrong == nil {
+		return arguments, nil
+	}
+	object := o.object
+	arguments, err := parse(object, nil)
+	if err != nil {
+		object = ""
+	}
+	var taken []string
+	for _, arg := range o.args {
+		for _, written := range []string{arg, textArgument(arg)} {
+			more := append(slices.Clip(taken), written)
+			if value, err := parse(object, more); err == nil {
+				arguments, taken = value, more
+				break
+			}
+		}
+	}
+	return arguments, wrong
+}
+
+// textArgument writes an argument so that its value is text whatever the schema says.
+func textArgument(arg string) string {
+	key, value, ok := strings.Cut(arg, "=")
+	if !ok {
+		return arg // it has no value
+	}
+	return strings.TrimSuffix(key, ":") + ":=" + string(rawjson.Quote(value))
 }
 
 // serversNamed are the servers of those names, all where none is named; what is
