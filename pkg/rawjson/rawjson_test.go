@@ -113,3 +113,25 @@ func TestAt(t *testing.T) {
 		t.Errorf("the whole value: %v, %v", got, ok)
 	}
 }
+
+// The beginning of a text ends at a character, not in the midst of an escape.
+func TestUnquoteHead(t *testing.T) {
+	for _, test := range []struct {
+		quoted string
+		limit  int
+		want   string
+	}{
+		{`"abc"`, 100, "abc"},
+		{`"abcdef"`, 4, "abc"},
+		{`"a\nbc"`, 3, "a\n"},
+		{`"a\u00e9bc"`, 4, "aé"},
+		{`"aé\"b"`, 3, "a"},
+		{`"aébc"`, 4, "aé"},
+		{`"a\ud83d\ude00b"`, 5, "a"},
+		{`"\\\\\\"`, 2, `\`},
+	} {
+		if got := UnquoteHead(json.RawMessage(test.quoted), test.limit); got != test.want {
+			t.Errorf("UnquoteHead(%s, %d) = %q, want %q", test.quoted, test.limit, got, test.want)
+		}
+	}
+}

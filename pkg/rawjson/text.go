@@ -23,6 +23,28 @@ func Unquote(text json.RawMessage) string {
 	return decoded
 }
 
+// UnquoteHead decodes the beginning of a string: that of its first limit bytes as they
+// are written, or a few more where an escape ends behind them. Of a text of tens of
+// megabytes nothing else is decoded. quoted is a valid JSON string with its quotes.
+func UnquoteHead(quoted json.RawMessage, limit int) string {
+	if len(quoted) <= limit {
+		return Unquote(quoted)
+	}
+	end := 1
+	for end < limit {
+		size := 1
+		if quoted[end] == '\\' {
+			size = 2
+			if quoted[end+1] == 'u' {
+				size = 6
+			}
+		}
+		end += size
+	}
+	text := Unquote(append(quoted[:end:end], '"'))
+	return strings.TrimRight(text, "\ufffd") // a character that was cut in two
+}
+
 // Quote encodes text as a string; bytes that are not UTF-8 become U+FFFD.
 func Quote(text string) json.RawMessage {
 	quoted, err := Marshal(text)

@@ -98,15 +98,25 @@ func (n *node) text() string {
 	return string(n.raw)
 }
 
-// head is the beginning of a scalar as it is written, enough for so many cells.
+// head is the beginning of a scalar, enough for so many cells: a string with no more
+// escapes than JSON needs, everything else as it is written.
 func (n *node) head(cells int) string {
 	text := bytes.TrimSpace(n.raw)
-	const bytesPerCell = 16 // an emoji with joiners is long
-	if limit := max(1, cells) * bytesPerCell; len(text) > limit {
+	const bytesPerCell = 32 // an emoji with joiners is long, and longer in escapes
+	limit := max(1, cells) * bytesPerCell
+	switch {
+	case n.kind() == '"' && len(text) > limit:
+		return strings.TrimSuffix(plain(rawjson.UnquoteHead(text, limit)), `"`)
+	case n.kind() == '"':
+		return plain(rawjson.Unquote(text))
+	case len(text) > limit:
 		return strings.ToValidUTF8(string(text[:limit]), "")
 	}
 	return string(text)
 }
+
+// plain writes a string as JSON with no more escapes than it needs.
+func plain(text string) string { return string(rawjson.Quote(text)) }
 
 // beginning is the part of a scalar's text that is shown below it.
 func (n *node) beginning() string {

@@ -1,7 +1,6 @@
 package jsontree
 
 import (
-	"bytes"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -95,13 +94,20 @@ func (n *node) walk(left *int, visit func(*node)) {
 	}
 }
 
-// matches says whether a node's own name or value holds a text in lower case.
+// matches says whether a node's own name or value holds a text in lower case. A
+// string may be meant as it reads or as it is shown, but not by escapes that are not.
 func (n *node) matches(wanted string) bool {
-	if strings.Contains(strings.ToLower(n.name()), wanted) {
+	if holds(n.name(), wanted) {
 		return true
 	}
-	return !n.container() && bytes.Contains(bytes.ToLower(n.raw), []byte(wanted))
+	if n.container() {
+		return false
+	}
+	text := n.text()
+	return holds(text, wanted) || n.kind() == '"' && strings.ContainsAny(wanted, `"\`) && holds(plain(text), wanted)
 }
+
+func holds(text, wanted string) bool { return strings.Contains(strings.ToLower(text), wanted) }
 
 // reveal opens all that a node is in, and goes there.
 func (t *Tree) reveal(n *node) {

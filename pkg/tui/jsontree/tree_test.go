@@ -91,6 +91,31 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// What a server wrote in escapes is shown and found as what it says.
+func TestEscapes(t *testing.T) {
+	tree := New(json.RawMessage(`{"first":"","name":"\u5024 \u00e9","lines":"a\n\"b\"","evil":"\u202e\u001b","long":"`+strings.Repeat(`\u5024`, 9000)+`"}`), theme())
+	got := frame(t, tree, 60, 12)
+	for _, want := range []string{`name: "値 é"`, `lines: "a\n\"b\""`, `evil: "`, `long: "値値`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "5024") || strings.Contains(got, "\u202e") {
+		t.Errorf("got\n%s", got)
+	}
+	for wanted, place := range map[string]string{"値 É": "/name", `A\n\"B`: "/lines", `"b"`: "/lines"} {
+		tree.goTo(tree.root)
+		tree.search.SetValue(wanted)
+		if tree.find(1); tree.missed || tree.current().pointer() != place {
+			t.Errorf("%q is found at %q, not at %q", wanted, tree.current().pointer(), place)
+		}
+	}
+	tree.search.SetValue("u5024")
+	if tree.find(1); !tree.missed {
+		t.Error("an escape is found that is not shown")
+	}
+}
+
 // A path is copied as jq takes it, and as a pointer; a value as its text.
 func TestCopy(t *testing.T) {
 	tree := New(json.RawMessage(`{"a b":[{"c/d":"x\ty"}]}`), theme())

@@ -18,27 +18,6 @@ const (
 	maxCell    = 512      // of a cell of a table
 )
 
-// head is the beginning of what a JSON string says: that of its first limit bytes as
-// they are written. Of a text of tens of megabytes nothing else is decoded.
-func head(quoted json.RawMessage, limit int) string {
-	if len(quoted) <= limit {
-		return rawjson.Unquote(quoted)
-	}
-	end := 1
-	for end < limit {
-		size := 1
-		if quoted[end] == '\\' {
-			size = 2
-			if quoted[end+1] == 'u' {
-				size = 6
-			}
-		}
-		end += size
-	}
-	text := rawjson.Unquote(append(quoted[:end:end], '"'))
-	return strings.TrimRight(text, "\ufffd") // a character that was cut in two
-}
-
 // sizeOf is how many bytes a JSON string says.
 func sizeOf(quoted json.RawMessage) int {
 	var n counter

@@ -68,7 +68,7 @@ func blockOf(raw json.RawMessage, most int) block {
 // bytes.
 func textBlock(quoted json.RawMessage, most int) block {
 	most = max(most, len(`""`))
-	return block{text: head(quoted, most), total: sizeOf(quoted), cut: len(quoted) > most}
+	return block{text: rawjson.UnquoteHead(quoted, most), total: sizeOf(quoted), cut: len(quoted) > most}
 }
 
 // holdsBytes says whether a block carries bytes.
@@ -118,7 +118,7 @@ func textOf(raw json.RawMessage) json.RawMessage {
 func labelOf(label string, members map[string]json.RawMessage, names ...string) string {
 	for _, name := range names {
 		if value := members[name]; rawjson.IsString(value) {
-			label += " " + head(value, maxCell)
+			label += " " + rawjson.UnquoteHead(value, maxCell)
 		}
 	}
 	return label

@@ -46,28 +46,6 @@ func TestHugeJSON(t *testing.T) {
 	holds(t, frame(t, v, 80, 20), "[structured] raw", "! structuredContent is too large to be checked: 16.0 MiB", `{"a":[0,0,0,`)
 }
 
-// The beginning of a text ends at a character, not in the midst of an escape.
-func TestHead(t *testing.T) {
-	for _, test := range []struct {
-		quoted string
-		limit  int
-		want   string
-	}{
-		{`"abc"`, 100, "abc"},
-		{`"abcdef"`, 4, "abc"},
-		{`"a\nbc"`, 3, "a\n"},
-		{`"a\u00e9bc"`, 4, "aé"},
-		{`"aé\"b"`, 3, "a"},
-		{`"aébc"`, 4, "aé"},
-		{`"a\ud83d\ude00b"`, 5, "a"},
-		{`"\\\\\\"`, 2, `\`},
-	} {
-		if got := head(json.RawMessage(test.quoted), test.limit); got != test.want {
-			t.Errorf("head(%s, %d) = %q, want %q", test.quoted, test.limit, got, test.want)
-		}
-	}
-}
-
 // FuzzView shows any reply, presses any keys, and draws it at any size.
 func FuzzView(f *testing.F) {
 	f.Add(ofText("# a\n\n```\nb"), "vmjG/x", 40, 10)

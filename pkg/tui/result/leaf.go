@@ -83,7 +83,7 @@ func jsonInText(quoted json.RawMessage) json.RawMessage {
 	if len(quoted) > maxTree {
 		return nil
 	}
-	begin := bytes.TrimSpace([]byte(head(quoted, longest)))
+	begin := bytes.TrimSpace([]byte(rawjson.UnquoteHead(quoted, longest)))
 	if len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
 		return nil
 	}

@@ -126,7 +126,7 @@ func scalar(value json.RawMessage) bool {
 // cell is a value on one line, safe.
 func cell(value json.RawMessage) string {
 	if rawjson.IsString(value) {
-		return render.Safe(head(value, maxCell))
+		return render.Safe(rawjson.UnquoteHead(value, maxCell))
 	}
 	return render.Safe(string(value[:min(len(value), maxCell)]))
 }
