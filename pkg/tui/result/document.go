@@ -9,7 +9,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// document is a body of JSON: a tree, or a table where it is a list of flat objects.
+// document is a body of JSON: a tree, or a table where it is a list of objects. It
+// begins as a table where that shows everything.
 type document struct {
 	tree    *jsontree.Tree
 	table   *table // nil where there is none
@@ -20,7 +21,7 @@ type document struct {
 func newDocument(theme *pane.Theme, value json.RawMessage) *document {
 	d := &document{tree: jsontree.New(value, theme)}
 	d.table = newTable(theme, value)
-	d.asTable = d.table != nil
+	d.asTable = d.table != nil && d.table.flat
 	return d
 }
 
@@ -66,7 +67,7 @@ func (d *document) Bindings() []pane.Binding {
 	if d.asTable {
 		help = "as a tree"
 	}
-	no := off(d.table == nil, "this is no list of flat objects")
+	no := off(d.table == nil, "this is no list of objects")
 	return append(d.shown().Bindings(), pane.Binding{Keys: []string{"t"}, Help: help, Off: no, Do: d.turn})
 }
 

@@ -212,9 +212,27 @@ heater in t…    120`
 	holds(t, frame(t, v, 60, 10), "tree", "▾ devices: [2 elements]")
 }
 
-// What is no list of flat objects is a tree.
+// Objects that hold more than a cell can show are a tree first, and a table for who
+// wants one.
+func TestTableOfNested(t *testing.T) {
+	v := show(t, `{"content":[],"structuredContent":{"count":2,"devices":[
+		{"name":"lamp","tags":["a","b"],"at":{"room":"hall"},"more":[],"less":{ }},{"name":"heater","tags":[{}]}]}}`, "")
+	holds(t, frame(t, v, 60, 10), "tree", "▾ devices: [2 elements]")
+	press(v, "t")
+	want := `count: 2  devices
+name    tags  at   more  less
+lamp    […]   {…}  []    {}
+heater  […]`
+	if got := frame(t, v, 60, 10); !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	press(v, "t")
+	holds(t, frame(t, v, 60, 10), "▾ devices: [2 elements]")
+}
+
+// What is no list of objects is a tree.
 func TestNoTable(t *testing.T) {
-	for _, value := range []string{`[]`, `[1]`, `[{}]`, `[{"a":[]}]`, `[{"a":1},2]`, `{"a":[{"b":1}],"c":[{"d":1}]}`, `{"a":1}`, `"x"`, `null`} {
+	for _, value := range []string{`[]`, `[1]`, `[{}]`, `[{"a":1},2]`, `{"a":[{"b":1}],"c":[{"d":1}]}`, `{"a":1}`, `"x"`, `null`} {
 		if newTable(pane.NewTheme(false, true, false), json.RawMessage(value)) != nil {
 			t.Errorf("%s is a table", value)
 		}

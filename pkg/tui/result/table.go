@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -22,11 +23,12 @@ const (
 	columnGap  = 2
 )
 
-// table is a body of rows and columns: a list of objects whose members are no
-// objects or lists themselves.
+// table is a body of rows and columns: a list of objects. Of members that are objects
+// or lists themselves it shows no more than that.
 type table struct {
 	theme   *pane.Theme
 	rows    []json.RawMessage
+	flat    bool   // nothing is behind a mark: no member is an object or a list
 	caption string // what stands beside the list; safe
 	columns []column
 	first   int // the first column that is shown
@@ -43,15 +45,15 @@ type column struct {
 	number bool   // all its values are numbers
 }
 
-// newTable makes a table of a list of flat objects, or of an object whose only
-// member that is not flat is such a list; nil of everything else.
+// newTable makes a table of a list of objects, or of an object whose only member that
+// is no scalar is such a list; nil of everything else.
 func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	rows, caption := listIn(value)
 	names := namesOf(rows)
 	if len(names) == 0 {
 		return nil
 	}
-	t := &table{theme: theme, rows: rows, caption: caption, search: newSearch()}
+	t := &table{theme: theme, rows: rows, caption: caption, flat: true, search: newSearch()}
 	for _, name := range names {
 		t.columns = append(t.columns, column{name: name, width: ansi.StringWidth(render.Safe(name)), number: true})
 	}
@@ -61,7 +63,7 @@ func newTable(theme *pane.Theme, value json.RawMessage) *table {
 
 // listIn finds the list, and says what stands beside it.
 func listIn(value json.RawMessage) (rows []json.RawMessage, caption string) {
-	if rows = flatList(value); rows != nil {
+	if rows = listOf(value); rows != nil {
 		return rows, ""
 	}
 	var beside []string
@@ -75,7 +77,7 @@ func listIn(value json.RawMessage) (rows []json.RawMessage, caption string) {
 		case rows != nil:
 			return nil, ""
 		default:
-			if rows = flatList(member.Value); rows == nil {
+			if rows = listOf(member.Value); rows == nil {
 				return nil, ""
 			}
 		}
@@ -84,16 +86,11 @@ func listIn(value json.RawMessage) (rows []json.RawMessage, caption string) {
 	return rows, strings.Join(beside, "  ")
 }
 
-// flatList cuts a list whose elements are all objects of scalars, and nothing else.
-func flatList(value json.RawMessage) (rows []json.RawMessage) {
+// listOf cuts a list whose elements are all objects, and nothing else.
+func listOf(value json.RawMessage) (rows []json.RawMessage) {
 	for element := range rawjson.EachElement(value) {
 		if element[0] != '{' {
 			return nil
-		}
-		for member := range rawjson.Each(element) {
-			if !scalar(member.Value) {
-				return nil
-			}
 		}
 		rows = append(rows, element)
 	}
@@ -131,16 +128,32 @@ func cell(value json.RawMessage) string {
 	return render.Safe(string(value[:min(len(value), maxCell)]))
 }
 
-// measure finds the widths of the columns.
+// cell is a member on one line; what has no room there is a mark between brackets.
+func (t *table) cell(value json.RawMessage) string {
+	if scalar(value) {
+		return cell(value)
+	}
+	mark, last := "", len(value)-1
+	if len(bytes.TrimSpace(value[1:last])) > 0 {
+		mark = t.theme.Glyphs.More
+	}
+	return string(value[:1]) + mark + string(value[last:])
+}
+
+// measure finds the widths of the columns, and whether the table is flat.
 func (t *table) measure() {
 	at := make(map[string]*column)
 	for i := range t.columns {
 		at[t.columns[i].name] = &t.columns[i]
 	}
-	for _, row := range t.rows[:min(len(t.rows), maxSampled)] {
+	for i, row := range t.rows {
 		for member := range rawjson.Each(row) {
+			t.flat = t.flat && scalar(member.Value)
+			if i >= maxSampled {
+				continue
+			}
 			c := at[member.Name]
-			c.width = max(c.width, ansi.StringWidth(cell(member.Value)))
+			c.width = max(c.width, ansi.StringWidth(t.cell(member.Value)))
 			first := member.Value[0]
 			c.number = c.number && (first == '-' || '0' <= first && first <= '9')
 		}
@@ -199,7 +212,7 @@ func (t *table) page() int { return max(1, t.height-1) }
 func (t *table) find(by int) {
 	holds := func(row int) bool {
 		for member := range rawjson.Each(t.rows[row]) {
-			if t.search.holds(cell(member.Value)) {
+			if t.search.holds(t.cell(member.Value)) {
 				return true
 			}
 		}
@@ -290,7 +303,7 @@ func (t *table) mark(hidden int) string {
 func (t *table) row(at int, shown []column, width int) string {
 	values := make(map[string]string, len(shown))
 	for member := range rawjson.Each(t.rows[at]) {
-		values[member.Name] = cell(member.Value)
+		values[member.Name] = t.cell(member.Value)
 	}
 	cells := make([]string, len(shown))
 	for i, c := range shown {
