@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
@@ -210,5 +211,34 @@ func TestTitle(t *testing.T) {
 	press(w, "left")
 	if got := w.Title(); !strings.HasSuffix(got, " 5/5") || !strings.Contains(got, "timing") {
 		t.Errorf("the short title is %q", got)
+	}
+}
+
+// How many events were lost stands behind the tabs, and takes no room from them.
+func TestTitleOfLosses(t *testing.T) {
+	w := newWatch(stderrLines("a", 3)...)
+	w.Dropped(931977)
+	for _, test := range []struct {
+		width int
+		want  string
+	}{
+		{100, "[stderr 3] wire 0 log 0 history 0 timing !932k lost"},
+		{55, "[stderr 3] wire 0 log 0 history 0 timing !932k lost"},
+		{54, "[stderr 3] wire 0 log 0 history 0 timing"},
+		{44, "[stderr 3] wire 0 log 0 history 0 timing"},
+		{43, "[stderr 3] 1/5 !932k lost"},
+		{29, "[stderr 3] 1/5 !932k lost"},
+		{28, "[stderr 3] 1/5"},
+		{1, "[stderr 3] 1/5"},
+	} {
+		w.Render(test.width, 5)
+		if got := ansi.Strip(w.Title()); got != test.want {
+			t.Errorf("%d cells: %q, want %q", test.width, got, test.want)
+		}
+	}
+	for n, want := range map[int]string{1: "1", 9999: "9999", 10_000: "10k", 999_499: "999k", 999_500: "1.0M", 12_340_000: "12.3M"} {
+		if got := roughly(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,11 +100,12 @@ func (w *Watch) Focus(on bool) {
 // Editing says whether letters are text now.
 func (w *Watch) Editing() bool { return w.tabs[w.active].editing() }
 
-// Title names the tabs, for the border of what Render has drawn last. Where there is
-// no room for all, it is the active one alone.
+// Title names the tabs, for the border of what Render has drawn last, and says how
+// many events were lost. Where there is no room, that goes first, then all tabs but
+// the active one.
 func (w *Watch) Title() string {
 	const border = 4 // cells of the border that are not the title's, beside the block
-	names := make([]string, 0, len(w.tabs)+1)
+	names := make([]string, 0, len(w.tabs))
 	for i, t := range w.tabs {
 		name := t.name()
 		if n := t.count(); n >= 0 {
@@ -114,22 +116,29 @@ func (w *Watch) Title() string {
 		}
 		names = append(names, name)
 	}
+	lost := ""
 	if w.dropped > 0 {
-		names = append(names, w.look.theme.Paint(pane.Warn, fmt.Sprintf("%s %d events lost", w.look.theme.Glyphs.Warn, w.dropped)))
+		lost = " " + w.look.theme.Paint(pane.Warn, w.look.theme.Glyphs.Warn+roughly(w.dropped)+" lost")
 	}
-	title := strings.Join(names, " ")
-	if w.width > 0 && ansi.StringWidth(title) > w.width-border {
-		return w.shortTitle(names)
+	tabs := strings.Join(names, " ")
+	short := fmt.Sprintf("%s %d/%d", names[w.active], w.active+1, len(w.tabs))
+	for _, title := range []string{tabs + lost, tabs, short + lost} {
+		if w.width == 0 || ansi.StringWidth(title) <= w.width-border {
+			return title
+		}
 	}
-	return title
+	return short
 }
 
-func (w *Watch) shortTitle(names []string) string {
-	title := fmt.Sprintf("%s %d/%d", names[w.active], w.active+1, len(w.tabs))
-	if w.dropped > 0 {
-		title += " " + names[len(names)-1]
+// roughly writes a count in few cells: 9999, 932k, 1.2M.
+func roughly(n int) string {
+	switch {
+	case n < 10_000:
+		return strconv.Itoa(n)
+	case n < 999_500:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
 	}
-	return title
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
 // Bindings are what keys do now.

@@ -136,7 +136,7 @@ func TestDropped(t *testing.T) {
 	w.Dropped(0)
 	w.Render(120, 10)
 	shows(t, w, "no answer?", "¬waits")
-	if !strings.Contains(w.Title(), "7 events lost") {
+	if !strings.Contains(w.Title(), "7 lost") {
 		t.Errorf("the title is %q", w.Title())
 	}
 	take(w, received(20, "a", `{"id":1,"result":{}}`))
