@@ -1,6 +1,7 @@
 package form
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -32,7 +33,23 @@ func (r *reader) alternatives(parts []*node, at int, keyword string) (list []alt
 			null = null || types != anyType && types&typeNull != 0
 		}
 	}
+	number(list)
 	return list, null
+}
+
+// number tells alternatives apart whose labels are equal.
+func number(list []alternative) {
+	count, seen := make(map[string]int), make(map[string]int)
+	for _, entry := range list {
+		count[entry.label]++
+	}
+	for i := range list {
+		label := list[i].label
+		if count[label] > 1 {
+			seen[label]++
+			list[i].label = fmt.Sprintf("%s (%d)", label, seen[label])
+		}
+	}
 }
 
 // constants makes options of alternatives that are one value each.
@@ -135,21 +152,45 @@ func labelOf(entry *node, parts []*node) string {
 	if value := constantOf(parts); value != nil {
 		return string(value.raw)
 	}
-	names := allowed(parts).names()
-	if len(names) == 1 && names[0] == "object" {
-		for _, part := range parts {
-			if list := part.get("properties").all(); len(list) > 0 {
-				return "object with " + list[0].name
-			}
-		}
-	}
-	if len(names) == 1 && names[0] == "array" {
+	names, members := allowed(parts).names(), membersOf(parts)
+	switch {
+	case len(names) == 1 && names[0] == "object" && members != "":
+		return "object with " + members
+	case len(names) == 1 && names[0] == "array":
 		if element := allowed([]*node{first(parts, "items")}).names(); len(element) == 1 {
 			return "array of " + element[0]
 		}
-	}
-	if len(names) == 0 || len(names) > 2 {
+	case len(names) > 0 && len(names) <= 2:
+	case members != "":
+		return "with " + members
+	default:
 		return "any value"
 	}
 	return strings.Join(names, " or ")
+}
+
+// membersOf names what tells an object from others: the members that it must have, or
+// the first that it may have; empty where there are none.
+func membersOf(parts []*node) string {
+	const most = 3
+	var names []string
+	for _, part := range parts {
+		for _, entry := range part.get("required").list() {
+			if name := entry.text(); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	if len(names) > 0 {
+		return strings.Join(names, ", ")
+	}
+	for _, part := range parts {
+		if list := part.get("properties").all(); len(list) > 0 {
+			return list[0].name
+		}
+	}
+	return ""
 }
