@@ -1,6 +1,10 @@
 package form
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // row is one place where the cursor can stand: a field, or the line that adds a row
 // to it.
@@ -129,7 +133,7 @@ func settled(f *field) *field {
 	return f
 }
 
-// label is what stands before a field's value.
+// label is what stands before a field's value. A name that could not be seen is quoted.
 func (f *field) label() string {
 	switch {
 	case f.parent == nil:
@@ -138,6 +142,8 @@ func (f *field) label() string {
 		return "[" + decimal(f.place) + "]"
 	case f.parent.kind == kindVariant:
 		return "value"
+	case strings.TrimSpace(f.name) == "":
+		return strconv.Quote(f.name)
 	}
 	return f.name
 }

@@ -259,9 +259,6 @@ func (p *painter) head(r row, current bool) string {
 	}
 	room := max(1, p.valueLeft-ansi.StringWidth(before)-2)
 	label := p.theme.Cut(safe(r.field.label(), room), room)
-	if r.field.extra && label == "" {
-		label = `""`
-	}
 	return p.theme.Fit(before+p.name(label, pane.Plain, current)+star, p.valueLeft-1) + " "
 }
 
@@ -374,6 +371,9 @@ func (p *painter) about(r row) []string {
 		return []string{p.theme.Paint(pane.Dim, "a new row of "+orWhole(at.path()))}
 	}
 	name := orWhole(at.path())
+	if at.parent != nil && strings.TrimSpace(at.path()) == "" {
+		name = at.label()
+	}
 	if title := safe(at.shape.title, p.width); title != "" && title != name {
 		name += " (" + title + ")"
 	}
