@@ -234,6 +234,26 @@ func TestTUICancelsAndRestarts(t *testing.T) {
 	w.end(0)
 }
 
+// A server that dies by itself is not shown as ready; restarted, it is.
+func TestTUIShowsADeath(t *testing.T) {
+	t.Parallel()
+	w := openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "exit-after-list")
+	w.await("server ✗ exit status 3")
+	w.press("ctrl+c")
+	w.end(0)
+
+	w = openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
+	w.await("server ✓")
+	if err := syscall.Kill(w.servers()[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	w.await("signal: killed")
+	w.press("r")
+	w.await("server ✓")
+	w.press("ctrl+c")
+	w.end(0)
+}
+
 // What a server says is shown and not obeyed: the title stays toolx's.
 func TestTUIWithAHostileServer(t *testing.T) {
 	t.Parallel()
