@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,19 +40,14 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	defer cancel()
 	pids := filepath.Join(t.TempDir(), "pids")
 	command := append([]string{"doctor", "--json", "--start-timeout", "2s", "--", "fakeserver", "--pids", pids}, args...)
-	cmd := exec.CommandContext(ctx, toolx, command...)
+	peak := filepath.Join(t.TempDir(), "peak")
+	cmd := exec.CommandContext(ctx, "measured", append([]string{peak, toolx}, command...)...)
 	cmd.Dir = emptyFolder(t)
 	cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run() // the exit code says how it ended
-	v := visited{code: cmd.ProcessState.ExitCode(), stderr: stderr.String(), left: leftBehind(t, pids)}
-	if usage, is := cmd.ProcessState.SysUsage().(*syscall.Rusage); is {
-		v.memory = usage.Maxrss
-		if runtime.GOOS != "darwin" {
-			v.memory <<= 10 // KiB everywhere else
-		}
-	}
+	v := visited{code: cmd.ProcessState.ExitCode(), stderr: stderr.String(), left: leftBehind(t, pids), memory: peakOf(t, peak)}
 	decoder := json.NewDecoder(&stdout)
 	if v.err = decoder.Decode(&v.report); v.err == nil && decoder.More() {
 		v.err = errors.New("there is more than one document")

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
 		"fakeserver":   func() { os.Exit(fake.Main(os.Args[1:])) },
 		"fakeprovider": func() { os.Exit(fakeProvider(os.Args[1:])) },
+		"measured":     func() { os.Exit(measured(os.Args[1], os.Args[2:])) },
 	})
 }
 
