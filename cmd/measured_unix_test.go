@@ -25,7 +25,7 @@ func measured(file string, command []string) int {
 	if !is {
 		return -1
 	}
-	peak := int64(usage.Maxrss)
+	peak := usage.Maxrss
 	if runtime.GOOS != "darwin" {
 		peak <<= 10 // KiB everywhere else
 	}
