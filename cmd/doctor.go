@@ -414,6 +414,7 @@ func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
 		StderrDir: stateFile("stderr"),
 		Version:   Version(),
 		Secret:    v.app.mask.Add,
+		HTTP:      v.app.overHTTP(),
 		Watch:     v.app.bus.Emit,
 		Doing: func(server, what string) {
 			if len(v.servers) > 1 {

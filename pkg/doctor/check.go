@@ -58,6 +58,12 @@ const (
 	NeedSample                // the clean run's processes were measured
 	NeedSpeed                 // the clean run's answers were timed
 	NeedPins                  // tool definitions are pinned (Options.Pinned); of AskAll
+
+	// The last three are of checks for servers that are reached by HTTP. Of others they
+	// are not asked at all.
+	NeedHTTP        // the server was asked something
+	NeedHTTPSession // initialize, as a raw exchange, agreed on a revision
+	NeedHTTPModern  // the server speaks a revision without a handshake
 )
 
 // Check is one question. Checks are values: a table of them is the doctor.

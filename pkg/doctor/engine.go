@@ -55,7 +55,10 @@ type ServerReport struct {
 	// Command is what the config starts, its variables not expanded; Where in the
 	// config the entry begins, "file:line:column".
 	Command []string `json:"command,omitempty"`
-	Where   string   `json:"where,omitempty"`
+	// URL is the address of a server that is reached by HTTP, as the config has it,
+	// without a password.
+	URL   string `json:"url,omitempty"`
+	Where string `json:"where,omitempty"`
 	// Node is the version of the Node that runs it, empty for other servers.
 	Node string `json:"node,omitempty"`
 	// Info is what the server says of itself.
@@ -88,8 +91,8 @@ func Judge(fleet *Fleet, selection Selection) *Report {
 		report.Servers = append(report.Servers, summary(evidence))
 		judge := &judge{report: report, selection: selection, server: evidence.Server.Name, found: make(map[string]bool)}
 		for _, check := range checks {
-			if check.Ask != nil {
-				judge.judge(check, missing(evidence, check.Need), func() []Finding { return check.Ask(evidence) })
+			if check.Ask != nil && (check.Need < NeedHTTP || evidence.overHTTP()) {
+				judge.judge(check, missing(evidence, check), func() []Finding { return check.Ask(evidence) })
 			}
 		}
 	}
@@ -195,11 +198,18 @@ func guarded(ask func() []Finding) (findings []Finding, err error) {
 }
 
 // missing says what of a check's need is not there, empty where all is.
-func missing(e *Evidence, need Need) string {
+func missing(e *Evidence, check Check) string {
+	need := check.Need
 	_, listed := e.Tools()
 	switch {
 	case e.Cut && need != NeedEntry:
 		return "the examination was cut short"
+	case need != NeedEntry && e.overHTTP() && ofProcesses(check):
+		return "the server is reached by HTTP, and is no program that toolx starts"
+	case need >= NeedHTTP:
+		return missingHTTP(e, need)
+	case need == NeedProbe && e.overHTTP():
+		return "servers that are reached by HTTP have no probing run"
 	case need >= NeedProcess && need != NeedProbe && e.Clean == nil:
 		return "the server was not started"
 	case need == NeedHandshake && !e.Handshaken(), need == NeedTools && !e.Handshaken():
@@ -216,6 +226,16 @@ func missing(e *Evidence, need Need) string {
 		return "no calls were asked for (--call)"
 	}
 	return ""
+}
+
+// ofProcesses says whether a check is about a program that toolx starts, and about its
+// stdout and stderr.
+func ofProcesses(check Check) bool {
+	switch check.Group {
+	case GroupLaunch, GroupProcess, GroupFraming:
+		return true
+	}
+	return check.Need == NeedSample
 }
 
 // missingOfAll says what a check of all servers lacks, empty where nothing.

@@ -40,6 +40,9 @@ type Evidence struct {
 	// Again is a further probing run, without the questions that ended or silenced
 	// the first; nil where that was not needed.
 	Again *Run
+	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil
+	// for other servers.
+	HTTP  *HTTPEvidence
 	Calls []*CallRun
 	// Starts are the further starts that were asked for (Options.Repeat).
 	Starts []Start

@@ -37,6 +37,8 @@ type Options struct {
 	Watch func(exec.Event)
 	// Doing is told what is being tried, for a live line; it may be nil.
 	Doing func(server, what string)
+	// HTTP says how servers with a url are reached.
+	HTTP servers.HTTPOptions
 	// Pinned are the Fingerprints of known tool definitions, by server and plain
 	// name; nil means that none are pinned.
 	Pinned map[string]map[string]string
@@ -102,7 +104,11 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	}
 	e.Launch, e.LaunchErr = server.Resolve(environ)
 	o.hideSecrets(e)
-	if e.LaunchErr != nil || e.Launch.URL != "" {
+	if e.LaunchErr != nil {
+		return e
+	}
+	if e.overHTTP() {
+		o.examineHTTP(ctx, e)
 		return e
 	}
 	o.doing(server, "starting it as a client does")
@@ -149,9 +155,7 @@ func (o Options) limit() time.Duration {
 func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	life := o.newLife("clean")
 	stop := life.lookBefore(o.limit())
-	session, err := servers.Connect(ctx, e.Server, e.Launch, servers.Options{
-		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version, MaxMessage: maxMessage,
-	})
+	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
 	stop()
 	if err != nil {
 		run := life.end(ctx)
@@ -166,10 +170,7 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	life.watch.note()
 	o.askClean(ctx, session)
 	e.Calls = o.makeCalls(ctx, session, life.bus)
-	tree := processTree(session.PID)
-	life.mark("idle-begin")
-	idle := sampleProcess(ctx, session.PID, cmp.Or(o.idle, IdleWait))
-	life.mark("idle-end")
+	tree, idle := o.watchIdle(ctx, session, life)
 	speed := o.measure(ctx, session, life)
 	o.measureCalls(ctx, session, life, e.Calls)
 	life.watch.note()
@@ -178,6 +179,27 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	run := life.end(ctx)
 	run.Protocol, run.Tree, run.Idle, run.Speed, run.Ended = session.Protocol, tree, idle, speed, ended
 	return run
+}
+
+// connecting says how the session of a life is opened.
+func (o Options) connecting(life *life) servers.Options {
+	return servers.Options{
+		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version, MaxMessage: maxMessage,
+		Secret: o.Secret, HTTP: o.HTTP,
+	}
+}
+
+// watchIdle measures a server's processes while nothing is asked of it. One that is
+// reached by HTTP has none here, and is not waited for.
+func (o Options) watchIdle(ctx context.Context, session *servers.Session, life *life) ([]Process, *ProcessSample) {
+	if session.PID == 0 {
+		return nil, nil
+	}
+	tree := processTree(session.PID)
+	life.mark("idle-begin")
+	idle := sampleProcess(ctx, session.PID, cmp.Or(o.idle, IdleWait))
+	life.mark("idle-end")
+	return tree, idle
 }
 
 // askClean asks what every server must answer, and what none can. When nothing is

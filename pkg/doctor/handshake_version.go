@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -29,13 +30,16 @@ func era() Check {
 
 // askEra always reports: it is a fact about the server, and no fault.
 func askEra(e *Evidence) []Finding {
-	x := e.Probe.Exchange("server/discover", 0)
+	x := cmp.Or(e.Probe.Exchange("server/discover", 0), e.Clean.Exchange("server/discover", 0))
 	versions := []string(nil)
 	if x.answered() {
 		versions = supportedVersions(x.Result)
 	}
 	f := Finding{Where: &Where{Run: e.Clean.Name, Method: "initialize"}}
 	switch {
+	case e.modern() && e.agreedRaw():
+		f.Title = "speaks both generations of the protocol"
+		f.Evidence = "server/discover agreed on " + e.Clean.Protocol + "; initialize is answered too"
 	case e.modern():
 		f.Title = "speaks the modern protocol only"
 		f.Evidence = "refuses initialize; agreed on " + e.Clean.Protocol
@@ -45,7 +49,7 @@ func askEra(e *Evidence) []Finding {
 	default:
 		f.Title = "speaks the legacy protocol"
 		f.Evidence = "initialize agreed on " + e.Clean.Protocol
-		if x != nil {
+		if x != nil && (x.answered() || !e.overHTTP()) { // HTTP has refusals that are no answers
 			f.Evidence += "; server/discover " + x.outcome()
 		}
 	}

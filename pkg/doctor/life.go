@@ -91,9 +91,7 @@ func (o Options) repeat(ctx context.Context, e *Evidence) []Start {
 
 func (o Options) start(ctx context.Context, e *Evidence) Start {
 	life := o.newLife("start")
-	session, err := servers.Connect(ctx, e.Server, e.Launch, servers.Options{
-		Bus: life.bus, StartTimeout: o.limit(), Version: o.Version, MaxMessage: maxMessage,
-	})
+	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
 	if err != nil {
 		life.watch.sweep(ctx)
 		return Start{Err: err}

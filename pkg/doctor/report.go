@@ -3,6 +3,7 @@ package doctor
 import (
 	"encoding/json"
 	"errors"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ func summary(e *Evidence) ServerReport {
 	if e.Server.Command != "" {
 		s.Command = append([]string{e.Server.Command}, e.Server.Args...)
 	}
+	s.URL = plainURL(e.Server.URL)
 	if e.Server.Origin.File != "" {
 		s.Where = e.Server.Origin.String()
 	}
@@ -46,12 +48,19 @@ func whyFailed(e *Evidence) string {
 	switch {
 	case e.LaunchErr != nil:
 		return e.LaunchErr.Error()
-	case e.Launch != nil && e.Launch.URL != "":
-		return "it is reached by HTTP, and the doctor examines servers on stdio"
 	case e.Clean != nil && e.Clean.Failure != nil:
 		return e.Clean.Failure.Error()
 	}
 	return ""
+}
+
+// plainURL is an address without its password.
+func plainURL(text string) string {
+	address, err := url.Parse(text)
+	if err != nil {
+		return "" // which the checks of the config say
+	}
+	return address.Redacted()
 }
 
 // infoOf is the serverInfo of the handshake, nil where there is none.
@@ -92,7 +101,12 @@ var authWords = sync.OnceValue(func() *regexp.Regexp {
 
 // refusedForAuth says whether the handshake was refused in words of authentication.
 func refusedForAuth(e *Evidence) bool {
-	if e.Clean == nil || e.Clean.Failure == nil || e.Clean.Failure.Ending != servers.EndingRefused {
+	switch {
+	case e.Clean == nil || e.Clean.Failure == nil:
+		return false
+	case e.Clean.Failure.Kind() == exec.KindAuth: // as HTTP says it
+		return true
+	case e.Clean.Failure.Ending != servers.EndingRefused:
 		return false
 	}
 	var refusal *exec.ToolError
@@ -115,6 +129,7 @@ func (r *Report) Mask(hide func(string) string) {
 	for i := range r.Servers {
 		server := &r.Servers[i]
 		server.Because = hide(server.Because)
+		server.URL = hide(server.URL)
 		server.Command = hideAll(hide, server.Command)
 	}
 	for i := range r.Findings {

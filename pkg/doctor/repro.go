@@ -42,6 +42,9 @@ func (e *ReproError) Hint() string {
 func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, error) {
 	at := slices.IndexFunc(fleet.Servers, func(e *Evidence) bool { return e.Server.Name == finding.Server })
 	if at < 0 || fleet.Servers[at].Launch == nil || fleet.Servers[at].Launch.Command == "" {
+		if at >= 0 && fleet.Servers[at].overHTTP() {
+			return "", &ReproError{finding.ID, "the server is reached by HTTP"}
+		}
 		return "", &ReproError{finding.ID, "it is about the config, not about what a server does"}
 	}
 	if check, _ := Find(finding.ID); finding.Severity == Info && check.Group != GroupFraming {

@@ -32,7 +32,7 @@ func askWireSchema(e *Evidence) []Finding {
 	explained := &explanations{evidence: e, found: make(map[string]bool)}
 	var found []Finding
 	for _, m := range e.messages() {
-		if m.isEcho() || m.answers == nil && answersGarbage(m.run, m.event.Bytes) {
+		if m.isEcho() || m.answers == nil && answersGarbage(m.run, m.event.Bytes) || e.refusalBefore(m) {
 			continue
 		}
 		revision := m.revision(e)
@@ -135,7 +135,7 @@ func (x *explanations) by(id string) bool {
 	found, asked := x.found[id]
 	if !asked {
 		check, known := Find(id)
-		found = known && missing(x.evidence, check.Need) == "" && len(check.Ask(x.evidence)) > 0
+		found = known && missing(x.evidence, check) == "" && len(check.Ask(x.evidence)) > 0
 		x.found[id] = found
 	}
 	return found

@@ -57,6 +57,9 @@ func markdownServer(server doctor.ServerReport) string {
 	if len(server.Command) > 0 {
 		parts = append(parts, "started by "+markdownCode(strings.Join(server.Command, " ")))
 	}
+	if server.URL != "" {
+		parts = append(parts, "at "+markdownCode(server.URL))
+	}
 	if server.Status != "ready" {
 		parts = append(parts, server.Status+": "+markdownText(server.Because))
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"time"
 
@@ -22,6 +23,8 @@ type Wire struct {
 	link link
 	// program is the link where it is a process's, else nil.
 	program *stdio
+	// protocol is the revision that a session has agreed on, empty before.
+	protocol string
 }
 
 // WireOptions say how a Wire is made.
@@ -41,7 +44,7 @@ func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (
 	if err := program.Start(context.Background()); err != nil {
 		return nil, err
 	}
-	return &Wire{program, program}, nil
+	return &Wire{link: program, program: program}, nil
 }
 
 // Answer is a reply, as it stood on the wire.
@@ -60,7 +63,11 @@ type Answer struct {
 // is an Answer.
 func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer, error) {
 	began := time.Now()
-	m, err := w.link.roundTrip(ctx, method, params, nil)
+	var header http.Header
+	if encoded, err := rawjson.Marshal(params); err == nil {
+		header = standardHeader(w.protocol, method, encoded)
+	}
+	m, err := w.link.roundTrip(ctx, method, params, header)
 	if err != nil {
 		return nil, err
 	}
@@ -140,4 +147,4 @@ func (w *Wire) Close(ctx context.Context) { w.link.shutdown(ctx) }
 
 // Wire is the line below the session. Its requests have ids of their own and do not
 // disturb the session's.
-func (s *Session) Wire() *Wire { return &Wire{s.link, s.program} }
+func (s *Session) Wire() *Wire { return &Wire{s.link, s.program, s.Protocol} }

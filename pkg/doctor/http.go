@@ -1,0 +1,273 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"toolx/pkg/servers"
+)
+
+// HTTPEvidence is what raw exchanges over HTTP have shown of a server.
+type HTTPEvidence struct {
+	// Replies are the answers to the doctor's questions, by the names of them below; a
+	// question that was not asked has none.
+	Replies map[string]*HTTPReply
+}
+
+// The names of the raw questions.
+const (
+	askedInitialize  = "initialize"          // as a client of the legacy revisions asks it
+	askedInitialized = "initialized"         // the notification behind it
+	askedPing        = "ping"                // as a client asks it
+	askedList        = "tools/list"          // the same
+	askedTool        = "tools/call"          // of a tool that no server has
+	askedVersion     = "version"             // ping, naming a revision that never was
+	askedStream      = "GET"                 // the stream of the session
+	askedDelete      = "DELETE"              // the end of the session
+	askedOrigin      = "origin"              // initialize, as of a web page from elsewhere
+	askedHost        = "host"                // initialize, to another host's name
+	askedMismatch    = "mismatch"            // modern: a header that says another method than the body
+	askedUnknown     = "unknown"             // modern: a method that no server has
+	askedOldStream   = "old-stream"          // GET, of a server that may speak the older HTTP with SSE
+	askedAccept      = "accept "             // and what: ping with another Accept
+	foreignOrigin    = "http://evil.example" // of a web page from elsewhere
+	foreignHost      = "evil.example"        // a name that leads to this machine
+	bothTypes        = "application/json, text/event-stream"
+	sessionHeader    = "Mcp-Session-Id"
+	versionHeader    = "Mcp-Protocol-Version"
+)
+
+// otherAccepts are what clients send as Accept that do not know better.
+func otherAccepts() []string { return []string{"application/json", "text/event-stream", "*/*", ""} }
+
+// overHTTP says whether the server is reached by HTTP.
+func (e *Evidence) overHTTP() bool {
+	return e.Launch != nil && e.Launch.URL != "" || e.Launch == nil && e.Server.URL != ""
+}
+
+// reply is the answer to a raw question, nil where there is none.
+func (e *Evidence) reply(name string) *HTTPReply {
+	if e.HTTP == nil {
+		return nil
+	}
+	return e.HTTP.Replies[name]
+}
+
+// agreedRaw says whether the raw handshake came to a session.
+func (e *Evidence) agreedRaw() bool { return e.reply(askedInitialize).result() != nil }
+
+// refusalBefore says whether a message over HTTP came before any revision was agreed on,
+// as the answer of a legacy server to server/discover does. What such a server says to
+// what has no session is of no revision.
+func (e *Evidence) refusalBefore(m received) bool {
+	first := e.initialized()
+	return e.overHTTP() && first != nil && m.event.At.Before(first.At)
+}
+
+// missingHTTP says what a check of servers over HTTP lacks, empty where nothing.
+func missingHTTP(e *Evidence, need Need) string {
+	switch {
+	case e.HTTP == nil:
+		return "the server was not asked"
+	case need == NeedHTTPSession && !e.agreedRaw():
+		return "initialize came to no session"
+	case need == NeedHTTPModern && !e.modern():
+		return "the server does not speak " + modernRevision
+	}
+	return ""
+}
+
+// examineHTTP gathers the evidence about a server that is reached by HTTP: the session
+// of any client, and raw exchanges.
+func (o Options) examineHTTP(ctx context.Context, e *Evidence) {
+	o.doing(e.Server, "reaching it as a client does")
+	e.Clean = o.cleanRun(ctx, e)
+	e.HTTP = &HTTPEvidence{Replies: make(map[string]*HTTPReply)}
+	if ctx.Err() != nil || refusedForAuth(e) || e.unreached() {
+		return
+	}
+	o.doing(e.Server, "probing it by raw requests")
+	life := o.newLife("raw")
+	raw, err := servers.NewRaw(ctx, e.Server, e.Launch, o.connecting(life))
+	if err != nil {
+		return // the clean run has failed by the same
+	}
+	defer raw.Close()
+	asker := &httpProber{Options: o, raw: raw, evidence: e, record: life.record}
+	if asker.address, err = url.Parse(e.Launch.URL); err == nil {
+		asker.probe(ctx)
+	}
+	e.Starts = o.repeat(ctx, e)
+}
+
+// unreached says whether there was no answer by HTTP at all.
+func (e *Evidence) unreached() bool {
+	return !slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean), func(x servers.HTTPExchange) bool { return x.Status != 0 })
+}
+
+// httpProber asks raw questions. None calls what exists, and each is bounded.
+type httpProber struct {
+	Options
+	raw      *servers.Raw
+	address  *url.URL
+	evidence *Evidence
+	record   *recorder
+	session  string // the id that the server gave, empty where it gave none
+	silent   int    // questions in a row without an answer
+}
+
+// probe asks all questions. A server that leaves two in a row unanswered is asked no
+// more.
+func (p *httpProber) probe(ctx context.Context) {
+	first := p.post(ctx, askedInitialize, p.initialize(), nil)
+	if p.evidence.agreedRaw() {
+		p.inSession(ctx, first)
+	} else if first != nil && first.Status >= 400 && first.Status < 500 {
+		p.ask(ctx, askedOldStream, http.MethodGet, nil, map[string]string{"Accept": "text/event-stream"})
+	}
+	if p.evidence.modern() {
+		p.asModern(ctx)
+	}
+	p.asStranger(ctx)
+}
+
+// inSession asks what belongs to a session of the legacy revisions, and ends it.
+func (p *httpProber) inSession(ctx context.Context, first *HTTPReply) {
+	p.session = first.Header.Get(sessionHeader)
+	p.post(ctx, askedInitialized, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}, p.within(nil))
+	p.post(ctx, askedPing, request("ping", nil), p.within(nil))
+	p.post(ctx, askedList, request("tools/list", nil), p.within(nil))
+	p.post(ctx, askedTool, request("tools/call", map[string]any{"name": noSuchTool, "arguments": map[string]any{}}), p.within(nil))
+	p.post(ctx, askedVersion, request("ping", nil), p.within(map[string]string{versionHeader: inventedRevision}))
+	for _, accept := range otherAccepts() {
+		p.post(ctx, askedAccept+accept, request("ping", nil), p.within(map[string]string{"Accept": accept}))
+	}
+	p.ask(ctx, askedStream, http.MethodGet, nil, p.within(map[string]string{"Accept": "text/event-stream"}))
+	if p.session != "" {
+		p.ask(ctx, askedDelete, http.MethodDelete, nil, p.within(nil))
+	}
+}
+
+// within are the headers of a request in the session, and others over them.
+func (p *httpProber) within(others map[string]string) map[string]string {
+	headers := map[string]string{versionHeader: commonRevision}
+	if p.session != "" {
+		headers[sessionHeader] = p.session
+	}
+	for name, content := range others {
+		headers[name] = content
+	}
+	return headers
+}
+
+// asModern asks what a server without a handshake must refuse.
+func (p *httpProber) asModern(ctx context.Context) {
+	headers := func(method string) map[string]string {
+		return map[string]string{versionHeader: modernRevision, "Mcp-Method": method}
+	}
+	p.post(ctx, askedMismatch, request("server/discover", modernParams(p.Version, modernRevision)), headers("prompts/list"))
+	p.post(ctx, askedUnknown, request(noSuchMethod, modernParams(p.Version, modernRevision)), headers(noSuchMethod))
+}
+
+// asStranger asks as a web page from elsewhere would, in the server's own era.
+func (p *httpProber) asStranger(ctx context.Context) {
+	message, headers := p.initialize(), map[string]string{}
+	if !p.evidence.agreedRaw() {
+		if !p.evidence.modern() {
+			return
+		}
+		message = request("server/discover", modernParams(p.Version, modernRevision))
+		headers = map[string]string{versionHeader: modernRevision, "Mcp-Method": "server/discover"}
+	}
+	strange := func(name, header, content string) {
+		all := map[string]string{header: content}
+		for name, content := range headers {
+			all[name] = content
+		}
+		reply := p.post(ctx, name, message, all)
+		if reply != nil && reply.Header.Get(sessionHeader) != "" { // leave nothing behind
+			p.session = reply.Header.Get(sessionHeader)
+			p.ask(ctx, "", http.MethodDelete, nil, p.within(nil))
+		}
+	}
+	strange(askedOrigin, "Origin", foreignOrigin)
+	if isLoopback(p.address.Hostname()) {
+		strange(askedHost, "Host", net.JoinHostPort(foreignHost, cmp.Or(p.address.Port(), "80")))
+	}
+}
+
+// rawID is the id of every raw request: each is alone in its exchange.
+const rawID = 1
+
+// request is a request of JSON-RPC; nil params are left out.
+func request(method string, params map[string]any) map[string]any {
+	message := map[string]any{"jsonrpc": "2.0", "id": rawID, "method": method}
+	if params != nil {
+		message["params"] = params
+	}
+	return message
+}
+
+func (p *httpProber) initialize() map[string]any {
+	return request("initialize", map[string]any{
+		"protocolVersion": commonRevision,
+		"capabilities":    map[string]any{},
+		"clientInfo":      map[string]any{"name": "toolx", "version": p.Version},
+	})
+}
+
+// post posts a message and keeps the answer under a name.
+func (p *httpProber) post(ctx context.Context, name string, message map[string]any, headers map[string]string) *HTTPReply {
+	body, err := json.Marshal(message)
+	if err != nil {
+		return nil
+	}
+	all := map[string]string{"Accept": bothTypes, "Content-Type": "application/json"}
+	for header, content := range headers {
+		all[header] = content
+	}
+	return p.ask(ctx, name, http.MethodPost, body, all)
+}
+
+// ask makes one exchange and keeps what came of it under a name, unless that is empty.
+// It returns nil where no answer came.
+func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, headers map[string]string) *HTTPReply {
+	if p.silent == 2 || ctx.Err() != nil {
+		return nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(p.answer, answerLimit))
+	defer cancel()
+	reply, err := p.exchange(bounded, verb, body, headers)
+	if err != nil {
+		// What gets access tokens makes an error of a refusal, whose head was seen.
+		reply = p.refusal(verb)
+	}
+	if reply == nil {
+		p.silent++
+		return nil
+	}
+	p.silent = 0
+	if name != "" {
+		p.evidence.HTTP.Replies[name] = reply
+	}
+	return reply
+}
+
+// refusal is the answer 401 or 403 that the last exchange had, nil where it had another.
+func (p *httpProber) refusal(verb string) *HTTPReply {
+	p.record.mu.Lock()
+	defer p.record.mu.Unlock()
+	if len(p.record.events) == 0 {
+		return nil
+	}
+	last, ok := p.record.events[len(p.record.events)-1].(servers.HTTPExchange)
+	if !ok || last.Verb != verb || last.Status != http.StatusUnauthorized && last.Status != http.StatusForbidden {
+		return nil
+	}
+	return &HTTPReply{Verb: verb, URL: p.address, Status: last.Status, Header: last.Received}
+}

@@ -1,0 +1,171 @@
+package doctor
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// HTTPReply is the answer of one raw exchange.
+type HTTPReply struct {
+	Verb   string
+	URL    *url.URL
+	Status int
+	Header http.Header
+	// Body is its beginning, of a stream too; empty of a GET's stream that is silent.
+	Body []byte
+	// Events are those of a stream, up to the one with the reply.
+	Events []HTTPEvent
+	// Ended says that the body came to its end, rather than the doctor's waiting.
+	Ended bool
+	TLS   *tls.ConnectionState // nil of plain HTTP
+}
+
+// HTTPEvent is one event of a stream, as its lines say.
+type HTTPEvent struct {
+	Name string // empty where no line gives one
+	Data [][]byte
+	Open bool // the stream ended without the empty line that ends an event
+}
+
+// maxRawBody is how many bytes of an answer are read: a raw question's is small, but
+// for a list of tools.
+const maxRawBody = 4 << 20
+
+// exchange makes one exchange and reads the answer as far as it matters.
+func (p *httpProber) exchange(ctx context.Context, verb string, body []byte, headers map[string]string) (*HTTPReply, error) {
+	request, err := http.NewRequestWithContext(ctx, verb, p.address.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range headers {
+		switch {
+		case name == "Host":
+			request.Host = content
+		case content != "":
+			request.Header.Set(name, content)
+		}
+	}
+	response, err := p.raw.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	reply := &HTTPReply{Verb: verb, URL: p.address, Status: response.StatusCode, Header: response.Header, TLS: response.TLS}
+	switch {
+	case reply.mediaType() != "text/event-stream" || reply.Status >= 300:
+		var failed error
+		reply.Body, failed = io.ReadAll(io.LimitReader(response.Body, maxRawBody))
+		reply.Ended = failed == nil
+	case verb != http.MethodGet:
+		reply.readEvents(response.Body, hasReply)
+	case headers[sessionHeader] == "" && headers[versionHeader] == "":
+		reply.readEvents(response.Body, func(HTTPEvent) bool { return true })
+	}
+	return reply, nil
+}
+
+// readEvents reads a stream up to the event that is waited for.
+func (r *HTTPReply) readEvents(body io.Reader, awaited func(HTTPEvent) bool) {
+	in := bufio.NewReader(io.LimitReader(body, maxRawBody))
+	event := HTTPEvent{}
+	for {
+		line, err := in.ReadBytes('\n')
+		r.Body = append(r.Body, line...)
+		text := bytes.TrimRight(line, "\r\n")
+		if err == nil && len(text) > 0 {
+			event.take(text)
+			continue
+		}
+		if len(text) > 0 {
+			event.take(text)
+		}
+		if event.Name != "" || event.Data != nil {
+			event.Open = err != nil
+			r.Events = append(r.Events, event)
+		}
+		if err != nil {
+			r.Ended = errors.Is(err, io.EOF)
+			return
+		}
+		if awaited(event) {
+			return
+		}
+		event = HTTPEvent{}
+	}
+}
+
+// take takes a line of a stream into the event.
+func (e *HTTPEvent) take(line []byte) {
+	field, content, _ := bytes.Cut(line, []byte(":"))
+	content = bytes.TrimPrefix(content, []byte(" "))
+	switch string(field) {
+	case "event":
+		e.Name = string(content)
+	case "data":
+		e.Data = append(e.Data, content)
+	}
+}
+
+// data is the whole data of an event.
+func (e HTTPEvent) data() []byte { return bytes.Join(e.Data, []byte("\n")) }
+
+// hasReply says whether an event carries the reply to a raw request.
+func hasReply(event HTTPEvent) bool {
+	head := readHead(event.data())
+	return plainID(head.id) == strconv.Itoa(rawID) && head.method == ""
+}
+
+// mediaType is what the answer says that it is, without parameters.
+func (r *HTTPReply) mediaType() string {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		return strings.TrimSpace(r.Header.Get("Content-Type"))
+	}
+	return kind
+}
+
+// message is the JSON-RPC message that the answer carries as its reply, nil where none.
+func (r *HTTPReply) message() json.RawMessage {
+	if r == nil {
+		return nil
+	}
+	for _, event := range r.Events {
+		if hasReply(event) {
+			return event.data()
+		}
+	}
+	if r.Events == nil && json.Valid(r.Body) && isObject(r.Body) {
+		return r.Body
+	}
+	return nil
+}
+
+// result is the result of the reply, nil where there is none.
+func (r *HTTPReply) result() json.RawMessage {
+	if r == nil || r.Status != http.StatusOK {
+		return nil
+	}
+	return readHead(r.message()).result
+}
+
+// words are the answer in a few words: its status, and what it begins with.
+func (r *HTTPReply) words() string {
+	text := "HTTP " + strings.TrimSpace(strconv.Itoa(r.Status)+" "+http.StatusText(r.Status))
+	if body := strings.Join(strings.Fields(string(r.Body[:min(len(r.Body), maxQuoted)])), " "); body != "" {
+		text += ": " + body
+	}
+	return text
+}
+
+// maxQuoted is how many bytes of a body are quoted.
+const maxQuoted = 200
