@@ -62,13 +62,15 @@ func newDoctorCommand(app *App, run func(context.Context, *App, doctorOptions) e
 
 Each server is started twice: once as any client does, once with the other era's
 first message, hostile input and a signal. No tool is ever called, except by --call.
+A server that is reached by HTTP (--url) has a session and raw requests instead.
 Without arguments all servers of the config are examined, in parallel, and the
 config itself.
 
 Exit codes: 0 nothing at or above --fail-on was found, 2 wrong usage or config,
-3 a server wants authentication, 4 no server could be started, 6 something was
+3 a server wants authentication, 4 no server could be started or reached, 6 something was
 found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 		Example: `  toolx doctor -- npx -y @modelcontextprotocol/server-everything
+  toolx doctor --url https://mcp.example.com/mcp
   toolx doctor zwave --call 'list_zwave_devices {"room":"hall"}'
   toolx doctor --json | jq -r '.findings[] | "\(.severity) \(.id): \(.title)"'
   toolx doctor --explain stdout-pollution

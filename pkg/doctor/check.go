@@ -100,7 +100,7 @@ func Checks() []Check {
 	var all []Check
 	for _, family := range [][]Check{
 		configChecks(), launchChecks(), processChecks(), framingChecks(), rpcChecks(),
-		handshakeChecks(), toolChecks(), securityChecks(), performanceChecks(),
+		handshakeChecks(), toolChecks(), securityChecks(), httpChecks(), performanceChecks(),
 	} {
 		all = append(all, family...)
 	}
@@ -138,7 +138,7 @@ type Finding struct {
 
 // Where is the place of a finding; fields that say nothing are left out.
 type Where struct {
-	Run     string  `json:"run,omitempty"`     // "clean" or "probing"
+	Run     string  `json:"run,omitempty"`     // "clean", "probing", or "raw"
 	Line    int     `json:"line,omitempty"`    // of stdout, from 1
 	Byte    *int64  `json:"byte,omitempty"`    // in that line, from 0
 	Phase   string  `json:"phase,omitempty"`   // see servers.Phase

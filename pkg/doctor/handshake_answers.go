@@ -209,7 +209,8 @@ func askInvalidParams(e *Evidence) []Finding {
 	if x == nil {
 		return nil
 	}
-	if code, ok := errorCode(x.Error); ok && code == invalidParams {
+	code, ok := errorCode(x.Error)
+	if ok && (code == invalidParams || code == mismatchCode && e.overHTTP()) { // there is no Mcp-Name then
 		return nil
 	}
 	f := Finding{Where: x.where(e.Clean), Evidence: "tools/call without a name " + x.outcome()}

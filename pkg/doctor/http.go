@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
@@ -98,7 +99,7 @@ func (o Options) examineHTTP(ctx context.Context, e *Evidence) {
 		return // the clean run has failed by the same
 	}
 	defer raw.Close()
-	asker := &httpProber{Options: o, raw: raw, evidence: e, record: life.record}
+	asker := &httpProber{Options: o, raw: raw, evidence: e, bus: life.bus, record: life.record}
 	if asker.address, err = url.Parse(e.Launch.URL); err == nil {
 		asker.probe(ctx)
 	}
@@ -116,6 +117,7 @@ type httpProber struct {
 	raw      *servers.Raw
 	address  *url.URL
 	evidence *Evidence
+	bus      *exec.Bus
 	record   *recorder
 	session  string // the id that the server gave, empty where it gave none
 	silent   int    // questions in a row without an answer
@@ -197,7 +199,7 @@ func (p *httpProber) asStranger(ctx context.Context) {
 	}
 	strange(askedOrigin, "Origin", foreignOrigin)
 	if isLoopback(p.address.Hostname()) {
-		strange(askedHost, "Host", net.JoinHostPort(foreignHost, cmp.Or(p.address.Port(), "80")))
+		strange(askedHost, "Host", strings.TrimSuffix(foreignHost+":"+p.address.Port(), ":"))
 	}
 }
 
@@ -242,6 +244,9 @@ func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, he
 	}
 	bounded, cancel := context.WithTimeout(ctx, cmp.Or(p.answer, answerLimit))
 	defer cancel()
+	if body != nil {
+		p.bus.Emit(servers.FrameSent{Time: exec.Now(), Server: p.evidence.Server.Name, Bytes: body})
+	}
 	reply, err := p.exchange(bounded, verb, body, headers)
 	if err != nil {
 		// What gets access tokens makes an error of a refusal, whose head was seen.
@@ -252,6 +257,9 @@ func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, he
 		return nil
 	}
 	p.silent = 0
+	if message := reply.message(); message != nil {
+		p.bus.Emit(servers.FrameReceived{Time: exec.Now(), Server: p.evidence.Server.Name, Bytes: message})
+	}
 	if name != "" {
 		p.evidence.HTTP.Replies[name] = reply
 	}

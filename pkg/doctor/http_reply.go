@@ -160,11 +160,16 @@ func (r *HTTPReply) result() json.RawMessage {
 
 // words are the answer in a few words: its status, and what it begins with.
 func (r *HTTPReply) words() string {
-	text := "HTTP " + strings.TrimSpace(strconv.Itoa(r.Status)+" "+http.StatusText(r.Status))
+	text := r.status()
 	if body := strings.Join(strings.Fields(string(r.Body[:min(len(r.Body), maxQuoted)])), " "); body != "" {
 		text += ": " + body
 	}
 	return text
+}
+
+// status is the answer's status in words.
+func (r *HTTPReply) status() string {
+	return "HTTP " + strings.TrimSpace(strconv.Itoa(r.Status)+" "+http.StatusText(r.Status))
 }
 
 // maxQuoted is how many bytes of a body are quoted.

@@ -1,0 +1,312 @@
+package doctor
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"toolx/pkg/servers"
+)
+
+// soonExpired is how long before its end a certificate is spoken of.
+const soonExpired = 14 * 24 * time.Hour
+
+func tlsCert() Check {
+	return Check{
+		ID: "tls-cert", Severity: Error, Group: GroupHTTP, Need: NeedHTTP,
+		Title: "the certificate is not valid for clients",
+		Ask:   askTLSCert,
+		Page: Page{
+			Why:    "Clients end the connection before they have said a word. Node and Python have trusted authorities of their own, so that a certificate which a browser trusts may still be refused.",
+			Bad:    "notAfter=Jan  1 00:00:00 2026 GMT",
+			Good:   "A chain up to a public authority, renewed in time by a program.",
+			Fix:    []string{"in the server: send the whole chain, for this host's name, and renew it in time", "from outside: --cacert FILE, or NODE_EXTRA_CA_CERTS=FILE for a private authority"},
+			Breaks: []string{"all clients"},
+			Source: "RFC 5280; RFC 6125",
+		},
+	}
+}
+
+func askTLSCert(e *Evidence) []Finding {
+	if failure := e.Clean.Failure; failure != nil {
+		var authority x509.UnknownAuthorityError
+		var name x509.HostnameError
+		var invalid x509.CertificateInvalidError
+		if errors.As(failure, &authority) || errors.As(failure, &name) || errors.As(failure, &invalid) {
+			return sole(Finding{Where: &Where{Run: e.Clean.Name}, Evidence: failure.Reason.Error()})
+		}
+		return nil
+	}
+	reply := e.reply(askedInitialize)
+	if reply == nil || reply.TLS == nil || len(reply.TLS.PeerCertificates) == 0 {
+		return nil
+	}
+	end := reply.TLS.PeerCertificates[0].NotAfter
+	if left := time.Until(end); left < soonExpired {
+		return sole(Finding{
+			Severity: Warning, Title: "the certificate ends soon", Where: rawWhere("initialize"),
+			Evidence: fmt.Sprintf("it is valid until %s, %d days from now", end.Format(time.DateOnly), int(left.Hours()/24)),
+		})
+	}
+	return nil
+}
+
+func redirectDropsBody() Check {
+	return Check{
+		ID: "redirect-drops-body", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
+		Title: "the url leads on to another one",
+		Ask: func(e *Evidence) []Finding {
+			reply := e.reply(askedInitialize)
+			if reply == nil || reply.Status < 300 || reply.Status >= 400 || reply.Header.Get("Location") == "" {
+				return nil
+			}
+			found := objection(reply, "initialize")
+			found[0].Evidence = cut(fmt.Sprintf("%s, from %s to %s", reply.status(), reply.URL.Path, reply.Header.Get("Location")))
+			if reply.Status == http.StatusTemporaryRedirect || reply.Status == http.StatusPermanentRedirect {
+				found[0].Notes = []string{"this status keeps the request as it is, where a client follows at all"}
+			}
+			return found
+		},
+		Page: Page{
+			Why:    "After 301 and 302 most HTTP clients make a GET of the POST, without its body. Many MCP clients follow no redirect at all, since their tokens would go along.",
+			Bad:    "POST /mcp\nHTTP/1.1 301 Moved Permanently\nLocation: /mcp/",
+			Good:   "POST /mcp/\nHTTP/1.1 200 OK",
+			Fix:    []string{"from outside: put the final address into the config", "in the server: answer at both paths"},
+			Breaks: []string{"clients that follow no redirect, or with GET"},
+			Source: "RFC 9110, 15.4; f/mcptools#69",
+		},
+	}
+}
+
+func authChallenge() Check {
+	return Check{
+		ID: "auth-challenge", Severity: Error, Group: GroupHTTP, Need: NeedHTTP,
+		Title: "401 does not say how to get access",
+		Ask: func(e *Evidence) []Finding {
+			for _, x := range EventsOf[servers.HTTPExchange](e.Clean) {
+				challenge := x.Received.Get("WWW-Authenticate")
+				switch {
+				case x.Status != http.StatusUnauthorized || strings.Contains(challenge, "resource_metadata"):
+				case challenge == "":
+					return sole(Finding{Where: &Where{Run: "clean"}, Evidence: "HTTP 401 without WWW-Authenticate"})
+				default:
+					return sole(Finding{
+						Severity: Info, Title: "401 names no metadata of OAuth",
+						Where: &Where{Run: "clean"}, Evidence: cut("WWW-Authenticate: " + challenge),
+					})
+				}
+			}
+			return nil
+		},
+		Page: Page{
+			Why:    "A client learns from WWW-Authenticate where a token is had. Without it, it cannot begin a login, and can only show the status.",
+			Bad:    "HTTP/1.1 401 Unauthorized",
+			Good:   "HTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer resource_metadata=\"https://host/.well-known/oauth-protected-resource\"",
+			Fix:    []string{"in the server: send WWW-Authenticate with every 401, and resource_metadata where tokens come from OAuth"},
+			Breaks: []string{"clients that log in by OAuth"},
+			Source: "RFC 9110, 15.5.2; MCP 2025-11-25, basic/authorization, Protected Resource Metadata Discovery",
+		},
+	}
+}
+
+func authLate() Check {
+	return Check{
+		ID: "auth-late", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession,
+		Title: "the handshake needs no authentication, and a call does",
+		Ask: func(e *Evidence) []Finding {
+			reply := e.reply(askedTool)
+			if reply == nil || reply.Status != http.StatusUnauthorized {
+				return nil
+			}
+			return sole(Finding{Where: rawWhere("tools/call"), Evidence: "initialize: HTTP 200; tools/call: " + reply.status()})
+		},
+		Page: Page{
+			Why:    "The client shows the server as connected, and the first call of the model fails. Many clients begin a login only at the handshake.",
+			Bad:    "initialize: 200, tools/list: 200, tools/call: 401",
+			Good:   "initialize: 401",
+			Fix:    []string{"in the server: ask for authentication at initialize where calls need it"},
+			Source: "MCP 2025-11-25, basic/authorization",
+		},
+	}
+}
+
+func originNotChecked() Check {
+	return Check{
+		ID: "origin-not-checked", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
+		Title: "requests of web pages from elsewhere are answered",
+		Ask:   askOrigin,
+		Page: Page{
+			Why: "Any page that the user opens can reach a server on this machine by DNS rebinding, and call its tools. A browser says in Origin " +
+				"which page it was.",
+			Bad:    "Origin: http://evil.example\nHTTP/1.1 200 OK",
+			Good:   "Origin: http://evil.example\nHTTP/1.1 403 Forbidden",
+			Fix:    []string{"in the server: answer 403 where Origin is present and not known; update the SDK (TypeScript 1.24 and later: allowedHosts, or createMcpExpressApp)"},
+			Source: "MCP 2025-11-25, basic/transports, Streamable HTTP, Security Warning: MUST validate Origin; CVE-2025-66414",
+		},
+	}
+}
+
+// askOrigin is graver for a server of this machine that looks at Host no more than at
+// Origin: only there a page from elsewhere gets through.
+func askOrigin(e *Evidence) []Finding {
+	origin, host := e.reply(askedOrigin), e.reply(askedHost)
+	if origin == nil || origin.Status != http.StatusOK {
+		return nil
+	}
+	f := Finding{Where: rawWhere("initialize"), Evidence: "Origin: " + foreignOrigin + ": " + origin.status()}
+	if host != nil {
+		f.Evidence += "; Host: " + foreignHost + ": " + host.status()
+		if host.Status == http.StatusOK {
+			f.Severity = Error
+		}
+	}
+	return sole(f)
+}
+
+func corsReflects() Check {
+	return Check{
+		ID: "cors-reflects", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
+		Title: "any web page may read answers with the user's credentials",
+		Ask: func(e *Evidence) []Finding {
+			reply := e.reply(askedOrigin)
+			if reply == nil || reply.Header.Get("Access-Control-Allow-Origin") != foreignOrigin ||
+				reply.Header.Get("Access-Control-Allow-Credentials") != "true" {
+				return nil
+			}
+			return sole(Finding{Where: rawWhere("initialize"), Evidence: "Access-Control-Allow-Origin: " + foreignOrigin + ", Access-Control-Allow-Credentials: true"})
+		},
+		Page: Page{
+			Why:    "The server says of whatever page asks that it may read the answer, cookies of the user included.",
+			Bad:    "Origin: http://evil.example\nAccess-Control-Allow-Origin: http://evil.example\nAccess-Control-Allow-Credentials: true",
+			Good:   "Access-Control-Allow-Origin: https://app.example",
+			Fix:    []string{"in the server: allow a list of origins, and credentials to none but those"},
+			Source: "WHATWG Fetch, CORS protocol; CWE-942",
+		},
+	}
+}
+
+func sessionIDFormat() Check {
+	return Check{
+		ID: "session-id-format", Severity: Error, Group: GroupHTTP, Need: NeedHTTPSession,
+		Title: "the session's id is not visible ASCII",
+		Ask: func(e *Evidence) []Finding {
+			const short = 16
+			id := e.reply(askedInitialize).Header.Get(sessionHeader)
+			f := Finding{Where: rawWhere("initialize"), Evidence: fmt.Sprintf("Mcp-Session-Id has %d characters", len(id))}
+			switch {
+			case id == "":
+				return nil
+			case strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e }):
+				return sole(f)
+			case len(id) < short:
+				f.Severity, f.Title = Warning, "the session's id is so short that it can be guessed"
+				return sole(f)
+			}
+			return nil
+		},
+		Page: Page{
+			Why:    "Whoever knows a session's id can take the session over, and proxies drop headers with other characters.",
+			Bad:    "Mcp-Session-Id: 17",
+			Good:   "Mcp-Session-Id: 1868a90c-7f6b-4b0e-9f0a-2f3c5d0b8a11",
+			Fix:    []string{"in the server: make a UUID of a cryptographic random generator"},
+			Source: httpSource + ", Session Management: MUST only contain visible ASCII, SHOULD be cryptographically secure",
+		},
+	}
+}
+
+func sessionDelete() Check {
+	return Check{
+		ID: "session-delete", Severity: Info, Group: GroupHTTP, Need: NeedHTTPSession,
+		Title: "DELETE neither ends the session nor is refused with 405",
+		Ask: func(e *Evidence) []Finding {
+			reply := e.reply(askedDelete)
+			if reply == nil || reply.Status/100 == 2 || reply.Status == http.StatusMethodNotAllowed {
+				return nil
+			}
+			return objection(reply, "DELETE")
+		},
+		Page: Page{
+			Why:    "Clients end their session by DELETE. Where that fails, sessions pile up until the server forgets them.",
+			Bad:    "DELETE /mcp\nHTTP/1.1 500 Internal Server Error",
+			Good:   "DELETE /mcp\nHTTP/1.1 204 No Content",
+			Fix:    []string{"in the server: end the session, or answer 405"},
+			Source: httpSource + ", Session Management",
+		},
+	}
+}
+
+func sessionMintedModern() Check {
+	return Check{
+		ID: "session-minted-modern", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPModern,
+		Title: "a request of 2026-07-28 is given a session",
+		Ask: func(e *Evidence) []Finding {
+			minted := func(x servers.HTTPExchange) bool {
+				return x.Sent.Get(versionHeader) == modernRevision && x.Received.Get(sessionHeader) != ""
+			}
+			if !slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean), minted) {
+				return nil
+			}
+			return sole(Finding{Where: &Where{Run: "clean"}, Evidence: "the answer has Mcp-Session-Id"})
+		},
+		Page: Page{
+			Why:    "That revision has no sessions: clients do not send the id again, and the server keeps what nobody ends.",
+			Bad:    "MCP-Protocol-Version: 2026-07-28\nMcp-Session-Id: 1868a90c-…",
+			Good:   "MCP-Protocol-Version: 2026-07-28",
+			Fix:    []string{"in the server: make sessions by initialize alone"},
+			Source: "MCP 2026-07-28, basic/transports/streamable-http",
+		},
+	}
+}
+
+func headerMismatch() Check {
+	return Check{
+		ID: "header-mismatch", Severity: Error, Group: GroupHTTP, Need: NeedHTTPModern,
+		Title: "headers that say another thing than the body are not refused",
+		Ask: func(e *Evidence) []Finding {
+			return refusedWith(e.reply(askedMismatch), "server/discover", http.StatusBadRequest, mismatchCode)
+		},
+		Page: Page{
+			Why:    "Gateways decide by Mcp-Method and Mcp-Name. Where the server goes by the body alone, a request gets past them under another name.",
+			Bad:    "Mcp-Method: prompts/list\n\n{\"method\": \"server/discover\", …}\nHTTP/1.1 200 OK",
+			Good:   "HTTP/1.1 400 Bad Request\n\n{\"error\": {\"code\": -32020, …}}",
+			Fix:    []string{"in the server: compare Mcp-Method, Mcp-Name and MCP-Protocol-Version with the body, and answer 400 with -32020"},
+			Source: "MCP 2026-07-28, basic/transports/streamable-http, Server Validation",
+		},
+	}
+}
+
+func unknownMethod404() Check {
+	return Check{
+		ID: "unknown-method-404", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPModern,
+		Title: "an unknown method is not refused with 404 and -32601",
+		Ask: func(e *Evidence) []Finding {
+			return refusedWith(e.reply(askedUnknown), noSuchMethod, http.StatusNotFound, -32601)
+		},
+		Page: Page{
+			Why:    "A client tells by both that the server does not know a method, rather than that it has no such page.",
+			Bad:    "HTTP/1.1 200 OK\n\n{\"error\": {\"code\": -32601, …}}",
+			Good:   "HTTP/1.1 404 Not Found\n\n{\"error\": {\"code\": -32601, …}}",
+			Fix:    []string{"in the server: answer 404 with -32601"},
+			Source: "MCP 2026-07-28, basic/transports/streamable-http",
+		},
+	}
+}
+
+// mismatchCode is the JSON-RPC error of headers that are missing, or say another thing
+// than the body (MCP 2026-07-28).
+const mismatchCode = -32020
+
+// refusedWith finds an answer that is not of that status and JSON-RPC error.
+func refusedWith(reply *HTTPReply, method string, status int, code int64) []Finding {
+	if reply == nil {
+		return nil
+	}
+	if got, ok := errorCode(readHead(reply.message()).err); ok && got == code && reply.Status == status {
+		return nil
+	}
+	return objection(reply, method)
+}

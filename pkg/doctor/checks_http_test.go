@@ -1,0 +1,214 @@
+package doctor
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// badSite is a server over HTTP, each of whose answers may be replaced.
+type badSite struct {
+	// before answers instead of the good server, and says whether it did.
+	before func(w http.ResponseWriter, r *http.Request, method string) bool
+}
+
+func (s badSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	method := readHead(body).method
+	if s.before(w, r, method) {
+		return
+	}
+	id := readHead(body).id
+	switch {
+	case r.Header.Get("Origin") != "":
+		w.WriteHeader(http.StatusForbidden)
+	case r.Method != http.MethodPost:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case id == "":
+		w.WriteHeader(http.StatusAccepted)
+	case method == "initialize":
+		w.Header().Set(sessionHeader, "0123456789abcdef0123456789abcdef")
+		replyJSON(w, id, `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"site","version":"1"}}`)
+	case r.Header.Get(versionHeader) == inventedRevision:
+		w.WriteHeader(http.StatusBadRequest)
+	case method == "ping":
+		replyJSON(w, id, `"result":{}`)
+	case method == "tools/list":
+		replyJSON(w, id, `"result":{"tools":[]}`)
+	case method == "tools/call":
+		replyJSON(w, id, `"error":{"code":-32602,"message":"no such tool"}`)
+	default:
+		replyJSON(w, id, `"error":{"code":-32601,"message":"no such method"}`)
+	}
+}
+
+func replyJSON(w http.ResponseWriter, id, rest string) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, id, rest)
+}
+
+func replyEvents(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, text)
+}
+
+// badSites are what each check is provoked by.
+func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method string) bool {
+	refuse := func(status int, when func(r *http.Request, method string) bool) func(http.ResponseWriter, *http.Request, string) bool {
+		return func(w http.ResponseWriter, r *http.Request, method string) bool {
+			if when(r, method) {
+				w.WriteHeader(status)
+				return true
+			}
+			return false
+		}
+	}
+	verb := func(verb string) func(*http.Request, string) bool {
+		return func(r *http.Request, _ string) bool { return r.Method == verb }
+	}
+	asked := func(name string) func(*http.Request, string) bool {
+		return func(_ *http.Request, method string) bool { return method == name }
+	}
+	always := func(*http.Request, string) bool { return true }
+	session := func(id string) func(http.ResponseWriter, *http.Request, string) bool {
+		return func(w http.ResponseWriter, r *http.Request, method string) bool {
+			if method != "initialize" || r.Header.Get("Origin") != "" {
+				return false
+			}
+			w.Header().Set(sessionHeader, id)
+			replyJSON(w, "1", `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
+			return true
+		}
+	}
+	events := func(text string) func(http.ResponseWriter, *http.Request, string) bool {
+		return func(w http.ResponseWriter, _ *http.Request, method string) bool {
+			if method == "tools/list" {
+				replyEvents(w, text)
+			}
+			return method == "tools/list"
+		}
+	}
+	oldSSE := func(endpoint string) func(http.ResponseWriter, *http.Request, string) bool {
+		return func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			if r.Method == http.MethodGet {
+				replyEvents(w, "event: endpoint\ndata: "+endpoint+"\n\n")
+			} else {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			}
+			return true
+		}
+	}
+	return map[string]func(w http.ResponseWriter, r *http.Request, method string) bool{
+		"status-unexpected":   refuse(http.StatusNotFound, always),
+		"auth-challenge":      refuse(http.StatusUnauthorized, always),
+		"auth-late":           refuse(http.StatusUnauthorized, asked("tools/call")),
+		"notification-status": refuse(http.StatusOK, asked("notifications/initialized")),
+		"get-status":          refuse(http.StatusInternalServerError, verb(http.MethodGet)),
+		"session-delete":      refuse(http.StatusInternalServerError, verb(http.MethodDelete)),
+		"accept-strict": refuse(http.StatusNotAcceptable, func(r *http.Request, _ string) bool {
+			return r.Method == http.MethodPost && r.Header.Get("Accept") == "*/*"
+		}),
+		"session-id-format":    session("17"),
+		"sse-format":           events("event: result\ndata: {}\n\n"),
+		"sse-no-final":         events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n"),
+		"legacy-sse":           oldSSE("/messages"),
+		"sse-endpoint-offsite": oldSSE("https://elsewhere.example/messages"),
+		"redirect-drops-body": func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			http.Redirect(w, r, "/mcp/", http.StatusMovedPermanently)
+			return true
+		},
+		"content-type": func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<title>Log in</title>")
+			return true
+		},
+		"version-header": func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			r.Header.Del(versionHeader)
+			return false
+		},
+		"origin-not-checked": func(_ http.ResponseWriter, r *http.Request, _ string) bool {
+			r.Header.Del("Origin")
+			return false
+		},
+		"cors-reflects": func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			w.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+			w.Header().Set("Access-Control-Allow-Credentials", "true")
+			return false
+		},
+		"keepalive": func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+			w.Header().Set("Connection", "close")
+			return false
+		},
+		"session-minted-modern": modernSite(func(w http.ResponseWriter) { w.Header().Set(sessionHeader, "0123456789abcdef") }),
+		"header-mismatch":       modernSite(func(http.ResponseWriter) {}),
+		"unknown-method-404":    modernSite(func(http.ResponseWriter) {}),
+	}
+}
+
+// modernSite is a server of 2026-07-28 that looks at no header.
+func modernSite(head func(http.ResponseWriter)) func(w http.ResponseWriter, r *http.Request, method string) bool {
+	return func(w http.ResponseWriter, _ *http.Request, method string) bool {
+		if method == "server/discover" || method == noSuchMethod {
+			head(w)
+		}
+		if method != "server/discover" {
+			return false
+		}
+		replyJSON(w, "1", `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
+		return true
+	}
+}
+
+// TestHTTPChecks provokes each check of HTTP by a server of its own, and shows that
+// none of them objects to the same server when it is well.
+func TestHTTPChecks(t *testing.T) {
+	good := Judge(examineURL(t, serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})), Selection{})
+	for _, finding := range good.Findings {
+		if check, _ := Find(finding.ID); check.Group == GroupHTTP {
+			t.Errorf("a good server: %+v", finding)
+		}
+	}
+	sites := badSites()
+	for _, check := range httpChecks() {
+		if check.ID == "tls-cert" {
+			continue // TestTLSCert
+		}
+		t.Run(check.ID, func(t *testing.T) {
+			if sites[check.ID] == nil {
+				t.Fatal("nothing provokes it")
+			}
+			report := Judge(examineURL(t, serveHTTP(t, badSite{sites[check.ID]})), Selection{Only: []string{check.ID}})
+			if len(findingsOf(t, report, check.ID)) == 0 {
+				t.Error("it was not found")
+			}
+		})
+	}
+}
+
+// TestTLSCert shows a certificate that nobody trusts, and one that is soon over.
+func TestTLSCert(t *testing.T) {
+	site := httptest.NewUnstartedServer(goodHandler())
+	site.Config.ErrorLog = nil
+	site.StartTLS()
+	t.Cleanup(site.Close)
+	report := Judge(examineURL(t, site.URL+"/mcp"), Selection{Only: []string{"tls-cert"}})
+	if found := findingsOf(t, report, "tls-cert"); len(found) != 1 || found[0].Severity != Error {
+		t.Errorf("an unknown authority: %+v", found)
+	}
+	for _, test := range []struct {
+		left  time.Duration
+		found int
+	}{{soonExpired - time.Hour, 1}, {soonExpired + time.Hour, 0}} {
+		leaf := &x509.Certificate{NotAfter: time.Now().Add(test.left)}
+		reply := &HTTPReply{TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}}
+		e := &Evidence{Clean: &Run{}, HTTP: &HTTPEvidence{Replies: map[string]*HTTPReply{askedInitialize: reply}}}
+		if found := askTLSCert(e); len(found) != test.found {
+			t.Errorf("%s before its end: %+v", test.left, found)
+		}
+	}
+}
