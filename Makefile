@@ -22,7 +22,7 @@ MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-oracles test-model conformance lint fmt bench cross completions pictures docs clean $(PLATFORMS)
+.PHONY: help build test test-oracles test-model conformance lint fmt bench cross vet-systems completions pictures docs clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,11 @@ cross: $(PLATFORMS) ## build every platform into dist/
 $(PLATFORMS):
 	GOOS=$(@D) GOARCH=$(@F) $(BUILD) -o dist/toolx-$(@D)-$(@F)$(if $(filter windows,$(@D)),.exe) .
 	$(if $(filter amd64,$(@F)),GOOS=$(@D) GOARCH=$(@F) CGO_ENABLED=0 $(GO) vet ./...)
+
+# Vet compiles everything, tests too, and links nothing.
+vet-systems: ## check that toolx compiles on the other systems
+	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./...
+	GOOS=windows CGO_ENABLED=0 $(GO) vet ./...
 
 completions: ## regenerate completions/
 	$(GO) test ./cmd -run Completions -update
