@@ -36,6 +36,9 @@ func statusUnexpected() Check {
 			if reply == nil || reply.Status == http.StatusOK || e.modern() {
 				return nil
 			}
+			if reply.Status == http.StatusTooManyRequests && e.Handshaken() {
+				return nil // the doctor asks much
+			}
 			f := objection(reply, "initialize")[0]
 			if fix := statusFix(reply.Status); fix != "" {
 				f.Fix = []string{fix}
@@ -126,7 +129,8 @@ func versionHeaderIgnored() Check {
 		Title: "a wrong MCP-Protocol-Version is not refused with 400",
 		Ask: func(e *Evidence) []Finding {
 			reply := e.reply(askedVersion)
-			if reply == nil || reply.Status == http.StatusBadRequest {
+			const since = "2025-06-18" // which brought the header
+			if reply == nil || reply.Status == http.StatusBadRequest || e.revisionRaw() < since {
 				return nil
 			}
 			found := objection(reply, "ping")

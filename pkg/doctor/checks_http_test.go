@@ -190,6 +190,32 @@ func TestHTTPChecks(t *testing.T) {
 	}
 }
 
+// TestHTTPOlderRevision shows that raw requests name the revision that was agreed on: a
+// server of an older one may refuse any other.
+func TestHTTPOlderRevision(t *testing.T) {
+	const older = "2025-03-26"
+	site := badSite{func(w http.ResponseWriter, r *http.Request, method string) bool {
+		switch version := r.Header.Get(versionHeader); {
+		case method == "initialize" && r.Header.Get("Origin") == "":
+			replyJSON(w, "1", `"result":{"protocolVersion":"`+older+`","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
+			return true
+		case version != "" && version != older && version != modernRevision:
+			w.WriteHeader(http.StatusBadRequest)
+			return true
+		}
+		return false
+	}}
+	fleet := examineURL(t, serveHTTP(t, site))
+	if reply := fleet.Servers[0].reply(askedPing); reply == nil || reply.Status != http.StatusOK {
+		t.Errorf("ping in the session: %+v", reply)
+	}
+	for _, finding := range Judge(fleet, Selection{}).Findings {
+		if check, _ := Find(finding.ID); check.Group == GroupHTTP {
+			t.Errorf("found %+v", finding)
+		}
+	}
+}
+
 // TestTLSCert shows a certificate that nobody trusts, and one that is soon over.
 func TestTLSCert(t *testing.T) {
 	site := httptest.NewUnstartedServer(goodHandler())

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
 
@@ -68,6 +69,11 @@ func (e *Evidence) agreedRaw() bool { return e.reply(askedInitialize).result() !
 func (e *Evidence) refusalBefore(m received) bool {
 	first := e.initialized()
 	return e.overHTTP() && first != nil && m.event.At.Before(first.At)
+}
+
+// revisionRaw is the revision that the raw handshake agreed on, empty where none.
+func (e *Evidence) revisionRaw() string {
+	return rawjson.Unquote(memberAt(e.reply(askedInitialize).result(), "protocolVersion"))
 }
 
 // missingHTTP says what a check of servers over HTTP lacks, empty where nothing.
@@ -157,7 +163,7 @@ func (p *httpProber) inSession(ctx context.Context, first *HTTPReply) {
 
 // within are the headers of a request in the session, and others over them.
 func (p *httpProber) within(others map[string]string) map[string]string {
-	headers := map[string]string{versionHeader: commonRevision}
+	headers := map[string]string{versionHeader: cmp.Or(p.evidence.revisionRaw(), commonRevision)}
 	if p.session != "" {
 		headers[sessionHeader] = p.session
 	}
