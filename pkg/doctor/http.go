@@ -23,25 +23,29 @@ type HTTPEvidence struct {
 
 // The names of the raw questions.
 const (
-	askedInitialize  = "initialize"          // as a client of the legacy revisions asks it
-	askedInitialized = "initialized"         // the notification behind it
-	askedPing        = "ping"                // as a client asks it
-	askedList        = "tools/list"          // the same
-	askedTool        = "tools/call"          // of a tool that no server has
-	askedVersion     = "version"             // ping, naming a revision that never was
-	askedStream      = "GET"                 // the stream of the session
-	askedDelete      = "DELETE"              // the end of the session
-	askedOrigin      = "origin"              // initialize, as of a web page from elsewhere
-	askedHost        = "host"                // initialize, to another host's name
-	askedMismatch    = "mismatch"            // modern: a header that says another method than the body
-	askedUnknown     = "unknown"             // modern: a method that no server has
-	askedOldStream   = "old-stream"          // GET, of a server that may speak the older HTTP with SSE
-	askedAccept      = "accept "             // and what: ping with another Accept
-	foreignOrigin    = "http://evil.example" // of a web page from elsewhere
-	foreignHost      = "evil.example"        // a name that leads to this machine
-	bothTypes        = "application/json, text/event-stream"
-	sessionHeader    = "Mcp-Session-Id"
-	versionHeader    = "Mcp-Protocol-Version"
+	askedInitialize  = "initialize"  // as a client of the legacy revisions asks it
+	askedInitialized = "initialized" // the notification behind it
+	askedPing        = "ping"        // as a client asks it
+	askedList        = "tools/list"  // the same
+	askedTool        = "tools/call"  // of a tool that no server has
+	askedVersion     = "version"     // ping, naming a revision that never was
+	askedStream      = "GET"         // the stream of the session
+	askedDelete      = "DELETE"      // the end of the session
+	askedOrigin      = "origin"      // initialize, as of a web page from elsewhere
+	askedHost        = "host"        // initialize, to another host's name
+	askedMismatch    = "mismatch"    // modern: a header that says another method than the body
+	askedUnknown     = "unknown"     // modern: a method that no server has
+	askedOldStream   = "old-stream"  // GET, of a server that may speak the older HTTP with SSE
+	askedAccept      = "accept "     // and what: ping with another Accept
+)
+
+// What raw requests say in headers.
+const (
+	foreignOrigin = "http://evil.example" // of a web page from elsewhere
+	foreignHost   = "evil.example"        // a name that such a page makes lead to this machine
+	bothTypes     = "application/json, text/event-stream"
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
 )
 
 // otherAccepts are what clients send as Accept that do not know better.
