@@ -34,10 +34,11 @@ func (t *remote) takeStream(
 		if err == nil {
 			return nil
 		}
-		if events.lastID != seen {
+		givenUp := request.Context().Err() != nil // then the stream may still be read
+		if !givenUp && events.lastID != seen {
 			futile = 0
 		}
-		if errors.Is(err, errTooLarge) || request.Context().Err() != nil ||
+		if givenUp || errors.Is(err, errTooLarge) ||
 			events.lastID == "" || t.modern() || futile >= resumeFutile {
 			err = t.brokenStream(request, out, err)
 			release(0)
