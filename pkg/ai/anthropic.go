@@ -66,7 +66,7 @@ func (a *anthropicClient) Body(request Request) (json.RawMessage, error) {
 	if request.System != "" {
 		members = append(members, rawjson.NewMember("system", rawjson.Quote(request.System)))
 	}
-	members = append(members, rawjson.NewMember("messages", array(request.Messages)))
+	members = append(members, rawjson.NewMember("messages", rawjson.Array(request.Messages)))
 	if request.Tools != nil {
 		members = append(members, rawjson.NewMember("tools", request.Tools))
 	}
@@ -245,7 +245,7 @@ func (b *anthropicBlock) add(delta json.RawMessage) {
 		case "partial_json":
 			b.input.WriteString(rawjson.Unquote(member.Value))
 		case "citation":
-			b.member("citations", rawjson.Quote("citations")).merge("", array([]json.RawMessage{member.Value}))
+			b.member("citations", rawjson.Quote("citations")).merge("", rawjson.Array([]json.RawMessage{member.Value}))
 		default:
 			b.member(member.Name, member.Key).merge(member.Name, member.Value)
 		}
@@ -282,7 +282,7 @@ func (a *anthropicAnswer) finish() (*Turn, error) {
 	}
 	if len(content) > 0 {
 		turn.Message = rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("role", rawjson.Quote("assistant")), rawjson.NewMember("content", array(content)),
+			rawjson.NewMember("role", rawjson.Quote("assistant")), rawjson.NewMember("content", rawjson.Array(content)),
 		})
 	}
 	return turn, nil

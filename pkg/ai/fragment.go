@@ -52,7 +52,7 @@ func (f *fragment) merge(name string, value json.RawMessage) {
 	if f.kind == '[' && kind == '"' || f.kind == '"' && kind == '[' {
 		f.toParts()
 		if kind == '"' {
-			value = array([]json.RawMessage{textPart(value)})
+			value = rawjson.Array([]json.RawMessage{textPart(value)})
 		}
 		kind = '['
 	}
@@ -262,7 +262,7 @@ func (f *fragment) json() json.RawMessage {
 		for i, element := range f.elements {
 			elements[i] = element.json()
 		}
-		return array(elements)
+		return rawjson.Array(elements)
 	case '"':
 		return slices.Concat(json.RawMessage{'"'}, f.text, json.RawMessage{'"'})
 	}

@@ -149,19 +149,7 @@ func withSystem(request Request) json.RawMessage {
 	if request.System != "" {
 		messages = append([]json.RawMessage{textMessage("system", request.System)}, messages...)
 	}
-	return array(messages)
-}
-
-// array writes elements as one array.
-func array(elements []json.RawMessage) json.RawMessage {
-	out := []byte{'['}
-	for i, element := range elements {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, element...)
-	}
-	return append(out, ']')
+	return rawjson.Array(messages)
 }
 
 // bearer sets the header that carries a key, where there is one.

@@ -57,7 +57,7 @@ func (r *callReader) document(data []byte) error {
 	}
 	if values, ok := jsonStream(data); ok {
 		r.seen = fmt.Sprintf("%d JSON values", len(values))
-		r.value(array(values))
+		r.value(rawjson.Array(values))
 		return nil
 	}
 	if (data[0] == '{' || data[0] == '[') && !holdsTextCalls(string(data)) {

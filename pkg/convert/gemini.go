@@ -52,7 +52,7 @@ func geminiDocument(tools []json.RawMessage) []byte {
 	if len(tools) == 0 {
 		return []byte("[]")
 	}
-	return slices.Concat([]byte(`[{"functionDeclarations":`), jsonArray(tools), []byte(`}]`))
+	return slices.Concat([]byte(`[{"functionDeclarations":`), rawjson.Array(tools), []byte(`}]`))
 }
 
 func looksLikeGemini(element members) bool {
@@ -143,7 +143,7 @@ func plainType(kind json.RawMessage, nullable bool) json.RawMessage {
 	if !nullable {
 		return quoted
 	}
-	return jsonArray([]json.RawMessage{quoted, json.RawMessage(`"null"`)})
+	return rawjson.Array([]json.RawMessage{quoted, json.RawMessage(`"null"`)})
 }
 
 // withNull adds an element to an array where null is allowed.
@@ -157,7 +157,7 @@ func withNull(list, null json.RawMessage, nullable bool) json.RawMessage {
 			return list
 		}
 	}
-	return jsonArray(append(slices.Clone(elements), null))
+	return rawjson.Array(append(slices.Clone(elements), null))
 }
 
 // plainCount reads the 64-bit numbers that protobuf's JSON writes as strings.
@@ -181,7 +181,7 @@ func eachElement(list json.RawMessage, change func(json.RawMessage) json.RawMess
 	for i, element := range elements {
 		changed[i] = change(element)
 	}
-	return jsonArray(changed)
+	return rawjson.Array(changed)
 }
 
 func eachMember(text json.RawMessage, change func(json.RawMessage) json.RawMessage) json.RawMessage {

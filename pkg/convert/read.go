@@ -273,7 +273,7 @@ func unwrap(list members, around element) (inner json.RawMessage, within element
 		}
 	}
 	if functions, isList := rawjson.Elements(list.get("functions")); isList {
-		return jsonArray(functions), within, true
+		return rawjson.Array(functions), within, true
 	}
 	return nil, within, false
 }
@@ -289,7 +289,7 @@ func namedServers(servers []json.RawMessage) json.RawMessage {
 			})
 		}
 	}
-	return jsonArray(named)
+	return rawjson.Array(named)
 }
 
 func orNull(value json.RawMessage) json.RawMessage {

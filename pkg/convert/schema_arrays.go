@@ -66,7 +66,7 @@ func (f *fitter) tupleToList(o *object, at place) {
 		o.set("items", tuple[0])
 		return
 	}
-	o.set("items", rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", array(tuple))}))
+	o.set("items", rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", rawjson.Array(tuple))}))
 }
 
 // names calls each schema by its title or its type.

@@ -45,7 +45,7 @@ func (f *fitter) mergeTold(o, other *object, at place) {
 	merged := o.clone()
 	lost := merge(merged, other)
 	if len(lost) > 0 && at.profile.keeps("allOf", at.root) && (!at.root || !at.profile.noRootUnions) {
-		o.set("allOf", array(append(o.listOf("allOf"), other.text())))
+		o.set("allOf", rawjson.Array(append(o.listOf("allOf"), other.text())))
 		return
 	}
 	f.tellConflicts(at, lost)
@@ -213,7 +213,7 @@ func combineSchemas(a, b json.RawMessage) (json.RawMessage, bool) {
 }
 
 func allOf(branches ...json.RawMessage) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{rawjson.NewMember("allOf", array(branches))})
+	return rawjson.Object([]rawjson.Member{rawjson.NewMember("allOf", rawjson.Array(branches))})
 }
 
 func combineTypes(a, b json.RawMessage) (json.RawMessage, bool) {
@@ -243,7 +243,7 @@ func combineEnums(a, b json.RawMessage) (json.RawMessage, bool) {
 	if len(both) == 0 {
 		return a, false
 	}
-	return array(both), true
+	return rawjson.Array(both), true
 }
 
 // setOf makes a set of values, without their spaces.

@@ -185,21 +185,7 @@ func quoteList(list []string) json.RawMessage {
 	for i, text := range list {
 		quoted[i] = rawjson.Quote(text)
 	}
-	return array(quoted)
-}
-
-// array writes an array.
-func array(elements []json.RawMessage) json.RawMessage {
-	var out bytes.Buffer
-	out.WriteByte('[')
-	for i, element := range elements {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.Write(element)
-	}
-	out.WriteByte(']')
-	return out.Bytes()
+	return rawjson.Array(quoted)
 }
 
 // sameJSON compares two values without their spaces.

@@ -264,7 +264,7 @@ func (f *fitter) list(m rawjson.Member, at place) json.RawMessage {
 	if !changed {
 		return m.Value
 	}
-	return array(elements)
+	return rawjson.Array(elements)
 }
 
 func (f *fitter) named(m rawjson.Member, at place) json.RawMessage {

@@ -183,7 +183,7 @@ func anyOfThese(list []json.RawMessage) json.RawMessage {
 	for _, text := range list {
 		o, ok := parseObject(text)
 		if !ok || len(valuesOf(o)) == 0 || hasBeyond(o, "const", "enum", "type", "title", "description", "default") {
-			return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", array(list))})
+			return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", rawjson.Array(list))})
 		}
 		values = append(values, valuesOf(o)...)
 		if text := o.stringOf("description"); text != "" {
@@ -191,12 +191,12 @@ func anyOfThese(list []json.RawMessage) json.RawMessage {
 		}
 	}
 	if len(said) > 1 { // each says what its value means
-		return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", array(list))})
+		return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", rawjson.Array(list))})
 	}
 	values = distinct(values)
 	one := newObject(
 		rawjson.NewMember("type", quoteTypes(typesOfValues(values))),
-		rawjson.NewMember("enum", array(values)),
+		rawjson.NewMember("enum", rawjson.Array(values)),
 	)
 	if len(said) == 1 {
 		one.set("description", rawjson.Quote(said[0]))

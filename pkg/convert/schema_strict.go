@@ -48,7 +48,7 @@ func (f *fitter) standAlone(o *object, at place) {
 		return
 	}
 	ref := newObject(rawjson.NewMember("$ref", o.drop("$ref")))
-	o.set("anyOf", array([]json.RawMessage{ref.text()}))
+	o.set("anyOf", rawjson.Array([]json.RawMessage{ref.text()}))
 }
 
 func (f *fitter) closeObject(o *object, at place) {

@@ -48,13 +48,13 @@ func (f *fitter) constants(o *object, at place) {
 		return
 	}
 	if !o.has("enum") {
-		o.set("enum", array([]json.RawMessage{value}))
+		o.set("enum", rawjson.Array([]json.RawMessage{value}))
 	}
 	if at.profile.consts == constAndEnum {
 		return
 	}
 	o.drop("const")
-	o.set("enum", array([]json.RawMessage{value}))
+	o.set("enum", rawjson.Array([]json.RawMessage{value}))
 	f.tell(at, Info, "changed", "const to enum")
 }
 
@@ -157,22 +157,22 @@ func addNull(o *object) {
 	null := json.RawMessage("null")
 	if ref := o.drop("$ref"); ref != nil {
 		branch := newObject(rawjson.NewMember("$ref", ref))
-		o.set("anyOf", array([]json.RawMessage{branch.text()}))
+		o.set("anyOf", rawjson.Array([]json.RawMessage{branch.text()}))
 	}
 	switch types := typesOf(o); {
 	case o.has("anyOf"):
 		if !slices.ContainsFunc(o.listOf("anyOf"), isNullSchema) {
-			o.set("anyOf", array(append(o.listOf("anyOf"), json.RawMessage(`{"type":"null"}`))))
+			o.set("anyOf", rawjson.Array(append(o.listOf("anyOf"), json.RawMessage(`{"type":"null"}`))))
 		}
 		return
 	case len(types) > 0 && !slices.Contains(types, "null"):
 		o.set("type", quoteTypes(append(types, "null")))
 	}
 	if value := o.drop("const"); value != nil && literal(value) != "null" {
-		o.set("enum", array([]json.RawMessage{value, null}))
+		o.set("enum", rawjson.Array([]json.RawMessage{value, null}))
 	}
 	if values := o.listOf("enum"); values != nil && !containsJSON(values, null) {
-		o.set("enum", array(append(values, null)))
+		o.set("enum", rawjson.Array(append(values, null)))
 	}
 }
 
@@ -186,7 +186,7 @@ func (f *fitter) nullType(o *object, at place) {
 		o.set("type", quoteTypes(others))
 	}
 	if len(values) > 1 && containsJSON(values, null) {
-		o.set("enum", array(slices.DeleteFunc(values, func(value json.RawMessage) bool { return sameJSON(value, null) })))
+		o.set("enum", rawjson.Array(slices.DeleteFunc(values, func(value json.RawMessage) bool { return sameJSON(value, null) })))
 		found = found || !o.has("nullable")
 	}
 	if !found || at.root {
@@ -208,7 +208,7 @@ func (f *fitter) splitTypes(o *object, at place) {
 		branches[i] = branchOf(o, kind).text()
 	}
 	o.keepOnly(func(name string) bool { return !isRestriction(name) || name == "nullable" })
-	o.set("anyOf", array(branches))
+	o.set("anyOf", rawjson.Array(branches))
 	f.tell(at, Info, "changed", "list of types to anyOf")
 }
 
@@ -228,7 +228,7 @@ func branchOf(o *object, kind string) *object {
 		}
 	}
 	if values != nil {
-		branch.set("enum", array(values))
+		branch.set("enum", rawjson.Array(values))
 	}
 	return branch
 }

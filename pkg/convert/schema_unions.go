@@ -41,7 +41,7 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 		branches := o.drop("oneOf")
 		if at.profile.keeps("allOf", at.root) {
 			second := newObject(rawjson.NewMember("oneOf", branches))
-			o.set("allOf", array(append(o.listOf("allOf"), second.text())))
+			o.set("allOf", rawjson.Array(append(o.listOf("allOf"), second.text())))
 			return
 		}
 		f.tell(at, Lossy, "dropped", "oneOf beside anyOf")
@@ -156,7 +156,7 @@ func (f *fitter) pruneBranches(o *object, at place) {
 		f.tell(at, Lossy, "changed", "the schema false to any value")
 		return
 	}
-	o.set("anyOf", array(kept))
+	o.set("anyOf", rawjson.Array(kept))
 }
 
 // constBranches says a union of constants as one enum. Where the constants are
@@ -177,7 +177,7 @@ func (f *fitter) constBranches(o *object, at place) {
 		return
 	}
 	o.drop("anyOf")
-	o.set("enum", array(distinct(values)))
+	o.set("enum", rawjson.Array(distinct(values)))
 	f.tell(at, Info, "changed", "anyOf of constants to enum")
 }
 
@@ -224,7 +224,7 @@ func (f *fitter) nullBranch(o *object, at place) {
 	if len(kept) == len(branches) || len(kept) == 0 {
 		return
 	}
-	o.set("anyOf", array(kept))
+	o.set("anyOf", rawjson.Array(kept))
 	o.set("nullable", json.RawMessage("true"))
 	f.tell(at, Info, "changed", "null to nullable")
 }
@@ -297,5 +297,5 @@ func (f *fitter) distribute(o *object, at *place) {
 	if nullable != nil {
 		o.set("nullable", nullable)
 	}
-	o.set("anyOf", array(branches))
+	o.set("anyOf", rawjson.Array(branches))
 }

@@ -206,23 +206,9 @@ func (c *Conversion) Document() []byte {
 	if target, _ := dialectOf(c.Format); target.document != nil {
 		return target.document(elements)
 	}
-	return jsonArray(elements)
+	return rawjson.Array(elements)
 }
 
 // Losses are all losses of the conversion, those of skipped tools too, in the order
 // of the tools; what concerns the whole list comes last.
 func (c *Conversion) Losses() []Loss { return slices.Concat(c.losses, c.Limits) }
-
-// jsonArray writes elements as an array.
-func jsonArray(elements []json.RawMessage) json.RawMessage {
-	var out bytes.Buffer
-	out.WriteByte('[')
-	for i, element := range elements {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.Write(element)
-	}
-	out.WriteByte(']')
-	return out.Bytes()
-}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"toolx/pkg/exec"
 )
 
 // ready are the servers whose tools are known.
@@ -125,7 +127,7 @@ func askToolsAllServers(fleet *Fleet) []Finding {
 	return []Finding{{
 		Title: fmt.Sprintf("%d tools in all, over %s", total, strings.Join(over, " and ")),
 		Evidence: largest(ready, func(e *Evidence) int { return len(e.survey().tools) }, func(name string, n int) string {
-			return name + " " + plural(n, "tool")
+			return name + " " + exec.Count(n, "tool")
 		}),
 		Where: &Where{Method: "tools/list"},
 	}}

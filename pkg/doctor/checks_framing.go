@@ -134,7 +134,7 @@ func askEcho(e *Evidence, _ Page) []Finding {
 			Evidence: excerpt(string(back[0].Bytes), maxExcerpt),
 		}
 		if len(back) > 1 {
-			finding.Notes = []string{plural(len(back), "request") + " came back"}
+			finding.Notes = []string{exec.Count(len(back), "request") + " came back"}
 		}
 		return []Finding{finding}
 	}

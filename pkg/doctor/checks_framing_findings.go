@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -105,7 +106,7 @@ func (p *pile) where() *Where {
 func (p *pile) notes() []string {
 	var notes []string
 	if more := p.lines - p.first.lines; more > 0 {
-		notes = append(notes, "and "+plural(more, "more line"))
+		notes = append(notes, "and "+exec.Count(more, "more line"))
 	}
 	if kept := len(foreignLines(p.first.run)); p.first.run.Foreign > kept {
 		notes = append(notes, fmt.Sprintf("of %d such lines in this run toolx looked at the first %d", p.first.run.Foreign, kept))

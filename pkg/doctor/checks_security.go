@@ -118,10 +118,10 @@ func textInvisible() Check {
 func askTextInvisible(p passage) string {
 	h := invisibles(p.text)
 	if h.tags != "" {
-		return fmt.Sprintf("hidden text in %s: %q", plural(h.count, "invisible character"), excerpt(h.tags, maxExcerpt))
+		return fmt.Sprintf("hidden text in %s: %q", exec.Count(h.count, "invisible character"), excerpt(h.tags, maxExcerpt))
 	}
 	if len(h.bytes) > 1 {
-		return fmt.Sprintf("hidden bytes in %s: %q", plural(h.count, "invisible character"), excerpt(string(h.bytes), maxExcerpt))
+		return fmt.Sprintf("hidden bytes in %s: %q", exec.Count(h.count, "invisible character"), excerpt(string(h.bytes), maxExcerpt))
 	}
 	return withSigns(p.text, h.signs)
 }

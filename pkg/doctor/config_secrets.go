@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 )
 
@@ -55,7 +56,7 @@ func leakedValue(name, value string) string {
 	case !mask.Name(name) || len(value) < shortest || strings.HasPrefix(value, "/") || strings.Contains(value, "://"):
 		return "" // a path, or a reference to a store of secrets
 	}
-	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, plural(len(value), "character"))
+	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, exec.Count(len(value), "character"))
 }
 
 // leakedArgument shows an argument that holds a secret, or is one because of the

@@ -177,11 +177,3 @@ func listed(n int, name func(int) string) string {
 	}
 	return text
 }
-
-// plural counts things: "1 tool", "3 tools".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"toolx/pkg/exec"
 )
 
 func schemaRequiredUnknown() Check {
@@ -371,7 +373,7 @@ func portability(is func(*schemaNode) bool) func(*Evidence) []Finding {
 			}
 		}
 		return together(spots, func(list string) string {
-			return fmt.Sprintf("%s: %s", plural(len(spots), "place"), list)
+			return fmt.Sprintf("%s: %s", exec.Count(len(spots), "place"), list)
 		})
 	}
 }

@@ -183,7 +183,7 @@ func olderDialects(count map[string]int, older []spot) []Finding {
 	}
 	var parts []string
 	for name, n := range count {
-		parts = append(parts, fmt.Sprintf("%s: %s", name, plural(n, "schema")))
+		parts = append(parts, fmt.Sprintf("%s: %s", name, exec.Count(n, "schema")))
 	}
 	slices.Sort(parts)
 	title := "schemas are of an older dialect"
@@ -242,7 +242,7 @@ func askSchemaInvalid(e *Evidence) []Finding {
 	if left > 0 {
 		found = append(found, Finding{
 			Severity: Info, Title: "not all schemas were judged",
-			Evidence: fmt.Sprintf("%s took longer than %s to compile; %d more were left out", plural(len(known), "schema"), compileLimit, left),
+			Evidence: fmt.Sprintf("%s took longer than %s to compile; %d more were left out", exec.Count(len(known), "schema"), compileLimit, left),
 		})
 	}
 	return found

@@ -106,7 +106,7 @@ func askTokensTotal(e *Evidence) []Finding {
 	f := Finding{
 		Where: &Where{Run: "clean", Method: "tools/list", Pointer: "/tools"},
 		Evidence: fmt.Sprintf("about %s tokens (%s) for %s; most: %s",
-			grouped(total), exec.Bytes(int64(e.survey().size)), plural(len(list), "tool"), strings.Join(dear, ", ")),
+			grouped(total), exec.Bytes(int64(e.survey().size)), exec.Count(len(list), "tool"), strings.Join(dear, ", ")),
 	}
 	switch {
 	case total > manyTokens:

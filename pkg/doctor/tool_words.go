@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"toolx/pkg/exec"
 )
 
 func toolDescriptionMissing() Check {
@@ -132,7 +134,7 @@ func askParamDescriptionMissing(e *Evidence) []Finding {
 		}
 	}
 	return together(bare, func(list string) string {
-		return fmt.Sprintf("%d of %s have none: %s", len(bare), plural(total, "parameter"), list)
+		return fmt.Sprintf("%d of %s have none: %s", len(bare), exec.Count(total, "parameter"), list)
 	})
 }
 
@@ -189,7 +191,7 @@ func askAnnotationsMissing(e *Evidence) []Finding {
 		}
 	}
 	return together(bare, func(list string) string {
-		return fmt.Sprintf("%d of %s have no hints: %s", len(bare), plural(len(tools), "tool"), list)
+		return fmt.Sprintf("%d of %s have no hints: %s", len(bare), exec.Count(len(tools), "tool"), list)
 	})
 }
 

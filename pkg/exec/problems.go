@@ -288,9 +288,9 @@ func problemOf(err *jsonschema.ValidationError, value any) Problem {
 	case *kind.MultipleOf:
 		set(ReasonRange, "a multiple of "+decimal(k.Want))
 	case *kind.MinLength:
-		set(ReasonLength, "at least "+count(k.Want, "character"))
+		set(ReasonLength, "at least "+Count(k.Want, "character"))
 	case *kind.MaxLength:
-		set(ReasonLength, "at most "+count(k.Want, "character"))
+		set(ReasonLength, "at most "+Count(k.Want, "character"))
 	default:
 		return collectionProblem(err.ErrorKind, problem)
 	}
@@ -304,24 +304,24 @@ func collectionProblem(errorKind jsonschema.ErrorKind, problem Problem) Problem 
 	}
 	switch k := errorKind.(type) {
 	case *kind.MinItems:
-		set(ReasonLength, "at least "+count(k.Want, "item"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at least "+Count(k.Want, "item"), strconv.Itoa(k.Got))
 	case *kind.MaxItems:
-		set(ReasonLength, "at most "+count(k.Want, "item"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at most "+Count(k.Want, "item"), strconv.Itoa(k.Got))
 	case *kind.AdditionalItems:
-		set(ReasonLength, count(k.Count, "item")+" less", "")
+		set(ReasonLength, Count(k.Count, "item")+" less", "")
 	case *kind.MinProperties:
-		set(ReasonLength, "at least "+count(k.Want, "member"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at least "+Count(k.Want, "member"), strconv.Itoa(k.Got))
 	case *kind.MaxProperties:
-		set(ReasonLength, "at most "+count(k.Want, "member"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at most "+Count(k.Want, "member"), strconv.Itoa(k.Got))
 	case *kind.UniqueItems:
 		set(ReasonUnique, "not hold a value twice", "")
 		problem.Detail = fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
 		set(ReasonChoice, "hold an item that fits the schema", problem.Given)
 	case *kind.MinContains:
-		set(ReasonChoice, "hold at least "+count(k.Want, "item")+" of the kind the schema asks for", strconv.Itoa(len(k.Got)))
+		set(ReasonChoice, "hold at least "+Count(k.Want, "item")+" of the kind the schema asks for", strconv.Itoa(len(k.Got)))
 	case *kind.MaxContains:
-		set(ReasonChoice, "hold at most "+count(k.Want, "item")+" of the kind the schema limits", strconv.Itoa(len(k.Got)))
+		set(ReasonChoice, "hold at most "+Count(k.Want, "item")+" of the kind the schema limits", strconv.Itoa(len(k.Got)))
 	case *kind.OneOf:
 		set(ReasonChoice, "fit exactly one alternative of the schema", problem.Given)
 		if len(k.Subschemas) == 2 {
@@ -413,7 +413,9 @@ func decimal(value *big.Rat) string {
 	return strconv.FormatFloat(float, 'g', -1, 64)
 }
 
-func count(n int, noun string) string {
+// Count says how many there are of something whose plural ends in s: "1 line",
+// "2 lines".
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -101,6 +101,20 @@ func Object(list []Member) json.RawMessage {
 	return out.Bytes()
 }
 
+// Array writes elements as one array.
+func Array(list []json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	out.WriteByte('[')
+	for i, element := range list {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(element)
+	}
+	out.WriteByte(']')
+	return out.Bytes()
+}
+
 // Marshal is json.Marshal without the escaping of <, > and &, which serves HTML
 // and makes text hard to read everywhere else.
 func Marshal(value any) (json.RawMessage, error) {

@@ -189,7 +189,7 @@ func (m *model) cancelCall() tea.Cmd {
 // headline is the first line of the result's pane: what runs, or how it ended.
 func (m *model) headline(c *call, width int) string {
 	name := m.theme.Paint(pane.Strong, render.Safe(c.tool.Name))
-	took := seconds(c.took(m.now()))
+	took := pane.Duration(c.took(m.now()))
 	glyphs := m.theme.Glyphs
 	var state string
 	switch {
@@ -223,7 +223,7 @@ func (m *model) phases(c *call) string {
 	}
 	s := m.serverOf(c.tool.Server)
 	if s == nil || s.status != statusReady {
-		return "start " + seconds(start)
+		return "start " + pane.Duration(start)
 	}
 	return fmt.Sprintf("start %.0f · initialize %.0f · list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS)
 }

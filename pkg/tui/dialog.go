@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/tui/pane"
 )
 
@@ -58,7 +59,7 @@ func (m *model) renderDialog() string {
 	rest := len(lines) - d.top - height
 	lines = slices.Clone(lines[d.top : d.top+height])
 	if rest > 0 && height > 1 {
-		lines[height-1] = m.theme.Paint(pane.Dim, fmt.Sprintf("%s %s", m.theme.Glyphs.More, several(rest+1, "more line")))
+		lines[height-1] = m.theme.Paint(pane.Dim, fmt.Sprintf("%s %s", m.theme.Glyphs.More, exec.Count(rest+1, "more line")))
 	}
 	answers := make([]string, 0, len(d.bindings)+1)
 	for _, binding := range d.bindings {

@@ -41,14 +41,6 @@ func environment(entry *config.Server) string {
 	return strings.Join(lines, "\n")
 }
 
-// several counts things: "1 line", "2 lines".
-func several(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // widest is the width of the widest line.
 func widest(lines []string) int {
 	width := 0

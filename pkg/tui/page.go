@@ -333,7 +333,7 @@ func (m *model) serverFacts(s *server, width int) []string {
 		fact("server", render.Safe(strings.TrimSpace(session.Info.Name+" "+session.Info.Version)))
 		fact("capabilities", capabilities(session.Capabilities))
 		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS))
-		fact("up", seconds(now.Sub(s.since)))
+		fact("up", pane.Duration(now.Sub(s.since)))
 	}
 	if s.pid != 0 {
 		fact("pid", fmt.Sprint(s.pid))
@@ -343,7 +343,7 @@ func (m *model) serverFacts(s *server, width int) []string {
 	}
 	fact("environment", m.hide(environment(s.config)))
 	if s.polluted > 0 {
-		fact("stdout", theme.Paint(pane.Warn, several(s.polluted, "line")+" not JSON-RPC"))
+		fact("stdout", theme.Paint(pane.Warn, exec.Count(s.polluted, "line")+" not JSON-RPC"))
 	}
 	lines = append(lines, "", theme.Paint(pane.Dim, "r restarts, s stops, d asks the doctor"))
 	if session != nil && session.Instructions != "" {

@@ -8,6 +8,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
 )
 
 // status is how a server stands.
@@ -103,12 +104,12 @@ func (s *server) exited(e servers.ProcessExited) {
 func (s *server) summary(now time.Time) string {
 	switch s.status {
 	case statusStarting:
-		return "starting " + seconds(now.Sub(s.since))
+		return "starting " + pane.Duration(now.Sub(s.since))
 	case statusRetrying:
 		wait := max(0, s.retry.Delay-now.Sub(s.since))
-		return fmt.Sprintf("attempt %d of %d in %s", s.retry.Attempt+1, s.retry.Of, seconds(wait))
+		return fmt.Sprintf("attempt %d of %d in %s", s.retry.Attempt+1, s.retry.Of, pane.Duration(wait))
 	case statusReady:
-		return seconds(time.Duration((s.timing.StartMS + s.timing.InitializeMS + s.timing.ListMS) * float64(time.Millisecond)))
+		return pane.Duration(time.Duration((s.timing.StartMS + s.timing.InitializeMS + s.timing.ListMS) * float64(time.Millisecond)))
 	case statusFailed:
 		return "failed"
 	case statusEnded:
@@ -117,17 +118,4 @@ func (s *server) summary(now time.Time) string {
 		return "stopped"
 	}
 	return "not started"
-}
-
-// seconds writes a duration as people read it: "85 ms", "1.2 s", "3 min".
-func seconds(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%.1f h", d.Hours())
 }

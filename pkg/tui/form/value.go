@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
@@ -139,7 +140,7 @@ func (p *painter) group(f *field) string {
 		return p.absent(f)
 	}
 	if f.kind == kindArray {
-		return p.theme.Paint(pane.Dim, plural(len(f.children), "row"))
+		return p.theme.Paint(pane.Dim, exec.Count(len(f.children), "row"))
 	}
 	count := 0
 	for _, child := range f.children {
@@ -159,12 +160,5 @@ func (p *painter) trouble(f *field) string {
 	if count == 0 || f.open && f.state != nullness {
 		return ""
 	}
-	return " " + p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" "+plural(count, "problem")+" inside")
-}
-
-func plural(count int, noun string) string {
-	if count == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", count, noun)
+	return " " + p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" "+exec.Count(count, "problem")+" inside")
 }

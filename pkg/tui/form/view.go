@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
@@ -329,7 +330,7 @@ func (p *painter) footer(height int) []string {
 	rows := p.form.visible()
 	place := fmt.Sprintf("%d/%d", p.form.place()+1, len(rows))
 	if count := len(p.verdict.problems); count > 0 {
-		place = plural(count, "problem") + " " + place
+		place = exec.Count(count, "problem") + " " + place
 	}
 	about := p.about(p.form.cursor)
 	if count == 1 {

@@ -92,19 +92,12 @@ func (l *look) clock(at time.Time) string {
 // dash begins a mark in the life of a process.
 func (l *look) dash() string { return strings.Repeat(l.theme.Glyphs.Horizontal, 2) }
 
-// duration writes a time as people read it: "3.2 ms", "85 ms", "1.2 s", "3 min".
+// duration is pane.Duration, with a digit more where latencies differ in it: "3.2 ms".
 func duration(d time.Duration) string {
-	switch {
-	case d < 10*time.Millisecond:
+	if d < 10*time.Millisecond {
 		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
 	}
-	return fmt.Sprintf("%.1f h", d.Hours())
+	return pane.Duration(d)
 }
 
 // keep copies the beginning of a text, at most maxText bytes.
