@@ -153,30 +153,15 @@ func entryMatches(entry render.Entry, patterns []string) bool {
 // completeNamed completes what servers list, behind "server__"; before that the
 // servers.
 func completeNamed(app *App, c catalog) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 || app.begin() != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		box, err := app.toolbox(toolboxOptions{})
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
-		defer cancel()
-		server := exec.ServerOf(typed, box.pool.Names())
-		var names []cobra.Completion
+	return completeQualified(app, c.plural, func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
 		if server == "" {
-			for _, name := range box.pool.Names() {
-				if prefix := name + exec.Separator; strings.HasPrefix(prefix, typed) {
-					names = append(names, cobra.CompletionWithDesc(prefix, c.plural+" of the server "+name))
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+			return nil
 		}
 		session, err := box.pool.Open(ctx, server)
 		if err != nil { // what cannot be opened cannot be completed; the verb will say why
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil
 		}
+		var names []cobra.Completion
 		definitions, _ := c.list(session, ctx)
 		for _, definition := range definitions {
 			entry := c.entry(definition)
@@ -184,6 +169,6 @@ func completeNamed(app *App, c catalog) cobra.CompletionFunc {
 				names = append(names, cobra.CompletionWithDesc(name, firstLine(entry.Description)))
 			}
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
+		return names
+	})
 }

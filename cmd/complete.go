@@ -16,6 +16,27 @@ const completionTime = 5 * time.Second
 // completeTool completes the name of a tool: toolx's own tools and the servers at
 // once; a server's tools, which means starting it, only behind "server__".
 func completeTool(app *App) cobra.CompletionFunc {
+	return completeQualified(app, "tools", func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
+		if server != "" {
+			// What cannot be opened cannot be completed; the call will say why.
+			_, _ = box.pool.Open(ctx, server)
+		}
+		var names []cobra.Completion
+		for _, tool := range box.registry.All() {
+			if tool.Server == server && strings.HasPrefix(tool.Name, typed) {
+				names = append(names, cobra.CompletionWithDesc(tool.Name, firstLine(tool.Description)))
+			}
+		}
+		return names
+	})
+}
+
+// completeQualified completes the first argument, the qualified name of one of
+// things: by what of gives for a server, empty where none is named yet; then the
+// servers as well.
+func completeQualified(
+	app *App, things string, of func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion,
+) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 || app.begin() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -27,22 +48,13 @@ func completeTool(app *App) cobra.CompletionFunc {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
 		server := exec.ServerOf(typed, box.pool.Names())
-		if server != "" {
-			// What cannot be opened cannot be completed; the call will say why.
-			_, _ = box.pool.Open(ctx, server)
-		}
-		var names []cobra.Completion
-		for _, tool := range box.registry.All() {
-			if tool.Server == server && strings.HasPrefix(tool.Name, typed) {
-				names = append(names, cobra.CompletionWithDesc(tool.Name, firstLine(tool.Description)))
-			}
-		}
+		names := of(ctx, box, server, typed)
 		if server != "" {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		}
 		for _, name := range box.pool.Names() {
 			if prefix := name + exec.Separator; strings.HasPrefix(prefix, typed) {
-				names = append(names, cobra.CompletionWithDesc(prefix, "tools of the server "+name))
+				names = append(names, cobra.CompletionWithDesc(prefix, things+" of the server "+name))
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
