@@ -33,17 +33,6 @@ func (e *AmbiguousError) Hint() string {
 // Kind says that the choice is the user's.
 func (e *AmbiguousError) Kind() exec.Kind { return exec.KindUsage }
 
-// Detect recognises the format of a document's tools: that of the first one, where
-// it mixes several; empty where it holds no tool. Qwen, Ollama, Mistral and Cohere
-// write tools as OpenAI does, and are recognised as that. It fails as Read does.
-func Detect(data []byte) (Format, error) {
-	source, err := Read(data, "")
-	if err != nil {
-		return "", err
-	}
-	return source.Format, nil
-}
-
 // recognised are the formats that have marks, in the order in which they are told.
 func recognised() []Format {
 	return []Format{Custom, MCP, OpenAI, Responses, Anthropic, Gemini, GeminiJSON, Bedrock, LangChain}

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -201,16 +200,4 @@ func sortFindings(findings []Finding) {
 			cmp.Compare(order[a.ID], order[b.ID]),
 		)
 	})
-}
-
-// unique fails where two checks share an id; a test calls it.
-func unique(checks []Check) error {
-	seen := make(map[string]bool)
-	for _, check := range checks {
-		if seen[check.ID] {
-			return fmt.Errorf("two checks have the id %q", check.ID)
-		}
-		seen[check.ID] = true
-	}
-	return nil
 }

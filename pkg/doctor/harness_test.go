@@ -90,3 +90,15 @@ func idsOf(report *Report, severity Severity) string {
 	}
 	return strings.Join(ids, " ")
 }
+
+// unique fails where two checks share an id.
+func unique(checks []Check) error {
+	seen := make(map[string]bool)
+	for _, check := range checks {
+		if seen[check.ID] {
+			return fmt.Errorf("two checks have the id %q", check.ID)
+		}
+		seen[check.ID] = true
+	}
+	return nil
+}

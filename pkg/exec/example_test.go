@@ -76,41 +76,6 @@ func TestExampleOfBrokenSchema(t *testing.T) {
 	}
 }
 
-func TestProperty(t *testing.T) {
-	const schema = `{"properties":{"o":{"$ref":"#/$defs/o"},"l":{"items":{"type":"string"}}},
-		"$defs":{"o":{"allOf":[{"properties":{"a":{"type":"integer"}},"required":["a"]},{"properties":{"b":{"type":"null"}}}],"type":"object"}}}`
-	tests := []struct {
-		path []string
-		want string
-	}{
-		{[]string{"o"}, `{"properties":{"a":{"type":"integer"},"b":{"type":"null"}},"required":["a"],"type":"object"}`},
-		{[]string{"o", "a"}, `{"type":"integer"}`},
-		{[]string{"l", "0"}, `{"type":"string"}`},
-	}
-	for _, test := range tests {
-		got, ok := Property(json.RawMessage(schema), test.path...)
-		if !ok || string(got) != test.want {
-			t.Errorf("%v: got %s, %v", test.path, got, ok)
-		}
-	}
-	if got, ok := Property(json.RawMessage(schema), "none"); ok {
-		t.Errorf("an unknown path gave %s", got)
-	}
-}
-
-func TestParameters(t *testing.T) {
-	parameters := Parameters(json.RawMessage(`{"properties":{"z":{"type":"integer"},"b":{"enum":["x","y"]},"a":{"type":"array","items":{"type":"string"},"description":"Names."}},"required":["b"]}`))
-	var got []string
-	for _, p := range parameters {
-		mark := "?"
-		if p.Required {
-			mark = ""
-		}
-		got = append(got, p.Name+mark+": "+p.Type+p.Description)
-	}
-	wantTexts(t, "parameters", got, []string{`b: "x" or "y"`, "z?: integer", "a?: array of stringNames."})
-}
-
 func TestCommandLine(t *testing.T) {
 	tests := []struct{ arguments, want string }{
 		{`{}`, `toolx call srv__every`},

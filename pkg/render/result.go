@@ -23,26 +23,6 @@ const (
 	FormatYAML Format = "yaml" // the envelope as YAML, also of a failure
 )
 
-// Formats gives all formats, for help and completion.
-func Formats() []Format { return []Format{FormatText, FormatJSON, FormatRaw, FormatYAML} }
-
-// ParseFormat reads the value of -o; empty means FormatText. The error is an
-// *exec.UsageError.
-func ParseFormat(text string) (Format, error) {
-	if text == "" {
-		return FormatText, nil
-	}
-	for _, format := range Formats() {
-		if text == string(format) {
-			return format, nil
-		}
-	}
-	return "", &exec.UsageError{
-		Message: fmt.Sprintf("unknown output format %q", text),
-		Fix:     "use -o text, -o json, -o raw or -o yaml",
-	}
-}
-
 // ResultOptions say how a result is written.
 type ResultOptions struct {
 	Format Format // empty means FormatText

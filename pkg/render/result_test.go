@@ -339,17 +339,6 @@ func TestResultTellsOfAClosedPipe(t *testing.T) {
 	}
 }
 
-func TestFormats(t *testing.T) {
-	for _, format := range append(Formats(), "") {
-		if _, err := ParseFormat(string(format)); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := ParseFormat("xml"); exec.KindOf(err) != exec.KindUsage || exec.HintOf(err) == "" {
-		t.Errorf("xml: %v", err)
-	}
-}
-
 // EXEC-14: what was cut is told.
 func TestTruncationRemark(t *testing.T) {
 	result := &exec.Result{Truncated: &exec.Truncated{ShownBytes: 256 << 10, TotalBytes: 3_250_000}}
