@@ -186,31 +186,8 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 
 // serverName is the server that an event is about, empty for none.
 func serverName(event exec.Event) string {
-	switch e := event.(type) {
-	case servers.ProcessStarted:
-		return e.Server
-	case servers.ProcessExited:
-		return e.Server
-	case servers.Retry:
-		return e.Server
-	case servers.Connected:
-		return e.Server
-	case servers.ConnectFailed:
-		return e.Server
-	case servers.PollutedLine:
-		return e.Server
-	case servers.Notification:
-		return e.Server
-	case servers.ToolsChanged:
-		return e.Server
-	case servers.FrameSent:
-		return e.Server
-	case servers.FrameReceived:
-		return e.Server
-	case servers.StderrLine:
-		return e.Server
-	case servers.LogMessage:
-		return e.Server
+	if about, ok := event.(servers.Event); ok {
+		return about.From()
 	}
 	return ""
 }
