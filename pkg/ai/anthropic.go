@@ -7,28 +7,30 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"toolx/pkg/convert"
 	"toolx/pkg/rawjson"
 )
 
-// anthropicClient speaks Anthropic's messages API through the official SDK
-// (https://docs.anthropic.com/en/docs/build-with-claude/streaming). Of the SDK it
-// uses the transport and the stream; bodies are written and events joined here, so
-// that blocks of any type go back as they came.
+// anthropicClient speaks Anthropic's messages API
+// (https://docs.anthropic.com/en/docs/build-with-claude/streaming). Of the official
+// SDK it uses the stream of events alone; bodies are written and events joined here,
+// so that blocks of any type go back as they came. The SDK's root package would add
+// its types, OpenTelemetry and 8 MB to the start of every verb.
 type anthropicClient struct{ *endpoint }
 
 const (
 	// anthropicURL is Anthropic's own address.
 	anthropicURL = "https://api.anthropic.com"
 	// defaultAnthropicModel is the one that its maker names for tools and agents at a fair price.
-	defaultAnthropicModel = anthropic.ModelClaudeSonnet5_5
+	defaultAnthropicModel = "claude-sonnet-5-5"
+	// anthropicVersion is the revision of the API that toolx speaks
+	// (https://docs.anthropic.com/en/api/versioning).
+	anthropicVersion = "2023-06-01"
 	// anthropicMaxTokens bounds an answer, which the API wants to be told.
 	anthropicMaxTokens = 16384
 )
@@ -39,7 +41,7 @@ func newAnthropic(options Options) (*anthropicClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	end.base = strings.TrimSuffix(end.base, "/v1") // the SDK adds it
+	end.base = strings.TrimSuffix(end.base, "/v1") // as the SDKs take it, and as OpenAI's is given
 	client := &anthropicClient{end}
 	if token := strings.TrimSpace(options.Getenv("ANTHROPIC_AUTH_TOKEN")); end.key == "" && token != "" {
 		end.key, end.variable = token, "ANTHROPIC_AUTH_TOKEN"
@@ -78,12 +80,15 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	if err != nil {
 		return nil, err
 	}
-	messages := anthropic.NewMessageService(a.options(body)...)
-	stream := messages.NewStreaming(ctx, anthropic.MessageNewParams{})
+	response, err := a.post(ctx, "/v1/messages", body, a.header)
+	if err != nil {
+		return nil, err
+	}
+	stream := ssestream.NewStream[json.RawMessage](ssestream.NewDecoder(response), nil)
 	defer func() { _ = stream.Close() }() // it was only read
 	answer := &anthropicAnswer{endpoint: a.endpoint, emit: emit}
 	for stream.Next() {
-		answer.take([]byte(stream.Current().RawJSON()))
+		answer.take(stream.Current())
 	}
 	if err := stream.Err(); err != nil {
 		return nil, a.streamFailure(err)
@@ -91,63 +96,27 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	return answer.finish()
 }
 
-// options are all that the SDK is told. It reads nothing of the environment, and
-// does not retry: the conversation does, for every provider alike.
-func (a *anthropicClient) options(body []byte) []option.RequestOption {
-	options := []option.RequestOption{
-		option.WithBaseURL(a.base),
-		option.WithHTTPClient(a),
-		option.WithMaxRetries(0),
-		option.WithRequestBody("application/json", body),
-	}
-	for name, values := range a.query {
-		for _, value := range values {
-			options = append(options, option.WithQueryAdd(name, value))
-		}
-	}
-	if a.agent != "" {
-		options = append(options, option.WithHeader("User-Agent", a.agent))
-	}
+// header names the version of the API, and shows the key.
+func (a *anthropicClient) header(header http.Header) {
+	header.Set("Accept", "text/event-stream")
+	header.Set("Anthropic-Version", anthropicVersion)
 	if a.variable == "ANTHROPIC_AUTH_TOKEN" {
-		return append(options, option.WithAuthToken(a.key))
+		bearer(a.key)(header)
+		return
 	}
-	return append(options, option.WithAPIKey(a.key))
+	header.Set("X-Api-Key", a.key)
 }
 
-// Do implements option.HTTPClient. The SDK takes a redirect and a page for answers.
-func (a *anthropicClient) Do(request *http.Request) (*http.Response, error) {
-	response, err := a.client.Do(request)
-	switch {
-	case err != nil:
-		return nil, err
-	case response.StatusCode >= 300 && response.StatusCode < 400:
-		response.Body.Close()
-		return nil, a.refused(response.StatusCode, response.Header, nil)
-	case response.StatusCode == http.StatusOK && isPage(response.Header):
-		response.Body.Close()
-		return nil, a.failure(BadAddress, "", nil)
-	}
-	return response, nil
-}
-
-// streamFailure reads the SDK's errors: an answer that is not 200, an error event,
-// or a connection that is none.
+// streamFailure reads the errors of the SDK's stream: an error event, an event that
+// is no JSON, or a connection that broke.
 func (a *anthropicClient) streamFailure(err error) error {
-	var failure *Failure
-	var said *anthropic.Error
+	var said interface{ RawJSON() string } // the SDK's error of the API
 	var syntax *json.SyntaxError
-	var address *url.Error // what net/http makes of a request without an answer
 	switch {
-	case errors.As(err, &failure):
-		return failure
-	case errors.As(err, &said) && said.StatusCode != http.StatusOK:
-		return a.refused(said.StatusCode, said.Response.Header, []byte(said.RawJSON()))
 	case errors.As(err, &said):
 		return a.inStream([]byte(said.RawJSON()))
 	case errors.As(err, &syntax):
 		return a.broken("an event of it is no JSON", nil)
-	case errors.As(err, &address):
-		return a.unreachable(err)
 	}
 	return a.broken("", err)
 }
