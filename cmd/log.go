@@ -143,6 +143,8 @@ func (l *eventLog) take(event exec.Event) {
 		l.log.Info(fmt.Sprintf("server %q: process %d started: %s", e.Server, e.PID, strings.Join(e.Command, " ")))
 	case servers.ProcessExited:
 		l.exited(e)
+	case servers.SessionLost:
+		l.log.Info(e.Why.Error())
 	}
 }
 

@@ -254,6 +254,25 @@ func TestTUIShowsADeath(t *testing.T) {
 	w.end(0)
 }
 
+// A server that lives on with a closed stdout is shown as ended. Calls fail at once,
+// with the reason; the process is not touched until somebody restarts it.
+func TestTUIShowsAClosedStdout(t *testing.T) {
+	t.Parallel()
+	w := openWindow(t, 140, 40, "call", "echo", "message=hi", "--edit", "--", "fakeserver", "--pids", "PIDS", "stdout-closed-call")
+	w.await("server__echo", "ctrl+r calls")
+	w.press("ctrl+r")
+	w.await("server ✗ closed its stdout", "tools/call unanswered")
+	w.press("ctrl+r")
+	w.await("2 of 2", "r restarts the server")
+	if lives := w.servers(); len(lives) != 1 {
+		t.Errorf("the server has had %d processes", len(lives))
+	}
+	w.press("r")
+	w.until("another process", func(screen string) bool { return len(w.servers()) == 2 && strings.Contains(screen, "server ✓") })
+	w.press("ctrl+c")
+	w.end(0)
+}
+
 // What a server says is shown and not obeyed: the title stays toolx's.
 func TestTUIWithAHostileServer(t *testing.T) {
 	t.Parallel()

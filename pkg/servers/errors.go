@@ -69,6 +69,12 @@ type Failure struct {
 	Reason error
 }
 
+// Lives says whether the server's process is known to live on, although it can no
+// longer be talked to.
+func (f *Failure) Lives() bool {
+	return f.Ending == EndingClosedStdout || f.Ending == EndingClosedStdin
+}
+
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("server %q %s", f.Server, f.Ending)
 	switch f.Ending {

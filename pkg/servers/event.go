@@ -77,6 +77,15 @@ type ProcessExited struct {
 	Forced string
 }
 
+// SessionLost says that nothing more can come over a session that stood, although its
+// server may live on: its process closed a pipe, or the stream of events ended. The end
+// of a process is ProcessExited, and no loss besides.
+type SessionLost struct {
+	exec.Time
+	Server string
+	Why    *Failure
+}
+
 // PipeHeld says that a server's process has ended and another one keeps a pipe of
 // it open, which toolx is about to end: who that is can be seen now, and not later.
 type PipeHeld struct {

@@ -16,6 +16,9 @@ func (e ProcessStarted) From() string { return e.Server }
 func (e ProcessExited) From() string { return e.Server }
 
 // From implements Event.
+func (e SessionLost) From() string { return e.Server }
+
+// From implements Event.
 func (e PipeHeld) From() string { return e.Server }
 
 // From implements Event.

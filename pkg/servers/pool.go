@@ -290,6 +290,7 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 			if session.program != nil {
 				session.program.announce()
 			}
+			go session.tellLoss()
 			return session, nil
 		}
 		if ctx.Err() != nil {

@@ -133,3 +133,52 @@ func TestDeathIsTold(t *testing.T) {
 		})
 	}
 }
+
+// A server that closes its stdout and lives on is told as lost, once, with the reason;
+// one that is closed by toolx is not.
+func TestLossIsTold(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"stdout-closed-call", "good"} {
+		seen, told := &events{}, make(chan SessionLost, 1)
+		bus := &exec.Bus{}
+		bus.Subscribe(seen.take)
+		bus.Subscribe(func(event exec.Event) {
+			if e, ok := event.(SessionLost); ok {
+				told <- e
+			}
+		})
+		registry := exec.NewRegistry(bus)
+		pool := NewPool([]*config.Server{{
+			Name: "fake", Command: program, Args: []string{mode}, Env: map[string]string{asFake: "1"},
+		}}, Options{Bus: bus, Registry: registry, StderrDir: t.TempDir(), StartTimeout: 30 * time.Second})
+		session, err := pool.Open(t.Context(), "fake")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if session.Err() != nil {
+			t.Errorf("%s: a session that stands has failed: %v", mode, session.Err())
+		}
+		executor := &exec.Executor{Registry: registry, Bus: bus}
+		result := executor.Call(t.Context(), exec.Call{Tool: "fake__echo", Arguments: []byte(`{"message":"hi"}`)})
+		if mode == "good" {
+			pool.Close(t.Context())
+			if lost := of[SessionLost](seen); len(lost) != 0 || session.Err() != nil {
+				t.Errorf("a session that was closed is told as lost: %+v, %v", lost, session.Err())
+			}
+			continue
+		}
+		if result.Success {
+			t.Error("the call succeeded")
+		}
+		if lost := <-told; lost.Server != "fake" || lost.Why.Ending != EndingClosedStdout || !lost.Why.Lives() {
+			t.Errorf("told %+v", lost)
+		}
+		if failure := session.Err(); failure == nil || failure.Ending != EndingClosedStdout {
+			t.Errorf("the session failed by %v", failure)
+		}
+		pool.Close(t.Context())
+	}
+}

@@ -382,6 +382,28 @@ func (s *Session) progressed(params json.RawMessage) {
 // Done is closed when the server has ended or can no longer be talked to.
 func (s *Session) Done() <-chan struct{} { return s.link.own().done }
 
+// Err says why the session is of no more use; nil as long as it stands, and once toolx
+// has closed it.
+func (s *Session) Err() *Failure {
+	if !closed(s.Done()) {
+		return nil
+	}
+	if failure := s.link.own().failed(""); failure.Ending != EndingClosed {
+		return failure
+	}
+	return nil
+}
+
+// tellLoss waits for the session's end, and tells of it where nothing else does.
+func (s *Session) tellLoss() {
+	<-s.Done()
+	failure := s.Err()
+	if failure == nil || failure.Ending == EndingExited || failure.Ending == EndingKilled {
+		return
+	}
+	s.bus.Emit(SessionLost{Time: exec.Now(), Server: s.Name, Why: failure})
+}
+
 // Stderr returns the last n lines of the server's stderr, how many lines there
 // were in all, and the path of the full log (empty where there is none).
 func (s *Session) Stderr(n int) (lines []string, total int, path string) {

@@ -119,8 +119,19 @@ func (m *model) stopServer() tea.Cmd {
 	pool := m.options.Pool
 	return func() tea.Msg {
 		pool.Stop(m.ctx, s.name)
-		return nil
+		return stoppedMsg{s.name}
 	}
+}
+
+// stoppedMsg says that a server was stopped: one without a process has no other
+// event of its end.
+type stoppedMsg struct{ server string }
+
+func (m *model) updateStopped(msg stoppedMsg) tea.Cmd {
+	if s := m.serverOf(msg.server); s != nil && s.asked {
+		s.stop(m.now())
+	}
+	return nil
 }
 
 // examinedMsg is what the doctor found about a server.

@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
 )
 
@@ -80,7 +81,7 @@ func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.
 	pool, executor, now := m.options.Pool, m.options.Executor, m.now
 	return func() tea.Msg {
 		if c.tool.Server != "" {
-			if _, err := pool.Open(ctx, c.tool.Server); err != nil {
+			if err := reach(ctx, pool, c.tool.Server); err != nil {
 				asked <- nil
 				if ctx.Err() != nil {
 					err = &exec.InterruptedError{Tool: c.tool.Name}
@@ -94,6 +95,27 @@ func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.
 		return calledMsg{c.id, at, executor.Call(ctx, call)}
 	}
 }
+
+// reach opens a server's session where there is none. A server that can no longer be
+// talked to, but lives on, is left alone: its process is not ended for a call, only by
+// who restarts it.
+func reach(ctx context.Context, pool Pool, name string) error {
+	if session := pool.Session(name); session != nil {
+		if failure := session.Err(); failure != nil && failure.Lives() {
+			return &lostError{failure}
+		}
+	}
+	_, err := pool.Open(ctx, name)
+	return err
+}
+
+// lostError is the failure of a server that lives on, with what to do about it here.
+type lostError struct{ *servers.Failure }
+
+func (e *lostError) Unwrap() error { return e.Failure }
+
+// Hint implements the interface that exec.HintOf looks for.
+func (e *lostError) Hint() string { return "r restarts the server" }
 
 // current is a tool as it is registered now: a server that was started anew has made
 // its tools anew.

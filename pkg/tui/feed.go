@@ -99,7 +99,7 @@ func (b *backlog) add(e numbered) (gone exec.Event) {
 func vital(event exec.Event) bool {
 	switch event.(type) {
 	case servers.ProcessStarted, servers.ProcessExited, servers.Retry, servers.Connected, servers.ConnectFailed,
-		servers.ToolsChanged, exec.CallStarted, exec.CallFinished:
+		servers.SessionLost, servers.ToolsChanged, exec.CallStarted, exec.CallFinished:
 		return true
 	}
 	return false

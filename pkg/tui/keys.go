@@ -80,7 +80,7 @@ func (m *model) serverKeys() []pane.Binding {
 		return nil
 	}
 	return []pane.Binding{
-		{Keys: []string{"s"}, Help: "stop the server", Off: off(s.status != statusReady, "it does not run"), Do: m.stopServer},
+		{Keys: []string{"s"}, Help: "stop the server", Off: off(!s.runs(), "it does not run"), Do: m.stopServer},
 		{Keys: []string{"d"}, Help: "ask the doctor", Off: off(m.options.Examine == nil, "the doctor is not here"), Do: m.examine},
 	}
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -173,7 +174,13 @@ func (m *model) goToWanted() {
 	if m.wanted == nil {
 		return
 	}
-	tool, err := m.options.Executor.Registry.Find(m.wanted.Tool)
+	registry := m.options.Executor.Registry
+	tool, err := registry.Find(m.wanted.Tool)
+	if preferred := registry.Preferred(); err == nil && preferred != "" && tool.Server != preferred {
+		// Another tool of the name must not be shown in its place while that server
+		// starts, nor where it failed.
+		err = fmt.Errorf("server %q has no tool '%s'", preferred, m.wanted.Tool)
+	}
 	if err != nil {
 		if !m.opening() {
 			m.wanted = nil

@@ -60,7 +60,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 	at := event.When()
 	switch e := event.(type) {
 	case servers.ProcessStarted:
-		s.pid, s.command, s.polluted, s.reason = e.PID, e.Command, 0, ""
+		s.pid, s.command, s.polluted, s.reason, s.asked = e.PID, e.Command, 0, "", false
 		s.become(statusStarting, at)
 	case servers.Retry:
 		s.retry = e
@@ -74,6 +74,8 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.become(statusFailed, at)
 	case servers.ProcessExited:
 		s.exited(e)
+	case servers.SessionLost:
+		s.lost(e)
 	case servers.PollutedLine:
 		if !e.Class.Harmless() {
 			s.polluted++
@@ -84,14 +86,32 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 	return false
 }
 
+// lost notes that a server which was ready cannot be talked to any more, whether it
+// runs or not.
+func (s *server) lost(e servers.SessionLost) {
+	if s.status == statusReady {
+		s.reason = string(e.Why.Ending)
+		s.become(statusEnded, e.When())
+	}
+}
+
+// runs says whether there is anything to stop: a process, a session without one, or
+// attempts to get one.
+func (s *server) runs() bool {
+	return s.pid != 0 || s.status == statusReady || s.status == statusStarting || s.status == statusRetrying
+}
+
+// stop notes that the user stopped it, and nothing of it is left.
+func (s *server) stop(at time.Time) {
+	s.pid, s.reason, s.asked = 0, "", false
+	s.become(statusStopped, at)
+}
+
 // exited notes the end of a process, unless an attempt that failed has told more.
 func (s *server) exited(e servers.ProcessExited) {
 	s.pid = 0
-	if s.status != statusReady && !e.Asked {
-		return
-	}
 	switch {
-	case s.asked:
+	case s.asked && (e.Asked || s.status == statusEnded):
 		s.reason = ""
 		s.become(statusStopped, e.When())
 	case s.status == statusReady:

@@ -145,6 +145,25 @@ func TestServerStates(t *testing.T) {
 	d.shows("zwave ✗ exit status 3")
 }
 
+// A server that lives on after it closed its stdout is shown as ended; what its process
+// does later changes nothing, and it can still be stopped.
+func TestLostServer(t *testing.T) {
+	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"))
+	at := exec.Time{At: noon()}
+	take := func(events ...exec.Event) { d.m.updateEvents(eventsMsg{events: events}) }
+	take(servers.ProcessStarted{Time: at, Server: "zwave", PID: 7}, servers.Connected{Time: at, Server: "zwave"})
+	take(servers.SessionLost{Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdout}})
+	d.shows("zwave ✗ closed its stdout", "reason", "7")
+	take(servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 0"})
+	d.shows("zwave ✗ closed its stdout")
+
+	take(servers.ProcessStarted{Time: at, Server: "zwave", PID: 8}, servers.Connected{Time: at, Server: "zwave"})
+	take(servers.SessionLost{Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin}})
+	d.press("s")
+	d.until("its end", func() bool { return d.m.servers[0].status == statusStopped })
+	d.shows("zwave ○ stopped")
+}
+
 // The filter finds by name and description, and goes away with esc.
 func TestFilter(t *testing.T) {
 	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), serverTool(t, "zwave", "list"), lamp(t, says("")))

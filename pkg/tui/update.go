@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"context"
+	"errors"
+
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
@@ -30,6 +33,8 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.updateEvents(msg)
 	case openedMsg:
 		return m.updateOpened(msg)
+	case stoppedMsg:
+		return m.updateStopped(msg)
 	case askedMsg:
 		if c := m.callOf(msg.id); c != nil {
 			c.sent = msg.at
@@ -194,7 +199,7 @@ func serverName(event exec.Event) string {
 
 func (m *model) updateOpened(msg openedMsg) tea.Cmd {
 	s := m.serverOf(msg.server)
-	if s == nil {
+	if s == nil || s.asked && errors.Is(msg.err, context.Canceled) { // whoever stopped it tells how it stands
 		return nil
 	}
 	if msg.err != nil && m.ctx.Err() == nil {

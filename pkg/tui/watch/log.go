@@ -60,6 +60,8 @@ func (t *logTab) take(event exec.Event) {
 		t.add(e.At, e.Server, "error", "toolx", fmt.Sprintf("given up: %v", e.Err))
 	case servers.ProcessExited:
 		t.add(e.At, e.Server, exitLevel(e), "toolx", exited(e))
+	case servers.SessionLost:
+		t.add(e.At, e.Server, "error", "toolx", e.Why.Error())
 	}
 }
 

@@ -40,10 +40,12 @@ func (t *stderrTab) take(event exec.Event) {
 		t.journal.add(&printed{at: e.At, server: e.Server, text: started(e), mark: true})
 	case servers.ProcessExited:
 		t.journal.add(&printed{at: e.At, server: e.Server, text: exited(e), mark: true})
+	case servers.SessionLost:
+		t.journal.add(&printed{at: e.At, server: e.Server, text: lost(e), mark: true})
 	}
 }
 
-// started and exited are the marks in the life of a process.
+// started, exited and lost are the marks in the life of a process.
 func started(e servers.ProcessStarted) string { return fmt.Sprintf("process %d started", e.PID) }
 
 func exited(e servers.ProcessExited) string {
@@ -53,6 +55,8 @@ func exited(e servers.ProcessExited) string {
 	}
 	return text
 }
+
+func lost(e servers.SessionLost) string { return "the server " + string(e.Why.Ending) }
 
 func (t *stderrTab) line(p *printed, width int) string {
 	var left []string

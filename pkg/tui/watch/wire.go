@@ -45,6 +45,9 @@ func (t *wireTab) take(event exec.Event) {
 	case servers.ProcessExited:
 		t.end(e.Server)
 		t.add(&frame{at: e.At, server: e.Server, kind: kindMark, text: exited(e)})
+	case servers.SessionLost:
+		t.end(e.Server)
+		t.add(&frame{at: e.At, server: e.Server, kind: kindMark, text: lost(e)})
 	case servers.Retry:
 		t.end(e.Server)
 	case servers.ConnectFailed:
