@@ -18,7 +18,7 @@ func arrows() map[string][]string {
 		".":           {"cmd", "pkg/console"},
 		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
-		"pkg/doctor":  {"pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask"},
+		"pkg/doctor":  {"pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask"},
 		"pkg/auth":    {"pkg/exec", "pkg/config"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/rawjson"},
 		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},

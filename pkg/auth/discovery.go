@@ -99,11 +99,7 @@ func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings
 // A document that is there and wrong is an error: to go on without it could mean to
 // hand a login to whoever broke it.
 func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauthex.ProtectedResourceMetadata, error) {
-	path := strings.TrimSuffix(c.address.EscapedPath(), "/")
-	places := []string{origin(c.address) + "/.well-known/oauth-protected-resource" + path}
-	if path != "" {
-		places = append(places, origin(c.address)+"/.well-known/oauth-protected-resource")
-	}
+	places := c.resourceMetadataPlaces()
 	if asked.metadata != "" {
 		places = slices.Insert(places, 0, asked.metadata)
 	}
@@ -119,13 +115,24 @@ func (c *client) resourceMetadata(ctx context.Context, asked *challenge) (*oauth
 	return nil, nil
 }
 
+// resourceMetadataPlaces are the well-known addresses of the server's metadata, that of
+// its path before that of its host.
+func (c *client) resourceMetadataPlaces() []string {
+	const wellKnown = "/.well-known/oauth-protected-resource"
+	host := origin(c.address)
+	if path := strings.TrimSuffix(c.address.EscapedPath(), "/"); path != "" {
+		return []string{host + wellKnown + path, host + wellKnown}
+	}
+	return []string{host + wellKnown}
+}
+
 // readResource reads one document; it is nil where there is none.
 func (c *client) readResource(ctx context.Context, place string) (*oauthex.ProtectedResourceMetadata, error) {
 	if err := c.trusted(place); err != nil {
 		return nil, err
 	}
 	var read oauthex.ProtectedResourceMetadata
-	if found, err := c.getJSON(ctx, place, &read); err != nil || !found {
+	if missing, err := c.getJSON(ctx, place, &read); err != nil || missing != "" {
 		return nil, err
 	}
 	if !c.covers(read.Resource) {
@@ -225,29 +232,32 @@ func serverMetadataPlaces(issuer string) []string {
 	return places
 }
 
-// getJSON reads a document into to; found is false where the server has none.
-func (c *client) getJSON(ctx context.Context, address string, to any) (found bool, err error) {
+// getJSON reads a document into to. Where the server has none, missing says what it
+// answered instead.
+func (c *client) getJSON(ctx context.Context, address string, to any) (missing string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return false, errors.New("it is no address")
+		return "", errors.New("it is no address")
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.metadataClient().Do(req)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer resp.Body.Close()
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode >= 500:
-		return false, fmt.Errorf("HTTP %s", resp.Status)
-	case resp.StatusCode != http.StatusOK, kind != "application/json":
-		return false, nil // not found, or a page for every path
+		return "", fmt.Errorf("HTTP %s", resp.Status)
+	case resp.StatusCode != http.StatusOK:
+		return "HTTP " + resp.Status, nil
+	case kind != "application/json": // a page for every path
+		return fmt.Sprintf("HTTP %s, and %q instead of application/json", resp.Status, kind), nil
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMetadata)).Decode(to); err != nil {
-		return false, errors.New("it is not JSON")
+		return "", errors.New("it is not JSON")
 	}
-	return true, nil
+	return "", nil
 }
 
 func metadataReason(err error) string {

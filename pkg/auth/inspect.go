@@ -1,0 +1,217 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"toolx/pkg/config"
+)
+
+// Fault is something wrong with the documents by which clients find out where and how to
+// log in to a server.
+type Fault struct {
+	// URL is the document's address: the first of its places, where it has none.
+	URL string
+	// Field is the member of the document, empty where the document as a whole is meant.
+	Field string
+	// Problem is what is wrong, in words that may quote what the document says.
+	Problem string
+	// Unsaid says that there is no document, and that nothing promises one: a server whose
+	// tokens are given out by hand needs none.
+	Unsaid bool
+}
+
+// maxInspected is how many authorization servers of one resource are looked at.
+const maxInspected = 4
+
+// Inspect reads the metadata of a server that has refused a request, as a client without
+// a token does, and returns all that is wrong with it: the protected resource's document
+// (RFC 9728), and that of each authorization server that it names, in either form (RFC
+// 8414, OpenID Connect Discovery), by the rules of MCP's chapter on authorization. header
+// is that of the refusal. Nothing is sent but requests for these documents.
+//
+// It returns nil where nothing is wrong, where the server asks for another way to log in
+// than a bearer token, and where ctx ends before all is read.
+func Inspect(ctx context.Context, base http.RoundTripper, options Options, header http.Header) []Fault {
+	asked := readChallenge(&http.Response{StatusCode: http.StatusUnauthorized, Header: header})
+	c, err := newClient(base, options)
+	if err != nil || asked == nil {
+		return nil
+	}
+	i := &inspection{client: c}
+	i.all(ctx, asked)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return i.faults
+}
+
+// inspection is a look at documents, and what was found.
+type inspection struct {
+	*client
+	faults []Fault
+}
+
+func (i *inspection) found(url, field, format string, args ...any) {
+	i.faults = append(i.faults, Fault{URL: url, Field: field, Problem: fmt.Sprintf(format, args...)})
+}
+
+// all looks at the documents in the order in which a client reads them.
+func (i *inspection) all(ctx context.Context, asked *challenge) {
+	place, resource, missing := i.resourceDocument(ctx, asked)
+	if resource == nil {
+		i.withoutResource(ctx, asked, place, missing)
+		return
+	}
+	i.resourceFields(place, resource)
+	issuers, _ := listIn(resource, "authorization_servers")
+	for _, issuer := range issuers[:min(len(issuers), maxInspected)] {
+		if i.trusted(issuer) == nil { // else a fault already
+			i.issuer(ctx, issuer)
+		}
+	}
+}
+
+// document is a document as it was read: a field of a wrong type must not hide others.
+type document map[string]json.RawMessage
+
+// resourceDocument reads the resource's document. One that the server itself names must be
+// there; where it is not, the well-known places may still have it.
+func (i *inspection) resourceDocument(ctx context.Context, asked *challenge) (place string, read document, missing string) {
+	if asked.metadata != "" {
+		read, missing = i.read(ctx, asked.metadata)
+		if read != nil {
+			return asked.metadata, read, ""
+		}
+		i.found(asked.metadata, "", "resource_metadata of WWW-Authenticate leads there: %s", missing)
+	}
+	return i.first(ctx, i.resourceMetadataPlaces())
+}
+
+// withoutResource looks at a server without a document of its own: until revision
+// 2025-03-26 it was its own authorization server.
+func (i *inspection) withoutResource(ctx context.Context, asked *challenge, place, missing string) {
+	own := origin(i.address)
+	at, server, _ := i.first(ctx, serverMetadataPlaces(own))
+	switch {
+	case server != nil:
+		i.found(place, "", "there is none (%s), and a client of 2025-06-18 or later begins there", missing)
+		i.issuerFields(own, at, server)
+	case asked.metadata == "":
+		i.faults = append(i.faults, Fault{URL: place, Unsaid: true, Problem: "there is none: " + missing})
+	}
+}
+
+// resourceFields looks at the resource's document (RFC 9728 2 and 3.3).
+func (i *inspection) resourceFields(place string, read document) {
+	switch resource, ok := textIn(read, "resource"); {
+	case !ok:
+		i.found(place, "resource", "is missing, or no text")
+	case !i.covers(resource):
+		i.found(place, "resource", "is %q, which is not the server's url, %q", resource, i.resource())
+	}
+	issuers, ok := listIn(read, "authorization_servers")
+	if !ok || len(issuers) == 0 {
+		i.found(place, "authorization_servers", "is missing, or names none")
+	}
+	for _, issuer := range issuers {
+		if err := i.trusted(issuer); err != nil {
+			i.found(place, "authorization_servers", "%v", err)
+		}
+	}
+}
+
+// issuer looks at the document of an authorization server.
+func (i *inspection) issuer(ctx context.Context, issuer string) {
+	place, read, missing := i.first(ctx, serverMetadataPlaces(issuer))
+	if read == nil {
+		i.found(place, "", "the authorization server %s has no metadata: %s", issuer, missing)
+		return
+	}
+	i.issuerFields(issuer, place, read)
+}
+
+// issuerFields looks at what every client needs of an authorization server (RFC 8414 2
+// and 3.3; MCP wants PKCE with S256, and that it is said).
+func (i *inspection) issuerFields(issuer, place string, read document) {
+	switch said, ok := textIn(read, "issuer"); {
+	case !ok:
+		i.found(place, "issuer", "is missing, or no text")
+	case !sameIssuer(said, issuer):
+		i.found(place, "issuer", "is %q, which is not the issuer that was asked for, %q", said, issuer)
+	}
+	switch methods, ok := listIn(read, "code_challenge_methods_supported"); {
+	case !ok:
+		i.found(place, "code_challenge_methods_supported", "is missing: clients must take that for no PKCE at all")
+	case !slices.Contains(methods, "S256"):
+		i.found(place, "code_challenge_methods_supported", "has no S256: %s", strings.Join(methods, ", "))
+	}
+	if _, ok := listIn(read, "response_types_supported"); !ok {
+		i.found(place, "response_types_supported", "is missing, or no list of texts")
+	}
+	required := []string{"token_endpoint"}
+	if grants, ok := listIn(read, "grant_types_supported"); !ok || slices.Contains(grants, config.GrantAuthorizationCode) {
+		required = append(required, "authorization_endpoint")
+	}
+	for _, field := range required {
+		if _, ok := textIn(read, field); !ok {
+			i.found(place, field, "is missing, or no text")
+		}
+	}
+	for _, field := range []string{"authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"} {
+		if endpoint, ok := textIn(read, field); ok {
+			if err := i.trusted(endpoint); err != nil {
+				i.found(place, field, "%v", err)
+			}
+		}
+	}
+}
+
+// first reads a document at the first of its places that has it. Where none has, place is
+// the first of them, and missing says what each answered.
+func (i *inspection) first(ctx context.Context, places []string) (place string, read document, missing string) {
+	var answers []string
+	for _, place := range places {
+		read, missing := i.read(ctx, place)
+		if read != nil {
+			return place, read, ""
+		}
+		if len(answers) > 0 {
+			missing = place + ": " + missing
+		}
+		answers = append(answers, missing)
+	}
+	if len(places) == 0 {
+		return "", nil, "it is no address"
+	}
+	return places[0], nil, strings.Join(answers, "; ")
+}
+
+// read reads one document; where there is none, missing says why.
+func (i *inspection) read(ctx context.Context, place string) (read document, missing string) {
+	if err := i.trusted(place); err != nil {
+		return nil, err.Error()
+	}
+	missing, err := i.getJSON(ctx, place, &read)
+	switch {
+	case err != nil:
+		return nil, metadataReason(err)
+	case missing == "" && read == nil:
+		return nil, "it is null"
+	}
+	return read, missing
+}
+
+// textIn is a member that is a text and not empty.
+func textIn(read document, name string) (text string, ok bool) {
+	return text, json.Unmarshal(read[name], &text) == nil && text != ""
+}
+
+// listIn is a member that is a list of texts.
+func listIn(read document, name string) (list []string, ok bool) {
+	return list, json.Unmarshal(read[name], &list) == nil && list != nil
+}
