@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -33,6 +34,10 @@ type HTTPOptions struct {
 	// exchange that it makes through base is told on the bus. Where it asks a person, it
 	// stops the clocks by exec.Pause with the request's context.
 	Authorize func(server *config.Server, base http.RoundTripper) http.RoundTripper
+	// Address is the host and port that connections lead to, whatever the url names and
+	// without a proxy; empty for the url's own. The doctor looks by it where else a
+	// server can be reached.
+	Address string
 	// Secret is told every value that must not be shown; it may be nil. A Pool sets it.
 	Secret func(values ...string)
 }
@@ -58,13 +63,13 @@ type HTTPBase struct {
 // NewHTTPBase makes what sends requests to a server. The error is of a file that
 // cannot be used, and names it.
 func NewHTTPBase(launch *config.Resolved, options HTTPOptions) (*HTTPBase, error) {
-	base := &HTTPBase{plain: newTransport()}
+	base := &HTTPBase{plain: newTransport(options)}
 	base.secure = sync.OnceValues(func() (*http.Transport, error) {
 		settings, err := tlsSettings(launch, options)
 		if err != nil {
 			return nil, err
 		}
-		secure := newTransport()
+		secure := newTransport(options)
 		secure.TLSClientConfig = settings
 		base.made.Store(secure)
 		return secure, nil
@@ -97,8 +102,8 @@ func (b *HTTPBase) CloseIdleConnections() {
 	}
 }
 
-func newTransport() *http.Transport {
-	return &http.Transport{
+func newTransport(options HTTPOptions) *http.Transport {
+	transport := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: connectionsAHost,
@@ -111,6 +116,13 @@ func newTransport() *http.Transport {
 			return &proxyError{proxy: proxy, status: response.StatusCode}
 		},
 	}
+	if options.Address != "" {
+		transport.Proxy = nil
+		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, options.Address)
+		}
+	}
+	return transport
 }
 
 // proxyError says that a proxy did not let toolx through to a server.
