@@ -20,20 +20,20 @@ type toldMsg struct {
 // callTool calls the tool on the screen with what is filled in; one that destroys
 // things asks first.
 func (m *model) callTool() tea.Cmd {
-	tool := m.page.tool
+	one := m.page.item
 	arguments, err := m.page.form.Arguments()
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	if destructive(tool) {
-		m.ask("call "+render.Safe(tool.Name)+"?", []string{
+	if destructive(one) {
+		m.ask("call "+render.Safe(one.Name)+"?", []string{
 			"This tool says of itself that it may destroy something.",
 			render.Safe(m.hide(string(arguments))),
-		}, []string{"y"}, "call it", func() tea.Cmd { return m.startCall(tool, arguments) })
+		}, []string{"y"}, "call it", func() tea.Cmd { return m.startCall(one, arguments) })
 		return nil
 	}
-	return m.startCall(tool, arguments)
+	return m.startCall(one, arguments)
 }
 
 // rerun goes to a tool with arguments, and calls it where it is to run again.
@@ -44,13 +44,13 @@ func (m *model) rerun(name string, arguments json.RawMessage, run bool) tea.Cmd 
 		return m.tick()
 	}
 	replace := func() tea.Cmd {
-		m.goTo(tool, arguments)
+		m.goTo(toolItem(tool), arguments)
 		if run && m.cannotCall() == "" {
 			return m.callTool()
 		}
 		return nil
 	}
-	if kept, ok := m.page.forms[tool.Name]; ok && kept.form.Changed() {
+	if kept, ok := m.page.forms[toolItem(tool).key()]; ok && kept.form.Changed() {
 		m.ask("replace what is filled in?", []string{"The form of " + render.Safe(tool.Name) + " holds what was not sent yet."}, []string{"y", "enter"}, "replace it", replace)
 		return nil
 	}
@@ -72,7 +72,7 @@ func (m *model) copyCommand() tea.Cmd {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	return m.copied(exec.CommandLine(m.page.tool, arguments), "the command line")
+	return m.copied(exec.CommandLine(m.page.item.Tool, arguments), "the command line")
 }
 
 // copyRequest copies the JSON-RPC request of the call.
@@ -82,7 +82,7 @@ func (m *model) copyRequest() tea.Cmd {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	request, err := m.options.Request(exec.Call{Tool: m.page.tool.Name, Target: m.page.tool, Arguments: arguments})
+	request, err := m.options.Request(exec.Call{Tool: m.page.item.Name, Target: m.page.item.Tool, Arguments: arguments})
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
@@ -185,7 +185,7 @@ func (m *model) startFilter() tea.Cmd {
 // openRow opens the group under the cursor, or goes to its tool's form.
 func (m *model) openRow() tea.Cmd {
 	at := m.tree.selected()
-	if at.tool == nil {
+	if at.item.none() {
 		m.tree.setClosed(false)
 		return nil
 	}

@@ -17,10 +17,10 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// call is one run of a tool, from the key to its result.
+// call is one run of an item, from the key to its result.
 type call struct {
 	id        string
-	tool      *exec.Tool
+	item      item
 	arguments json.RawMessage
 	started   time.Time
 	sent      time.Time // when the server was up and the tool was asked; zero before
@@ -59,12 +59,12 @@ type calledMsg struct {
 	result *exec.Result
 }
 
-// startCall runs a tool in the background.
-func (m *model) startCall(tool *exec.Tool, arguments json.RawMessage) tea.Cmd {
+// startCall runs an item in the background.
+func (m *model) startCall(one item, arguments json.RawMessage) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.lastCall++
 	c := &call{
-		id: "tui-" + strconv.Itoa(m.lastCall), tool: tool, arguments: arguments,
+		id: "tui-" + strconv.Itoa(m.lastCall), item: one, arguments: arguments,
 		started: m.now(), cancel: cancel,
 	}
 	m.calls = append(m.calls, c)
@@ -80,18 +80,18 @@ func (m *model) startCall(tool *exec.Tool, arguments json.RawMessage) tea.Cmd {
 func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.Cmd {
 	pool, executor, now := m.options.Pool, m.options.Executor, m.now
 	return func() tea.Msg {
-		if c.tool.Server != "" {
-			if err := reach(ctx, pool, c.tool.Server); err != nil {
+		if c.item.Server != "" {
+			if err := reach(ctx, pool, c.item.Server); err != nil {
 				asked <- nil
 				if ctx.Err() != nil {
-					err = &exec.InterruptedError{Tool: c.tool.Name}
+					err = &exec.InterruptedError{Tool: c.item.Name}
 				}
-				return calledMsg{id: c.id, result: executor.Reject(c.tool.Name, c.arguments, c.started, err)}
+				return calledMsg{id: c.id, result: executor.Reject(c.item.Name, c.arguments, c.started, err)}
 			}
 		}
 		at := now()
 		asked <- askedMsg{c.id, at}
-		call := exec.Call{ID: c.id, Tool: c.tool.Name, Target: current(executor.Registry, c.tool), Arguments: c.arguments}
+		call := exec.Call{ID: c.id, Tool: c.item.Name, Target: current(executor.Registry, c.item.Tool), Arguments: c.arguments}
 		return calledMsg{c.id, at, executor.Call(ctx, call)}
 	}
 }
@@ -164,10 +164,10 @@ func (m *model) callOf(id string) *call {
 	return nil
 }
 
-// latestCall is the newest call of a tool, nil where there is none.
-func (m *model) latestCall(tool *exec.Tool) *call {
+// latestCall is the newest call of an item, nil where there is none.
+func (m *model) latestCall(one item) *call {
 	for i := len(m.calls) - 1; i >= 0; i-- {
-		if tool != nil && m.calls[i].tool.Name == tool.Name {
+		if m.calls[i].item.key() == one.key() {
 			return m.calls[i]
 		}
 	}
@@ -194,7 +194,7 @@ func (m *model) called(msg calledMsg) tea.Cmd {
 	c.result, c.sent, c.ended = msg.result, msg.asked, m.now()
 	c.cancel()
 	if c == m.shown {
-		m.result.Show(c.result, c.tool)
+		m.result.Show(c.result, c.item.Tool)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (m *model) cancelCall() tea.Cmd {
 
 // headline is the first line of the result's pane: what runs, or how it ended.
 func (m *model) headline(c *call, width int) string {
-	name := m.theme.Paint(pane.Strong, render.Safe(c.tool.Name))
+	name := m.theme.Paint(pane.Strong, render.Safe(c.item.Name))
 	took := pane.Duration(c.took(m.now()))
 	glyphs := m.theme.Glyphs
 	var state string
@@ -234,8 +234,8 @@ func (m *model) headline(c *call, width int) string {
 // phases splits a call's time: what starting the server took, and the call itself.
 func (m *model) phases(c *call) string {
 	if c.sent.IsZero() {
-		if c.running() && c.tool.Server != "" {
-			return "starting " + render.Safe(c.tool.Server)
+		if c.running() && c.item.Server != "" {
+			return "starting " + render.Safe(c.item.Server)
 		}
 		return ""
 	}
@@ -243,7 +243,7 @@ func (m *model) phases(c *call) string {
 	if start < 10*time.Millisecond { // it was running already
 		return ""
 	}
-	s := m.serverOf(c.tool.Server)
+	s := m.serverOf(c.item.Server)
 	if s == nil || s.status != statusReady {
 		return "start " + pane.Duration(start)
 	}
@@ -257,8 +257,8 @@ func (m *model) runningLines(c *call, width int) []string {
 		lines = append(lines, m.progressBar(p, width))
 		lines = append(lines, pane.Wrap(render.Safe(p.Message), width)...)
 	}
-	if c.tool.Server != "" {
-		if s := m.serverOf(c.tool.Server); s != nil && s.status != statusReady {
+	if c.item.Server != "" {
+		if s := m.serverOf(c.item.Server); s != nil && s.status != statusReady {
 			lines = append(lines, m.theme.Paint(pane.Dim, render.Safe(s.name)+": "+render.Safe(s.summary(m.now()))))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // editedMsg is what came out of the editor.
 type editedMsg struct {
-	tool      string
+	item      itemKey
 	draft     string // what it began with
 	arguments []byte
 	err       error
@@ -21,7 +21,7 @@ type editedMsg struct {
 // editArguments opens the arguments as JSON in the user's editor; when it ends the
 // form holds what was written.
 func (m *model) editArguments() tea.Cmd {
-	tool := m.page.tool.Name
+	edited := m.page.item.key()
 	draft := m.page.form.Draft()
 	file, err := writeDraft(draft)
 	if err != nil {
@@ -36,7 +36,7 @@ func (m *model) editArguments() tea.Cmd {
 			return toldMsg{fmt.Sprintf("%s: %v; set EDITOR to your editor", editor[0], err), true}
 		}
 		written, err := os.ReadFile(file)
-		return editedMsg{tool, draft, written, err}
+		return editedMsg{edited, draft, written, err}
 	})
 }
 
@@ -63,8 +63,8 @@ func userCommand(otherwise string, variables ...string) []string {
 }
 
 func (m *model) updateEdited(msg editedMsg) tea.Cmd {
-	if m.page.tool == nil || m.page.tool.Name != msg.tool {
-		return nil // another tool is shown by now
+	if m.page.item.none() || m.page.item.key() != msg.item {
+		return nil // another item is shown by now
 	}
 	written := strings.TrimSpace(string(msg.arguments))
 	switch {

@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/exec"
 	"toolx/pkg/tui/pane"
 )
 
@@ -93,7 +92,7 @@ func off(cannot bool, reason string) string {
 	return ""
 }
 
-func (m *model) noTool() string   { return off(m.page.tool == nil, "no tool is selected") }
+func (m *model) noTool() string   { return off(m.page.item.none(), "no tool is selected") }
 func (m *model) noServer() string { return off(m.currentServer() == nil, "no server is selected") }
 func (m *model) noResult() string {
 	return off(m.shown == nil || m.shown.running(), "there is no result")
@@ -140,9 +139,9 @@ func (a area) String() string {
 	return [...]string{"tools", "tool", "result", "watch"}[a]
 }
 
-// destructive says whether a tool says of itself that it may destroy something.
-func destructive(tool *exec.Tool) bool {
-	hint := tool.Annotations.DestructiveHint
-	readOnly := tool.Annotations.ReadOnlyHint
+// destructive says whether an item says of itself that it may destroy something.
+func destructive(one item) bool {
+	hint := one.Annotations.DestructiveHint
+	readOnly := one.Annotations.ReadOnlyHint
 	return hint != nil && *hint && (readOnly == nil || !*readOnly)
 }

@@ -155,9 +155,10 @@ func (m *model) opening() bool {
 
 // setTools takes the tools of the registry into the tree and the forms.
 func (m *model) setTools() {
-	all := m.options.Executor.Registry.All()
-	m.tree.setTools(all)
-	m.page.renew(all)
+	m.tree.setTools(m.options.Executor.Registry.All())
+	for _, g := range m.tree.groups {
+		m.page.renew(g.tools)
+	}
 	m.goToWanted()
 	m.showSelected()
 }
@@ -190,26 +191,26 @@ func (m *model) goToWanted() {
 	}
 	arguments, err := m.wanted.Fill(tool)
 	m.wanted = nil
-	m.goTo(tool, arguments)
+	m.goTo(toolItem(tool), arguments)
 	if err != nil {
 		m.tell(err.Error(), true)
 	}
 }
 
-// goTo shows a tool with arguments in its form, and puts the focus there.
-func (m *model) goTo(tool *exec.Tool, arguments json.RawMessage) {
+// goTo shows an item with arguments in its form, and puts the focus there.
+func (m *model) goTo(wanted item, arguments json.RawMessage) {
 	for _, g := range m.tree.groups {
-		for _, t := range g.tools {
-			if t.Name == tool.Name {
+		for _, one := range g.tools {
+			if one.key() == wanted.key() {
 				g.closed = false
 				m.tree.filter.Reset()
 				m.tree.arrange()
-				m.tree.find(row{g, t})
+				m.tree.find(row{g, one})
 			}
 		}
 	}
 	m.showSelected()
-	if m.page.tool == nil {
+	if m.page.item.none() {
 		return
 	}
 	m.page.leaf = leafForm
@@ -225,12 +226,12 @@ func (m *model) goTo(tool *exec.Tool, arguments json.RawMessage) {
 func (m *model) showSelected() {
 	at := m.tree.selected()
 	switch {
-	case at.tool != nil:
-		m.page.showTool(at.tool)
-		if latest := m.latestCall(at.tool); latest != nil && latest != m.shown {
+	case !at.item.none():
+		m.page.showItem(at.item)
+		if latest := m.latestCall(at.item); latest != nil && latest != m.shown {
 			m.show(latest)
 		}
-		m.watch.Select(at.tool.Server, at.tool.Name)
+		m.watch.Select(at.item.Server, at.item.Name)
 	case at.group != nil && at.group.server != nil:
 		m.page.showServer(at.group.server)
 		m.watch.Select(at.group.server.name, "")
@@ -249,13 +250,13 @@ func (m *model) follow() tea.Cmd {
 func (m *model) show(c *call) {
 	m.shown = c
 	if !c.running() {
-		m.result.Show(c.result, c.tool)
+		m.result.Show(c.result, c.item.Tool)
 	}
 }
 
-// calling says whether a call of a tool runs.
-func (m *model) calling(tool *exec.Tool) bool {
-	return slices.ContainsFunc(m.calls, func(c *call) bool { return c.running() && c.tool.Name == tool.Name })
+// calling says whether a call of an item runs.
+func (m *model) calling(one item) bool {
+	return slices.ContainsFunc(m.calls, func(c *call) bool { return c.running() && c.item.key() == one.key() })
 }
 
 // serverOf finds a server by its name, nil for toolx's own tools.

@@ -32,82 +32,82 @@ const (
 // page is the pane in the centre: a tool, or a server.
 type page struct {
 	theme  *pane.Theme
-	tool   *exec.Tool // nil where a server is shown
-	server *server    // nil where nothing is selected either
+	item   item    // none where a server is shown
+	server *server // nil where nothing is selected either
 	leaf   leaf
 
-	form   *form.Form        // of tool
-	forms  map[string]filled // of every tool that was shown, by its name
+	form   *form.Form         // of item; nil where it has none
+	forms  map[itemKey]filled // of every item that was shown
 	schema *jsontree.Tree
 	top    int // the first line that is shown of what scrolls
 	focus  bool
 	told   told
 }
 
-// told is what a tool says of itself, as it was drawn last.
+// told is what an item says of itself, as it was drawn last.
 type told struct {
-	tool  *exec.Tool
+	item  item
 	theme *pane.Theme
 	width int
 	lines []string
 }
 
-// filled is a form and the tool that it was made for.
+// filled is a form and the item that it was made for.
 type filled struct {
-	tool *exec.Tool
+	item item
 	form *form.Form
 }
 
 func newPage(theme *pane.Theme) *page {
-	return &page{theme: theme, forms: make(map[string]filled)}
+	return &page{theme: theme, forms: make(map[itemKey]filled)}
 }
 
-// showTool shows a tool; what was filled in for it is there again.
-func (p *page) showTool(tool *exec.Tool) {
-	if p.tool == tool {
+// showItem shows an item; what was filled in for it is there again.
+func (p *page) showItem(one item) {
+	if p.item == one {
 		return
 	}
 	if p.form != nil {
 		p.form.Focus(false)
 	}
-	p.tool, p.server, p.top = tool, nil, 0
-	p.form = p.forms[tool.Name].form
+	p.item, p.server, p.top = one, nil, 0
+	p.form = p.forms[one.key()].form
 	if p.form == nil {
-		p.form = form.New(tool, p.theme)
-		p.forms[tool.Name] = filled{tool, p.form}
+		p.form = form.New(one.Tool, p.theme)
+		p.forms[one.key()] = filled{one, p.form}
 	}
 	p.form.Focus(p.focus)
-	p.schema = jsontree.New(tool.InputSchema, p.theme)
+	p.schema = jsontree.New(one.InputSchema, p.theme)
 }
 
-// renew takes tools that were made anew. A form stays as it is, with its cursor, as
+// renew takes items that were listed anew. A form stays as it is, with its cursor, as
 // long as its schema is the same; else what was filled in goes into a new one.
-func (p *page) renew(all []*exec.Tool) {
-	for _, tool := range all {
-		kept, ok := p.forms[tool.Name]
-		if !ok || kept.tool == tool {
+func (p *page) renew(all []item) {
+	for _, one := range all {
+		kept, ok := p.forms[one.key()]
+		if !ok || kept.item == one {
 			continue
 		}
-		if !bytes.Equal(kept.tool.InputSchema, tool.InputSchema) {
-			kept.form = p.refilled(tool, kept.form)
+		if !bytes.Equal(kept.item.InputSchema, one.InputSchema) {
+			kept.form = p.refilled(one, kept.form)
 		}
-		p.forms[tool.Name] = filled{tool, kept.form}
-		if p.tool == nil || p.tool.Name != tool.Name {
+		p.forms[one.key()] = filled{one, kept.form}
+		if p.item.key() != one.key() {
 			continue
 		}
-		p.tool = tool
+		p.item = one
 		if p.form != kept.form {
 			p.form = kept.form
-			p.schema = jsontree.New(tool.InputSchema, p.theme)
+			p.schema = jsontree.New(one.InputSchema, p.theme)
 			p.setFocus(p.focus)
 		}
 	}
 }
 
-// refilled is a tool's form with what another one holds; what does not fit is there
+// refilled is an item's form with what another one holds; what does not fit is there
 // as JSON, and what is no JSON yet as text.
-func (p *page) refilled(tool *exec.Tool, old *form.Form) *form.Form {
-	fresh := form.New(tool, p.theme)
+func (p *page) refilled(one item, old *form.Form) *form.Form {
+	fresh := form.New(one.Tool, p.theme)
 	arguments, err := old.Arguments()
 	if err == nil {
 		err = fresh.SetArguments(arguments)
@@ -119,13 +119,13 @@ func (p *page) refilled(tool *exec.Tool, old *form.Form) *form.Form {
 }
 
 // showNothing empties the page: nothing is selected.
-func (p *page) showNothing() { p.tool, p.form, p.server = nil, nil, nil }
+func (p *page) showNothing() { p.item, p.form, p.server = item{}, nil, nil }
 
 func (p *page) showServer(s *server) {
 	if p.server != s {
 		p.top = 0
 	}
-	p.tool, p.form, p.server = nil, nil, s
+	p.item, p.form, p.server = item{}, nil, s
 }
 
 func (p *page) setTheme(theme *pane.Theme) {
@@ -133,8 +133,8 @@ func (p *page) setTheme(theme *pane.Theme) {
 	for _, kept := range p.forms {
 		kept.form.SetTheme(theme)
 	}
-	if p.tool != nil {
-		p.schema = jsontree.New(p.tool.InputSchema, theme)
+	if !p.item.none() {
+		p.schema = jsontree.New(p.item.InputSchema, theme)
 	}
 }
 
@@ -155,7 +155,7 @@ func (p *page) turn() tea.Cmd {
 // editing says whether letters are text now.
 func (p *page) editing() bool {
 	switch {
-	case p.tool == nil:
+	case p.item.none():
 		return false
 	case p.leaf == leafForm:
 		return p.form.Editing()
@@ -167,9 +167,9 @@ func (p *page) editing() bool {
 
 func (p *page) update(msg tea.Msg) tea.Cmd {
 	switch {
-	case p.tool != nil && p.leaf == leafForm:
+	case !p.item.none() && p.leaf == leafForm:
 		return p.form.Update(msg)
-	case p.tool != nil && p.leaf == leafSchema:
+	case !p.item.none() && p.leaf == leafSchema:
 		return p.schema.Update(msg)
 	}
 	switch msg := msg.(type) {
@@ -208,7 +208,7 @@ func (p *page) scrollKeys() []pane.Binding {
 }
 
 func (p *page) bindings() []pane.Binding {
-	if p.tool == nil {
+	if p.item.none() {
 		return p.scrollKeys()
 	}
 	if p.editing() {
@@ -229,10 +229,10 @@ func leafNames() []string { return []string{"form", "about", "schema", "json"} }
 // title stands in the border: the tool and its leaves, or the server.
 func (p *page) title() string {
 	switch {
-	case p.tool != nil:
+	case !p.item.none():
 		names := leafNames()
 		names[p.leaf] = p.theme.Paint(pane.Strong, "["+names[p.leaf]+"]")
-		return p.theme.Paint(pane.Strong, render.Safe(p.tool.Name)) + "  " + strings.Join(names, " ")
+		return p.theme.Paint(pane.Strong, render.Safe(p.item.Name)) + "  " + strings.Join(names, " ")
 	case p.server != nil:
 		return "server " + render.Safe(p.server.name)
 	}
@@ -242,9 +242,9 @@ func (p *page) title() string {
 // render draws the page; cannot says why the tool cannot be called.
 func (p *page) render(width, height int, cannot string, facts []string) string {
 	switch {
-	case p.tool == nil && p.server == nil:
+	case p.item.none() && p.server == nil:
 		return p.theme.Block([]string{p.theme.Paint(pane.Dim, "select a tool on the left")}, width, height)
-	case p.tool == nil:
+	case p.item.none():
 		return p.scrolled(facts, width, height)
 	case p.leaf == leafAbout:
 		return p.scrolled(p.about(width), width, height)
@@ -261,7 +261,7 @@ func (p *page) callLine(cannot string) string {
 	if cannot != "" {
 		return p.theme.Paint(pane.Warn, p.theme.Glyphs.Warn+" "+render.Safe(cannot))
 	}
-	return p.theme.Paint(pane.Good, "ctrl+r") + " calls " + render.Safe(p.tool.Plain)
+	return p.theme.Paint(pane.Good, "ctrl+r") + " calls " + render.Safe(p.item.Plain)
 }
 
 // scrolled shows a part of lines; it ends at the last one.
@@ -277,14 +277,14 @@ func (p *page) scrolled(lines []string, width, height int) string {
 // about is what a tool says of itself. A description can be made to take long: it is
 // laid out once.
 func (p *page) about(width int) []string {
-	if p.told.tool != p.tool || p.told.width != width || p.told.theme != p.theme {
-		p.told = told{p.tool, p.theme, width, p.layAbout(width)}
+	if p.told.item != p.item || p.told.width != width || p.told.theme != p.theme {
+		p.told = told{p.item, p.theme, width, p.layAbout(width)}
 	}
 	return p.told.lines
 }
 
 func (p *page) layAbout(width int) []string {
-	tool := p.tool
+	tool := p.item.Tool
 	var lines []string
 	if tool.Title != "" && tool.Title != tool.Plain {
 		lines = append(lines, p.theme.Paint(pane.Heading, render.Safe(tool.Title)), "")
@@ -303,8 +303,8 @@ func (p *page) layAbout(width int) []string {
 // definition is the whole of what the server says of the tool, as JSON.
 func (p *page) definition() []string {
 	var text bytes.Buffer
-	if json.Indent(&text, p.tool.Definition, "", "  ") != nil {
-		text.Write(p.tool.Definition)
+	if json.Indent(&text, p.item.Definition, "", "  ") != nil {
+		text.Write(p.item.Definition)
 	}
 	return strings.Split(render.SafeBlock(text.String()), "\n")
 }

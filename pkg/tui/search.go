@@ -6,22 +6,20 @@ import (
 	"strings"
 
 	"github.com/sahilm/fuzzy"
-
-	"toolx/pkg/exec"
 )
 
-// hit is a tool that a filter finds, and how well it fits.
+// hit is an item that a filter finds, and how well it fits.
 type hit struct {
-	tool  *exec.Tool
+	item  item
 	score int
 }
 
-// search gives the tools that fit a pattern, the best first.
-func search(tools []*exec.Tool, pattern string) []hit {
+// search gives the items that fit a pattern, the best first.
+func search(items []item, pattern string) []hit {
 	var hits []hit
-	for _, tool := range tools {
-		if score := scoreOf(tool, pattern); score > 0 {
-			hits = append(hits, hit{tool, score})
+	for _, one := range items {
+		if score := scoreOf(one, pattern); score > 0 {
+			hits = append(hits, hit{one, score})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
@@ -35,17 +33,17 @@ const (
 	inLetters     = 50 // at the most: its letters, in their order, are in the name
 )
 
-// scoreOf says how well a tool fits a pattern; zero where it does not. Every word has
+// scoreOf says how well an item fits a pattern; zero where it does not. Every word has
 // to be found: as it is in the name or the description, or letter by letter in the
 // name. Descriptions are long: letter by letter, all of them would fit.
-func scoreOf(tool *exec.Tool, pattern string) int {
-	if tool == nil {
+func scoreOf(one item, pattern string) int {
+	if one.none() {
 		return 0
 	}
-	name := strings.ToLower(tool.Name)
+	name := strings.ToLower(one.Name)
 	total := 0
 	for word := range strings.FieldsSeq(strings.ToLower(pattern)) {
-		score := wordScore(tool, name, word)
+		score := wordScore(one, name, word)
 		if score == 0 {
 			return 0
 		}
@@ -54,15 +52,15 @@ func scoreOf(tool *exec.Tool, pattern string) int {
 	return total
 }
 
-func wordScore(tool *exec.Tool, name, word string) int {
+func wordScore(one item, name, word string) int {
 	if strings.Contains(name, word) {
 		score := inName - len(name) // the shorter the name, the more of it was meant
-		if strings.HasPrefix(strings.ToLower(tool.Plain), word) {
+		if strings.HasPrefix(strings.ToLower(one.label()), word) {
 			score += inName
 		}
 		return max(inDescription+1, score)
 	}
-	if strings.Contains(strings.ToLower(tool.Title+"\n"+tool.Description), word) {
+	if strings.Contains(strings.ToLower(one.Title+"\n"+one.Description), word) {
 		return inDescription
 	}
 	if found := fuzzy.Find(word, []string{name}); len(found) > 0 {

@@ -25,21 +25,21 @@ type tree struct {
 	filter textinput.Model
 	typing bool
 	focus  bool
-	// calling says whether a call of a tool runs; nil where none can.
-	calling func(*exec.Tool) bool
+	// calling says whether a call of an item runs; nil where none can.
+	calling func(item) bool
 }
 
 // group is a server with its tools; server is nil for toolx's own.
 type group struct {
 	server *server
-	tools  []*exec.Tool
+	tools  []item
 	closed bool
 }
 
-// row is what one line of the tree stands for: a group, or a tool in it.
+// row is what one line of the tree stands for: a group, or an item in it.
 type row struct {
 	group *group
-	tool  *exec.Tool
+	item  item
 }
 
 func newTree(theme *pane.Theme) *tree {
@@ -60,10 +60,10 @@ func (t *tree) setTools(all []*exec.Tool) {
 		}
 		for _, tool := range all {
 			if tool.Server == name {
-				g.tools = append(g.tools, tool)
+				g.tools = append(g.tools, toolItem(tool))
 			}
 		}
-		slices.SortStableFunc(g.tools, func(a, b *exec.Tool) int { return cmp.Compare(a.Plain, b.Plain) })
+		slices.SortStableFunc(g.tools, func(a, b item) int { return cmp.Compare(a.Plain, b.Plain) })
 	}
 	t.arrange()
 	t.find(selected)
@@ -73,19 +73,12 @@ func (t *tree) setTools(all []*exec.Tool) {
 // is.
 func (t *tree) find(wanted row) {
 	for i, r := range t.rows {
-		if r.group == wanted.group && nameOf(r.tool) == nameOf(wanted.tool) {
+		if r.group == wanted.group && r.item.key() == wanted.item.key() {
 			t.list.Set(i, len(t.rows))
 			return
 		}
 	}
 	t.list.Move(0, len(t.rows))
-}
-
-func nameOf(tool *exec.Tool) string {
-	if tool == nil {
-		return ""
-	}
-	return tool.Name
 }
 
 // selected is the row under the cursor, the zero row where there is none.
@@ -105,8 +98,8 @@ func (t *tree) arrange() {
 		if pattern == "" {
 			t.rows = append(t.rows, row{group: g})
 			if !g.closed {
-				for _, tool := range g.tools {
-					t.rows = append(t.rows, row{g, tool})
+				for _, one := range g.tools {
+					t.rows = append(t.rows, row{g, one})
 				}
 			}
 			continue
@@ -114,7 +107,7 @@ func (t *tree) arrange() {
 		if found := search(g.tools, pattern); len(found) > 0 {
 			t.rows = append(t.rows, row{group: g})
 			for _, hit := range found {
-				t.rows = append(t.rows, row{g, hit.tool})
+				t.rows = append(t.rows, row{g, hit.item})
 			}
 		}
 	}
@@ -126,7 +119,7 @@ func (t *tree) setFilter() {
 	t.list.Set(0, len(t.rows))
 	best := 0
 	for i, r := range t.rows {
-		if score := scoreOf(r.tool, t.filter.Value()); score > best {
+		if score := scoreOf(r.item, t.filter.Value()); score > best {
 			best = score
 			t.list.Set(i, len(t.rows))
 		}
@@ -219,8 +212,8 @@ func (t *tree) empty() string {
 func (t *tree) line(i, width int, now time.Time) string {
 	r := t.rows[i]
 	text := t.groupLine(r.group, width, now)
-	if r.tool != nil {
-		text = t.toolLine(r.tool, width, now)
+	if !r.item.none() {
+		text = t.itemLine(r.item, width, now)
 	}
 	switch {
 	case i != t.list.Cursor:
@@ -277,14 +270,14 @@ func (t *tree) state(s *server, now time.Time) string {
 	return t.theme.Paint(role, sign+" "+render.Safe(s.summary(now)))
 }
 
-// toolLine is a tool with what it says of itself; badges go before the name is cut.
-func (t *tree) toolLine(tool *exec.Tool, width int, now time.Time) string {
+// itemLine is an item with what it says of itself; badges go before the name is cut.
+func (t *tree) itemLine(one item, width int, now time.Time) string {
 	sign := t.theme.Glyphs.Bullet
-	if t.calling != nil && t.calling(tool) {
+	if t.calling != nil && t.calling(one) {
 		sign = spin(t.theme, now)
 	}
-	name := "  " + sign + " " + render.Safe(tool.Plain)
-	badges := strings.Join(render.Badges(tool), " ")
+	name := "  " + sign + " " + render.Safe(one.label())
+	badges := strings.Join(render.Badges(one.Tool), " ")
 	if badges == "" || len(name)+len(badges)+2 > width {
 		return t.theme.Cut(name, width)
 	}
@@ -301,7 +294,7 @@ func (t *tree) click(y int) {
 	if y < 0 || at >= len(t.rows) {
 		return
 	}
-	if at == t.list.Cursor && t.rows[at].tool == nil {
+	if at == t.list.Cursor && t.rows[at].item.none() {
 		t.toggle()
 		return
 	}

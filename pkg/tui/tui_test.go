@@ -177,8 +177,8 @@ func TestFilter(t *testing.T) {
 		t.Errorf("dim is still there:\n%s", d.frame())
 	}
 	d.press("enter", "enter")
-	if d.m.focus != areaPage || d.m.page.tool.Name != "lamp" {
-		t.Errorf("the focus is on %s, the tool %v", d.m.focus, d.m.page.tool)
+	if d.m.focus != areaPage || d.m.page.item.Name != "lamp" {
+		t.Errorf("the focus is on %s, the tool %v", d.m.focus, d.m.page.item)
 	}
 }
 

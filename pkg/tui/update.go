@@ -255,7 +255,7 @@ func (m *model) moveFocus(by int) tea.Cmd {
 // back goes from a call's result, and from watching, to the tool, and from there to
 // the tree.
 func (m *model) back() tea.Cmd {
-	if m.focus == areaPage || m.page.tool == nil {
+	if m.focus == areaPage || m.page.item.none() {
 		return m.setFocus(areaTree)
 	}
 	return m.setFocus(areaPage)

@@ -136,7 +136,7 @@ func (m *model) clickTab(x, y int) bool {
 			}
 		}
 	}
-	if r := l.panes[areaPage]; r.contains(x, y) && y == r.y && m.page.tool != nil {
+	if r := l.panes[areaPage]; r.contains(x, y) && y == r.y && !m.page.item.none() {
 		title := ansi.Strip(m.page.title())
 		for i, name := range leafNames() {
 			at := strings.LastIndex(title, name)
