@@ -152,7 +152,7 @@ func (f *Failure) Details() []string {
 		details = append(details, "stderr   (nothing)")
 	}
 	if f.StderrPath != "" {
-		details = append(details, fmt.Sprintf("log      %s (%d lines)", f.StderrPath, f.StderrLines))
+		details = append(details, fmt.Sprintf("log      %s (%s)", f.StderrPath, toolxexec.Count(f.StderrLines, "line")))
 	}
 	return details
 }
