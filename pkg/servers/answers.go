@@ -194,6 +194,9 @@ func (b *inbox) elicit(ctx context.Context, params json.RawMessage) (json.RawMes
 }
 
 func (b *inbox) sample(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	if wantsTools(params) { // MCP 2025-11-25, client/sampling: this MUST be an error
+		return nil, &requestError{mcp.INVALID_PARAMS, "tools in sampling were not offered (sampling.tools)"}
+	}
 	defer b.stopClocks()()
 	result, err := b.answers.Sample(ctx, b.server, params)
 	if err != nil {

@@ -173,6 +173,67 @@ func TestDeclinedSampling(t *testing.T) {
 	}
 }
 
+// TestSamplingWithTools is refused without asking anybody, as the specification wants
+// of clients that do not advertise sampling.tools.
+func TestSamplingWithTools(t *testing.T) {
+	answers := willing()
+	b := newInbox("s", nil, answers)
+	for _, params := range []string{
+		`{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"tools":[]}`,
+		`{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"toolChoice":{"mode":"none"}}`,
+	} {
+		var refused *requestError
+		if _, err := b.sample(t.Context(), json.RawMessage(params)); !errors.As(err, &refused) || refused.code != -32602 {
+			t.Errorf("%s: %v", params, err)
+		}
+	}
+	advertised, err := json.Marshal(answers.capabilities().Sampling)
+	if err != nil || string(advertised) != "{}" {
+		t.Errorf("sampling is advertised as %s (%v)", advertised, err)
+	}
+}
+
+// TestReadSampling reads what is there, and refuses only a request without messages.
+func TestReadSampling(t *testing.T) {
+	asked, err := ReadSampling(json.RawMessage(`{"systemPrompt":"brief","messages":[{"role":"user","content":{"type":"text","text":"a"}},
+		{"role":"assistant","content":[{"type":"text","text":"b"},{"type":"audio","mimeType":"audio/wav","data":""}]}],
+		"maxTokens":7,"temperature":0.50,"stopSequences":["X"],"modelPreferences":{"hints":[{},{"name":"m"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked.System != "brief" || len(asked.Messages) != 2 || len(asked.Messages[1].Blocks) != 2 || asked.Messages[1].Blocks[1].Type != "audio" ||
+		asked.MaxTokens != 7 || asked.Temperature != "0.50" || len(asked.Stops) != 1 || len(asked.Hints) != 1 {
+		t.Errorf("read %+v", asked)
+	}
+	odd, err := ReadSampling(json.RawMessage(`{"messages":[1],"maxTokens":"many","stopSequences":7,"modelPreferences":[]}`))
+	if err != nil || len(odd.Messages) != 1 || odd.MaxTokens != 0 {
+		t.Errorf("odd: %+v, %v", odd, err)
+	}
+	for _, empty := range []string{``, `{}`, `[]`, `{"messages":[]}`} {
+		if _, err := ReadSampling(json.RawMessage(empty)); err == nil {
+			t.Errorf("%q was read", empty)
+		}
+	}
+}
+
+// TestHostOfAPage shows hosts as they are spelt, in ASCII, and says what is odd.
+func TestHostOfAPage(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://login.example/x":          "login.example",
+		"https://login.example:8443/":      "login.example:8443",
+		"http://login.example/":            "login.example; not encrypted",
+		"https://xn--pple-43d.example/":    "xn--pple-43d.example; its name is not plain ASCII: look twice",
+		"https://\u0430pple.example/":      `\u0430pple.example; its name is not plain ASCII: look twice`,
+		"https://good.example@bad.example": "bad.example; the address has a user name, which may look like a host",
+		"https://[::1]/":                   "[::1]",
+	} {
+		host, remarks := (&Elicitation{URL: address}).Host()
+		if got := strings.Join(append([]string{host}, remarks...), "; "); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
 // TestNoTimeRunsWhileAPersonIsAsked gives a form longer than the call has.
 func TestNoTimeRunsWhileAPersonIsAsked(t *testing.T) {
 	for _, mode := range []string{"elicit", "input-required"} {

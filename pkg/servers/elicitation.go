@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"toolx/pkg/exec"
@@ -72,6 +73,28 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 		return nil, fmt.Errorf("the mode %q is unknown", fields.Mode)
 	}
 	return asked, nil
+}
+
+// Host is the host of the page that is to be visited, with its port. It is ASCII:
+// letters of other scripts, which can look like these, are escaped. remarks say what
+// is suspicious about the address.
+func (e *Elicitation) Host() (host string, remarks []string) {
+	parsed, err := url.Parse(e.URL)
+	if err != nil { // readElicitation refuses such
+		return "", []string{"the address cannot be read"}
+	}
+	quoted := strconv.QuoteToASCII(parsed.Host)
+	host = quoted[1 : len(quoted)-1]
+	if parsed.Scheme != "https" {
+		remarks = append(remarks, "not encrypted")
+	}
+	if strings.Contains(strings.ToLower(host), "xn--") || host != parsed.Host {
+		remarks = append(remarks, "its name is not plain ASCII: look twice")
+	}
+	if parsed.User != nil {
+		remarks = append(remarks, "the address has a user name, which may look like a host")
+	}
+	return host, remarks
 }
 
 // Fill lays content over the defaults of the schema: what is not given and has a

@@ -1,0 +1,91 @@
+package servers
+
+import (
+	"encoding/json"
+	"errors"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// Sampling is what a server asks a model (MCP, client/sampling, CreateMessageRequest).
+// All texts are the server's and untrusted.
+type Sampling struct {
+	System   string // instructions; may be empty
+	Messages []SamplingMessage
+	// Hints are names of models, or parts of them, that the server would like, the
+	// best first.
+	Hints []string
+	// MaxTokens is the most that the answer may have; zero where that is not said.
+	MaxTokens   int64
+	Temperature json.Number // empty where that is not said
+	Stops       []string    // texts that end the answer
+}
+
+// SamplingMessage is a part of the conversation so far.
+type SamplingMessage struct {
+	Role   string
+	Blocks []exec.Block
+}
+
+// ReadSampling reads the params of sampling/createMessage, leniently: only a request
+// without messages is an error.
+func ReadSampling(params json.RawMessage) (*Sampling, error) {
+	asked := &Sampling{System: textOf(params, "systemPrompt")}
+	messages, _ := rawjson.Elements(memberOf(params, "messages"))
+	if len(messages) == 0 {
+		return nil, errors.New("there are no messages")
+	}
+	for _, message := range messages {
+		content := memberOf(message, "content")
+		blocks, several := rawjson.Elements(content)
+		if !several { // since 2025-11-25 there may be several
+			blocks = []json.RawMessage{content}
+		}
+		one := SamplingMessage{Role: textOf(message, "role")}
+		for _, block := range blocks {
+			one.Blocks = append(one.Blocks, exec.ParseBlock(block))
+		}
+		asked.Messages = append(asked.Messages, one)
+	}
+	hints, _ := rawjson.Elements(memberOf(memberOf(params, "modelPreferences"), "hints"))
+	for _, hint := range hints {
+		if name := textOf(hint, "name"); name != "" {
+			asked.Hints = append(asked.Hints, name)
+		}
+	}
+	// A member of another type says nothing.
+	_ = json.Unmarshal(memberOf(params, "maxTokens"), &asked.MaxTokens)
+	_ = json.Unmarshal(memberOf(params, "temperature"), &asked.Temperature)
+	_ = json.Unmarshal(memberOf(params, "stopSequences"), &asked.Stops)
+	return asked, nil
+}
+
+// Sampled is the CreateMessageResult of a text: which model wrote it, and why it
+// stopped ("endTurn", "maxTokens").
+func Sampled(model, text, stop string) json.RawMessage {
+	return rawjson.Object([]rawjson.Member{
+		rawjson.NewMember("role", rawjson.Quote("assistant")),
+		rawjson.NewMember("model", rawjson.Quote(model)),
+		rawjson.NewMember("content", rawjson.Object([]rawjson.Member{
+			rawjson.NewMember("type", rawjson.Quote("text")), rawjson.NewMember("text", rawjson.Quote(text)),
+		})),
+		rawjson.NewMember("stopReason", rawjson.Quote(stop)),
+	})
+}
+
+// wantsTools says whether a request lets the model call tools of the server's, which
+// only a client may be sent that advertises sampling.tools.
+func wantsTools(params json.RawMessage) bool {
+	tools := memberOf(params, "tools")
+	choice := memberOf(params, "toolChoice")
+	return tools != nil && string(tools) != "null" || choice != nil && string(choice) != "null"
+}
+
+// textOf is a member that is text; empty where there is none.
+func textOf(object json.RawMessage, name string) string {
+	if value := memberOf(object, name); rawjson.IsString(value) {
+		return rawjson.Unquote(value)
+	}
+	return ""
+}
