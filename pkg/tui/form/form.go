@@ -28,6 +28,9 @@ type Form struct {
 	theme *pane.Theme
 	root  *field
 
+	// holdFormats says that text which is not of its format holds the call back.
+	holdFormats bool
+
 	focused bool
 	// typing says that text fields take letters as soon as the cursor is on them; esc
 	// ends it, enter and tab begin it again.
@@ -92,6 +95,13 @@ func (f *field) openRequired() {
 
 // SetTheme changes the look.
 func (f *Form) SetTheme(theme *pane.Theme) { f.theme = theme }
+
+// HoldFormats makes text that is not of its format a problem, and not only a warning:
+// whoever asks for it is known to mean it.
+func (f *Form) HoldFormats() {
+	f.holdFormats = true
+	f.changed()
+}
 
 // SetArguments fills the form in, in place of what it holds. Members that the schema
 // does not know are kept as JSON rows. The error says why arguments is no JSON

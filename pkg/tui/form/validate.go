@@ -92,7 +92,7 @@ func (v *verdict) judgeFields(f *Form) {
 		v.problem(at, note{text: render.Safe(p.String()), missing: p.Reason == exec.ReasonMissing && p.Detail == "" && !at.present()})
 	}
 	v.warnUnknown(f.root, unknown)
-	v.checkFormats(f.root)
+	v.checkFormats(f.root, f.holdFormats)
 }
 
 // judge asks the validator.
@@ -147,18 +147,23 @@ func (v *verdict) warnUnknown(root *field, unknown []exec.UnknownParameter) {
 }
 
 // checkFormats warns of text that is not of its format. Formats are annotations for
-// the validator, because servers disagree about them: they hold nothing back.
-func (v *verdict) checkFormats(f *field) {
+// the validator, because servers disagree about them: they hold nothing back, unless
+// that was asked for.
+func (v *verdict) checkFormats(f *field, hold bool) {
 	if f.kind == kindText && f.state == valued && f.shape.format != "" {
 		if why := formatProblem(f.shape.format, f.text); why != "" {
-			v.at[f] = append(v.at[f], note{text: why, warning: true})
+			if hold {
+				v.problem(f, note{text: render.Safe(fmt.Sprintf("'%s': %s", f.path(), why))})
+			} else {
+				v.at[f] = append(v.at[f], note{text: why, warning: true})
+			}
 		}
 	}
 	for _, child := range f.children {
-		v.checkFormats(child)
+		v.checkFormats(child, hold)
 	}
 	if inner := f.inner(); inner != nil {
-		v.checkFormats(inner)
+		v.checkFormats(inner, hold)
 	}
 }
 
