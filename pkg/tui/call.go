@@ -72,7 +72,7 @@ func (m *model) startCall(one item, arguments json.RawMessage) tea.Cmd {
 	m.shown = c
 	m.setFocus(areaResult) // where one key cancels it
 	asked := make(chan tea.Msg, 1)
-	return tea.Batch(m.runCall(ctx, c, asked), func() tea.Msg { return <-asked }, m.tick())
+	return tea.Batch(m.runCall(withCall(ctx, c.id), c, asked), func() tea.Msg { return <-asked }, m.tick())
 }
 
 // runCall is the command of a call: it starts the server where it does not run, and

@@ -116,22 +116,23 @@ func (m *model) cannotCall() string {
 
 // openHelp shows what every key does now, and why some do nothing.
 func (m *model) openHelp() tea.Cmd {
-	var lines []string
-	section := func(title string, bindings []pane.Binding) {
-		lines = append(lines, m.theme.Paint(pane.Heading, title))
-		for _, binding := range bindings {
-			text := fmt.Sprintf("%-18s %s", strings.Join(binding.Keys, ", "), binding.Help)
-			if binding.Off != "" {
-				text = m.theme.Paint(pane.Dim, text+" ("+binding.Off+")")
-			}
-			lines = append(lines, text)
-		}
-		lines = append(lines, "")
-	}
-	section(m.focus.String(), m.focused().bindings())
-	section("everywhere", append(m.always(), m.common()...))
+	lines := m.keyLines(m.focus.String(), m.focused().bindings())
+	lines = append(lines, m.keyLines("everywhere", append(m.always(), m.common()...))...)
 	m.dialog = &dialog{title: "keys", lines: lines}
 	return nil
+}
+
+// keyLines are the help on keys, under a heading.
+func (m *model) keyLines(title string, bindings []pane.Binding) []string {
+	lines := []string{m.theme.Paint(pane.Heading, title)}
+	for _, binding := range bindings {
+		text := fmt.Sprintf("%-18s %s", strings.Join(binding.Keys, ", "), binding.Help)
+		if binding.Off != "" {
+			text = m.theme.Paint(pane.Dim, text+" ("+binding.Off+")")
+		}
+		lines = append(lines, text)
+	}
+	return append(lines, "")
 }
 
 // String names a pane.

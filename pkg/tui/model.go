@@ -42,6 +42,8 @@ type model struct {
 	// wanted is the tool to go to as soon as it is there, with its arguments.
 	wanted *Start
 	parts  [areas]part
+	// questions are what servers ask of the user; the first one is on the screen.
+	questions []*question
 }
 
 // part is what the model asks of a pane.
@@ -96,7 +98,7 @@ func (m *model) focused() part { return m.parts[m.focus] }
 
 // Init starts every server, all at once; the first frame does not wait for them.
 func (m *model) Init() tea.Cmd {
-	commands := []tea.Cmd{m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick()}
+	commands := []tea.Cmd{m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.options.Questions.wait(m.ctx)}
 	for _, s := range m.servers {
 		commands = append(commands, m.open(s))
 	}

@@ -41,6 +41,11 @@ type Options struct {
 	History string
 	// Start is the tool to begin with, nil for none.
 	Start *Start
+	// Questions are what servers ask of the user; nil where they are not asked here.
+	Questions *Questions
+	// OpenPage starts a browser at an address that a server wants to be visited; nil
+	// where the user opens it.
+	OpenPage func(ctx context.Context, address string) error
 	// Request gives the JSON-RPC request of a call.
 	Request func(exec.Call) (json.RawMessage, error)
 	// Examine asks the doctor about a server; nil where there is no doctor.

@@ -28,6 +28,9 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return m.updateKey(msg)
 	case tea.MouseMsg:
+		if q := m.asking(); q != nil && m.dialog == nil {
+			return m.mouseQuestion(q, msg)
+		}
 		return m.updateMouse(msg)
 	case eventsMsg:
 		return m.updateEvents(msg)
@@ -47,6 +50,14 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.updateEdited(msg)
 	case examinedMsg:
 		return m.updateExamined(msg)
+	case questionMsg:
+		return m.updateAsked(msg.question)
+	case withdrawnMsg:
+		return m.updateWithdrawn(msg.question)
+	case openedPageMsg:
+		return m.updateOpenedPage(msg)
+	case tea.PasteMsg:
+		return m.updatePaste(msg)
 	case toldMsg:
 		m.tell(msg.text, msg.bad)
 		return m.tick()
@@ -65,7 +76,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 			m.tell(msg.Note, true)
 		}
 		return cmd
-	default: // cursors that blink, text that is pasted
+	default: // cursors that blink
 		return m.focused().update(msg)
 	}
 	return nil
@@ -76,6 +87,11 @@ func (m *model) setTheme(theme *pane.Theme) {
 	m.page.setTheme(theme)
 	m.result.SetTheme(theme)
 	m.watch.SetTheme(theme)
+	for _, q := range m.questions {
+		if q.form != nil {
+			q.form.SetTheme(theme)
+		}
+	}
 }
 
 // updateKey finds what a key does: in a dialog, as text, everywhere, in the pane
@@ -83,6 +99,9 @@ func (m *model) setTheme(theme *pane.Theme) {
 func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 	if m.dialog != nil {
 		return m.updateDialog(key)
+	}
+	if q := m.asking(); q != nil {
+		return m.updateQuestion(q, key)
 	}
 	if binding := pane.Find(m.always(), key.String()); binding != nil {
 		return m.do(binding)

@@ -27,13 +27,22 @@ func (m *model) screen() string {
 		return m.theme.Block(pane.Wrap(text, max(1, m.width)), m.width, m.height)
 	}
 	l := m.layout()
-	base := m.compose(l)
-	if m.dialog == nil {
-		return base
+	screen := m.compose(l)
+	if q := m.asking(); q != nil {
+		box, x, y := m.renderQuestion(q)
+		screen = m.over(screen, box, x, y)
 	}
-	box := m.renderDialog()
-	over := lipgloss.NewLayer(box).X((m.width - lipgloss.Width(box)) / 2).Y(max(0, (m.height-lipgloss.Height(box))/2))
-	both := lipgloss.NewCompositor(lipgloss.NewLayer(base), over).Render() // without spaces at the ends
+	if m.dialog != nil {
+		box := m.renderDialog()
+		screen = m.over(screen, box, (m.width-lipgloss.Width(box))/2, max(0, (m.height-lipgloss.Height(box))/2))
+	}
+	return screen
+}
+
+// over lays a box over the screen.
+func (m *model) over(screen, box string, x, y int) string {
+	layer := lipgloss.NewLayer(box).X(x).Y(y)
+	both := lipgloss.NewCompositor(lipgloss.NewLayer(screen), layer).Render() // without spaces at the ends
 	return m.theme.Block(strings.Split(both, "\n"), m.width, m.height)
 }
 

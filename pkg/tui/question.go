@@ -1,0 +1,338 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui/form"
+	"toolx/pkg/tui/pane"
+)
+
+// Questions carries what servers ask to the screen. Its methods are for
+// servers.Answers: they wait until the user has answered there, or the server no longer
+// waits.
+type Questions struct {
+	asked chan *question
+}
+
+// NewQuestions makes the way of one interface's questions (Options.Questions).
+func NewQuestions() *Questions { return &Questions{asked: make(chan *question)} }
+
+// Elicit asks the user for what a server wants to know. The error is ctx's.
+func (q *Questions) Elicit(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+	one := newQuestion(ctx, asked.Server)
+	one.elicitation = asked
+	given, err := q.put(one)
+	if err != nil {
+		return nil, err
+	}
+	return &servers.Elicited{Action: given.action, Content: given.content}, nil
+}
+
+// Sample lets the user answer in a model's place: params are those of
+// sampling/createMessage, the result is a CreateMessageResult. The error says why there
+// is none, such as that the user declined.
+func (q *Questions) Sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
+	asked, err := servers.ReadSampling(params)
+	if err != nil {
+		return nil, err
+	}
+	one := newQuestion(ctx, server)
+	one.sampling = asked
+	given, err := q.put(one)
+	switch {
+	case err != nil:
+		return nil, err
+	case given.action != servers.Accept:
+		return nil, errors.New("the user declined the sampling request")
+	}
+	return servers.Sampled("human", answerOf(given.content), "endTurn"), nil
+}
+
+// put hands a question to the screen and waits for its answer.
+func (q *Questions) put(one *question) (given, error) {
+	select {
+	case q.asked <- one:
+	case <-one.ctx.Done():
+		return given{}, one.ctx.Err()
+	}
+	select {
+	case answer := <-one.reply:
+		return answer, nil
+	case <-one.ctx.Done():
+		return given{}, one.ctx.Err()
+	}
+}
+
+// questionMsg says that a server asks something.
+type questionMsg struct{ question *question }
+
+// wait is the command that waits for the next question.
+func (q *Questions) wait(ctx context.Context) tea.Cmd {
+	if q == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		select {
+		case one := <-q.asked:
+			return questionMsg{one}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// question is what a server wants of the user, from when it is asked until it is
+// answered: an elicitation, or a request to a model that the user plays.
+type question struct {
+	ctx         context.Context //nolint:containedctx // ends when the server no longer waits
+	server      string
+	elicitation *servers.Elicitation // nil for sampling
+	sampling    *servers.Sampling
+	reply       chan given    // takes one answer without waiting
+	answered    chan struct{} // closed when that is there
+
+	// What follows belongs to the model.
+	calls  []*call    // that it may belong to
+	form   *form.Form // nil where there is nothing to fill in
+	fields int        // of the form
+	shown  bool       // the user was shown, or given, the page
+	button int        // the answer that has the focus, -1 for none; the form has it at noButton
+	whole  bool       // what the server says takes the place of the form
+	top    int        // the first line of that which is seen
+	note   string     // what was wrong with the last answer
+	drawn  questionPlace
+}
+
+// The places of the focus in a dialog that are no button.
+const (
+	noButton = -1 // on the buttons, but on none yet
+	inForm   = -2
+)
+
+// given is an answer. The content is the form as an object, where it was accepted.
+type given struct {
+	action  servers.Action
+	content json.RawMessage
+}
+
+func newQuestion(ctx context.Context, server string) *question {
+	return &question{ctx: ctx, server: server, reply: make(chan given, 1), answered: make(chan struct{}), button: noButton}
+}
+
+// callKey is under which a call's context has its id, so that what a server asks in
+// the place of that call's result (MCP 2026-07-28) can be told to belong to it.
+type callKey struct{}
+
+func withCall(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, callKey{}, id)
+}
+
+// updateAsked takes a question: it is the next when those before it are answered.
+func (m *model) updateAsked(q *question) tea.Cmd {
+	q.calls = m.callsOf(q)
+	q.open(m.theme)
+	m.questions = append(m.questions, q)
+	withdrawn := func() tea.Msg {
+		select {
+		case <-q.ctx.Done():
+			return withdrawnMsg{q}
+		case <-q.answered:
+			return nil
+		}
+	}
+	return tea.Batch(m.options.Questions.wait(m.ctx), withdrawn)
+}
+
+// callsOf are the calls that a question may belong to. Of a legacy server nobody knows:
+// it may be any that runs there.
+func (m *model) callsOf(q *question) []*call {
+	if id, ok := q.ctx.Value(callKey{}).(string); ok {
+		if c := m.callOf(id); c != nil {
+			return []*call{c}
+		}
+	}
+	var calls []*call
+	for _, c := range m.calls {
+		if c.running() && c.item.Server == q.server {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// withdrawnMsg says that nobody waits for a question's answer any more.
+type withdrawnMsg struct{ question *question }
+
+func (m *model) updateWithdrawn(q *question) tea.Cmd {
+	if !slices.Contains(m.questions, q) {
+		return nil
+	}
+	m.dropQuestion(q)
+	m.tell("server "+q.server+" no longer waits for an answer", true)
+	return m.tick()
+}
+
+// asking is the question that stands on the screen, nil where there is none.
+func (m *model) asking() *question {
+	if len(m.questions) == 0 {
+		return nil
+	}
+	return m.questions[0]
+}
+
+func (m *model) dropQuestion(q *question) {
+	m.questions = slices.DeleteFunc(m.questions, func(one *question) bool { return one == q })
+}
+
+// answer answers a question, which then makes room for the next.
+func (m *model) answer(q *question, action servers.Action, content json.RawMessage) tea.Cmd {
+	if !slices.Contains(m.questions, q) {
+		return nil // it was withdrawn meanwhile
+	}
+	q.reply <- given{action, content}
+	close(q.answered)
+	m.dropQuestion(q)
+	said := map[servers.Action]string{servers.Accept: "answered", servers.Decline: "declined", servers.Cancel: "cancelled"}[action]
+	m.tell("server "+q.server+": "+said, false)
+	return m.tick()
+}
+
+// send gives the server what is filled in, if that fits what it asked for.
+func (m *model) send(q *question) tea.Cmd {
+	if q.form == nil {
+		return m.answer(q, servers.Accept, nil)
+	}
+	content, err := q.form.Arguments()
+	if err == nil && q.elicitation != nil {
+		err = q.elicitation.Check(content)
+	}
+	if err != nil {
+		q.note = render.Safe(err.Error())
+		return nil
+	}
+	return m.answer(q, servers.Accept, content)
+}
+
+// leave says neither yes nor no, once more asked for where that loses what was typed.
+func (m *model) leave(q *question) tea.Cmd {
+	action := servers.Cancel
+	if q.sampling != nil {
+		action = servers.Decline // there is nothing in between
+	}
+	if q.form == nil || !q.form.Changed() {
+		return m.answer(q, action, nil)
+	}
+	m.ask("cancel?", []string{"What was filled in is lost."}, []string{"y", "enter"}, "cancel the question",
+		func() tea.Cmd { return m.answer(q, action, nil) })
+	return nil
+}
+
+// cancelAsker cancels the call that a question belongs to, and with it the question.
+func (m *model) cancelAsker(q *question) tea.Cmd {
+	c := q.running()[0]
+	c.cancelled = true
+	c.cancel()
+	return m.answer(q, servers.Cancel, nil)
+}
+
+// running are those of the calls that have not ended.
+func (q *question) running() []*call {
+	return slices.DeleteFunc(slices.Clone(q.calls), func(c *call) bool { return !c.running() })
+}
+
+// noAsker says why the call of a question cannot be cancelled.
+func (q *question) noAsker() string {
+	switch running := q.running(); {
+	case len(running) == 0:
+		return "no call runs"
+	case len(running) > 1:
+		return "nobody knows which call it belongs to"
+	}
+	return ""
+}
+
+// openedPageMsg says whether a browser was started for a question's page.
+type openedPageMsg struct {
+	question *question
+	err      error
+}
+
+// visit opens the page of a question in the browser.
+func (m *model) visit(q *question) tea.Cmd {
+	open, ctx, address := m.options.OpenPage, m.ctx, q.elicitation.URL
+	return func() tea.Msg { return openedPageMsg{q, open(ctx, address)} }
+}
+
+// updateOpenedPage agrees where that is all that the server waits for; a page that is
+// to be visited first is agreed to when the user has been there.
+func (m *model) updateOpenedPage(msg openedPageMsg) tea.Cmd {
+	q := msg.question
+	q.shown, q.note = true, ""
+	switch {
+	case msg.err != nil:
+		q.note = render.Safe("no browser could be started: " + msg.err.Error())
+	case !q.elicitation.First:
+		return m.answer(q, servers.Accept, nil)
+	}
+	return nil
+}
+
+// copyPage copies the address of a question's page, to be opened elsewhere.
+func (m *model) copyPage(q *question) tea.Cmd {
+	q.shown = true
+	return m.copied(q.elicitation.URL, "the address")
+}
+
+// questionKeys are the ways to answer, which are the buttons too.
+func (m *model) questionKeys(q *question) []pane.Binding {
+	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: func() tea.Cmd { return m.answer(q, servers.Decline, nil) }}
+	cancel := pane.Binding{Keys: []string{"esc"}, Help: "cancel", Do: func() tea.Cmd { return m.leave(q) }}
+	send := pane.Binding{Keys: []string{"ctrl+s"}, Help: "send", Off: q.cannotSend(), Do: func() tea.Cmd { return m.send(q) }}
+	switch {
+	case q.sampling != nil:
+		decline.Keys = []string{"ctrl+x", "esc"}
+		decline.Do = cancel.Do
+		return []pane.Binding{send, decline}
+	case q.elicitation.URL != "":
+		return append(m.pageAnswers(q), decline, cancel)
+	}
+	return []pane.Binding{send, decline, cancel}
+}
+
+// pageAnswers are the ways to agree to a page. The browser is started by a key that
+// means nothing elsewhere: the dialog may come while something is typed.
+func (m *model) pageAnswers(q *question) []pane.Binding {
+	open := pane.Binding{Keys: []string{"ctrl+s"}, Help: "open it", Do: func() tea.Cmd { return m.visit(q) }}
+	agree := pane.Binding{Keys: []string{"ctrl+s"}, Help: "agree", Do: func() tea.Cmd { return m.send(q) }}
+	if q.elicitation.First {
+		agree.Help = "I have been there"
+	}
+	list := []pane.Binding{agree}
+	switch {
+	case m.options.OpenPage == nil:
+	case q.shown:
+		open.Keys = []string{"o"}
+		list = append(list, open)
+	default:
+		list = []pane.Binding{open}
+	}
+	return append(list, pane.Binding{Keys: []string{"y"}, Help: "copy", Do: func() tea.Cmd { return m.copyPage(q) }})
+}
+
+// cannotSend says why what is filled in cannot be sent.
+func (q *question) cannotSend() string {
+	if q.form == nil {
+		return ""
+	}
+	if problems := q.form.Problems(); len(problems) > 0 {
+		return problems[0]
+	}
+	return ""
+}

@@ -1,0 +1,315 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+const roomSchema = `{"type":"object","properties":{"name":{"type":"string","title":"Name","minLength":2},` +
+	`"mail":{"type":"string","format":"email"},"happy":{"type":"boolean","default":true},` +
+	`"colour":{"type":"string","enum":["red","green"],"enumNames":["Red","Green"],"default":"green"},` +
+	`"pets":{"type":"array","items":{"anyOf":[{"const":"cat","title":"A cat"},{"const":"dog","title":"A dog"}]}}},"required":["name"]}`
+
+// asker plays servers that ask the user of a driver.
+type asker struct {
+	*driver
+	ctx      context.Context
+	withdraw context.CancelFunc
+	answers  chan string // what a server is told
+}
+
+// asking is a driver whose screen takes questions.
+func asking(t *testing.T, tools ...*exec.Tool) *asker {
+	t.Helper()
+	a := &asker{driver: drive(t, []string{"booking", "other"}, tools...), answers: make(chan string, 8)}
+	a.ctx, a.withdraw = context.WithCancel(t.Context())
+	t.Cleanup(a.withdraw)
+	a.m.options.Questions = NewQuestions()
+	a.run(a.m.options.Questions.wait(a.ctx))
+	return a
+}
+
+// elicit asks, and waits until that is on the screen or in the queue.
+func (a *asker) elicit(asked *servers.Elicitation) {
+	a.t.Helper()
+	n := len(a.m.questions)
+	go func() {
+		given, err := a.m.options.Questions.Elicit(a.ctx, asked)
+		if err != nil {
+			a.answers <- "error: " + err.Error()
+			return
+		}
+		a.answers <- string(given.Action) + " " + string(given.Content)
+	}()
+	a.until("the question", func() bool { return len(a.m.questions) > n })
+}
+
+// sample asks a model.
+func (a *asker) sample(params string) {
+	a.t.Helper()
+	n := len(a.m.questions)
+	go func() {
+		result, err := a.m.options.Questions.Sample(a.ctx, "booking", json.RawMessage(params))
+		if err != nil {
+			a.answers <- "error: " + err.Error()
+			return
+		}
+		a.answers <- string(result)
+	}()
+	a.until("the question", func() bool { return len(a.m.questions) > n })
+}
+
+// told wants the next answer that a server gets.
+func (a *asker) told(want string) {
+	a.t.Helper()
+	if got := <-a.answers; strings.TrimSpace(got) != want {
+		a.t.Errorf("the server is told %s, want %s", got, want)
+	}
+}
+
+func room() *servers.Elicitation {
+	return &servers.Elicitation{Server: "booking", Message: "Which room?", Schema: json.RawMessage(roomSchema)}
+}
+
+func signIn() *servers.Elicitation {
+	return &servers.Elicitation{Server: "booking", Message: "Sign in first", URL: "https://login.example/start?x=1"}
+}
+
+// A form is filled in with its defaults, checked while it is typed, formats too, and
+// sent as it is shown.
+func TestElicitedForm(t *testing.T) {
+	a := asking(t)
+	a.elicit(room())
+	a.shows("server booking asks", "│ Which room?", "name*", "true", "Green", "missing 'name'")
+	a.press("ctrl+s")
+	a.shows("send: missing 'name'")
+	a.press("text:A")
+	a.shows("'name' must have at least 2 characters")
+	a.press("text:da", "tab", "text:ada")
+	a.shows("'mail': no e-mail address")
+	a.press("ctrl+s", "text:@x.org", "ctrl+s")
+	a.told(`accept {"name":"Ada","mail":"ada@x.org","happy":true,"colour":"green"}`)
+	a.shows("server booking: answered")
+	if a.m.asking() != nil {
+		t.Error("the dialog is still there")
+	}
+}
+
+// What has a default can be left out.
+func TestElicitedDefaultsAreUnset(t *testing.T) {
+	a := asking(t)
+	a.elicit(room())
+	a.press("text:Ada", "tab", "tab", "ctrl+u", "tab", "ctrl+u", "ctrl+s")
+	a.told(`accept {"name":"Ada"}`)
+}
+
+// Each way to say no says what it means; what was typed is not lost by one key.
+func TestWaysToSayNo(t *testing.T) {
+	for _, test := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"ctrl+x"}, "decline"},
+		{[]string{"esc", "esc"}, "cancel"},
+		{[]string{"text:Ada", "ctrl+x"}, "decline"},
+		{[]string{"text:Ada", "esc", "esc", "n", "esc", "y"}, "cancel"},
+		{[]string{"shift+tab", "right", "right", "enter"}, "decline"},
+		{[]string{"shift+tab", "right", "right", "right", "enter"}, "cancel"},
+	} {
+		a := asking(t)
+		a.elicit(room())
+		a.press(test.keys...)
+		a.told(test.want)
+	}
+}
+
+// The buttons stand behind the last field, and a stray enter presses none.
+func TestButtonsOfAQuestion(t *testing.T) {
+	a := asking(t)
+	a.elicit(room())
+	a.press("text:Ada", "tab", "tab", "tab", "tab", "tab", "enter")
+	if a.m.asking() == nil {
+		t.Fatal("enter has answered without a button")
+	}
+	a.press("right", "enter")
+	a.told(`accept {"name":"Ada","happy":true,"colour":"green"}`)
+}
+
+// Questions wait for each other, and the dialog says how many there are; one that is
+// withdrawn goes away and is told of.
+func TestQuestionsQueue(t *testing.T) {
+	a := asking(t)
+	a.elicit(room())
+	a.elicit(&servers.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
+	a.shows("1 of 2", "server booking")
+	a.press("ctrl+x")
+	a.told("decline")
+	a.shows("server other asks", "│ Sure?")
+	a.elicit(room())
+	a.withdraw()
+	a.until("the end of both", func() bool { return len(a.m.questions) == 0 })
+	a.shows("no longer waits for an answer")
+	for range 2 {
+		a.told("error: context canceled")
+	}
+}
+
+// A question without fields is a matter of yes or no.
+func TestElicitedConfirmation(t *testing.T) {
+	a := asking(t)
+	a.elicit(&servers.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
+	a.press("enter", "space")
+	if a.m.asking() == nil {
+		t.Fatal("a stray key has answered")
+	}
+	a.press("tab", "enter")
+	a.told("accept")
+}
+
+// Which call a question belongs to is told by the call's context, and else by what
+// runs on that server; the call can be cancelled from there.
+func TestQuestionsBelongToCalls(t *testing.T) {
+	questions := NewQuestions()
+	slow := func(server, name string, asks bool) *exec.Tool {
+		tool := newTool(t, `{"name":"`+name+`","inputSchema":{"type":"object"}}`, func(ctx context.Context, _ exec.Request) (json.RawMessage, error) {
+			if asks {
+				_, err := questions.Elicit(ctx, room())
+				return nil, err
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		tool.Server, tool.Name = server, server+"__"+name
+		return tool
+	}
+	a := asking(t, slow("booking", "first", false), slow("booking", "second", true))
+	a.m.options.Questions = questions
+	a.run(questions.wait(a.ctx))
+	a.press("down", "ctrl+r", "tab", "tab", "tab", "tab")
+	a.m.setFocus(areaTree)
+	a.press("down", "ctrl+r")
+	a.until("the question", func() bool { return a.m.asking() != nil })
+	a.shows("for the call of booking__second")
+	a.press("esc", "x")
+	a.until("the end of the call", func() bool { return a.m.runningCalls() == 1 })
+
+	a.ctx, a.withdraw = context.WithCancel(t.Context())
+	a.elicit(room())
+	a.shows("for the call of booking__first")
+	a.press("ctrl+x")
+	a.told("decline")
+}
+
+// A page is opened only by a key that is pressed for it, and agreed to when it was;
+// its host is shown, and what is odd about it.
+func TestElicitedPage(t *testing.T) {
+	a := asking(t)
+	opened := make(chan string, 2)
+	a.m.options.OpenPage = func(_ context.Context, address string) error { opened <- address; return nil }
+	a.elicit(signIn())
+	a.shows("visit a page on login.example", "https://login.example/start?x=1", "ctrl+s open it")
+	a.press("enter", "o", "space")
+	a.press("ctrl+s")
+	a.until("the answer", func() bool { return a.m.asking() == nil })
+	a.told("accept")
+	if got := <-opened; got != signIn().URL || len(opened) > 0 {
+		t.Errorf("opened %s, and %d more", got, len(opened))
+	}
+
+	odd := signIn()
+	odd.URL = "http://paypal.com@xn--pypal-4ve.example:8080/\u202e"
+	a.elicit(odd)
+	a.shows("visit a page on xn--pypal-4ve.example:8080", "not encrypted", "not plain ASCII", "has a user name", `│ http://paypal.com@xn--pypal-4ve.example`)
+	a.press("ctrl+x")
+	a.told("decline")
+}
+
+// A page that comes first is agreed to when the user was there.
+func TestElicitedPageFirst(t *testing.T) {
+	a := asking(t)
+	a.m.options.OpenPage = func(context.Context, string) error { return nil }
+	first := signIn()
+	first.First = true
+	a.elicit(first)
+	a.press("ctrl+s")
+	a.until("the browser", func() bool { return a.m.asking().shown })
+	a.shows("ctrl+s I have been there", "o open it")
+	a.press("ctrl+s")
+	a.told("accept")
+}
+
+// Without a browser the address can be copied, and agreed to.
+func TestElicitedPageWithoutBrowser(t *testing.T) {
+	a := asking(t)
+	a.m.options.OpenPage = func(context.Context, string) error { return errors.New("xdg-open is not there") }
+	a.elicit(signIn())
+	a.press("ctrl+s")
+	a.until("the failure", func() bool { return a.m.asking().note != "" })
+	a.shows("no browser could be started: xdg-open is not there")
+	a.press("y")
+	a.until("the copy", func() bool { return a.m.note.text == "copied the address" })
+	a.press("ctrl+s")
+	a.told("accept")
+}
+
+const askModel = `{"systemPrompt":"Be brief.","messages":[{"role":"user","content":{"type":"text","text":"hello"}},
+{"role":"assistant","content":[{"type":"image","mimeType":"image/png","data":"aGk="}]}],
+"maxTokens":10,"temperature":0.5,"stopSequences":["END"],"modelPreferences":{"hints":[{"name":"small"}]}}`
+
+// The user plays a model: the whole of the request is shown, and the answer is text.
+func TestUserPlaysTheModel(t *testing.T) {
+	a := asking(t)
+	a.sample(askModel)
+	a.shows("server booking asks a model", "│ Be brief.", "user", "│ hello", "assistant", "[image image/png", "a model like small; at most 10 tokens; temperature 0.5; ends at \"END\"")
+	a.press("text:good", "ctrl+j", "text:day", "ctrl+s")
+	a.told(`{"role":"assistant","model":"human","content":{"type":"text","text":"good\nday"},"stopReason":"endTurn"}`)
+	a.sample(askModel)
+	a.press("esc", "esc")
+	a.told("error: the user declined the sampling request")
+}
+
+// What a server says is shown, never obeyed, and cannot pass for toolx's words; the
+// dialog fits every size, and all of a long message can be read.
+func TestHostileQuestion(t *testing.T) {
+	a := asking(t)
+	hostile := "\x1b[2J\x1b]0;owned\x07\u202e " + strings.Repeat("lorem ipsum ", 200) + "\nTHE END"
+	a.elicit(&servers.Elicitation{
+		Server: "booking", Message: hostile,
+		Schema: json.RawMessage(`{"type":"object","properties":{"\u001b[H":{"type":"string","title":"\u001b[1m","description":"\u009b2J"}}}`),
+	})
+	a.elicit(&servers.Elicitation{Server: "booking", Message: hostile, URL: "https://x.example/" + strings.Repeat("a", 500)})
+	a.sample(`{"messages":[{"role":"` + `\u001b[H` + `","content":{"type":"text","text":"\u001b[2J"}}],"modelPreferences":{"hints":[{"name":"\u001b[H"}]}}`)
+	for range 3 {
+		for _, size := range [][2]int{{40, 12}, {41, 13}, {80, 24}, {200, 60}, {20, 5}} {
+			a.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			for _, bad := range []string{"\x1b[2J", "\x1b]0;", "\x1b[H", "\x1b[1m\x1b", "\u202e", "\u009b", "\x07"} {
+				if strings.Contains(a.m.screen(), bad) {
+					t.Errorf("%q reached the screen", bad)
+				}
+			}
+			a.frame()
+		}
+		a.send(tea.WindowSizeMsg{Width: 40, Height: 12})
+		a.shows("ctrl+x decline", "server booking asks")
+		if q := a.m.asking(); q.elicitation != nil {
+			a.shows(map[bool]string{true: "more lines: ctrl+t", false: "visit a page on x.example"}[q.form != nil])
+			read := ""
+			for a.press("ctrl+t"); !strings.Contains(read, "THE END"); a.press("down") {
+				if read += a.frame(); len(read) > 1<<20 {
+					t.Fatal("the end of the message is never seen")
+				}
+			}
+			a.press("ctrl+t")
+		}
+		a.press("ctrl+x")
+		<-a.answers
+	}
+}
