@@ -147,9 +147,14 @@ func (p *page) setFocus(on bool) {
 
 // turn goes to the next leaf of a tool.
 func (p *page) turn() tea.Cmd {
-	p.leaf, p.top = (p.leaf+1)%leaves, 0
-	p.setFocus(p.focus)
+	p.show((p.leaf + 1) % leaves)
 	return nil
+}
+
+// show goes to a leaf of a tool.
+func (p *page) show(wanted leaf) {
+	p.leaf, p.top = wanted, 0
+	p.setFocus(p.focus)
 }
 
 // editing says whether letters are text now.
@@ -178,17 +183,9 @@ func (p *page) update(msg tea.Msg) tea.Cmd {
 			return binding.Do()
 		}
 	case tea.MouseWheelMsg:
-		p.scroll(wheel(msg))
+		p.scroll(pane.Wheel(msg))
 	}
 	return nil
-}
-
-// wheel is by how many rows a turn of the wheel moves.
-func wheel(msg tea.MouseWheelMsg) int {
-	if msg.Button == tea.MouseWheelUp {
-		return -3
-	}
-	return 3
 }
 
 func (p *page) scroll(by int) { p.top = max(0, p.top+by) }

@@ -25,6 +25,7 @@ type tree struct {
 	filter textinput.Model
 	typing bool
 	focus  bool
+	height int // of the rows, when they were drawn last
 	// calling says whether a call of an item runs; nil where none can.
 	calling func(item) bool
 }
@@ -188,6 +189,7 @@ func (t *tree) render(width, height int, now time.Time) string {
 	if len(t.rows) > room && room > 2 {
 		room-- // for what says that there is more
 	}
+	t.height = room
 	from, to := t.list.Window(len(t.rows), room)
 	for i := from; i < to; i++ {
 		lines = append(lines, t.line(i, width, now))
@@ -284,21 +286,23 @@ func (t *tree) itemLine(one item, width int, now time.Time) string {
 	return name + "  " + t.theme.Paint(pane.Badge, badges)
 }
 
-// click puts the cursor on the row that is drawn on a line; a second click on a
-// group opens or closes it.
-func (t *tree) click(y int) {
+// click puts the cursor on the row that is drawn at a place; a second click on a group,
+// or one on its sign, opens or closes it. The line that says that there is more shows it.
+func (t *tree) click(x, y int) {
 	if t.typing || t.filter.Value() != "" {
 		y--
 	}
 	at := t.list.Top() + y
-	if y < 0 || at >= len(t.rows) {
-		return
-	}
-	if at == t.list.Cursor && t.rows[at].item.none() {
+	switch {
+	case y < 0 || at >= len(t.rows):
+	case y >= t.height:
+		t.list.Scroll(t.height)
+	case t.rows[at].item.none() && (at == t.list.Cursor || x == 0):
+		t.list.Set(at, len(t.rows))
 		t.toggle()
-		return
+	default:
+		t.list.Set(at, len(t.rows))
 	}
-	t.list.Set(at, len(t.rows))
 }
 
 // stripped is text without its look, for a row that has one look as a whole.

@@ -133,47 +133,14 @@ func (m *model) do(binding *pane.Binding) tea.Cmd {
 	return binding.Do()
 }
 
-// updateMouse gives a click the focus, and the pane what happened, in its own
-// coordinates.
-func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
-	at := msg.Mouse()
-	if m.dialog != nil {
-		if turn, ok := msg.(tea.MouseWheelMsg); ok {
-			m.dialog.top = max(0, m.dialog.top+wheel(turn))
-		}
-		return nil
-	}
-	if _, click := msg.(tea.MouseClickMsg); click && m.clickTab(at.X, at.Y) {
-		return nil
-	}
-	for i, r := range m.layout().panes {
-		if !r.contains(at.X, at.Y) {
-			continue
-		}
-		at.X, at.Y = at.X-r.x-1, at.Y-r.y-1
-		if area(i) == areaResult {
-			at.Y-- // the headline
-		}
-		switch msg.(type) {
-		case tea.MouseClickMsg:
-			cmd := m.setFocus(area(i))
-			return tea.Batch(cmd, m.parts[i].update(tea.MouseClickMsg(at)))
-		case tea.MouseWheelMsg:
-			return m.parts[i].update(tea.MouseWheelMsg(at))
-		}
-	}
-	return nil
-}
-
 // updateTree takes what is not a key of the tree's table.
 func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		m.tree.list.Move(wheel(msg), len(m.tree.rows))
-		m.showSelected()
+		m.tree.list.Scroll(pane.Wheel(msg))
 		return nil
 	case tea.MouseClickMsg:
-		m.tree.click(msg.Y)
+		m.tree.click(msg.X, msg.Y)
 		m.showSelected()
 		return nil
 	}

@@ -132,33 +132,6 @@ func (m *model) renderTabs(width int) string {
 	return m.theme.Fit(strings.Join(tabs, ""), width)
 }
 
-// clickTab goes to what a click in the line of tabs, or on the leaves in a page's
-// title, is meant for; it says whether there was anything.
-func (m *model) clickTab(x, y int) bool {
-	l := m.layout()
-	if l.tabs.contains(x, y) {
-		left := 0
-		for a := range areas {
-			if left += ansi.StringWidth(a.tab()); x < left {
-				m.setFocus(a)
-				return true
-			}
-		}
-	}
-	if r := l.panes[areaPage]; r.contains(x, y) && y == r.y && !m.page.item.none() {
-		title := ansi.Strip(m.page.title())
-		for i, name := range leafNames() {
-			at := strings.LastIndex(title, name)
-			if left := r.x + 3 + ansi.StringWidth(title[:max(0, at)]); at >= 0 && x >= left && x < left+len(name) {
-				m.page.leaf, m.page.top = leaf(i), 0
-				m.setFocus(areaPage)
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // renderStatus is the last line: what was just said, or the keys that matter most.
 func (m *model) renderStatus(width int) string {
 	if m.note.text != "" {
@@ -168,16 +141,38 @@ func (m *model) renderStatus(width int) string {
 		}
 		return m.theme.Fit(m.theme.Paint(role, m.cleanNote()), width)
 	}
-	var hints []string
-	room := width
+	hints := m.placedHints(width)
+	texts := make([]string, 0, len(hints))
+	for _, hint := range hints {
+		texts = append(texts, hint.text)
+	}
+	return m.theme.Fit(strings.Join(texts, hintGap), width)
+}
+
+// hint is a key on the last line, and where it stands there.
+type hint struct {
+	pane.Span
+	text    string
+	binding *pane.Binding
+}
+
+// hintGap stands between two hints.
+const hintGap = "  "
+
+// placedHints are the hints that there is room for.
+func (m *model) placedHints(width int) []hint {
+	var placed []hint
+	left := 0
 	for _, binding := range m.hints() {
-		hint := m.theme.Paint(pane.Strong, binding.Keys[0]) + " " + m.theme.Paint(pane.Dim, binding.Help)
-		if room -= ansi.StringWidth(hint) + 2; room < 0 {
+		text := m.theme.Paint(pane.Strong, binding.Keys[0]) + " " + m.theme.Paint(pane.Dim, binding.Help)
+		right := left + ansi.StringWidth(text)
+		if right+len(hintGap) > width {
 			break
 		}
-		hints = append(hints, hint)
+		placed = append(placed, hint{pane.Span{From: left, To: right}, text, &binding})
+		left = right + len(hintGap)
 	}
-	return m.theme.Fit(strings.Join(hints, "  "), width)
+	return placed
 }
 
 // hints are the keys that the last line tells of, the most useful first.

@@ -229,13 +229,13 @@ func (f *Form) closeEditor() {
 func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
+		f.screen.loose = false
 		return f.key(msg)
 	case tea.PasteMsg:
+		f.screen.loose = false
 		f.paste(msg.Content)
 	case tea.MouseClickMsg:
-		if msg.Button == tea.MouseLeft {
-			f.click(msg.X, msg.Y)
-		}
+		f.click(msg.X, msg.Y)
 	case tea.MouseWheelMsg:
 		f.wheel(msg)
 	}

@@ -383,9 +383,33 @@ func TestMouse(t *testing.T) {
 	if got := arguments(f); got != `{"a":"hXello","b":true,"o":{"x":"in"}}` {
 		t.Error(got)
 	}
-	f.Update(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
-	if f.cursor.field.name != "o" {
-		t.Errorf("the wheel goes to %q", f.cursor.field.name)
+}
+
+// The sides of a choice go both ways; the wheel leaves the cursor, and what is typed.
+func TestMouseOnAChoice(t *testing.T) {
+	f := newForm(`{"type":"object","properties":{"c":{"enum":["one","two","three"]},"a":{"type":"string"},"b":{"type":"string"},"d":{"type":"string"}}}`)
+	click := func(x int) {
+		f.Render(60, 3)
+		f.Update(tea.MouseClickMsg{X: x, Button: tea.MouseLeft})
+	}
+	f.Render(60, 3)
+	click(f.screen.valueLeft)
+	click(f.screen.valueLeft + 2)
+	if got := arguments(f); got != `{"c":"two"}` {
+		t.Error(got)
+	}
+	click(f.screen.valueLeft) // "<"
+	if got := arguments(f); got != `{"c":"one"}` {
+		t.Error(got)
+	}
+	press(f, "down", "text")
+	f.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if got := frame(f, 60, 3); strings.Contains(got, "text ") || !strings.Contains(got, "d ") {
+		t.Errorf("it is not scrolled:\n%s", got)
+	}
+	press(f, "s")
+	if got := frame(f, 60, 3); arguments(f) != `{"c":"one","a":"texts"}` || !strings.Contains(got, "texts") {
+		t.Errorf("%s:\n%s", arguments(f), got)
 	}
 }
 

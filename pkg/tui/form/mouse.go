@@ -1,6 +1,10 @@
 package form
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/tui/pane"
+)
 
 // click puts the cursor where the mouse is; on the row that has it already it does
 // what enter does.
@@ -19,9 +23,15 @@ func (f *Form) click(x, y int) {
 	}
 	at := f.screen.rows[y]
 	again := at == f.cursor || at.add
+	back := at == f.cursor && at.field.turns() && x == f.screen.valueLeft // the "<" of "< value >"
+	f.screen.loose = false
 	f.cursor, f.onKey, f.typing = at, at.field.extra && !at.add && x < f.screen.valueLeft, true
 	f.place()
 	switched := x >= f.screen.valueLeft && (at.field.kind == kindBool || at.field.kind == kindEnum)
+	if back {
+		f.sideways(-1)
+		return
+	}
 	if again || switched || at.field.group() {
 		f.activate()
 		return
@@ -29,21 +39,15 @@ func (f *Form) click(x, y int) {
 	f.startEditing()
 }
 
+// wheel scrolls. Of the fields it leaves the cursor where it is, and what is typed there;
+// the next key brings it back into sight.
 func (f *Form) wheel(msg tea.MouseWheelMsg) {
-	by := 0
-	switch msg.Button {
-	case tea.MouseWheelUp:
-		by = -1
-	case tea.MouseWheelDown:
-		by = 1
-	}
-	const lines = 3
-	for range lines {
-		if f.json != nil {
-			f.json.editor.vertical(by > 0)
-		}
-	}
+	by := pane.Wheel(msg)
 	if f.json == nil {
-		f.to(f.place() + by)
+		f.screen.top, f.screen.loose = max(0, f.screen.top+by), true
+		return
+	}
+	for range max(by, -by) {
+		f.json.editor.vertical(by > 0)
 	}
 }

@@ -114,6 +114,12 @@ func (o option) String() string {
 	return render.Safe(text)
 }
 
+// turns says whether left and right change a field's value, as turning marks.
+func (f *field) turns() bool {
+	return f.kind == kindEnum && f.state == valued && len(f.shape.options) > 1 ||
+		f.kind == kindVariant && f.choice >= 0 && len(f.shape.alternatives) > 1
+}
+
 // turning marks what left and right change.
 func (p *painter) turning(text string, at, count int) string {
 	if count < 2 {

@@ -17,6 +17,7 @@ type screen struct {
 	rows      []row // by line; empty rows for lines that belong to no field
 	top       int   // first line that is seen
 	height    int   // of the part that scrolls
+	loose     bool  // it was scrolled, and may show other fields than the cursor's
 	valueLeft int   // where values begin
 	// Where the open text was drawn: its cells from left up to right, its first line
 	// and how many lines it has.
@@ -114,7 +115,9 @@ func (p *painter) draw(rows []row, at int) []string {
 		end += len(below)
 	}
 	s.top = max(0, min(s.top, total+len(below)-p.height))
-	s.top = min(max(s.top, end-p.height), start)
+	if !s.loose {
+		s.top = min(max(s.top, end-p.height), start)
+	}
 	if s.editorLines > 0 {
 		s.editorTop += start - s.top
 	}

@@ -116,11 +116,7 @@ func (t *Tree) Update(msg tea.Msg) tea.Cmd {
 		}
 		return t.typed(msg)
 	case tea.MouseWheelMsg:
-		by := 3
-		if msg.Button == tea.MouseWheelUp {
-			by = -3
-		}
-		t.list.Move(by, len(t.rows))
+		t.list.Scroll(pane.Wheel(msg))
 	case tea.MouseClickMsg:
 		t.click(msg.Y)
 	default:

@@ -5,24 +5,38 @@ package pane
 type List struct {
 	Cursor int
 	top    int
+	// loose says that the list was scrolled, and may show rows without the cursor.
+	loose bool
 }
 
-// Move moves the cursor by rows, within a list of n.
-func (l *List) Move(by, n int) { l.Set(l.Cursor+by, n) }
+// Move moves the cursor by rows, within a list of n, and makes it seen.
+func (l *List) Move(by, n int) {
+	l.loose = false
+	l.Set(l.Cursor+by, n)
+}
 
-// Set puts the cursor on a row, within a list of n.
-func (l *List) Set(row, n int) { l.Cursor = max(0, min(row, n-1)) }
+// Set puts the cursor on a row, within a list of n. It is seen where it moved.
+func (l *List) Set(row, n int) {
+	before := l.Cursor
+	l.Cursor = max(0, min(row, n-1))
+	l.loose = l.loose && l.Cursor == before
+}
+
+// Scroll shows rows further down or up, as a wheel does; the cursor stays where it
+// is.
+func (l *List) Scroll(by int) { l.top, l.loose = max(0, l.top+by), true }
 
 // Window is the part of a list of n rows that is seen at a height: from is its
-// first row, to the one behind its last. The cursor is always within.
+// first row, to the one behind its last. The cursor is within, unless the list was
+// scrolled away from it.
 func (l *List) Window(n, height int) (from, to int) {
 	height = max(1, height)
 	l.Set(l.Cursor, n)
 	l.top = max(0, min(l.top, n-height))
-	if l.Cursor < l.top {
+	if l.Cursor < l.top && !l.loose {
 		l.top = l.Cursor
 	}
-	if l.Cursor >= l.top+height {
+	if l.Cursor >= l.top+height && !l.loose {
 		l.top = l.Cursor - height + 1
 	}
 	return l.top, min(n, l.top+height)

@@ -46,6 +46,29 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// What was scrolled stays until the cursor moves.
+func TestScroll(t *testing.T) {
+	var list List
+	window := func(wantFrom int) {
+		t.Helper()
+		if from, _ := list.Window(10, 4); from != wantFrom {
+			t.Errorf("the window begins at %d, want %d", from, wantFrom)
+		}
+	}
+	list.Scroll(3)
+	window(3)
+	list.Set(0, 10) // as it was
+	window(3)
+	list.Scroll(100)
+	window(6)
+	list.Move(1, 10)
+	window(1)
+	list.Scroll(-5)
+	window(0)
+	list.Set(9, 10)
+	window(6)
+}
+
 // The window follows the cursor, and never leaves the list.
 func TestList(t *testing.T) {
 	var list List

@@ -29,7 +29,8 @@ type View struct {
 	images  bool     // some of them may be images
 	prompt  *prompt  // where something is to be saved; nil while nothing is
 
-	headHeight int // the lines above the body, when it was drawn last
+	headHeight int         // the lines above the body, when it was drawn last
+	names      []pane.Span // of the leaves in the first of those
 	getenv     func(string) string
 }
 
@@ -153,10 +154,15 @@ func off(cannot bool, reason string) string {
 
 // turn goes to the next leaf.
 func (v *View) turn() tea.Cmd {
-	v.body().Focus(false)
-	v.current = (v.current + 1) % len(v.leaves)
-	v.body().Focus(v.focus)
+	v.goTo((v.current + 1) % len(v.leaves))
 	return nil
+}
+
+// goTo puts a leaf on the screen.
+func (v *View) goTo(leaf int) {
+	v.body().Focus(false)
+	v.current = leaf
+	v.body().Focus(v.focus)
 }
 
 // Update takes the keys of Bindings, what is typed, and clicks and the wheel in the
@@ -176,8 +182,12 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 	return v.updateText(msg)
 }
 
-// click hands a click on the body to it.
+// click goes to the leaf whose name is clicked, and hands a click on the body to it.
 func (v *View) click(msg tea.MouseClickMsg) tea.Cmd {
+	if msg.Y == 0 && v.headHeight > 0 {
+		v.clickTitle(msg.X)
+		return nil
+	}
 	msg.Y -= v.headHeight
 	if b := v.body(); b != nil && msg.Y >= 0 {
 		return b.Update(msg)

@@ -228,7 +228,7 @@ func (t *table) find(by int) {
 func (t *table) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		t.list.Move(turns(msg), len(t.rows))
+		t.list.Scroll(pane.Wheel(msg))
 		return nil
 	case tea.MouseClickMsg:
 		if row := msg.Y - t.headHeight(); row >= 0 && row < t.height {

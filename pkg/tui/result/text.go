@@ -104,7 +104,7 @@ func (t *text) goTo(row int) { t.top = max(0, min(row, len(t.lines)-t.height)) }
 func (t *text) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		t.goTo(t.top + turns(msg))
+		t.goTo(t.top + pane.Wheel(msg))
 		return nil
 	case tea.KeyPressMsg:
 		if binding := pane.Find(t.Bindings(), msg.String()); binding != nil && binding.Off == "" {
@@ -112,14 +112,6 @@ func (t *text) Update(msg tea.Msg) tea.Cmd {
 		}
 	}
 	return t.search.update(msg)
-}
-
-// turns is by how many lines the wheel moves.
-func turns(msg tea.MouseWheelMsg) int {
-	if msg.Button == tea.MouseWheelUp {
-		return -3
-	}
-	return 3
 }
 
 // find goes to the next line with a match, or the one before.

@@ -41,23 +41,43 @@ func (v *View) Render(width, height int) string {
 	return block
 }
 
-// title names the leaves, marks the one on the screen, and says how it is shown.
+// title names the leaves, marks the one on the screen, and says how it is shown. It
+// notes where each name stands, none where only the one on the screen has room.
 func (v *View) title(width int) string {
 	names := make([]string, len(v.leaves))
+	v.names = make([]pane.Span, len(v.leaves))
+	left := 0
 	for i, l := range v.leaves {
 		names[i] = v.theme.Paint(pane.Dim, l.name)
 		if i == v.current {
 			names[i] = v.theme.Paint(pane.Strong, "["+l.name+"]")
 		}
+		v.names[i] = pane.Span{From: left, To: left + ansi.StringWidth(names[i])}
+		left = v.names[i].To + 1
 	}
 	line := strings.Join(names, " ")
 	if ansi.StringWidth(line) > width {
 		line = fmt.Sprintf("%s %d/%d", names[v.current], v.current+1, len(names))
+		v.names = nil
 	}
 	if d, ok := v.body().(described); ok {
 		line += "  " + v.theme.Paint(pane.Dim, d.about())
 	}
 	return v.theme.Cut(line, width)
+}
+
+// clickTitle goes to the leaf whose name stands at a column of the title, or to the next
+// where only one is named.
+func (v *View) clickTitle(x int) {
+	if v.names == nil {
+		v.turn()
+		return
+	}
+	for i, name := range v.names {
+		if name.Holds(x) {
+			v.goTo(i)
+		}
+	}
 }
 
 // remarkLines are the remarks, as far as the body leaves room for them.

@@ -78,7 +78,7 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 		return d.tree.Update(msg)
 	}
 	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
-		d.top += wheelRows(wheel)
+		d.top += pane.Wheel(wheel)
 	}
 	return nil
 }
@@ -121,12 +121,4 @@ func copied(text, what string) func() tea.Cmd {
 	return func() tea.Cmd {
 		return func() tea.Msg { return jsontree.CopyMsg{Text: text, What: what} }
 	}
-}
-
-// wheelRows is by how many rows a turn of the wheel moves.
-func wheelRows(msg tea.MouseWheelMsg) int {
-	if msg.Button == tea.MouseWheelUp {
-		return -3
-	}
-	return 3
 }

@@ -187,7 +187,7 @@ func (t *list[T]) update(msg tea.Msg) tea.Cmd {
 	}
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		t.view.move(wheelRows(msg))
+		t.view.scroll(pane.Wheel(msg), t.height)
 	case tea.MouseClickMsg:
 		t.click(msg.Y)
 	}

@@ -103,7 +103,7 @@ func (t *timingTab) bindings() []pane.Binding {
 
 func (t *timingTab) update(msg tea.Msg) tea.Cmd {
 	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
-		t.top = max(0, t.top+wheelRows(wheel))
+		t.top = max(0, t.top+pane.Wheel(wheel))
 	}
 	return nil
 }

@@ -126,6 +126,24 @@ func (v *view[T]) move(by int) {
 	v.set(v.cursor + by)
 }
 
+// scroll shows rows further down or up at a height, as a wheel does. The cursor stays
+// on its row as long as that is seen; at the end it follows again.
+func (v *view[T]) scroll(by, height int) {
+	from, _ := v.window(height)
+	first, end := v.bounds()
+	last := max(first, end-height)
+	if by == 0 || last == first {
+		return // all of it is seen
+	}
+	v.top = max(first, min(from+by, last))
+	if by > 0 && v.top == last {
+		v.stopped = false
+		return
+	}
+	v.cursor, v.stopped = max(v.top, min(v.cursor, v.top+height-1)), true
+	v.clamp()
+}
+
 // set puts the cursor at a position.
 func (v *view[T]) set(position int) {
 	first, end := v.bounds()

@@ -104,8 +104,32 @@ func (w *Watch) Editing() bool { return w.tabs[w.active].editing() }
 // many events were lost. Where there is no room, that goes first, then all tabs but
 // the active one.
 func (w *Watch) Title() string {
+	title, _ := w.title()
+	return title
+}
+
+// ClickTitle goes to the tab whose name stands at a column of the title; where only the
+// active one has room there, to the next. It says whether there is any.
+func (w *Watch) ClickTitle(x int) bool {
+	title, tabs := w.title()
+	if tabs == nil && x >= 0 && x < ansi.StringWidth(title) {
+		w.turn(1)
+		return true
+	}
+	for i, tab := range tabs {
+		if tab.Holds(x) {
+			w.active = i
+			return true
+		}
+	}
+	return false
+}
+
+// title also says where in it each tab stands; nil where only the active one is named.
+func (w *Watch) title() (title string, spans []pane.Span) {
 	const border = 4 // cells of the border that are not the title's, beside the block
 	names := make([]string, 0, len(w.tabs))
+	left := 0
 	for i, t := range w.tabs {
 		name := t.name()
 		if n := t.count(); n >= 0 {
@@ -115,6 +139,8 @@ func (w *Watch) Title() string {
 			name = w.look.theme.Paint(pane.Strong, "["+name+"]")
 		}
 		names = append(names, name)
+		spans = append(spans, pane.Span{From: left, To: left + ansi.StringWidth(name)})
+		left = spans[i].To + 1
 	}
 	lost := ""
 	if w.dropped > 0 {
@@ -122,12 +148,16 @@ func (w *Watch) Title() string {
 	}
 	tabs := strings.Join(names, " ")
 	short := fmt.Sprintf("%s %d/%d", names[w.active], w.active+1, len(w.tabs))
-	for _, title := range []string{tabs + lost, tabs, short + lost} {
-		if w.width == 0 || ansi.StringWidth(title) <= w.width-border {
-			return title
-		}
+	fits := func(title string) bool { return w.width == 0 || ansi.StringWidth(title) <= w.width-border }
+	switch {
+	case fits(tabs + lost):
+		return tabs + lost, spans
+	case fits(tabs):
+		return tabs, spans
+	case fits(short + lost):
+		return short + lost, nil
 	}
-	return short
+	return short, nil
 }
 
 // roughly writes a count in few cells: 9999, 932k, 1.2M.

@@ -1,0 +1,161 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// place is where a text stands on the screen; the last place, where there are several.
+func (d *driver) place(text string) (x, y int) {
+	d.t.Helper()
+	lines := strings.Split(d.frame(), "\n")
+	for y := len(lines) - 1; y >= 0; y-- {
+		if at := strings.LastIndex(lines[y], text); at >= 0 {
+			return ansi.StringWidth(lines[y][:at]), y
+		}
+	}
+	d.t.Fatalf("%q is not on the screen:\n%s", text, d.frame())
+	return 0, 0
+}
+
+// click clicks on a text.
+func (d *driver) click(text string) {
+	d.t.Helper()
+	x, y := d.place(text)
+	d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+}
+
+// wheel turns the wheel down over a text, or up.
+func (d *driver) wheel(text string, up bool) {
+	d.t.Helper()
+	x, y := d.place(text)
+	turn := tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelDown}
+	if up {
+		turn.Button = tea.MouseWheelUp
+	}
+	d.send(turn)
+}
+
+// What looks like a tab is one: of watching, of the tool's page, of the result, and of
+// the panes on a narrow screen.
+func TestClickTabs(t *testing.T) {
+	d := drive(t, nil, lamp(t, says("it shines")))
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 40})
+	for _, tab := range []string{"wire 0", "timing ─", "log 0", "history 0", "stderr 0"} {
+		d.click(tab)
+		if d.m.focus != areaWatch {
+			t.Errorf("a click on %s gives the focus to %s", tab, d.m.focus)
+		}
+		d.shows("[" + strings.TrimRight(tab, " ─") + "]")
+	}
+	d.click("lamp")
+	for _, leaf := range []string{"about", "schema", "json", "form"} {
+		d.click(leaf)
+		d.shows("[" + leaf + "]")
+	}
+	d.press("space", "ctrl+r")
+	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	d.click("reply")
+	d.shows("[reply]")
+	d.click(" raw")
+	d.shows("[reply]") // between two names is none
+	d.click("raw")
+	d.shows("[raw]")
+
+	d.send(tea.WindowSizeMsg{Width: 42, Height: 20})
+	for _, tab := range []string{"1 tools", "2 tool", "3 result", "4 watch"} {
+		d.click(tab + "  ")
+		if want := tab[2:]; d.m.focus.String() != want {
+			t.Errorf("a click on %q goes to %s", tab, d.m.focus)
+		}
+	}
+	d.click(" 1/5") // only the active tab is named
+	d.shows("wire")
+}
+
+// What names a key can be clicked: on the last line, below the form, while a call runs.
+func TestClickKeys(t *testing.T) {
+	begun := make(chan bool, 1)
+	d := drive(t, nil, newTool(t, `{"name":"slow","inputSchema":{"type":"object"}}`, func(ctx context.Context, _ exec.Request) (json.RawMessage, error) {
+		begun <- true
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	d.click("slow")
+	d.click("ctrl+r calls slow")
+	<-begun
+	d.click("x cancels")
+	d.until("its end", func() bool { return !d.m.shown.running() })
+	d.click("? help")
+	d.shows("everywhere")
+	d.press("esc", "esc", "esc")
+	d.click("/ filter tools")
+	if !d.m.tree.typing {
+		t.Error("a click on the key of the filter does not begin it")
+	}
+}
+
+// A form that cannot be sent is not sent by a click on the reason.
+func TestClickOnAReason(t *testing.T) {
+	d := drive(t, nil, lamp(t, says("it shines")))
+	d.click("lamp")
+	d.click("missing 'on'")
+	if d.m.shown != nil {
+		t.Error("it was called")
+	}
+}
+
+// The wheel scrolls what is under the pointer, whatever has the focus, and selects
+// nothing; other buttons and a wheel that is turned sideways do nothing.
+func TestWheel(t *testing.T) {
+	properties := make([]string, 60)
+	for i := range properties {
+		properties[i] = fmt.Sprintf(`"field%02d":{"type":"string"}`, i)
+	}
+	tools := []*exec.Tool{newTool(t, `{"name":"a","inputSchema":{"type":"object","properties":{`+strings.Join(properties, ",")+`}}}`, says(""))}
+	for i := range 60 {
+		tools = append(tools, newTool(t, fmt.Sprintf(`{"name":"tool%02d","inputSchema":{"type":"object"}}`, i), says("")))
+	}
+	d := drive(t, []string{"zwave"}, tools...)
+	var lines []exec.Event
+	for i := range 60 {
+		lines = append(lines, servers.StderrLine{Time: exec.Time{At: noon()}, Server: "zwave", Text: fmt.Sprintf("line%02d", i)})
+	}
+	d.m.updateEvents(eventsMsg{events: lines})
+	d.shows("line59")
+	d.wheel("line59", true)
+	d.shows("line56", "row 5")
+	d.wheel("line56", false)
+	d.shows("line59", "following")
+
+	d.click("• a")
+	d.wheel("tool05", false)
+	d.shows("server", "field00") // nothing else is selected
+	if top := d.m.tree.list.Top(); top != 3 {
+		t.Errorf("the tree begins at row %d", top)
+	}
+	d.press("g")
+	d.shows("zwave") // a key brings the cursor back
+
+	d.click("• a")
+	d.press("enter", "text:typed")
+	d.wheel("field02", false)
+	if strings.Contains(d.frame(), "typed") {
+		t.Error("the form does not scroll")
+	}
+	d.press("text:!")
+	d.shows("typed!")
+	x, y := d.place("field03")
+	d.send(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelLeft}, tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseMiddle})
+	d.press("text:?")
+	d.shows("typed!?", "field00")
+}
