@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"toolx/pkg/rawjson"
@@ -173,28 +172,8 @@ func (f *fitter) lookUp(ref string) json.RawMessage {
 	if !strings.HasPrefix(fragment, "/") {
 		return f.anchored("#" + fragment)
 	}
-	return follow(document, fragment[1:])
-}
-
-// follow goes along a JSON pointer (RFC 6901).
-func follow(text json.RawMessage, pointer string) json.RawMessage {
-	for step := range strings.SplitSeq(pointer, "/") {
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-		if elements, ok := rawjson.Elements(text); ok {
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(elements) {
-				return nil
-			}
-			text = elements[i]
-			continue
-		}
-		o, ok := parseObject(text)
-		if !ok {
-			return nil
-		}
-		text = o.get(step)
-	}
-	return text
+	target, _ := rawjson.Find(document, fragment)
+	return target
 }
 
 // anchored finds a schema by "#anchor", or by its id.

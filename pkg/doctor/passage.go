@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // passage is one text that a server sent to be read by people or models.
@@ -108,7 +110,7 @@ func (w *passageWalk) atName() bool {
 // enter goes to the member of that name.
 func (w *passageWalk) enter(name string) {
 	w.open[len(w.open)-1].named = true
-	w.to(pointerOf(excerpt(name, maxPointer)))
+	w.to(rawjson.Pointer(excerpt(name, maxPointer)))
 }
 
 // to makes the pointer of a member or element from that of what holds it.

@@ -218,12 +218,11 @@ func (s *jsonScan) report(kind oddityKind, detail string) {
 func (s *jsonScan) pointer() string {
 	var pointer strings.Builder
 	for _, one := range s.levels {
-		pointer.WriteByte('/')
-		if one.object {
-			pointer.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(one.name))
-		} else {
-			pointer.WriteString(strconv.Itoa(one.index))
+		token := one.name
+		if !one.object {
+			token = strconv.Itoa(one.index)
 		}
+		pointer.WriteString(rawjson.Pointer(token))
 		if pointer.Len() > 256 {
 			return pointer.String() + "…"
 		}

@@ -173,7 +173,7 @@ func (t *schemaTree) child(parent *schemaNode, keyword, name string, value any, 
 		t.cut = true
 		return
 	}
-	node := &schemaNode{parent: parent, suffix: pointerOf(path...), depth: parent.depth + 1, keyword: keyword, name: name}
+	node := &schemaNode{parent: parent, suffix: rawjson.Pointer(path...), depth: parent.depth + 1, keyword: keyword, name: name}
 	switch value := value.(type) {
 	case map[string]any:
 		node.object = value
@@ -209,17 +209,6 @@ func subschemas(keyword string) shape {
 		return mapOfSchemas
 	}
 	return 0
-}
-
-// pointerOf makes a JSON pointer (RFC 6901).
-func pointerOf(tokens ...string) string {
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
-	var out strings.Builder
-	for _, token := range tokens {
-		out.WriteByte('/')
-		out.WriteString(escape.Replace(token))
-	}
-	return out.String()
 }
 
 // resolveURI resolves a reference against a base; what cannot be read stays as it is.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 func schemaRequiredUnknown() Check {
@@ -261,7 +262,7 @@ func askUnknownKeyword(e *Evidence) []Finding {
 						continue
 					}
 					seen[keyword] = true // one place for each is enough
-					spots = append(spots, d.spot(node.pointer()+pointerOf(keyword), excerpt(keyword, maxLabel)))
+					spots = append(spots, d.spot(node.pointer()+rawjson.Pointer(keyword), excerpt(keyword, maxLabel)))
 				}
 			}
 		}

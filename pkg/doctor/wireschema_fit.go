@@ -170,7 +170,7 @@ func wrongValue(value json.RawMessage, t wireType, want string) []wireFault {
 // below puts faults under the member or element of that name.
 func below(name string, faults []wireFault) []wireFault {
 	for i := range faults {
-		faults[i].pointer = pointerOf(name) + faults[i].pointer
+		faults[i].pointer = rawjson.Pointer(name) + faults[i].pointer
 	}
 	return faults
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"toolx/pkg/rawjson"
 )
 
 // Limits of one schema and of one validation. A schema comes from a server and
@@ -214,11 +216,7 @@ func metaError(doc any, err *jsonschema.ValidationError) error {
 	}
 	leaf := problemOf(err, valueAt(doc, err.InstanceLocation))
 	leaf.Path = where
-	var pointer strings.Builder
-	for _, token := range err.InstanceLocation {
-		pointer.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
-	}
-	return &SchemaError{Pointer: pointer.String(), text: leaf.String()}
+	return &SchemaError{Pointer: rawjson.Pointer(err.InstanceLocation...), text: leaf.String()}
 }
 
 // schemaGraph is every compiled schema that validation can reach.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // ErrSchemaTooLarge says that a schema would take unreasonably long to compile. It
@@ -94,5 +96,5 @@ func (c *schemaCost) usual(pointer string) bool {
 // escapePointer encodes a name for a JSON pointer in a URL's fragment (RFC 6901,
 // section 6).
 func escapePointer(name string) string {
-	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+	return url.PathEscape(rawjson.Pointer(name)[1:])
 }

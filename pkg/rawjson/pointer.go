@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -8,18 +9,17 @@ import (
 // At follows a JSON pointer (RFC 6901) through a decoded value: maps and slices, as
 // encoding/json makes them. The empty pointer is the value itself.
 func At(value any, pointer string) (any, bool) {
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, token := range strings.Split(pointer, "/")[1:] {
+	for _, token := range steps(pointer) {
 		switch at := value.(type) {
 		case map[string]any:
-			member, ok := at[unescape.Replace(token)]
+			member, ok := at[token]
 			if !ok {
 				return nil, false
 			}
 			value = member
 		case []any:
-			index, err := strconv.Atoi(token)
-			if err != nil || index < 0 || index >= len(at) {
+			index, ok := indexOf(token, len(at))
+			if !ok {
 				return nil, false
 			}
 			value = at[index]
@@ -28,4 +28,58 @@ func At(value any, pointer string) (any, bool) {
 		}
 	}
 	return value, true
+}
+
+// Find follows a JSON pointer (RFC 6901) through text. The empty pointer is the
+// text itself. Of two members of one name the last counts, as for encoding/json.
+func Find(text json.RawMessage, pointer string) (found json.RawMessage, ok bool) {
+	for _, token := range steps(pointer) {
+		if elements, isArray := Elements(text); isArray {
+			index, ok := indexOf(token, len(elements))
+			if !ok {
+				return nil, false
+			}
+			text = elements[index]
+			continue
+		}
+		var member json.RawMessage
+		for one := range Each(text) {
+			if one.Name == token {
+				member = one.Value
+			}
+		}
+		if member == nil {
+			return nil, false
+		}
+		text = member
+	}
+	return text, true
+}
+
+// Pointer is the JSON pointer (RFC 6901) that goes along tokens.
+func Pointer(tokens ...string) string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	var out strings.Builder
+	for _, token := range tokens {
+		out.WriteByte('/')
+		out.WriteString(escape.Replace(token))
+	}
+	return out.String()
+}
+
+// steps are the tokens of a pointer, as they are named in the document.
+func steps(pointer string) []string {
+	tokens := strings.Split(pointer, "/")[1:]
+	unescape := strings.NewReplacer("~1", "/", "~0", "~")
+	for i, token := range tokens {
+		tokens[i] = unescape.Replace(token)
+	}
+	return tokens
+}
+
+// indexOf reads the token that stands for an element of an array: digits without
+// leading zeros (RFC 6901, section 4).
+func indexOf(token string, length int) (int, bool) {
+	index, err := strconv.Atoi(token)
+	return index, err == nil && index >= 0 && index < length && strconv.Itoa(index) == token
 }

@@ -319,38 +319,10 @@ func (t *typer) lookUp(ref string) (json.RawMessage, bool) {
 	if !ok || pointer != "" && pointer[0] != '/' {
 		return nil, false
 	}
-	at := t.root
-	if pointer == "" {
-		return at, true
+	if decoded, err := url.PathUnescape(pointer); err == nil {
+		pointer = decoded
 	}
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, step := range strings.Split(pointer[1:], "/") {
-		if decoded, err := url.PathUnescape(step); err == nil {
-			step = decoded
-		}
-		if at, ok = child(at, unescape.Replace(step)); !ok {
-			return nil, false
-		}
-	}
-	return at, true
-}
-
-// child gives the member or element of that name.
-func child(raw json.RawMessage, name string) (json.RawMessage, bool) {
-	var elements []json.RawMessage
-	if json.Unmarshal(raw, &elements) == nil {
-		index, err := strconv.Atoi(name)
-		if err != nil || index < 0 || index >= len(elements) {
-			return nil, false
-		}
-		return elements[index], true
-	}
-	for member := range rawjson.Each(raw) {
-		if member.Name == name {
-			return member.Value, true
-		}
-	}
-	return nil, false
+	return rawjson.Find(t.root, pointer)
 }
 
 // refName is the last part of a reference: "Node" of "#/$defs/Node".

@@ -163,7 +163,7 @@ func (n *node) pointer() string {
 	if n.parent == nil {
 		return ""
 	}
-	return n.parent.pointer() + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(n.name())
+	return n.parent.pointer() + rawjson.Pointer(n.name())
 }
 
 // jq is the path to the node as jq takes it: .a[0]."b c".
