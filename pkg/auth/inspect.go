@@ -68,8 +68,7 @@ func (i *inspection) all(ctx context.Context, asked *challenge) {
 		return
 	}
 	i.resourceFields(place, resource)
-	issuers, _ := listIn(resource, "authorization_servers")
-	for _, issuer := range issuers[:min(len(issuers), maxInspected)] {
+	for _, issuer := range issuersIn(resource) {
 		if i.trusted(issuer) == nil { // else a fault already
 			i.issuer(ctx, issuer)
 		}
@@ -114,8 +113,8 @@ func (i *inspection) resourceFields(place string, read document) {
 	case !i.covers(resource):
 		i.found(place, "resource", "is %q, which is not the server's url, %q", resource, i.resource())
 	}
-	issuers, ok := listIn(read, "authorization_servers")
-	if !ok || len(issuers) == 0 {
+	issuers := issuersIn(read)
+	if len(issuers) == 0 {
 		i.found(place, "authorization_servers", "is missing, or names none")
 	}
 	for _, issuer := range issuers {
@@ -123,6 +122,13 @@ func (i *inspection) resourceFields(place string, read document) {
 			i.found(place, "authorization_servers", "%v", err)
 		}
 	}
+}
+
+// issuersIn are the authorization servers that a resource's document names, the first of
+// them.
+func issuersIn(read document) []string {
+	issuers, _ := listIn(read, "authorization_servers")
+	return issuers[:min(len(issuers), maxInspected)]
 }
 
 // issuer looks at the document of an authorization server.

@@ -6,12 +6,12 @@ import "net/http"
 // are reached by it, and of no others.
 func httpChecks() []Check {
 	return []Check{
-		tlsCert(), redirectDropsBody(), authChallenge(), authLate(),
+		tlsCert(), redirectDropsBody(), authChallenge(), authMetadata(), authLate(),
 		legacySSE(), sseEndpointOffsite(), statusUnexpected(), contentType(),
 		acceptStrict(), notificationStatus(), getStatus(), versionHeaderIgnored(),
 		sessionIDFormat(), sessionDelete(), sessionMintedModern(), headerMismatch(), unknownMethod404(),
-		originNotChecked(), corsReflects(),
-		sseFormat(), sseNoFinal(), keepalive(),
+		originNotChecked(), corsReflects(), bindsAll(),
+		sseFormat(), sseNoFinal(), sseBuffered(), keepalive(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -21,38 +22,91 @@ func tlsCert() Check {
 		Title: "the certificate is not valid for clients",
 		Ask:   askTLSCert,
 		Page: Page{
-			Why:    "Clients end the connection before they have said a word. Node and Python have trusted authorities of their own, so that a certificate which a browser trusts may still be refused.",
+			Why: "Clients end the connection before they have said a word. Node and Python have trusted authorities of their own, so that a certificate " +
+				"which a browser trusts may still be refused; neither speaks a version before TLS 1.2. A certificate that ends within two weeks is a warning.",
 			Bad:    "notAfter=Jan  1 00:00:00 2026 GMT",
 			Good:   "A chain up to a public authority, renewed in time by a program.",
 			Fix:    []string{"in the server: send the whole chain, for this host's name, and renew it in time", "from outside: --cacert FILE, or NODE_EXTRA_CA_CERTS=FILE for a private authority"},
 			Breaks: []string{"all clients"},
-			Source: "RFC 5280; RFC 6125",
+			Source: "RFC 5280; RFC 6125; RFC 8996 for the versions",
 		},
 	}
 }
 
 func askTLSCert(e *Evidence) []Finding {
-	if failure := e.Clean.Failure; failure != nil {
-		var authority x509.UnknownAuthorityError
-		var name x509.HostnameError
-		var invalid x509.CertificateInvalidError
-		if errors.As(failure, &authority) || errors.As(failure, &name) || errors.As(failure, &invalid) {
-			return sole(Finding{Where: &Where{Run: e.Clean.Name}, Evidence: failure.Reason.Error()})
-		}
-		return nil
-	}
-	reply := e.reply(askedInitialize)
-	if reply == nil || reply.TLS == nil || len(reply.TLS.PeerCertificates) == 0 {
-		return nil
-	}
-	end := reply.TLS.PeerCertificates[0].NotAfter
-	if left := time.Until(end); left < soonExpired {
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	failure, look := e.Clean.Failure, e.HTTP.TLS
+	switch {
+	case look != nil && look.State.Version < tls.VersionTLS12:
 		return sole(Finding{
-			Severity: Warning, Title: "the certificate ends soon", Where: rawWhere("initialize"),
-			Evidence: fmt.Sprintf("it is valid until %s, %d days from now", end.Format(time.DateOnly), int(left.Hours()/24)),
+			Where: rawWhere(""), Title: "the server speaks no TLS 1.2 or newer",
+			Evidence: tls.VersionName(look.State.Version) + " is its newest",
+			Fix:      []string{"in the server, or what stands before it: turn TLS 1.2 and 1.3 on, and older ones off"},
+		})
+	case failure != nil && (errors.As(failure, &authority) || errors.As(failure, &name) || errors.As(failure, &invalid)):
+		return sole(Finding{Where: &Where{Run: e.Clean.Name}, Evidence: failure.Reason.Error(), Notes: e.certificateNotes()})
+	}
+	var found []Finding
+	if leaf := e.certificate(); leaf != nil && time.Until(leaf.NotAfter) < soonExpired {
+		found = append(found, Finding{
+			Severity: Warning, Title: "the certificate ends soon", Where: rawWhere(""),
+			Evidence: "it is valid until " + daysLeft(leaf.NotAfter),
 		})
 	}
-	return nil
+	if look != nil && look.Older != 0 {
+		found = append(found, Finding{
+			Severity: Info, Title: "versions of TLS are still on that must not be used", Where: rawWhere(""),
+			Evidence: "it takes " + tls.VersionName(look.Older) + " beside " + tls.VersionName(look.State.Version),
+			Fix:      []string{"in the server, or what stands before it: turn versions before TLS 1.2 off"},
+		})
+	}
+	return found
+}
+
+// certificate is the server's own, nil where none was seen.
+func (e *Evidence) certificate() *x509.Certificate {
+	var chain []*x509.Certificate
+	if look := e.HTTP.TLS; look != nil {
+		chain = look.State.PeerCertificates
+	} else if reply := e.reply(askedInitialize); reply != nil && reply.TLS != nil { // behind a proxy
+		chain = reply.TLS.PeerCertificates
+	}
+	if len(chain) == 0 {
+		return nil
+	}
+	return chain[0]
+}
+
+// certificateNotes say what the certificate says of itself.
+func (e *Evidence) certificateNotes() []string {
+	leaf := e.certificate()
+	if leaf == nil {
+		return nil
+	}
+	names := slices.Clone(leaf.DNSNames)
+	for _, address := range leaf.IPAddresses {
+		names = append(names, address.String())
+	}
+	const most = 5
+	if len(names) > most {
+		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
+	}
+	notes := []string{"it is valid until " + daysLeft(leaf.NotAfter) + ", and was issued by " + excerpt(leaf.Issuer.String(), maxExcerpt)}
+	if len(names) > 0 {
+		notes = append(notes, "it is for "+words(names))
+	}
+	return notes
+}
+
+// daysLeft is a day, and how far it is away.
+func daysLeft(end time.Time) string {
+	days := int(time.Until(end).Hours() / 24)
+	if time.Now().After(end) {
+		return fmt.Sprintf("%s, %d days ago", end.Format(time.DateOnly), -days)
+	}
+	return fmt.Sprintf("%s, %d days from now", end.Format(time.DateOnly), days)
 }
 
 func redirectDropsBody() Check {
@@ -266,9 +320,7 @@ func headerMismatch() Check {
 	return Check{
 		ID: "header-mismatch", Severity: Error, Group: GroupHTTP, Need: NeedHTTPModern,
 		Title: "headers that say another thing than the body are not refused",
-		Ask: func(e *Evidence) []Finding {
-			return refusedWith(e.reply(askedMismatch), "server/discover", http.StatusBadRequest, mismatchCode)
-		},
+		Ask:   askHeaderMismatch,
 		Page: Page{
 			Why:    "Gateways decide by Mcp-Method and Mcp-Name. Where the server goes by the body alone, a request gets past them under another name.",
 			Bad:    "Mcp-Method: prompts/list\n\n{\"method\": \"server/discover\", …}\nHTTP/1.1 200 OK",
@@ -277,6 +329,27 @@ func headerMismatch() Check {
 			Source: "MCP 2026-07-28, basic/transports/streamable-http, Server Validation",
 		},
 	}
+}
+
+// askHeaderMismatch tells of each header that the server does not compare. A server may
+// look at the revision of the body first, and refuse that.
+func askHeaderMismatch(e *Evidence) []Finding {
+	var found []Finding
+	for _, one := range []struct{ header, method, said, meant string }{
+		{methodHeader, "server/discover", "prompts/list", "server/discover"},
+		{nameHeader, "tools/call", noSuchTool + "_either", noSuchTool},
+		{versionHeader, "server/discover", modernRevision, commonRevision},
+	} {
+		reply := e.reply(askedMismatch + one.header)
+		if one.header == versionHeader && reply.refusedWith(http.StatusBadRequest, unsupportedCode) {
+			continue
+		}
+		for _, f := range refusedWith(reply, one.method, http.StatusBadRequest, mismatchCode) {
+			f.Notes = []string{fmt.Sprintf("the request had %s: %s, and its body %s", one.header, one.said, one.meant)}
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 func unknownMethod404() Check {
@@ -296,16 +369,22 @@ func unknownMethod404() Check {
 	}
 }
 
-// mismatchCode is the JSON-RPC error of headers that are missing, or say another thing
-// than the body (MCP 2026-07-28).
-const mismatchCode = -32020
+// The JSON-RPC errors of MCP 2026-07-28 for headers that are missing, or say another
+// thing than the body, and for a revision that the server does not speak.
+const (
+	mismatchCode    = -32020
+	unsupportedCode = -32022
+)
+
+// refusedWith says whether an answer is of that status and JSON-RPC error.
+func (r *HTTPReply) refusedWith(status int, code int64) bool {
+	got, ok := errorCode(readHead(r.message()).err)
+	return ok && got == code && r.Status == status
+}
 
 // refusedWith finds an answer that is not of that status and JSON-RPC error.
 func refusedWith(reply *HTTPReply, method string, status int, code int64) []Finding {
-	if reply == nil {
-		return nil
-	}
-	if got, ok := errorCode(readHead(reply.message()).err); ok && got == code && reply.Status == status {
+	if reply == nil || reply.refusedWith(status, code) {
 		return nil
 	}
 	return objection(reply, method)

@@ -3,12 +3,17 @@ package doctor
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
+
+	"toolx/pkg/config"
 )
 
 // badSite is a server over HTTP, each of whose answers may be replaced.
@@ -110,6 +115,23 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 		"notification-status": refuse(http.StatusOK, asked("notifications/initialized")),
 		"get-status":          refuse(http.StatusInternalServerError, verb(http.MethodGet)),
 		"session-delete":      refuse(http.StatusInternalServerError, verb(http.MethodDelete)),
+		"auth-metadata": func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			switch host := "http://" + r.Host; r.URL.Path {
+			case "/.well-known/oauth-protected-resource":
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"resource":"https://elsewhere.example/mcp","authorization_servers":[%q]}`, host)
+			case "/.well-known/openid-configuration":
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"issuer":"http://localhost","code_challenge_methods_supported":["plain"],"response_types_supported":["code"],`+
+					`"authorization_endpoint":"%s/authorize","token_endpoint":"%s/token"}`, host, host)
+			case "/mcp":
+				w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+host+`/.well-known/oauth-protected-resource"`)
+				w.WriteHeader(http.StatusUnauthorized)
+			default:
+				w.WriteHeader(http.StatusNotFound)
+			}
+			return true
+		},
 		"accept-strict": refuse(http.StatusNotAcceptable, func(r *http.Request, _ string) bool {
 			return r.Method == http.MethodPost && r.Header.Get("Accept") == "*/*"
 		}),
@@ -175,8 +197,8 @@ func TestHTTPChecks(t *testing.T) {
 	}
 	sites := badSites()
 	for _, check := range httpChecks() {
-		if check.ID == "tls-cert" {
-			continue // TestTLSCert
+		if slices.Contains([]string{"tls-cert", "binds-all", "sse-buffered"}, check.ID) {
+			continue // TestTLSCert, TestBindsAll, TestSSEBuffered
 		}
 		t.Run(check.ID, func(t *testing.T) {
 			if sites[check.ID] == nil {
@@ -235,6 +257,77 @@ func TestTLSCert(t *testing.T) {
 		e := &Evidence{Clean: &Run{}, HTTP: &HTTPEvidence{Replies: map[string]*HTTPReply{askedInitialize: reply}}}
 		if found := askTLSCert(e); len(found) != test.found {
 			t.Errorf("%s before its end: %+v", test.left, found)
+		}
+	}
+}
+
+// TestTLSVersions shows a server that has old versions of TLS alone, and one that has
+// them still.
+func TestTLSVersions(t *testing.T) {
+	for _, test := range []struct {
+		least, most uint16
+		found       Severity
+	}{
+		{tls.VersionTLS10, tls.VersionTLS11, Error},
+		{tls.VersionTLS10, tls.VersionTLS13, Info},
+		{tls.VersionTLS12, tls.VersionTLS13, ""},
+	} {
+		site := httptest.NewUnstartedServer(goodHandler())
+		site.Config.ErrorLog = log.New(io.Discard, "", 0)
+		site.TLS = &tls.Config{MinVersion: test.least, MaxVersion: test.most}
+		site.StartTLS()
+		t.Cleanup(site.Close)
+		options := shortOptions()
+		options.HTTP.Insecure = true // the authority is that of the test
+		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, site.URL+"/mcp", nil)}, options)
+		found := findingsOf(t, Judge(fleet, Selection{Only: []string{"tls-cert"}}), "tls-cert")
+		if len(found) == 0 && test.found == "" || len(found) == 1 && found[0].Severity == test.found {
+			continue
+		}
+		t.Errorf("%s to %s: %+v", tls.VersionName(test.least), tls.VersionName(test.most), found)
+	}
+}
+
+// TestHeaderMismatch has each header named that a server does not compare with the body.
+func TestHeaderMismatch(t *testing.T) {
+	compared := func(r *http.Request, body []byte, header string) bool {
+		var message struct {
+			Method string
+			Params struct {
+				Name string
+				Meta map[string]any `json:"_meta"`
+			}
+		}
+		_ = json.Unmarshal(body, &message) // a GET has none
+		said := r.Header.Get(header)
+		switch header {
+		case methodHeader:
+			return said == message.Method
+		case nameHeader:
+			return said == message.Params.Name
+		}
+		return said == message.Params.Meta["io.modelcontextprotocol/protocolVersion"]
+	}
+	all := []string{methodHeader, nameHeader, versionHeader}
+	for _, looked := range [][]string{all, {methodHeader}, nil} {
+		site := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			switch method := readHead(body).method; {
+			case slices.ContainsFunc(looked, func(header string) bool { return !compared(r, body, header) }):
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"not what the body says"}}`)
+			case method == "server/discover":
+				replyJSON(w, readHead(body).id, `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"site","version":"1"}}`)
+			case method == "tools/list":
+				replyJSON(w, readHead(body).id, `"result":{"resultType":"complete","tools":[]}`)
+			default:
+				w.WriteHeader(http.StatusNotFound)
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, readHead(body).id)
+			}
+		})
+		report := Judge(examineURL(t, serveHTTP(t, site)), Selection{Only: []string{"header-mismatch"}})
+		if found := findingsOf(t, report, "header-mismatch"); len(found) != len(all)-len(looked) {
+			t.Errorf("a server that looks at %q: %+v", looked, found)
 		}
 	}
 }

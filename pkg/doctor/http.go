@@ -8,7 +8,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
+	"toolx/pkg/auth"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
@@ -19,6 +21,15 @@ type HTTPEvidence struct {
 	// Replies are the answers to the doctor's questions, by the names of them below; a
 	// question that was not asked has none.
 	Replies map[string]*HTTPReply
+	// TLS is what the server offers below HTTP, nil where there is no TLS to look at.
+	TLS *TLSLook
+	// Exposed says by which address other machines can reach a server whose url is of
+	// this one; empty where they cannot, or where that is not known.
+	Exposed string
+	// Login is what is wrong with the documents by which clients log in.
+	Login []auth.Fault
+
+	reach servers.HTTPOptions // how it was reached
 }
 
 // The names of the raw questions.
@@ -33,7 +44,7 @@ const (
 	askedDelete      = "DELETE"      // the end of the session
 	askedOrigin      = "origin"      // initialize, as of a web page from elsewhere
 	askedHost        = "host"        // initialize, to another host's name
-	askedMismatch    = "mismatch"    // modern: a header that says another method than the body
+	askedMismatch    = "mismatch "   // and a header: modern, and the header says another thing than the body
 	askedUnknown     = "unknown"     // modern: a method that no server has
 	askedOldStream   = "old-stream"  // GET, of a server that may speak the older HTTP with SSE
 	askedAccept      = "accept "     // and what: ping with another Accept
@@ -46,6 +57,8 @@ const (
 	bothTypes     = "application/json, text/event-stream"
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
+	methodHeader  = "Mcp-Method"
+	nameHeader    = "Mcp-Name"
 )
 
 // otherAccepts are what clients send as Accept that do not know better.
@@ -98,10 +111,20 @@ func missingHTTP(e *Evidence, need Need) string {
 func (o Options) examineHTTP(ctx context.Context, e *Evidence) {
 	o.doing(e.Server, "reaching it as a client does")
 	e.Clean = o.cleanRun(ctx, e)
-	e.HTTP = &HTTPEvidence{Replies: make(map[string]*HTTPReply)}
-	if ctx.Err() != nil || refusedForAuth(e) || e.unreached() {
-		return
+	e.HTTP = &HTTPEvidence{Replies: make(map[string]*HTTPReply), reach: o.HTTP}
+	address, err := url.Parse(e.Launch.URL)
+	if err != nil || ctx.Err() != nil {
+		return // which the clean run has failed by
 	}
+	if !refusedForAuth(e) && !e.unreached() {
+		o.probeHTTP(ctx, e, address)
+		e.Starts = o.repeat(ctx, e)
+	}
+	o.lookAround(ctx, e, address)
+}
+
+// probeHTTP asks raw questions.
+func (o Options) probeHTTP(ctx context.Context, e *Evidence, address *url.URL) {
 	o.doing(e.Server, "probing it by raw requests")
 	life := o.newLife("raw")
 	raw, err := servers.NewRaw(ctx, e.Server, e.Launch, o.connecting(life))
@@ -109,11 +132,8 @@ func (o Options) examineHTTP(ctx context.Context, e *Evidence) {
 		return // the clean run has failed by the same
 	}
 	defer raw.Close()
-	asker := &httpProber{Options: o, raw: raw, evidence: e, bus: life.bus, record: life.record}
-	if asker.address, err = url.Parse(e.Launch.URL); err == nil {
-		asker.probe(ctx)
-	}
-	e.Starts = o.repeat(ctx, e)
+	asker := &httpProber{Options: o, raw: raw, address: address, evidence: e, bus: life.bus, record: life.record}
+	asker.probe(ctx)
 }
 
 // unreached says whether there was no answer by HTTP at all.
@@ -124,7 +144,7 @@ func (e *Evidence) unreached() bool {
 // httpProber asks raw questions. None calls what exists, and each is bounded.
 type httpProber struct {
 	Options
-	raw      *servers.Raw
+	raw      http.RoundTripper
 	address  *url.URL
 	evidence *Evidence
 	bus      *exec.Bus
@@ -159,11 +179,55 @@ func (p *httpProber) inSession(ctx context.Context, first *HTTPReply) {
 	for _, accept := range otherAccepts() {
 		p.post(ctx, askedAccept+accept, request("ping", nil), p.within(map[string]string{"Accept": accept}))
 	}
-	p.ask(ctx, askedStream, http.MethodGet, nil, p.within(map[string]string{"Accept": "text/event-stream"}))
+	p.listen(ctx)
+}
+
+// listen asks for the stream of the session, and ends the session. The head of a stream
+// comes at once. Where none comes, the end of the session shows whether something on the
+// way holds streams back until they are over: then it brings the answer to GET.
+func (p *httpProber) listen(ctx context.Context) {
+	if p.silent == 2 || ctx.Err() != nil {
+		return
+	}
+	limit, headers := p.patience(), p.within(map[string]string{"Accept": "text/event-stream"})
+	bounded, cancel := context.WithTimeout(ctx, 2*limit)
+	defer cancel()
+	answer := make(chan *HTTPReply, 1)
+	go func() {
+		reply, _ := p.exchange(bounded, http.MethodGet, nil, headers)
+		answer <- reply // nil where none came
+	}()
+	waited := time.NewTimer(limit)
+	defer waited.Stop()
+	select {
+	case reply := <-answer:
+		if reply == nil {
+			reply = p.refusal(http.MethodGet, rawQuestion{headers: headers})
+		}
+		p.keep(askedStream, reply)
+		p.end(ctx)
+	case <-waited.C:
+		if p.session == "" {
+			cancel() // nothing ends the stream
+		}
+		p.end(ctx)
+		reply := <-answer
+		if reply != nil {
+			reply.Held = true
+		}
+		p.keep(askedStream, reply)
+	}
+}
+
+// end ends the session, where the server gave it an id.
+func (p *httpProber) end(ctx context.Context) {
 	if p.session != "" {
 		p.ask(ctx, askedDelete, http.MethodDelete, nil, p.within(nil))
 	}
 }
+
+// patience is how long an answer is waited for.
+func (p *httpProber) patience() time.Duration { return cmp.Or(p.answer, answerLimit) }
 
 // within are the headers of a request in the session, and others over them.
 func (p *httpProber) within(others map[string]string) map[string]string {
@@ -179,11 +243,21 @@ func (p *httpProber) within(others map[string]string) map[string]string {
 
 // asModern asks what a server without a handshake must refuse.
 func (p *httpProber) asModern(ctx context.Context) {
-	headers := func(method string) map[string]string {
-		return map[string]string{versionHeader: modernRevision, "Mcp-Method": method}
+	ask := func(name, method string, params map[string]any, others map[string]string) {
+		headers := map[string]string{versionHeader: modernRevision, methodHeader: method}
+		for header, content := range others {
+			headers[header] = content
+		}
+		p.post(ctx, name, request(method, params), headers)
 	}
-	p.post(ctx, askedMismatch, request("server/discover", modernParams(p.Version, modernRevision)), headers("prompts/list"))
-	p.post(ctx, askedUnknown, request(noSuchMethod, modernParams(p.Version, modernRevision)), headers(noSuchMethod))
+	params := modernParams(p.Version, modernRevision)
+	ask(askedMismatch+methodHeader, "server/discover", params, map[string]string{methodHeader: "prompts/list"})
+	ask(askedMismatch+versionHeader, "server/discover", modernParams(p.Version, commonRevision), nil)
+	if tools, _ := p.evidence.capability("tools"); tools != nil {
+		call := withMeta(p.Version, map[string]any{"name": noSuchTool, "arguments": map[string]any{}})
+		ask(askedMismatch+nameHeader, "tools/call", call, map[string]string{nameHeader: noSuchTool + "_either"})
+	}
+	ask(askedUnknown, noSuchMethod, params, nil)
 }
 
 // asStranger asks as a web page from elsewhere would, in the server's own era.
@@ -194,7 +268,7 @@ func (p *httpProber) asStranger(ctx context.Context) {
 			return
 		}
 		message = request("server/discover", modernParams(p.Version, modernRevision))
-		headers = map[string]string{versionHeader: modernRevision, "Mcp-Method": "server/discover"}
+		headers = map[string]string{versionHeader: modernRevision, methodHeader: "server/discover"}
 	}
 	strange := func(name, header, content string) {
 		all := map[string]string{header: content}
@@ -252,7 +326,7 @@ func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, he
 	if p.silent == 2 || ctx.Err() != nil {
 		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, cmp.Or(p.answer, answerLimit))
+	bounded, cancel := context.WithTimeout(ctx, p.patience())
 	defer cancel()
 	if body != nil {
 		p.bus.Emit(servers.FrameSent{Time: exec.Now(), Server: p.evidence.Server.Name, Bytes: body})
@@ -260,8 +334,13 @@ func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, he
 	reply, err := p.exchange(bounded, verb, body, headers)
 	if err != nil {
 		// What gets access tokens makes an error of a refusal, whose head was seen.
-		reply = p.refusal(verb)
+		reply = p.refusal(verb, rawQuestion{headers, body})
 	}
+	return p.keep(name, reply)
+}
+
+// keep keeps an answer under a name, unless that is empty; a reply of nil is none.
+func (p *httpProber) keep(name string, reply *HTTPReply) *HTTPReply {
 	if reply == nil {
 		p.silent++
 		return nil
@@ -277,7 +356,7 @@ func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, he
 }
 
 // refusal is the answer 401 or 403 that the last exchange had, nil where it had another.
-func (p *httpProber) refusal(verb string) *HTTPReply {
+func (p *httpProber) refusal(verb string, sent rawQuestion) *HTTPReply {
 	p.record.mu.Lock()
 	defer p.record.mu.Unlock()
 	if len(p.record.events) == 0 {
@@ -287,5 +366,5 @@ func (p *httpProber) refusal(verb string) *HTTPReply {
 	if !ok || last.Verb != verb || last.Status != http.StatusUnauthorized && last.Status != http.StatusForbidden {
 		return nil
 	}
-	return &HTTPReply{Verb: verb, URL: p.address, Status: last.Status, Header: last.Received}
+	return &HTTPReply{Verb: verb, URL: p.address, Status: last.Status, Header: last.Received, sent: sent}
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // HTTPReply is the answer of one raw exchange.
@@ -27,7 +28,19 @@ type HTTPReply struct {
 	Events []HTTPEvent
 	// Ended says that the body came to its end, rather than the doctor's waiting.
 	Ended bool
-	TLS   *tls.ConnectionState // nil of plain HTTP
+	// Took is the time until its head was there. Held says that it came only when the
+	// session was ended, though it had been asked for long before.
+	Took time.Duration
+	Held bool
+	TLS  *tls.ConnectionState // nil of plain HTTP
+
+	sent rawQuestion
+}
+
+// rawQuestion is what an answer is the answer to.
+type rawQuestion struct {
+	headers map[string]string
+	body    []byte
 }
 
 // HTTPEvent is one event of a stream, as its lines say.
@@ -55,12 +68,16 @@ func (p *httpProber) exchange(ctx context.Context, verb string, body []byte, hea
 			request.Header.Set(name, content)
 		}
 	}
+	began := time.Now()
 	response, err := p.raw.RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	reply := &HTTPReply{Verb: verb, URL: p.address, Status: response.StatusCode, Header: response.Header, TLS: response.TLS}
+	reply := &HTTPReply{
+		Verb: verb, URL: p.address, Status: response.StatusCode, Header: response.Header, Took: time.Since(began), TLS: response.TLS,
+		sent: rawQuestion{headers, body},
+	}
 	switch {
 	case reply.mediaType() != "text/event-stream" || reply.Status >= 300:
 		var failed error
@@ -70,6 +87,8 @@ func (p *httpProber) exchange(ctx context.Context, verb string, body []byte, hea
 		reply.readEvents(response.Body, hasReply)
 	case headers[sessionHeader] == "" && headers[versionHeader] == "":
 		reply.readEvents(response.Body, func(HTTPEvent) bool { return true })
+	case reply.Took >= p.patience():
+		reply.readEvents(response.Body, func(HTTPEvent) bool { return false }) // to see whether it ends
 	}
 	return reply, nil
 }

@@ -1,0 +1,237 @@
+package doctor
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// serveAt serves a handler at an address of TCP until the test ends, and returns the port.
+func serveAt(t *testing.T, address string, handler http.Handler) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := httptest.NewUnstartedServer(handler)
+	_ = site.Listener.Close()
+	site.Listener = listener
+	site.Start()
+	t.Cleanup(site.Close)
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return port
+}
+
+// TestBindsAll has a server found that the whole network can reach, and none that only
+// this machine can.
+func TestBindsAll(t *testing.T) {
+	if runtime.GOOS != "linux" && len(ownAddresses(netip.MustParseAddrPort("127.0.0.1:1"))) == 0 {
+		t.Log("this machine has no other address: nothing can be found")
+		return
+	}
+	for address, want := range map[string]int{"0.0.0.0:0": 1, "127.0.0.1:0": 0} {
+		report := Judge(examineURL(t, "http://127.0.0.1:"+serveAt(t, address, goodHandler())+"/mcp"), Selection{Only: []string{"binds-all"}})
+		if found := findingsOf(t, report, "binds-all"); len(found) != want {
+			t.Errorf("a server on %s: %+v", address, found)
+		}
+	}
+}
+
+// TestServing finds the socket that takes a connection among others of the same port.
+func TestServing(t *testing.T) {
+	for _, test := range []struct{ sockets, here, want string }{
+		{"127.0.0.1:80", "127.0.0.1:80", "127.0.0.1:80"},
+		{"0.0.0.0:80", "127.0.0.1:80", "0.0.0.0:80"},
+		{"[::]:80", "127.0.0.1:80", "[::]:80"},
+		{"[::]:80", "[::1]:80", "[::]:80"},
+		{"0.0.0.0:80", "[::1]:80", ""},
+		{"0.0.0.0:81", "127.0.0.1:80", ""},
+		{"[::]:80 127.0.0.1:80", "127.0.0.1:80", "127.0.0.1:80"}, // another program has the rest
+		{"192.0.2.1:80", "127.0.0.1:80", ""},
+		{"", "127.0.0.1:80", ""},
+	} {
+		var sockets []netip.AddrPort
+		for _, socket := range strings.Fields(test.sockets) {
+			sockets = append(sockets, netip.MustParseAddrPort(socket))
+		}
+		got, known := serving(sockets, netip.MustParseAddrPort(test.here))
+		if known != (test.want != "") || known && got.String() != test.want {
+			t.Errorf("%s among %q: %v, %t", test.here, test.sockets, got, known)
+		}
+	}
+}
+
+// TestAnswersElsewhere tells the same server at another address from another program.
+func TestAnswersElsewhere(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("only Linux has a second address for every test: 127.0.0.2")
+		return
+	}
+	guarded := func(challenge string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", challenge)
+			w.WriteHeader(http.StatusUnauthorized)
+		})
+	}
+	both := func(handler http.Handler) string { return serveAt(t, "0.0.0.0:0", handler) }
+	apart := func(handler http.Handler) string {
+		port := serveAt(t, "127.0.0.1:0", handler)
+		serveAt(t, "127.0.0.2:"+port, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+		return port
+	}
+	for _, test := range []struct {
+		what, port string
+		want       bool
+	}{
+		{"one server at both", both(goodHandler()), true},
+		{"one that wants a token", both(guarded(`Bearer realm="x"`)), true},
+		{"one that does not say who it is", both(http.NotFoundHandler()), false},
+		{"two programs", apart(goodHandler()), false},
+		{"nothing at the other", serveAt(t, "127.0.0.1:0", goodHandler()), false},
+	} {
+		server := config.AdHoc(nil, "http://127.0.0.1:"+test.port+"/mcp", nil)
+		launch, err := server.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, other := netip.MustParseAddrPort("127.0.0.1:"+test.port), netip.MustParseAddrPort("127.0.0.2:"+test.port)
+		got := shortOptions().answersElsewhere(t.Context(), &Evidence{Server: server, Launch: launch}, here, []netip.AddrPort{other})
+		if (got != "") != test.want {
+			t.Errorf("%s: %q", test.what, got)
+		}
+	}
+}
+
+// streamSite is a server whose sessions have a stream that ends with them.
+type streamSite struct {
+	mu    sync.Mutex
+	ended map[string]chan struct{} // by session
+}
+
+func (s *streamSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	id := r.Header.Get(sessionHeader)
+	if readHead(body).method == "initialize" {
+		id = fmt.Sprintf("0123456789abcdef%d", len(s.ended))
+		s.ended[id] = make(chan struct{})
+	}
+	ended := s.ended[id]
+	if r.Method == http.MethodDelete {
+		delete(s.ended, id)
+		close(ended)
+	}
+	s.mu.Unlock()
+	switch {
+	case r.Method == http.MethodDelete:
+		w.WriteHeader(http.StatusNoContent)
+	case r.Method == http.MethodGet:
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush() // a recorder has nothing to flush
+		select {
+		case <-ended:
+		case <-r.Context().Done():
+		}
+	case readHead(body).id == "":
+		w.WriteHeader(http.StatusAccepted)
+	case readHead(body).method == "initialize":
+		w.Header().Set(sessionHeader, id)
+		replyJSON(w, readHead(body).id, `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
+	default:
+		replyJSON(w, readHead(body).id, `"result":{}`)
+	}
+}
+
+// buffering is a proxy that passes an answer on when it is whole.
+func buffering(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		whole := httptest.NewRecorder()
+		next.ServeHTTP(whole, r)
+		for name, content := range whole.Header() {
+			w.Header()[name] = content
+		}
+		w.WriteHeader(whole.Code)
+		_, _ = w.Write(whole.Body.Bytes())
+	})
+}
+
+// TestSSEBuffered has streams found that a proxy holds back, and none that it passes on.
+func TestSSEBuffered(t *testing.T) {
+	options := shortOptions()
+	options.answer = time.Second / 2
+	for _, held := range []bool{true, false} {
+		var site http.Handler = &streamSite{ended: map[string]chan struct{}{}}
+		if held {
+			site = buffering(site)
+		}
+		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, serveHTTP(t, site), nil)}, options)
+		found := findingsOf(t, Judge(fleet, Selection{Only: []string{"sse-buffered"}}), "sse-buffered")
+		if (len(found) == 1) != held {
+			t.Errorf("held back is %t, and it found %+v", held, found)
+		}
+	}
+}
+
+// TestSSEBufferedCalls judges when a call's reports of progress arrived.
+func TestSSEBufferedCalls(t *testing.T) {
+	for _, test := range []struct {
+		what    string
+		took    time.Duration
+		reports []time.Duration
+		found   bool
+	}{
+		{"all at the end", 3 * time.Second, []time.Duration{2990, 2991, 2992}, true},
+		{"as they were made", 3 * time.Second, []time.Duration{1000, 2000, 2999}, false},
+		{"two at the end, as of a tool that is done", 3 * time.Second, []time.Duration{2990, 2995}, false},
+		{"a short call", time.Second / 2, []time.Duration{498, 498, 499}, false},
+		{"none", 3 * time.Second, nil, false},
+	} {
+		at := time.Now()
+		e := &Evidence{Clean: &Run{Name: "clean", Began: at}, HTTP: &HTTPEvidence{}}
+		e.Clean.Exchanges = []*Exchange{{
+			Method: "tools/call", At: at, Took: test.took, Frame: json.RawMessage(`{}`),
+			Sent: json.RawMessage(`{"id":7,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":7}}}`),
+		}}
+		for i, after := range test.reports {
+			e.Clean.Events = append(e.Clean.Events, servers.FrameReceived{
+				Time:  exec.Time{At: at.Add(after * time.Millisecond)},
+				Bytes: fmt.Appendf(nil, `{"method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i),
+			})
+		}
+		if found := sseBuffered().Ask(e); (found != nil) != test.found || found != nil && found[0].Where.Tool != "slow" {
+			t.Errorf("%s: %+v", test.what, found)
+		}
+	}
+}
+
+// TestAuthMetadata lists all that is wrong with the documents, and where.
+func TestAuthMetadata(t *testing.T) {
+	report := Judge(examineURL(t, serveHTTP(t, badSite{badSites()["auth-metadata"]})), Selection{Only: []string{"auth-metadata"}})
+	var fields []string
+	for _, finding := range findingsOf(t, report, "auth-metadata") {
+		fields = append(fields, finding.Where.Pointer)
+		if finding.Severity != Error || !strings.HasPrefix(finding.Evidence, "http://127.0.0.1:") {
+			t.Errorf("found %+v", finding)
+		}
+	}
+	if want := []string{"/resource", "/issuer", "/code_challenge_methods_supported"}; !slices.Equal(fields, want) {
+		t.Errorf("found %q, want %q", fields, want)
+	}
+	if report.Status != StatusAuth {
+		t.Errorf("status %s", report.Status)
+	}
+}
