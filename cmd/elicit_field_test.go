@@ -78,24 +78,3 @@ func TestHostOf(t *testing.T) {
 		}
 	}
 }
-
-// TestTemplateMatches says which URIs a template may stand for.
-func TestTemplateMatches(t *testing.T) {
-	for _, test := range []struct {
-		template, uri string
-		want          bool
-	}{
-		{"test://item/{id}", "test://item/7", true},
-		{"test://item/{id}", "test://item/7/8", false},
-		{"test://item/{id}", "test://thing/7", false},
-		{"file:///{+path}", "file:///a/b.txt", true},
-		{"file:///{path*}", "file:///a/b.txt", true},
-		{"x://a.b/{q}", "x://aXb/1", false},
-		{"x://{open", "x://{open", true},
-		{"x://a{?q,r}", "x://a?q=1", true},
-	} {
-		if got := templateMatches(test.template, test.uri); got != test.want {
-			t.Errorf("%s for %s: %v", test.template, test.uri, got)
-		}
-	}
-}

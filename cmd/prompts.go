@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -146,7 +145,7 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 		},
 		prepare: func(ctx context.Context, box *toolbox, session *servers.Session, name string) (json.RawMessage, error) {
 			var definition json.RawMessage
-			err := box.within(ctx, "prompts/list", func(ctx context.Context) (err error) {
+			err := box.executor.Within(ctx, "prompts/list", func(ctx context.Context) (err error) {
 				definition, err = findPrompt(ctx, session, name)
 				return err
 			})
@@ -158,16 +157,9 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 		send: func(ctx context.Context, session *servers.Session, name string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error) {
 			return session.GetPrompt(ctx, name, arguments, progress)
 		},
-		read: func(reply json.RawMessage) (exec.Parts, error) {
-			messages, err := readMessages(reply)
-			parts := exec.Parts{Value: reply, Whole: true}
-			for _, message := range messages {
-				parts.Content = append(parts.Content, message.Blocks...)
-			}
-			return parts, err
-		},
+		read: exec.ReadPrompt,
 		text: func(result *exec.Result) error {
-			messages, err := readMessages(result.Raw)
+			messages, err := exec.ReadMessages(result.Raw)
 			if err != nil {
 				return err
 			}
@@ -190,7 +182,7 @@ func findPrompt(ctx context.Context, session *servers.Session, name string) (jso
 func (a *App) promptArguments(session *servers.Session, name string, definition json.RawMessage, o promptOptions) (json.RawMessage, error) {
 	tool := &exec.Tool{
 		Name: session.Name + exec.Separator + name, Plain: name, Server: session.Name,
-		InputSchema: promptSchema(definition, o.args), Launch: o.server,
+		InputSchema: servers.PromptSchema(definition, namesOf(o.args)...), Launch: o.server,
 	}
 	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: a.Console.In})
 	if err == nil {
@@ -206,7 +198,7 @@ func (a *App) promptArguments(session *servers.Session, name string, definition 
 // checkPrompt holds arguments against the prompt's own list; what it does not know is
 // passed on with a warning, as for tools (VAL-2).
 func (a *App) checkPrompt(tool *exec.Tool, arguments, definition json.RawMessage) error {
-	schema, err := exec.CompileSchema(promptSchema(definition, nil))
+	schema, err := exec.CompileSchema(servers.PromptSchema(definition))
 	if err != nil {
 		return nil //nolint:nilerr // the server judges (VAL-3)
 	}
@@ -220,41 +212,14 @@ func (a *App) checkPrompt(tool *exec.Tool, arguments, definition json.RawMessage
 	return nil
 }
 
-// promptSchema is a JSON Schema of a prompt's arguments, all of them texts; those that
-// were typed are there even where the prompt does not know them.
-func promptSchema(definition json.RawMessage, typed []string) json.RawMessage {
-	var properties []rawjson.Member
-	var required []string
-	arguments, _ := rawjson.Elements(member(definition, "arguments"))
-	for _, argument := range arguments {
-		property := rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("type", rawjson.Quote("string")),
-			rawjson.NewMember("description", rawjson.Quote(textMember(argument, "description"))),
-		})
-		name := textMember(argument, "name")
-		properties = append(properties, rawjson.NewMember(name, property))
-		if string(member(argument, "required")) == "true" {
-			required = append(required, name)
-		}
-	}
-	for _, one := range typed {
+// namesOf are the names of arguments as they were typed: k=v, k:=JSON.
+func namesOf(typed []string) []string {
+	names := make([]string, len(typed))
+	for i, one := range typed {
 		name, _, _ := strings.Cut(one, "=")
-		name = strings.TrimSuffix(name, ":")
-		if !slices.ContainsFunc(properties, func(p rawjson.Member) bool { return p.Name == name }) {
-			properties = append(properties, rawjson.NewMember(name, json.RawMessage(`{"type":"string"}`)))
-		}
+		names[i] = strings.TrimSuffix(name, ":")
 	}
-	schema := []rawjson.Member{
-		rawjson.NewMember("type", rawjson.Quote("object")),
-		rawjson.NewMember("properties", rawjson.Object(properties)),
-	}
-	if names, err := rawjson.Marshal(required); err == nil && required != nil {
-		schema = append(schema, rawjson.NewMember("required", names))
-	}
-	if definition == nil {
-		schema = append(schema, rawjson.NewMember("additionalProperties", json.RawMessage(`{"type":"string"}`)))
-	}
-	return rawjson.Object(schema)
+	return names
 }
 
 // promptArgumentsError shows how the prompt is asked for, where exec would show a call.
@@ -267,21 +232,3 @@ func (e *promptArgumentsError) Hint() string {
 
 // Unwrap gives the error that it shows.
 func (e *promptArgumentsError) Unwrap() error { return e.InvalidArgumentsError }
-
-// readMessages reads a GetPromptResult.
-func readMessages(reply json.RawMessage) ([]render.Message, error) {
-	elements, ok := rawjson.Elements(member(reply, "messages"))
-	if !ok {
-		return nil, fmt.Errorf("messages is no array")
-	}
-	messages := make([]render.Message, len(elements))
-	for i, element := range elements {
-		content := member(element, "content")
-		blocks, several := rawjson.Elements(content)
-		if !several && content != nil {
-			blocks = []json.RawMessage{content}
-		}
-		messages[i] = render.Message{Role: textMember(element, "role"), Content: content, Blocks: blocks}
-	}
-	return messages, nil
-}

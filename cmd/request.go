@@ -189,7 +189,7 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 	for _, opened := range b.pool.OpenAll(ctx) {
 		has, err := false, opened.Err
 		if err == nil {
-			err = b.within(ctx, "list of "+r.what+"s", func(ctx context.Context) (err error) {
+			err = b.executor.Within(ctx, "list of "+r.what+"s", func(ctx context.Context) (err error) {
 				has, err = r.has(ctx, opened.Session)
 				return err
 			})
@@ -210,22 +210,6 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 		return "", unreached
 	}
 	return "", missing
-}
-
-// within bounds what has to be known before a request can be sent, by the time that
-// the request itself has.
-func (b *toolbox) within(ctx context.Context, what string, run func(context.Context) error) error {
-	limit := cmp.Or(b.executor.Defaults.Timeout, exec.DefaultTimeout)
-	if limit < 0 {
-		return run(ctx)
-	}
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := run(bounded)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return &exec.TimeoutError{Tool: what, Request: true, After: limit, Idle: true}
-	}
-	return err
 }
 
 // missingError says that no server, or more than one, has what was asked for.

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -163,34 +161,8 @@ func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
 		send: func(ctx context.Context, session *servers.Session, uri string, _ json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error) {
 			return session.ReadResource(ctx, uri, progress)
 		},
-		read: readContents,
+		read: exec.ReadContents,
 	})
-}
-
-// readContents makes content blocks of a ReadResourceResult. The value is the text,
-// where all of it is text.
-func readContents(reply json.RawMessage) (exec.Parts, error) {
-	contents, ok := rawjson.Elements(member(reply, "contents"))
-	if !ok {
-		return exec.Parts{}, errors.New("contents is no array")
-	}
-	var parts exec.Parts
-	var texts []string
-	for _, content := range contents {
-		parts.Content = append(parts.Content, rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("type", rawjson.Quote("resource")), rawjson.NewMember("resource", content),
-		}))
-		if text := member(content, "text"); rawjson.IsString(text) {
-			texts = append(texts, rawjson.Unquote(text))
-		}
-	}
-	if len(texts) == len(contents) {
-		parts.Value = rawjson.Quote(strings.Join(texts, "\n"))
-	}
-	if parts.Content == nil {
-		parts.Content = []json.RawMessage{}
-	}
-	return parts, nil
 }
 
 // hasResource says whether a server lists a resource, or has a template for it.
@@ -204,35 +176,8 @@ func hasResource(ctx context.Context, session *servers.Session, uri string) (boo
 	}
 	templates, err := session.ResourceTemplates(ctx)
 	return slices.ContainsFunc(templates, func(one json.RawMessage) bool {
-		return templateMatches(textMember(one, "uriTemplate"), uri)
+		return servers.TemplateMatches(textMember(one, "uriTemplate"), uri)
 	}), err
-}
-
-// templateMatches says whether a URI template (RFC 6570) may stand for a URI: a
-// variable for anything without a slash, one of the forms with an operator for
-// anything.
-func templateMatches(template, uri string) bool {
-	var pattern strings.Builder
-	pattern.WriteString("^")
-	for rest := template; rest != ""; {
-		before, after, found := strings.Cut(rest, "{")
-		pattern.WriteString(regexp.QuoteMeta(before))
-		if !found {
-			break
-		}
-		variable, behind, closed := strings.Cut(after, "}")
-		switch {
-		case !closed:
-			return template == uri
-		case strings.ContainsAny(variable[:min(1, len(variable))], "+#/?&.;") || strings.HasSuffix(variable, "*"):
-			pattern.WriteString(".*")
-		default:
-			pattern.WriteString("[^/]+")
-		}
-		rest = behind
-	}
-	matches, err := regexp.MatchString(pattern.String()+"$", uri)
-	return err == nil && matches
 }
 
 func newResourceSubscribeCommand(app *App, run func(context.Context, *App, watchOptions) error) *cobra.Command {

@@ -21,6 +21,19 @@ func CommandLine(tool *Tool, arguments json.RawMessage) string {
 	return strings.Join(withLaunch(tool, callWords(tool, arguments)...), " ")
 }
 
+// ReadLine returns the toolx command that reads a resource, which resource describes
+// by its Name and its server's launch; quoted as CommandLine does.
+func ReadLine(resource *Tool) string {
+	return strings.Join(withLaunch(resource, "toolx", "resources", "read", pasteQuote(resource.Name)), " ")
+}
+
+// PromptLine returns the toolx command that gets a prompt with arguments, a JSON object
+// of texts; quoted as CommandLine does.
+func PromptLine(prompt *Tool, arguments json.RawMessage) string {
+	words := append([]string{"toolx", "prompts", "get", pasteQuote(prompt.Name)}, argumentWords(prompt, arguments)...)
+	return strings.Join(withLaunch(prompt, words...), " ")
+}
+
 // withLaunch puts the command line of a tool's server, or its address, behind a command
 // that needs it.
 func withLaunch(tool *Tool, words ...string) []string {
@@ -48,18 +61,22 @@ func ShellLine(words ...string) string {
 
 // callWords are the words of the call itself.
 func callWords(tool *Tool, arguments json.RawMessage) []string {
-	words := []string{"toolx", "call", pasteQuote(tool.Name)}
+	return append([]string{"toolx", "call", pasteQuote(tool.Name)}, argumentWords(tool, arguments)...)
+}
+
+// argumentWords are the words that give a tool or a prompt its arguments.
+func argumentWords(tool *Tool, arguments json.RawMessage) []string {
 	list, ok := rawjson.Members(arguments)
 	if !ok || checkJSON(arguments) != nil {
 		if len(bytes.TrimSpace(arguments)) > 0 {
-			words = append(words, "--args", pasteQuote(string(arguments)))
+			return []string{"--args", pasteQuote(string(arguments))}
 		}
-		return words
+		return nil
 	}
 	schema := newDocument(tool.InputSchema)
 	speller := &argParser{tool: tool, schema: schema, names: documentNaming(tool, schema), source: &source{}}
 	rest := []rawjson.Member{}
-	var single []string
+	var words, single []string
 	for _, m := range list {
 		word, ok := speller.spell(m)
 		if !ok {

@@ -94,7 +94,9 @@ type CallProgress struct {
 // for a call that could not be made, it comes without CallStarted.
 type CallFinished struct {
 	Time
-	ID        string
+	ID string
+	// Method is that of an Operation, empty for the call of a tool.
+	Method    string
 	Arguments json.RawMessage // as sent, or as given where nothing was
 	Result    *Result
 }

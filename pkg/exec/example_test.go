@@ -97,6 +97,22 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+// Commands that read a resource or get a prompt are quoted as calls are.
+func TestReadAndPromptLine(t *testing.T) {
+	resource := &Tool{Name: "docs__file:///a b's.txt"}
+	if got, want := ReadLine(resource), `toolx resources read 'docs__file:///a b'\''s.txt'`; got != want {
+		t.Errorf(" got %s\nwant %s", got, want)
+	}
+	prompt := &Tool{
+		Name: "docs__greet", Launch: []string{"node", "my server.js"},
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"n":{"type":"string"}}}`),
+	}
+	want := `toolx prompts get docs__greet --arg name='Ada L.' --arg n=5 -- node 'my server.js'`
+	if got := PromptLine(prompt, json.RawMessage(`{"name":"Ada L.","n":"5"}`)); got != want {
+		t.Errorf(" got %s\nwant %s", got, want)
+	}
+}
+
 // shellWords is what a POSIX shell makes of a command line.
 func shellWords(t testing.TB, line string) []string {
 	t.Helper()

@@ -174,7 +174,7 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 			err = e.run(ctx, id, call, prepared, result)
 		}
 	}
-	return e.finish(id, started, sent, result, err)
+	return e.finish(CallFinished{ID: id, Arguments: sent, Result: result}, started, err)
 }
 
 // Reject records a call that failed before it could be made, because its server
@@ -187,11 +187,13 @@ func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, e
 	if found, findErr := e.Registry.Find(tool); findErr == nil {
 		result.ToolName, result.Server = found.Name, found.Server
 	}
-	return e.finish(id, began, given, result, err)
+	return e.finish(CallFinished{ID: id, Arguments: given, Result: result}, began, err)
 }
 
-// finish completes a result and tells of it.
-func (e *Executor) finish(id string, began time.Time, sent json.RawMessage, result *Result, err error) *Result {
+// finish completes the result of a call that ends with err, or without, and tells of
+// it.
+func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result {
+	result := end.Result
 	if err != nil {
 		result.Success, result.Err = false, err
 	}
@@ -199,7 +201,8 @@ func (e *Executor) finish(id string, began time.Time, sent json.RawMessage, resu
 	if result.Timing != nil { // it ran
 		e.warnIfSlow(result)
 	}
-	e.Bus.Emit(CallFinished{Time: Now(), ID: id, Arguments: sent, Result: result})
+	end.Time = Now()
+	e.Bus.Emit(end)
 	return result
 }
 

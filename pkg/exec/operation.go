@@ -19,6 +19,8 @@ type Operation struct {
 	// its server's name before it, as tools have.
 	Name   string
 	Server string
+	// ID names it in events; empty means that the Executor numbers it.
+	ID string
 	// Method is the method of the request.
 	Method string
 	// Arguments are what is asked for, as a JSON object, for the log.
@@ -48,13 +50,39 @@ type Parts struct {
 // returns nil. ctx's end means that the user gave up.
 func (e *Executor) Do(ctx context.Context, operation Operation) *Result {
 	started := time.Now()
-	id := strconv.FormatInt(e.calls.Add(1), 10)
+	id := cmp.Or(operation.ID, strconv.FormatInt(e.calls.Add(1), 10))
 	result := &Result{ToolName: operation.Name, Server: operation.Server}
 	e.Bus.Emit(CallStarted{
 		Time: Now(), ID: id, Tool: operation.Name, Server: operation.Server, Arguments: operation.Arguments,
 	})
 	err := e.operate(ctx, id, operation, result)
-	return e.finish(id, started, operation.Arguments, result, err)
+	return e.finish(CallFinished{ID: id, Method: operation.Method, Arguments: operation.Arguments, Result: result}, started, err)
+}
+
+// RejectOperation records an operation that could not be begun, because its server
+// could not be reached, and gives its Result, as Reject does for calls. began is when
+// it was asked for.
+func (e *Executor) RejectOperation(operation Operation, began time.Time, err error) *Result {
+	id := cmp.Or(operation.ID, strconv.FormatInt(e.calls.Add(1), 10))
+	result := &Result{ToolName: operation.Name, Server: operation.Server}
+	return e.finish(CallFinished{ID: id, Method: operation.Method, Arguments: operation.Arguments, Result: result}, began, err)
+}
+
+// Within bounds a request whose answer serves the user's next step and is none itself,
+// a list or a completion, by the time that a call has without progress. what names it
+// in the *TimeoutError.
+func (e *Executor) Within(ctx context.Context, what string, run func(context.Context) error) error {
+	limit := cmp.Or(e.Defaults.Timeout, DefaultTimeout)
+	if limit < 0 {
+		return run(ctx)
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := run(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return &TimeoutError{Tool: what, Request: true, After: limit, Idle: true}
+	}
+	return err
 }
 
 func (e *Executor) operate(ctx context.Context, id string, operation Operation, result *Result) error {

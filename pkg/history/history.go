@@ -25,6 +25,8 @@ type Entry struct {
 	PID    int       `json:"pid"`
 	Tool   string    `json:"tool"`
 	Server string    `json:"server,omitempty"`
+	// Method is that of a request that was no tool call: prompts/get.
+	Method string `json:"method,omitempty"`
 	// Arguments is the object that was sent, masked; where it was too long, a
 	// string with its beginning, and ArgumentsBytes says how long it was.
 	Arguments       json.RawMessage `json:"arguments"`
@@ -105,6 +107,7 @@ func (l *Log) entry(event exec.CallFinished) Entry {
 		PID:             os.Getpid(),
 		Tool:            l.masker.Text(result.ToolName),
 		Server:          result.Server,
+		Method:          event.Method,
 		Success:         result.Success,
 		ExecutionTimeMS: exec.Milliseconds(result.Duration),
 	}

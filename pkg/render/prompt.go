@@ -2,19 +2,13 @@ package render
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 
 	"toolx/pkg/exec"
 )
 
 // Message is one message of a prompt.
-type Message struct {
-	Role    string
-	Content json.RawMessage // one block, or an array of them
-	// Blocks are the content's blocks.
-	Blocks []json.RawMessage
-}
+type Message = exec.Message
 
 // Messages writes a prompt for a person or a model: the text alone where there is one
 // message, else each below the name of its role, with an empty line between them.

@@ -53,6 +53,15 @@ func (s *Session) Request(
 	return answer, nil
 }
 
+// NextRequest is the JSON-RPC request that Request would send next, with a progress
+// token, for showing.
+func (s *Session) NextRequest(method string, params json.RawMessage) (json.RawMessage, error) {
+	token := rawjson.Quote(fmt.Sprintf("r%d", s.tokens.Load()+1))
+	dressed := dress(params, append(s.meta(), rawjson.NewMember("progressToken", token)))
+	id := s.link.own().upcomingID()
+	return rawjson.Marshal(requestFrame{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Method: method, Params: dressed})
+}
+
 // optional keeps a request without params from having null ones.
 func optional(params json.RawMessage) any {
 	if params == nil {

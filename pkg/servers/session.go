@@ -270,15 +270,9 @@ func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage
 			s.notice(slog.LevelWarn, fmt.Sprintf("server %q: the tool '%s' is left out, as MCP 2026-07-28 demands: %v", s.Name, tool.Plain, err))
 			continue
 		}
-		tool.Name = server.Name + exec.Separator + tool.Plain
-		tool.Server, tool.Type, tool.Implementation = server.Name, exec.TypeMCP, s
+		qualify(tool, server)
+		tool.Type, tool.Implementation = exec.TypeMCP, s
 		tool.Timeout = server.Timeout
-		if server.OnCommandLine() {
-			tool.Address = server.URL
-		}
-		if server.OnCommandLine() && server.URL == "" {
-			tool.Launch = append([]string{server.Command}, server.Args...)
-		}
 		tool.Rename, tool.KeepNames = server.Normalize[tool.Plain], server.KeepNames
 		tools = append(tools, tool)
 	}

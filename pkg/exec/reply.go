@@ -1,0 +1,89 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// ReadContents makes content blocks of a ReadResourceResult (MCP 2025-11-25,
+// server/resources), each piece an embedded resource. The value is the text, where all
+// of it is text. The error says that the reply is malformed. It fits Operation.Read.
+func ReadContents(reply json.RawMessage) (Parts, error) {
+	contents, ok := rawjson.Elements(memberOf(reply, "contents"))
+	if !ok {
+		return Parts{}, errors.New("contents is no array")
+	}
+	parts := Parts{Content: make([]json.RawMessage, 0, len(contents))}
+	var texts []string
+	for _, content := range contents {
+		parts.Content = append(parts.Content, rawjson.Object([]rawjson.Member{
+			rawjson.NewMember("type", rawjson.Quote("resource")), rawjson.NewMember("resource", content),
+		}))
+		if text := memberOf(content, "text"); rawjson.IsString(text) {
+			texts = append(texts, rawjson.Unquote(text))
+		}
+	}
+	if len(texts) == len(contents) {
+		parts.Value = rawjson.Quote(strings.Join(texts, "\n"))
+	}
+	return parts, nil
+}
+
+// Message is one message of a prompt.
+type Message struct {
+	Role    string
+	Content json.RawMessage // one block, or an array of them
+	// Blocks are the content's blocks.
+	Blocks []json.RawMessage
+}
+
+// ReadMessages reads the messages of a GetPromptResult (MCP 2025-11-25,
+// server/prompts); the error says that they are no array.
+func ReadMessages(reply json.RawMessage) ([]Message, error) {
+	elements, ok := rawjson.Elements(memberOf(reply, "messages"))
+	if !ok {
+		return nil, errors.New("messages is no array")
+	}
+	messages := make([]Message, len(elements))
+	for i, element := range elements {
+		content := memberOf(element, "content")
+		blocks, several := rawjson.Elements(content)
+		if !several && content != nil {
+			blocks = []json.RawMessage{content}
+		}
+		messages[i] = Message{Role: textOf(memberOf(element, "role")), Content: content, Blocks: blocks}
+	}
+	return messages, nil
+}
+
+// ReadPrompt takes a GetPromptResult as a whole for the value, and its messages'
+// content as the content. It fits Operation.Read.
+func ReadPrompt(reply json.RawMessage) (Parts, error) {
+	messages, err := ReadMessages(reply)
+	parts := Parts{Value: reply, Whole: true}
+	for _, message := range messages {
+		parts.Content = append(parts.Content, message.Blocks...)
+	}
+	return parts, err
+}
+
+// memberOf is a member of a JSON object, nil where there is none.
+func memberOf(object json.RawMessage, name string) json.RawMessage {
+	for one := range rawjson.Each(object) {
+		if one.Name == name {
+			return one.Value
+		}
+	}
+	return nil
+}
+
+// textOf is what a JSON string says; empty for any other value.
+func textOf(value json.RawMessage) string {
+	if rawjson.IsString(value) {
+		return rawjson.Unquote(value)
+	}
+	return ""
+}

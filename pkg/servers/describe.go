@@ -1,0 +1,99 @@
+package servers
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// A resource, a template or a prompt is described in the form that tools have: what is
+// shown of it, and the schema that its form is made of. Such a Tool has no
+// Implementation, and is in no Registry.
+
+// DescribeResource describes a resource of a server by its definition. Its Plain name
+// is the URI. ok is false where there is none.
+func DescribeResource(server *config.Server, definition json.RawMessage) (resource *exec.Tool, ok bool) {
+	resource = describe(server, definition, textMember(definition, "uri"))
+	resource.Title = cmp.Or(resource.Title, textMember(definition, "name"))
+	return resource, resource.Plain != ""
+}
+
+// DescribeTemplate describes a template of resources. Its Plain name is the template,
+// its schema that of the variables. ok is false where there is none.
+func DescribeTemplate(server *config.Server, definition json.RawMessage) (template *exec.Tool, ok bool) {
+	template = describe(server, definition, textMember(definition, "uriTemplate"))
+	template.Title = cmp.Or(template.Title, textMember(definition, "name"))
+	template.InputSchema = TemplateSchema(template.Plain)
+	return template, template.Plain != ""
+}
+
+// DescribePrompt describes a prompt. ok is false where it has no name.
+func DescribePrompt(server *config.Server, definition json.RawMessage) (prompt *exec.Tool, ok bool) {
+	prompt = describe(server, definition, textMember(definition, "name"))
+	prompt.InputSchema = PromptSchema(definition)
+	return prompt, prompt.Plain != ""
+}
+
+func describe(server *config.Server, definition json.RawMessage, plain string) *exec.Tool {
+	described := &exec.Tool{
+		Plain: plain, Definition: definition,
+		Title: textMember(definition, "title"), Description: textMember(definition, "description"),
+	}
+	qualify(described, server)
+	return described
+}
+
+// qualify gives a tool its name behind its server's, and what a command that calls it
+// must repeat.
+func qualify(tool *exec.Tool, server *config.Server) {
+	tool.Name, tool.Server = server.Name+exec.Separator+tool.Plain, server.Name
+	switch {
+	case !server.OnCommandLine():
+	case server.URL != "":
+		tool.Address = server.URL
+	default:
+		tool.Launch = append([]string{server.Command}, server.Args...)
+	}
+}
+
+// PromptSchema is a JSON Schema of a prompt's arguments, all of them texts (MCP
+// 2025-11-25, server/prompts); those of more are there even where the prompt does not
+// know them. Without a definition any argument is a text.
+func PromptSchema(definition json.RawMessage, more ...string) json.RawMessage {
+	var properties []rawjson.Member
+	var required []string
+	add := func(name string, property json.RawMessage) {
+		if !slices.ContainsFunc(properties, func(p rawjson.Member) bool { return p.Name == name }) {
+			properties = append(properties, rawjson.NewMember(name, property))
+		}
+	}
+	for argument := range rawjson.EachElement(memberOf(definition, "arguments")) {
+		name := textMember(argument, "name")
+		add(name, rawjson.Object([]rawjson.Member{
+			rawjson.NewMember("type", rawjson.Quote("string")),
+			rawjson.NewMember("description", rawjson.Quote(textMember(argument, "description"))),
+		}))
+		if string(memberOf(argument, "required")) == "true" && !slices.Contains(required, name) {
+			required = append(required, name)
+		}
+	}
+	for _, name := range more {
+		add(name, json.RawMessage(`{"type":"string"}`))
+	}
+	if definition == nil {
+		return objectSchema(properties, required, rawjson.NewMember("additionalProperties", json.RawMessage(`{"type":"string"}`)))
+	}
+	return objectSchema(properties, required)
+}
+
+// textMember is a member that is text; empty where there is none.
+func textMember(object json.RawMessage, name string) string {
+	if value := memberOf(object, name); rawjson.IsString(value) {
+		return rawjson.Unquote(value)
+	}
+	return ""
+}
