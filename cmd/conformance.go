@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -31,6 +32,7 @@ type conformanceOptions struct {
 type conformanceContext struct {
 	ClientID     string `json:"client_id"`
 	ClientSecret string `json:"client_secret"`
+	PrivateKey   string `json:"private_key_pem"`
 	ToolCalls    []struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -136,7 +138,10 @@ func (o conformanceOptions) config(given conformanceContext) []byte {
 	if given.ClientSecret != "" {
 		auth["clientSecret"] = given.ClientSecret
 	}
-	if o.scenario == "auth/client-credentials-basic" {
+	if given.PrivateKey != "" {
+		auth["privateKey"] = given.PrivateKey
+	}
+	if strings.HasPrefix(o.scenario, "auth/client-credentials-") {
 		auth["grant"] = "client_credentials"
 	}
 	server := map[string]any{"url": o.url, "auth": auth}

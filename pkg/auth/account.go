@@ -94,6 +94,11 @@ func Kept(ctx context.Context, options Options) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.options.Auth.Signs() {
+		if _, err := c.privateKey(); err != nil {
+			return nil, err
+		}
+	}
 	return c.kept(ctx)
 }
 
@@ -182,11 +187,10 @@ func (c *client) revoke(ctx context.Context, grant *Grant) error {
 	if grant.secrets.Refresh != "" {
 		params = url.Values{"token": {grant.secrets.Refresh}, "token_type_hint": {"refresh_token"}}
 	}
-	secret := c.clientSecret(grant)
-	if grant.AuthStyle == oauth2.AuthStyleInParams {
-		params.Set("client_id", grant.ClientID)
-		if secret != "" {
-			params.Set("client_secret", secret)
+	inHeader := grant.AuthStyle == oauth2.AuthStyleInHeader && !c.signs(grant)
+	if !inHeader {
+		if err := c.identify(grant, params); err != nil {
+			return err
 		}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, grant.RevocationEndpoint, bytes.NewBufferString(params.Encode()))
@@ -194,8 +198,8 @@ func (c *client) revoke(ctx context.Context, grant *Grant) error {
 		return errors.New("its address cannot be read")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if grant.AuthStyle == oauth2.AuthStyleInHeader {
-		req.SetBasicAuth(url.QueryEscape(grant.ClientID), url.QueryEscape(secret))
+	if inHeader {
+		req.SetBasicAuth(url.QueryEscape(grant.ClientID), url.QueryEscape(c.clientSecret(grant)))
 	}
 	resp, err := c.endpointClient().Do(req)
 	if err != nil {
@@ -204,6 +208,18 @@ func (c *client) revoke(ctx context.Context, grant *Grant) error {
 	drain(resp)
 	if resp.StatusCode != http.StatusOK {
 		return errors.New("HTTP " + resp.Status)
+	}
+	return nil
+}
+
+// identify adds to a form whose it is, and what shows that.
+func (c *client) identify(grant *Grant, form url.Values) error {
+	form.Set("client_id", grant.ClientID)
+	if c.signs(grant) {
+		return c.assert(grant, form)
+	}
+	if secret := c.clientSecret(grant); secret != "" {
+		form.Set("client_secret", secret)
 	}
 	return nil
 }

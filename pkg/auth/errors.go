@@ -24,6 +24,8 @@ type Error struct {
 	// Unreached says that an authorization server could not be reached: nothing was
 	// refused.
 	Unreached bool
+	// Misconfigured says that the config names what cannot be used.
+	Misconfigured bool
 	// Cause is what led to it; it may be nil.
 	Cause error
 }
@@ -36,8 +38,11 @@ func (e *Error) Hint() string { return e.Fix }
 
 // Kind implements the interface that exec.KindOf looks for.
 func (e *Error) Kind() exec.Kind {
-	if e.Unreached {
+	switch {
+	case e.Unreached:
 		return exec.KindConnect
+	case e.Misconfigured:
+		return exec.KindUsage
 	}
 	return exec.KindAuth
 }
@@ -59,6 +64,23 @@ func (c *client) fail(ctx context.Context, cause error, fix, format string, args
 	}
 }
 
+// misconfigured is the error where a private key of the config is of no use.
+func (c *client) misconfigured(format string, args ...any) error {
+	return &Error{
+		Server: c.options.Server, Problem: fmt.Sprintf(format, args...),
+		Fix: "check privateKey, or privateKeyFile, under auth in its entry", Misconfigured: true,
+	}
+}
+
+// noToken is the error where an authorization server gave no token.
+func (c *client) noToken(ctx context.Context, issuer string, err error, fix string) error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own // it was not asked
+	}
+	return c.fail(ctx, err, fix, "the authorization server %s gives no token: %s", issuer, reason(err))
+}
+
 // needLogin is the error where a person would have to log in and none is there.
 func (c *client) needLogin(why string, scopes []string) error {
 	login := "toolx auth login " + c.options.Login
@@ -78,7 +100,10 @@ func (c *client) needLogin(why string, scopes []string) error {
 func reason(err error) string {
 	var refused *oauth2.RetrieveError
 	var network *url.Error
+	var own *Error
 	switch {
+	case errors.As(err, &own):
+		return own.Problem
 	case errors.As(err, &refused) && refused.ErrorCode != "":
 		return worded(refused.ErrorCode, refused.ErrorDescription)
 	case errors.As(err, &refused):

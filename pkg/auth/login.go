@@ -58,8 +58,7 @@ func (c *client) login(ctx context.Context, found *site, scopes []string) (*Gran
 		"redirect_uri": {back.address}, "code_verifier": {verifier},
 	})
 	if err != nil {
-		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login,
-			"the authorization server %s gives no token: %s", found.server.Issuer, reason(err))
+		return nil, c.noToken(ctx, found.server.Issuer, err, "toolx auth login "+c.options.Login)
 	}
 	return grant, nil
 }

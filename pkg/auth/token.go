@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 )
 
 // Grant is what an authorization server gave toolx for a server.
@@ -35,6 +36,9 @@ type Grant struct {
 	TokenEndpoint      string           `json:"token_endpoint"`
 	RevocationEndpoint string           `json:"revocation_endpoint,omitempty"`
 	AuthStyle          oauth2.AuthStyle `json:"auth_style"`
+	// Signing names the signatures that the authorization server takes from a client with
+	// a key; empty where it does not say.
+	Signing []string `json:"signing,omitempty"`
 
 	// unsaved says that the Store could not take it: it is in this process only.
 	unsaved bool
@@ -125,6 +129,8 @@ func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	case errors.Is(err, errNoRefresh), ended(err):
 		c.end(ctx, now, reason(err))
 		return nil, nil
+	case exec.KindOf(err) == exec.KindUsage:
+		return nil, err // there is nothing to ask with
 	case err != nil:
 		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login, "its token cannot be renewed: %s", reason(err))
 	}
@@ -175,13 +181,16 @@ func (c *client) lock(ctx context.Context) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// clientCredentials gets a token with the client's own secret (RFC 6749 4.4).
+// clientCredentials gets a token with the client's own secret or key (RFC 6749 4.4).
 func (c *client) clientCredentials(ctx context.Context, found *site, scopes []string) (*Grant, error) {
 	known := c.preregistered(found)
 	grant, err := c.request(ctx, c.blank(found, known, scopes), machineParams(scopes))
 	if err != nil {
-		return nil, c.fail(ctx, err, "check clientId, clientSecret and scopes in its entry",
-			"the authorization server %s gives no token: %s", found.server.Issuer, reason(err))
+		proof := "clientSecret"
+		if c.options.Auth.Signs() {
+			proof = "the private key"
+		}
+		return nil, c.noToken(ctx, found.server.Issuer, err, "check clientId, "+proof+" and scopes in its entry")
 	}
 	return grant, nil
 }
@@ -201,6 +210,7 @@ func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
 		Issuer: found.server.Issuer, Type: c.grantType(), Resource: found.resource, Scopes: scopes,
 		ClientID: known.id, AuthStyle: known.style,
 		TokenEndpoint: found.server.TokenEndpoint, RevocationEndpoint: found.server.RevocationEndpoint,
+		Signing: found.server.TokenEndpointAuthSigningAlgValuesSupported,
 		secrets: secrets{Client: known.issued},
 	}
 }
@@ -212,9 +222,16 @@ func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
 // type be given, which its other two do not, and so every request carries the resource.
 func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (*Grant, error) {
 	params.Set("resource", grant.Resource)
+	style := grant.AuthStyle
+	if c.signs(grant) {
+		style = oauth2.AuthStyleInParams
+		if err := c.assert(grant, params); err != nil {
+			return nil, err
+		}
+	}
 	endpoint := &clientcredentials.Config{
 		ClientID: grant.ClientID, ClientSecret: c.clientSecret(grant),
-		TokenURL: grant.TokenEndpoint, AuthStyle: grant.AuthStyle, EndpointParams: params,
+		TokenURL: grant.TokenEndpoint, AuthStyle: style, EndpointParams: params,
 	}
 	c.secret(params.Get("code"), params.Get("code_verifier"), params.Get("refresh_token"))
 	c.confessClient(grant)

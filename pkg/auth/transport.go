@@ -129,7 +129,7 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 		base: base, outward: options.Outward, options: options, address: address,
 		patience: exchangeTime, busy: make(chan struct{}, 1),
 	}
-	c.secret(options.Auth.ClientSecret)
+	c.secret(options.Auth.ClientSecret, options.Auth.PrivateKey)
 	return c, nil
 }
 

@@ -2,7 +2,9 @@ package auth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -17,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"toolx/pkg/exec"
 )
@@ -54,11 +58,15 @@ type world struct {
 	lifetime   int                 // seconds; zero means an hour
 	stateful   func(string) string // changes the state
 	secrets    map[string]string   // registered clients and their secrets
+	keys       map[string]crypto.PublicKey
+	audience   string // whom assertions have to be for; empty means the issuer
 	register   func(w http.ResponseWriter, wanted map[string]any)
 	method     string // how registered clients show who they are
 	dead       bool   // refresh tokens have ended
 	broken     bool   // the token endpoint answers 500
 	keepOld    bool   // refresh tokens are not rotated
+
+	assertions []*jwt.Token // that were good
 
 	mu        sync.Mutex
 	number    int
@@ -77,7 +85,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{
-		t: t, secrets: map[string]string{}, codes: map[string]url.Values{}, access: map[string][]string{},
+		t: t, secrets: map[string]string{}, keys: map[string]crypto.PublicKey{}, codes: map[string]url.Values{}, access: map[string][]string{},
 		refresh: map[string]url.Values{}, spent: map[string]bool{}, metadata: map[string]any{},
 		place: "/.well-known/oauth-authorization-server",
 	}
@@ -192,6 +200,10 @@ func (w *world) serveOAuth(out http.ResponseWriter, req *http.Request) {
 		w.registerClient(out, req)
 	case "/revoke":
 		_ = req.ParseForm()
+		if key := w.keys[req.Form.Get("client_id")]; key != nil && !w.verified(req.Form, req.Form.Get("client_id"), key) {
+			refuse(out, http.StatusUnauthorized, "invalid_client")
+			return
+		}
 		w.revoked = append(w.revoked, req.Form.Get("token"))
 	default:
 		http.NotFound(out, req)
@@ -248,6 +260,9 @@ func (w *world) token(out http.ResponseWriter, req *http.Request) {
 	form.Set("in_header", fmt.Sprint(inHeader))
 	w.tokens = append(w.tokens, form)
 	wanted, known := w.secrets[id]
+	if key := w.keys[id]; key != nil && w.verified(form, id, key) {
+		wanted, known = secret, secret == "" && !inHeader // one way to show who it is, not two
+	}
 	switch {
 	case w.broken:
 		http.Error(out, "the body quotes "+form.Encode(), http.StatusInternalServerError)
@@ -257,11 +272,29 @@ func (w *world) token(out http.ResponseWriter, req *http.Request) {
 		w.redeem(out, form)
 	case form.Get("grant_type") == "refresh_token":
 		w.renew(out, form)
-	case form.Get("grant_type") == "client_credentials" && secret != "":
+	case form.Get("grant_type") == "client_credentials" && (secret != "" || w.keys[id] != nil):
 		w.issue(out, form, false)
 	default:
 		refuse(out, http.StatusBadRequest, "unsupported_grant_type")
 	}
+}
+
+// verified checks a client's assertion as RFC 7523 3 wants it, and takes it once.
+func (w *world) verified(form url.Values, id string, key crypto.PublicKey) bool {
+	text := form.Get("client_assertion")
+	token, err := jwt.Parse(text, func(*jwt.Token) (any, error) { return key, nil },
+		jwt.WithAudience(cmp.Or(w.audience, w.issuer())), jwt.WithIssuer(id), jwt.WithSubject(id),
+		jwt.WithExpirationRequired(), jwt.WithIssuedAt())
+	if err != nil || form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" {
+		return false
+	}
+	unique, _ := token.Claims.(jwt.MapClaims)["jti"].(string)
+	if unique == "" || w.spent[unique] || !slices.Contains(w.confessed, text) {
+		return false
+	}
+	w.spent[unique] = true
+	w.assertions = append(w.assertions, token)
+	return true
 }
 
 func (w *world) redeem(out http.ResponseWriter, form url.Values) {

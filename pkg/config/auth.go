@@ -1,9 +1,11 @@
 package config
 
+import "strings"
+
 // The grants by which toolx gets access tokens (RFC 6749).
 const (
 	GrantAuthorizationCode = "authorization_code" // a person logs in, in a browser
-	GrantClientCredentials = "client_credentials" // the client itself has a secret
+	GrantClientCredentials = "client_credentials" // the client itself has a secret or a key
 )
 
 // Auth says how toolx gets access tokens for a server (OAuth 2.1). Everything in it
@@ -14,6 +16,16 @@ type Auth struct {
 	// ClientID and ClientSecret are those of a client that is registered already.
 	ClientID     string
 	ClientSecret string
+	// PrivateKey is the client's key in PEM form, and PrivateKeyFile a file with it. One of
+	// them takes the place of a secret: the client signs who it is (RFC 7523 2.2).
+	PrivateKey     string
+	PrivateKeyFile string
+	// KeyID says to the authorization server which of the client's keys that is; it may be
+	// empty.
+	KeyID string
+	// AssertionAudience is whom the client signs for; empty means the authorization
+	// server's issuer.
+	AssertionAudience string
 	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the
 	// client's id, where the authorization server knows such documents.
 	ClientMetadataURL string
@@ -32,6 +44,10 @@ func authFields() []field[Auth] {
 		{"grant", nil, func(_ *decoder, v value, a *Auth) { a.Grant = v.string() }},
 		{"clientId", []string{"client_id"}, func(_ *decoder, v value, a *Auth) { a.ClientID = v.string() }},
 		{"clientSecret", []string{"client_secret"}, func(_ *decoder, v value, a *Auth) { a.ClientSecret = v.string() }},
+		{"privateKey", nil, func(_ *decoder, v value, a *Auth) { a.PrivateKey = v.string() }},
+		{"privateKeyFile", nil, func(_ *decoder, v value, a *Auth) { a.PrivateKeyFile = v.string() }},
+		{"keyId", nil, func(_ *decoder, v value, a *Auth) { a.KeyID = v.string() }},
+		{"assertionAudience", nil, func(_ *decoder, v value, a *Auth) { a.AssertionAudience = v.string() }},
 		{"clientMetadataUrl", nil, func(_ *decoder, v value, a *Auth) { a.ClientMetadataURL = v.string() }},
 		{"scopes", nil, func(_ *decoder, v value, a *Auth) { a.Scopes = v.texts() }},
 		{"issuer", nil, func(_ *decoder, v value, a *Auth) { a.Issuer = v.string() }},
@@ -46,15 +62,35 @@ func (d *decoder) auth(v value, s *Server) {
 	}
 	s.Auth = &Auth{}
 	decode(d, v, authFields(), s.Auth)
-	switch {
-	case s.Auth.Grant == GrantClientCredentials && s.Auth.ClientID == "":
-		d.problem(v, "add clientId: …", "the grant client_credentials needs a clientId")
-	case s.Auth.Grant == GrantClientCredentials && s.Auth.ClientSecret == "":
-		d.problem(v, "add clientSecret: ${CLIENT_SECRET}", "the grant client_credentials needs a clientSecret")
-	case s.Auth.ClientSecret != "" && s.Auth.ClientID == "":
-		d.problem(v, "add clientId: …", "a clientSecret needs a clientId")
+	if problem, fix := s.Auth.flaw(); problem != "" {
+		d.problem(v, fix, "%s", problem)
 	}
 }
+
+// flaw says what an Auth lacks, or has too much of, and what mends it; both are empty
+// where it can get tokens.
+func (a *Auth) flaw() (problem, fix string) {
+	switch {
+	case a.PrivateKey != "" && a.PrivateKeyFile != "":
+		return "there are both a privateKey and a privateKeyFile", "keep one of them"
+	case a.Signs() && a.ClientSecret != "":
+		return "there are both a clientSecret and a private key", "keep the one that the client is registered with"
+	case a.Grant == GrantClientCredentials && a.ClientID == "":
+		return "the grant client_credentials needs a clientId", "add clientId: …"
+	case a.Grant == GrantClientCredentials && a.ClientSecret == "" && !a.Signs():
+		return "the grant client_credentials needs a clientSecret, or a privateKeyFile", "add clientSecret: ${CLIENT_SECRET}"
+	case a.ClientSecret != "" && a.ClientID == "":
+		return "a clientSecret needs a clientId", "add clientId: …"
+	case a.Signs() && a.ClientID == "":
+		return "a private key needs a clientId", "add clientId: …"
+	case !a.Signs() && (a.KeyID != "" || a.AssertionAudience != ""):
+		return "keyId and assertionAudience need a private key", "add privateKeyFile: FILE"
+	}
+	return "", ""
+}
+
+// Signs says whether the client shows who it is by a key, and not by a secret.
+func (a *Auth) Signs() bool { return a.PrivateKey != "" || a.PrivateKeyFile != "" }
 
 // auth is the server's Auth with every variable expanded, nil where it has none.
 func (e *expander) auth() *Auth {
@@ -64,6 +100,10 @@ func (e *expander) auth() *Auth {
 	auth := *e.server.Auth
 	auth.ClientID = e.expand(auth.ClientID, "auth.clientId")
 	auth.ClientSecret = e.expand(auth.ClientSecret, "auth.clientSecret")
+	auth.PrivateKey = e.expand(auth.PrivateKey, "auth.privateKey")
+	auth.PrivateKeyFile = absolute(e.path("auth.privateKeyFile", auth.PrivateKeyFile), e.server.dir)
+	auth.KeyID = e.expand(auth.KeyID, "auth.keyId")
+	auth.AssertionAudience = e.expand(auth.AssertionAudience, "auth.assertionAudience")
 	auth.ClientMetadataURL = e.expand(auth.ClientMetadataURL, "auth.clientMetadataUrl")
 	auth.Issuer = e.expand(auth.Issuer, "auth.issuer")
 	auth.Scopes = make([]string, len(e.server.Auth.Scopes))
@@ -73,10 +113,23 @@ func (e *expander) auth() *Auth {
 	return &auth
 }
 
-// secrets are the values of an Auth that are to be masked.
+// secrets are the values of an Auth that are to be masked: a key line by line too, since
+// JSON and logs write its line ends in other ways.
 func (a *Auth) secrets() []string {
-	if a == nil || a.ClientSecret == "" {
+	if a == nil {
 		return nil
 	}
-	return []string{a.ClientSecret}
+	var found []string
+	if a.ClientSecret != "" {
+		found = append(found, a.ClientSecret)
+	}
+	if a.PrivateKey != "" {
+		found = append(found, a.PrivateKey)
+	}
+	for line := range strings.SplitSeq(strings.ReplaceAll(a.PrivateKey, `\n`, "\n"), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "-----") {
+			found = append(found, line)
+		}
+	}
+	return found
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -47,10 +48,47 @@ func TestAuthIsReadExpandedAndMasked(t *testing.T) {
 	}
 }
 
+// A private key is a secret in all the ways in which it can be written, and its file is
+// found beside the config.
+func TestAuthWithAPrivateKey(t *testing.T) {
+	loaded, err := loadText(t, "toolx.yaml", `servers:
+  remote: {url: "https://a", auth: {grant: client_credentials, clientId: a, privateKey: "${KEY}", keyId: "k-${N}", assertionAudience: "https://${N}"}}
+  filed: {url: "https://a", auth: {clientId: a, privateKeyFile: "${N}.pem"}}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"-----BEGIN PRIVATE KEY-----\nfirst/line\nsecond+line\n-----END PRIVATE KEY-----\n", `-----BEGIN PRIVATE KEY-----\nfirst/line\nsecond+line\n-----END PRIVATE KEY-----`} {
+		resolved, err := loaded.Servers[0].Resolve([]string{"KEY=" + key, "N=7"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if auth := resolved.Auth; auth.PrivateKey != key || auth.KeyID != "k-7" || auth.AssertionAudience != "https://7" {
+			t.Errorf("auth is %+v", auth)
+		}
+		for _, secret := range []string{key, "first/line", "second+line"} {
+			if !slices.Contains(resolved.Secrets, secret) {
+				t.Errorf("%q is not masked: %q", secret, resolved.Secrets)
+			}
+		}
+	}
+	resolved, err := loaded.Servers[1].Resolve([]string{"N=7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path := resolved.Auth.PrivateKeyFile; !filepath.IsAbs(path) || filepath.Base(path) != "7.pem" {
+		t.Errorf("the key is in %s", path)
+	}
+}
+
 func TestAuthThatCannotWork(t *testing.T) {
 	for _, test := range []struct{ name, entry, want string }{
 		{"no id", "url: https://a\n    auth: {grant: client_credentials, clientSecret: abcd}", "client_credentials needs a clientId"},
 		{"no secret", "url: https://a\n    auth: {grant: client_credentials, clientId: a}", "client_credentials needs a clientSecret"},
+		{"a key of nobody", "url: https://a\n    auth: {privateKey: abcd}", "a private key needs a clientId"},
+		{"a key twice", "url: https://a\n    auth: {clientId: a, privateKey: abcd, privateKeyFile: f}", "both a privateKey and a privateKeyFile"},
+		{"a key and a secret", "url: https://a\n    auth: {clientId: a, privateKeyFile: f, clientSecret: abcd}", "both a clientSecret and a private key"},
+		{"the id of no key", "url: https://a\n    auth: {clientId: a, keyId: k}", "need a private key"},
 		{"a secret of nobody", "url: https://a\n    auth: {clientSecret: abcd}", "a clientSecret needs a clientId"},
 		{"a program", "command: a\n    auth: {clientId: a}", "auth needs a url"},
 		{"another grant", "url: https://a\n    auth: {grant: password}", "unknown value 'password'"},

@@ -95,7 +95,7 @@ func (e *HTTPError) curable() bool {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
-	case e.Kind() == exec.KindAuth:
+	case e.Kind() == exec.KindAuth, e.Kind() == exec.KindUsage:
 		return false
 	case e.Err == nil:
 		return e.Status >= 500 && e.Status != http.StatusNotImplemented
@@ -117,6 +117,8 @@ func (e *HTTPError) ending() Ending {
 		return EndingUnauthorized
 	case exec.KindConnect:
 		return EndingUnavailable
+	case exec.KindUsage:
+		return EndingMisconfigured
 	}
 	switch {
 	case e.Expired:

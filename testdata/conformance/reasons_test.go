@@ -34,7 +34,6 @@ func serverReasons() []reason {
 // requires.
 func clientReasons() []reason {
 	return []reason{
-		{"auth/client-credentials-jwt", "", "a client proves who it is by a secret, not by signed assertions"},
 		{"auth/enterprise-managed-authorization", "", "identity tokens of an enterprise are not exchanged for access tokens"},
 		{"auth/dpop*", "", "access tokens are bearer tokens, bound to no key"},
 		{"auth/wif-jwt-bearer", "", "identities of workloads are not exchanged for access tokens"},

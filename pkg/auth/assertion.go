@@ -1,0 +1,154 @@
+package auth
+
+import (
+	"cmp"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// assertionType says that what a client shows is a signed token (RFC 7523 2.2).
+const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+// assertionTime is how long an assertion holds: it is sent at once, and clocks differ.
+const assertionTime = time.Minute
+
+// signs says whether the client of a grant shows who it is by a key of the config.
+func (c *client) signs(grant *Grant) bool {
+	return c.options.Auth.Signs() && c.options.Auth.ClientID == grant.ClientID
+}
+
+// assert adds to a form of an authorization server's endpoint what shows who the client is
+// (private_key_jwt: OpenID Connect Core 9, RFC 7523 3). Each is for one use. The error is an
+// *Error of kind usage: the key is of no use.
+func (c *client) assert(grant *Grant, form url.Values) error {
+	key, err := c.privateKey()
+	if err != nil {
+		return err
+	}
+	method, err := signingMethod(key, grant.Signing)
+	if err != nil {
+		return c.misconfigured("the authorization server %s %v", grant.Issuer, err)
+	}
+	now := time.Now()
+	// The audience is one text and not a list: with the issuer alone in it, no other
+	// authorization server can make use of the assertion.
+	token := jwt.NewWithClaims(method, jwt.MapClaims{
+		"iss": grant.ClientID, "sub": grant.ClientID,
+		"aud": cmp.Or(c.options.Auth.AssertionAudience, grant.Issuer),
+		"jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(assertionTime).Unix(),
+	})
+	if id := c.options.Auth.KeyID; id != "" {
+		token.Header["kid"] = id
+	}
+	signed, err := token.SignedString(key)
+	if err != nil {
+		return c.misconfigured("its private key cannot sign: %v", err)
+	}
+	c.secret(signed)
+	form.Set("client_assertion_type", assertionType)
+	form.Set("client_assertion", signed)
+	return nil
+}
+
+// privateKey reads the key of the config. The error is an *Error of kind usage, which quotes
+// nothing of it.
+func (c *client) privateKey() (crypto.Signer, error) {
+	auth := c.options.Auth
+	text, place := []byte(auth.PrivateKey), "auth.privateKey"
+	if auth.PrivateKeyFile != "" {
+		read, err := os.ReadFile(auth.PrivateKeyFile)
+		var file *fs.PathError
+		switch {
+		case errors.As(err, &file):
+			return nil, c.misconfigured("its private key %s: %v", auth.PrivateKeyFile, file.Err)
+		case err != nil:
+			return nil, c.misconfigured("its private key %s: %v", auth.PrivateKeyFile, err)
+		}
+		text, place = read, auth.PrivateKeyFile
+	}
+	key, err := parseKey(text)
+	if err != nil {
+		return nil, c.misconfigured("its private key %s: %v", place, err)
+	}
+	return key, nil
+}
+
+// parseKey takes the first private key of a text in PEM form: PKCS #8, PKCS #1 or SEC 1.
+// Variables of an environment often have \n in the place of line ends.
+func parseKey(text []byte) (crypto.Signer, error) {
+	if !strings.Contains(string(text), "\n") {
+		text = []byte(strings.ReplaceAll(string(text), `\n`, "\n"))
+	}
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		switch {
+		case block.Type == "ENCRYPTED PRIVATE KEY", strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
+			return nil, errors.New("it has a passphrase (openssl pkey -in FILE -out NEW removes it)")
+		case block.Type == "OPENSSH PRIVATE KEY":
+			return nil, errors.New("it is in the form of OpenSSH (ssh-keygen -p -m PKCS8 -f FILE changes that)")
+		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			return parseBlock(block)
+		}
+	}
+	return nil, errors.New("no private key in PEM form")
+}
+
+func parseBlock(block *pem.Block) (crypto.Signer, error) {
+	var key any
+	var err error
+	switch block.Type {
+	case "RSA PRIVATE KEY":
+		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		key, err = x509.ParseECPrivateKey(block.Bytes)
+	default:
+		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	}
+	signer, signs := key.(crypto.Signer)
+	switch {
+	case err != nil:
+		return nil, errors.New("it is damaged")
+	case !signs:
+		return nil, errors.New("it is of a kind that does not sign")
+	}
+	return signer, nil
+}
+
+// signingMethod is how to sign with a key: in the first of the ways which its kind has (RFC
+// 7518 3.1, RFC 8037 3.1) that the authorization server takes; any will do where it names
+// none. The error is for what follows the server's name.
+func signingMethod(key crypto.Signer, taken []string) (jwt.SigningMethod, error) {
+	var ways []string
+	switch key := key.(type) {
+	case *rsa.PrivateKey:
+		ways = []string{"RS256", "PS256", "RS384", "PS384", "RS512", "PS512"}
+	case *ecdsa.PrivateKey:
+		ways = map[int][]string{256: {"ES256"}, 384: {"ES384"}, 521: {"ES512"}}[key.Curve.Params().BitSize]
+	case ed25519.PrivateKey:
+		ways = []string{"EdDSA"}
+	}
+	for _, way := range ways {
+		if len(taken) == 0 || slices.Contains(taken, way) {
+			return jwt.GetSigningMethod(way), nil
+		}
+	}
+	if len(taken) == 0 {
+		return nil, errors.New("knows no signatures of the private key's kind")
+	}
+	return nil, fmt.Errorf("takes signatures by %s, and the private key makes %s",
+		strings.Join(taken, ", "), cmp.Or(strings.Join(ways, ", "), "none that are known"))
+}
