@@ -80,6 +80,8 @@ func (f *Form) newLine() tea.Cmd {
 func (f *Form) enterHelp() string {
 	at := f.cursor.field
 	switch {
+	case f.cursor.add && at.silent():
+		return "nothing; ctrl+a adds a parameter"
 	case f.cursor.add && at.takesRows():
 		return "add a row"
 	case f.cursor.add:

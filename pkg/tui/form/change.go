@@ -12,7 +12,7 @@ import (
 func (f *Form) activate() tea.Cmd {
 	at := f.cursor.field
 	switch {
-	case f.cursor.add && at.takesRows():
+	case f.cursor.add && at.takesRows() && !at.silent():
 		return f.addRow()
 	case f.cursor.add: // the form of a tool without parameters
 		return nil

@@ -65,17 +65,19 @@ func newRoot(schema json.RawMessage) *field {
 		schema = json.RawMessage("{}")
 	}
 	r := &reader{root: &node{raw: bytes.ToValidUTF8(schema, []byte("\uFFFD"))}}
-	parts, target, _ := r.parts(r.root)
+	parts, target, known := r.parts(r.root)
 	f := &field{reader: r, target: target, choice: -1, open: true}
 	if target == nil {
 		f.target = r.root
 	}
 	f.shape = r.shape(append(parts, newNode(`{"type":"object"}`)))
 	if f.shape.kind != kindObject && f.shape.kind != kindVariant {
-		f.shape = r.shape([]*node{newNode(`{"type":"object"}`)})
+		f.shape, known = r.loose(parts), false
+	}
+	if !known { // there may be more than can be seen
+		f.shape.isMap, f.shape.bare = true, false
 	}
 	f.shape.nullable = false
-	f.shape.isMap = f.shape.isMap && !f.shape.bare // a tool without parameters
 	f.kind = f.shape.kind
 	f.grow()
 	f.openRequired()

@@ -518,9 +518,14 @@ func TestSlowSchema(t *testing.T) {
 // A tool without parameters has no rows to add; what it is given all the same is
 // kept.
 func TestNoParameters(t *testing.T) {
-	for _, schema := range []string{`{}`, `{"type":"object"}`, `{"type":"object","properties":{},"additionalProperties":false}`} {
+	for schema, says := range map[string]string{
+		`{}`:                "names no parameters",
+		`{"type":"object"}`: "names no parameters",
+		`{"type":"object","properties":{},"additionalProperties":false}`: "takes no parameters",
+		`{"type":"object","maxProperties":0}`:                            "takes no parameters",
+	} {
 		f := newForm(schema)
-		if got := ansi.Strip(f.Render(60, 8)); !strings.Contains(got, "takes no parameters") {
+		if got := ansi.Strip(f.Render(60, 8)); !strings.Contains(got, says) {
 			t.Errorf("%s is drawn as\n%s", schema, got)
 		}
 		f.Update(tea.KeyPressMsg{Code: tea.KeyEnter})

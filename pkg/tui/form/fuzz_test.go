@@ -31,6 +31,8 @@ func seeds() [][2]string {
 		{`{"type":"string"}`, `{"a":1}`},
 		{`{"properties":{"":{"type":"string"},"\u001b[2J":{"title":"\u001b]0;x\u0007","description":"\u202e"}}}`, `{"":"","\u001b[2J":"\u001b[31m"}`},
 		{`{"required":["only"],"properties":7}`, `{"only":{}}`},
+		{`{"oneOf":[{"required":["a"]},{"required":["b"]}],"if":{"properties":{"c":{"const":1}}},"then":{"$ref":"#"}}`, `{"a":"x","c":[1]}`},
+		{`{"patternProperties":{"^k":{"type":"string"}},"additionalProperties":false}`, `{"k":"1","x":2}`},
 	}
 }
 

@@ -63,6 +63,9 @@ func (s *shape) typeHint() string {
 		}
 		return strings.Join(labels, " | ")
 	case kindJSON:
+		if s.why == anyValue {
+			return "any value: JSON, or words"
+		}
 		return "JSON: " + s.why
 	}
 	return s.kind.String()

@@ -32,6 +32,10 @@ func (f *Form) click(x, y int) {
 		f.sideways(-1)
 		return
 	}
+	if at.add && at.field.silent() {
+		f.addRow()
+		return
+	}
 	if again || switched || at.field.group() {
 		f.activate()
 		return

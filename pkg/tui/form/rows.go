@@ -42,7 +42,7 @@ func (f *Form) gather(within *field) {
 			f.rows = append(f.rows, row{field: child})
 			f.gather(child)
 		}
-		if within.takesRows() {
+		if within.takesRows() && !within.silent() {
 			f.rows = append(f.rows, row{field: within, add: true})
 		}
 	}
@@ -65,6 +65,12 @@ func (f *Form) gatherInner(inner *field) {
 // takesRows says whether rows are what the field is for.
 func (f *field) takesRows() bool {
 	return f.kind == kindArray || f.kind == kindObject && f.shape.isMap
+}
+
+// silent says whether the tool's schema is an object of which it says no more, as most
+// tools without parameters have it: rows are possible, and not asked for.
+func (f *field) silent() bool {
+	return f.parent == nil && f.kind == kindObject && f.shape.bare && len(f.children) == 0
 }
 
 // place is the cursor's row among those that are visible. Where its field is gone,

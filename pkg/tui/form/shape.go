@@ -35,8 +35,10 @@ type shape struct {
 	why      string // of JSON: why it is no other kind
 
 	title, description, format string
-	// parts are the schema objects that all apply to the value.
+	// parts are the schema objects that all apply to the value, aside the alternatives
+	// that only set conditions: what they name is offered.
 	parts    []*node
+	aside    []*node
 	fallback *node   // the default: a hint, never sent by itself
 	examples []*node // offered
 
@@ -78,12 +80,13 @@ type reader struct {
 
 // Limits of one shape: a schema comes from a server and may be hostile.
 const (
-	maxParts        = 200 // schema objects that apply to one value
-	maxAnchorDepth  = 100 // of schemas in which anchors are looked for
-	maxRounds       = 8   // combinations merged into one shape
-	maxAlternatives = 200 // of one variant; more are left to JSON
-	maxRecursion    = 3   // the same $ref within itself, then JSON
-	maxNesting      = 16  // fields within fields, then JSON
+	maxParts        = 200  // schema objects that apply to one value
+	maxMentioning   = 5000 // schema objects that are asked for names
+	maxAnchorDepth  = 100  // of schemas in which anchors are looked for
+	maxRounds       = 8    // combinations merged into one shape
+	maxAlternatives = 200  // of one variant; more are left to JSON
+	maxRecursion    = 3    // the same $ref within itself, then JSON
+	maxNesting      = 16   // fields within fields, then JSON
 )
 
 // parts returns the schema objects that apply together with n: those that it
@@ -140,10 +143,11 @@ func (r *reader) resolve(reference string) *node {
 // conditions. What is left of alternatives is a variant.
 func (r *reader) shape(parts []*node) *shape {
 	nullable := false
+	var aside []*node
 	for range maxRounds {
 		at, keyword := combination(parts)
 		if at < 0 {
-			s := r.plain(parts)
+			s := r.plain(parts, aside)
 			s.nullable = s.nullable || nullable
 			return s
 		}
@@ -158,6 +162,7 @@ func (r *reader) shape(parts []*node) *shape {
 		case len(list) == 1:
 			parts = append(rest, list[0].parts...)
 		case len(list) == 0 || redundant(parts, list):
+			aside = append(aside, parts[at].get(keyword).list()...)
 			parts = rest
 		case len(list) > maxAlternatives:
 			return (&shape{kind: kindJSON, why: "too many alternatives", nullable: true}).describe(parts)
@@ -175,12 +180,32 @@ func (r *reader) shape(parts []*node) *shape {
 	return (&shape{kind: kindJSON, why: "combined too deeply", nullable: true}).describe(parts)
 }
 
+// loose is the shape of an object of which parts say too much for a form, or what no
+// object can be: it has the members that they name.
+func (r *reader) loose(parts []*node) *shape {
+	rest, aside := []*node{newNode(`{"type":"object"}`)}, []*node(nil)
+	for _, part := range parts {
+		for _, keyword := range []string{"oneOf", "anyOf"} {
+			aside = append(aside, part.get(keyword).list()...)
+		}
+		for _, keyword := range []string{"oneOf", "anyOf", "type", "enum", "const"} {
+			part = part.without(keyword)
+		}
+		rest = append(rest, part)
+	}
+	return r.plain(rest, aside)
+}
+
+// anyValue is why a field is JSON whose schema says nothing of its type.
+const anyValue = "any value"
+
 // nowhere is why a field is JSON whose schema cannot be found.
 const nowhere = "a reference that leads nowhere"
 
-// plain is the shape of parts without alternatives.
-func (r *reader) plain(parts []*node) *shape {
-	s := (&shape{}).describe(parts)
+// plain is the shape of parts without alternatives; those that only set conditions
+// stand aside.
+func (r *reader) plain(parts, aside []*node) *shape {
+	s := (&shape{aside: aside}).describe(parts)
 	if s.options = options(parts); s.options != nil {
 		s.kind = kindEnum
 		return s.withoutNull()
@@ -195,7 +220,7 @@ func (r *reader) plain(parts []*node) *shape {
 	case types == typeNull:
 		s.kind, s.options, s.nullable = kindEnum, []option{{raw: json.RawMessage("null")}}, false
 	case untyped && types == anyType || len(names) > 4:
-		s.kind, s.why, s.nullable = kindJSON, "any value", true
+		s.kind, s.why, s.nullable = kindJSON, anyValue, true
 	case len(names) == 0:
 		s.kind, s.why = kindJSON, "no value fits"
 	case len(names) > 1:
@@ -240,37 +265,54 @@ func (s *shape) array() {
 func (s *shape) object(r *reader) {
 	required := requiredNames(s.parts)
 	seen := make(map[string]bool)
-	add := func(parts []*node) {
-		for _, part := range parts {
-			for _, m := range part.get("properties").all() {
-				if !seen[m.name] {
-					seen[m.name] = true
-					s.properties = append(s.properties, property{m, required[m.name]})
+	add := func(m member) {
+		if !seen[m.name] {
+			seen[m.name] = true
+			s.properties = append(s.properties, property{m, required[m.name]})
+		}
+	}
+	for _, part := range s.parts {
+		for _, m := range part.get("properties").all() {
+			add(m)
+		}
+	}
+	for _, part := range s.parts {
+		for _, condition := range conditional(part) {
+			more, _, _ := r.parts(condition)
+			for _, part := range more {
+				for _, m := range part.get("properties").all() {
+					add(m)
 				}
 			}
 		}
 	}
-	add(s.parts)
 	for _, part := range s.parts {
-		for _, condition := range conditional(part) {
-			more, _, _ := r.parts(condition)
-			add(more)
+		for _, m := range namesIn(part.get("required")) {
+			add(m)
 		}
 	}
-	for _, part := range s.parts {
-		for _, entry := range part.get("required").list() {
-			if name := entry.text(); name != "" && !seen[name] {
-				seen[name] = true
-				s.properties = append(s.properties, property{member{name, entry.raw, newNode("{}")}, true})
-			}
-		}
+	for _, m := range r.mentioned(s.parts, s.aside) {
+		add(m)
 	}
+	s.members()
+}
+
+// members finds out which members an object takes that have no name in its schema.
+func (s *shape) members() {
 	s.additional = first(s.parts, "additionalProperties")
-	patterns := len(first(s.parts, "patternProperties").all()) > 0
-	open := s.additional != nil && !s.additional.is("false")
-	s.bare = !patterns && len(s.properties) == 0 && s.additional == nil
-	s.isMap = patterns || open || s.bare
-	if patterns || !s.additional.opens("{") {
+	if s.additional == nil {
+		s.additional = first(s.parts, "unevaluatedProperties")
+	}
+	patterns := first(s.parts, "patternProperties").all()
+	closed := s.additional.is("false")
+	open := s.additional != nil && !closed
+	wanted := open || len(patterns) > 0 || first(s.parts, "propertyNames") != nil || first(s.parts, "minProperties") != nil
+	s.bare = len(s.properties) == 0 && !wanted && !closed && !first(s.parts, "maxProperties").is("0")
+	s.isMap = len(patterns) > 0 || wanted && !closed || s.bare
+	switch {
+	case len(patterns) == 1 && closed: // no other name is possible
+		s.additional = patterns[0].node
+	case len(patterns) > 0 || !s.additional.opens("{"):
 		s.additional = nil
 	}
 }

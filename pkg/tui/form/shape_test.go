@@ -49,7 +49,7 @@ func TestShape(t *testing.T) {
 		{"reference", `{"$ref":"#/$defs/Circle"}`, kindObject, false, "object"},
 		{"reference with escapes", `{"$ref":"#/$defs/a~1b%20c~0/items"}`, kindNumber, false, "integer"},
 		{"reference into a list", `{"$ref":"#/$defs/list/oneOf/1"}`, kindBool, false, "boolean"},
-		{"reference in a circle", `{"$ref":"#/properties/p"}`, kindJSON, true, "JSON: any value"},
+		{"reference in a circle", `{"$ref":"#/properties/p"}`, kindJSON, true, "any value: JSON, or words"},
 		{"reference to nowhere", `{"$ref":"#/$defs/none"}`, kindJSON, true, "JSON: a reference that leads nowhere"},
 		{"reference to elsewhere", `{"$ref":"https://example.com/x.json"}`, kindJSON, true, "JSON: a reference that leads nowhere"},
 		{"reference by anchor", `{"$ref":"#count"}`, kindNumber, false, "integer"},
@@ -60,11 +60,11 @@ func TestShape(t *testing.T) {
 		{"choice with a reference to nowhere", `{"type":"object","anyOf":[{"$ref":"#/none"},{"required":["a"]}]}`, kindVariant, false, "none | with a"},
 		{"tuple", `{"type":"array","prefixItems":[{"type":"string"}]}`, kindJSON, false, "JSON: a tuple"},
 		{"old tuple", `{"type":"array","items":[{"type":"string"}]}`, kindJSON, false, "JSON: a tuple"},
-		{"untyped", `{}`, kindJSON, true, "JSON: any value"},
-		{"not", `{"not":{"type":"string"}}`, kindJSON, true, "JSON: any value"},
-		{"if", `{"if":{"type":"string"},"then":{"minLength":1}}`, kindJSON, true, "JSON: any value"},
-		{"true", `true`, kindJSON, true, "JSON: any value"},
-		{"no type that exists", `{"type":"strnig"}`, kindJSON, true, "JSON: any value"},
+		{"untyped", `{}`, kindJSON, true, "any value: JSON, or words"},
+		{"not", `{"not":{"type":"string"}}`, kindJSON, true, "any value: JSON, or words"},
+		{"if", `{"if":{"type":"string"},"then":{"minLength":1}}`, kindJSON, true, "any value: JSON, or words"},
+		{"true", `true`, kindJSON, true, "any value: JSON, or words"},
+		{"no type that exists", `{"type":"strnig"}`, kindJSON, true, "any value: JSON, or words"},
 		{"contradiction", `{"allOf":[{"type":"string"},{"type":"integer"}]}`, kindJSON, false, "JSON: no value fits"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -89,6 +89,20 @@ func TestRoot(t *testing.T) {
 		`{"properties":{"a":{}},"if":{},"then":{"properties":{"b":{}}},"else":{"properties":{"c":{}}}}`:  "a b c",
 		`{"properties":{"a":{}},"dependentSchemas":{"a":{"properties":{"b":{}}}}}`:                       "a b",
 		`{"anyOf":[{"type":"null"},{"type":"object","properties":{"a":{}}}]}`:                            "a",
+
+		// Members that are only named where something is required, or looked at (no schema
+		// may look as if there were nothing to fill in).
+		`{"oneOf":[{"required":["a"]},{"required":["b","c"]}]}`:                                                              "a b c",
+		`{"type":"object","anyOf":[{"required":["a"]},{"required":["b"]}]}`:                                                  "a b",
+		`{"type":"object","properties":{"b":{"type":"string"}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`:             "b a",
+		`{"oneOf":[{"required":["a"],"not":{"required":["b"]}},{"allOf":[{"required":["b"]}]}]}`:                             "a b",
+		`{"anyOf":[{"$ref":"#/$defs/x"},{"required":["b"]}],"$defs":{"x":{"required":["a"]}}}`:                               "a b",
+		`{"allOf":[{"oneOf":[{"required":["a"]},{"required":["b"]}]},{"anyOf":[{"required":["c"]},{"required":["d"]}]}]}`:    "a b c d",
+		`{"if":{"properties":{"kind":{"const":"x"}}},"then":{"required":["a"]},"else":{"oneOf":[{"required":["b"]}]}}`:       "a b kind",
+		`{"allOf":[{"if":{"required":["a"]},"then":{"properties":{"b":{"type":"string"}}}}]}`:                                "b a",
+		`{"dependentRequired":{"a":["b"]},"dependencies":{"c":["d"],"e":{"required":["f"]}}}`:                                "a b c d e f",
+		`{"anyOf":[` + strings.Repeat(`{"required":["a"],"properties":{"a":{}}},`, maxAlternatives) + `{"required":["b"]}]}`: "a b",
+
 		`{"type":"string"}`: "", `true`: "", `false`: "", ``: "", `{`: "", `[]`: "", `null`: "", `{"$ref":"#"}`: "", `{"$ref":"other"}`: "",
 	} {
 		f := newForm(schema)
@@ -101,6 +115,82 @@ func TestRoot(t *testing.T) {
 		}
 		if got := arguments(f); got != "{}" {
 			t.Errorf("%s makes %s of nothing", schema, got)
+		}
+	}
+}
+
+// Alternatives of whole objects are picked; what a picked one does not have is not
+// offered.
+func TestRootOfAlternatives(t *testing.T) {
+	for _, schema := range []string{
+		`{"oneOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"string"}},"required":["b"]}]}`,
+		`{"$ref":"#/$defs/x","$defs":{"x":{"oneOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"string"}},"required":["b"]}]}}}`,
+	} {
+		f := newForm(schema)
+		press(f, "enter", "down", "x")
+		if got := frame(f, 60, 6); arguments(f) != `{"a":"x"}` || strings.Contains(got, "b*") {
+			t.Errorf("%s makes %s:\n%s", schema, arguments(f), got)
+		}
+	}
+}
+
+// What the root's schema leaves open can be given by name, with the values that it
+// allows.
+func TestOpenRoot(t *testing.T) {
+	for _, test := range []struct{ schema, shows, value, want string }{
+		{`{"additionalProperties":{"type":"integer"}}`, "+ add a parameter", "7", `{"k":7}`},
+		{`{"type":"object","additionalProperties":true}`, "+ add a parameter", "seven", `{"k":"seven"}`},
+		{`{"patternProperties":{"^k":{"type":"string"}},"additionalProperties":false}`, "+ add a parameter", "7", `{"k":"7"}`},
+		{`{"patternProperties":{"^k":{"type":"string"}}}`, "+ add a parameter", `"7"`, `{"k":"7"}`},
+		{`{"minProperties":1}`, "+ add a parameter", "[1]", `{"k":[1]}`},
+		{`{"$ref":"#/nowhere"}`, "+ add a parameter", "7", `{"k":7}`},
+		{`{"enum":[{"k":7}]}`, "+ add a parameter", "7", `{"k":7}`},
+		{`{}`, "names no parameters; ctrl+a adds one", "7", `{"k":7}`},
+		{`true`, "names no parameters; ctrl+a adds one", "7", `{"k":7}`},
+		{``, "names no parameters; ctrl+a adds one", "7", `{"k":7}`},
+	} {
+		f := newForm(test.schema)
+		if got := frame(f, 60, 6); !strings.Contains(got, test.shows) {
+			t.Errorf("%s is drawn as\n%s", test.schema, got)
+		}
+		press(f, "ctrl+a", "k", "tab", test.value)
+		if got := arguments(f); got != test.want {
+			t.Errorf("%s makes %s, want %s", test.schema, got, test.want)
+		}
+		if problems := f.Problems(); len(problems) > 0 {
+			t.Errorf("%s: %q", test.schema, problems)
+		}
+	}
+}
+
+// Where any value fits, words are text, and shown so; what begins like JSON is JSON, or
+// wrong.
+func TestWords(t *testing.T) {
+	for typed, want := range map[string]string{
+		"words":   `{"a":"words"}`,
+		"héllo":   `{"a":"héllo"}`,
+		"true":    `{"a":true}`,
+		"/tmp/x":  `{"a":"/tmp/x"}`,
+		`"12"`:    `{"a":"12"}`,
+		"12":      `{"a":12}`,
+		`{"b":1}`: `{"a":{"b":1}}`,
+	} {
+		f := newForm(`{"type":"object","required":["a"]}`)
+		press(f, typed)
+		if got := arguments(f); got != want || len(f.Problems()) > 0 {
+			t.Errorf("%s makes %s (%q), want %s", typed, got, f.Problems(), want)
+		}
+	}
+	f := newForm(`{"type":"object","required":["a"]}`)
+	press(f, "yes")
+	if got := frame(f, 60, 4); !strings.Contains(got, `"yes"`) {
+		t.Errorf("what is sent is not shown:\n%s", got)
+	}
+	for _, typed := range []string{"1 apple", `{"b":`, "[1", "-x", `"open`} {
+		f := newForm(`{"type":"object","required":["a"]}`)
+		press(f, typed)
+		if len(f.Problems()) == 0 {
+			t.Errorf("%s is no JSON, and nothing is wrong", typed)
 		}
 	}
 }

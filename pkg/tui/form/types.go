@@ -86,7 +86,8 @@ func own(part *node) types {
 // doubt what its author meant.
 func implied(parts []*node) types {
 	switch {
-	case first(parts, "properties") != nil || first(parts, "additionalProperties").opens("{"):
+	case first(parts, "properties") != nil || first(parts, "additionalProperties").opens("{") ||
+		first(parts, "patternProperties").opens("{") || len(first(parts, "required").list()) > 0:
 		return typeObject
 	case first(parts, "items") != nil || first(parts, "prefixItems") != nil:
 		return typeArray

@@ -3,6 +3,7 @@ package form
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
@@ -24,6 +25,10 @@ func (p *painter) value(r row, current bool) string {
 func (p *painter) typing(f *field, room int) string {
 	p.opened(p.valueLeft, p.width, 0, 1)
 	if f.kind == kindEnum {
+		view := p.form.editor.view(p.theme, max(2, room/2), 1)
+		return view[0] + p.theme.Paint(pane.Dim, " = ") + p.closed(f, true, room)
+	}
+	if words := f.meant(); f.kindless() && words != strings.TrimSpace(f.text) {
 		view := p.form.editor.view(p.theme, max(2, room/2), 1)
 		return view[0] + p.theme.Paint(pane.Dim, " = ") + p.closed(f, true, room)
 	}
@@ -56,7 +61,7 @@ func (p *painter) closed(f *field, current bool, room int) string {
 	case f.kind == kindEnum:
 		return p.chosen(f, current)
 	}
-	return p.theme.Paint(pane.Dim, "JSON ") + safe(f.text, room)
+	return p.theme.Paint(pane.Dim, "JSON ") + safe(f.meant(), room)
 }
 
 // absent shows what would fit where nothing is.

@@ -248,8 +248,13 @@ func (p *painter) head(r row, current bool) string {
 	before := cursor + strings.Repeat(" ", min(indentOf(r), max(0, p.valueLeft-8)))
 	if r.add {
 		text := "+ add a row"
-		if !r.field.takesRows() {
+		switch {
+		case r.field.silent():
+			text = "names no parameters; ctrl+a adds one"
+		case !r.field.takesRows():
 			text = "takes no parameters"
+		case r.field.parent == nil:
+			text = "+ add a parameter"
 		}
 		return p.fit(before + "  " + p.name(text, pane.Dim, current))
 	}
@@ -368,7 +373,7 @@ func (p *painter) ends(left, right string) string {
 // about says what a row is: its path and what fits, then its description.
 func (p *painter) about(r row) []string {
 	at := r.field
-	if r.add && !at.takesRows() {
+	if r.add && (at.silent() || !at.takesRows()) {
 		return []string{p.theme.Paint(pane.Dim, "F2 gives it some all the same, as JSON")}
 	}
 	if r.add {

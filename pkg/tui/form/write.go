@@ -139,7 +139,7 @@ func (w *writer) colon() string {
 
 // typed writes what was typed as JSON.
 func (w *writer) typed(f *field) {
-	text := strings.TrimSpace(f.text)
+	text := f.meant()
 	if why := notJSON(text); why != "" {
 		if f.kind == kindNumber {
 			why = "not a number"
@@ -154,6 +154,21 @@ func (w *writer) typed(f *field) {
 		text = lines.String()
 	}
 	w.add(text)
+}
+
+// meant is the JSON that was typed into a field. Where any value fits, words are text
+// without being quoted, as on the command line; what begins like JSON has to be JSON.
+func (f *field) meant() string {
+	text := strings.TrimSpace(f.text)
+	if !f.kindless() || text == "" || strings.ContainsAny(text[:1], `{["-0123456789`) || json.Valid([]byte(text)) {
+		return text
+	}
+	return string(rawjson.Quote(text))
+}
+
+// kindless says whether the schema allows any value of the field.
+func (f *field) kindless() bool {
+	return f.kind == kindJSON && f.shape.kind == kindJSON && f.shape.why == anyValue
 }
 
 func (w *writer) missing(f *field) {
