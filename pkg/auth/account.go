@@ -56,6 +56,10 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	if err != nil {
 		return nil, err
 	}
+	// Nobody is sent to a browser for what is lost afterwards.
+	if err := options.Store.writable(); err != nil {
+		return nil, c.fail(ctx, nil, options.Store.fix(), "a login could not be kept: %v", err)
+	}
 	grant, err := c.authorize(ctx, nil, asked)
 	if err != nil {
 		return nil, err
@@ -149,9 +153,12 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 	if options.Store == nil {
 		return 0, nil
 	}
-	unlock, err := c.lock(ctx)
+	if kept, err := options.Store.read(options.URL); kept == nil && err == nil {
+		return 0, nil
+	}
+	unlock, err := options.Store.lock(ctx, options.URL)
 	if err != nil {
-		return 0, err
+		return 0, c.fail(ctx, nil, options.Store.fix(), "its login cannot be removed: %v", err)
 	}
 	defer unlock()
 	issuers := c.options.Store.issuers(c.options.URL)
@@ -165,7 +172,7 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 		}
 	}
 	if err := c.options.Store.remove(ctx, c.options.URL); err != nil {
-		return 0, c.fail(ctx, nil, "", "its login cannot be removed: %v", err)
+		return 0, c.fail(ctx, nil, options.Store.fix(), "its login cannot be removed: %v", err)
 	}
 	return len(issuers), nil
 }

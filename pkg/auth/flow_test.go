@@ -703,7 +703,9 @@ func TestFileOfTokens(t *testing.T) {
 	if err := os.WriteFile(options.Store.path(w.url()), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.wantError(Transport(http.DefaultTransport, options), "", "is damaged", "toolx auth login remote")
+	alone := options
+	alone.Visit = nil
+	w.wantError(Transport(http.DefaultTransport, alone), "", "is damaged", "toolx auth login remote")
 	if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
 		t.Errorf("a damaged file cannot be replaced: %v", err)
 	}
@@ -724,6 +726,85 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	c.save(t.Context(), &Grant{})
 	if heard := strings.Join(w.written, "\n"); !strings.Contains(heard, "the login cannot be kept") {
 		t.Errorf("nobody was told: %q", heard)
+	}
+}
+
+// A folder for state that is of no use stops nobody who needs it not: servers that let
+// everyone in, and clients that have a secret.
+func TestFolderOfNoUse(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, w *world) *Store{
+		"a file above it": func(t *testing.T, _ *world) *Store {
+			file := t.TempDir() + "/file"
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return NewStore(file+"/auth", false)
+		},
+		"what cannot be read in it": func(t *testing.T, w *world) *Store {
+			store := NewStore(t.TempDir(), false)
+			if err := os.Mkdir(store.path(w.url()), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return store
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			options := w.options()
+			options.Visit, options.Store = nil, spoil(t, w)
+			w.open = true
+			w.wantServed(Transport(http.DefaultTransport, options), "")
+			w.open = false
+			w.wantError(Transport(http.DefaultTransport, options), "", "login", "toolx auth login remote")
+			w.secrets["machine"], w.lifetime = sentinel+"-machine", 1 // expired at once
+			options.Auth = &config.Auth{Grant: config.GrantClientCredentials, ClientID: "machine", ClientSecret: sentinel + "-machine"}
+			transport := Transport(http.DefaultTransport, options)
+			for range 3 {
+				w.wantServed(transport, "")
+			}
+		})
+	}
+}
+
+// Nobody is sent to a browser for a login that could not be kept.
+func TestLoginThatCouldNotBeKept(t *testing.T) {
+	w := newWorld(t)
+	file := t.TempDir() + "/file"
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	options := w.options()
+	options.Store = NewStore(file+"/auth", false)
+	_, err := Login(t.Context(), http.DefaultTransport, options)
+	w.wantFailure(nil, err, "a login could not be kept: mkdir "+file, "XDG_STATE_HOME")
+	if len(w.visits) > 0 {
+		t.Error("the person logged in for nothing")
+	}
+	if kept, err := Kept(t.Context(), options); kept != nil || err != nil {
+		t.Errorf("kept %+v, %v", kept, err)
+	}
+	if ended, err := Logout(t.Context(), http.DefaultTransport, options); ended != 0 || err != nil {
+		t.Errorf("%d logins ended, %v", ended, err)
+	}
+}
+
+// A refresh token that is good for one use is not used where its successor would be lost.
+func TestRefreshThatCouldNotBeKept(t *testing.T) {
+	w := newWorld(t)
+	options := w.options()
+	dir := t.TempDir()
+	options.Store = NewStore(dir, false)
+	if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
+		t.Fatal(err)
+	}
+	lock := strings.TrimSuffix(options.Store.path(w.url()), ".json") + ".lock"
+	if err := os.Mkdir(lock, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.expire()
+	w.wantError(Transport(http.DefaultTransport, options), "", "its login cannot be renewed", "XDG_STATE_HOME")
+	if len(w.tokens) != 1 {
+		t.Errorf("%d tokens were asked for", len(w.tokens))
 	}
 }
 

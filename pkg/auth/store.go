@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -152,8 +153,8 @@ func (s *Store) issuers(server string) []string {
 // read reads a server's file; nil where there is none.
 func (s *Store) read(server string) (*record, error) {
 	text, err := os.ReadFile(s.path(server))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil // ENOTDIR: what should be a folder is a file
 	}
 	if err != nil {
 		return nil, err
@@ -191,6 +192,24 @@ func (s *Store) write(server string, content *record) error {
 		os.Remove(file.Name()) //nolint:errcheck // the write's error says more
 	}
 	return err
+}
+
+// writable says why nothing can be kept; nil where something can.
+func (s *Store) writable() error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(s.dir, "new-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write([]byte{'\n'}) // a file system that is full takes names still
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+}
+
+// fix is what to do where the folder is of no use.
+func (s *Store) fix() string {
+	return "see that files can be written in " + s.dir + ", or set XDG_STATE_HOME to another folder"
 }
 
 // replace puts a file in the place of another. Windows refuses that while somebody reads the

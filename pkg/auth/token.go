@@ -76,7 +76,7 @@ func (c *client) load(ctx context.Context) (*Grant, error) {
 	}
 	grant, err := c.options.Store.load(ctx, c.options.URL, c.options.Auth.Issuer)
 	if err != nil {
-		return nil, c.fail(ctx, nil, "toolx auth login "+c.options.Login, "its login cannot be read: %v", err)
+		return nil, c.fail(ctx, nil, "toolx auth login "+c.options.Login+" replaces it, where it can be written", "its login cannot be read: %v", err)
 	}
 	if grant == nil || !c.usable(grant) {
 		return nil, nil
@@ -105,16 +105,18 @@ func (c *client) save(ctx context.Context, grant *Grant) {
 // use ends the login: who waited for the lock reads what is kept now.
 func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	unlock, err := c.lock(ctx)
+	if err != nil && old.Type == config.GrantClientCredentials && ctx.Err() == nil {
+		return c.renewAlone(ctx, old)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	now, err := c.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if c.options.Store == nil || old.unsaved {
-		now = old
+	now := old
+	if c.options.Store != nil && !old.unsaved {
+		if now, err = c.load(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if now == nil {
 		c.keep(nil) // logged out meanwhile
@@ -124,6 +126,12 @@ func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 		c.keep(now)
 		return now, nil
 	}
+	return c.renewAlone(ctx, now)
+}
+
+// renewAlone makes a grant good again while no other process does, or where it does no harm
+// if one does: a client's secret is good for many uses.
+func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	renewed, err := c.refresh(ctx, now)
 	switch {
 	case errors.Is(err, errNoRefresh), ended(err):
@@ -176,7 +184,7 @@ func (c *client) lock(ctx context.Context) (unlock func(), err error) {
 	}
 	unlock, err = c.options.Store.lock(ctx, c.options.URL)
 	if err != nil {
-		return nil, c.fail(ctx, nil, "", "its login cannot be locked: %v", err)
+		return nil, c.fail(ctx, nil, c.options.Store.fix(), "its login cannot be renewed, since what is new could not be kept: %v", err)
 	}
 	return unlock, nil
 }

@@ -106,6 +106,8 @@ type client struct {
 	refused error
 	// ended is why the kept login is of no use; empty where there was none.
 	ended string
+	// unread is why nobody knows whether a login is kept.
+	unread error
 }
 
 func newClient(base http.RoundTripper, options Options) (*client, error) {
@@ -214,17 +216,21 @@ func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 }
 
 // held is the grant to begin with, renewed where it has expired; nil where there is
-// none, so that the server can say what it wants.
+// none, so that the server can say what it wants. Where what is kept cannot be read, the
+// server is asked all the same: it may let everyone in.
 func (c *client) held(ctx context.Context) (*Grant, error) {
 	c.mu.Lock()
 	grant, loaded := c.grant, c.loaded
 	c.mu.Unlock()
 	if !loaded {
 		var err error
-		if grant, err = c.load(ctx); err != nil {
+		if grant, err = c.load(ctx); ctx.Err() != nil {
 			return nil, err
 		}
 		c.keep(grant)
+		c.mu.Lock()
+		c.unread = err
+		c.mu.Unlock()
 	}
 	if grant == nil || !grant.expired() {
 		return grant, nil
@@ -323,9 +329,11 @@ func (c *client) loginOnce(ctx context.Context, found *site, scopes []string) (*
 // nobodyThere is the error where a person is needed and none is there.
 func (c *client) nobodyThere(used *Grant, asked *challenge) error {
 	c.mu.Lock()
-	ended := c.ended
+	ended, unread := c.ended, c.unread
 	c.mu.Unlock()
 	switch {
+	case unread != nil:
+		return unread
 	case ended != "":
 		return c.needLogin("its login has ended: "+ended, nil)
 	case asked.stepUp:
