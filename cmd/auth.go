@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -126,7 +127,7 @@ func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
 	if site.ownHeader() {
 		return &exec.UsageError{
 			Message: "the server '" + site.server.Name + "' has an Authorization header of its own, which always wins",
-			Fix:     "remove it from headers: in the config to log in instead",
+			Fix:     "remove it from headers, or the password from the url, to log in instead",
 		}
 	}
 	base, err := app.httpBase(site)
@@ -149,6 +150,9 @@ func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
 	}
 	fmt.Fprintf(app.live, "logged in to server '%s' by %s, tokens %s\n",
 		render.Safe(site.server.Name), render.Safe(status.Issuer), keptIn(status))
+	if len(site.resolved.HeadersCommand) > 0 {
+		app.log.Warn("server '" + site.server.Name + "': an Authorization header that its headersCommand prints wins over the login")
+	}
 	return nil
 }
 
@@ -245,8 +249,12 @@ type authSite struct {
 	resolved *config.Resolved
 }
 
-// ownHeader says whether requests have an Authorization of the user's own.
+// ownHeader says whether requests have an Authorization of the user's own: a header, or the
+// one that a password in the address becomes.
 func (s *authSite) ownHeader() bool {
+	if address, err := url.Parse(s.resolved.URL); err == nil && address.User != nil {
+		return true
+	}
 	return slices.ContainsFunc(slices.Collect(maps.Keys(s.resolved.Headers)), func(name string) bool {
 		return strings.EqualFold(name, "Authorization")
 	})

@@ -27,8 +27,8 @@ func newAuthStatusCommand(app *App, run func(context.Context, *App, authStatusOp
 		Use:   "status [SERVER…]",
 		Short: "Show what logins there are",
 		Long: `Show for each server with an address whether there is a login, by whom, with which
-scopes, until when, and where its tokens are kept. Nothing is sent. In a pipe each
-server is a line of six fields with tabs between them.
+scopes, until when, and where its tokens are kept. Nothing is sent, and no headersCommand is
+run. In a pipe each server is a line of six fields with tabs between them.
 
 Exit codes: 0 shown, 2 wrong usage or config, 3 a server that was named has no login.`,
 		Example: `  toolx auth status
@@ -49,7 +49,8 @@ const (
 	stateLoggedIn = "logged in"
 	stateExpired  = "expired"
 	stateNone     = "not logged in"
-	stateHeader   = "own header"         // Authorization in the config
+	stateHeader   = "own header"         // Authorization in the config, or by -H
+	stateProgram  = "headers command"    // what it prints may be an Authorization, and wins
 	stateMachine  = "client credentials" // no token yet, and none is needed
 	stateUnknown  = "misconfigured"
 )
@@ -65,7 +66,11 @@ type authStatus struct {
 
 // ready says whether calls can be made without logging in first.
 func (s *authStatus) ready() bool {
-	return s.State == stateLoggedIn || s.State == stateHeader || s.State == stateMachine
+	switch s.State {
+	case stateLoggedIn, stateHeader, stateProgram, stateMachine:
+		return true
+	}
+	return false
 }
 
 // runAuthStatus shows logins. Those that were named have to be there.
@@ -104,11 +109,11 @@ func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, e
 	if len(names) > 0 {
 		return statuses, nil
 	}
-	loaded, err := config.Load(config.Options{Files: a.flags.config})
+	loaded, err := a.authServers()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
-	for _, server := range loaded.Servers {
+	for _, server := range loaded {
 		if server.URL == "" || server.Disabled {
 			continue
 		}
@@ -122,10 +127,26 @@ func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, e
 	return statuses, nil
 }
 
+// authServers are the server of --url, where there is one, else those of the config.
+func (a *App) authServers() ([]*config.Server, error) {
+	adHoc, err := a.adHoc(nil)
+	if err != nil {
+		return nil, err
+	}
+	if adHoc != nil {
+		return []*config.Server{adHoc}, nil
+	}
+	loaded, err := config.Load(config.Options{Files: a.flags.config})
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return loaded.Servers, nil
+}
+
 // authStatus is the state of one server.
 func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
 	options := a.authOptions(site)
-	shown := authStatus{Name: site.server.Name, URL: a.mask.Text(site.resolved.URL), State: stateNone}
+	shown := authStatus{Name: a.mask.Text(site.server.Name), URL: a.mask.Text(site.resolved.URL), State: stateNone}
 	if site.ownHeader() {
 		shown.State = stateHeader
 		return shown
@@ -133,6 +154,8 @@ func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
 	login, err := auth.Kept(ctx, options)
 	machine := site.resolved.Auth != nil && site.resolved.Auth.Grant == config.GrantClientCredentials
 	switch {
+	case len(site.resolved.HeadersCommand) > 0:
+		shown.State = stateProgram
 	case err != nil:
 		shown.State, shown.Error = stateUnknown, a.mask.Text(err.Error())
 	case login != nil && login.Usable():

@@ -35,6 +35,7 @@ type authWorld struct {
 	server *httptest.Server
 	home   string
 	config string
+	state  string // the folder for state; empty means that of home
 
 	mu     sync.Mutex
 	number int
@@ -140,7 +141,11 @@ func (w *authWorld) serveMCP(out http.ResponseWriter, req *http.Request, answer 
 
 // environ has neither a keyring nor the user's own home.
 func (w *authWorld) environ() []string {
-	return append(homeVariables(w.home), "TOOLX_KEYRING=off", "BROWSER=", "ROBOT="+sentinel+"-robot")
+	variables := homeVariables(w.home)
+	if w.state != "" {
+		variables = append(variables, "XDG_STATE_HOME="+w.state)
+	}
+	return append(variables, "TOOLX_KEYRING=off", "BROWSER=", "ROBOT="+sentinel+"-robot")
 }
 
 // arguments are those of a toolx that tells all that it can.
@@ -361,6 +366,31 @@ func TestAuthWithoutATerminal(t *testing.T) {
 	w.server.Close()
 	if _, said := w.run(4, "auth", "login", "remote"); !strings.Contains(said, "it cannot be reached") {
 		t.Errorf("a server that is gone: %s", said)
+	}
+}
+
+// Where the folder for state is of no use, what needs no login works, and a login says at
+// once what is wrong, and where.
+func TestAuthWithoutAFolderForState(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	file := filepath.Join(w.home, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.state = filepath.Join(file, "state")
+	if out, _ := w.run(0, "call", "greet", "--url", w.server.URL+"/mcp", "-H", "Authorization: Bearer "+byHand); out != "well served\n" {
+		t.Errorf("the call said %q", out)
+	}
+	if out, _ := w.run(0, "call", "machine__greet"); out != "well served\n" {
+		t.Errorf("with client credentials, the call said %q", out)
+	}
+	if _, said := w.run(3, "call", "remote__greet"); !strings.Contains(said, "toolx auth login remote") {
+		t.Errorf("a call that needs a login: %s", said)
+	}
+	_, said := w.run(3, "auth", "login", "remote")
+	if !strings.Contains(said, "a login could not be kept: ") || !strings.Contains(said, w.state) {
+		t.Errorf("a login: %s", said)
 	}
 }
 
