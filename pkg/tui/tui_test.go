@@ -49,6 +49,28 @@ func TestCallFromTheForm(t *testing.T) {
 	}
 }
 
+// Words that are typed on a switch or a choice run no commands; behind esc letters do.
+func TestWordsOnAChoice(t *testing.T) {
+	d := drive(t, []string{"zwave"}, newTool(t, `{"name":"paint","inputSchema":{"type":"object","properties":{
+		"color":{"enum":["red","blue"]},"wet":{"type":"boolean"},"coats":{"type":"array","items":{"type":"string"}}}}}`, says("")))
+	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "zwave"}}})
+	d.press("j", "j", "enter")
+	for range 3 {
+		d.press("text:restart quit erase zoom 1234 /?<>", "tab")
+		if d.m.focus != areaPage || d.m.dialog != nil || d.m.zoomed || d.m.servers[0].status != statusReady {
+			t.Fatalf("a word was a command:\n%s", d.frame())
+		}
+	}
+	d.press("shift+tab", "shift+tab")
+	d.shows("f1 help", "letters choose a value by how it begins")
+	d.press("f1")
+	d.shows("letters", "stop typing")
+	d.press("esc", "esc", "z")
+	if !d.m.zoomed {
+		t.Error("behind esc, z is no command")
+	}
+}
+
 // A call is cancelled by one key, and says so; the interface goes on.
 func TestCancel(t *testing.T) {
 	begun := make(chan bool, 1)

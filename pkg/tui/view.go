@@ -182,7 +182,11 @@ func (m *model) hints() []pane.Binding {
 	if !m.focused().editing() {
 		all = append(all, m.common()...)
 	}
-	for _, key := range []string{"?", "enter", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "q"} {
+	help := "?"
+	if m.focused().editing() {
+		help = "f1"
+	}
+	for _, key := range []string{help, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "q"} {
 		if binding := pane.Find(all, key); binding != nil && binding.Off == "" {
 			shown := *binding
 			shown.Keys = []string{key}

@@ -35,10 +35,13 @@ func (f *Form) moveBindings() []pane.Binding {
 		{Keys: []string{"pgdown"}, Help: "a page down", Do: func() tea.Cmd { return f.to(f.place() + f.screen.page()) }},
 		{Keys: []string{"pgup"}, Help: "a page up", Do: func() tea.Cmd { return f.to(f.place() - f.screen.page()) }},
 	}
-	if f.editor == nil {
+	if f.editor == nil && !f.letters() {
 		list = append(list,
 			pane.Binding{Keys: []string{"j"}, Help: "next row, without typing", Do: func() tea.Cmd { return f.step(1) }},
-			pane.Binding{Keys: []string{"k"}, Help: "previous row, without typing", Do: func() tea.Cmd { return f.step(-1) }},
+			pane.Binding{Keys: []string{"k"}, Help: "previous row, without typing", Do: func() tea.Cmd { return f.step(-1) }})
+	}
+	if f.editor == nil {
+		list = append(list,
 			pane.Binding{Keys: []string{"home"}, Help: "first field", Do: func() tea.Cmd { return f.to(0) }},
 			pane.Binding{Keys: []string{"end"}, Help: "last field", Do: func() tea.Cmd { return f.to(len(f.visible())) }})
 	}
@@ -68,7 +71,23 @@ func (f *Form) valueBindings() []pane.Binding {
 			pane.Binding{Keys: []string{"right"}, Help: sideHelp(at, "next value", "open"), Do: func() tea.Cmd { return f.sideways(1) }},
 			pane.Binding{Keys: []string{"left"}, Help: sideHelp(at, "previous value", "close"), Do: func() tea.Cmd { return f.sideways(-1) }})
 	}
+	if f.letters() {
+		// No key is called "letters": they are taken by letter, and only told here.
+		list = append(list,
+			pane.Binding{Keys: []string{"letters"}, Help: f.lettersHelp(), Do: func() tea.Cmd { return nil }},
+			pane.Binding{Keys: []string{"esc"}, Help: "stop typing", Do: f.leave})
+	}
 	return list
+}
+
+func (f *Form) lettersHelp() string {
+	switch {
+	case f.cursor.add:
+		return "add a row, and type there"
+	case f.cursor.field.words() != nil:
+		return "choose a value by how it begins"
+	}
+	return "nothing here"
 }
 
 func (f *Form) newLine() tea.Cmd {

@@ -177,16 +177,44 @@ func (f *Form) offer() tea.Cmd {
 	return nil
 }
 
-// search takes the first option that begins with text, else that holds it.
-func (f *field) search(text string) {
-	text = strings.ToLower(text)
-	for _, fits := range []func(s, part string) bool{strings.HasPrefix, strings.Contains} {
+// words are what the values of a choice are called, by the turns that take them; nil of
+// every other field.
+func (f *field) words() [][]string {
+	var words [][]string
+	switch f.kind {
+	case kindBool:
+		return [][]string{{"true", "yes", "on", "1"}, {"false", "no", "off", "0"}}
+	case kindEnum:
 		for _, o := range f.shape.options {
-			if text != "" && fits(strings.ToLower(o.String()), text) {
-				f.enter()
-				f.state, f.raw = valued, o.raw
-				return
-			}
+			words = append(words, []string{o.String()})
+		}
+	case kindVariant:
+		for _, a := range f.shape.alternatives {
+			words = append(words, []string{a.label})
 		}
 	}
+	return words
+}
+
+// search finds the value of a choice that is called by a text: the first one that
+// begins with it, else that holds it; -1 for none. What begins both "on" and "off" is
+// neither.
+func (f *field) search(text string) (turn int) {
+	text = strings.ToLower(text)
+	if text == "" || f.kind == kindBool && text == "o" {
+		return -1
+	}
+	fits := []func(s, part string) bool{strings.HasPrefix}
+	if f.kind != kindBool {
+		fits = append(fits, strings.Contains)
+	}
+	for _, fits := range fits {
+		turn := slices.IndexFunc(f.words(), func(words []string) bool {
+			return slices.ContainsFunc(words, func(word string) bool { return fits(strings.ToLower(word), text) })
+		})
+		if turn >= 0 {
+			return turn
+		}
+	}
+	return -1
 }

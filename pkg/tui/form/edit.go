@@ -19,6 +19,9 @@ func (f *Form) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return binding.Do()
 	}
+	if f.editor == nil && msg.Text != "" && f.letters() {
+		return f.letter(msg)
+	}
 	if f.editor == nil {
 		return nil
 	}
@@ -83,11 +86,11 @@ func (f *Form) startEditing() {
 	f.editor.lines = f.editor.several()
 }
 
-// edit begins typing at the cursor; of a choice it is the search for an option.
+// edit begins typing at the cursor; of a choice it is the search for one of its values.
 func (f *Form) edit() tea.Cmd {
 	f.typing = true
 	f.startEditing()
-	if f.editor == nil && !f.cursor.add && f.cursor.field.kind == kindEnum {
+	if f.editor == nil && !f.cursor.add && f.cursor.field.words() != nil {
 		f.editor = newEditor("")
 	}
 	return nil
@@ -111,8 +114,11 @@ func (f *Form) typed() {
 	switch {
 	case f.onKey:
 		at.name, at.key = text, rawjson.Quote(text)
-	case at.kind == kindEnum:
-		at.search(text)
+	case at.words() != nil:
+		if turn := at.search(text); turn >= 0 {
+			at.enter()
+			at.takeTurn(turn)
+		}
 	case at.kind == kindText:
 		at.enter()
 		at.state, at.text, at.raw = valued, text, nil

@@ -184,8 +184,36 @@ func (f *Form) Focus(on bool) {
 	f.startEditing()
 }
 
-// Editing says that letters are text now, and no commands.
-func (f *Form) Editing() bool { return f.focused && f.editor != nil }
+// Editing says that letters are text now, or choose a value, and are no commands.
+func (f *Form) Editing() bool { return f.focused && (f.editor != nil || f.letters()) }
+
+// letters says whether letters belong to the field under the cursor although no text is
+// open there: a choice takes them for the beginning of one of its values, the line that
+// adds a row for the beginning of that, and to an object or array they mean nothing.
+// Whoever types words means no commands; esc makes them commands.
+func (f *Form) letters() bool {
+	if !f.typing || f.json != nil || f.editor != nil {
+		return false
+	}
+	at := f.cursor.field
+	if f.cursor.add {
+		return at.takesRows() && !at.silent()
+	}
+	return at.kind == kindBool || at.group() || at.kind == kindEnum
+}
+
+// letter takes a letter for the field under the cursor.
+func (f *Form) letter(msg tea.KeyPressMsg) tea.Cmd {
+	switch at := f.cursor.field; {
+	case f.cursor.add:
+		f.addRow()
+		return f.key(msg)
+	case at.kind == kindBool || at.kind == kindEnum || at.kind == kindVariant:
+		f.edit()
+		return f.key(msg)
+	}
+	return nil
+}
 
 // Changed says whether the arguments are others than after New or SetArguments.
 func (f *Form) Changed() bool { return !bytes.Equal(f.snapshot(), f.baseline) }

@@ -68,7 +68,7 @@ func TestKeys(t *testing.T) {
 		{"an example", `"a":{"type":"string","examples":["p","q"],"default":"d"}`, "ctrl+o ctrl+o", `{"a":"q"}`},
 		{"examples, then the default, then again", `"a":{"type":"string","examples":["p"],"default":"d"}`, "ctrl+o ctrl+o ctrl+o", `{"a":"p"}`},
 		{"esc makes letters commands", `"a":{"type":"string"},"b":{"type":"string"}`, "x esc j k q enter y", `{"a":"xy"}`},
-		{"vim keys come by text", `"a":{"type":"boolean"},"b":{"type":"string"},"c":{"type":"boolean"}`, "j j space", `{"c":true}`},
+		{"vim keys come by text", `"a":{"type":"boolean"},"b":{"type":"string"},"c":{"type":"boolean"}`, "esc j j space", `{"c":true}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newForm(`{"type":"object","properties":{` + test.properties + `}}`)
@@ -323,6 +323,50 @@ func TestJSONEditorKeepsDrafts(t *testing.T) {
 	}
 }
 
+// Letters choose the value of a switch or choice by how it begins, add a row where rows
+// are added, and mean nothing to an object.
+func TestLetters(t *testing.T) {
+	for _, test := range []struct{ name, properties, keys, want string }{
+		{"true", `"a":{"type":"boolean"}`, "true", `{"a":true}`},
+		{"no", `"a":{"type":"boolean"}`, "no", `{"a":false}`},
+		{"on", `"a":{"type":"boolean"}`, "on", `{"a":true}`},
+		{"off", `"a":{"type":"boolean"}`, "off", `{"a":false}`},
+		{"half of on or off", `"a":{"type":"boolean"}`, "o", `{}`},
+		{"neither", `"a":{"type":"boolean"}`, "restart", `{}`},
+		{"few values", `"a":{"enum":["red","rose","blue"]}`, "ro tab", `{"a":"rose"}`},
+		{"within a value", `"a":{"enum":["dark red","light blue"]}`, "BLU", `{"a":"light blue"}`},
+		{"with spaces", `"a":{"enum":["dark red","dark blue"]}`, "dark space b", `{"a":"dark blue"}`},
+		{"no such value", `"a":{"enum":["red","blue"]}`, "red quit", `{"a":"red"}`},
+		{"many values", `"a":{"enum":[1,2,3,4,5,6,70]}`, "7 enter", `{"a":70}`},
+		{"alternatives", `"a":{"oneOf":[{"type":"string"},{"type":"integer"}]}`, "int down 5", `{"a":5}`},
+		{"a row", `"a":{"type":"array","items":{"type":"string"}}`, "right down quit", `{"a":["quit"]}`},
+		{"a row of a map", `"a":{"type":"object","additionalProperties":{"type":"integer"}}`, "right down key tab 1", `{"a":{"key":1}}`},
+		{"a row of choices", `"a":{"type":"array","items":{"enum":["x","why"]}}`, "right down wh", `{"a":["why"]}`},
+		{"an object", `"a":{"type":"object","properties":{"b":{"type":"string"}}}`, "quit down x", `{"a":{"b":"x"}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newForm(`{"type":"object","properties":{` + test.properties + `}}`)
+			for _, key := range strings.Fields(test.keys) {
+				if test.name == "an object" && key == "down" {
+					press(f, "right") // opens it
+				}
+				press(f, key)
+				if !f.Editing() && key != "enter" && key != "tab" {
+					t.Errorf("after %s letters are commands", key)
+				}
+			}
+			if got := arguments(f); got != test.want {
+				t.Errorf("it makes %s:\n%s", got, frame(f, 60, 12))
+			}
+		})
+	}
+	f := newForm(`{"type":"object","properties":{"a":{"enum":["red","blue"]}}}`)
+	press(f, "blu", "x")
+	if got := frame(f, 60, 6); !strings.Contains(got, "is none of them; it stays") {
+		t.Errorf("it does not say that there is no such value:\n%s", got)
+	}
+}
+
 // Letters are text exactly where text is typed.
 func TestEditing(t *testing.T) {
 	f := newForm(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"boolean"}}}`)
@@ -338,7 +382,7 @@ func TestEditing(t *testing.T) {
 	press(f, "enter")
 	expect("after enter", true)
 	press(f, "tab")
-	expect("on a switch", false)
+	expect("on a switch", true)
 	press(f, "f2")
 	expect("in JSON", true)
 	press(f, "esc")

@@ -24,9 +24,13 @@ func (p *painter) value(r row, current bool) string {
 // it finds, and where it is empty with what would fit.
 func (p *painter) typing(f *field, room int) string {
 	p.opened(p.valueLeft, p.width, 0, 1)
-	if f.kind == kindEnum {
+	if f.words() != nil {
 		view := p.form.editor.view(p.theme, max(2, room/2), 1)
-		return view[0] + p.theme.Paint(pane.Dim, " = ") + p.closed(f, true, room)
+		sign := p.theme.Paint(pane.Dim, " = ")
+		if text := p.form.editor.String(); text != "" && f.search(text) < 0 {
+			sign = p.theme.Paint(pane.Warn, " is none of them; it stays ")
+		}
+		return view[0] + sign + p.closed(f, true, room)
 	}
 	if words := f.meant(); f.kindless() && words != strings.TrimSpace(f.text) {
 		view := p.form.editor.view(p.theme, max(2, room/2), 1)
