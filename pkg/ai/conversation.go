@@ -67,15 +67,20 @@ type Conversation struct {
 // After an error the conversation can go on. What the model did is kept, so that it
 // knows of it, unless the provider refused it: it would be refused again.
 func (c *Conversation) Ask(ctx context.Context, question string) (*Answer, error) {
+	return c.answer(ctx, []json.RawMessage{textMessage("user", question)})
+}
+
+// answer asks the model for what comes after the messages of asked.
+func (c *Conversation) answer(ctx context.Context, asked []json.RawMessage) (*Answer, error) {
 	answer := &Answer{}
 	c.forgetBeyond(cmp.Or(c.MaxHistory, DefaultMaxHistory))
-	exchange, err := c.loop(ctx, []json.RawMessage{textMessage("user", question)}, answer)
+	exchange, err := c.loop(ctx, asked, answer)
 	switch {
 	case err == nil:
 		c.history = append(c.history, exchange)
 		c.emit(Done{Answer: *answer})
 		return answer, nil
-	case len(exchange) > 1 && lasting(err):
+	case len(exchange) > len(asked) && lasting(err):
 		// Some providers want every question to be answered before the next.
 		c.history = append(c.history, append(exchange, textMessage("assistant", "(no answer: "+err.Error()+")")))
 	}

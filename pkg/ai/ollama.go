@@ -69,6 +69,11 @@ func (o *ollama) size(request Request) (tokens, context int) {
 	size := len(request.Tools) + len(request.System)
 	for _, message := range request.Messages {
 		size += len(message)
+		for member := range rawjson.Each(message) {
+			if member.Name == "images" { // which take few tokens, whatever their size
+				size -= len(member.Value)
+			}
+		}
 	}
 	tokens = size / bytesPerToken
 	return tokens, ollamaContext(tokens)
