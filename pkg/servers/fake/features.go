@@ -31,6 +31,9 @@ func featureModes() []mode {
 		{"elicit-url", "asks the user to visit a page before it answers a call", methodCall, func(s *server) {
 			s.asks, s.askOn = []ask{{methodElicit, urlRequest}}, methodCall
 		}},
+		{"sample", "asks a model about a picture before it answers a call", methodCall, func(s *server) {
+			s.asks, s.askOn = []ask{{"sampling/createMessage", pictureParams}}, methodCall
+		}},
 		{"elicit-first", "refuses the first call until the user has visited a page", methodCall, visitFirst},
 		{"input-required", "speaks 2026-07-28 and answers each call first with what it wants to know (--count: how often)", methodCall, func(s *server) {
 			s.era, s.inputRounds = modern, s.countOr(1)
@@ -49,6 +52,12 @@ const formRequest = `{"mode":"form","message":"Who are you?","requestedSchema":{
 	`"pets":{"type":"array","items":{"type":"string","enum":["cat","dog"]},"maxItems":2}},"required":["name"]}}`
 
 const samplingParams = `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}],"maxTokens":10}`
+
+// pictureParams is a conversation with a picture, of one red dot.
+const pictureParams = `{"systemPrompt":"Be brief.","messages":[{"role":"user","content":{"type":"text","text":"hello"}},` +
+	`{"role":"assistant","content":{"type":"text","text":"hi"}},{"role":"user","content":{"type":"image","mimeType":"image/png",` +
+	`"data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"}}],` +
+	`"modelPreferences":{"hints":[{"name":"small"}]},"maxTokens":10}`
 
 const urlRequest = `{"mode":"url","message":"Sign in first","url":"https://login.example/start?x=1","elicitationId":"e1"}`
 

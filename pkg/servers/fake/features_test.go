@@ -62,7 +62,7 @@ func TestFeaturesListen(t *testing.T) {
 // TestElicitModes want an answer before that of the call.
 func TestElicitModes(t *testing.T) {
 	t.Parallel()
-	for mode, mark := range map[string]string{"elicit": `"mode":"form"`, "elicit-url": `"mode":"url"`} {
+	for mode, mark := range map[string]string{"elicit": `"mode":"form"`, "elicit-url": `"mode":"url"`, "sample": `"mimeType":"image/png"`} {
 		l := begin(t, mode)
 		l.send(lineCall)
 		var request struct{ ID json.RawMessage }

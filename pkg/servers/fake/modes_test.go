@@ -110,7 +110,7 @@ func TestEveryModeIsTested(t *testing.T) {
 		"good", "endless-line", "flaky-start", "grandchild", "grandchild-setsid", "slow-start", "ignore-sigterm",
 		"sigsegv-early", "sigsegv", "sigkill", "server-requests", "server-requests-early",
 		"stateless-only", "dual-era", "discover-empty",
-		"features", "elicit", "elicit-url", "input-required",
+		"features", "elicit", "elicit-url", "sample", "input-required",
 		"pages", "cursor-empty", "cursor-null", "cursor-loop", "cursor-cycle", "cursor-endless",
 	} {
 		tested[name] = true
