@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"toolx/pkg/auth"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
@@ -22,15 +24,17 @@ import (
 
 // answerOptions say what a verb answers servers with that ask something back.
 type answerOptions struct {
-	elicit   string
-	sampling string
-	roots    []string
+	elicit    string
+	sampling  string
+	roots     []string
+	noBrowser bool
 }
 
 func (o *answerOptions) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&o.elicit, "elicit", "", "answer what a server asks the user by `JSON`, @FILE, accept, decline or cancel (else a terminal asks)")
 	flags.StringVar(&o.sampling, "sampling", "", "answer a server's requests to a model: `WHO` is ask, a file, or a provider such as ollama or anthropic:MODEL (else declined)")
 	flags.StringArrayVar(&o.roots, "root", nil, "tell servers that they may work in `DIR` (repeatable; else the config's roots)")
+	flags.BoolVar(&o.noBrowser, "no-browser", false, "leave it to you to open the pages that a server wants to be visited")
 }
 
 // check refuses what no server could be answered with.
@@ -39,9 +43,36 @@ func (o *answerOptions) check() error {
 	return err
 }
 
+// opener starts the browser at a page that a server wants to be visited; nil where the
+// user does that.
+func (o *answerOptions) opener() func(context.Context, string) error {
+	if o.noBrowser {
+		return nil
+	}
+	return auth.OpenBrowser
+}
+
+// person is how the user is asked; what is nil cannot be asked.
+type person struct {
+	elicit func(context.Context, *servers.Elicitation) (*servers.Elicited, error)
+	sample sampleFunc
+}
+
+// atTerminal is the person at the terminal, whom lines are written to on stderr; nobody
+// where there is none.
+func (a *App) atTerminal(o *answerOptions) *person {
+	if !a.Console.InTTY || !a.Console.ErrTTY {
+		return &person{}
+	}
+	return &person{sample: a.sampleByUser, elicit: func(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+		return a.elicitOnTerminal(ctx, asked, !o.noBrowser)
+	}}
+}
+
 // answers are what servers are answered with. Without options, as for verbs that show
-// nothing to the user while they wait, these are the roots alone.
-func (a *App) answers(o *answerOptions, loaded *config.Config) (servers.Answers, error) {
+// nothing to the user while they wait, these are the roots alone. Where no option
+// answers, the person is asked: the one at the terminal, unless user is another.
+func (a *App) answers(o *answerOptions, user *person, loaded *config.Config) (servers.Answers, error) {
 	var answers servers.Answers
 	roots := loaded.Roots
 	if o != nil && len(o.roots) > 0 {
@@ -51,17 +82,18 @@ func (a *App) answers(o *answerOptions, loaded *config.Config) (servers.Answers,
 	if answers.Roots, err = rootsOf(roots); err != nil || o == nil {
 		return answers, err
 	}
+	if user == nil {
+		user = a.atTerminal(o)
+	}
 	script, err := readScript(o.elicit)
-	switch {
-	case err != nil:
+	if err != nil {
 		return answers, err
-	case script != nil:
+	}
+	if answers.Elicit = user.elicit; script != nil {
 		answers.Elicit = script.answer(a)
-	case a.Console.InTTY && a.Console.ErrTTY:
-		answers.Elicit = a.elicitOnTerminal
 	}
 	if o.sampling != "" {
-		answers.Sample, err = a.sampler(o.sampling)
+		answers.Sample, err = a.sampler(o.sampling, user)
 	}
 	return answers, err
 }
@@ -161,16 +193,21 @@ func (s *script) answer(a *App) func(context.Context, *servers.Elicitation) (*se
 	return func(_ context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
 		given, err := scripted(asked, s.next())
 		if err != nil {
-			a.log.Warn(fmt.Sprintf("server %q asks %s: cancelled, since %v", asked.Server, quote(shorten(asked.Message, 80)), err))
+			a.notice(slog.LevelWarn, "server %q asks %s: cancelled, since %v", asked.Server, quote(shorten(asked.Message, 80)), err)
 			return &servers.Elicited{Action: servers.Cancel}, nil
 		}
 		if asked.URL != "" && given.Action == servers.Accept {
-			a.log.Warn(fmt.Sprintf("server %q asks %s: visit %s", asked.Server, quote(shorten(asked.Message, 80)), asked.URL))
+			a.notice(slog.LevelWarn, "server %q asks %s: visit %s", asked.Server, quote(shorten(asked.Message, 80)), asked.URL)
 			return given, nil
 		}
-		a.log.Info(fmt.Sprintf("server %q asks %s: %s", asked.Server, quote(shorten(asked.Message, 80)), given.Action))
+		a.notice(slog.LevelInfo, "server %q asks %s: %s", asked.Server, quote(shorten(asked.Message, 80)), given.Action)
 		return given, nil
 	}
+}
+
+// notice remarks on what servers ask, for the log and for the terminal interface.
+func (a *App) notice(level slog.Level, format string, args ...any) {
+	a.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf(format, args...)})
 }
 
 func scripted(asked *servers.Elicitation, answer json.RawMessage) (*servers.Elicited, error) {

@@ -130,6 +130,8 @@ type toolboxOptions struct {
 	// answers say how servers are answered that ask something back; nil: they are told
 	// of roots alone.
 	answers *answerOptions
+	// user is who is asked what no option answers; nil: the person at the terminal.
+	user *person
 }
 
 // toolbox reads the config and gathers the tools that need no server. It starts
@@ -152,7 +154,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if err := a.record(loaded); err != nil {
 		return nil, err
 	}
-	answers, err := a.answers(options.answers, loaded)
+	answers, err := a.answers(options.answers, options.user, loaded)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,7 +35,12 @@ type askOptions struct {
 	yes       bool
 	follow    bool
 	server    []string // a command line behind --
+	answers   answerOptions
 }
+
+// nobody says that the terminal, if there is one, is not for asking the user: what is
+// typed there are questions.
+func (o *askOptions) nobody() bool { return o.follow || o.question == "-" }
 
 func newAskCommand(app *App, run func(context.Context, *App, askOptions) error) *cobra.Command {
 	var o askOptions
@@ -89,6 +93,7 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request with the converted tools instead of sending it")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "run destructive tools without asking")
 	flags.BoolVar(&o.follow, "follow", false, "answer line by line what comes on standard input, in one conversation")
+	o.answers.declare(flags)
 	return cmd
 }
 
@@ -111,7 +116,7 @@ func (o *askOptions) check() error {
 			return &exec.UsageError{Message: "the pattern " + quote(pattern) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
 		}
 	}
-	return nil
+	return o.answers.check()
 }
 
 // runAsk sets up the model and its tools, and asks.
@@ -135,7 +140,11 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true})
+	tools := toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers}
+	if o.nobody() {
+		tools.user = &person{}
+	}
+	box, err := app.toolbox(tools)
 	if err != nil {
 		return err
 	}
@@ -331,31 +340,26 @@ func (a *App) confirmation(o askOptions) func(context.Context, *exec.Tool, json.
 	if o.yes {
 		return func(context.Context, *exec.Tool, json.RawMessage) error { return nil }
 	}
-	if !a.Console.InTTY || !a.Console.ErrTTY || o.follow || o.question == "-" {
+	if !a.Console.InTTY || !a.Console.ErrTTY || o.nobody() {
 		return func(_ context.Context, tool *exec.Tool, _ json.RawMessage) error {
 			a.log.Warn(tool.Name + " is destructive and was not run: there is nobody to ask; --yes runs such tools")
 			return &ai.DeclinedError{Tool: tool.Name, Why: "it is destructive, and nobody could be asked; toolx ask --yes allows it"}
 		}
 	}
-	in := bufio.NewReader(a.Console.In)
 	return func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) error {
-		a.live.Clear()
+		a.keyboard.mu.Lock()
+		defer a.keyboard.mu.Unlock()
+		defer a.live.Hold()()
 		fmt.Fprintf(a.live, "run %s %s? It says that it is destructive. [y/N] ",
 			render.Safe(tool.Name), render.Safe(shorten(string(a.mask.JSON(arguments)), 400)))
-		answer := make(chan string, 1)
-		go func() {
-			line, _ := in.ReadString('\n')
-			answer <- strings.ToLower(strings.TrimSpace(line))
-		}()
-		select {
-		case <-ctx.Done():
+		line, _ := a.keyboard.line(ctx) // the end of the input says no
+		if ctx.Err() != nil {
 			fmt.Fprintln(a.live)
 			return &exec.InterruptedError{Tool: tool.Name}
-		case said := <-answer:
-			if said == "y" || said == "yes" {
-				return nil
-			}
-			return &ai.DeclinedError{Tool: tool.Name}
 		}
+		if said := strings.ToLower(strings.TrimSpace(line)); said == "y" || said == "yes" {
+			return nil
+		}
+		return &ai.DeclinedError{Tool: tool.Name}
 	}
 }

@@ -3,6 +3,8 @@ package cmd
 import (
 	"encoding/json"
 	"testing"
+
+	"toolx/pkg/servers"
 )
 
 // TestFormFields reads what is typed into fields of every kind that MCP's forms have.
@@ -73,7 +75,7 @@ func TestHostOf(t *testing.T) {
 		"https://xn--80ak6aa92e.com":         "xn--80ak6aa92e.com (its name is not plain ASCII: look twice)",
 		"https://bank.example@evil.example/": "evil.example (the address has a user name, which may look like a host)",
 	} {
-		if got := hostOf(address); got != want {
+		if got := hostOf(&servers.Elicitation{URL: address}); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}

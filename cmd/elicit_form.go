@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"sync"
 
+	"toolx/pkg/auth"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
@@ -63,6 +63,8 @@ type elicitForm struct {
 	// given are the values so far, in the order of the fields; nil was left out.
 	fields []formField
 	given  []json.RawMessage
+	// opens says that the browser may be started.
+	opens bool
 }
 
 // The commands of a form, which begin with what no value needs to begin with.
@@ -78,13 +80,13 @@ type closedForm struct{ action servers.Action }
 
 func (e *closedForm) Error() string { return string(e.action) }
 
-// elicitOnTerminal asks the user in the name of a server. A terminal that ends, and
-// Ctrl-C, say neither yes nor no.
-func (a *App) elicitOnTerminal(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+// elicitOnTerminal asks the user in the name of a server, and opens pages in the browser
+// where that is wanted. A terminal that ends, and Ctrl-C, say neither yes nor no.
+func (a *App) elicitOnTerminal(ctx context.Context, asked *servers.Elicitation, opens bool) (*servers.Elicited, error) {
 	a.keyboard.mu.Lock()
 	defer a.keyboard.mu.Unlock()
 	defer a.live.Hold()()
-	form := &elicitForm{app: a, asked: asked, fields: formFields(asked.Schema)}
+	form := &elicitForm{app: a, asked: asked, fields: formFields(asked.Schema), opens: opens}
 	form.given = make([]json.RawMessage, len(form.fields))
 	given, err := form.run(ctx)
 	closed, isClosed := err.(*closedForm) //nolint:errorlint // it is never wrapped
@@ -129,18 +131,24 @@ func (f *elicitForm) run(ctx context.Context) (*servers.Elicited, error) {
 }
 
 // visit asks for a page to be visited, of which the host matters most: its name is
-// shown as it is spelt, whatever letters it is made of.
+// shown as it is spelt, whatever letters it is made of. The browser is started after a
+// yes, and the page of a server that waits for it is agreed to when the user was there.
 func (f *elicitForm) visit(ctx context.Context) (*servers.Elicited, error) {
-	f.say("server %q asks you to visit a page on %s:", f.asked.Server, hostOf(f.asked.URL))
+	f.say("server %q asks you to visit a page on %s:", f.asked.Server, hostOf(f.asked))
 	f.quote(f.asked.Message)
 	f.say("  %s", render.Safe(f.asked.URL))
-	question := "open it yourself if you trust that host. Agreed? [y]es, [d]ecline, [c]ancel: "
-	if f.asked.First {
-		question = "open it yourself if you trust that host. Have you finished there? [y]es, [d]ecline, [c]ancel: "
+	answer := "myself"
+	if f.opens {
+		var err error
+		if answer, err = f.open(ctx); err != nil {
+			return nil, err
+		}
 	}
-	answer, err := f.choose(ctx, question, "yes", "decline", "cancel")
-	if err != nil {
-		return nil, err
+	if answer == "myself" || answer == "yes" && f.asked.First {
+		var err error
+		if answer, err = f.agree(ctx, answer); err != nil {
+			return nil, err
+		}
 	}
 	if answer == "yes" {
 		return &servers.Elicited{Action: servers.Accept}, nil
@@ -148,27 +156,40 @@ func (f *elicitForm) visit(ctx context.Context) (*servers.Elicited, error) {
 	return &servers.Elicited{Action: servers.Action(answer)}, nil
 }
 
-// hostOf is the host of an address, with what is suspicious about it.
-func hostOf(address string) string {
-	parsed, err := url.Parse(address)
-	if err != nil {
-		return "(no host)"
+// open asks whether to start the browser, and does. The answer is "yes" where it was
+// started, "myself" where the user has to open the page, or an action.
+func (f *elicitForm) open(ctx context.Context) (string, error) {
+	answer, err := f.choose(ctx, "open it in the browser, if you trust that host? [y]es, [m]yself, [d]ecline, [c]ancel: ",
+		"yes", "myself", "decline", "cancel")
+	if err != nil || answer != "yes" {
+		return answer, err
 	}
-	host := render.Safe(parsed.Host)
-	var remarks []string
-	if parsed.Scheme != "https" {
-		remarks = append(remarks, "not encrypted")
+	if err := auth.OpenBrowser(ctx, f.asked.URL); err != nil {
+		f.say("  no browser could be started: %s", render.Safe(err.Error()))
+		return "myself", nil
 	}
-	if strings.Contains(parsed.Host, "xn--") || strings.ContainsFunc(parsed.Host, func(r rune) bool { return r > 0x7f }) {
-		remarks = append(remarks, "its name is not plain ASCII: look twice")
+	return answer, nil
+}
+
+// agree asks for the user's word; how says who opens the page.
+func (f *elicitForm) agree(ctx context.Context, how string) (string, error) {
+	question := "Agreed? [y]es, [d]ecline, [c]ancel: "
+	if f.asked.First {
+		question = "Have you finished there? [y]es, [d]ecline, [c]ancel: "
 	}
-	if parsed.User != nil {
-		remarks = append(remarks, "the address has a user name, which may look like a host")
+	if how == "myself" {
+		question = "open it yourself, if you trust that host. " + question
 	}
+	return f.choose(ctx, question, "yes", "decline", "cancel")
+}
+
+// hostOf is the host of a page, with what is suspicious about its address.
+func hostOf(asked *servers.Elicitation) string {
+	host, remarks := asked.Host()
 	if len(remarks) > 0 {
 		host += " (" + strings.Join(remarks, "; ") + ")"
 	}
-	return host
+	return render.Safe(host)
 }
 
 // fill asks for each field in turn.

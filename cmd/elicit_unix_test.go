@@ -3,9 +3,13 @@
 package cmd_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // typing types what is asked for: pairs of a pattern to wait for, and a line. A pattern
@@ -83,19 +87,73 @@ func TestFormsThatEndEarly(t *testing.T) {
 	term.end(130)
 }
 
-// TestPageOnTerminal shows the host of a page, and asks.
+// TestPageOnTerminal shows the host of a page, asks, and opens it after a yes only.
 func TestPageOnTerminal(t *testing.T) {
 	t.Parallel()
-	for typed, want := range map[string]string{"y\n": `{"action":"accept"}`, "d\n": `{"action":"decline"}`, "c\n": `{"action":"cancel"}`} {
-		term := asked(t, "elicit-url")
-		term.typing(
-			`asks you to visit a page on login.example:\r\n  \| Sign in first\r\n  https://login.example/start\?x=1\r\n`, "",
-			`Agreed\?`, "x\n",
-			`Agreed\?`, typed,
-		)
-		if written := term.end(0); !strings.Contains(written, want) {
-			t.Errorf("%q: the server was not told %s:\n%s", typed, want, written)
+	const yes, no, neither = `{"action":"accept"}`, `{"action":"decline"}`, `{"action":"cancel"}`
+	for _, test := range []struct {
+		mode   string
+		flags  []string
+		turns  []string
+		want   string // in what the server writes
+		opened bool
+	}{
+		{"elicit-url", nil, []string{`open it in the browser`, "x\n", `open it in the browser`, "y\n"}, yes, true},
+		{"elicit-url", nil, []string{`open it in the browser`, "m\n", `Agreed\?`, "y\n"}, yes, false},
+		{"elicit-url", nil, []string{`open it in the browser`, "d\n"}, no, false},
+		{"elicit-url", nil, []string{`open it in the browser`, "c\n"}, neither, false},
+		{"elicit-url", []string{"--no-browser"}, []string{`yourself.*Agreed\?`, "y\n"}, yes, false},
+		{"elicit-url", []string{"--no-browser"}, []string{`yourself.*Agreed\?`, "d\n"}, no, false},
+		{"elicit-first", nil, []string{`open it in the browser`, "y\n", `Have you finished there\?`, "y\n"}, "hi", true},
+	} {
+		told := filepath.Join(t.TempDir(), "told")
+		args := slices.Concat([]string{"call", "echo", "message=hi", "-v"}, test.flags, []string{"--", "fakeserver", test.mode})
+		term := onTerminal(t, []string{"NO_COLOR=1", "BROWSER=" + browserInto(t, told)}, args...)
+		term.typing(`asks you to visit a page on login.example:\r\n  \| Sign in first\r\n  https://login.example/start\?x=1\r\n`, "")
+		term.typing(test.turns...)
+		if written := term.end(0); !strings.Contains(written, test.want) {
+			t.Errorf("%s %v %q: there is no %s:\n%s", test.mode, test.flags, test.turns, test.want, written)
 		}
+		if test.opened {
+			awaitFile(t, told, "https://login.example/start?x=1\n")
+		} else if _, err := os.Stat(told); err == nil {
+			t.Errorf("%s %v %q: the page was opened", test.mode, test.flags, test.turns)
+		}
+	}
+}
+
+// browserInto makes a program that writes the address that it is given into a file.
+func browserInto(t *testing.T, told string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "browser")
+	script := "#!/bin/sh\necho \"$1\" > '" + told + ".new' && mv '" + told + ".new' '" + told + "'\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// awaitFile waits for a file's content: nobody waits for a browser.
+func awaitFile(t *testing.T, name, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		text, err := os.ReadFile(name)
+		if err == nil && string(text) == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s holds %q (%v), want %q", name, text, err, want)
+		}
+	}
+}
+
+// TestPageWithoutBrowser is left to the user, who is asked all the same.
+func TestPageWithoutBrowser(t *testing.T) {
+	t.Parallel()
+	term := onTerminal(t, []string{"NO_COLOR=1", "BROWSER=/nowhere/at/all"}, "call", "echo", "message=hi", "-v", "--", "fakeserver", "elicit-url")
+	term.typing(`open it in the browser`, "y\n", `(?s)no browser could be started: .*yourself.*Agreed\?`, "y\n")
+	if written := term.end(0); !strings.Contains(written, `{"action":"accept"}`) {
+		t.Errorf("the server was not told:\n%s", written)
 	}
 }
 

@@ -44,8 +44,8 @@ func TestRequestOptions(t *testing.T) {
 		{[]string{"list", "a*", "--strict"}, catalogOptions{patterns: []string{"a*"}, strict: true}},
 		{[]string{"list", "["}, nil},
 		{[]string{"read", "x:y", "--elicit", "perhaps"}, nil},
-		{[]string{"read", "x:y", "--elicit", "accept", "--sampling", "ask", "--root", "a", "--root", "b"}, resourceOptions{
-			replyOptions{output: "text", answers: answerOptions{"accept", "ask", []string{"a", "b"}}}, "x:y",
+		{[]string{"read", "x:y", "--elicit", "accept", "--sampling", "ask", "--root", "a", "--root", "b", "--no-browser"}, resourceOptions{
+			replyOptions{output: "text", answers: answerOptions{"accept", "ask", []string{"a", "b"}, true}}, "x:y",
 		}},
 		{[]string{"read", "x:y", "z"}, nil},
 		{[]string{"ping", "a", "--", "s"}, nil},

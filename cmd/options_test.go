@@ -68,6 +68,11 @@ func TestOptions(t *testing.T) {
 			[]string{"auth", "login", "a", "--no-browser", "--scope", "r", "--scope", "w"},
 			authLoginOptions{server: "a", noBrowser: true, scopes: []string{"r", "w"}},
 		},
+		{
+			"the terminal interface, with answers for servers",
+			[]string{"tui", "a", "--elicit", "accept", "--sampling", "ask", "--root", "d", "--no-browser"},
+			tuiOptions{names: []string{"a"}, answers: answerOptions{"accept", "ask", []string{"d"}, true}},
+		},
 		{"a logout", []string{"auth", "logout", "a"}, "a"},
 		{"logins", []string{"auth", "status", "a", "b", "--json"}, authStatusOptions{servers: []string{"a", "b"}, json: true}},
 		{"everything is listed", []string{"list"}, listOptions{patterns: []string{}}},
@@ -201,6 +206,7 @@ func parse(args ...string) (options any, global globalFlags, err error) {
 		newServeCommand(app, func(_ context.Context, _ *App, o serveOptions) error { options = o; return nil }),
 		newProxyCommand(app, func(_ *App, o proxyOptions) error { options = o; return nil }),
 		newDoctorCommand(app, func(_ context.Context, _ *App, o doctorOptions) error { options = o; return nil }),
+		newTUICommand(app, func(_ context.Context, _ *App, o tuiOptions) error { options = o; return nil }),
 		newAuthCommand(app, authRun{
 			login:  func(_ context.Context, _ *App, o authLoginOptions) error { options = o; return nil },
 			logout: func(_ context.Context, _ *App, server string) error { options = server; return nil },

@@ -1,33 +1,32 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
 
 	"toolx/pkg/ai"
 	"toolx/pkg/exec"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
 
 // sampleFunc answers a server's request to a model, as servers.Answers has it.
 type sampleFunc func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
 
-// sampler is who answers sampling/createMessage: the user on the terminal, a file, or
-// a model of a provider.
-func (a *App) sampler(who string) (sampleFunc, error) {
+// sampler is who answers sampling/createMessage: the user, a file, or a model of a
+// provider.
+func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	provider, model, _ := strings.Cut(who, ":")
 	switch {
+	case who == "ask" && user.sample == nil:
+		return nil, &exec.UsageError{Message: "--sampling ask needs a terminal", Fix: "--sampling FILE answers with a file's content"}
 	case who == "ask":
-		if !a.Console.InTTY || !a.Console.ErrTTY {
-			return nil, &exec.UsageError{Message: "--sampling ask needs a terminal", Fix: "--sampling FILE answers with a file's content"}
-		}
-		return a.sampleByUser, nil
+		return user.sample, nil
 	case slices.Contains(ai.Providers(), provider):
 		return a.sampleByModel(provider, model)
 	}
@@ -47,34 +46,25 @@ func sampleFile(data []byte) json.RawMessage {
 	if json.Valid(data) && member(data, "role") != nil && member(data, "content") != nil {
 		return data
 	}
-	return sampled("file", strings.TrimRight(string(data), "\r\n"), "endTurn")
-}
-
-// sampled is a CreateMessageResult of a text.
-func sampled(model, text, stop string) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("role", rawjson.Quote("assistant")),
-		rawjson.NewMember("model", rawjson.Quote(model)),
-		rawjson.NewMember("content", rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("type", rawjson.Quote("text")), rawjson.NewMember("text", rawjson.Quote(text)),
-		})),
-		rawjson.NewMember("stopReason", rawjson.Quote(stop)),
-	})
+	return servers.Sampled("file", strings.TrimRight(string(data), "\r\n"), "endTurn")
 }
 
 // sampleByUser lets the user play the model.
 func (a *App) sampleByUser(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
+	asked, err := servers.ReadSampling(params)
+	if err != nil {
+		return nil, err
+	}
 	a.keyboard.mu.Lock()
 	defer a.keyboard.mu.Unlock()
 	defer a.live.Hold()()
 	form := &elicitForm{app: a, asked: &servers.Elicitation{Server: server}}
 	form.say("server %q asks a model:", server)
-	if system := textMember(params, "systemPrompt"); system != "" {
-		form.quote("[system] " + system)
+	if asked.System != "" {
+		form.quote("[system] " + asked.System)
 	}
-	messages, _ := rawjson.Elements(member(params, "messages"))
-	for _, message := range messages {
-		form.quote("[" + textMember(message, "role") + "] " + contentText(member(message, "content")))
+	for _, message := range asked.Messages {
+		form.quote("[" + message.Role + "] " + message.String())
 	}
 	form.say("  (answer in the model's place; an empty line ends it, %s says no)", formDecline)
 	var lines []string
@@ -87,28 +77,15 @@ func (a *App) sampleByUser(ctx context.Context, server string, params json.RawMe
 		case typed == formDecline, typed == formCancel, err != nil && len(lines) == 0:
 			return nil, errors.New("the user declined the sampling request")
 		case err != nil, typed == "" && len(lines) > 0:
-			return sampled("human", strings.Join(lines, "\n"), "endTurn"), nil
+			return servers.Sampled("human", strings.Join(lines, "\n"), "endTurn"), nil
 		case typed != "":
 			lines = append(lines, typed)
 		}
 	}
 }
 
-// contentText is the content of a message: one block, or an array of them.
-func contentText(content json.RawMessage) string {
-	blocks, several := rawjson.Elements(content)
-	if !several {
-		blocks = []json.RawMessage{content}
-	}
-	texts := make([]string, len(blocks))
-	for i, block := range blocks {
-		texts[i] = exec.ParseBlock(block).String()
-	}
-	return strings.Join(texts, "\n")
-}
-
-// sampleByModel lets a model of a provider answer, without tools. What is not text
-// cannot be asked; what was said before is told as text.
+// sampleByModel lets a model of a provider answer, without tools. It gets the messages
+// as they are, with what they hold beside text as far as the provider takes it.
 func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 	a.mask.Add(ai.Secrets(os.Getenv)...)
 	provider, err := ai.New(ai.Options{Provider: name, Model: model, Getenv: os.Getenv, UserAgent: "toolx/" + Version()})
@@ -119,47 +96,32 @@ func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
-		question, err := samplingQuestion(params)
+		asked, err := servers.ReadSampling(params)
 		if err != nil {
 			return nil, err
 		}
-		a.log.Info(fmt.Sprintf("server %q asks %s of %s", server, provider.Model(), name))
-		talk := &ai.Conversation{Provider: provider, System: textMember(params, "systemPrompt")}
-		answer, err := talk.Ask(ctx, question)
+		said := make([]ai.Said, len(asked.Messages))
+		for i, message := range asked.Messages {
+			said[i] = ai.Said{Role: message.Role, Blocks: message.Blocks}
+		}
+		a.notice(slog.LevelInfo, "server %q asks %s of %s", server, provider.Model(), name)
+		talk := &ai.Conversation{Provider: provider, System: asked.System}
+		answer, err := talk.Continue(ctx, said)
 		if err != nil {
-			a.log.Warn(fmt.Sprintf("server %q asked a model, which gave no answer: %v", server, a.masked(err)))
-			return nil, errors.New("the model gave no answer")
+			return nil, a.noSample(server, err)
 		}
 		stop := map[ai.Stop]string{ai.StopLength: "maxTokens"}[answer.Stop]
-		if stop == "" {
-			stop = "endTurn"
-		}
-		return sampled(provider.Model(), answer.Text, stop), nil
+		return servers.Sampled(provider.Model(), answer.Text, cmp.Or(stop, "endTurn")), nil
 	}, nil
 }
 
-// samplingQuestion is what a server asks a model, as one text.
-func samplingQuestion(params json.RawMessage) (string, error) {
-	messages, ok := rawjson.Elements(member(params, "messages"))
-	if !ok || len(messages) == 0 {
-		return "", errors.New("there are no messages")
+// noSample tells why a model gave no answer. The server is told what it can mend, and
+// nothing about the user's account with the provider.
+func (a *App) noSample(server string, err error) error {
+	a.notice(slog.LevelWarn, "server %q asked a model, which gave no answer: %v", server, a.masked(err))
+	var failure *ai.Failure
+	if errors.As(err, &failure) {
+		return errors.New("the model gave no answer")
 	}
-	texts := make([]string, len(messages))
-	for i, message := range messages {
-		content := member(message, "content")
-		blocks, several := rawjson.Elements(content)
-		if !several {
-			blocks = []json.RawMessage{content}
-		}
-		for _, block := range blocks {
-			if kind := textMember(block, "type"); kind != "text" {
-				return "", fmt.Errorf("toolx cannot ask a model about content of the type %q", kind)
-			}
-		}
-		texts[i] = contentText(content)
-		if len(messages) > 1 {
-			texts[i] = textMember(message, "role") + ": " + texts[i]
-		}
-	}
-	return strings.Join(texts, "\n\n"), nil
+	return err
 }

@@ -22,11 +22,14 @@ type tuiOptions struct {
 	start  *tui.Start // the tool to begin with, nil for none
 	of     string     // a tool's name, which may tell the only server to show
 	server []string   // a command line behind --
+	// answers say how servers are answered that ask something back; what they leave
+	// open the user is asked in dialogs.
+	answers answerOptions
 }
 
 func newTUICommand(app *App, run func(context.Context, *App, tuiOptions) error) *cobra.Command {
 	var o tuiOptions
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "tui [SERVER…] [-- COMMAND…]",
 		Short: "Browse tools, fill in forms, call, and watch, on the whole terminal",
 		Long: `Show servers and tools, a form made from each tool's schema, calls with their
@@ -44,9 +47,16 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 			}
 			return err
 		},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.answers.check(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), app, o)
+		},
 		ValidArgsFunction: completeServers(app),
 	}
+	o.answers.declare(cmd.Flags())
+	return cmd
 }
 
 // runTUI shows the terminal interface until the user quits.
@@ -57,7 +67,11 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 			Fix:     "toolx list shows the tools, toolx call TOOL calls one",
 		}
 	}
-	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true})
+	questions := tui.NewQuestions()
+	box, err := app.toolbox(toolboxOptions{
+		server: o.server, tellsFailures: true,
+		answers: &o.answers, user: &person{elicit: questions.Elicit, sample: questions.Sample},
+	})
 	if err != nil {
 		return err
 	}
@@ -71,15 +85,17 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	unmute := app.live.Mute() // nothing else writes to the terminal
 	defer unmute()
 	return tui.Run(ctx, tui.Options{
-		In:       app.Console.In,
-		Out:      app.Console.Out,
-		Servers:  shown,
-		Pool:     box.pool,
-		Executor: box.executor,
-		Bus:      app.bus,
-		Local:    !box.adHoc && len(o.names) == 0,
-		History:  stateFile("history.jsonl"),
-		Start:    o.start,
+		In:        app.Console.In,
+		Out:       app.Console.Out,
+		Servers:   shown,
+		Pool:      box.pool,
+		Executor:  box.executor,
+		Bus:       app.bus,
+		Local:     !box.adHoc && len(o.names) == 0,
+		History:   stateFile("history.jsonl"),
+		Start:     o.start,
+		Questions: questions,
+		OpenPage:  o.answers.opener(),
 		Request: func(call exec.Call) (json.RawMessage, error) {
 			prepared, err := box.executor.Prepare(call)
 			if err != nil {
@@ -105,7 +121,7 @@ func (a *App) hasScreen() bool {
 // form is a call that is to be completed in its form (--edit). Only the server that
 // the tool's name tells is shown.
 func (o callOptions) form() tuiOptions {
-	return tuiOptions{server: o.server, of: o.tool, start: &tui.Start{Tool: o.tool, Fill: o.fill}}
+	return tuiOptions{server: o.server, answers: o.answers, of: o.tool, start: &tui.Start{Tool: o.tool, Fill: o.fill}}
 }
 
 // fill gives the form of a tool the arguments of the command line. Where the error

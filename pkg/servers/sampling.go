@@ -3,6 +3,7 @@ package servers
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
@@ -26,6 +27,15 @@ type Sampling struct {
 type SamplingMessage struct {
 	Role   string
 	Blocks []exec.Block
+}
+
+// String is the message as text, in which other content is named.
+func (m SamplingMessage) String() string {
+	texts := make([]string, len(m.Blocks))
+	for i, block := range m.Blocks {
+		texts[i] = block.String()
+	}
+	return strings.Join(texts, "\n")
 }
 
 // ReadSampling reads the params of sampling/createMessage, leniently: only a request

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -142,11 +143,7 @@ func samplingParts(asked *servers.Sampling) []samplingPart {
 		parts = append(parts, samplingPart{"system", asked.System})
 	}
 	for _, message := range asked.Messages {
-		texts := make([]string, len(message.Blocks))
-		for i, block := range message.Blocks {
-			texts[i] = block.String()
-		}
-		parts = append(parts, samplingPart{render.Safe(message.Role), strings.Join(texts, "\n")})
+		parts = append(parts, samplingPart{render.Safe(message.Role), message.String()})
 	}
 	return parts
 }
@@ -238,16 +235,19 @@ func (m *model) window(q *question, said []string, height int) []string {
 	return lines
 }
 
-// remark is the line above the buttons: what is wrong.
+// remark is the line above the buttons: what is wrong, else what more keys do.
 func (m *model) remark(q *question) string {
-	text := q.note
-	if text == "" {
-		text = q.cannotSend()
+	if text := cmp.Or(q.note, q.cannotSend()); text != "" {
+		return m.theme.Paint(pane.Warn, m.theme.Glyphs.Warn+" "+text)
 	}
-	if text == "" {
-		return ""
+	hint := "f1 help"
+	switch {
+	case q.editing():
+		hint = "esc stops typing  " + hint
+	case q.noAsker() == "":
+		hint = "x cancels the call  " + hint
 	}
-	return m.theme.Paint(pane.Warn, m.theme.Glyphs.Warn+" "+text)
+	return m.theme.Paint(pane.Dim, hint)
 }
 
 // questionTitle says who asks, and how many wait behind.
