@@ -9,7 +9,8 @@ func httpChecks() []Check {
 		tlsCert(), redirectDropsBody(), authChallenge(), authMetadata(), authLate(),
 		legacySSE(), sseEndpointOffsite(), statusUnexpected(), contentType(),
 		acceptStrict(), notificationStatus(), getStatus(), versionHeaderIgnored(),
-		sessionIDFormat(), sessionDelete(), sessionMintedModern(), headerMismatch(), unknownMethod404(),
+		sessionIDFormat(), sessionMissing400(), sessionUnknown404(), sessionDelete(), sessionMintedModern(),
+		headerMismatch(), unknownMethod404(),
 		originNotChecked(), corsReflects(), bindsAll(),
 		sseFormat(), sseNoFinal(), sseBuffered(), keepalive(),
 	}

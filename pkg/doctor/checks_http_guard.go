@@ -212,6 +212,9 @@ func askOrigin(e *Evidence) []Finding {
 		return nil
 	}
 	f := Finding{Where: rawWhere("initialize"), Evidence: "Origin: " + foreignOrigin + ": " + origin.status()}
+	if origin.Verb == http.MethodGet {
+		f.Where = rawWhere(http.MethodGet) // the older HTTP with SSE
+	}
 	if host != nil {
 		f.Evidence += "; Host: " + foreignHost + ": " + host.status()
 		if host.Status == http.StatusOK {
@@ -268,6 +271,58 @@ func sessionIDFormat() Check {
 			Good:   "Mcp-Session-Id: 1868a90c-7f6b-4b0e-9f0a-2f3c5d0b8a11",
 			Fix:    []string{"in the server: make a UUID of a cryptographic random generator"},
 			Source: httpSource + ", Session Management: MUST only contain visible ASCII, SHOULD be cryptographically secure",
+		},
+	}
+}
+
+func sessionMissing400() Check {
+	return Check{
+		ID: "session-missing-400", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession,
+		Title: "a request without the session's id is refused, and not with 400",
+		Ask: func(e *Evidence) []Finding {
+			reply := e.reply(askedNoSession)
+			if reply == nil || reply.Status/100 == 2 || reply.Status == http.StatusBadRequest {
+				return nil // a server need not want the id
+			}
+			found := objection(reply, "ping")
+			if reply.Status < http.StatusInternalServerError {
+				found[0].Severity = Info // clients take it for a refusal as well
+			}
+			return found
+		},
+		Page: Page{
+			Why:    "400 tells whoever wrote the client that a header is missing. 404 means a session that is over, and 500 a fault of the server.",
+			Bad:    "POST ping, without Mcp-Session-Id\nHTTP/1.1 500 Internal Server Error",
+			Good:   "POST ping, without Mcp-Session-Id\nHTTP/1.1 400 Bad Request",
+			Fix:    []string{"in the server: answer 400 where the id is missing"},
+			Source: httpSource + ", Session Management: SHOULD respond with 400",
+		},
+	}
+}
+
+func sessionUnknown404() Check {
+	return Check{
+		ID: "session-unknown-404", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession,
+		Title: "the id of a session that is no more is not refused with 404",
+		Ask: func(e *Evidence) []Finding {
+			reply := e.reply(askedOtherID)
+			if reply == nil || reply.Status == http.StatusNotFound {
+				return nil
+			}
+			found := objection(reply, "ping")
+			if reply.Status/100 == 2 {
+				found[0].Severity, found[0].Title = Info, "an id is answered that the server has not given"
+			}
+			return found
+		},
+		Page: Page{
+			Why: "A client begins a new session when it gets 404, and at no other status. After the server was started again, every client that still has an " +
+				"old id fails until a person starts it anew.",
+			Bad:    "Mcp-Session-Id: of yesterday\nHTTP/1.1 400 Bad Request",
+			Good:   "Mcp-Session-Id: of yesterday\nHTTP/1.1 404 Not Found",
+			Fix:    []string{"in the server: answer 404 to an id that it does not know, 400 only where there is none"},
+			Breaks: []string{"clients that stay open longer than the server"},
+			Source: httpSource + ", Session Management: MUST respond with 404; typescript-sdk#1707",
 		},
 	}
 }

@@ -41,6 +41,8 @@ func (s badSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		replyJSON(w, id, `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"site","version":"1"}}`)
 	case r.Header.Get(versionHeader) == inventedRevision:
 		w.WriteHeader(http.StatusBadRequest)
+	case r.Header.Get(sessionHeader) == inventedSession:
+		w.WriteHeader(http.StatusNotFound)
 	case method == "ping":
 		replyJSON(w, id, `"result":{}`)
 	case method == "tools/list":
@@ -134,6 +136,12 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 		},
 		"accept-strict": refuse(http.StatusNotAcceptable, func(r *http.Request, _ string) bool {
 			return r.Method == http.MethodPost && r.Header.Get("Accept") == "*/*"
+		}),
+		"session-missing-400": refuse(http.StatusInternalServerError, func(r *http.Request, method string) bool {
+			return method == "ping" && r.Header.Get(sessionHeader) == ""
+		}),
+		"session-unknown-404": refuse(http.StatusBadRequest, func(r *http.Request, _ string) bool {
+			return r.Header.Get(sessionHeader) == inventedSession
 		}),
 		"session-id-format":    session("17"),
 		"sse-format":           events("event: result\ndata: {}\n\n"),
@@ -241,7 +249,7 @@ func TestHTTPOlderRevision(t *testing.T) {
 // TestTLSCert shows a certificate that nobody trusts, and one that is soon over.
 func TestTLSCert(t *testing.T) {
 	site := httptest.NewUnstartedServer(goodHandler())
-	site.Config.ErrorLog = nil
+	site.Config.ErrorLog = log.New(io.Discard, "", 0)
 	site.StartTLS()
 	t.Cleanup(site.Close)
 	report := Judge(examineURL(t, site.URL+"/mcp"), Selection{Only: []string{"tls-cert"}})
@@ -273,7 +281,7 @@ func TestTLSVersions(t *testing.T) {
 		{tls.VersionTLS12, tls.VersionTLS13, ""},
 	} {
 		site := httptest.NewUnstartedServer(goodHandler())
-		site.Config.ErrorLog = log.New(io.Discard, "", 0)
+		site.Config.ErrorLog = log.New(io.Discard, "", 0) // a refused handshake is what is tried
 		site.TLS = &tls.Config{MinVersion: test.least, MaxVersion: test.most}
 		site.StartTLS()
 		t.Cleanup(site.Close)

@@ -40,6 +40,8 @@ const (
 	askedList        = "tools/list"  // the same
 	askedTool        = "tools/call"  // of a tool that no server has
 	askedVersion     = "version"     // ping, naming a revision that never was
+	askedNoSession   = "no session"  // ping, without the session's id
+	askedOtherID     = "other id"    // ping, with the id of a session that never was
 	askedStream      = "GET"         // the stream of the session
 	askedDelete      = "DELETE"      // the end of the session
 	askedOrigin      = "origin"      // initialize, as of a web page from elsewhere
@@ -54,11 +56,13 @@ const (
 const (
 	foreignOrigin = "http://evil.example" // of a web page from elsewhere
 	foreignHost   = "evil.example"        // a name that such a page makes lead to this machine
-	bothTypes     = "application/json, text/event-stream"
-	sessionHeader = "Mcp-Session-Id"
-	versionHeader = "Mcp-Protocol-Version"
-	methodHeader  = "Mcp-Method"
-	nameHeader    = "Mcp-Name"
+
+	inventedSession = "00000000-0000-4000-8000-000000000000" // an id that no server gives
+	bothTypes       = "application/json, text/event-stream"
+	sessionHeader   = "Mcp-Session-Id"
+	versionHeader   = "Mcp-Protocol-Version"
+	methodHeader    = "Mcp-Method"
+	nameHeader      = "Mcp-Name"
 )
 
 // otherAccepts are what clients send as Accept that do not know better.
@@ -179,6 +183,12 @@ func (p *httpProber) inSession(ctx context.Context, first *HTTPReply) {
 	for _, accept := range otherAccepts() {
 		p.post(ctx, askedAccept+accept, request("ping", nil), p.within(map[string]string{"Accept": accept}))
 	}
+	if p.session != "" {
+		without := p.within(nil)
+		delete(without, sessionHeader)
+		p.post(ctx, askedNoSession, request("ping", nil), without)
+		p.post(ctx, askedOtherID, request("ping", nil), p.within(map[string]string{sessionHeader: inventedSession}))
+	}
 	p.listen(ctx)
 }
 
@@ -260,30 +270,34 @@ func (p *httpProber) asModern(ctx context.Context) {
 	ask(askedUnknown, noSuchMethod, params, nil)
 }
 
-// asStranger asks as a web page from elsewhere would, in the server's own era.
+// asStranger asks as a web page from elsewhere would, in the server's own way.
 func (p *httpProber) asStranger(ctx context.Context) {
-	message, headers := p.initialize(), map[string]string{}
-	if !p.evidence.agreedRaw() {
-		if !p.evidence.modern() {
-			return
-		}
-		message = request("server/discover", modernParams(p.Version, modernRevision))
-		headers = map[string]string{versionHeader: modernRevision, methodHeader: "server/discover"}
+	_, old := p.evidence.endpointEvent()
+	if !p.evidence.agreedRaw() && !p.evidence.modern() && !old {
+		return
 	}
-	strange := func(name, header, content string) {
-		all := map[string]string{header: content}
-		for name, content := range headers {
-			all[name] = content
-		}
-		reply := p.post(ctx, name, message, all)
+	p.strange(ctx, askedOrigin, "Origin", foreignOrigin)
+	if isLoopback(p.address.Hostname()) {
+		p.strange(ctx, askedHost, "Host", strings.TrimSuffix(foreignHost+":"+p.address.Port(), ":"))
+	}
+}
+
+// strange begins as any client does, but for a header.
+func (p *httpProber) strange(ctx context.Context, name, header, content string) {
+	headers := map[string]string{header: content}
+	switch {
+	case p.evidence.agreedRaw():
+		reply := p.post(ctx, name, p.initialize(), headers)
 		if reply != nil && reply.Header.Get(sessionHeader) != "" { // leave nothing behind
 			p.session = reply.Header.Get(sessionHeader)
 			p.ask(ctx, "", http.MethodDelete, nil, p.within(nil))
 		}
-	}
-	strange(askedOrigin, "Origin", foreignOrigin)
-	if isLoopback(p.address.Hostname()) {
-		strange(askedHost, "Host", strings.TrimSuffix(foreignHost+":"+p.address.Port(), ":"))
+	case p.evidence.modern():
+		headers[versionHeader], headers[methodHeader] = modernRevision, "server/discover"
+		p.post(ctx, name, request("server/discover", modernParams(p.Version, modernRevision)), headers)
+	default:
+		headers["Accept"] = "text/event-stream"
+		p.ask(ctx, name, http.MethodGet, nil, headers)
 	}
 }
 

@@ -33,18 +33,15 @@ func (e *ReproError) Hint() string {
 }
 
 // Repro writes a POSIX shell script that shows a finding without toolx: it starts
-// the server, sends what the doctor sent, closes stdin, and prints what came. It
-// always ends by itself. Secrets are not in it: hide masks them, and variables of
-// the config are asked for.
+// the server, sends what the doctor sent, closes stdin, and prints what came; a server
+// that is reached by HTTP it asks by curl. It always ends by itself. Secrets are not in
+// it: hide masks them, and variables of the config are asked for.
 //
-// The error is a *ReproError where the finding is not about a server's process, or is
+// The error is a *ReproError where the finding is not about what a server does, or is
 // no more than a note.
 func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, error) {
 	at := slices.IndexFunc(fleet.Servers, func(e *Evidence) bool { return e.Server.Name == finding.Server })
-	if at < 0 || fleet.Servers[at].Launch == nil || fleet.Servers[at].Launch.Command == "" {
-		if at >= 0 && fleet.Servers[at].overHTTP() {
-			return "", &ReproError{finding.ID, "the server is reached by HTTP"}
-		}
+	if at < 0 || fleet.Servers[at].Launch == nil || fleet.Servers[at].Launch.Command == "" && !fleet.Servers[at].overHTTP() {
 		return "", &ReproError{finding.ID, "it is about the config, not about what a server does"}
 	}
 	if check, _ := Find(finding.ID); finding.Severity == Info && check.Group != GroupFraming {
@@ -59,6 +56,9 @@ func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, err
 		return "", &ReproError{finding.ID, "the server was not started"}
 	}
 	r := &repro{evidence: e, run: run, finding: finding, hide: hide, asked: make(map[string]bool)}
+	if e.overHTTP() {
+		return r.httpScript()
+	}
 	return r.script(), nil
 }
 
@@ -70,6 +70,7 @@ type repro struct {
 	hide     func(string) string
 	out      strings.Builder
 	asked    map[string]bool // variables that the script has asked for
+	options  string          // of curl, where a server is reached by HTTP
 }
 
 // line writes one line of the script.
