@@ -3,6 +3,7 @@
 package cmd_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -107,6 +108,76 @@ func TestMCPGoServerOverHTTP(t *testing.T) {
 			t.Errorf("--protocol %s: %s%s", protocol, out, said)
 		}
 	}
+}
+
+// TestTypeScriptServerInBothEras proves tools, resources and prompts with a server of the
+// TypeScript SDK that knows revision 2026-07-28: over HTTP beside the older era and without
+// it, and on stdio.
+func TestTypeScriptServerInBothEras(t *testing.T) {
+	folder := serversFolder(t)
+	program := filepath.Join(folder, "sdk2.mjs")
+	both := []string{"--url", startTypeScript(t, program, "stateless")}
+	modern := []string{"--url", startTypeScript(t, program, "reject")}
+	process := []string{"--", "node", program, "stdio"}
+	for _, test := range []struct {
+		name, protocol, said string
+		server               []string
+	}{
+		{"HTTP", "auto", "speaks MCP 2026-07-28 (as was offered; server/discover was answered)", both},
+		{"HTTP, the older era", "legacy", "speaks MCP 2025-11-25 (as was offered; the older era is pinned)", both},
+		{"HTTP, an older revision", "2025-06-18", "speaks MCP 2025-06-18 (as was offered", both},
+		{"HTTP of one era", "auto", "speaks MCP 2026-07-28", modern},
+		{"stdio", "auto", "speaks MCP 2025-11-25 (as was offered)", process},
+		{"stdio of the new era", "2026-07-28", "speaks MCP 2026-07-28 (as was offered)", process},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newRemoteWorld(t)
+			w.t = t
+			run := func(code int, args ...string) (string, string) {
+				return w.run(code, slices.Concat(args, []string{"--protocol", test.protocol, "-v"}, test.server)...)
+			}
+			out, said := run(0, "call", "greet", "name=<you>")
+			if out != `{"greeting":"hello <you>"}`+"\n" || !strings.Contains(said, test.said) {
+				t.Errorf("a call: %s%s, want %q", out, said, test.said)
+			}
+			if _, said := run(5, "call", "fail"); !strings.Contains(said, "as it should") {
+				t.Errorf("a tool that fails: %s", said)
+			}
+			if out, _ := run(0, "resources", "read", "text://motto"); out != "festina lente\n" {
+				t.Errorf("a resource: %s", out)
+			}
+			if out, _ := run(0, "prompts", "get", "toast", "to=all"); !strings.Contains(out, "To all!") {
+				t.Errorf("a prompt: %s", out)
+			}
+		})
+	}
+	w := newRemoteWorld(t)
+	if _, said := w.run(4, slices.Concat([]string{"list", "--protocol", "legacy"}, modern)...); !strings.Contains(said, `"supported":["2026-07-28"]`) {
+		t.Errorf("a server without the older era: %s", said)
+	}
+}
+
+// startTypeScript starts the server over HTTP and returns its address.
+func startTypeScript(t *testing.T, program, mode string) string {
+	t.Helper()
+	command := exec.Command("node", program, mode)
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	port := regexp.MustCompile(`\d+`).FindString(line)
+	if port == "" {
+		t.Fatalf("%v: %q", err, line)
+	}
+	return "http://127.0.0.1:" + port + "/mcp"
 }
 
 // remoteWorld runs toolx as a process.

@@ -24,8 +24,17 @@ import (
 const probeLimit = 3 * time.Second
 
 // initialize performs the handshake, in the way of the pinned revision, or in that of
-// the era that the server turns out to be of.
+// the era that the server turns out to be of, and tells what was offered and chosen.
 func (s *Session) initialize(ctx context.Context, d dial) error {
+	err := s.agree(ctx, d)
+	if err == nil {
+		s.tellChoice()
+	}
+	return err
+}
+
+// agree finds the revision that both sides speak.
+func (s *Session) agree(ctx context.Context, d dial) error {
 	switch {
 	case mcp.IsModernProtocol(d.protocol) && mcp.IsValidProtocolVersion(d.protocol):
 		return s.pinned(s.modern(ctx, d, d.protocol, 0), d.protocol)
@@ -50,6 +59,7 @@ func (s *Session) initialize(ctx context.Context, d dial) error {
 
 // legacy agrees on a revision by initialize.
 func (s *Session) legacy(ctx context.Context, d dial, version string) error {
+	s.offered = version
 	return s.negotiate(ctx, d, tap{s.link, s.inbox}, client.WithProtocolVersion(version))
 }
 
@@ -57,6 +67,7 @@ func (s *Session) legacy(ctx context.Context, d dial, version string) error {
 // within limit; zero means the context's. The error is a *notModernError where the
 // server is of the older era.
 func (s *Session) modern(ctx context.Context, d dial, version string, limit time.Duration) error {
+	s.offered = version
 	var gate *modernGate
 	var err error
 	for range 2 {
@@ -341,7 +352,17 @@ func isOlder(err error) bool {
 		failed.Status == http.StatusNotFound || failed.Status == http.StatusMethodNotAllowed)
 }
 
-// chose tells what was agreed on, and why.
-func (s *Session) chose(why string) {
-	s.notice(slog.LevelInfo, fmt.Sprintf("server %q speaks MCP %s (%s)", s.Name, s.Protocol, why))
+// chose keeps why the era is what it is, for tellChoice.
+func (s *Session) chose(why string) { s.because = why }
+
+// tellChoice tells what was offered, what was chosen, and why.
+func (s *Session) tellChoice() {
+	offer := "as was offered"
+	if s.offered != s.Protocol {
+		offer = s.offered + " was offered"
+	}
+	if s.because != "" {
+		offer += "; " + s.because
+	}
+	s.notice(slog.LevelInfo, fmt.Sprintf("server %q speaks MCP %s (%s)", s.Name, s.Protocol, offer))
 }

@@ -44,6 +44,9 @@ type Session struct {
 	remote  *remote
 	client  *client.Client
 	ours    mcp.Implementation // what toolx says of itself
+	// offered is the revision that toolx asked for last, because why the era is what it is.
+	offered string
+	because string
 	inbox   *inbox
 	relist  relister
 	// renewing is held while a new session takes the place of one that has expired.
