@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -83,6 +85,9 @@ func (o *watchOptions) check() error {
 	if o.count < 0 {
 		return &exec.UsageError{Message: "--count must not be negative", Fix: "--count 1 ends after the first"}
 	}
+	if slices.Contains(o.resources, "") {
+		return &exec.UsageError{Message: "a resource has an empty URI", Fix: "toolx resources list shows them"}
+	}
 	return o.answers.check()
 }
 
@@ -92,22 +97,16 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	if err != nil {
 		return err
 	}
-	uris, err := box.byServer(o.resources)
-	if err != nil {
-		return err
-	}
 	if err := box.knowServers(o.names); err != nil {
 		return err
 	}
-	names := o.names
-	for server := range uris {
-		if o.updatesOnly {
-			names = append(names, server)
-		}
+	uris, err := box.byServer(o.resources, o.names)
+	if err != nil {
+		return err
 	}
 	w := newWatcher(app, o)
 	defer app.bus.Subscribe(w.take)()
-	opened, err := app.openServers(ctx, box, "watch", names...)
+	opened, err := app.openServers(ctx, box, "watch", o.watched(uris)...)
 	if err != nil {
 		return err
 	}
@@ -123,28 +122,46 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	return &reportedError{err}
 }
 
-// byServer sorts URIs by the servers that their names name; without a name they are
-// the only server's.
-func (b *toolbox) byServer(resources []string) (map[string][]string, error) {
+// watched are the servers to open: those that were named, and those whose resources
+// were; none means all.
+func (o *watchOptions) watched(uris map[string][]string) []string {
+	if len(o.names) == 0 && !o.updatesOnly {
+		return nil
+	}
+	names := slices.Concat(o.names, slices.Collect(maps.Keys(uris)))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// byServer sorts URIs by the servers whose names stand before them. One without a
+// name is of the only server: of those that were named, else of the config's.
+func (b *toolbox) byServer(resources, named []string) (map[string][]string, error) {
 	known := b.pool.Names()
+	possible := known
+	if len(named) > 0 {
+		possible = named
+	}
 	sorted := make(map[string][]string)
 	for _, resource := range resources {
 		server := exec.ServerOf(resource, known)
 		uri := strings.TrimPrefix(resource, server+exec.Separator)
 		if server == "" {
 			uri = resource
-			if len(known) != 1 {
+			if len(possible) != 1 {
 				return nil, &exec.UsageError{
 					Message: "it is not clear whose resource " + quote(resource) + " is",
-					Fix:     "put the server's name before it: SERVER" + exec.Separator + resource,
+					Fix:     "put its server's name before it: SERVER" + exec.Separator + resource + "; toolx ping lists the servers",
 				}
 			}
-			server = known[0]
+			server = possible[0]
 		}
 		sorted[server] = append(sorted[server], uri)
 	}
 	return sorted, nil
 }
+
+// notificationAcknowledged is by what a server of 2026-07-28 says what it will tell of.
+const notificationAcknowledged = "notifications/subscriptions/acknowledged"
 
 // notification is one line of watch.
 type notification struct {
@@ -162,6 +179,8 @@ type watcher struct {
 	mu    sync.Mutex
 	queue []notification
 	more  chan struct{} // has an element where the queue may have one
+
+	counted int // notifications that were printed and count
 }
 
 func newWatcher(app *App, o watchOptions) *watcher {
@@ -209,14 +228,23 @@ func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[str
 			}
 		})
 	}
+	err := w.follow(ctx, ended, alive)
+	// What came before the end is printed too.
+	if done, failure := w.print(); done || failure != nil {
+		return failure
+	}
+	return err
+}
+
+// follow prints what comes until there is enough of it, the last server has ended, or
+// the time is up.
+func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) error {
 	idle := w.idleTimer()
 	defer idle.Stop()
-	printed := 0
 	for {
 		select {
 		case <-w.more:
-			n, err := w.print(printed)
-			if printed += n; err != nil || w.o.count > 0 && printed >= w.o.count {
+			if done, err := w.print(); done || err != nil {
 				return err
 			}
 			w.restart(idle)
@@ -277,29 +305,54 @@ func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []s
 	if !w.o.updatesOnly {
 		interest.Tools, interest.Prompts, interest.Resources = true, true, true
 	}
-	return session.Listen(ctx, interest, func() {
+	err := session.Listen(ctx, interest, func() {
 		w.app.log.Info(fmt.Sprintf("watching server %q; Ctrl-C ends it", session.Name))
 	})
+	if err == nil {
+		return &watchEndedError{session.Name}
+	}
+	return err
 }
 
-// print prints what is queued, as much as --count leaves after those that are printed,
-// and returns how many it were.
-func (w *watcher) print(printed int) (n int, err error) {
+// watchEndedError says that a server has ended the watch and lives on, as one of
+// 2026-07-28 may (subscriptions/listen is answered).
+type watchEndedError struct{ server string }
+
+func (e *watchEndedError) Error() string { return fmt.Sprintf("server %q ended the watch", e.server) }
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *watchEndedError) Kind() exec.Kind { return exec.KindProtocol }
+
+// Hint says why it may have done so.
+func (e *watchEndedError) Hint() string {
+	return "a server that has nothing to tell may end it at once; --trace shows what it agreed to"
+}
+
+// print prints what is queued, as much of it as --count leaves, and says whether that
+// is reached.
+func (w *watcher) print() (done bool, err error) {
 	w.mu.Lock()
 	queue := w.queue
 	w.queue = nil
 	w.mu.Unlock()
-	if w.o.count > 0 {
-		queue = queue[:min(len(queue), w.o.count-printed)]
-	}
 	for _, one := range queue {
-		if err := w.printOne(one); err != nil {
-			return n, err
+		if w.enough() {
+			break
 		}
-		n++
+		if err := w.printOne(one); err != nil {
+			return false, err
+		}
+		// That a server agrees to be watched is no news of it: with --count 1, the first
+		// change ends the watch in either era.
+		if one.Method != notificationAcknowledged {
+			w.counted++
+		}
 	}
-	return n, nil
+	return w.enough(), nil
 }
+
+// enough says whether --count is reached.
+func (w *watcher) enough() bool { return w.o.count > 0 && w.counted >= w.o.count }
 
 func (w *watcher) printOne(n notification) error {
 	if w.o.json {
@@ -332,7 +385,13 @@ func (n notification) text() string {
 		list, _, _ := strings.Cut(strings.TrimPrefix(n.Method, "notifications/"), "/")
 		return "the list of " + list + " has changed"
 	case "notifications/progress":
-		return fmt.Sprintf("progress %s/%s %s", member(n.Params, "progress"), member(n.Params, "total"), textMember(n.Params, "message"))
+		progress := string(member(n.Params, "progress"))
+		if total := member(n.Params, "total"); total != nil {
+			progress += "/" + string(total)
+		}
+		return strings.TrimSpace("progress " + progress + " " + textMember(n.Params, "message"))
+	case notificationAcknowledged:
+		return "the watch begins: " + string(member(n.Params, "notifications"))
 	}
 	return strings.TrimSpace(strings.TrimPrefix(n.Method, "notifications/") + " " + string(n.Params))
 }
