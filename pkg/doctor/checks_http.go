@@ -6,8 +6,9 @@ import "net/http"
 // are reached by it, and of no others.
 func httpChecks() []Check {
 	return []Check{
-		tlsCert(), redirectDropsBody(), authChallenge(), authMetadata(), authLate(),
-		legacySSE(), sseEndpointOffsite(), statusUnexpected(), contentType(),
+		dns(), connect(), tlsCert(), tlsHandshake(),
+		redirectDropsBody(), authChallenge(), authMetadata(), authLate(),
+		legacySSE(), sseEndpointOffsite(), statusUnexpected(), contentType(), bodyLimit(),
 		acceptStrict(), notificationStatus(), getStatus(), versionHeaderIgnored(),
 		sessionIDFormat(), sessionMissing400(), sessionUnknown404(), sessionDelete(), sessionMintedModern(),
 		headerMismatch(), unknownMethod404(),

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
@@ -59,6 +60,35 @@ func titleOf(body []byte) string {
 		return ""
 	}
 	return ", a page with the title " + strings.Join(strings.Fields(string(title[1])), " ")
+}
+
+func bodyLimit() Check {
+	return Check{
+		ID: "body-limit", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
+		Title: "an answer is larger than clients take",
+		Ask: func(e *Evidence) []Finding {
+			for _, name := range answeredQuestions() {
+				reply := e.reply(name)
+				if reply == nil || !reply.Over {
+					continue
+				}
+				f := Finding{Where: rawWhere(name), Evidence: "more than " + exec.Bytes(maxRawBody)}
+				if reply.Unpacked {
+					f.Evidence += ", when gzip is unpacked"
+				}
+				return sole(f)
+			}
+			return nil
+		},
+		Page: Page{
+			Why: "Clients and the proxies before them have limits, and a model pays for every byte: 4 MiB of tools are a million tokens. The largest list of 209 real " +
+				"servers had 1.03 MB. A small answer that unpacks to a huge one can end a client that sets no limit.",
+			Bad:    "HTTP/1.1 200 OK\nContent-Encoding: gzip   # 10 kB that unpack to 10 GB",
+			Good:   "{\"tools\": […], \"nextCursor\": \"2\"}",
+			Fix:    []string{"in the server: answer lists in pages (nextCursor), offer fewer tools, shorten what they say"},
+			Source: "MCP 2025-11-25, server/utilities/pagination; CWE-409",
+		},
+	}
 }
 
 func sseFormat() Check {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"compress/gzip"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,6 +159,17 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 			fmt.Fprint(w, "<title>Log in</title>")
 			return true
 		},
+		"body-limit": func(w http.ResponseWriter, r *http.Request, method string) bool {
+			if method != "tools/list" {
+				return false
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Encoding", "gzip")
+			packed := gzip.NewWriter(w)
+			fmt.Fprintf(packed, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", maxRawBody))
+			_ = packed.Close() // the doctor may have read enough
+			return true
+		},
 		"version-header": func(w http.ResponseWriter, r *http.Request, _ string) bool {
 			r.Header.Del(versionHeader)
 			return false
@@ -205,8 +218,8 @@ func TestHTTPChecks(t *testing.T) {
 	}
 	sites := badSites()
 	for _, check := range httpChecks() {
-		if slices.Contains([]string{"tls-cert", "binds-all", "sse-buffered"}, check.ID) {
-			continue // TestTLSCert, TestBindsAll, TestSSEBuffered
+		if slices.Contains([]string{"tls-cert", "binds-all", "sse-buffered", "dns", "connect", "tls-handshake"}, check.ID) {
+			continue // TestTLSCert, TestBindsAll, TestSSEBuffered, TestNotReached
 		}
 		t.Run(check.ID, func(t *testing.T) {
 			if sites[check.ID] == nil {
@@ -336,6 +349,31 @@ func TestHeaderMismatch(t *testing.T) {
 		report := Judge(examineURL(t, serveHTTP(t, site)), Selection{Only: []string{"header-mismatch"}})
 		if found := findingsOf(t, report, "header-mismatch"); len(found) != len(all)-len(looked) {
 			t.Errorf("a server that looks at %q: %+v", looked, found)
+		}
+	}
+}
+
+// TestNotReached says at which step a server is not reached.
+func TestNotReached(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	silent := serveHTTP(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else the end of the connection is not seen
+		<-r.Context().Done()
+	}))
+	plain := serveHTTP(t, goodHandler())
+	for _, test := range []struct{ id, url string }{
+		{"connect", gone.URL + "/mcp"},
+		{"connect", silent},
+		{"dns", "http://no-such-host.invalid/mcp"},
+		{"tls-handshake", strings.Replace(plain, "http:", "https:", 1)},
+	} {
+		options := shortOptions()
+		options.Limit = time.Second
+		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, test.url, nil)}, options)
+		report := Judge(fleet, Selection{Only: []string{"dns", "connect", "tls-*"}})
+		if len(report.Findings) != 1 || report.Findings[0].ID != test.id || report.Status != StatusUnreachable {
+			t.Errorf("%s: %s, %+v", test.id, report.Status, report.Findings)
 		}
 	}
 }

@@ -28,6 +28,8 @@ type HTTPReply struct {
 	Events []HTTPEvent
 	// Ended says that the body came to its end, rather than the doctor's waiting.
 	Ended bool
+	// Over says that the body is larger than maxRawBody, Unpacked that it came as gzip.
+	Over, Unpacked bool
 	// Took is the time until its head was there. Held says that it came only when the
 	// session was ended, though it had been asked for long before.
 	Took time.Duration
@@ -76,13 +78,13 @@ func (p *httpProber) exchange(ctx context.Context, verb string, body []byte, hea
 	defer response.Body.Close()
 	reply := &HTTPReply{
 		Verb: verb, URL: p.address, Status: response.StatusCode, Header: response.Header, Took: time.Since(began), TLS: response.TLS,
-		sent: rawQuestion{headers, body},
+		Unpacked: response.Uncompressed, sent: rawQuestion{headers, body},
 	}
 	switch {
 	case reply.mediaType() != "text/event-stream" || reply.Status >= 300:
 		var failed error
 		reply.Body, failed = io.ReadAll(io.LimitReader(response.Body, maxRawBody))
-		reply.Ended = failed == nil
+		reply.ended(failed == nil)
 	case verb != http.MethodGet:
 		reply.readEvents(response.Body, hasReply)
 	case headers[sessionHeader] == "" && headers[versionHeader] == "":
@@ -113,7 +115,7 @@ func (r *HTTPReply) readEvents(body io.Reader, awaited func(HTTPEvent) bool) {
 			r.Events = append(r.Events, event)
 		}
 		if err != nil {
-			r.Ended = errors.Is(err, io.EOF)
+			r.ended(errors.Is(err, io.EOF))
 			return
 		}
 		if awaited(event) {
@@ -121,6 +123,12 @@ func (r *HTTPReply) readEvents(body io.Reader, awaited func(HTTPEvent) bool) {
 		}
 		event = HTTPEvent{}
 	}
+}
+
+// ended notes that nothing more was read, and whether the body came to its own end.
+func (r *HTTPReply) ended(whole bool) {
+	r.Over = len(r.Body) == maxRawBody
+	r.Ended = whole && !r.Over
 }
 
 // take takes a line of a stream into the event.
