@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui"
 )
 
 // App holds the few things that every verb needs. A verb that deals with tools
@@ -40,6 +41,8 @@ type App struct {
 	patient atomic.Bool
 	// keyboard is where the user answers what servers ask.
 	keyboard keyboard
+	// showTUI is tui.Run; tests have it go wrong.
+	showTUI func(context.Context, tui.Options) error
 }
 
 func newApp(c *console.Console) *App {
@@ -50,6 +53,7 @@ func newApp(c *console.Console) *App {
 		bus:     &exec.Bus{},
 
 		keyboard: keyboard{in: c.In},
+		showTUI:  tui.Run,
 	}
 }
 

@@ -19,21 +19,23 @@ import (
 // Main runs toolx with the given arguments (without the program's name) and
 // returns the exit code of cli.md. Ctrl-C ends what is running in order; a second
 // one kills it.
-func Main(c *console.Console, args []string) int {
+func Main(c *console.Console, args []string) int { return newApp(c).run(args) }
+
+// run is Main on one App.
+func (a *App) run(args []string) int {
 	defer console.KeepSIGPIPE()()
 	ctx, hurry, stop := interruptible()
 	defer stop()
 
-	app := newApp(c)
 	ended := make(chan int, 1)
-	go func() { ended <- app.main(ctx, hurry, args) }()
+	go func() { ended <- a.main(ctx, hurry, args) }()
 	select {
 	case code := <-ended:
 		return code
-	case <-overdue(ctx, hurry, app.patient.Load):
+	case <-overdue(ctx, hurry, a.patient.Load):
 		// Something cannot be interrupted: a read of standard input, a write to a
 		// pipe that nobody reads. The process ends all the same, and its servers.
-		app.kill()
+		a.kill()
 		return exitInterrupted
 	}
 }

@@ -24,6 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
+		"crashing":     func() { os.Exit(cmd.MainThatCrashes(console.System(), os.Args[1], os.Args[2:])) },
 		"fakeserver":   func() { os.Exit(fake.Main(os.Args[1:])) },
 		"fakeprovider": func() { os.Exit(fakeProvider(os.Args[1:])) },
 		"measured":     func() { os.Exit(measured(os.Args[1], os.Args[2:])) },

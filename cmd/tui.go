@@ -84,7 +84,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	}
 	unmute := app.live.Mute() // nothing else writes to the terminal
 	defer unmute()
-	return tui.Run(ctx, tui.Options{
+	return app.crashed(app.showTUI(ctx, tui.Options{
 		In:        app.Console.In,
 		Out:       app.Console.Out,
 		Servers:   shown,
@@ -110,7 +110,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Hide:   app.mask.Text,
 		Color:  app.Console.Color,
 		ASCII:  !speaksUTF8(os.Getenv),
-	})
+	}), stateFile("crash.txt"))
 }
 
 // hasScreen says whether the whole terminal can be drawn on.

@@ -39,6 +39,12 @@ type window struct {
 // processes of the fake server.
 func openWindow(t *testing.T, columns, rows int, args ...string) *window {
 	t.Helper()
+	return openProgram(t, columns, rows, "toolx", args...)
+}
+
+// openProgram is openWindow for another program.
+func openProgram(t *testing.T, columns, rows int, program string, args ...string) *window {
+	t.Helper()
 	w := &window{
 		t: t, pids: filepath.Join(t.TempDir(), "pids"), shown: vt.NewSafeEmulator(columns, rows),
 		drawn: make(chan struct{}, 1), ended: make(chan struct{}),
@@ -51,7 +57,7 @@ func openWindow(t *testing.T, columns, rows int, args ...string) *window {
 		defer w.mu.Unlock()
 		w.titles = append(w.titles, title)
 	}})
-	w.cmd = exec.Command("toolx", args...)
+	w.cmd = exec.Command(program, args...)
 	w.cmd.Dir = emptyFolder(t)
 	w.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	w.cmd.Env = append(w.cmd.Env, "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=", "GORACE=atexit_sleep_ms=0")

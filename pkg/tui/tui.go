@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
@@ -64,22 +65,27 @@ const framesPerSecond = 30
 
 // Run shows the interface until the user quits. The terminal is restored when it
 // returns, whatever happened. The error is an *exec.InterruptedError where ctx
-// ended first.
+// ended first, a *PanicError where the interface itself went wrong.
 func Run(ctx context.Context, options Options) error {
 	inside, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newModel(inside, options)
-	stop := options.Bus.Subscribe(m.feed.take)
+	profile := profileOf(options.Out, os.Environ(), options.Color, terminfoColors)
+	options.Color = profile > colorprofile.ASCII
+	g := &guard{model: newModel(inside, options), end: cancel}
+	stop := options.Bus.Subscribe(g.model.feed.take)
 	defer stop()
-	program := tea.NewProgram(m,
+	program := tea.NewProgram(g,
 		tea.WithContext(inside), tea.WithInput(options.In), tea.WithOutput(options.Out), tea.WithEnvironment(os.Environ()),
-		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
+		tea.WithColorProfile(profile), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
 	)
 	_, err := program.Run()
-	if ctx.Err() != nil {
-		return &exec.InterruptedError{}
-	}
-	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
+	crash := g.crash.Load()
+	switch {
+	case crash != nil:
+		return crash
+	case errors.Is(err, tea.ErrProgramPanic): // outside of the model; Bubble Tea has printed the trace
+		return &PanicError{Value: err}
+	case ctx.Err() != nil, errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):
 		return &exec.InterruptedError{}
 	}
 	return err
