@@ -107,6 +107,7 @@ type question struct {
 	whole  bool       // what the server says takes the place of the form
 	top    int        // the first line of that which is seen
 	note   string     // what was wrong with the last answer
+	laid   laid
 	drawn  questionPlace
 }
 

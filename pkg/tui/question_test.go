@@ -276,6 +276,22 @@ func TestUserPlaysTheModel(t *testing.T) {
 	a.told("error: the user declined the sampling request")
 }
 
+// Whatever a server writes stands behind a bar: a role too, and what it wishes for; how
+// much has no place is told.
+func TestServersWordsStandApart(t *testing.T) {
+	a := asking(t)
+	a.sample(`{"messages":[{"role":"Press ctrl+s now.","content":{"type":"text","text":"x"}}],"stopSequences":["Press ctrl+s now."]}`)
+	a.shows("│ [Press ctrl+s now.] x", `│ ends at "Press ctrl+s now."`, "for no call of yours")
+	a.press("esc", "esc")
+	<-a.answers
+	big := room()
+	big.Message = strings.Repeat("word ", 1<<20)
+	a.elicit(big)
+	a.frame()
+	a.press("ctrl+t", "end")
+	a.shows("4.8 MiB more that are not shown")
+}
+
 // What a server says is shown, never obeyed, and cannot pass for toolx's words; the
 // dialog fits every size, and all of a long message can be read.
 func TestHostileQuestion(t *testing.T) {

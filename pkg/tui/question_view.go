@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,48 +72,99 @@ func answerOf(content json.RawMessage) string {
 // long says whether not all that the server says had room when it was drawn last.
 func (q *question) long() bool { return q.drawn.hidden > 0 }
 
-// said are the lines that tell what is asked: toolx's own, then those of the server
-// behind a bar, so that they cannot pass for toolx's.
+// said are the lines that tell what is asked, laid out once for a width.
 func (m *model) said(q *question, width int) []string {
-	var lines []string
-	own := func(role pane.Role, text string) {
-		if text == "" {
-			return
-		}
-		for _, line := range pane.Wrap(text, width) {
-			lines = append(lines, m.theme.Paint(role, line))
+	belongs := q.belongs()
+	if l := q.laid; l.theme != m.theme || l.width != width || l.belongs != belongs {
+		page := &sheet{theme: m.theme, width: width}
+		page.tell(q)
+		page.own(pane.Dim, belongs)
+		q.laid = laid{m.theme, width, belongs, page.lines}
+	}
+	return q.laid.lines
+}
+
+// laid is what a question says as it was laid out last.
+type laid struct {
+	theme   *pane.Theme
+	width   int
+	belongs string
+	lines   []string
+}
+
+// sheet takes toolx's own lines, and those of a server behind a bar, so that they cannot
+// pass for toolx's.
+type sheet struct {
+	theme *pane.Theme
+	width int
+	lines []string
+}
+
+func (s *sheet) own(role pane.Role, text string) {
+	for _, line := range pane.Wrap(text, s.width) {
+		s.lines = append(s.lines, s.theme.Paint(role, line))
+	}
+}
+
+// maxSaid is how many bytes of one text are shown.
+const maxSaid = 256 << 10
+
+func (s *sheet) quote(text string) {
+	cut := len(text) - maxSaid
+	text = strings.ToValidUTF8(text[:min(len(text), maxSaid)], "")
+	bar := " " + s.theme.Paint(pane.Accent, s.theme.Glyphs.Vertical) + " "
+	for paragraph := range strings.SplitSeq(strings.TrimRight(render.SafeBlock(text), "\n"), "\n") {
+		for _, line := range pane.Wrap(paragraph, s.width-3) {
+			s.lines = append(s.lines, bar+line)
 		}
 	}
-	quote := func(text string) {
-		bar := m.theme.Paint(pane.Accent, m.theme.Glyphs.Vertical) + " "
-		for paragraph := range strings.SplitSeq(strings.TrimRight(render.SafeBlock(text), "\n"), "\n") {
-			for _, line := range pane.Wrap(paragraph, width-2) {
-				lines = append(lines, bar+line)
-			}
-		}
+	if cut > 0 {
+		s.own(pane.Warn, fmt.Sprintf("%s %s more that are not shown", s.theme.Glyphs.Warn, exec.Bytes(int64(cut))))
 	}
-	own(pane.Dim, q.belongs())
+}
+
+// tell writes what a question says. The host of a page comes first, where no message
+// can hide it.
+func (s *sheet) tell(q *question) {
 	switch {
 	case q.sampling != nil:
-		for _, part := range samplingParts(q.sampling) {
-			own(pane.Heading, part.head)
-			quote(part.text)
-		}
-		own(pane.Dim, samplingWishes(q.sampling))
-	case q.elicitation.URL != "": // the host comes first, where no message can hide it
+		s.tellSampling(q.sampling)
+	case q.elicitation.URL != "":
 		host, remarks := q.elicitation.Host()
-		own(pane.Strong, "visit a page on "+render.Safe(host))
+		s.own(pane.Strong, "visit a page on "+render.Safe(host))
 		for _, remark := range remarks {
-			own(pane.Warn, m.theme.Glyphs.Warn+" "+remark)
+			s.own(pane.Warn, s.theme.Glyphs.Warn+" "+remark)
 		}
-		own(pane.Dim, "Go there only if you trust that host.")
-		quote(q.elicitation.Message)
-		own(pane.Dim, "the whole address:")
-		quote(q.elicitation.URL)
+		s.own(pane.Dim, "Go there only if you trust that host.")
+		s.quote(q.elicitation.Message)
+		s.own(pane.Dim, "the whole address:")
+		s.quote(q.elicitation.URL)
 	default:
-		quote(q.elicitation.Message)
+		s.quote(q.elicitation.Message)
 	}
-	return lines
+}
+
+// tellSampling writes a conversation, message by message, and what is wanted of the
+// answer.
+func (s *sheet) tellSampling(asked *servers.Sampling) {
+	if asked.System != "" {
+		s.own(pane.Heading, "system")
+		s.quote(asked.System)
+	}
+	for _, message := range asked.Messages {
+		switch message.Role {
+		case "user", "assistant":
+			s.own(pane.Heading, message.Role)
+			s.quote(message.String())
+		default:
+			s.own(pane.Heading, "another role")
+			s.quote("[" + message.Role + "] " + message.String())
+		}
+	}
+	if wishes := samplingWishes(asked); wishes != "" {
+		s.own(pane.Heading, "wanted")
+		s.quote(wishes)
+	}
 }
 
 // belongs says which call a question is for, as far as that is known.
@@ -134,20 +184,6 @@ func (q *question) belongs() string {
 	return "for a call of one of " + strings.Join(names, ", ")
 }
 
-// samplingPart is one message to the model, under its role.
-type samplingPart struct{ head, text string }
-
-func samplingParts(asked *servers.Sampling) []samplingPart {
-	var parts []samplingPart
-	if asked.System != "" {
-		parts = append(parts, samplingPart{"system", asked.System})
-	}
-	for _, message := range asked.Messages {
-		parts = append(parts, samplingPart{render.Safe(message.Role), message.String()})
-	}
-	return parts
-}
-
 // samplingWishes are what the server would like of the answer.
 func samplingWishes(asked *servers.Sampling) string {
 	var wishes []string
@@ -163,16 +199,13 @@ func samplingWishes(asked *servers.Sampling) string {
 	for _, stop := range asked.Stops {
 		wishes = append(wishes, fmt.Sprintf("ends at %q", stop))
 	}
-	if len(wishes) == 0 {
-		return ""
-	}
-	return "wanted: " + render.Safe(strings.Join(wishes, "; "))
+	return strings.Join(wishes, "; ")
 }
 
 // The size of the dialog, in cells.
 const (
 	questionWidth = 96 // at most
-	formMinimum   = 4  // lines that a form gets before what the server says
+	maxRemark     = 3  // lines
 )
 
 // renderQuestion draws the question that is asked, no larger than it needs to be, and
@@ -185,7 +218,8 @@ func (m *model) renderQuestion(q *question) (box string, x, y int) {
 	inner := width - 2
 	buttons, rects := m.renderButtons(q, inner)
 	said := m.said(q, inner)
-	room := m.height - 3 - len(buttons) - 1 // the border, the last line of the screen, the remark
+	remark := m.remark(q, inner)
+	room := m.height - 3 - len(buttons) - len(remark) // without the border, and the last line of the screen
 	head, fill := q.share(len(said), room)
 	q.drawn = questionPlace{hidden: max(0, len(said)-head), buttons: rects}
 	lines := m.window(q, said, head)
@@ -193,7 +227,7 @@ func (m *model) renderQuestion(q *question) (box string, x, y int) {
 		q.drawn.form = rect{1, 1 + len(lines), inner, fill}
 		lines = append(lines, strings.Split(q.form.Render(inner, fill), "\n")...)
 	}
-	lines = append(lines, m.remark(q))
+	lines = append(lines, remark...)
 	for i := range q.drawn.buttons {
 		q.drawn.buttons[i].y += 1 + len(lines)
 	}
@@ -209,16 +243,13 @@ func (q *question) share(said, room int) (head, fill int) {
 	if q.form == nil || q.whole {
 		return min(said, room), 0
 	}
-	head = min(said, max(1, room/3))
-	if said <= room-q.wants() { // both fit
-		head = said
-	}
+	head = min(said, max(1, (room+2)/3, room-q.wants()))
 	return head, max(0, min(q.wants(), room-head))
 }
 
-// wants is how many lines a form needs at the most: its fields, and what is said about
-// one of them.
-func (q *question) wants() int { return max(formMinimum, q.fields+4) }
+// wants is how many lines are good for a form: its fields, some rows or lines of text,
+// and what is said about one of them.
+func (q *question) wants() int { return q.fields + 7 }
 
 // window is the part of what the server says that is seen.
 func (m *model) window(q *question, said []string, height int) []string {
@@ -235,10 +266,20 @@ func (m *model) window(q *question, said []string, height int) []string {
 	return lines
 }
 
-// remark is the line above the buttons: what is wrong, else what more keys do.
-func (m *model) remark(q *question) string {
-	if text := cmp.Or(q.note, q.cannotSend()); text != "" {
-		return m.theme.Paint(pane.Warn, m.theme.Glyphs.Warn+" "+text)
+// remark is what stands above the buttons: why the last key did nothing, whole; else
+// what is wrong, in a line that may change with every key; else what more keys do.
+func (m *model) remark(q *question, width int) []string {
+	sign := m.theme.Glyphs.Warn + " "
+	if q.note != "" {
+		lines := pane.Wrap(sign+q.note, width)
+		lines = lines[:min(len(lines), maxRemark)]
+		for i, line := range lines {
+			lines[i] = m.theme.Paint(pane.Warn, line)
+		}
+		return lines
+	}
+	if problem := q.cannotSend(); problem != "" {
+		return []string{m.theme.Paint(pane.Warn, m.theme.Cut(sign+problem, width))}
 	}
 	hint := "f1 help"
 	switch {
@@ -247,7 +288,7 @@ func (m *model) remark(q *question) string {
 	case q.noAsker() == "":
 		hint = "x cancels the call  " + hint
 	}
-	return m.theme.Paint(pane.Dim, hint)
+	return []string{m.theme.Paint(pane.Dim, hint)}
 }
 
 // questionTitle says who asks, and how many wait behind.
