@@ -51,6 +51,44 @@ func TestConfirmOnTerminal(t *testing.T) {
 	}
 }
 
+// TestAskForwardsQuestions asks a person what a server wants to know while a model calls
+// its tool, on the terminal and between the model's own questions.
+func TestAskForwardsQuestions(t *testing.T) {
+	t.Parallel()
+	const (
+		echo = `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"server__echo","arguments":{"message":"hi"}}}]},"done":true}`
+		says = `{"message":{"role":"assistant","content":"Well."},"done":true,"done_reason":"stop"}`
+	)
+	for _, mode := range []string{"elicit", "input-required"} {
+		server := httptest.NewServer(&fake.Player{Answers: []string{echo, says}})
+		term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "NO_COLOR=1"}, "ask", "hello", "-v", "--", "fakeserver", mode)
+		term.typing(
+			`(?s)server "server" asks:\r\n  \| Who are you\?.*name: $`, "Ada\n",
+			`age: $`, "\n", `mail: $`, "\n", `happy \[true\]: $`, "\n", `colour \[green\]: $`, "\n", `pets: $`, "\n",
+			`send this\?`, "y\n",
+		)
+		written := term.end(0)
+		server.Close()
+		if !strings.Contains(written, "Well.") {
+			t.Errorf("%s: the model's answer is not there:\n%s", mode, written)
+		}
+	}
+
+	// Where questions to the model are typed, nobody is asked.
+	server := httptest.NewServer(&fake.Player{Answers: []string{echo, says}})
+	defer server.Close()
+	term := onTerminal(t, []string{"OLLAMA_HOST=" + server.URL, "NO_COLOR=1"}, "ask", "--follow", "-v", "--", "fakeserver", "elicit")
+	if _, err := term.master.WriteString("hello\n"); err != nil {
+		t.Fatal(err)
+	}
+	term.await(`-32601`)
+	term.await(`Well\.`)
+	if _, err := term.master.WriteString("\x04"); err != nil {
+		t.Fatal(err)
+	}
+	term.end(0)
+}
+
 // TestInterruptedConfirmation ends toolx while it waits for a person.
 func TestInterruptedConfirmation(t *testing.T) {
 	t.Parallel()
