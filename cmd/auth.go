@@ -166,7 +166,7 @@ func (a *App) loginFailure(err error, site *authSite) error {
 	return &auth.Error{
 		Server:  failure.Server,
 		Problem: failure.Problem + ", and a login needs a terminal",
-		Fix:     "run toolx auth login " + shellWord(site.server.Name) + " on a terminal, or give a token: headers: {Authorization: Bearer ${TOKEN}}",
+		Fix:     "run toolx auth login " + shellWord(site.server.Name) + " on a terminal, or give a token in headers: {Authorization: Bearer ${TOKEN}}",
 	}
 }
 

@@ -21,7 +21,7 @@ func (f *globalFlags) checkRemote() error {
 	if f.url != "" {
 		address, err := url.Parse(f.url)
 		if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
-			return &exec.UsageError{Message: "--url is no address of a server", Fix: "--url https://host/mcp"}
+			return &exec.UsageError{Message: "--url is no address of a server: " + quote(f.url), Fix: "--url https://host/mcp"}
 		}
 	}
 	_, err := parseHeaders(f.headers)
@@ -36,7 +36,7 @@ func parseHeaders(given []string) (map[string]string, error) {
 		name, content, ok := strings.Cut(header, ":")
 		name = textproto.TrimString(name)
 		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(content, "\r\n") {
-			return nil, &exec.UsageError{Message: "a header of -H is none", Fix: "-H 'Authorization: Bearer …'"}
+			return nil, &exec.UsageError{Message: "a header of -H is none", Fix: "-H 'NAME: CONTENT', such as -H 'Authorization: Bearer …'"}
 		}
 		headers[textproto.CanonicalMIMEHeaderKey(name)] = textproto.TrimString(content)
 	}

@@ -147,7 +147,13 @@ command line after -- is used instead of the configured servers.`,
 		return &exec.UsageError{Message: err.Error(), Fix: cmd.CommandPath() + " --help shows every flag"}
 	})
 	app.flags.declare(root.PersistentFlags())
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return app.begin() }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		// With a variable that is not set, --url "$URL" would mean the config's servers.
+		if app.flags.url == "" && cmd.Flags().Changed("url") {
+			return &exec.UsageError{Message: "--url is empty", Fix: "--url https://host/mcp"}
+		}
+		return app.begin()
+	}
 	root.AddCommand(
 		newListCommand(app, runList),
 		newShowCommand(app, runShow),

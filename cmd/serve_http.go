@@ -64,7 +64,7 @@ func (o *httpOptions) check() error {
 			{"--allow-remote", o.remote}, {"--token", o.token != ""}, {"--allow-host", len(o.hosts) > 0}, {"--allow-origin", len(o.origins) > 0},
 		} {
 			if given.is {
-				return &exec.UsageError{Message: given.flag + " is of use only with --http", Fix: "toolx serve FILE --http 127.0.0.1:8080 " + given.flag + " …"}
+				return &exec.UsageError{Message: "only --http has a use for " + given.flag, Fix: "toolx serve FILE --http 127.0.0.1:8080 " + given.flag + " …"}
 			}
 		}
 	}

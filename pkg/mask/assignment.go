@@ -23,7 +23,7 @@ func assignments(text string) string {
 			continue
 		}
 		from, to := valueBehind(text, at+1, text[at])
-		if to <= from || text[from:to] == Mask {
+		if to <= from || text[from:to] == Mask || placeholder(text[from:to]) {
 			at++
 			continue
 		}
@@ -58,6 +58,14 @@ func shortFlags(text string) string {
 		}
 		return from - at, to - at, to - at
 	})
+}
+
+// placeholder says that a value only shows where a secret belongs, as a hint does:
+// "…", "Bearer …", "Bearer ${TOKEN}" (whose bracket may be left out of the value).
+func placeholder(value string) bool {
+	value = strings.TrimPrefix(value, "Bearer ")
+	variable, is := strings.CutPrefix(value, "${")
+	return value == "…" || is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
 }
 
 // names says whether before ends in the name of a secret that sign gives a value to.
