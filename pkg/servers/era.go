@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -133,7 +135,7 @@ func (g *modernGate) SendRequest(ctx context.Context, request transport.JSONRPCR
 		defer stop()
 		response, err := g.tap.SendRequest(bounded, request)
 		g.again = err == nil && response.Error != nil && offered(response.Error) == g.version
-		if g.err = judgeDiscovery(ctx, response, err); err == nil && g.err != nil && response.Error == nil {
+		if g.err = judgeDiscovery(ctx, response, err, g.limit > 0); err == nil && g.err != nil && response.Error == nil {
 			return nil, g.err
 		}
 		return response, err
@@ -145,8 +147,9 @@ func (g *modernGate) SendRequest(ctx context.Context, request transport.JSONRPCR
 var errUnsettled = errors.New("the server refuses the revision that it says it speaks")
 
 // judgeDiscovery says what the answer to server/discover means: nil where the server
-// is modern, a *notModernError where it is not.
-func judgeDiscovery(ctx context.Context, response *transport.JSONRPCResponse, err error) error {
+// is modern, a *notModernError where it is not. Of a stranger nothing is known: one that
+// hangs up may have stumbled over what it does not know.
+func judgeDiscovery(ctx context.Context, response *transport.JSONRPCResponse, err error, stranger bool) error {
 	var abandoned *abandonedError
 	switch {
 	case err == nil && response.Error != nil:
@@ -157,7 +160,7 @@ func judgeDiscovery(ctx context.Context, response *transport.JSONRPCResponse, er
 		return err
 	case errors.As(err, &abandoned):
 		return &notModernError{fmt.Errorf("no answer within %s", rounded(probeLimit))}
-	case refusesMethod(err):
+	case refusesMethod(err), stranger && hangsUp(err):
 		return &notModernError{err}
 	}
 	return err
@@ -172,6 +175,12 @@ func refusesMethod(err error) bool {
 		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
 		http.StatusInternalServerError, http.StatusNotImplemented,
 	}, failed.Status)
+}
+
+// hangsUp says whether a server took a request over HTTP and closed the connection.
+func hangsUp(err error) bool {
+	var failed *HTTPError
+	return errors.As(err, &failed) && failed.Status == 0 && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
 }
 
 // judgeDiscoveryError judges a JSON-RPC error. Those of the modern era are never a

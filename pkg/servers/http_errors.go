@@ -245,11 +245,18 @@ func networkWords(err error, address *url.URL) string {
 	case errors.As(err, &proxy):
 		return proxy.Error()
 	case errors.As(err, &dns):
-		if dns.IsNotFound {
-			return fmt.Sprintf("the host %q is not known", dns.Name)
+		whose := "the host"
+		if proxy := proxyFor(address); proxy != nil && proxy.Hostname() == dns.Name {
+			whose = "the proxy"
 		}
-		return fmt.Sprintf("the host %q cannot be looked up: %s", dns.Name, dns.Err)
+		if dns.IsNotFound {
+			return fmt.Sprintf("%s %q is not known", whose, dns.Name)
+		}
+		return fmt.Sprintf("%s %q cannot be looked up: %s", whose, dns.Name, dns.Err)
 	case errors.Is(err, syscall.ECONNREFUSED):
+		if proxy := proxyFor(address); proxy != nil {
+			return "connection refused by the proxy " + proxy.Host
+		}
 		return "connection refused by " + dialled(err, host)
 	case errors.Is(err, syscall.ECONNRESET):
 		return "the connection was reset by " + host
@@ -271,6 +278,15 @@ func networkWords(err error, address *url.URL) string {
 		err = wrapped.Err
 	}
 	return err.Error()
+}
+
+// proxyFor is the proxy by which an address is reached, nil where there is none.
+func proxyFor(address *url.URL) *url.URL {
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: address})
+	if err != nil {
+		return nil
+	}
+	return proxy
 }
 
 // dialled is the address that a dialler tried.
@@ -354,6 +370,8 @@ func (e *HTTPError) Hint() string {
 		return "if the server speaks plain HTTP, its url begins with http://"
 	case alertOf(e.Err) != nil:
 		return "clientCert and clientKey in the server's entry show it a certificate"
+	case errors.Is(e.Err, syscall.ECONNREFUSED) && proxyFor(e.URL) != nil:
+		return "HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY=" + e.URL.Hostname() + " does without it"
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
 		return "see whether the server runs, and listens on " + e.URL.Host
 	case e.Status == http.StatusBadRequest && bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):

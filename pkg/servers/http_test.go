@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -258,6 +259,13 @@ func TestEraIsFoundOut(t *testing.T) {
 		{"unknown method", nil, "", "2025-11-25", ""},
 		{"an empty result is not modern", discover(func(w http.ResponseWriter, m siteMessage) { respond(w, m, `{}`) }), "", "2025-11-25", ""},
 		{"400 in plain words", discover(status(400, "Bad Request: no session")), "", "2025-11-25", ""},
+		{"it hangs up", discover(func(w http.ResponseWriter, _ siteMessage) { raw(w, "") }), "", "2025-11-25", ""},
+		{"it resets the connection", discover(func(w http.ResponseWriter, _ siteMessage) {
+			if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+				_ = connection.(*net.TCPConn).SetLinger(0)
+				_ = connection.Close()
+			}
+		}), "", "2025-11-25", ""},
 		{"only older revisions", discover(func(w http.ResponseWriter, m siteMessage) {
 			respond(w, m, `{"supportedVersions":["2025-06-18"]}`)
 		}), "", "2025-11-25", ""},
