@@ -50,7 +50,7 @@ code.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.http.check(); err != nil {
+			if err := o.http.check(cmd.Flags()); err != nil {
 				return err
 			}
 			return run(cmd.Context(), app, o)

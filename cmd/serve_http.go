@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -53,10 +54,13 @@ func (o *httpOptions) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
 }
 
-// check refuses options that mean nothing without --http, and a token that everyone
-// on the machine could read.
-func (o *httpOptions) check() error {
+// check refuses options that mean nothing without --http, a token that everyone on the
+// machine could read, and names that no request can have.
+func (o *httpOptions) check(flags *pflag.FlagSet) error {
 	if o.address == "" {
+		if flags.Changed("http") { // "$ADDR", which is not set: standard streams are not meant
+			return &exec.UsageError{Message: "--http is empty", Fix: "--http 127.0.0.1:8080"}
+		}
 		for _, given := range []struct {
 			flag string
 			is   bool
@@ -72,6 +76,17 @@ func (o *httpOptions) check() error {
 		return &exec.UsageError{
 			Message: "a token does not belong on a command line, which everyone on this machine can read",
 			Fix:     "name a file that has it by @FILE, or set " + tokenVariable,
+		}
+	}
+	for _, host := range o.hosts {
+		if hostName(host) == "" || strings.ContainsAny(host, "/@ ") {
+			return &exec.UsageError{Message: "--allow-host " + quote(host) + " is no host", Fix: "--allow-host tools.example"}
+		}
+	}
+	for _, origin := range o.origins {
+		page, err := url.Parse(strings.TrimSuffix(origin, "/"))
+		if origin != "null" && (err != nil || page.Host == "" || page.Scheme+"://"+page.Host != page.String()) {
+			return &exec.UsageError{Message: "--allow-origin " + quote(origin) + " is no origin", Fix: "--allow-origin https://app.example"}
 		}
 	}
 	return nil
@@ -116,9 +131,13 @@ func (a *App) listen(o httpOptions, mcpServer *server.MCPServer, limit int64) (*
 		server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler)),
 		server.WithDisableLocalhostProtection(true), // the guard's is stricter
 	)
-	host, _, _ := net.SplitHostPort(o.address)
+	own, _, _ := net.SplitHostPort(o.address)
+	hosts := []string{own}
+	for _, host := range o.hosts {
+		hosts = append(hosts, hostName(host))
+	}
 	web.Handler = &guard{
-		hosts: append(o.hosts, host), origins: o.origins, token: token, warn: warn,
+		hosts: hosts, origins: o.origins, token: token, warn: warn,
 		next: &exchange{sdk: e.sdk, sessions: sessions, limit: limit, room: make(chan struct{}, maxOpenCalls), warn: warn},
 	}
 	e.announce = func() { a.announce(listener.Addr().(*net.TCPAddr), token != "") }
@@ -143,7 +162,7 @@ func (a *App) announce(address *net.TCPAddr, guarded bool) {
 // resolveAddress is where to listen: on this machine alone, unless told otherwise.
 func resolveAddress(o httpOptions) (*net.TCPAddr, error) {
 	text := o.address
-	if _, err := strconv.ParseUint(text, 10, 16); err == nil {
+	if text != "" && strings.Trim(text, "0123456789") == "" {
 		text = net.JoinHostPort("127.0.0.1", text)
 	}
 	address, err := net.ResolveTCPAddr("tcp", text)
@@ -162,8 +181,11 @@ func resolveAddress(o httpOptions) (*net.TCPAddr, error) {
 
 // readToken reads the token that clients must have; empty where there is none.
 func readToken(given string) (string, error) {
-	token, source := os.Getenv(tokenVariable), tokenVariable
-	if file, is := strings.CutPrefix(given, "@"); is {
+	token, set := os.LookupEnv(tokenVariable)
+	source := tokenVariable
+	file, named := strings.CutPrefix(given, "@")
+	switch {
+	case named:
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return "", &exec.UsageError{Message: "the token cannot be read: " + err.Error(), Fix: "name a file that has it by @FILE, or set " + tokenVariable}
@@ -172,6 +194,8 @@ func readToken(given string) (string, error) {
 		if token == "" {
 			return "", &exec.UsageError{Message: "there is no token in " + file, Fix: "write a long random text into it"}
 		}
+	case set && token == "": // "$(cat FILE)" without a FILE must not let everybody in
+		return "", &exec.UsageError{Message: tokenVariable + " is empty", Fix: "set it to a long random text, or unset it"}
 	}
 	for _, r := range token {
 		if r <= ' ' || r > '~' { // what no Authorization header can carry (RFC 6750, 2.1)

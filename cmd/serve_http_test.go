@@ -266,7 +266,7 @@ func TestServeHTTPStrangers(t *testing.T) {
 	}
 	const token = "Authorization: Bearer s3cret"
 	s := serveSite(t, httpConfig(t), []string{"TOOLX_SERVE_TOKEN=other"}, "--token", "@"+file,
-		"--allow-host", "Tools.example", "--allow-origin", "https://app.example/")
+		"--allow-host", "Tools.example:8080", "--allow-origin", "https://app.example/")
 	_, port, _ := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/mcp"))
 	for _, test := range []struct {
 		status  int
