@@ -4,7 +4,12 @@ package cmd_test
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"io/fs"
@@ -36,10 +41,13 @@ type authWorld struct {
 	home   string
 	config string
 	state  string // the folder for state; empty means that of home
+	// secrets are variables of the environment, besides ROBOT.
+	secrets []string
 
 	mu     sync.Mutex
 	number int
 	tokens []string // the grant types that were asked with
+	signed []string // the assertions of clients
 	issued []string
 	ended  []string
 }
@@ -54,6 +62,8 @@ func newAuthWorld(t *testing.T) *authWorld {
   machine: {url: "%[1]s/mcp?machine", auth: {grant: client_credentials, clientId: robot, clientSecret: "${ROBOT}"}}
   keyed: {url: "%[1]s/mcp?keyed", headers: {Authorization: "Bearer ${ROBOT}"}}
   broken: {url: "%[1]s/mcp?broken", headers: {X: "${NOT_SET_AT_ALL}"}}
+  signer: {url: "%[1]s/mcp?signer", auth: {grant: client_credentials, clientId: robot, privateKey: "${ROBOT_KEY}"}}
+  keyless: {url: "%[1]s/mcp?keyless", auth: {grant: client_credentials, clientId: robot, privateKeyFile: nowhere.pem}}
   program: {command: "true"}
 `, w.server.URL)
 	if err := os.WriteFile(w.config, []byte(text), 0o600); err != nil {
@@ -101,6 +111,9 @@ func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 		http.Redirect(out, req, asked.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 	case "/token":
 		w.tokens = append(w.tokens, req.Form.Get("grant_type"))
+		if assertion := req.Form.Get("client_assertion"); assertion != "" {
+			w.signed = append(w.signed, assertion)
+		}
 		w.issued = append(w.issued, w.fresh("access"))
 		answer(http.StatusOK, map[string]any{"access_token": w.issued[len(w.issued)-1], "token_type": "Bearer", "refresh_token": w.fresh("refresh"), "expires_in": 3600})
 	case "/revoke":
@@ -145,7 +158,7 @@ func (w *authWorld) environ() []string {
 	if w.state != "" {
 		variables = append(variables, "XDG_STATE_HOME="+w.state)
 	}
-	return append(variables, "TOOLX_KEYRING=off", "BROWSER=", "ROBOT="+sentinel+"-robot")
+	return append(append(variables, w.secrets...), "TOOLX_KEYRING=off", "BROWSER=", "ROBOT="+sentinel+"-robot")
 }
 
 // arguments are those of a toolx that tells all that it can.
@@ -338,6 +351,45 @@ func TestCallWithOwnHeader(t *testing.T) {
 	}
 }
 
+// A client with a key signs who it is; neither the key nor what it signed is written
+// anywhere. A key that is of no use is the config's fault.
+func TestCallWithAPrivateKey(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	w.secrets = []string{"ROBOT_KEY=" + text}
+	out, said := w.run(0, "call", "signer__greet")
+	if out != "well served\n" || len(w.signed) != 1 {
+		t.Fatalf("%s%s: %d assertions", out, said, len(w.signed))
+	}
+	written, err := os.ReadFile(filepath.Join(w.home, "trace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range append(strings.Split(text, "\n")[1:3], w.signed...) {
+		if strings.Contains(out+said+string(written), secret) {
+			t.Errorf("%q was written", secret)
+		}
+	}
+	w.wantSilentHome()
+	for _, verb := range [][]string{{"call", "keyless__greet"}, {"auth", "login", "keyless"}} {
+		if _, said := w.run(2, verb...); !strings.Contains(said, "nowhere.pem: no such file") {
+			t.Errorf("%q says %s", verb, said)
+		}
+	}
+	if out, _ := w.run(3, "auth", "status", "keyless"); !strings.Contains(out, "misconfigured: ") {
+		t.Errorf("the status is %s", out)
+	}
+}
+
 // Without a terminal nobody can log in: the error says at once what to do.
 func TestAuthWithoutATerminal(t *testing.T) {
 	t.Parallel()
@@ -408,7 +460,7 @@ func TestAuthStatusAsJSON(t *testing.T) {
 	for _, server := range got.Servers {
 		states = append(states, server.Name+": "+server.State)
 	}
-	want := []string{"remote: not logged in", "machine: client credentials", "keyed: own header", "broken: misconfigured"}
+	want := []string{"remote: not logged in", "machine: client credentials", "keyed: own header", "broken: misconfigured", "signer: misconfigured", "keyless: misconfigured"}
 	if !slices.Equal(states, want) {
 		t.Errorf("states %q, want %q", states, want)
 	}
