@@ -25,7 +25,7 @@ func rawWhere(method string) *Where { return &Where{Run: "raw", Method: method} 
 
 // objection makes the finding of a check of one raw answer.
 func objection(reply *HTTPReply, method string) []Finding {
-	return sole(Finding{Where: rawWhere(method), Evidence: cut(reply.words())})
+	return sole(Finding{Where: rawWhere(method), Evidence: cut(reply.words(maxQuoted))})
 }
 
 func statusUnexpected() Check {

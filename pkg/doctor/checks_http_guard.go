@@ -142,17 +142,18 @@ func authChallenge() Check {
 		Title: "401 does not say how to get access",
 		Ask: func(e *Evidence) []Finding {
 			for _, x := range EventsOf[servers.HTTPExchange](e.Clean) {
-				challenge := x.Received.Get("WWW-Authenticate")
-				switch {
-				case x.Status != http.StatusUnauthorized || strings.Contains(challenge, "resource_metadata"):
-				case challenge == "":
-					return sole(Finding{Where: &Where{Run: "clean"}, Evidence: "HTTP 401 without WWW-Authenticate"})
-				default:
-					return sole(Finding{
-						Severity: Info, Title: "401 names no metadata of OAuth",
-						Where: &Where{Run: "clean"}, Evidence: cut("WWW-Authenticate: " + challenge),
-					})
+				if found := judgeChallenge(x.Status, x.Received, &Where{Run: "clean"}); found != nil {
+					return found
 				}
+			}
+			if reply := e.reply(askedBare); reply != nil {
+				found := judgeChallenge(reply.Status, reply.Header, rawWhere("initialize"))
+				for i := range found {
+					if found[i].Severity == "" {
+						found[i].Severity = Warning // who has a key is let in
+					}
+				}
+				return found
 			}
 			return nil
 		},
@@ -165,6 +166,20 @@ func authChallenge() Check {
 			Source: "RFC 9110, 15.5.2; MCP 2025-11-25, basic/authorization, Protected Resource Metadata Discovery",
 		},
 	}
+}
+
+// judgeChallenge looks at what a 401 says.
+func judgeChallenge(status int, header http.Header, where *Where) []Finding {
+	challenge := header.Get("WWW-Authenticate")
+	switch {
+	case status != http.StatusUnauthorized || strings.Contains(challenge, "resource_metadata"):
+		return nil
+	case challenge == "":
+		return sole(Finding{Where: where, Evidence: "HTTP 401 without WWW-Authenticate"})
+	}
+	return sole(Finding{
+		Severity: Info, Title: "401 names no metadata of OAuth", Where: where, Evidence: cut("WWW-Authenticate: " + challenge),
+	})
 }
 
 func authLate() Check {

@@ -50,6 +50,7 @@ const (
 	askedUnknown     = "unknown"     // modern: a method that no server has
 	askedOldStream   = "old-stream"  // GET, of a server that may speak the older HTTP with SSE
 	askedAccept      = "accept "     // and what: ping with another Accept
+	askedBare        = "bare"        // initialize, without what the entry has to get in
 )
 
 // What raw requests say in headers.
@@ -287,11 +288,7 @@ func (p *httpProber) strange(ctx context.Context, name, header, content string) 
 	headers := map[string]string{header: content}
 	switch {
 	case p.evidence.agreedRaw():
-		reply := p.post(ctx, name, p.initialize(), headers)
-		if reply != nil && reply.Header.Get(sessionHeader) != "" { // leave nothing behind
-			p.session = reply.Header.Get(sessionHeader)
-			p.ask(ctx, "", http.MethodDelete, nil, p.within(nil))
-		}
+		p.forget(ctx, p.post(ctx, name, p.initialize(), headers))
 	case p.evidence.modern():
 		headers[versionHeader], headers[methodHeader] = modernRevision, "server/discover"
 		p.post(ctx, name, request("server/discover", modernParams(p.Version, modernRevision)), headers)
@@ -299,6 +296,15 @@ func (p *httpProber) strange(ctx context.Context, name, header, content string) 
 		headers["Accept"] = "text/event-stream"
 		p.ask(ctx, name, http.MethodGet, nil, headers)
 	}
+}
+
+// forget ends the session that an answer has begun, if any: nothing is left behind.
+func (p *httpProber) forget(ctx context.Context, reply *HTTPReply) {
+	if reply == nil || reply.Header.Get(sessionHeader) == "" {
+		return
+	}
+	p.session = reply.Header.Get(sessionHeader)
+	p.ask(ctx, "", http.MethodDelete, nil, p.within(nil))
 }
 
 // rawID is the id of every raw request: each is alone in its exchange.

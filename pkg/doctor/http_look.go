@@ -186,40 +186,54 @@ func (o Options) describedAt(ctx context.Context, e *Evidence, at netip.AddrPort
 		return ""
 	}
 	defer base.CloseIdleConnections()
-	address, err := url.Parse(e.Launch.URL)
-	if err != nil {
-		return ""
-	}
-	address.User = nil
-	life := o.newLife("raw")
-	asker := &httpProber{Options: o, raw: base, address: address, evidence: e, bus: life.bus, record: life.record}
+	asker := o.stranger(e, base)
 	reply := asker.post(ctx, "", asker.initialize(), nil)
 	if reply == nil {
 		return ""
 	}
-	if asker.session = reply.Header.Get(sessionHeader); asker.session != "" { // leave nothing behind
-		asker.ask(ctx, "", http.MethodDelete, nil, asker.within(nil))
-	}
+	asker.forget(ctx, reply)
 	if reply.Status == http.StatusUnauthorized {
 		return strings.Join(reply.Header.Values("WWW-Authenticate"), ", ")
 	}
 	return string(bytes.TrimSpace(memberAt(reply.result(), "serverInfo")))
 }
 
-// lookLogin reads the documents by which clients log in, where the server wants that.
-func (o Options) lookLogin(ctx context.Context, e *Evidence) []auth.Fault {
-	refusal := e.refusal()
-	if refusal == nil {
-		return nil
+// stranger asks without what the entry has to get in.
+func (o Options) stranger(e *Evidence, base http.RoundTripper) *httpProber {
+	life := o.newLife("raw")
+	asker := &httpProber{Options: o, raw: base, address: &url.URL{}, evidence: e, bus: life.bus, record: life.record}
+	if address, err := url.Parse(e.Launch.URL); err == nil {
+		address.User = nil
+		asker.address = address
 	}
-	o.doing(e.Server, "reading how to log in")
+	return asker
+}
+
+// lookLogin reads the documents by which clients log in, where the server wants that. One
+// that the entry has a way into is asked what it says to those who have none.
+func (o Options) lookLogin(ctx context.Context, e *Evidence) []auth.Fault {
 	base, err := servers.NewHTTPBase(e.Launch, o.HTTP)
 	if err != nil {
 		return nil // as the clean run has said
 	}
 	defer base.CloseIdleConnections()
+	if e.refusal() == nil && e.hasCredentials() {
+		asker := o.stranger(e, base)
+		asker.forget(ctx, asker.post(ctx, askedBare, asker.initialize(), nil))
+	}
+	refusal := e.refusal()
+	if refusal == nil {
+		return nil
+	}
+	o.doing(e.Server, "reading how to log in")
 	told := &watched{next: base, server: e.Server.Name, watch: o.Watch}
 	return auth.Inspect(ctx, told, auth.Options{Server: e.Server.Name, URL: e.Launch.URL, Version: o.Version}, refusal)
+}
+
+// hasCredentials says whether requests were sent with something to get in by.
+func (e *Evidence) hasCredentials() bool {
+	return len(e.Launch.Headers) > 0 || len(e.Launch.HeadersCommand) > 0 ||
+		slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean), func(x servers.HTTPExchange) bool { return x.Sent.Get("Authorization") != "" })
 }
 
 // refusal is the header with which the server asked for a login: of a 401, or of any
@@ -234,7 +248,7 @@ func (e *Evidence) refusal() http.Header {
 			return x.Received
 		}
 	}
-	for _, name := range []string{askedInitialize, askedPing, askedList, askedTool} {
+	for _, name := range []string{askedInitialize, askedPing, askedList, askedTool, askedBare} {
 		if reply := e.reply(name); reply != nil && asks(reply.Status, reply.Header) {
 			return reply.Header
 		}

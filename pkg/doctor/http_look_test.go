@@ -235,3 +235,24 @@ func TestAuthMetadata(t *testing.T) {
 		t.Errorf("status %s", report.Status)
 	}
 }
+
+// TestLoginIsInspectedFromOutside shows that a server which the entry has a key for is
+// asked, once and without the key, how others get in.
+func TestLoginIsInspectedFromOutside(t *testing.T) {
+	bare := 0
+	site := serveHTTP(t, badSite{func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.Header.Get("X-Api-Key") == "let me in" {
+			return false
+		}
+		if r.URL.Path == "/mcp" {
+			bare++
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}})
+	server := config.AdHoc(nil, site, map[string]string{"X-Api-Key": "let me in"})
+	report := Judge(Examine(t.Context(), nil, []*config.Server{server}, shortOptions()), Selection{Only: []string{"auth-*"}})
+	if warnings, all := idsOf(report, Warning), idsOf(report, Info); warnings != "auth-challenge" || all != "auth-challenge auth-metadata" || bare != 1 {
+		t.Errorf("found %s, and %d requests without the key", all, bare)
+	}
+}

@@ -185,10 +185,11 @@ func (r *HTTPReply) result() json.RawMessage {
 	return readHead(r.message()).result
 }
 
-// words are the answer in a few words: its status, and what it begins with.
-func (r *HTTPReply) words() string {
+// words are the answer in a few words: its status, and what it begins with, most bytes of
+// its body.
+func (r *HTTPReply) words(most int) string {
 	text := r.status()
-	if body := strings.Join(strings.Fields(string(r.Body[:min(len(r.Body), maxQuoted)])), " "); body != "" {
+	if body := strings.Join(strings.Fields(string(r.Body[:min(len(r.Body), most)])), " "); body != "" {
 		text += ": " + body
 	}
 	return text

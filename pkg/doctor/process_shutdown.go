@@ -118,7 +118,11 @@ func askIgnoresSigterm(e *Evidence) []Finding {
 	}
 	if exit := run.Exit(); exit != nil {
 		needed := "the end of its stdin ended it"
-		if exit.Forced != "" {
+		switch exit.Forced {
+		case "":
+		case "SIGTERM":
+			needed = "another SIGTERM, after the end of its stdin, ended it"
+		default:
 			needed = exit.Forced + " ended it"
 		}
 		f.Evidence += "; " + needed

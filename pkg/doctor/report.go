@@ -3,6 +3,7 @@ package doctor
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -164,11 +165,12 @@ func hideAll(hide func(string) string, texts []string) []string {
 }
 
 // Uncut puts the whole line in the place of evidence that was cut, where the
-// finding names a line of stdout that was kept (4 KiB of each are).
+// finding names a line of stdout that was kept, or is the answer to a raw request (4 KiB
+// of each are).
 func (r *Report) Uncut(fleet *Fleet) {
 	for i := range r.Findings {
 		finding := &r.Findings[i]
-		if finding.Where == nil || finding.Where.Line == 0 {
+		if finding.Where == nil || finding.Where.Line == 0 && finding.Where.Run != "raw" {
 			continue
 		}
 		at := slices.IndexFunc(fleet.Servers, func(e *Evidence) bool { return e.Server.Name == finding.Server })
@@ -184,6 +186,9 @@ func (r *Report) Uncut(fleet *Fleet) {
 // wholeLine finds the text on a line of stdout that evidence is the beginning of.
 func (e *Evidence) wholeLine(where *Where, evidence string) (string, bool) {
 	beginning := strings.TrimSuffix(evidence, "…")
+	if where.Run == "raw" {
+		return e.HTTP.wholeAnswer(beginning)
+	}
 	for _, run := range e.Runs() {
 		if where.Run != "" && where.Run != run.Name {
 			continue
@@ -193,6 +198,17 @@ func (e *Evidence) wholeLine(where *Where, evidence string) (string, bool) {
 			if number == where.Line && len(text) > len(evidence) && strings.HasPrefix(text, beginning) {
 				return text, true
 			}
+		}
+	}
+	return "", false
+}
+
+// wholeAnswer finds the answer over HTTP that evidence is the beginning of.
+func (h *HTTPEvidence) wholeAnswer(beginning string) (string, bool) {
+	const whole = 4 << 10
+	for _, name := range slices.Sorted(maps.Keys(h.Replies)) {
+		if words := h.Replies[name].words(whole); len(words) > len(beginning) && strings.HasPrefix(words, beginning) {
+			return words, true
 		}
 	}
 	return "", false

@@ -238,6 +238,9 @@ func (r *repro) exchanges() error {
 	case len(list) == 0:
 		return &ReproError{r.finding.ID, "the server was not asked"}
 	}
+	if r.evidence.reply(askedBare) != nil && r.finding.ID == "auth-challenge" {
+		r.line(`: >"$dir/headers" # it is asked without what would let it in`)
+	}
 	needs := slices.ContainsFunc(list, asking.inSession)
 	if needs {
 		r.handshake()
@@ -335,6 +338,8 @@ func (r *repro) questionNames() []string {
 		return []string{askedOrigin, askedHost}
 	case "cors-reflects":
 		return []string{askedOrigin}
+	case "auth-challenge":
+		return []string{askedBare}
 	case "session-missing-400":
 		return []string{askedNoSession}
 	case "session-unknown-404":
