@@ -23,6 +23,9 @@ type Elicitation struct {
 	// URL is a page that the user is to visit; its content is not the client's
 	// business. Empty for a form.
 	URL string
+	// ID names the page where the server tells that it was visited
+	// (notifications/elicitation/complete); may be empty.
+	ID string
 	// First says that the server answers only when the page has been visited: it is
 	// asked again as soon as this is accepted.
 	First bool
@@ -52,6 +55,7 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 		Message         string          `json:"message"`
 		RequestedSchema json.RawMessage `json:"requestedSchema"`
 		URL             string          `json:"url"`
+		ID              string          `json:"elicitationId"`
 	}
 	if err := json.Unmarshal(params, &fields); err != nil {
 		return nil, exec.PlainJSONError(err)
@@ -68,7 +72,7 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 		if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" {
 			return nil, errors.New("url is no address on the web")
 		}
-		asked.URL = fields.URL
+		asked.URL, asked.ID = fields.URL, fields.ID
 	default:
 		return nil, fmt.Errorf("the mode %q is unknown", fields.Mode)
 	}
