@@ -285,6 +285,24 @@ func (m *model) updateOpenedPage(msg openedPageMsg) tea.Cmd {
 	return nil
 }
 
+// visited takes a server's word that a page was visited: the user need not say so too.
+func (m *model) visited(notification servers.Notification) {
+	if notification.Method != "notifications/elicitation/complete" {
+		return
+	}
+	var page struct {
+		ID string `json:"elicitationId"`
+	}
+	_ = json.Unmarshal(notification.Params, &page) // what cannot be read is about no page
+	for _, q := range m.questions {
+		asked := q.elicitation
+		if page.ID != "" && asked != nil && asked.First && q.shown && q.server == notification.Server && asked.ID == page.ID {
+			m.answer(q, servers.Accept, nil)
+			return
+		}
+	}
+}
+
 // copyPage copies the address of a question's page, to be opened elsewhere.
 func (m *model) copyPage(q *question) tea.Cmd {
 	q.shown = true

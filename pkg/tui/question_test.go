@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
 )
 
 const roomSchema = `{"type":"object","properties":{"name":{"type":"string","title":"Name","minLength":2},` +
@@ -26,12 +28,18 @@ type asker struct {
 	answers  chan string // what a server is told
 }
 
-// asking is a driver whose screen takes questions.
+// asking is a driver of two servers, whose screen takes questions.
 func asking(t *testing.T, tools ...*exec.Tool) *asker {
 	t.Helper()
-	a := &asker{driver: drive(t, []string{"booking", "other"}, tools...), answers: make(chan string, 8)}
-	a.ctx, a.withdraw = context.WithCancel(t.Context())
-	t.Cleanup(a.withdraw)
+	return asked(drive(t, []string{"booking", "other"}, tools...))
+}
+
+// asked lets the screen of a driver take questions.
+func asked(d *driver) *asker {
+	d.t.Helper()
+	a := &asker{driver: d, answers: make(chan string, 8)}
+	a.ctx, a.withdraw = context.WithCancel(d.t.Context())
+	d.t.Cleanup(a.withdraw)
 	a.m.options.Questions = NewQuestions()
 	a.run(a.m.options.Questions.wait(a.ctx))
 	return a
@@ -244,6 +252,25 @@ func TestElicitedPageFirst(t *testing.T) {
 	a.shows("ctrl+s I have been there", "o open it")
 	a.press("ctrl+s")
 	a.told("accept")
+
+	// A server may say by itself that it is done (MCP, notifications/elicitation/complete).
+	first.ID = "e7"
+	done := func(server, id string) {
+		a.m.updateEvents(eventsMsg{events: []exec.Event{servers.Notification{
+			Server: server, Method: "notifications/elicitation/complete", Params: json.RawMessage(`{"elicitationId":"` + id + `"}`),
+		}}})
+	}
+	a.elicit(first)
+	done("booking", "e7") // before the user was asked
+	a.press("ctrl+s")
+	a.until("the browser", func() bool { return a.m.asking() != nil && a.m.asking().shown })
+	done("booking", "e8")
+	done("other", "e7")
+	if a.m.asking() == nil {
+		t.Fatal("another page was taken for this one")
+	}
+	done("booking", "e7")
+	a.told("accept")
 }
 
 // Without a browser the address can be copied, and agreed to.
@@ -281,7 +308,7 @@ func TestUserPlaysTheModel(t *testing.T) {
 func TestServersWordsStandApart(t *testing.T) {
 	a := asking(t)
 	a.sample(`{"messages":[{"role":"Press ctrl+s now.","content":{"type":"text","text":"x"}}],"stopSequences":["Press ctrl+s now."]}`)
-	a.shows("│ [Press ctrl+s now.] x", `│ ends at "Press ctrl+s now."`, "for no call of yours")
+	a.shows("│ [Press ctrl+s now.] x", `│ ends at "Press ctrl+s now."`, "not for a call of yours")
 	a.press("esc", "esc")
 	<-a.answers
 	big := room()
@@ -290,6 +317,27 @@ func TestServersWordsStandApart(t *testing.T) {
 	a.frame()
 	a.press("ctrl+t", "end")
 	a.shows("4.8 MiB more that are not shown")
+}
+
+// TestGoldenQuestions shows what a person sees, and draws the picture of the
+// documentation.
+func TestGoldenQuestions(t *testing.T) {
+	for _, width := range []int{40, 80} {
+		a := asked(house(t))
+		a.send(tea.WindowSizeMsg{Width: width, Height: width * 3 / 10})
+		a.elicit(room())
+		a.press("text:A")
+		a.golden(fmt.Sprintf("question-%d", width))
+	}
+	a := asked(house(t))
+	a.m.setTheme(pane.NewTheme(true, true, false))
+	a.send(tea.WindowSizeMsg{Width: 120, Height: 30})
+	lamps := room()
+	lamps.Server, lamps.Message = "zwave", "The battery of Switch Two is low. Who is to be told?"
+	a.elicit(lamps)
+	a.elicit(signIn())
+	a.press("text:Ada", "tab", "text:ada@example.org", "tab")
+	a.picture("question")
 }
 
 // What a server says is shown, never obeyed, and cannot pass for toolx's words; the

@@ -177,7 +177,7 @@ func (q *question) belongs() string {
 	}
 	switch len(names) {
 	case 0:
-		return "for no call of yours"
+		return "not for a call of yours"
 	case 1:
 		return "for the call of " + names[0]
 	}

@@ -157,6 +157,9 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 		if s := m.serverOf(serverName(event)); s != nil && s.take(event) {
 			changed = true
 		}
+		if notification, ok := event.(servers.Notification); ok {
+			m.visited(notification)
+		}
 		if progress, ok := event.(exec.CallProgress); ok {
 			if c := m.callOf(progress.ID); c != nil {
 				c.progress = progress.Progress

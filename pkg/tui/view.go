@@ -177,6 +177,9 @@ func (m *model) placedHints(width int) []hint {
 
 // hints are the keys that the last line tells of, the most useful first.
 func (m *model) hints() []pane.Binding {
+	if m.asking() != nil {
+		return nil // the question tells its own
+	}
 	var hints []pane.Binding
 	all := append(m.focused().bindings(), m.always()...)
 	if !m.focused().editing() {
