@@ -150,7 +150,7 @@ func (b *toolbox) byServer(resources, named []string) (map[string][]string, erro
 			if len(possible) != 1 {
 				return nil, &exec.UsageError{
 					Message: "it is not clear whose resource " + quote(resource) + " is",
-					Fix:     "put its server's name before it: SERVER" + exec.Separator + resource + "; toolx ping lists the servers",
+					Fix:     "put the server's name before it: SERVER" + exec.Separator + resource,
 				}
 			}
 			server = possible[0]
