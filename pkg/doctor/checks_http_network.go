@@ -87,12 +87,7 @@ func sseBuffered() Check {
 	return Check{
 		ID: "sse-buffered", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
 		Title: "a stream arrives only when it is over",
-		Ask: func(e *Evidence) []Finding {
-			if found := askHeldStream(e); found != nil {
-				return found
-			}
-			return askHeldProgress(e)
-		},
+		Ask:   func(e *Evidence) []Finding { return append(askHeldStream(e), askHeldProgress(e)...) },
 		Page: Page{
 			Why: "A proxy that collects an answer before it passes it on takes the point from streams: progress, log messages and questions of the server come " +
 				"when the call is over, or never. Looked at is the stream of the session, whose head a server sends at once: found is one that is still " +

@@ -77,7 +77,7 @@ func handshake(ctx context.Context, address *url.URL, most uint16) (tls.Connecti
 	if err != nil {
 		return tls.ConnectionState{}, err
 	}
-	defer conn.Close()
+	_ = conn.Close()                               // nothing was sent
 	return conn.(*tls.Conn).ConnectionState(), nil // what a tls.Dialer dials is one
 }
 
@@ -117,7 +117,7 @@ func leadsTo(ctx context.Context, address *url.URL) netip.AddrPort {
 	if err != nil {
 		return netip.AddrPort{}
 	}
-	defer conn.Close()
+	_ = conn.Close() // nothing was sent
 	to, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil {
 		return netip.AddrPort{}
