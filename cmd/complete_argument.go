@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -117,7 +118,7 @@ func runComplete(ctx context.Context, app *App, o completeOptions) error {
 			return session.Complete(ctx, ref, o.argument, o.value, o.known)
 		},
 		read: readCompletion,
-		text: func(result *exec.Result) error { return app.printValues(result) },
+		text: app.printValues,
 	})
 }
 
@@ -130,8 +131,8 @@ func readCompletion(reply json.RawMessage) (exec.Parts, error) {
 	return exec.Parts{Value: completion}, nil
 }
 
-// printValues prints the values of a completion, and says where there are more.
-func (a *App) printValues(result *exec.Result) error {
+// printValues writes the values of a completion, and says where there are more.
+func (a *App) printValues(out io.Writer, result *exec.Result) error {
 	var completion struct {
 		Values  []string `json:"values"`
 		Total   int      `json:"total"`
@@ -141,7 +142,7 @@ func (a *App) printValues(result *exec.Result) error {
 		return &exec.MalformedError{What: "the reply to completion/complete", Reason: err}
 	}
 	for _, value := range completion.Values {
-		if _, err := fmt.Fprintln(a.Console.Out, a.shown(value)); err != nil {
+		if _, err := fmt.Fprintln(out, a.shown(value)); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -158,12 +159,12 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 			return session.GetPrompt(ctx, name, arguments, progress)
 		},
 		read: exec.ReadPrompt,
-		text: func(result *exec.Result) error {
+		text: func(out io.Writer, result *exec.Result) error {
 			messages, err := exec.ReadMessages(result.Raw)
 			if err != nil {
 				return err
 			}
-			return render.Messages(app.Console.Out, messages, app.outScreen())
+			return render.Messages(out, messages, app.outScreen())
 		},
 	})
 }

@@ -1,13 +1,16 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -26,6 +29,8 @@ type replyOptions struct {
 	maxOutput string
 	server    []string // a command line behind --
 	answers   answerOptions
+
+	limit int64 // what maxOutput comes to, in bytes; 0: none
 }
 
 // declare declares the flags of it; formats are those of -o, the default first.
@@ -70,8 +75,8 @@ type request struct {
 	prepare func(ctx context.Context, box *toolbox, session *servers.Session, plain string) (json.RawMessage, error)
 	send    func(ctx context.Context, session *servers.Session, plain string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error)
 	read    func(json.RawMessage) (exec.Parts, error)
-	// text prints a success in the text format; nil leaves it to render.Result.
-	text func(*exec.Result) error
+	// text writes a success in the text format; nil leaves it to render.Result.
+	text func(io.Writer, *exec.Result) error
 	// show prints whatever became of it; nil leaves it to the formats.
 	show func(*exec.Result) error
 }
@@ -80,13 +85,19 @@ type request struct {
 // failure from here on is a Result, as for call.
 func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	began := time.Now()
+	if o.output != "text" || o.jq != "" {
+		r.text = nil
+	}
 	jq, err := render.CompileJQ(o.jq)
 	if err != nil {
 		return &usageError{err}
 	}
 	box, err := a.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
 	if err == nil && o.output != "raw" { // which is exact, whatever its size
-		box.executor.Defaults.MaxOutput, err = a.maxOutput(o.maxOutput, box.config)
+		o.limit, err = a.maxOutput(o.maxOutput, box.config)
+		if r.text == nil { // else that text is cut, and not the JSON that it is made from
+			box.executor.Defaults.MaxOutput = o.limit
+		}
 	}
 	if err != nil {
 		return a.printReply(ctx, &exec.Result{ToolName: r.name, Err: err}, o, r, jq)
@@ -139,15 +150,40 @@ func (a *App) printReply(ctx context.Context, result *exec.Result, o replyOption
 		return r.show(result)
 	}
 	as := callOptions{output: o.output, save: o.save}
-	if !result.Success || r.text == nil || o.output != "text" || jq != nil || result.Truncated != nil {
+	if !result.Success || r.text == nil {
 		return a.printResult(ctx, result, as, jq)
 	}
 	a.live.Clear()
 	saveErr := a.saveBlocks(o.save, result)
-	if err := r.text(result); err != nil {
+	if err := a.printText(result, r.text, o.limit); err != nil {
 		return err
 	}
 	return saveErr
+}
+
+// printText prints a result by write, limit bytes of it at most where that is not 0,
+// and tells what is left out (EXEC-14).
+func (a *App) printText(result *exec.Result, write func(io.Writer, *exec.Result) error, limit int64) error {
+	var text bytes.Buffer
+	if err := write(&text, result); err != nil {
+		return err
+	}
+	short := text.Bytes()
+	if limit > 0 && int64(len(short)) > limit {
+		end := int(limit)
+		for end > 0 && !utf8.RuneStart(short[end]) {
+			end--
+		}
+		result.Truncated = &exec.Truncated{ShownBytes: int64(end), TotalBytes: int64(len(short))}
+		short = append(short[:end:end], '\n')
+	}
+	if _, err := a.Console.Out.Write(short); err != nil {
+		return err
+	}
+	if remark := render.TruncationRemark(result); remark != "" {
+		a.log.Warn(remark)
+	}
+	return nil
 }
 
 // sessionFor opens the server that a request is for: the one that its name names, the
