@@ -52,6 +52,7 @@ const (
 	stateHeader   = "own header"         // Authorization in the config, or by -H
 	stateProgram  = "headers command"    // what it prints may be an Authorization, and wins
 	stateMachine  = "client credentials" // no token yet, and none is needed
+	stateWorkload = "identity token"     // the same, where the machine vouches for toolx
 	stateUnknown  = "misconfigured"
 )
 
@@ -67,7 +68,7 @@ type authStatus struct {
 // ready says whether calls can be made without logging in first.
 func (s *authStatus) ready() bool {
 	switch s.State {
-	case stateLoggedIn, stateHeader, stateProgram, stateMachine:
+	case stateLoggedIn, stateHeader, stateProgram, stateMachine, stateWorkload:
 		return true
 	}
 	return false
@@ -152,7 +153,10 @@ func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
 		return shown
 	}
 	login, err := auth.Kept(ctx, options)
-	machine := site.resolved.Auth != nil && site.resolved.Auth.Grant == config.GrantClientCredentials
+	grant := ""
+	if site.resolved.Auth != nil {
+		grant = site.resolved.Auth.Grant
+	}
 	switch {
 	case len(site.resolved.HeadersCommand) > 0:
 		shown.State = stateProgram
@@ -160,8 +164,10 @@ func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
 		shown.State, shown.Error = stateUnknown, a.mask.Text(err.Error())
 	case login != nil && login.Usable():
 		shown.State = stateLoggedIn
-	case machine:
+	case grant == config.GrantClientCredentials:
 		shown.State = stateMachine
+	case grant == config.GrantJWTBearer:
+		shown.State = stateWorkload
 	case login != nil:
 		shown.State = stateExpired
 	}

@@ -33,6 +33,7 @@ type conformanceContext struct {
 	ClientID     string `json:"client_id"`
 	ClientSecret string `json:"client_secret"`
 	PrivateKey   string `json:"private_key_pem"`
+	Identity     string `json:"valid_jwt"`
 	ToolCalls    []struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -140,6 +141,9 @@ func (o conformanceOptions) config(given conformanceContext) []byte {
 	}
 	if given.PrivateKey != "" {
 		auth["privateKey"] = given.PrivateKey
+	}
+	if given.Identity != "" {
+		auth["grant"], auth["identityToken"] = "jwt_bearer", given.Identity
 	}
 	if strings.HasPrefix(o.scenario, "auth/client-credentials-") {
 		auth["grant"] = "client_credentials"

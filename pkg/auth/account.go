@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"toolx/pkg/config"
 )
 
 // Status is what is kept of a login.
@@ -98,12 +100,25 @@ func Kept(ctx context.Context, options Options) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.options.Auth.Signs() {
-		if _, err := c.privateKey(); err != nil {
-			return nil, err
-		}
+	if err := c.checkConfig(); err != nil {
+		return nil, err
 	}
 	return c.kept(ctx)
+}
+
+// checkConfig says what is wrong with the files of the config, before they are needed.
+func (c *client) checkConfig() error {
+	if c.options.Auth.Signs() {
+		if _, err := c.privateKey(); err != nil {
+			return err
+		}
+	}
+	if c.grantType() == config.GrantJWTBearer {
+		if _, err := c.identityToken(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *client) kept(ctx context.Context) (*Status, error) {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"cmp"
 	"crypto"
 	"crypto/ecdsa"
@@ -71,21 +72,49 @@ func (c *client) privateKey() (crypto.Signer, error) {
 	auth := c.options.Auth
 	text, place := []byte(auth.PrivateKey), "auth.privateKey"
 	if auth.PrivateKeyFile != "" {
-		read, err := os.ReadFile(auth.PrivateKeyFile)
-		var file *fs.PathError
-		switch {
-		case errors.As(err, &file):
-			return nil, c.misconfigured("its private key %s: %v", auth.PrivateKeyFile, file.Err)
-		case err != nil:
-			return nil, c.misconfigured("its private key %s: %v", auth.PrivateKeyFile, err)
+		var err error
+		if text, err = c.readSecret("private key", auth.PrivateKeyFile); err != nil {
+			return nil, err
 		}
-		text, place = read, auth.PrivateKeyFile
+		place = auth.PrivateKeyFile
 	}
 	key, err := parseKey(text)
 	if err != nil {
 		return nil, c.misconfigured("its private key %s: %v", place, err)
 	}
 	return key, nil
+}
+
+// identityToken is the token by which the machine vouches for toolx. The error is an *Error
+// of kind usage, which quotes nothing of it.
+func (c *client) identityToken() (string, error) {
+	auth := c.options.Auth
+	if auth.IdentityTokenFile == "" {
+		return auth.IdentityToken, nil
+	}
+	text, err := c.readSecret("identity token", auth.IdentityTokenFile)
+	if err != nil {
+		return "", err
+	}
+	token := string(bytes.TrimSpace(text))
+	if token == "" {
+		return "", c.misconfigured("its identity token %s: the file is empty", auth.IdentityTokenFile)
+	}
+	c.secret(token)
+	return token, nil
+}
+
+// readSecret reads a file of the config; what says what it holds.
+func (c *client) readSecret(what, path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		err = file.Err // the message has the path already
+	}
+	if err != nil {
+		return nil, c.misconfigured("its %s %s: %v", what, path, err)
+	}
+	return text, nil
 }
 
 // parseKey takes the first private key of a text in PEM form: PKCS #8, PKCS #1 or SEC 1.

@@ -192,6 +192,43 @@ func TestPrivateKeyThatIsOfNoUse(t *testing.T) {
 	}
 }
 
+// A machine vouches for toolx by a token in a file, which it replaces from time to time.
+// Nobody needs to be registered for that.
+func TestIdentityToken(t *testing.T) {
+	w := newWorld(t)
+	w.secrets[""] = ""
+	w.challenged = "read"
+	file := filepath.Join(t.TempDir(), "token")
+	put := func(token string) {
+		if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	options := w.options()
+	options.Visit, options.Store = nil, NewStore(t.TempDir(), false)
+	options.Auth = &config.Auth{Grant: config.GrantJWTBearer, IdentityTokenFile: file}
+	transport := Transport(http.DefaultTransport, options)
+	w.vouched = sentinel + "-first"
+	put(w.vouched)
+	w.wantServed(transport, "")
+	if asked := last(t, w.tokens); asked.Has("client_id") || asked.Get("resource") != w.url() || asked.Get("scope") != "read" {
+		t.Errorf("asked with %v", asked)
+	}
+	w.vouched = sentinel + "-second"
+	put(w.vouched)
+	w.expire()
+	w.wantServed(transport, "")
+	put(sentinel + "-stale")
+	w.expire()
+	w.wantError(transport, "", "gives no token: invalid_grant (told so)", "check the identity token and scopes")
+	put("")
+	if _, err := Kept(t.Context(), options); exec.KindOf(err) != exec.KindUsage || !strings.Contains(err.Error(), "the file is empty") {
+		t.Errorf("an empty file: %v", err)
+	}
+	options.Store, options.Auth = nil, &config.Auth{Grant: config.GrantJWTBearer, IdentityToken: w.vouched}
+	w.wantServed(Transport(http.DefaultTransport, options), "")
+}
+
 // A key that cannot be read shows in the status before anybody is asked.
 func TestStatusOfAPrivateKey(t *testing.T) {
 	w := newWorld(t)

@@ -64,11 +64,11 @@ func (c *client) fail(ctx context.Context, cause error, fix, format string, args
 	}
 }
 
-// misconfigured is the error where a private key of the config is of no use.
+// misconfigured is the error where a key or a token of the config is of no use.
 func (c *client) misconfigured(format string, args ...any) error {
 	return &Error{
 		Server: c.options.Server, Problem: fmt.Sprintf(format, args...),
-		Fix: "check privateKey, or privateKeyFile, under auth in its entry", Misconfigured: true,
+		Fix: "check auth in its entry", Misconfigured: true,
 	}
 }
 

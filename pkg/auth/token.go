@@ -105,7 +105,7 @@ func (c *client) save(ctx context.Context, grant *Grant) {
 // use ends the login: who waited for the lock reads what is kept now.
 func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 	unlock, err := c.lock(ctx)
-	if err != nil && old.Type == config.GrantClientCredentials && ctx.Err() == nil {
+	if err != nil && old.Type != config.GrantAuthorizationCode && ctx.Err() == nil {
 		return c.renewAlone(ctx, old)
 	}
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *client) renew(ctx context.Context, old *Grant) (*Grant, error) {
 }
 
 // renewAlone makes a grant good again while no other process does, or where it does no harm
-// if one does: a client's secret is good for many uses.
+// if one does: what a machine gets tokens with is good for many uses.
 func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	renewed, err := c.refresh(ctx, now)
 	switch {
@@ -171,8 +171,8 @@ func (c *client) refresh(ctx context.Context, old *Grant) (*Grant, error) {
 		return c.request(ctx, old, url.Values{
 			"grant_type": {"refresh_token"}, "refresh_token": {old.secrets.Refresh},
 		})
-	case old.Type == config.GrantClientCredentials:
-		return c.request(ctx, old, machineParams(old.Scopes))
+	case old.Type != config.GrantAuthorizationCode:
+		return c.requestAlone(ctx, old)
 	}
 	return nil, errNoRefresh
 }
@@ -189,26 +189,41 @@ func (c *client) lock(ctx context.Context) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// clientCredentials gets a token with the client's own secret or key (RFC 6749 4.4).
-func (c *client) clientCredentials(ctx context.Context, found *site, scopes []string) (*Grant, error) {
-	known := c.preregistered(found)
-	grant, err := c.request(ctx, c.blank(found, known, scopes), machineParams(scopes))
+// withoutPerson gets a token with what toolx itself can show.
+func (c *client) withoutPerson(ctx context.Context, found *site, scopes []string) (*Grant, error) {
+	grant, err := c.requestAlone(ctx, c.blank(found, c.preregistered(found), scopes))
 	if err != nil {
-		proof := "clientSecret"
-		if c.options.Auth.Signs() {
-			proof = "the private key"
-		}
-		return nil, c.noToken(ctx, found.server.Issuer, err, "check clientId, "+proof+" and scopes in its entry")
+		return nil, c.noToken(ctx, found.server.Issuer, err, "check "+c.proof()+" and scopes in its entry")
 	}
 	return grant, nil
 }
 
-func machineParams(scopes []string) url.Values {
-	params := url.Values{"grant_type": {"client_credentials"}}
-	if len(scopes) > 0 {
-		params.Set("scope", strings.Join(scopes, " "))
+// proof names what a machine gets tokens with.
+func (c *client) proof() string {
+	switch auth := c.options.Auth; {
+	case auth.Grant == config.GrantJWTBearer:
+		return "the identity token"
+	case auth.Signs():
+		return "clientId, the private key"
 	}
-	return params
+	return "clientId, clientSecret"
+}
+
+// requestAlone asks for a token with the client's own secret or key (RFC 6749 4.4), or with
+// the identity token of the machine (RFC 7523 2.1).
+func (c *client) requestAlone(ctx context.Context, grant *Grant) (*Grant, error) {
+	params := url.Values{"grant_type": {"client_credentials"}}
+	if grant.Type == config.GrantJWTBearer {
+		token, err := c.identityToken()
+		if err != nil {
+			return nil, err
+		}
+		params = url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {token}}
+	}
+	if len(grant.Scopes) > 0 {
+		params.Set("scope", strings.Join(grant.Scopes, " "))
+	}
+	return c.request(ctx, grant, params)
 }
 
 // blank is a grant before there is a token. The scopes are those that are asked for:
@@ -261,7 +276,7 @@ func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (
 		got.Scopes = strings.Fields(scope)
 	}
 	got.Scopes = slices.Clone(got.Scopes)
-	got.Renewable = got.secrets.Refresh != "" || got.Type == config.GrantClientCredentials
+	got.Renewable = got.secrets.Refresh != "" || got.Type != config.GrantAuthorizationCode
 	return &got, nil
 }
 

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -131,7 +132,7 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 		base: base, outward: options.Outward, options: options, address: address,
 		patience: exchangeTime, busy: make(chan struct{}, 1),
 	}
-	c.secret(options.Auth.ClientSecret, options.Auth.PrivateKey)
+	c.secret(options.Auth.ClientSecret, options.Auth.PrivateKey, options.Auth.IdentityToken)
 	return c, nil
 }
 
@@ -287,7 +288,7 @@ func (c *client) exclusive(ctx context.Context) (release func(), err error) {
 
 // authorize gets a new grant, from the beginning.
 func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (*Grant, error) {
-	machine := c.grantType() == config.GrantClientCredentials
+	machine := c.grantType() != config.GrantAuthorizationCode
 	if !machine && c.options.Visit == nil {
 		return nil, c.nobodyThere(used, asked)
 	}
@@ -298,7 +299,7 @@ func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (
 	scopes := c.scopes(found, used, asked)
 	var grant *Grant
 	if machine {
-		grant, err = c.clientCredentials(ctx, found, scopes)
+		grant, err = c.withoutPerson(ctx, found, scopes)
 	} else {
 		grant, err = c.loginOnce(ctx, found, scopes)
 	}
@@ -369,10 +370,7 @@ func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
 }
 
 func (c *client) grantType() string {
-	if c.options.Auth.Grant == config.GrantClientCredentials {
-		return config.GrantClientCredentials
-	}
-	return config.GrantAuthorizationCode
+	return cmp.Or(c.options.Auth.Grant, config.GrantAuthorizationCode)
 }
 
 // resource is the server's identifier where its metadata gives none: its address

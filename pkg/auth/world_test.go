@@ -60,6 +60,7 @@ type world struct {
 	secrets    map[string]string   // registered clients and their secrets
 	keys       map[string]crypto.PublicKey
 	audience   string // whom assertions have to be for; empty means the issuer
+	vouched    string // the identity token that is believed
 	register   func(w http.ResponseWriter, wanted map[string]any)
 	method     string // how registered clients show who they are
 	dead       bool   // refresh tokens have ended
@@ -273,6 +274,12 @@ func (w *world) token(out http.ResponseWriter, req *http.Request) {
 	case form.Get("grant_type") == "refresh_token":
 		w.renew(out, form)
 	case form.Get("grant_type") == "client_credentials" && (secret != "" || w.keys[id] != nil):
+		w.issue(out, form, false)
+	case form.Get("grant_type") == "urn:ietf:params:oauth:grant-type:jwt-bearer":
+		if token := form.Get("assertion"); token != w.vouched || !slices.Contains(w.confessed, token) {
+			refuse(out, http.StatusBadRequest, "invalid_grant")
+			return
+		}
 		w.issue(out, form, false)
 	default:
 		refuse(out, http.StatusBadRequest, "unsupported_grant_type")

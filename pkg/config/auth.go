@@ -2,10 +2,11 @@ package config
 
 import "strings"
 
-// The grants by which toolx gets access tokens (RFC 6749).
+// The grants by which toolx gets access tokens (RFC 6749, RFC 7523).
 const (
 	GrantAuthorizationCode = "authorization_code" // a person logs in, in a browser
 	GrantClientCredentials = "client_credentials" // the client itself has a secret or a key
+	GrantJWTBearer         = "jwt_bearer"         // the machine that toolx runs on vouches for it
 )
 
 // Auth says how toolx gets access tokens for a server (OAuth 2.1). Everything in it
@@ -26,6 +27,10 @@ type Auth struct {
 	// AssertionAudience is whom the client signs for; empty means the authorization
 	// server's issuer.
 	AssertionAudience string
+	// IdentityToken is the signed token by which a machine vouches for what runs on it, and
+	// IdentityTokenFile a file with it, which is read anew for each access token.
+	IdentityToken     string
+	IdentityTokenFile string
 	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the
 	// client's id, where the authorization server knows such documents.
 	ClientMetadataURL string
@@ -48,6 +53,8 @@ func authFields() []field[Auth] {
 		{"privateKeyFile", nil, func(_ *decoder, v value, a *Auth) { a.PrivateKeyFile = v.string() }},
 		{"keyId", nil, func(_ *decoder, v value, a *Auth) { a.KeyID = v.string() }},
 		{"assertionAudience", nil, func(_ *decoder, v value, a *Auth) { a.AssertionAudience = v.string() }},
+		{"identityToken", nil, func(_ *decoder, v value, a *Auth) { a.IdentityToken = v.string() }},
+		{"identityTokenFile", nil, func(_ *decoder, v value, a *Auth) { a.IdentityTokenFile = v.string() }},
 		{"clientMetadataUrl", nil, func(_ *decoder, v value, a *Auth) { a.ClientMetadataURL = v.string() }},
 		{"scopes", nil, func(_ *decoder, v value, a *Auth) { a.Scopes = v.texts() }},
 		{"issuer", nil, func(_ *decoder, v value, a *Auth) { a.Issuer = v.string() }},
@@ -79,6 +86,10 @@ func (a *Auth) flaw() (problem, fix string) {
 		return "the grant client_credentials needs a clientId", "add clientId: …"
 	case a.Grant == GrantClientCredentials && a.ClientSecret == "" && !a.Signs():
 		return "the grant client_credentials needs a clientSecret, or a privateKeyFile", "add clientSecret: ${CLIENT_SECRET}"
+	case a.Grant == GrantJWTBearer && (a.IdentityToken == "") == (a.IdentityTokenFile == ""):
+		return "the grant jwt_bearer needs either an identityTokenFile or an identityToken", "keep or add one of them"
+	case a.Grant != GrantJWTBearer && a.IdentityToken+a.IdentityTokenFile != "":
+		return "an identity token is for another grant", "add grant: jwt_bearer"
 	case a.ClientSecret != "" && a.ClientID == "":
 		return "a clientSecret needs a clientId", "add clientId: …"
 	case a.Signs() && a.ClientID == "":
@@ -104,6 +115,8 @@ func (e *expander) auth() *Auth {
 	auth.PrivateKeyFile = absolute(e.path("auth.privateKeyFile", auth.PrivateKeyFile), e.server.dir)
 	auth.KeyID = e.expand(auth.KeyID, "auth.keyId")
 	auth.AssertionAudience = e.expand(auth.AssertionAudience, "auth.assertionAudience")
+	auth.IdentityToken = e.expand(auth.IdentityToken, "auth.identityToken")
+	auth.IdentityTokenFile = absolute(e.path("auth.identityTokenFile", auth.IdentityTokenFile), e.server.dir)
 	auth.ClientMetadataURL = e.expand(auth.ClientMetadataURL, "auth.clientMetadataUrl")
 	auth.Issuer = e.expand(auth.Issuer, "auth.issuer")
 	auth.Scopes = make([]string, len(e.server.Auth.Scopes))
@@ -120,11 +133,10 @@ func (a *Auth) secrets() []string {
 		return nil
 	}
 	var found []string
-	if a.ClientSecret != "" {
-		found = append(found, a.ClientSecret)
-	}
-	if a.PrivateKey != "" {
-		found = append(found, a.PrivateKey)
+	for _, secret := range []string{a.ClientSecret, a.PrivateKey, a.IdentityToken} {
+		if secret != "" {
+			found = append(found, secret)
+		}
 	}
 	for line := range strings.SplitSeq(strings.ReplaceAll(a.PrivateKey, `\n`, "\n"), "\n") {
 		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "-----") {

@@ -118,7 +118,8 @@ func runClient(t *testing.T, revision string) []scenario {
 func serve(t *testing.T) (url string) {
 	t.Helper()
 	command := exec.Command("toolx", "serve", "server.yaml", "--http", "0")
-	command.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir(), "TOOLX_SERVE_TOKEN=")
+	command.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
+	command.Env = slices.DeleteFunc(command.Env, func(variable string) bool { return strings.HasPrefix(variable, "TOOLX_SERVE_TOKEN=") })
 	stderr, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,5 @@ func clientReasons() []reason {
 	return []reason{
 		{"auth/enterprise-managed-authorization", "", "identity tokens of an enterprise are not exchanged for access tokens"},
 		{"auth/dpop*", "", "access tokens are bearer tokens, bound to no key"},
-		{"auth/wif-jwt-bearer", "", "identities of workloads are not exchanged for access tokens"},
 	}
 }
