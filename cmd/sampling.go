@@ -66,6 +66,9 @@ func (a *App) sampleByUser(ctx context.Context, server string, params json.RawMe
 	for _, message := range asked.Messages {
 		form.quote("[" + message.Role + "] " + message.String())
 	}
+	if wishes := asked.Wishes(); len(wishes) > 0 {
+		form.quote("[wanted] " + strings.Join(wishes, "; "))
+	}
 	form.say("  (answer in the model's place; an empty line ends it, %s says no)", formDecline)
 	var lines []string
 	for {

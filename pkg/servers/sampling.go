@@ -3,6 +3,7 @@ package servers
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"toolx/pkg/exec"
@@ -69,6 +70,24 @@ func ReadSampling(params json.RawMessage) (*Sampling, error) {
 	_ = json.Unmarshal(memberOf(params, "temperature"), &asked.Temperature)
 	_ = json.Unmarshal(memberOf(params, "stopSequences"), &asked.Stops)
 	return asked, nil
+}
+
+// Wishes are what the server would like of the answer, for people.
+func (s *Sampling) Wishes() []string {
+	var wishes []string
+	if len(s.Hints) > 0 {
+		wishes = append(wishes, "a model like "+strings.Join(s.Hints, ", "))
+	}
+	if s.MaxTokens > 0 {
+		wishes = append(wishes, fmt.Sprintf("at most %d tokens", s.MaxTokens))
+	}
+	if s.Temperature != "" {
+		wishes = append(wishes, "temperature "+s.Temperature.String())
+	}
+	for _, stop := range s.Stops {
+		wishes = append(wishes, fmt.Sprintf("ends at %q", stop))
+	}
+	return wishes
 }
 
 // Sampled is the CreateMessageResult of a text: which model wrote it, and why it

@@ -161,9 +161,9 @@ func (s *sheet) tellSampling(asked *servers.Sampling) {
 			s.quote("[" + message.Role + "] " + message.String())
 		}
 	}
-	if wishes := samplingWishes(asked); wishes != "" {
+	if wishes := asked.Wishes(); len(wishes) > 0 {
 		s.own(pane.Heading, "wanted")
-		s.quote(wishes)
+		s.quote(strings.Join(wishes, "; "))
 	}
 }
 
@@ -182,24 +182,6 @@ func (q *question) belongs() string {
 		return "for the call of " + names[0]
 	}
 	return "for a call of one of " + strings.Join(names, ", ")
-}
-
-// samplingWishes are what the server would like of the answer.
-func samplingWishes(asked *servers.Sampling) string {
-	var wishes []string
-	if len(asked.Hints) > 0 {
-		wishes = append(wishes, "a model like "+strings.Join(asked.Hints, ", "))
-	}
-	if asked.MaxTokens > 0 {
-		wishes = append(wishes, "at most "+exec.Count(int(asked.MaxTokens), "token"))
-	}
-	if asked.Temperature != "" {
-		wishes = append(wishes, "temperature "+asked.Temperature.String())
-	}
-	for _, stop := range asked.Stops {
-		wishes = append(wishes, fmt.Sprintf("ends at %q", stop))
-	}
-	return strings.Join(wishes, "; ")
 }
 
 // The size of the dialog, in cells.
