@@ -18,6 +18,8 @@ type dialog struct {
 	top   int // the first line that is shown
 	// bindings are what can be answered; esc always closes.
 	bindings []pane.Binding
+	// about is the question that it belongs to, with which it goes away; may be nil.
+	about *question
 }
 
 // ask opens a dialog with one thing to agree to, by one of keys.

@@ -99,17 +99,22 @@ type question struct {
 	answered    chan struct{} // closed when that is there
 
 	// What follows belongs to the model.
-	calls  []*call    // that it may belong to
-	form   *form.Form // nil where there is nothing to fill in
-	fields int        // of the form
-	shown  bool       // the user was shown, or given, the page
-	button int        // the answer that has the focus, -1 for none; the form has it at noButton
-	whole  bool       // what the server says takes the place of the form
-	top    int        // the first line of that which is seen
-	note   string     // what was wrong with the last answer
-	laid   laid
-	drawn  questionPlace
+	calls   []*call    // that it may belong to
+	form    *form.Form // nil where there is nothing to fill in
+	fields  int        // of the form
+	opening bool       // the browser is being started
+	shown   bool       // the user was shown the page, or given its address
+	button  int        // the answer that has the focus; noButton or inForm where none has
+	whole   bool       // what the server says takes the place of the form
+	top     int        // the first line of that which is seen
+	note    string     // why the last key did nothing
+	laid    laid
+	drawn   questionPlace
 }
+
+// maxQuestions is how many questions wait for the user; a server that asks more is
+// answered for them, with neither yes nor no.
+const maxQuestions = 32
 
 // The places of the focus in a dialog that are no button.
 const (
@@ -137,9 +142,13 @@ func withCall(ctx context.Context, id string) context.Context {
 
 // updateAsked takes a question: it is the next when those before it are answered.
 func (m *model) updateAsked(q *question) tea.Cmd {
+	next := m.options.Questions.wait(m.ctx)
+	m.questions = append(m.questions, q)
+	if len(m.questions) > maxQuestions {
+		return tea.Batch(next, m.answer(q, servers.Cancel, nil))
+	}
 	q.calls = m.callsOf(q)
 	q.open(m.theme)
-	m.questions = append(m.questions, q)
 	withdrawn := func() tea.Msg {
 		select {
 		case <-q.ctx.Done():
@@ -148,7 +157,7 @@ func (m *model) updateAsked(q *question) tea.Cmd {
 			return nil
 		}
 	}
-	return tea.Batch(m.options.Questions.wait(m.ctx), withdrawn)
+	return tea.Batch(next, withdrawn)
 }
 
 // callsOf are the calls that a question may belong to. Of a legacy server nobody knows:
@@ -176,6 +185,9 @@ func (m *model) updateWithdrawn(q *question) tea.Cmd {
 		return nil
 	}
 	m.dropQuestion(q)
+	if m.dialog != nil && m.dialog.about == q {
+		m.dialog = nil
+	}
 	m.tell("server "+q.server+" no longer waits for an answer", true)
 	return m.tick()
 }
@@ -232,6 +244,7 @@ func (m *model) leave(q *question) tea.Cmd {
 	}
 	m.ask("cancel?", []string{"What was filled in is lost."}, []string{"y", "enter"}, "cancel the question",
 		func() tea.Cmd { return m.answer(q, action, nil) })
+	m.dialog.about = q
 	return nil
 }
 
@@ -267,6 +280,7 @@ type openedPageMsg struct {
 
 // visit opens the page of a question in the browser.
 func (m *model) visit(q *question) tea.Cmd {
+	q.opening = true
 	open, ctx, address := m.options.OpenPage, m.ctx, q.elicitation.URL
 	return func() tea.Msg { return openedPageMsg{q, open(ctx, address)} }
 }
@@ -275,7 +289,7 @@ func (m *model) visit(q *question) tea.Cmd {
 // to be visited first is agreed to when the user has been there.
 func (m *model) updateOpenedPage(msg openedPageMsg) tea.Cmd {
 	q := msg.question
-	q.shown, q.note = true, ""
+	q.opening, q.shown, q.note = false, true, ""
 	switch {
 	case msg.err != nil:
 		q.note = render.Safe("no browser could be started: " + msg.err.Error())
@@ -328,7 +342,7 @@ func (m *model) questionKeys(q *question) []pane.Binding {
 // pageAnswers are the ways to agree to a page. The browser is started by a key that
 // means nothing elsewhere: the dialog may come while something is typed.
 func (m *model) pageAnswers(q *question) []pane.Binding {
-	open := pane.Binding{Keys: []string{"ctrl+s"}, Help: "open it", Do: func() tea.Cmd { return m.visit(q) }}
+	open := pane.Binding{Keys: []string{"ctrl+s"}, Help: "open it", Off: off(q.opening, "the browser is being started"), Do: func() tea.Cmd { return m.visit(q) }}
 	agree := pane.Binding{Keys: []string{"ctrl+s"}, Help: "agree", Do: func() tea.Cmd { return m.send(q) }}
 	if q.elicitation.First {
 		agree.Help = "I have been there"

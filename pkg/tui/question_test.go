@@ -37,7 +37,7 @@ func asking(t *testing.T, tools ...*exec.Tool) *asker {
 // asked lets the screen of a driver take questions.
 func asked(d *driver) *asker {
 	d.t.Helper()
-	a := &asker{driver: d, answers: make(chan string, 8)}
+	a := &asker{driver: d, answers: make(chan string, maxQuestions)}
 	a.ctx, a.withdraw = context.WithCancel(d.t.Context())
 	d.t.Cleanup(a.withdraw)
 	a.m.options.Questions = NewQuestions()
@@ -167,6 +167,29 @@ func TestQuestionsQueue(t *testing.T) {
 	a.shows("no longer waits for an answer")
 	for range 2 {
 		a.told("error: context canceled")
+	}
+}
+
+// A server that floods the screen with questions is answered for most of them; what
+// asks whether one is to be given up goes away with it.
+func TestFloodOfQuestions(t *testing.T) {
+	a := asking(t)
+	for range maxQuestions {
+		a.elicit(room())
+	}
+	go func() {
+		given, err := a.m.options.Questions.Elicit(a.ctx, room())
+		a.answers <- fmt.Sprint(given, err)
+	}()
+	a.until("the answer", func() bool { return len(a.answers) > 0 })
+	a.told("&{cancel []} <nil>")
+	a.shows("1 of 32")
+	a.press("text:Ada", "esc", "esc")
+	a.shows("cancel?")
+	a.withdraw()
+	a.until("the end of all", func() bool { return len(a.m.questions) == 0 })
+	if a.m.dialog != nil {
+		t.Error("a question about a question is left")
 	}
 }
 
