@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -16,24 +14,24 @@ import (
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/ansi/iterm2"
 	"github.com/charmbracelet/x/ansi/kitty"
 	"github.com/charmbracelet/x/ansi/sixel"
-	"golang.org/x/term"
-
-	"toolx/pkg/exec"
-	"toolx/pkg/render"
 )
 
-// protocol writes a picture by control sequences of one kind.
-type protocol func(out io.Writer, picture image.Image) error
+// protocol is one kind of control sequences for pictures.
+type protocol struct {
+	// write draws a picture at the cursor; where the cursor is then, differs.
+	write func(out io.Writer, picture image.Image) error
+	// clear removes all pictures; empty where erasing the screen does.
+	clear string
+}
 
 // protocolOf finds out how a terminal shows pictures, nil where it cannot or where
 // that is not known. Asking the terminal would take its time to answer; what it says
 // of itself in the environment does not.
-func protocolOf(getenv func(string) string) protocol {
+func protocolOf(getenv func(string) string) *protocol {
 	name, program := getenv("TERM"), getenv("TERM_PROGRAM")
 	is := func(text string, names ...string) bool {
 		for _, name := range names {
@@ -47,11 +45,11 @@ func protocolOf(getenv func(string) string) protocol {
 	case getenv("TMUX") != "" || is(name, "screen", "tmux"):
 		return nil // what is between does not hand pictures on
 	case getenv("KITTY_WINDOW_ID") != "" || is(name, "xterm-kitty", "xterm-ghostty") || program == "ghostty":
-		return writeKitty
+		return &protocol{write: writeKitty, clear: ansi.KittyGraphics(nil, "a=d", "q=2")}
 	case is(program, "iTerm.app", "WezTerm", "mintty"):
-		return writeITerm
+		return &protocol{write: writeITerm}
 	case is(name, "foot", "mlterm", "contour", "yaft") || getenv("WT_SESSION") != "" || getenv("KONSOLE_VERSION") != "":
-		return writeSixel
+		return &protocol{write: writeSixel}
 	}
 	return nil
 }
@@ -59,7 +57,8 @@ func protocolOf(getenv func(string) string) protocol {
 func writeKitty(out io.Writer, picture image.Image) error {
 	return kitty.EncodeGraphics(out, picture, &kitty.Options{
 		Action: kitty.TransmitAndPut, Transmission: kitty.Direct, Format: kitty.PNG, Chunk: true,
-		Quiet: 2, // an answer would be taken for keys
+		Quiet:           2, // an answer would be taken for keys
+		DoNotMoveCursor: true,
 	})
 }
 
@@ -69,7 +68,7 @@ func writeITerm(out io.Writer, picture image.Image) error {
 		return err
 	}
 	encoded := base64.StdEncoding.EncodeToString(file.Bytes())
-	_, err := io.WriteString(out, ansi.ITerm2(iterm2.File{Inline: true, Size: int64(file.Len()), Content: []byte(encoded)}))
+	_, err := io.WriteString(out, ansi.ITerm2(iterm2.File{Inline: true, DoNotMoveCursor: true, Size: int64(file.Len()), Content: []byte(encoded)}))
 	return err
 }
 
@@ -80,102 +79,6 @@ func writeSixel(out io.Writer, picture image.Image) error {
 	}
 	_, err := io.WriteString(out, ansi.SixelGraphics(0, 1, 0, payload.Bytes()))
 	return err
-}
-
-// noPictures says why images cannot be shown.
-func (v *View) noPictures() string {
-	switch {
-	case !v.images:
-		return "there is no image"
-	case protocolOf(v.getenv) == nil:
-		return "this terminal shows no images as far as toolx knows; s saves them"
-	}
-	return ""
-}
-
-// showPictures leaves the interface, shows the images of the result, and waits for
-// enter.
-func (v *View) showPictures() tea.Cmd {
-	show := &gallery{content: v.result.Content, write: protocolOf(v.getenv)}
-	return tea.Exec(show, func(err error) tea.Msg {
-		if err != nil {
-			return NoteMsg{"images: " + err.Error(), true}
-		}
-		return nil
-	})
-}
-
-// gallery is the showing of the images of a result, as a tea.ExecCommand.
-type gallery struct {
-	content []json.RawMessage
-	write   protocol
-	in      io.Reader
-	out     io.Writer
-}
-
-// SetStdin implements tea.ExecCommand.
-func (g *gallery) SetStdin(in io.Reader) { g.in = in }
-
-// SetStdout implements tea.ExecCommand.
-func (g *gallery) SetStdout(out io.Writer) { g.out = out }
-
-// SetStderr implements tea.ExecCommand.
-func (g *gallery) SetStderr(io.Writer) {}
-
-// Run implements tea.ExecCommand. The error is that of the terminal: an image that
-// cannot be shown says so in its place.
-func (g *gallery) Run() error {
-	width, height := terminalSize(g.out)
-	for i, raw := range g.content {
-		block := exec.ParseBlock(raw)
-		if block.Type != "image" {
-			continue
-		}
-		if _, err := fmt.Fprintf(g.out, "\n%d  %s\n\n", i+1, render.Safe(block.String())); err != nil {
-			return err
-		}
-		picture, err := readPicture(block.Data)
-		if err == nil {
-			err = g.write(g.out, shrunk(picture, width*cellWidth, (height-6)*cellHeight))
-		}
-		if err != nil {
-			fmt.Fprintf(g.out, "it cannot be shown: %s\n", render.Safe(err.Error())) // the next write tells what is wrong with out
-		}
-	}
-	if _, err := io.WriteString(g.out, "\n\nenter goes back "); err != nil {
-		return err
-	}
-	return waitForEnter(g.in)
-}
-
-// waitForEnter reads to the end of a line and not a byte further.
-func waitForEnter(in io.Reader) error {
-	key := make([]byte, 1)
-	for {
-		n, err := in.Read(key)
-		if errors.Is(err, io.EOF) || n == 1 && (key[0] == '\n' || key[0] == '\r') {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// A cell of a terminal has at least about so many pixels.
-const (
-	cellWidth  = 8
-	cellHeight = 16
-)
-
-// terminalSize is the size of a terminal in cells.
-func terminalSize(out io.Writer) (width, height int) {
-	if file, ok := out.(interface{ Fd() uintptr }); ok {
-		if width, height, err := term.GetSize(int(file.Fd())); err == nil {
-			return width, height
-		}
-	}
-	return 80, 24
 }
 
 // maxPixels bounds what an image takes in memory: a small file can be a huge one.

@@ -8,12 +8,9 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"slices"
 	"strings"
 	"testing"
-
-	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/tui/pane"
 )
@@ -48,15 +45,15 @@ func TestProtocol(t *testing.T) {
 		{"xterm", "", environment("TERM", "xterm-256color")},
 		{"footage", "", environment("TERM", "footage")},
 	} {
-		write := protocolOf(test.getenv)
-		if write == nil || test.want == "" {
-			if (write == nil) != (test.want == "") {
-				t.Errorf("%s: shows pictures: %v", test.name, write != nil)
+		by := protocolOf(test.getenv)
+		if by == nil || test.want == "" {
+			if (by == nil) != (test.want == "") {
+				t.Errorf("%s: shows pictures: %v", test.name, by != nil)
 			}
 			continue
 		}
 		var out bytes.Buffer
-		if err := write(&out, picture); err != nil || !strings.HasPrefix(out.String(), test.want) {
+		if err := by.write(&out, picture); err != nil || !strings.HasPrefix(out.String(), test.want) {
 			t.Errorf("%s begins with %.20q, %v, want %q", test.name, out.String(), err, test.want)
 		}
 	}
@@ -76,33 +73,6 @@ func TestNoPictures(t *testing.T) {
 	}
 	if pane.Find(v.Bindings(), "i").Off == "" {
 		t.Error("the help does not say that there is no image")
-	}
-}
-
-// All images are shown, with a word for those that cannot be, until enter.
-func TestGallery(t *testing.T) {
-	reply := `{"content":[{"type":"text","text":"hidden"},{"type":"image","mimeType":"image/png","data":"` + dot + `"},` +
-		`{"type":"image","mimeType":"image/\u001b[2J","data":"AAAA"}]}`
-	result, _ := call(t, reply, "", 0)
-	in, out := strings.NewReader("x\nrest"), new(bytes.Buffer)
-	g := &gallery{content: result.Content, write: writeKitty}
-	var _ tea.ExecCommand = g
-	g.SetStdin(in)
-	g.SetStdout(out)
-	g.SetStderr(out)
-	if err := g.Run(); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"2  [image image/png 70 B 1×1]", "\x1b_Gf=100,q=2,", "3  [image image/\\x1b[2J 3 B]", "it cannot be shown: image: unknown format; s saves it", "enter goes back"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in %q", want, out.String())
-		}
-	}
-	if strings.Contains(out.String(), "hidden") || strings.Contains(out.String(), "\x1b[2J") {
-		t.Errorf("shown: %q", out.String())
-	}
-	if rest, _ := io.ReadAll(in); string(rest) != "rest" {
-		t.Errorf("left to the terminal is %q, want what stands behind enter", rest)
 	}
 }
 

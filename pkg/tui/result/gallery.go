@@ -1,0 +1,230 @@
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// noPictures says why images cannot be shown.
+func (v *View) noPictures() string {
+	switch {
+	case !v.images:
+		return "there is no image"
+	case protocolOf(v.getenv) == nil:
+		return "this terminal shows no images as far as toolx knows; s saves them"
+	}
+	return ""
+}
+
+// showPictures leaves the interface, and shows the images of the result one by one.
+func (v *View) showPictures() tea.Cmd {
+	return tea.Exec(v.gallery(), func(err error) tea.Msg {
+		if err != nil {
+			return NoteMsg{"images: " + err.Error(), true}
+		}
+		return nil
+	})
+}
+
+func (v *View) gallery() *gallery {
+	g := &gallery{protocol: protocolOf(v.getenv)}
+	for i, raw := range v.result.Content {
+		if block := exec.ParseBlock(raw); block.Type == "image" {
+			g.blocks = append(g.blocks, numbered{i + 1, raw})
+		}
+	}
+	return g
+}
+
+// gallery is the showing of the images of a result, as a tea.ExecCommand. It has the
+// terminal's other screen for itself: nothing of it is left behind.
+type gallery struct {
+	protocol *protocol
+	blocks   []numbered
+	in       io.Reader
+	out      io.Writer
+}
+
+// numbered is an image, with the number of its block in the result.
+type numbered struct {
+	number int
+	raw    json.RawMessage
+}
+
+// SetStdin implements tea.ExecCommand.
+func (g *gallery) SetStdin(in io.Reader) { g.in = in }
+
+// SetStdout implements tea.ExecCommand.
+func (g *gallery) SetStdout(out io.Writer) { g.out = out }
+
+// SetStderr implements tea.ExecCommand.
+func (g *gallery) SetStderr(io.Writer) {}
+
+// Run implements tea.ExecCommand. The error is that of the terminal: an image that
+// cannot be shown says so in its place. A signal ends it, as q does.
+func (g *gallery) Run() (err error) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	defer g.raw()()
+	defer func() {
+		if failed := g.say(g.protocol.clear + ansi.ResetModeAltScreenSaveCursor); err == nil {
+			err = failed
+		}
+	}()
+	if err := g.say(ansi.SetModeAltScreenSaveCursor); err != nil {
+		return err
+	}
+	for at := 0; at >= 0 && at < len(g.blocks); {
+		if err := g.show(at); err != nil {
+			return err
+		}
+		turn, err := g.turn(at, signals)
+		if err != nil {
+			return err
+		}
+		at = turn
+	}
+	return nil
+}
+
+// raw has the terminal hand over keys one by one, and returns what undoes that.
+func (g *gallery) raw() (undo func()) {
+	file, ok := g.in.(*os.File)
+	if !ok {
+		return func() {}
+	}
+	before, err := term.MakeRaw(int(file.Fd()))
+	if err != nil {
+		return func() {} // keys come line by line
+	}
+	return func() { _ = term.Restore(int(file.Fd()), before) }
+}
+
+// say writes control sequences and text. In raw mode a line ends with both its signs.
+func (g *gallery) say(text string) error {
+	_, err := io.WriteString(g.out, text)
+	return err
+}
+
+// The lines of the screen that are not the image's: what it is and a blank one above,
+// a blank one and the keys below.
+const aroundImage = 4
+
+// show draws one image.
+func (g *gallery) show(at int) error {
+	s := screenOf(g.out)
+	block := exec.ParseBlock(g.blocks[at].raw)
+	caption := fmt.Sprintf("%d  %s", g.blocks[at].number, render.Safe(block.String()))
+	err := g.say(g.protocol.clear + ansi.EraseEntireScreen + ansi.CursorHomePosition + ansi.Truncate(caption, s.columns, "") + "\r\n\r\n")
+	if err != nil {
+		return err
+	}
+	if err := g.draw(block.Data, s); err != nil {
+		if err := g.say("it cannot be shown: " + render.Safe(err.Error())); err != nil {
+			return err
+		}
+	}
+	keys := "enter goes back"
+	if last := len(g.blocks) - 1; last > 0 {
+		keys = fmt.Sprintf("%d of %d: enter and arrows go on, q goes back", at+1, last+1)
+	}
+	return g.say(ansi.CursorPosition(1, s.rows) + ansi.Truncate(keys, s.columns-1, "") + " ")
+}
+
+// draw draws an image as large as it is, but no larger than there is room.
+func (g *gallery) draw(data []byte, s screen) error {
+	picture, err := readPicture(data)
+	if err != nil {
+		return err
+	}
+	return g.protocol.write(g.out, fitted(picture, s))
+}
+
+// fitted is a picture that fits below its caption.
+func fitted(picture image.Image, s screen) image.Image {
+	return shrunk(picture, s.columns*s.cellWidth, (s.rows-aroundImage)*s.cellHeight)
+}
+
+// turn waits for a key, and says which image is next: one that is none ends the
+// gallery.
+func (g *gallery) turn(at int, signals <-chan os.Signal) (next int, err error) {
+	type pressed struct {
+		key string
+		err error
+	}
+	keys := make(chan pressed, 1)
+	go func() { // a signal leaves it waiting: toolx ends then
+		key := make([]byte, 16)
+		n, err := g.in.Read(key)
+		keys <- pressed{string(key[:n]), err}
+	}()
+	select {
+	case <-signals:
+		return -1, nil
+	case p := <-keys:
+		if p.key == "" {
+			if p.err == io.EOF {
+				return -1, nil
+			}
+			return -1, p.err
+		}
+		return g.after(at, p.key), nil
+	}
+}
+
+// after is the image that a key goes to.
+func (g *gallery) after(at int, key string) int {
+	const ctrlC, esc = "\x03", "\x1b"
+	switch key {
+	case "\r", "\n", "\r\n", " ":
+		return at + 1 // behind the last one it ends
+	case "n", "l", "j", esc + "[C", esc + "[B", esc + "OC", esc + "OB":
+		return min(at+1, len(g.blocks)-1)
+	case "p", "h", "k", esc + "[D", esc + "[A", esc + "OD", esc + "OA":
+		return max(at-1, 0)
+	case "q", esc, ctrlC:
+		return -1
+	}
+	if strings.ContainsAny(key, "\r\n") { // a line, where keys do not come one by one
+		return at + 1
+	}
+	return at
+}
+
+// screen is the size of a terminal: in cells, and of a cell in pixels.
+type screen struct {
+	columns, rows         int
+	cellWidth, cellHeight int
+}
+
+// screenOf asks a terminal for its size. One that does not tell how large its cells are
+// has them at least about as large as is assumed here.
+func screenOf(out io.Writer) screen {
+	s := screen{80, 24, 8, 16}
+	file, ok := out.(interface{ Fd() uintptr })
+	if !ok {
+		return s
+	}
+	fd := int(file.Fd())
+	if columns, rows, err := term.GetSize(fd); err == nil && columns > 0 && rows > 0 {
+		s.columns, s.rows = columns, rows
+	}
+	if width, height := pixels(fd); width >= s.columns && height >= s.rows {
+		s.cellWidth, s.cellHeight = width/s.columns, height/s.rows
+	}
+	return s
+}

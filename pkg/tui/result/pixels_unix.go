@@ -1,0 +1,14 @@
+//go:build unix
+
+package result
+
+import "golang.org/x/sys/unix"
+
+// pixels is the size of a terminal in pixels, zero where it does not tell.
+func pixels(fd int) (width, height int) {
+	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0
+	}
+	return int(size.Xpixel), int(size.Ypixel)
+}
