@@ -158,6 +158,32 @@ func TestInterruptedRead(t *testing.T) {
 	}
 }
 
+// TestInterruptedPing sends Ctrl-C while one server does not come up: what the other
+// has answered is printed.
+func TestInterruptedPing(t *testing.T) {
+	t.Parallel()
+	config, pids := filepath.Join(t.TempDir(), "toolx.yaml"), filepath.Join(t.TempDir(), "pids")
+	text := "servers:\n  good: {command: fakeserver, args: [--pids, " + pids + ", good]}\n" +
+		"  down: {command: fakeserver, args: [exit1-stderr], retry: {baseDelay: 1h}}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for flag, want := range map[string]string{"-v": "good\t", "--json": `{"server":"down","ok":false,"error":"interrupted","kind":"interrupted"}` + "\n"} {
+		r := start(t, "ping", "--log-level", "info", flag, "--config", config)
+		r.pids = pids
+		for _, text := range []string{"call of ping succeeded", "the next comes in 1h0m0s"} {
+			if !strings.Contains(r.seen.String(), text) {
+				r.await(text)
+			}
+		}
+		r.signal(syscall.SIGINT)
+		r.end(130)
+		if got := r.stdout.String(); !strings.Contains(got, want) || !strings.Contains(got, "good") {
+			t.Errorf("%s:\n%s%s", flag, got, &r.seen)
+		}
+	}
+}
+
 // TestInterruptedTwice sends a second Ctrl-C while a server ignores that it shall
 // end: it is killed.
 func TestInterruptedTwice(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -78,27 +79,63 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 	}
 	stop := app.showProgress("ping")
 	defer stop()
-	opened := box.pool.OpenAll(ctx, o.names...)
-	pongs := make([]pong, len(opened))
+	names := distinct(o.names)
+	if len(names) == 0 {
+		names = box.pool.Names()
+	}
+	pongs := make([]pong, len(names))
 	var wait sync.WaitGroup
-	for i, one := range opened {
-		wait.Go(func() { pongs[i] = app.ping(ctx, box, one) })
+	for i, name := range names {
+		wait.Go(func() {
+			session, err := box.pool.Open(ctx, name)
+			pongs[i] = app.ping(ctx, box, servers.Opened{Server: name, Session: session, Err: err})
+		})
 	}
 	wait.Wait()
 	stop()
-	if ctx.Err() != nil {
-		return &exec.InterruptedError{}
-	}
+	return app.printPongs(pongs, o.json, ctx.Err() != nil)
+}
+
+// printPongs prints what became of the pings and returns the first failure. After an
+// interruption, those that had answered are printed all the same; of the others there
+// is nothing to tell but that.
+func (a *App) printPongs(pongs []pong, asJSON, interrupted bool) error {
 	var first error
 	for _, one := range pongs {
-		if err := app.printPong(one, o.json); err != nil {
+		if !one.OK && interrupted {
+			if !asJSON {
+				continue
+			}
+			one.fail(&exec.InterruptedError{})
+		}
+		if err := a.printPong(one, asJSON); err != nil {
 			return err
 		}
 		if one.err != nil && first == nil {
 			first = &reportedError{one.err}
 		}
 	}
+	switch {
+	case interrupted && asJSON:
+		return &reportedError{&exec.InterruptedError{}}
+	case interrupted:
+		return &exec.InterruptedError{}
+	}
 	return first
+}
+
+// fail makes p that of a server which did not answer.
+func (p *pong) fail(err error) { p.err, p.Error, p.Kind = err, err.Error(), string(exec.KindOf(err)) }
+
+// distinct are names, each once, in the order in which they were given.
+func distinct(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
 }
 
 // knowServers refuses names that no server has.
@@ -127,10 +164,9 @@ func (a *App) ping(ctx context.Context, box *toolbox, opened servers.Opened) pon
 		start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
 		p.StartMS = math.Round(start*1000) / 1000
 	}
-	if p.err = a.masked(p.err); p.err != nil {
-		p.Error, p.Kind = p.err.Error(), string(exec.KindOf(p.err))
+	if p.OK = p.err == nil; !p.OK {
+		p.fail(a.masked(p.err))
 	}
-	p.OK = p.err == nil
 	return p
 }
 

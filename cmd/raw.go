@@ -67,12 +67,12 @@ func (o *rawOptions) take(args []string, adHoc bool) error {
 	} else if len(args) > 0 {
 		o.name, args = args[0], args[1:]
 	}
-	if len(args) == 0 || len(args) > 2 {
-		fix := "toolx raw SERVER METHOD [JSON]"
+	named := adHoc && len(args) == 2 && args[0] == config.AdHocName // what list calls it
+	if len(args) == 0 || len(args) > 2 || args[0] == "" || named {
 		if adHoc {
-			fix = "toolx raw METHOD [JSON] -- COMMAND…"
+			return &exec.UsageError{Message: "name one method, and no server", Fix: "toolx raw METHOD [JSON] -- COMMAND…"}
 		}
-		return &exec.UsageError{Message: "name a server and one method", Fix: fix}
+		return &exec.UsageError{Message: "name a server and one method", Fix: "toolx raw SERVER METHOD [JSON]"}
 	}
 	o.method = args[0]
 	if len(args) == 2 {
