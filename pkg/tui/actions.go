@@ -2,11 +2,14 @@ package tui
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/atotto/clipboard"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
@@ -17,11 +20,11 @@ type toldMsg struct {
 	bad  bool
 }
 
-// callTool calls the tool on the screen with what is filled in; one that destroys
-// things asks first.
-func (m *model) callTool() tea.Cmd {
+// run runs what is on the screen with what is filled in; a tool that destroys things
+// asks first.
+func (m *model) run() tea.Cmd {
 	one := m.page.item
-	arguments, err := m.page.form.Arguments()
+	arguments, err := m.page.arguments()
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
@@ -36,22 +39,30 @@ func (m *model) callTool() tea.Cmd {
 	return m.startCall(one, arguments)
 }
 
-// rerun goes to a tool with arguments, and calls it where it is to run again.
-func (m *model) rerun(name string, arguments json.RawMessage, run bool) tea.Cmd {
-	tool, err := m.options.Executor.Registry.Find(name)
+// rerun goes to what was run before with its arguments, and runs it where it is to be
+// run again. method is empty for a tool.
+func (m *model) rerun(method, name string, arguments json.RawMessage, run bool) tea.Cmd {
+	one, fill, err := m.itemOf(method, name, arguments)
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	replace := func() tea.Cmd {
-		m.goTo(toolItem(tool), arguments)
-		if run && m.cannotCall() == "" {
-			return m.callTool()
+	if fill == nil { // a resource: there is nothing to be replaced
+		m.goTo(m.sourceOf(one), nil)
+		if run {
+			return m.startCall(one, arguments)
 		}
 		return nil
 	}
-	if kept, ok := m.page.forms[toolItem(tool).key()]; ok && kept.form.Changed() {
-		m.ask("replace what is filled in?", []string{"The form of " + render.Safe(tool.Name) + " holds what was not sent yet."}, []string{"y", "enter"}, "replace it", replace)
+	replace := func() tea.Cmd {
+		m.goTo(one, fill)
+		if run && m.cannotCall() == "" {
+			return m.run()
+		}
+		return nil
+	}
+	if kept, ok := m.page.forms[one.key()]; ok && kept.form.Changed() {
+		m.ask("replace what is filled in?", []string{"The form of " + render.Safe(one.Name) + " holds what was not sent yet."}, []string{"y", "enter"}, "replace it", replace)
 		return nil
 	}
 	return replace()
@@ -65,29 +76,58 @@ func (m *model) copied(text, what string) tea.Cmd {
 	})
 }
 
-// copyCommand copies the command line that calls the tool as the form would.
+// copyCommand copies the command line that does what the page would.
 func (m *model) copyCommand() tea.Cmd {
-	arguments, err := m.page.form.Arguments()
+	one := m.page.item
+	arguments, err := m.page.arguments()
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	return m.copied(exec.CommandLine(m.page.item.Tool, arguments), "the command line")
+	var line string
+	switch one.kind {
+	case kindTool:
+		line = exec.CommandLine(one.Tool, arguments)
+	case kindPrompt:
+		line = exec.PromptLine(one.Tool, arguments)
+	default:
+		line = exec.ReadLine(&exec.Tool{
+			Name: one.Server + exec.Separator + uriOf(arguments), Launch: one.Launch, Address: one.Address,
+		})
+	}
+	return m.copied(line, "the command line")
 }
 
-// copyRequest copies the JSON-RPC request of the call.
+// copyRequest copies the JSON-RPC request that would be sent.
 func (m *model) copyRequest() tea.Cmd {
-	arguments, err := m.page.form.Arguments()
-	if err != nil {
-		m.tell(err.Error(), true)
-		return m.tick()
+	arguments, err := m.page.arguments()
+	var request json.RawMessage
+	if err == nil {
+		request, err = m.requestOf(m.page.item, arguments)
 	}
-	request, err := m.options.Request(exec.Call{Tool: m.page.item.Name, Target: m.page.item.Tool, Arguments: arguments})
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
 	return m.copied(string(request), "the request")
+}
+
+// requestOf is the JSON-RPC request that runs an item.
+func (m *model) requestOf(one item, arguments json.RawMessage) (json.RawMessage, error) {
+	if one.kind == kindTool {
+		return m.options.Request(exec.Call{Tool: one.Name, Target: one.Tool, Arguments: arguments})
+	}
+	session := m.options.Pool.Session(one.Server)
+	if session == nil {
+		return nil, errors.New("the server does not run; r starts it")
+	}
+	params := arguments
+	if one.kind == kindPrompt {
+		params = rawjson.Object([]rawjson.Member{
+			rawjson.NewMember("name", rawjson.Quote(one.Plain)), rawjson.NewMember("arguments", arguments),
+		})
+	}
+	return session.NextRequest(one.kind.request(), params)
 }
 
 // copyResult copies what the shown call gave, or why it failed.
@@ -182,15 +222,23 @@ func (m *model) startFilter() tea.Cmd {
 	return m.tree.startTyping()
 }
 
-// openRow opens the group under the cursor, or goes to its tool's form.
+// openRow opens the group under the cursor, or goes to its item's page.
 func (m *model) openRow() tea.Cmd {
-	at := m.tree.selected()
-	if at.item.none() {
+	if m.tree.selected().item.none() {
 		m.tree.setClosed(false)
 		return nil
 	}
 	m.page.leaf = leafForm
 	return m.setFocus(areaPage)
+}
+
+// enterRow does what is done with the row under the cursor most often: a resource, of
+// which nothing is to be filled in, is read.
+func (m *model) enterRow() tea.Cmd {
+	if m.tree.selected().item.kind == kindResource {
+		return m.run()
+	}
+	return m.openRow()
 }
 
 func (m *model) toggleWatch() tea.Cmd {
@@ -220,5 +268,14 @@ func (m *model) quit() tea.Cmd {
 	return nil
 }
 
-// pageKeys are the page's, and those of a server where one is shown.
-func (m *model) pageKeys() []pane.Binding { return append(m.page.bindings(), m.serverKeys()...) }
+// pageKeys are the page's, and those of what is shown.
+func (m *model) pageKeys() []pane.Binding {
+	keys := m.page.bindings()
+	if m.page.item.kind == kindResource && m.page.runnable() {
+		keys = append(keys, pane.Binding{Keys: []string{"enter"}, Help: m.runHelp(), Off: m.cannotCall(), Do: m.run})
+	}
+	if m.page.editing() {
+		return keys
+	}
+	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
+}

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
@@ -21,6 +22,7 @@ import (
 type call struct {
 	id        string
 	item      item
+	name      string // of what is run; of a template, that of the resource it makes
 	arguments json.RawMessage
 	started   time.Time
 	sent      time.Time // when the server was up and the tool was asked; zero before
@@ -59,13 +61,17 @@ type calledMsg struct {
 	result *exec.Result
 }
 
-// startCall runs an item in the background.
+// startCall runs an item in the background. arguments are those of the tool or the
+// prompt, or the URI of a resource.
 func (m *model) startCall(one item, arguments json.RawMessage) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.lastCall++
 	c := &call{
-		id: "tui-" + strconv.Itoa(m.lastCall), item: one, arguments: arguments,
+		id: "tui-" + strconv.Itoa(m.lastCall), item: one, name: one.Name, arguments: arguments,
 		started: m.now(), cancel: cancel,
+	}
+	if one.kind == kindTemplate {
+		c.name = one.Server + exec.Separator + uriOf(arguments)
 	}
 	m.calls = append(m.calls, c)
 	m.forgetCalls()
@@ -84,16 +90,62 @@ func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.
 			if err := reach(ctx, pool, c.item.Server); err != nil {
 				asked <- nil
 				if ctx.Err() != nil {
-					err = &exec.InterruptedError{Tool: c.item.Name}
+					err = &exec.InterruptedError{Tool: c.name}
 				}
-				return calledMsg{id: c.id, result: executor.Reject(c.item.Name, c.arguments, c.started, err)}
+				return calledMsg{id: c.id, result: c.reject(executor, err)}
 			}
 		}
 		at := now()
 		asked <- askedMsg{c.id, at}
-		call := exec.Call{ID: c.id, Tool: c.item.Name, Target: current(executor.Registry, c.item.Tool), Arguments: c.arguments}
-		return calledMsg{c.id, at, executor.Call(ctx, call)}
+		return calledMsg{c.id, at, c.run(ctx, executor, pool)}
 	}
+}
+
+// run calls the tool, or asks the server for the resource or the prompt; it runs.
+func (c *call) run(ctx context.Context, executor *exec.Executor, pool Pool) *exec.Result {
+	if c.item.kind != kindTool {
+		return executor.Do(ctx, c.operation(pool.Session(c.item.Server)))
+	}
+	return executor.Call(ctx, exec.Call{
+		ID: c.id, Tool: c.name, Target: current(executor.Registry, c.item.Tool), Arguments: c.arguments,
+	})
+}
+
+// reject is the result of a call whose server could not be reached.
+func (c *call) reject(executor *exec.Executor, err error) *exec.Result {
+	if c.item.kind != kindTool {
+		return executor.RejectOperation(c.operation(nil), c.started, err)
+	}
+	return executor.Reject(c.name, c.arguments, c.started, err)
+}
+
+// operation is the request for a resource or a prompt, as the command line makes it; a
+// session is only needed to run it.
+func (c *call) operation(session *servers.Session) exec.Operation {
+	operation := exec.Operation{
+		ID: c.id, Name: c.name, Server: c.item.Server, Method: c.item.kind.request(), Arguments: c.arguments,
+		Read: exec.ReadContents,
+		Run: func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
+			return session.ReadResource(ctx, uriOf(c.arguments), progress)
+		},
+	}
+	if c.item.kind == kindPrompt {
+		operation.Read = exec.ReadPrompt
+		operation.Run = func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
+			return session.GetPrompt(ctx, c.item.Plain, c.arguments, progress)
+		}
+	}
+	return operation
+}
+
+// uriOf is the URI in the arguments of a resource.
+func uriOf(arguments json.RawMessage) string {
+	for member := range rawjson.Each(arguments) {
+		if member.Name == "uri" && rawjson.IsString(member.Value) {
+			return rawjson.Unquote(member.Value)
+		}
+	}
+	return ""
 }
 
 // reach opens a server's session where there is none. A server that can no longer be
@@ -210,7 +262,7 @@ func (m *model) cancelCall() tea.Cmd {
 
 // headline is the first line of the result's pane: what runs, or how it ended.
 func (m *model) headline(c *call, width int) string {
-	name := m.theme.Paint(pane.Strong, render.Safe(c.item.Name))
+	name := m.theme.Paint(pane.Strong, render.Safe(c.name))
 	took := pane.Duration(c.took(m.now()))
 	glyphs := m.theme.Glyphs
 	var state string

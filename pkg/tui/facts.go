@@ -9,7 +9,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/tui/markdown"
+	"toolx/pkg/tui/pane"
 )
 
 // capabilities names what a server offers (MCP 2025-11-25, basic/lifecycle).
@@ -39,6 +42,105 @@ func environment(entry *config.Server) string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// serverFacts are what there is to know of a server, as lines.
+func (m *model) serverFacts(s *server, width int) []string {
+	theme := m.theme
+	facts := factList{theme: theme, width: width}
+	fact := facts.add
+	now := m.now()
+	fact("state", m.tree.state(s, now))
+	fact("reason", render.SafeBlock(s.reason))
+	for i, finding := range s.findings {
+		fact(onlyFirst(i, "doctor"), finding)
+	}
+	fact("command", render.Safe(m.hide(strings.Join(s.commandLine(), " "))))
+	session := m.options.Pool.Session(s.name)
+	if session != nil && s.status == statusReady {
+		fact("protocol", render.Safe(session.Protocol))
+		fact("server", render.Safe(strings.TrimSpace(session.Info.Name+" "+session.Info.Version)))
+		fact("capabilities", capabilities(session.Capabilities))
+		fact("lists", m.listCounts(s))
+		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS))
+		fact("up", pane.Duration(now.Sub(s.since)))
+	}
+	if s.pid != 0 {
+		fact("pid", fmt.Sprint(s.pid))
+		if bytes, ok := m.options.Memory(s.pid); ok {
+			fact("memory", exec.Bytes(bytes))
+		}
+	}
+	fact("environment", m.hide(environment(s.config)))
+	if s.polluted > 0 {
+		fact("stdout", theme.Paint(pane.Warn, exec.Count(s.polluted, "line")+" not JSON-RPC"))
+	}
+	lines := append(facts.lines, "", theme.Paint(pane.Dim, "r restarts, s stops, d asks the doctor"))
+	if session != nil && session.Instructions != "" {
+		lines = append(lines, "", theme.Paint(pane.Heading, "instructions"), "")
+		lines = append(lines, markdown.Render(session.Instructions, width, theme)...)
+	}
+	return lines
+}
+
+func onlyFirst(i int, name string) string {
+	if i > 0 {
+		return ""
+	}
+	return name
+}
+
+// listCounts says how much a server has of each kind, as far as that is known.
+func (m *model) listCounts(s *server) string {
+	g := m.tree.groupOf(s.name)
+	counts := []string{exec.Count(len(g.tools), "tool")}
+	for _, of := range g.shelves {
+		if of.shown() && of.listed {
+			counts = append(counts, exec.Count(len(of.items), of.kind.String()))
+		}
+	}
+	return strings.Join(counts, ", ")
+}
+
+// shelfFacts are what there is to know of a list of a server, as lines.
+func (m *model) shelfFacts(of *shelf, width int) []string {
+	facts := factList{theme: m.theme, width: width}
+	switch {
+	case of.reading != nil:
+		facts.add("state", m.theme.Paint(pane.Accent, m.spinner()+" listing"))
+	case of.failure != "":
+		facts.add("state", m.theme.Paint(pane.Bad, m.theme.Glyphs.Bad+" they cannot be listed"))
+		facts.add("reason", render.SafeBlock(m.hide(of.failure)))
+	}
+	if of.listed {
+		facts.add("there are", fmt.Sprint(len(of.items)))
+	}
+	const most = 200 // the tree has all of them
+	for _, one := range of.items[:min(len(of.items), most)] {
+		line := m.theme.Paint(pane.Strong, render.Safe(one.label()))
+		if told, _, _ := strings.Cut(one.Description, "\n"); told != "" {
+			line += "  " + m.theme.Paint(pane.Dim, render.Safe(told))
+		}
+		facts.lines = append(facts.lines, m.theme.Cut(line, width))
+	}
+	return append(facts.lines, "", m.theme.Paint(pane.Dim, "enter opens the list, / finds in it"))
+}
+
+// factList is a list of names and values.
+type factList struct {
+	theme *pane.Theme
+	width int
+	lines []string
+}
+
+// add adds a value, over several lines where it is long; one that is empty is left out.
+func (f *factList) add(name, value string) {
+	if value == "" {
+		return
+	}
+	for i, line := range pane.Wrap(value, max(10, f.width-14)) {
+		f.lines = append(f.lines, fmt.Sprintf("%s %s", f.theme.Paint(pane.Dim, fmt.Sprintf("%-13s", onlyFirst(i, name))), line))
+	}
 }
 
 // widest is the width of the widest line.

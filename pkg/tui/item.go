@@ -34,10 +34,12 @@ func (k kind) verb() string {
 type item struct {
 	*exec.Tool
 	kind kind
+	// ambiguous says that others of its list have the same title.
+	ambiguous bool
 }
 
 // toolItem is the item of a tool.
-func toolItem(tool *exec.Tool) item { return item{tool, kindTool} }
+func toolItem(tool *exec.Tool) item { return item{Tool: tool, kind: kindTool} }
 
 // none says whether there is no item.
 func (i item) none() bool { return i.Tool == nil }
@@ -58,10 +60,28 @@ func (i item) key() itemKey {
 
 // label is what the tree calls the item: URIs are long, and alike at their beginning.
 func (i item) label() string {
-	if i.kind == kindResource || i.kind == kindTemplate {
+	if (i.kind == kindResource || i.kind == kindTemplate) && !i.ambiguous {
 		return cmp.Or(i.Title, i.Plain)
 	}
 	return i.Plain
+}
+
+// past is what was done with one of a kind.
+func (k kind) past() string {
+	return [...]string{"called", "read", "read", "got"}[k]
+}
+
+// request is the method that runs one of a kind.
+func (k kind) request() string {
+	return [...]string{"tools/call", "resources/read", "resources/read", "prompts/get"}[k]
+}
+
+// heading is what its page calls the item.
+func (i item) heading() string {
+	if i.kind == kindResource || i.kind == kindTemplate {
+		return i.Server + " " + i.label()
+	}
+	return i.Name
 }
 
 // fillable says whether the item has a form.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,8 +13,8 @@ import (
 // always are the keys that work everywhere, also while text is typed.
 func (m *model) always() []pane.Binding {
 	return []pane.Binding{
-		{Keys: []string{"ctrl+r", "f5"}, Help: "call the tool", Off: m.cannotCall(), Do: m.callTool},
-		{Keys: []string{"ctrl+t"}, Help: "form, about, schema, json", Off: m.noTool(), Do: m.page.turn},
+		{Keys: []string{"ctrl+r", "f5"}, Help: m.runHelp(), Off: m.cannotCall(), Do: m.run},
+		{Keys: []string{"ctrl+t"}, Help: m.page.leafHelp(), Off: m.noItem(), Do: m.page.turn},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: func() tea.Cmd { return tea.Suspend }},
 		{Keys: []string{"f1"}, Help: "help", Do: m.openHelp},
@@ -35,14 +36,14 @@ func (m *model) common() []pane.Binding {
 	}
 	return append(
 		bindings,
-		pane.Binding{Keys: []string{"/"}, Help: "filter tools", Do: m.startFilter},
+		pane.Binding{Keys: []string{"/"}, Help: "filter", Do: m.startFilter},
 		pane.Binding{Keys: []string{"x"}, Help: "cancel the call", Off: off(m.shown == nil || !m.shown.running(), "no call runs"), Do: m.cancelCall},
 		pane.Binding{Keys: []string{"<"}, Help: "the call before", Off: m.noOtherCall(-1), Do: func() tea.Cmd { return m.turnCalls(-1) }},
 		pane.Binding{Keys: []string{">"}, Help: "the call after", Off: m.noOtherCall(1), Do: func() tea.Cmd { return m.turnCalls(1) }},
-		pane.Binding{Keys: []string{"y"}, Help: "copy as toolx command", Off: m.noTool(), Do: m.copyCommand},
-		pane.Binding{Keys: []string{"Y"}, Help: "copy as JSON-RPC request", Off: m.noTool(), Do: m.copyRequest},
+		pane.Binding{Keys: []string{"y"}, Help: "copy as toolx command", Off: m.noItem(), Do: m.copyCommand},
+		pane.Binding{Keys: []string{"Y"}, Help: "copy as JSON-RPC request", Off: m.noItem(), Do: m.copyRequest},
 		pane.Binding{Keys: []string{"c"}, Help: "copy the result", Off: m.noResult(), Do: m.copyResult},
-		pane.Binding{Keys: []string{"e"}, Help: "edit in $EDITOR", Off: m.noTool(), Do: m.editArguments},
+		pane.Binding{Keys: []string{"e"}, Help: "edit in $EDITOR", Off: m.noForm(), Do: m.editArguments},
 		pane.Binding{Keys: []string{"r"}, Help: "restart the server", Off: m.noServer(), Do: m.restartServer},
 		pane.Binding{Keys: []string{"w"}, Help: "show or hide watching", Do: m.toggleWatch},
 		pane.Binding{Keys: []string{"z"}, Help: "whole screen for this pane", Do: m.toggleZoom},
@@ -65,11 +66,11 @@ func (m *model) treeKeys() []pane.Binding {
 		{Keys: []string{"home", "g"}, Help: "first", Do: move(-len(t.rows))},
 		{Keys: []string{"end", "G"}, Help: "last", Do: move(len(t.rows))},
 		{Keys: []string{"left", "h"}, Help: "close the group", Do: func() tea.Cmd { t.setClosed(true); return m.follow() }},
-		{Keys: []string{"right", "l"}, Help: "open the group, or go to the tool", Do: m.openRow},
-		{Keys: []string{"enter"}, Help: "fill the tool in", Do: m.openRow},
+		{Keys: []string{"right", "l"}, Help: "open the group, or go to its page", Do: m.openRow},
+		{Keys: []string{"enter"}, Help: m.enterHelp(), Do: m.enterRow},
 		{Keys: []string{"space"}, Help: "open or close the group", Off: off(t.selected().group == nil, "no group"), Do: func() tea.Cmd { t.toggle(); return m.follow() }},
 	}
-	return append(keys, m.serverKeys()...)
+	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
 }
 
 // serverKeys are those of the server whose page is shown.
@@ -84,6 +85,34 @@ func (m *model) serverKeys() []pane.Binding {
 	}
 }
 
+// resourceKeys are those of a resource, or of a template, whose page is shown.
+func (m *model) resourceKeys() []pane.Binding {
+	if kind := m.page.item.kind; kind != kindResource && kind != kindTemplate {
+		return nil
+	}
+	help := "subscribe to updates"
+	if m.subscription() != nil {
+		help = "unsubscribe"
+	}
+	return []pane.Binding{{Keys: []string{"s"}, Help: help, Off: m.cannotSubscribe(), Do: m.toggleSubscription}}
+}
+
+// runHelp says what running is, of what is on the screen.
+func (m *model) runHelp() string {
+	return m.page.item.kind.verb() + " the " + m.page.item.kind.String()
+}
+
+// enterHelp says what enter does with the row under the tree's cursor.
+func (m *model) enterHelp() string {
+	switch at := m.tree.selected(); {
+	case at.item.none():
+		return "open the group"
+	case at.item.fillable():
+		return "fill the " + at.item.kind.String() + " in"
+	}
+	return m.runHelp()
+}
+
 // off gives a reason where something cannot be done.
 func off(cannot bool, reason string) string {
 	if cannot {
@@ -92,7 +121,8 @@ func off(cannot bool, reason string) string {
 	return ""
 }
 
-func (m *model) noTool() string   { return off(m.page.item.none(), "no tool is selected") }
+func (m *model) noItem() string   { return off(m.page.item.none(), "nothing is selected") }
+func (m *model) noForm() string   { return off(!m.page.item.fillable(), "there is no form") }
 func (m *model) noServer() string { return off(m.currentServer() == nil, "no server is selected") }
 func (m *model) noResult() string {
 	return off(m.shown == nil || m.shown.running(), "there is no result")
@@ -103,13 +133,18 @@ func (m *model) hidden(a area) string {
 	return off(a == areaResult && m.shown == nil, "nothing was called yet")
 }
 
-// cannotCall says why the tool on the screen cannot be called now.
+// cannotCall says why what is on the screen cannot be run now.
 func (m *model) cannotCall() string {
-	if reason := m.noTool(); reason != "" {
-		return reason
+	if m.page.item.none() {
+		return "no tool is selected"
 	}
-	if problems := m.page.form.Problems(); len(problems) > 0 {
-		return problems[0]
+	if m.page.item.fillable() {
+		if problems := m.page.form.Problems(); len(problems) > 0 {
+			return problems[0]
+		}
+	}
+	if _, err := m.page.uri(); err != nil {
+		return err.Error()
 	}
 	return ""
 }

@@ -37,8 +37,10 @@ type model struct {
 	calls    []*call
 	shown    *call // whose result is on the screen
 	lastCall int
-	note     note
-	ticking  bool
+	// subscriptions are the resources whose updates are watched, by their full names.
+	subscriptions map[string]*subscription
+	note          note
+	ticking       bool
 	// wanted is the tool to go to as soon as it is there, with its arguments.
 	wanted *Start
 	parts  [areas]part
@@ -69,7 +71,8 @@ func newModel(ctx context.Context, options Options) *model {
 		ctx: ctx, options: options, feed: newFeed(), now: options.Now, theme: theme,
 		width: mediumWidth, height: 24, watching: true, wanted: options.Start,
 		tree: newTree(theme), page: newPage(theme),
-		result: result.New(theme), watch: watch.New(theme, watch.Options{History: options.History, Hide: options.Hide}),
+		subscriptions: make(map[string]*subscription),
+		result:        result.New(theme), watch: watch.New(theme, watch.Options{History: options.History, Hide: options.Hide}),
 	}
 	if m.now == nil {
 		m.now = time.Now
@@ -77,12 +80,12 @@ func newModel(ctx context.Context, options Options) *model {
 	for _, entry := range options.Servers {
 		s := &server{name: entry.Name, config: entry, status: statusStarting, since: m.now()}
 		m.servers = append(m.servers, s)
-		m.tree.groups = append(m.tree.groups, &group{server: s})
+		m.tree.groups = append(m.tree.groups, &group{server: s, shelves: newShelves()})
 	}
 	if options.Local {
 		m.tree.groups = append(m.tree.groups, &group{closed: len(m.servers) > 0})
 	}
-	m.tree.calling = m.calling
+	m.tree.calling, m.tree.subscribed = m.calling, m.subscribed
 	m.parts = [areas]part{
 		areaTree:   {m.treeKeys, m.updateTree, func() bool { return m.tree.typing }, func(on bool) { m.tree.focus = on }},
 		areaPage:   {m.pageKeys, m.page.update, m.page.editing, m.page.setFocus},
@@ -140,7 +143,7 @@ func (m *model) tick() tea.Cmd {
 
 // busy says whether the screen changes by itself, tenth of a second by tenth.
 func (m *model) busy() bool {
-	return m.opening() || m.runningCalls() > 0 || m.note.text != ""
+	return m.opening() || m.listing() || m.runningCalls() > 0 || m.note.text != ""
 }
 
 // ages says whether the screen shows what changes by the second: a server's page.
@@ -201,22 +204,12 @@ func (m *model) goToWanted() {
 
 // goTo shows an item with arguments in its form, and puts the focus there.
 func (m *model) goTo(wanted item, arguments json.RawMessage) {
-	for _, g := range m.tree.groups {
-		for _, one := range g.tools {
-			if one.key() == wanted.key() {
-				g.closed = false
-				m.tree.filter.Reset()
-				m.tree.arrange()
-				m.tree.find(row{g, one})
-			}
-		}
-	}
-	m.showSelected()
-	if m.page.item.none() {
+	if !m.tree.reveal(wanted.key()) {
 		return
 	}
+	m.showSelected()
 	m.page.leaf = leafForm
-	if len(arguments) > 0 {
+	if len(arguments) > 0 && wanted.fillable() {
 		if err := m.page.form.SetArguments(arguments); err != nil {
 			m.tell(err.Error(), true)
 		}
@@ -234,6 +227,9 @@ func (m *model) showSelected() {
 			m.show(latest)
 		}
 		m.watch.Select(at.item.Server, at.item.Name)
+	case at.shelf != nil:
+		m.page.showShelf(at.group.server, at.shelf)
+		m.watch.Select(at.group.server.name, "")
 	case at.group != nil && at.group.server != nil:
 		m.page.showServer(at.group.server)
 		m.watch.Select(at.group.server.name, "")

@@ -97,11 +97,12 @@ func (m *model) clickTitle(a area, x int) {
 		m.watch.ClickTitle(x)
 	case a == areaPage && !m.page.item.none():
 		title := ansi.Strip(m.page.title())
-		for i, name := range leafNames() {
+		for _, one := range m.page.leaves() {
+			name := one.String()
 			at := strings.LastIndex(title, name)
 			left := ansi.StringWidth(title[:max(0, at)])
 			if at >= 0 && (pane.Span{From: left, To: left + len(name)}).Holds(x) {
-				m.page.show(leaf(i))
+				m.page.show(one)
 			}
 		}
 	}
@@ -110,7 +111,7 @@ func (m *model) clickTitle(a area, x int) {
 // onCallLine says whether a click is on the words below the form that say how to call
 // the tool.
 func (m *model) onCallLine(at tea.Mouse, inside rect) bool {
-	if m.page.item.none() || m.page.leaf != leafForm || at.Y != inside.h-1 {
+	if !m.page.runnable() || at.Y != inside.h-1 {
 		return false
 	}
 	return m.cannotCall() == "" && at.X < ansi.StringWidth(m.page.callLine(""))

@@ -10,15 +10,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 	"toolx/pkg/tui/form"
 	"toolx/pkg/tui/jsontree"
-	"toolx/pkg/tui/markdown"
 	"toolx/pkg/tui/pane"
 )
 
-// leaf is one of the leaves of a tool's page.
+// leaf is one of the leaves of an item's page.
 type leaf int
 
 const (
@@ -29,11 +29,12 @@ const (
 	leaves
 )
 
-// page is the pane in the centre: a tool, or a server.
+// page is the pane in the centre: an item, a list of such, or a server.
 type page struct {
 	theme  *pane.Theme
 	item   item    // none where a server is shown
 	server *server // nil where nothing is selected either
+	shelf  *shelf  // of server; nil where the server itself is shown
 	leaf   leaf
 
 	form   *form.Form         // of item; nil where it has none
@@ -42,14 +43,6 @@ type page struct {
 	top    int // the first line that is shown of what scrolls
 	focus  bool
 	told   told
-}
-
-// told is what an item says of itself, as it was drawn last.
-type told struct {
-	item  item
-	theme *pane.Theme
-	width int
-	lines []string
 }
 
 // filled is a form and the item that it was made for.
@@ -70,20 +63,23 @@ func (p *page) showItem(one item) {
 	if p.form != nil {
 		p.form.Focus(false)
 	}
-	p.item, p.server, p.top = one, nil, 0
+	p.item, p.server, p.shelf, p.top = one, nil, nil, 0
 	p.form = p.forms[one.key()].form
-	if p.form == nil {
+	if p.form == nil && one.fillable() {
 		p.form = form.New(one.Tool, p.theme)
 		p.forms[one.key()] = filled{one, p.form}
 	}
-	p.form.Focus(p.focus)
 	p.schema = jsontree.New(one.InputSchema, p.theme)
+	p.setFocus(p.focus)
 }
 
 // renew takes items that were listed anew. A form stays as it is, with its cursor, as
 // long as its schema is the same; else what was filled in goes into a new one.
 func (p *page) renew(all []item) {
 	for _, one := range all {
+		if p.item.key() == one.key() && !one.fillable() {
+			p.item = one
+		}
 		kept, ok := p.forms[one.key()]
 		if !ok || kept.item == one {
 			continue
@@ -119,13 +115,59 @@ func (p *page) refilled(one item, old *form.Form) *form.Form {
 }
 
 // showNothing empties the page: nothing is selected.
-func (p *page) showNothing() { p.item, p.form, p.server = item{}, nil, nil }
+func (p *page) showNothing() { p.item, p.form, p.server, p.shelf = item{}, nil, nil, nil }
 
-func (p *page) showServer(s *server) {
-	if p.server != s {
+func (p *page) showServer(s *server) { p.showShelf(s, nil) }
+
+// showShelf shows a list of a server, or the server itself where there is none.
+func (p *page) showShelf(s *server, of *shelf) {
+	if p.server != s || p.shelf != of {
 		p.top = 0
 	}
-	p.item, p.form, p.server = item{}, nil, s
+	p.item, p.form, p.server, p.shelf = item{}, nil, s, of
+}
+
+// leaves are the leaves of the item's page.
+func (p *page) leaves() []leaf {
+	switch p.item.kind {
+	case kindTool:
+		return []leaf{leafForm, leafAbout, leafSchema, leafJSON}
+	case kindResource:
+		return []leaf{leafAbout, leafJSON}
+	}
+	return []leaf{leafForm, leafAbout, leafJSON} // the schema is toolx's own
+}
+
+// shown is the leaf on the screen: the one that was chosen, wherever there is one.
+func (p *page) shown() leaf {
+	if list := p.leaves(); !slices.Contains(list, p.leaf) {
+		return list[0]
+	}
+	return p.leaf
+}
+
+// arguments are what the item is run with, as a JSON object: of a resource its URI.
+func (p *page) arguments() (json.RawMessage, error) {
+	if p.item.kind != kindResource && p.item.kind != kindTemplate {
+		return p.form.Arguments()
+	}
+	uri, err := p.uri()
+	if err != nil {
+		return nil, err
+	}
+	return rawjson.Marshal(map[string]string{"uri": uri})
+}
+
+// uri is that of the resource on the screen, of a template with what is filled in.
+func (p *page) uri() (string, error) {
+	if p.item.kind != kindTemplate {
+		return p.item.Plain, nil
+	}
+	values, err := p.form.Arguments()
+	if err != nil {
+		return "", err
+	}
+	return servers.ExpandTemplate(p.item.Plain, values)
 }
 
 func (p *page) setTheme(theme *pane.Theme) {
@@ -141,17 +183,18 @@ func (p *page) setTheme(theme *pane.Theme) {
 func (p *page) setFocus(on bool) {
 	p.focus = on
 	if p.form != nil {
-		p.form.Focus(on && p.leaf == leafForm)
+		p.form.Focus(on && p.shown() == leafForm)
 	}
 }
 
-// turn goes to the next leaf of a tool.
+// turn goes to the next leaf of an item.
 func (p *page) turn() tea.Cmd {
-	p.show((p.leaf + 1) % leaves)
+	list := p.leaves()
+	p.show(list[(slices.Index(list, p.shown())+1)%len(list)])
 	return nil
 }
 
-// show goes to a leaf of a tool.
+// show goes to a leaf of an item.
 func (p *page) show(wanted leaf) {
 	p.leaf, p.top = wanted, 0
 	p.setFocus(p.focus)
@@ -162,9 +205,9 @@ func (p *page) editing() bool {
 	switch {
 	case p.item.none():
 		return false
-	case p.leaf == leafForm:
+	case p.shown() == leafForm:
 		return p.form.Editing()
-	case p.leaf == leafSchema:
+	case p.shown() == leafSchema:
 		return p.schema.Editing()
 	}
 	return false
@@ -172,9 +215,9 @@ func (p *page) editing() bool {
 
 func (p *page) update(msg tea.Msg) tea.Cmd {
 	switch {
-	case !p.item.none() && p.leaf == leafForm:
+	case !p.item.none() && p.shown() == leafForm:
 		return p.form.Update(msg)
-	case !p.item.none() && p.leaf == leafSchema:
+	case !p.item.none() && p.shown() == leafSchema:
 		return p.schema.Update(msg)
 	}
 	switch msg := msg.(type) {
@@ -211,8 +254,8 @@ func (p *page) bindings() []pane.Binding {
 	if p.editing() {
 		return p.form.Bindings() // "]" is text now
 	}
-	turn := pane.Binding{Keys: []string{"]"}, Help: "form, about, schema, json", Do: p.turn}
-	switch p.leaf {
+	turn := pane.Binding{Keys: []string{"]"}, Help: p.leafHelp(), Do: p.turn}
+	switch p.shown() {
 	case leafForm:
 		return append(p.form.Bindings(), turn)
 	case leafSchema:
@@ -221,44 +264,76 @@ func (p *page) bindings() []pane.Binding {
 	return append(p.scrollKeys(), turn)
 }
 
-func leafNames() []string { return []string{"form", "about", "schema", "json"} }
+// String names a leaf.
+func (l leaf) String() string { return [...]string{"form", "about", "schema", "json"}[l] }
 
-// title stands in the border: the tool and its leaves, or the server.
+// leafHelp names the leaves that there are.
+func (p *page) leafHelp() string {
+	var names []string
+	for _, one := range p.leaves() {
+		names = append(names, one.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// title stands in the border: the item and its leaves, or the server.
 func (p *page) title() string {
 	switch {
 	case !p.item.none():
-		names := leafNames()
-		names[p.leaf] = p.theme.Paint(pane.Strong, "["+names[p.leaf]+"]")
-		return p.theme.Paint(pane.Strong, render.Safe(p.item.Name)) + "  " + strings.Join(names, " ")
+		var names []string
+		for _, one := range p.leaves() {
+			name := one.String()
+			if one == p.shown() {
+				name = p.theme.Paint(pane.Strong, "["+name+"]")
+			}
+			names = append(names, name)
+		}
+		return p.theme.Paint(pane.Strong, render.Safe(p.item.heading())) + "  " + strings.Join(names, " ")
+	case p.shelf != nil:
+		return p.shelf.name() + " of " + render.Safe(p.server.name)
 	case p.server != nil:
 		return "server " + render.Safe(p.server.name)
 	}
 	return "tool"
 }
 
-// render draws the page; cannot says why the tool cannot be called.
-func (p *page) render(width, height int, cannot string, facts []string) string {
+// render draws the page; foot are the lines at its end, where there is something to run.
+func (p *page) render(width, height int, facts, foot []string) string {
 	switch {
 	case p.item.none() && p.server == nil:
 		return p.theme.Block([]string{p.theme.Paint(pane.Dim, "select a tool on the left")}, width, height)
 	case p.item.none():
 		return p.scrolled(facts, width, height)
-	case p.leaf == leafAbout:
-		return p.scrolled(p.about(width), width, height)
-	case p.leaf == leafSchema:
-		return p.schema.Render(width, height)
-	case p.leaf == leafJSON:
-		return p.scrolled(p.definition(), width, height)
+	case !p.runnable():
+		return p.renderLeaf(width, height)
 	}
-	return p.form.Render(width, height-1) + "\n" + p.theme.Fit(p.callLine(cannot), width)
+	return p.renderLeaf(width, height-len(foot)) + "\n" + p.theme.Block(foot, width, len(foot))
 }
 
-// callLine is the line below the form: how to call, or why not.
+func (p *page) renderLeaf(width, height int) string {
+	switch p.shown() {
+	case leafForm:
+		return p.form.Render(width, height)
+	case leafAbout:
+		return p.scrolled(p.about(width), width, height)
+	case leafSchema:
+		return p.schema.Render(width, height)
+	}
+	return p.scrolled(p.definition(), width, height)
+}
+
+// runnable says whether the leaf on the screen is the one from which the item is run:
+// its form, or of what has none its description.
+func (p *page) runnable() bool {
+	return !p.item.none() && (p.shown() == leafForm || !p.item.fillable() && p.shown() == leafAbout)
+}
+
+// callLine is the last line of the page: how to run the item, or why not.
 func (p *page) callLine(cannot string) string {
 	if cannot != "" {
 		return p.theme.Paint(pane.Warn, p.theme.Glyphs.Warn+" "+render.Safe(cannot))
 	}
-	return p.theme.Paint(pane.Good, "ctrl+r") + " calls " + render.Safe(p.item.Plain)
+	return p.theme.Paint(pane.Good, "ctrl+r") + " " + p.item.kind.verb() + "s " + render.Safe(p.item.label())
 }
 
 // scrolled shows a part of lines; it ends at the last one.
@@ -269,92 +344,6 @@ func (p *page) scrolled(lines []string, width, height int) string {
 		shown[len(shown)-1] = p.theme.Paint(pane.Dim, fmt.Sprintf("%s %d more lines", p.theme.Glyphs.More, rest+1))
 	}
 	return p.theme.Block(shown, width, height)
-}
-
-// about is what a tool says of itself. A description can be made to take long: it is
-// laid out once.
-func (p *page) about(width int) []string {
-	if p.told.item != p.item || p.told.width != width || p.told.theme != p.theme {
-		p.told = told{p.item, p.theme, width, p.layAbout(width)}
-	}
-	return p.told.lines
-}
-
-func (p *page) layAbout(width int) []string {
-	tool := p.item.Tool
-	var lines []string
-	if tool.Title != "" && tool.Title != tool.Plain {
-		lines = append(lines, p.theme.Paint(pane.Heading, render.Safe(tool.Title)), "")
-	}
-	if badges := render.Badges(tool); len(badges) > 0 {
-		lines = append(lines, p.theme.Paint(pane.Badge, strings.Join(badges, " ")), "")
-	}
-	lines = append(lines, markdown.Render(tool.Description, width, p.theme)...)
-	if tool.Description == "" {
-		lines = append(lines, p.theme.Paint(pane.Dim, "no description"))
-	}
-	lines = append(lines, "", p.theme.Paint(pane.Dim, "called as "+render.Safe(tool.Name)))
-	return lines
-}
-
-// definition is the whole of what the server says of the tool, as JSON.
-func (p *page) definition() []string {
-	var text bytes.Buffer
-	if json.Indent(&text, p.item.Definition, "", "  ") != nil {
-		text.Write(p.item.Definition)
-	}
-	return strings.Split(render.SafeBlock(text.String()), "\n")
-}
-
-// serverFacts are what there is to know of a server, as lines.
-func (m *model) serverFacts(s *server, width int) []string {
-	theme := m.theme
-	var lines []string
-	fact := func(name, value string) {
-		if value != "" {
-			for i, line := range pane.Wrap(value, max(10, width-14)) {
-				lines = append(lines, fmt.Sprintf("%s %s", theme.Paint(pane.Dim, fmt.Sprintf("%-13s", onlyFirst(i, name))), line))
-			}
-		}
-	}
-	now := m.now()
-	fact("state", m.tree.state(s, now))
-	fact("reason", render.SafeBlock(s.reason))
-	for i, finding := range s.findings {
-		fact(onlyFirst(i, "doctor"), finding)
-	}
-	fact("command", render.Safe(m.hide(strings.Join(s.commandLine(), " "))))
-	session := m.options.Pool.Session(s.name)
-	if session != nil && s.status == statusReady {
-		fact("protocol", render.Safe(session.Protocol))
-		fact("server", render.Safe(strings.TrimSpace(session.Info.Name+" "+session.Info.Version)))
-		fact("capabilities", capabilities(session.Capabilities))
-		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS))
-		fact("up", pane.Duration(now.Sub(s.since)))
-	}
-	if s.pid != 0 {
-		fact("pid", fmt.Sprint(s.pid))
-		if bytes, ok := m.options.Memory(s.pid); ok {
-			fact("memory", exec.Bytes(bytes))
-		}
-	}
-	fact("environment", m.hide(environment(s.config)))
-	if s.polluted > 0 {
-		fact("stdout", theme.Paint(pane.Warn, exec.Count(s.polluted, "line")+" not JSON-RPC"))
-	}
-	lines = append(lines, "", theme.Paint(pane.Dim, "r restarts, s stops, d asks the doctor"))
-	if session != nil && session.Instructions != "" {
-		lines = append(lines, "", theme.Paint(pane.Heading, "instructions"), "")
-		lines = append(lines, markdown.Render(session.Instructions, width, theme)...)
-	}
-	return lines
-}
-
-func onlyFirst(i int, name string) string {
-	if i > 0 {
-		return ""
-	}
-	return name
 }
 
 // spin is the sign of what is under way, at a time.

@@ -39,6 +39,8 @@ type server struct {
 	reason   string        // why it failed or ended
 	polluted int           // lines of this life
 	findings []string      // what the doctor found, nil while nobody asked it
+	// completes and subscribes say what it offers besides lists.
+	completes, subscribes bool
 	// asked says that the user stopped it, or starts it anew.
 	asked bool
 }

@@ -28,6 +28,9 @@ type tree struct {
 	height int // of the rows, when they were drawn last
 	// calling says whether a call of an item runs; nil where none can.
 	calling func(item) bool
+	// subscribed says whether toolx is told of a resource's updates; nil where it never
+	// is.
+	subscribed func(item) bool
 }
 
 // group is a server with its tools; server is nil for toolx's own.
@@ -35,13 +38,25 @@ type group struct {
 	server *server
 	tools  []item
 	closed bool
+	// shelves are what the server has beside its tools; nil for toolx's own.
+	shelves []*shelf
 }
 
-// row is what one line of the tree stands for: a group, or an item in it.
+// shelf is the group's list of a kind.
+func (g *group) shelf(of kind) *shelf {
+	return g.shelves[slices.IndexFunc(g.shelves, func(s *shelf) bool { return s.kind == of })]
+}
+
+// row is what one line of the tree stands for: a group, a shelf in it, or an item in
+// either.
 type row struct {
 	group *group
+	shelf *shelf // nil for the group itself and its tools
 	item  item
 }
+
+// header says whether the row is one that opens and closes.
+func (r row) header() bool { return r.group != nil && r.item.none() }
 
 func newTree(theme *pane.Theme) *tree {
 	filter := textinput.New()
@@ -74,7 +89,7 @@ func (t *tree) setTools(all []*exec.Tool) {
 // is.
 func (t *tree) find(wanted row) {
 	for i, r := range t.rows {
-		if r.group == wanted.group && r.item.key() == wanted.item.key() {
+		if r.group == wanted.group && r.shelf == wanted.shelf && r.item.key() == wanted.item.key() {
 			t.list.Set(i, len(t.rows))
 			return
 		}
@@ -97,21 +112,94 @@ func (t *tree) arrange() {
 	pattern := t.filter.Value()
 	for _, g := range t.groups {
 		if pattern == "" {
-			t.rows = append(t.rows, row{group: g})
-			if !g.closed {
-				for _, one := range g.tools {
-					t.rows = append(t.rows, row{g, one})
-				}
-			}
+			t.arrangeOpen(g)
+		} else {
+			t.arrangeFound(g, pattern)
+		}
+	}
+}
+
+// arrangeOpen makes the rows of what is open in a group.
+func (t *tree) arrangeOpen(g *group) {
+	t.rows = append(t.rows, row{group: g})
+	if g.closed {
+		return
+	}
+	for _, one := range g.tools {
+		t.rows = append(t.rows, row{group: g, item: one})
+	}
+	for _, s := range g.shelves {
+		if !s.shown() {
 			continue
 		}
-		if found := search(g.tools, pattern); len(found) > 0 {
-			t.rows = append(t.rows, row{group: g})
-			for _, hit := range found {
-				t.rows = append(t.rows, row{g, hit.item})
+		t.rows = append(t.rows, row{group: g, shelf: s})
+		for _, one := range s.items {
+			if s.closed {
+				break
+			}
+			t.rows = append(t.rows, row{g, s, one})
+		}
+	}
+}
+
+// arrangeFound makes the rows of what a pattern finds in a group.
+func (t *tree) arrangeFound(g *group, pattern string) {
+	top := len(t.rows)
+	t.rows = append(t.rows, row{group: g})
+	for _, hit := range search(g.tools, pattern) {
+		t.rows = append(t.rows, row{group: g, item: hit.item})
+	}
+	for _, s := range g.shelves {
+		found := search(s.items, pattern)
+		if len(found) > 0 {
+			t.rows = append(t.rows, row{group: g, shelf: s})
+		}
+		for _, hit := range found {
+			t.rows = append(t.rows, row{g, s, hit.item})
+		}
+	}
+	if len(t.rows) == top+1 { // nothing in it fits
+		t.rows = t.rows[:top]
+	}
+}
+
+// groupOf is the group of a server, nil where it has none.
+func (t *tree) groupOf(server string) *group {
+	for _, g := range t.groups {
+		if g.server != nil && g.server.name == server {
+			return g
+		}
+	}
+	return nil
+}
+
+// reveal opens what an item is in and puts the cursor on it; it says whether it is
+// there.
+func (t *tree) reveal(wanted itemKey) bool {
+	for _, g := range t.groups {
+		for _, one := range g.tools {
+			if one.key() == wanted {
+				t.revealRow(row{group: g, item: one})
+				return true
+			}
+		}
+		for _, s := range g.shelves {
+			if one, ok := s.find(wanted.name); ok && s.kind == wanted.kind {
+				t.revealRow(row{g, s, one})
+				return true
 			}
 		}
 	}
+	return false
+}
+
+func (t *tree) revealRow(r row) {
+	if r.group.closed = false; r.shelf != nil {
+		r.shelf.closed = false
+	}
+	t.filter.Reset()
+	t.arrange()
+	t.find(r)
 }
 
 // setFilter filters anew and goes to the best match of all servers.
@@ -165,17 +253,32 @@ func (t *tree) stopTyping() {
 	t.filter.Blur()
 }
 
-// toggle opens or closes the group under the cursor.
-func (t *tree) toggle() { t.setClosed(!t.selected().group.closed) }
-
-func (t *tree) setClosed(closed bool) {
+// toggle opens or closes the group or shelf under the cursor, or around it.
+func (t *tree) toggle() {
 	at := t.selected()
-	if at.group == nil {
+	if at.shelf != nil {
+		t.setClosed(!at.shelf.closed)
 		return
 	}
-	at.group.closed = closed
+	t.setClosed(!at.group.closed)
+}
+
+// setClosed closes or opens what the cursor is in. A shelf that is closed already
+// leads to its server.
+func (t *tree) setClosed(closed bool) {
+	at := t.selected()
+	switch {
+	case at.group == nil:
+		return
+	case at.shelf == nil:
+		at.group.closed = closed
+	case closed && at.shelf.closed:
+		at.shelf = nil
+	default:
+		at.shelf.closed = closed
+	}
 	t.arrange()
-	t.find(row{group: at.group})
+	t.find(row{group: at.group, shelf: at.shelf})
 }
 
 // render draws the tree at a time: a server that starts counts its seconds.
@@ -213,9 +316,14 @@ func (t *tree) empty() string {
 // line draws one row.
 func (t *tree) line(i, width int, now time.Time) string {
 	r := t.rows[i]
-	text := t.groupLine(r.group, width, now)
-	if !r.item.none() {
-		text = t.itemLine(r.item, width, now)
+	var text string
+	switch {
+	case !r.item.none():
+		text = t.itemLine(r, width, now)
+	case r.shelf != nil:
+		text = t.shelfLine(r.shelf, width, now)
+	default:
+		text = t.groupLine(r.group, width, now)
 	}
 	switch {
 	case i != t.list.Cursor:
@@ -229,10 +337,7 @@ func (t *tree) line(i, width int, now time.Time) string {
 // groupLine is "▾ zwave ✓ 85 ms !3 stray (4)": the name, how it stands, its polluted
 // lines, its tools.
 func (t *tree) groupLine(g *group, width int, now time.Time) string {
-	fold := t.theme.Glyphs.Open
-	if g.closed && t.filter.Value() == "" {
-		fold = t.theme.Glyphs.Closed
-	}
+	fold := t.fold(g.closed)
 	if g.server == nil {
 		return t.theme.Cut(fold+" "+t.theme.Paint(pane.Strong, "toolx")+" "+t.theme.Paint(pane.Dim, count(len(g.tools))), width)
 	}
@@ -245,6 +350,28 @@ func (t *tree) groupLine(g *group, width int, now time.Time) string {
 		if part != "" && ansi.StringWidth(line)+1+ansi.StringWidth(part) <= width {
 			line += " " + part
 		}
+	}
+	return t.theme.Cut(line, width)
+}
+
+// fold is the sign of what is open or closed; what a filter finds is open.
+func (t *tree) fold(closed bool) string {
+	if closed && t.filter.Value() == "" {
+		return t.theme.Glyphs.Closed
+	}
+	return t.theme.Glyphs.Open
+}
+
+// shelfLine is "▸ resources (7)", or why they could not be listed.
+func (t *tree) shelfLine(s *shelf, width int, now time.Time) string {
+	line := "  " + t.fold(s.closed) + " " + s.name()
+	switch {
+	case s.failure != "":
+		line += " " + t.theme.Paint(pane.Bad, t.theme.Glyphs.Bad+" "+render.Safe(s.failure))
+	case s.listed:
+		line += " " + t.theme.Paint(pane.Dim, count(len(s.items)))
+	case s.reading != nil:
+		line += " " + t.theme.Paint(pane.Accent, spin(t.theme, now))
 	}
 	return t.theme.Cut(line, width)
 }
@@ -273,12 +400,19 @@ func (t *tree) state(s *server, now time.Time) string {
 }
 
 // itemLine is an item with what it says of itself; badges go before the name is cut.
-func (t *tree) itemLine(one item, width int, now time.Time) string {
-	sign := t.theme.Glyphs.Bullet
-	if t.calling != nil && t.calling(one) {
+func (t *tree) itemLine(r row, width int, now time.Time) string {
+	one, sign := r.item, t.theme.Glyphs.Bullet
+	switch {
+	case t.calling != nil && t.calling(one):
 		sign = spin(t.theme, now)
+	case t.subscribed != nil && t.subscribed(one):
+		sign = t.theme.Glyphs.On
 	}
-	name := "  " + sign + " " + render.Safe(one.label())
+	indent := "  "
+	if r.shelf != nil {
+		indent = "    "
+	}
+	name := indent + sign + " " + render.Safe(one.label())
 	badges := strings.Join(render.Badges(one.Tool), " ")
 	if badges == "" || len(name)+len(badges)+2 > width {
 		return t.theme.Cut(name, width)
@@ -297,7 +431,7 @@ func (t *tree) click(x, y int) {
 	case y < 0 || at >= len(t.rows):
 	case y >= t.height:
 		t.list.Scroll(t.height)
-	case t.rows[at].item.none() && (at == t.list.Cursor || x == 0):
+	case t.rows[at].header() && (at == t.list.Cursor || x == 0):
 		t.list.Set(at, len(t.rows))
 		t.toggle()
 	default:

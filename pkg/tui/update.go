@@ -38,6 +38,12 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.updateOpened(msg)
 	case stoppedMsg:
 		return m.updateStopped(msg)
+	case metMsg:
+		return m.updateMet(msg)
+	case listedMsg:
+		return m.updateListed(msg)
+	case subscribedMsg:
+		return m.updateSubscribed(msg)
 	case askedMsg:
 		if c := m.callOf(msg.id); c != nil {
 			c.sent = msg.at
@@ -69,9 +75,9 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
 	case watch.RerunMsg:
-		return m.rerun(msg.Tool, msg.Arguments, true)
+		return m.rerun(msg.Method, msg.Tool, msg.Arguments, true)
 	case watch.EditMsg:
-		cmd := m.rerun(msg.Tool, msg.Arguments, false)
+		cmd := m.rerun(msg.Method, msg.Tool, msg.Arguments, false)
 		if msg.Note != "" {
 			m.tell(msg.Note, true)
 		}
@@ -152,18 +158,22 @@ func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 // updateEvents takes what happened since the last frame.
 func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 	changed := false
+	var commands []tea.Cmd
 	for _, event := range msg.events {
 		m.watch.Take(event)
 		if s := m.serverOf(serverName(event)); s != nil && s.take(event) {
 			changed = true
 		}
-		if notification, ok := event.(servers.Notification); ok {
-			m.visited(notification)
-		}
-		if progress, ok := event.(exec.CallProgress); ok {
-			if c := m.callOf(progress.ID); c != nil {
-				c.progress = progress.Progress
+		switch e := event.(type) {
+		case exec.CallProgress:
+			if c := m.callOf(e.ID); c != nil {
+				c.progress = e.Progress
 			}
+		case servers.Connected:
+			commands = append(commands, m.meet(e.Server))
+		case servers.Notification:
+			m.visited(e)
+			commands = append(commands, m.takeNotification(e))
 		}
 	}
 	for name, n := range msg.strays {
@@ -175,7 +185,7 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 	if changed {
 		m.setTools()
 	}
-	return tea.Batch(m.feed.wait(m.ctx), m.tickIfBusy())
+	return tea.Batch(append(commands, m.feed.wait(m.ctx), m.tickIfBusy())...)
 }
 
 // serverName is the server that an event is about, empty for none.

@@ -87,10 +87,13 @@ func (m *model) renderPane(a area, r rect) string {
 	case areaPage:
 		title = m.page.title()
 		var facts []string
-		if m.page.server != nil {
+		switch {
+		case m.page.shelf != nil:
+			facts = m.shelfFacts(m.page.shelf, width)
+		case m.page.server != nil:
 			facts = m.serverFacts(m.page.server, width)
 		}
-		block = m.page.render(width, height, m.cannotCall(), facts)
+		block = m.page.render(width, height, facts, m.foot(width))
 	case areaResult:
 		block = m.renderResult(width, height)
 	case areaWatch:
@@ -98,6 +101,19 @@ func (m *model) renderPane(a area, r rect) string {
 		title = m.watch.Title() // fitted to what was rendered
 	}
 	return m.theme.Box(title, block, r.w, r.h, a == m.focus)
+}
+
+// foot are the lines at the end of the page: how a subscription goes, what the server
+// suggests, how to run the item.
+func (m *model) foot(width int) []string {
+	if !m.page.runnable() {
+		return nil
+	}
+	var lines []string
+	if note := m.subscriptionNote(); note != "" {
+		lines = append(lines, m.theme.Cut(m.theme.Paint(pane.Accent, m.theme.Glyphs.On+" "+note), width))
+	}
+	return append(lines, m.theme.Cut(m.page.callLine(m.cannotCall()), width))
 }
 
 // renderResult draws the shown call: its headline, and below it what there is of it.

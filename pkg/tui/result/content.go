@@ -16,6 +16,7 @@ import (
 
 // block is a content block as it is shown.
 type block struct {
+	role     string // of the message that begins with it, empty for none; not safe
 	label    string // what it is, where it is not only text; not safe
 	text     string // the beginning of what it says; not safe
 	total    int    // the size of all that it says, in bytes
@@ -53,7 +54,7 @@ func blockOf(raw json.RawMessage, most int) block {
 		return block{label: label, text: description, total: len(description)}
 	}
 	if holdsBytes(kind, members) {
-		b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: kind == "image"}
+		b := block{label: strings.Trim(exec.ParseBlock(raw).String(), "[]"), image: holdsImage(kind, members)}
 		if kind == "resource" {
 			_, resource := membersOf(members["resource"])
 			b.label = labelOf(b.label, resource, "uri")
@@ -80,6 +81,14 @@ func holdsBytes(kind string, members map[string]json.RawMessage) bool {
 		return rawjson.IsString(memberOf(members["resource"], "blob"))
 	}
 	return false
+}
+
+// holdsImage says whether the bytes of a block are an image.
+func holdsImage(kind string, members map[string]json.RawMessage) bool {
+	if kind == "resource" && holdsBytes(kind, members) {
+		return strings.HasPrefix(rawjson.Unquote(memberOf(members["resource"], "mimeType")), "image/")
+	}
+	return kind == "image"
 }
 
 // membersOf is a block's type and its members.
@@ -189,6 +198,9 @@ func (c *content) compose(theme *pane.Theme, width int) []string {
 		if i > 0 {
 			lines = append(lines, "")
 		}
+		if b.role != "" {
+			lines = append(lines, theme.Paint(pane.Heading, theme.Cut(render.Safe(b.role), width)))
+		}
 		lines = append(lines, c.labelLines(theme, i, width)...)
 		lines = append(lines, c.textLines(theme, b, width)...)
 	}
@@ -203,7 +215,7 @@ func (c *content) labelLines(theme *pane.Theme, i, width int) []string {
 	b := c.blocks[i]
 	label := b.label
 	switch {
-	case label == "" && len(c.blocks) == 1:
+	case label == "" && (len(c.blocks) == 1 || b.role != ""):
 		return nil
 	case label == "":
 		label = "text " + exec.Bytes(int64(b.total))

@@ -42,7 +42,7 @@ func (v *View) showPictures() tea.Cmd {
 func (v *View) gallery() *gallery {
 	g := &gallery{protocol: protocolOf(v.getenv)}
 	for i, raw := range v.result.Content {
-		if block := exec.ParseBlock(raw); block.Type == "image" {
+		if kind, members := membersOf(raw); holdsImage(kind, members) {
 			g.blocks = append(g.blocks, numbered{i + 1, raw})
 		}
 	}

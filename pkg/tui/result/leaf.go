@@ -33,8 +33,10 @@ func leavesOf(result *exec.Result) []*leaf {
 			leaves = append(leaves, l)
 		}
 	}
-	structured := structuredIn(result.Raw)
+	structured, messages := structuredIn(result.Raw), messagesOf(result)
 	switch {
+	case messages != nil:
+		add(messagesLeaf(messages))
 	case result.Err != nil:
 		add(errorLeaf(result.Err))
 		add(jsonLeaf("structured", structured))
@@ -45,7 +47,7 @@ func leavesOf(result *exec.Result) []*leaf {
 	default:
 		add(valueLeaf(result))
 	}
-	if len(result.Content) > 0 {
+	if len(result.Content) > 0 && messages == nil {
 		add(contentLeaf(result))
 	}
 	if len(result.Raw) <= maxTree { // else it would look like the raw one
@@ -129,7 +131,7 @@ func jsonLeaf(name string, value json.RawMessage) *leaf {
 	}
 }
 
-// replyLeaf shows the CallToolResult as a tree: its blocks make no good table.
+// replyLeaf shows the server's result as a tree: its blocks make no good table.
 func replyLeaf(raw json.RawMessage) *leaf {
 	l := jsonLeaf("reply", raw)
 	if l != nil {
@@ -162,7 +164,7 @@ func contentLeaf(result *exec.Result) *leaf {
 	}
 }
 
-// rawLeaf shows the exact CallToolResult, byte for byte; nil where there is none.
+// rawLeaf shows the server's exact result, byte for byte; nil where there is none.
 func rawLeaf(result *exec.Result) *leaf {
 	raw := result.Raw
 	if len(raw) == 0 {

@@ -137,7 +137,7 @@ func bytesIn(content []json.RawMessage) (binary, images bool) {
 	for _, raw := range content {
 		kind, members := membersOf(raw)
 		has := holdsBytes(kind, members)
-		images = images || has && kind == "image"
+		images = images || has && holdsImage(kind, members)
 		binary = binary || has
 	}
 	return binary, images

@@ -22,6 +22,7 @@ type record struct {
 	at        time.Time
 	server    string
 	tool      string
+	method    string // of what was no call of a tool
 	arguments string // JSON, at most maxText bytes
 	success   bool
 	kind      exec.Kind // of the error
@@ -49,9 +50,11 @@ type HistoryMsg struct {
 	err     error
 }
 
-// RerunMsg asks for a tool to be called again.
+// RerunMsg asks for a tool to be called again, or a resource to be read, a prompt to be
+// got again: then Method is that of the request.
 type RerunMsg struct {
 	Tool      string
+	Method    string
 	Arguments json.RawMessage
 }
 
@@ -59,6 +62,7 @@ type RerunMsg struct {
 // of the arguments, empty for nothing.
 type EditMsg struct {
 	Tool      string
+	Method    string // as RerunMsg has it
 	Arguments json.RawMessage
 	Note      string
 }
@@ -84,7 +88,7 @@ func readHistory(path string, begun time.Time) tea.Cmd {
 
 func recordOfEntry(entry history.Entry) *record {
 	return &record{
-		at: entry.Time, server: entry.Server, tool: entry.Tool, arguments: string(entry.Arguments),
+		at: entry.Time, server: entry.Server, tool: entry.Tool, method: entry.Method, arguments: string(entry.Arguments),
 		success: entry.Success, kind: entry.Kind, failure: entry.Error,
 		took:   time.Duration(entry.ExecutionTimeMS * float64(time.Millisecond)),
 		cut:    !isObject(entry.Arguments),
@@ -95,7 +99,7 @@ func recordOfEntry(entry history.Entry) *record {
 func recordOfCall(e exec.CallFinished) *record {
 	const maxFailure = 4 << 10
 	r := &record{
-		at: e.At, server: e.Result.Server, tool: e.Result.ToolName, success: e.Result.Success, took: e.Result.Duration,
+		at: e.At, server: e.Result.Server, tool: e.Result.ToolName, method: e.Method, success: e.Result.Success, took: e.Result.Duration,
 		arguments: cutText(string(e.Arguments), maxText),
 		cut:       len(e.Arguments) > maxText || len(e.Arguments) > 0 && !isObject(e.Arguments),
 	}
@@ -191,7 +195,7 @@ func (t *historyTab) again() tea.Cmd {
 		return t.edit()
 	}
 	t.told = ""
-	return func() tea.Msg { return RerunMsg{r.tool, json.RawMessage(r.arguments)} }
+	return func() tea.Msg { return RerunMsg{r.tool, r.method, json.RawMessage(r.arguments)} }
 }
 
 func (t *historyTab) edit() tea.Cmd {
@@ -199,7 +203,7 @@ func (t *historyTab) edit() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	msg := EditMsg{Tool: r.tool, Arguments: json.RawMessage(r.arguments)}
+	msg := EditMsg{Tool: r.tool, Method: r.method, Arguments: json.RawMessage(r.arguments)}
 	switch {
 	case r.cut:
 		msg.Arguments, msg.Note = json.RawMessage("{}"), "not all arguments of this call were kept: fill them in"

@@ -1,0 +1,94 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/markdown"
+	"toolx/pkg/tui/pane"
+)
+
+// told is what an item says of itself, as it was drawn last.
+type told struct {
+	item  item
+	theme *pane.Theme
+	width int
+	lines []string
+}
+
+// about is what an item says of itself. A description can be made to take long: it is
+// laid out once.
+func (p *page) about(width int) []string {
+	if p.told.item != p.item || p.told.width != width || p.told.theme != p.theme {
+		p.told = told{p.item, p.theme, width, p.layAbout(width)}
+	}
+	return p.told.lines
+}
+
+func (p *page) layAbout(width int) []string {
+	tool := p.item.Tool
+	var lines []string
+	if tool.Title != "" && tool.Title != tool.Plain {
+		lines = append(lines, p.theme.Paint(pane.Heading, render.Safe(tool.Title)), "")
+	}
+	if badges := render.Badges(tool); len(badges) > 0 {
+		lines = append(lines, p.theme.Paint(pane.Badge, strings.Join(badges, " ")), "")
+	}
+	lines = append(lines, p.resourceFacts(width)...)
+	lines = append(lines, markdown.Render(tool.Description, width, p.theme)...)
+	if tool.Description == "" {
+		lines = append(lines, p.theme.Paint(pane.Dim, "no description"))
+	}
+	lines = append(lines, "")
+	for _, line := range pane.Wrap(p.item.kind.past()+" as "+render.Safe(tool.Name), width) {
+		lines = append(lines, p.theme.Paint(pane.Dim, line))
+	}
+	return lines
+}
+
+// definition is the whole of what the server says of the item, as JSON.
+func (p *page) definition() []string {
+	var text bytes.Buffer
+	if json.Indent(&text, p.item.Definition, "", "  ") != nil {
+		text.Write(p.item.Definition)
+	}
+	return strings.Split(render.SafeBlock(text.String()), "\n")
+}
+
+// resourceFacts are what a resource or a template says of itself beside its words, and
+// an empty line; none of anything else.
+func (p *page) resourceFacts(width int) []string {
+	if p.item.kind != kindResource && p.item.kind != kindTemplate {
+		return nil
+	}
+	facts := factList{theme: p.theme, width: width}
+	name := "uri"
+	if p.item.kind == kindTemplate {
+		name = "template"
+	}
+	facts.add(name, render.Safe(p.item.Plain))
+	var more struct {
+		MIMEType    string  `json:"mimeType"`
+		Size        float64 `json:"size"`
+		Annotations struct {
+			Audience     []string `json:"audience"`
+			Priority     *float64 `json:"priority"`
+			LastModified string   `json:"lastModified"`
+		} `json:"annotations"`
+	}
+	_ = json.Unmarshal(p.item.Definition, &more) // what is not as it should be is in the JSON
+	facts.add("type", render.Safe(more.MIMEType))
+	if more.Size > 0 {
+		facts.add("size", exec.Bytes(int64(more.Size)))
+	}
+	facts.add("for", render.Safe(strings.Join(more.Annotations.Audience, ", ")))
+	if more.Annotations.Priority != nil {
+		facts.add("priority", fmt.Sprintf("%g of 1", *more.Annotations.Priority))
+	}
+	facts.add("changed", render.Safe(more.Annotations.LastModified))
+	return append(facts.lines, "")
+}

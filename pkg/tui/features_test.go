@@ -1,0 +1,259 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+	"toolx/pkg/servers/fake"
+)
+
+// asFake makes the test binary the fake server: a real process, without building
+// another program.
+const asFake = "TOOLX_TEST_AS_FAKE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asFake) != "" {
+		os.Exit(fake.Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// driveFake starts a model with a real server: the fake in a mode.
+func driveFake(t *testing.T, args ...string) *driver {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := drive(t, []string{"fake"})
+	entry := d.m.servers[0].config
+	entry.Command, entry.Args = program, args
+	entry.Env = map[string]string{asFake: "1", "GORACE": "atexit_sleep_ms=0"}
+	pool := servers.NewPool([]*config.Server{entry}, servers.Options{
+		Bus: d.bus, Registry: d.m.options.Executor.Registry, StderrDir: t.TempDir(), StartTimeout: 30 * time.Second,
+	})
+	t.Cleanup(func() { pool.Close(context.Background()) })
+	d.m.options.Pool = pool
+	d.send(tea.WindowSizeMsg{Width: 118, Height: 40})
+	d.run(d.m.open(d.m.servers[0]))
+	d.until("the server", func() bool { return d.m.servers[0].status == statusReady })
+	d.send(d.m.meet("fake")())
+	d.until("the lists", func() bool { return !d.m.listing() })
+	return d
+}
+
+// result waits for the end of the call on the screen.
+func (d *driver) result() *exec.Result {
+	d.t.Helper()
+	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	return d.m.shown.result
+}
+
+// Beside its tools a server shows what else it has, closed, with counts; one that has
+// nothing else shows nothing.
+func TestShelves(t *testing.T) {
+	d := driveFake(t, "features")
+	d.shows("▸ resources (3)", "▸ templates (1)", "▸ prompts (2)")
+	d.press("down")
+	for range 100 {
+		if d.m.tree.selected().shelf != nil {
+			break
+		}
+		d.press("down")
+	}
+	d.shows("resources of fake", "A text  Two lines.")
+	d.press("space", "down")
+	d.shows("▾ resources (3)", "    • A text", "    • pixel", "    • both", "fake A text  [about] json", "test://text", "text/plain", "ctrl+r reads A text")
+	d.press("left")
+	d.shows("▸ resources (3)")
+	d.press("left") // from a closed list to its server
+	d.shows("server fake", "3 resources, 1 template, 2 prompts")
+
+	d = driveFake(t, "good")
+	if frame := d.frame(); strings.Contains(frame, "resources (") || strings.Contains(frame, "prompts (") {
+		t.Errorf("there are lists that the server does not have:\n%s", frame)
+	}
+}
+
+// A resource is read from the tree, and from its page; what the log keeps of it is what
+// the command line's verb would leave.
+func TestReadResource(t *testing.T) {
+	d := driveFake(t, "features")
+	var finished exec.CallFinished
+	t.Cleanup(d.bus.Subscribe(func(event exec.Event) {
+		if e, ok := event.(exec.CallFinished); ok {
+			finished = e
+		}
+	}))
+	d.press("/", "text:test://both", "enter")
+	d.shows("  • both", "test://both", "enter read the resource")
+	d.press("enter")
+	result := d.result()
+	d.shows("1  resource text/plain test://both", `a \x1b[31mred\x1b[0m text`, "2  resource image/png 69 B 1×1 test://pixel", "(i shows it)")
+	if finished.Method != "resources/read" || string(finished.Arguments) != `{"uri":"test://both"}` || result.ToolName != "fake__test://both" || result.Server != "fake" {
+		t.Errorf("the log has %+v of %+v", finished, result)
+	}
+	d.press("esc", "ctrl+r")
+	d.shows("2 of 2")
+	if got := d.result(); !got.Success {
+		t.Error(got.Err)
+	}
+	d.press("4", "]", "]", "]")
+	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 2]") })
+	d.press("enter")
+	d.until("the call again", func() bool { return len(d.m.calls) == 3 })
+	d.result()
+}
+
+// Of a template a form is made; what is read is the resource that its values make.
+func TestReadTemplate(t *testing.T) {
+	d := driveFake(t, "features")
+	d.press("/", "text:item by its number", "enter")
+	d.shows("fake item  [form] about json", "missing 'id'")
+	d.press("enter", "text:7 8", "ctrl+r")
+	result := d.result()
+	d.shows("fake__test://item/7%208", "item 7%208")
+	if result.ToolName != "fake__test://item/7%208" {
+		t.Errorf("the result is that of %s", result.ToolName)
+	}
+	if _, _, err := d.m.itemOf("resources/read", result.ToolName, json.RawMessage(`{"uri":"test://item/7%208"}`)); err != nil {
+		t.Errorf("it cannot be read again: %v", err)
+	}
+	d.press("1", "home", "4", "]", "]", "]")
+	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 1]") })
+	d.press("E") // to be edited it leads to what it was made of
+	d.until("the template", func() bool { return d.m.page.item.kind == kindTemplate && d.m.focus == areaPage })
+}
+
+// A prompt's arguments are filled in; its messages come with their roles.
+func TestGetPrompt(t *testing.T) {
+	d := driveFake(t, "features")
+	d.press("/", "text:greet", "enter", "enter")
+	d.shows("fake__greet  [form] about json", "Whom to greet.", "missing 'name'")
+	d.press("text:Ada", "ctrl+r")
+	result := d.result()
+	d.shows("[messages]", "user", "Greet Ada ()", "assistant", "Gladly.")
+	if !result.Success || result.ToolName != "fake__greet" {
+		t.Errorf("the result is %+v", result)
+	}
+	d.press("3", "v")
+	d.shows("[reply]", "messages")
+	// What it said before is kept beside what it says now.
+	d.press("2", "text: Lovelace", "ctrl+r")
+	d.result()
+	d.shows("2 of 2", "Ada Lovelace")
+}
+
+// What is copied does on the command line what the page would do.
+func TestCopyOfFeatures(t *testing.T) {
+	d := driveFake(t, "features")
+	copied := func(filter, key string) string {
+		t.Helper()
+		d.press("1", "/", "text:"+filter, "enter")
+		var text string
+		binding := map[string]func() tea.Cmd{"y": d.m.copyCommand, "Y": d.m.copyRequest}[key]
+		for _, cmd := range batched(binding()) {
+			if msg := fmt.Sprint(cmd()); !strings.Contains(msg, "copied") {
+				text = msg
+			}
+		}
+		return text
+	}
+	for _, test := range []struct{ filter, key, want string }{
+		{"test://text", "y", "toolx resources read fake__test://text"},
+		{"picture", "y", "toolx prompts get fake__picture"},
+		{"test://text", "Y", `"method":"resources/read","params":{"uri":"test://text","_meta":{"progressToken":"r1"}}`},
+		{"picture", "Y", `"method":"prompts/get","params":{"name":"picture","arguments":{},"_meta":{"progressToken":"r1"}}`},
+	} {
+		if got := copied(test.filter, test.key); !strings.Contains(got, test.want) {
+			t.Errorf("%s of %s: %s, want %s", test.key, test.filter, got, test.want)
+		}
+	}
+}
+
+// batched are the commands of a batch.
+func batched(cmd tea.Cmd) []tea.Cmd {
+	batch, _ := cmd().(tea.BatchMsg)
+	return batch
+}
+
+// s subscribes and unsubscribes; updates are counted, and stand in the log. A list that
+// has changed is listed anew.
+func TestSubscribe(t *testing.T) {
+	d := driveFake(t, "features")
+	listed := 0
+	t.Cleanup(d.bus.Subscribe(func(event exec.Event) {
+		if e, ok := event.(servers.FrameSent); ok && strings.Contains(string(e.Bytes), `"resources/list"`) {
+			listed++
+		}
+	}))
+	d.press("/", "text:test://text", "enter", "s")
+	d.until("the update", func() bool {
+		to := d.m.subscriptions["fake__test://text"]
+		return to != nil && to.stands && to.updates == 1
+	})
+	d.shows("◉ A text", "subscribed, 1 update", "subscribed to fake__test://text")
+	d.until("the list anew", func() bool { return listed == 2 && !d.m.listing() }) // its two pages
+	d.press("s")
+	d.until("the end", func() bool { return len(d.m.subscriptions) == 0 })
+	d.shows("• A text", "unsubscribed from")
+	d.press("4", "]", "]")
+	d.shows("notifications/resources/updated")
+}
+
+// A list that fails says so in its place, and what was there stays; what another
+// session has listed meanwhile does not count.
+func TestListFails(t *testing.T) {
+	d := driveFake(t, "features")
+	g, session := d.m.tree.groups[0], d.m.options.Pool.Session("fake")
+	of := g.shelf(kindPrompt)
+	of.reading = session
+	d.send(listedMsg{server: "fake", kind: kindPrompt, session: session, err: errors.New("too\x1b[2J tired")})
+	d.shows(`▸ prompts ✗ too\x1b[2J tired`)
+	if len(of.items) != 2 {
+		t.Errorf("%d prompts are left", len(of.items))
+	}
+	d.press("G")
+	for range 100 {
+		if d.m.tree.selected().shelf == of {
+			break
+		}
+		d.press("up")
+	}
+	d.shows("they cannot be listed", "reason")
+	d.send(listedMsg{server: "fake", kind: kindPrompt, session: &servers.Session{}})
+	if len(of.items) != 2 {
+		t.Error("a stale list was taken")
+	}
+}
+
+// Thousands of resources are shown, found and listed anew, each under a name of its own.
+func TestManyResources(t *testing.T) {
+	d := driveFake(t, "features")
+	session := d.m.options.Pool.Session("fake")
+	of := d.m.tree.groups[0].shelf(kindResource)
+	var definitions []json.RawMessage
+	for i := range 3000 {
+		definitions = append(definitions, json.RawMessage(fmt.Sprintf(`{"uri":"file:///%d/index.md","name":"index.md"}`, i)))
+	}
+	of.reading = session
+	d.send(listedMsg{server: "fake", kind: kindResource, session: session, items: itemsOf(kindResource, d.m.servers[0].config, definitions)})
+	d.shows("resources (3000)")
+	d.press("/", "text:2999 index", "enter")
+	d.shows("• file:///2999/index.md")
+	d.press("enter")
+	if err := d.result().Err; err == nil || !strings.Contains(err.Error(), "Resource not found") {
+		t.Errorf("the server says %v", err)
+	}
+}

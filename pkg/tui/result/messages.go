@@ -1,0 +1,58 @@
+package result
+
+import (
+	"io"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// messagesOf are the messages of a prompt's result, nil where it is another one: a
+// CallToolResult and a ReadResourceResult have no such member.
+func messagesOf(result *exec.Result) []exec.Message {
+	if result.Err != nil || result.Truncated != nil {
+		return nil
+	}
+	messages, err := exec.ReadMessages(result.Raw)
+	if err != nil {
+		return nil
+	}
+	return messages
+}
+
+// messagesLeaf shows the messages of a prompt, each below its role; nil where there are
+// none.
+func messagesLeaf(messages []exec.Message) *leaf {
+	if len(messages) == 0 {
+		return nil
+	}
+	return &leaf{
+		name:      "messages",
+		extension: ".txt",
+		open:      func(theme *pane.Theme) body { return newContent(theme, messageBlocks(messages)) },
+		write: func(out io.Writer, safe bool) error {
+			return render.Messages(out, messages, render.Screen{TTY: safe})
+		},
+	}
+}
+
+// messageBlocks are the blocks of all messages; the first of each has its role.
+func messageBlocks(messages []exec.Message) []block {
+	left := maxText
+	var blocks []block
+	for _, message := range messages {
+		if len(message.Blocks) == 0 {
+			blocks = append(blocks, block{role: message.Role})
+		}
+		for i, raw := range message.Blocks {
+			b := blockOf(raw, left)
+			left = max(0, left-len(b.text))
+			if i == 0 {
+				b.role = message.Role
+			}
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
+}
