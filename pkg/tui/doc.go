@@ -6,4 +6,7 @@
 // late, for something that is gone, is dropped. Panes are plain structs that draw
 // themselves into a rectangle (see package pane). Everything is asked of the same
 // config, pool, executor and events as on the command line.
+//
+// What servers ask of the user comes through Questions, and stands over the panes until
+// it is answered or withdrawn (question.go).
 package tui

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
@@ -149,6 +150,37 @@ func TestButtonsOfAQuestion(t *testing.T) {
 	}
 	a.press("right", "enter")
 	a.told(`accept {"name":"Ada","happy":true,"colour":"green"}`)
+}
+
+// The mouse goes to a field, scrolls a long message, and presses a button.
+func TestQuestionMouse(t *testing.T) {
+	a := asking(t)
+	long := room()
+	long.Message = strings.Repeat("lorem ipsum ", 500) + "THE END"
+	a.elicit(long)
+	a.click("mail ")
+	a.press("text:ada@x.org")
+	a.click("│ lorem") // which is nothing to press
+	for range 100 {
+		a.send(tea.MouseWheelMsg{X: a.m.width / 2, Y: 4, Button: tea.MouseWheelDown})
+	}
+	a.shows("THE END", "ada@x.org")
+	a.click("name*")
+	a.press("text:Ada")
+	a.click("ctrl+s send")
+	a.told(`accept {"name":"Ada","mail":"ada@x.org","happy":true,"colour":"green"}`)
+}
+
+// click clicks where a text stands on the screen.
+func (a *asker) click(text string) {
+	a.t.Helper()
+	for y, line := range strings.Split(a.frame(), "\n") {
+		if before, _, found := strings.Cut(line, text); found {
+			a.send(tea.MouseClickMsg{X: ansi.StringWidth(before), Y: y, Button: tea.MouseLeft})
+			return
+		}
+	}
+	a.t.Fatalf("%q is not on the screen:\n%s", text, a.frame())
 }
 
 // Questions wait for each other, and the dialog says how many there are; one that is
