@@ -162,12 +162,11 @@ func (m *model) mouseQuestion(q *question, msg tea.MouseMsg) tea.Cmd {
 			at.X, at.Y = x-q.drawn.form.x, y-q.drawn.form.y
 			return q.form.Update(tea.MouseWheelMsg(at))
 		}
-		by := 3
-		if msg.Button == tea.MouseWheelUp {
-			by = -by
-		}
-		q.top = max(0, q.top+by)
+		q.top = max(0, q.top+pane.Wheel(msg))
 	case tea.MouseClickMsg:
+		if at.Button != tea.MouseLeft {
+			return nil
+		}
 		answers := m.questionKeys(q)
 		for i, button := range q.drawn.buttons {
 			if button.contains(x, y) && i < len(answers) {
