@@ -377,3 +377,19 @@ func TestNotReached(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedIsNotSilent tells requests that HTTP refuses from those that are not
+// answered, of which two in a row are the last.
+func TestRefusedIsNotSilent(t *testing.T) {
+	site := badSite{func(w http.ResponseWriter, _ *http.Request, method string) bool {
+		refused := slices.Contains([]string{"resources/list", "prompts/list", noSuchMethod}, method)
+		if refused {
+			http.Error(w, "no such method", http.StatusBadRequest)
+		}
+		return refused
+	}}
+	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, site)), Selection{}), "unknown-method-code")
+	if len(found) != 1 || !strings.Contains(found[0].Evidence, "was refused with HTTP 400") || strings.Contains(found[0].Evidence, " in 2") {
+		t.Errorf("found %+v", found)
+	}
+}

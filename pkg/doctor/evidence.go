@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -117,6 +118,8 @@ type Exchange struct {
 	Took   time.Duration
 	// late says that the answer came when it was no longer waited for.
 	late bool
+	// status is that of HTTP, of a server that is reached by it and answered.
+	status int
 }
 
 // CallRun is one call that the user asked for.
@@ -247,6 +250,10 @@ func exchangesOf(events []exec.Event) []*Exchange {
 			}
 			exchange.Frame, exchange.Result, exchange.Error = e.Bytes, head.result, head.err
 			exchange.Line, exchange.Took = e.Line, e.At.Sub(exchange.At)
+		case servers.HTTPExchange:
+			if exchange := open[strconv.FormatInt(e.Request, 10)]; exchange != nil {
+				exchange.status = e.Status
+			}
 		case servers.OddFrame:
 			if exchange := open[plainID(readHead(e.Bytes).id)]; exchange != nil && e.Class == servers.ClassIDLate {
 				exchange.late = true

@@ -242,7 +242,8 @@ func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, par
 	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, answerLimit))
 	defer cancel()
 	_, err := wire.Request(bounded, method, params)
-	return err == nil
+	var refused *servers.HTTPError
+	return err == nil || errors.As(err, &refused) && refused.Status != 0
 }
 
 // makeCalls makes the calls that the user asked for, through the one Executor.

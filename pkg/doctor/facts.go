@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -65,6 +66,9 @@ func (r *Run) shutdown() (took time.Duration, exit *servers.ProcessExited, ok bo
 
 // answered says whether a request got its answer while it was waited for.
 func (x *Exchange) answered() bool { return x != nil && x.Frame != nil && !x.late }
+
+// refused says whether HTTP refused a request, so that no answer of JSON-RPC came.
+func (x *Exchange) refused() bool { return !x.answered() && x.status >= http.StatusBadRequest }
 
 // open returns the first request that had no answer at a time, nil where none was
 // under way.
@@ -181,6 +185,8 @@ func (x *Exchange) outcome() string {
 		return "was not asked"
 	case x.late:
 		return fmt.Sprintf("was answered after %s, too late", milliseconds(x.Took))
+	case x.refused():
+		return fmt.Sprintf("was refused with HTTP %d, and with no error of JSON-RPC", x.status)
 	case !x.answered():
 		return "was not answered"
 	case x.Error != nil:

@@ -140,7 +140,7 @@ func askPingFails(e *Evidence) []Finding {
 
 // waited adds how long an unanswered request was waited for.
 func waited(x *Exchange) string {
-	if x.answered() || x.late {
+	if x.answered() || x.late || x.refused() {
 		return ""
 	}
 	return " in " + milliseconds(answerLimit)

@@ -122,6 +122,7 @@ type HTTPExchange struct {
 	Server   string
 	Verb     string
 	URL      string // without password
+	Request  int64  // the id of the request of MCP that it carried, zero where none
 	Proto    string // HTTP/1.1, HTTP/2.0
 	Status   int    // zero where there was no answer
 	Sent     http.Header

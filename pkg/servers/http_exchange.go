@@ -31,6 +31,11 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 		Time: exec.Now(), Server: w.t.server, Verb: request.Method,
 		URL: request.URL.Redacted(), Sent: request.Header.Clone(),
 	}
+	// What gets access tokens sends requests of its own on behalf of the posted one.
+	out, ok := request.Context().Value(postedKey{}).(*posted)
+	if ok && out.waiting != nil && request.ContentLength == int64(len(out.frame)) {
+		event.Request = out.waiting.id
+	}
 	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
 		GotConn: func(got httptrace.GotConnInfo) { event.Reused = got.Reused },
 	})
