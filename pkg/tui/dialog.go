@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/tui/pane"
@@ -18,6 +19,10 @@ type dialog struct {
 	top   int // the first line that is shown
 	// bindings are what can be answered; esc always closes.
 	bindings []pane.Binding
+	// place is where it was drawn last, answers where in its last line each of bindings
+	// stands, and esc behind them.
+	place   rect
+	answers []pane.Span
 	// about is the question that it belongs to, with which it goes away; may be nil.
 	about *question
 }
@@ -34,8 +39,7 @@ func (m *model) ask(title string, lines, keys []string, agree string, do func() 
 func (m *model) updateDialog(key tea.KeyPressMsg) tea.Cmd {
 	open := m.dialog
 	if binding := pane.Find(open.bindings, key.String()); binding != nil {
-		m.dialog = nil
-		return binding.Do()
+		return m.answerDialog(binding)
 	}
 	switch key.String() {
 	case "esc", "q", "?", "ctrl+c":
@@ -48,8 +52,38 @@ func (m *model) updateDialog(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// renderDialog draws the open dialog, as wide as it needs to be.
-func (m *model) renderDialog() string {
+// answerDialog closes the dialog with one of its answers.
+func (m *model) answerDialog(binding *pane.Binding) tea.Cmd {
+	m.dialog = nil
+	return binding.Do()
+}
+
+// clickDialog takes a click while a dialog is open: on an answer, or beside the dialog,
+// which closes it.
+func (m *model) clickDialog(x, y int) tea.Cmd {
+	d := m.dialog
+	if !d.place.contains(x, y) {
+		m.dialog = nil
+		return nil
+	}
+	if y != d.place.y+d.place.h-2 { // the last line within its border
+		return nil
+	}
+	for i, answer := range d.answers {
+		switch {
+		case !answer.Holds(x - d.place.x - 1):
+		case i < len(d.bindings):
+			return m.answerDialog(&d.bindings[i])
+		default:
+			m.dialog = nil
+		}
+	}
+	return nil
+}
+
+// renderDialog draws the open dialog, as wide as it needs to be, and says where on the
+// screen it stands.
+func (m *model) renderDialog() (box string, x, y int) {
 	d := m.dialog
 	width := min(m.width-4, max(44, widest(d.lines)+4))
 	var lines []string
@@ -63,11 +97,26 @@ func (m *model) renderDialog() string {
 	if rest > 0 && height > 1 {
 		lines[height-1] = m.theme.Paint(pane.Dim, fmt.Sprintf("%s %s", m.theme.Glyphs.More, exec.Count(rest+1, "more line")))
 	}
+	lines = append(lines, "", d.answerLine(m.theme))
+	d.place = rect{(m.width - width) / 2, max(0, (m.height-len(lines)-2)/2), width, len(lines) + 2}
+	box = m.theme.Box(d.title, m.theme.Block(lines, width-2, len(lines)), width, len(lines)+2, true)
+	return box, d.place.x, d.place.y
+}
+
+// answerLine tells what can be answered.
+func (d *dialog) answerLine(theme *pane.Theme) string {
+	const gap = "   "
 	answers := make([]string, 0, len(d.bindings)+1)
 	for _, binding := range d.bindings {
-		answers = append(answers, m.theme.Paint(pane.Strong, strings.Join(binding.Keys, ", "))+" "+binding.Help)
+		answers = append(answers, theme.Paint(pane.Strong, strings.Join(binding.Keys, ", "))+" "+binding.Help)
 	}
-	answers = append(answers, m.theme.Paint(pane.Strong, "esc")+" close")
-	lines = append(lines, "", strings.Join(answers, "   "))
-	return m.theme.Box(d.title, m.theme.Block(lines, width-2, len(lines)), width, len(lines)+2, true)
+	answers = append(answers, theme.Paint(pane.Strong, "esc")+" close")
+	d.answers = d.answers[:0]
+	left := 0
+	for _, answer := range answers {
+		right := left + ansi.StringWidth(answer)
+		d.answers = append(d.answers, pane.Span{From: left, To: right})
+		left = right + len(gap)
+	}
+	return strings.Join(answers, gap)
 }

@@ -104,6 +104,28 @@ func TestClickKeys(t *testing.T) {
 	}
 }
 
+// The answers of a dialog can be clicked; a click beside it closes it.
+func TestClickDialog(t *testing.T) {
+	wipe := newTool(t, `{"name":"wipe","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}`, says("gone"))
+	d := drive(t, nil, wipe)
+	d.click("wipe")
+	for _, answer := range []string{"n no", "esc close", "tools ─"} {
+		d.press("ctrl+r")
+		d.shows("call wipe?")
+		d.click("This tool says")
+		if d.m.dialog == nil {
+			t.Fatal("a click on its words closes it")
+		}
+		d.click(answer)
+		if d.m.dialog != nil || d.m.shown != nil {
+			t.Errorf("a click on %q does not close it, or calls:\n%s", answer, d.frame())
+		}
+	}
+	d.press("ctrl+r")
+	d.click("y call it")
+	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+}
+
 // A form that cannot be sent is not sent by a click on the reason.
 func TestClickOnAReason(t *testing.T) {
 	d := drive(t, nil, lamp(t, says("it shines")))

@@ -33,8 +33,8 @@ func (m *model) screen() string {
 		screen = m.over(screen, box, x, y)
 	}
 	if m.dialog != nil {
-		box := m.renderDialog()
-		screen = m.over(screen, box, (m.width-lipgloss.Width(box))/2, max(0, (m.height-lipgloss.Height(box))/2))
+		box, x, y := m.renderDialog()
+		screen = m.over(screen, box, x, y)
 	}
 	return screen
 }

@@ -265,7 +265,9 @@ func (f *Form) Update(msg tea.Msg) tea.Cmd {
 		f.screen.loose = false
 		f.paste(msg.Content)
 	case tea.MouseClickMsg:
-		f.click(msg.X, msg.Y)
+		if msg.Button == tea.MouseLeft {
+			f.click(msg.X, msg.Y)
+		}
 	case tea.MouseWheelMsg:
 		f.wheel(msg)
 	}

@@ -23,7 +23,11 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 			return m.parts[a].update(tea.MouseWheelMsg(inside.mouse(at)))
 		}
 	case tea.MouseClickMsg:
-		if at.Button == tea.MouseLeft && m.dialog == nil {
+		switch {
+		case at.Button != tea.MouseLeft:
+		case m.dialog != nil:
+			return m.clickDialog(at.X, at.Y)
+		default:
 			return m.click(at)
 		}
 	}
