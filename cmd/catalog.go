@@ -56,11 +56,11 @@ func checkPatterns(patterns []string) error {
 
 // runCatalog opens every server, in parallel, and lists what they have.
 func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) error {
-	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &answerOptions{}})
+	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &answerOptions{}})
 	if err != nil {
 		return err
 	}
-	opened, err := app.openServers(ctx, box, c.method)
+	opened, err := app.startServers(ctx, box, c.method)
 	if err != nil {
 		return err
 	}

@@ -158,13 +158,13 @@ func TestInterruptedRead(t *testing.T) {
 	}
 }
 
-// TestInterruptedPing sends Ctrl-C while one server does not come up: what the other
-// has answered is printed.
+// TestInterruptedPing sends Ctrl-C while one server does not come up: what is known of
+// the others is printed.
 func TestInterruptedPing(t *testing.T) {
 	t.Parallel()
 	config, pids := filepath.Join(t.TempDir(), "toolx.yaml"), filepath.Join(t.TempDir(), "pids")
 	text := "servers:\n  good: {command: fakeserver, args: [--pids, " + pids + ", good]}\n" +
-		"  down: {command: fakeserver, args: [exit1-stderr], retry: {baseDelay: 1h}}\n"
+		"  down: {command: fakeserver, args: [exit1-stderr], retry: {baseDelay: 1h}}\n  none: {command: no-such-program}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,8 @@ func TestInterruptedPing(t *testing.T) {
 		}
 		r.signal(syscall.SIGINT)
 		r.end(130)
-		if got := r.stdout.String(); !strings.Contains(got, want) || !strings.Contains(got, "good") {
+		got := r.stdout.String()
+		if !strings.Contains(got, want) || !strings.Contains(got, "good") || !strings.Contains(got+r.seen.String(), "command not found") {
 			t.Errorf("%s:\n%s%s", flag, got, &r.seen)
 		}
 	}

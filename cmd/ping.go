@@ -97,12 +97,12 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 }
 
 // printPongs prints what became of the pings and returns the first failure. After an
-// interruption, those that had answered are printed all the same; of the others there
+// interruption, what is known by then is printed all the same; of the others there
 // is nothing to tell but that.
 func (a *App) printPongs(pongs []pong, asJSON, interrupted bool) error {
 	var first error
 	for _, one := range pongs {
-		if !one.OK && interrupted {
+		if interrupted && exec.KindOf(one.err) == exec.KindInterrupted {
 			if !asJSON {
 				continue
 			}

@@ -55,7 +55,8 @@ func (a *App) openServers(ctx context.Context, box *toolbox, verb string, names 
 	return opened, nil
 }
 
-// startServers is openServers for a verb that may not go on with what is left.
+// startServers is openServers for a verb that does not go on with the tools that are
+// left: what else servers have, nothing of toolx takes the place of.
 func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names ...string) ([]servers.Opened, error) {
 	stop := a.showProgress(verb)
 	opened := box.pool.OpenAll(ctx, names...)

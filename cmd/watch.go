@@ -106,7 +106,7 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	}
 	w := newWatcher(app, o)
 	defer app.bus.Subscribe(w.take)()
-	opened, err := app.openServers(ctx, box, "watch", o.watched(uris)...)
+	opened, err := app.startServers(ctx, box, "watch", o.watched(uris)...)
 	if err != nil {
 		return err
 	}
