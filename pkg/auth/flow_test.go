@@ -766,6 +766,34 @@ func TestFolderOfNoUse(t *testing.T) {
 	}
 }
 
+// A server that refuses every token is not asked for ever: a kept one is renewed once, and
+// one new one is got.
+func TestTokensThatAreRefusedForEver(t *testing.T) {
+	w := newWorld(t)
+	options := w.options()
+	options.Store = NewStore(t.TempDir(), false)
+	if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
+		t.Fatal(err)
+	}
+	w.closed = true
+	const again = "it refuses the token that was just issued"
+	w.wantError(Transport(http.DefaultTransport, options), "", again, "toolx auth login remote")
+	if len(w.visits) != 2 || len(w.tokens) != 3 {
+		t.Errorf("%d logins, %d tokens, want a renewal and a login", len(w.visits), len(w.tokens))
+	}
+	w.secrets["machine"] = sentinel + "-machine"
+	before := len(w.tokens)
+	w.wantError(Transport(http.DefaultTransport, w.machine(&config.Auth{ClientSecret: sentinel + "-machine"})), "", again, "")
+	if got := len(w.tokens) - before; got != 1 {
+		t.Errorf("a machine got %d tokens", got)
+	}
+	options.Store, before = nil, len(w.visits)
+	w.wantError(Transport(http.DefaultTransport, options), "", again, "toolx auth login remote")
+	if got := len(w.visits) - before; got != 1 {
+		t.Errorf("a person was asked %d times", got)
+	}
+}
+
 // Nobody is sent to a browser for a login that could not be kept.
 func TestLoginThatCouldNotBeKept(t *testing.T) {
 	w := newWorld(t)

@@ -42,6 +42,8 @@ type Grant struct {
 
 	// unsaved says that the Store could not take it: it is in this process only.
 	unsaved bool
+	// issued says that it was got anew, and not renewed since.
+	issued bool
 	// secrets are left out of the JSON: the Store knows where they go.
 	secrets secrets
 }
@@ -267,7 +269,7 @@ func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (
 		return nil, errors.New("the token is not of the type Bearer")
 	}
 	got := *grant
-	got.Expiry = token.Expiry
+	got.Expiry, got.issued = token.Expiry, false
 	got.secrets.Access = token.AccessToken
 	if token.RefreshToken != "" {
 		got.secrets.Refresh = token.RefreshToken // rotated

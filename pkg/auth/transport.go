@@ -137,7 +137,8 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 }
 
 // maxRefusals is how often a request is sent again: after renewing a token, and after
-// getting a new one.
+// getting a new one. To get another where the new one is refused would help nobody, unless
+// the server asks for more scopes than it did before.
 const maxRefusals = 2
 
 // RoundTrip implements http.RoundTripper.
@@ -164,7 +165,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 			return resp, nil
 		}
 		drain(resp)
-		if refusals == maxRefusals {
+		if refusals == maxRefusals || refusals > 0 && grant.issued && !asked.stepUp {
 			return nil, c.stillRefused(asked, grant)
 		}
 		if grant, err = c.obtain(ctx, grant, asked, refusals > 0); err != nil {
@@ -309,6 +310,7 @@ func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (
 	if missing := without(scopes, grant.Scopes); len(missing) > 0 {
 		c.notice(slog.LevelWarn, fmt.Sprintf("the authorization server %s did not grant the scope %s", grant.Issuer, quoted(missing)))
 	}
+	grant.issued = true
 	c.keep(grant)
 	c.save(ctx, grant)
 	return grant, nil

@@ -46,6 +46,7 @@ type world struct {
 	challenged string   // the scope of the 401
 	basic      bool     // the 401 asks for HTTP's Basic
 	open       bool     // the server lets everyone in
+	closed     bool     // it lets nobody in, whatever the token
 	tenant     string   // the X-Tenant without which nothing is there
 
 	// The authorization server.
@@ -138,7 +139,7 @@ func (w *world) serveResource(out http.ResponseWriter, req *http.Request) {
 		out.Header().Set("WWW-Authenticate", `Basic realm="x"`)
 		out.WriteHeader(http.StatusUnauthorized)
 		return
-	case !known && header != "Bearer by-hand":
+	case w.closed, !known && header != "Bearer by-hand":
 		w.challenge(out, http.StatusUnauthorized, "invalid_token", w.challenged)
 		return
 	case needed != "" && !slices.Contains(scopes, needed):
