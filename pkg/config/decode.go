@@ -53,7 +53,7 @@ func serverFields() []field[Server] {
 		{"cwd", nil, func(_ *decoder, v value, s *Server) { s.Cwd = v.string() }},
 		{"url", nil, func(_ *decoder, v value, s *Server) { s.URL = v.string() }},
 		{"headers", nil, func(_ *decoder, v value, s *Server) { s.Headers = v.textMap() }},
-		{"headersCommand", []string{"headersHelper"}, func(_ *decoder, v value, s *Server) { s.HeadersCommand = v.words() }},
+		{"headersCommand", []string{"headersHelper"}, func(d *decoder, v value, s *Server) { s.HeadersCommand = d.words(v) }},
 		{"caCert", nil, func(_ *decoder, v value, s *Server) { s.CACert = v.string() }},
 		{"clientCert", nil, func(_ *decoder, v value, s *Server) { s.ClientCert = v.string() }},
 		{"clientKey", nil, func(_ *decoder, v value, s *Server) { s.ClientKey = v.string() }},
@@ -429,12 +429,16 @@ func (v value) texts() []string {
 	return texts
 }
 
-// words are a command line: a list as it stands, or text that is parted at blanks.
-func (v value) words() []string {
-	if v.kind == kindText {
-		return strings.Fields(v.text)
+// words are a command line: a list as it stands, or text that is parted at blanks. Whoever
+// writes quotes into the text expects a shell, and would get words that make no sense.
+func (d *decoder) words(v value) []string {
+	if v.kind != kindText {
+		return v.texts()
 	}
-	return v.texts()
+	if strings.ContainsAny(v.text, `'"`) {
+		d.problem(v, "write a list, such as [sh, -c, '…']", "no shell reads it, so that quotes mean nothing")
+	}
+	return strings.Fields(v.text)
 }
 
 func (v value) textMap() map[string]string {

@@ -44,6 +44,14 @@ func TestRemoteServer(t *testing.T) {
 	}
 }
 
+// TestHeadersCommandWithQuotes proves that a command for a shell is not taken apart.
+func TestHeadersCommandWithQuotes(t *testing.T) {
+	_, err := loadText(t, "toolx.yaml", "servers: {a: {url: \"https://a\", headersCommand: \"sh -c 'echo X: y'\"}}")
+	if err == nil || !strings.Contains(err.Error(), "headersCommand: no shell reads it, so that quotes mean nothing") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestClientKeyNeedsItsCertificate proves that half a pair is told where it stands.
 func TestClientKeyNeedsItsCertificate(t *testing.T) {
 	_, err := loadText(t, "toolx.yaml", "servers: {a: {url: \"https://a\", clientKey: k.pem}}")
