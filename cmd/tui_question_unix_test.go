@@ -100,6 +100,11 @@ func TestTUIAnswersSampling(t *testing.T) {
 	w.press("ctrl+c")
 	w.end(0)
 
+	w = called(t, []string{"--root", "/", "--elicit", "decline"}, "input-required")
+	w.await(`"where":{"roots":[{"uri":"file:///"`, `"form":{"action":"decline"}`)
+	w.press("ctrl+c")
+	w.end(0)
+
 	w = called(t, []string{"--elicit", `{"name":"Ada"}`}, "elicit")
 	w.await(`{"action":"accept","content":{"name":"Ada"`)
 	w.press("ctrl+c")

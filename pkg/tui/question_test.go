@@ -432,3 +432,38 @@ func TestHostileQuestion(t *testing.T) {
 		<-a.answers
 	}
 }
+
+// FuzzQuestion asks by any schema, and by any conversation: nothing a server sends may
+// crash the screen, or be obeyed.
+func FuzzQuestion(f *testing.F) {
+	for _, seed := range []string{
+		roomSchema, askModel, `{}`, `{"properties":[1]}`, `{"type":"string","properties":{"a":true}}`, `{"required":["b"],"properties":{"a":{"$ref":"#"}}}`,
+		`{"properties":{"a":{"type":"array","items":{"enum":[]},"default":7},"":{"type":"null"}}}`, `{"properties":{"a":{"oneOf":[{"const":{}}]}},"allOf":[{"$ref":"#/nowhere"}]}`,
+		`{"messages":[{"role":7,"content":[[],{"type":"resource","resource":{}}]}],"maxTokens":1e99,"modelPreferences":{"hints":[7]}}`,
+	} {
+		f.Add([]byte(seed), "Which room?\x1b[2J", []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+	}
+	names := []string{"tab", "ctrl+a", "x", "space", "esc", "ctrl+t", "down", "shift+tab", "right", "enter", "ctrl+s", "ctrl+x", "f2", "ctrl+n", "ctrl+u", "1", "y"}
+	f.Fuzz(func(t *testing.T, document []byte, message string, keys []byte) {
+		if !json.Valid(document) {
+			return
+		}
+		a := asking(t)
+		a.m.width, a.m.height = 40, 12
+		questions := []*question{newQuestion(a.ctx, message)}
+		questions[0].elicitation = &servers.Elicitation{Server: message, Message: message, Schema: document}
+		if sampling, err := servers.ReadSampling(document); err == nil {
+			questions = append(questions, newQuestion(a.ctx, message))
+			questions[1].sampling = sampling
+		}
+		for _, q := range questions {
+			a.m.updateAsked(q)
+		}
+		for _, key := range keys {
+			a.m.Update(keyOf(names[int(key)%len(names)]))
+			if screen := a.m.screen(); strings.Contains(screen, "\x1b[2J") || strings.Contains(screen, "\x1b]") {
+				t.Fatalf("%q is obeyed", message)
+			}
+		}
+	})
+}
