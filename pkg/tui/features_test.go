@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -255,5 +256,38 @@ func TestManyResources(t *testing.T) {
 	d.press("enter")
 	if err := d.result().Err; err == nil || !strings.Contains(err.Error(), "Resource not found") {
 		t.Errorf("the server says %v", err)
+	}
+}
+
+// While an argument is typed the server's suggestions for it stand below the form, and
+// ctrl+o takes one after the other; what is filled in elsewhere counts.
+func TestSuggestions(t *testing.T) {
+	d := driveFake(t, "features")
+	suggests := func(words ...string) {
+		t.Helper()
+		d.until(fmt.Sprint(words), func() bool { return !d.m.completing && slices.Equal(d.m.suggested.values, words) })
+	}
+	d.press("/", "text:greet", "enter", "enter")
+	suggests("Ada", "Alan", "Grace")
+	d.shows("ctrl+o takes Ada  Alan  Grace")
+	d.press("text:A")
+	suggests("Ada", "Alan")
+	d.press("ctrl+o", "ctrl+o")
+	d.shows("Ada  [Alan]")
+	d.press("tab")
+	suggests("plain")
+	d.press("shift+tab", "ctrl+u")
+	suggests("Ada", "Alan", "Grace")
+	d.press("ctrl+o", "tab")
+	suggests("plain", "formal")
+	d.press("ctrl+o", "ctrl+o")
+	if got, err := d.m.page.form.Arguments(); err != nil || string(got) != `{"name":"Ada","style":"formal"}` {
+		t.Errorf("the form holds %s, %v", got, err)
+	}
+	d.press("esc", "1", "/", "text:item by its number", "enter", "enter", "text:1")
+	suggests("1", "12")
+	d.press("esc", "1")
+	if d.shows("fake item"); d.m.suggested.of != (wish{}) {
+		t.Errorf("without the form there are suggestions for %+v", d.m.suggested.of)
 	}
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"testing"
@@ -72,6 +74,64 @@ func TestGoldenFrames(t *testing.T) {
 	}
 }
 
+// library is the house with resources and prompts, of which one was got.
+func library(t *testing.T) *driver {
+	t.Helper()
+	d := house(t)
+	g := d.m.tree.groups[0]
+	g.server.completes, g.server.subscribes, g.tools = true, true, g.tools[:2]
+	d.m.tree.groups[3].closed = true
+	for k, definitions := range map[kind][]string{
+		kindResource: {
+			`{"uri":"zwave://log/2026-11-20","name":"Log of today","mimeType":"text/plain","size":48213,"description":"What devices reported since midnight."}`,
+			`{"uri":"zwave://map.svg","name":"Map of the network","mimeType":"image/svg+xml"}`,
+		},
+		kindTemplate: {`{"uriTemplate":"zwave://devices/{node}/values{?since}","name":"Values of a device","mimeType":"application/json"}`},
+		kindPrompt: {
+			`{"name":"evening","description":"Makes a scene for the evening.","arguments":[{"name":"room","description":"Which room","required":true},{"name":"mood","description":"How it should feel"}]}`,
+			`{"name":"diagnose","description":"Finds out why a device is silent."}`,
+		},
+	} {
+		var raw []json.RawMessage
+		for _, definition := range definitions {
+			raw = append(raw, json.RawMessage(definition))
+		}
+		of := g.shelf(k)
+		of.offered, of.listed, of.closed, of.items = true, true, false, itemsOf(k, g.server.config, raw)
+	}
+	d.m.setItems()
+	d.m.tree.reveal(itemKey{kindPrompt, "zwave__evening"})
+	d.m.showSelected()
+	d.press("enter", "text:liv")
+	result := d.m.options.Executor.Do(t.Context(), exec.Operation{
+		Name: "zwave__evening", Server: "zwave", Method: "prompts/get", Read: exec.ReadPrompt,
+		Run: func(context.Context, func(exec.Progress)) (json.RawMessage, error) {
+			return json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"Make a scene for a **calm** evening in the living room."}},` +
+				`{"role":"assistant","content":{"type":"text","text":"I dim Switch One to 20 and close the blinds."}}]}`), nil
+		},
+	})
+	c := &call{item: d.m.page.item, name: result.ToolName, result: result, started: noon(), sent: noon(), ended: noon().Add(12 * time.Millisecond)}
+	d.m.calls = append(d.m.calls, c)
+	d.m.show(c)
+	wanted, _ := d.m.wish()
+	d.m.suggested = suggestions{of: wanted, values: []string{"living room", "library", "lift"}}
+	return d
+}
+
+// TestGoldenFeatures shows what there is beside tools, where there is much room and
+// little.
+func TestGoldenFeatures(t *testing.T) {
+	d := library(t)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
+	d.golden("prompt-120")
+	d.m.setFocus(areaTree)
+	d.m.tree.reveal(itemKey{kindResource, "zwave__zwave://log/2026-11-20"})
+	d.m.showSelected()
+	d.send(tea.WindowSizeMsg{Width: 40, Height: 16})
+	d.press("2")
+	d.golden("resource-40")
+}
+
 // TestPictures draws the pictures of the documentation.
 func TestPictures(t *testing.T) {
 	d := house(t)
@@ -89,4 +149,9 @@ func TestPictures(t *testing.T) {
 	d.send(tea.WindowSizeMsg{Width: 60, Height: 20})
 	d.press("2")
 	d.picture("narrow")
+
+	d = library(t)
+	d.m.setTheme(pane.NewTheme(true, true, false))
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
+	d.picture("prompt")
 }

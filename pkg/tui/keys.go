@@ -12,13 +12,17 @@ import (
 
 // always are the keys that work everywhere, also while text is typed.
 func (m *model) always() []pane.Binding {
-	return []pane.Binding{
+	bindings := []pane.Binding{
 		{Keys: []string{"ctrl+r", "f5"}, Help: m.runHelp(), Off: m.cannotCall(), Do: m.run},
 		{Keys: []string{"ctrl+t"}, Help: m.page.leafHelp(), Off: m.noItem(), Do: m.page.turn},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: func() tea.Cmd { return tea.Suspend }},
 		{Keys: []string{"f1"}, Help: "help", Do: m.openHelp},
 	}
+	if len(m.suggested.values) > 0 { // else it is the form's own, for examples
+		bindings = append(bindings, pane.Binding{Keys: []string{"ctrl+o"}, Help: "next suggestion of the server", Do: m.takeSuggestion})
+	}
+	return bindings
 }
 
 // common are the keys of every pane, where no text is typed.

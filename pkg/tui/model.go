@@ -37,6 +37,10 @@ type model struct {
 	calls    []*call
 	shown    *call // whose result is on the screen
 	lastCall int
+	// suggested is what a server offers for the argument under the cursor; completing
+	// says that one is being asked.
+	suggested  suggestions
+	completing bool
 	// subscriptions are the resources whose updates are watched, by their full names.
 	subscriptions map[string]*subscription
 	note          note

@@ -16,7 +16,8 @@ import (
 
 // Update takes one message. Each kind is one call.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	return m, m.update(msg)
+	cmd := m.update(msg)
+	return m, tea.Batch(cmd, m.suggest())
 }
 
 func (m *model) update(msg tea.Msg) tea.Cmd {
@@ -42,6 +43,8 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.updateMet(msg)
 	case listedMsg:
 		return m.updateListed(msg)
+	case suggestedMsg:
+		return m.updateSuggested(msg)
 	case subscribedMsg:
 		return m.updateSubscribed(msg)
 	case askedMsg:

@@ -113,6 +113,9 @@ func (m *model) foot(width int) []string {
 	if note := m.subscriptionNote(); note != "" {
 		lines = append(lines, m.theme.Cut(m.theme.Paint(pane.Accent, m.theme.Glyphs.On+" "+note), width))
 	}
+	if line := m.suggestionLine(width); line != "" {
+		lines = append(lines, line)
+	}
 	return append(lines, m.theme.Cut(m.page.callLine(m.cannotCall()), width))
 }
 

@@ -1,0 +1,40 @@
+package form
+
+import (
+	"toolx/pkg/rawjson"
+)
+
+// Typed is the parameter whose text is under the cursor, and what is typed of it: one
+// of the tool's own, or a row in one that is a list. ok is false for all others, and
+// while the arguments are edited as JSON.
+func (f *Form) Typed() (name, text string, ok bool) {
+	if f.json != nil {
+		return "", "", false
+	}
+	f.place()
+	at := f.cursor.field
+	if f.cursor.add || f.onKey || at.kind != kindText {
+		return "", "", false
+	}
+	parameter := at
+	if at.parent != nil && at.parent.kind == kindArray {
+		parameter = at.parent
+	}
+	if parameter.parent != f.root || parameter.extra {
+		return "", "", false
+	}
+	return parameter.name, at.text, true
+}
+
+// Type puts a text under the cursor, in place of what is there; it does nothing where
+// Typed has no text.
+func (f *Form) Type(text string) {
+	if _, _, ok := f.Typed(); !ok {
+		return
+	}
+	at := f.cursor.field
+	at.enter()
+	at.put(rawjson.Quote(text))
+	f.changed()
+	f.startEditing()
+}
