@@ -35,10 +35,20 @@ func Decode(message string) (d Diagnosis, ok bool) {
 			continue
 		}
 		d := one.explain(match)
-		d.Fix = append(d.Fix, "toolx doctor -- COMMAND ARGS… starts the server and shows the line itself")
+		d.Fix = append(d.Fix, d.nextLook())
 		return d, true
 	}
 	return Diagnosis{}, false
+}
+
+// nextLook is how the doctor looks at the server itself.
+func (d Diagnosis) nextLook() string {
+	if len(d.Checks) > 0 {
+		if check, _ := Find(d.Checks[0]); check.Group == GroupHTTP {
+			return "toolx doctor --url URL asks the server itself"
+		}
+	}
+	return "toolx doctor -- COMMAND ARGS… starts the server and shows the line itself"
 }
 
 // unquoted takes off what a log adds to a message: escaped quotes.
@@ -58,7 +68,7 @@ type decoder struct {
 // names bytes of stdout comes before what only says that something ended.
 var decoders = sync.OnceValue(func() []decoder {
 	var all []decoder
-	for _, family := range [][]decoder{parserDecoders(), schemaDecoders(), providerDecoders(), launchDecoders(), endingDecoders(), positionDecoders()} {
+	for _, family := range [][]decoder{parserDecoders(), schemaDecoders(), providerDecoders(), httpDecoders(), launchDecoders(), endingDecoders(), positionDecoders()} {
 		for _, one := range family {
 			one.compiled = regexp.MustCompile(one.pattern)
 			all = append(all, one)

@@ -58,7 +58,7 @@ func launchDecoders() []decoder {
 		})},
 		{pattern: `ECONNREFUSED|[Cc]onnection refused`, explain: always(Diagnosis{
 			Title: "nothing listens at the address", Stood: "no connection: the server, or a service that it needs, is not running there",
-			Fix: []string{"start what listens there; look at host and port in the config"}, Checks: []string{"exit-before-handshake", "env-missing"},
+			Fix: []string{"start what listens there; look at host and port in the config"}, Checks: []string{"exit-before-handshake", "env-missing", "connect"},
 		})},
 		{pattern: `(?i)unsupported protocol version|protocol version.{0,40}not supported`, explain: always(Diagnosis{
 			Title: "client and server speak different revisions", Stood: "an answer to initialize with a protocolVersion that the client does not know",

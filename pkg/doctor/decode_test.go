@@ -123,6 +123,24 @@ func TestDecode(t *testing.T) {
 		{`calling "tools/call": context deadline exceeded`, "no message that answers", "", "PYTHONUNBUFFERED", "output-buffered"},
 		{`write EPIPE`, "stopped", "", "stderr", "stdin-closed"},
 		{`connect ECONNREFUSED 127.0.0.1:3000`, "no connection", "", "host and port", "exit-before-handshake"},
+		// over HTTP; most are of the TypeScript SDK's client
+		{`Error POSTing to endpoint: {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`, "started again", "", "anew", "session-unknown-404"},
+		{`MCP error -32001: Session not found`, "does not know the client's session", "", "--url URL", "session-unknown-404"},
+		{`Not Acceptable: Client must accept both application/json and text/event-stream`, "HTTP 406", "", "Accept: application/json, text/event-stream", "accept-strict"},
+		{`SSE error: Non-200 status code (404)`, "no such page", "", "/sse", "legacy-sse"},
+		{`Error POSTing to endpoint: <pre>Cannot POST /</pre>`, "no such page", "", "/mcp", "status-unexpected"},
+		{`Unexpected content type: text/html`, "a page", "", "stands before", "content-type"},
+		{`Endpoint origin does not match connection origin: http://inner:3000`, "another host", "", "proxy", "sse-endpoint-offsite"},
+		{`Protected resource http://localhost:3000 does not match expected http://127.0.0.1:3000/mcp (or origin)`, "/.well-known/", "", "issuer", "auth-metadata"},
+		{`Incompatible auth server: does not support code challenge method S256`, "S256", "", "issuer", "auth-metadata"},
+		{`metadata issuer "http://a" does not match issuer URL "http://b"`, "another address", "", "outside", "auth-metadata"},
+		{`TypeError: fetch failed: self-signed certificate in certificate chain`, "does not know", "", "NODE_EXTRA_CA_CERTS", "tls-cert"},
+		{`write EPROTO 140:error:1408F10B:SSL routines:ssl3_get_record:wrong version number`, "plain HTTP", "", "http://", "tls-handshake"},
+		{`fetch failed: getaddrinfo ENOTFOUND mcp.example.com`, "no address", "", "VPN", "dns"},
+		{`Access to fetch at 'http://localhost:3000/mcp' from origin 'http://localhost:5173' has been blocked by CORS policy`, "page's origin", "", "expose Mcp-Session-Id", "cors-reflects"},
+		{`Invalid Host header: host.docker.internal`, "HTTP 403", "", "allowedHosts", "origin-not-checked"},
+		{`SSE stream disconnected: TypeError: terminated: Body Timeout Error`, "nothing came", "", "X-Accel-Buffering", "sse-buffered"},
+		{`TypeError: fetch failed`, "no connection", "", "ENOTFOUND", "connect"},
 		{`MCP error -32601: Method not found`, "-32601", "", "update", "capability-false"},
 	} {
 		t.Run(test.message, func(t *testing.T) {
@@ -169,7 +187,7 @@ func TestDecodeTwice(t *testing.T) {
 
 // TestDecodedChecks leads to pages that exist.
 func TestDecodedChecks(t *testing.T) {
-	for _, one := range providerDecoders() {
+	for _, one := range slices.Concat(providerDecoders(), httpDecoders()) {
 		for _, id := range one.explain([]string{"", "x"}).Checks {
 			if _, found := Find(id); !found {
 				t.Errorf("%s leads to %s, which is no check", one.pattern, id)
@@ -183,6 +201,7 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`Unexpected token 'd', "[dotenv@17."... is not valid JSON`, "position 4", "invalid character 'ð'", `invalid character '\x1b' looking for beginning of value`,
 		"Unexpected token '\ufeff', \"\ufeff{\"... is not valid JSON", "spawn npx ENOENT", "MCP error -32000: Connection closed", "position 99999999999999999999",
+		"SSE error: Non-200 status code (404)",
 		`invalid character 'p' in literal null (expecting 'u')`, "trailing characters at line 1 column 174", `Unexpected token '"', """ is not valid JSON`,
 	} {
 		f.Add(seed)
