@@ -193,6 +193,9 @@ func (m *model) examine() tea.Cmd {
 		}
 		for _, finding := range report.Findings {
 			msg.findings = append(msg.findings, string(finding.Severity)+": "+finding.Title+" ("+finding.ID+")")
+			for _, fix := range finding.Fix {
+				msg.findings = append(msg.findings, "fix: "+fix)
+			}
 		}
 		return msg
 	}
@@ -205,13 +208,13 @@ func (m *model) updateExamined(msg examinedMsg) tea.Cmd {
 	}
 	switch {
 	case msg.err != nil:
-		s.findings = []string{render.Safe(msg.err.Error())}
+		s.findings = []string{render.Safe(m.hide(msg.err.Error()))}
 	case len(msg.findings) == 0:
 		s.findings = []string{"nothing found"}
 	default:
 		s.findings = msg.findings
 		for i := range s.findings {
-			s.findings[i] = render.Safe(s.findings[i])
+			s.findings[i] = render.Safe(m.hide(s.findings[i]))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
@@ -165,6 +166,19 @@ func TestServerStates(t *testing.T) {
 	d.shows("server gone", "command not found: gone")
 	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 3"}}})
 	d.shows("zwave ✗ exit status 3")
+}
+
+// What the doctor finds stands on the server's page, with how to mend it.
+func TestDoctorsFindings(t *testing.T) {
+	d := drive(t, []string{"zwave"})
+	d.m.options.Examine = func(context.Context, string) (*doctor.Report, error) {
+		return &doctor.Report{Findings: []doctor.Finding{{
+			ID: "env-missing", Severity: doctor.Error, Title: "MQTT_URL is not\x1b[2J set", Fix: []string{"set MQTT_URL in the config"},
+		}}}, nil
+	}
+	d.press("d")
+	d.until("a finding", func() bool { return len(d.m.servers[0].findings) == 2 })
+	d.shows(`doctor        error: MQTT_URL is not\x1b[2J set (env-missing)`, "fix: set MQTT_URL in the config")
 }
 
 // A server that lives on after it closed its stdout is shown as ended; what its process
