@@ -97,6 +97,8 @@ func (p *peer) takeReply(m message, number int) {
 		id, waiting = p.onlyPending()
 	case waiting != nil && !exact:
 		class = ClassIDType
+	case waiting != nil && m.nullError:
+		class = ClassBadShape
 	case waiting == nil && ok:
 		if class = p.answered[id]; class == "" {
 			class = ClassIDUnknown
@@ -115,7 +117,7 @@ func (p *peer) takeReply(m message, number int) {
 	}
 	switch {
 	case waiting == nil:
-	case class == ClassBadShape:
+	case m.result == nil && m.err == nil:
 		answer(waiting, malformed(waiting.method, errors.New("it has neither result nor error")))
 	default:
 		answer(waiting, reply{message: m})

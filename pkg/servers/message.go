@@ -17,6 +17,9 @@ type message struct {
 	params  json.RawMessage
 	result  json.RawMessage
 	err     json.RawMessage
+	// nullError says that there was an "error": null beside the result, which counts
+	// as none: libraries that write every member of a reply send it.
+	nullError bool
 }
 
 // messageKind is what a message is by its members.
@@ -53,6 +56,9 @@ func parseMessage(raw []byte) (m message, ok bool) {
 		case "error":
 			m.err = member.Value
 		}
+	}
+	if m.result != nil && string(m.err) == "null" {
+		m.err, m.nullError = nil, true
 	}
 	return m, true
 }

@@ -113,6 +113,7 @@ func misbehaviours() map[string]behaviour {
 		"rpc-version":      {seen: "no-version"},
 		"rpc-missing":      {seen: "no-version"},
 		"both":             {call: exec.KindTool, text: "both"},
+		"error-null":       {seen: "bad-shape"},
 		"neither":          {call: exec.KindProtocol, text: "neither result nor error", seen: "bad-shape"},
 		"error-string":     {call: exec.KindTool, text: "it broke"},
 		"error-code-str":   {call: exec.KindTool, text: "it broke"},

@@ -285,6 +285,7 @@ func rpcShapes() []shape {
 		{mode: "rpc-missing", end: "\n" + `{"id":3,"result":` + content + "}\n"},
 		{mode: "rpc-missing", args: []string{"--on", "all"}, start: `{"id":1,"result":`, end: anything},
 		{mode: "both", end: call(`,"result":` + content + `,"error":{"code":-32603,"message":"both"}`)},
+		{mode: "error-null", end: call(`,"result":` + content + `,"error":null`)},
 		{mode: "neither", end: call("")},
 		{mode: "error-string", end: call(`,"error":"it broke"`)},
 		{mode: "error-code-str", end: call(`,"error":{"code":"E_BROKE","message":"it broke"}`)},

@@ -13,6 +13,7 @@ func shapeModes() []mode {
 		{"both", "result and error in one reply", methodCall, tamper(func(r *reply) {
 			r.failure = rpcError{code: codeInternal, message: "both"}.json()
 		})},
+		{"error-null", "a null error beside the result", methodCall, tamper(func(r *reply) { r.failure = "null" })},
 		{"neither", "neither result nor error", methodCall, tamper(func(r *reply) { r.result, r.failure = nil, "" })},
 		{"error-string", "the error is a string", methodCall, failWith(`"it broke"`)},
 		{"error-code-str", "the error's code is a string", methodCall, failWith(`{"code":"E_BROKE","message":"it broke"}`)},
