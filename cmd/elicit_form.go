@@ -137,20 +137,17 @@ func (f *elicitForm) visit(ctx context.Context) (*servers.Elicited, error) {
 	f.say("server %q asks you to visit a page on %s:", f.asked.Server, hostOf(f.asked))
 	f.quote(f.asked.Message)
 	f.say("  %s", render.Safe(f.asked.URL))
-	answer := "myself"
+	answer, err := "myself", error(nil)
 	if f.opens {
-		var err error
-		if answer, err = f.open(ctx); err != nil {
-			return nil, err
-		}
+		answer, err = f.open(ctx)
 	}
-	if answer == "myself" || answer == "yes" && f.asked.First {
-		var err error
-		if answer, err = f.agree(ctx, answer); err != nil {
-			return nil, err
-		}
+	if err == nil && (answer == "myself" || answer == "yes" && f.asked.First) {
+		answer, err = f.agree(ctx, answer)
 	}
-	if answer == "yes" {
+	switch {
+	case err != nil:
+		return nil, err
+	case answer == "yes":
 		return &servers.Elicited{Action: servers.Accept}, nil
 	}
 	return &servers.Elicited{Action: servers.Action(answer)}, nil
