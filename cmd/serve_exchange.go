@@ -35,6 +35,9 @@ func (x *exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost:
 		x.post(w, r)
+	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "MCP has no "+shorten(r.Method, 20), http.StatusMethodNotAllowed)
 	case !speaks(revision):
 		writeAnswer(w, http.StatusBadRequest, revisionError(nil, revision))
 	case session != "" && !mcp.IsModernProtocol(revision) && !x.sessions.has(session):
@@ -52,6 +55,11 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	_ = connection.SetReadDeadline(time.Time{})
 	if err != nil {
 		x.refuseBody(w, err)
+		return
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
+		// Of 2025-03-26 alone, which asks servers to take them.
+		writeAnswer(w, http.StatusBadRequest, errorAnswer(nil, mcp.INVALID_REQUEST, "batches are not served: send each message on its own"))
 		return
 	}
 	head := readHead(body)

@@ -65,3 +65,25 @@ func TestExchangeRoom(t *testing.T) {
 		t.Errorf("%d %s", r.Code, r.Body)
 	}
 }
+
+// What is no exchange of MCP is refused by its own name.
+func TestExchangeRefusals(t *testing.T) {
+	x := &exchange{sdk: http.NotFoundHandler(), sessions: newHTTPSessions(), limit: 1000, room: make(chan struct{}, 1), warn: func(string) {}}
+	for _, test := range []struct {
+		method, body string
+		code         int
+		want         string
+	}{
+		{http.MethodPut, `{}`, http.StatusMethodNotAllowed, "MCP has no PUT\n"},
+		{http.MethodPost, " \n[]", http.StatusBadRequest, "batches are not served"},
+	} {
+		answer := httptest.NewRecorder()
+		x.ServeHTTP(answer, httptest.NewRequest(test.method, "/mcp", strings.NewReader(test.body)))
+		if answer.Code != test.code || !strings.Contains(answer.Body.String(), test.want) {
+			t.Errorf("%s %s: %d %s", test.method, test.body, answer.Code, answer.Body)
+		}
+		if allow := answer.Header().Get("Allow"); (allow == "GET, POST, DELETE") != (test.code == http.StatusMethodNotAllowed) {
+			t.Errorf("%s: Allow: %q", test.method, allow)
+		}
+	}
+}
