@@ -17,6 +17,8 @@ type challenge struct {
 	scopes []string
 	// stepUp says that the token is good and its scopes are not enough (RFC 6750 3.1).
 	stepUp bool
+	// bound says that the server takes only tokens that are bound to a key (RFC 9449 7.1).
+	bound bool
 	// bare says that the server refused without a word about how to get in.
 	bare bool
 }
@@ -32,16 +34,20 @@ func readChallenge(resp *http.Response) *challenge {
 		offered = nil // nothing that can be read was said
 	}
 	asked := &challenge{bare: len(offered) == 0}
-	bearer := slices.IndexFunc(offered, func(c oauthex.Challenge) bool { return c.Scheme == "bearer" })
-	if bearer >= 0 {
-		asked.metadata = offered[bearer].Params["resource_metadata"]
-		asked.scopes = strings.Fields(offered[bearer].Params["scope"])
-		asked.stepUp = resp.StatusCode == http.StatusForbidden && offered[bearer].Params["error"] == "insufficient_scope"
+	at := slices.IndexFunc(offered, func(c oauthex.Challenge) bool { return c.Scheme == "bearer" })
+	if at < 0 {
+		at = slices.IndexFunc(offered, func(c oauthex.Challenge) bool { return c.Scheme == "dpop" })
+		asked.bound = at >= 0
+	}
+	if at >= 0 {
+		asked.metadata = offered[at].Params["resource_metadata"]
+		asked.scopes = strings.Fields(offered[at].Params["scope"])
+		asked.stepUp = resp.StatusCode == http.StatusForbidden && offered[at].Params["error"] == "insufficient_scope"
 	}
 	switch {
 	case resp.StatusCode == http.StatusForbidden && !asked.stepUp:
 		return nil // forbidden whatever the token
-	case bearer < 0 && !asked.bare:
+	case at < 0 && !asked.bare:
 		return nil // Basic, Negotiate: another way to log in
 	}
 	return asked

@@ -32,6 +32,8 @@ type site struct {
 	// scopes are those that the resource has.
 	scopes []string
 	server *oauthex.AuthServerMeta
+	// key is what the token is to be bound to; empty where the resource does not want that.
+	key string
 	// guessed says that no metadata was found anywhere: the endpoints are those that
 	// revision 2025-03-26 names.
 	guessed bool
@@ -44,6 +46,11 @@ func (c *client) discover(ctx context.Context, asked *challenge) (*site, error) 
 		return nil, err
 	}
 	found := &site{resource: c.resource()}
+	if asked.bound || resource != nil && resource.DPOPBoundAccessTokensRequired {
+		if found.key, err = bindingKey(); err != nil {
+			return nil, c.fail(ctx, nil, "", "there is no key to bind its token to: %v", err)
+		}
+	}
 	issuer := c.options.Auth.Issuer
 	if resource != nil {
 		found.resource, found.scopes = resource.Resource, resource.ScopesSupported

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"toolx/pkg/config"
 )
@@ -25,6 +26,9 @@ type Fault struct {
 	Unsaid bool
 }
 
+// inspectTime is how long each document may take.
+const inspectTime = 3 * time.Second
+
 // maxInspected is how many authorization servers of one resource are looked at.
 const maxInspected = 4
 
@@ -42,6 +46,7 @@ func Inspect(ctx context.Context, base http.RoundTripper, options Options, heade
 	if err != nil || asked == nil {
 		return nil
 	}
+	c.patience = inspectTime
 	i := &inspection{client: c}
 	i.all(ctx, asked)
 	if ctx.Err() != nil {

@@ -28,6 +28,8 @@ type Grant struct {
 	ClientID string   `json:"client_id"`
 	// Expiry is when the access token ends; zero where nobody said.
 	Expiry time.Time `json:"expiry,omitzero"`
+	// Bound says that the access token is good only with a key (RFC 9449).
+	Bound bool `json:"bound,omitempty"`
 	// Renewable says that the access token can be renewed without a person.
 	Renewable bool `json:"renewable"`
 	// Keyring says that the secrets are in the system's keyring.
@@ -54,6 +56,8 @@ type secrets struct {
 	Refresh string `json:"refresh_token,omitempty"`
 	// Client is the secret of a client that was registered on the way.
 	Client string `json:"client_secret,omitempty"`
+	// Key is what the tokens are bound to; empty where they are not.
+	Key string `json:"key,omitempty"`
 }
 
 // leeway is how long before its end a token is renewed, for clocks that differ.
@@ -83,7 +87,7 @@ func (c *client) load(ctx context.Context) (*Grant, error) {
 	if grant == nil || !c.usable(grant) {
 		return nil, nil
 	}
-	c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client)
+	c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client, grant.secrets.Key)
 	return grant, nil
 }
 
@@ -236,16 +240,25 @@ func (c *client) blank(found *site, known *registered, scopes []string) *Grant {
 		ClientID: known.id, AuthStyle: known.style,
 		TokenEndpoint: found.server.TokenEndpoint, RevocationEndpoint: found.server.RevocationEndpoint,
 		Signing: found.server.TokenEndpointAuthSigningAlgValuesSupported,
-		secrets: secrets{Client: known.issued},
+		secrets: secrets{Client: known.issued, Key: found.key},
 	}
 }
 
 // request asks the token endpoint of a grant, and returns the grant with what came of
 // it. The error is for reason.
+func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (*Grant, error) {
+	got, err := c.requestOnce(ctx, grant, params, "")
+	if nonce := wantedNonce(err); nonce != "" {
+		return c.requestOnce(ctx, grant, params, nonce)
+	}
+	return got, err
+}
+
+// requestOnce is request, with a nonce in the proof of a key, where there is one.
 //
 // clientcredentials is x/oauth2's plain request to a token endpoint: it lets any grant
 // type be given, which its other two do not, and so every request carries the resource.
-func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (*Grant, error) {
+func (c *client) requestOnce(ctx context.Context, grant *Grant, params url.Values, nonce string) (*Grant, error) {
 	params.Set("resource", grant.Resource)
 	style := grant.AuthStyle
 	if c.signs(grant) {
@@ -260,15 +273,22 @@ func (c *client) request(ctx context.Context, grant *Grant, params url.Values) (
 	}
 	c.secret(params.Get("code"), params.Get("code_verifier"), params.Get("refresh_token"))
 	c.confessClient(grant)
-	token, err := endpoint.Token(context.WithValue(ctx, oauth2.HTTPClient, c.endpointClient()))
+	through := c.endpointClient()
+	if grant.secrets.Key != "" {
+		c.secret(grant.secrets.Key)
+		through.Transport = &prover{base: c.outward, key: grant.secrets.Key, nonce: nonce}
+	}
+	token, err := endpoint.Token(context.WithValue(ctx, oauth2.HTTPClient, through))
 	if err != nil {
 		return nil, err
 	}
 	c.secret(token.AccessToken, token.RefreshToken)
-	if kind := token.Type(); !strings.EqualFold(kind, "Bearer") {
+	bound := grant.secrets.Key != "" && strings.EqualFold(token.TokenType, "DPoP")
+	if !bound && !strings.EqualFold(token.Type(), "Bearer") {
 		return nil, errors.New("the token is not of the type Bearer")
 	}
 	got := *grant
+	got.Bound = bound
 	got.Expiry, got.issued = token.Expiry, false
 	got.secrets.Access = token.AccessToken
 	if token.RefreshToken != "" {

@@ -109,6 +109,8 @@ type client struct {
 	ended string
 	// unread is why nobody knows whether a login is kept.
 	unread error
+	// nonce is what the server wants in the next proof of a key; empty for nothing.
+	nonce string
 }
 
 func newClient(base http.RoundTripper, options Options) (*client, error) {
@@ -156,7 +158,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	for refusals := 0; ; refusals++ {
-		resp, err := c.base.RoundTrip(authorized(copies(), grant))
+		resp, err := c.send(copies, grant)
 		if err != nil {
 			return nil, err
 		}
@@ -192,12 +194,16 @@ func repeatable(req *http.Request) (func() *http.Request, error) {
 	}, nil
 }
 
-// authorized puts a token on a request that is ours to change.
-func authorized(req *http.Request, grant *Grant) *http.Request {
+// send sends a request with a token; without one where grant is nil.
+func (c *client) send(copies func() *http.Request, grant *Grant) (*http.Response, error) {
+	if grant != nil && grant.Bound {
+		return c.sendBound(copies, grant)
+	}
+	req := copies()
 	if grant != nil {
 		req.Header.Set("Authorization", "Bearer "+grant.secrets.Access)
 	}
-	return req
+	return c.base.RoundTrip(req)
 }
 
 // drain reads a refusal's body, so that its connection can be used again.
@@ -386,7 +392,7 @@ func (c *client) resource() string {
 // keep makes a grant the one that requests are sent with; nil forgets it.
 func (c *client) keep(grant *Grant) {
 	if grant != nil {
-		c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client)
+		c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client, grant.secrets.Key)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -48,6 +50,8 @@ type world struct {
 	open       bool     // the server lets everyone in
 	closed     bool     // it lets nobody in, whatever the token
 	tenant     string   // the X-Tenant without which nothing is there
+	bound      bool     // tokens have to be bound to a key, and the 401 says so
+	required   bool     // the same, and the metadata says so
 
 	// The authorization server.
 	issuerPath string              // what its issuer has behind the host
@@ -67,8 +71,12 @@ type world struct {
 	dead       bool   // refresh tokens have ended
 	broken     bool   // the token endpoint answers 500
 	keepOld    bool   // refresh tokens are not rotated
+	nonce      string // what proofs of keys have to have in them
+	unbinding  bool   // it gives bearer tokens, whatever is proved
 
-	assertions []*jwt.Token // that were good
+	assertions []*jwt.Token      // that were good
+	bindings   map[string]string // tokens and the keys that they are bound to
+	prover     string            // the key of the request to the token endpoint that is under way
 
 	mu        sync.Mutex
 	number    int
@@ -87,7 +95,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{
-		t: t, secrets: map[string]string{}, keys: map[string]crypto.PublicKey{}, codes: map[string]url.Values{}, access: map[string][]string{},
+		t: t, secrets: map[string]string{}, keys: map[string]crypto.PublicKey{}, bindings: map[string]string{}, codes: map[string]url.Values{}, access: map[string][]string{},
 		refresh: map[string]url.Values{}, spent: map[string]bool{}, metadata: map[string]any{},
 		place: "/.well-known/oauth-authorization-server",
 	}
@@ -119,7 +127,7 @@ func (w *world) serveResource(out http.ResponseWriter, req *http.Request) {
 		if w.logins != nil {
 			logins = w.logins
 		}
-		writeJSON(out, http.StatusOK, map[string]any{"resource": speaks, "authorization_servers": logins, "scopes_supported": w.scopes})
+		writeJSON(out, http.StatusOK, map[string]any{"resource": speaks, "authorization_servers": logins, "scopes_supported": w.scopes, "dpop_bound_access_tokens_required": w.required})
 		return
 	}
 	if req.URL.Path == "/mcp" && w.tenant != "" && req.Header.Get("X-Tenant") != w.tenant {
@@ -132,6 +140,18 @@ func (w *world) serveResource(out http.ResponseWriter, req *http.Request) {
 	}
 	header := req.Header.Get("Authorization")
 	scopes, known := w.access[strings.TrimPrefix(header, "Bearer ")]
+	if token, says := strings.CutPrefix(header, "DPoP "); says {
+		key, nonce := w.proven(req, w.url(), token)
+		if scopes, known = w.access[token]; key != "" && nonce != w.nonce {
+			out.Header().Set("DPoP-Nonce", w.nonce)
+			out.Header().Set("WWW-Authenticate", `DPoP error="use_dpop_nonce"`)
+			out.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		known = known && w.bindings[token] == key
+	} else if w.bindings[strings.TrimPrefix(header, "Bearer ")] != "" {
+		known = false // it was stolen
+	}
 	needed := req.Header.Get("X-Needs")
 	switch {
 	case w.open:
@@ -154,6 +174,9 @@ func (w *world) serveResource(out http.ResponseWriter, req *http.Request) {
 func (w *world) challenge(out http.ResponseWriter, status int, failure, scope string) {
 	if !w.bare {
 		text := fmt.Sprintf("Bearer error=%q", failure)
+		if w.bound {
+			text = fmt.Sprintf("DPoP error=%q, algs=\"ES256\"", failure)
+		}
 		if !w.noMetadata && !w.hidden {
 			text += fmt.Sprintf(", resource_metadata=%q", w.resource.URL+"/.well-known/oauth-protected-resource/mcp")
 		}
@@ -261,6 +284,15 @@ func (w *world) token(out http.ResponseWriter, req *http.Request) {
 	form.Set("client", id)
 	form.Set("in_header", fmt.Sprint(inHeader))
 	w.tokens = append(w.tokens, form)
+	w.prover = ""
+	if req.Header.Get("DPoP") != "" && !w.unbinding {
+		var nonce string
+		if w.prover, nonce = w.proven(req, w.authority.URL+"/token", ""); w.prover != "" && nonce != w.nonce {
+			out.Header().Set("DPoP-Nonce", w.nonce)
+			refuse(out, http.StatusBadRequest, "use_dpop_nonce")
+			return
+		}
+	}
 	wanted, known := w.secrets[id]
 	if key := w.keys[id]; key != nil && w.verified(form, id, key) {
 		wanted, known = secret, secret == "" && !inHeader // one way to show who it is, not two
@@ -285,6 +317,41 @@ func (w *world) token(out http.ResponseWriter, req *http.Request) {
 	default:
 		refuse(out, http.StatusBadRequest, "unsupported_grant_type")
 	}
+}
+
+// proven checks a proof as RFC 9449 4.3 wants it, takes it once, and returns the key and the
+// nonce in it; no key where it is not good.
+func (w *world) proven(req *http.Request, address, token string) (key, nonce string) {
+	proof, err := jwt.Parse(req.Header.Get("DPoP"), func(proof *jwt.Token) (any, error) {
+		point := []byte{4}
+		jwk, _ := proof.Header["jwk"].(map[string]any)
+		for _, name := range []string{"x", "y"} {
+			text, _ := jwk[name].(string)
+			half, err := base64.RawURLEncoding.DecodeString(text)
+			if err != nil || jwk["kty"] != "EC" || jwk["crv"] != "P-256" || jwk["d"] != nil || proof.Header["typ"] != "dpop+jwt" {
+				return nil, errors.New("not the key of a proof")
+			}
+			point = append(point, half...)
+		}
+		key = string(point)
+		return ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
+	}, jwt.WithValidMethods([]string{"ES256"}), jwt.WithIssuedAt())
+	if err != nil {
+		return "", ""
+	}
+	claims := proof.Claims.(jwt.MapClaims)
+	unique, _ := claims["jti"].(string)
+	nonce, _ = claims["nonce"].(string)
+	var sum any
+	if token != "" {
+		hash := sha256.Sum256([]byte(token))
+		sum = base64.RawURLEncoding.EncodeToString(hash[:])
+	}
+	if unique == "" || w.spent[unique] || claims["htm"] != req.Method || claims["htu"] != address || claims["ath"] != sum {
+		return "", ""
+	}
+	w.spent[unique] = true
+	return key, nonce
 }
 
 // verified checks a client's assertion as RFC 7523 3 wants it, and takes it once.
@@ -344,7 +411,11 @@ func (w *world) issue(out http.ResponseWriter, form url.Values, renewable bool) 
 	}
 	token := w.fresh("access")
 	w.access[token] = scopes
-	answer := map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": lifetime, "scope": strings.Join(scopes, " ")}
+	kind := "Bearer"
+	if w.prover != "" {
+		w.bindings[token], kind = w.prover, "DPoP"
+	}
+	answer := map[string]any{"access_token": token, "token_type": kind, "expires_in": lifetime, "scope": strings.Join(scopes, " ")}
 	if renewable {
 		again := w.fresh("refresh")
 		w.refresh[again] = url.Values{"scope": {strings.Join(scopes, " ")}}

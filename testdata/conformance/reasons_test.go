@@ -35,6 +35,5 @@ func serverReasons() []reason {
 func clientReasons() []reason {
 	return []reason{
 		{"auth/enterprise-managed-authorization", "", "identity tokens of an enterprise are not exchanged for access tokens"},
-		{"auth/dpop*", "", "access tokens are bearer tokens, bound to no key"},
 	}
 }

@@ -1,0 +1,162 @@
+package auth
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// A token can be bound to a key (DPoP, RFC 9449): then it is worth nothing to whoever reads
+// it, since each request has to be signed as well. toolx does so where the server asks for
+// it, and makes a key for each grant.
+
+// nonceHeader is how both servers tell a value that the next proof must have.
+const nonceHeader = "DPoP-Nonce"
+
+// bindingKey makes the key for a grant, in the form that a Store keeps.
+func bindingKey() (string, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(der), nil
+}
+
+var errBindingKey = errors.New("the key that the token is bound to is damaged")
+
+func readBindingKey(text string) (*ecdsa.PrivateKey, error) {
+	der, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, errBindingKey
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	key, is := parsed.(*ecdsa.PrivateKey)
+	if err != nil || !is || key.Curve != elliptic.P256() {
+		return nil, errBindingKey
+	}
+	return key, nil
+}
+
+// prove adds the proof that whoever sends req has the key (RFC 9449 4.2). token is what the
+// request uses, empty at a token endpoint; nonce is what the server wants in it, if anything.
+func prove(req *http.Request, keyText, token, nonce string) error {
+	key, err := readBindingKey(keyText)
+	if err != nil {
+		return err
+	}
+	public, err := key.PublicKey.Bytes() // 4, x, y
+	if err != nil {
+		return errBindingKey
+	}
+	claims := jwt.MapClaims{"jti": rand.Text(), "htm": req.Method, "htu": target(req.URL), "iat": time.Now().Unix()}
+	if token != "" {
+		sum := sha256.Sum256([]byte(token))
+		claims["ath"] = base64.RawURLEncoding.EncodeToString(sum[:])
+	}
+	if nonce != "" {
+		claims["nonce"] = nonce
+	}
+	proof := jwt.NewWithClaims(jwt.SigningMethodES256, claims)
+	proof.Header["typ"] = "dpop+jwt"
+	half := (len(public) - 1) / 2
+	proof.Header["jwk"] = map[string]string{
+		"kty": "EC", "crv": "P-256",
+		"x": base64.RawURLEncoding.EncodeToString(public[1 : 1+half]),
+		"y": base64.RawURLEncoding.EncodeToString(public[1+half:]),
+	}
+	signed, err := proof.SignedString(key)
+	if err != nil {
+		return errBindingKey
+	}
+	req.Header.Set("DPoP", signed)
+	return nil
+}
+
+// target is the address that a proof is for: without query and fragment.
+func target(address *url.URL) string {
+	plain := *address
+	plain.RawQuery, plain.Fragment, plain.RawFragment, plain.User, plain.ForceQuery = "", "", "", nil, false
+	return plain.String()
+}
+
+// prover proves the requests to a token endpoint.
+type prover struct {
+	base  http.RoundTripper
+	key   string
+	nonce string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *prover) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if err := prove(req, p.key, "", p.nonce); err != nil {
+		return nil, err
+	}
+	return p.base.RoundTrip(req)
+}
+
+// wantedNonce is what a token endpoint wants the proof to have, which it refuses for the lack
+// of it (RFC 9449 8); empty where that is not why.
+func wantedNonce(err error) string {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) || refused.ErrorCode != "use_dpop_nonce" || refused.Response == nil {
+		return ""
+	}
+	return refused.Response.Header.Get(nonceHeader)
+}
+
+// sendBound sends a request with a token that is bound to a key, once more where the server
+// wants another nonce (RFC 9449 9).
+func (c *client) sendBound(copies func() *http.Request, grant *Grant) (*http.Response, error) {
+	for again := false; ; again = true {
+		c.mu.Lock()
+		nonce := c.nonce
+		c.mu.Unlock()
+		req := copies()
+		if err := prove(req, grant.secrets.Key, grant.secrets.Access, nonce); err != nil {
+			return nil, c.needLogin(err.Error(), nil)
+		}
+		req.Header.Set("Authorization", "DPoP "+grant.secrets.Access)
+		resp, err := c.base.RoundTrip(req)
+		if err != nil {
+			return nil, err
+		}
+		if told := resp.Header.Get(nonceHeader); told != "" {
+			c.mu.Lock()
+			c.nonce = told
+			c.mu.Unlock()
+		}
+		if again || !wantsNonce(resp) {
+			return resp, nil
+		}
+		drain(resp)
+	}
+}
+
+// wantsNonce says whether a server refuses a request only for the nonce of its proof.
+func wantsNonce(resp *http.Response) bool {
+	if resp.StatusCode != http.StatusUnauthorized || resp.Header.Get(nonceHeader) == "" {
+		return false
+	}
+	offered, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	return err == nil && slices.ContainsFunc(offered, func(one oauthex.Challenge) bool {
+		return strings.EqualFold(one.Scheme, "dpop") && one.Params["error"] == "use_dpop_nonce"
+	})
+}
