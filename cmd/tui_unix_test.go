@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -257,6 +258,36 @@ func TestTUIShowsADeath(t *testing.T) {
 	w.press("r")
 	w.await("server ✓")
 	w.press("ctrl+c")
+	w.end(0)
+}
+
+// click writes what a terminal sends for a click on a text (SGR mouse reports count
+// cells from 1).
+func (w *window) click(text string) {
+	w.t.Helper()
+	for y, line := range strings.Split(w.text(), "\n") {
+		if at := strings.Index(line, text); at >= 0 {
+			w.press(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%[1]d;%[2]dm", ansi.StringWidth(line[:at])+1, y+1))
+			return
+		}
+	}
+	w.t.Fatalf("%q is not on the screen:\n%s", text, w.text())
+}
+
+// What a terminal sends for the mouse goes where the pointer is.
+func TestTUIMouse(t *testing.T) {
+	t.Parallel()
+	w := openWindow(t, 120, 40, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
+	w.await("server ✓", "• echo")
+	w.click("wire")
+	w.await("[wire ", "tools/list")
+	w.click("• echo")
+	w.await("missing 'message'")
+	w.click("schema json")
+	w.await("[schema]")
+	w.click("? help")
+	w.await("everywhere")
+	w.press("ctrl+c", "ctrl+c")
 	w.end(0)
 }
 

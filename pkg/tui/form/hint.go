@@ -64,7 +64,7 @@ func (s *shape) typeHint() string {
 		return strings.Join(labels, " | ")
 	case kindJSON:
 		if s.why == anyValue {
-			return "any value: JSON, or words"
+			return "any value, JSON or words"
 		}
 		return "JSON: " + s.why
 	}
