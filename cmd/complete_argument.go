@@ -65,7 +65,7 @@ k=v behind it are arguments that are settled, which the server may go by.
 
 // take reads REF ARG=TYPED k=v….
 func (o *completeOptions) take(args []string) error {
-	if len(args) < 2 {
+	if len(args) < 2 || args[0] == "" {
 		return &exec.UsageError{Message: "name a prompt or a template, and the argument to complete", Fix: "toolx complete PROMPT ARG=TYPED"}
 	}
 	o.ref = args[0]
@@ -74,6 +74,8 @@ func (o *completeOptions) take(args []string) error {
 		switch {
 		case name == "" || !found && i > 0:
 			return &exec.UsageError{Message: "the argument " + quote(arg) + " has no name or no value", Fix: "toolx complete PROMPT ARG=TYPED k=v"}
+		case found && strings.HasSuffix(name, ":"):
+			return &exec.UsageError{Message: "arguments to complete are texts, and " + quote(arg) + " gives JSON", Fix: "write " + strings.TrimSuffix(name, ":") + "=TYPED"}
 		case i == 0:
 			o.argument, o.value = name, value
 		default:

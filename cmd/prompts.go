@@ -96,7 +96,7 @@ k=v, k=@FILE, k=@- and --args.
 			if args, o.server, err = splitDash(cmd, args); err != nil {
 				return err
 			}
-			if len(args) == 0 {
+			if len(args) == 0 || args[0] == "" {
 				return &exec.UsageError{Message: "name a prompt", Fix: "toolx prompts get PROMPT; toolx prompts list shows them"}
 			}
 			o.prompt = args[0]

@@ -129,7 +129,7 @@ unless --save writes them. -o raw prints the exact MCP result.
 			if args, o.server, err = splitDash(cmd, args); err != nil {
 				return err
 			}
-			if len(args) != 1 {
+			if len(args) != 1 || args[0] == "" {
 				return &exec.UsageError{Message: "name one resource by its URI", Fix: "toolx resources read URI; toolx resources list shows them"}
 			}
 			o.uri = args[0]
