@@ -261,7 +261,12 @@ func (c *client) getJSON(ctx context.Context, address string, to any) (missing s
 	case kind != "application/json": // a page for every path
 		return fmt.Sprintf("HTTP %s, and %q instead of application/json", resp.Status, kind), nil
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMetadata)).Decode(to); err != nil {
+	var late net.Error
+	err = json.NewDecoder(io.LimitReader(resp.Body, maxMetadata)).Decode(to)
+	switch {
+	case errors.As(err, &late) && late.Timeout():
+		return "", fmt.Errorf("it has not come to its end after %s", c.patience)
+	case err != nil:
 		return "", errors.New("it is not JSON")
 	}
 	return "", nil

@@ -3,9 +3,11 @@ package auth
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestInspect has all that is wrong with the metadata of a server listed, and nothing of
@@ -102,4 +104,26 @@ func (w *world) refusal() http.Header {
 		w.t.Fatalf("HTTP %s", resp.Status)
 	}
 	return resp.Header
+}
+
+// A document that never ends is a fault, and ends the waiting for it.
+func TestInspectEndless(t *testing.T) {
+	w := newWorld(t)
+	endless := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, req *http.Request) {
+		out.Header().Set("Content-Type", "application/json")
+		_, _ = out.Write([]byte(" "))
+		_ = http.NewResponseController(out).Flush()
+		<-req.Context().Done()
+	}))
+	t.Cleanup(endless.Close)
+	c, err := newClient(http.DefaultTransport, w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.patience = 100 * time.Millisecond
+	i := &inspection{client: c}
+	i.all(t.Context(), &challenge{metadata: endless.URL})
+	if len(i.faults) != 1 || !strings.Contains(i.faults[0].Problem, "not come to its end after 100ms") {
+		t.Errorf("found %+v", i.faults)
+	}
 }

@@ -18,20 +18,25 @@ import (
 	"toolx/pkg/servers"
 )
 
-// lookLimit bounds a look at what stands around a server: its certificate, its socket,
-// the documents about its login.
-const lookLimit = 10 * time.Second
+// The limits of looks at what stands around a server: its certificate and its socket, and
+// the documents about its login, of which each has a shorter one.
+const (
+	lookLimit  = 10 * time.Second
+	loginLimit = 30 * time.Second
+)
 
 // lookAround learns what no request of MCP shows.
 func (o Options) lookAround(ctx context.Context, e *Evidence, address *url.URL) {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	bounded, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	e.HTTP.TLS = lookTLS(ctx, address)
+	e.HTTP.TLS = lookTLS(bounded, address)
 	if e.unreached() {
 		return
 	}
-	e.HTTP.Exposed = o.lookExposed(ctx, e, address)
-	e.HTTP.Login = o.lookLogin(ctx, e)
+	e.HTTP.Exposed = o.lookExposed(bounded, e, address)
+	login, end := context.WithTimeout(ctx, loginLimit)
+	defer end()
+	e.HTTP.Login = o.lookLogin(login, e)
 }
 
 // TLSLook is what a server offers that speaks TLS, trusted or not.
