@@ -113,8 +113,9 @@ func (m *model) shelfFacts(of *shelf, width int) []string {
 		facts.add("reason", render.SafeBlock(m.hide(of.failure)))
 	}
 	if of.listed {
-		facts.add("there are", fmt.Sprint(len(of.items)))
+		facts.add("number", fmt.Sprint(len(of.items)))
 	}
+	facts.lines = append(facts.lines, "")
 	const most = 200 // the tree has all of them
 	for _, one := range of.items[:min(len(of.items), most)] {
 		line := m.theme.Paint(pane.Strong, render.Safe(one.label()))

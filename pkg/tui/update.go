@@ -16,11 +16,16 @@ import (
 
 // Update takes one message. Each kind is one call.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	cmd := m.update(msg)
-	return m, tea.Batch(cmd, m.suggest())
+	return m, m.update(msg)
 }
 
+// update takes one message; whatever it was, something else may be typed now.
 func (m *model) update(msg tea.Msg) tea.Cmd {
+	cmd := m.take(msg)
+	return tea.Batch(cmd, m.suggest())
+}
+
+func (m *model) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
