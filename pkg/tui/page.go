@@ -333,7 +333,11 @@ func (p *page) callLine(cannot string) string {
 	if cannot != "" {
 		return p.theme.Paint(pane.Warn, p.theme.Glyphs.Warn+" "+render.Safe(cannot))
 	}
-	return p.theme.Paint(pane.Good, "ctrl+r") + " " + p.item.kind.verb() + "s " + render.Safe(p.item.label())
+	what := p.item.label()
+	if p.item.kind == kindTemplate {
+		what, _ = p.uri() // else cannot says why not
+	}
+	return p.theme.Paint(pane.Good, "ctrl+r") + " " + p.item.kind.verb() + "s " + render.Safe(what)
 }
 
 // scrolled shows a part of lines; it ends at the last one.

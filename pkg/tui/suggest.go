@@ -171,8 +171,8 @@ func (m *model) suggestionLine(width int) string {
 	switch {
 	case s.failure != "":
 		return m.theme.Cut(m.theme.Paint(pane.Dim, "no suggestions: "+render.Safe(m.hide(s.failure))), width)
-	case len(s.values) == 0:
-		return ""
+	case len(s.values) == 0, len(s.values) == 1 && s.values[0] == s.of.typed:
+		return "" // there is nothing that is not there already
 	}
 	words := make([]string, len(s.values))
 	for i, value := range s.values {
