@@ -269,6 +269,17 @@ func TestQuestionsBelongToCalls(t *testing.T) {
 	a.shows("for the call of booking__first")
 	a.press("ctrl+x")
 	a.told("decline")
+
+	a.m.setFocus(areaTree)
+	a.press("ctrl+r")
+	a.until("the other question", func() bool { return a.m.asking() != nil })
+	a.elicit(room())
+	a.press("ctrl+x")
+	a.shows("for the call of booking__first, or the call of booking__second")
+	a.press("esc", "x")
+	a.shows("cancel the call: nobody knows which call it belongs to")
+	a.press("ctrl+x")
+	a.told("decline")
 }
 
 // A page is opened only by a key that is pressed for it, and agreed to when it was;

@@ -167,21 +167,22 @@ func (s *sheet) tellSampling(asked *servers.Sampling) {
 	}
 }
 
-// belongs says which call a question is for, as far as that is known.
+// belongs says what a question is for, as far as that is known.
 func (q *question) belongs() string {
 	var names []string
 	for _, c := range q.running() {
-		if name := render.Safe(c.item.Name); !slices.Contains(names, name) {
+		name := "the call of " + render.Safe(c.item.Name)
+		if c.item.kind != kindTool {
+			name = "the " + c.item.kind.String() + " " + render.Safe(c.item.Name)
+		}
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	switch len(names) {
-	case 0:
+	if len(names) == 0 {
 		return "not for a call of yours"
-	case 1:
-		return "for the call of " + names[0]
 	}
-	return "for a call of one of " + strings.Join(names, ", ")
+	return "for " + strings.Join(names, ", or ")
 }
 
 // The size of the dialog, in cells.
