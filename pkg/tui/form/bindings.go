@@ -64,7 +64,7 @@ func (f *Form) valueBindings() []pane.Binding {
 		}
 		return append(list, pane.Binding{Keys: []string{"ctrl+j", "alt+enter", "shift+enter"}, Help: "new line", Do: f.newLine})
 	}
-	list := []pane.Binding{{Keys: []string{"enter"}, Help: f.enterHelp(), Do: f.activate}}
+	list := []pane.Binding{{Keys: []string{"enter"}, Help: f.enterHelp(), Off: f.noEnter(), Do: f.activate}}
 	if at := f.cursor.field; !f.cursor.add && (at.group() || at.kind == kindBool || at.kind == kindEnum) {
 		list = append(list,
 			pane.Binding{Keys: []string{"space"}, Help: f.spaceHelp(), Do: f.setEmpty},
@@ -82,7 +82,7 @@ func (f *Form) valueBindings() []pane.Binding {
 
 func (f *Form) lettersHelp() string {
 	switch {
-	case f.cursor.add:
+	case f.cursor.add || f.cursor.field.takesRows():
 		return "add a row, and type there"
 	case f.cursor.field.words() != nil:
 		return "choose a value by how it begins"
@@ -96,15 +96,22 @@ func (f *Form) newLine() tea.Cmd {
 	return nil
 }
 
+// noEnter says why enter does nothing: there is nothing to fill in.
+func (f *Form) noEnter() string {
+	switch at := f.cursor.field; {
+	case f.cursor.add && at.silent():
+		return "the tool names no parameters; ctrl+a adds one"
+	case f.cursor.add && !at.takesRows():
+		return "the tool takes no parameters"
+	}
+	return ""
+}
+
 func (f *Form) enterHelp() string {
 	at := f.cursor.field
 	switch {
-	case f.cursor.add && at.silent():
-		return "nothing; ctrl+a adds a parameter"
-	case f.cursor.add && at.takesRows():
-		return "add a row"
 	case f.cursor.add:
-		return "nothing: the tool takes no parameters"
+		return "add a row"
 	case f.takesText():
 		return "type"
 	case at.kind == kindEnum && len(at.shape.options) > fewOptions:

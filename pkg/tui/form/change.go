@@ -12,10 +12,10 @@ import (
 func (f *Form) activate() tea.Cmd {
 	at := f.cursor.field
 	switch {
-	case f.cursor.add && at.takesRows() && !at.silent():
-		return f.addRow()
-	case f.cursor.add: // the form of a tool without parameters
+	case f.noEnter() != "":
 		return nil
+	case f.cursor.add:
+		return f.addRow()
 	case f.takesText():
 		return f.edit()
 	case at.kind == kindBool || at.kind == kindEnum && len(at.shape.options) <= fewOptions:

@@ -188,8 +188,8 @@ func (f *Form) Focus(on bool) {
 func (f *Form) Editing() bool { return f.focused && (f.editor != nil || f.letters()) }
 
 // letters says whether letters belong to the field under the cursor although no text is
-// open there: a choice takes them for the beginning of one of its values, the line that
-// adds a row for the beginning of that, and to an object or array they mean nothing.
+// open there: a choice takes them for the beginning of one of its values, an array or map
+// for the beginning of a row, and to an object they mean nothing.
 // Whoever types words means no commands; esc makes them commands.
 func (f *Form) letters() bool {
 	if !f.typing || f.json != nil || f.editor != nil {
@@ -205,7 +205,7 @@ func (f *Form) letters() bool {
 // letter takes a letter for the field under the cursor.
 func (f *Form) letter(msg tea.KeyPressMsg) tea.Cmd {
 	switch at := f.cursor.field; {
-	case f.cursor.add:
+	case f.cursor.add || at.takesRows():
 		f.addRow()
 		return f.key(msg)
 	case at.kind == kindBool || at.kind == kindEnum || at.kind == kindVariant:

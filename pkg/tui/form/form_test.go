@@ -340,6 +340,7 @@ func TestLetters(t *testing.T) {
 		{"many values", `"a":{"enum":[1,2,3,4,5,6,70]}`, "7 enter", `{"a":70}`},
 		{"alternatives", `"a":{"oneOf":[{"type":"string"},{"type":"integer"}]}`, "int down 5", `{"a":5}`},
 		{"a row", `"a":{"type":"array","items":{"type":"string"}}`, "right down quit", `{"a":["quit"]}`},
+		{"a row of what is closed", `"a":{"type":"array","items":{"type":"string"}}`, "quit", `{"a":["quit"]}`},
 		{"a row of a map", `"a":{"type":"object","additionalProperties":{"type":"integer"}}`, "right down key tab 1", `{"a":{"key":1}}`},
 		{"a row of choices", `"a":{"type":"array","items":{"enum":["x","why"]}}`, "right down wh", `{"a":["why"]}`},
 		{"an object", `"a":{"type":"object","properties":{"b":{"type":"string"}}}`, "quit down x", `{"a":{"b":"x"}}`},
