@@ -119,12 +119,7 @@ func (r *repro) header(name, raw, expanded string) {
 // secretHeader writes a header whose content the script asks for. Of a bearer token it
 // asks for the token.
 func (r *repro) secretHeader(name, content string) {
-	scheme, variable := "", strings.Map(func(c rune) rune {
-		if c == '-' {
-			return '_'
-		}
-		return c
-	}, strings.ToUpper(name))
+	scheme, variable := "", strings.ReplaceAll(strings.ToUpper(name), "-", "_")
 	if textproto.CanonicalMIMEHeaderKey(name) == "Authorization" && (content == "" || strings.HasPrefix(content, "Bearer ")) {
 		scheme, variable = "Bearer ", "TOKEN"
 	}
