@@ -62,7 +62,7 @@ func TestWordsOnAChoice(t *testing.T) {
 			t.Fatalf("a word was a command:\n%s", d.frame())
 		}
 	}
-	d.press("shift+tab", "shift+tab")
+	d.press("shift+tab", "shift+tab", "shift+tab")
 	d.shows("f1 help", "letters choose a value by how it begins")
 	d.press("f1")
 	d.shows("letters", "stop typing")
