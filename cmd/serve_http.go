@@ -55,7 +55,7 @@ func (o *httpOptions) declare(flags *pflag.FlagSet) {
 }
 
 // check refuses options that mean nothing without --http, a token that everyone on the
-// machine could read, and names that no request can have.
+// machine could read, and names that are none.
 func (o *httpOptions) check(flags *pflag.FlagSet) error {
 	if o.address == "" {
 		if flags.Changed("http") { // "$ADDR", which is not set: standard streams are not meant
@@ -78,6 +78,12 @@ func (o *httpOptions) check(flags *pflag.FlagSet) error {
 			Fix:     "name a file that has it by @FILE, or set " + tokenVariable,
 		}
 	}
+	return o.checkNames()
+}
+
+// checkNames refuses hosts and origins that no request can name: they would be allowed
+// in vain.
+func (o *httpOptions) checkNames() error {
 	for _, host := range o.hosts {
 		if hostName(host) == "" || strings.ContainsAny(host, "/@ ") {
 			return &exec.UsageError{Message: "--allow-host " + quote(host) + " is no host", Fix: "--allow-host tools.example"}

@@ -139,7 +139,7 @@ func (b *toolbox) byServer(resources, named []string) (map[string][]string, erro
 	known := b.pool.Names()
 	possible := known
 	if len(named) > 0 {
-		possible = named
+		possible = distinct(named)
 	}
 	sorted := make(map[string][]string)
 	for _, resource := range resources {
