@@ -8,6 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/form"
@@ -130,6 +132,49 @@ type given struct {
 
 func newQuestion(ctx context.Context, server string) *question {
 	return &question{ctx: ctx, server: server, reply: make(chan given, 1), answered: make(chan struct{}), button: noButton}
+}
+
+// open makes the form of a question, filled in with the defaults of its schema. A page
+// has none, nor has a question that is a matter of yes or no.
+func (q *question) open(theme *pane.Theme) {
+	schema, start := json.RawMessage(answerSchema), json.RawMessage("{}")
+	if asked := q.elicitation; asked != nil {
+		if asked.URL != "" {
+			return
+		}
+		schema, start = asked.Schema, asked.Fill(nil)
+	}
+	var document struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(schema, &document) // what cannot be read has no fields
+	q.fields = len(document.Properties)
+	if q.fields == 0 && q.elicitation.Check(start) == nil {
+		return
+	}
+	tool, err := exec.NewTool(rawjson.Object([]rawjson.Member{
+		rawjson.NewMember("name", rawjson.Quote("answer")), rawjson.NewMember("inputSchema", schema),
+	}))
+	if err != nil {
+		return // it is no object, which sessions refuse
+	}
+	q.form = form.New(tool, theme)
+	q.form.HoldFormats()
+	_ = q.form.SetArguments(start) // which is an object
+	q.focus(inForm)
+}
+
+// answerField is the only field of the form in which the user plays a model.
+const answerField = "answer"
+
+const answerSchema = `{"type":"object","required":["` + answerField + `"],"properties":{"` + answerField +
+	`":{"type":"string","description":"What the model would say; ctrl+j begins a new line."}}}`
+
+// answerOf is the text that a user has typed in a model's place.
+func answerOf(content json.RawMessage) string {
+	var fields map[string]string
+	_ = json.Unmarshal(content, &fields) // the form has one field, of text
+	return fields[answerField]
 }
 
 // callKey is under which a call's context has its id, so that what a server asks in

@@ -235,6 +235,12 @@ func TestElicitedConfirmation(t *testing.T) {
 	}
 	a.press("tab", "enter")
 	a.told("accept")
+
+	// What is required, and described nowhere, is asked for all the same.
+	a.elicit(&servers.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","required":["why"]}`)})
+	a.shows("why*", "missing 'why'")
+	a.press("ctrl+x")
+	a.told("decline")
 }
 
 // Which call a question belongs to is told by the call's context, and else by what

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
-	"toolx/pkg/tui/form"
 	"toolx/pkg/tui/pane"
 )
 
@@ -24,49 +21,6 @@ type questionPlace struct {
 	buttons []rect
 	// hidden is how many lines of what the server says have no room.
 	hidden int
-}
-
-// answerField is the only field of the form in which the user plays a model.
-const answerField = "answer"
-
-// open makes the form of a question, filled in with the defaults of its schema.
-func (q *question) open(theme *pane.Theme) {
-	schema, start := json.RawMessage(answerSchema), json.RawMessage(nil)
-	if q.elicitation != nil {
-		schema, start = q.elicitation.Schema, q.elicitation.Fill(nil)
-	}
-	var document struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	// What cannot be read has no fields; the form shows it as JSON all the same.
-	unread := json.Unmarshal(schema, &document) != nil
-	q.fields = len(document.Properties)
-	if q.elicitation != nil && q.elicitation.URL != "" || q.fields == 0 && !unread {
-		return
-	}
-	tool, err := exec.NewTool(rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("name", rawjson.Quote("answer")), rawjson.NewMember("inputSchema", schema),
-	}))
-	if err != nil {
-		return // it is no object, which readElicitation refuses
-	}
-	q.form = form.New(tool, theme)
-	q.form.HoldFormats()
-	if len(start) > 0 {
-		_ = q.form.SetArguments(start) // Fill gives an object
-	}
-	q.focus(inForm)
-}
-
-// answerSchema is that of what a model would say.
-const answerSchema = `{"type":"object","required":["` + answerField + `"],"properties":{"` + answerField +
-	`":{"type":"string","description":"What the model would say; ctrl+j begins a new line."}}}`
-
-// answerOf is the text that a user has typed in a model's place.
-func answerOf(content json.RawMessage) string {
-	var fields map[string]string
-	_ = json.Unmarshal(content, &fields) // the form has one field, of text
-	return fields[answerField]
 }
 
 // long says whether not all that the server says had room when it was drawn last.
