@@ -152,7 +152,7 @@ func TestTypeScriptServerInBothEras(t *testing.T) {
 		})
 	}
 	w := newRemoteWorld(t)
-	if _, said := w.run(4, slices.Concat([]string{"list", "--protocol", "legacy"}, modern)...); !strings.Contains(said, `"supported":["2026-07-28"]`) {
+	if _, said := w.run(4, slices.Concat([]string{"list", "--protocol", "legacy"}, modern)...); !strings.Contains(said, `"supported":["2026-07-28"]`) || !strings.Contains(said, "without --protocol") {
 		t.Errorf("a server without the older era: %s", said)
 	}
 }

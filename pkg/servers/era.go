@@ -98,8 +98,30 @@ func (s *Session) pinned(err error, version string) error {
 	}
 	failure = s.link.newFailure(EndingRefused)
 	failure.Waiting = string(mcp.MethodServerDiscover)
-	failure.Reason = fmt.Errorf("it does not speak %s: %w", version, old.reason)
+	failure.Reason = &pinError{fmt.Errorf("it does not speak %s: %w", version, old.reason)}
 	return failure
+}
+
+// pinError is why a server refuses the revision that is pinned, where it may speak another.
+type pinError struct{ err error }
+
+func (e *pinError) Error() string { return e.err.Error() }
+func (e *pinError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *pinError) Hint() string {
+	return "without --protocol, and protocol in its entry, toolx finds out what the server speaks"
+}
+
+// unpinned blames the pin of the older era for the refusal of a server that is of the other.
+func unpinned(err error) error {
+	var failure *Failure
+	if !errors.As(err, &failure) {
+		return err
+	}
+	told := *failure
+	told.Reason = &pinError{failure.Reason}
+	return &told
 }
 
 // notModernError says that a server is not of the era of 2026-07-28, and by which
@@ -300,6 +322,8 @@ func (s *Session) findWay(ctx context.Context, d dial, limit time.Duration) (way
 		return wayLegacy, nil
 	case !pinned && wantsModern(err):
 		return wayModern, s.pinned(s.modern(ctx, d, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
+	case pinned && (wantsModern(err) || knowsNoInitialize(err)):
+		return wayUnknown, unpinned(err)
 	case d.server.Transport != "" || !isOlder(err):
 		return wayUnknown, err
 	}
@@ -351,6 +375,12 @@ func (e *fallbackError) Unwrap() []error { return []error{e.first, e.last} }
 func wantsModern(err error) bool {
 	var refused *exec.ToolError
 	return errors.As(err, &refused) && modernError(refused.Code)
+}
+
+// knowsNoInitialize says whether a server has no such method, as those of the modern era.
+func knowsNoInitialize(err error) bool {
+	var refused *exec.ToolError
+	return errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND
 }
 
 // isOlder says whether a refusal of initialize may mean that the server only knows

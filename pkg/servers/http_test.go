@@ -288,6 +288,9 @@ func TestEraIsFoundOut(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), test.text) {
 					t.Errorf("%v, want %s", err, test.text)
 				}
+				if hint := exec.HintOf(err); test.pin != "" && !strings.Contains(hint, "--protocol") {
+					t.Errorf("hint %q", hint)
+				}
 				return
 			}
 			if err != nil || s.session.Protocol != test.protocol {
