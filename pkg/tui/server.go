@@ -103,6 +103,11 @@ func (s *server) runs() bool {
 	return s.pid != 0 || s.status == statusReady || s.status == statusStarting || s.status == statusRetrying
 }
 
+// down says whether the server has to be started anew before it is of use.
+func (s *server) down() bool {
+	return s.status == statusFailed || s.status == statusEnded || s.status == statusStopped
+}
+
 // stop notes that the user stopped it, and nothing of it is left.
 func (s *server) stop(at time.Time) {
 	s.pid, s.reason, s.asked = 0, "", false

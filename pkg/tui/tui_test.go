@@ -189,7 +189,7 @@ func TestLostServer(t *testing.T) {
 	take := func(events ...exec.Event) { d.m.updateEvents(eventsMsg{events: events}) }
 	take(servers.ProcessStarted{Time: at, Server: "zwave", PID: 7}, servers.Connected{Time: at, Server: "zwave"})
 	take(servers.SessionLost{Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdout}})
-	d.shows("zwave ✗ closed its stdout", "reason", "7")
+	d.shows("zwave ✗ closed its stdout", "reason", "7", "r restart the server")
 	take(servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 0"})
 	d.shows("zwave ✗ closed its stdout")
 

@@ -208,7 +208,11 @@ func (m *model) hints() []pane.Binding {
 	if m.focused().editing() {
 		help = "f1"
 	}
-	for _, key := range []string{help, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "q"} {
+	keys := []string{help}
+	if s := m.currentServer(); s != nil && s.down() {
+		keys = append(keys, "r")
+	}
+	for _, key := range append(keys, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "q") {
 		if binding := pane.Find(all, key); binding != nil && binding.Off == "" {
 			shown := *binding
 			shown.Keys = []string{key}
