@@ -92,7 +92,7 @@ func misbehaviours() map[string]behaviour {
 		"exit1-stderr":       {open: EndingExited, text: "stderr: Error: MQTT_URL environment variable is required"},
 		"usage-stdout":       {open: EndingExited, text: "exit status 1", seen: "blank text"},
 		"exit-in-handshake":  {open: EndingExited, text: "exit status 3"},
-		"exit-after-init":    {open: EndingExited, text: "tools/list unanswered"},
+		"exit-after-init":    {open: EndingExited, text: "exit status 3"},
 		"exit-after-list":    {call: exec.KindProtocol, text: "exit status 3"},
 		"exit-mid-call":      {call: exec.KindProtocol, text: "stderr: fatal: cannot go on with tools/call"},
 		"exit-half-line":     {call: exec.KindProtocol, text: "exit status 3", seen: "broken"},
