@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 
@@ -37,10 +38,15 @@ func connect() Check {
 	return Check{
 		ID: phaseConnect, Severity: Error, Group: GroupHTTP, Need: NeedHTTP,
 		Title: "nothing answers at the server's address",
-		Ask:   askReach(phaseConnect),
+		Ask: func(e *Evidence) []Finding {
+			if found := askHalfAnswer(e); found != nil {
+				return found
+			}
+			return askReach(phaseConnect)(e)
+		},
 		Page: Page{
 			Why: "The address is known, and no answer of HTTP comes from there: nothing listens on the port, a firewall drops what is sent, a proxy does not let it " +
-				"through, or the server takes the connection and says nothing.",
+				"through, or the server takes the connection and says nothing, or begins an answer and does not end it.",
 			Bad:  "connection refused by 127.0.0.1:3000",
 			Good: "HTTP/1.1 200 OK",
 			Fix: []string{
@@ -88,6 +94,19 @@ func askReach(phase string) func(*Evidence) []Finding {
 		}
 		return sole(f)
 	}
+}
+
+// askHalfAnswer looks for a server that begins an answer and does not end it.
+func askHalfAnswer(e *Evidence) []Finding {
+	reply := e.reply(askedInitialize)
+	if e.Clean.Failure == nil || reply == nil || reply.Ended || reply.Over || reply.message() != nil {
+		return nil
+	}
+	return sole(Finding{
+		Title: "an answer begins, and does not come to its end", Where: rawWhere("initialize"),
+		Evidence: fmt.Sprintf("%s, and %d bytes in %s", reply.status(), len(reply.Body), milliseconds(answerLimit)),
+		Fix:      []string{"in the server: send the whole answer, with its length, or the event and the empty line behind it"},
+	})
 }
 
 // phaseOf is the step at which an exchange failed, of which nothing may be known; empty

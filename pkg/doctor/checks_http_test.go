@@ -361,15 +361,22 @@ func TestNotReached(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body) // else the end of the connection is not seen
 		<-r.Context().Done()
 	}))
+	half := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
 	plain := serveHTTP(t, goodHandler())
 	for _, test := range []struct{ id, url string }{
+		{"connect", half},
 		{"connect", gone.URL + "/mcp"},
 		{"connect", silent},
 		{"dns", "http://no-such-host.invalid/mcp"},
 		{"tls-handshake", strings.Replace(plain, "http:", "https:", 1)},
 	} {
 		options := shortOptions()
-		options.Limit = time.Second
+		options.Limit, options.answer = time.Second, time.Second
 		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc(nil, test.url, nil)}, options)
 		report := Judge(fleet, Selection{Only: []string{"dns", "connect", "tls-*"}})
 		if len(report.Findings) != 1 || report.Findings[0].ID != test.id || report.Status != StatusUnreachable {
