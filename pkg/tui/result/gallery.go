@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -176,13 +177,13 @@ func (g *gallery) turn(at int, signals <-chan os.Signal) (next int, err error) {
 	case <-signals:
 		return -1, nil
 	case p := <-keys:
-		if p.key == "" {
-			if p.err == io.EOF {
-				return -1, nil
-			}
-			return -1, p.err
+		switch {
+		case p.key != "":
+			return g.after(at, p.key), nil
+		case errors.Is(p.err, io.EOF):
+			return -1, nil
 		}
-		return g.after(at, p.key), nil
+		return -1, p.err
 	}
 }
 

@@ -80,8 +80,21 @@ func TestGalleryKeys(t *testing.T) {
 		key  string
 		want int
 	}{
-		{0, "\r", 1}, {1, " ", 2}, {2, "\r", 3}, {0, "\x1b[C", 1}, {2, "\x1b[C", 2}, {2, "n", 2}, {1, "\x1b[D", 0}, {0, "p", 0}, {1, "\x1bOA", 0},
-		{1, "q", -1}, {1, "\x1b", -1}, {1, "\x03", -1}, {1, "x", 1}, {1, "\x1b[99~", 1}, {0, "line\n", 1},
+		{0, "\r", 1},
+		{1, " ", 2},
+		{2, "\r", 3},
+		{0, "\x1b[C", 1},
+		{2, "\x1b[C", 2},
+		{2, "n", 2},
+		{1, "\x1b[D", 0},
+		{0, "p", 0},
+		{1, "\x1bOA", 0},
+		{1, "q", -1},
+		{1, "\x1b", -1},
+		{1, "\x03", -1},
+		{1, "x", 1},
+		{1, "\x1b[99~", 1},
+		{0, "line\n", 1},
 	} {
 		if got := g.after(test.at, test.key); got != test.want {
 			t.Errorf("%q goes from %d to %d, want %d", test.key, test.at, got, test.want)
