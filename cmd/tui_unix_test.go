@@ -241,6 +241,34 @@ func TestTUICancelsAndRestarts(t *testing.T) {
 	w.end(0)
 }
 
+// What a server has beside tools is listed, found, filled in with its suggestions, read,
+// got and subscribed to, in both eras of the protocol.
+func TestTUIReadsAndGets(t *testing.T) {
+	t.Parallel()
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		w := openWindow(t, 118, 40, "tui", "--protocol", revision, "--", "fakeserver", "--pids", "PIDS", "dual-era", "features")
+		w.await(revision, "resources (3)", "templates (1)", "prompts (2)")
+		w.press("/", "greet")
+		w.await("/greet", "• greet")
+		w.press("enter", "enter")
+		w.await("ctrl+o takes Ada  Alan  Grace")
+		w.press("\x0f") // ctrl+o
+		w.await("[Ada]", "ctrl+r gets greet")
+		w.press("ctrl+r")
+		w.await("[messages]", "Greet Ada ()", "Gladly.")
+		w.press("1", "/", "test://text")
+		w.await("• A text", "test://text")
+		w.press("enter", "enter")
+		w.await("second line", "2 of 2")
+		w.press("1", "s")
+		w.await("◉ A text", "subscribed, 1 update")
+		w.press("s")
+		w.await("• A text")
+		w.press("ctrl+c")
+		w.end(0)
+	}
+}
+
 // A server that dies by itself is not shown as ready; restarted, it is.
 func TestTUIShowsADeath(t *testing.T) {
 	t.Parallel()

@@ -41,6 +41,17 @@ type feed struct {
 type stream struct {
 	kind   reflect.Type
 	server string
+	// list is the method of a notification that a list has changed: among others it
+	// would be lost, and the list stay as it was.
+	list string
+}
+
+func streamOf(event exec.Event) stream {
+	of := stream{kind: reflect.TypeOf(event), server: serverName(event)}
+	if e, ok := event.(servers.Notification); ok && changesList(e.Method) {
+		of.list = e.Method
+	}
+	return of
 }
 
 // backlog is what waits of a stream: a ring, once it is full.
@@ -60,7 +71,7 @@ func newFeed() *feed {
 
 // take is the subscriber of the bus.
 func (f *feed) take(event exec.Event) {
-	of := stream{reflect.TypeOf(event), serverName(event)}
+	of := streamOf(event)
 	f.mu.Lock()
 	waiting := f.pending[of]
 	if waiting == nil {

@@ -155,6 +155,11 @@ func (m *model) takeNotification(event servers.Notification) tea.Cmd {
 	return nil
 }
 
+// changesList says whether a notification is that a list has changed.
+func changesList(method string) bool {
+	return method == mcp.MethodNotificationResourcesListChanged || method == mcp.MethodNotificationPromptsListChanged
+}
+
 // listAnew reads lists of a server again.
 func (m *model) listAnew(server string, of ...kind) tea.Cmd {
 	g, session := m.tree.groupOf(server), m.options.Pool.Session(server)

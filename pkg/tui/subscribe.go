@@ -71,7 +71,7 @@ func (m *model) updateSubscribed(msg subscribedMsg) tea.Cmd {
 		m.tell("subscribed to "+msg.name+"; updates are in the log", false)
 	case msg.err != nil:
 		delete(m.subscriptions, msg.name)
-		m.tell("the subscription to "+msg.name+" ended: "+msg.err.Error(), true)
+		m.tell("no more updates: "+msg.err.Error()+" ("+msg.name+")", true)
 	default:
 		delete(m.subscriptions, msg.name)
 		m.tell("unsubscribed from "+msg.name, false)
