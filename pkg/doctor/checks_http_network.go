@@ -105,10 +105,13 @@ func sseBuffered() Check {
 	}
 }
 
-// askHeldStream looks at the stream of the session.
+// askHeldStream looks at the stream of the session. That of a server which is slow in all
+// it does says nothing.
 func askHeldStream(e *Evidence) []Finding {
-	stream := e.reply(askedStream)
-	if stream == nil || !stream.Held || !stream.Ended || stream.Status != http.StatusOK || stream.mediaType() != "text/event-stream" {
+	const slower = 4
+	stream, ping := e.reply(askedStream), e.reply(askedPing)
+	if stream == nil || !stream.Held || !stream.Ended || stream.Status != http.StatusOK || stream.mediaType() != "text/event-stream" ||
+		ping == nil || stream.Took < slower*ping.Took {
 		return nil
 	}
 	return sole(Finding{
