@@ -32,10 +32,10 @@ func newTUICommand(app *App, run func(context.Context, *App, tuiOptions) error) 
 	cmd := &cobra.Command{
 		Use:   "tui [SERVER…] [-- COMMAND…]",
 		Short: "Browse tools, fill in forms, call, and watch, on the whole terminal",
-		Long: `Show servers and tools, a form made from each tool's schema, calls with their
-timing, results, and what servers write meanwhile. toolx without a verb does the
-same on a terminal. ? shows what every key does. What servers ask the user comes as a
-dialog, unless a flag answers it.
+		Long: `Show servers with their tools, resources and prompts, forms made from schemas, calls
+with their timing, results, and what servers write meanwhile. toolx without a verb
+does the same on a terminal. ? shows what every key does. What servers ask the user
+comes as a dialog, unless a flag answers it.
 
 Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 		Example: `  toolx tui

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/atotto/clipboard"
@@ -135,7 +136,20 @@ func (m *model) copyResult() tea.Cmd {
 	if err := m.shown.result.Err; err != nil {
 		return m.copied(err.Error(), "the error")
 	}
+	if m.shown.item.kind == kindPrompt {
+		return m.copied(promptText(m.shown.result), "the messages")
+	}
 	return m.copied(m.shown.result.String(), "the result")
+}
+
+// promptText is what the command line prints of a prompt.
+func promptText(result *exec.Result) string {
+	var out strings.Builder
+	messages, err := exec.ReadMessages(result.Raw)
+	if err != nil || render.Messages(&out, messages, render.Screen{}) != nil {
+		return result.String()
+	}
+	return out.String()
 }
 
 // restartServer ends the selected server and starts it anew.

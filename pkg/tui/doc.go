@@ -1,5 +1,6 @@
-// Package tui is the terminal interface: servers and their tools, a form made from a
-// tool's schema, its calls and results, and what servers write meanwhile.
+// Package tui is the terminal interface: servers with their tools, resources and
+// prompts (items: item.go), forms made from schemas, calls and results, and what servers
+// write meanwhile.
 //
 // There is one model (model.go). Messages say what happened; each kind has its
 // update_<subject>.go. What takes time runs in commands, and what comes back too

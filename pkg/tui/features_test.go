@@ -148,6 +148,9 @@ func TestGetPrompt(t *testing.T) {
 	if !result.Success || result.ToolName != "fake__greet" {
 		t.Errorf("the result is %+v", result)
 	}
+	if got, want := promptText(result), "[user]\nGreet Ada ()\n\n[assistant]\nGladly.\n"; got != want {
+		t.Errorf("copied is %q, want %q", got, want)
+	}
 	d.press("3", "v")
 	d.shows("[reply]", "messages")
 	// What it said before is kept beside what it says now.

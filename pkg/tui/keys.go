@@ -77,10 +77,11 @@ func (m *model) treeKeys() []pane.Binding {
 	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
 }
 
-// serverKeys are those of the server whose page is shown.
+// serverKeys are those of the server whose page is shown; one of its lists has none, lest
+// the server be stopped in the place of a resource.
 func (m *model) serverKeys() []pane.Binding {
 	s := m.page.server
-	if s == nil {
+	if s == nil || m.page.shelf != nil {
 		return nil
 	}
 	return []pane.Binding{

@@ -125,9 +125,9 @@ func (s *sheet) tellSampling(asked *servers.Sampling) {
 func (q *question) belongs() string {
 	var names []string
 	for _, c := range q.running() {
-		name := "the call of " + render.Safe(c.item.Name)
+		name := "the call of " + render.Safe(c.name)
 		if c.item.kind != kindTool {
-			name = "the " + c.item.kind.String() + " " + render.Safe(c.item.Name)
+			name = "the " + c.item.kind.String() + " " + render.Safe(c.name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
