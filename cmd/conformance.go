@@ -34,7 +34,11 @@ type conformanceContext struct {
 	ClientSecret string `json:"client_secret"`
 	PrivateKey   string `json:"private_key_pem"`
 	Identity     string `json:"valid_jwt"`
-	ToolCalls    []struct {
+	// The person's identity in an enterprise, and who vouches for it.
+	Person           string `json:"idp_id_token"`
+	Provider         string `json:"idp_issuer"`
+	ProviderClientID string `json:"idp_client_id"`
+	ToolCalls        []struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"toolCalls"`
@@ -130,7 +134,7 @@ func (a *App) awaitStream(ctx context.Context) func(*servers.Session) {
 // comes with the context; without an id, toolx makes itself known in whatever way the
 // authorization server has.
 func (o conformanceOptions) config(given conformanceContext) []byte {
-	auth := map[string]string{}
+	auth := map[string]any{}
 	if given.ClientID == "" {
 		auth["clientMetadataUrl"] = "https://conformance-test.local/client-metadata.json" // the suite wants this one
 	} else {
@@ -141,6 +145,10 @@ func (o conformanceOptions) config(given conformanceContext) []byte {
 	}
 	if given.PrivateKey != "" {
 		auth["privateKey"] = given.PrivateKey
+	}
+	if given.Person != "" {
+		auth["grant"], auth["identityToken"] = "jwt_bearer", given.Person
+		auth["identityProvider"] = map[string]string{"issuer": given.Provider, "clientId": given.ProviderClientID}
 	}
 	if given.Identity != "" {
 		auth["grant"], auth["identityToken"] = "jwt_bearer", given.Identity

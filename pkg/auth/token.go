@@ -224,6 +224,11 @@ func (c *client) requestAlone(ctx context.Context, grant *Grant) (*Grant, error)
 		if err != nil {
 			return nil, err
 		}
+		if c.options.Auth.Provider != nil {
+			if token, err = c.vouchedBy(ctx, grant, token); err != nil {
+				return nil, err
+			}
+		}
 		params = url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {token}}
 	}
 	if len(grant.Scopes) > 0 {

@@ -31,6 +31,9 @@ type Auth struct {
 	// IdentityTokenFile a file with it, which is read anew for each access token.
 	IdentityToken     string
 	IdentityTokenFile string
+	// Provider is an enterprise's identity provider, which makes of the identity token one
+	// that the authorization server takes; nil where that takes the identity token itself.
+	Provider *Provider
 	// ClientMetadataURL is where a Client ID Metadata Document lies: its URL is the
 	// client's id, where the authorization server knows such documents.
 	ClientMetadataURL string
@@ -44,6 +47,21 @@ type Auth struct {
 	RedirectPort int
 }
 
+// Provider is the identity provider of an enterprise, and toolx as it knows it.
+type Provider struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret string // empty for a public client
+}
+
+func providerFields() []field[Provider] {
+	return []field[Provider]{
+		{"issuer", nil, func(_ *decoder, v value, p *Provider) { p.Issuer = v.string() }},
+		{"clientId", nil, func(_ *decoder, v value, p *Provider) { p.ClientID = v.string() }},
+		{"clientSecret", nil, func(_ *decoder, v value, p *Provider) { p.ClientSecret = v.string() }},
+	}
+}
+
 func authFields() []field[Auth] {
 	return []field[Auth]{
 		{"grant", nil, func(_ *decoder, v value, a *Auth) { a.Grant = v.string() }},
@@ -55,6 +73,10 @@ func authFields() []field[Auth] {
 		{"assertionAudience", nil, func(_ *decoder, v value, a *Auth) { a.AssertionAudience = v.string() }},
 		{"identityToken", nil, func(_ *decoder, v value, a *Auth) { a.IdentityToken = v.string() }},
 		{"identityTokenFile", nil, func(_ *decoder, v value, a *Auth) { a.IdentityTokenFile = v.string() }},
+		{"identityProvider", nil, func(d *decoder, v value, a *Auth) {
+			a.Provider = &Provider{}
+			decode(d, v, providerFields(), a.Provider)
+		}},
 		{"clientMetadataUrl", nil, func(_ *decoder, v value, a *Auth) { a.ClientMetadataURL = v.string() }},
 		{"scopes", nil, func(_ *decoder, v value, a *Auth) { a.Scopes = v.texts() }},
 		{"issuer", nil, func(_ *decoder, v value, a *Auth) { a.Issuer = v.string() }},
@@ -88,8 +110,10 @@ func (a *Auth) flaw() (problem, fix string) {
 		return "the grant client_credentials needs a clientSecret, or a privateKeyFile", "add clientSecret: ${CLIENT_SECRET}"
 	case a.Grant == GrantJWTBearer && (a.IdentityToken == "") == (a.IdentityTokenFile == ""):
 		return "the grant jwt_bearer needs either an identityTokenFile or an identityToken", "keep or add one of them"
-	case a.Grant != GrantJWTBearer && a.IdentityToken+a.IdentityTokenFile != "":
-		return "an identity token is for another grant", "add grant: jwt_bearer"
+	case a.Grant != GrantJWTBearer && (a.Provider != nil || a.IdentityToken+a.IdentityTokenFile != ""):
+		return "an identity token and its provider are for another grant", "add grant: jwt_bearer"
+	case a.Provider != nil && (a.Provider.Issuer == "" || a.Provider.ClientID == ""):
+		return "an identityProvider needs an issuer and a clientId", "add identityProvider: {issuer: https://…, clientId: …}"
 	case a.ClientSecret != "" && a.ClientID == "":
 		return "a clientSecret needs a clientId", "add clientId: …"
 	case a.Signs() && a.ClientID == "":
@@ -117,6 +141,13 @@ func (e *expander) auth() *Auth {
 	auth.AssertionAudience = e.expand(auth.AssertionAudience, "auth.assertionAudience")
 	auth.IdentityToken = e.expand(auth.IdentityToken, "auth.identityToken")
 	auth.IdentityTokenFile = absolute(e.path("auth.identityTokenFile", auth.IdentityTokenFile), e.server.dir)
+	if auth.Provider != nil {
+		auth.Provider = &Provider{
+			Issuer:       e.expand(auth.Provider.Issuer, "auth.identityProvider.issuer"),
+			ClientID:     e.expand(auth.Provider.ClientID, "auth.identityProvider.clientId"),
+			ClientSecret: e.expand(auth.Provider.ClientSecret, "auth.identityProvider.clientSecret"),
+		}
+	}
 	auth.ClientMetadataURL = e.expand(auth.ClientMetadataURL, "auth.clientMetadataUrl")
 	auth.Issuer = e.expand(auth.Issuer, "auth.issuer")
 	auth.Scopes = make([]string, len(e.server.Auth.Scopes))
@@ -133,7 +164,11 @@ func (a *Auth) secrets() []string {
 		return nil
 	}
 	var found []string
-	for _, secret := range []string{a.ClientSecret, a.PrivateKey, a.IdentityToken} {
+	secrets := []string{a.ClientSecret, a.PrivateKey, a.IdentityToken}
+	if a.Provider != nil {
+		secrets = append(secrets, a.Provider.ClientSecret)
+	}
+	for _, secret := range secrets {
 		if secret != "" {
 			found = append(found, secret)
 		}

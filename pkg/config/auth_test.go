@@ -54,7 +54,7 @@ func TestAuthWithAPrivateKey(t *testing.T) {
 	loaded, err := loadText(t, "toolx.yaml", `servers:
   remote: {url: "https://a", auth: {grant: client_credentials, clientId: a, privateKey: "${KEY}", keyId: "k-${N}", assertionAudience: "https://${N}"}}
   filed: {url: "https://a", auth: {clientId: a, privateKeyFile: "${N}.pem"}}
-  vouched: {url: "https://a", auth: {grant: jwt_bearer, identityToken: "${VOUCHED}"}}
+  vouched: {url: "https://a", auth: {grant: jwt_bearer, identityToken: "${VOUCHED}", identityProvider: {issuer: "https://${VOUCHED}", clientId: c, clientSecret: hush-hush}}}
   projected: {url: "https://a", auth: {grant: jwt_bearer, identityTokenFile: "${N}.jwt"}}
 `)
 	if err != nil {
@@ -81,8 +81,9 @@ func TestAuthWithAPrivateKey(t *testing.T) {
 	if path := resolved.Auth.PrivateKeyFile; !filepath.IsAbs(path) || filepath.Base(path) != "7.pem" {
 		t.Errorf("the key is in %s", path)
 	}
-	if resolved, err = loaded.Servers[2].Resolve([]string{"VOUCHED=e30.e30.x"}); err != nil || !slices.Contains(resolved.Secrets, "e30.e30.x") {
-		t.Errorf("the identity token is not masked: %v", err)
+	if resolved, err = loaded.Servers[2].Resolve([]string{"VOUCHED=e30.e30.x"}); err != nil || !slices.Contains(resolved.Secrets, "e30.e30.x") ||
+		!slices.Contains(resolved.Secrets, "hush-hush") || resolved.Auth.Provider.Issuer != "https://e30.e30.x" {
+		t.Errorf("the identity token is not masked, or its provider lost: %+v, %v", resolved.Auth.Provider, err)
 	}
 	if resolved, err = loaded.Servers[3].Resolve([]string{"N=7"}); err != nil || !filepath.IsAbs(resolved.Auth.IdentityTokenFile) {
 		t.Errorf("the identity token is in %q, %v", resolved.Auth.IdentityTokenFile, err)
@@ -99,7 +100,8 @@ func TestAuthThatCannotWork(t *testing.T) {
 		{"the id of no key", "url: https://a\n    auth: {clientId: a, keyId: k}", "need a private key"},
 		{"nobody vouches", "url: https://a\n    auth: {grant: jwt_bearer}", "needs either an identityTokenFile or an identityToken"},
 		{"two vouch", "url: https://a\n    auth: {grant: jwt_bearer, identityToken: abcd, identityTokenFile: f}", "needs either"},
-		{"an identity token of no grant", "url: https://a\n    auth: {identityToken: abcd}", "is for another grant"},
+		{"an identity token of no grant", "url: https://a\n    auth: {identityToken: abcd}", "are for another grant"},
+		{"half a provider", "url: https://a\n    auth: {grant: jwt_bearer, identityToken: abcd, identityProvider: {issuer: \"https://b\"}}", "needs an issuer and a clientId"},
 		{"a secret of nobody", "url: https://a\n    auth: {clientSecret: abcd}", "a clientSecret needs a clientId"},
 		{"a program", "command: a\n    auth: {clientId: a}", "auth needs a url"},
 		{"another grant", "url: https://a\n    auth: {grant: password}", "unknown value 'password'"},

@@ -38,6 +38,7 @@ func TestSchemaKnowsWhatLoadKnows(t *testing.T) {
 		{"the file", root, fieldNames(rootFields())},
 		{"server", definition("server"), fieldNames(serverFields())},
 		{"auth", definition("auth"), fieldNames(authFields())},
+		{"identityProvider", definition("identityProvider"), fieldNames(providerFields())},
 		{"retry", definition("retry"), fieldNames(retryFields())},
 		{"tool", definition("tool"), fieldNames(toolFields())},
 		{"implementation", definition("implementation"), fieldNames(implementationFields())},
