@@ -226,10 +226,7 @@ func askOrigin(e *Evidence) []Finding {
 	if origin == nil || origin.Status != http.StatusOK {
 		return nil
 	}
-	f := Finding{Where: rawWhere("initialize"), Evidence: "Origin: " + foreignOrigin + ": " + origin.status()}
-	if origin.Verb == http.MethodGet {
-		f.Where = rawWhere(http.MethodGet) // the older HTTP with SSE
-	}
+	f := Finding{Where: rawWhere(origin.asked()), Evidence: "Origin: " + foreignOrigin + ": " + origin.status()}
 	if host != nil {
 		f.Evidence += "; Host: " + foreignHost + ": " + host.status()
 		if host.Status == http.StatusOK {
@@ -249,7 +246,7 @@ func corsReflects() Check {
 				reply.Header.Get("Access-Control-Allow-Credentials") != "true" {
 				return nil
 			}
-			return sole(Finding{Where: rawWhere("initialize"), Evidence: "Access-Control-Allow-Origin: " + foreignOrigin + ", Access-Control-Allow-Credentials: true"})
+			return sole(Finding{Where: rawWhere(reply.asked()), Evidence: "Access-Control-Allow-Origin: " + foreignOrigin + ", Access-Control-Allow-Credentials: true"})
 		},
 		Page: Page{
 			Why:    "The server says of whatever page asks that it may read the answer, cookies of the user included.",

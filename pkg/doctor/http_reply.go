@@ -3,6 +3,7 @@ package doctor
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -184,6 +185,10 @@ func (r *HTTPReply) result() json.RawMessage {
 	}
 	return readHead(r.message()).result
 }
+
+// asked is what it is the answer to: the method of MCP, or the verb where nothing was
+// posted.
+func (r *HTTPReply) asked() string { return cmp.Or(readHead(r.sent.body).method, r.Verb) }
 
 // words are the answer in a few words: its status, and what it begins with, most bytes of
 // its body.
