@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
@@ -81,7 +82,8 @@ func drive(t *testing.T, names []string, tools ...*exec.Tool) *driver {
 	m := newModel(ctx, Options{
 		Servers: entries, Pool: openPool{},
 		Executor: &exec.Executor{Registry: registry, Bus: bus}, Bus: bus, Local: true, Now: noon,
-		Memory: func(int) (int64, bool) { return 0, false },
+		Memory:  func(int) (int64, bool) { return 0, false },
+		Examine: func(context.Context, string) (*doctor.Report, error) { return &doctor.Report{}, nil },
 	})
 	for _, g := range m.tree.groups {
 		g.closed = false

@@ -75,12 +75,23 @@ func (m *model) serverFacts(s *server, width int) []string {
 	if s.polluted > 0 {
 		fact("stdout", theme.Paint(pane.Warn, exec.Count(s.polluted, "line")+" not JSON-RPC"))
 	}
-	lines := append(facts.lines, "", theme.Paint(pane.Dim, "r restarts, s stops, d asks the doctor"))
+	lines := append(append(facts.lines, ""), pane.Wrap(m.serverLine(), width)...)
 	if session != nil && session.Instructions != "" {
 		lines = append(lines, "", theme.Paint(pane.Heading, "instructions"), "")
 		lines = append(lines, markdown.Render(session.Instructions, width, theme)...)
 	}
 	return lines
+}
+
+// serverLine tells what can be done now with the server whose page is shown.
+func (m *model) serverLine() string {
+	var told []string
+	for _, binding := range append([]pane.Binding{*pane.Find(m.common(), "r")}, m.serverKeys()...) {
+		if binding.Off == "" {
+			told = append(told, m.theme.Paint(pane.Strong, binding.Keys[0])+" "+m.theme.Paint(pane.Dim, binding.Help))
+		}
+	}
+	return strings.Join(told, hintGap)
 }
 
 func onlyFirst(i int, name string) string {
