@@ -86,8 +86,10 @@ func (m *model) startCall(one item, arguments json.RawMessage) tea.Cmd {
 func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.Cmd {
 	pool, executor, now := m.options.Pool, m.options.Executor, m.now
 	return func() tea.Msg {
+		var session *servers.Session
 		if c.item.Server != "" {
-			if err := reach(ctx, pool, c.item.Server); err != nil {
+			var err error
+			if session, err = reach(ctx, pool, c.item.Server); err != nil {
 				asked <- nil
 				if ctx.Err() != nil {
 					err = &exec.InterruptedError{Tool: c.name}
@@ -97,14 +99,14 @@ func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.
 		}
 		at := now()
 		asked <- askedMsg{c.id, at}
-		return calledMsg{c.id, at, c.run(ctx, executor, pool)}
+		return calledMsg{c.id, at, c.run(ctx, executor, session)}
 	}
 }
 
-// run calls the tool, or asks the server for the resource or the prompt; it runs.
-func (c *call) run(ctx context.Context, executor *exec.Executor, pool Pool) *exec.Result {
+// run calls the tool, or asks its server's session for the resource or the prompt.
+func (c *call) run(ctx context.Context, executor *exec.Executor, session *servers.Session) *exec.Result {
 	if c.item.kind != kindTool {
-		return executor.Do(ctx, c.operation(pool.Session(c.item.Server)))
+		return executor.Do(ctx, c.operation(session))
 	}
 	return executor.Call(ctx, exec.Call{
 		ID: c.id, Tool: c.name, Target: current(executor.Registry, c.item.Tool), Arguments: c.arguments,
@@ -148,17 +150,16 @@ func uriOf(arguments json.RawMessage) string {
 	return ""
 }
 
-// reach opens a server's session where there is none. A server that can no longer be
+// reach gives a server's session, and opens one where there is none. A server that can no longer be
 // talked to, but lives on, is left alone: its process is not ended for a call, only by
 // who restarts it.
-func reach(ctx context.Context, pool Pool, name string) error {
+func reach(ctx context.Context, pool Pool, name string) (*servers.Session, error) {
 	if session := pool.Session(name); session != nil {
 		if failure := session.Err(); failure != nil && failure.Lives() {
-			return &lostError{failure}
+			return nil, &lostError{failure}
 		}
 	}
-	_, err := pool.Open(ctx, name)
-	return err
+	return pool.Open(ctx, name)
 }
 
 // lostError is the failure of a server that lives on, with what to do about it here.

@@ -306,3 +306,25 @@ func TestSuggestions(t *testing.T) {
 		t.Errorf("without the form there are suggestions for %+v", d.m.suggested.of)
 	}
 }
+
+// At every size the frame fills the screen exactly, whatever is selected, with all that
+// can stand at the end of its page.
+func TestFramesOfFeatures(t *testing.T) {
+	d := library(t)
+	for _, size := range [][2]int{{40, 12}, {41, 13}, {79, 24}, {80, 16}, {80, 20}, {120, 40}, {200, 60}} {
+		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		for i := range d.m.tree.rows {
+			d.m.tree.list.Set(i, len(d.m.tree.rows))
+			d.m.showSelected()
+			if one := d.m.page.item; one.kind == kindResource {
+				d.m.subscriptions[one.Name] = &subscription{stands: true, updates: 2}
+			}
+			d.m.suggested = suggestions{values: []string{"a\x1b[2J", strings.Repeat("long ", 50)}, failure: ""}
+			for a := range areas {
+				d.m.focus = a
+				d.frame()
+			}
+			d.m.focus = areaTree
+		}
+	}
+}

@@ -15,7 +15,6 @@ const (
 	kindResource
 	kindTemplate
 	kindPrompt
-	kinds
 )
 
 // String names a kind.
@@ -28,9 +27,19 @@ func (k kind) verb() string {
 	return [...]string{"call", "read", "read", "get"}[k]
 }
 
+// past is what was done with one of a kind.
+func (k kind) past() string {
+	return [...]string{"called", "read", "read", "got"}[k]
+}
+
+// request is the method that runs one of a kind.
+func (k kind) request() string {
+	return [...]string{"tools/call", "resources/read", "resources/read", "prompts/get"}[k]
+}
+
 // item is one thing to call, read or get. What is no tool is described by one, so
 // that form, page and tree see one shape; only a tool is ever called. The zero item
-// is none. Two items are equal where they are the same thing, listed once.
+// is none. Items that are equal are the same thing, from the same list.
 type item struct {
 	*exec.Tool
 	kind kind
@@ -64,16 +73,6 @@ func (i item) label() string {
 		return cmp.Or(i.Title, i.Plain)
 	}
 	return i.Plain
-}
-
-// past is what was done with one of a kind.
-func (k kind) past() string {
-	return [...]string{"called", "read", "read", "got"}[k]
-}
-
-// request is the method that runs one of a kind.
-func (k kind) request() string {
-	return [...]string{"tools/call", "resources/read", "resources/read", "prompts/get"}[k]
 }
 
 // heading is what its page calls the item.

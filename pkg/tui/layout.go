@@ -91,17 +91,23 @@ func (l *layout) wide(body rect, a arrangement) {
 	l.stack(rest, a)
 }
 
-// stack puts the result below the page; the one with focus gets more room.
+// stack puts the result below the page; the one with focus gets more room. Where there
+// is room for one alone, that is the result, unless the page has the focus.
 func (l *layout) stack(r rect, a arrangement) {
-	if !a.result {
+	const least = 3 + 4 // rows of both, with their borders
+	switch {
+	case !a.result, r.h < least && a.focus == areaPage:
 		l.panes[areaPage] = r
+		return
+	case r.h < least:
+		l.panes[areaResult] = r
 		return
 	}
 	share := r.h * 45 / 100
 	if a.focus == areaResult {
 		share = r.h * 65 / 100
 	}
-	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(max(4, share))
+	l.panes[areaPage], l.panes[areaResult] = r.cutBottom(max(4, min(share, r.h-3)))
 }
 
 func (r rect) cutLeft(w int) (left, rest rect) {

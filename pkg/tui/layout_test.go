@@ -2,10 +2,10 @@ package tui
 
 import "testing"
 
-// At every size the panes that are shown fill the screen, without overlap, and the
-// one with focus is among them.
+// At every size the panes that are shown fill the screen, without overlap, with room
+// within their borders, and the one with focus is among them.
 func TestLayoutFillsTheScreen(t *testing.T) {
-	for _, size := range [][2]int{{40, 12}, {79, 24}, {80, 12}, {80, 24}, {120, 40}, {149, 50}, {150, 24}, {400, 100}} {
+	for _, size := range [][2]int{{40, 12}, {79, 24}, {80, 12}, {80, 16}, {80, 19}, {80, 24}, {120, 40}, {149, 50}, {150, 24}, {400, 100}} {
 		for focus := range areas {
 			for _, flags := range []arrangement{{}, {result: true}, {watch: true}, {result: true, watch: true}, {zoomed: true, watch: true}} {
 				flags.focus = focus
@@ -37,6 +37,11 @@ func checkLayout(t *testing.T, width, height int, a arrangement) {
 				}
 				covered[y*width+x]++
 			}
+		}
+	}
+	for i, r := range l.panes {
+		if !r.empty() && (r.w < 3 || r.h < 3) {
+			t.Errorf("%dx%d %+v: %s has no room within its border: %+v", width, height, a, area(i), r)
 		}
 	}
 	for i, n := range covered {

@@ -26,7 +26,6 @@ const (
 	leafAbout
 	leafSchema // as a tree
 	leafJSON   // the same as text
-	leaves
 )
 
 // page is the pane in the centre: an item, a list of such, or a server.
@@ -306,6 +305,10 @@ func (p *page) render(width, height int, facts, foot []string) string {
 		return p.scrolled(facts, width, height)
 	case !p.runnable():
 		return p.renderLeaf(width, height)
+	}
+	foot = foot[max(0, len(foot)-max(1, height-1)):] // the last line matters most
+	if height == len(foot) {
+		return p.theme.Block(foot, width, height)
 	}
 	return p.renderLeaf(width, height-len(foot)) + "\n" + p.theme.Block(foot, width, len(foot))
 }

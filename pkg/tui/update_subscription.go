@@ -49,11 +49,13 @@ func (m *model) toggleSubscription() tea.Cmd {
 	listen := func() tea.Msg {
 		defer close(stands)
 		msg := subscribedMsg{name: name, to: to, over: true}
-		if msg.err = reach(ctx, pool, one.Server); msg.err == nil {
-			msg.err = pool.Session(one.Server).Listen(ctx, servers.Interest{URIs: []string{uri}}, func() {
+		session, err := reach(ctx, pool, one.Server)
+		if err == nil {
+			err = session.Listen(ctx, servers.Interest{URIs: []string{uri}}, func() {
 				stands <- subscribedMsg{name: name, to: to}
 			})
 		}
+		msg.err = err
 		if ctx.Err() != nil {
 			msg.err = nil // it was ended here
 		}
