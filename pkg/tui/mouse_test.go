@@ -167,6 +167,11 @@ func TestWheel(t *testing.T) {
 	}
 	d.press("g")
 	d.shows("zwave") // a key brings the cursor back
+	d.click(" more")
+	if top := d.m.tree.list.Top(); top < 20 {
+		t.Errorf("a click on what says that there is more shows row %d", top)
+	}
+	d.press("g")
 
 	d.click("• a")
 	d.press("enter", "text:typed")
