@@ -125,11 +125,11 @@ func (a *App) request(ctx context.Context, box *toolbox, r request, began time.T
 		if ctx.Err() != nil {
 			err = &exec.InterruptedError{}
 		}
-		result := box.executor.Reject(r.name, nil, began, err)
+		rejected := exec.Operation{Name: r.name, Method: r.method}
 		if session != nil {
-			result.Server = session.Name
+			rejected.Server = session.Name
 		}
-		return result
+		return box.executor.RejectOperation(rejected, began, err)
 	}
 	name := session.Name + exec.Separator + plain
 	if plain == "" || r.server != "" {

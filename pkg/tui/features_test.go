@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,10 +92,10 @@ func TestShelves(t *testing.T) {
 // the command line's verb would leave.
 func TestReadResource(t *testing.T) {
 	d := driveFake(t, "features")
-	var finished exec.CallFinished
+	var finished atomic.Value
 	t.Cleanup(d.bus.Subscribe(func(event exec.Event) {
 		if e, ok := event.(exec.CallFinished); ok {
-			finished = e
+			finished.Store(e)
 		}
 	}))
 	d.press("/", "text:test://both", "enter")
@@ -102,8 +103,9 @@ func TestReadResource(t *testing.T) {
 	d.press("enter")
 	result := d.result()
 	d.shows("1  resource text/plain test://both", `a \x1b[31mred\x1b[0m text`, "2  resource image/png 69 B 1×1 test://pixel", "(i shows it)")
-	if finished.Method != "resources/read" || string(finished.Arguments) != `{"uri":"test://both"}` || result.ToolName != "fake__test://both" || result.Server != "fake" {
-		t.Errorf("the log has %+v of %+v", finished, result)
+	end, _ := finished.Load().(exec.CallFinished)
+	if end.Method != "resources/read" || string(end.Arguments) != `{"uri":"test://both"}` || result.ToolName != "fake__test://both" || result.Server != "fake" {
+		t.Errorf("the log has %+v of %+v", end, result)
 	}
 	d.press("esc", "ctrl+r")
 	d.shows("2 of 2")
@@ -196,10 +198,10 @@ func batched(cmd tea.Cmd) []tea.Cmd {
 // has changed is listed anew.
 func TestSubscribe(t *testing.T) {
 	d := driveFake(t, "features")
-	listed := 0
+	var listed atomic.Int32
 	t.Cleanup(d.bus.Subscribe(func(event exec.Event) {
 		if e, ok := event.(servers.FrameSent); ok && strings.Contains(string(e.Bytes), `"resources/list"`) {
-			listed++
+			listed.Add(1)
 		}
 	}))
 	d.press("/", "text:test://text", "enter", "s")
@@ -208,7 +210,7 @@ func TestSubscribe(t *testing.T) {
 		return to != nil && to.stands && to.updates == 1
 	})
 	d.shows("◉ A text", "subscribed, 1 update", "subscribed to fake__test://text")
-	d.until("the list anew", func() bool { return listed == 2 && !d.m.listing() }) // its two pages
+	d.until("the list anew", func() bool { return listed.Load() == 2 && !d.m.listing() }) // its two pages
 	d.press("s")
 	d.until("the end", func() bool { return len(d.m.subscriptions) == 0 })
 	d.shows("• A text", "unsubscribed from")
@@ -326,5 +328,59 @@ func TestFramesOfFeatures(t *testing.T) {
 			}
 			d.m.focus = areaTree
 		}
+	}
+}
+
+// What a server writes into its lists is shown, never obeyed.
+func TestHostileFeatures(t *testing.T) {
+	const evil = `\u001b[2J\u001b]0;owned\u0007\u202e\u009b2J`
+	d := library(t)
+	g := d.m.tree.groups[0]
+	definitions := map[kind]string{
+		kindResource: `{"uri":"x://E","name":"E","mimeType":"E","description":"E","annotations":{"audience":["E"],"lastModified":"E"}}`,
+		kindTemplate: `{"uriTemplate":"x://E{a}","name":"E","description":"E"}`,
+		kindPrompt:   `{"name":"E","title":"E","description":"E","arguments":[{"name":"E","description":"E"}]}`,
+	}
+	for _, of := range g.shelves {
+		definition := json.RawMessage(strings.ReplaceAll(definitions[of.kind], "E", evil))
+		of.items, of.failure = itemsOf(of.kind, g.server.config, []json.RawMessage{definition}), "\x1b[2J\u202e"
+	}
+	d.m.setItems()
+	d.m.suggested = suggestions{values: []string{"\x1b[2J"}, failure: ""}
+	for i := range d.m.tree.rows {
+		d.m.tree.list.Set(i, len(d.m.tree.rows))
+		d.m.showSelected()
+		for range 4 {
+			screen := d.m.screen()
+			for _, bad := range []string{"\x1b[2J", "\x1b]0;", "\u202e", "\u009b", "\x07"} {
+				if strings.Contains(screen, bad) {
+					t.Fatalf("%v: %q reached the screen", d.m.tree.selected(), bad)
+				}
+			}
+			d.frame()
+			if !d.m.page.item.none() {
+				d.m.page.turn()
+			}
+		}
+	}
+}
+
+// A server that is started anew is listed anew; what was subscribed to is not any more,
+// and says so.
+func TestRestartListsAnew(t *testing.T) {
+	d := driveFake(t, "features")
+	d.press("/", "text:test://text", "enter", "s")
+	d.until("the subscription", func() bool {
+		to := d.m.subscriptions["fake__test://text"]
+		return to != nil && to.updates == 1 && !d.m.listing()
+	})
+	of, before := d.m.tree.groups[0].shelf(kindResource), d.m.options.Pool.Session("fake")
+	d.press("r")
+	d.until("the lists", func() bool {
+		session := d.m.options.Pool.Session("fake")
+		return session != nil && session != before && len(d.m.subscriptions) == 0 && of.reading == nil && d.m.servers[0].status == statusReady
+	})
+	if d.shows("no more updates"); of.failure != "" || len(of.items) != 3 {
+		t.Errorf("there are %d resources, %s", len(of.items), of.failure)
 	}
 }
