@@ -192,8 +192,12 @@ func (a *App) meetPerson(options *auth.Options, o authLoginOptions) (done func()
 	if before, err := term.GetState(int(input.Fd())); err == nil {
 		done = func() { _ = term.Restore(int(input.Fd()), before) }
 	}
-	options.Paste = func(context.Context) (string, error) {
-		fmt.Fprintln(a.live, "if it ends at a page that does not load, paste that page's address here (it is not shown):")
+	options.Paste = func(_ context.Context, wrong error) (string, error) {
+		if wrong != nil {
+			fmt.Fprintf(a.live, "%s; paste it again:\n", wrong)
+		} else {
+			fmt.Fprintln(a.live, "if it ends at a page that does not load, paste that page's address here (it is not shown):")
+		}
 		return readHidden(input)
 	}
 	return done
@@ -300,9 +304,9 @@ func noSuchSite(name string, known []*config.Server) error {
 			names = append(names, server.Name)
 		}
 	}
-	fix := "toolx auth login https://… logs in to an address"
+	fix := "name a server of the config, or give an address: https://host/mcp"
 	if len(names) > 0 {
-		fix = "servers with an address: " + strings.Join(names, ", ")
+		fix = "servers with an address: " + strings.Join(names, ", ") + "; or give an address: https://host/mcp"
 	}
 	return &exec.UsageError{Message: "no server is named " + quote(name), Fix: fix}
 }

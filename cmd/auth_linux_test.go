@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -13,7 +14,8 @@ import (
 func TestAuthLoginByPasting(t *testing.T) {
 	t.Parallel()
 	w := newAuthWorld(t)
-	term := onTerminal(t, w.environ(), w.arguments([]string{"auth", "login", "--no-browser", w.server.URL + "/mcp"})...)
+	address := w.server.URL + "/mcp?of-no-entry"
+	term := onTerminal(t, w.environ(), w.arguments([]string{"auth", "login", "--no-browser", address})...)
 	page := w.page(term)
 	term.await("paste that page's address")
 	elsewhere := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -23,12 +25,22 @@ func TestAuthLoginByPasting(t *testing.T) {
 	}
 	resp.Body.Close()
 	w.waitForHidden(term)
-	if _, err := io.WriteString(term.master, resp.Header.Get("Location")+"\n"); err != nil {
-		t.Fatal(err)
+	paste := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(term.master, text+"\n"); err != nil {
+			t.Fatal(err)
+		}
 	}
+	paste("not " + sentinel) // what is wrong is asked for again
+	term.await(`is not the address that the browser ended at .*; paste it again:`)
+	w.waitForHidden(term)
+	paste(resp.Header.Get("Location"))
 	term.await("logged in to server")
 	w.wantSilence(term.end(0))
-	w.run(0, "auth", "status", w.server.URL+"/mcp")
+	w.run(0, "auth", "status", address)
+	if out, _ := w.run(0, "auth", "status"); !strings.HasSuffix(out, "\n"+address+"\tlogged in\t"+w.server.URL+"\tread\trenewed\tfile\n") {
+		t.Errorf("the login to an address outside the config is not told: %s", out)
+	}
 }
 
 // waitForHidden waits until the terminal shows no input any more.
@@ -51,7 +63,9 @@ func TestAuthLoginInterrupted(t *testing.T) {
 	if _, err := io.WriteString(term.master, "\x03"); err != nil {
 		t.Fatal(err)
 	}
-	term.end(130)
+	if said := term.end(130); !strings.Contains(said, "server 'remote': the login was interrupted") {
+		t.Errorf("it says %s", said)
+	}
 	if !echoes(t, term.master) {
 		t.Error("the terminal was left without echo")
 	}

@@ -27,8 +27,9 @@ func newAuthStatusCommand(app *App, run func(context.Context, *App, authStatusOp
 		Use:   "status [SERVER…]",
 		Short: "Show what logins there are",
 		Long: `Show for each server with an address whether there is a login, by whom, with which
-scopes, until when, and where its tokens are kept. Nothing is sent, and no headersCommand is
-run. In a pipe each server is a line of six fields with tabs between them.
+scopes, until when, and where its tokens are kept; then the logins to other addresses, which
+--url uses. Nothing is sent, and no headersCommand is run. In a pipe each server is a line of
+six fields with tabs between them.
 
 Exit codes: 0 shown, 2 wrong usage or config, 3 a server that was named has no login.`,
 		Example: `  toolx auth status
@@ -96,8 +97,8 @@ func runAuthStatus(ctx context.Context, app *App, o authStatusOptions) error {
 	return nil
 }
 
-// authStatuses are the states of the named servers, of all with an address where none is
-// named.
+// authStatuses are the states of the named servers; where none is named, of all that have
+// an address, or a login.
 func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, error) {
 	var statuses []authStatus
 	for _, name := range names {
@@ -114,6 +115,7 @@ func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, e
 	if err != nil {
 		return nil, err
 	}
+	known := make(map[string]bool) // addresses
 	for _, server := range loaded {
 		if server.URL == "" || server.Disabled {
 			continue
@@ -123,9 +125,36 @@ func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, e
 			statuses = append(statuses, authStatus{Name: server.Name, URL: server.URL, State: stateUnknown, Error: err.Error()})
 			continue
 		}
+		known[site.resolved.URL] = true
 		statuses = append(statuses, a.authStatus(ctx, site))
 	}
-	return statuses, nil
+	if a.flags.url != "" {
+		return statuses, nil
+	}
+	return append(statuses, a.otherLogins(ctx, known)...), nil
+}
+
+// otherLogins are the states of logins to addresses that no entry of the config has: those
+// that --url finds.
+func (a *App) otherLogins(ctx context.Context, known map[string]bool) []authStatus {
+	store := authStore()
+	if store == nil {
+		return nil
+	}
+	var statuses []authStatus
+	for _, address := range store.Servers() {
+		if known[address] {
+			continue
+		}
+		site, err := a.authSite(address)
+		if err != nil {
+			continue // it was an address when the login was made
+		}
+		if status := a.authStatus(ctx, site); status.Login != nil {
+			statuses = append(statuses, status)
+		}
+	}
+	return statuses
 }
 
 // authServers are the server of --url, where there is one, else those of the config.
@@ -190,7 +219,7 @@ func (a *App) printAuthJSON(statuses []authStatus) error {
 // with tabs in a pipe.
 func (a *App) printAuthStatuses(statuses []authStatus) error {
 	if len(statuses) == 0 {
-		fmt.Fprintln(a.live, "no server of the config has an address")
+		fmt.Fprintln(a.live, "no server of the config has an address, and there is no login to another")
 		return nil
 	}
 	lines := make([][]string, 0, len(statuses)+1)

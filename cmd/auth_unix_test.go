@@ -47,6 +47,7 @@ type authWorld struct {
 	mu     sync.Mutex
 	number int
 	tokens []string // the grant types that were asked with
+	refuse bool     // the token endpoint knows no client
 	signed []string // the assertions of clients
 	issued []string
 	ended  []string
@@ -111,6 +112,10 @@ func (w *authWorld) serve(out http.ResponseWriter, req *http.Request) {
 		http.Redirect(out, req, asked.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 	case "/token":
 		w.tokens = append(w.tokens, req.Form.Get("grant_type"))
+		if w.refuse {
+			answer(http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+			return
+		}
 		if assertion := req.Form.Get("client_assertion"); assertion != "" {
 			w.signed = append(w.signed, assertion)
 		}
@@ -298,6 +303,19 @@ func TestAuthLoginOpensTheBrowser(t *testing.T) {
 	w.wantSilence(term.end(0))
 }
 
+// A browser that fails is told of, and the login ends.
+func TestAuthLoginWithoutABrowser(t *testing.T) {
+	t.Parallel()
+	w := newAuthWorld(t)
+	term := onTerminal(t, append(w.environ(), "BROWSER=false"), w.arguments([]string{"auth", "login", "remote"})...)
+	said := term.end(3)
+	for _, want := range []string{"the login cannot begin: false failed: exit status 1", "toolx auth login --no-browser remote"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is missing: %s", want, said)
+		}
+	}
+}
+
 // A call that names its server logs in on the way, on a terminal. Without one it fails at
 // once, and says what to do; a plain name sends nobody to a browser.
 func TestCallThatNeedsALogin(t *testing.T) {
@@ -308,7 +326,7 @@ func TestCallThatNeedsALogin(t *testing.T) {
 	if !strings.Contains(out, `"kind":"auth"`) {
 		t.Errorf("the envelope is %s", out)
 	}
-	if _, said := w.run(3, "call", "remote__greet"); !strings.Contains(said, "toolx auth login remote") {
+	if _, said := w.run(3, "call", "remote__greet"); !strings.Contains(said, `server "remote" refuses access: it asks for a login`) || !strings.Contains(said, "toolx auth login remote") {
 		t.Errorf("no hint: %s", said)
 	}
 	plain := onTerminal(t, environ, w.arguments([]string{"call", "greet", "--retries", "0"})...)
@@ -405,6 +423,9 @@ func TestAuthWithoutATerminal(t *testing.T) {
 		t.Errorf("client credentials: %s (asked for %q)", said, w.tokens)
 	}
 	w.wantSilentHome()
+	if _, said := w.run(2, "auth", "logout", "nobody"); strings.Contains(said, "auth login") {
+		t.Errorf("a logout advises a login: %s", said)
+	}
 	for server, want := range map[string]string{
 		"keyed":   "has an Authorization header of its own",
 		"program": "is a program, which needs no login",
@@ -414,6 +435,10 @@ func TestAuthWithoutATerminal(t *testing.T) {
 		if _, said := w.run(2, "auth", "login", server); !strings.Contains(said, want) {
 			t.Errorf("login to %s: %s", server, said)
 		}
+	}
+	w.refuse = true
+	if _, said := w.run(3, "auth", "login", "machine"); !strings.Contains(said, "gives no token, for this reason: invalid_client") {
+		t.Errorf("the reason is hidden: %s", said)
 	}
 	w.server.Close()
 	if _, said := w.run(4, "auth", "login", "remote"); !strings.Contains(said, "it cannot be reached") {

@@ -123,7 +123,7 @@ func TestAudienceOfAssertions(t *testing.T) {
 	key := ellipticKey(t, elliptic.P256())
 	w.keys["machine"], w.audience = key.Public(), w.authority.URL+"/token"
 	w.wantError(Transport(http.DefaultTransport, w.machine(&config.Auth{PrivateKey: pkcs8(t, key)})), "",
-		"gives no token: invalid_client (told so)", "the private key")
+		"gives no token, for this reason: invalid_client (told so)", "the private key")
 	w.wantServed(Transport(http.DefaultTransport, w.machine(&config.Auth{PrivateKey: pkcs8(t, key), AssertionAudience: w.audience})), "")
 	if claims := w.assertions[0].Claims.(jwt.MapClaims); claims["aud"] != w.audience {
 		t.Errorf("the audience is %v, and not one text", claims["aud"])
@@ -220,7 +220,7 @@ func TestIdentityToken(t *testing.T) {
 	w.wantServed(transport, "")
 	put(sentinel + "-stale")
 	w.expire()
-	w.wantError(transport, "", "gives no token: invalid_grant (told so)", "check the identity token and scopes")
+	w.wantError(transport, "", "gives no token, for this reason: invalid_grant (told so)", "check the identity token and scopes")
 	put("")
 	if _, err := Kept(t.Context(), options); exec.KindOf(err) != exec.KindUsage || !strings.Contains(err.Error(), "the file is empty") {
 		t.Errorf("an empty file: %v", err)

@@ -3,17 +3,26 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
+// browserTime is how long a browser has to fail. What opens addresses for a desktop ends
+// at once, whether it could or not; a browser itself runs on.
+const browserTime = 3 * time.Second
+
 // OpenBrowser starts the user's browser at an address: the program of $BROWSER, else the
-// system's. It does not wait for it; an error means that there is none to start.
-func OpenBrowser(_ context.Context, address string) error {
+// system's. It waits until that program has ended, for a few seconds and while ctx lasts;
+// one that runs on is taken to have opened the page. An error means that there is none to
+// start, or that it failed.
+func OpenBrowser(ctx context.Context, address string) error {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" {
 		return errors.New("the login page has no web address")
@@ -27,7 +36,18 @@ func OpenBrowser(_ context.Context, address string) error {
 	if err := program.Start(); err != nil {
 		return err
 	}
-	go program.Wait() //nolint:errcheck // whether a page was shown, only the person knows
+	ended := make(chan error, 1)
+	go func() { ended <- program.Wait() }()
+	settled := time.NewTimer(browserTime)
+	defer settled.Stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return fmt.Errorf("%s failed: %w", filepath.Base(words[0]), err)
+		}
+	case <-settled.C:
+	case <-ctx.Done():
+	}
 	return nil
 }
 

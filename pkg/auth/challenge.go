@@ -21,6 +21,16 @@ type challenge struct {
 	bound bool
 	// bare says that the server refused without a word about how to get in.
 	bare bool
+	// said is the reason in the server's own words; empty where it gave none (RFC 6750 3).
+	said string
+}
+
+// because is a problem with the server's own reason behind it, where it gave one.
+func (a *challenge) because(problem string) string {
+	if a.said == "" {
+		return problem
+	}
+	return problem + ": " + a.said
 }
 
 // readChallenge reads a response. It is nil where the response is no refusal, or one
@@ -42,6 +52,7 @@ func readChallenge(resp *http.Response) *challenge {
 	if at >= 0 {
 		asked.metadata = offered[at].Params["resource_metadata"]
 		asked.scopes = strings.Fields(offered[at].Params["scope"])
+		asked.said = offered[at].Params["error_description"]
 		asked.stepUp = resp.StatusCode == http.StatusForbidden && offered[at].Params["error"] == "insufficient_scope"
 	}
 	switch {

@@ -47,21 +47,52 @@ func (e *Error) Kind() exec.Kind {
 	return exec.KindAuth
 }
 
+// interruptedError says that the user gave up while access was being got.
+type interruptedError struct {
+	text  string
+	cause error
+}
+
+func (e *interruptedError) Error() string { return e.text }
+func (e *interruptedError) Unwrap() error { return e.cause }
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *interruptedError) Kind() exec.Kind { return exec.KindInterrupted }
+
+// interrupted is the error where the user gave up; nil where something else ended ctx,
+// or nothing did. what names what was given up.
+func (c *client) interrupted(ctx context.Context, what string) error {
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, context.Canceled) {
+		return nil
+	}
+	return &interruptedError{text: fmt.Sprintf("server '%s': %s was interrupted", c.options.Server, what), cause: cause}
+}
+
 // fail makes an Error of this client's server. A context that has ended is passed on
 // as such: then the user gave up, or a clock ran out.
 func (c *client) fail(ctx context.Context, cause error, fix, format string, args ...any) error {
 	problem := fmt.Sprintf(format, args...)
+	if given := c.interrupted(ctx, "authorization"); given != nil {
+		return given
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("server '%s': %s: %w", c.options.Server, problem, context.Cause(ctx))
 	}
-	var unreached *url.Error
 	return &Error{
 		Server:    c.options.Server,
 		Problem:   problem,
 		Fix:       fix,
-		Unreached: errors.As(cause, &unreached) && !errors.Is(cause, errRedirect),
+		Unreached: unreached(cause),
 		Cause:     cause,
 	}
+}
+
+// unreached says whether err is the network's. An address that cannot be read is no
+// matter of the network, although url.Parse has the same error for it.
+func unreached(err error) bool {
+	var network *url.Error
+	return errors.As(err, &network) && network.Op != "parse" && !errors.Is(err, errRedirect)
 }
 
 // misconfigured is the error where a key or a token of the config is of no use.
@@ -78,7 +109,8 @@ func (c *client) noToken(ctx context.Context, issuer string, err error, fix stri
 	if errors.As(err, &own) {
 		return own // it was not asked
 	}
-	return c.fail(ctx, err, fix, "the authorization server %s gives no token: %s", issuer, reason(err))
+	// "token: …" would be hidden as a secret.
+	return c.fail(ctx, err, fix, "the authorization server %s gives no token, for this reason: %s", issuer, reason(err))
 }
 
 // needLogin is the error where a person would have to log in and none is there.
@@ -90,9 +122,12 @@ func (c *client) needLogin(why string, scopes []string) error {
 	return &Error{
 		Server:  c.options.Server,
 		Problem: why,
-		Fix:     login + "\nor give a token yourself: -H 'Authorization: Bearer …', or headers: in the config",
+		Fix:     login + "\nor " + ownToken,
 	}
 }
+
+// ownToken is what helps where no login does.
+const ownToken = "give a token yourself: -H 'Authorization: Bearer …', or headers: in the config"
 
 // reason says what an endpoint of an authorization server answered, in the words of
 // RFC 6749 5.2 where it used them. The answer's body is never quoted: it may hold what

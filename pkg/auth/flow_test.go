@@ -114,6 +114,9 @@ func TestDiscoveryThatIsRefused(t *testing.T) {
 		{"a revocation endpoint without TLS", "http://evil.example/revoke is not https", "", func(w *world, _ *Options) {
 			w.metadata["revocation_endpoint"] = "http://evil.example/revoke"
 		}},
+		{"an authorization endpoint that is no address", "authorization_endpoint", "", func(w *world, _ *Options) {
+			w.metadata["authorization_endpoint"] = "https://evil.example/\x01"
+		}},
 		{"metadata missing", "has no metadata", "", func(w *world, _ *Options) { w.place = "/nowhere" }},
 		{"a key and no login", "names no authorization server", "Authorization: Bearer", func(w *world, _ *Options) {
 			w.noMetadata, w.bare = true, true
@@ -259,6 +262,41 @@ func TestScopes(t *testing.T) {
 	}
 }
 
+// A scope that only toolx asked for, or whose refresh token came, is not missed.
+func TestOfflineAccessThatIsNotNamed(t *testing.T) {
+	for _, asked := range []string{"a", "a offline_access"} {
+		w := newWorld(t)
+		w.challenged, w.narrow = asked, []string{"a"}
+		w.metadata["scopes_supported"] = []string{"offline_access"}
+		w.wantServed(Transport(http.DefaultTransport, w.options()), "")
+		if heard := strings.Join(w.written, "\n"); strings.Contains(heard, "did not grant") {
+			t.Errorf("asked for %q: %s", asked, heard)
+		}
+	}
+}
+
+// The server's own reason is told.
+func TestReasonOfARefusal(t *testing.T) {
+	w := newWorld(t)
+	w.why = "the account is locked"
+	options := w.options()
+	options.Visit = nil
+	w.wantError(Transport(http.DefaultTransport, options), "", "it asks for a login: the account is locked", "toolx auth login remote")
+	w.closed = true
+	w.wantError(Transport(http.DefaultTransport, w.options()), "", "it refuses the token that was just issued: the account is locked", "")
+}
+
+// Where a login finds no way in, to log in is no advice.
+func TestNoWayIn(t *testing.T) {
+	w := newWorld(t)
+	w.noMetadata, w.bare = true, true
+	w.register = func(out http.ResponseWriter, _ map[string]any) { out.WriteHeader(http.StatusNotFound) }
+	_, err := w.call(Transport(http.DefaultTransport, w.options()), "")
+	if hint := exec.HintOf(err); strings.Contains(hint, "auth login") || !strings.Contains(hint, "Authorization: Bearer") {
+		t.Errorf("%v: hint %q", err, hint)
+	}
+}
+
 // A server that wants more gets it, beside what was granted before.
 func TestStepUp(t *testing.T) {
 	w := newWorld(t)
@@ -369,8 +407,8 @@ func TestAnswersThatAreRefused(t *testing.T) {
 		{"without the issuer that is promised", "which always says so", func(w *world) {
 			w.metadata["authorization_response_iss_parameter_supported"] = true
 		}},
-		{"the token endpoint breaks", "gives no token: HTTP 500 Internal Server Error", func(w *world) { w.broken = true }},
-		{"the client is not known", "gives no token: invalid_client (told so)", func(w *world) {
+		{"the token endpoint breaks", "gives no token, for this reason: HTTP 500 Internal Server Error", func(w *world) { w.broken = true }},
+		{"the client is not known", "gives no token, for this reason: invalid_client (told so)", func(w *world) {
 			w.register = func(out http.ResponseWriter, _ map[string]any) {
 				writeJSON(out, http.StatusCreated, map[string]any{"client_id": "forgotten"})
 			}
@@ -433,7 +471,7 @@ func TestCallbackThatNeverComes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	options.Visit = func(context.Context, string) error { cancel(); return nil }
 	_, err := w.callContext(ctx, Transport(http.DefaultTransport, options), "")
-	if exec.KindOf(err) != exec.KindInterrupted {
+	if exec.KindOf(err) != exec.KindInterrupted || !strings.Contains(err.Error(), "server 'remote': the login was interrupted") {
 		t.Errorf("error %v of kind %s", err, exec.KindOf(err))
 	}
 }
@@ -452,7 +490,8 @@ func TestPaste(t *testing.T) {
 			}
 			return err
 		}
-		options.Paste = func(context.Context) (string, error) { return <-arrived, nil }
+		text := sync.OnceValue(func() string { return <-arrived })
+		options.Paste = func(context.Context, error) (string, error) { return text(), nil }
 		return options
 	}
 	w := newWorld(t)
@@ -461,13 +500,52 @@ func TestPaste(t *testing.T) {
 	for text, want := range map[string]string{
 		"http://127.0.0.1:1/callback?code=" + sentinel + "&state=forged": "belongs to another login",
 		"http://127.0.0.1:1/" + sentinel:                                 "is not the address that the browser ended at",
-		"":                                                               "is not the address that the browser ended at",
+		"":                                                               "nothing was pasted",
 	} {
 		w.wantError(Transport(http.DefaultTransport, paste(w, func(string) string { return text })), "", want, "")
 	}
 	options := paste(w, func(s string) string { return s })
-	options.Paste = func(context.Context) (string, error) { return "", errors.New("the terminal was closed") }
+	options.Paste = func(context.Context, error) (string, error) { return "", errors.New("the terminal was closed") }
 	w.wantError(Transport(http.DefaultTransport, options), "", "the terminal was closed", "--no-browser")
+}
+
+// What was pasted wrongly is asked for again, with what is wrong with it, and not for ever.
+func TestPasteAgain(t *testing.T) {
+	w := newWorld(t)
+	options := w.options()
+	good := ""
+	options.Visit = func(_ context.Context, address string) error {
+		asked, err := url.Parse(address)
+		if err != nil {
+			return err
+		}
+		good = "state=" + asked.Query().Get("state") + "&error=access_denied&error_description=at+last"
+		return nil
+	}
+	given := []string{"", "https://elsewhere.example", "code=" + sentinel + "&state=forged"}
+	var told []string
+	options.Paste = func(_ context.Context, wrong error) (string, error) {
+		if wrong != nil {
+			told = append(told, wrong.Error())
+		}
+		if len(given) == len(told) {
+			return good, nil
+		}
+		return given[len(told)], nil
+	}
+	w.wantError(Transport(http.DefaultTransport, options), "", "refuses: access_denied (at last)", "")
+	wants := []string{"nothing was pasted", "is not the address that the browser ended at", "belongs to another login"}
+	for i, want := range wants {
+		if len(told) != len(wants) || !strings.Contains(told[i], want) {
+			t.Errorf("told %q, want %q", told, wants)
+		}
+	}
+	asked := 0
+	options.Paste = func(context.Context, error) (string, error) { asked++; return "wrong", nil }
+	w.wantError(Transport(http.DefaultTransport, options), "", "is not the address that the browser ended at", "--no-browser")
+	if asked != maxPastes {
+		t.Errorf("asked %d times", asked)
+	}
 }
 
 func TestClientCredentials(t *testing.T) {
@@ -497,7 +575,7 @@ func TestClientCredentials(t *testing.T) {
 		t.Error("the kept token was not used")
 	}
 	options.Auth.ClientSecret, options.Store = sentinel+"-wrong", nil
-	w.wantError(Transport(http.DefaultTransport, options), "", "gives no token: invalid_client (told so)", "clientSecret")
+	w.wantError(Transport(http.DefaultTransport, options), "", "gives no token, for this reason: invalid_client (told so)", "clientSecret")
 }
 
 // An expired token is renewed: before it is sent where its end is known, and after a

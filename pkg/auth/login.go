@@ -74,15 +74,15 @@ func (c *client) ask(ctx context.Context, back *callback, address string) (answe
 	select {
 	case got := <-back.answers:
 		return got, nil
-	case pasted := <-c.pasted(waiting):
+	case pasted := <-c.pasted(waiting, back.state):
 		if pasted.err != nil {
 			return answer{}, c.fail(ctx, nil, "toolx auth login --no-browser "+c.options.Login, "%v", pasted.err)
 		}
-		if !pasted.has(back.state) {
-			return answer{}, c.fail(ctx, nil, "", "what was pasted belongs to another login (its state differs)")
-		}
 		return pasted.answer, nil
 	case <-waiting.Done():
+		if given := c.interrupted(ctx, "the login"); given != nil {
+			return answer{}, given
+		}
 		why := ""
 		if back.strangers.Load() > 0 {
 			why = "; an answer with another state came, and was not taken"
@@ -97,39 +97,63 @@ type pasted struct {
 	err error
 }
 
-// pasted waits for an answer by hand; without Paste none comes.
-func (c *client) pasted(ctx context.Context) <-chan pasted {
+// pasted waits for an answer by hand, with the state of this login; without Paste none
+// comes.
+func (c *client) pasted(ctx context.Context, state string) <-chan pasted {
 	if c.options.Paste == nil {
 		return nil
 	}
 	answers := make(chan pasted, 1)
 	go func() {
-		text, err := c.options.Paste(ctx)
-		if ctx.Err() != nil {
-			return // the browser was faster
+		got, err := c.askPaste(ctx, state)
+		if ctx.Err() == nil { // else the browser was faster
+			answers <- pasted{got, err}
 		}
-		one := pasted{err: err}
-		if err == nil {
-			one.answer, one.err = readPasted(text)
-		}
-		answers <- one
 	}()
 	return answers
 }
 
+// maxPastes is how often somebody is asked for the address. To give up at the first wrong
+// one would send the next, and the code in it, to the shell and its history.
+const maxPastes = 5
+
+// askPaste asks until what is pasted is an answer to this login.
+func (c *client) askPaste(ctx context.Context, state string) (answer, error) {
+	var wrong error
+	for range maxPastes {
+		text, err := c.options.Paste(ctx, wrong)
+		if err != nil || ctx.Err() != nil {
+			return answer{}, err
+		}
+		var got answer
+		if got, wrong = readPasted(text, state); wrong == nil {
+			return got, nil
+		}
+	}
+	return answer{}, wrong
+}
+
 // readPasted takes the address that a browser ended at, or its query alone. The error does
 // not quote it.
-func readPasted(text string) (answer, error) {
-	_, query, isAddress := strings.Cut(strings.TrimSpace(text), "?")
+func readPasted(text, state string) (answer, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return answer{}, errors.New("nothing was pasted")
+	}
+	_, query, isAddress := strings.Cut(text, "?")
 	if !isAddress {
-		query = strings.TrimSpace(text)
+		query = text
 	}
 	query, _, _ = strings.Cut(query, "#")
 	values, err := url.ParseQuery(query)
 	if err != nil || !values.Has("code") && !values.Has("error") {
 		return answer{}, errors.New("what was pasted is not the address that the browser ended at (http://127.0.0.1:…/callback?code=…)")
 	}
-	return readAnswer(values), nil
+	got := readAnswer(values)
+	if !got.has(state) {
+		return answer{}, errors.New("what was pasted belongs to another login (its state differs)")
+	}
+	return got, nil
 }
 
 // checkAnswer refuses an answer of another authorization server (RFC 9207 2.4), and one

@@ -99,7 +99,8 @@ func registrationMethod(supported []string) string {
 // registrationFailure says why toolx was not registered.
 func (c *client) registrationFailure(ctx context.Context, found *site, err error) error {
 	if found.guessed {
-		return c.needLogin("it asks for authorization (401) and names no authorization server", nil)
+		return c.fail(ctx, nil, ownToken+"\nor name its authorization server in the entry: auth: {issuer: …}",
+			"it asks for authorization (401) and names no authorization server")
 	}
 	why := reason(err)
 	var refused *oauthex.ClientRegistrationError

@@ -136,6 +136,27 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	return err // of what could not be read, and is gone
 }
 
+// Servers are the addresses of the servers that something is kept for, in order. What
+// cannot be read is left out.
+func (s *Store) Servers() []string {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil // mostly since nothing was ever kept
+	}
+	var addresses []string
+	for _, entry := range entries {
+		file := filepath.Join(s.dir, entry.Name())
+		if filepath.Ext(file) != ".json" {
+			continue
+		}
+		if read, err := readRecord(file); err == nil && read != nil && s.path(read.Server) == file {
+			addresses = append(addresses, read.Server)
+		}
+	}
+	slices.Sort(addresses)
+	return addresses
+}
+
 // issuers are those of a server's grants, in order.
 func (s *Store) issuers(server string) []string {
 	read, _ := s.read(server)
@@ -151,8 +172,10 @@ func (s *Store) issuers(server string) []string {
 }
 
 // read reads a server's file; nil where there is none.
-func (s *Store) read(server string) (*record, error) {
-	text, err := os.ReadFile(s.path(server))
+func (s *Store) read(server string) (*record, error) { return readRecord(s.path(server)) }
+
+func readRecord(file string) (*record, error) {
+	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil // ENOTDIR: what should be a folder is a file
 	}
@@ -161,11 +184,11 @@ func (s *Store) read(server string) (*record, error) {
 	}
 	var read record
 	if json.Unmarshal(text, &read) != nil {
-		return nil, fmt.Errorf("%s is damaged", s.path(server))
+		return nil, fmt.Errorf("%s is damaged", file)
 	}
 	for _, one := range read.Grants {
 		if one == nil || one.Grant == nil || !one.Keyring && one.Secrets == nil {
-			return nil, fmt.Errorf("%s is damaged", s.path(server))
+			return nil, fmt.Errorf("%s is damaged", file)
 		}
 	}
 	return &read, nil

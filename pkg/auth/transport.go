@@ -48,8 +48,9 @@ type Options struct {
 	// nobody is there: a server that wants a person gives an error at once.
 	Visit func(ctx context.Context, address string) error
 	// Paste waits for the address that the browser was sent to at the end, for browsers
-	// that cannot reach this machine; nil waits for the browser alone.
-	Paste func(ctx context.Context) (string, error)
+	// that cannot reach this machine; wrong says what is wrong with the one before, nil for
+	// the first. Where Paste is nil, the browser alone is waited for.
+	Paste func(ctx context.Context, wrong error) (string, error)
 	// LoginTime is how long that may take; zero means DefaultLoginTime.
 	LoginTime time.Duration
 
@@ -218,9 +219,9 @@ func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 		return c.needLogin(fmt.Sprintf("the authorization server does not grant the scope %s, which the server asks for", quoted(missing)), nil)
 	}
 	if asked.stepUp {
-		return c.needLogin("it asks for a scope that the token has", nil)
+		return c.needLogin(asked.because("it asks for a scope that the token has"), nil)
 	}
-	return c.needLogin("it refuses the token that was just issued", nil)
+	return c.needLogin(asked.because("it refuses the token that was just issued"), nil)
 }
 
 // held is the grant to begin with, renewed where it has expired; nil where there is
@@ -313,7 +314,7 @@ func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (
 	if err != nil {
 		return nil, err
 	}
-	if missing := without(scopes, grant.Scopes); len(missing) > 0 {
+	if missing := c.notGranted(scopes, grant, asked); len(missing) > 0 {
 		c.notice(slog.LevelWarn, fmt.Sprintf("the authorization server %s did not grant the scope %s", grant.Issuer, quoted(missing)))
 	}
 	grant.issued = true
@@ -346,13 +347,13 @@ func (c *client) nobodyThere(used *Grant, asked *challenge) error {
 	case ended != "":
 		return c.needLogin("its login has ended: "+ended, nil)
 	case asked.stepUp:
-		return c.needLogin("it asks for the scope "+quoted(asked.scopes)+", which the login has not", without(asked.scopes, c.options.Auth.Scopes))
+		return c.needLogin(asked.because("it asks for the scope "+quoted(asked.scopes)+", which the login has not"), without(asked.scopes, c.options.Auth.Scopes))
 	case used != nil:
-		return c.needLogin("its login has ended", nil)
+		return c.needLogin(asked.because("its login has ended"), nil)
 	case asked.bare:
 		return c.needLogin("it asks for authorization (401) and does not say how", nil)
 	}
-	return c.needLogin("it asks for a login", nil)
+	return c.needLogin(asked.because("it asks for a login"), nil)
 }
 
 // scopes are those to ask for: what the config says, else what the server asks for, else
@@ -370,11 +371,25 @@ func (c *client) scopes(found *site, used *Grant, asked *challenge) []string {
 	default:
 		chosen = found.scopes
 	}
-	const offline = "offline_access" // asks OpenID providers for a refresh token
-	if c.grantType() == config.GrantAuthorizationCode && slices.Contains(found.server.ScopesSupported, offline) {
-		chosen = union(chosen, []string{offline})
+	if c.grantType() == config.GrantAuthorizationCode && slices.Contains(found.server.ScopesSupported, offlineAccess) {
+		chosen = union(chosen, []string{offlineAccess})
 	}
 	return chosen
+}
+
+// offlineAccess is the scope that asks OpenID providers for a refresh token.
+const offlineAccess = "offline_access"
+
+// notGranted are the scopes that were asked for and not granted. Many providers leave
+// offline_access out of what they name: nobody misses it where the refresh token came, or
+// where only toolx asked for it.
+func (c *client) notGranted(scopes []string, grant *Grant, asked *challenge) []string {
+	missing := without(scopes, grant.Scopes)
+	wanted := union(c.options.Auth.Scopes, c.options.Scopes, asked.scopes)
+	if grant.Renewable || !slices.Contains(wanted, offlineAccess) {
+		missing = without(missing, []string{offlineAccess})
+	}
+	return missing
 }
 
 func (c *client) grantType() string {

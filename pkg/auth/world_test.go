@@ -46,6 +46,7 @@ type world struct {
 	logins     []string // the metadata's authorization servers, instead of the one
 	scopes     []string // the metadata's scopes_supported
 	challenged string   // the scope of the 401
+	why        string   // the error_description of the 401
 	basic      bool     // the 401 asks for HTTP's Basic
 	open       bool     // the server lets everyone in
 	closed     bool     // it lets nobody in, whatever the token
@@ -182,6 +183,9 @@ func (w *world) challenge(out http.ResponseWriter, status int, failure, scope st
 		}
 		if scope != "" {
 			text += fmt.Sprintf(", scope=%q", scope)
+		}
+		if w.why != "" {
+			text += fmt.Sprintf(", error_description=%q", w.why)
 		}
 		out.Header().Set("WWW-Authenticate", text)
 	}

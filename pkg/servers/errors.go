@@ -95,7 +95,8 @@ func (f *Failure) Error() string {
 		text += ", " + f.Waiting + " unanswered"
 	}
 	if f.Reason != nil && f.Ending != EndingNotFound {
-		text += ": " + f.Reason.Error()
+		// What gets tokens names the server as well.
+		text += ": " + strings.TrimPrefix(f.Reason.Error(), "server '"+f.Server+"': ")
 	}
 	if last := f.lastWords(); last != "" {
 		text += "; stderr: " + last
