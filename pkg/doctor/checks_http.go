@@ -8,7 +8,7 @@ func httpChecks() []Check {
 	return []Check{
 		dns(), connect(), tlsCert(), tlsHandshake(),
 		redirectDropsBody(), authChallenge(), authMetadata(), authLate(),
-		legacySSE(), sseEndpointOffsite(), statusUnexpected(), contentType(), bodyLimit(),
+		legacySSE(), sseEndpointOffsite(), statusUnexpected(), contentType(), bodyLimit(), gzipBomb(),
 		acceptStrict(), notificationStatus(), getStatus(), versionHeaderIgnored(),
 		sessionIDFormat(), sessionMissing400(), sessionUnknown404(), sessionDelete(), sessionMintedModern(),
 		headerMismatch(), unknownMethod404(),

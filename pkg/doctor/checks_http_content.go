@@ -66,29 +66,41 @@ func bodyLimit() Check {
 	return Check{
 		ID: "body-limit", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
 		Title: "an answer is larger than clients take",
-		Ask: func(e *Evidence) []Finding {
-			for _, name := range answeredQuestions() {
-				reply := e.reply(name)
-				if reply == nil || !reply.Over {
-					continue
-				}
-				f := Finding{Where: rawWhere(name), Evidence: "more than " + exec.Bytes(maxRawBody)}
-				if reply.Unpacked {
-					f.Evidence += ", when gzip is unpacked"
-				}
-				return sole(f)
-			}
-			return nil
-		},
+		Ask:   func(e *Evidence) []Finding { return e.tooLarge(false) },
 		Page: Page{
 			Why: "Clients and the proxies before them have limits, and a model pays for every byte: 4 MiB of tools are a million tokens. The largest list of 209 real " +
-				"servers had 1.03 MB. A small answer that unpacks to a huge one can end a client that sets no limit.",
-			Bad:    "HTTP/1.1 200 OK\nContent-Encoding: gzip   # 10 kB that unpack to 10 GB",
+				"servers had 1.03 MB.",
+			Bad:    "HTTP/1.1 200 OK\nContent-Length: 90000000",
 			Good:   "{\"tools\": […], \"nextCursor\": \"2\"}",
 			Fix:    []string{"in the server: answer lists in pages (nextCursor), offer fewer tools, shorten what they say"},
-			Source: "MCP 2025-11-25, server/utilities/pagination; CWE-409",
+			Source: "MCP 2025-11-25, server/utilities/pagination",
 		},
 	}
+}
+
+func gzipBomb() Check {
+	return Check{
+		ID: "gzip-bomb", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
+		Title: "an answer unpacks to more than clients take",
+		Ask:   func(e *Evidence) []Finding { return e.tooLarge(true) },
+		Page: Page{
+			Why:    "A small answer that unpacks to a huge one ends a client that sets no limit: it has no memory left.",
+			Bad:    "HTTP/1.1 200 OK\nContent-Encoding: gzip   # 10 kB that unpack to 10 GB",
+			Good:   "HTTP/1.1 200 OK\nContent-Encoding: gzip   # 10 kB that unpack to 100 kB",
+			Fix:    []string{"in the server: answer lists in pages (nextCursor), cut long results", "elsewhere: do not trust this server"},
+			Source: "CWE-409",
+		},
+	}
+}
+
+// tooLarge finds the first answer of which no end was read, packed by gzip or as it is.
+func (e *Evidence) tooLarge(packed bool) []Finding {
+	for _, name := range answeredQuestions() {
+		if reply := e.reply(name); reply != nil && reply.Over && reply.Unpacked == packed {
+			return sole(Finding{Where: rawWhere(name), Evidence: "more than " + exec.Bytes(maxRawBody)})
+		}
+	}
+	return nil
 }
 
 func sseFormat() Check {

@@ -164,6 +164,14 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 				return false
 			}
 			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", maxRawBody))
+			return true
+		},
+		"gzip-bomb": func(w http.ResponseWriter, r *http.Request, method string) bool {
+			if method != "tools/list" {
+				return false
+			}
+			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Encoding", "gzip")
 			packed := gzip.NewWriter(w)
 			fmt.Fprintf(packed, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", maxRawBody))
