@@ -385,10 +385,16 @@ func (s *Session) Err() *Failure {
 	if !closed(s.Done()) {
 		return nil
 	}
-	if failure := s.link.own().failed(""); failure.Ending != EndingClosed {
-		return failure
+	failure := s.link.own().failed("")
+	switch failure.Ending {
+	case EndingClosed:
+		return nil
+	case EndingExited, EndingKilled:
+		if closed(s.link.own().closing) { // which is what was asked of it
+			return nil
+		}
 	}
-	return nil
+	return failure
 }
 
 // tellLoss waits for the session's end, and tells of it where nothing else does.
