@@ -127,11 +127,11 @@ func (m *model) shelfFacts(of *shelf, width int) []string {
 		facts.add("number", fmt.Sprint(len(of.items)))
 	}
 	facts.lines = append(facts.lines, "")
-	const most = 200 // the tree has all of them
+	const most, longest = 200, 1000 // the tree has all of them, and each has its page
 	for _, one := range of.items[:min(len(of.items), most)] {
 		line := m.theme.Paint(pane.Strong, render.Safe(one.label()))
-		if told, _, _ := strings.Cut(one.Description, "\n"); told != "" {
-			line += "  " + m.theme.Paint(pane.Dim, render.Safe(told))
+		if told, _, _ := strings.Cut(one.Description[:min(len(one.Description), longest)], "\n"); told != "" {
+			line += "  " + m.theme.Paint(pane.Dim, render.Safe(strings.ToValidUTF8(told, "")))
 		}
 		facts.lines = append(facts.lines, m.theme.Cut(line, width))
 	}
