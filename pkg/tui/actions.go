@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -62,11 +63,22 @@ func (m *model) rerun(method, name string, arguments json.RawMessage, run bool) 
 		}
 		return nil
 	}
-	if kept, ok := m.page.forms[one.key()]; ok && kept.form.Changed() {
+	if m.unsent(one) {
 		m.ask("replace what is filled in?", []string{"The form of " + render.Safe(one.Name) + " holds what was not sent yet."}, []string{"y", "enter"}, "replace it", replace)
 		return nil
 	}
 	return replace()
+}
+
+// unsent says whether the form of an item holds what was typed and not yet sent.
+func (m *model) unsent(one item) bool {
+	kept, ok := m.page.forms[one.key()]
+	if !ok || !kept.form.Changed() {
+		return false
+	}
+	arguments, err := kept.form.Arguments()
+	latest := m.latestCall(one)
+	return err != nil || latest == nil || !bytes.Equal(latest.arguments, arguments)
 }
 
 // copied puts text on the clipboard: the terminal's by OSC 52, and the system's.

@@ -159,6 +159,15 @@ func TestGetPrompt(t *testing.T) {
 	d.press("2", "text: Lovelace", "ctrl+r")
 	d.result()
 	d.shows("2 of 2", "Ada Lovelace")
+	// What was sent may be replaced without a question, by what is run again.
+	d.press("4", "]", "]", "]")
+	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 2]") })
+	d.press("up", "enter")
+	d.until("the call again", func() bool { return len(d.m.calls) == 3 })
+	if got := string(d.m.shown.arguments); got != `{"name":"Ada"}` {
+		t.Errorf("sent again is %s", got)
+	}
+	d.result()
 }
 
 // What is copied does on the command line what the page would do.
