@@ -15,7 +15,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("the resource is %+v", resource)
 	}
 	template, ok := DescribeTemplate(server, json.RawMessage(`{"uriTemplate":"file:///{p}","title":"T","name":"n"}`))
-	if want := `{"type":"object","properties":{"p":{"type":"string"}},"required":["p"]}`; !ok || template.Title != "T" || string(template.InputSchema) != want {
+	if want := `{"type":"object","properties":{"p":{"type":"string"}},"required":["p"],"additionalProperties":false}`; !ok || template.Title != "T" || string(template.InputSchema) != want {
 		t.Errorf("the template is %+v", template)
 	}
 	prompt, ok := DescribePrompt(server, json.RawMessage(`{"name":"p","arguments":[{"name":"a","required":true},{"name":"a","required":true},{"name":"b"}]}`))

@@ -102,7 +102,7 @@ func TemplateSchema(template string) json.RawMessage {
 			}
 		}
 	}
-	return objectSchema(properties, required)
+	return objectSchema(properties, required, rawjson.NewMember("additionalProperties", json.RawMessage("false")))
 }
 
 func (v variable) schema() json.RawMessage {

@@ -262,9 +262,12 @@ func (m *model) openRow() tea.Cmd {
 }
 
 // enterRow does what is done with the row under the cursor most often: a resource, of
-// which nothing is to be filled in, is read.
+// which nothing is to be filled in, is read, and a list that failed is read again.
 func (m *model) enterRow() tea.Cmd {
-	if m.tree.selected().item.kind == kindResource {
+	switch at := m.tree.selected(); {
+	case at.failed():
+		return m.listAnew(at.group.server.name, at.shelf.kind)
+	case at.item.kind == kindResource:
 		return m.run()
 	}
 	return m.openRow()

@@ -135,7 +135,11 @@ func (m *model) shelfFacts(of *shelf, width int) []string {
 		}
 		facts.lines = append(facts.lines, m.theme.Cut(line, width))
 	}
-	return append(facts.lines, "", m.theme.Paint(pane.Dim, "enter opens the list, / finds in it"))
+	hint := "enter opens the list, / finds in it"
+	if of.failure != "" {
+		hint = "enter lists them again"
+	}
+	return append(facts.lines, "", m.theme.Paint(pane.Dim, hint))
 }
 
 // factList is a list of names and values.

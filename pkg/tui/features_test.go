@@ -246,7 +246,11 @@ func TestListFails(t *testing.T) {
 		}
 		d.press("up")
 	}
-	d.shows("they cannot be listed", "reason")
+	d.shows("they cannot be listed", "reason", "enter list the prompts again")
+	d.press("enter")
+	d.until("the list again", func() bool { return of.reading == nil })
+	d.shows("▸ prompts (2)")
+	of.reading = session
 	d.send(listedMsg{server: "fake", kind: kindPrompt, session: &servers.Session{}})
 	if len(of.items) != 2 {
 		t.Error("a stale list was taken")

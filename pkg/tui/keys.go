@@ -110,6 +110,8 @@ func (m *model) runHelp() string {
 // enterHelp says what enter does with the row under the tree's cursor.
 func (m *model) enterHelp() string {
 	switch at := m.tree.selected(); {
+	case at.failed():
+		return "list the " + at.shelf.name() + " again"
 	case at.item.none():
 		return "open the group"
 	case at.item.fillable():

@@ -58,6 +58,9 @@ type row struct {
 // header says whether the row is one that opens and closes.
 func (r row) header() bool { return r.group != nil && r.item.none() }
 
+// failed says whether the row is that of a list that could not be read.
+func (r row) failed() bool { return r.header() && r.shelf != nil && r.shelf.failure != "" }
+
 func newTree(theme *pane.Theme) *tree {
 	filter := textinput.New()
 	filter.Prompt = "/"
