@@ -97,6 +97,7 @@ type sorter struct {
 
 	answered      bool      // any request was
 	first         time.Time // when the first of them was; zero where none was
+	opening       int       // the last line that the server writes before it answers, as the clean run has shown
 	died          bool      // it ended by itself
 	utf16         bool
 	contentLength bool
@@ -114,6 +115,7 @@ func (s *sorter) look() {
 	s.first, s.answered = firstAnswer(s.run)
 	s.died = endedUnasked(s.run)
 	s.carriage, s.said = make(map[int]bool), make(map[string]bool)
+	s.opening = s.openingLines()
 	for _, line := range s.lines {
 		switch {
 		case line.Class == servers.ClassCRLF:
@@ -133,6 +135,21 @@ func (s *sorter) look() {
 		}
 		s.texts = s.texts || line.Class == servers.ClassText
 	}
+}
+
+// openingLines is the last line before the first answer of the clean run, zero of the
+// clean run itself.
+func (s *sorter) openingLines() int {
+	if s.e.Clean == nil || s.run == s.e.Clean {
+		return 0
+	}
+	last := 0
+	for _, one := range straysOf(s.e, s.e.Clean) {
+		if one.phase == servers.PhaseStart {
+			last = max(last, one.Line+one.lines-1)
+		}
+	}
+	return last
 }
 
 // waits says whether a line is text that stood there without a newline until the
@@ -232,10 +249,13 @@ func (s *sorter) value(i int) (n int, joined []byte) {
 // phase corrects a line's phase by what the run came to. After the doctor's signal
 // it is the shutdown. Before the first answer it is the start, though the doctor may
 // have given a request up by then; so it is for text that waited for its newline
-// from the beginning to the end.
+// from the beginning to the end. A server that is asked to end before it has started
+// still says what it says at its start.
 func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
 	terminated, signalled := s.run.Marks["terminate"]
 	switch {
+	case !s.answered && line.Line <= s.opening:
+		return servers.PhaseStart
 	case signalled && line.At.After(terminated):
 		return servers.PhaseShutdown
 	case s.waits(line), s.answered && line.At.Before(s.first):
@@ -248,7 +268,7 @@ func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
 // within the last second, and is not what such servers say at their start.
 func (s *sorter) lastWords(one *stray) bool {
 	exit := s.run.Exit()
-	if !s.died || exit == nil || one.Since < exit.Lived-lastWordsTime {
+	if !s.died || exit == nil || one.Since < exit.Lived-lastWordsTime || one.Line <= s.opening {
 		return false
 	}
 	return slices.Contains([]string{RuleRuntime, RuleMerged, "stack-trace"}, one.who.Rule)

@@ -349,6 +349,22 @@ func TestPhaseOfSilence(t *testing.T) {
 	}
 }
 
+// TestStartOfAProbedServer knows what a server says at its start again where the
+// doctor ends it before it has answered anything.
+func TestStartOfAProbedServer(t *testing.T) {
+	const banner = "Server starting"
+	e := captured(polluted(servers.ClassText, 1, banner))
+	late := polluted(servers.ClassText, 1, banner)
+	late.Phase = servers.PhaseShutdown
+	last := polluted(servers.ClassText, 2, "Server stopping")
+	last.Phase = servers.PhaseShutdown
+	e.Probe = &Run{Name: "probing", Events: []exec.Event{late, last, servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond}}}
+	start, end := piles(e, idPollution), piles(e, idShutdown)
+	if len(start) != 1 || start[0].lines != 2 || len(end) != 1 || end[0].first.Line != 2 {
+		t.Errorf("at the start %+v, at the end %+v", start, end)
+	}
+}
+
 // TestHTTPOnStderr finds a server that tells on stderr that it listens for HTTP,
 // and passes one that also answers on stdio.
 func TestHTTPOnStderr(t *testing.T) {
