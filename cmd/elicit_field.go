@@ -5,12 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/mail"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
@@ -87,12 +84,31 @@ func formOptions(schema json.RawMessage) []formOption {
 	return options
 }
 
-// describe is the line above a field: what it is, and what it takes.
-func (f formField) describe() string {
-	takes := []string{cmp.Or(f.format, map[string]string{"array": "several, with commas between them"}[f.kind], f.kind)}
-	if len(f.options) > 0 && f.kind != "array" {
-		takes[0] = "one of these"
+// heading is what the server says of a field.
+func (f formField) heading() string {
+	text := cmp.Or(f.title, f.name)
+	if f.description != "" {
+		text += ": " + f.description
 	}
+	return text
+}
+
+// label is the name of a field as it stands in lines of toolx's own: in quotes where it is
+// more than a word, since it could read like one of toolx's questions.
+func (f formField) label() string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r)
+	}
+	name := shorten(f.name, 40)
+	if strings.ContainsFunc(f.name, func(r rune) bool { return !plain(r) }) {
+		name = quote(name)
+	}
+	return render.Safe(name)
+}
+
+// takes says what is to be typed into a field, in words of toolx's own.
+func (f formField) takes() string {
+	takes := []string{f.kindText()}
 	if f.required {
 		takes = append(takes, "required")
 	}
@@ -104,20 +120,37 @@ func (f formField) describe() string {
 		{"minItems", "choices: at least "},
 		{"maxItems", "choices: at most "},
 	} {
-		if value := member(f.schema, bound.name); value != nil {
-			takes = append(takes, bound.text+string(value))
+		var limit float64
+		if value := member(f.schema, bound.name); value != nil && json.Unmarshal(value, &limit) == nil {
+			takes = append(takes, bound.text+strconv.FormatFloat(limit, 'g', -1, 64))
 		}
 	}
-	text := render.Safe(cmp.Or(f.title, f.name))
-	if f.description != "" {
-		text += ": " + render.Safe(f.description)
+	return strings.Join(takes, ", ")
+}
+
+// kindText says what kind of value a field takes. Forms of MCP have no objects and no lists
+// but those of choices; a server that asks for them all the same gets them as JSON.
+func (f formField) kindText() string {
+	switch {
+	case f.kind == "array" && len(f.options) > 0:
+		return "several, with commas between them"
+	case len(f.options) > 0:
+		return "one of these"
+	case f.kind == "array":
+		return "several texts, with commas between them, or a JSON array"
+	case f.kind == "object":
+		return "a JSON object, since MCP's forms have no fields for one"
+	case f.kind == "string" && slices.Contains([]string{"email", "uri", "date", "date-time"}, f.format):
+		return f.format
+	case slices.Contains([]string{"string", "integer", "number", "boolean"}, f.kind):
+		return f.kind
 	}
-	return text + " (" + render.Safe(strings.Join(takes, ", ")) + ")"
+	return "JSON, or text"
 }
 
 // prompt is what stands before the cursor.
 func (f formField) prompt(offered json.RawMessage) string {
-	text := "  " + render.Safe(f.name)
+	text := "  " + f.label()
 	if offered != nil {
 		text += " [" + render.Safe(shorten(typedText(offered), 60)) + "]"
 	}
@@ -129,9 +162,6 @@ func (f formField) read(typed string) (json.RawMessage, error) {
 	value, err := f.parse(typed)
 	if err == nil {
 		err = checkField(f.name, f.schema, value)
-	}
-	if err == nil && f.kind == "string" {
-		err = checkFormat(f.format, typed)
 	}
 	return value, err
 }
@@ -151,19 +181,44 @@ func (f formField) parse(typed string) (json.RawMessage, error) {
 		}
 		return nil, errors.New("type yes or no")
 	case f.kind == "integer", f.kind == "number":
-		number := strings.TrimSpace(typed)
-		if _, err := strconv.ParseFloat(number, 64); err != nil || !json.Valid([]byte(number)) {
-			return nil, errors.New("that is no number")
+		return readNumber(typed)
+	case f.kind == "object":
+		if _, ok := rawjson.Members([]byte(typed)); !ok || !json.Valid([]byte(typed)) {
+			return nil, errors.New(`that is no JSON object, such as {"name":"value"}`)
 		}
-		return json.RawMessage(number), nil
+		return json.RawMessage(typed), nil
 	case f.kind == "array":
+		if _, ok := rawjson.Elements([]byte(typed)); ok && json.Valid([]byte(typed)) {
+			return json.RawMessage(typed), nil
+		}
 		parts := strings.Split(typed, ",")
 		for i := range parts {
 			parts[i] = strings.TrimSpace(parts[i])
 		}
 		return rawjson.Marshal(parts)
+	case f.kind != "string" && json.Valid([]byte(typed)):
+		return json.RawMessage(typed), nil // of several kinds, or of none that MCP knows
 	}
 	return rawjson.Quote(typed), nil
+}
+
+// readNumber reads a number as people write it: JSON wants a digit before the point, and no
+// plus.
+func readNumber(typed string) (json.RawMessage, error) {
+	number := strings.TrimSpace(typed)
+	digits := strings.TrimLeft(number, "+-")
+	sign := number[:len(number)-len(digits)]
+	if sign == "+" {
+		sign = ""
+	}
+	if strings.HasPrefix(digits, ".") {
+		digits = "0" + digits
+	}
+	number = sign + digits
+	if _, err := strconv.ParseFloat(number, 64); err != nil || !json.Valid([]byte(number)) {
+		return nil, errors.New("that is no number")
+	}
+	return json.RawMessage(number), nil
 }
 
 // choice finds an option by its number, its value or its title.
@@ -198,32 +253,4 @@ func (f formField) several(typed string) (json.RawMessage, error) {
 		chosen = append(chosen, value)
 	}
 	return rawjson.Marshal(chosen)
-}
-
-// checkFormat holds a text against the formats that MCP's forms have.
-func checkFormat(format, text string) error {
-	var err error
-	switch format {
-	case "email":
-		var address *mail.Address
-		if address, err = mail.ParseAddress(text); err == nil && address.Address != text {
-			err = errors.New("a name stands beside it")
-		}
-		if err != nil {
-			return errors.New("that is no email address, such as ada@example.com")
-		}
-	case "uri":
-		if parsed, parseErr := url.Parse(text); parseErr != nil || !parsed.IsAbs() {
-			return errors.New("that is no URI, such as https://example.com")
-		}
-	case "date":
-		if _, err = time.Parse(time.DateOnly, text); err != nil {
-			return errors.New("that is no date, such as 2026-07-28")
-		}
-	case "date-time":
-		if _, err = time.Parse(time.RFC3339, text); err != nil {
-			return errors.New("that is no date and time, such as 2026-07-28T09:00:00Z")
-		}
-	}
-	return nil
 }

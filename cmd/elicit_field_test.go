@@ -18,6 +18,8 @@ func TestFormFields(t *testing.T) {
 		"titled":{"type":"string","oneOf":[{"const":"x-1","title":"One"},{"const":"x-2","title":"Two"}]},
 		"digits":{"type":"string","enum":["3","2","1"]},
 		"several":{"type":"array","items":{"enum":["a","b","c"]},"maxItems":2},
+		"object":{"type":"object","required":["a"]},"list":{"type":"array","items":{"type":"integer"}},"words":{"type":"array"},
+		"nullable":{"type":["integer","null"]},
 		"titledSeveral":{"type":"array","items":{"anyOf":[{"const":"f-1","title":"Tuna"},{"const":"f-2","title":"Trout"}]}}
 	},"required":["text"]}`)) {
 		fields[field.name] = field
@@ -39,6 +41,19 @@ func TestFormFields(t *testing.T) {
 		{"whole", "NaN", ""},
 		{"number", "-1.5e3", "-1.5e3"},
 		{"number", "0x10", ""},
+		{"number", ".5", "0.5"},
+		{"number", "-.5", "-0.5"},
+		{"number", "+2", "2"},
+		{"number", "+-2", ""},
+		{"object", `{"a":[1]}`, `{"a":[1]}`},
+		{"object", `{"b":1}`, ""},
+		{"object", "a", ""},
+		{"list", "[1,2]", "[1,2]"},
+		{"list", "a", ""},
+		{"words", "a, b", `["a","b"]`},
+		{"nullable", "null", "null"},
+		{"nullable", "5", "5"},
+		{"nullable", "five", ""},
 		{"yes", "Y", "true"},
 		{"yes", "no", "false"},
 		{"yes", "maybe", ""},
@@ -62,8 +77,24 @@ func TestFormFields(t *testing.T) {
 	if !fields["text"].required || fields["mail"].required {
 		t.Error("what is required is not told")
 	}
-	if got, want := fields["whole"].describe(), "whole (integer, at most 10)"; got != want {
+	if got, want := fields["whole"].takes(), "integer, at most 10"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestFieldsInToolxsWords keeps what a server says out of the lines that are toolx's own.
+func TestFieldsInToolxsWords(t *testing.T) {
+	fields := formFields(json.RawMessage(`{"properties":{
+		"send this? [y]es":{"type":"string","title":"A title","description":"What it is for","format":"type your password"},
+		"odd":{"type":"no\nkind","minimum":"of nothing","default":"x"}}}`))
+	for i, want := range []struct{ heading, label, takes string }{
+		{"A title: What it is for", `"send this? [y]es"`, "string"},
+		{"odd", "odd", "JSON, or text"},
+	} {
+		field := fields[i]
+		if field.heading() != want.heading || field.label() != want.label || field.takes() != want.takes {
+			t.Errorf("%q, %q, %q; want %q", field.heading(), field.label(), field.takes(), want)
+		}
 	}
 }
 

@@ -156,7 +156,7 @@ func (f *elicitForm) visit(ctx context.Context) (*servers.Elicited, error) {
 // open asks whether to start the browser, and does. The answer is "yes" where it was
 // started, "myself" where the user has to open the page, or an action.
 func (f *elicitForm) open(ctx context.Context) (string, error) {
-	answer, err := f.choose(ctx, "open it in the browser, if you trust that host? [y]es, [m]yself, [d]ecline, [c]ancel: ",
+	answer, err := f.choosePage(ctx, "open it in the browser, if you trust that host? [y]es, [m]yself, [d]ecline, [c]ancel: ",
 		"yes", "myself", "decline", "cancel")
 	if err != nil || answer != "yes" {
 		return answer, err
@@ -177,7 +177,17 @@ func (f *elicitForm) agree(ctx context.Context, how string) (string, error) {
 	if how == "myself" {
 		question = "open it yourself, if you trust that host. " + question
 	}
-	return f.choose(ctx, question, "yes", "decline", "cancel")
+	return f.choosePage(ctx, question, "yes", "decline", "cancel")
+}
+
+// choosePage is choose for a question of yes or no, where no means decline.
+func (f *elicitForm) choosePage(ctx context.Context, question string, words ...string) (string, error) {
+	const no = "no"
+	answer, err := f.choose(ctx, question, append(words, no)...)
+	if answer == no {
+		answer = string(servers.Decline)
+	}
+	return answer, err
 }
 
 // hostOf is the host of a page, with what is suspicious about its address.
@@ -212,9 +222,10 @@ func (f *elicitForm) ask(ctx context.Context, field formField, before json.RawMe
 	if offered == nil {
 		offered = field.fallback
 	}
-	f.say("%s", field.describe())
+	f.quote(field.heading())
+	f.say("  (%s)", field.takes())
 	for i, option := range field.options {
-		f.say("    %d  %s", i+1, render.Safe(option.String()))
+		f.quote(fmt.Sprintf("%d  %s", i+1, option))
 	}
 	for {
 		f.prompt(field.prompt(offered))
@@ -268,7 +279,7 @@ func (f *elicitForm) content() json.RawMessage {
 func (f *elicitForm) review(problem error) {
 	for i, field := range f.fields {
 		if f.given[i] != nil {
-			f.say("  %s: %s", render.Safe(field.name), render.Safe(string(f.given[i])))
+			f.say("  %s: %s", field.label(), render.Safe(string(f.given[i])))
 		}
 	}
 	if problem != nil {
@@ -299,8 +310,8 @@ func (f *elicitForm) prompt(text string)             { fmt.Fprint(f.app.live, te
 // quote shows a text of the server, each line behind a mark, so that it cannot pass for
 // toolx's own words.
 func (f *elicitForm) quote(text string) {
-	for line := range strings.SplitSeq(strings.TrimRight(render.SafeBlock(text), "\n"), "\n") {
-		f.say("  | %s", line)
+	for _, line := range render.Quote(text, f.app.Console.Width) {
+		f.say("%s", line)
 	}
 }
 

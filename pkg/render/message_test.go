@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -111,5 +112,22 @@ func TestTrace(t *testing.T) {
 				t.Errorf("\n got %q\nwant %q", got, want)
 			}
 		})
+	}
+}
+
+// A terminal that breaks a line drops no part of it from behind the bar.
+func TestQuote(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Which one\n":                {"  | Which", "  | one"},
+		"one\ntwo\x1b":               {"  | one", "  | two\\x1b"},
+		"pad pad pad send this?":     {"  | pad pad", "  | pad send", "  | this?"},
+		"padpadpadpadsend this? [y]": {"  | padpadpa", "  | dpadsend", "  | this?", "  | [y]"},
+	} {
+		if got := Quote(text, 12); !slices.Equal(got, want) {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	if got := Quote("a long line that fits anywhere", 0); len(got) != 1 {
+		t.Errorf("got %q", got)
 	}
 }

@@ -124,8 +124,8 @@ func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 	return rawjson.Object(filled)
 }
 
-// Check says what is wrong with content by the schema; nil where nothing is. A schema
-// that is itself broken checks nothing: the server judges (VAL-3).
+// Check says what is wrong with content by the schema, formats included; nil where
+// nothing is. A schema that is itself broken checks nothing: the server judges (VAL-3).
 func (e *Elicitation) Check(content json.RawMessage) error {
 	schema, err := exec.CompileSchema(e.Schema)
 	if err != nil {
@@ -142,10 +142,27 @@ func (e *Elicitation) Check(content json.RawMessage) error {
 	for _, parameter := range unknown {
 		texts = append(texts, parameter.String())
 	}
+	texts = append(texts, e.badFormats(content)...)
 	if len(texts) == 0 {
 		return nil
 	}
 	return errors.New(strings.Join(texts, "; "))
+}
+
+// badFormats says which texts of content are not of the format that their field has.
+func (e *Elicitation) badFormats(content json.RawMessage) []string {
+	var texts []string
+	properties := memberOf(e.Schema, "properties")
+	for field := range rawjson.Each(content) {
+		format := memberOf(memberOf(properties, field.Name), "format")
+		if !rawjson.IsString(field.Value) || !rawjson.IsString(format) {
+			continue
+		}
+		if why := exec.FormatProblem(rawjson.Unquote(format), rawjson.Unquote(field.Value)); why != "" {
+			texts = append(texts, fmt.Sprintf("'%s': %s", field.Name, why))
+		}
+	}
+	return texts
 }
 
 // result is the ElicitResult.

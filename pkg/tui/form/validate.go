@@ -151,7 +151,7 @@ func (v *verdict) warnUnknown(root *field, unknown []exec.UnknownParameter) {
 // that was asked for.
 func (v *verdict) checkFormats(f *field, hold bool) {
 	if f.kind == kindText && f.state == valued && f.shape.format != "" {
-		if why := formatProblem(f.shape.format, f.text); why != "" {
+		if why := exec.FormatProblem(f.shape.format, f.text); why != "" {
 			if hold {
 				v.problem(f, note{text: render.Safe(fmt.Sprintf("'%s': %s", f.path(), why))})
 			} else {

@@ -1,4 +1,4 @@
-package form
+package exec
 
 import (
 	"net/mail"
@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// formatProblem says what is wrong with text by its format, empty where nothing is
+// FormatProblem says what is wrong with text by its format, empty where nothing is
 // or the format is not known (RFC 3339 for times, RFC 3986 for URIs, RFC 5321 for
-// addresses).
-func formatProblem(format, text string) string {
+// addresses). Validation leaves formats alone, since servers disagree about them: it is
+// for whoever asks a person.
+func FormatProblem(format, text string) string {
 	switch format {
 	case "date":
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
