@@ -226,7 +226,7 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 			e.Bus.Emit(CallProgress{Time: Now(), ID: id, Tool: tool.Name, Progress: progress})
 		},
 	})
-	result.Timing = &Timing{CallMS: Milliseconds(time.Since(began))}
+	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
 	if err != nil {
 		return callError(ctx, tool, err)
 	}
@@ -289,15 +289,15 @@ func (e *Executor) announce(prepared *Prepared) {
 	}
 }
 
-// warnIfSlow warns of a call that took long (EXEC-13). One that was given up says
-// so itself.
+// warnIfSlow warns of a call that took long (EXEC-13), but for the time that a person took
+// to answer. One that was given up says so itself.
 func (e *Executor) warnIfSlow(result *Result) {
 	if kind := KindOf(result.Err); result.Err != nil && (kind == KindTimeout || kind == KindInterrupted) {
 		return
 	}
 	slow := cmp.Or(e.Defaults.Slow, DefaultSlow)
-	if slow > 0 && result.Duration > slow {
-		e.notice(slog.LevelWarn, fmt.Sprintf("slow call: %s took %d ms", result.ToolName, result.Duration.Milliseconds()))
+	if took := result.Duration - result.asked; slow > 0 && took > slow {
+		e.notice(slog.LevelWarn, fmt.Sprintf("slow call: %s took %d ms", result.ToolName, took.Milliseconds()))
 	}
 }
 

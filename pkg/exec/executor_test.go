@@ -224,6 +224,24 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// EXEC-13: the time that a person takes to answer makes no call slow.
+func TestPersonIsNoSlowCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		executor, events := lightExecutor(func(ctx context.Context, _ Request) (json.RawMessage, error) {
+			resume := Pause(ctx)
+			time.Sleep(time.Minute) // of the bubble's own clock
+			resume()
+			time.Sleep(DefaultSlow)
+			return json.RawMessage(`{"content":[]}`), nil
+		})
+		result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+		if !result.Success || result.Duration != time.Minute+DefaultSlow {
+			t.Errorf("got %v after %s", result.Err, result.Duration)
+		}
+		wantTexts(t, "notices", events.notices(), nil)
+	})
+}
+
 // EXEC-12, EXEC-13: the time is that of the whole call, and a slow one is warned of.
 func TestSlowCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

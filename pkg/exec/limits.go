@@ -18,6 +18,8 @@ type limits struct {
 	until    time.Time     // when the absolute clock runs out
 	left     time.Duration // of the absolute clock, while both are stopped
 	pauses   int           // how many have stopped the clocks (see Pause)
+	paused   time.Time     // since when they stand
+	stood    time.Duration // how long they stood before that
 
 	outer *limits // of what this is a part of; nil where it is none
 }
@@ -97,6 +99,7 @@ func (l *limits) pause() {
 	if l.pauses++; l.pauses > 1 {
 		return
 	}
+	l.paused = time.Now()
 	if l.timer != nil {
 		l.timer.Stop()
 	}
@@ -112,6 +115,7 @@ func (l *limits) resume() {
 	if l.pauses--; l.pauses > 0 {
 		return
 	}
+	l.stood += time.Since(l.paused)
 	if l.timer != nil {
 		l.timer.Reset(l.idle)
 	}
@@ -119,4 +123,14 @@ func (l *limits) resume() {
 		l.until = time.Now().Add(l.left)
 		l.absolute.Reset(l.left)
 	}
+}
+
+// asked is how long the clocks stood, since a person was being asked.
+func (l *limits) asked() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pauses > 0 {
+		return l.stood + time.Since(l.paused)
+	}
+	return l.stood
 }

@@ -97,7 +97,7 @@ func (e *Executor) operate(ctx context.Context, id string, operation Operation, 
 		limits.restart()
 		e.Bus.Emit(CallProgress{Time: Now(), ID: id, Tool: operation.Name, Progress: progress})
 	})
-	result.Timing = &Timing{CallMS: Milliseconds(time.Since(began))}
+	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
 	if err != nil {
 		return operationError(ctx, operation, err)
 	}

@@ -39,6 +39,9 @@ type Result struct {
 	// Warnings are remarks for the user: unknown parameters, a broken schema.
 	Warnings []string
 
+	// asked is the part of Duration in which a person was being asked.
+	asked time.Duration
+
 	valueIsContent  bool
 	valueHasContent bool
 }
