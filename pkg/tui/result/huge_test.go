@@ -54,6 +54,7 @@ func FuzzView(f *testing.F) {
 	f.Add(`{"isError":true,"content":[{"type":"text","text":"\u202e"}]}`, "v", 1, 1)
 	f.Add(`{"content":7}`, "v", 5, 2)
 	f.Add(ofText("0\n"), "/0", 102, 0)
+	f.Add(`{"messages":[{"role":"user","content":[{"type":"text","text":"a"},7]},{}],"contents":[{"blob":"AA=="},{"text":"b"}]}`, "v", 40, 10)
 	executor := &exec.Executor{Registry: exec.NewRegistry(nil)}
 	f.Fuzz(func(t *testing.T, reply, keys string, width, height int) {
 		width, height = 1+width&127, 1+height&31
@@ -74,6 +75,9 @@ func FuzzView(f *testing.F) {
 			frame(t, v, width, height)
 		}
 		frame(t, v, height, width)
+		for _, read := range []func(json.RawMessage) (exec.Parts, error){exec.ReadPrompt, exec.ReadContents} {
+			frame(t, asked(t, reply, read), width, height)
+		}
 	})
 }
 

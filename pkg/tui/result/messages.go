@@ -8,10 +8,11 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// messagesOf are the messages of a prompt's result, nil where it is another one: a
-// CallToolResult and a ReadResourceResult have no such member.
+// messagesOf are the messages of a prompt's result, nil where it is another one: of a
+// prompt alone the whole reply is the value (see exec.ReadPrompt), and has such a
+// member.
 func messagesOf(result *exec.Result) []exec.Message {
-	if result.Err != nil || result.Truncated != nil {
+	if result.Err != nil || len(result.Raw) == 0 || len(result.Value) != len(result.Raw) {
 		return nil
 	}
 	messages, err := exec.ReadMessages(result.Raw)
