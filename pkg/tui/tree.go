@@ -58,6 +58,14 @@ type row struct {
 // header says whether the row is one that opens and closes.
 func (r row) header() bool { return r.group != nil && r.item.none() }
 
+// sign is the column of the sign of a row that opens and closes.
+func (r row) sign() int {
+	if r.shelf != nil {
+		return 2
+	}
+	return 0
+}
+
 // failed says whether the row is that of a list that could not be read.
 func (r row) failed() bool { return r.header() && r.shelf != nil && r.shelf.failure != "" }
 
@@ -434,7 +442,7 @@ func (t *tree) click(x, y int) {
 	case y < 0 || at >= len(t.rows):
 	case y >= t.height:
 		t.list.Scroll(t.height)
-	case t.rows[at].header() && (at == t.list.Cursor || x == 0):
+	case t.rows[at].header() && (at == t.list.Cursor || x == t.rows[at].sign()):
 		t.list.Set(at, len(t.rows))
 		t.toggle()
 	default:

@@ -79,6 +79,8 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 		local.Y-- // the headline
 	case a == areaPage && m.onCallLine(local, inside):
 		return m.do(pane.Find(m.always(), "ctrl+r"))
+	case a == areaPage && m.onSuggestions(local, inside):
+		return m.takeSuggestion()
 	}
 	return tea.Batch(focus, m.parts[a].update(tea.MouseClickMsg(local)))
 }
@@ -119,6 +121,15 @@ func (m *model) onCallLine(at tea.Mouse, inside rect) bool {
 		return false
 	}
 	return m.cannotCall() == "" && at.X < ansi.StringWidth(m.page.callLine(""))
+}
+
+// onSuggestions says whether a click is on the line above that, of what the server
+// suggests.
+func (m *model) onSuggestions(at tea.Mouse, inside rect) bool {
+	if !m.page.runnable() || len(m.suggested.values) == 0 || inside.h < 3 || at.Y != inside.h-2 {
+		return false
+	}
+	return at.X < ansi.StringWidth(m.suggestionLine(inside.w))
 }
 
 // clickRunning says whether a click is on the words that say how to cancel the call.
