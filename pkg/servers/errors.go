@@ -38,6 +38,7 @@ const (
 	EndingUnanswered    Ending = "does not answer"    // nothing within the limit
 	EndingUnauthorized  Ending = "refuses access"     // HTTP 401, 403
 	EndingExpired       Ending = "forgot the session" // and has a new one only for who begins anew
+	EndingGone          Ending = "has gone away"      // a session stood, and the network no longer leads to it
 )
 
 // Failure says what is known of a server that failed: the forensics that every
@@ -88,7 +89,7 @@ func (f *Failure) Error() string {
 		text += " after " + rounded(f.Lived).String()
 	}
 	switch {
-	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired:
+	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired, f.Ending == EndingGone:
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
 		text += " " + f.Waiting
 	default:

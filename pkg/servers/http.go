@@ -85,8 +85,11 @@ type remote struct {
 	// knows; repeatable says whether a request may be sent twice.
 	onExpired  func(ctx context.Context, session string) error
 	repeatable func(method string, params any) bool
-	// listening says that the standing stream of the session was asked for.
+	// listening says that the standing stream of the session was asked for; deaf is closed
+	// by deafen, when the server turns out to have none.
 	listening atomic.Bool
+	deaf      chan struct{}
+	deafen    func()
 }
 
 // patience says how a server that asks to slow down is waited for.
@@ -102,8 +105,10 @@ func newRemote(d dial) (*remote, error) {
 		peer: newPeer(d.server.Name, d.bus), launch: d.launch, max: d.maxMessage, began: time.Now(),
 		patience: patience{d.attempts, d.baseDelay, d.startTimeout},
 		slots:    make(chan struct{}, postSlots),
+		deaf:     make(chan struct{}),
 	}
 	t.post = t.postLater
+	t.deafen = sync.OnceFunc(func() { close(t.deaf) })
 	var err error
 	if t.address, err = parseAddress(d.launch.URL); err == nil {
 		t.base, err = NewHTTPBase(d.launch, d.http)

@@ -127,7 +127,7 @@ func (t *remote) pumpOld(stream *oldStream, events *sseReader, address *url.URL)
 func (t *remote) lose(stream *oldStream, err error) {
 	stream.err = err
 	if t.agreed(stream) && t.life.Err() == nil {
-		failure := t.newFailure(EndingUnavailable)
+		failure := t.newFailure(EndingGone)
 		failure.Reason = errors.New("it ended the stream of events")
 		if !errors.Is(err, io.EOF) {
 			failure.Reason = errors.New("the stream of events broke: " + networkWords(err, t.address))

@@ -39,7 +39,27 @@ func (s *Session) renew(ctx context.Context, d dial, session string) error {
 	if err != nil {
 		return s.answerError(mcp.MethodInitialize, e, err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.renewals)
+	s.renewals = make(chan struct{})
 	return nil
+}
+
+// renewed is closed when another session has taken the place of the one that stands now.
+func (s *Session) renewed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.renewals
+}
+
+// deaf is closed when a server over HTTP turns out to have no standing stream, nil for
+// any other server.
+func (s *Session) deaf() <-chan struct{} {
+	if s.remote == nil {
+		return nil
+	}
+	return s.remote.deaf
 }
 
 // repeatable says whether a request may be sent twice: one that only reads, and a call

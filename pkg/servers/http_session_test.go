@@ -265,7 +265,7 @@ func TestOlderHTTPMisbehaves(t *testing.T) {
 		{"an endpoint that is none", func(s *oldSite) { s.endpoint = "http://[" }, "holds no address", ""},
 		{"an endpoint that is unknown", func(s *oldSite) { s.endpoint = "/nowhere" }, "HTTP 404 Not Found to POST", ""},
 		{"the stream ends at once", func(s *oldSite) { s.endpoint, s.lines = "", closedLines() }, "is unavailable", ""},
-		{"the stream ends in a call", func(s *oldSite) { s.call = func(s *oldSite, _ siteMessage) { s.lines <- "" } }, "", "is unavailable: it ended the stream of events"},
+		{"the stream ends in a call", func(s *oldSite) { s.call = func(s *oldSite, _ siteMessage) { s.lines <- "" } }, "", "has gone away: it ended the stream of events"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			site := newOldSite(t, test.script)

@@ -20,6 +20,7 @@ type sseReader struct {
 	in    *bufio.Reader
 	limit int64 // bytes of one event
 	begun bool
+	taken int // events that were returned
 
 	// lastID is the id of the last event, empty where none had one; retry is how long
 	// the server asks to wait before resuming, zero where it says nothing.
@@ -28,7 +29,21 @@ type sseReader struct {
 }
 
 func newSSEReader(r io.Reader, limit int64) *sseReader {
-	return &sseReader{in: bufio.NewReaderSize(r, 32<<10), limit: limit}
+	return &sseReader{in: bufio.NewReaderSize(&lineEnds{in: r}, 32<<10), limit: limit}
+}
+
+// goOn reads on from another body, which holds the rest of the stream.
+func (s *sseReader) goOn(r io.Reader) {
+	s.in.Reset(&lineEnds{in: r})
+	s.begun = false
+}
+
+// pause is how long to wait before asking for the rest of the stream.
+func (s *sseReader) pause() time.Duration {
+	if s.retry > 0 {
+		return min(max(s.retry, resumeLeast), resumeMost)
+	}
+	return resumeDelay
 }
 
 // next returns the next event that has data. The error is io.EOF where the server has
@@ -50,6 +65,7 @@ func (s *sseReader) next() (sseEvent, error) {
 				s.lastID = id
 			}
 			if event.data != nil {
+				s.taken++
 				return event, nil
 			}
 			event.name, hasID = "message", false
@@ -82,8 +98,7 @@ func joinData(data, line []byte) []byte {
 	return append(append(data, '\n'), line...)
 }
 
-// line reads a line, which may end in LF or CR LF, without its end; with io.EOF it
-// may be one that has none.
+// line reads a line without its end; with io.EOF it may be one that has none.
 func (s *sseReader) line(limit int64) ([]byte, error) {
 	var whole []byte
 	var err error
@@ -102,5 +117,42 @@ func (s *sseReader) line(limit int64) ([]byte, error) {
 		whole = bytes.TrimPrefix(whole, []byte("\ufeff"))
 		s.begun = true
 	}
-	return bytes.TrimSuffix(bytes.TrimSuffix(whole, []byte("\n")), []byte("\r")), err
+	return bytes.TrimSuffix(whole, []byte("\n")), err
+}
+
+// lineEnds makes LF of the three ends that a line may have: LF, CR LF, and CR alone. It
+// waits for nothing: whether an LF follows a CR is seen when more comes.
+type lineEnds struct {
+	in      io.Reader
+	afterCR bool // the last byte was one
+}
+
+// Read implements io.Reader.
+func (l *lineEnds) Read(p []byte) (int, error) {
+	for {
+		n, err := l.in.Read(p)
+		if n = l.rewrite(p[:n]); n > 0 || err != nil || len(p) == 0 {
+			return n, err
+		}
+	}
+}
+
+// rewrite rewrites text in its place and returns how long it is now.
+func (l *lineEnds) rewrite(text []byte) int {
+	if len(text) == 0 || !l.afterCR && bytes.IndexByte(text, '\r') < 0 {
+		return len(text)
+	}
+	kept := text[:0]
+	for _, c := range text {
+		second := c == '\n' && l.afterCR
+		l.afterCR = c == '\r'
+		switch {
+		case second:
+		case l.afterCR:
+			kept = append(kept, '\n')
+		default:
+			kept = append(kept, c)
+		}
+	}
+	return len(kept)
 }

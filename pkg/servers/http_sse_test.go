@@ -26,6 +26,8 @@ func TestEvents(t *testing.T) {
 		{"a name without data", "event: endpoint\n\ndata: y\n\n", []string{"message=y"}, "", io.EOF},
 		{"remarks and other fields", ": hello\nfoo: bar\ndata: a\n\n", []string{"message=a"}, "", io.EOF},
 		{"CR LF and a byte order mark", "\ufeffdata: a\r\n\r\n", []string{"message=a"}, "", io.EOF},
+		{"CR alone", "\ufeffevent: x\rdata: a\rdata: b\r\rdata: c\r\r", []string{"x=a\nb", "message=c"}, "", io.EOF},
+		{"ends of all kinds", "id: 1\rdata: a\r\ndata: b\n\rdata: c\n\r\nid: 2\r\n\r", []string{"message=a\nb", "message=c"}, "2", io.EOF},
 		{"ids", "id: 1\ndata: a\n\nid: 2\n\n", []string{"message=a"}, "2", io.EOF},
 		{"an id with NUL is none", "id: 1\x00\ndata: a\n\n", []string{"message=a"}, "", io.EOF},
 		{"an unfinished id does not count", "id: 1\ndata: a\n\nid: 2\ndata: b", []string{"message=a", "message=b"}, "1", io.EOF},
@@ -60,6 +62,7 @@ func collectEvents(events *sseReader) (got []string, err error) {
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("id: 1\nretry: 5\ndata: a\ndata: b\n\nevent: x\r\ndata:\r\n\r\n"))
 	f.Add([]byte("\ufeff:\n\n\n\ndata\n\n"))
+	f.Add([]byte("data: a\rdata: b\r\n\rdata:\n\r"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		const limit = 64
 		events := newSSEReader(bytes.NewReader(text), limit)
@@ -114,5 +117,16 @@ func TestRetryAfter(t *testing.T) {
 	}
 	if ahead := at(time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)); ahead < 59*time.Minute || ahead > time.Hour {
 		t.Errorf("a time to come: %s", ahead)
+	}
+}
+
+// TestLineEndsWaitForNothing proves that an event whose lines end in CR alone is there
+// before anything follows it.
+func TestLineEndsWaitForNothing(t *testing.T) {
+	from, to := io.Pipe()
+	defer from.Close()
+	go func() { _, _ = io.WriteString(to, "data: a\r\r") }()
+	if event, err := newSSEReader(from, 100).next(); err != nil || string(event.data) != "a" {
+		t.Errorf("%q, %v", event.data, err)
 	}
 }

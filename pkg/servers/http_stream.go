@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/url"
 	"time"
 
 	"toolx/pkg/exec"
@@ -109,11 +110,7 @@ func (t *remote) takeEvent(event sseEvent) {
 
 // resume asks for the rest of a stream, from the last event on.
 func (t *remote) resume(ctx context.Context, events *sseReader) (io.ReadCloser, error) {
-	delay := resumeDelay
-	if events.retry > 0 {
-		delay = min(max(events.retry, resumeLeast), resumeMost)
-	}
-	if !waited(ctx, delay) {
+	if !waited(ctx, events.pause()) {
 		return nil, ctx.Err()
 	}
 	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
@@ -122,7 +119,7 @@ func (t *remote) resume(ctx context.Context, events *sseReader) (io.ReadCloser, 
 	if err != nil {
 		return nil, err
 	}
-	events.in.Reset(response.Body)
+	events.goOn(response.Body)
 	return response.Body, nil
 }
 
@@ -191,38 +188,10 @@ func (t *remote) brokenStream(request *http.Request, out *posted, err error) err
 	return malformed(out.waiting.method, reason).err
 }
 
-// listen opens the standing stream of a legacy session, on which a server sends what
-// belongs to no request. Servers need not have one.
-func (t *remote) listen() {
-	if t.modern() || t.oldStream() != nil || t.listening.Swap(true) {
-		return
+// endWords says how a stream came to its end.
+func endWords(err error, address *url.URL) string {
+	if errors.Is(err, io.EOF) {
+		return "its end"
 	}
-	t.start(func() {
-		session, lastID := t.GetSessionId(), ""
-		for futile := 0; futile < resumeFutile; futile++ {
-			response, err := t.get(t.life, lastID)
-			if err != nil {
-				if futile == 0 && lastID == "" {
-					return // the server has no such stream
-				}
-				response = nil
-			}
-			delay := resumeDelay
-			if response != nil {
-				events := newSSEReader(response.Body, t.max)
-				events.lastID = lastID
-				_ = t.pump(events)
-				_ = response.Body.Close()
-				if events.lastID != lastID {
-					lastID, futile = events.lastID, -1
-				}
-				if events.retry > 0 {
-					delay = min(max(events.retry, resumeLeast), resumeMost)
-				}
-			}
-			if !waited(t.life, delay) || t.GetSessionId() != session {
-				return
-			}
-		}
-	})
+	return networkWords(err, address)
 }

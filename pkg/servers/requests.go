@@ -211,14 +211,15 @@ func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
 // graver ones. Revision 2026-07-28 has no request for it: there, each request to come
 // says so.
 func (s *Session) SetLevel(ctx context.Context, level string) error {
-	if mcp.IsModernProtocol(s.Protocol) {
-		s.mu.Lock()
-		s.logLevel = level
-		s.mu.Unlock()
-		return nil
+	if !mcp.IsModernProtocol(s.Protocol) {
+		if _, err := s.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}, nil); err != nil {
+			return err
+		}
 	}
-	_, err := s.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}, nil)
-	return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logLevel = level
+	return nil
 }
 
 // expectProgress gives reports for a new token to on, until forget is called.

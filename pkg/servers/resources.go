@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -41,19 +42,52 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 	if mcp.IsModernProtocol(s.Protocol) {
 		return s.listenModern(ctx, interest, ready)
 	}
-	for _, uri := range interest.URIs {
+	deaf, renewed := s.deaf(), s.renewed()
+	if err := s.subscribe(ctx, interest.URIs); err != nil {
+		return err
+	}
+	ready()
+	for {
+		select {
+		case <-s.Done():
+			return s.link.own().failed("")
+		case <-ctx.Done():
+			s.unsubscribe(ctx, interest.URIs)
+			return ctx.Err()
+		case <-deaf:
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q has no standing stream (GET): what it tells can only come with the answers to requests", s.Name))
+			deaf = nil
+		case <-renewed:
+			renewed = s.renewed()
+			if err := s.subscribeAnew(ctx, interest.URIs); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// subscribe asks a server of the older era to tell of changes of resources.
+func (s *Session) subscribe(ctx context.Context, uris []string) error {
+	for _, uri := range uris {
 		if _, err := s.ask(ctx, string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri}, nil); err != nil {
 			return err
 		}
 	}
-	ready()
-	select {
-	case <-s.Done():
-		return s.link.own().failed("")
-	case <-ctx.Done():
+	return nil
+}
+
+// subscribeAnew asks for the same in a session that took the place of another, which had
+// the level of log messages besides.
+func (s *Session) subscribeAnew(ctx context.Context, uris []string) error {
+	s.mu.Lock()
+	level := s.logLevel
+	s.mu.Unlock()
+	if level != "" {
+		if err := s.SetLevel(ctx, level); err != nil {
+			return err
+		}
 	}
-	s.unsubscribe(ctx, interest.URIs)
-	return ctx.Err()
+	return s.subscribe(ctx, uris)
 }
 
 // unsubscribe tells a server that goes on living. What it says to that is of no more

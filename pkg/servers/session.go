@@ -56,7 +56,8 @@ type Session struct {
 	mu       sync.Mutex // guards what follows
 	tools    []*exec.Tool
 	progress map[string]func(exec.Progress)
-	logLevel string // that 2026-07-28's requests ask for
+	logLevel string        // that 2026-07-28's requests ask for; of the older era, what the server was told
+	renewals chan struct{} // closed and made anew with each session that takes the place of another
 }
 
 // dial says how to make a session.
@@ -84,7 +85,7 @@ type dial struct {
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure,
 // or ctx's where that ended first; either way nothing is left behind.
 func (d dial) open(ctx context.Context) (*Session, error) {
-	s := &Session{Name: d.server.Name, bus: d.bus, progress: make(map[string]func(exec.Progress))}
+	s := &Session{Name: d.server.Name, bus: d.bus, progress: make(map[string]func(exec.Progress)), renewals: make(chan struct{})}
 	began := time.Now()
 	if err := s.start(ctx, d); err != nil {
 		return nil, err

@@ -1,0 +1,164 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+)
+
+// standsLong is how long a stream must have stood for its end to be nothing odd, where
+// nothing came on it: proxies cut off what is idle.
+const standsLong = 5 * time.Second
+
+// standing is the standing stream of one session, on which a server sends what belongs
+// to no request (MCP up to 2025-11-25, streamable HTTP, "Listening for Messages from the
+// Server"). It is opened again whenever it ends, for as long as the session stands.
+type standing struct {
+	*remote
+	session  string
+	lastID   string
+	opened   bool          // once at least
+	failures int           // attempts in a row that did not open it
+	delay    time.Duration // before the next attempt
+}
+
+// listen opens the standing stream of a legacy session. Servers need not have one.
+func (t *remote) listen() {
+	if t.modern() || t.oldStream() != nil || t.listening.Swap(true) {
+		return
+	}
+	s := &standing{remote: t, session: t.GetSessionId()}
+	t.start(func() {
+		for s.hear() && waited(t.life, s.delay) && t.GetSessionId() == s.session {
+		}
+	})
+}
+
+// hear opens the stream, takes what comes on it until it ends, and says whether to open
+// it again.
+func (s *standing) hear() (again bool) {
+	response, err := s.get(s.life, s.lastID)
+	switch {
+	case s.life.Err() != nil:
+		if response != nil {
+			_ = response.Body.Close()
+		}
+		return false
+	case err != nil:
+		return s.refused(err)
+	}
+	events := newSSEReader(response.Body, s.max)
+	events.lastID = s.lastID
+	began := time.Now()
+	why := s.pump(events)
+	_ = response.Body.Close()
+	s.lastID, s.opened, s.failures = events.lastID, true, 0
+	// A server that ends every stream at once is asked ever more rarely.
+	if events.taken > 0 || time.Since(began) >= standsLong {
+		s.delay = 0
+	}
+	s.slowDown(events.pause())
+	if s.life.Err() != nil {
+		return false
+	}
+	s.tell(slog.LevelInfo, "ended the standing stream (%s); toolx opens it again in %s", endWords(why, s.address), rounded(s.delay))
+	return true
+}
+
+// slowDown makes the next delay twice the last one, and least at least.
+func (s *standing) slowDown(least time.Duration) {
+	s.delay = min(max(2*s.delay, least), resumeMost)
+}
+
+// refused deals with an attempt that failed, and says whether there shall be another. A
+// server that gives no stream is asked whether it is still there.
+func (s *standing) refused(err error) (again bool) {
+	s.failures++
+	no := refusesListening(err)
+	switch {
+	case no && !s.opened:
+		s.deafened(err)
+		return false
+	case !no && (s.failures < s.attempts || s.busy()):
+		s.slowDown(s.patience.delay)
+		s.tell(slog.LevelInfo, "does not open the standing stream: %v; toolx tries again in %s", err, rounded(s.delay))
+		return true
+	case !s.there():
+		return false
+	case no || !s.opened:
+		s.deafened(err)
+		return false
+	}
+	s.slowDown(s.patience.delay)
+	s.tell(slog.LevelInfo, "is there, and does not open the standing stream: %v; toolx tries again in %s", err, rounded(s.delay))
+	return true
+}
+
+// refusesListening says whether an answer to the request for a stream will stay the same:
+// the server has none, or no longer for this session.
+func refusesListening(err error) bool {
+	var failed *HTTPError
+	if !errors.As(err, &failed) || failed.Status >= http.StatusInternalServerError {
+		return false
+	}
+	switch failed.Status {
+	case 0, http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return true
+}
+
+// busy says whether a request waits for its answer: then that says how the server is.
+func (s *standing) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pending) > 0
+}
+
+// there asks the server whether it is still there. One that is not has ended the session.
+// One that has forgotten the session gets a new one, with a standing stream of its own:
+// then this one is over too.
+func (s *standing) there() bool {
+	ctx, stop := exec.WithLimit(s.life, s.longest)
+	defer stop()
+	_, err := s.roundTrip(ctx, string(mcp.MethodPing), nil, nil)
+	if s.life.Err() != nil {
+		return false
+	}
+	var failure *Failure
+	switch {
+	case ctx.Err() != nil:
+		failure = s.newFailure(EndingGone)
+		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, rounded(s.longest))
+	case !errors.As(err, &failure):
+		return s.GetSessionId() == s.session
+	}
+	gone := *failure
+	gone.Waiting = ""
+	if gone.Ending == EndingUnavailable || gone.Ending == EndingUnanswered {
+		gone.Ending = EndingGone
+	}
+	s.fail(&gone)
+	return false
+}
+
+// deafened tells that the server has no way to say what belongs to no request; of one
+// that had it until now, nobody expects that.
+func (s *standing) deafened(err error) {
+	if s.opened {
+		s.tell(slog.LevelWarn, "gives the standing stream no more, so it tells nothing between requests: %v", err)
+		return
+	}
+	s.tell(slog.LevelInfo, "has no standing stream, so it tells nothing between requests: %v", err)
+	s.deafen()
+}
+
+func (s *standing) tell(level slog.Level, format string, values ...any) {
+	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", s.server) + fmt.Sprintf(format, values...)})
+}
