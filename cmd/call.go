@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -156,17 +157,17 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	app.letLogin(box, o.tool)
 	stop := app.showProgress(o.tool)
 	defer stop()
-	prepared, err := box.prepareCall(ctx, app, o)
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
+	defer done()
+	prepared, err := box.prepareCall(bounded, app, o)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = &exec.InterruptedError{Tool: o.tool}
-		}
+		err = cmp.Or(gaveUp(bounded, o.tool), err)
 		return app.printResult(ctx, box.executor.Reject(o.tool, o.given(), began, err), o, jq)
 	}
 	if o.dryRun {
 		return app.printRequest(box, prepared)
 	}
-	result := box.executor.Call(ctx, prepared)
+	result := box.executor.Call(bounded, prepared)
 	box.addStartTiming(result)
 	stop()
 	return app.printResult(ctx, result, o, jq)
@@ -194,6 +195,8 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 	if err != nil {
 		return exec.Call{}, err
 	}
+	resume := exec.Pause(ctx) // standard input may take its time
+	defer resume()
 	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: app.Console.In})
 	if err != nil {
 		return exec.Call{}, err

@@ -60,11 +60,13 @@ func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) erro
 	if err != nil {
 		return err
 	}
-	opened, err := app.startServers(ctx, box, c.method)
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: c.method, Request: true})
+	defer done()
+	opened, err := app.startServers(bounded, box, c.method)
 	if err != nil {
 		return err
 	}
-	catalogs := app.catalogs(ctx, box, opened, o.patterns, c)
+	catalogs := app.catalogs(bounded, box, opened, o.patterns, c)
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
 	}
@@ -94,7 +96,7 @@ func (a *App) catalogs(ctx context.Context, box *toolbox, opened []servers.Opene
 			if opened[i].Err == nil {
 				catalogs[i].Entries, opened[i].Err = a.catalogOf(ctx, box, opened[i].Session, patterns, c)
 				opened[i].Err = a.masked(opened[i].Err)
-				if opened[i].Err != nil && ctx.Err() == nil {
+				if opened[i].Err != nil && exec.KindOf(opened[i].Err) != exec.KindInterrupted {
 					a.tell(opened[i].Err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"runtime"
@@ -214,7 +215,11 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, cmp.Or(app.flags.maxTime, doctorTime))
+	limit := cmp.Or(app.flags.maxTime, doctorTime)
+	if limit == config.Unlimited {
+		limit = math.MaxInt64
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	fleet, report := visit.examine(bounded)
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 )
 
@@ -45,8 +46,8 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&f.headers, "header", "H", nil, "send the server of --url this `HEADER`, such as 'Authorization: Bearer …' (repeatable)")
 	flags.StringVar(&f.caCert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
 	flags.BoolVar(&f.insecure, "insecure", false, "trust any certificate, which lets anyone on the way listen and lie")
-	flags.DurationVar(&f.timeout, "timeout", 0, "give a call up after `D` without progress (default 30s)")
-	flags.DurationVar(&f.maxTime, "max-time", 0, "give a call up after `D`, progress or not")
+	flags.Var(limitFlag{&f.timeout}, "timeout", "give a call up after `D` without progress; none: never (default 30s)")
+	flags.Var(limitFlag{&f.maxTime}, "max-time", "give a call up after `D`, progress or not, connecting included (default none)")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "give each attempt to connect `D` (default 30s)")
 	flags.IntVar(&f.retries, "retries", noRetries, "try to connect again `N` times; 0: one attempt")
 	flags.Lookup("retries").DefValue = "2" // what noRetries comes to where no config says otherwise
@@ -81,7 +82,7 @@ func (f *globalFlags) check() error {
 		flag  string
 		value time.Duration
 	}{{"--timeout", f.timeout}, {"--max-time", f.maxTime}, {"--start-timeout", f.startTimeout}} {
-		if limit.value < 0 {
+		if limit.value < 0 && limit.value != config.Unlimited {
 			return &exec.UsageError{Message: limit.flag + " must not be negative", Fix: limit.flag + " 30s"}
 		}
 	}

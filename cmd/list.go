@@ -60,7 +60,9 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	opened, err := app.openServers(ctx, box, "list")
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
+	defer done()
+	opened, err := app.openServers(bounded, box, "list")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -174,7 +175,7 @@ func (l *eventLog) finished(e exec.CallFinished) {
 	}
 	text := fmt.Sprintf("call of %s %s after %s", e.Result.ToolName, outcome, e.Result.Duration.Round(time.Microsecond))
 	if timing := e.Result.Timing; timing != nil {
-		text += fmt.Sprintf(" (tools/call %.1f ms)", timing.CallMS)
+		text += fmt.Sprintf(" (%s %.1f ms)", cmp.Or(e.Method, "tools/call"), timing.CallMS)
 	}
 	l.log.Log(context.Background(), level, text)
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,12 +84,17 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 	if len(names) == 0 {
 		names = box.pool.Names()
 	}
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "ping", Request: true})
+	defer done()
 	pongs := make([]pong, len(names))
 	var wait sync.WaitGroup
 	for i, name := range names {
 		wait.Go(func() {
-			session, err := box.pool.Open(ctx, name)
-			pongs[i] = app.ping(ctx, box, servers.Opened{Server: name, Session: session, Err: err})
+			session, err := box.pool.Open(bounded, name)
+			if err != nil {
+				err = cmp.Or(gaveUp(bounded, "ping"), err)
+			}
+			pongs[i] = app.ping(bounded, box, servers.Opened{Server: name, Session: session, Err: err})
 		})
 	}
 	wait.Wait()

@@ -108,7 +108,9 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	}
 	stop := a.showProgress(r.name)
 	defer stop()
-	result := a.request(ctx, box, r, began)
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: cmp.Or(r.name, r.method), Request: true})
+	defer done()
+	result := a.request(bounded, box, r, began)
 	box.addStartTiming(result)
 	stop()
 	return a.printReply(ctx, result, o, r, jq)
@@ -122,9 +124,7 @@ func (a *App) request(ctx context.Context, box *toolbox, r request, began time.T
 		arguments, err = r.prepare(ctx, box, session, plain)
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			err = &exec.InterruptedError{}
-		}
+		err = cmp.Or(gaveUp(ctx, ""), err)
 		rejected := exec.Operation{Name: r.name, Method: r.method}
 		if session != nil {
 			rejected.Server = session.Name

@@ -56,10 +56,12 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	}
 	app.letLogin(box, o.tool)
 	stop := app.showProgress(o.tool)
-	err = box.pool.Need(ctx, o.tool)
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
+	defer done()
+	err = box.pool.Need(bounded, o.tool)
 	stop()
-	if ctx.Err() != nil {
-		return &exec.InterruptedError{Tool: o.tool}
+	if given := gaveUp(bounded, o.tool); given != nil {
+		return given
 	}
 	if err != nil {
 		return err

@@ -61,10 +61,14 @@ func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names
 	stop := a.showProgress(verb)
 	opened := box.pool.OpenAll(ctx, names...)
 	stop()
-	if ctx.Err() != nil {
-		return nil, &exec.InterruptedError{}
+	late := gaveUp(ctx, "")
+	if exec.KindOf(late) == exec.KindInterrupted {
+		return nil, late
 	}
 	for i := range opened {
+		if late != nil && exec.KindOf(opened[i].Err) == exec.KindInterrupted {
+			opened[i].Err = late
+		}
 		opened[i].Err = a.masked(opened[i].Err)
 		if opened[i].Err != nil {
 			_ = render.Error(a.live, opened[i].Err, a.screen())

@@ -281,7 +281,7 @@ func (w *watcher) ending(ctx context.Context) error {
 // idleTimer runs out after --timeout, and never where that was not given.
 func (w *watcher) idleTimer() *time.Timer {
 	timer := time.NewTimer(w.app.flags.timeout)
-	if w.app.flags.timeout == 0 {
+	if w.app.flags.timeout <= 0 {
 		timer.Stop()
 	}
 	return timer

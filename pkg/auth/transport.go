@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -51,7 +52,8 @@ type Options struct {
 	// that cannot reach this machine; wrong says what is wrong with the one before, nil for
 	// the first. Where Paste is nil, the browser alone is waited for.
 	Paste func(ctx context.Context, wrong error) (string, error)
-	// LoginTime is how long that may take; zero means DefaultLoginTime.
+	// LoginTime is how long that may take; zero means DefaultLoginTime, less than zero that
+	// there is no limit.
 	LoginTime time.Duration
 
 	// Version is toolx's own, told to authorization servers.
@@ -125,8 +127,11 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 	if options.Login == "" {
 		options.Login = options.Server
 	}
-	if options.LoginTime == 0 {
+	switch {
+	case options.LoginTime == 0:
 		options.LoginTime = DefaultLoginTime
+	case options.LoginTime < 0:
+		options.LoginTime = math.MaxInt64
 	}
 	if options.Outward == nil {
 		options.Outward = base

@@ -260,11 +260,12 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	}
 	var timeout *TimeoutError
 	if errors.As(context.Cause(ctx), &timeout) {
+		told := *timeout // several calls may share a limit
 		var detailed interface{ Detail() string }
 		if errors.As(err, &detailed) {
-			timeout.Detail = detailed.Detail()
+			told.Detail = detailed.Detail()
 		}
-		return timeout
+		return &told
 	}
 	if ctx.Err() != nil {
 		return &InterruptedError{Tool: tool}

@@ -64,7 +64,13 @@ func (l *limits) start(ctx context.Context, subject TimeoutError) (context.Conte
 // a *TimeoutError as its cause; d that is not positive means no limit. stop must be
 // called at the end.
 func WithLimit(ctx context.Context, d time.Duration) (bounded context.Context, stop func()) {
-	return newLimits(0, d).start(ctx, TimeoutError{})
+	return WithMaxTime(ctx, d, TimeoutError{})
+}
+
+// WithMaxTime is WithLimit for what the user knows by a name: the cause says what subject
+// says, and after how long.
+func WithMaxTime(ctx context.Context, d time.Duration, subject TimeoutError) (bounded context.Context, stop func()) {
+	return newLimits(0, d).start(ctx, subject)
 }
 
 // restart begins the idle clock anew; after stop it does nothing.

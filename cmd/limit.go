@@ -1,0 +1,60 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+)
+
+// limitFlag is a flag for a time that may be none, as in the config. It sets limit to
+// config.Unlimited then; zero stands for a flag that was not given.
+type limitFlag struct{ limit *time.Duration }
+
+// String implements pflag.Value.
+func (f limitFlag) String() string {
+	switch {
+	case f.limit == nil || *f.limit == 0:
+		return ""
+	case *f.limit == config.Unlimited:
+		return "none"
+	}
+	return f.limit.String()
+}
+
+// Set implements pflag.Value.
+func (f limitFlag) Set(text string) (err error) {
+	if text == "none" {
+		*f.limit = config.Unlimited
+		return nil
+	}
+	*f.limit, err = time.ParseDuration(text)
+	return err
+}
+
+// Type implements pflag.Value.
+func (limitFlag) Type() string { return "duration" }
+
+// bounded is ctx with the time that all of a call may take (--max-time, maxTime of the
+// config): to connect is a part of it. subject names the call in the error. A person who
+// is asked meanwhile stops that clock.
+func (b *toolbox) bounded(ctx context.Context, subject exec.TimeoutError) (context.Context, func()) {
+	return exec.WithMaxTime(ctx, b.executor.Defaults.MaxTime, subject)
+}
+
+// gaveUp is why nothing more comes of a call whose server is not open yet: its time was
+// up, or the user gave up. It is nil where ctx has not ended.
+func gaveUp(ctx context.Context, tool string) error {
+	var timeout *exec.TimeoutError
+	switch {
+	case ctx.Err() == nil:
+		return nil
+	case errors.As(context.Cause(ctx), &timeout):
+		told := *timeout
+		told.Detail = "no server was ready by then"
+		return &told
+	}
+	return &exec.InterruptedError{Tool: tool}
+}
