@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -103,6 +106,11 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 func newMCPServer(ctx context.Context, executor *exec.Executor, tools []*exec.Tool) *server.MCPServer {
 	hooks := &server.Hooks{}
 	hooks.AddAfterSubscriptionsListen(awaitNotice)
+	hooks.AddOnError(func(_ context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
+		if request, is := message.(*mcp.CallToolRequest); is && errors.Is(err, server.ErrToolNotFound) {
+			rejectUnknown(executor, request)
+		}
+	})
 	mcpServer := server.NewMCPServer("toolx", Version(), server.WithToolCapabilities(false), server.WithHooks(hooks))
 	for _, tool := range tools {
 		handle := handlerOf(executor, tool)
@@ -114,6 +122,21 @@ func newMCPServer(ctx context.Context, executor *exec.Executor, tools []*exec.To
 		})
 	}
 	return mcpServer
+}
+
+// rejectUnknown records the call of a tool that is not there (EXEC-6). The SDK answers it,
+// in words of its own, which errorText mends.
+func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest) {
+	name := shorten(request.Params.Name, maxErrorText)
+	executor.Reject(name, request.Params.RawArguments, time.Now(), &exec.NotFoundError{Name: name})
+}
+
+// errorText is what a client reads of an error of the SDK's.
+func errorText(message string) string {
+	if tool, is := strings.CutSuffix(message, ": "+server.ErrToolNotFound.Error()); is {
+		message = "Tool" + strings.TrimPrefix(tool, "tool")
+	}
+	return shorten(message, maxErrorText)
 }
 
 // definitionOf is the SDK's form of a tool, with the schemas as they are written.

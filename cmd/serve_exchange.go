@@ -230,7 +230,7 @@ func mendAnswer(message []byte, id json.RawMessage) []byte {
 		if !none {
 			answer.ID = mcp.NewRequestId(id)
 		}
-		answer.Error.Message = shorten(answer.Error.Message, maxErrorText)
+		answer.Error.Message = errorText(answer.Error.Message)
 		return encodeAnswer(answer)
 	}
 	if none {

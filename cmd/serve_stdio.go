@@ -241,7 +241,7 @@ func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []
 		if !answer.ID.IsNil() {
 			answer.ID = mcp.NewRequestId(id)
 		}
-		answer.Error.Message = shorten(answer.Error.Message, maxErrorText)
+		answer.Error.Message = errorText(answer.Error.Message)
 		return answer
 	case mcp.JSONRPCResponse:
 		answer.ID = mcp.NewRequestId(id)
