@@ -89,7 +89,7 @@ func (f *Failure) Error() string {
 		text += " after " + rounded(f.Lived).String()
 	}
 	switch {
-	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired, f.Ending == EndingGone:
+	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired, f.Ending == EndingGone, f.Ending == EndingMisconfigured:
 	case f.Ending == EndingRefused, f.Ending == EndingMalformed:
 		text += " " + f.Waiting
 	default:

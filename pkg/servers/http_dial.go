@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,8 @@ type HTTPOptions struct {
 	Address string
 	// Secret is told every value that must not be shown; it may be nil. A Pool sets it.
 	Secret func(values ...string)
+	// Warn is told what is wrong and no reason not to go on; it may be nil.
+	Warn func(text string)
 }
 
 // The limits of HTTP. None bounds a call: that is for the caller's context, and a
@@ -84,14 +87,16 @@ func NewHTTPBase(launch *config.Resolved, options HTTPOptions) (*HTTPBase, error
 
 // RoundTrip implements http.RoundTripper.
 func (b *HTTPBase) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.URL.Scheme != "https" {
-		return b.plain.RoundTrip(request)
-	}
-	secure, err := b.secure()
-	if err != nil {
-		return nil, err
-	}
-	return secure.RoundTrip(request)
+	return unpacked(request, func(request *http.Request) (*http.Response, error) {
+		if request.URL.Scheme != "https" {
+			return b.plain.RoundTrip(request)
+		}
+		secure, err := b.secure()
+		if err != nil {
+			return nil, err
+		}
+		return throughProxy(secure, request)
+	})
 }
 
 // CloseIdleConnections closes the connections that nothing is under way on.
@@ -104,7 +109,8 @@ func (b *HTTPBase) CloseIdleConnections() {
 
 func newTransport(options HTTPOptions) *http.Transport {
 	transport := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
+		Proxy:               environmentProxy,
+		DisableCompression:  true, // unpacked does it
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: connectionsAHost,
 		IdleConnTimeout:     idleConnections,
@@ -125,27 +131,9 @@ func newTransport(options HTTPOptions) *http.Transport {
 	return transport
 }
 
-// proxyError says that a proxy did not let toolx through to a server.
-type proxyError struct {
-	proxy  *url.URL
-	status int
-}
-
-func (e *proxyError) Error() string {
-	return fmt.Sprintf("the proxy %s does not let toolx through: HTTP %s", e.proxy.Redacted(), statusWords(e.status))
-}
-
-// Hint says what to do about it.
-func (e *proxyError) Hint() string {
-	if e.status == http.StatusProxyAuthRequired {
-		return "HTTPS_PROXY=http://user:password@host:port gives the proxy what it asks for"
-	}
-	return "NO_PROXY=HOST reaches a host without the proxy"
-}
-
 // tlsSettings say whom to trust, and what to show a server that asks.
 func tlsSettings(launch *config.Resolved, options HTTPOptions) (*tls.Config, error) {
-	roots, err := authorities(cmp.Or(options.CACert, launch.CACert))
+	roots, err := authorities(cmp.Or(options.CACert, launch.CACert), options.Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +150,10 @@ func tlsSettings(launch *config.Resolved, options HTTPOptions) (*tls.Config, err
 
 // authorities are the system's (which SSL_CERT_FILE replaces, as everywhere), those
 // that Node.js would trust besides (NODE_EXTRA_CA_CERTS), and those of a file; nil
-// means the system's alone.
-func authorities(file string) (*x509.CertPool, error) {
+// means the system's alone. As Node.js does, toolx goes on without the second where they
+// cannot be used, and says so by warn, which may be nil: the variable is seldom meant
+// for toolx.
+func authorities(file string, warn func(text string)) (*x509.CertPool, error) {
 	replaced, extra := os.Getenv("SSL_CERT_FILE"), os.Getenv("NODE_EXTRA_CA_CERTS")
 	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
 		// Go reads SSL_CERT_FILE by itself there.
@@ -179,21 +169,29 @@ func authorities(file string) (*x509.CertPool, error) {
 	if err != nil {
 		pool = x509.NewCertPool() // a system without certificates
 	}
-	for _, one := range []struct{ what, path string }{
-		{"SSL_CERT_FILE", replaced}, {"NODE_EXTRA_CA_CERTS", extra}, {"the CA certificate", file},
-	} {
-		if one.path == "" {
-			continue
-		}
-		text, err := os.ReadFile(one.path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", one.what, err)
-		}
-		if !pool.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: %s holds no certificate in PEM form", one.what, one.path)
-		}
+	if err := addAuthorities(pool, "NODE_EXTRA_CA_CERTS", extra); err != nil && warn != nil {
+		warn(fmt.Sprintf("%v; toolx goes on without", err))
 	}
-	return pool, nil
+	if err := addAuthorities(pool, "SSL_CERT_FILE", replaced); err != nil {
+		return nil, err
+	}
+	return pool, addAuthorities(pool, "the CA certificate", file)
+}
+
+// addAuthorities adds the certificates of a PEM file; what names it in the error. No
+// path is no file.
+func addAuthorities(pool *x509.CertPool, what, path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return fmt.Errorf("%s: %s holds no certificate in PEM form", what, path)
+	}
+	return nil
 }
 
 // maxRedirects is how many redirects are followed, all to the same origin.
@@ -209,10 +207,13 @@ func checkRedirect(request *http.Request, via []*http.Request) error {
 	case request.Method != first.Method:
 		return &redirectError{from: first.URL, to: request.URL, reason: "without the message"}
 	case len(via) > maxRedirects:
-		return &redirectError{from: first.URL, to: request.URL, reason: "again and again"}
+		return &redirectError{from: first.URL, to: request.URL, reason: circle}
 	}
 	return nil
 }
+
+// circle is why a redirect is not followed that leads to no end.
+const circle = "again and again"
 
 // redirectError says that a redirect was not followed.
 type redirectError struct {
@@ -226,6 +227,9 @@ func (e *redirectError) Error() string {
 
 // Hint says what to do about it.
 func (e *redirectError) Hint() string {
+	if e.reason == circle || e.to.String() == e.from.String() {
+		return "that leads round in a circle: see how the server, or a proxy before it, redirects " + e.from.Path
+	}
 	return "if that is the right server, give its address as the url: " + e.to.Redacted()
 }
 
@@ -259,7 +263,16 @@ func parseAddress(text string) (*url.URL, error) {
 		return nil, errors.New("the url must begin with https:// or http://, and name a host")
 	}
 	address.Fragment = ""
-	return address, nil
+	return address, checkPort(address)
+}
+
+// checkPort refuses a port that there cannot be.
+func checkPort(address *url.URL) error {
+	port := address.Port()
+	if _, err := strconv.ParseUint(port, 10, 16); port != "" && err != nil {
+		return fmt.Errorf("the url names the port %s, and ports end at 65535", port)
+	}
+	return nil
 }
 
 // configured adds the configured headers to every request. They win over those of

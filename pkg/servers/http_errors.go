@@ -2,13 +2,11 @@ package servers
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -25,16 +23,18 @@ import (
 )
 
 // HTTPError says how an exchange with a server over HTTP failed: there was no answer
-// (Err), or one that is of no use (Status and what follows).
+// (Err), one that is of no use (Status and what follows), or one that broke off (both).
 type HTTPError struct {
 	Verb    string   // GET, POST, DELETE
 	URL     *url.URL // without password
 	Method  string   // of MCP, or Verb where the exchange carries no request
-	Err     error    // why there is no answer; nil where there is one
+	Err     error    // why there is no answer, or not all of it; nil where there is one
 	Status  int
 	Header  http.Header // of the answer
 	Body    []byte      // its beginning
+	Wrong   string      // what is wrong with a body that says it is JSON; empty: it says it is something else
 	Expired bool        // the server no longer knows the session
+	Bare    bool        // nothing was sent that could say who asks
 }
 
 // maxErrorBody is how many bytes of an answer that is of no use are kept.
@@ -54,6 +54,8 @@ func (e *HTTPError) Error() string {
 			text += fmt.Sprintf(": it asks to wait %s", rounded(after))
 		}
 		return text + e.quoted()
+	case e.Wrong != "":
+		return fmt.Sprintf("HTTP %s to %s %s with %s", statusWords(e.Status), e.Verb, e.URL.Redacted(), e.Wrong)
 	case e.hasForeignBody() || e.Status < 300:
 		expected := "JSON"
 		if e.Verb == http.MethodGet {
@@ -80,7 +82,8 @@ func (e *HTTPError) Kind() exec.Kind {
 		return kinded.Kind()
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
 		return exec.KindAuth
-	case e.Err != nil && !errors.As(e.Err, new(*redirectError)), e.Status >= 500, e.Status == http.StatusTooManyRequests:
+	case e.Err != nil && e.Status == 0 && !errors.As(e.Err, new(*redirectError)),
+		e.Status >= 500, e.Status == http.StatusTooManyRequests:
 		return exec.KindConnect
 	}
 	return exec.KindProtocol
@@ -102,7 +105,7 @@ func (e *HTTPError) curable() bool {
 	case errors.As(e.Err, &notFound):
 		return !notFound.IsNotFound
 	case errors.As(e.Err, &proxy):
-		return proxy.status >= 500
+		return proxy.err != nil || proxy.status >= 500
 	case errors.As(e.Err, &authority), errors.As(e.Err, &host), errors.As(e.Err, &invalid),
 		errors.As(e.Err, new(tls.RecordHeaderError)), errors.As(e.Err, new(*redirectError)), alertOf(e.Err) != nil:
 		return false
@@ -123,7 +126,7 @@ func (e *HTTPError) ending() Ending {
 	switch {
 	case e.Expired:
 		return EndingExpired
-	case e.Err == nil && e.Status < 300:
+	case e.Status != 0 && e.Status < 300:
 		return EndingMalformed
 	}
 	return EndingRefused
@@ -233,130 +236,6 @@ func shortened(text string) string {
 	return text
 }
 
-// networkWords says why there is no answer from an address.
-func networkWords(err error, address *url.URL) string {
-	host := address.Host
-	var dns *net.DNSError
-	var redirect *redirectError
-	var proxy *proxyError
-	switch {
-	case errors.As(err, &redirect):
-		return redirect.Error()
-	case errors.As(err, &proxy):
-		return proxy.Error()
-	case errors.As(err, &dns):
-		whose := "the host"
-		if proxy := proxyFor(address); proxy != nil && proxy.Hostname() == dns.Name {
-			whose = "the proxy"
-		}
-		if dns.IsNotFound {
-			return fmt.Sprintf("%s %q is not known", whose, dns.Name)
-		}
-		return fmt.Sprintf("%s %q cannot be looked up: %s", whose, dns.Name, dns.Err)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		if proxy := proxyFor(address); proxy != nil {
-			return "connection refused by the proxy " + proxy.Host
-		}
-		return "connection refused by " + dialled(err, host)
-	case errors.Is(err, syscall.ECONNRESET):
-		return "the connection was reset by " + host
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return host + " closed the connection in the middle of its answer"
-	case errors.Is(err, io.EOF):
-		return host + " closed the connection without an answer"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer from " + host
-	case errors.Is(err, errTooLarge):
-		return "the answer of " + host + " is " + err.Error()
-	}
-	if text := tlsWords(err, address); text != "" {
-		return text
-	}
-	// What Go says of a failed request begins with the verb and the whole address.
-	var wrapped *url.Error
-	for errors.As(err, &wrapped) {
-		err = wrapped.Err
-	}
-	return err.Error()
-}
-
-// proxyFor is the proxy by which an address is reached, nil where there is none.
-func proxyFor(address *url.URL) *url.URL {
-	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: address})
-	if err != nil {
-		return nil
-	}
-	return proxy
-}
-
-// dialled is the address that a dialler tried.
-func dialled(err error, host string) string {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Addr != nil {
-		if op.Addr.String() != host {
-			return fmt.Sprintf("%s (%s)", host, op.Addr)
-		}
-	}
-	return host
-}
-
-// tlsWords says what is wrong with TLS, empty where it is not that.
-func tlsWords(err error, address *url.URL) string {
-	var authority x509.UnknownAuthorityError
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
-	switch {
-	case errors.As(err, &authority):
-		signer := "an authority that does not say its name"
-		if authority.Cert != nil {
-			signer = strconv.Quote(issuerName(authority.Cert))
-		}
-		return fmt.Sprintf("the certificate of %s is signed by %s, which is not trusted", address.Host, signer)
-	case errors.As(err, &name):
-		return fmt.Sprintf("the certificate of %s is for another host: %s", address.Host, strings.Join(namesIn(name.Certificate), ", "))
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return fmt.Sprintf("the certificate of %s is valid from %s to %s only", address.Host,
-			invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly))
-	case errors.As(err, &invalid):
-		return fmt.Sprintf("the certificate of %s is not valid: %v", address.Host, invalid)
-	case errors.As(err, &record):
-		return address.Host + " does not speak TLS"
-	}
-	if alert := alertOf(err); alert != nil {
-		return fmt.Sprintf("%s refused TLS: %v", address.Host, alert)
-	}
-	return ""
-}
-
-// alertOf is what the other side of TLS objected to, nil where it did not.
-func alertOf(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "remote error" { // the name that crypto/tls has for it
-		return op.Err
-	}
-	return nil
-}
-
-// issuerName is who signed a certificate, in as few words as there are.
-func issuerName(certificate *x509.Certificate) string {
-	if certificate.Issuer.CommonName != "" {
-		return certificate.Issuer.CommonName
-	}
-	return certificate.Issuer.String()
-}
-
-func namesIn(certificate *x509.Certificate) []string {
-	names := append([]string(nil), certificate.DNSNames...)
-	for _, address := range certificate.IPAddresses {
-		names = append(names, address.String())
-	}
-	if len(names) == 0 {
-		names = append(names, certificate.Subject.CommonName)
-	}
-	return names
-}
-
 // Hint says what to do about it, empty where nothing is known.
 func (e *HTTPError) Hint() string {
 	var authority x509.UnknownAuthorityError
@@ -364,6 +243,8 @@ func (e *HTTPError) Hint() string {
 		return hint
 	}
 	switch {
+	case e.Expired:
+		return "several servers behind one address must share their sessions, or each client must stay with one"
 	case errors.As(e.Err, &authority):
 		return "--cacert FILE trusts the authority of that file, as NODE_EXTRA_CA_CERTS=FILE does"
 	case errors.As(e.Err, new(tls.RecordHeaderError)):
@@ -374,16 +255,18 @@ func (e *HTTPError) Hint() string {
 		return "HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY=" + e.URL.Hostname() + " does without it"
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
 		return "see whether the server runs, and listens on " + e.URL.Host
-	case e.Status == http.StatusBadRequest && bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
+	case speaksTLS(e.Err), e.Status == http.StatusBadRequest && bytes.Contains(e.Body, []byte("HTTP request to an HTTPS server")):
 		return "the server speaks TLS: its url begins with https://"
 	case e.Status == http.StatusUnauthorized:
 		return "-H 'NAME: CONTENT', or headers in the server's entry, send what it asks for"
+	case e.Status == http.StatusForbidden && e.Bare:
+		return "nothing was sent that says who asks: -H 'NAME: CONTENT', or headers in the server's entry, sends it"
 	case e.Status == http.StatusForbidden:
 		return "what was sent as authorization does not suffice"
 	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed:
 		return "see whether the url is that of the MCP endpoint: its path is often /mcp, or /sse"
 	case e.Status == http.StatusProxyAuthRequired:
-		return "HTTP_PROXY=http://user:password@host:port gives the proxy what it asks for"
+		return proxyHint
 	}
 	return ""
 }

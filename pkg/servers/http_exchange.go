@@ -160,6 +160,12 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 		_ = response.Body.Close()
 		defer release(0)
 		return t.awaitOld(request.Context(), out)
+	case packing(response) != "":
+		defer release(0)
+		defer response.Body.Close()
+		failed := t.useless(request, response, []byte{})
+		failed.Wrong = fmt.Sprintf("an answer that is packed as %q, which was not asked for", packing(response))
+		return failed
 	case kind == "text/event-stream":
 		return t.takeStream(request, response.Body, out, release)
 	}
@@ -174,9 +180,20 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 			exec.Bytes(t.max))).err
 	}
 	if err != nil {
-		return t.noAnswer(request, err)
+		broken := t.useless(request, response, body)
+		broken.Err = err
+		return broken
 	}
 	return t.takeBody(request, response, out, body)
+}
+
+// packing is what an answer is packed as that nobody unpacks, empty where it is not.
+func packing(response *http.Response) string {
+	encoding := response.Header.Get("Content-Encoding")
+	if strings.EqualFold(encoding, "identity") {
+		return ""
+	}
+	return encoding
 }
 
 // takeBody takes the one message of a body, or the several of a batch (2025-03-26).
@@ -186,9 +203,29 @@ func (t *remote) takeBody(request *http.Request, response *http.Response, out *p
 			statusWords(response.StatusCode))).err
 	}
 	if !t.takeText(body) {
-		return t.useless(request, response, body)
+		failed := t.useless(request, response, body)
+		failed.Wrong = wrongWithJSON(body)
+		return failed
 	}
 	return t.settled(out)
+}
+
+// wrongWithJSON says why a body that should be a message of JSON-RPC is none.
+func wrongWithJSON(body []byte) string {
+	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte(utf8BOM)))
+	in := json.NewDecoder(bytes.NewReader(body))
+	var whole json.RawMessage
+	var syntax *json.SyntaxError
+	switch err := in.Decode(&whole); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("JSON that is cut off after %s", exec.Count(len(body), "byte"))
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax, headline(body))
+	case in.InputOffset() < int64(len(body)):
+		return fmt.Sprintf("more than JSON: the message ends at byte %d of %d, and behind it stands %q",
+			in.InputOffset(), len(body), shortened(string(body[in.InputOffset():])))
+	}
+	return fmt.Sprintf("JSON that is no message of JSON-RPC: %q", shortened(string(body)))
 }
 
 // settled collects the reply; that there is none is an error, since no other answer
@@ -219,6 +256,10 @@ func (o *posted) collect() bool {
 
 // takeText takes a message, or an array of them, and says whether it was that.
 func (t *remote) takeText(text []byte) bool {
+	if rest, marked := bytes.CutPrefix(bytes.TrimSpace(text), []byte(utf8BOM)); marked {
+		t.odd(ClassBOM, message{raw: text}, 0, true)
+		text = rest
+	}
 	if m, ok := parseMessage(text); ok && m.kind() != notMessage {
 		t.takeMessage(m, 0)
 		return true
@@ -243,8 +284,9 @@ func (t *remote) takeText(text []byte) bool {
 func (t *remote) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
 	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
 	failed := t.useless(request, response, body)
-	m, ok := parseMessage(body)
-	if !ok || m.err == nil || out.waiting == nil {
+	m, ok := parseMessage(bytes.TrimPrefix(body, []byte(utf8BOM)))
+	if !ok || m.err == nil || out.waiting == nil || !m.versioned() && string(m.id) != strconv.FormatInt(out.waiting.id, 10) {
+		// An "error" alone is none of JSON-RPC: interfaces of all kinds say it so.
 		failed.Expired = expires(request, failed, -1, "")
 		return failed
 	}
@@ -254,12 +296,18 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 	case failed.Expired, failed.Kind() == exec.KindAuth, response.StatusCode == http.StatusTooManyRequests,
 		response.StatusCode > http.StatusNotImplemented:
 		return failed
-	case m.id == nil || string(m.id) == "null":
-		// It is about this message: there is no other.
+	case !isNumber(m.id):
+		// It is about this message: there is no other. Some servers make up an id for it.
 		m.id = json.RawMessage(strconv.FormatInt(out.waiting.id, 10))
 	}
 	t.takeMessage(m, 0)
 	return t.settled(out)
+}
+
+// isNumber says whether an id is one that toolx may have sent.
+func isNumber(id json.RawMessage) bool {
+	_, _, ok := requestID(id)
+	return ok
 }
 
 // expires says whether an answer means that the server does not know the session any
@@ -284,10 +332,20 @@ func (t *remote) useless(request *http.Request, response *http.Response, body []
 	if body == nil {
 		body, _ = readCapped(response.Body, maxErrorBody) // what there is of it says enough
 	}
+	if packing(response) != "" {
+		body = nil // nobody can read it
+	}
 	return &HTTPError{
-		Verb: request.Method, URL: request.URL, Status: response.StatusCode,
+		Verb: request.Method, URL: request.URL, Status: response.StatusCode, Bare: t.bare(response),
 		Header: response.Header, Body: body[:min(len(body), maxErrorBody)],
 	}
+}
+
+// bare says whether nothing was sent that could say who asks: no authorization, and no
+// header of the user's.
+func (t *remote) bare(response *http.Response) bool {
+	sent := response.Request // what was sent in the end
+	return sent != nil && sent.Header.Get("Authorization") == "" && len(*t.headers.headers.Load()) == 0
 }
 
 // noAnswer is the error for an exchange without one.

@@ -84,9 +84,14 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"405 everywhere":  {script: onOpen(plain(405, "text/plain", "")), open: EndingRefused, text: "HTTP 405 Method Not Allowed to POST"},
 		"503":             {script: onOpen(plain(503, "text/plain", "starting")), open: EndingUnavailable, text: "HTTP 503 Service Unavailable to POST"},
 		"503 as JSON-RPC": {script: onOpen(plain(503, "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not yet"}}`)), open: EndingUnavailable, text: "not yet"},
-		"no HTTP":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: "malformed HTTP"},
-		"hangs up":        {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection without an answer"},
-		"silent":          {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},
+		"no HTTP":         {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "SSH-2.0-OpenSSH\r\n") }), open: EndingUnavailable, text: `does not speak HTTP: its answer begins with "SSH-2.0-OpenSSH"`},
+		"no status":       {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "HTTP/1.1 fine\r\n\r\n") }), open: EndingUnavailable, text: `is no HTTP: malformed HTTP status code "fine"`},
+		"no length": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) {
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n")
+		}), open: EndingUnavailable, text: `is no HTTP: bad Content-Length "many"`},
+		"speaks TLS": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), open: EndingUnavailable, text: "speaks TLS, and not plain HTTP"},
+		"hangs up":   {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection without an answer"},
+		"silent":     {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},
 		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
 		}), open: EndingRefused, text: "again and again"},
@@ -116,12 +121,26 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		// Bodies of a call.
 		"half a body": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
-		}), call: exec.KindConnect, text: "in the middle of its answer"},
+		}), call: exec.KindProtocol, text: "closed the connection in the middle of its answer"},
+		"half a body at the start": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) {
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
+		}), open: EndingMalformed, text: "closed the connection in the middle of its answer"},
 		"chunked garbage": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense")
-		}), call: exec.KindConnect, text: "chunk"},
-		"half JSON":     {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: exec.KindProtocol, text: "got application/json (200"},
-		"not JSON-RPC":  {script: call(plain(200, "application/json", `{"ok":true}`)), call: exec.KindProtocol, text: "where JSON was expected"},
+		}), call: exec.KindProtocol, text: "is not cut into chunks as its Transfer-Encoding says"},
+		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: exec.KindProtocol, text: "with JSON that is cut off after 22 bytes"},
+		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: exec.KindProtocol, text: "with what is not JSON, at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
+		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: exec.KindProtocol, text: `with JSON that is no message of JSON-RPC: "{\"ok\":true}"`},
+		"two messages": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, hi(m)+"\n"+hi(m)) }),
+			call: exec.KindProtocol, text: "with more than JSON: the message ends at byte 75 of 151"},
+		"mark before it": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "\ufeff"+hi(m)) }), seen: "bom"},
+		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: exec.KindProtocol, text: `an answer that is packed as "br", which was not asked for`},
+		"no gzip":        {script: call(packed("gzip", `{"jsonrpc":"2.0","id":3,"result":{}}`)), call: exec.KindProtocol, text: "cannot be unpacked: it is no gzip, although its Content-Encoding says so"},
+		"short no gzip":  {script: call(packed("gzip", "{}")), call: exec.KindProtocol, text: "it is no gzip"},
+		"damaged gzip":   {script: call(packed("gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x01")), call: exec.KindProtocol, text: "its gzip is damaged"},
+		"half a gzip": {script: call(func(w http.ResponseWriter, _ *http.Request) {
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 999\r\n\r\n\x1f\x8b\x08\x00\x00")
+		}), call: exec.KindProtocol, text: "closed the connection in the middle of its answer"},
 		"empty body":    {script: call(plain(200, "application/json", "")), call: exec.KindProtocol, text: "HTTP 200 OK, and no message"},
 		"only accepted": {script: call(plain(202, "", "")), call: exec.KindProtocol, text: "HTTP 202 Accepted, and no message"},
 		"wrong type":    {script: call(plain(200, "text/html", page)), call: exec.KindProtocol, text: `got text/html (200, "Bad gateway")`},
@@ -143,6 +162,8 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad city"}}`)
 		}), call: exec.KindTool, text: "bad city", seen: ""},
+		"error with an id of its own": {script: call(plain(400, "application/json", `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32602,"message":"bad city"}}`)), call: exec.KindTool, text: "bad city"},
+		"error of another interface":  {script: call(plain(410, "application/json", `{"error":{"code":7,"message":"moved out"}}`)), call: exec.KindProtocol, text: "HTTP 410 Gone to POST"},
 		"401 loop": {script: func(s *site) {
 			s.call = func(w http.ResponseWriter, _ *http.Request, _ siteMessage) {
 				w.Header().Set("WWW-Authenticate", `Bearer scope="call"`)
@@ -166,6 +187,13 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"stream crlf": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			eventStream(w, "\ufeffdata:"+hi(m)+"\r\n\r\n")
 		})},
+		"stream cr": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			eventStream(w, "event: message\rdata: "+hi(m)+"\r\r")
+		})},
+		"stream with a mark in it": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			eventStream(w, "data: \ufeff"+hi(m)+"\n\n")
+		}), seen: "bom"},
+		"stream packed": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { packedStream(w, "data: "+hi(m)+"\n\n") })},
 		"stream goes on": {script: onCall(func(w http.ResponseWriter, r *http.Request, m siteMessage) {
 			eventStream(w, "data: "+hi(m)+"\n\n")
 			<-r.Context().Done()
@@ -200,6 +228,24 @@ func endless(w http.ResponseWriter, r *http.Request) {
 	for r.Context().Err() == nil {
 		eventStream(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n")
 	}
+}
+
+// packed answers with a body that says it is packed.
+func packed(encoding, body string) func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", encoding)
+		plain(200, "application/json", body)(w, r)
+	}
+}
+
+// packedStream sends events in gzip, and does not end that, as servers that flush.
+func packedStream(w http.ResponseWriter, events string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Encoding", "gzip")
+	packer := gzip.NewWriter(w)
+	_, _ = io.WriteString(packer, events)
+	_ = packer.Flush()
+	w.(http.Flusher).Flush()
 }
 
 func gzipBomb(w http.ResponseWriter, _ *http.Request) {
@@ -311,6 +357,7 @@ func TestUnreachable(t *testing.T) {
 		{"unknown authority", secure.URL, "is signed by", "--cacert FILE", EndingUnavailable, false},
 		{"plain where TLS is spoken", "http://" + strings.TrimPrefix(secure.URL, "https://"), "HTTP 400", "begins with https://", EndingRefused, false},
 		{"TLS where none is spoken", "https://" + strings.TrimPrefix(open.URL, "http://"), "does not speak TLS", "begins with http://", EndingUnavailable, false},
+		{"no port", "http://127.0.0.1:99999/mcp", "the url names the port 99999, and ports end at 65535", "", EndingMisconfigured, false},
 		{"no address", "localhost:3000/mcp", "the url must begin with https:// or http://", "", EndingMisconfigured, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -322,6 +369,50 @@ func TestUnreachable(t *testing.T) {
 			connect := &ConnectError{Server: "site", Attempts: 1, Last: err}
 			if !strings.Contains(connect.Hint(), test.hint) || failure.Curable() != test.curable {
 				t.Errorf("hint %q, curable %v", connect.Hint(), failure.Curable())
+			}
+		})
+	}
+}
+
+// TestHintsOfHTTP proves that what is advised fits what happened.
+func TestHintsOfHTTP(t *testing.T) {
+	forbidden := onOpen(plain(403, "text/plain", "no"))
+	for _, test := range []struct {
+		name    string
+		script  func(*site)
+		headers map[string]string
+		hint    string
+	}{
+		{"nothing was sent", forbidden, nil, "nothing was sent that says who asks"},
+		{"it was not enough", forbidden, map[string]string{"X-Key": "k"}, "what was sent as authorization does not suffice"},
+		{"redirects in a ring", onOpen(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
+		}), nil, "that leads round in a circle: see how the server, or a proxy before it, redirects /mcp"},
+		{"a redirect to itself", onOpen(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/mcp", http.StatusFound)
+		}), nil, "that leads round in a circle"},
+		{"a redirect elsewhere", onOpen(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://other.example/mcp", http.StatusPermanentRedirect)
+		}), nil, "give its address as the url: http://other.example/mcp"},
+		{"sessions that nobody knows", func(s *site) {
+			s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
+				if m.Header.Get(sessionHeader) != "" {
+					w.WriteHeader(http.StatusNotFound)
+				}
+				return m.Header.Get(sessionHeader) != ""
+			}
+		}, nil, "several servers behind one address must share their sessions"},
+		{"TLS", onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), nil, "its url begins with https://"},
+		{"a proxy with a password", onOpen(plain(407, "text/plain", "")), nil, "take a user and a password for the proxy"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newRemoteStage(t, plenty, newSite(t, test.script).URL+"/mcp")
+			s.dial.launch.Headers = test.headers
+			err := s.open()
+			connect := &ConnectError{Server: "site", Attempts: 1, Last: err}
+			if err == nil || !strings.Contains(connect.Hint(), test.hint) {
+				t.Errorf("%v: hint %q, want %q", err, connect.Hint(), test.hint)
 			}
 		})
 	}

@@ -1,0 +1,176 @@
+package servers
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"toolx/pkg/exec"
+)
+
+// environmentProxy is the proxy by which the environment wants an address to be reached
+// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), nil for none. The error is a *proxySettingError
+// where a variable holds no address: Go would go without a proxy then, past what guards
+// the network.
+func environmentProxy(request *http.Request) (*url.URL, error) {
+	proxy, err := http.ProxyFromEnvironment(request)
+	name, setting := proxyVariable(request.URL.Scheme)
+	switch {
+	case err != nil || setting == "":
+		return proxy, err
+	case proxy == nil && (readableProxy(setting) || exempt(request.URL.Hostname())):
+		return nil, nil
+	case proxy == nil || !usableProxy(proxy):
+		return nil, &proxySettingError{name, setting}
+	}
+	return proxy, nil
+}
+
+// proxyFor is the proxy by which an address is reached, nil where there is none.
+func proxyFor(address *url.URL) *url.URL {
+	proxy, err := environmentProxy(&http.Request{URL: address})
+	if err != nil {
+		return nil
+	}
+	return proxy
+}
+
+// proxyVariable is the variable that names the proxy for addresses of a scheme, and what
+// it says.
+func proxyVariable(scheme string) (name, setting string) {
+	name = strings.ToUpper(scheme) + "_PROXY"
+	if os.Getenv(name) == "" && os.Getenv(strings.ToLower(name)) != "" {
+		name = strings.ToLower(name)
+	}
+	return name, os.Getenv(name)
+}
+
+// readableProxy says whether Go reads a setting as the address of a proxy.
+func readableProxy(setting string) bool {
+	for _, text := range []string{setting, "http://" + setting} {
+		if _, err := url.Parse(text); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// usableProxy says whether anything can be reached by an address.
+func usableProxy(proxy *url.URL) bool {
+	return slices.Contains([]string{"http", "https", "socks5", "socks5h"}, proxy.Scheme) &&
+		proxy.Hostname() != "" && checkPort(proxy) == nil
+}
+
+// exempt says whether a host is reached without a proxy, however that is set: this
+// machine, and what NO_PROXY names.
+func exempt(host string) bool {
+	host = strings.ToLower(host)
+	ip, _ := netip.ParseAddr(host)
+	names := strings.Split(cmp.Or(os.Getenv("NO_PROXY"), os.Getenv("no_proxy")), ",")
+	return host == "localhost" || ip.IsLoopback() ||
+		slices.ContainsFunc(names, func(one string) bool { return exempts(one, host, ip) })
+}
+
+// exempts says whether an element of NO_PROXY stands for a host: a name with all below
+// it, an address, a network, or * for everything.
+func exempts(one, host string, ip netip.Addr) bool {
+	one = strings.ToLower(strings.TrimSpace(one))
+	if network, err := netip.ParsePrefix(one); err == nil {
+		return network.Contains(ip)
+	}
+	if name, _, err := net.SplitHostPort(one); err == nil {
+		one = name
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(one, "*"), ".")
+	return one == "*" || name != "" && (host == name || strings.HasSuffix(host, "."+name))
+}
+
+// proxySettingError says that a variable which should name a proxy does not.
+type proxySettingError struct{ name, setting string }
+
+func (e *proxySettingError) Error() string {
+	setting := e.setting
+	if at := strings.LastIndexByte(setting, '@'); at >= 0 {
+		setting = setting[at+1:] // before it stands a password
+	}
+	return fmt.Sprintf("%s is not the address of a proxy: %q", e.name, setting)
+}
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *proxySettingError) Kind() exec.Kind { return exec.KindUsage }
+
+// Hint says what to do about it.
+func (e *proxySettingError) Hint() string {
+	return e.name + "=http://HOST:PORT names a proxy; an empty one, or NO_PROXY=HOST, does without"
+}
+
+// proxyHint is where a proxy's password stands. It is written in a way that no one takes
+// for a password.
+const proxyHint = "HTTPS_PROXY and HTTP_PROXY take a user and a password for the proxy, before its host and an @"
+
+// proxyError says that a proxy did not let toolx through to a server: by its answer
+// (status), or by none (err).
+type proxyError struct {
+	proxy  *url.URL
+	status int
+	err    error
+}
+
+func (e *proxyError) Error() string {
+	why := "HTTP " + statusWords(e.status)
+	if e.err != nil {
+		why = exchangeWords(e.err, e.proxy.Host, e.proxy)
+	}
+	return fmt.Sprintf("the proxy %s does not let toolx through: %s", e.proxy.Redacted(), why)
+}
+
+// Unwrap gives what the proxy failed by, nil where it answered.
+func (e *proxyError) Unwrap() error { return e.err }
+
+// Hint says what to do about it.
+func (e *proxyError) Hint() string {
+	if e.status == http.StatusProxyAuthRequired {
+		return proxyHint
+	}
+	return "HTTPS_PROXY names the proxy; NO_PROXY=HOST reaches a host without it"
+}
+
+// throughProxy sends a request to a server with TLS, and blames the proxy for a failure
+// that came before the proxy had made the tunnel.
+func throughProxy(transport *http.Transport, request *http.Request) (*http.Response, error) {
+	if transport.Proxy == nil {
+		return transport.RoundTrip(request)
+	}
+	proxy, err := transport.Proxy(request)
+	if err != nil || proxy == nil || strings.HasPrefix(proxy.Scheme, "socks") {
+		return transport.RoundTrip(request)
+	}
+	// The hooks may still be called when the exchange is over.
+	var connected, taken atomic.Bool
+	var handshakes atomic.Int32
+	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
+		ConnectDone:       func(_, _ string, err error) { connected.Store(connected.Load() || err == nil) },
+		TLSHandshakeStart: func() { handshakes.Add(1) },
+		GotConn:           func(httptrace.GotConnInfo) { taken.Store(true) },
+	})
+	response, err := transport.RoundTrip(request.WithContext(traced))
+	var withProxy int32
+	if proxy.Scheme == "https" {
+		withProxy = 1
+	}
+	switch {
+	case err == nil, !connected.Load(), taken.Load(), handshakes.Load() > withProxy,
+		request.Context().Err() != nil, errors.As(err, new(*proxyError)):
+		return response, err
+	}
+	return nil, &proxyError{proxy: proxy, err: err}
+}

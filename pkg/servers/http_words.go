@@ -1,0 +1,218 @@
+package servers
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// networkWords says why there is no answer from an address, or not all of it.
+func networkWords(err error, address *url.URL) string {
+	peer := address.Host
+	if proxy := proxyFor(address); proxy != nil && address.Scheme == "http" {
+		peer = "the proxy " + proxy.Host // there is no tunnel: it is what toolx talks with
+	}
+	return exchangeWords(err, peer, address)
+}
+
+// exchangeWords says how an exchange with peer failed, by which an address was to be
+// reached.
+func exchangeWords(err error, peer string, address *url.URL) string {
+	var own interface {
+		error
+		Hint() string
+	}
+	var packed *packedError
+	switch {
+	case errors.As(err, &own): // toolx's words already
+		return own.Error()
+	case errors.As(err, &packed):
+		return "the answer of " + peer + " cannot be unpacked: " + packed.Error()
+	case errors.Is(err, syscall.ECONNRESET):
+		return "the connection was reset by " + peer
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return peer + " closed the connection in the middle of its answer"
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE):
+		return peer + " closed the connection without an answer"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer from " + peer
+	case errors.Is(err, errTooLarge):
+		return "the answer of " + peer + " is " + err.Error()
+	}
+	for _, words := range []func(error, string, *url.URL) string{dialWords, tlsWords, brokenWords} {
+		if text := words(err, peer, address); text != "" {
+			return text
+		}
+	}
+	return plainWords(err)
+}
+
+// plainWords is an error without what Go's libraries put before their reasons: their own
+// names, and of a request the verb and the whole address.
+func plainWords(err error) string {
+	var wrapped *url.Error
+	for errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	text := err.Error()
+	for _, prefix := range []string{transportBroken, "readLoopPeekFailLocked: ", "net/http: ", "http: ", "http2: ", "tls: ", "x509: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
+}
+
+// transportBroken is what net/http puts before what it could not read.
+const transportBroken = "net/http: HTTP/1.x transport connection broken: "
+
+// notHTTP is what net/http says of an answer whose first line is not one of HTTP, which
+// follows in quotes.
+const notHTTP = "malformed HTTP response "
+
+// brokenWords says in which way an answer is no HTTP, empty where it is not that.
+func brokenWords(err error, peer string, _ *url.URL) string {
+	text := plainWords(err)
+	switch begins, odd := strings.CutPrefix(text, notHTTP); {
+	case speaksTLS(err):
+		return peer + " speaks TLS, and not plain HTTP"
+	case odd:
+		return peer + " does not speak HTTP: its answer begins with " + begins
+	case strings.Contains(text, "chunk"):
+		return "the answer of " + peer + " is not cut into chunks as its Transfer-Encoding says"
+	case strings.Contains(err.Error(), transportBroken):
+		return "the answer of " + peer + " is no HTTP: " + text
+	case strings.HasPrefix(text, "stream error: "), strings.Contains(err.Error(), "http2: "):
+		return peer + " broke the exchange off (HTTP/2): " + text
+	case text == "TLS handshake timeout":
+		return fmt.Sprintf("%s has not ended the handshake of TLS within %s", peer, handshakeLimit)
+	}
+	return ""
+}
+
+// speaksTLS says whether a server answered plain HTTP with an alert of TLS (RFC 8446, 6).
+func speaksTLS(err error) bool {
+	return err != nil && strings.Contains(err.Error(), notHTTP+`"\x15\x03`)
+}
+
+// dialWords says why there is no connection, or how it was lost; empty where it is not
+// that.
+func dialWords(err error, peer string, address *url.URL) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	proxy := proxyFor(address)
+	switch {
+	case errors.As(err, &dns):
+		whose := "the host"
+		if proxy != nil && proxy.Hostname() == dns.Name {
+			whose = "the proxy"
+		}
+		if dns.IsNotFound {
+			return fmt.Sprintf("%s %q is not known", whose, dns.Name)
+		}
+		return fmt.Sprintf("%s %q cannot be looked up: %s", whose, dns.Name, dns.Err)
+	case errors.Is(err, syscall.ECONNREFUSED) && proxy != nil:
+		return "connection refused by the proxy " + proxy.Host
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused by " + dialled(err, peer)
+	case alertOf(err) != nil || !errors.As(err, &op):
+		return ""
+	case strings.HasPrefix(op.Op, "socks") && proxy != nil:
+		return fmt.Sprintf("the proxy %s does not reach %s: %s", proxy.Host, address.Host, innermost(op))
+	case op.Op == "dial" || op.Op == "proxyconnect":
+		return fmt.Sprintf("%s cannot be reached: %s", peer, innermost(op))
+	}
+	return fmt.Sprintf("the connection to %s broke: %s", peer, innermost(op))
+}
+
+// innermost is what an operation on the network failed by, without where and how.
+func innermost(op *net.OpError) string {
+	var within *net.OpError
+	for errors.As(op.Err, &within) {
+		op = within
+	}
+	var call *os.SyscallError
+	if errors.As(op.Err, &call) {
+		return call.Err.Error()
+	}
+	return op.Err.Error()
+}
+
+// dialled is the address that a dialler tried.
+func dialled(err error, host string) string {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Addr != nil {
+		if op.Addr.String() != host {
+			return fmt.Sprintf("%s (%s)", host, op.Addr)
+		}
+	}
+	return host
+}
+
+// tlsWords says what is wrong with TLS, empty where it is not that.
+func tlsWords(err error, _ string, address *url.URL) string {
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &authority):
+		signer := "an authority that does not say its name"
+		if authority.Cert != nil {
+			signer = strconv.Quote(issuerName(authority.Cert))
+		}
+		return fmt.Sprintf("the certificate of %s is signed by %s, which is not trusted", address.Host, signer)
+	case errors.As(err, &name):
+		return fmt.Sprintf("the certificate of %s is for another host: %s", address.Host, strings.Join(namesIn(name.Certificate), ", "))
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return fmt.Sprintf("the certificate of %s is valid from %s to %s only", address.Host,
+			invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly))
+	case errors.As(err, &invalid):
+		return fmt.Sprintf("the certificate of %s is not valid: %v", address.Host, invalid)
+	case errors.As(err, &record):
+		return address.Host + " does not speak TLS"
+	}
+	if alert := alertOf(err); alert != nil {
+		return fmt.Sprintf("%s refused TLS: %v", address.Host, alert)
+	}
+	if strings.HasPrefix(err.Error(), "tls: ") {
+		return fmt.Sprintf("no TLS with %s: %s", address.Host, plainWords(err))
+	}
+	return ""
+}
+
+// alertOf is what the other side of TLS objected to, nil where it did not.
+func alertOf(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "remote error" { // the name that crypto/tls has for it
+		return op.Err
+	}
+	return nil
+}
+
+// issuerName is who signed a certificate, in as few words as there are.
+func issuerName(certificate *x509.Certificate) string {
+	if certificate.Issuer.CommonName != "" {
+		return certificate.Issuer.CommonName
+	}
+	return certificate.Issuer.String()
+}
+
+func namesIn(certificate *x509.Certificate) []string {
+	names := append([]string(nil), certificate.DNSNames...)
+	for _, address := range certificate.IPAddresses {
+		names = append(names, address.String())
+	}
+	if len(names) == 0 {
+		names = append(names, certificate.Subject.CommonName)
+	}
+	return names
+}
