@@ -108,10 +108,14 @@ func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 			said[i] = ai.Said{Role: message.Role, Blocks: message.Blocks}
 		}
 		a.notice(slog.LevelInfo, "server %q asks %s of %s", server, provider.Model(), name)
-		talk := &ai.Conversation{Provider: provider, System: asked.System}
+		talk := &ai.Conversation{Provider: provider, System: asked.System, MaxTokens: asked.MaxTokens}
 		answer, err := talk.Continue(ctx, said)
 		if err != nil {
 			return nil, a.noSample(server, err)
+		}
+		if answer.Text == "" && answer.Stop == ai.StopLength && asked.MaxTokens > 0 {
+			a.notice(slog.LevelWarn, "server %q allows an answer of %d tokens, which ended before %s had said anything: a model that thinks first takes more",
+				server, asked.MaxTokens, provider.Model())
 		}
 		stop := map[ai.Stop]string{ai.StopLength: "maxTokens"}[answer.Stop]
 		return servers.Sampled(provider.Model(), answer.Text, cmp.Or(stop, "endTurn")), nil

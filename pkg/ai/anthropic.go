@@ -61,9 +61,13 @@ func (a *anthropicClient) Check() error {
 }
 
 func (a *anthropicClient) Body(request Request) (json.RawMessage, error) {
+	limit := int64(anthropicMaxTokens)
+	if request.MaxTokens > 0 { // models differ in what they can be asked for
+		limit = min(limit, request.MaxTokens)
+	}
 	members := []rawjson.Member{
 		rawjson.NewMember("model", rawjson.Quote(a.model)),
-		rawjson.NewMember("max_tokens", json.RawMessage(strconv.Itoa(anthropicMaxTokens))),
+		rawjson.NewMember("max_tokens", json.RawMessage(strconv.FormatInt(limit, 10))),
 	}
 	if request.System != "" {
 		members = append(members, rawjson.NewMember("system", rawjson.Quote(request.System)))

@@ -34,6 +34,8 @@ type Conversation struct {
 	Tools func() []*exec.Tool
 	// System are instructions to the model; may be empty.
 	System string
+	// MaxTokens is the most that each turn of the model may have; see Request.
+	MaxTokens int64
 	// MaxTurns is how often the model is asked for one answer, MaxResult the size in
 	// bytes at which a result is cut for it, MaxHistory the size up to which earlier
 	// questions are part of a new one; the oldest are forgotten first, and more of
@@ -198,7 +200,7 @@ func messagesOf(written []byte) []json.RawMessage {
 func (c *Conversation) request(exchange []json.RawMessage, offer *offer) Request {
 	for {
 		messages := slices.Concat(slices.Concat(c.history...), exchange)
-		request := Request{System: c.System, Messages: messages, Tools: offer.document}
+		request := Request{System: c.System, Messages: messages, Tools: offer.document, MaxTokens: c.MaxTokens}
 		tokens, context := c.size(request)
 		full := context > 0 && tokens > context
 		if full && len(c.history) > 0 {

@@ -343,6 +343,34 @@ func TestQueryOfTheAddress(t *testing.T) {
 	}
 }
 
+// TestMaxTokens bounds an answer in each provider's words, and by no more than it takes.
+func TestMaxTokens(t *testing.T) {
+	for provider, wants := range map[string]map[int64]string{
+		ai.Ollama:    {0: "", 7: `"options":{"num_predict":7}`},
+		ai.OpenAI:    {0: "", 7: `"max_tokens":7`},
+		ai.Anthropic: {0: `"max_tokens":16384`, 7: `"max_tokens":7`, 1 << 40: `"max_tokens":16384`},
+	} {
+		for limit, want := range wants {
+			r := newRig(t, provider)
+			r.MaxTokens = limit
+			body, err := r.Request("hello")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(body), want) || want == "" && (strings.Contains(string(body), "max_") || strings.Contains(string(body), "num_predict")) {
+				t.Errorf("%s, %d: %s, want %s", provider, limit, body, want)
+			}
+		}
+	}
+	official, err := ai.New(ai.Options{Provider: ai.OpenAI, Model: "m", Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := official.Body(ai.Request{MaxTokens: 7}); err != nil || !strings.Contains(string(body), `"max_completion_tokens":7`) {
+		t.Errorf("%s, %v", body, err)
+	}
+}
+
 // TestBodyHoldsNoKey is for --dry-run.
 func TestBodyHoldsNoKey(t *testing.T) {
 	for _, provider := range ai.Providers() {

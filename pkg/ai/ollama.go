@@ -57,8 +57,15 @@ func (o *ollama) Body(request Request) (json.RawMessage, error) {
 	if request.Tools != nil {
 		members = append(members, rawjson.NewMember("tools", request.Tools))
 	}
+	var options []rawjson.Member
 	if _, context := o.size(request); context > 0 {
-		members = append(members, rawjson.NewMember("options", json.RawMessage(`{"num_ctx":`+strconv.Itoa(context)+`}`)))
+		options = append(options, rawjson.NewMember("num_ctx", json.RawMessage(strconv.Itoa(context))))
+	}
+	if request.MaxTokens > 0 {
+		options = append(options, rawjson.NewMember("num_predict", json.RawMessage(strconv.FormatInt(request.MaxTokens, 10))))
+	}
+	if options != nil {
+		members = append(members, rawjson.NewMember("options", rawjson.Object(options)))
 	}
 	return rawjson.Object(members), nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -82,7 +83,19 @@ func (o *openAI) Body(request Request) (json.RawMessage, error) {
 	if !o.isMistral() { // which tells its usage unasked, and refuses what it does not know
 		members = append(members, rawjson.NewMember("stream_options", json.RawMessage(`{"include_usage":true}`)))
 	}
+	if request.MaxTokens > 0 {
+		members = append(members, rawjson.NewMember(o.limitName(), json.RawMessage(strconv.FormatInt(request.MaxTokens, 10))))
+	}
 	return rawjson.Object(members), nil
+}
+
+// limitName is the member that bounds an answer. OpenAI's models that think refuse the
+// older name, which is the one that all others know.
+func (o *openAI) limitName() string {
+	if strings.Contains(o.base, "api.openai.com") {
+		return "max_completion_tokens"
+	}
+	return "max_tokens"
 }
 
 func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {

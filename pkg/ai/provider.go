@@ -41,6 +41,9 @@ type Request struct {
 	Messages []json.RawMessage
 	// Tools is the provider's list of tools; nil where there is none.
 	Tools json.RawMessage
+	// MaxTokens is the most that the answer may have, what the model thinks included;
+	// zero leaves it to the provider.
+	MaxTokens int64
 }
 
 // Turn is one answer of a model.
