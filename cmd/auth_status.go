@@ -227,7 +227,7 @@ func (a *App) printAuthStatuses(statuses []authStatus) error {
 		lines = append(lines, []string{"SERVER", "STATE", "ISSUER", "SCOPES", "UNTIL", "TOKENS"})
 	}
 	for i := range statuses {
-		lines = append(lines, statuses[i].fields())
+		lines = append(lines, statuses[i].fields(a.outScreen()))
 	}
 	out := tabwriter.NewWriter(a.Console.Out, 0, 0, 2, ' ', 0)
 	for _, fields := range lines {
@@ -245,7 +245,7 @@ func (a *App) printAuthStatuses(statuses []authStatus) error {
 
 // fields are name, state, issuer, scopes, end, and where the tokens are; what there is not
 // is a dash.
-func (s *authStatus) fields() []string {
+func (s *authStatus) fields(screen render.Screen) []string {
 	fields := []string{s.Name, s.State, "-", "-", "-", "-"}
 	if s.Error != "" {
 		fields[1] += ": " + s.Error
@@ -266,7 +266,7 @@ func (s *authStatus) fields() []string {
 		}
 	}
 	for i := range fields {
-		fields[i] = render.Safe(fields[i])
+		fields[i] = render.Field(fields[i], screen)
 	}
 	return fields
 }

@@ -59,7 +59,7 @@ func (a *App) printTokens(conversion *convert.Conversion, output string) error {
 		if a.Console.OutTTY {
 			fmt.Fprintf(out, "%8s  %s\n", fmt.Sprintf("~%d", tool.Tokens), render.Safe(tool.Name))
 		} else {
-			fmt.Fprintf(out, "%d\t%s\n", tool.Tokens, render.Safe(tool.Name))
+			fmt.Fprintf(out, "%d\t%s\n", tool.Tokens, render.Field(tool.Name, a.outScreen()))
 		}
 	}
 	if err := out.Flush(); err != nil {

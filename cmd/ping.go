@@ -203,5 +203,5 @@ func (a *App) printJSONLine(line []byte) error {
 	return err
 }
 
-// shown is untrusted text for a line of stdout.
-func (a *App) shown(text string) string { return render.Safe(text) }
+// shown is untrusted text for a field of a line of stdout.
+func (a *App) shown(text string) string { return render.Field(text, a.outScreen()) }

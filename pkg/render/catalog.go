@@ -36,7 +36,7 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 	buffered := bufio.NewWriter(out)
 	for i, catalog := range catalogs {
 		if !screen.TTY {
-			writeEntryRows(buffered, catalog.Entries)
+			writeEntryRows(buffered, catalog.Entries, screen)
 			continue
 		}
 		if i > 0 {
@@ -54,9 +54,10 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 	return buffered.Flush()
 }
 
-func writeEntryRows(out *bufio.Writer, entries []Entry) {
+func writeEntryRows(out *bufio.Writer, entries []Entry, screen Screen) {
 	for _, entry := range entries {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Safe(entry.Name), Safe(entry.Remark), Safe(entry.Title), Safe(firstLine(entry.Description)))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(entry.Name, screen), Field(entry.Remark, screen),
+			Field(entry.Title, screen), Field(firstLine(entry.Description), screen))
 	}
 }
 

@@ -26,6 +26,19 @@ func Safe(text string) string { return clean(text, false) }
 // becomes a line feed.
 func SafeBlock(text string) string { return clean(text, true) }
 
+// Field makes untrusted text fit for one field of a line. On a terminal that is Safe. In a
+// pipe its bytes stay, for whoever reads them means the very name; only tabs and line ends,
+// which part fields and lines, are written as \t, \n and \r.
+func Field(text string, screen Screen) string {
+	switch {
+	case screen.TTY:
+		return Safe(text)
+	case !strings.ContainsAny(text, "\t\n\r"):
+		return text
+	}
+	return strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(text)
+}
+
 // maxMarks is how many combining marks may follow one another: more are no
 // writing, but a stack that covers the lines around it.
 const maxMarks = 8

@@ -40,20 +40,20 @@ func List(out io.Writer, groups []Group, screen Screen) error {
 			writeGroup(buffered, group, screen)
 		}
 	} else {
-		writeRows(buffered, groups)
+		writeRows(buffered, groups, screen)
 	}
 	return buffered.Flush()
 }
 
-func writeRows(out *bufio.Writer, groups []Group) {
+func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
 	var tools []*exec.Tool
 	for _, group := range groups {
 		tools = append(tools, group.Tools...)
 	}
 	slices.SortStableFunc(tools, func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
 	for _, tool := range tools {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Safe(tool.Name), Signature(tool.Plain, tool.InputSchema, 0),
-			strings.Join(Badges(tool), ","), Safe(firstLine(tool.Description)))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(tool.Name, screen), Signature(tool.Plain, tool.InputSchema, 0),
+			strings.Join(Badges(tool), ","), Field(firstLine(tool.Description), screen))
 	}
 }
 
