@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,8 @@ type App struct {
 	loginTo string
 	// patient says that a signal is not for toolx to obey: the proxy passes it on.
 	patient atomic.Bool
+	// warned holds what warnOnce has told.
+	warned sync.Map
 	// keyboard is where the user answers what servers ask.
 	keyboard keyboard
 	// showTUI is tui.Run; tests have it go wrong.

@@ -67,7 +67,14 @@ func (a *App) adHoc(command []string) (*config.Server, error) {
 // overHTTP says how servers are reached that are no programs.
 func (a *App) overHTTP() servers.HTTPOptions {
 	if a.flags.insecure {
-		a.log.Warn("--insecure: certificates are not checked, so anyone on the way can read and change what is sent")
+		a.warnOnce("--insecure: certificates are not checked, so anyone on the way can read and change what is sent")
 	}
-	return servers.HTTPOptions{CACert: a.flags.caCert, Insecure: a.flags.insecure, Authorize: a.authorize}
+	return servers.HTTPOptions{CACert: a.flags.caCert, Insecure: a.flags.insecure, Authorize: a.authorize, Warn: a.warnOnce}
+}
+
+// warnOnce warns of what every server meets anew, as what is wrong with the environment.
+func (a *App) warnOnce(text string) {
+	if _, told := a.warned.LoadOrStore(text, true); !told {
+		a.log.Warn(text)
+	}
 }

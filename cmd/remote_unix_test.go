@@ -254,6 +254,7 @@ func TestRemoteProcess(t *testing.T) {
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
+	deaf, tunnel, closed := badProxies(t)
 	w := newRemoteWorld(t)
 	authority := w.file("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})))
 	trace := filepath.Join(w.folder, "trace.jsonl")
@@ -287,6 +288,16 @@ func TestRemoteProcess(t *testing.T) {
 		{"a proxy that is gone", 4, []string{"list", "--url", "https://service.example/mcp", "--retries", "0"}, "HTTPS_PROXY=http://127.0.0.1:1", "connection refused by the proxy 127.0.0.1:1"},
 		{"a plain proxy that is gone", 4, []string{"list", "--url", "http://service.example/mcp", "--retries", "0"}, "HTTP_PROXY=http://127.0.0.1:1", "NO_PROXY=service.example does without it"},
 		{"a proxy that is not known", 4, []string{"list", "--url", "http://service.example/mcp", "--retries", "0"}, "HTTP_PROXY=http://proxy.invalid:1", `the proxy "proxy.invalid"`},
+		{"a proxy that hangs up", 4, []string{"list", "--url", "https://service.example/mcp", "--retries", "0"}, "HTTPS_PROXY=" + deaf, "the proxy " + deaf + " does not let toolx through: it closed the connection"},
+		{"a plain proxy that hangs up", 4, []string{"list", "--url", "http://service.example/mcp", "--retries", "0"}, "HTTP_PROXY=" + deaf, "unavailable: the proxy " + strings.TrimPrefix(deaf, "http://") + " closed the connection without an answer"},
+		{"a tunnel to one that hangs up", 4, []string{"list", "--url", "https://service.example/mcp", "--retries", "0"}, "HTTPS_PROXY=" + tunnel, "unavailable: service.example closed the connection without an answer"},
+		{"a proxy that is none", 2, []string{"list", "--url", "https://service.invalid/mcp"}, "HTTPS_PROXY=:::bad", `cannot be asked: HTTPS_PROXY is not the address of a proxy: ":::bad"`},
+		{"a proxy of another kind", 2, []string{"list", "--url", "http://service.invalid/mcp"}, "HTTP_PROXY=ftp://u:" + key + "@proxy", `HTTP_PROXY is not the address of a proxy: "proxy"`},
+		{"a proxy beyond all ports", 2, []string{"list", "--url", "https://service.invalid/mcp"}, "https_proxy=proxy:99999", `https_proxy is not the address of a proxy: "proxy:99999"`},
+		{"a proxy that is none, and not for it", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "HTTPS_PROXY=:::bad", "greet"},
+		{"a proxy that wants a password", 4, []string{"list", "--url", "http://service.example/mcp"}, "HTTP_PROXY=" + closed, "hint: HTTPS_PROXY and HTTP_PROXY take a user and a password for the proxy, before its host and an @"},
+		{"NODE_EXTRA_CA_CERTS of nothing", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "NODE_EXTRA_CA_CERTS=nofile", "warning: NODE_EXTRA_CA_CERTS: open nofile: no such file or directory; toolx goes on without"},
+		{"no port", 2, []string{"list", "--url", "http://127.0.0.1:99999/mcp"}, "", "port 99999"},
 		{"no proxy for it", 4, []string{"list", "--url", "http://service.invalid/mcp", "--retries", "0"}, "NO_PROXY=.invalid", "service.invalid"},
 		{"a url and a command", 2, []string{"list", "--url", plain.URL, "--", "true"}, "", "there is a --url and a command"},
 		{"no address", 2, []string{"list", "--url", "localhost:1"}, "", "--url is no address"},
@@ -314,4 +325,31 @@ func TestRemoteProcess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// badProxies starts three proxies: one hangs up whatever it is asked, one makes tunnels
+// that end at once, one wants a password.
+func badProxies(t *testing.T) (deaf, tunnel, closed string) {
+	t.Helper()
+	start := func(answer http.HandlerFunc) string {
+		proxy := httptest.NewServer(answer)
+		t.Cleanup(proxy.Close)
+		return proxy.URL
+	}
+	hangUp := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			connection, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.WriteString(connection, text)
+			_ = connection.(*net.TCPConn).CloseWrite()
+			_, _ = io.Copy(io.Discard, connection) // else the end may be a reset
+			_ = connection.Close()
+		}
+	}
+	return start(hangUp("")), start(hangUp("HTTP/1.1 200 OK\r\n\r\n")), start(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -127,7 +128,10 @@ type proxyError struct {
 
 func (e *proxyError) Error() string {
 	why := "HTTP " + statusWords(e.status)
-	if e.err != nil {
+	switch {
+	case errors.Is(e.err, io.EOF), errors.Is(e.err, io.ErrUnexpectedEOF):
+		why = "it closed the connection"
+	case e.err != nil:
 		why = exchangeWords(e.err, e.proxy.Host, e.proxy)
 	}
 	return fmt.Sprintf("the proxy %s does not let toolx through: %s", e.proxy.Redacted(), why)
