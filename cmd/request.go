@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -221,31 +222,52 @@ func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.S
 // owner finds the only server that has what a plain name names.
 func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 	missing := &missingError{what: r.what, name: r.name, servers: b.pool.Names()}
-	var unreached error
-	for _, opened := range b.pool.OpenAll(ctx) {
-		has, err := false, opened.Err
-		if err == nil {
-			err = b.executor.Within(ctx, "list of "+r.what+"s", func(ctx context.Context) (err error) {
-				has, err = r.has(ctx, opened.Session)
-				return err
-			})
-		}
-		switch {
-		case ctx.Err() != nil:
-			return "", ctx.Err()
-		case has:
-			missing.candidates = append(missing.candidates, opened.Server)
-		case err != nil && unreached == nil:
-			unreached = err
-		}
+	tried, err := b.pool.OpenTried(ctx)
+	if err != nil {
+		return "", err
+	}
+	unreached := b.ask(ctx, r, missing, tried)
+	if len(missing.candidates) == 0 && len(tried) < len(missing.servers) {
+		// Only a server that is tried again can have it.
+		rest := slices.DeleteFunc(b.pool.OpenAll(ctx), func(one servers.Opened) bool {
+			return slices.ContainsFunc(tried, func(before servers.Opened) bool { return before.Server == one.Server })
+		})
+		unreached = cmp.Or(unreached, b.ask(ctx, r, missing, rest))
 	}
 	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
 	case len(missing.candidates) == 1:
 		return missing.candidates[0], nil
 	case len(missing.candidates) == 0 && unreached != nil:
 		return "", unreached
 	}
 	return "", missing
+}
+
+// ask asks servers, at the same time, whether they have what a request names, and notes
+// those that do as candidates. The error is that of the first that could not be asked.
+func (b *toolbox) ask(ctx context.Context, r request, missing *missingError, opened []servers.Opened) error {
+	has, errs := make([]bool, len(opened)), make([]error, len(opened))
+	var wait sync.WaitGroup
+	for i, one := range opened {
+		if errs[i] = one.Err; one.Err != nil {
+			continue
+		}
+		wait.Go(func() {
+			errs[i] = b.executor.Within(ctx, "list of "+r.what+"s", func(ctx context.Context) (err error) {
+				has[i], err = r.has(ctx, one.Session)
+				return err
+			})
+		})
+	}
+	wait.Wait()
+	for i, one := range opened {
+		if has[i] {
+			missing.candidates = append(missing.candidates, one.Server)
+		}
+	}
+	return cmp.Or(errs...)
 }
 
 // missingError says that no server, or more than one, has what was asked for.

@@ -123,13 +123,15 @@ func (p *Pool) begin(ctx context.Context, e *entry) *opening {
 	ctx, cancel := context.WithCancel(ctx)
 	o := &opening{tried: make(chan struct{}), done: make(chan struct{}), cancel: cancel}
 	e.opening = o
+	tried := sync.OnceFunc(func() { close(o.tried) })
 	go func() {
+		defer tried() // after done, so that who sees it knows whether there is another attempt
 		defer close(o.done)
 		defer cancel()
 		if before != nil && before.session != nil {
 			before.session.Close(ctx) // else two processes could want the same device or port
 		}
-		o.session, o.err = p.connect(ctx, e.server, sync.OnceFunc(func() { close(o.tried) }))
+		o.session, o.err = p.connect(ctx, e.server, tried)
 	}()
 	return o
 }
@@ -165,6 +167,24 @@ func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 	}
 	wait.Wait()
 	return opened
+}
+
+// OpenTried opens all servers in parallel and returns, in their order, how opening those
+// ended that need no other attempt than the first. The others are tried again meanwhile:
+// they hold back nobody who does not need them (MCP-5). OpenAll waits for them. The error
+// is ctx's.
+func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
+	openings := p.beginAll(ctx)
+	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.tried }); err != nil {
+		return nil, err
+	}
+	var opened []Opened
+	for i, o := range openings {
+		if closed(o.done) {
+			opened = append(opened, Opened{Server: p.order[i], Session: o.session, Err: o.err})
+		}
+	}
+	return opened, nil
 }
 
 // Need opens what must be open so that the Registry can find the tool: the one
@@ -269,9 +289,8 @@ func unknown(err error) bool {
 }
 
 // connect makes the attempts (MCP-3, MCP-4, MCP-6) and registers the tools; tried
-// is called after the first attempt.
+// is called before the wait for another attempt.
 func (p *Pool) connect(ctx context.Context, server *config.Server, tried func()) (*Session, error) {
-	defer tried()
 	d, err := p.dial(server)
 	if err != nil {
 		return nil, p.giveUp(server, 0, err)
