@@ -1,9 +1,12 @@
 package cmd
 
 import (
+	"context"
+	"log/slog"
 	"net/textproto"
 	"net/url"
 	"strings"
+	"time"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -67,7 +70,7 @@ func (a *App) adHoc(command []string) (*config.Server, error) {
 // overHTTP says how servers are reached that are no programs.
 func (a *App) overHTTP() servers.HTTPOptions {
 	if a.flags.insecure {
-		a.warnOnce("--insecure: certificates are not checked, so anyone on the way can read and change what is sent")
+		a.warnLoudly("--insecure: certificates are not checked, so anyone on the way can read and change what is sent")
 	}
 	return servers.HTTPOptions{CACert: a.flags.caCert, Insecure: a.flags.insecure, Authorize: a.authorize, Warn: a.warnOnce}
 }
@@ -76,5 +79,13 @@ func (a *App) overHTTP() servers.HTTPOptions {
 func (a *App) warnOnce(text string) {
 	if _, told := a.warned.LoadOrStore(text, true); !told {
 		a.log.Warn(text)
+	}
+}
+
+// warnLoudly is warnOnce for what nobody should have missed: --quiet does not silence it.
+func (a *App) warnLoudly(text string) {
+	if _, told := a.warned.LoadOrStore(text, true); !told {
+		// stderr that is gone tells nobody anything.
+		_ = a.log.Handler().Handle(context.Background(), slog.NewRecord(time.Now(), slog.LevelWarn, text, 0))
 	}
 }

@@ -282,6 +282,7 @@ func TestRemoteProcess(t *testing.T) {
 		{"--cacert", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "", "greet"},
 		{"SSL_CERT_FILE", 0, []string{"list", "--url", secure.URL, "-H", header}, "SSL_CERT_FILE=" + authority, "greet"},
 		{"--insecure", 0, []string{"list", "--url", secure.URL, "-H", header, "--insecure"}, "", "--insecure: certificates are not checked"},
+		{"--insecure is loud", 0, []string{"list", "-q", "--url", secure.URL, "-H", header, "--insecure"}, "", "warning: --insecure: certificates are not checked"},
 		{"a wrong file", 2, []string{"list", "--url", secure.URL, "--cacert", "nope.pem"}, "", "nope.pem"},
 		{"a proxy", 0, []string{"list", "--url", "http://service.example/mcp", "-H", header}, "HTTP_PROXY=" + plain.URL, "greet"},
 		{"a proxy that refuses", 4, []string{"list", "--url", "https://service.example/mcp"}, "HTTPS_PROXY=" + plain.URL, "the proxy " + plain.URL + " does not let toolx through: HTTP 401"},
