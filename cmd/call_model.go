@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -113,7 +114,10 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 	}
 	stop := app.showProgress("tool calls")
 	defer stop()
-	calls := box.findModelTools(ctx, message.Calls)
+	// What is being opened is used by all calls: one limit for them.
+	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "tool calls", Request: true})
+	defer done()
+	calls := box.findModelTools(bounded, message.Calls)
 	if o.dryRun {
 		stop()
 		return app.printModelRequests(ctx, box, calls)
@@ -176,7 +180,13 @@ func (b *toolbox) findModelTools(ctx context.Context, asked []convert.ToolCall) 
 			calls[i].err = &unreadableCall{one.Err}
 			continue
 		}
-		wait.Go(func() { calls[i].tool, calls[i].err = b.findModelTool(ctx, one.Name) })
+		wait.Go(func() {
+			tool, err := b.findModelTool(ctx, one.Name)
+			if err != nil {
+				err = cmp.Or(gaveUp(ctx, one.Name), err)
+			}
+			calls[i].tool, calls[i].err = tool, err
+		})
 	}
 	wait.Wait()
 	return calls
