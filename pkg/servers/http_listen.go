@@ -3,6 +3,7 @@ package servers
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -67,7 +68,11 @@ func (s *standing) hear() (again bool) {
 	if s.life.Err() != nil {
 		return false
 	}
-	s.tell(slog.LevelInfo, "ended the standing stream (%s); toolx opens it again in %s", endWords(why, s.address), rounded(s.delay))
+	how := "ended the standing stream"
+	if !errors.Is(why, io.EOF) {
+		how = "broke the standing stream off: " + networkWords(why, s.address)
+	}
+	s.tell(slog.LevelInfo, "%s; toolx opens it again in %s", how, rounded(s.delay))
 	return true
 }
 
@@ -79,7 +84,9 @@ func (s *standing) slowDown(least time.Duration) {
 // refused deals with an attempt that failed, and says whether there shall be another. A
 // server that gives no stream is asked whether it is still there.
 func (s *standing) refused(err error) (again bool) {
-	s.failures++
+	if s.failures++; s.failures == 1 {
+		s.delay = 0 // from here on it is as that of connecting
+	}
 	no := refusesListening(err)
 	switch {
 	case no && !s.opened:

@@ -85,7 +85,7 @@ func TestStandingStreamIsOpenedAgain(t *testing.T) {
 			}
 			told := of[exec.Notice](s.events)
 			again := slices.ContainsFunc(told, func(n exec.Notice) bool {
-				return strings.Contains(n.Text, `server "site" ended the standing stream (its end); toolx opens it again in 10ms`)
+				return strings.Contains(n.Text, `server "site" ended the standing stream; toolx opens it again in 10ms`)
 			})
 			if !again {
 				t.Errorf("told: %v", told)

@@ -183,6 +183,8 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"stream garbage": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			eventStream(w, "data: hello\n\nevent: other\ndata: {}\n\n", "data: "+hi(m)+"\n\n")
 		}), seen: "not-rpc"},
+		"stream half JSON": {script: call(streaming("data: {\"jsonrpc\":\"2.0\",\n\n")),
+			call: exec.KindProtocol, text: "an event of the server holds JSON that is cut off after 17 bytes", seen: "not-rpc"},
 		"stream no end": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { eventStream(w, "data: "+hi(m)) })},
 		"stream crlf": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			eventStream(w, "\ufeffdata:"+hi(m)+"\r\n\r\n")

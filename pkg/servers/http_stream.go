@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
-	"net/url"
 	"time"
 
 	"toolx/pkg/exec"
@@ -105,6 +104,17 @@ func (t *remote) takeEvent(event sseEvent) {
 	}
 	if !t.takeText(event.data) {
 		t.odd(ClassNotRPC, message{raw: event.data}, 0, false)
+		t.noteBrokenEvent(event.data)
+	}
+}
+
+// noteBrokenEvent tells the requests that wait of an event without a message: when no
+// reply comes to one of them, that was most likely it.
+func (t *remote) noteBrokenEvent(data []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, waiting := range t.pending {
+		waiting.detail = "an event of the server holds " + wrongWithJSON(data)
 	}
 }
 
@@ -186,12 +196,4 @@ func (t *remote) brokenStream(request *http.Request, out *posted, err error) err
 		reason = fmt.Errorf("the stream broke before it: %s", networkWords(err, request.URL))
 	}
 	return malformed(out.waiting.method, reason).err
-}
-
-// endWords says how a stream came to its end.
-func endWords(err error, address *url.URL) string {
-	if errors.Is(err, io.EOF) {
-		return "its end"
-	}
-	return networkWords(err, address)
 }
