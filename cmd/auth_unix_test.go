@@ -399,7 +399,7 @@ func TestCallWithAPrivateKey(t *testing.T) {
 	}
 	w.wantSilentHome()
 	for _, verb := range [][]string{{"call", "keyless__greet"}, {"auth", "login", "keyless"}} {
-		if _, said := w.run(2, verb...); !strings.Contains(said, "nowhere.pem: no such file") {
+		if _, said := w.run(2, verb...); !strings.Contains(said, "nowhere.pem cannot be read: no such file") {
 			t.Errorf("%q says %s", verb, said)
 		}
 	}

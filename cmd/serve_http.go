@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -194,7 +195,7 @@ func readToken(given string) (string, error) {
 	case named:
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return "", &exec.UsageError{Message: "the token cannot be read: " + err.Error(), Fix: "name a file that has it by @FILE, or set " + tokenVariable}
+			return "", &exec.UsageError{Message: "the token in " + file + " cannot be read: " + reasonOf(err), Fix: "name a file that has it by @FILE, or set " + tokenVariable}
 		}
 		token, source = strings.TrimSpace(string(data)), file
 		if token == "" {
@@ -211,12 +212,16 @@ func readToken(given string) (string, error) {
 	return token, nil
 }
 
-// reasonOf is what the network has to say, without the words around it.
+// reasonOf is what the network or a file has to say, without the words around it. A path such
+// as …/token before a colon would pass for a secret's name.
 func reasonOf(err error) string {
+	var file *fs.PathError
 	var call *os.SyscallError
 	var address *net.AddrError
 	var name *net.DNSError
 	switch {
+	case errors.As(err, &file):
+		return file.Err.Error()
 	case errors.As(err, &call):
 		return call.Err.Error()
 	case errors.As(err, &address):

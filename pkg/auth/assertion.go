@@ -80,7 +80,7 @@ func (c *client) privateKey() (crypto.Signer, error) {
 	}
 	key, err := parseKey(text)
 	if err != nil {
-		return nil, c.misconfigured("its private key %s: %v", place, err)
+		return nil, c.misconfigured("its private key %s cannot be used: %v", place, err)
 	}
 	return key, nil
 }
@@ -98,7 +98,7 @@ func (c *client) identityToken() (string, error) {
 	}
 	token := string(bytes.TrimSpace(text))
 	if token == "" {
-		return "", c.misconfigured("its identity token %s: the file is empty", auth.IdentityTokenFile)
+		return "", c.misconfigured("its identity token %s cannot be used: the file is empty", auth.IdentityTokenFile)
 	}
 	c.secret(token)
 	return token, nil
@@ -112,7 +112,8 @@ func (c *client) readSecret(what, path string) ([]byte, error) {
 		err = file.Err // the message has the path already
 	}
 	if err != nil {
-		return nil, c.misconfigured("its %s %s: %v", what, path, err)
+		// A path such as …/token before a colon would pass for a secret's name.
+		return nil, c.misconfigured("its %s %s cannot be read: %v", what, path, err)
 	}
 	return text, nil
 }

@@ -165,7 +165,7 @@ func TestPrivateKeyThatIsOfNoUse(t *testing.T) {
 		{"no file", "no such file", config.Auth{PrivateKeyFile: filepath.Join(dir, "nowhere")}},
 		{"a folder", "is a directory", config.Auth{PrivateKeyFile: dir}},
 		{"no key", "no private key in PEM form", config.Auth{PrivateKeyFile: write("none", sentinel)}},
-		{"no key in a variable", "auth.privateKey: no private key in PEM form", config.Auth{PrivateKey: sentinel}},
+		{"no key in a variable", "auth.privateKey cannot be used: no private key in PEM form", config.Auth{PrivateKey: sentinel}},
 		{"damaged", "it is damaged", config.Auth{PrivateKeyFile: write("damaged", damaged)}},
 		{"a passphrase", "it has a passphrase", config.Auth{PrivateKey: strings.ReplaceAll(damaged, "PRIVATE", "ENCRYPTED PRIVATE")}},
 		{"an older passphrase", "it has a passphrase", config.Auth{PrivateKey: "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: X\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"}},

@@ -159,7 +159,7 @@ func (e *Elicitation) badFormats(content json.RawMessage) []string {
 			continue
 		}
 		if why := exec.FormatProblem(rawjson.Unquote(format), rawjson.Unquote(field.Value)); why != "" {
-			texts = append(texts, fmt.Sprintf("'%s': %s", field.Name, why))
+			texts = append(texts, fmt.Sprintf("'%s' is %s", field.Name, why))
 		}
 	}
 	return texts
