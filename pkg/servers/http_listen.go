@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -141,17 +142,15 @@ func (s *standing) there() bool {
 	var failure *Failure
 	switch {
 	case ctx.Err() != nil:
-		failure = s.newFailure(EndingGone)
+		failure = s.newFailure(EndingUnanswered)
 		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, rounded(s.longest))
+		err = failure
 	case !errors.As(err, &failure):
 		return s.GetSessionId() == s.session
 	}
-	gone := *failure
-	gone.Waiting = ""
-	if gone.Ending == EndingUnavailable || gone.Ending == EndingUnanswered {
-		gone.Ending = EndingGone
+	if errors.As(asGone(err), &failure) {
+		s.fail(failure)
 	}
-	s.fail(&gone)
 	return false
 }
 
@@ -168,4 +167,50 @@ func (s *standing) deafened(err error) {
 
 func (s *standing) tell(level slog.Level, format string, values ...any) {
 	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", s.server) + fmt.Sprintf(format, values...)})
+}
+
+// keepListening runs listen, which asks for a stream of 2026-07-28 and returns when that
+// has ended. One that was cut off after a while is asked for again; one that is cut off at
+// once, or that nobody answers any more, as often as connecting is tried.
+func (s *Session) keepListening(ctx context.Context, listen func() error) error {
+	cut, delay := false, time.Duration(0)
+	for failures := 0; ; failures++ {
+		began := time.Now()
+		err := listen()
+		cut = cut || isCutOff(err)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case s.remote == nil || !isCutOff(err) && !(cut && isUnreachable(err)):
+			return err
+		case time.Since(began) >= standsLong:
+			failures, delay = 0, 0
+		case failures >= s.remote.attempts:
+			return asGone(err)
+		}
+		delay = min(max(2*delay, s.remote.patience.delay), resumeMost)
+		s.notice(slog.LevelInfo, fmt.Sprintf("server %q ended the stream of what it tells: %v; toolx asks for it again in %s", s.Name, err, rounded(delay)))
+		if !waited(ctx, delay) {
+			return ctx.Err()
+		}
+	}
+}
+
+func isCutOff(err error) bool { return errors.As(err, new(*cutOffError)) }
+
+// isUnreachable says whether the network, or what stands before the server, has no answer.
+func isUnreachable(err error) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && (failure.Ending == EndingUnavailable || failure.Ending == EndingUnanswered)
+}
+
+// asGone makes of it that a server cannot be reached that it was there before.
+func asGone(err error) error {
+	var failure *Failure
+	if !isUnreachable(err) || !errors.As(err, &failure) {
+		return err
+	}
+	told := *failure
+	told.Ending, told.Waiting = EndingGone, ""
+	return &told
 }

@@ -227,3 +227,67 @@ func TestNoStandingStream(t *testing.T) {
 		})
 	}
 }
+
+// TestStreamOfSubscriptionsIsAskedForAgain proves the same of 2026-07-28, where the stream
+// is the answer to a request: one that is cut off is asked for again, and a server that is
+// gone ends it.
+func TestStreamOfSubscriptionsIsAskedForAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		cuts int // of the stream, before it is answered
+		text string
+		asks int
+	}{
+		"cut off twice":  {2, "", 3},
+		"cut off always": {99, "the server ended the stream before it", 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			site := newSite(t, func(s *site) {
+				s.modern = true
+				s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
+					switch {
+					case m.Method != "subscriptions/listen":
+						return false
+					case len(s.seen(m.Method)) <= test.cuts:
+						eventStream(w, ": here\n\n")
+					default:
+						respond(w, m, "{}")
+					}
+					return true
+				}
+			})
+			s := newRemoteStage(t, plenty, site.URL)
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			err := s.session.Listen(context.Background(), Interest{Tools: true}, func() {})
+			if test.text == "" && err != nil || test.text != "" && (err == nil || !strings.Contains(err.Error(), test.text)) {
+				t.Errorf("%v, want %q", err, test.text)
+			}
+			if asks := len(site.seen("subscriptions/listen")); asks != test.asks {
+				t.Errorf("asked %d times, want %d", asks, test.asks)
+			}
+		})
+	}
+	t.Run("gone", func(t *testing.T) {
+		site := newSite(t, func(s *site) {
+			s.modern = true
+			s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
+				if m.Method == "subscriptions/listen" {
+					_ = s.Listener.Close()
+					w.Header().Set("Connection", "close")
+					eventStream(w, ": here\n\n")
+				}
+				return m.Method == "subscriptions/listen"
+			}
+		})
+		s := newRemoteStage(t, plenty, site.URL)
+		if err := s.open(); err != nil {
+			t.Fatal(err)
+		}
+		err := s.session.Listen(context.Background(), Interest{Tools: true}, func() {})
+		var failure *Failure
+		if !errors.As(err, &failure) || failure.Ending != EndingGone || exec.KindOf(err) != exec.KindProtocol {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -131,8 +131,10 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: exec.KindProtocol, text: "with JSON that is cut off after 22 bytes"},
 		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: exec.KindProtocol, text: "with what is not JSON, at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
 		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: exec.KindProtocol, text: `with JSON that is no message of JSON-RPC: "{\"ok\":true}"`},
-		"two messages": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, hi(m)+"\n"+hi(m)) }),
-			call: exec.KindProtocol, text: "with more than JSON: the message ends at byte 75 of 151"},
+		"two messages": {
+			script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, hi(m)+"\n"+hi(m)) }),
+			call:   exec.KindProtocol, text: "with more than JSON: the message ends at byte 75 of 151",
+		},
 		"mark before it": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "\ufeff"+hi(m)) }), seen: "bom"},
 		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: exec.KindProtocol, text: `an answer that is packed as "br", which was not asked for`},
 		"no gzip":        {script: call(packed("gzip", `{"jsonrpc":"2.0","id":3,"result":{}}`)), call: exec.KindProtocol, text: "cannot be unpacked: it is no gzip, although its Content-Encoding says so"},
@@ -183,8 +185,10 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"stream garbage": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			eventStream(w, "data: hello\n\nevent: other\ndata: {}\n\n", "data: "+hi(m)+"\n\n")
 		}), seen: "not-rpc"},
-		"stream half JSON": {script: call(streaming("data: {\"jsonrpc\":\"2.0\",\n\n")),
-			call: exec.KindProtocol, text: "an event of the server holds JSON that is cut off after 17 bytes", seen: "not-rpc"},
+		"stream half JSON": {
+			script: call(streaming("data: {\"jsonrpc\":\"2.0\",\n\n")),
+			call:   exec.KindProtocol, text: "an event of the server holds JSON that is cut off after 17 bytes", seen: "not-rpc",
+		},
 		"stream no end": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { eventStream(w, "data: "+hi(m)) })},
 		"stream crlf": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			eventStream(w, "\ufeffdata:"+hi(m)+"\r\n\r\n")
@@ -405,7 +409,7 @@ func TestHintsOfHTTP(t *testing.T) {
 			}
 		}, nil, "several servers behind one address must share their sessions"},
 		{"TLS", onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), nil, "its url begins with https://"},
-		{"a proxy with a password", onOpen(plain(407, "text/plain", "")), nil, "take a user and a password for the proxy"},
+		{"a proxy with a password", onOpen(plain(407, "text/plain", "")), nil, "take USER:PASSWORD@HOST:PORT of the proxy"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -114,9 +114,9 @@ func (e *proxySettingError) Hint() string {
 	return e.name + "=http://HOST:PORT names a proxy; an empty one, or NO_PROXY=HOST, does without"
 }
 
-// proxyHint is where a proxy's password stands. It is written in a way that no one takes
-// for a password.
-const proxyHint = "HTTPS_PROXY and HTTP_PROXY take a user and a password for the proxy, before its host and an @"
+// proxyHint is where a proxy's password stands. As one url, "USER:PASSWORD@" would be
+// masked like a password.
+const proxyHint = "HTTPS_PROXY and HTTP_PROXY take USER:PASSWORD@HOST:PORT of the proxy, with http:// before it"
 
 // proxyError says that a proxy did not let toolx through to a server: by its answer
 // (status), or by none (err).

@@ -124,7 +124,7 @@ func TestRetryAfter(t *testing.T) {
 // before anything follows it.
 func TestLineEndsWaitForNothing(t *testing.T) {
 	from, to := io.Pipe()
-	defer from.Close()
+	defer func() { _ = from.Close() }()
 	go func() { _, _ = io.WriteString(to, "data: a\r\r") }()
 	if event, err := newSSEReader(from, 100).next(); err != nil || string(event.data) != "a" {
 		t.Errorf("%q, %v", event.data, err)

@@ -188,12 +188,17 @@ func (t *remote) brokenStream(request *http.Request, out *posted, err error) err
 	t.mu.Lock()
 	detail := out.waiting.detail
 	t.mu.Unlock()
-	reason := errors.New("the server ended the stream before it")
+	reason := &cutOffError{"the server ended the stream before it"}
 	switch {
 	case detail != "":
-		reason = errors.New(detail)
+		reason.words = detail
 	case !errors.Is(err, io.EOF):
-		reason = fmt.Errorf("the stream broke before it: %s", networkWords(err, request.URL))
+		reason.words = "the stream broke before it: " + networkWords(err, request.URL)
 	}
 	return malformed(out.waiting.method, reason).err
 }
+
+// cutOffError says that a stream ended before the reply that it was opened for.
+type cutOffError struct{ words string }
+
+func (e *cutOffError) Error() string { return e.words }

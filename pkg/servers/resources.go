@@ -118,9 +118,8 @@ func (s *Session) listenModern(ctx context.Context, interest Interest, ready fun
 		filter["resourceSubscriptions"] = interest.URIs
 	}
 	ready()
-	_, err := s.ask(ctx, string(mcp.MethodSubscriptionsListen), map[string]any{"notifications": filter}, nil)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
+	return s.keepListening(ctx, func() error {
+		_, err := s.ask(ctx, string(mcp.MethodSubscriptionsListen), map[string]any{"notifications": filter}, nil)
+		return err
+	})
 }
