@@ -55,7 +55,7 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&f.logLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what happens (--log-level info)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show errors only")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show errors only, and that --insecure was given")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colour (also: NO_COLOR=1)")
 	flags.BoolVar(&f.trace, "trace", false, "show every message to and from servers, a line each, on stderr")
 	flags.StringVar(&f.traceFile, "trace-file", "", "write every message to `FILE` as JSON lines, secrets masked")

@@ -53,7 +53,7 @@ func gaveUp(ctx context.Context, tool string) error {
 		return nil
 	case errors.As(context.Cause(ctx), &timeout):
 		told := *timeout
-		told.Detail = "no server was ready by then"
+		told.Detail = "no server was ready for it by then"
 		return &told
 	}
 	return &exec.InterruptedError{Tool: tool}

@@ -260,7 +260,8 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	}
 	var timeout *TimeoutError
 	if errors.As(context.Cause(ctx), &timeout) {
-		told := *timeout // several calls may share a limit
+		told := *timeout // several calls may share a limit, which has another name then
+		told.Tool = tool
 		var detailed interface{ Detail() string }
 		if errors.As(err, &detailed) {
 			told.Detail = detailed.Detail()
