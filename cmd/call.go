@@ -161,7 +161,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	defer done()
 	prepared, err := box.prepareCall(bounded, app, o)
 	if err != nil {
-		err = cmp.Or(gaveUp(bounded, o.tool), err)
+		err = cmp.Or(gaveUp(bounded, o.tool, ""), err)
 		return app.printResult(ctx, box.executor.Reject(o.tool, o.given(), began, err), o, jq)
 	}
 	if o.dryRun {

@@ -183,7 +183,7 @@ func (b *toolbox) findModelTools(ctx context.Context, asked []convert.ToolCall) 
 		wait.Go(func() {
 			tool, err := b.findModelTool(ctx, one.Name)
 			if err != nil {
-				err = cmp.Or(gaveUp(ctx, one.Name), err)
+				err = cmp.Or(gaveUp(ctx, one.Name, ""), err)
 			}
 			calls[i].tool, calls[i].err = tool, err
 		})

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"toolx/pkg/config"
@@ -45,8 +46,8 @@ func (b *toolbox) bounded(ctx context.Context, subject exec.TimeoutError) (conte
 }
 
 // gaveUp is why nothing more comes of a call whose server is not open yet: its time was
-// up, or the user gave up. It is nil where ctx has not ended.
-func gaveUp(ctx context.Context, tool string) error {
+// up, or the user gave up. It is nil where ctx has not ended; tool and server may be empty.
+func gaveUp(ctx context.Context, tool, server string) error {
 	var timeout *exec.TimeoutError
 	switch {
 	case ctx.Err() == nil:
@@ -54,6 +55,9 @@ func gaveUp(ctx context.Context, tool string) error {
 	case errors.As(context.Cause(ctx), &timeout):
 		told := *timeout
 		told.Detail = "no server was ready for it by then"
+		if server != "" {
+			told.Detail = fmt.Sprintf("server %q was not ready for it by then", server)
+		}
 		return &told
 	}
 	return &exec.InterruptedError{Tool: tool}

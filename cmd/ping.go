@@ -92,7 +92,7 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 		wait.Go(func() {
 			session, err := box.pool.Open(bounded, name)
 			if err != nil {
-				err = cmp.Or(gaveUp(bounded, "ping"), err)
+				err = cmp.Or(gaveUp(bounded, "ping", name), err)
 			}
 			pongs[i] = app.ping(bounded, box, servers.Opened{Server: name, Session: session, Err: err})
 		})

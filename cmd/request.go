@@ -125,7 +125,7 @@ func (a *App) request(ctx context.Context, box *toolbox, r request, began time.T
 		arguments, err = r.prepare(ctx, box, session, plain)
 	}
 	if err != nil {
-		err = cmp.Or(gaveUp(ctx, ""), err)
+		err = cmp.Or(gaveUp(ctx, "", ""), err)
 		rejected := exec.Operation{Name: r.name, Method: r.method}
 		if session != nil {
 			rejected.Server = session.Name

@@ -60,7 +60,7 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	defer done()
 	err = box.pool.Need(bounded, o.tool)
 	stop()
-	if given := gaveUp(bounded, o.tool); given != nil {
+	if given := gaveUp(bounded, o.tool, ""); given != nil {
 		return given
 	}
 	if err != nil {

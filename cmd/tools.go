@@ -61,13 +61,13 @@ func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names
 	stop := a.showProgress(verb)
 	opened := box.pool.OpenAll(ctx, names...)
 	stop()
-	late := gaveUp(ctx, "")
+	late := gaveUp(ctx, "", "")
 	if exec.KindOf(late) == exec.KindInterrupted {
 		return nil, late
 	}
 	for i := range opened {
 		if late != nil && exec.KindOf(opened[i].Err) == exec.KindInterrupted {
-			opened[i].Err = late
+			opened[i].Err = gaveUp(ctx, "", opened[i].Server)
 		}
 		opened[i].Err = a.masked(opened[i].Err)
 		if opened[i].Err != nil {
