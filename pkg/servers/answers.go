@@ -36,6 +36,9 @@ type Root struct {
 	Name string `json:"name,omitempty"`
 }
 
+// any says whether a server may ask for anything.
+func (a Answers) any() bool { return a.Elicit != nil || a.Sample != nil || a.Roots != nil }
+
 // capabilities is what a client with these answers advertises.
 func (a Answers) capabilities() mcp.ClientCapabilities {
 	var c mcp.ClientCapabilities

@@ -85,11 +85,13 @@ type remote struct {
 	// knows; repeatable says whether a request may be sent twice.
 	onExpired  func(ctx context.Context, session string) error
 	repeatable func(method string, params any) bool
-	// listening says that the standing stream of the session was asked for; deaf is closed
-	// by deafen, when the server turns out to have none.
-	listening atomic.Bool
-	deaf      chan struct{}
-	deafen    func()
+	// standing is the standing stream of the session, nil before it is asked for; deaf is
+	// closed by deafen, when the server turns out to have none.
+	standing atomic.Pointer[standing]
+	deaf     chan struct{}
+	deafen   func()
+	// asked says that the server was told that it may ask.
+	asked bool
 }
 
 // patience says how a server that asks to slow down is waited for.
@@ -106,6 +108,7 @@ func newRemote(d dial) (*remote, error) {
 		patience: patience{d.attempts, d.baseDelay, d.startTimeout},
 		slots:    make(chan struct{}, postSlots),
 		deaf:     make(chan struct{}),
+		asked:    d.answers.any(),
 	}
 	t.post = t.postLater
 	t.deafen = sync.OnceFunc(func() { close(t.deaf) })
@@ -149,7 +152,7 @@ func (t *remote) renew() error {
 		t.stream.cancel()
 	}
 	t.sdk, t.stream, t.version = sdk, nil, ""
-	t.listening.Store(false)
+	t.standing.Store(nil)
 	return nil
 }
 
@@ -226,6 +229,7 @@ func (t *remote) tripOnce(ctx context.Context, method string, params any, header
 	}
 	bounded, stop := t.within(ctx)
 	defer stop()
+	t.awaitStream(bounded, method)
 	out := &posted{frame: waiting.frame, waiting: waiting, abort: stop}
 	request := transport.JSONRPCRequest{
 		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(waiting.id), Method: method, Header: header,

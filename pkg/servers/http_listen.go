@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -24,6 +25,8 @@ const standsLong = 5 * time.Second
 type standing struct {
 	*remote
 	session  string
+	heard    chan struct{} // closed by answered, when the first attempt has an answer
+	answered func()
 	lastID   string
 	opened   bool          // once at least
 	failures int           // attempts in a row that did not open it
@@ -32,20 +35,49 @@ type standing struct {
 
 // listen opens the standing stream of a legacy session. Servers need not have one.
 func (t *remote) listen() {
-	if t.modern() || t.oldStream() != nil || t.listening.Swap(true) {
+	if t.modern() || t.oldStream() != nil {
 		return
 	}
-	s := &standing{remote: t, session: t.GetSessionId()}
+	s := &standing{remote: t, session: t.GetSessionId(), heard: make(chan struct{})}
+	s.answered = sync.OnceFunc(func() { close(s.heard) })
+	if !t.standing.CompareAndSwap(nil, s) {
+		return
+	}
 	t.start(func() {
 		for s.hear() && waited(t.life, s.delay) && t.GetSessionId() == s.session {
 		}
 	})
 }
 
+// streamWait is how long a request waits for the standing stream. Servers open it at once;
+// a proxy that holds its head back must not hold calls back.
+const streamWait = time.Second
+
+// awaitStream holds a request back in the midst of which the server may ask something:
+// many ask on the standing stream, and what they ask before that is open is lost.
+func (t *remote) awaitStream(ctx context.Context, method string) {
+	s := t.standing.Load()
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead:
+	default:
+		return
+	}
+	if s == nil || !t.asked {
+		return
+	}
+	bounded, stop := exec.WithLimit(ctx, streamWait)
+	defer stop()
+	select {
+	case <-s.heard:
+	case <-bounded.Done():
+	}
+}
+
 // hear opens the stream, takes what comes on it until it ends, and says whether to open
 // it again.
 func (s *standing) hear() (again bool) {
 	response, err := s.get(s.life, s.lastID)
+	s.answered()
 	switch {
 	case s.life.Err() != nil:
 		if response != nil {

@@ -389,6 +389,44 @@ func TestNotificationsAndRequestsOverHTTP(t *testing.T) {
 	}
 }
 
+// TestCallsWaitForTheStandingStream holds back a call in the midst of which the server may
+// ask: what it asks on the standing stream is lost where nobody listens yet.
+func TestCallsWaitForTheStandingStream(t *testing.T) {
+	called := make(chan struct{})
+	var listening atomic.Bool
+	site := newSite(t, func(s *site) {
+		s.head = func(w http.ResponseWriter, r *http.Request, m siteMessage) bool {
+			if m.Verb != http.MethodGet {
+				return false
+			}
+			<-called // the head comes late
+			listening.Store(true)
+			eventStream(w, ": open\n\n")
+			<-r.Context().Done()
+			return true
+		}
+		s.call = func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
+			if !listening.Load() {
+				t.Error("called before the standing stream was open")
+			}
+			eventStream(w, "data: "+hi(m)+"\n\n")
+		}
+	})
+	s := newRemoteStage(t, plenty, site.URL)
+	s.dial.answers = Answers{Roots: []Root{}}
+	s.dial.bus.Subscribe(func(event exec.Event) {
+		if _, is := event.(exec.CallStarted); is {
+			close(called)
+		}
+	})
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	if result := s.call("site__echo", "{}"); !result.Success {
+		t.Fatal(result.Err)
+	}
+}
+
 // TestCancelOverHTTP proves that the server is told of a call that is given up, in the
 // way of its era: by a notification, or by the end of the stream (EXEC-10).
 func TestCancelOverHTTP(t *testing.T) {
