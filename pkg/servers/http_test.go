@@ -394,12 +394,21 @@ func TestNotificationsAndRequestsOverHTTP(t *testing.T) {
 func TestCallsWaitForTheStandingStream(t *testing.T) {
 	called := make(chan struct{})
 	var listening atomic.Bool
-	site := newSite(t, func(s *site) {
+	var home *site
+	home = newSite(t, func(s *site) {
 		s.head = func(w http.ResponseWriter, r *http.Request, m siteMessage) bool {
 			if m.Verb != http.MethodGet {
 				return false
 			}
-			<-called // the head comes late
+			<-called
+			for range 20 { // the head comes late, by exchanges that a call could overtake
+				response, err := http.Head(home.URL)
+				if err != nil {
+					t.Error(err)
+					break
+				}
+				response.Body.Close()
+			}
 			listening.Store(true)
 			eventStream(w, ": open\n\n")
 			<-r.Context().Done()
@@ -412,7 +421,7 @@ func TestCallsWaitForTheStandingStream(t *testing.T) {
 			eventStream(w, "data: "+hi(m)+"\n\n")
 		}
 	})
-	s := newRemoteStage(t, plenty, site.URL)
+	s := newRemoteStage(t, plenty, home.URL)
 	s.dial.answers = Answers{Roots: []Root{}}
 	s.dial.bus.Subscribe(func(event exec.Event) {
 		if _, is := event.(exec.CallStarted); is {
