@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image/color"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
@@ -281,4 +283,16 @@ func TestFrames(t *testing.T) {
 		d.frame()
 		d.press("z")
 	}
+}
+
+// Cells are counted as Bubble Tea draws them: signs of several characters are one only
+// where the terminal says that it knows them (mode 2027).
+func TestClusters(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"t","description":"x","inputSchema":{"type":"object","properties":{"👩\u200d💻":{"type":"string"}}}}`, says("")))
+	d.press("down")
+	d.shows("👩💻")
+	d.send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset}, tea.BackgroundColorMsg{Color: color.Black})
+	d.shows("👩\u200d💻")
+	d.send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeNotRecognized})
+	d.shows("👩💻")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
@@ -31,6 +32,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
 		m.setTheme(pane.NewTheme(m.options.Color, msg.IsDark(), m.options.ASCII))
+	case tea.ModeReportMsg:
+		m.takeMode(msg)
 	case tea.KeyPressMsg:
 		return m.updateKey(msg)
 	case tea.MouseMsg:
@@ -96,7 +99,16 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// takeMode learns what the terminal can do. The condition is Bubble Tea's: both must
+// count cells alike.
+func (m *model) takeMode(msg tea.ModeReportMsg) {
+	if msg.Mode == ansi.ModeUnicodeCore {
+		m.theme.Clusters = msg.Value == ansi.ModeReset || msg.Value.IsSet()
+	}
+}
+
 func (m *model) setTheme(theme *pane.Theme) {
+	theme.Clusters = m.theme.Clusters
 	m.theme, m.tree.theme = theme, theme
 	m.page.setTheme(theme)
 	m.result.SetTheme(theme)

@@ -363,7 +363,7 @@ func (p *painter) footer(height int) []string {
 
 // ends sets two texts at the ends of one line, the second whole.
 func (p *painter) ends(left, right string) string {
-	room := p.width - ansi.StringWidth(right) - 1
+	room := p.width - p.theme.Width(right) - 1
 	if room < 8 {
 		return p.fit(left)
 	}

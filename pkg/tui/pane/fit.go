@@ -1,27 +1,71 @@
 package pane
 
 import (
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
 
+// Width is how many cells a line takes on the theme's terminal.
+func (t *Theme) Width(line string) int {
+	if t.Clusters {
+		return ansi.StringWidth(line)
+	}
+	return ansi.StringWidthWc(apart(line))
+}
+
 // Cut shortens a line to width cells and marks that it did; what fits stays as it
-// is. Styling is kept.
+// is. Styling is kept. On a terminal without clusters the parts of an emoji are written
+// apart.
 func (t *Theme) Cut(line string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	if ansi.StringWidth(line) <= width {
-		return line
+	if !t.Clusters {
+		line = apart(line)
 	}
-	return ansi.Truncate(line, width, t.Glyphs.More)
+	switch {
+	case t.Width(line) <= width:
+		return line
+	case t.Clusters:
+		return ansi.Truncate(line, width, t.Glyphs.More)
+	}
+	// TruncateWc leaves alone what has room as clusters; the spaces are always cut off.
+	return ansi.TruncateWc(line+strings.Repeat(" ", width+1), width, t.Glyphs.More)
 }
 
 // Fit makes a line exactly width cells wide: cut, or filled with spaces.
 func (t *Theme) Fit(line string, width int) string {
 	line = t.Cut(line, width)
-	return line + strings.Repeat(" ", max(0, width-ansi.StringWidth(line)))
+	return line + strings.Repeat(" ", max(0, width-t.Width(line)))
+}
+
+// joiner and the selectors make one sign of several characters, where a terminal knows
+// how, and show nothing of their own.
+const joiner, textSelector, emojiSelector = "\u200d", "\ufe0e", "\ufe0f"
+
+// apart leaves out what joins emoji. A terminal that cannot join them draws the parts
+// beside each other in any case; but some keep no place for them all, and then the rest
+// of the row, with the border, stands elsewhere than it was drawn. Joiners inside words
+// stay, since scripts need them.
+func apart(line string) string {
+	if !strings.Contains(line, joiner) && !strings.Contains(line, textSelector) && !strings.Contains(line, emojiSelector) {
+		return line
+	}
+	line = strings.NewReplacer(textSelector, "", emojiSelector, "").Replace(line)
+	parts := strings.Split(line, joiner)
+	var out strings.Builder
+	for i, part := range parts {
+		next, _ := utf8.DecodeRuneInString(part)
+		if i > 0 && (unicode.IsLetter(next) || unicode.IsMark(next)) {
+			out.WriteString(joiner)
+		}
+		out.WriteString(part)
+	}
+	return out.String()
 }
 
 // Block makes lines fill a rectangle exactly: each fitted to the width, the list cut
@@ -38,12 +82,26 @@ func (t *Theme) Block(lines []string, width, height int) string {
 	return strings.Join(rows, "\n")
 }
 
-// Wrap breaks text into lines of at most width cells, at spaces where it can.
+// Wrap breaks text into lines of at most width cells, at spaces where it can. They fit
+// on terminals with clusters and on those without.
 func Wrap(text string, width int) []string {
 	if width <= 0 {
 		return nil
 	}
-	return strings.Split(ansi.Wrap(text, width, ""), "\n")
+	lines := strings.Split(ansi.Wrap(text, width, ""), "\n")
+	if slices.ContainsFunc(lines, func(line string) bool { return ansi.StringWidthWc(line) > width }) {
+		return strings.Split(ansi.WrapWc(strings.Join(lines, "\n"), width, ""), "\n")
+	}
+	return lines
+}
+
+// Break breaks text into lines at width cells, and nowhere else but at its own ends of
+// lines.
+func (t *Theme) Break(text string, width int) []string {
+	if t.Clusters {
+		return strings.Split(ansi.Hardwrap(text, width, true), "\n")
+	}
+	return strings.Split(ansi.HardwrapWc(apart(text), width, true), "\n")
 }
 
 // Box draws a border with a title around a block of exactly width-2 by height-2
@@ -55,7 +113,7 @@ func (t *Theme) Box(title, block string, width, height int, focus bool) string {
 		role, sign = Accent, glyphs.Cursor
 	}
 	title = t.Cut(title, max(0, width-6))
-	fill := max(0, width-5-ansi.StringWidth(title))
+	fill := max(0, width-5-t.Width(title))
 	rows := make([]string, 0, height)
 	rows = append(rows, t.Paint(role, glyphs.Corners[0]+sign)+" "+title+" "+
 		t.Paint(role, strings.Repeat(glyphs.Horizontal, fill)+glyphs.Corners[1]))

@@ -46,6 +46,42 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// What is fitted has exactly its width as the terminal counts it: emoji of several parts,
+// and letters with signs, are one sign where it knows clusters, and several where not.
+func TestFitOfClusters(t *testing.T) {
+	family, dev, heart, thumb := "👩\u200d👩\u200d👧\u200d👦", "👩\u200d💻", "❤\ufe0f", "👍🏽"
+	old, modern := NewTheme(false, true, false), NewTheme(false, true, false)
+	modern.Clusters = true
+	for _, text := range []string{
+		family, family + family + " end", "a " + dev + " b", heart + heart, thumb + thumb, "क्षि देवनागरी", "ไทยกำ", "🇩🇪 flag", "1\ufe0f\u20e3",
+	} {
+		for _, width := range []int{1, 2, 3, 7, 20} {
+			if line := old.Fit(text, width); ansi.StringWidthWc(line) != width {
+				t.Errorf("Fit(%q, %d) is %q, %d cells", text, width, line, ansi.StringWidthWc(line))
+			}
+			if line := modern.Fit(text, width); ansi.StringWidth(line) != width {
+				t.Errorf("with clusters, Fit(%q, %d) is %q, %d cells", text, width, line, ansi.StringWidth(line))
+			}
+			if width < 8 {
+				continue // a sign is not broken
+			}
+			for _, line := range append(Wrap(text+text+text, width), old.Break(text+text+text, width)...) {
+				if old.Width(line) > width {
+					t.Errorf("%q is broken into %q at %d", text, line, width)
+				}
+			}
+		}
+	}
+	for text, want := range map[string]string{dev: "👩💻", heart: "❤", "नमस\u200dते": "नमस\u200dते"} {
+		if got := old.Cut(text, 20); got != want {
+			t.Errorf("%q is drawn as %q, want %q", text, got, want)
+		}
+		if got := modern.Cut(text, 20); got != text {
+			t.Errorf("with clusters %q is drawn as %q", text, got)
+		}
+	}
+}
+
 // What was scrolled stays until the cursor moves.
 func TestScroll(t *testing.T) {
 	var list List

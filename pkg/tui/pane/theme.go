@@ -31,6 +31,9 @@ const (
 type Theme struct {
 	// Glyphs are the signs that are not letters.
 	Glyphs Glyphs
+	// Clusters says that the terminal draws characters that belong together as one sign,
+	// of the width of one (mode 2027): Bubble Tea asks it, and then draws so too.
+	Clusters bool
 
 	styles map[Role]lipgloss.Style
 }

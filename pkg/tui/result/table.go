@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
@@ -55,7 +54,7 @@ func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	}
 	t := &table{theme: theme, rows: rows, caption: caption, flat: true, search: newSearch()}
 	for _, name := range names {
-		t.columns = append(t.columns, column{name: name, width: ansi.StringWidth(render.Safe(name)), number: true})
+		t.columns = append(t.columns, column{name: name, width: theme.Width(render.Safe(name)), number: true})
 	}
 	t.measure()
 	return t
@@ -153,7 +152,7 @@ func (t *table) measure() {
 				continue
 			}
 			c := at[member.Name]
-			c.width = max(c.width, ansi.StringWidth(t.cell(member.Value)))
+			c.width = max(c.width, t.theme.Width(t.cell(member.Value)))
 			first := member.Value[0]
 			c.number = c.number && (first == '-' || '0' <= first && first <= '9')
 		}
@@ -290,7 +289,7 @@ func (t *table) header(shown []column, hidden, width int) string {
 		return line
 	}
 	mark := t.mark(hidden)
-	room := max(0, width-ansi.StringWidth(mark))
+	room := max(0, width-t.theme.Width(mark))
 	return t.theme.Fit(line, room) + t.theme.Paint(pane.Warn, t.theme.Cut(mark, width))
 }
 
@@ -322,7 +321,7 @@ func (t *table) row(at int, shown []column, width int) string {
 // align makes a cell as wide as its column; numbers stand on the right.
 func (t *table) align(text string, c column) string {
 	text = t.theme.Cut(text, c.width)
-	space := strings.Repeat(" ", max(0, c.width-ansi.StringWidth(text)))
+	space := strings.Repeat(" ", max(0, c.width-t.theme.Width(text)))
 	if c.number {
 		return space + text
 	}
@@ -342,7 +341,7 @@ func (t *table) fit(width int) (shown []column, hidden int) {
 	for {
 		room := width
 		if hidden > 0 {
-			room -= ansi.StringWidth(t.mark(hidden))
+			room -= t.theme.Width(t.mark(hidden))
 		}
 		if shrink(shown, room) {
 			return shown, hidden

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
@@ -34,8 +33,8 @@ func newRaw(theme *pane.Theme, raw json.RawMessage) *text {
 		begin.WriteString("\n\n" + cutRemark(maxText, len(raw)))
 	}
 	safe := ready(begin.String())
-	return composed(theme, func(_ *pane.Theme, width int) []string {
-		return strings.Split(ansi.Hardwrap(safe, width, true), "\n")
+	return composed(theme, func(theme *pane.Theme, width int) []string {
+		return theme.Break(safe, width)
 	})
 }
 

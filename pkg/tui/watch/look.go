@@ -7,8 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
@@ -77,7 +75,8 @@ func (l *look) row(left, right string, width int) string {
 		return l.theme.Fit(left, width)
 	}
 	right = l.theme.Cut(right, max(0, width*2/3))
-	return l.theme.Fit(left, width-ansi.StringWidth(right)-1) + l.theme.Fit(" "+right, min(width, ansi.StringWidth(right)+1))
+	wide := l.theme.Width(right)
+	return l.theme.Fit(left, width-wide-1) + l.theme.Fit(" "+right, min(width, wide+1))
 }
 
 // clock is a time of day; of another day than today with the date.
