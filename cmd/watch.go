@@ -106,6 +106,8 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	}
 	w := newWatcher(app, o)
 	defer app.bus.Subscribe(w.take)()
+	ctx, done := exec.WithMaxTime(ctx, app.flags.maxTime, exec.TimeoutError{Tool: "watch", Request: true})
+	defer done()
 	opened, err := app.startServers(ctx, box, "watch", o.watched(uris)...)
 	if err != nil {
 		return err
@@ -209,7 +211,7 @@ func (w *watcher) take(event exec.Event) {
 // run subscribes to the servers that answered and prints until ctx ends, the number is
 // reached, or no server is left.
 func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[string][]string) error {
-	ctx, cancel := w.limited(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended, alive := make(chan error), 0
 	var listening sync.WaitGroup
@@ -259,14 +261,6 @@ func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) err
 			return w.ending(ctx)
 		}
 	}
-}
-
-// limited is ctx with the time of --max-time.
-func (w *watcher) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if limit := w.app.flags.maxTime; limit > 0 {
-		return context.WithTimeoutCause(ctx, limit, &exec.TimeoutError{Tool: "watch", Request: true, After: limit})
-	}
-	return context.WithCancel(ctx)
 }
 
 // ending says why ctx ended. Ctrl-C is how a watch ends: there is nothing to tell.
