@@ -200,52 +200,6 @@ func (m *model) updateStopped(msg stoppedMsg) tea.Cmd {
 	return nil
 }
 
-// examinedMsg is what the doctor found about a server.
-type examinedMsg struct {
-	server   string
-	findings []string
-	err      error
-}
-
-// examine asks the doctor about the selected server.
-func (m *model) examine() tea.Cmd {
-	s, examine := m.currentServer(), m.options.Examine
-	s.findings = []string{"examining…"}
-	return func() tea.Msg {
-		report, err := examine(m.ctx, s.name)
-		msg := examinedMsg{server: s.name, err: err}
-		if err != nil {
-			return msg
-		}
-		for _, finding := range report.Findings {
-			msg.findings = append(msg.findings, string(finding.Severity)+": "+finding.Title+" ("+finding.ID+")")
-			for _, fix := range finding.Fix {
-				msg.findings = append(msg.findings, "fix: "+fix)
-			}
-		}
-		return msg
-	}
-}
-
-func (m *model) updateExamined(msg examinedMsg) tea.Cmd {
-	s := m.serverOf(msg.server)
-	if s == nil {
-		return nil
-	}
-	switch {
-	case msg.err != nil:
-		s.findings = []string{render.Safe(m.hide(msg.err.Error()))}
-	case len(msg.findings) == 0:
-		s.findings = []string{"nothing found"}
-	default:
-		s.findings = msg.findings
-		for i := range s.findings {
-			s.findings[i] = render.Safe(m.hide(s.findings[i]))
-		}
-	}
-	return nil
-}
-
 func (m *model) startFilter() tea.Cmd {
 	m.setFocus(areaTree)
 	return m.tree.startTyping()

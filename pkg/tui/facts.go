@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,9 +53,9 @@ func (m *model) serverFacts(s *server, width int) []string {
 	now := m.now()
 	fact("state", m.tree.state(s, now))
 	fact("reason", render.SafeBlock(s.reason))
-	for i, finding := range s.findings {
-		fact(onlyFirst(i, "doctor"), finding)
-	}
+	facts.lines = append(facts.lines, m.doctorLines(&s.diagnosis, width)...)
+	fact("url", render.Safe(m.hide(s.config.URL)))
+	fact("headers", render.Safe(strings.Join(slices.Sorted(maps.Keys(s.config.Headers)), ", "))) // their values are secrets
 	fact("command", render.Safe(m.hide(strings.Join(s.commandLine(), " "))))
 	session := m.options.Pool.Session(s.name)
 	if session != nil && s.status == statusReady {

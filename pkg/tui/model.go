@@ -147,7 +147,7 @@ func (m *model) tick() tea.Cmd {
 
 // busy says whether the screen changes by itself, tenth of a second by tenth.
 func (m *model) busy() bool {
-	return m.opening() || m.listing() || m.runningCalls() > 0 || m.note.text != ""
+	return m.opening() || m.examining() || m.listing() || m.runningCalls() > 0 || m.note.text != ""
 }
 
 // ages says whether the screen shows what changes by the second: a server's page.
@@ -160,6 +160,11 @@ func (m *model) opening() bool {
 	return slices.ContainsFunc(m.servers, func(s *server) bool {
 		return s.status == statusStarting || s.status == statusRetrying
 	})
+}
+
+// examining says whether the doctor is at work.
+func (m *model) examining() bool {
+	return slices.ContainsFunc(m.servers, func(s *server) bool { return s.diagnosis.running() })
 }
 
 // setTools takes the tools of the registry into the tree and the forms.

@@ -38,7 +38,8 @@ type server struct {
 	retry    servers.Retry // the last one, while retrying
 	reason   string        // why it failed or ended
 	polluted int           // lines of this life
-	findings []string      // what the doctor found, nil while nobody asked it
+	// diagnosis is what the doctor says of it.
+	diagnosis diagnosis
 	// completes and subscribes say what it offers besides lists.
 	completes, subscribes bool
 	// asked says that the user stopped it, or starts it anew.

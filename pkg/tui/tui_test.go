@@ -170,17 +170,33 @@ func TestServerStates(t *testing.T) {
 	d.shows("zwave ✗ exit status 3")
 }
 
-// What the doctor finds stands on the server's page, with how to mend it.
+// What the doctor finds stands on the server's page as the command line shows it: where it
+// is, what was seen, how to mend it.
 func TestDoctorsFindings(t *testing.T) {
 	d := drive(t, []string{"zwave"})
 	d.m.options.Examine = func(context.Context, string) (*doctor.Report, error) {
 		return &doctor.Report{Findings: []doctor.Finding{{
-			ID: "env-missing", Severity: doctor.Error, Title: "MQTT_URL is not\x1b[2J set", Fix: []string{"set MQTT_URL in the config"},
-		}}}, nil
+			ID: "text-control", Severity: doctor.Error, Server: "zwave", Title: "a text has\x1b[2J control characters",
+			Where: &doctor.Where{Tool: "dim", Pointer: "/description"}, Evidence: "token=hunter2 \x1b[31m", Fix: []string{"send plain text"},
+		}}, Servers: []doctor.ServerReport{{Name: "zwave", Status: "ready"}}}, nil
 	}
+	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
 	d.press("d")
-	d.until("a finding", func() bool { return len(d.m.servers[0].findings) == 2 })
-	d.shows(`doctor        error: MQTT_URL is not\x1b[2J set (env-missing)`, "fix: set MQTT_URL in the config")
+	d.shows("examining 0 ms")
+	d.until("a finding", func() bool { return d.m.servers[0].diagnosis.report != nil })
+	d.shows(`a text has\x1b[2J control characters`, "text-control", "tool dim", "/description", `token=*** \x1b[31m`, "send plain text")
+}
+
+// A remote server's page says where it is, and which headers it gets, not what is in them.
+func TestRemoteServersPage(t *testing.T) {
+	d := drive(t, []string{"far"})
+	d.m.servers[0].config.Command = ""
+	d.m.servers[0].config.URL = "https://far.example/mcp"
+	d.m.servers[0].config.Headers = map[string]string{"X-Key": "hunter2", "Authorization": "Bearer x"}
+	d.shows("url           https://far.example/mcp", "headers       Authorization, X-Key")
+	if strings.Contains(d.frame(), "hunter2") {
+		t.Error("a header's value is shown")
+	}
 }
 
 // A server that lives on after it closed its stdout is shown as ended; what its process

@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/doctor"
+	"toolx/pkg/render"
+	"toolx/pkg/tui/pane"
+)
+
+// diagnosis is what the doctor says of a server.
+type diagnosis struct {
+	since  time.Time // when it was asked; zero where it has answered
+	report *doctor.Report
+	err    error // why there is no report
+
+	lines []string // the report as it was drawn last, in so many cells
+	width int
+}
+
+// examinedMsg brings what the doctor says.
+type examinedMsg struct {
+	server string
+	report *doctor.Report
+	err    error
+}
+
+// examine asks the doctor about the selected server. What it said before stays until it
+// answers.
+func (m *model) examine() tea.Cmd {
+	s, examine, hide := m.currentServer(), m.options.Examine, m.hide
+	s.diagnosis.since = m.now()
+	ask := func() tea.Msg {
+		report, err := examine(m.ctx, s.name)
+		if err == nil {
+			report.Mask(hide)
+		}
+		return examinedMsg{s.name, report, err}
+	}
+	return tea.Batch(ask, m.tick())
+}
+
+func (m *model) updateExamined(msg examinedMsg) tea.Cmd {
+	if s := m.serverOf(msg.server); s != nil {
+		s.diagnosis = diagnosis{report: msg.report, err: msg.err}
+	}
+	return nil
+}
+
+// running says whether the doctor has not answered yet.
+func (d *diagnosis) running() bool { return !d.since.IsZero() }
+
+// doctorLines are what there is to see of a server's diagnosis, none where nobody asked.
+func (m *model) doctorLines(d *diagnosis, width int) []string {
+	facts := factList{theme: m.theme, width: width}
+	switch {
+	case d.running():
+		facts.add("doctor", m.theme.Paint(pane.Accent, m.spinner()+" examining "+pane.Duration(m.now().Sub(d.since))))
+	case d.err != nil:
+		facts.add("doctor", m.theme.Paint(pane.Bad, m.theme.Glyphs.Bad)+" "+render.SafeBlock(m.hide(d.err.Error())))
+	case d.report != nil:
+		if d.lines == nil || d.width != width {
+			d.lines, d.width = reportLines(d.report, width, m.options.Color), width
+		}
+		facts.lines = append(append([]string{"", m.theme.Paint(pane.Heading, "doctor")}, d.lines...), "")
+	}
+	return facts.lines
+}
+
+// reportLines are a report as the command line shows it.
+func reportLines(report *doctor.Report, width int, color bool) []string {
+	var out strings.Builder
+	options := render.DoctorOptions{Screen: render.Screen{TTY: true, Width: width, Color: color}}
+	_ = render.Doctor(&out, report, options) // a builder takes everything
+	return strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+}
