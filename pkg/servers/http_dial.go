@@ -228,7 +228,7 @@ func (e *redirectError) Error() string {
 // Hint says what to do about it.
 func (e *redirectError) Hint() string {
 	if e.reason == circle || e.to.String() == e.from.String() {
-		return "that leads round in a circle: see how the server, or a proxy before it, redirects " + e.from.Path
+		return "that leads round in a circle: see how the server, or a proxy before it, redirects " + cmp.Or(e.from.Path, "/")
 	}
 	return "if that is the right server, give its address as the url: " + e.to.Redacted()
 }

@@ -217,6 +217,8 @@ func wrongWithJSON(body []byte) string {
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
 	switch err := in.Decode(&whole); {
+	case errors.Is(err, io.EOF):
+		return "nothing"
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Sprintf("JSON that is cut off after %s", exec.Count(len(body), "byte"))
 	case errors.As(err, &syntax):
@@ -287,7 +289,7 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 	m, ok := parseMessage(bytes.TrimPrefix(body, []byte(utf8BOM)))
 	if !ok || m.err == nil || out.waiting == nil || !m.versioned() && string(m.id) != strconv.FormatInt(out.waiting.id, 10) {
 		// An "error" alone is none of JSON-RPC: interfaces of all kinds say it so.
-		failed.Expired = expires(request, failed, -1, "")
+		failed.Expired = expires(request, failed, -1, said(failed.Body))
 		return failed
 	}
 	details := errorDetails(m.err)

@@ -130,3 +130,20 @@ func TestLineEndsWaitForNothing(t *testing.T) {
 		t.Errorf("%q, %v", event.data, err)
 	}
 }
+
+// TestWrongWithJSON proves what is said of a body that should be a message and is none.
+func TestWrongWithJSON(t *testing.T) {
+	for body, want := range map[string]string{
+		" \n":          "nothing",
+		"\ufeff":       "nothing",
+		`{"id":`:       "JSON that is cut off after 6 bytes",
+		"\ufeff[1,":    "JSON that is cut off after 3 bytes",
+		"<p>Hello</p>": `what is not JSON, at byte 1 (invalid character '<' looking for beginning of value): "Hello"`,
+		`{"a":1} x`:    `more than JSON: the message ends at byte 7 of 9, and behind it stands "x"`,
+		"[]":           `JSON that is no message of JSON-RPC: "[]"`,
+	} {
+		if got := wrongWithJSON([]byte(body)); got != want {
+			t.Errorf("%q: %s, want %s", body, got, want)
+		}
+	}
+}

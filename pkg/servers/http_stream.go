@@ -111,10 +111,11 @@ func (t *remote) takeEvent(event sseEvent) {
 // noteBrokenEvent tells the requests that wait of an event without a message: when no
 // reply comes to one of them, that was most likely it.
 func (t *remote) noteBrokenEvent(data []byte) {
+	detail := "an event of the server holds " + wrongWithJSON(data)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, waiting := range t.pending {
-		waiting.detail = "an event of the server holds " + wrongWithJSON(data)
+		waiting.detail = detail
 	}
 }
 
