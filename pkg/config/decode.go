@@ -220,7 +220,7 @@ type placed struct {
 
 func (d *decoder) problem(v value, fix, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	d.problems = append(d.problems, placed{Problem{Origin: v.at, Text: v.path + ": " + text, Fix: fix}, v.path})
+	d.problems = append(d.problems, placed{Problem{Origin: v.at, Text: said(v.path, text), Fix: fix}, v.path})
 }
 
 // decode reads the members of v into to, by the table.

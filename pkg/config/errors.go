@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"toolx/pkg/mask"
 )
 
 // String gives the place as compilers and editors write it: "toolx.yaml:3:5".
@@ -29,6 +31,15 @@ type Problem struct {
 	Source string
 	// Duplicate says that the problem is a name given twice.
 	Duplicate bool
+}
+
+// said is what is wrong at a path. Behind a colon it would be masked as a value where the path
+// is the name of a secret.
+func said(path, text string) string {
+	if mask.Name(path) {
+		return path + " (" + text + ")"
+	}
+	return path + ": " + text
 }
 
 // Error says what is wrong with the config files: all that was found, in the

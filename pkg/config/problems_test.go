@@ -28,6 +28,7 @@ func TestProblems(t *testing.T) {
 		{"nothing in args", "servers: {a: {command: x, args: [~]}}", []string{"1:34: servers.a.args[0]: expected text or a number or true or false, found nothing"}},
 		{"env as list", "servers: {a: {command: x, env: [A=b]}}", []string{"1:27: servers.a.env: expected a mapping, found a list"}},
 		{"number for text", "servers: {a: {command: 12}}", []string{"1:24: servers.a.command: expected text, found a number 12"}},
+		{"a number for a secret", "servers: {a: {url: 'https://h', auth: {clientSecret: 123456}}}", []string{"1:54: servers.a.auth.clientSecret (expected text, found a number ***)"}},
 		{"empty command", "servers: {a: {command: ''}}", []string{"1:24: servers.a.command: is empty"}},
 		{"nothing for a name", "servers: {'': {command: x}}", []string{"1:1: servers: holds an empty name"}},
 		{"text for a boolean", "servers: {a: {command: x, disabled: yes}}", []string{"1:37: servers.a.disabled: expected true or false, found text 'yes'"}},

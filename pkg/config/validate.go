@@ -8,6 +8,7 @@ import (
 
 	"github.com/xeipuuv/gojsonschema"
 
+	"toolx/pkg/mask"
 	"toolx/schema"
 )
 
@@ -41,7 +42,7 @@ func shapeProblems(root *node, results []gojsonschema.ResultError) []placed {
 			continue
 		}
 		if v.path != "" {
-			text = v.path + ": " + text
+			text = said(v.path, text)
 		}
 		problems = append(problems, placed{Problem{Origin: v.at, Text: text, Fix: fix}, v.path})
 	}
@@ -129,7 +130,10 @@ func wrongType(v value, expected string) (text, fix string) {
 	case expected == gojsonschema.TYPE_BOOLEAN:
 		fix = "write true or false, without quotes"
 	case expected == gojsonschema.TYPE_STRING && (v.kind == kindNumber || v.kind == kindBool):
-		fix = fmt.Sprintf("quote it: %q", v.written)
+		fix = "quote it"
+		if !mask.Name(v.path) {
+			fix += fmt.Sprintf(": %q", v.written)
+		}
 	case v.written == "~":
 		fix = `quote it: "~" (alone, it is YAML's word for nothing)`
 	case v.kind == kindNull:
@@ -154,8 +158,11 @@ func typeWords(name string) string {
 	return "a " + name
 }
 
-// shown is a scalar as a message quotes it.
+// shown is a scalar as a message quotes it; what stands under the name of a secret is not.
 func (v value) shown() string {
+	if mask.Name(v.path) {
+		return mask.Mask
+	}
 	const longest = 60
 	text := []rune(v.written)
 	if len(text) > longest {
