@@ -250,7 +250,7 @@ func (m *model) quit() tea.Cmd {
 	if n > 1 {
 		text = "Calls are running. They are cancelled when toolx ends."
 	}
-	m.ask("quit?", []string{text}, []string{"y", "enter"}, "quit", func() tea.Cmd { return tea.Quit })
+	m.ask("quit?", []string{text}, []string{"y", "enter", "ctrl+c"}, "quit", func() tea.Cmd { return tea.Quit })
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ type dialog struct {
 	title string
 	lines []string
 	top   int // the first line that is shown
+	page  int // how many lines were shown last
 	// bindings are what can be answered; esc always closes.
 	bindings []pane.Binding
 	// place is where it was drawn last, answers where in its last line each of bindings
@@ -42,14 +42,25 @@ func (m *model) updateDialog(key tea.KeyPressMsg) tea.Cmd {
 		return m.answerDialog(binding)
 	}
 	switch key.String() {
-	case "esc", "q", "?", "ctrl+c":
+	case "esc", "q", "?", "f1":
 		m.dialog = nil
-	case "down", "j", "pgdown", "space":
-		open.top++
-	case "up", "k", "pgup":
-		open.top = max(0, open.top-1)
+	case "ctrl+c":
+		m.dialog = nil
+		return m.quit()
+	default:
+		open.scroll(key.String())
 	}
 	return nil
+}
+
+// scroll moves the lines of a dialog by a key; drawing keeps them within it.
+func (d *dialog) scroll(key string) {
+	page, all := max(1, d.page-1), 1<<20
+	by := map[string]int{
+		"down": 1, "j": 1, "up": -1, "k": -1, "pgdown": page, "space": page, "ctrl+d": page, "pgup": -page, "ctrl+u": -page,
+		"home": -all, "g": -all, "end": all, "G": all,
+	}[key]
+	d.top = max(0, d.top+by)
 }
 
 // answerDialog closes the dialog with one of its answers.
@@ -85,19 +96,23 @@ func (m *model) clickDialog(x, y int) tea.Cmd {
 // screen it stands.
 func (m *model) renderDialog() (box string, x, y int) {
 	d := m.dialog
-	width := min(m.width-4, max(44, widest(d.lines)+4))
+	answers := d.answerLine(m.theme)
+	width := min(m.width-4, max(44, widest(d.lines)+4, m.theme.Width(answers)+2))
 	var lines []string
 	for _, line := range d.lines {
 		lines = append(lines, pane.Wrap(line, width-4)...)
 	}
 	height := min(len(lines), m.height-5)
-	d.top = max(0, min(d.top, len(lines)-height))
-	rest := len(lines) - d.top - height
+	d.top, d.page = max(0, min(d.top, len(lines)-height)), height
+	above, below := d.top, len(lines)-d.top-height
 	lines = slices.Clone(lines[d.top : d.top+height])
-	if rest > 0 && height > 1 {
-		lines[height-1] = m.theme.Paint(pane.Dim, fmt.Sprintf("%s %s", m.theme.Glyphs.More, exec.Count(rest+1, "more line")))
+	if below > 0 && height > 1 {
+		lines[height-1] = m.theme.Paint(pane.Dim, m.theme.Glyphs.More+" "+exec.Count(below+1, "more line"))
 	}
-	lines = append(lines, "", d.answerLine(m.theme))
+	if above > 0 && height > 2 {
+		lines[0] = m.theme.Paint(pane.Dim, m.theme.Glyphs.More+" "+exec.Count(above+1, "line")+" above")
+	}
+	lines = append(lines, "", answers)
 	d.place = rect{(m.width - width) / 2, max(0, (m.height-len(lines)-2)/2), width, len(lines) + 2}
 	box = m.theme.Box(d.title, m.theme.Block(lines, width-2, len(lines)), width, len(lines)+2, true)
 	return box, d.place.x, d.place.y

@@ -158,10 +158,32 @@ func (m *model) cannotCall() string {
 
 // openHelp shows what every key does now, and why some do nothing.
 func (m *model) openHelp() tea.Cmd {
-	lines := m.keyLines(m.focus.String(), m.focused().bindings())
-	lines = append(lines, m.keyLines("everywhere", append(m.always(), m.common()...))...)
+	own := m.focused().bindings()
+	lines := m.keyLines(m.focus.String(), own)
+	everywhere := without(m.common(), own)
+	if m.focused().editing() {
+		lines = append(lines, m.keyLines("everywhere", m.always())...)
+		lines = append(lines, m.keyLines("behind esc", everywhere)...) // they are text now
+	} else {
+		lines = append(lines, m.keyLines("everywhere", append(m.always(), everywhere...))...)
+	}
 	m.dialog = &dialog{title: "keys", lines: lines}
 	return nil
+}
+
+// without leaves out the keys that others, which come first, take.
+func without(bindings, others []pane.Binding) []pane.Binding {
+	var left []pane.Binding
+	for _, binding := range bindings {
+		binding.Keys = slices.DeleteFunc(slices.Clone(binding.Keys), func(key string) bool {
+			other := pane.Find(others, key)
+			return other != nil && other.Off == ""
+		})
+		if len(binding.Keys) > 0 {
+			left = append(left, binding)
+		}
+	}
+	return left
 }
 
 // keyLines are the help on keys, under a heading.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,6 +186,60 @@ func TestDoctorsFindings(t *testing.T) {
 	d.shows("examining 0 ms")
 	d.until("a finding", func() bool { return d.m.servers[0].diagnosis.report != nil })
 	d.shows(`a text has\x1b[2J control characters`, "text-control", "tool dim", "/description", `token=*** \x1b[31m`, "send plain text")
+}
+
+// The help on keys is paged through, marks what it does not show, and tells of no key
+// that something else takes.
+func TestHelpOnKeys(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"t","inputSchema":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}}`, says("")))
+	d.send(tea.WindowSizeMsg{Width: 40, Height: 12})
+	d.press("down", "enter", "f1")
+	d.shows("more lines", "stop typing")
+	if strings.Contains(d.frame(), "f1 help") {
+		t.Error("the last line tells keys that do not work now")
+	}
+	d.press("end")
+	d.shows("lines above", "q                  quit")
+	d.press("pgup")
+	d.shows("lines above", "more lines")
+	d.press("g", "esc")
+	d.send(tea.WindowSizeMsg{Width: 100, Height: 70})
+	d.press("f1")
+	d.shows("tab                next field", "behind esc")
+	if strings.Contains(d.frame(), "next pane") {
+		t.Errorf("tab is told of twice:\n%s", d.frame())
+	}
+}
+
+// ctrl+c quits from anywhere; while a call runs it asks, and the second one quits.
+func TestImpatientQuit(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"slow","inputSchema":{"type":"object"}}`, func(ctx context.Context, _ exec.Request) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	d.press("?")
+	if cmd := d.m.update(keyOf("ctrl+c")); !quits(cmd) {
+		t.Error("ctrl+c does not quit from the help")
+	}
+	d.press("down", "ctrl+r", "ctrl+c")
+	d.shows("y, enter, ctrl+c quit   n no   esc close")
+	if cmd := d.m.update(keyOf("ctrl+c")); !quits(cmd) {
+		t.Error("the second ctrl+c does not quit")
+	}
+}
+
+// quits says whether a command ends the interface.
+func quits(cmd tea.Cmd) bool {
+	if cmd == nil {
+		return false
+	}
+	switch msg := cmd().(type) {
+	case tea.QuitMsg:
+		return true
+	case tea.BatchMsg:
+		return slices.ContainsFunc(msg, quits)
+	}
+	return false
 }
 
 // A remote server's page says where it is, and which headers it gets, not what is in them.

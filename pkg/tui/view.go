@@ -196,8 +196,8 @@ func (m *model) placedHints(width int) []hint {
 
 // hints are the keys that the last line tells of, the most useful first.
 func (m *model) hints() []pane.Binding {
-	if m.asking() != nil {
-		return nil // the question tells its own
+	if m.asking() != nil || m.dialog != nil {
+		return nil // what stands over the panes tells its own
 	}
 	var hints []pane.Binding
 	all := append(m.focused().bindings(), m.always()...)
