@@ -88,8 +88,8 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	if err != nil {
 		return nil, err
 	}
+	defer response.Body.Close()
 	stream := ssestream.NewStream[json.RawMessage](ssestream.NewDecoder(response), nil)
-	defer func() { _ = stream.Close() }() // it was only read
 	answer := &anthropicAnswer{endpoint: a.endpoint, emit: emit}
 	for stream.Next() {
 		answer.take(stream.Current())
