@@ -67,6 +67,19 @@ func (r *Registry) KnowServers(names ...string) {
 func (r *Registry) Register(tools ...*Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.registerAll(tools)
+}
+
+// ReplaceServer registers tools in the place of all that a server had, as when it is
+// listed anew. Nobody finds the server without tools in between.
+func (r *Registry) ReplaceServer(server string, tools ...*Tool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.removeServer(server)
+	r.registerAll(tools)
+}
+
+func (r *Registry) registerAll(tools []*Tool) {
 	if r.byName == nil {
 		r.byName = make(map[string][]*Tool)
 		r.byAlias = make(map[string]*Tool)
@@ -122,10 +135,11 @@ func (r *Registry) forget(old *Tool) {
 	r.byPlain[old.Plain] = slices.DeleteFunc(r.byPlain[old.Plain], isOld)
 }
 
-// RemoveServer drops every tool of one server, as before it is listed anew.
-func (r *Registry) RemoveServer(server string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// RemoveServer drops every tool of one server.
+func (r *Registry) RemoveServer(server string) { r.ReplaceServer(server) }
+
+// removeServer is RemoveServer under the lock.
+func (r *Registry) removeServer(server string) {
 	kept := r.tools[:0:0]
 	for _, tool := range r.tools {
 		if tool.Server == server {

@@ -299,8 +299,7 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 	for attempt := 1; ; attempt++ {
 		session, err := d.open(ctx)
 		if err == nil {
-			p.options.Registry.RemoveServer(server.Name)
-			p.options.Registry.Register(session.Tools()...)
+			p.options.Registry.ReplaceServer(server.Name, session.Tools()...)
 			session.follow(server, p.options.Registry)
 			p.options.Bus.Emit(Connected{
 				Time: exec.Now(), Server: server.Name, Attempt: attempt,

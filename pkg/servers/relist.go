@@ -95,7 +95,6 @@ func (s *Session) follow(server *config.Server, registry *exec.Registry) {
 	defer s.relist.mu.Unlock()
 	s.relist.server = server
 	s.relist.changed = func(tools []*exec.Tool) {
-		registry.RemoveServer(server.Name)
-		registry.Register(tools...)
+		registry.ReplaceServer(server.Name, tools...)
 	}
 }
