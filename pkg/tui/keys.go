@@ -13,7 +13,7 @@ import (
 // always are the keys that work everywhere, also while text is typed.
 func (m *model) always() []pane.Binding {
 	bindings := []pane.Binding{
-		{Keys: []string{"ctrl+r", "f5"}, Help: m.runHelp(), Off: m.cannotCall(), Do: m.run},
+		{Keys: []string{"ctrl+r", "f5"}, Help: m.runHelp(), Off: m.cannotCall(), Mend: m.toProblem, Do: m.run},
 		{Keys: []string{"ctrl+t"}, Help: m.page.leafHelp(), Off: m.noItem(), Do: m.page.turn},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: func() tea.Cmd { return tea.Suspend }},
@@ -154,6 +154,16 @@ func (m *model) cannotCall() string {
 		return err.Error()
 	}
 	return ""
+}
+
+// toProblem goes to what holds the call back.
+func (m *model) toProblem() {
+	if !m.page.item.fillable() || len(m.page.form.Problems()) == 0 {
+		return
+	}
+	m.page.show(leafForm)
+	m.setFocus(areaPage)
+	m.page.form.ToProblem()
 }
 
 // openHelp shows what every key does now, and why some do nothing.

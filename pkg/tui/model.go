@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/result"
 	"toolx/pkg/tui/watch"
@@ -47,6 +48,7 @@ type model struct {
 	ticking       bool
 	// wanted is the tool to go to as soon as it is there, with its arguments.
 	wanted *Start
+	typist typist
 	parts  [areas]part
 	// questions are what servers ask of the user; the first one is on the screen.
 	questions []*question
@@ -169,12 +171,32 @@ func (m *model) examining() bool {
 
 // setTools takes the tools of the registry into the tree and the forms.
 func (m *model) setTools() {
-	m.tree.setTools(m.options.Executor.Registry.All())
-	for _, g := range m.tree.groups {
-		m.page.renew(g.tools)
-	}
-	m.goToWanted()
+	m.renew(func() {
+		m.tree.setTools(m.options.Executor.Registry.All())
+		for _, g := range m.tree.groups {
+			m.renewItems(g.tools)
+		}
+		m.goToWanted()
+	})
+}
+
+// renew shows what lists anew have made of the screen, and says so where what was on it
+// is gone.
+func (m *model) renew(list func()) {
+	shown, typing := m.page.item, m.focused().editing()
+	list()
 	m.showSelected()
+	if !shown.none() && m.page.item.none() && !m.tree.has(shown.key()) {
+		m.tell(render.Safe(shown.Name)+" is gone: its server no longer lists it", true)
+		m.uncover(typing)
+	}
+}
+
+// renewItems takes items that were listed anew into the forms.
+func (m *model) renewItems(items []item) {
+	if m.page.renew(items) {
+		m.tell("the server has changed what "+render.Safe(m.page.item.Name)+" takes; what was filled in is kept", true)
+	}
 }
 
 // Start is where the interface begins.

@@ -73,8 +73,9 @@ func (p *page) showItem(one item) {
 }
 
 // renew takes items that were listed anew. A form stays as it is, with its cursor, as
-// long as its schema is the same; else what was filled in goes into a new one.
-func (p *page) renew(all []item) {
+// long as its schema is the same; else what was filled in goes into a new one. changed
+// says that this is so of the form on the screen.
+func (p *page) renew(all []item) (changed bool) {
 	for _, one := range all {
 		if p.item.key() == one.key() && !one.fillable() {
 			p.item = one
@@ -91,12 +92,14 @@ func (p *page) renew(all []item) {
 			continue
 		}
 		p.item = one
-		if p.form != kept.form {
-			p.form = kept.form
+		if old := p.form; old != kept.form {
+			p.form, changed = kept.form, true
 			p.schema = jsontree.New(one.InputSchema, p.theme)
 			p.setFocus(p.focus)
+			p.form.Resume(old)
 		}
 	}
+	return changed
 }
 
 // refilled is an item's form with what another one holds; what does not fit is there

@@ -194,6 +194,9 @@ func (m *model) updateAsked(q *question) tea.Cmd {
 	}
 	q.calls = m.callsOf(q)
 	q.open(m.theme)
+	if m.asking() == q {
+		m.cover()
+	}
 	withdrawn := func() tea.Msg {
 		select {
 		case <-q.ctx.Done():
@@ -229,6 +232,7 @@ func (m *model) updateWithdrawn(q *question) tea.Cmd {
 	if !slices.Contains(m.questions, q) {
 		return nil
 	}
+	m.uncover(m.asking() == q && !m.typist.beneath && q.editing())
 	m.dropQuestion(q)
 	if m.dialog != nil && m.dialog.about == q {
 		m.dialog = nil

@@ -97,15 +97,29 @@ func (t *tree) setTools(all []*exec.Tool) {
 }
 
 // find puts the cursor on a row again, by name: tools are made anew when a server
-// is.
+// is. Where the row is gone, the cursor goes to its server, and not to what stands in its
+// place now: that was not chosen.
 func (t *tree) find(wanted row) {
-	for i, r := range t.rows {
-		if r.group == wanted.group && r.shelf == wanted.shelf && r.item.key() == wanted.item.key() {
+	for _, same := range []func(row) bool{
+		func(r row) bool { return r.shelf == wanted.shelf && r.item.key() == wanted.item.key() },
+		func(r row) bool { return r.shelf == nil && r.item.none() },
+	} {
+		if i := slices.IndexFunc(t.rows, func(r row) bool { return r.group == wanted.group && same(r) }); i >= 0 {
 			t.list.Set(i, len(t.rows))
 			return
 		}
 	}
 	t.list.Move(0, len(t.rows))
+}
+
+// has says whether an item is listed, be it shown or not.
+func (t *tree) has(key itemKey) bool {
+	is := func(one item) bool { return one.key() == key }
+	return slices.ContainsFunc(t.groups, func(g *group) bool {
+		return slices.ContainsFunc(g.tools, is) || slices.ContainsFunc(g.shelves, func(s *shelf) bool {
+			return slices.ContainsFunc(s.items, is)
+		})
+	})
 }
 
 // selected is the row under the cursor, the zero row where there is none.

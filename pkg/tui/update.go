@@ -126,7 +126,11 @@ func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 	if m.dialog != nil {
 		return m.updateDialog(key)
 	}
-	if q := m.asking(); q != nil {
+	q, nothing := m.noteKey(key)
+	switch {
+	case nothing:
+		return nil
+	case q != nil:
 		return m.updateQuestion(q, key)
 	}
 	if binding := pane.Find(m.always(), key.String()); binding != nil {
@@ -154,6 +158,9 @@ func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 func (m *model) do(binding *pane.Binding) tea.Cmd {
 	if binding.Off != "" {
 		m.tell(binding.Help+": "+binding.Off, true)
+		if binding.Mend != nil {
+			binding.Mend()
+		}
 		return m.tick()
 	}
 	return binding.Do()

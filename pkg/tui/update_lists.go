@@ -130,15 +130,16 @@ func (m *model) updateListed(msg listedMsg) tea.Cmd {
 
 // setItems shows lists that have changed.
 func (m *model) setItems() {
-	selected := m.tree.selected()
-	m.tree.arrange()
-	m.tree.find(selected)
-	for _, g := range m.tree.groups {
-		for _, s := range g.shelves {
-			m.page.renew(s.items)
+	m.renew(func() {
+		selected := m.tree.selected()
+		m.tree.arrange()
+		m.tree.find(selected)
+		for _, g := range m.tree.groups {
+			for _, s := range g.shelves {
+				m.renewItems(s.items)
+			}
 		}
-	}
-	m.showSelected()
+	})
 }
 
 // takeNotification learns from what a server tells: lists that have changed, resources

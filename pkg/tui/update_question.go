@@ -59,6 +59,9 @@ func (m *model) updateQuestion(q *question, key tea.KeyPressMsg) tea.Cmd {
 func (q *question) do(binding *pane.Binding) tea.Cmd {
 	if binding.Off != "" {
 		q.note = binding.Help + ": " + binding.Off
+		if binding.Mend != nil {
+			binding.Mend()
+		}
 		return nil
 	}
 	return binding.Do()
@@ -141,10 +144,11 @@ func (q *question) scroll(key string) {
 
 // updatePaste gives pasted text to who takes text: a question before the panes.
 func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
+	m.typist.key(m.now(), false)
 	switch q := m.asking(); {
 	case m.dialog != nil:
 		return nil
-	case q == nil:
+	case q == nil || m.typist.beneath:
 		return m.focused().update(msg)
 	case q.editing():
 		return q.form.Update(msg)

@@ -41,9 +41,13 @@ func (f *Form) moveBindings() []pane.Binding {
 			pane.Binding{Keys: []string{"k"}, Help: "previous row, without typing", Do: func() tea.Cmd { return f.step(-1) }})
 	}
 	if f.editor == nil {
+		first, last := []string{"home"}, []string{"end"}
+		if !f.letters() {
+			first, last = append(first, "g"), append(last, "G")
+		}
 		list = append(list,
-			pane.Binding{Keys: []string{"home"}, Help: "first field", Do: func() tea.Cmd { return f.to(0) }},
-			pane.Binding{Keys: []string{"end"}, Help: "last field", Do: func() tea.Cmd { return f.to(len(f.visible())) }})
+			pane.Binding{Keys: first, Help: "first field", Do: func() tea.Cmd { return f.to(0) }},
+			pane.Binding{Keys: last, Help: "last field", Do: func() tea.Cmd { return f.to(len(f.visible())) }})
 	}
 	return list
 }

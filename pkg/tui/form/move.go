@@ -1,6 +1,10 @@
 package form
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // toFirst puts the cursor on the first field.
 func (f *Form) toFirst() {
@@ -56,6 +60,61 @@ func (f *Form) previous() tea.Cmd {
 		return nil
 	}
 	return f.to(f.place() - 1)
+}
+
+// ToProblem puts the cursor on the first field that holds the call back, opens what that
+// is in, and lets it be typed. Where no single field does, nothing changes.
+func (f *Form) ToProblem() {
+	wrong := f.check().first
+	if wrong == nil || f.json != nil {
+		return
+	}
+	wrong = wrong.lacking()
+	for around := wrong.parent; around != nil; around = around.parent {
+		around.open = true
+	}
+	f.rows, f.typing = nil, true
+	f.cursor = row{field: wrong}
+	f.to(f.place())
+}
+
+// lacking is what has to be filled in first, of a field that is missing: of an object,
+// what it requires.
+func (f *field) lacking() *field {
+	if f.kind != kindObject || f.present() {
+		return f
+	}
+	f.open = true
+	f.grow()
+	for _, child := range f.children {
+		if child.required {
+			return child.lacking()
+		}
+	}
+	return f
+}
+
+// Resume puts the cursor where it stands in another form of the same tool. Where that
+// field is gone, typing ends: what is typed next was meant for none of the others.
+func (f *Form) Resume(old *Form) {
+	if f.json != nil || old.json != nil {
+		return
+	}
+	place := slices.IndexFunc(f.visible(), func(r row) bool {
+		return r.add == old.cursor.add && r.field.path() == old.cursor.field.path()
+	})
+	if place < 0 {
+		f.leave()
+		return
+	}
+	f.typing = old.typing
+	f.to(place)
+	if f.onKey = old.onKey; f.onKey {
+		f.startEditing()
+	}
+	if f.editor != nil && old.editor != nil && f.editor.String() == old.editor.String() {
+		f.editor.at = old.editor.at
+	}
 }
 
 func (f *Form) last() bool { return f.place() == len(f.visible())-1 && !f.onKey }

@@ -19,6 +19,7 @@ type verdict struct {
 	at       map[*field][]note // what is shown at a field
 	inside   map[*field]int    // how many problems lie within a group
 	below    []note            // what belongs to no field
+	first    *field            // that has a problem; nil where none has
 }
 
 // note is a remark at a field.
@@ -119,6 +120,9 @@ func (v *verdict) problem(at *field, n note) {
 	if at == nil || at.parent == nil {
 		v.below = append(v.below, n)
 		return
+	}
+	if v.first == nil {
+		v.first = at
 	}
 	if !n.missing {
 		v.at[at] = append(v.at[at], n)

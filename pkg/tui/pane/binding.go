@@ -16,6 +16,9 @@ type Binding struct {
 	Help string
 	// Off says why the key does nothing now; empty where it works.
 	Off string
+	// Mend goes to where the reason in Off can be removed; nil where there is no such
+	// place.
+	Mend func()
 	// Do does it. Not nil.
 	Do func() tea.Cmd
 }
