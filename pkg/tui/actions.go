@@ -89,10 +89,31 @@ func (m *model) copied(text, what string) tea.Cmd {
 	})
 }
 
-// copyCommand copies the command line that does what the page would.
-func (m *model) copyCommand() tea.Cmd {
-	one := m.page.item
+// subject is what is copied as a command or a request: in the result's pane the call that
+// is shown, elsewhere the page.
+func (m *model) subject() (item, json.RawMessage, error) {
+	if m.ofResult() {
+		return m.shown.item, m.shown.arguments, nil
+	}
 	arguments, err := m.page.arguments()
+	return m.page.item, arguments, err
+}
+
+// ofResult says whether keys are about the call that is shown.
+func (m *model) ofResult() bool { return m.focus == areaResult && m.shown != nil }
+
+// callAgain runs what the shown call did, with its arguments.
+func (m *model) callAgain() tea.Cmd {
+	method := ""
+	if m.shown.item.kind != kindTool {
+		method = m.shown.item.kind.request()
+	}
+	return m.rerun(method, m.shown.name, m.shown.arguments, true)
+}
+
+// copyCommand copies the command line that does what is shown.
+func (m *model) copyCommand() tea.Cmd {
+	one, arguments, err := m.subject()
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
@@ -113,10 +134,10 @@ func (m *model) copyCommand() tea.Cmd {
 
 // copyRequest copies the JSON-RPC request that would be sent.
 func (m *model) copyRequest() tea.Cmd {
-	arguments, err := m.page.arguments()
+	one, arguments, err := m.subject()
 	var request json.RawMessage
 	if err == nil {
-		request, err = m.requestOf(m.page.item, arguments)
+		request, err = m.requestOf(one, arguments)
 	}
 	if err != nil {
 		m.tell(err.Error(), true)

@@ -16,6 +16,7 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/result"
 )
 
 // call is one run of an item, from the key to its result.
@@ -275,7 +276,7 @@ func (m *model) headline(c *call, width int) string {
 	case c.result.Success:
 		state = m.theme.Paint(pane.Good, glyphs.Good+" "+took)
 	default:
-		state = m.theme.Paint(pane.Bad, glyphs.Bad+" "+string(exec.KindOf(c.result.Err))+" "+took)
+		state = m.theme.Paint(pane.Bad, glyphs.Bad+" "+result.Failure(c.result.Err)+" "+took)
 	}
 	place := ""
 	if len(m.calls) > 1 {

@@ -7,13 +7,18 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
 
 // always are the keys that work everywhere, also while text is typed.
 func (m *model) always() []pane.Binding {
+	run := pane.Binding{Keys: []string{"ctrl+r", "f5"}, Help: m.runHelp(), Off: m.cannotCall(), Mend: m.toProblem, Do: m.run}
+	if m.ofResult() && m.shown.item.key() != m.page.item.key() {
+		run.Help, run.Off, run.Do = m.shown.item.kind.verb()+" "+render.Safe(m.shown.item.label())+" again", "", m.callAgain
+	}
 	bindings := []pane.Binding{
-		{Keys: []string{"ctrl+r", "f5"}, Help: m.runHelp(), Off: m.cannotCall(), Mend: m.toProblem, Do: m.run},
+		run,
 		{Keys: []string{"ctrl+t"}, Help: m.page.leafHelp(), Off: m.noItem(), Do: m.page.turn},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: func() tea.Cmd { return tea.Suspend }},
@@ -30,7 +35,9 @@ func (m *model) common() []pane.Binding {
 	bindings := []pane.Binding{
 		{Keys: []string{"tab"}, Help: "next pane", Do: func() tea.Cmd { return m.moveFocus(1) }},
 		{Keys: []string{"shift+tab"}, Help: "previous pane", Do: func() tea.Cmd { return m.moveFocus(-1) }},
-		{Keys: []string{"esc"}, Help: "back to the tool, or to the tools", Off: off(m.focus == areaTree, "here it begins"), Do: m.back},
+	}
+	if help := m.backHelp(); help != "" {
+		bindings = append(bindings, pane.Binding{Keys: []string{"esc"}, Help: help, Do: m.back})
 	}
 	for i := range areas {
 		bindings = append(bindings, pane.Binding{
@@ -44,8 +51,8 @@ func (m *model) common() []pane.Binding {
 		pane.Binding{Keys: []string{"x"}, Help: "cancel the call", Off: off(m.shown == nil || !m.shown.running(), "no call runs"), Do: m.cancelCall},
 		pane.Binding{Keys: []string{"<"}, Help: "the call before", Off: m.noOtherCall(-1), Do: func() tea.Cmd { return m.turnCalls(-1) }},
 		pane.Binding{Keys: []string{">"}, Help: "the call after", Off: m.noOtherCall(1), Do: func() tea.Cmd { return m.turnCalls(1) }},
-		pane.Binding{Keys: []string{"y"}, Help: "copy as toolx command", Off: m.noItem(), Do: m.copyCommand},
-		pane.Binding{Keys: []string{"Y"}, Help: "copy as JSON-RPC request", Off: m.noItem(), Do: m.copyRequest},
+		pane.Binding{Keys: []string{"y"}, Help: "copy as toolx command", Off: m.noSubject(), Do: m.copyCommand},
+		pane.Binding{Keys: []string{"Y"}, Help: "copy as JSON-RPC request", Off: m.noSubject(), Do: m.copyRequest},
 		pane.Binding{Keys: []string{"c"}, Help: "copy the result", Off: m.noResult(), Do: m.copyResult},
 		pane.Binding{Keys: []string{"e"}, Help: "edit in $EDITOR", Off: m.noForm(), Do: m.editArguments},
 		pane.Binding{Keys: []string{"r"}, Help: "restart the server", Off: m.noServer(), Do: m.restartServer},
@@ -128,7 +135,13 @@ func off(cannot bool, reason string) string {
 	return ""
 }
 
-func (m *model) noItem() string   { return off(m.page.item.none(), "nothing is selected") }
+func (m *model) noItem() string { return off(m.page.item.none(), "nothing is selected") }
+func (m *model) noSubject() string {
+	if m.ofResult() {
+		return ""
+	}
+	return m.noItem()
+}
 func (m *model) noForm() string   { return off(!m.page.item.fillable(), "there is no form") }
 func (m *model) noServer() string { return off(m.currentServer() == nil, "no server is selected") }
 func (m *model) noResult() string {

@@ -69,7 +69,12 @@ type note struct {
 	at   time.Time
 }
 
-const noteTime = 5 * time.Second
+// noteTime is how long a note stands, readTime how long one stands at least, whatever
+// keys are pressed.
+const (
+	noteTime = 5 * time.Second
+	readTime = time.Second
+)
 
 func newModel(ctx context.Context, options Options) *model {
 	theme := pane.NewTheme(options.Color, true, options.ASCII)
@@ -309,6 +314,14 @@ func (m *model) currentServer() *server {
 
 // tell puts a message on the last line.
 func (m *model) tell(text string, bad bool) { m.note = note{text, bad, m.now()} }
+
+// fade takes a note away that was there long enough to be read: it stands in the place of
+// the keys that work now.
+func (m *model) fade() {
+	if m.now().Sub(m.note.at) >= readTime {
+		m.note = note{}
+	}
+}
 
 // hide masks secrets for the screen.
 func (m *model) hide(text string) string {

@@ -222,9 +222,14 @@ func (t *tree) revealRow(r row) {
 	if r.group.closed = false; r.shelf != nil {
 		r.shelf.closed = false
 	}
+	t.unfilter()
+	t.find(r)
+}
+
+// unfilter shows everything again.
+func (t *tree) unfilter() {
 	t.filter.Reset()
 	t.arrange()
-	t.find(r)
 }
 
 // setFilter filters anew and goes to the best match of all servers.

@@ -242,6 +242,64 @@ func quits(cmd tea.Cmd) bool {
 	return false
 }
 
+// In the result's pane, keys are about the call that is shown, whatever tool is selected:
+// what is copied, and what is called again.
+func TestKeysOfTheShownCall(t *testing.T) {
+	tool := func(name string) *exec.Tool {
+		return newTool(t, `{"name":"`+name+`","inputSchema":{"type":"object","properties":{"v":{"type":"string"}}}}`, says("from "+name))
+	}
+	d := drive(t, nil, tool("one"), tool("two"))
+	ended := func() bool { return d.m.runningCalls() == 0 }
+	d.press("down", "enter", "text:1", "ctrl+r")
+	d.until("the first result", ended)
+	d.press("1", "down", "enter", "text:2")
+	d.press("esc", "3")
+	d.shows("from one", "call one again")
+	if one, arguments, err := d.m.subject(); err != nil || one.Name != "one" || string(arguments) != `{"v":"1"}` {
+		t.Errorf("copies %s %s, %v", one.Name, arguments, err)
+	}
+	d.press("ctrl+r")
+	d.until("the second result", func() bool { return len(d.m.calls) == 2 && ended() })
+	if c := d.m.calls[1]; c.name != "one" || string(c.arguments) != `{"v":"1"}` || d.m.page.item.Name != "one" {
+		t.Errorf("called %s %s", c.name, c.arguments)
+	}
+	d.press("1", "j")
+	if one, arguments, err := d.m.subject(); err != nil || one.Name != "two" || string(arguments) != `{"v":"2"}` {
+		t.Errorf("copies %s %s, %v", one.Name, arguments, err)
+	}
+}
+
+// esc leads back step by step, and in the tree ends the filter; then it does nothing, and
+// says nothing.
+func TestBack(t *testing.T) {
+	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), serverTool(t, "zwave", "list"))
+	d.press("/", "text:dim", "enter", "enter")
+	d.shows("esc back to the tools", "/dim")
+	d.press("esc")
+	d.shows("esc end the filter")
+	d.press("esc")
+	d.shows("• list")
+	if frame := d.frame(); strings.Contains(frame, "/dim") || d.m.tree.selected().item.Plain != "dim" {
+		t.Errorf("the filter did not end, or the cursor moved:\n%s", frame)
+	}
+	d.press("esc")
+	d.shows("? help")
+}
+
+// A note gives its place back to the hints with the next key, once there was time to read
+// it.
+func TestNotesFade(t *testing.T) {
+	d := drive(t, nil, lamp(t, says("")))
+	pass := d.clock()
+	d.press("c")
+	d.shows("copy the result: there is no result")
+	d.press("j")
+	d.shows("copy the result: there is no result")
+	pass(readTime)
+	d.press("k")
+	d.shows("? help")
+}
+
 // A remote server's page says where it is, and which headers it gets, not what is in them.
 func TestRemoteServersPage(t *testing.T) {
 	d := drive(t, []string{"far"})

@@ -123,6 +123,7 @@ func (m *model) setTheme(theme *pane.Theme) {
 // updateKey finds what a key does: in a dialog, as text, everywhere, in the pane
 // with focus, in every pane.
 func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
+	m.fade()
 	if m.dialog != nil {
 		return m.updateDialog(key)
 	}
@@ -278,11 +279,30 @@ func (m *model) moveFocus(by int) tea.Cmd {
 	return m.setFocus(to)
 }
 
-// back goes from a call's result, and from watching, to the tool, and from there to
-// the tree.
+// back goes from a call's result, and from watching, to the tool, from there to the
+// tree, and there from what a filter found to everything.
 func (m *model) back() tea.Cmd {
-	if m.focus == areaPage || m.page.item.none() {
+	switch {
+	case m.focus == areaTree:
+		selected := m.tree.selected()
+		m.tree.unfilter()
+		m.tree.find(selected)
+		return m.follow()
+	case m.focus == areaPage || m.page.item.none():
 		return m.setFocus(areaTree)
 	}
 	return m.setFocus(areaPage)
+}
+
+// backHelp says what back does, empty where it does nothing.
+func (m *model) backHelp() string {
+	switch {
+	case m.focus == areaTree && m.tree.filter.Value() == "":
+		return ""
+	case m.focus == areaTree:
+		return "end the filter"
+	case m.focus == areaPage || m.page.item.none():
+		return "back to the tools"
+	}
+	return "back to the " + m.page.item.kind.String()
 }

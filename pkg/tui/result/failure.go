@@ -1,6 +1,8 @@
 package result
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -29,7 +31,7 @@ func failure(theme *pane.Theme, err error, width int) []string {
 			lines = append(lines, theme.Paint(role, line))
 		}
 	}
-	add(pane.Bad, theme.Glyphs.Bad+" "+kindInWords(exec.KindOf(err)))
+	add(pane.Bad, theme.Glyphs.Bad+" "+Failure(err))
 	add(pane.Plain, err.Error())
 	if hint := exec.HintOf(err); hint != "" {
 		lines = append(lines, "")
@@ -42,5 +44,26 @@ func failure(theme *pane.Theme, err error, width int) []string {
 	return lines
 }
 
-// kindInWords is a kind of failure as a person says it.
-func kindInWords(kind exec.Kind) string { return strings.ReplaceAll(string(kind), "_", " ") }
+// Failure says in a word or two what kind of failure an error is; of a JSON-RPC error, its
+// code.
+func Failure(err error) string {
+	if told, ok := errors.AsType[*exec.ToolError](err); ok && told.Code != 0 {
+		return fmt.Sprintf("error %d", told.Code)
+	}
+	switch kind := exec.KindOf(err); kind {
+	case exec.KindTool:
+		return "failed"
+	case exec.KindProtocol:
+		return "protocol broken"
+	case exec.KindConnect:
+		return "not reached"
+	case exec.KindAuth:
+		return "not authorized"
+	case exec.KindTimeout:
+		return "timed out"
+	case exec.KindInternal:
+		return "toolx failed"
+	default:
+		return strings.ReplaceAll(string(kind), "_", " ")
+	}
+}

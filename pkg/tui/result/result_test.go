@@ -139,7 +139,7 @@ func TestEveryLeaf(t *testing.T) {
 		{"embedded bytes", `{"content":[{"type":"resource","resource":{"uri":"u:1","mimeType":"a/b","blob":"AAAA"}}]}`, "", "1  resource a/b 3 B u:1"},
 		{"an unknown block", `{"content":[{"type":"hologram","depth":3}]}`, "", "1  block of type hologram\n{\"type\":\"hologram\",\"depth\":3}"},
 		{"several blocks", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, "", "1  text 1 B\na\n\n2  text 1 B\nb"},
-		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it burns"}]}`, "", "[error] content reply raw\n✗ tool\nit burns"},
+		{"a failure", `{"isError":true,"content":[{"type":"text","text":"it burns"}]}`, "", "[error] content reply raw\n✗ failed\nit burns"},
 		{"Markdown", ofText("## Title\n\nsome *words*"), "", "markdown\nTitle\n\nsome words"},
 		{"no Markdown", ofText("# a comment\nof *code*"), "", "raw\n# a comment\nof *code*"},
 		{"a Markdown resource", `{"content":[{"type":"resource","resource":{"uri":"u:1","mimeType":"text/markdown","text":"# a"}}]}`, "", "markdown\n1  resource text/markdown u:1\na"},
@@ -176,7 +176,9 @@ func TestFailure(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	v.Show(&exec.Result{Err: errors.New("plain")}, nil)
-	holds(t, frame(t, v, 40, 20), "✗ internal\nplain")
+	holds(t, frame(t, v, 40, 20), "✗ toolx failed\nplain")
+	v.Show(&exec.Result{Err: &exec.ToolError{Message: "no", Code: -32050}}, nil)
+	holds(t, frame(t, v, 40, 20), "✗ error -32050\nno")
 }
 
 // EXEC-14: what was cut is said with the full size.
