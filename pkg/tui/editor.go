@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/tui/pane"
 )
 
 // editedMsg is what came out of the editor.
@@ -28,12 +31,13 @@ func (m *model) editArguments() tea.Cmd {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	editor := userCommand("vi", "VISUAL", "EDITOR")
-	command := exec.CommandContext(m.ctx, editor[0], append(editor[1:], file)...)
+	editor := cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi")
+	words := pane.Program(editor, file)
+	command := exec.CommandContext(m.ctx, words[0], words[1:]...)
 	return tea.ExecProcess(command, func(err error) tea.Msg {
 		defer os.Remove(file) //nolint:errcheck // it is in the system's folder for such files
 		if err != nil {
-			return toldMsg{fmt.Sprintf("%s: %v; set EDITOR to your editor", editor[0], err), true}
+			return toldMsg{fmt.Sprintf("%s: %v; set EDITOR to your editor", editor, err), true}
 		}
 		written, err := os.ReadFile(file)
 		return editedMsg{edited, draft, written, err}
@@ -49,17 +53,6 @@ func writeDraft(draft string) (string, error) {
 	defer file.Close()
 	_, err = file.WriteString(draft + "\n")
 	return file.Name(), err
-}
-
-// userCommand is the program that the first variable which is set names, with its
-// flags.
-func userCommand(otherwise string, variables ...string) []string {
-	for _, name := range variables {
-		if words := strings.Fields(os.Getenv(name)); len(words) > 0 {
-			return words
-		}
-	}
-	return []string{otherwise}
 }
 
 func (m *model) updateEdited(msg editedMsg) tea.Cmd {

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,14 +12,18 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/tui/pane"
 )
 
 // openPager shows all of the leaf on the screen in the user's pager.
 func (v *View) openPager() tea.Cmd {
-	pager := newPager(v.getenv("PAGER"), v.leaves[v.current])
+	variable := v.getenv("PAGER")
+	pager := newPager(variable, v.leaves[v.current])
 	return tea.Exec(pager, func(err error) tea.Msg {
 		if err != nil {
-			return NoteMsg{fmt.Sprintf("%s: %v; set PAGER to your pager", pager.Args[0], err), true}
+			name := cmp.Or(strings.TrimSpace(variable), pager.Args[0])
+			return NoteMsg{fmt.Sprintf("%s: %v; set PAGER to your pager", name, err), true}
 		}
 		return nil
 	})
@@ -33,7 +38,7 @@ func newPager(variable string, l *leaf) *pager {
 // pagerCommand is the program of $PAGER with its flags; less where it is not set. A
 // less that leaves at once what fits on a screen would show nothing at all here.
 func pagerCommand(variable string) []string {
-	words := strings.Fields(variable)
+	words := pane.Program(variable)
 	if len(words) == 0 {
 		words = []string{"less"}
 		if runtime.GOOS == "windows" {
