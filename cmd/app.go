@@ -40,6 +40,8 @@ type App struct {
 	loginTo string
 	// patient says that a signal is not for toolx to obey: the proxy passes it on.
 	patient atomic.Bool
+	// drawn says that the terminal interface has the terminal: what is logged is not seen.
+	drawn atomic.Bool
 	// warned holds what warnOnce has told.
 	warned sync.Map
 	// keyboard is where the user answers what servers ask.
@@ -297,9 +299,20 @@ func (a *App) recordHistory() {
 		a.log.Info(err.Error())
 		return
 	}
-	log.Notice = func(err error) { a.log.Warn(err.Error()) }
+	log.Notice = a.notLogged
 	a.bus.Subscribe(log.Record)
 	a.onClose(func(context.Context) { log.Close() })
+}
+
+// notLogged tells that the execution log cannot be written: on stderr, or in the log of the
+// terminal interface where that has the terminal.
+func (a *App) notLogged(err error) {
+	if !a.drawn.Load() {
+		a.log.Warn(err.Error())
+		return
+	}
+	// Who is told of an event must not emit another one.
+	go a.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: err.Error()})
 }
 
 // stateFile is the path of a file or folder in toolx's folder for state (XDG Base

@@ -85,6 +85,8 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	}
 	unmute := app.live.Mute() // nothing else writes to the terminal
 	defer unmute()
+	app.drawn.Store(true)
+	defer app.drawn.Store(false)
 	return app.crashed(app.showTUI(ctx, tui.Options{
 		In:        app.Console.In,
 		Out:       app.Console.Out,

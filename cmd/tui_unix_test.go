@@ -225,6 +225,19 @@ func TestTUICallsATool(t *testing.T) {
 	w.end(0)
 }
 
+// What cannot be kept is told in the log of the screen, which has stderr's place.
+func TestTUITellsWhatIsNotLogged(t *testing.T) {
+	t.Parallel()
+	w := openProgram(t, 120, 40, "env", "XDG_STATE_HOME=/dev/null", "toolx", "call", "echo", "message=hi", "--edit", "--", "fakeserver", "--pids", "PIDS", "good")
+	w.await("server__echo", "ctrl+r calls")
+	w.press("ctrl+r")
+	w.await("✓", "result")
+	w.press("4", "]", "]")
+	w.await("[log", "warn", "calls are not logged")
+	w.press("ctrl+c")
+	w.end(0)
+}
+
 // A call is cancelled, the server lives on; restarted, it is another process.
 func TestTUICancelsAndRestarts(t *testing.T) {
 	t.Parallel()
