@@ -79,6 +79,8 @@ func (m *model) treeKeys() []pane.Binding {
 		{Keys: []string{"left", "h"}, Help: "close the group", Do: func() tea.Cmd { t.setClosed(true); return m.follow() }},
 		{Keys: []string{"right", "l"}, Help: "open the group, or go to its page", Do: m.openRow},
 		{Keys: []string{"enter"}, Help: m.enterHelp(), Do: m.enterRow},
+		{Keys: []string{"-"}, Help: "close every group", Off: off(t.filter.Value() != "", "what the filter finds is open"), Do: func() tea.Cmd { t.setAllClosed(true); return m.follow() }},
+		{Keys: []string{"+"}, Help: "open every group", Off: off(t.filter.Value() != "", "what the filter finds is open"), Do: func() tea.Cmd { t.setAllClosed(false); return m.follow() }},
 		{Keys: []string{"space"}, Help: "open or close the group", Off: off(t.selected().group == nil, "no group"), Do: func() tea.Cmd { t.toggle(); return m.follow() }},
 	}
 	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())

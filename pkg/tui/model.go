@@ -112,12 +112,23 @@ func (m *model) focused() part { return m.parts[m.focus] }
 
 // Init starts every server, all at once; the first frame does not wait for them.
 func (m *model) Init() tea.Cmd {
-	commands := []tea.Cmd{m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.options.Questions.wait(m.ctx)}
+	opening := make([]tea.Cmd, 0, len(m.servers))
 	for _, s := range m.servers {
-		commands = append(commands, m.open(s))
+		opening = append(opening, m.open(s))
 	}
-	return tea.Batch(commands...)
+	open := tea.Batch(opening...)
+	if len(m.servers) > fewServers {
+		open = tea.Sequence(tea.Tick(firstFrame, func(time.Time) tea.Msg { return nil }), open)
+	}
+	return tea.Batch(m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.options.Questions.wait(m.ctx), open)
 }
+
+// Starting many processes takes the whole machine for a while. So more than fewServers
+// wait until the first frame is drawn, which takes Bubble Tea at most firstFrame.
+const (
+	fewServers = 3
+	firstFrame = 40 * time.Millisecond
+)
 
 // openedMsg says how opening a server ended.
 type openedMsg struct {

@@ -311,6 +311,16 @@ func (t *tree) setClosed(closed bool) {
 	t.find(row{group: at.group, shelf: at.shelf})
 }
 
+// setAllClosed closes or opens the groups; the cursor stays in its own.
+func (t *tree) setAllClosed(closed bool) {
+	at := t.selected()
+	for _, g := range t.groups {
+		g.closed = closed
+	}
+	t.arrange()
+	t.find(at)
+}
+
 // render draws the tree at a time: a server that starts counts its seconds.
 func (t *tree) render(width, height int, now time.Time) string {
 	var lines []string

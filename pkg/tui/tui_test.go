@@ -286,6 +286,20 @@ func TestBack(t *testing.T) {
 	d.shows("? help")
 }
 
+// Of many servers one key leaves the heads, one shows everything again.
+func TestCloseAllGroups(t *testing.T) {
+	d := drive(t, []string{"zwave", "mail"}, serverTool(t, "zwave", "dim"), serverTool(t, "mail", "send"))
+	d.press("j", "-")
+	frame := d.frame()
+	if strings.Contains(frame, "• dim") || strings.Contains(frame, "• send") || d.m.tree.selected().group.server.name != "zwave" {
+		t.Errorf("not all is closed, or the cursor left its group:\n%s", frame)
+	}
+	d.press("+")
+	d.shows("• dim", "• send")
+	d.press("/", "text:send", "enter", "-")
+	d.shows("close every group: what the filter finds is open", "• send")
+}
+
 // A note gives its place back to the hints with the next key, once there was time to read
 // it.
 func TestNotesFade(t *testing.T) {
