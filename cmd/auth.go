@@ -44,9 +44,9 @@ func newAuthCommand(app *App, run authRun) *cobra.Command {
 		Short: "Log in to servers that want it, and out again",
 		Long: `Log in to remote servers (OAuth 2.1), see what logins there are, and end them.
 
-SERVER is a server of the config, or an address (https://…). Tokens are kept in the
-system's keyring where there is one, else in a file that only you can read, and are
-renewed when they end. A server with an Authorization header of its own needs no login.
+SERVER is a server of the config, or an address (https://…), which --url gives as
+well. Tokens are kept in the system's keyring where there is one, else in a file that
+only you can read, and are renewed when they end. A server with an Authorization header of its own needs no login.
 
 Exit codes: 0 success, 2 wrong usage or config, 3 the login was refused or there is
 none, 4 the server or its authorization server was not reached, 130 interrupted.`,
@@ -81,10 +81,10 @@ login was refused, or needs a terminal; 4 not reached, 130 interrupted.`,
 		Example: `  toolx auth login github
   toolx auth login github --scope repo
   toolx auth login --no-browser https://host/mcp`,
-		Args:              oneServer("login"),
+		Args:              oneServer(app, "login"),
 		ValidArgsFunction: completeServer(app),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.server = args[0]
+			o.server = append(args, app.flags.url)[0]
 			return run(cmd.Context(), app, o)
 		},
 	}
@@ -102,16 +102,18 @@ tokens are removed.
 
 Exit codes: 0 there is no login any more, 2 wrong usage or config, 130 interrupted.`,
 		Example:           `  toolx auth logout github`,
-		Args:              oneServer("logout"),
+		Args:              oneServer(app, "logout"),
 		ValidArgsFunction: completeServer(app),
-		RunE:              func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), app, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return run(cmd.Context(), app, append(args, app.flags.url)[0])
+		},
 	}
 }
 
-// oneServer wants the name of one server.
-func oneServer(verb string) cobra.PositionalArgs {
+// oneServer wants the name of one server, or its address, which --url gives as well.
+func oneServer(app *App, verb string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 1 && args[0] != "" {
+		if len(args) == 1 && args[0] != "" || len(args) == 0 && app.flags.url != "" {
 			return nil
 		}
 		return &exec.UsageError{Message: "auth " + verb + " takes one server", Fix: "toolx auth " + verb + " SERVER (toolx auth status lists them)"}
