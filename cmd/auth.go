@@ -46,7 +46,8 @@ func newAuthCommand(app *App, run authRun) *cobra.Command {
 
 SERVER is a server of the config, or an address (https://…), which --url gives as
 well. Tokens are kept in the system's keyring where there is one, else in a file that
-only you can read, and are renewed when they end. A server with an Authorization header of its own needs no login.
+only you can read, and are renewed when they end. A server with an Authorization
+header of its own needs no login.
 
 Exit codes: 0 success, 2 wrong usage or config, 3 the login was refused or there is
 none, 4 the server or its authorization server was not reached, 130 interrupted.`,
