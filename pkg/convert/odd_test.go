@@ -58,3 +58,26 @@ func TestOddBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestHalvesOfCharacters holds that an emoji which was cut in two never reaches a
+// provider, and that a whole one, and what only looks like an escape, stay as written.
+func TestHalvesOfCharacters(t *testing.T) {
+	for _, test := range []struct{ given, want string }{
+		{`a\ud83d`, `a\ufffd`},
+		{`\ude00b`, `\ufffdb`},
+		{`\ud83d\ud83d\ude00`, `\ufffd\ud83d\ude00`},
+		{`\uD83Dx\ude00`, `\ufffdx\ufffd`},
+		{`\ud83d\n`, `\ufffd\n`},
+		{`\ud83d\ude00 \u00e4 \\ud83d \\\"`, `\ud83d\ude00 \u00e4 \\ud83d \\\"`},
+	} {
+		document := `{"name":"w","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"` + test.given + `"}}}}`
+		got, converted := rewrite(t, document, "", convert.Anthropic)
+		if !strings.Contains(got, `"description":"`+test.want+`"`) {
+			t.Errorf("%s: %s, want %s", test.given, got, test.want)
+		}
+		told := slices.ContainsFunc(converted.Losses(), func(loss convert.Loss) bool { return loss.Detail == "halves of characters to \ufffd" })
+		if told != (test.given != test.want) {
+			t.Errorf("%s: told %v", test.given, converted.Losses())
+		}
+	}
+}

@@ -1,8 +1,12 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"toolx/pkg/rawjson"
 )
@@ -80,8 +84,10 @@ func typeOfKeyword(keyword string) (string, bool) {
 func wellFormed(keyword string, value json.RawMessage) bool {
 	kind := literal(value)
 	switch keyword {
-	case "properties", "patternProperties", "dependentSchemas", "dependencies", "dependentRequired", "$defs", "definitions":
+	case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions":
 		return kind == "object"
+	case "dependentRequired":
+		return kind == "object" && !slices.ContainsFunc(membersOf(value), func(m rawjson.Member) bool { return !isStringList(m.Value) })
 	case "required":
 		return isStringList(value)
 	case "examples":
@@ -89,12 +95,23 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 	case "enum", "anyOf", "oneOf", "allOf", "prefixItems":
 		list, ok := rawjson.Elements(value)
 		return ok && len(list) > 0
-	case "description", "title", "pattern", "format", "$ref", "$id", "$schema", "$anchor":
+	case "description", "title", "pattern", "format", "$ref", "$schema", "$comment", "contentEncoding", "contentMediaType":
 		return kind == "string"
+	case "$id": // a fragment makes an anchor of it, which later drafts refuse
+		return kind == "string" && !strings.Contains(strings.TrimSuffix(rawjson.Unquote(value), "#"), "#")
+	case "$anchor", "$dynamicAnchor":
+		return kind == "string" && isAnchor(rawjson.Unquote(value))
+	case "uniqueItems", "deprecated", "readOnly", "writeOnly":
+		return kind == "boolean"
 	case "type":
 		return isTypeList(value)
-	case "minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+	case "minimum", "maximum":
 		return kind == "integer" || kind == "number"
+	case "multipleOf":
+		number, ok := numberOf(value)
+		return ok && number > 0
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
+		return isCount(value)
 	case "exclusiveMinimum", "exclusiveMaximum":
 		return kind == "integer" || kind == "number" || kind == "boolean"
 	case "items":
@@ -104,6 +121,33 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 		return kind == "object" || kind == "boolean"
 	}
 	return true
+}
+
+// isCount says whether value is a whole number that is not negative, which 2.0 is too.
+func isCount(value json.RawMessage) bool {
+	number, ok := numberOf(value)
+	return ok && number >= 0 && number == math.Trunc(number)
+}
+
+// numberOf is a number's value, as near as a float64 comes to it.
+func numberOf(value json.RawMessage) (number float64, ok bool) {
+	if kind := literal(value); kind != "integer" && kind != "number" {
+		return 0, false
+	}
+	number, _ = strconv.ParseFloat(string(bytes.TrimSpace(value)), 64) // infinite where it is too large
+	return number, true
+}
+
+// isAnchor says whether text may be the name of a place in a schema
+// (JSON Schema 2020-12, core, 8.2.2).
+func isAnchor(text string) bool {
+	for i, r := range text {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '-' || r == '.')) {
+			return false
+		}
+	}
+	return text != ""
 }
 
 func isStringList(value json.RawMessage) bool {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -284,14 +285,54 @@ func TestFitOpenAIStrict(t *testing.T) {
 
 // TestFitStrictLimits holds the limits of structured outputs.
 func TestFitStrictLimits(t *testing.T) {
-	many := func(count int, each string) string { return strings.TrimSuffix(strings.Repeat(each+",", count), ",") }
+	var many []string
+	for i := range 1001 {
+		many = append(many, strconv.Itoa(i))
+	}
 	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 11) + `{"type":"string"}` + strings.Repeat(`}}`, 11)
 	runFitCases(t, []fitCase{
 		{name: "depth", to: OpenAIStrict, schema: deep, err: "nests 11 levels deep, and strict takes 10"},
-		{name: "enum", to: OpenAIStrict, schema: `{"properties":{"a":{"enum":[` + many(1001, `"x"`) + `]}}}`, err: "and strict takes 1000"},
+		{name: "enum", to: OpenAIStrict, schema: `{"properties":{"a":{"enum":[` + strings.Join(many, ",") + `]}}}`, err: "and strict takes 1000"},
 		{
 			name: "size", to: OpenAIStrict,
 			schema: `{"properties":{"a":{"enum":["` + strings.Repeat("x", 120_001) + `"]}}}`, err: "and strict takes 120000",
+		},
+	})
+}
+
+// TestFitMetaSchema holds what providers check against the meta-schema of JSON Schema:
+// one word that breaks it takes the whole request down.
+func TestFitMetaSchema(t *testing.T) {
+	runFitCases(t, []fitCase{
+		{
+			name: "what stands twice", to: Anthropic,
+			schema: `{"type":"object","properties":{"a":{"type":["string","null","string"],"enum":["x",null,"x"]}},"required":["a","a"]}`,
+			want:   `{"type":"object","properties":{"a":{"type":["string","null"],"enum":["x",null]}},"required":["a"]}`,
+			losses: []string{
+				"info: : dropped what stands twice in required",
+				"info: a: dropped what stands twice in enum", "info: a: dropped what stands twice in type",
+			},
+		},
+		{
+			name: "what stands twice", to: Gemini,
+			schema: `{"type":"object","properties":{"a":{"type":"string","enum":["x","x"]}},"required":["a","a"]}`,
+			want:   `{"type":"OBJECT","properties":{"a":{"type":"STRING","enum":["x"]}},"required":["a"]}`,
+			losses: []string{"info: : dropped what stands twice in required", "info: a: dropped what stands twice in enum"},
+		},
+		{
+			name: "numbers that cannot be", to: OpenAI,
+			schema: `{"type":"object","properties":{"a":{"type":"string","minLength":-1,"maxLength":1.5},"b":{"type":"integer","multipleOf":0},"c":{"type":"string","maxLength":2.0}}}`,
+			want:   `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"type":"string","maxLength":2.0}}}`,
+			losses: []string{"lossy: a: dropped malformed minLength", "lossy: a: dropped malformed maxLength", "lossy: b: dropped malformed multipleOf"},
+		},
+		{
+			name: "words of the wrong kind", to: OpenAI,
+			schema: `{"type":"object","properties":{"a":{"type":"array","items":{},"uniqueItems":"yes","deprecated":1,"$comment":2}},"$id":"x#y#","$anchor":"1","dependentRequired":{"a":"b"}}`,
+			want:   `{"type":"object","properties":{"a":{"type":"array","items":{}}}}`,
+			losses: []string{
+				"info: : dropped malformed $id", "info: : dropped malformed $anchor", "lossy: : dropped malformed dependentRequired",
+				"lossy: a: dropped malformed uniqueItems", "info: a: dropped malformed deprecated", "info: a: dropped malformed $comment",
+			},
 		},
 	})
 }

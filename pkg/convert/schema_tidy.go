@@ -11,6 +11,7 @@ import (
 // it.
 func (f *fitter) tidy(o *object, at place) {
 	f.dropMalformed(o, at)
+	f.dropRepeated(o, at)
 	f.exclusiveBounds(o, at)
 	f.mendTypes(o, at)
 	if !at.profile.upper {
@@ -24,11 +25,25 @@ func (f *fitter) dropMalformed(o *object, at place) {
 			continue
 		}
 		severity := Lossy
-		if m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"}, string(compact(m.Value))) {
+		describes := isAnnotation(m.Name) && m.Name != "description" // which restricts nothing
+		if describes || m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"}, string(compact(m.Value))) {
 			severity = Info
 		}
 		o.drop(m.Name)
 		f.tell(at, severity, "dropped", "malformed "+m.Name)
+	}
+}
+
+// dropRepeated takes out of lists what stands in them twice. OpenAI refuses such a
+// schema ("has non-unique elements"), and so does whoever holds it against the
+// meta-schema.
+func (f *fitter) dropRepeated(o *object, at place) {
+	for _, name := range []string{"required", "enum", "type"} {
+		list := o.listOf(name)
+		if once := distinct(list); len(once) < len(list) {
+			o.set(name, rawjson.Array(once))
+			f.tell(at, Info, "dropped", "what stands twice in "+name)
+		}
 	}
 }
 

@@ -80,14 +80,21 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 	}, nil
 }
 
-// inUTF8 replaces the bytes of a definition that are not UTF-8, which all JSON must be
-// (RFC 8259, 8.1).
+// inUTF8 replaces what a definition holds that is no character: bytes that are not
+// UTF-8, which all JSON must be (RFC 8259, 8.1), and halves of surrogate pairs, which
+// JavaScript leaves where it cuts a text in the middle of an emoji. Providers refuse the
+// whole request for one of them.
 func inUTF8(tool Tool) (Tool, []Loss) {
-	if utf8.Valid(tool.Definition) {
-		return tool, nil
+	var losses []Loss
+	if !utf8.Valid(tool.Definition) {
+		tool.Definition = bytes.ToValidUTF8(tool.Definition, []byte("\ufffd"))
+		losses = append(losses, Loss{Severity: Lossy, Kind: "changed", Detail: "bytes that are not UTF-8 to \ufffd"})
 	}
-	tool.Definition = bytes.ToValidUTF8(tool.Definition, []byte("\ufffd"))
-	return tool, []Loss{{Severity: Lossy, Kind: "changed", Detail: "bytes that are not UTF-8 to \ufffd"}}
+	if whole := withoutHalves(tool.Definition); !bytes.Equal(whole, tool.Definition) {
+		tool.Definition = whole
+		losses = append(losses, Loss{Severity: Lossy, Kind: "changed", Detail: "halves of characters to \ufffd"})
+	}
+	return tool, losses
 }
 
 // element writes a tool as the format's list has it.
