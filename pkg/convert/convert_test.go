@@ -52,6 +52,14 @@ func TestLangChainToQwen(t *testing.T) {
 			`{"name":"weather","description":"W","schema":{"_def":{"typeName":"ZodObject"}},"lc_kwargs":{"schema":` + city + `}}`,
 			qwen("weather", "W"),
 		},
+		"the schema of Python's tools": {
+			`{"name":"weather","description":"W","args_schema":` + city + `,"return_direct":false}`,
+			qwen("weather", "W"),
+		},
+		"the schema of Python's tools, serialized by its constructor": {
+			`{"lc":1,"type":"constructor","id":["langchain_core","tools","W"],"kwargs":{"name":"weather","description":"W","args_schema":` + city + `}}`,
+			qwen("weather", "W"),
+		},
 		"CONV-4 description is always there": {
 			`{"name":"weather","schema":` + city + `}`,
 			qwen("weather", ""),

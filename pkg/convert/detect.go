@@ -42,7 +42,7 @@ func recognised() []Format {
 func schemaMembers() []string {
 	return []string{
 		schemaMember, "parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema", "schema",
-		"function", "toolSpec",
+		pythonSchema, "function", "toolSpec",
 	}
 }
 

@@ -21,8 +21,12 @@ func langchainDialect() dialect {
 	}
 }
 
+// pythonSchema is where LangChain's Python library keeps a tool's schema, which its
+// JavaScript library calls schema.
+const pythonSchema = "args_schema"
+
 func looksLikeLangChain(element members) bool {
-	return element.get("schema") != nil || slices.ContainsFunc(element, func(member rawjson.Member) bool {
+	return element.get("schema") != nil || element.isObject(pythonSchema) || slices.ContainsFunc(element, func(member rawjson.Member) bool {
 		return isLangChains(member.Name)
 	})
 }
@@ -40,7 +44,8 @@ func unwrapLangChain(element members) (members, error) {
 			return nil, err
 		}
 	}
-	arguments := membersOf(element.get("lc_kwargs"))
+	element = inJavaScript(element)
+	arguments := inJavaScript(membersOf(element.get("lc_kwargs")))
 	found := members{}
 	if name := firstText(element.text("lc_name"), element.text(nameMember), arguments.text(nameMember)); name != "" {
 		found = found.with(nameMember, rawjson.Quote(name))
@@ -58,6 +63,14 @@ func unwrapLangChain(element members) (members, error) {
 	return found, nil
 }
 
+// inJavaScript calls the schema of a tool that was written by Python as JavaScript does.
+func inJavaScript(element members) members {
+	if schema := element.get(pythonSchema); element.isObject(pythonSchema) && element.get("schema") == nil {
+		return element.without("schema", pythonSchema).with("schema", schema)
+	}
+	return element
+}
+
 // constructed takes the arguments of a serialized LangChain object:
 // {"lc":1,"type":"constructor","kwargs":{…}}. Most tools cannot be serialized, and
 // say so in type.
@@ -65,7 +78,7 @@ func constructed(element members) (members, error) {
 	if element.text("type") == "constructor" && element.isObject("kwargs") {
 		return membersOf(element.get("kwargs")), nil
 	}
-	if element.get("schema") != nil || element.isObject("lc_kwargs") {
+	if element.get("schema") != nil || element.isObject(pythonSchema) || element.isObject("lc_kwargs") {
 		return element.without("lc", "type", "id"), nil
 	}
 	return nil, errors.New("a stringified LangChain tool has lost its schema: " +
