@@ -141,6 +141,9 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(o.patterns) > 0 && len(source.Tools) == 0 {
+		app.log.Warn("no tool matches " + strings.Join(o.patterns, " "))
+	}
 	to, _ := convert.ParseFormat(o.format) // check has seen to it
 	conversion := convert.ConvertAll(source.Tools, to)
 	app.log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", len(conversion.Tools), source.Label(), to.Label())) // CONV-3
@@ -194,10 +197,19 @@ func (a *App) readInput(name string) ([]byte, error) {
 }
 
 // definitionMatches says whether a tool that no server was asked for matches one of
-// the patterns.
+// the patterns, or there are none. As elsewhere, a server's tool has two names.
 func definitionMatches(tool convert.Tool, patterns []string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
 	known, err := exec.NewTool(tool.Definition)
-	return err == nil && matches(known, patterns)
+	if err != nil {
+		return false
+	}
+	if tool.Server != "" {
+		known.Name = tool.Server + exec.Separator + known.Plain
+	}
+	return matches(known, patterns)
 }
 
 // gatherTools asks the servers for their tools.
