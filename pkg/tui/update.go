@@ -120,20 +120,18 @@ func (m *model) setTheme(theme *pane.Theme) {
 	}
 }
 
-// updateKey finds what a key does: in a dialog, as text, everywhere, in the pane
-// with focus, in every pane.
+// updateKey finds what a key does: in a dialog, in a question, as text, everywhere, in
+// the pane with focus, in every pane.
 func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 	m.fade()
 	if m.dialog != nil {
 		return m.updateDialog(key)
 	}
-	q, nothing := m.noteKey(key)
-	switch {
-	case nothing:
-		return nil
-	case q != nil:
-		return m.updateQuestion(q, key)
-	}
+	return m.typesInto(key)
+}
+
+// updatePanes finds what a key does where no question is asked.
+func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	if binding := pane.Find(m.always(), key.String()); binding != nil {
 		return m.do(binding)
 	}

@@ -144,7 +144,7 @@ func (q *question) scroll(key string) {
 
 // updatePaste gives pasted text to who takes text: a question before the panes.
 func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
-	m.typist.key(m.now(), false)
+	m.typist.settle(m.now())
 	switch q := m.asking(); {
 	case m.dialog != nil:
 		return nil

@@ -23,30 +23,43 @@ func (t *typist) typing(now time.Time) bool {
 	return !t.last.IsZero() && now.Sub(t.last) < typingPause
 }
 
-// key notes a key at a time, before it is handled; text says that it goes into text.
-func (t *typist) key(now time.Time, text bool) {
-	if !t.typing(now) {
+// settle ends what a pause ends; a key that still belongs elsewhere goes on with the word.
+func (t *typist) settle(now time.Time) {
+	switch {
+	case !t.typing(now):
 		t.beneath, t.deaf = false, false
-	}
-	if text || t.beneath || t.deaf {
+	case t.beneath || t.deaf:
 		t.last = now
 	}
 }
 
-// noteKey notes a key, and says who gets it: a question, nobody (nothing), or else the
-// panes.
-func (m *model) noteKey(key tea.KeyPressMsg) (q *question, nothing bool) {
-	now := m.now()
-	m.typist.key(now, false)
-	if q = m.asking(); m.typist.beneath {
+// typesInto gives a key to where it belongs: the question on the screen, nothing, or else
+// the panes.
+func (m *model) typesInto(key tea.KeyPressMsg) tea.Cmd {
+	m.typist.settle(m.now())
+	if m.typist.deaf && key.String() != "ctrl+c" {
+		return nil
+	}
+	q := m.asking()
+	if m.typist.beneath {
 		q = nil
 	}
-	editing := m.focused().editing()
-	if q != nil {
-		editing = q.editing()
+	if q == nil {
+		cmd := m.updatePanes(key)
+		m.typed(m.focused().editing())
+		return cmd
 	}
-	m.typist.key(now, editing && key.Text != "")
-	return q, m.typist.deaf && key.String() != "ctrl+c"
+	cmd := m.updateQuestion(q, key)
+	m.typed(m.asking() == q && q.editing())
+	return cmd
+}
+
+// typed notes that a key has left the user in the middle of typing, or has not: one that
+// calls a tool, or answers, ends the word.
+func (m *model) typed(text bool) {
+	if m.typist.last = (time.Time{}); text {
+		m.typist.last = m.now()
+	}
 }
 
 // cover lets the user finish a word that a question has come over.

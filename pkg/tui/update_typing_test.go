@@ -38,6 +38,22 @@ func TestQuestionAmidAWord(t *testing.T) {
 	a.told(`accept {"name":"Ada","happy":true,"colour":"green"}`)
 }
 
+// The key that opens a text counts as the begin of a word, and what follows an answer as
+// the begin of another.
+func TestQuestionBetweenWords(t *testing.T) {
+	a := asking(t, notes(t, "note", twoTexts))
+	a.clock()
+	a.press("G", "enter", "text:x", "esc", "/")
+	a.elicit(room())
+	a.press("text:note", "enter") // which ends the word
+	a.shows("/note")
+	a.press("text:Ada", "ctrl+s")
+	a.told(`accept {"name":"Ada","happy":true,"colour":"green"}`)
+	a.elicit(room())
+	a.press("text:Eve", "ctrl+s")
+	a.told(`accept {"name":"Eve","happy":true,"colour":"green"}`)
+}
+
 // Where nothing is being typed, a question takes the first key.
 func TestQuestionAmidNothing(t *testing.T) {
 	a := asking(t, notes(t, "note", twoTexts))
