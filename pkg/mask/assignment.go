@@ -64,7 +64,7 @@ func shortFlags(text string) string {
 // "…", "Bearer …", "Bearer ${TOKEN}" (whose bracket may be left out of the value).
 func placeholder(value string) bool {
 	value = strings.TrimPrefix(value, "Bearer ")
-	variable, is := strings.CutPrefix(value, "${")
+	variable, is := strings.CutPrefix(strings.TrimSuffix(value, "}"), "${")
 	return value == "…" || is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
 }
 

@@ -59,6 +59,8 @@ func TestText(t *testing.T) {
 		{"bearer in prose", "uses bearer authentication", "uses bearer authentication"},
 		{"header", "Authorization: Basic dXNlcjpwYXNz\nAccept: */*", "Authorization: ***\nAccept: */*"},
 		{"header of a hint", "-H 'Authorization: Bearer …', or {Authorization: Bearer ${TOKEN}}", "-H 'Authorization: Bearer …', or {Authorization: Bearer ${TOKEN}}"},
+		{"variable of a hint", `env: {GITHUB_TOKEN: "${GITHUB_TOKEN}"}, API_KEY=${API_KEY}`, `env: {GITHUB_TOKEN: "${GITHUB_TOKEN}"}, API_KEY=${API_KEY}`},
+		{"variable with a default", `env: {GITHUB_TOKEN: "${GITHUB_TOKEN:-abc}"}`, `env: {GITHUB_TOKEN: "***"}`},
 		{"no header of a hint", "Authorization: Bearer ${TOKEN:-abcdef}\nAuthorization: Bearer abc…", "Authorization: ***}\nAuthorization: ***"},
 		{"flag of a hint", "serve --token … --password …x", "serve --token … --password ***"},
 		{"cookie", "Cookie: a=b; c=d", "Cookie: ***"},
