@@ -4,7 +4,7 @@ package doctor
 // what every server answers to what it should not be asked.
 func handshakeChecks() []Check {
 	return []Check{
-		era(), discoverBreaksServer(),
+		era(), discoverBreaksServer(), initializeRefused(),
 		protocolVersionMissing(), protocolVersionFormat(), protocolVersionUnsupported(), protocolVersionEcho(),
 		protocolVersionOld(), unsupportedVersionError(), serverInfoIncomplete(),
 		capabilityUndeclared(), capabilityFalse(),

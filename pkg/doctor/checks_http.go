@@ -9,7 +9,7 @@ func httpChecks() []Check {
 		dns(), connect(), tlsCert(), tlsHandshake(),
 		redirectDropsBody(), authChallenge(), authMetadata(), authLate(),
 		legacySSE(), sseEndpointOffsite(), statusUnexpected(), contentType(), bodyLimit(), gzipBomb(),
-		acceptStrict(), notificationStatus(), getStatus(), versionHeaderIgnored(),
+		sessionLost(), acceptStrict(), notificationStatus(), getStatus(), versionHeaderIgnored(),
 		sessionIDFormat(), sessionMissing400(), sessionUnknown404(), sessionDelete(), sessionMintedModern(),
 		headerMismatch(), unknownMethod404(),
 		originNotChecked(), corsReflects(), bindsAll(),
@@ -69,7 +69,10 @@ func statusFix(status int) string {
 	case http.StatusTooManyRequests:
 		return "from outside: wait, and look at what limits the rate"
 	}
-	if status >= http.StatusInternalServerError {
+	switch {
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return "in the proxy: see whether the server behind it runs, and where it looks for it; this answer is the proxy's own"
+	case status >= http.StatusInternalServerError:
 		return "in the server: read its log; the request was an initialize as every client sends it"
 	}
 	return ""
@@ -77,7 +80,7 @@ func statusFix(status int) string {
 
 func notificationStatus() Check {
 	return Check{
-		ID: "notification-status", Severity: Error, Group: GroupHTTP, Need: NeedHTTPSession,
+		ID: "notification-status", Severity: Error, Group: GroupHTTP, Need: NeedHTTPSession, After: []string{idSessionLost},
 		Title: "a notification is not answered with 202 and nothing else",
 		Ask: func(e *Evidence) []Finding {
 			reply := e.reply(askedInitialized)
@@ -104,7 +107,7 @@ func notificationStatus() Check {
 
 func getStatus() Check {
 	return Check{
-		ID: "get-status", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession,
+		ID: "get-status", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession, After: []string{idSessionLost},
 		Title: "GET gives neither a stream nor 405",
 		Ask: func(e *Evidence) []Finding {
 			reply := e.reply(askedStream)
@@ -151,7 +154,7 @@ func versionHeaderIgnored() Check {
 
 func acceptStrict() Check {
 	return Check{
-		ID: "accept-strict", Severity: Info, Group: GroupHTTP, Need: NeedHTTPSession,
+		ID: "accept-strict", Severity: Info, Group: GroupHTTP, Need: NeedHTTPSession, After: []string{idSessionLost},
 		Title: "other Accept headers than the specification's are refused",
 		Ask: func(e *Evidence) []Finding {
 			var refused []string

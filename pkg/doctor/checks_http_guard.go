@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +47,11 @@ func askTLSCert(e *Evidence) []Finding {
 			Fix:      []string{"in the server, or what stands before it: turn TLS 1.2 and 1.3 on, and older ones off"},
 		})
 	case failure != nil && (errors.As(failure, &authority) || errors.As(failure, &name) || errors.As(failure, &invalid)):
-		return sole(Finding{Where: &Where{Run: e.Clean.Name}, Evidence: failure.Reason.Error(), Notes: e.certificateNotes()})
+		f := Finding{Where: &Where{Run: e.Clean.Name}, Evidence: failure.Reason.Error(), Notes: e.certificateNotes()}
+		if errors.As(failure, &name) { // which no authority that is trusted helps with
+			f.Fix = []string{"in the server: show a certificate for this host's name", "from outside: write the name that the certificate is for into the url"}
+		}
+		return sole(f)
 	}
 	var found []Finding
 	if leaf := e.certificate(); leaf != nil && time.Until(leaf.NotAfter) < soonExpired {
@@ -109,6 +114,15 @@ func daysLeft(end time.Time) string {
 	return fmt.Sprintf("%s, %d days from now", end.Format(time.DateOnly), days)
 }
 
+// redirectedTo is where an answer leads on to, nil where that is no address.
+func (r *HTTPReply) redirectedTo() *url.URL {
+	to, err := r.URL.Parse(r.Header.Get("Location"))
+	if err != nil {
+		return nil
+	}
+	return to
+}
+
 func redirectDropsBody() Check {
 	return Check{
 		ID: "redirect-drops-body", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
@@ -119,6 +133,16 @@ func redirectDropsBody() Check {
 				return nil
 			}
 			found := objection(reply, "initialize")
+			if e.Clean.Failure != nil {
+				found[0].Severity = Error // toolx follows what a client can follow
+			}
+			if to := reply.redirectedTo(); to != nil && to.Host != reply.URL.Host {
+				found[0].Title = "the url leads on to another host"
+				found[0].Fix = []string{
+					"from outside: where " + to.Host + " is a login page, the server wants to be logged in to: give the header or the token that gets past it (headers: in its entry); else put the final address into the config",
+					"in the server: answer clients that are not logged in with 401 and WWW-Authenticate, not with a page for people",
+				}
+			}
 			found[0].Evidence = cut(fmt.Sprintf("%s, from %s to %s", reply.status(), reply.URL.Path, reply.Header.Get("Location")))
 			if reply.Status == http.StatusTemporaryRedirect || reply.Status == http.StatusPermanentRedirect {
 				found[0].Notes = []string{"this status keeps the request as it is, where a client follows at all"}
@@ -258,6 +282,52 @@ func corsReflects() Check {
 	}
 }
 
+// idSessionLost is the check whose finding is behind all that a session's requests are
+// refused with.
+const idSessionLost = "session-lost"
+
+func sessionLost() Check {
+	return Check{
+		ID: idSessionLost, Severity: Error, Group: GroupHTTP, Need: NeedHTTPSession,
+		Title: "the session is lost between initialize and the next message",
+		Ask:   askSessionLost,
+		Page: Page{
+			Why: "The server gives a session's id with its answer to initialize, and knows each later message by it. Where a proxy takes the header off, on the way there or " +
+				"back, or where the next message comes to another instance of the server, nothing works but initialize.",
+			Bad:  "POST notifications/initialized\nMcp-Session-Id: 1868a90c-…\nHTTP/1.1 400 Bad Request\n\nNo valid session ID provided",
+			Good: "POST notifications/initialized\nMcp-Session-Id: 1868a90c-…\nHTTP/1.1 202 Accepted",
+			Fix: []string{
+				"in the proxy: let the header Mcp-Session-Id pass, in requests and in answers",
+				"in the server: send Mcp-Session-Id with the answer to initialize, and keep the session; where several instances stand behind one address, lead each session to its own",
+			},
+			Breaks: []string{"all clients"},
+			Source: httpSource + ", Session Management",
+		},
+	}
+}
+
+// askSessionLost goes by the first two messages behind initialize: both are refused with
+// the statuses of a session that is not known, and in words of it.
+func askSessionLost(e *Evidence) []Finding {
+	next, ping := e.reply(askedInitialized), e.reply(askedPing)
+	if !next.missesSession() || !ping.missesSession() {
+		return nil
+	}
+	found := objection(next, "notifications/initialized")
+	note := "initialize gave an id (Mcp-Session-Id), and the message had it"
+	if e.reply(askedInitialize).Header.Get(sessionHeader) == "" {
+		note = "the answer to initialize came without an id (Mcp-Session-Id)"
+	}
+	found[0].Notes = []string{note}
+	return found
+}
+
+// missesSession says whether an answer refuses a message since its session is not known.
+func (r *HTTPReply) missesSession() bool {
+	return r != nil && (r.Status == http.StatusBadRequest || r.Status == http.StatusNotFound) &&
+		strings.Contains(strings.ToLower(string(r.Body[:min(len(r.Body), maxQuoted)])), "session")
+}
+
 func sessionIDFormat() Check {
 	return Check{
 		ID: "session-id-format", Severity: Error, Group: GroupHTTP, Need: NeedHTTPSession,
@@ -289,7 +359,7 @@ func sessionIDFormat() Check {
 
 func sessionMissing400() Check {
 	return Check{
-		ID: "session-missing-400", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession,
+		ID: "session-missing-400", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession, After: []string{idSessionLost},
 		Title: "a request without the session's id is refused, and not with 400",
 		Ask: func(e *Evidence) []Finding {
 			reply := e.reply(askedNoSession)
@@ -314,7 +384,7 @@ func sessionMissing400() Check {
 
 func sessionUnknown404() Check {
 	return Check{
-		ID: "session-unknown-404", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession,
+		ID: "session-unknown-404", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPSession, After: []string{idSessionLost},
 		Title: "the id of a session that is no more is not refused with 404",
 		Ask: func(e *Evidence) []Finding {
 			reply := e.reply(askedOtherID)
@@ -341,7 +411,7 @@ func sessionUnknown404() Check {
 
 func sessionDelete() Check {
 	return Check{
-		ID: "session-delete", Severity: Info, Group: GroupHTTP, Need: NeedHTTPSession,
+		ID: "session-delete", Severity: Info, Group: GroupHTTP, Need: NeedHTTPSession, After: []string{idSessionLost},
 		Title: "DELETE neither ends the session nor is refused with 405",
 		Ask: func(e *Evidence) []Finding {
 			reply := e.reply(askedDelete)

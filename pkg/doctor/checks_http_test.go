@@ -145,6 +145,13 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 		"session-unknown-404": refuse(http.StatusBadRequest, func(r *http.Request, _ string) bool {
 			return r.Header.Get(sessionHeader) == inventedSession
 		}),
+		"session-lost": func(w http.ResponseWriter, r *http.Request, method string) bool {
+			lost := r.Method == http.MethodPost && method != "initialize"
+			if lost {
+				http.Error(w, "Bad Request: No valid session ID provided", http.StatusBadRequest)
+			}
+			return lost
+		},
 		"session-id-format":    session("17"),
 		"sse-format":           events("event: result\ndata: {}\n\n"),
 		"sse-no-final":         events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n"),
@@ -238,6 +245,63 @@ func TestHTTPChecks(t *testing.T) {
 				t.Error("it was not found")
 			}
 		})
+	}
+}
+
+// TestSessionLost shows that a session which does not outlive initialize is one finding,
+// and that it says who has lost the id.
+func TestSessionLost(t *testing.T) {
+	for id, note := range map[string]string{"0123456789abcdef": "the message had it", "": "came without an id"} {
+		site := badSite{func(w http.ResponseWriter, r *http.Request, method string) bool {
+			switch {
+			case r.Header.Get("Origin") != "":
+				return false
+			case method == "initialize":
+				w.Header().Set(sessionHeader, id)
+				replyJSON(w, "1", `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
+			default:
+				http.Error(w, "Invalid or missing session ID", http.StatusBadRequest)
+			}
+			return true
+		}}
+		var found []Finding
+		for _, finding := range Judge(examineURL(t, serveHTTP(t, site)), Selection{}).Findings {
+			if check, _ := Find(finding.ID); check.Group == GroupHTTP {
+				found = append(found, finding)
+			}
+		}
+		if len(found) != 1 || found[0].ID != idSessionLost || !strings.Contains(found[0].Notes[0], note) {
+			t.Errorf("id %q: %+v", id, found)
+		}
+	}
+}
+
+// TestRedirects shows that a request which is led on within the server is one request,
+// and that a login page of another host is told apart from a server that has moved.
+func TestRedirects(t *testing.T) {
+	within := badSite{func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.URL.Path == "/mcp" {
+			http.Redirect(w, r, "/mcp/", http.StatusTemporaryRedirect)
+			return true
+		}
+		return false
+	}}
+	report := Judge(examineURL(t, serveHTTP(t, within)), Selection{})
+	for _, finding := range report.Findings {
+		if finding.Severity != Info && finding.ID != "redirect-drops-body" && finding.ID != "tools-empty" {
+			t.Errorf("within the server: %+v", finding)
+		}
+	}
+	if found := findingsOf(t, report, "redirect-drops-body"); len(found) != 1 || found[0].Severity != Warning {
+		t.Errorf("within the server: %+v", found)
+	}
+	login := badSite{func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		http.Redirect(w, r, "https://sso.example/login", http.StatusFound)
+		return true
+	}}
+	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, login)), Selection{}), "redirect-drops-body")
+	if len(found) != 1 || found[0].Severity != Error || !strings.Contains(found[0].Fix[0], "where sso.example is a login page") {
+		t.Errorf("to a login page: %+v", found)
 	}
 }
 

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -237,6 +238,10 @@ func exchangesOf(events []exec.Event) []*Exchange {
 		case servers.FrameSent:
 			head := readHead(e.Bytes)
 			if head.id == "" || head.method == "" {
+				continue
+			}
+			// HTTP sends a request again after a redirect, or a 429: it is still one.
+			if before := open[head.id]; before != nil && before.Frame == nil && bytes.Equal(before.Sent, e.Bytes) {
 				continue
 			}
 			exchange := &Exchange{Method: head.method, ID: head.id, Sent: e.Bytes, At: e.At}

@@ -20,6 +20,7 @@ func TestHandshakeChecks(t *testing.T) {
 		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-kills"}, evidence: "exit status 1"},
 		{id: "discover-breaks-server", severity: Error, modes: []string{"first-must-be-init"}, evidence: "exit status 1"},
 		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-silent"}, options: impatientCalls, evidence: "server/discover was not answered in "},
+		{id: "initialize-refused", severity: Error, modes: []string{"init-error"}, evidence: "error -32001: not authenticated: set FAKE_API_KEY"},
 		{id: "protocol-version-missing", severity: Error, modes: []string{"version-missing"}, evidence: "serverInfo"},
 		{id: "protocol-version-format", severity: Error, modes: []string{"version-type"}, evidence: "20251125"},
 		{id: "protocol-version-unsupported", severity: Error, modes: []string{"version-future"}, evidence: "asked for 2025-11-25, got 2099-01-01"},
@@ -60,6 +61,24 @@ func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {
 	}
 	if found := findingsOf(t, Judge(fleet, Selection{}), "ignores-sigterm"); len(found) != 1 {
 		t.Errorf("ignores-sigterm: %+v, want one finding of the further run", found)
+	}
+}
+
+// TestARefusedRevision shows what is said of a server that refuses a revision instead of
+// offering its own, and that one which refuses initialize for good reason is not blamed.
+func TestARefusedRevision(t *testing.T) {
+	refusal := &Exchange{
+		Method: "initialize", Sent: json.RawMessage(`{"params":{"protocolVersion":"2025-11-25"}}`), Frame: json.RawMessage(`{}`),
+		Error: json.RawMessage(`{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"]}}`),
+	}
+	e := &Evidence{Clean: &Run{Name: "clean", Exchanges: []*Exchange{refusal}}}
+	found := askInitializeRefused(e)
+	if len(found) != 1 || !strings.Contains(found[0].Title, "of revision 2025-11-25, instead of offering its own") || !strings.Contains(found[0].Notes[0], "2024-11-05") {
+		t.Errorf("refused: %+v", found)
+	}
+	report := Judge(examineFake(t, shortOptions(), "stateless-only"), Selection{})
+	if found := findingsOf(t, report, "initialize-refused"); found != nil {
+		t.Errorf("a modern server: %+v", found)
 	}
 }
 

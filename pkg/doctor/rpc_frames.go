@@ -73,8 +73,9 @@ func (r *Run) byID(id string) *Exchange {
 	return nil
 }
 
-// oddFrames are the odd messages of a class in all runs, a finding each; make adds
-// what it says. A message for which it says nothing is passed over.
+// oddFrames are the odd messages of a class in all runs; evidence says what each shows,
+// and one for which it says nothing is passed over. A server that frames one message so
+// frames them all so: it is one fault, and one finding.
 func (e *Evidence) oddFrames(class servers.Class, evidence func(r *Run, odd servers.OddFrame) string) []Finding {
 	var found []Finding
 	for _, run := range e.Runs() {
@@ -87,7 +88,34 @@ func (e *Evidence) oddFrames(class servers.Class, evidence func(r *Run, odd serv
 			}
 		}
 	}
-	return alike(found)
+	return oneFault(found)
+}
+
+// oneFault keeps the first of findings that are one fault in many messages, and notes how
+// many there were, and of which methods.
+func oneFault(findings []Finding) []Finding {
+	const named = 4
+	if len(findings) < 2 {
+		return findings
+	}
+	first := findings[0]
+	seen := map[string]bool{"": true, first.Where.Method: true}
+	var others []string
+	for _, f := range findings[1:] {
+		if method := f.Where.Method; !seen[method] {
+			seen[method] = true
+			others = append(others, method)
+		}
+	}
+	note := fmt.Sprintf("and %d more like it", len(findings)-1)
+	if more := len(others) - named; more > 0 {
+		others = append(others[:named], fmt.Sprintf("%d more methods", more))
+	}
+	if len(others) > 0 {
+		note += ", also of " + words(others)
+	}
+	first.Notes = append(first.Notes, note)
+	return []Finding{first}
 }
 
 // alike keeps the first of findings that say the same about the same method, and

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
 
@@ -16,24 +17,33 @@ func rpcIDType() Check {
 		Ask:   askIDType,
 		Page: Page{
 			Why: "The id of an answer says which request it answers, and must be the same value: 1 is a number, \"1\" is a " +
-				"string, and most clients keep them apart. The answer is then dropped without a word, and the request waits for ever.",
+				"string, and many clients keep them apart. The answer is then dropped without a word, and the request waits for ever. " +
+				"Clients of the TypeScript SDK make a number of it again, so that it goes unnoticed there.",
 			Bad:    "→ {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n← {\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{}}",
 			Good:   "← {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
 			Fix:    []string{"in the server: send the id back unchanged; keep it as raw JSON instead of a string or a float"},
-			Breaks: []string{"clients of the TypeScript SDK drop the answer and wait for 60 s"},
+			Breaks: []string{"Go SDK and mcp-go drop the answer and wait until their time is up, where it is a string"},
 			Source: "JSON-RPC 2.0 §5; MCP 2025-11-25, basic, responses: the same ID",
 		},
 	}
 }
 
 func askIDType(e *Evidence) []Finding {
-	return e.oddFrames(servers.ClassIDType, func(r *Run, odd servers.OddFrame) string {
+	text := false
+	found := e.oddFrames(servers.ClassIDType, func(r *Run, odd servers.OddFrame) string {
 		got := readHead(odd.Bytes).id
 		if x := r.byID(got); x != nil {
+			text = text || rawjson.IsString([]byte(got))
 			return fmt.Sprintf("the id was sent as %s and came back as %s", x.ID, cut(got))
 		}
 		return ""
 	})
+	for i := range found {
+		if !text {
+			found[i].Breaks = []string{} // the SDKs take 3.0 for 3
+		}
+	}
+	return found
 }
 
 func rpcIDNull() Check {
@@ -67,8 +77,12 @@ func rpcIDUnknown() Check {
 		ID: "rpc-id-unknown", Severity: Error, Group: GroupRPC, Need: NeedProcess,
 		Title: "an answer has an id that was never sent",
 		Ask: func(e *Evidence) []Finding {
-			return e.oddFrames(servers.ClassIDUnknown, func(_ *Run, odd servers.OddFrame) string {
-				return "id " + cut(readHead(odd.Bytes).id)
+			return e.oddFrames(servers.ClassIDUnknown, func(r *Run, odd servers.OddFrame) string {
+				id := readHead(odd.Bytes).id
+				if plainID(id) == "null" && answersGarbage(r, odd.Bytes) {
+					return "" // the null that it should have, as text: rpc-id-type
+				}
+				return "id " + cut(id)
 			})
 		},
 		Page: Page{

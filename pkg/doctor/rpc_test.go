@@ -55,6 +55,18 @@ func TestRPCChecks(t *testing.T) {
 	})
 }
 
+// TestIDsAreOneFault shows that what a server does to the id of every message is one
+// finding, which names the methods, and that it does not blame the error that answers a
+// line which is no JSON.
+func TestIDsAreOneFault(t *testing.T) {
+	for mode, id := range map[string]string{"id-string": "rpc-id-type", "id-dup": "rpc-id-duplicate", "rpc-missing": "rpc-version"} {
+		report := Judge(examineFake(t, shortOptions(), "--on", "all", mode), Selection{Only: []string{"rpc-id-*", "rpc-version"}})
+		if len(report.Findings) != 1 || report.Findings[0].ID != id || !strings.Contains(strings.Join(report.Findings[0].Notes, " "), "more like it, also of tools/list") {
+			t.Errorf("%s: %+v", mode, report.Findings)
+		}
+	}
+}
+
 // impatientCalls wait for an answer for a short time only.
 func impatientCalls() Options {
 	options := shortOptions()
