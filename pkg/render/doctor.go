@@ -159,18 +159,26 @@ func isError(f doctor.Finding) bool { return f.Severity == doctor.Error }
 
 // findings shows findings in full, but for notes: those fill one line in all.
 func (w *doctorWriter) findings(findings []doctor.Finding) {
-	var notes []string
+	var ids []string
+	count := make(map[string]int)
+	notes := 0
 	for _, finding := range findings {
-		if finding.Severity == doctor.Info && !w.options.Verbose {
-			if !slices.Contains(notes, finding.ID) {
-				notes = append(notes, finding.ID)
-			}
+		if finding.Severity != doctor.Info || w.options.Verbose {
+			w.finding(finding)
 			continue
 		}
-		w.finding(finding)
+		if notes++; count[finding.ID] == 0 {
+			ids = append(ids, finding.ID)
+		}
+		count[finding.ID]++
 	}
-	if len(notes) > 0 {
-		text := fmt.Sprintf("%s: %s (-v shows them)", counted(len(notes), "note"), strings.Join(notes, ", "))
+	if notes > 0 {
+		for i, id := range ids {
+			if count[id] > 1 {
+				ids[i] = fmt.Sprintf("%s (%d)", id, count[id])
+			}
+		}
+		text := fmt.Sprintf("%s: %s (-v shows them)", counted(notes, "note"), strings.Join(ids, ", "))
 		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin), text)
 	}
 }
