@@ -203,6 +203,11 @@ func (m *model) renew(list func()) {
 	list()
 	m.showSelected()
 	if !shown.none() && m.page.item.none() && !m.tree.has(shown.key()) {
+		if m.tree.selected().group == nil { // nothing else fits the filter
+			m.tree.unfilter()
+			m.tree.find(row{group: m.tree.groupOf(shown.Server)})
+			m.showSelected()
+		}
 		m.tell(render.Safe(shown.Name)+" is gone: its server no longer lists it", true)
 		m.uncover(typing)
 	}

@@ -106,6 +106,15 @@ func TestToolGoneAmidAWord(t *testing.T) {
 	d.shows("hey")
 }
 
+// Where a tool that goes away was all that fits a filter, its server is shown in its place.
+func TestToolGoneUnderAFilter(t *testing.T) {
+	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "dim"), serverTool(t, "zwave", "list"))
+	d.press("/", "text:dim", "enter", "enter")
+	d.m.options.Executor.Registry.ReplaceServer("zwave", serverTool(t, "zwave", "list"))
+	d.m.setTools()
+	d.shows("zwave__dim is gone", "server zwave", "• list", "r restart the server")
+}
+
 // When the schema of the form on the screen changes, that is told, and the cursor stays in
 // its field; where the field is gone, letters go into no other.
 func TestSchemaChangedAmidAWord(t *testing.T) {
