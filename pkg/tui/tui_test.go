@@ -284,6 +284,9 @@ func TestBack(t *testing.T) {
 	}
 	d.press("esc")
 	d.shows("? help")
+	if d.m.tree.selected().item.Plain != "dim" {
+		t.Error("the cursor moved")
+	}
 }
 
 // Of many servers one key leaves the heads, one shows everything again.

@@ -175,6 +175,10 @@ func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 		m.tree.click(msg.X, msg.Y)
 		m.showSelected()
 		return nil
+	case tea.KeyPressMsg:
+		if !m.tree.typing {
+			return nil // keys that are in no table do nothing
+		}
 	}
 	cmd := m.tree.update(msg)
 	m.showSelected()
