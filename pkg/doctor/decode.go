@@ -68,7 +68,7 @@ type decoder struct {
 // names bytes of stdout comes before what only says that something ended.
 var decoders = sync.OnceValue(func() []decoder {
 	var all []decoder
-	for _, family := range [][]decoder{parserDecoders(), schemaDecoders(), providerDecoders(), httpDecoders(), launchDecoders(), endingDecoders(), positionDecoders()} {
+	for _, family := range [][]decoder{clientDecoders(), parserDecoders(), schemaDecoders(), providerDecoders(), httpDecoders(), launchDecoders(), endingDecoders(), helplessDecoders(), positionDecoders()} {
 		for _, one := range family {
 			one.compiled = regexp.MustCompile(one.pattern)
 			all = append(all, one)

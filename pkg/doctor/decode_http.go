@@ -31,7 +31,7 @@ func httpDecoders() []decoder {
 			Title: "the server sends messages to another origin", Stood: "an endpoint event with an address of another host or port",
 			Fix: []string{"in the server: name a path of its own; behind a proxy, do not make an address of the inner host"}, Checks: []string{"sse-endpoint-offsite"},
 		})},
-		{pattern: `Protected resource .{0,200} does not match|does not support (?:code challenge|dynamic client registration|S256)|does not implement (?:PKCE|OAuth 2\.0 Protected)|metadata issuer|(?:OAuth|OpenID provider|protected resource) metadata`, explain: always(Diagnosis{
+		{pattern: `Protected resource .{0,200} does not match|does not support (?:code challenge|S256)|does not implement (?:PKCE|OAuth 2\.0 Protected)|metadata issuer|(?:OAuth|OpenID provider|protected resource) metadata`, explain: always(Diagnosis{
 			Title: "the documents that say how to log in are wrong", Stood: "a document below /.well-known/ that is missing, of another address, or does not name S256",
 			Fix:    []string{"in the server: make resource the url that clients write, and issuer the address of the authorization server, both as they are seen from outside"},
 			Checks: []string{"auth-metadata", "auth-challenge"},

@@ -130,6 +130,9 @@ func (d Diagnosis) by(who Recognition) Diagnosis {
 		d.Checks = []string{idPartial, "npx-no-yes"}
 	case "glued":
 		d.Checks = []string{idPrefix}
+	case "html":
+		d.Fix = append(d.Fix, "from outside: where the server has a url, look at it: a web page answers there, such as a login or a proxy's error")
+		d.Checks = append(d.Checks, "content-type")
 	}
 	return d
 }

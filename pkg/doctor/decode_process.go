@@ -21,9 +21,10 @@ func schemaDecoders() []decoder {
 			Title: "a tool has no usable schema", Stood: "an answer to tools/list with a tool whose inputSchema is missing or is no object; the client gives the whole list up",
 			Fix: []string{`in the server: "inputSchema": {"type": "object"} for tools without parameters`}, Checks: []string{"input-schema-missing", "input-schema-type"},
 		})},
-		{pattern: `expected "2\.0"|Unrecognized key\(s\)|invalid_union|invalid message version tag|validation errors? for JSONRPCMessage`, explain: func(m []string) Diagnosis {
+		{pattern: `expected "2\.0"|Unrecognized key\(s\)|invalid_union|invalid message version tag|\binstance of JSONRPC\w+ \[type=model_type|\d validation errors for JSONRPCMessage`, explain: func(m []string) Diagnosis {
 			return always(record)(m)
 		}},
+		{pattern: `1 validation error for JSONRPCMessage`, explain: func([]string) Diagnosis { return textLine("") }},
 		{pattern: `UnicodeEncodeError: 'charmap' codec`, explain: func(m []string) Diagnosis {
 			d := Diagnosis{Title: "the server died of a character that its code page lacks", Stood: "nothing: print() of an emoji or a check mark failed on Windows", Checks: []string{"exit-before-handshake", "stderr-exception"}}
 			fixed := d.by(Recognise([]byte(m[0]), Context{}))
@@ -39,8 +40,8 @@ func schemaDecoders() []decoder {
 // launchDecoders know messages about servers that could not be started.
 func launchDecoders() []decoder {
 	return []decoder{
-		{pattern: `spawn (\S+) ENOENT|exec: "([^"]+)": executable file not found|(\S+): command not found|'([^']+)' is not recognized as an internal|\(os error 2\)`, explain: programNotFound},
-		{pattern: `spawn (\S+) EACCES|permission denied`, explain: always(Diagnosis{
+		{pattern: `spawn (\S+) ENOENT|exec: "([^"]+)": executable file not found|(\S+): command not found|\bsh: (?:line )?(?:\d+: )?(\S+): not found|'([^']+)' is not recognized as an internal|\(os error 2\)`, explain: programNotFound},
+		{pattern: `spawn (?:\S+ )?EACCES|permission denied`, explain: always(Diagnosis{
 			Title: "the program may not be run", Stood: "nothing: the file is not executable, or is a folder",
 			Fix: []string{"chmod +x FILE, or start it through its interpreter (node FILE, python FILE)"}, Checks: []string{"command-not-executable"},
 		})},

@@ -60,7 +60,7 @@ func tooManyTools(m []string) Diagnosis {
 // toolSchemaDecoders know what is said of schemas.
 func toolSchemaDecoders() []decoder {
 	return []decoder{
-		{pattern: `(?i)(?:input_schema|schema).{0,60}(?:oneOf|allOf|anyOf).{0,60}top level`, explain: refused(
+		{pattern: `(?i)(?:input_schema|schema).{0,60}(?:oneOf|allOf|anyOf).{0,60}top level|type 'object' and not have '(?:oneOf|anyOf|allOf)`, explain: refused(
 			"a tool's schema", "a tool whose inputSchema has oneOf, anyOf or allOf at its root",
 			"put the choice into a property, and leave type: object at the root", "input-schema-root-combinator",
 		)},

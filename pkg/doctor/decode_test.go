@@ -81,6 +81,7 @@ func TestDecode(t *testing.T) {
 		{`Invalid literal value, expected "2.0"`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
 		{`Unrecognized key(s) in object: 'level', 'msg'`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
 		{`invalid message version tag ""; expected "2.0"`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
+		{`pydantic_core._pydantic_core.ValidationError: 1 validation error for JSONRPCMessage`, "not JSON", "", "stderr", idPollution},
 		{`5 validation errors for JSONRPCMessage`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
 		{`"path": [ "tools", 3, "inputSchema", "type" ]`, "tools/list", "", `"type": "object"`, "input-schema-missing"},
 		{`tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`, "root", "", "property", "input-schema-root-combinator"},
@@ -140,6 +141,28 @@ func TestDecode(t *testing.T) {
 		{`Access to fetch at 'http://localhost:3000/mcp' from origin 'http://localhost:5173' has been blocked by CORS policy`, "page's origin", "", "expose Mcp-Session-Id", "cors-reflects"},
 		{`Invalid Host header: host.docker.internal`, "HTTP 403", "", "allowedHosts", "origin-not-checked"},
 		{`SSE stream disconnected: TypeError: terminated: Body Timeout Error`, "nothing came", "", "X-Accel-Buffering", "sse-buffered"},
+		{`Unexpected token '<', "<!DOCTYPE "... is not valid JSON`, "<!DOCTYPE", "HTML", "look at it", "content-type"},
+		{`Incompatible auth server: does not support dynamic client registration`, "registration_endpoint", "", "clientId", "auth-metadata"},
+		{`Error POSTing to endpoint (HTTP 404): Not Found`, "no such page", "", "/mcp", "status-unexpected"},
+		{`Error POSTing to endpoint (HTTP 502): <html>`, "HTTP 500", "", "proxy", "status-unexpected"},
+		{`error decoding response body: expected value at line 1 column 1`, "a body of HTTP", "", "url", "content-type"},
+		{`{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`, "before initialize", "", "anew", "session-lost"},
+		{`Error: socket hang up`, "connection was lost", "", "log", "connect"},
+		// what clients say in words of their own
+		{`Failed to validate request: Received request before initialization was complete`, "before initialize", "", "anew", "request-before-init"},
+		{`MCP error -32602: Invalid request parameters`, "before initialize", "", "anew", "request-before-init"},
+		{`Error: spawn C:\Program Files\nodejs\npx.cmd EINVAL`, "npx.cmd", "", "cmd, args /c", "windows-cmd-shim"},
+		{`spawn EACCES`, "not executable", "", "chmod +x", "command-not-executable"},
+		{`/bin/sh: 1: uvx: not found`, `"uvx"`, "PATH", "which uvx", "command-not-found"},
+		{`the input device is not a TTY`, "terminal", "", "without -t", "docker-flags"},
+		{`Error: listen EADDRINUSE: address already in use :::3000`, "port", "", "PORT", "exit-before-handshake"},
+		{`No such tool available: mcp__lamp__dim`, "without it", "", "toolx list", "tools-empty"},
+		{`Could not attach to MCP server filesystem`, "anything", "", "mcp-server-NAME.log", "exit-before-handshake"},
+		{`Client closed`, "anything", "", "MCP Logs", "command-not-found"},
+		{`Failed to reconnect to lamp.`, "anything", "", "--debug", "connect"},
+		{`MCP error -32603: Internal error`, "-32603", "", "stderr", "stderr-exception"},
+		{`Input should be a valid dictionary or instance of JSONRPCNotification [type=model_type, input_value='Starting', input_type=str]`, "logger", "logger that writes JSON", "pino.destination(2)", idNotRPC},
+		{`Invalid schema for function 'x': schema must have type 'object' and not have 'oneOf'`, "root", "", "property", "input-schema-root-combinator"},
 		{`TypeError: fetch failed`, "no connection", "", "ENOTFOUND", "connect"},
 		{`MCP error -32601: Method not found`, "-32601", "", "update", "capability-false"},
 	} {
@@ -187,7 +210,7 @@ func TestDecodeTwice(t *testing.T) {
 
 // TestDecodedChecks leads to pages that exist.
 func TestDecodedChecks(t *testing.T) {
-	for _, one := range slices.Concat(providerDecoders(), httpDecoders()) {
+	for _, one := range slices.Concat(providerDecoders(), httpDecoders(), clientDecoders(), helplessDecoders()) {
 		for _, id := range one.explain([]string{"", "x"}).Checks {
 			if _, found := Find(id); !found {
 				t.Errorf("%s leads to %s, which is no check", one.pattern, id)
