@@ -56,12 +56,17 @@ func (m *model) rerun(method, name string, arguments json.RawMessage, run bool) 
 		}
 		return nil
 	}
+	from := m.focus
 	replace := func() tea.Cmd {
 		m.goTo(one, fill)
-		if run && m.cannotCall() == "" {
-			return m.run()
+		if !run || m.cannotCall() != "" {
+			return nil
 		}
-		return nil
+		cmd := m.run()
+		if m.dialog != nil { // whoever says no stays where the key was pressed
+			m.dialog.back = func() { m.setFocus(from) }
+		}
+		return cmd
 	}
 	if m.unsent(one) {
 		m.ask("replace what is filled in?", []string{"The form of " + render.Safe(one.Name) + " holds what was not sent yet."}, []string{"y", "enter"}, "replace it", replace)

@@ -23,16 +23,35 @@ type dialog struct {
 	// stands, and esc behind them.
 	place   rect
 	answers []pane.Span
+	// back is done where nothing was agreed to; may be nil.
+	back func()
 	// about is the question that it belongs to, with which it goes away; may be nil.
 	about *question
 }
 
 // ask opens a dialog with one thing to agree to, by one of keys.
 func (m *model) ask(title string, lines, keys []string, agree string, do func() tea.Cmd) {
-	m.dialog = &dialog{title: title, lines: lines, bindings: []pane.Binding{
+	d := &dialog{title: title, lines: lines}
+	d.bindings = []pane.Binding{
 		{Keys: keys, Help: agree, Do: do},
-		{Keys: []string{"n"}, Help: "no", Do: func() tea.Cmd { return nil }},
-	}}
+		{Keys: []string{"n"}, Help: "no", Do: func() tea.Cmd { return d.close() }},
+	}
+	m.dialog = d
+}
+
+// close is done where nothing was agreed to.
+func (d *dialog) close() tea.Cmd {
+	if d.back != nil {
+		d.back()
+	}
+	return nil
+}
+
+// closeDialog closes the dialog without an answer.
+func (m *model) closeDialog() tea.Cmd {
+	closed := m.dialog
+	m.dialog = nil
+	return closed.close()
 }
 
 // updateDialog takes a key while a dialog is open.
@@ -43,7 +62,7 @@ func (m *model) updateDialog(key tea.KeyPressMsg) tea.Cmd {
 	}
 	switch key.String() {
 	case "esc", "q", "?", "f1":
-		m.dialog = nil
+		return m.closeDialog()
 	case "ctrl+c":
 		m.dialog = nil
 		return m.quit()
@@ -74,8 +93,7 @@ func (m *model) answerDialog(binding *pane.Binding) tea.Cmd {
 func (m *model) clickDialog(x, y int) tea.Cmd {
 	d := m.dialog
 	if !d.place.contains(x, y) {
-		m.dialog = nil
-		return nil
+		return m.closeDialog()
 	}
 	if y != d.place.y+d.place.h-2 { // the last line within its border
 		return nil
@@ -86,7 +104,7 @@ func (m *model) clickDialog(x, y int) tea.Cmd {
 		case i < len(d.bindings):
 			return m.answerDialog(&d.bindings[i])
 		default:
-			m.dialog = nil
+			return m.closeDialog()
 		}
 	}
 	return nil

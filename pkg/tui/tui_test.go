@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui/watch"
 )
 
 const lampTool = `{"name":"lamp","title":"The lamp","description":"Switches **one** lamp.","annotations":{"idempotentHint":true},
@@ -137,6 +138,21 @@ func TestSeveralCalls(t *testing.T) {
 	}
 	d.press(">", "x")
 	d.until("the end of the second", func() bool { return d.m.runningCalls() == 0 })
+}
+
+// Who does not run a destructive call again is where the key was pressed, and not in a
+// form that takes what is typed next.
+func TestDestructiveAgain(t *testing.T) {
+	d := drive(t, nil, newTool(t, `{"name":"wipe","inputSchema":{"type":"object","properties":{"what":{"type":"string"}}},"annotations":{"destructiveHint":true}}`, says("gone")))
+	for _, no := range []string{"n", "esc"} {
+		d.press("4")
+		d.send(watch.RerunMsg{Tool: "wipe", Arguments: json.RawMessage(`{"what":"all"}`)})
+		d.shows("call wipe?", "all")
+		d.press(no)
+		if d.m.dialog != nil || d.m.focus != areaWatch || d.m.shown != nil {
+			t.Errorf("%s leads to pane %s", no, d.m.focus)
+		}
+	}
 }
 
 // A tool that destroys things asks first.
