@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,6 +26,8 @@ type anthropicClient struct{ *endpoint }
 const (
 	// anthropicURL is Anthropic's own address.
 	anthropicURL = "https://api.anthropic.com"
+	// anthropicToken is the variable of a key that is shown as a bearer's.
+	anthropicToken = "ANTHROPIC_AUTH_TOKEN"
 	// defaultAnthropicModel is the one that its maker names for tools and agents at a fair price.
 	defaultAnthropicModel = "claude-sonnet-5-5"
 	// anthropicVersion is the revision of the API that toolx speaks
@@ -41,12 +43,18 @@ func newAnthropic(options Options) (*anthropicClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	end.base = strings.TrimSuffix(end.base, "/v1") // as the SDKs take it, and as OpenAI's is given
-	client := &anthropicClient{end}
-	if token := strings.TrimSpace(options.Getenv("ANTHROPIC_AUTH_TOKEN")); end.key == "" && token != "" {
-		end.key, end.variable = token, "ANTHROPIC_AUTH_TOKEN"
+	// As the SDKs take it, as OpenAI's is given, and whole.
+	end.base = strings.TrimSuffix(strings.TrimSuffix(end.base, "/messages"), "/v1")
+	if end.key == "" {
+		token, err := keyIn(options, anthropicToken)
+		if err != nil {
+			return nil, err
+		}
+		if token != "" {
+			end.key, end.variable = token, anthropicToken
+		}
 	}
-	return client, nil
+	return &anthropicClient{end}, nil
 }
 
 func (a *anthropicClient) Name() string           { return Anthropic }
@@ -89,40 +97,22 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 		return nil, err
 	}
 	defer response.Body.Close()
-	stream := ssestream.NewStream[json.RawMessage](ssestream.NewDecoder(response), nil)
 	answer := &anthropicAnswer{endpoint: a.endpoint, emit: emit}
-	for stream.Next() {
-		answer.take(stream.Current())
+	if isWhole(response.Header) {
+		return answer.readWhole(response.Body)
 	}
-	if err := stream.Err(); err != nil {
-		return nil, a.streamFailure(err)
-	}
-	return answer.finish()
+	return answer.read(ssestream.NewDecoder(response))
 }
 
 // header names the version of the API, and shows the key.
 func (a *anthropicClient) header(header http.Header) {
 	header.Set("Accept", "text/event-stream")
 	header.Set("Anthropic-Version", anthropicVersion)
-	if a.variable == "ANTHROPIC_AUTH_TOKEN" {
+	if a.variable == anthropicToken {
 		bearer(a.key)(header)
 		return
 	}
 	header.Set("X-Api-Key", a.key)
-}
-
-// streamFailure reads the errors of the SDK's stream: an error event, an event that
-// is no JSON, or a connection that broke.
-func (a *anthropicClient) streamFailure(err error) error {
-	var said interface{ RawJSON() string } // the SDK's error of the API
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &said):
-		return a.inStream([]byte(said.RawJSON()))
-	case errors.As(err, &syntax):
-		return a.broken("an event of it is no JSON", nil)
-	}
-	return a.broken("", err)
 }
 
 // anthropicEvent is one event of the stream, as far as its form is known.
@@ -161,20 +151,72 @@ type anthropicBlock struct {
 	input bytes.Buffer
 }
 
-func (a *anthropicAnswer) take(raw []byte) {
+// read takes the events of a stream to its end. What an event is stands in its data
+// too; gateways forget the name in front of it, and some forget message_stop.
+func (a *anthropicAnswer) read(events ssestream.Decoder) (*Turn, error) {
+	for !a.ended && events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
+		if len(data) == 0 || string(data) == "[DONE]" {
+			continue
+		}
+		if err := a.take(data); err != nil {
+			return nil, err
+		}
+	}
+	if a.ended || a.reason != "" {
+		return a.finish(), nil
+	}
+	if err := events.Err(); err != nil {
+		return nil, a.broken("", err)
+	}
+	return nil, a.broken("the connection was closed", nil)
+}
+
+// readWhole takes an answer that was not streamed as the events that it stands for.
+func (a *anthropicAnswer) readWhole(body io.Reader) (*Turn, error) {
+	whole, err := io.ReadAll(body)
+	if err != nil {
+		return nil, a.broken("", err)
+	}
+	var message struct {
+		Type    string            `json:"type"`
+		Content []json.RawMessage `json:"content"`
+		Reason  string            `json:"stop_reason"`
+		Usage   struct {
+			Input  int `json:"input_tokens"`
+			Output int `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	err = json.Unmarshal(whole, &message)
+	switch {
+	case message.Type == "error":
+		return nil, a.inStream(whole)
+	case err != nil, message.Reason == "" && len(message.Content) == 0:
+		return nil, a.broken("it is no message", nil)
+	}
+	for _, block := range message.Content {
+		a.begin(block)
+	}
+	a.reason = message.Reason
+	a.usage = Usage{Input: message.Usage.Input, Output: message.Usage.Output}
+	return a.finish(), nil
+}
+
+// take reads one event. A member that has another type than expected is left out.
+func (a *anthropicAnswer) take(raw []byte) error {
+	if !json.Valid(raw) {
+		return a.broken("an event of it is no JSON", nil)
+	}
 	var event anthropicEvent
-	// The SDK has decoded it before: it is JSON, and a member that has another type
-	// than expected is left out.
 	_ = json.Unmarshal(raw, &event)
 	switch event.Type {
+	case "error":
+		return a.inStream(raw)
 	case "message_start":
 		used := event.Message.Usage
 		a.usage.Input = used.Input + used.Read + used.Written
 	case "content_block_start":
-		block := &anthropicBlock{}
-		block.merge("", cmpRaw(event.Block, "{}"))
-		a.blocks = append(a.blocks, block)
-		a.tell(event.Block)
+		a.begin(cmpRaw(event.Block, "{}"))
 	case "content_block_delta":
 		if event.Index >= 0 && event.Index < len(a.blocks) {
 			a.blocks[event.Index].add(event.Delta)
@@ -192,6 +234,15 @@ func (a *anthropicAnswer) take(raw []byte) {
 	case "message_stop":
 		a.ended = true
 	}
+	return nil
+}
+
+// begin adds a content block, with as much of it as comes at first.
+func (a *anthropicAnswer) begin(content json.RawMessage) {
+	block := &anthropicBlock{}
+	block.merge("", content)
+	a.blocks = append(a.blocks, block)
+	a.tell(content)
 }
 
 // tell passes on the text and the thoughts of a block's beginning, or of a delta.
@@ -225,40 +276,49 @@ func (b *anthropicBlock) add(delta json.RawMessage) {
 	}
 }
 
-// content is the block as the next request repeats it; ok is false where it must
-// not: a text without text is refused.
-func (b *anthropicBlock) content() (block json.RawMessage, ok bool) {
-	if b.input.Len() > 0 {
-		b.set("input", b.input.Bytes())
+// isMute says that the next request must not repeat the block: a text without text is
+// refused.
+func (b *anthropicBlock) isMute() bool {
+	return string(b.get("type")) == `"text"` && b.isEmpty("text")
+}
+
+// content is the block as the next request repeats it, and as the model wrote it. They
+// differ where the input of a tool is no JSON object, which the API refuses.
+func (b *anthropicBlock) content() (repeated, written json.RawMessage) {
+	switch input := b.input.Bytes(); {
+	case len(input) == 0:
+	case json.Valid(input) && kindOf(input) == '{':
+		b.set("input", input)
+	default:
+		b.set("input", rawjson.Quote(string(input)))
+		written = b.json()
+		b.set("input", argumentsOf(written, convert.Anthropic))
+		return b.json(), written
 	}
-	empty := string(b.get("type")) == `"text"` && string(cmpRaw(b.get("text"), `""`)) == `""`
-	return b.json(), !empty
+	return b.json(), b.json()
 }
 
 // finish is the answer, once all of it has come.
-func (a *anthropicAnswer) finish() (*Turn, error) {
-	if !a.ended {
-		return nil, a.broken("the connection was closed", nil)
-	}
+func (a *anthropicAnswer) finish() *Turn {
 	turn := &Turn{Text: a.said.text.String(), Stop: anthropicStop(a.reason), Reason: a.reason, Usage: a.usage}
-	var content []json.RawMessage
+	var repeated, written []json.RawMessage
 	for _, block := range a.blocks {
-		if block.input.Len() > 0 && (!json.Valid(block.input.Bytes()) || kindOf(block.input.Bytes()) != '{') {
-			if turn.Stop == StopLength {
-				return nil, a.failure(CutOff, "", nil)
-			}
-			return nil, a.broken("the arguments of a tool call are no JSON object", nil)
-		}
-		if one, ok := block.content(); ok {
-			content = append(content, one)
+		if !block.isMute() {
+			again, wrote := block.content()
+			repeated, written = append(repeated, again), append(written, wrote)
 		}
 	}
-	if len(content) > 0 {
-		turn.Message = rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("role", rawjson.Quote("assistant")), rawjson.NewMember("content", rawjson.Array(content)),
-		})
+	if len(repeated) > 0 {
+		turn.Message, turn.Calls = assistantMessage(repeated), assistantMessage(written)
 	}
-	return turn, nil
+	return turn
+}
+
+// assistantMessage is what the model said, as the history has it.
+func assistantMessage(content []json.RawMessage) json.RawMessage {
+	return rawjson.Object([]rawjson.Member{
+		rawjson.NewMember("role", rawjson.Quote("assistant")), rawjson.NewMember("content", rawjson.Array(content)),
+	})
 }
 
 func anthropicStop(reason string) Stop {

@@ -60,6 +60,7 @@ type Conversation struct {
 	history [][]json.RawMessage // for each question, all messages from it to its answer
 	offered []string
 	full    bool // see Overfull
+	unnamed int  // calls whose provider gave no id, see CallStarted
 }
 
 // Ask asks the model and lets it call tools until it has an answer. The error is

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"toolx/pkg/exec"
 )
@@ -35,14 +36,19 @@ type endpoint struct {
 }
 
 func newEndpoint(options Options, provider, model, base, variable string) (*endpoint, error) {
+	base, _, _ = strings.Cut(base, "#")      // a fragment is for browsers
 	base, query, _ := strings.Cut(base, "?") // which stands behind the path of each request
 	values, _ := url.ParseQuery(query)
 	address, err := url.Parse(base)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return nil, &exec.UsageError{
 			Message: fmt.Sprintf("the address %q of %s is no URL", withoutUser(base), provider),
-			Fix:     "--base-url http://localhost:8000/v1",
+			Fix:     "--base-url " + exampleAddress(provider),
 		}
+	}
+	key, err := keyIn(options, variable)
+	if err != nil {
+		return nil, err
 	}
 	return &endpoint{
 		provider: provider,
@@ -50,7 +56,7 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 		base:     strings.TrimRight(base, "/"),
 		query:    values,
 		variable: variable,
-		key:      strings.TrimSpace(options.Getenv(variable)),
+		key:      key,
 		agent:    options.UserAgent,
 		client: &http.Client{
 			Transport: &idleTransport{idle: cmp.Or(options.Idle, defaultIdle)},
@@ -59,6 +65,19 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
+}
+
+// keyIn is the key in a variable of the environment, empty where there is none. No
+// header can carry a line break, such as that of a file with more than the key in it.
+func keyIn(options Options, variable string) (string, error) {
+	key := strings.TrimSpace(options.Getenv(variable))
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return "", &exec.UsageError{
+			Message: variable + " holds more than a key: there is a line break in it, or another control character",
+			Fix:     "put the key alone into " + variable,
+		}
+	}
+	return key, nil
 }
 
 // withoutUser takes a user and a password out of what may be a URL.
@@ -196,6 +215,13 @@ func (e *endpoint) inStream(body []byte) *Failure {
 	failure.Status = status
 	failure.retry = reason == Busy
 	return failure
+}
+
+// isWhole says that a response is one JSON value, and no stream: some servers do not
+// stream, whatever they are asked for.
+func isWhole(header http.Header) bool {
+	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	return kind == "application/json"
 }
 
 // isPage says that a response is a page for people, which no provider sends: a

@@ -62,7 +62,7 @@ type TurnFinished struct {
 
 // CallStarted says that a call of the model is about to run.
 type CallStarted struct {
-	ID        string // the provider's; may be empty
+	ID        string // the provider's, or one that is made up here where it gives none
 	Name      string // as the model wrote it
 	Tool      string // the tool's name in toolx; empty where none is meant
 	Arguments json.RawMessage

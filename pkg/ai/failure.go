@@ -172,13 +172,25 @@ func (f *Failure) reachHint() string {
 }
 
 func (f *Failure) addressHint() string {
+	example := exampleAddress(f.Provider)
 	switch f.Provider {
 	case Ollama:
-		return "OLLAMA_HOST or --base-url takes Ollama's own address, such as http://localhost:11434"
+		return "OLLAMA_HOST or --base-url takes Ollama's own address, such as " + example
 	case Anthropic:
-		return "--base-url or ANTHROPIC_BASE_URL takes the address in front of /v1/messages, such as " + anthropicURL
+		return "--base-url or ANTHROPIC_BASE_URL takes the address in front of /v1/messages, such as " + example
 	}
-	return "--base-url takes the address up to the version, such as http://localhost:8000/v1"
+	return "--base-url takes the address up to the version, such as " + example
+}
+
+// exampleAddress is what --base-url may hold for a provider.
+func exampleAddress(provider string) string {
+	switch provider {
+	case Ollama:
+		return "http://localhost:11434"
+	case Anthropic:
+		return anthropicURL
+	}
+	return "http://localhost:8000/v1"
 }
 
 func (f *Failure) modelHint() string {

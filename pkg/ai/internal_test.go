@@ -30,6 +30,9 @@ func TestOllamaHost(t *testing.T) {
 		"http://localhost:11434/v1": "http://localhost:11434",
 		"http://lan:1/api":          "http://lan:1",
 		"http://lan:1/api?key=x/y":  "http://lan:1?key=x/y",
+		"http://lan:1/#top":         "http://lan:1",
+		"https://me:a@b@lan/ollama": "https://me:a@b@lan:443/ollama",
+		"me:secret@[::1]:5":         "http://me:secret@[::1]:5",
 	} {
 		if got, err := ollamaURL(text); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)

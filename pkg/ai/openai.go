@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -112,7 +112,7 @@ func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	}
 	defer response.Body.Close()
 	answer := &openAIAnswer{openAI: o, message: &fragment{kind: '{'}, emit: emit}
-	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "application/json" { // some servers do not stream
+	if isWhole(response.Header) {
 		whole, err := io.ReadAll(response.Body)
 		if err != nil {
 			return nil, o.broken("", err)
@@ -212,6 +212,8 @@ func (a *openAIAnswer) finish() (*Turn, error) {
 		a.message.set("content", json.RawMessage("null"))
 	}
 	a.completeCalls()
+	calls := a.message.json()
+	a.mendCalls()
 	stop := StopEnd
 	switch {
 	case a.ending == "length" || a.ending == "model_length":
@@ -219,20 +221,38 @@ func (a *openAIAnswer) finish() (*Turn, error) {
 	case a.ending == "content_filter" || a.said.refused:
 		stop = StopRefused
 	}
-	return &Turn{Message: a.message.json(), Text: a.said.text.String(), Stop: stop, Reason: a.ending, Usage: a.usage}, nil
+	return &Turn{Message: a.message.json(), Calls: calls, Text: a.said.text.String(), Stop: stop, Reason: a.ending, Usage: a.usage}, nil
+}
+
+// calls are the tool calls of the answer that are objects.
+func (a *openAIAnswer) calls() []*fragment {
+	calls := a.message.lookup("tool_calls")
+	if calls == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(calls.elements), func(call *fragment) bool { return call.kind != '{' })
+}
+
+// mendCalls makes JSON of arguments that are none. vLLM and llama.cpp read them again
+// when they come back, and refuse the request.
+func (a *openAIAnswer) mendCalls() {
+	for _, call := range a.calls() {
+		function := call.lookup("function")
+		if function == nil || function.kind != '{' {
+			continue
+		}
+		arguments := function.get("arguments")
+		isText := rawjson.IsString(arguments)
+		if isText && !json.Valid([]byte(rawjson.Unquote(arguments))) || string(cmpRaw(arguments, "null")) == "null" {
+			function.set("arguments", rawjson.Quote(string(argumentsOf(call.json(), a.Format()))))
+		}
+	}
 }
 
 // completeCalls gives the calls an id and a type where the server forgot them. The
 // message goes back, and without an id no result can be told to belong to its call.
 func (a *openAIAnswer) completeCalls() {
-	calls := a.message.lookup("tool_calls")
-	if calls == nil {
-		return
-	}
-	for _, call := range calls.elements {
-		if call.kind != '{' {
-			continue
-		}
+	for _, call := range a.calls() {
 		if call.isEmpty("id") {
 			call.set("id", rawjson.Quote(a.newID()))
 		}

@@ -52,7 +52,7 @@ type Turn struct {
 	// where there is nothing to repeat.
 	Message json.RawMessage
 	// Calls is what the calls are to be read from where that is not Message: a message
-	// that holds those which the model wrote as text, and nothing else.
+	// with those that the model wrote as text, or with arguments that cannot be repeated.
 	Calls json.RawMessage
 	Text  string
 	Stop  Stop
@@ -135,6 +135,17 @@ func Secrets(getenv func(string) string) []string {
 		}
 	}
 	return secrets
+}
+
+// argumentsOf are the arguments of one call as they can be repeated: those that the
+// Executor gets, mended where that is possible, or none. Most servers refuse a
+// conversation in which some are no JSON.
+func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
+	message, err := convert.ReadCalls(call, format)
+	if err != nil || len(message.Calls) != 1 {
+		return json.RawMessage("{}")
+	}
+	return message.Calls[0].Arguments
 }
 
 // textMessage is a message of a role in the form that all providers take.

@@ -51,6 +51,7 @@ func (e *DeclinedError) Kind() exec.Kind { return exec.KindTool }
 // planned is a call that was looked at and has not run yet.
 type planned struct {
 	call  convert.ToolCall
+	id    string // in events
 	tool  *exec.Tool
 	began time.Time
 	err   error // why it will not run
@@ -69,6 +70,9 @@ func (c *Conversation) run(ctx context.Context, offer *offer, calls []convert.To
 	var running sync.WaitGroup
 	for i := range plan {
 		free <- struct{}{}
+		if call := plan[i]; call.err == nil { // here, so that calls are told in their order
+			c.emit(CallStarted{ID: call.id, Name: call.call.Name, Tool: call.tool.Name, Arguments: call.call.Arguments})
+		}
 		running.Go(func() {
 			results[i] = c.runOne(ctx, plan[i])
 			<-free
@@ -80,7 +84,11 @@ func (c *Conversation) run(ctx context.Context, offer *offer, calls []convert.To
 
 // plan finds the tool of a call and asks whether it may run.
 func (c *Conversation) plan(ctx context.Context, offer *offer, call convert.ToolCall) planned {
-	plan := planned{call: call, began: time.Now(), err: call.Err}
+	plan := planned{call: call, id: call.ID, began: time.Now(), err: call.Err}
+	if plan.id == "" {
+		c.unnamed++
+		plan.id = fmt.Sprintf("call-%d", c.unnamed)
+	}
 	tool, err := offer.find(call.Name)
 	if err != nil {
 		plan.err = err
@@ -106,11 +114,8 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 	if plan.tool != nil {
 		name = plan.tool.Name
 	}
-	if plan.err == nil {
-		c.emit(CallStarted{ID: plan.call.ID, Name: plan.call.Name, Tool: name, Arguments: plan.call.Arguments})
-		if c.Ready != nil {
-			plan.tool, plan.err = c.Ready(ctx, plan.tool)
-		}
+	if plan.err == nil && c.Ready != nil {
+		plan.tool, plan.err = c.Ready(ctx, plan.tool)
 	}
 	var result *exec.Result
 	if plan.err != nil {
@@ -121,7 +126,7 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 		})
 	}
 	written, shown, total := c.resultOf(plan.call, result)
-	c.emit(CallFinished{ID: plan.call.ID, Name: plan.call.Name, Result: result, Shown: shown, Total: total})
+	c.emit(CallFinished{ID: plan.id, Name: plan.call.Name, Result: result, Shown: shown, Total: total})
 	return written
 }
 
