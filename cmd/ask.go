@@ -352,9 +352,11 @@ func (a *App) confirmation(o askOptions) func(context.Context, *exec.Tool, json.
 		defer a.live.Hold()()
 		fmt.Fprintf(a.live, "run %s %s? It says that it is destructive. [y/N] ",
 			render.Safe(tool.Name), render.Safe(shorten(string(a.mask.JSON(arguments)), 400)))
-		line, _ := a.keyboard.line(ctx) // the end of the input says no
+		line, err := a.keyboard.line(ctx) // the end of the input says no
+		if err != nil {
+			fmt.Fprintln(a.live) // nobody has typed Enter
+		}
 		if ctx.Err() != nil {
-			fmt.Fprintln(a.live)
 			return &exec.InterruptedError{Tool: tool.Name}
 		}
 		if said := strings.ToLower(strings.TrimSpace(line)); said == "y" || said == "yes" {
