@@ -376,7 +376,7 @@ func (m *model) copyPage(q *question) tea.Cmd {
 func (m *model) questionKeys(q *question) []pane.Binding {
 	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: func() tea.Cmd { return m.answer(q, servers.Decline, nil) }}
 	cancel := pane.Binding{Keys: []string{"esc"}, Help: "cancel", Do: func() tea.Cmd { return m.leave(q) }}
-	send := pane.Binding{Keys: []string{"ctrl+s"}, Help: "send", Off: q.cannotSend(), Do: func() tea.Cmd { return m.send(q) }}
+	send := pane.Binding{Keys: []string{"ctrl+s"}, Help: "send", Off: q.cannotSend(), Mend: q.toProblem, Do: func() tea.Cmd { return m.send(q) }}
 	switch {
 	case q.sampling != nil:
 		decline.Keys = []string{"ctrl+x", "esc"}
@@ -406,6 +406,15 @@ func (m *model) pageAnswers(q *question) []pane.Binding {
 		list = []pane.Binding{open}
 	}
 	return append(list, pane.Binding{Keys: []string{"y"}, Help: "copy", Do: func() tea.Cmd { return m.copyPage(q) }})
+}
+
+// toProblem goes to the first field that keeps the answer from being sent.
+func (q *question) toProblem() {
+	if q.form != nil {
+		q.whole = false
+		q.focus(inForm)
+		q.form.ToProblem()
+	}
 }
 
 // cannotSend says why what is filled in cannot be sent.

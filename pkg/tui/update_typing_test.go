@@ -139,6 +139,16 @@ func TestSchemaChangedAmidAWord(t *testing.T) {
 	}
 }
 
+// The key that sends an answer goes to what is missing in it.
+func TestToTheProblemOfAnAnswer(t *testing.T) {
+	a := asking(t)
+	a.elicit(room())
+	a.press("tab", "tab", "ctrl+s")
+	a.shows("send: missing 'name'")
+	a.press("text:Ada", "ctrl+s")
+	a.told(`accept {"name":"Ada","happy":true,"colour":"green"}`)
+}
+
 // The key that calls goes to the first field that holds the call back, also into what is
 // closed, and from another pane.
 func TestToTheProblem(t *testing.T) {
