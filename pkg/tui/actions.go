@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/watch"
 )
 
 // toldMsg is a message for the last line, from a command.
@@ -123,18 +124,31 @@ func (m *model) copyCommand() tea.Cmd {
 		m.tell(err.Error(), true)
 		return m.tick()
 	}
-	var line string
+	return m.copied(commandLine(one, arguments), "the command line")
+}
+
+// copyEarlier copies the command line of an earlier call.
+func (m *model) copyEarlier(call watch.CommandMsg) tea.Cmd {
+	one, _, err := m.itemOf(call.Method, call.Tool, call.Arguments)
+	if err != nil {
+		m.tell(err.Error(), true)
+		return m.tick()
+	}
+	return m.copied(commandLine(one, call.Arguments), "the command line")
+}
+
+// commandLine is the command that runs an item with arguments.
+func commandLine(one item, arguments json.RawMessage) string {
 	switch one.kind {
 	case kindTool:
-		line = exec.CommandLine(one.Tool, arguments)
+		return exec.CommandLine(one.Tool, arguments)
 	case kindPrompt:
-		line = exec.PromptLine(one.Tool, arguments)
+		return exec.PromptLine(one.Tool, arguments)
 	default:
-		line = exec.ReadLine(&exec.Tool{
+		return exec.ReadLine(&exec.Tool{
 			Name: one.Server + exec.Separator + uriOf(arguments), Launch: one.Launch, Address: one.Address,
 		})
 	}
-	return m.copied(line, "the command line")
 }
 
 // copyRequest copies the JSON-RPC request that would be sent.

@@ -333,6 +333,26 @@ func TestNotesFade(t *testing.T) {
 	d.shows("? help")
 }
 
+// The command line of an earlier call is copied from the history, whatever is selected.
+func TestCopyFromHistory(t *testing.T) {
+	d := drive(t, nil, lamp(t, says("")))
+	copies := func(msg watch.CommandMsg, want string) {
+		t.Helper()
+		var set tea.Msg
+		for _, cmd := range d.m.copyEarlier(msg)().(tea.BatchMsg) {
+			if cmd != nil && set == nil {
+				set = cmd()
+			}
+		}
+		if got := fmt.Sprint(set); got != want {
+			t.Errorf("copies %q, want %q", got, want)
+		}
+	}
+	copies(watch.CommandMsg{Tool: "lamp", Arguments: json.RawMessage(`{"on":true}`)}, "toolx call lamp --arg on=true")
+	d.send(watch.CommandMsg{Tool: "gone", Arguments: json.RawMessage(`{}`)})
+	d.shows("Tool 'gone' not found")
+}
+
 // A remote server's page says where it is, and which headers it gets, not what is in them.
 func TestRemoteServersPage(t *testing.T) {
 	d := drive(t, []string{"far"})

@@ -87,6 +87,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.copied(msg.Text, msg.What)
 	case watch.RerunMsg:
 		return m.rerun(msg.Method, msg.Tool, msg.Arguments, true)
+	case watch.CommandMsg:
+		return m.copyEarlier(msg)
 	case watch.EditMsg:
 		cmd := m.rerun(msg.Method, msg.Tool, msg.Arguments, false)
 		if msg.Note != "" {

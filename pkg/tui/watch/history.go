@@ -67,6 +67,13 @@ type EditMsg struct {
 	Note      string
 }
 
+// CommandMsg asks for the command line of a call to be copied.
+type CommandMsg struct {
+	Tool      string
+	Method    string // as RerunMsg has it
+	Arguments json.RawMessage
+}
+
 // readHistory is the command that reads the execution log at path. What this process
 // has written since begun is left out: its calls come as events, with all that the
 // log hides.
@@ -169,8 +176,13 @@ func (t *historyTab) bindings() []pane.Binding {
 		return bindings
 	}
 	none := ""
-	if _, ok := t.view.current(); !ok {
+	r, ok := t.view.current()
+	if !ok {
 		none = "there are no calls"
+	}
+	incomplete := none
+	if ok && r.cut {
+		incomplete = "not all arguments of this call were kept"
 	}
 	for i := range bindings {
 		if bindings[i].Keys[0] == "enter" {
@@ -181,6 +193,7 @@ func (t *historyTab) bindings() []pane.Binding {
 	return append([]pane.Binding{
 		{Keys: []string{"enter", "R"}, Help: "call again", Off: none, Do: t.again},
 		{Keys: []string{"E"}, Help: "edit and call", Off: none, Do: t.edit},
+		{Keys: []string{"y"}, Help: "copy as toolx command", Off: incomplete, Do: t.command},
 	}, bindings...)
 }
 
@@ -196,6 +209,12 @@ func (t *historyTab) again() tea.Cmd {
 	}
 	t.told = ""
 	return func() tea.Msg { return RerunMsg{r.tool, r.method, json.RawMessage(r.arguments)} }
+}
+
+// command asks for the call's command line; what the log hides is hidden there as well.
+func (t *historyTab) command() tea.Cmd {
+	r, _ := t.view.current()
+	return func() tea.Msg { return CommandMsg{r.tool, r.method, json.RawMessage(r.arguments)} }
 }
 
 func (t *historyTab) edit() tea.Cmd {

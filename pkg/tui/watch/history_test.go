@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/history"
+	"toolx/pkg/tui/pane"
 )
 
 // finished is a call that took so many milliseconds.
@@ -116,7 +117,12 @@ func TestAgainAndEdit(t *testing.T) {
 	same(rerun, `{"Tool":"newest","Method":"","Arguments":{"n":2}}`)
 	edit, _ := press(w, "E").(EditMsg)
 	same(edit, `{"Tool":"newest","Method":"","Arguments":{"n":2},"Note":""}`)
+	command, _ := press(w, "y").(CommandMsg)
+	same(command, `{"Tool":"newest","Method":"","Arguments":{"n":2}}`)
 	edit, _ = press(w, "up", "enter").(EditMsg)
+	if y := pane.Find(w.Bindings(), "y"); y == nil || y.Off != "not all arguments of this call were kept" {
+		t.Errorf("y of a call that was cut is %+v", y)
+	}
 	same(edit, `{"Tool":"long","Method":"","Arguments":{},"Note":"not all arguments of this call were kept: fill them in"}`)
 	edit, _ = press(w, "up", "R").(EditMsg)
 	same(edit, `{"Tool":"masked","Method":"","Arguments":{"keep":[1,{"y":2}]},"Note":"the log hides secrets of this call: fill them in"}`)
