@@ -30,7 +30,7 @@ func newCall(id, name string, arguments json.RawMessage) ToolCall {
 func readArguments(given json.RawMessage) (json.RawMessage, error) {
 	none := json.RawMessage("{}")
 	for range maxEncoded {
-		given = bytes.TrimSpace(given)
+		given = withoutFence(bytes.TrimSpace(given))
 		if len(given) == 0 || string(given) == "null" {
 			return none, nil
 		}
@@ -50,6 +50,19 @@ func readArguments(given json.RawMessage) (json.RawMessage, error) {
 		given = json.RawMessage(rawjson.Unquote(given))
 	}
 	return none, errors.New("the arguments are JSON that was encoded as a string too many times")
+}
+
+// withoutFence takes a value out of the code fence of Markdown that a model put around
+// it.
+func withoutFence(text []byte) []byte {
+	const fence = "```"
+	inner, opened := bytes.CutPrefix(text, []byte(fence))
+	inner, closed := bytes.CutSuffix(inner, []byte(fence))
+	language, code, isBlock := bytes.Cut(inner, []byte("\n"))
+	if !opened || !closed || !isBlock || bytes.ContainsAny(language, `{"'`) {
+		return text
+	}
+	return bytes.TrimSpace(code)
 }
 
 // cutText shows the beginning of a text that may be long.

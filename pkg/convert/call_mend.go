@@ -12,8 +12,8 @@ import (
 
 // mendJSON reads a value that is nearly JSON, and writes it as JSON. It knows what
 // small models get wrong and what can have one meaning only: a comma behind the
-// last element, line breaks inside of strings, and Python's spelling ('text', True,
-// None). ok is false for anything else, text that ends too early above all. end is
+// last element, line breaks inside of strings, names without quotes, and Python's
+// spelling ('text', True, None). ok is false for anything else, text that ends too early above all. end is
 // the offset behind the value.
 func mendJSON(text string) (value json.RawMessage, end int, ok bool) {
 	m := mender{text: text}
@@ -87,11 +87,29 @@ func (m *mender) list(closing byte, depth int, element func(depth int) bool) boo
 
 func (m *mender) member(depth int) bool {
 	m.space()
-	if m.at == len(m.text) || m.text[m.at] != '"' && m.text[m.at] != '\'' || !m.quoted() || !m.next(':') {
+	if !m.memberName() || !m.next(':') {
 		return false
 	}
 	m.out.WriteByte(':')
 	return m.value(depth)
+}
+
+// memberName reads the name of a member, which may lack its quotes where it is a name
+// in any programming language.
+func (m *mender) memberName() bool {
+	if m.at < len(m.text) && (m.text[m.at] == '"' || m.text[m.at] == '\'') {
+		return m.quoted()
+	}
+	start := m.at
+	for m.at < len(m.text) && (isAlphanumeric(m.text[m.at]) || m.text[m.at] == '_') {
+		m.at++
+	}
+	name := m.text[start:m.at]
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		return false
+	}
+	m.out.Write(rawjson.Quote(name))
+	return true
 }
 
 // quoted reads a string with the quotes of JSON or of Python.

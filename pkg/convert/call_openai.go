@@ -130,5 +130,5 @@ func structuredValue(result ToolResult) (json.RawMessage, bool) {
 		return nil, false
 	}
 	_, isObject := rawjson.Members(result.Structured)
-	return result.Structured, isObject && json.Valid(result.Structured)
+	return withoutHalves(result.Structured), isObject && json.Valid(result.Structured)
 }

@@ -77,6 +77,11 @@ func TestReadCalls(t *testing.T) {
 			`{"id":"call_1","type":"function","function":{"name":"f","arguments":"\"{\\\"a\\\":1}\""}}`,
 			OpenAI, `call_1 f {"a":1}`,
 		},
+		{
+			"openai: arguments in a code fence",
+			`{"id":"call_1","type":"function","function":{"name":"f","arguments":"\u0060\u0060\u0060json\n{\"a\":1}\n\u0060\u0060\u0060"}}`,
+			OpenAI, `call_1 f {"a":1}`,
+		},
 
 		// Those that look like it.
 		{

@@ -53,7 +53,7 @@ func TestReadTextCalls(t *testing.T) {
 		},
 		{
 			"a broken one among others",
-			"<tool_call>{\"name\":\"f\",\"arguments\":{a:1}}</tool_call><tool_call>{\"name\":\"g\",\"arguments\":{}}</tool_call>",
+			"<tool_call>{\"name\":\"f\",\"arguments\":{a 1}}</tool_call><tool_call>{\"name\":\"g\",\"arguments\":{}}</tool_call>",
 			Hermes, "f {} ! the tool call is not valid JSON: invalid character 'a' looking for beginning of object key string\ng {}",
 		},
 		{
@@ -129,6 +129,7 @@ func TestReadTextCalls(t *testing.T) {
 // TestMendJSON mends what has one meaning, and nothing else.
 func TestMendJSON(t *testing.T) {
 	for text, want := range map[string]string{
+		`{a: 1, b_2 : {c: "d"}}`:                   `{"a":1,"b_2":{"c":"d"}}`,
 		`{'a': 1.50, "b": [True, False, None,],}`:  `{"a":1.50,"b":[true,false,null]}`,
 		`{'a': '\u00e9\ud83d\ude00\n\'"'}`:         `{"a":"é😀\n'\""}`,
 		`{"big": 123456789012345678901234567890,}`: `{"big":123456789012345678901234567890}`,
@@ -140,7 +141,7 @@ func TestMendJSON(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		``, `{`, `{'a'`, `{'a':`, `{'a': 'b}`, `{a: 1}`, `{'a': 01}`, `{'a': nan}`, `{,}`, `[1 2]`, `{'a': 1,,}`,
+		``, `{`, `{'a'`, `{'a':`, `{'a': 'b}`, `{a-b: 1}`, `{1: 2}`, `{a 1}`, `{: 1}`, `{'a': 01}`, `{'a': nan}`, `{,}`, `[1 2]`, `{'a': 1,,}`,
 		`{'a': '\x41'}`, `{1: 2}`, `{'a': "it's}`, `{'a': '\ud'}`,
 	} {
 		if value, _, ok := mendJSON(text); ok {

@@ -187,3 +187,16 @@ func TestIDs(t *testing.T) {
 		t.Errorf("%q is none of Mistral's", id)
 	}
 }
+
+// TestWriteHalvesOfCharacters keeps halves of characters in structured results away
+// from providers, which refuse a conversation that holds one.
+func TestWriteHalvesOfCharacters(t *testing.T) {
+	structured := `{"a":"\ud83d"}`
+	result := ToolResult{Call: ToolCall{ID: "id", Name: "f"}, Text: structured, Structured: json.RawMessage(structured)}
+	for _, format := range []Format{Gemini, Bedrock} {
+		written, err := WriteResults(format, []ToolResult{result})
+		if err != nil || !strings.Contains(string(written), `{"a":"\ufffd"}`) {
+			t.Errorf("%s: %s, %v", format, written, err)
+		}
+	}
+}
