@@ -85,6 +85,17 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.tick()
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
+	case watch.RerunMsg, watch.CommandMsg, watch.EditMsg:
+		return m.updateEarlier(msg)
+	default: // cursors that blink
+		return m.focused().update(msg)
+	}
+	return nil
+}
+
+// updateEarlier does what is asked of an earlier call.
+func (m *model) updateEarlier(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
 	case watch.RerunMsg:
 		return m.rerun(msg.Method, msg.Tool, msg.Arguments, true)
 	case watch.CommandMsg:
@@ -95,8 +106,6 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			m.tell(msg.Note, true)
 		}
 		return cmd
-	default: // cursors that blink
-		return m.focused().update(msg)
 	}
 	return nil
 }
