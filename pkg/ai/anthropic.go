@@ -192,7 +192,7 @@ func (a *anthropicAnswer) readWhole(body io.Reader) (*Turn, error) {
 	case message.Type == "error":
 		return nil, a.inStream(whole)
 	case err != nil, message.Reason == "" && len(message.Content) == 0:
-		return nil, a.broken("it is no message", nil)
+		return nil, a.noAnswer(whole)
 	}
 	for _, block := range message.Content {
 		a.begin(block)

@@ -23,6 +23,10 @@ import (
 // be loaded, and as long again to read a long prompt on a slow machine.
 const defaultIdle = 10 * time.Minute
 
+// shortestKey is the length from which a key is a secret. Servers of one's own get "x"
+// or "none", which is part of many words.
+const shortestKey = 6
+
 // endpoint is the server that a provider's requests go to. Its methods make
 // Failures of whatever goes wrong there.
 type endpoint struct {
@@ -139,7 +143,7 @@ func (e *endpoint) post(ctx context.Context, path string, body []byte, header fu
 
 // failure is a Failure of this server.
 func (e *endpoint) failure(reason Reason, detail string, err error) *Failure {
-	if e.key != "" {
+	if len(e.key) >= shortestKey {
 		detail = strings.ReplaceAll(detail, e.key, "***")
 	}
 	return &Failure{
@@ -215,6 +219,16 @@ func (e *endpoint) inStream(body []byte) *Failure {
 	failure.Status = status
 	failure.retry = reason == Busy
 	return failure
+}
+
+// noAnswer is the failure of a response that holds no part of an answer: some servers
+// say what is wrong, and call it a success.
+func (e *endpoint) noAnswer(body []byte) *Failure {
+	message := ""
+	if json.Valid(body) {
+		_, message = saidError(body)
+	}
+	return e.broken(cmp.Or(message, "there is no answer in it"), nil)
 }
 
 // isWhole says that a response is one JSON value, and no stream: some servers do not

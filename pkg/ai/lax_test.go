@@ -69,6 +69,24 @@ func TestLaxAnthropic(t *testing.T) {
 	}
 }
 
+// TestNoAnswer tells of successes that hold no answer, in their own words where they
+// have some.
+func TestNoAnswer(t *testing.T) {
+	for _, provider := range []string{ai.Anthropic, ai.OpenAI} {
+		for body, want := range map[string]string{
+			`{"status":"ok"}`:                "there is no answer in it",
+			`{"choices":[]}`:                 "there is no answer in it",
+			`{"detail":"Not authenticated"}`: "Not authenticated",
+		} {
+			_, err := newRig(t, provider, "HTTP/1.1 200 OK\nContent-Type: application/json\n\n"+body).Ask(t.Context(), "?")
+			wantFailure(t, err, ai.Broken, exec.KindProtocol)
+			if !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%s: %s: %v, want %s", provider, body, err, want)
+			}
+		}
+	}
+}
+
 // TestBrokenArguments proves that arguments which are no JSON are an error for the
 // model, or mended, and that what goes back to the provider is always JSON: most
 // refuse a conversation that holds anything else.
@@ -198,5 +216,20 @@ func TestOddKeys(t *testing.T) {
 		if _, err := ai.New(options); err != nil {
 			t.Errorf("%s with space around it: %v", variable, err)
 		}
+	}
+}
+
+// TestShortKeys leaves messages alone where the key is a stand-in, such as servers of
+// one's own are given.
+func TestShortKeys(t *testing.T) {
+	server := httptest.NewServer(&fake.Player{Answers: []string{"HTTP/1.1 400 Bad Request\n\n{\"error\":{\"message\":\"no box exists\"}}"}})
+	defer server.Close()
+	provider, err := ai.New(ai.Options{Provider: ai.OpenAI, Model: "m", BaseURL: server.URL, Getenv: environment(map[string]string{"OPENAI_API_KEY": "x"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = provider.Turn(t.Context(), ai.Request{}, func(ai.Event) {})
+	if err == nil || !strings.HasSuffix(err.Error(), "no box exists") {
+		t.Errorf("%v", err)
 	}
 }

@@ -117,10 +117,7 @@ func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*
 		if err != nil {
 			return nil, o.broken("", err)
 		}
-		if err := answer.take(whole); err != nil {
-			return nil, err
-		}
-		return answer.finish()
+		return answer.readWhole(whole)
 	}
 	return answer.read(response)
 }
@@ -172,6 +169,17 @@ func (a *openAIAnswer) read(response *http.Response) (*Turn, error) {
 	}
 	if !done && a.ending == "" {
 		return nil, a.broken("the connection was closed", nil)
+	}
+	return a.finish()
+}
+
+// readWhole takes an answer that was not streamed.
+func (a *openAIAnswer) readWhole(whole []byte) (*Turn, error) {
+	if err := a.take(whole); err != nil {
+		return nil, err
+	}
+	if len(a.message.members) == 0 && a.ending == "" {
+		return nil, a.noAnswer(whole)
 	}
 	return a.finish()
 }
