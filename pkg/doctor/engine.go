@@ -90,6 +90,7 @@ func Judge(fleet *Fleet, selection Selection) *Report {
 	for _, evidence := range fleet.Servers {
 		report.Servers = append(report.Servers, summary(evidence))
 		judge := &judge{report: report, selection: selection, server: evidence.Server.Name, found: make(map[string]bool)}
+		judge.mute = evidence.Clean != nil && len(evidence.messages()) == 0
 		for _, check := range checks {
 			if check.Ask != nil && (check.Need < NeedHTTP || evidence.overHTTP()) {
 				judge.judge(check, missing(evidence, check), func() []Finding { return check.Ask(evidence) })
@@ -114,6 +115,7 @@ type judge struct {
 	selection Selection
 	server    string
 	found     map[string]bool
+	mute      bool // the server sent no message
 }
 
 // judge asks one check, unless something stands against it.
@@ -134,6 +136,9 @@ func (j *judge) judge(check Check, missing string, ask func() []Finding) {
 			break
 		}
 		result.Outcome = j.take(check, findings)
+		if result.Outcome == Passed && j.mute && ofMessages(check) {
+			result.Outcome, result.Because = Skipped, "the server sent no message"
+		}
 	}
 	j.report.Checks = append(j.report.Checks, result)
 }
@@ -226,6 +231,12 @@ func missing(e *Evidence, check Check) string {
 		return "no calls were asked for (--call)"
 	}
 	return ""
+}
+
+// ofMessages says whether a check that needs no handshake is about messages all the same:
+// where there are none, that it found nothing says nothing.
+func ofMessages(check Check) bool {
+	return check.Need == NeedProcess && (check.Group == GroupRPC || check.Group == GroupHandshake)
 }
 
 // ofProcesses says whether a check is about a program that toolx starts, and about its

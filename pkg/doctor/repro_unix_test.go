@@ -66,6 +66,12 @@ func TestRepro(t *testing.T) {
 			[]string{"the server is still alive"},
 		},
 		{
+			"grandchild",
+			Finding{ID: "orphan-grandchild", Where: &Where{Run: "clean"}},
+			[]string{"exit status 0", " hold$", "outlived it: 1"},
+		},
+		{"good", Finding{ID: "orphan-grandchild", Where: &Where{Run: "clean"}}, []string{"outlived it: 0"}},
+		{
 			"schema-null",
 			Finding{ID: "input-schema-missing", Where: &Where{Run: "clean", Method: "tools/list", Tool: "x"}},
 			[]string{`"inputSchema":null`},
@@ -86,6 +92,19 @@ func TestRepro(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReproCountsItsOwnLines shows that a line is named only where the script comes to the
+// same number: it does not send the pings by which the doctor measures.
+func TestReproCountsItsOwnLines(t *testing.T) {
+	finding := Finding{ID: idShutdown, Where: &Where{Run: "clean", Line: 130}}
+	timed := &Run{Name: "clean", Speed: &Speed{}}
+	if line := (&repro{run: timed, finding: finding}).shownLine(); line != 0 {
+		t.Errorf("behind the pings: line %d", line)
+	}
+	if line := (&repro{run: &Run{Name: "clean"}, finding: finding}).shownLine(); line != 130 {
+		t.Errorf("without pings: line %d", line)
 	}
 }
 

@@ -67,6 +67,17 @@ func TestIDsAreOneFault(t *testing.T) {
 	}
 }
 
+// TestNoMessageIsNoPass shows that a server which says nothing passes no check of what it
+// says.
+func TestNoMessageIsNoPass(t *testing.T) {
+	report := Judge(examineFake(t, shortOptions(), "exit1-stderr"), Selection{Only: []string{"rpc-*", "protocol-version-missing", "wire-schema", idPollution}})
+	for _, result := range report.Checks {
+		if want := result.ID == idPollution; (result.Outcome == Passed) != want {
+			t.Errorf("%s: %s, %s", result.ID, result.Outcome, result.Because)
+		}
+	}
+}
+
 // impatientCalls wait for an answer for a short time only.
 func impatientCalls() Options {
 	options := shortOptions()
