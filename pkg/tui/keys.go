@@ -66,6 +66,9 @@ func (m *model) common() []pane.Binding {
 // treeKeys are the keys of the tree.
 func (m *model) treeKeys() []pane.Binding {
 	t := m.tree
+	if t.typing {
+		return m.filterKeys()
+	}
 	move := func(by int) func() tea.Cmd {
 		return func() tea.Cmd { t.list.Move(by, len(t.rows)); return m.follow() }
 	}
@@ -84,6 +87,19 @@ func (m *model) treeKeys() []pane.Binding {
 		{Keys: []string{"space"}, Help: "open or close the group", Off: off(t.selected().group == nil, "no group"), Do: func() tea.Cmd { t.toggle(); return m.follow() }},
 	}
 	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
+}
+
+// filterKeys are those of the tree while its filter is typed; all else is text.
+func (m *model) filterKeys() []pane.Binding {
+	move := func(by int) func() tea.Cmd {
+		return func() tea.Cmd { m.tree.list.Move(by, len(m.tree.rows)); return m.follow() }
+	}
+	return []pane.Binding{
+		{Keys: []string{"enter", "tab"}, Help: "to what was found", Do: func() tea.Cmd { m.tree.stopTyping(); return nil }},
+		{Keys: []string{"esc"}, Help: "end the filter", Do: func() tea.Cmd { m.tree.stopTyping(); return m.back() }},
+		{Keys: []string{"down"}, Help: "down", Do: move(1)},
+		{Keys: []string{"up"}, Help: "up", Do: move(-1)},
+	}
 }
 
 // serverKeys are those of the server whose page is shown; one of its lists has none, lest

@@ -250,9 +250,10 @@ func (t *tree) update(msg tea.Msg) tea.Cmd {
 	if key, ok := msg.(tea.KeyPressMsg); ok {
 		switch key.String() {
 		case "esc":
-			t.filter.Reset()
+			selected := t.selected()
 			t.stopTyping()
-			t.setFilter()
+			t.unfilter()
+			t.find(selected)
 			return nil
 		case "enter", "tab":
 			t.stopTyping()

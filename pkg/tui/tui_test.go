@@ -353,6 +353,35 @@ func TestCopyFromHistory(t *testing.T) {
 	d.shows("Tool 'gone' not found")
 }
 
+// In the filter of the tools every letter is text, be there anything that fits or not.
+func TestTypingTheFilter(t *testing.T) {
+	d := drive(t, []string{"zwave"}, serverTool(t, "zwave", "get-env"))
+	d.press("/", "text:get-e")
+	d.shows("/get-e", "• get-env", "enter to what was found")
+	d.press("text: +jk q?")
+	d.shows("/get-e +jk q?", "nothing fits")
+	d.press("esc")
+	d.shows("• get-env")
+	d.press("/", "text:get", "esc")
+	if d.m.tree.selected().item.Plain != "get-env" {
+		t.Error("esc leaves what was found")
+	}
+}
+
+// While a filter is typed every letter is text, also where no row fits, and enter ends it.
+func TestTypingAFilterOfWhatIsWatched(t *testing.T) {
+	d := drive(t, []string{"zwave"})
+	for range 4 { // timing has none
+		d.press("4", "/", "text:nNsv avf ]")
+		d.shows("filter: nNsv avf ]")
+		d.press("enter")
+		if d.m.focused().editing() || strings.Contains(d.frame(), "no rows") {
+			t.Fatalf("enter does not end the filter:\n%s", d.frame())
+		}
+		d.press("esc", "]")
+	}
+}
+
 // A remote server's page says where it is, and which headers it gets, not what is in them.
 func TestRemoteServersPage(t *testing.T) {
 	d := drive(t, []string{"far"})

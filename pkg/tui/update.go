@@ -149,7 +149,8 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	part := m.focused()
 	own := pane.Find(part.bindings(), key.String())
 	works := own != nil && own.Off == ""
-	if part.editing() && (own == nil || works) {
+	// What is text goes into the text, also where a key of the name does nothing now.
+	if part.editing() && (own == nil || works || key.Text != "") {
 		return part.update(key)
 	}
 	common := pane.Find(m.common(), key.String())

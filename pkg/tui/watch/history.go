@@ -172,7 +172,7 @@ func (t *historyTab) problem() string {
 // bindings has calls run again instead of opened with enter.
 func (t *historyTab) bindings() []pane.Binding {
 	bindings := t.list.bindings()
-	if t.detail != nil {
+	if t.detail != nil || t.editing() {
 		return bindings
 	}
 	none := ""

@@ -105,6 +105,9 @@ func (t *list[T]) bindings() []pane.Binding {
 	if t.detail != nil {
 		return t.detail.bindings()
 	}
+	if t.typing != typingNothing {
+		return t.typingBindings()
+	}
 	t.refresh()
 	none := ""
 	if first, end := t.view.bounds(); first == end {
@@ -131,6 +134,19 @@ func (t *list[T]) bindings() []pane.Binding {
 		bindings = append(bindings, pane.Binding{Keys: []string{"esc"}, Help: "clear filter and search", Do: do(t.clear)})
 	}
 	return bindings
+}
+
+// typingBindings are the keys that are no text while text is typed: no other may take a
+// letter, be it that it does nothing now.
+func (t *list[T]) typingBindings() []pane.Binding {
+	enter := "filter"
+	if t.typing == typingSearch {
+		enter = "search"
+	}
+	return []pane.Binding{
+		{Keys: []string{"enter"}, Help: enter, Do: do(func() { t.stopTyping(true) })},
+		{Keys: []string{"esc"}, Help: "stop typing", Do: do(func() { t.stopTyping(false) })},
+	}
 }
 
 func (t *list[T]) noSearch() string {

@@ -177,6 +177,9 @@ func (w *Watch) Bindings() []pane.Binding {
 	next := pane.Binding{Keys: []string{"]"}, Help: "next of " + w.names(), Do: turn(1)}
 	previous := pane.Binding{Keys: []string{"["}, Help: "previous", Do: turn(-1)}
 	own := w.tabs[w.active].bindings()
+	if w.Editing() {
+		return own
+	}
 	if pane.Find(own, "right") == nil { // an opened tree has another use for the arrows
 		next.Keys = append(next.Keys, "right", "l")
 		previous.Keys = append(previous.Keys, "left", "h")
