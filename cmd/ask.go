@@ -171,7 +171,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	}
 	view.question = question
 	_, err = talk.Ask(ctx, question)
-	return view.end(err)
+	return view.failed(view.end(err))
 }
 
 // checkPatterns refuses --tools that leave the model without any tool, and warns of a

@@ -47,7 +47,7 @@ func (a *App) answerOne(ctx context.Context, talk *ai.Conversation, view *askVie
 	case view.err != nil:
 		return view.err
 	case ctx.Err() != nil:
-		return &exec.InterruptedError{}
+		return view.failed(&exec.InterruptedError{})
 	case err != nil && view.json:
 		return a.askFailureLine(question, err)
 	case err != nil:

@@ -125,6 +125,15 @@ func (v *askView) end(err error) error {
 	return err
 }
 
+// failed prints the line of a question that failed, here, where it is known whole: it
+// may have come on standard input. The error is for the exit code.
+func (v *askView) failed(err error) error {
+	if err == nil || !v.json || v.err != nil || v.app.askFailureLine(v.question, err) != nil {
+		return err
+	}
+	return &reportedError{err}
+}
+
 func (v *askView) note(err error) {
 	if v.err == nil {
 		v.err = err

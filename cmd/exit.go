@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -145,7 +146,11 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 		return func(err error) error { return a.printReport(failedReport(err), render.DoctorJSON, "") }
 	}
 	if verb.Name() == "ask" {
-		return func(err error) error { return a.askFailureLine(flags.Arg(0), err) }
+		question := flags.Args()
+		if at := flags.ArgsLenAtDash(); at >= 0 {
+			question = question[:at]
+		}
+		return func(err error) error { return a.askFailureLine(strings.Join(question, " "), err) }
 	}
 	result := &exec.Result{}
 	if verb.Name() != "list" && verb.Name() != "status" && !flags.Changed("from-tool-call") { // whose argument is a file
