@@ -314,6 +314,9 @@ func askSessionLost(e *Evidence) []Finding {
 		return nil
 	}
 	found := objection(next, "notifications/initialized")
+	if message := memberAt(next.message(), "error", "message"); message != nil {
+		found[0].Evidence = next.status() + ": " + cut(memberText(message))
+	}
 	note := "initialize gave an id (Mcp-Session-Id), and the message had it"
 	if e.reply(askedInitialize).Header.Get(sessionHeader) == "" {
 		note = "the answer to initialize came without an id (Mcp-Session-Id)"

@@ -58,6 +58,9 @@ func (r *Run) placeOf(odd servers.OddFrame) *Where {
 	where := &Where{Run: r.Name, Line: odd.Line, Phase: string(odd.Phase), MS: r.Since(odd.At)}
 	if x := r.byID(readHead(odd.Bytes).id); x != nil {
 		where.Method = x.Method
+		if odd.Used { // which is when the phase that it ended is over
+			where.Phase = string(servers.PhaseRequest)
+		}
 	}
 	return where
 }
