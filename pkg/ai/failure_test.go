@@ -53,6 +53,7 @@ func TestFailures(t *testing.T) {
 		{"no credit", ai.OpenAI, quotaOpenAI, ai.NoCredit, exec.KindAuth, "quota", ""},
 		{"key", ai.OpenAI, keyOpenAI, ai.KeyRefused, exec.KindAuth, "openai refused the key in OPENAI_API_KEY (401 Unauthorized)", "OPENAI_API_KEY"},
 		{"key of the cloud", ai.Ollama, "HTTP/1.1 401 Unauthorized\n\n{\"error\":\"unauthorized\"}", ai.NoKey, exec.KindAuth, "ollama needs a key: OLLAMA_API_KEY is not set", "ollama signin"},
+		{"key", ai.OpenAI, "HTTP/1.1 400 Bad Request\n\n[{\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a valid API key.\",\"status\":\"INVALID_ARGUMENT\"}}]", ai.KeyRefused, exec.KindAuth, "API key not valid", "OPENAI_API_KEY"},
 		{"not such a server", ai.OpenAI, page, ai.BadAddress, exec.KindUsage, "is not a server of OpenAI's chat completions", "--base-url"},
 		{"a page", ai.OpenAI, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},
 		{"a page", ai.Anthropic, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},

@@ -133,6 +133,28 @@ func FuzzFragments(f *testing.F) {
 	})
 }
 
+// TestSaidError finds what is wrong in every form that providers say it in.
+func TestSaidError(t *testing.T) {
+	for body, want := range map[string][2]string{
+		`{"error":"model 'x' not found"}`:                                                                  {"", "model 'x' not found"},
+		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`:                      {"overloaded_error", "Overloaded"},
+		`{"error":{"message":"no","type":"t","code":"c"}}`:                                                 {"t c", "no"},
+		`{"object":"error","message":"gone","code":404}`:                                                   {"404", "gone"},
+		`{"detail":"Not Found"}`:                                                                           {"", "Not Found"},
+		`{"detail":[{"type":"missing","loc":["body","tools",0],"msg":"Field required"}]}`:                  {"", "body.tools.0: Field required"},
+		`{"object":"error","message":{"detail":[{"msg":"Extra inputs","loc":["body"]}]},"type":"invalid"}`: {"invalid", "body: Extra inputs"},
+		`[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]`:              {"400", "API key not valid."},
+		`[]`:                   {"", ""},
+		`{"message":null}`:     {"", ""},
+		`{"detail":{"a":"b"}}`: {"", ""},
+		"Service down\nmore":   {"", "Service down"},
+	} {
+		if code, message := saidError([]byte(body)); code != want[0] || message != want[1] {
+			t.Errorf("%s: %q, %q; want %q", body, code, message, want)
+		}
+	}
+}
+
 // TestRetryAfter reads all forms of the header.
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)

@@ -25,7 +25,7 @@ func judge(status int, code, message string) Reason {
 	switch {
 	case status == http.StatusPaymentRequired, says("insufficient_quota", "credit balance", "billing_error"):
 		return NoCredit
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, says("authentication_error", "permission_error"):
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, says("authentication_error", "permission_error", "api key not valid"):
 		return KeyRefused
 	case says("does not support tools", "does not support tool", "enable-auto-tool-choice", "support tool use",
 		"tool use is not supported", "does not support function", "tools are not supported"):
@@ -64,7 +64,9 @@ func statusIn(code string) int {
 //	{"type": "error", "error": {"type": "overloaded_error", "message": "…"}}    Anthropic
 //	{"error": {"message": "…", "type": "…", "code": "…"}}            OpenAI
 //	{"object": "error", "message": "…", "code": 404}                 vLLM
-//	{"detail": "…"}                                                  FastAPI
+//	{"detail": "…"}, {"detail": [{"loc": ["body", "x"], "msg": "…"}]}    FastAPI
+//	{"message": {"detail": […]}}                                     Mistral
+//	[{"error": {"message": "…"}}]                                    Google
 //
 // Text that is no JSON is the message itself, as far as a line of it goes.
 func saidError(body []byte) (code, message string) {
@@ -72,6 +74,12 @@ func saidError(body []byte) (code, message string) {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
 		return "", shorten(line)
 	}
+	for element := range rawjson.EachElement(body) {
+		if code, message = saidError(element); message != "" {
+			return code, message
+		}
+	}
+	where := ""
 	for member := range rawjson.Each(body) {
 		switch member.Name {
 		case "error":
@@ -81,15 +89,32 @@ func saidError(body []byte) (code, message string) {
 			if inner, found := saidError(member.Value); found != "" {
 				return inner, found
 			}
-		case "message", "detail":
-			if rawjson.IsString(member.Value) {
-				message = rawjson.Unquote(member.Value)
+		case "message", "detail", "msg":
+			if message = rawjson.Unquote(member.Value); !rawjson.IsString(member.Value) {
+				_, message = saidError(member.Value)
 			}
+		case "loc":
+			where = placeOf(member.Value)
 		case "type", "code":
 			code = strings.TrimSpace(code + " " + rawjson.Unquote(member.Value))
 		}
 	}
+	if message != "" {
+		message = where + message
+	}
 	return code, shorten(message)
+}
+
+// placeOf is what FastAPI finds wrong in a request: "body.tools.0: ".
+func placeOf(steps json.RawMessage) string {
+	var path []string
+	for step := range rawjson.EachElement(steps) {
+		path = append(path, rawjson.Unquote(step))
+	}
+	if path == nil {
+		return ""
+	}
+	return strings.Join(path, ".") + ": "
 }
 
 // shorten keeps messages that quote whole requests from flooding a screen.
