@@ -5,10 +5,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
@@ -21,7 +24,11 @@ import (
 // SDK it uses the stream of events alone; bodies are written and events joined here,
 // so that blocks of any type go back as they came. The SDK's root package would add
 // its types, OpenTelemetry and 8 MB to the start of every verb.
-type anthropicClient struct{ *endpoint }
+type anthropicClient struct {
+	*endpoint
+	// most is how many tokens the model's answer may have, zero where that is not known.
+	most atomic.Int64
+}
 
 const (
 	// anthropicURL is Anthropic's own address.
@@ -54,7 +61,7 @@ func newAnthropic(options Options) (*anthropicClient, error) {
 			end.key, end.variable = token, anthropicToken
 		}
 	}
-	return &anthropicClient{end}, nil
+	return &anthropicClient{endpoint: end}, nil
 }
 
 func (a *anthropicClient) Name() string           { return Anthropic }
@@ -70,8 +77,10 @@ func (a *anthropicClient) Check() error {
 
 func (a *anthropicClient) Body(request Request) (json.RawMessage, error) {
 	limit := int64(anthropicMaxTokens)
-	if request.MaxTokens > 0 { // models differ in what they can be asked for
-		limit = min(limit, request.MaxTokens)
+	for _, less := range []int64{request.MaxTokens, a.most.Load()} { // models differ in what they can be asked for
+		if less > 0 {
+			limit = min(limit, less)
+		}
 	}
 	members := []rawjson.Member{
 		rawjson.NewMember("model", rawjson.Quote(a.model)),
@@ -88,11 +97,10 @@ func (a *anthropicClient) Body(request Request) (json.RawMessage, error) {
 }
 
 func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {
-	body, err := a.Body(request)
-	if err != nil {
-		return nil, err
+	response, err := a.send(ctx, request)
+	if most := mostTokens(err); most > 0 && a.most.Swap(most) != most {
+		response, err = a.send(ctx, request)
 	}
-	response, err := a.post(ctx, "/v1/messages", body, a.header)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +110,29 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 		return answer.readWhole(response.Body)
 	}
 	return answer.read(ssestream.NewDecoder(response))
+}
+
+func (a *anthropicClient) send(ctx context.Context, request Request) (*http.Response, error) {
+	body, err := a.Body(request)
+	if err != nil {
+		return nil, err
+	}
+	return a.post(ctx, "/v1/messages", body, a.header)
+}
+
+// mostTokens reads the refusal of a model that cannot answer at such length ("max_tokens:
+// 16384 > 4096, which is the maximum …"); zero where err is another.
+func mostTokens(err error) int64 {
+	var failure *Failure
+	if !errors.As(err, &failure) || failure.Reason != BadRequest {
+		return 0
+	}
+	var asked, most int64
+	_, numbers, _ := strings.Cut(failure.Detail, "max_tokens: ")
+	if _, err := fmt.Sscanf(numbers, "%d > %d", &asked, &most); err != nil {
+		return 0
+	}
+	return most
 }
 
 // header names the version of the API, and shows the key.

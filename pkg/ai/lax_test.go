@@ -87,6 +87,26 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
+// TestSmallerAnswers asks a model that cannot answer at such length for what it can, from
+// then on, and gives up where that is refused as well.
+func TestSmallerAnswers(t *testing.T) {
+	const refusal = "HTTP/1.1 400 Bad Request\n\n" + `{"type":"error","error":{"type":"invalid_request_error",` +
+		`"message":"max_tokens: 16384 > 4096, which is the maximum allowed number of output tokens for m"}}`
+	r := newRig(t, ai.Anthropic, refusal, "anthropic-answer.txt", "anthropic-answer.txt")
+	for range 2 {
+		if _, err := r.Ask(t.Context(), "?"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{`"max_tokens":16384`, `"max_tokens":4096`, `"max_tokens":4096`} {
+		if body := string(r.requests[i].Body); !strings.Contains(body, want) {
+			t.Errorf("request %d: %s, want %s", i, body, want)
+		}
+	}
+	_, err := newRig(t, ai.Anthropic, refusal, refusal).Ask(t.Context(), "?")
+	wantFailure(t, err, ai.BadRequest, exec.KindUsage)
+}
+
 // TestBrokenArguments proves that arguments which are no JSON are an error for the
 // model, or mended, and that what goes back to the provider is always JSON: most
 // refuse a conversation that holds anything else.
