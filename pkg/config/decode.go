@@ -279,11 +279,24 @@ func nearest(key string, known []string) string {
 	}
 	best, least := "", max(1, len(key)/3)+1
 	for _, candidate := range known {
+		if swapped(bare(key), bare(candidate)) {
+			return candidate
+		}
 		if distance := levenshtein.ComputeDistance(bare(key), bare(candidate)); distance < least {
 			best, least = candidate, distance
 		}
 	}
 	return best
+}
+
+// swapped says whether two texts differ by two neighbours that have changed places.
+func swapped(a, b string) bool {
+	for i := range len(a) - 1 {
+		if a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
+			return a != b
+		}
+	}
+	return false
 }
 
 func (d *decoder) servers(v value, to *document) {
@@ -312,8 +325,7 @@ func (d *decoder) checkServer(v value, s *Server) {
 	_, auth := v.get("auth")
 	switch {
 	case !command && !url:
-		d.problem(v, "add command: (a program to start) or url: (an address to reach)",
-			"the server has neither command nor url")
+		d.problem(v, misspelt(v, "command", "url"), "the server has neither command nor url")
 	case command && url:
 		d.problem(v, "keep the one that is meant", "the server has both command and url")
 	case auth && !url:
@@ -325,6 +337,17 @@ func (d *decoder) checkServer(v value, s *Server) {
 	case s.ClientKey != "" && s.ClientCert == "":
 		d.problem(v, "add clientCert: FILE, the certificate of that key", "a clientKey needs a clientCert")
 	}
+}
+
+// misspelt is what to do about a server that cannot be reached: correct the key that may
+// be meant for one of the two, else add one.
+func misspelt(v value, keys ...string) string {
+	for _, m := range v.members {
+		if near := nearest(m.key, keys); near != "" {
+			return fmt.Sprintf("write %s in place of '%s'", near, m.key)
+		}
+	}
+	return "add command: (a program to start) or url: (an address to reach)"
 }
 
 // transport reduces the many names of HTTP to one.

@@ -351,6 +351,7 @@ func TestWarnings(t *testing.T) {
 		name, content, want string
 	}{
 		{"typo", "servers:\n  a:\n    comand: y\n    command: x\n", "c.yaml:3:5: unknown key 'comand' in servers.a, did you mean 'command'?"},
+		{"letters that have changed places", "servers: {a: {command: x, evn: {A: b}}}", "c.yaml:1:27: unknown key 'evn' in servers.a, did you mean 'env'?"},
 		{"other spelling", "servers: {a: {command: x, start_timeout: 1s}}", "c.yaml:1:27: unknown key 'start_timeout' in servers.a, did you mean 'startTimeout'?"},
 		{"nothing near", "blah: 1", "c.yaml:1:1: unknown key 'blah'"},
 		{"defaults", "defaults: {slo: 1s}", "c.yaml:1:12: unknown key 'slo' in defaults, did you mean 'slow'?"},

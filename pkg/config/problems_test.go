@@ -86,6 +86,7 @@ func TestHints(t *testing.T) {
 	tests := map[string]string{
 		"defaults: {slow: 30}":              "write 30s (or 30ms, 30m)",
 		"servers: {a: {}}":                  "add command: (a program to start) or url: (an address to reach)",
+		"servers: {a: {comand: x}}":         "write command in place of 'comand'",
 		"servers: {a: {command: 12}}":       `quote it: "12"`,
 		"servers: {a: {command: ~}}":        `quote it: "~" (alone, it is YAML's word for nothing)`,
 		"tools: [{name: a}]":                "add for example implementation: {type: mock, mock_response: hello}",
