@@ -476,7 +476,7 @@ func (v *visit) accept(fleet *doctor.Fleet, report *doctor.Report) error {
 	for _, pins := range written.Tools {
 		tools += len(pins)
 	}
-	fmt.Fprintf(v.app.live, "%s: %d findings and %d tools; give each finding its reason\n", render.Safe(file), len(written.Findings), tools)
+	fmt.Fprintf(v.app.live, "%s: %s and %s; give each finding its reason\n", render.Safe(file), plural(len(written.Findings), "finding", "findings"), plural(tools, "tool", "tools"))
 	written.File = file
 	written.Apply(report)
 	return nil

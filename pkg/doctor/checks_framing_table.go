@@ -23,7 +23,7 @@ func modeChecks() []Check {
 			Why:    "The command line lacks what makes the program a server: a sub-command or a flag. It prints how it wants to be started, and ends.",
 			Bad:    "Usage: fake-mcp <command> [options]",
 			Good:   `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",…}}`,
-			Fix:    []string{"in the server: write help to stderr when no one asked for it", "from outside: add the sub-command that starts the server (mcp, start, serve) to this server's args"},
+			Fix:    []string{"in the server: write help to stderr when no one asked for it", "from outside: add the sub-command or flag that starts the server, as the help names it (mcp, start, serve, --stdio), to this server's args"},
 			Breaks: []string{"every client: the connection closes before the handshake (-32000)"},
 			Source: stdioClause + "; seen in lark-mcp, launchdarkly/mcp-server#82",
 		}, askPilesWith(idUsage)),

@@ -29,7 +29,8 @@ func callFailed() Check {
 func askCallFailed(e *Evidence) []Finding {
 	var found []Finding
 	for _, call := range e.Calls {
-		if call.Result != nil && call.Result.Err != nil {
+		// A call in which the server ended is for exit-during-request and crash-signal to tell.
+		if call.Result != nil && call.Result.Err != nil && (e.Clean.died() == nil || exec.KindOf(call.Result.Err) != exec.KindProtocol) {
 			found = append(found, call.failure(e))
 		}
 	}

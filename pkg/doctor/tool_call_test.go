@@ -38,3 +38,13 @@ func TestCallFailed(t *testing.T) {
 		}
 	}
 }
+
+// TestACallThatEndsTheServer is told once: by the check of servers that end.
+func TestACallThatEndsTheServer(t *testing.T) {
+	options := shortOptions()
+	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
+	report := Judge(examineFake(t, options, "exit-mid-call"), Selection{Only: []string{"call-failed", "exit-during-request"}})
+	if len(report.Findings) != 1 || report.Findings[0].ID != "exit-during-request" {
+		t.Errorf("%+v", report.Findings)
+	}
+}
