@@ -24,6 +24,7 @@ func TestName(t *testing.T) {
 		"", "max_tokens", "maxTokens", "tokenizer", "tokens", "token_count", "tokenLimit", "token_type", "author", "authority",
 		"progressToken", "nextPageToken", "key", "keyboard", "keyName", "monkey", "compass", "passenger", "secretary",
 		"password_length", "passwordPolicy", "cookieName", "deviceName", "public_key", "authorization_endpoint",
+		"authorization_servers", "oauth-authorization-server", "token_endpoint_auth_methods_supported",
 	}
 	for _, name := range secret {
 		if !Name(name) {
@@ -63,6 +64,7 @@ func TestText(t *testing.T) {
 		{"variable with a default", `env: {GITHUB_TOKEN: "${GITHUB_TOKEN:-abc}"}`, `env: {GITHUB_TOKEN: "***"}`},
 		{"no header of a hint", "Authorization: Bearer ${TOKEN:-abcdef}\nAuthorization: Bearer abc…", "Authorization: ***}\nAuthorization: ***"},
 		{"flag of a hint", "serve --token … --password …x", "serve --token … --password ***"},
+		{"document about logins", "https://host/.well-known/oauth-authorization-server: it does not name S256", "https://host/.well-known/oauth-authorization-server: it does not name S256"},
 		{"cookie", "Cookie: a=b; c=d", "Cookie: ***"},
 		{"environment", "env MQTT_PASSWORD=hunter2 node x.js", "env MQTT_PASSWORD=*** node x.js"},
 		{"query", "https://host/p?api_key=abc&max_tokens=5#top", "https://host/p?api_key=***&max_tokens=5#top"},

@@ -92,6 +92,7 @@ func isMeasure(word string) bool {
 	return slices.Contains([]string{
 		"count", "limit", "type", "length", "size", "budget", "usage", "expiry", "expires", "expiration", "ttl",
 		"url", "uri", "endpoint", "policy", "enabled", "required", "name", "id", "path", "file", "format", "at",
+		"server", "servers", "issuer", "supported", // /.well-known/oauth-authorization-server, and what it has
 	}, word)
 }
 
