@@ -99,6 +99,16 @@ func notJSON(text []byte) error {
 	return errors.New("not JSON")
 }
 
+// isStream says that text, a JSON string, is what a provider streams (server-sent
+// events).
+func isStream(text json.RawMessage) bool {
+	if !rawjson.IsString(text) {
+		return false
+	}
+	said := strings.TrimSpace(rawjson.Unquote(text))
+	return strings.HasPrefix(said, "data:") || strings.HasPrefix(said, "event:")
+}
+
 // describeSeen names a JSON value for whoever looks for calls in it.
 func describeSeen(value []byte) string {
 	if elements, ok := rawjson.Elements(value); ok {
@@ -106,6 +116,8 @@ func describeSeen(value []byte) string {
 	}
 	fields, ok := rawjson.Members(value)
 	switch {
+	case isStream(value):
+		return "the events of a stream, and not the message that they make"
 	case rawjson.IsString(value):
 		return "text without a <tool_call>"
 	case !ok:

@@ -311,12 +311,14 @@ func TestReadCallsRefuses(t *testing.T) {
 
 func TestSeen(t *testing.T) {
 	for data, want := range map[string]string{
-		`{"role":"assistant","content":"hi"}`: "an object with role, content",
-		`[]`:                                  "an array of 0 elements",
-		`"hi"`:                                "text without a <tool_call>",
-		`hello`:                               "text without a <tool_call>",
-		`{}`:                                  "an empty object",
-		`17`:                                  "a JSON value that is no object",
+		`{"role":"assistant","content":"hi"}`:    "an object with role, content",
+		`[]`:                                     "an array of 0 elements",
+		`"hi"`:                                   "text without a <tool_call>",
+		`hello`:                                  "text without a <tool_call>",
+		"event: message_start\ndata: {}\n":       "the events of a stream",
+		"data: {\"choices\":[]}\n\ndata: [DONE]": "the events of a stream",
+		`{}`:                                     "an empty object",
+		`17`:                                     "a JSON value that is no object",
 		`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}`: "an object with a, b, c, d, e, f, g, h, …",
 	} {
 		message, err := ReadCalls([]byte(data), "")
