@@ -63,7 +63,7 @@ func (r *callReader) document(data []byte) error {
 	if (data[0] == '{' || data[0] == '[') && !holdsTextCalls(string(data)) {
 		return fmt.Errorf("no tool call: %w", notJSON(data))
 	}
-	r.seen = "text without a <tool_call>"
+	r.seen = describeText(string(data))
 	r.text(string(data))
 	return nil
 }
@@ -99,14 +99,13 @@ func notJSON(text []byte) error {
 	return errors.New("not JSON")
 }
 
-// isStream says that text, a JSON string, is what a provider streams (server-sent
-// events).
-func isStream(text json.RawMessage) bool {
-	if !rawjson.IsString(text) {
-		return false
+// describeText names text for whoever looks for calls in it.
+func describeText(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "data:") || strings.HasPrefix(text, "event:") { // server-sent events
+		return "the events of a stream, and not the message that they make"
 	}
-	said := strings.TrimSpace(rawjson.Unquote(text))
-	return strings.HasPrefix(said, "data:") || strings.HasPrefix(said, "event:")
+	return "text without a <tool_call>"
 }
 
 // describeSeen names a JSON value for whoever looks for calls in it.
@@ -116,10 +115,8 @@ func describeSeen(value []byte) string {
 	}
 	fields, ok := rawjson.Members(value)
 	switch {
-	case isStream(value):
-		return "the events of a stream, and not the message that they make"
 	case rawjson.IsString(value):
-		return "text without a <tool_call>"
+		return describeText(rawjson.Unquote(value))
 	case !ok:
 		return "a JSON value that is no object"
 	case len(fields) == 0:
