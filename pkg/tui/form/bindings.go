@@ -104,7 +104,7 @@ func (f *Form) newLine() tea.Cmd {
 func (f *Form) noEnter() string {
 	switch at := f.cursor.field; {
 	case f.cursor.add && at.silent():
-		return "the tool names no parameters; ctrl+a adds one"
+		return "the tool needs no parameters; ctrl+a adds one"
 	case f.cursor.add && !at.takesRows():
 		return "the tool takes no parameters"
 	}

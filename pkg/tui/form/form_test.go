@@ -543,8 +543,8 @@ func TestSlowSchema(t *testing.T) {
 // kept.
 func TestNoParameters(t *testing.T) {
 	for schema, says := range map[string]string{
-		`{}`:                "names no parameters",
-		`{"type":"object"}`: "names no parameters",
+		`{}`:                "needs no parameters",
+		`{"type":"object"}`: "needs no parameters",
 		`{"type":"object","properties":{},"additionalProperties":false}`: "takes no parameters",
 		`{"type":"object","maxProperties":0}`:                            "takes no parameters",
 	} {

@@ -145,9 +145,9 @@ func TestOpenRoot(t *testing.T) {
 		{`{"minProperties":1}`, "+ add a parameter", "[1]", `{"k":[1]}`},
 		{`{"$ref":"#/nowhere"}`, "+ add a parameter", "7", `{"k":7}`},
 		{`{"enum":[{"k":7}]}`, "+ add a parameter", "7", `{"k":7}`},
-		{`{}`, "names no parameters; ctrl+a adds one", "7", `{"k":7}`},
-		{`true`, "names no parameters; ctrl+a adds one", "7", `{"k":7}`},
-		{``, "names no parameters; ctrl+a adds one", "7", `{"k":7}`},
+		{`{}`, "needs no parameters; ctrl+a adds one", "7", `{"k":7}`},
+		{`true`, "needs no parameters; ctrl+a adds one", "7", `{"k":7}`},
+		{``, "needs no parameters; ctrl+a adds one", "7", `{"k":7}`},
 	} {
 		f := newForm(test.schema)
 		if got := frame(f, 60, 6); !strings.Contains(got, test.shows) {

@@ -250,7 +250,7 @@ func (p *painter) head(r row, current bool) string {
 		text := "+ add a row"
 		switch {
 		case r.field.silent():
-			text = "names no parameters; ctrl+a adds one"
+			text = "needs no parameters; ctrl+a adds one"
 		case !r.field.takesRows():
 			text = "takes no parameters"
 		case r.field.parent == nil:
