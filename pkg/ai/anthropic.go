@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -179,6 +180,7 @@ type anthropicAnswer struct {
 // text.
 type anthropicBlock struct {
 	fragment
+	number int // which the events call its index
 	input bytes.Buffer
 }
 
@@ -225,8 +227,8 @@ func (a *anthropicAnswer) readWhole(body io.Reader) (*Turn, error) {
 	case err != nil, message.Reason == "" && len(message.Content) == 0:
 		return nil, a.noAnswer(whole)
 	}
-	for _, block := range message.Content {
-		a.begin(block)
+	for i, block := range message.Content {
+		a.begin(i, block)
 	}
 	a.reason = message.Reason
 	a.usage = Usage{Input: message.Usage.Input, Output: message.Usage.Output}
@@ -247,10 +249,10 @@ func (a *anthropicAnswer) take(raw []byte) error {
 		used := event.Message.Usage
 		a.usage.Input = used.Input + used.Read + used.Written
 	case "content_block_start":
-		a.begin(cmpRaw(event.Block, "{}"))
+		a.begin(event.Index, cmpRaw(event.Block, "{}"))
 	case "content_block_delta":
-		if event.Index >= 0 && event.Index < len(a.blocks) {
-			a.blocks[event.Index].add(event.Delta)
+		if block := a.block(event.Index); block != nil {
+			block.add(event.Delta)
 			a.tell(event.Delta)
 		}
 	case "message_delta":
@@ -269,11 +271,22 @@ func (a *anthropicAnswer) take(raw []byte) error {
 }
 
 // begin adds a content block, with as much of it as comes at first.
-func (a *anthropicAnswer) begin(content json.RawMessage) {
-	block := &anthropicBlock{}
+func (a *anthropicAnswer) begin(index int, content json.RawMessage) {
+	block := &anthropicBlock{number: index}
 	block.merge("", content)
 	a.blocks = append(a.blocks, block)
 	a.tell(content)
+}
+
+// block is the last block that began under an index; nil where none did. Gateways do not
+// always count from zero.
+func (a *anthropicAnswer) block(index int) *anthropicBlock {
+	for _, block := range slices.Backward(a.blocks) {
+		if block.number == index {
+			return block
+		}
+	}
+	return nil
 }
 
 // tell passes on the text and the thoughts of a block's beginning, or of a delta.

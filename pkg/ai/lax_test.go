@@ -32,8 +32,10 @@ func TestLaxAnthropic(t *testing.T) {
 		"no message_stop": datas(anthropicStart, anthropicText, anthropicEnd),
 		"OpenAI's end":    datas(anthropicStart, anthropicText, anthropicEnd, "[DONE]"),
 		"cut at the end":  datas(anthropicStart, anthropicText, anthropicEnd) + "!cut",
-		"a newer event":   datas(anthropicStart, `{"type":"ping"}`, `{"type":"later","index":7}`, anthropicText, anthropicEnd, anthropicDone),
-		"not streamed":    whole(`{"type":"message","content":[{"type":"text","text":"well"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4}}`),
+		"counted from 1": datas(anthropicStart, `{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`,
+			`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"well"}}`, anthropicEnd, anthropicDone),
+		"a newer event": datas(anthropicStart, `{"type":"ping"}`, `{"type":"later","index":7}`, anthropicText, anthropicEnd, anthropicDone),
+		"not streamed":  whole(`{"type":"message","content":[{"type":"text","text":"well"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4}}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, ai.Anthropic, answer)
