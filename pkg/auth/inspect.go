@@ -24,6 +24,9 @@ type Fault struct {
 	// Unsaid says that there is no document, and that nothing promises one: a server whose
 	// tokens are given out by hand needs none.
 	Unsaid bool
+	// ByHand says that only a client which somebody has registered can log in: nothing is
+	// wrong with that, but clients that have no setting for its id stay out.
+	ByHand bool
 }
 
 // inspectTime is how long each document may take.
@@ -103,7 +106,9 @@ func (i *inspection) withoutResource(ctx context.Context, asked *challenge, plac
 	at, server, _ := i.first(ctx, serverMetadataPlaces(own))
 	switch {
 	case server != nil:
-		i.found(place, "", "there is none (%s), and a client of 2025-06-18 or later begins there", missing)
+		if asked.metadata == "" { // else that it is not there has been said
+			i.found(place, "", "there is none (%s), and a client of 2025-06-18 or later begins there", missing)
+		}
 		i.issuerFields(own, at, server)
 	case asked.metadata == "":
 		i.faults = append(i.faults, Fault{URL: place, Unsaid: true, Problem: "there is none: " + missing})
@@ -167,6 +172,7 @@ func (i *inspection) issuerFields(issuer, place string, read document) {
 	required := []string{"token_endpoint"}
 	if grants, ok := listIn(read, "grant_types_supported"); !ok || slices.Contains(grants, config.GrantAuthorizationCode) {
 		required = append(required, "authorization_endpoint")
+		i.registration(place, read)
 	}
 	for _, field := range required {
 		if _, ok := textIn(read, field); !ok {
@@ -180,6 +186,21 @@ func (i *inspection) issuerFields(issuer, place string, read document) {
 			}
 		}
 	}
+}
+
+// registration looks at how clients become known (MCP 2025-11-25, Client Registration
+// Approaches): a client that has no id, as most, takes one of these two ways.
+func (i *inspection) registration(place string, read document) {
+	var documents bool
+	_ = json.Unmarshal(read["client_id_metadata_document_supported"], &documents) // else false
+	_, registers := textIn(read, "registration_endpoint")
+	if registers || documents || i.options.Auth != nil && i.options.Auth.ClientID != "" {
+		return
+	}
+	i.faults = append(i.faults, Fault{
+		URL: place, Field: "registration_endpoint", ByHand: true,
+		Problem: "is missing, and client_id_metadata_document_supported is not true: each client must be registered by hand",
+	})
 }
 
 // first reads a document at the first of its places that has it. Where none has, place is

@@ -38,6 +38,7 @@ func TestInspect(t *testing.T) {
 			"RS resource", "AS issuer", "AS code_challenge_methods_supported", "AS response_types_supported",
 			"AS token_endpoint", "AS authorization_endpoint",
 		}},
+		{"clients are registered by hand", func(w *world) { w.metadata["registration_endpoint"] = nil }, []string{"AS registration_endpoint"}},
 		{"no word of PKCE", func(w *world) { w.metadata["code_challenge_methods_supported"] = nil }, []string{"AS code_challenge_methods_supported"}},
 	} {
 		t.Run(test.what, func(t *testing.T) {
@@ -48,6 +49,9 @@ func TestInspect(t *testing.T) {
 				document := "AS"
 				if strings.HasPrefix(fault.URL, w.resource.URL) {
 					document = "RS"
+				}
+				if fault.ByHand != (fault.Field == "registration_endpoint") {
+					t.Errorf("%+v: by hand", fault)
 				}
 				if fault.Unsaid {
 					fault.Field = "unsaid"

@@ -43,8 +43,8 @@ func authMetadata() Check {
 			var found []Finding
 			for _, fault := range e.HTTP.Login {
 				f := metadataFinding(fault)
-				if fault.Unsaid && e.reply(askedBare) != nil {
-					f.Severity = Info // its tokens are given out by hand, and the entry has one
+				if (fault.Unsaid || fault.ByHand) && e.reply(askedBare) != nil {
+					f.Severity = Info // what is given out by hand the entry has
 				}
 				found = append(found, f)
 			}
@@ -77,6 +77,14 @@ func metadataFinding(fault auth.Fault) Finding {
 		problem = fault.Field + " " + problem
 	}
 	f.Evidence = excerpt(fault.URL, 2*maxExcerpt) + ": " + oneLine(problem)
+	if fault.ByHand {
+		f.Severity, f.Title = Warning, "clients cannot register with the authorization server"
+		f.Fix = []string{
+			"from outside: register the client there by hand, and give it the id (toolx: clientId under auth in the server's entry)",
+			"in the authorization server: offer registration_endpoint (RFC 7591), or take Client ID Metadata Documents",
+		}
+		f.Breaks = []string{"clients without a setting for a client's id (\"does not support dynamic client registration\")"}
+	}
 	if fault.Unsaid {
 		f.Severity, f.Title = Warning, "a token is wanted, and no document says how to get one"
 	}
