@@ -181,7 +181,7 @@ type anthropicAnswer struct {
 type anthropicBlock struct {
 	fragment
 	number int // which the events call its index
-	input bytes.Buffer
+	input  bytes.Buffer
 }
 
 // read takes the events of a stream to its end. What an event is stands in its data
