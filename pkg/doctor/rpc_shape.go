@@ -3,6 +3,7 @@ package doctor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolx/pkg/exec"
@@ -327,12 +328,30 @@ func askParseErrorSurvival(e *Evidence) []Finding {
 	if sign.answered() || sign != nil && sign.late {
 		return nil
 	}
+	if run.answeredGarbage() || e.Clean.died() != nil && e.Clean.unanswered() == nil {
+		return nil // it survived the line; or it ends by itself, with or without one
+	}
 	f := Finding{Where: &Where{Run: run.Name, MS: run.Since(sent)}, Evidence: "after the line, nothing was answered any more"}
 	if died := run.died(); died != nil {
 		f.Evidence = fmt.Sprintf("after the line, the server ended: %s", died.How)
 		f.Notes = lastWords(died)
 	}
 	return sole(f)
+}
+
+// answeredGarbage says whether the server answered the line that is no JSON.
+func (r *Run) answeredGarbage() bool {
+	return slices.ContainsFunc(EventsOf[servers.OddFrame](r), func(odd servers.OddFrame) bool { return answersGarbage(r, odd.Bytes) })
+}
+
+// unanswered is a request that was never answered, nil where all were.
+func (r *Run) unanswered() *Exchange {
+	for _, x := range r.Exchanges {
+		if x.Frame == nil {
+			return x
+		}
+	}
+	return nil
 }
 
 // memberText is a member's text, or its JSON where it is none.

@@ -67,6 +67,38 @@ func TestIDsAreOneFault(t *testing.T) {
 	}
 }
 
+// TestSurvivingALine shows that the line which is no JSON is blamed for the end of a server
+// that said nothing to it, and not for that of one which answered it or ends by itself.
+func TestSurvivingALine(t *testing.T) {
+	began := time.Now()
+	dead := &servers.Failure{Ending: servers.EndingExited, How: "exit status 1"}
+	probing := func(events ...exec.Event) *Run {
+		run := &Run{Name: "probing", Began: began, Ended: dead, Events: events, Marks: map[string]time.Time{
+			"burst": began, "burst-end": began.Add(time.Second), "garbage": began.Add(2 * time.Second),
+		}}
+		for range burstSize {
+			run.Exchanges = append(run.Exchanges, &Exchange{Method: "ping", At: began, Frame: json.RawMessage(`{}`)})
+		}
+		run.Exchanges = append(run.Exchanges, &Exchange{Method: "ping", At: began.Add(3 * time.Second)})
+		return run
+	}
+	parseError := servers.OddFrame{Class: servers.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)}
+	for _, test := range []struct {
+		what  string
+		e     *Evidence
+		found bool
+	}{
+		{"it said nothing", &Evidence{Clean: &Run{}, Probe: probing()}, true},
+		{"it answered the line", &Evidence{Clean: &Run{}, Probe: probing(parseError)}, false},
+		{"it ends by itself", &Evidence{Clean: &Run{Ended: dead}, Probe: probing()}, false},
+		{"it ends at a call", &Evidence{Clean: &Run{Ended: dead, Exchanges: []*Exchange{{Method: "tools/call"}}}, Probe: probing()}, true},
+	} {
+		if found := askParseErrorSurvival(test.e); (found != nil) != test.found {
+			t.Errorf("%s: %+v", test.what, found)
+		}
+	}
+}
+
 // TestNoMessageIsNoPass shows that a server which says nothing passes no check of what it
 // says.
 func TestNoMessageIsNoPass(t *testing.T) {
