@@ -116,9 +116,9 @@ func (l layout) form(element json.RawMessage) json.RawMessage {
 func (l layout) fill(form json.RawMessage, e essence) json.RawMessage {
 	if form == nil {
 		form = json.RawMessage(l.skeleton)
-		if e.strict {
-			form = setAt(form, l.strict, json.RawMessage("true"))
-		}
+	}
+	if e.strict {
+		form = setAt(form, l.strict, json.RawMessage("true"))
 	}
 	element := setAt(form, l.name, rawjson.Quote(e.name))
 	switch {

@@ -199,6 +199,7 @@ func FuzzConvert(f *testing.F) {
 	} {
 		f.Add([]byte(document), uint8(0))
 	}
+	f.Add([]byte(`{"functions":[{"name":"w"}]}`), uint8(slices.Index(formats, convert.OpenAIStrict)))
 	f.Fuzz(func(t *testing.T, document []byte, from uint8) {
 		before := bytes.Clone(document)
 		for _, format := range []convert.Format{"", formats[int(from)%len(formats)]} {

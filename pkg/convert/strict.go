@@ -13,10 +13,10 @@ import (
 func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
 	target, _ := dialectOf(to)
 	switch {
-	case target.layout.strict == nil, formFor(to, definition) != nil:
-		return false
 	case to == OpenAIStrict:
 		return true
+	case target.layout.strict == nil, formFor(to, definition) != nil:
+		return false
 	}
 	from, strict := strictSource(definition)
 	if !strict || obeysOpenAI(from) && obeysOpenAI(to) {

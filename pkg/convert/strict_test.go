@@ -60,3 +60,20 @@ func TestStrictIsCarried(t *testing.T) {
 		}
 	}
 }
+
+// TestAlwaysStrict holds that openai-strict says strict: true, also of what it read
+// itself and what did not say so.
+func TestAlwaysStrict(t *testing.T) {
+	const want = `[{"type":"function","function":{"name":"w","strict":true,"parameters":{"type":"object","properties":{},"additionalProperties":false}}}]`
+	for _, document := range []string{
+		`{"type":"function","function":{"name":"w","strict":false}}`,
+		`{"type":"function","function":{"name":"w","strict":true}}`,
+	} {
+		if got, _ := rewrite(t, document, convert.OpenAIStrict, convert.OpenAIStrict); got != want {
+			t.Errorf("%s became %s, want %s", document, got, want)
+		}
+	}
+	if got, _ := rewrite(t, `{"name":"w"}`, convert.OpenAIStrict, convert.OpenAIStrict); !strings.Contains(got, `"strict":true`) {
+		t.Errorf("a function alone became %s", got)
+	}
+}
