@@ -131,6 +131,7 @@ func TestUnreadable(t *testing.T) {
 		`{"name":"w","schema":{"~standard":{"vendor":"zod"},"def":{}}}`:    "z.toJSONSchema",
 		`{"name":"w","inputSchema":{"def":{"type":"object"},"type":"x"}}`:  "z.toJSONSchema",
 		`{"_def":{"typeName":"ZodObject"}}`:                                "z.toJSONSchema",
+		`{"name":"w","args_schema":"<class 'W'>"}`:                         "model_json_schema()",
 		`{"type":"web_search_20250305","name":"web_search"}`:               `type "web_search_20250305"`,
 		`{"function":{"name":"w","parameters":[]}}`:                        "cannot read tool w: its schema is not an object",
 		`[1]`:                           "tool #1: it is not an object",
