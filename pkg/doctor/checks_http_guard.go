@@ -139,7 +139,7 @@ func redirectDropsBody() Check {
 			if to := reply.redirectedTo(); to != nil && to.Host != reply.URL.Host {
 				found[0].Title = "the url leads on to another host"
 				found[0].Fix = []string{
-					"from outside: where " + to.Host + " is a login page, the server wants to be logged in to: give the header or the token that gets past it (headers: in its entry); else put the final address into the config",
+					"from outside: where " + excerpt(to.Host, maxLabel) + " is a login page, the server wants to be logged in to: give the header or the token that gets past it (headers: in its entry); else put the final address into the config",
 					"in the server: answer clients that are not logged in with 401 and WWW-Authenticate, not with a page for people",
 				}
 			}

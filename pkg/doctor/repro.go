@@ -363,7 +363,7 @@ func (r *repro) show() {
 	r.line(`echo "lines of stdout that do not begin like a JSON object: $((count))"`)
 	r.line(`sed -n '/^[{]/!{=;l;}' "$dir/out" | head -n %d`, shownOfRest)
 	r.line("echo 'stderr, its last lines:'")
-	r.line(`tail -n 10 "$dir/err" | sed -n l | head -n %d`, shownOfRest)
+	r.line(`tail -n %d "$dir/err" | sed -n l | head -n %d`, shownOfRest, 2*shownOfRest) // a stack has its message at the top
 }
 
 // shownLine is the line of stdout that a finding is about: its own, or that of the
