@@ -113,6 +113,7 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	return answer.read(ssestream.NewDecoder(response))
 }
 
+// send posts a request. Whatever is not a 200 is a Failure.
 func (a *anthropicClient) send(ctx context.Context, request Request) (*http.Response, error) {
 	body, err := a.Body(request)
 	if err != nil {
@@ -157,13 +158,19 @@ type anthropicEvent struct {
 		Output int `json:"output_tokens"`
 	} `json:"usage"`
 	Message struct {
-		Usage struct {
-			Input   int `json:"input_tokens"`
-			Read    int `json:"cache_read_input_tokens"`
-			Written int `json:"cache_creation_input_tokens"`
-		} `json:"usage"`
+		Usage anthropicUsage `json:"usage"`
 	} `json:"message"`
 }
+
+// anthropicUsage counts tokens. Those of the input that are cached stand apart.
+type anthropicUsage struct {
+	Input   int `json:"input_tokens"`
+	Read    int `json:"cache_read_input_tokens"`
+	Written int `json:"cache_creation_input_tokens"`
+	Output  int `json:"output_tokens"`
+}
+
+func (u anthropicUsage) input() int { return u.Input + u.Read + u.Written }
 
 // anthropicAnswer joins the events of one answer.
 type anthropicAnswer struct {
@@ -215,10 +222,7 @@ func (a *anthropicAnswer) readWhole(body io.Reader) (*Turn, error) {
 		Type    string            `json:"type"`
 		Content []json.RawMessage `json:"content"`
 		Reason  string            `json:"stop_reason"`
-		Usage   struct {
-			Input  int `json:"input_tokens"`
-			Output int `json:"output_tokens"`
-		} `json:"usage"`
+		Usage   anthropicUsage    `json:"usage"`
 	}
 	err = json.Unmarshal(whole, &message)
 	switch {
@@ -231,7 +235,7 @@ func (a *anthropicAnswer) readWhole(body io.Reader) (*Turn, error) {
 		a.begin(i, block)
 	}
 	a.reason = message.Reason
-	a.usage = Usage{Input: message.Usage.Input, Output: message.Usage.Output}
+	a.usage = Usage{Input: message.Usage.input(), Output: message.Usage.Output}
 	return a.finish(), nil
 }
 
@@ -246,8 +250,7 @@ func (a *anthropicAnswer) take(raw []byte) error {
 	case "error":
 		return a.inStream(raw)
 	case "message_start":
-		used := event.Message.Usage
-		a.usage.Input = used.Input + used.Read + used.Written
+		a.usage.Input = event.Message.Usage.input()
 	case "content_block_start":
 		a.begin(event.Index, cmpRaw(event.Block, "{}"))
 	case "content_block_delta":

@@ -23,8 +23,8 @@ import (
 // be loaded, and as long again to read a long prompt on a slow machine.
 const defaultIdle = 10 * time.Minute
 
-// shortestKey is the length from which a key is a secret, as for mask. Servers of one's own get "x"
-// or "-", which is part of many words.
+// shortestKey is the length from which a key is a secret, as for mask. Servers of one's
+// own get "x" or "-", which is part of many words.
 const shortestKey = 4
 
 // endpoint is the server that a provider's requests go to. Its methods make
