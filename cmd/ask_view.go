@@ -56,8 +56,8 @@ func (v *askView) take(event ai.Event) {
 	case ai.Forgotten:
 		v.app.log.Info(fmt.Sprintf("the conversation is too long: its %d oldest questions are forgotten", e.Questions))
 	case ai.Done:
-		v.app.log.Info(fmt.Sprintf("answered in %d turns with %d calls, %d tokens in and %d out",
-			e.Answer.Turns, e.Answer.Calls, e.Answer.Usage.Input, e.Answer.Usage.Output))
+		v.app.log.Info(fmt.Sprintf("answered in %s with %s, %d tokens in and %d out",
+			plural(e.Answer.Turns, "turn", "turns"), plural(e.Answer.Calls, "call", "calls"), e.Answer.Usage.Input, e.Answer.Usage.Output))
 		if strings.TrimSpace(e.Answer.Text) == "" {
 			v.app.log.Warn("the answer is empty: the model said nothing")
 		}

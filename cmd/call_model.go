@@ -166,7 +166,7 @@ func (a *App) readModelMessage(name string) (*convert.Message, error) {
 			Fix:     "give a tool call, or an assistant message or response that has some",
 		}
 	}
-	a.log.Info(fmt.Sprintf("read %d tool calls in the format %s", len(message.Calls), message.Format))
+	a.log.Info(fmt.Sprintf("read %s in the format %s", plural(len(message.Calls), "tool call", "tool calls"), message.Format))
 	return message, nil
 }
 
