@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,6 +77,9 @@ type NotFoundError struct {
 	// none; Servers are the known ones.
 	UnknownServer string
 	Servers       []string
+	// Listing is the command that shows the tools of the server on the command line, empty
+	// where there is none: toolx list alone shows those of the config.
+	Listing string
 }
 
 func (e *NotFoundError) Error() string {
@@ -104,7 +108,7 @@ func (e *NotFoundError) Hint() string {
 	case len(e.Near) > 0:
 		return "did you mean: " + strings.Join(e.Near, ", ")
 	}
-	return "toolx list shows every tool"
+	return cmp.Or(e.Listing, "toolx list") + " shows every tool"
 }
 
 // InvalidArgumentsError says that a call's arguments do not fit the tool's

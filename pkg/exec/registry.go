@@ -188,8 +188,18 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	if prefix, _, ok := strings.Cut(name, Separator); ok && ServerOf(name, r.servers) == "" {
 		missing.UnknownServer = prefix
 	}
-	missing.Near = r.near(name)
+	missing.Near, missing.Listing = r.near(name), r.listing()
 	return nil, missing
+}
+
+// listing is the command that shows the tools of the preferred server, empty where that
+// has none, or is one of the config.
+func (r *Registry) listing() string {
+	at := slices.IndexFunc(r.tools, func(tool *Tool) bool { return r.preferred != "" && tool.Server == r.preferred })
+	if at < 0 || r.tools[at].Address == "" && len(r.tools[at].Launch) == 0 {
+		return ""
+	}
+	return strings.Join(withLaunch(r.tools[at], "toolx", "list"), " ")
 }
 
 // named is the tool of a qualified name or an alias, nil where there is none.

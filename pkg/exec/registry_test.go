@@ -52,3 +52,21 @@ func TestCallTarget(t *testing.T) {
 		t.Error(result.Err)
 	}
 }
+
+// TestListingOfAServerOnTheCommandLine shows that what to type next names that server
+// (EXEC-6): toolx list alone would list those of the config.
+func TestListingOfAServerOnTheCommandLine(t *testing.T) {
+	for want, tool := range map[string]*Tool{
+		"toolx list -- node x.js shows every tool":                 {Launch: []string{"node", "x.js"}},
+		"toolx list --url http://127.0.0.1:1/mcp shows every tool": {Address: "http://127.0.0.1:1/mcp"},
+		"toolx list shows every tool":                              {},
+	} {
+		r := NewRegistry(nil)
+		tool.Name, tool.Plain, tool.Server = "server__lamp", "lamp", "server"
+		r.Prefer("server")
+		r.Register(tool)
+		if _, err := r.Find("nothing-of-the-kind"); HintOf(err) != want {
+			t.Errorf("hint %q, want %q", HintOf(err), want)
+		}
+	}
+}
