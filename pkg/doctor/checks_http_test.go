@@ -276,6 +276,21 @@ func TestSessionLost(t *testing.T) {
 	}
 }
 
+// TestRefusedByHTTPAlone shows that a status in place of an error is told as what it is: an
+// answer, and one that no model sees.
+func TestRefusedByHTTPAlone(t *testing.T) {
+	site := badSite{func(w http.ResponseWriter, _ *http.Request, method string) bool {
+		if method == "tools/call" {
+			http.Error(w, "TypeError: x is undefined", http.StatusInternalServerError)
+		}
+		return method == "tools/call"
+	}}
+	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, site)), Selection{}), "unknown-tool-result")
+	if len(found) != 1 || found[0].Severity != Warning || !strings.Contains(found[0].Title, "refused by HTTP") || !strings.Contains(found[0].Evidence, "HTTP 500") {
+		t.Errorf("%+v", found)
+	}
+}
+
 // TestRedirects shows that a request which is led on within the server is one request,
 // and that a login page of another host is told apart from a server that has moved.
 func TestRedirects(t *testing.T) {

@@ -249,9 +249,13 @@ func askUnknownTool(e *Evidence) []Finding {
 	switch {
 	case x.late:
 		f.Title = "a call of an unknown tool is answered late"
+	case x.refused():
+		f.Title = "a call of an unknown tool is refused by HTTP, and by no error that a model sees"
+		f.Breaks = []string{"clients that take an HTTP error for a lost connection"}
 	case !x.answered():
 		f.Severity, f.Title = Error, "a call of an unknown tool gets no answer"
 		f.Evidence += waited(x)
+		f.Breaks = []string{"every client waits until its time is up"}
 	case ok && code == invalidParams:
 		return nil
 	case x.Error != nil:
