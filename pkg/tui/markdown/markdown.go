@@ -91,10 +91,16 @@ func (w *writer) block(n ast.Node, margin string) {
 	}
 }
 
-// paragraph wraps text; a table of other dialects keeps its lines.
+// paragraph wraps text. A table that is too wide, or none that can be read, keeps its
+// lines.
 func (w *writer) paragraph(n ast.Node, margin string) {
 	content := w.inline(n)
-	if lines := strings.Split(content, "\n"); len(lines) > 1 && allBegin(lines, "|") {
+	lines := strings.Split(content, "\n")
+	t, ok := tableOf(lines)
+	switch {
+	case ok && w.table(t, margin):
+		return
+	case ok, len(lines) > 1 && allBegin(lines, "|"):
 		for _, line := range lines {
 			w.add(margin, line)
 		}
