@@ -156,6 +156,8 @@ type httpProber struct {
 	record   *recorder
 	session  string // the id that the server gave, empty where it gave none
 	silent   int    // questions in a row without an answer
+	// late is from when on the head of the session's stream is one that was held back.
+	late time.Time
 }
 
 // probe asks all questions. A server that leaves two in a row unanswered is asked no
@@ -201,6 +203,7 @@ func (p *httpProber) listen(ctx context.Context) {
 		return
 	}
 	limit, headers := p.patience(), p.within(map[string]string{"Accept": "text/event-stream"})
+	p.late = time.Now().Add(limit) // before the clock below begins, and so before it ends
 	bounded, cancel := context.WithTimeout(ctx, 2*limit)
 	defer cancel()
 	answer := make(chan *HTTPReply, 1)

@@ -90,7 +90,7 @@ func (p *httpProber) exchange(ctx context.Context, verb string, body []byte, hea
 		reply.readEvents(response.Body, hasReply)
 	case headers[sessionHeader] == "" && headers[versionHeader] == "":
 		reply.readEvents(response.Body, func(HTTPEvent) bool { return true })
-	case reply.Took >= p.patience():
+	case !time.Now().Before(p.late):
 		reply.readEvents(response.Body, func(HTTPEvent) bool { return false }) // to see whether it ends
 	}
 	return reply, nil
