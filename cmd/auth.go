@@ -114,7 +114,11 @@ Exit codes: 0 there is no login any more, 2 wrong usage or config, 130 interrupt
 // oneServer wants the name of one server, or its address, which --url gives as well.
 func oneServer(app *App, verb string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 1 && args[0] != "" || len(args) == 0 && app.flags.url != "" {
+		named, addressed := len(args) == 1 && args[0] != "", app.flags.url != ""
+		switch {
+		case named && addressed:
+			return &exec.UsageError{Message: "auth " + verb + " takes one server, and --url is another", Fix: "leave one of them out"}
+		case named, addressed && len(args) == 0:
 			return nil
 		}
 		return &exec.UsageError{Message: "auth " + verb + " takes one server", Fix: "toolx auth " + verb + " SERVER (toolx auth status lists them)"}
