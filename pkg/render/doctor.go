@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -109,7 +110,7 @@ func (w *doctorWriter) write() {
 func (w *doctorWriter) heading(server doctor.ServerReport) string {
 	remark := []string{server.Status}
 	if server.Status == "ready" {
-		remark = []string{"protocol " + Safe(server.Protocol), counted(server.Tools, "tool"), seconds(server.DurationMS)}
+		remark = []string{"protocol " + Safe(server.Protocol), exec.Count(server.Tools, "tool"), seconds(server.DurationMS)}
 	}
 	return w.screen.paint(roleHeading, Safe(server.Name)) + " " +
 		w.screen.paint(roleMuted, "("+strings.Join(remark, ", ")+")")
@@ -178,7 +179,7 @@ func (w *doctorWriter) findings(findings []doctor.Finding) {
 				ids[i] = fmt.Sprintf("%s (%d)", id, count[id])
 			}
 		}
-		text := fmt.Sprintf("%s: %s (-v shows them)", counted(notes, "note"), strings.Join(ids, ", "))
+		text := fmt.Sprintf("%s: %s (-v shows them)", exec.Count(notes, "note"), strings.Join(ids, ", "))
 		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin), text)
 	}
 }
@@ -331,15 +332,15 @@ func (w *doctorWriter) summary() {
 		w.line(w.screen.paint(roleWarning, "!") + " " + remark)
 	}
 	counts := countOutcomes(w.report)
-	parts := []string{counted(counts.passed, "check") + " passed", counted(counts.findings, "finding")}
+	parts := []string{exec.Count(counts.passed, "check") + " passed", exec.Count(counts.findings, "finding")}
 	for _, more := range []struct {
 		n    int
 		text string
 	}{
-		{counts.notes, counted(counts.notes, "note")},
+		{counts.notes, exec.Count(counts.notes, "note")},
 		{counts.known, fmt.Sprintf("%d known", counts.known)},
 		{counts.skipped, fmt.Sprintf("%d skipped", counts.skipped)},
-		{counts.broke, counted(counts.broke, "check") + " crashed"},
+		{counts.broke, exec.Count(counts.broke, "check") + " crashed"},
 	} {
 		if more.n > 0 {
 			parts = append(parts, more.text)
@@ -500,14 +501,6 @@ func outcomeMark(outcome doctor.Outcome) (role, string) {
 		return roleError, "?"
 	}
 	return roleMuted, "-"
-}
-
-// counted is a number of things: "1 tool", "2 tools".
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // seconds shows a time of a run.

@@ -7,13 +7,10 @@ import (
 	"toolx/pkg/exec"
 )
 
-// Message is one message of a prompt.
-type Message = exec.Message
-
 // Messages writes a prompt for a person or a model: the text alone where there is one
 // message, else each below the name of its role, with an empty line between them.
 // Bytes are named, never written (EXEC-15).
-func Messages(out io.Writer, messages []Message, screen Screen) error {
+func Messages(out io.Writer, messages []exec.Message, screen Screen) error {
 	buffered := bufio.NewWriter(out)
 	for i, message := range messages {
 		if len(messages) > 1 {
