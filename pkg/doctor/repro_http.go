@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -181,7 +182,10 @@ func (r *repro) showSockets() {
 	if err != nil {
 		return
 	}
-	_, port, _ := strings.Cut(strings.TrimPrefix(hostPort(address), address.Hostname()), ":")
+	_, port, err := net.SplitHostPort(hostPort(address))
+	if err != nil {
+		return
+	}
 	r.line("echo 'what listens on port %s; 127.0.0.1 and ::1 are this machine alone:'", port)
 	r.line(`{ ss -ltn 2>/dev/null || netstat -an 2>/dev/null; } | grep -E '[:.]%s[^0-9].*' | grep -i listen`, port)
 }

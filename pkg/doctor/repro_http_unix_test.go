@@ -77,13 +77,15 @@ func TestReproHeldStream(t *testing.T) {
 // TestReproSockets shows which address is listened to.
 func TestReproSockets(t *testing.T) {
 	t.Parallel()
-	e := &Evidence{
-		Server: &config.Server{Name: "a", URL: "http://localhost:7"}, Launch: &config.Resolved{URL: "http://localhost:7"},
-		Clean: &Run{}, HTTP: &HTTPEvidence{Exposed: "it listens on [::]:7"},
-	}
-	script, err := Repro(&Fleet{Servers: []*Evidence{e}}, Finding{ID: "binds-all", Severity: Warning, Server: "a"}, hideNothing)
-	if err != nil || !strings.Contains(script, "port 7;") {
-		t.Errorf("%v\n%s", err, script)
+	for _, url := range []string{"http://localhost:7", "http://[::1]:7/mcp"} {
+		e := &Evidence{
+			Server: &config.Server{Name: "a", URL: url}, Launch: &config.Resolved{URL: url},
+			Clean: &Run{}, HTTP: &HTTPEvidence{Exposed: "it listens on [::]:7"},
+		}
+		script, err := Repro(&Fleet{Servers: []*Evidence{e}}, Finding{ID: "binds-all", Severity: Warning, Server: "a"}, hideNothing)
+		if err != nil || !strings.Contains(script, "port 7;") {
+			t.Errorf("%s: %v\n%s", url, err, script)
+		}
 	}
 }
 
