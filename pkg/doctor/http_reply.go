@@ -104,14 +104,14 @@ func (r *HTTPReply) readEvents(body io.Reader, awaited func(HTTPEvent) bool) {
 		line, err := in.ReadBytes('\n')
 		r.Body = append(r.Body, line...)
 		text := bytes.TrimRight(line, "\r\n")
-		if err == nil && len(text) > 0 {
-			event.take(text)
-			continue
-		}
 		if len(text) > 0 {
 			event.take(text)
+			if err == nil {
+				continue
+			}
 		}
-		if event.Name != "" || event.Data != nil {
+		some := event.Name != "" || event.Data != nil // an empty line behind a comment ends no event
+		if some {
 			event.Open = err != nil
 			r.Events = append(r.Events, event)
 		}
@@ -119,7 +119,7 @@ func (r *HTTPReply) readEvents(body io.Reader, awaited func(HTTPEvent) bool) {
 			r.ended(errors.Is(err, io.EOF))
 			return
 		}
-		if awaited(event) {
+		if some && awaited(event) {
 			return
 		}
 		event = HTTPEvent{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -91,6 +92,30 @@ func TestProgramsAreNotAskedOfHTTP(t *testing.T) {
 	for _, result := range report.Checks {
 		if check, _ := Find(result.ID); check.Need >= NeedHTTP {
 			t.Errorf("%s: %s", result.ID, result.Outcome)
+		}
+	}
+}
+
+// TestEventsOfStreams shows which lines make an event, and where reading ends.
+func TestEventsOfStreams(t *testing.T) {
+	for stream, want := range map[string]string{
+		": hello\n\nevent: endpoint\ndata: /messages\n\ndata: next\n\n": "endpoint /messages",
+		"data: a\r\ndata: b\r\n\r\n":                                    " a\nb",
+		"event: endpoint\ndata: cut":                                    "endpoint cut, open",
+		": nothing\n\n":                                                 "",
+	} {
+		reply := &HTTPReply{}
+		reply.readEvents(strings.NewReader(stream), func(HTTPEvent) bool { return true })
+		var got []string
+		for _, event := range reply.Events {
+			text := event.Name + " " + string(event.data())
+			if event.Open {
+				text += ", open"
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%q gives %q, want %q", stream, got, want)
 		}
 	}
 }
