@@ -42,7 +42,7 @@ func (m SamplingMessage) String() string {
 // ReadSampling reads the params of sampling/createMessage, leniently: only a request
 // without messages is an error.
 func ReadSampling(params json.RawMessage) (*Sampling, error) {
-	asked := &Sampling{System: textOf(params, "systemPrompt")}
+	asked := &Sampling{System: textMember(params, "systemPrompt")}
 	messages, _ := rawjson.Elements(memberOf(params, "messages"))
 	if len(messages) == 0 {
 		return nil, errors.New("there are no messages")
@@ -53,7 +53,7 @@ func ReadSampling(params json.RawMessage) (*Sampling, error) {
 		if !several { // since 2025-11-25 there may be several
 			blocks = []json.RawMessage{content}
 		}
-		one := SamplingMessage{Role: textOf(message, "role")}
+		one := SamplingMessage{Role: textMember(message, "role")}
 		for _, block := range blocks {
 			one.Blocks = append(one.Blocks, exec.ParseBlock(block))
 		}
@@ -61,7 +61,7 @@ func ReadSampling(params json.RawMessage) (*Sampling, error) {
 	}
 	hints, _ := rawjson.Elements(memberOf(memberOf(params, "modelPreferences"), "hints"))
 	for _, hint := range hints {
-		if name := textOf(hint, "name"); name != "" {
+		if name := textMember(hint, "name"); name != "" {
 			asked.Hints = append(asked.Hints, name)
 		}
 	}
@@ -109,12 +109,4 @@ func wantsTools(params json.RawMessage) bool {
 	tools := memberOf(params, "tools")
 	choice := memberOf(params, "toolChoice")
 	return tools != nil && string(tools) != "null" || choice != nil && string(choice) != "null"
-}
-
-// textOf is a member that is text; empty where there is none.
-func textOf(object json.RawMessage, name string) string {
-	if value := memberOf(object, name); rawjson.IsString(value) {
-		return rawjson.Unquote(value)
-	}
-	return ""
 }
