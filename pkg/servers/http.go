@@ -317,8 +317,7 @@ func (t *remote) patiently(ctx context.Context, method string, run func() error)
 		if deadline, ok := ctx.Deadline(); wait > t.longest || ok && time.Until(deadline) < wait {
 			return err
 		}
-		t.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: fmt.Sprintf(
-			"server %q asks to slow down (HTTP 429); toolx sends %s again in %s", t.server, method, rounded(wait))})
+		t.tell(slog.LevelWarn, "asks to slow down (HTTP 429); toolx sends %s again in %s", method, rounded(wait))
 		if !waited(ctx, wait) {
 			return err
 		}
@@ -377,10 +376,14 @@ func (t *remote) postLater(frame []byte) bool {
 		ctx, cancel := context.WithTimeout(t.life, postLimit)
 		defer cancel()
 		if err := t.send(ctx, frame); err != nil && t.life.Err() == nil {
-			t.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelDebug, Text: fmt.Sprintf(
-				"server %q did not take a message: %v", t.server, err)})
+			t.tell(slog.LevelDebug, "did not take a message: %v", err)
 		}
 	})
+}
+
+// tell gives notice of what the server does.
+func (t *remote) tell(level slog.Level, format string, values ...any) {
+	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.server) + fmt.Sprintf(format, values...)})
 }
 
 // start runs f on a goroutine that shutdown waits for, unless that has begun.

@@ -109,10 +109,11 @@ func (s *standing) hear() (again bool) {
 	return true
 }
 
-// slowDown makes the next delay twice the last one, and least at least.
-func (s *standing) slowDown(least time.Duration) {
-	s.delay = min(max(2*s.delay, least), resumeMost)
-}
+// slowDown makes the next delay longer.
+func (s *standing) slowDown(least time.Duration) { s.delay = longer(s.delay, least) }
+
+// longer is twice a delay, and least at least.
+func longer(delay, least time.Duration) time.Duration { return min(max(2*delay, least), resumeMost) }
 
 // refused deals with an attempt that failed, and says whether there shall be another. A
 // server that gives no stream is asked whether it is still there.
@@ -197,10 +198,6 @@ func (s *standing) deafened(err error) {
 	s.deafen()
 }
 
-func (s *standing) tell(level slog.Level, format string, values ...any) {
-	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", s.server) + fmt.Sprintf(format, values...)})
-}
-
 // keepListening runs listen, which asks for a stream of 2026-07-28 and returns when that
 // has ended. One that was cut off after a while is asked for again; one that is cut off at
 // once, or that nobody answers any more, as often as connecting is tried.
@@ -220,7 +217,7 @@ func (s *Session) keepListening(ctx context.Context, listen func() error) error 
 		case failures >= s.remote.attempts:
 			return asGone(err)
 		}
-		delay = min(max(2*delay, s.remote.patience.delay), resumeMost)
+		delay = longer(delay, s.remote.patience.delay)
 		s.notice(slog.LevelInfo, fmt.Sprintf("server %q ended the stream of what it tells: %v; toolx asks for it again in %s", s.Name, err, rounded(delay)))
 		if !waited(ctx, delay) {
 			return ctx.Err()

@@ -124,8 +124,7 @@ func (t *remote) resume(ctx context.Context, events *sseReader) (io.ReadCloser, 
 	if !waited(ctx, events.pause()) {
 		return nil, ctx.Err()
 	}
-	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
-		"server %q ended a stream before the reply; toolx asks for the rest, behind event %q", t.server, shortened(events.lastID))})
+	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, behind event %q", shortened(events.lastID))
 	response, err := t.get(ctx, events.lastID)
 	if err != nil {
 		return nil, err
