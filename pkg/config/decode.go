@@ -325,7 +325,7 @@ func (d *decoder) checkServer(v value, s *Server) {
 	_, auth := v.get("auth")
 	switch {
 	case !command && !url:
-		d.problem(v, misspelt(v, "command", "url"), "the server has neither command nor url")
+		d.problem(v, misspelt(v), "the server has neither command nor url")
 	case command && url:
 		d.problem(v, "keep the one that is meant", "the server has both command and url")
 	case auth && !url:
@@ -341,9 +341,9 @@ func (d *decoder) checkServer(v value, s *Server) {
 
 // misspelt is what to do about a server that cannot be reached: correct the key that may
 // be meant for one of the two, else add one.
-func misspelt(v value, keys ...string) string {
+func misspelt(v value) string {
 	for _, m := range v.members {
-		if near := nearest(m.key, keys); near != "" {
+		if near := nearest(m.key, []string{"command", "url"}); near != "" {
 			return fmt.Sprintf("write %s in place of '%s'", near, m.key)
 		}
 	}
