@@ -200,34 +200,42 @@ func (s *Store) write(server string, content *record) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(s.dir, "new-*") // made with 0600
+	file, err := s.newFile(append(text, '\n'))
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = replace(file.Name(), s.path(server))
-	}
+	err = replace(file, s.path(server))
 	if err != nil {
-		os.Remove(file.Name()) //nolint:errcheck // the write's error says more
+		os.Remove(file) //nolint:errcheck // the first error says more
 	}
 	return err
 }
 
 // writable says why nothing can be kept; nil where something can.
 func (s *Store) writable() error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(s.dir, "new-*")
+	file, err := s.newFile([]byte{'\n'}) // a file system that is full takes names still
 	if err != nil {
 		return err
 	}
-	_, err = file.Write([]byte{'\n'}) // a file system that is full takes names still
-	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+	return os.Remove(file)
+}
+
+// newFile writes a file under a name that is free, readable for the user alone. After an
+// error nothing is left of it.
+func (s *Store) newFile(text []byte) (path string, err error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return "", err
+	}
+	file, err := os.CreateTemp(s.dir, "new-*") // made with 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		os.Remove(file.Name()) //nolint:errcheck // the first error says more
+		return "", err
+	}
+	return file.Name(), nil
 }
 
 // fix is what to do where the folder is of no use.
