@@ -11,7 +11,7 @@ import (
 // for the authorization server of grant alone (RFC 8693, MCP's extension for
 // enterprise-managed authorization). So the enterprise decides who may use which server.
 //
-// The error is an *Error where the provider was not asked; else it is for reason.
+// The error is an *Error, or ctx's; either way the authorization server was not asked.
 func (c *client) vouchedBy(ctx context.Context, grant *Grant, identity string) (string, error) {
 	provider := c.options.Auth.Provider
 	endpoint, err := c.providerEndpoint(ctx, provider.Issuer)

@@ -194,7 +194,7 @@ func (i *inspection) registration(place string, read document) {
 	var documents bool
 	_ = json.Unmarshal(read["client_id_metadata_document_supported"], &documents) // else false
 	_, registers := textIn(read, "registration_endpoint")
-	if registers || documents || i.options.Auth != nil && i.options.Auth.ClientID != "" {
+	if registers || documents || i.options.Auth.ClientID != "" {
 		return
 	}
 	i.faults = append(i.faults, Fault{
