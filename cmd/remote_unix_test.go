@@ -59,8 +59,18 @@ func startEverything(t *testing.T, folder, transport string) string {
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	_ = listener.Close() // the server takes a number only, and not one that is open
-	command := exec.Command("node", "node_modules/@modelcontextprotocol/server-everything/dist/index.js", transport)
-	command.Dir, command.Env = folder, append(os.Environ(), fmt.Sprintf("PORT=%d", port))
+	stderr := startNode(t, folder, []string{fmt.Sprintf("PORT=%d", port)},
+		"node_modules/@modelcontextprotocol/server-everything/dist/index.js", transport)
+	awaitText(t, stderr, regexp.MustCompile(`(?:listening|running) on port`))
+	return fmt.Sprintf("http://127.0.0.1:%d", port)
+}
+
+// startNode starts a program of Node in a folder, with more variables of the environment,
+// and returns its stderr. It is killed at the end of the test.
+func startNode(t *testing.T, folder string, variables []string, args ...string) io.Reader {
+	t.Helper()
+	command := exec.Command("node", args...)
+	command.Dir, command.Env = folder, append(os.Environ(), variables...)
 	stderr, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -72,8 +82,7 @@ func startEverything(t *testing.T, folder, transport string) string {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
-	awaitText(t, stderr, regexp.MustCompile(`(?:listening|running) on port`))
-	return fmt.Sprintf("http://127.0.0.1:%d", port)
+	return stderr
 }
 
 // awaitText reads until a text comes, and throws away what comes after.
@@ -116,8 +125,8 @@ func TestMCPGoServerOverHTTP(t *testing.T) {
 func TestTypeScriptServerInBothEras(t *testing.T) {
 	folder := serversFolder(t)
 	program := filepath.Join(folder, "sdk2.mjs")
-	both := []string{"--url", startTypeScript(t, program, "stateless")}
-	modern := []string{"--url", startTypeScript(t, program, "reject")}
+	both := []string{"--url", startTypeScript(t, folder, "stateless")}
+	modern := []string{"--url", startTypeScript(t, folder, "reject")}
 	process := []string{"--", "node", program, "stdio"}
 	for _, test := range []struct {
 		name, protocol, said string
@@ -158,21 +167,9 @@ func TestTypeScriptServerInBothEras(t *testing.T) {
 }
 
 // startTypeScript starts the server over HTTP and returns its address.
-func startTypeScript(t *testing.T, program, mode string) string {
+func startTypeScript(t *testing.T, folder, mode string) string {
 	t.Helper()
-	command := exec.Command("node", program, mode)
-	stderr, err := command.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-	})
-	line, err := bufio.NewReader(stderr).ReadString('\n')
+	line, err := bufio.NewReader(startNode(t, folder, nil, "sdk2.mjs", mode)).ReadString('\n')
 	port := regexp.MustCompile(`\d+`).FindString(line)
 	if port == "" {
 		t.Fatalf("%v: %q", err, line)

@@ -12,20 +12,28 @@ import (
 	"toolx/pkg/exec"
 )
 
-// Roots that change are told to the sessions that are open, and to those to come.
-func TestRootsOfAPool(t *testing.T) {
+// fakePool is a pool of fake servers in one mode, by their names, and what it tells. It is
+// for the test to close.
+func fakePool(t *testing.T, answers Answers, mode string, names ...string) (*Pool, *events) {
+	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &events{}
-	bus := &exec.Bus{}
-	bus.Subscribe(seen.take)
-	var list []*config.Server
-	for _, name := range []string{"open", "later"} {
-		list = append(list, &config.Server{Name: name, Command: program, Args: []string{"server-requests-early"}, Env: map[string]string{asFake: "1"}})
+	list := make([]*config.Server, len(names))
+	for i, name := range names {
+		list[i] = &config.Server{Name: name, Command: program, Args: []string{mode}, Env: map[string]string{asFake: "1"}}
 	}
-	pool := NewPool(list, Options{Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second, Answers: willing()})
+	seen, bus := &events{}, &exec.Bus{}
+	bus.Subscribe(seen.take)
+	return NewPool(list, Options{
+		Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second, Answers: answers,
+	}), seen
+}
+
+// Roots that change are told to the sessions that are open, and to those to come.
+func TestRootsOfAPool(t *testing.T) {
+	pool, seen := fakePool(t, willing(), "server-requests-early", "open", "later")
 	if _, err := pool.Open(t.Context(), "open"); err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +57,7 @@ func TestRootsOfAPool(t *testing.T) {
 // A server that was stopped is another process when it is opened again; stopping one
 // that does not run does nothing.
 func TestStopAndOpenAgain(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := &events{}
-	bus := &exec.Bus{}
-	bus.Subscribe(seen.take)
-	pool := NewPool([]*config.Server{{
-		Name: "fake", Command: program, Args: []string{"good"}, Env: map[string]string{asFake: "1"},
-	}}, Options{Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second})
+	pool, seen := fakePool(t, Answers{}, "good", "fake")
 	defer pool.Close(t.Context())
 
 	pool.Stop(t.Context(), "fake")
@@ -86,23 +85,15 @@ func TestStopAndOpenAgain(t *testing.T) {
 // A server that dies by itself is told of once, behind its being ready, without
 // anybody closing it; when it is opened again nothing of the first life is left.
 func TestDeathIsTold(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, mode := range []string{"good", "exit-after-list", "exit-mid-call", "sigsegv"} {
 		t.Run(mode, func(t *testing.T) {
-			seen, exits := &events{}, make(chan ProcessExited, 10)
-			bus := &exec.Bus{}
-			bus.Subscribe(seen.take)
-			bus.Subscribe(func(event exec.Event) {
+			pool, seen := fakePool(t, Answers{}, mode, "fake")
+			exits := make(chan ProcessExited, 10)
+			pool.options.Bus.Subscribe(func(event exec.Event) {
 				if e, ok := event.(ProcessExited); ok {
 					exits <- e
 				}
 			})
-			pool := NewPool([]*config.Server{{
-				Name: "fake", Command: program, Args: []string{mode}, Env: map[string]string{asFake: "1"},
-			}}, Options{Bus: bus, Registry: exec.NewRegistry(bus), StderrDir: t.TempDir(), StartTimeout: 30 * time.Second})
 			first, err := pool.Open(t.Context(), "fake")
 			if err != nil {
 				t.Fatal(err)
@@ -137,23 +128,14 @@ func TestDeathIsTold(t *testing.T) {
 // A server that closes its stdout and lives on is told as lost, once, with the reason;
 // one that is closed by toolx is not.
 func TestLossIsTold(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, mode := range []string{"stdout-closed-call", "good"} {
-		seen, told := &events{}, make(chan SessionLost, 1)
-		bus := &exec.Bus{}
-		bus.Subscribe(seen.take)
-		bus.Subscribe(func(event exec.Event) {
+		pool, seen := fakePool(t, Answers{}, mode, "fake")
+		told := make(chan SessionLost, 1)
+		pool.options.Bus.Subscribe(func(event exec.Event) {
 			if e, ok := event.(SessionLost); ok {
 				told <- e
 			}
 		})
-		registry := exec.NewRegistry(bus)
-		pool := NewPool([]*config.Server{{
-			Name: "fake", Command: program, Args: []string{mode}, Env: map[string]string{asFake: "1"},
-		}}, Options{Bus: bus, Registry: registry, StderrDir: t.TempDir(), StartTimeout: 30 * time.Second})
 		session, err := pool.Open(t.Context(), "fake")
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +143,7 @@ func TestLossIsTold(t *testing.T) {
 		if session.Err() != nil {
 			t.Errorf("%s: a session that stands has failed: %v", mode, session.Err())
 		}
-		executor := &exec.Executor{Registry: registry, Bus: bus}
+		executor := &exec.Executor{Registry: pool.options.Registry, Bus: pool.options.Bus}
 		result := executor.Call(t.Context(), exec.Call{Tool: "fake__echo", Arguments: []byte(`{"message":"hi"}`)})
 		if mode == "good" {
 			pool.Close(t.Context())
