@@ -202,7 +202,7 @@ func (m *model) renew(list func()) {
 	shown, typing := m.page.item, m.focused().editing()
 	list()
 	m.showSelected()
-	if !shown.none() && m.page.item.none() && !m.tree.has(shown.key()) {
+	if _, ok := m.tree.listed(shown.key()); !ok && !shown.none() && m.page.item.none() {
 		if m.tree.selected().group == nil { // nothing else fits the filter
 			m.tree.unfilter()
 			m.tree.find(row{group: m.tree.groupOf(shown.Server)})

@@ -112,14 +112,22 @@ func (t *tree) find(wanted row) {
 	t.list.Move(0, len(t.rows))
 }
 
-// has says whether an item is listed, be it shown or not.
-func (t *tree) has(key itemKey) bool {
-	is := func(one item) bool { return one.key() == key }
-	return slices.ContainsFunc(t.groups, func(g *group) bool {
-		return slices.ContainsFunc(g.tools, is) || slices.ContainsFunc(g.shelves, func(s *shelf) bool {
-			return slices.ContainsFunc(s.items, is)
-		})
-	})
+// listed is the row that an item has, or would have where what it is in is open and
+// nothing is filtered; ok is false where no list has the item.
+func (t *tree) listed(wanted itemKey) (at row, ok bool) {
+	for _, g := range t.groups {
+		for _, one := range g.tools {
+			if one.key() == wanted {
+				return row{group: g, item: one}, true
+			}
+		}
+		for _, s := range g.shelves {
+			if one, ok := s.find(wanted.name); ok && s.kind == wanted.kind {
+				return row{g, s, one}, true
+			}
+		}
+	}
+	return row{}, false
 }
 
 // selected is the row under the cursor, the zero row where there is none.
@@ -201,29 +209,16 @@ func (t *tree) groupOf(server string) *group {
 // reveal opens what an item is in and puts the cursor on it; it says whether it is
 // there.
 func (t *tree) reveal(wanted itemKey) bool {
-	for _, g := range t.groups {
-		for _, one := range g.tools {
-			if one.key() == wanted {
-				t.revealRow(row{group: g, item: one})
-				return true
-			}
-		}
-		for _, s := range g.shelves {
-			if one, ok := s.find(wanted.name); ok && s.kind == wanted.kind {
-				t.revealRow(row{g, s, one})
-				return true
-			}
-		}
+	at, ok := t.listed(wanted)
+	if !ok {
+		return false
 	}
-	return false
-}
-
-func (t *tree) revealRow(r row) {
-	if r.group.closed = false; r.shelf != nil {
-		r.shelf.closed = false
+	if at.group.closed = false; at.shelf != nil {
+		at.shelf.closed = false
 	}
 	t.unfilter()
-	t.find(r)
+	t.find(at)
+	return true
 }
 
 // unfilter shows everything again.
@@ -245,24 +240,8 @@ func (t *tree) setFilter() {
 	}
 }
 
-// update takes a key while the filter is typed.
+// update takes what is typed into the filter; the keys that are no text are filterKeys.
 func (t *tree) update(msg tea.Msg) tea.Cmd {
-	if key, ok := msg.(tea.KeyPressMsg); ok {
-		switch key.String() {
-		case "esc":
-			selected := t.selected()
-			t.stopTyping()
-			t.unfilter()
-			t.find(selected)
-			return nil
-		case "enter", "tab":
-			t.stopTyping()
-			return nil
-		case "down", "up":
-			t.list.Move(map[string]int{"down": 1, "up": -1}[key.String()], len(t.rows))
-			return nil
-		}
-	}
 	before := t.filter.Value()
 	var cmd tea.Cmd
 	t.filter, cmd = t.filter.Update(msg)

@@ -177,7 +177,7 @@ func (m *model) do(binding *pane.Binding) tea.Cmd {
 	return binding.Do()
 }
 
-// updateTree takes what is not a key of the tree's table.
+// updateTree takes clicks and the wheel, and what is typed into the filter.
 func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -190,6 +190,9 @@ func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		if !m.tree.typing {
 			return nil // keys that are in no table do nothing
+		}
+		if binding := pane.Find(m.filterKeys(), msg.String()); binding != nil {
+			return binding.Do()
 		}
 	}
 	cmd := m.tree.update(msg)

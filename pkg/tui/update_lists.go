@@ -191,12 +191,12 @@ func (m *model) itemOf(method, name string, arguments json.RawMessage) (one item
 		tool, err := m.options.Executor.Registry.Find(name)
 		return toolItem(tool), arguments, err
 	case kindPrompt.request():
-		if one, ok := m.listed(itemKey{kindPrompt, name}); ok {
-			return one, arguments, nil
+		if at, ok := m.tree.listed(itemKey{kindPrompt, name}); ok {
+			return at.item, arguments, nil
 		}
 	case kindResource.request():
-		if one, ok := m.listed(itemKey{kindResource, name}); ok {
-			return one, nil, nil
+		if at, ok := m.tree.listed(itemKey{kindResource, name}); ok {
+			return at.item, nil, nil
 		}
 		if one, ok := m.resource(name, uriOf(arguments)); ok {
 			return one, nil, nil
@@ -207,23 +207,11 @@ func (m *model) itemOf(method, name string, arguments json.RawMessage) (one item
 	return item{}, nil, fmt.Errorf("no server that is shown has %s", name)
 }
 
-// listed is an item of a server's lists.
-func (m *model) listed(key itemKey) (item, bool) {
-	for _, g := range m.tree.groups {
-		for _, s := range g.shelves {
-			if one, ok := s.find(key.name); ok && s.kind == key.kind {
-				return one, true
-			}
-		}
-	}
-	return item{}, false
-}
-
 // sourceOf is what the tree has of a resource: itself, or the template that it was made
 // of; where it has neither, the resource all the same.
 func (m *model) sourceOf(resource item) item {
 	g := m.tree.groupOf(resource.Server)
-	if _, ok := m.listed(resource.key()); ok || g == nil {
+	if _, ok := m.tree.listed(resource.key()); ok || g == nil {
 		return resource
 	}
 	for _, one := range g.shelf(kindTemplate).items {
