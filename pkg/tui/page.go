@@ -222,13 +222,8 @@ func (p *page) update(msg tea.Msg) tea.Cmd {
 	case !p.item.none() && p.shown() == leafSchema:
 		return p.schema.Update(msg)
 	}
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		if binding := pane.Find(p.scrollKeys(), msg.String()); binding != nil {
-			return binding.Do()
-		}
-	case tea.MouseWheelMsg:
-		p.scroll(pane.Wheel(msg))
+	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
+		p.scroll(pane.Wheel(wheel))
 	}
 	return nil
 }

@@ -33,7 +33,6 @@ type server struct {
 
 	pid      int
 	command  []string
-	protocol string
 	timing   exec.Timing
 	retry    servers.Retry // the last one, while retrying
 	reason   string        // why it failed or ended
@@ -69,7 +68,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.retry = e
 		s.become(statusRetrying, at)
 	case servers.Connected:
-		s.protocol, s.timing = e.Protocol, e.Timing
+		s.timing = e.Timing
 		s.become(statusReady, at)
 		return true
 	case servers.ConnectFailed:
