@@ -37,6 +37,12 @@ type call struct {
 // running says whether a call has not ended.
 func (c *call) running() bool { return c.result == nil }
 
+// giveUp cancels a call that runs.
+func (c *call) giveUp() {
+	c.cancelled = true
+	c.cancel()
+}
+
 // took is how long a call has run at a time, or ran.
 func (c *call) took(now time.Time) time.Duration {
 	if !c.running() {
@@ -256,8 +262,7 @@ func (m *model) called(msg calledMsg) tea.Cmd {
 // cancelCall gives the call on the screen up; its server lives on.
 func (m *model) cancelCall() tea.Cmd {
 	if m.shown != nil && m.shown.running() {
-		m.shown.cancelled = true
-		m.shown.cancel()
+		m.shown.giveUp()
 	}
 	return nil
 }

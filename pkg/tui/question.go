@@ -299,9 +299,7 @@ func (m *model) leave(q *question) tea.Cmd {
 
 // cancelAsker cancels the call that a question belongs to, and with it the question.
 func (m *model) cancelAsker(q *question) tea.Cmd {
-	c := q.running()[0]
-	c.cancelled = true
-	c.cancel()
+	q.running()[0].giveUp()
 	return m.answer(q, servers.Cancel, nil)
 }
 
