@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bufio"
 	"net/netip"
 	"os"
 )
@@ -10,17 +9,8 @@ import (
 // /proc; known is false where it has none, as where something forwards the port.
 func listenerFor(here netip.AddrPort) (socket netip.AddrPort, known bool) {
 	var sockets []netip.AddrPort
-	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		file, err := os.Open(table)
-		if err != nil {
-			continue
-		}
-		for lines := bufio.NewScanner(file); lines.Scan(); {
-			if address, _, ok := listener(lines.Text()); ok {
-				sockets = append(sockets, address)
-			}
-		}
-		_ = file.Close()
+	for address := range listeners(os.Getpid()) {
+		sockets = append(sockets, address)
 	}
 	return serving(sockets, here)
 }

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -10,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -260,20 +260,27 @@ func listening(tree []Process) []string {
 		}
 	}
 	var found []string
-	for _, table := range []string{"net/tcp", "net/tcp6"} {
-		file, err := os.Open(procPath(tree[0].PID, table))
-		if err != nil {
-			continue
+	for address, inode := range listeners(tree[0].PID) {
+		if owner := owners["socket:["+inode+"]"]; owner != 0 {
+			found = append(found, fmt.Sprintf("%s (pid %d)", address, owner))
 		}
-		for lines := bufio.NewScanner(file); lines.Scan(); {
-			if address, inode, ok := listener(lines.Text()); ok && owners["socket:["+inode+"]"] != 0 {
-				found = append(found, fmt.Sprintf("%s (pid %d)", address, owners["socket:["+inode+"]"]))
-			}
-		}
-		_ = file.Close()
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+// listeners are the TCP sockets that listen in the network of a process, and their inodes.
+func listeners(pid int) iter.Seq2[netip.AddrPort, string] {
+	return func(yield func(netip.AddrPort, string) bool) {
+		for _, name := range []string{"net/tcp", "net/tcp6"} {
+			table, _ := os.ReadFile(procPath(pid, name)) // a system without IPv6 has one of them
+			for line := range strings.Lines(string(table)) {
+				if address, inode, ok := listener(line); ok && !yield(address, inode) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // listener reads one line of /proc/net/tcp or tcp6; ok is false where it is no
