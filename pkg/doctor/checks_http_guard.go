@@ -484,7 +484,7 @@ func askHeaderMismatch(e *Evidence) []Finding {
 		if one.header == versionHeader && reply.refusedWith(http.StatusBadRequest, unsupportedCode) {
 			continue
 		}
-		for _, f := range refusedWith(reply, one.method, http.StatusBadRequest, mismatchCode) {
+		for _, f := range notRefusedWith(reply, one.method, http.StatusBadRequest, mismatchCode) {
 			f.Notes = []string{fmt.Sprintf("the request had %s: %s, and its body %s", one.header, one.said, one.meant)}
 			found = append(found, f)
 		}
@@ -497,7 +497,7 @@ func unknownMethod404() Check {
 		ID: "unknown-method-404", Severity: Warning, Group: GroupHTTP, Need: NeedHTTPModern,
 		Title: "an unknown method is not refused with 404 and -32601",
 		Ask: func(e *Evidence) []Finding {
-			return refusedWith(e.reply(askedUnknown), noSuchMethod, http.StatusNotFound, -32601)
+			return notRefusedWith(e.reply(askedUnknown), noSuchMethod, http.StatusNotFound, -32601)
 		},
 		Page: Page{
 			Why:    "A client tells by both that the server does not know a method, rather than that it has no such page.",
@@ -522,8 +522,8 @@ func (r *HTTPReply) refusedWith(status int, code int64) bool {
 	return ok && got == code && r.Status == status
 }
 
-// refusedWith finds an answer that is not of that status and JSON-RPC error.
-func refusedWith(reply *HTTPReply, method string, status int, code int64) []Finding {
+// notRefusedWith finds an answer that is not of that status and JSON-RPC error.
+func notRefusedWith(reply *HTTPReply, method string, status int, code int64) []Finding {
 	if reply == nil || reply.refusedWith(status, code) {
 		return nil
 	}
