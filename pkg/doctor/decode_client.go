@@ -23,11 +23,7 @@ func clientDecoders() []decoder {
 			},
 			Checks: []string{"auth-metadata", "auth-challenge"},
 		})},
-		{pattern: `\(HTTP 40[45]\)`, explain: always(Diagnosis{
-			Title: "there is no MCP at the address, or by another transport", Stood: "HTTP 404 or 405, as of a web server that knows no such page",
-			Fix:    []string{"look at the url: its path is often /mcp (streamable HTTP) or /sse (the older one), and the client must mean the same of the two"},
-			Checks: []string{"status-unexpected", "legacy-sse", "get-status"},
-		})},
+		{pattern: `\(HTTP 40[45]\)`, explain: noSuchPage},
 		{pattern: `\(HTTP 5\d\d\)|Non-200 status code \(5\d\d\)|\b(?:502 Bad Gateway|503 Service Unavailable|504 Gateway Time-?out)\b`, explain: always(Diagnosis{
 			Title: "the server failed, or a proxy before it found none", Stood: "HTTP 500 to 599 in place of an answer: 502, 503 and 504 are mostly a proxy's own",
 			Fix:    []string{"read the log of the server, and that of what stands before it", "in the proxy: see whether the server behind it runs, and where it looks for it"},

@@ -17,11 +17,7 @@ func httpDecoders() []decoder {
 			Fix:    []string{"send Accept: application/json, text/event-stream with every POST", "in the server: take */* for both"},
 			Checks: []string{"accept-strict", "status-unexpected"},
 		})},
-		{pattern: `Non-200 status code \(40[045]\)|Cannot (?:POST|GET) /|Failed to open SSE stream: (?:Not Found|Method Not Allowed)|expected status code 200|405 Method Not Allowed`, explain: always(Diagnosis{
-			Title: "there is no MCP at the address, or by another transport", Stood: "HTTP 404 or 405, as of a web server that knows no such page",
-			Fix:    []string{"look at the url: its path is often /mcp (streamable HTTP) or /sse (the older one), and the client must mean the same of the two"},
-			Checks: []string{"status-unexpected", "legacy-sse", "get-status"},
-		})},
+		{pattern: `Non-200 status code \(40[045]\)|Cannot (?:POST|GET) /|Failed to open SSE stream: (?:Not Found|Method Not Allowed)|expected status code 200|405 Method Not Allowed`, explain: noSuchPage},
 		{pattern: `(?i)(?:unexpected|invalid|unsupported) content[- ]type`, explain: always(Diagnosis{
 			Title: "the answer is neither JSON nor a stream of events", Stood: "a page, as of a login, of a proxy or of another application at that address",
 			Fix:    []string{"look at the url, and at what stands before the server", "in the server: send Content-Type: application/json, or text/event-stream"},
@@ -66,5 +62,13 @@ func httpDecoders() []decoder {
 			Title: "no answer came from the server's address", Stood: "nothing that a client could read; the cause is behind the message, or not told: no connection, no such name, no trust in the certificate",
 			Fix: []string{"look for the cause that the client logs with it: ENOTFOUND, ECONNREFUSED, a certificate"}, Checks: []string{"connect", "dns", "tls-cert", "tls-handshake"},
 		})},
+	}
+}
+
+func noSuchPage([]string) Diagnosis {
+	return Diagnosis{
+		Title: "there is no MCP at the address, or by another transport", Stood: "HTTP 404 or 405, as of a web server that knows no such page",
+		Fix:    []string{"look at the url: its path is often /mcp (streamable HTTP) or /sse (the older one), and the client must mean the same of the two"},
+		Checks: []string{"status-unexpected", "legacy-sse", "get-status"},
 	}
 }
