@@ -1,6 +1,9 @@
 package doctor
 
-import "net/http"
+import (
+	"cmp"
+	"net/http"
+)
 
 // httpChecks are about what HTTP carries messages in. They are asked of servers that
 // are reached by it, and of no others.
@@ -160,7 +163,7 @@ func acceptStrict() Check {
 			var refused []string
 			for _, accept := range otherAccepts() {
 				if reply := e.reply(askedAccept + accept); reply != nil && reply.Status != http.StatusOK {
-					refused = append(refused, orNone(accept)+": "+reply.status())
+					refused = append(refused, cmp.Or(accept, "no Accept")+": "+reply.status())
 				}
 			}
 			if refused == nil {
@@ -176,12 +179,4 @@ func acceptStrict() Check {
 			Source: httpSource + ", Sending Messages to the Server",
 		},
 	}
-}
-
-// orNone is a header's content, in words where it is empty.
-func orNone(content string) string {
-	if content == "" {
-		return "no Accept"
-	}
-	return content
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -27,7 +28,7 @@ func contentType() Check {
 					continue
 				}
 				if kind := reply.mediaType(); kind != "application/json" && kind != "text/event-stream" {
-					return sole(Finding{Where: rawWhere(name), Evidence: cut("Content-Type: " + orAbsent(kind) + titleOf(reply.Body))})
+					return sole(Finding{Where: rawWhere(name), Evidence: cut("Content-Type: " + cmp.Or(kind, "none") + titleOf(reply.Body))})
 				}
 			}
 			return nil
@@ -41,14 +42,6 @@ func contentType() Check {
 			Source: httpSource + ", Sending Messages to the Server: MUST return text/event-stream or application/json",
 		},
 	}
-}
-
-// orAbsent is a header's content, in words where it is empty.
-func orAbsent(content string) string {
-	if content == "" {
-		return "none"
-	}
-	return content
 }
 
 var titlePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`) })

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"toolx/pkg/auth"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
 
@@ -147,7 +146,7 @@ func askHeldProgress(e *Evidence) []Finding {
 			continue
 		}
 		where := x.where(e.Clean)
-		where.Tool = rawjson.Unquote(memberAt(x.Sent, "params", "name"))
+		where.Tool = nameIn(x.Sent)
 		return sole(Finding{Where: where, Evidence: fmt.Sprintf(
 			"%d reports of progress, the first after %d ms, and the reply after %d ms",
 			len(reports), reports[0].Sub(x.At).Milliseconds(), x.Took.Milliseconds(),

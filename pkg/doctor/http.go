@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -249,9 +250,7 @@ func (p *httpProber) within(others map[string]string) map[string]string {
 	if p.session != "" {
 		headers[sessionHeader] = p.session
 	}
-	for name, content := range others {
-		headers[name] = content
-	}
+	maps.Copy(headers, others)
 	return headers
 }
 
@@ -259,9 +258,7 @@ func (p *httpProber) within(others map[string]string) map[string]string {
 func (p *httpProber) asModern(ctx context.Context) {
 	ask := func(name, method string, params map[string]any, others map[string]string) {
 		headers := map[string]string{versionHeader: modernRevision, methodHeader: method}
-		for header, content := range others {
-			headers[header] = content
-		}
+		maps.Copy(headers, others)
 		p.post(ctx, name, request(method, params), headers)
 	}
 	params := modernParams(p.Version, modernRevision)
@@ -337,9 +334,7 @@ func (p *httpProber) post(ctx context.Context, name string, message map[string]a
 		return nil
 	}
 	all := map[string]string{"Accept": bothTypes, "Content-Type": "application/json"}
-	for header, content := range headers {
-		all[header] = content
-	}
+	maps.Copy(all, headers)
 	return p.ask(ctx, name, http.MethodPost, body, all)
 }
 
