@@ -70,17 +70,15 @@ func (e *Executor) RejectOperation(operation Operation, began time.Time, err err
 
 // Within bounds a request whose answer serves the user's next step and is none itself,
 // a list or a completion, by the time that a call has without progress. what names it
-// in the *TimeoutError.
+// in the *TimeoutError. A Pause stops that time, as it does for calls.
 func (e *Executor) Within(ctx context.Context, what string, run func(context.Context) error) error {
-	limit := cmp.Or(e.Defaults.Timeout, DefaultTimeout)
-	if limit < 0 {
-		return run(ctx)
-	}
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	limits := newLimits(cmp.Or(e.Defaults.Timeout, DefaultTimeout), 0)
+	bounded, stop := limits.start(ctx, TimeoutError{Tool: what, Request: true})
+	defer stop()
 	err := run(bounded)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return &TimeoutError{Tool: what, Request: true, After: limit, Idle: true}
+	var timeout *TimeoutError
+	if err != nil && ctx.Err() == nil && errors.As(context.Cause(bounded), &timeout) {
+		return timeout
 	}
 	return err
 }

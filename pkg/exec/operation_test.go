@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -127,4 +128,36 @@ func TestPauseStopsOuterClocks(t *testing.T) {
 	if KindOf(context.Cause(brief)) != KindTimeout {
 		t.Errorf("the cause is %v", context.Cause(brief))
 	}
+}
+
+// TestWithin gives up a request that serves the next step after the time of a call, and
+// not while a person is being asked (EXEC-10).
+func TestWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		executor := &Executor{Defaults: Defaults{Timeout: time.Minute}}
+		wait := func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		began := time.Now()
+		err := executor.Within(t.Context(), "prompts/list", wait)
+		const want = "Request 'prompts/list' timeout: no result or progress within 1m0s"
+		if err == nil || err.Error() != want || time.Since(began) != time.Minute {
+			t.Errorf("%v after %s, want %s", err, time.Since(began), want)
+		}
+		err = executor.Within(t.Context(), "prompts/list", func(ctx context.Context) error {
+			resume := Pause(ctx)
+			time.Sleep(time.Hour) // of the bubble's own clock
+			resume()
+			return ctx.Err()
+		})
+		if err != nil {
+			t.Errorf("the time of a person ended it: %v", err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := executor.Within(gone, "prompts/list", wait); !errors.Is(err, context.Canceled) {
+			t.Errorf("after the user gave up: %v", err)
+		}
+	})
 }
