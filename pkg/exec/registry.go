@@ -71,7 +71,8 @@ func (r *Registry) Register(tools ...*Tool) {
 }
 
 // ReplaceServer registers tools in the place of all that a server had, as when it is
-// listed anew. Nobody finds the server without tools in between.
+// listed anew; it only drops those where none are given. Nobody finds the server without
+// tools in between.
 func (r *Registry) ReplaceServer(server string, tools ...*Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,10 +136,7 @@ func (r *Registry) forget(old *Tool) {
 	r.byPlain[old.Plain] = slices.DeleteFunc(r.byPlain[old.Plain], isOld)
 }
 
-// RemoveServer drops every tool of one server.
-func (r *Registry) RemoveServer(server string) { r.ReplaceServer(server) }
-
-// removeServer is RemoveServer under the lock.
+// removeServer drops every tool of one server; the caller holds the lock.
 func (r *Registry) removeServer(server string) {
 	kept := r.tools[:0:0]
 	for _, tool := range r.tools {

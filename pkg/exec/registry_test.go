@@ -25,7 +25,7 @@ func TestRegisterJoinedAlike(t *testing.T) {
 				t.Errorf("%s: got %+v, %v", name, got, err)
 			}
 		}
-		registry.RemoveServer("a__b")
+		registry.ReplaceServer("a__b")
 		if got, err := registry.Find("a__b__c"); got != short {
 			t.Errorf("without a__b: got %+v, %v", got, err)
 		}
@@ -47,7 +47,7 @@ func TestCallTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	executor.Registry.RemoveServer(tool.Server)
+	executor.Registry.ReplaceServer(tool.Server)
 	if result := executor.Call(t.Context(), Call{Tool: tool.Name, Target: tool, Arguments: []byte(lightArguments)}); !result.Success {
 		t.Error(result.Err)
 	}
