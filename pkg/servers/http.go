@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,11 +55,10 @@ type remote struct {
 	began time.Time
 
 	base   *HTTPBase
-	next   http.RoundTripper // what the exchanger sends through
 	client *http.Client
-	// headers are those of the config; regather makes them anew, nil where they are
-	// always the same.
-	headers   *configured
+	// next is what the exchanger sends through; regather makes its headers anew, nil where
+	// they are always the same.
+	next      *configured
 	regather  func(ctx context.Context) (map[string]string, error)
 	gathering sync.Mutex // held meanwhile
 
@@ -121,13 +119,7 @@ func newRemote(d dial) (*remote, error) {
 		failure.Reason = err
 		return nil, failure
 	}
-	t.next = &wire{t: t, next: t.base}
-	if d.http.Authorize != nil {
-		t.next = d.http.Authorize(d.server, t.next)
-	}
-	t.headers = &configured{next: t.next, agent: strings.TrimSuffix("toolx/"+d.version, "/")}
-	t.headers.headers.Store(&d.headers)
-	t.next = t.headers
+	t.next = d.configure(t.base, d.headers)
 	if len(d.launch.HeadersCommand) > 0 {
 		t.regather = d.gatherHeaders
 	}
@@ -268,7 +260,7 @@ func (t *remote) within(ctx context.Context) (context.Context, context.CancelFun
 // the program that prints them prints others now: a token that has ended. The server
 // has not looked at it, so this is safe for any request.
 func (t *remote) withFreshHeaders(ctx context.Context, run func() error) error {
-	sent := t.headers.headers.Load()
+	sent := t.next.headers.Load()
 	err := run()
 	var refused *HTTPError
 	if t.regather == nil || !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
@@ -289,14 +281,14 @@ func (t *remote) withFreshHeaders(ctx context.Context, run func() error) error {
 func (t *remote) gatherAgain(ctx context.Context, sent *map[string]string) (changed bool, err error) {
 	t.gathering.Lock()
 	defer t.gathering.Unlock()
-	if t.headers.headers.Load() != sent {
+	if t.next.headers.Load() != sent {
 		return true, nil
 	}
 	headers, err := t.regather(ctx)
 	if err != nil || maps.Equal(headers, *sent) {
 		return false, err
 	}
-	t.headers.headers.Store(&headers)
+	t.next.headers.Store(&headers)
 	return true, nil
 }
 

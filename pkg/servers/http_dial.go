@@ -283,6 +283,19 @@ type configured struct {
 	agent   string                            // the User-Agent, where no header says another one
 }
 
+// configure gives the exchanges through base what the entry says, headers and access
+// tokens, and has each of them told on the bus.
+func (d dial) configure(base http.RoundTripper, headers map[string]string) *configured {
+	var next http.RoundTripper = &wire{server: d.server.Name, bus: d.bus, next: base}
+	if d.http.Authorize != nil {
+		next = d.http.Authorize(d.server, next)
+	}
+	c := &configured{next: next, agent: strings.TrimSuffix("toolx/"+d.version, "/")}
+	c.headers.Store(&headers)
+	return c
+}
+
+// RoundTrip implements http.RoundTripper.
 func (c *configured) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.Header.Set("User-Agent", c.agent)

@@ -22,13 +22,14 @@ import (
 // wire sends one request and tells of the exchange. It stands below everything that
 // may send a request of its own.
 type wire struct {
-	t    *remote
-	next http.RoundTripper
+	server string
+	bus    *exec.Bus
+	next   http.RoundTripper
 }
 
 func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	event := HTTPExchange{
-		Time: exec.Now(), Server: w.t.server, Verb: request.Method,
+		Time: exec.Now(), Server: w.server, Verb: request.Method,
 		URL: request.URL.Redacted(), Sent: request.Header.Clone(),
 	}
 	// What gets access tokens sends requests of its own on behalf of the posted one.
@@ -45,7 +46,7 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	if response != nil {
 		event.Status, event.Received, event.Proto = response.StatusCode, response.Header.Clone(), response.Proto
 	}
-	w.t.bus.Emit(event)
+	w.bus.Emit(event)
 	return response, err
 }
 
@@ -347,7 +348,7 @@ func (t *remote) useless(request *http.Request, response *http.Response, body []
 // header of the user's.
 func (t *remote) bare(response *http.Response) bool {
 	sent := response.Request // what was sent in the end
-	return sent != nil && sent.Header.Get("Authorization") == "" && len(*t.headers.headers.Load()) == 0
+	return sent != nil && sent.Header.Get("Authorization") == "" && len(*t.next.headers.Load()) == 0
 }
 
 // noAnswer is the error for an exchange without one.

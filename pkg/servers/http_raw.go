@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"toolx/pkg/config"
 )
@@ -30,13 +29,7 @@ func NewRaw(ctx context.Context, server *config.Server, launch *config.Resolved,
 	if err != nil {
 		return nil, &Failure{Server: server.Name, Ending: EndingMisconfigured, Reason: err}
 	}
-	var next http.RoundTripper = &wire{t: &remote{peer: newPeer(server.Name, d.bus)}, next: base}
-	if d.http.Authorize != nil {
-		next = d.http.Authorize(server, next)
-	}
-	sender := &configured{next: next, agent: strings.TrimSuffix("toolx/"+d.version, "/")}
-	sender.headers.Store(&headers)
-	return &Raw{RoundTripper: sender, base: base}, nil
+	return &Raw{RoundTripper: d.configure(base, headers), base: base}, nil
 }
 
 // Close closes the connections.
