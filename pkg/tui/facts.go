@@ -79,9 +79,25 @@ func (m *model) serverFacts(s *server, width int) []string {
 	lines := append(append(facts.lines, ""), pane.Wrap(m.serverLine(), width)...)
 	if session != nil && session.Instructions != "" {
 		lines = append(lines, "", theme.Paint(pane.Heading, "instructions"), "")
-		lines = append(lines, markdown.Render(session.Instructions, width, theme)...)
+		lines = append(lines, s.manual.render(session.Instructions, width, theme)...)
 	}
 	return lines
+}
+
+// manual are the instructions of a server, as they were drawn last: its page is drawn
+// every second, and they can be made to take long.
+type manual struct {
+	text  string
+	theme *pane.Theme
+	width int
+	lines []string
+}
+
+func (m *manual) render(text string, width int, theme *pane.Theme) []string {
+	if m.text != text || m.width != width || m.theme != theme {
+		*m = manual{text, theme, width, markdown.Render(text, width, theme)}
+	}
+	return m.lines
 }
 
 // serverLine tells what can be done now with the server whose page is shown.

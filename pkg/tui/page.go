@@ -315,12 +315,10 @@ func (p *page) renderLeaf(width, height int) string {
 	switch p.shown() {
 	case leafForm:
 		return p.form.Render(width, height)
-	case leafAbout:
-		return p.scrolled(p.about(width), width, height)
 	case leafSchema:
 		return p.schema.Render(width, height)
 	}
-	return p.scrolled(p.definition(), width, height)
+	return p.scrolled(p.tell(width), width, height)
 }
 
 // runnable says whether the leaf on the screen is the one from which the item is run:

@@ -37,8 +37,9 @@ type server struct {
 	retry    servers.Retry // the last one, while retrying
 	reason   string        // why it failed or ended
 	polluted int           // lines of this life
-	// diagnosis is what the doctor says of it.
+	// diagnosis is what the doctor says of it, manual what it says of itself.
 	diagnosis diagnosis
+	manual    manual
 	// completes and subscribes say what it offers besides lists.
 	completes, subscribes bool
 	// asked says that the user stopped it, or starts it anew.

@@ -12,24 +12,31 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// told is what an item says of itself, as it was drawn last.
+// told is a leaf that only tells, as it was drawn last.
 type told struct {
 	item  item
+	leaf  leaf
 	theme *pane.Theme
 	width int
 	lines []string
 }
 
-// about is what an item says of itself. A description can be made to take long: it is
-// laid out once.
-func (p *page) about(width int) []string {
-	if p.told.item != p.item || p.told.width != width || p.told.theme != p.theme {
-		p.told = told{p.item, p.theme, width, p.layAbout(width)}
+// tell are the lines of the leaf on the screen: what the item says of itself, or its
+// definition. Both can be made to take long: they are laid out once.
+func (p *page) tell(width int) []string {
+	shown := p.shown()
+	if t := p.told; t.item != p.item || t.leaf != shown || t.width != width || t.theme != p.theme {
+		lay := p.about
+		if shown == leafJSON {
+			lay = p.definition
+		}
+		p.told = told{p.item, shown, p.theme, width, lay(width)}
 	}
 	return p.told.lines
 }
 
-func (p *page) layAbout(width int) []string {
+// about is what an item says of itself.
+func (p *page) about(width int) []string {
 	tool := p.item.Tool
 	var lines []string
 	if tool.Title != "" && tool.Title != tool.Plain {
@@ -50,8 +57,8 @@ func (p *page) layAbout(width int) []string {
 	return lines
 }
 
-// definition is the whole of what the server says of the item, as JSON.
-func (p *page) definition() []string {
+// definition is the whole of what the server says of the item, as JSON, of any width.
+func (p *page) definition(int) []string {
 	var text bytes.Buffer
 	if json.Indent(&text, p.item.Definition, "", "  ") != nil {
 		text.Write(p.item.Definition)
