@@ -56,8 +56,7 @@ type stdio struct {
 
 	// announced is closed when everybody was told that the session stands: the end
 	// of its process is told no earlier.
-	announced    chan struct{}
-	announceOnce sync.Once
+	announced chan struct{}
 
 	closeOnce, exitOnce sync.Once
 	stdout              *stream
@@ -275,8 +274,8 @@ func (t *stdio) watch() {
 	}
 }
 
-// announce notes that everybody knows of the session.
-func (t *stdio) announce() { t.announceOnce.Do(func() { close(t.announced) }) }
+// announce notes that everybody knows of the session. It is called once.
+func (t *stdio) announce() { close(t.announced) }
 
 // drain reads what an ended server left in its pipes. Where a process that it
 // started holds them open, the group is killed and the pipes are closed.
