@@ -165,7 +165,7 @@ func authChallenge() Check {
 		ID: "auth-challenge", Severity: Error, Group: GroupHTTP, Need: NeedHTTP,
 		Title: "401 does not say how to get access",
 		Ask: func(e *Evidence) []Finding {
-			for _, x := range EventsOf[servers.HTTPExchange](e.Clean) {
+			for _, x := range e.ownExchanges() {
 				if found := judgeChallenge(x.Status, x.Received, &Where{Run: "clean"}); found != nil {
 					return found
 				}
@@ -194,7 +194,7 @@ func authChallenge() Check {
 
 // judgeChallenge looks at what a 401 says.
 func judgeChallenge(status int, header http.Header, where *Where) []Finding {
-	challenge := header.Get("WWW-Authenticate")
+	challenge := challenges(header)
 	switch {
 	case status != http.StatusUnauthorized || strings.Contains(challenge, "resource_metadata"):
 		return nil

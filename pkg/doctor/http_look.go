@@ -198,7 +198,7 @@ func (o Options) describedAt(ctx context.Context, e *Evidence, at netip.AddrPort
 	}
 	asker.forget(ctx, reply)
 	if reply.Status == http.StatusUnauthorized {
-		return strings.Join(reply.Header.Values("WWW-Authenticate"), ", ")
+		return challenges(reply.Header)
 	}
 	return string(bytes.TrimSpace(memberAt(reply.result(), "serverInfo")))
 }
@@ -245,11 +245,10 @@ func (e *Evidence) hasCredentials() bool {
 // answer that says where its metadata is; nil where there is none.
 func (e *Evidence) refusal() http.Header {
 	asks := func(status int, header http.Header) bool {
-		return status == http.StatusUnauthorized || strings.Contains(header.Get("WWW-Authenticate"), "resource_metadata")
+		return status == http.StatusUnauthorized || strings.Contains(challenges(header), "resource_metadata")
 	}
-	own := plainURL(e.Launch.URL)
-	for _, x := range EventsOf[servers.HTTPExchange](e.Clean) {
-		if x.URL == own && asks(x.Status, x.Received) { // an authorization server may refuse too
+	for _, x := range e.ownExchanges() {
+		if asks(x.Status, x.Received) {
 			return x.Received
 		}
 	}
@@ -259,6 +258,21 @@ func (e *Evidence) refusal() http.Header {
 		}
 	}
 	return nil
+}
+
+// ownExchanges are those of the clean run with the server itself. What gets access tokens
+// asks authorization servers too, which may refuse as well.
+func (e *Evidence) ownExchanges() []servers.HTTPExchange {
+	own := plainURL(e.Launch.URL)
+	return slices.DeleteFunc(EventsOf[servers.HTTPExchange](e.Clean), func(x servers.HTTPExchange) bool {
+		return x.URL != own && x.Request == 0 // a redirect leads requests elsewhere
+	})
+}
+
+// challenges are the ways to get access that a refusal names, of which each may have a
+// header of its own (RFC 9110, 11.6.1).
+func challenges(header http.Header) string {
+	return strings.Join(header.Values("WWW-Authenticate"), ", ")
 }
 
 // watched tells of requests that are none of the server's session.

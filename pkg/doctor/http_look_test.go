@@ -257,3 +257,32 @@ func TestLoginIsInspectedFromOutside(t *testing.T) {
 		t.Errorf("found %s, and %d requests without the key", all, bare)
 	}
 }
+
+// TestChallenges judges what a 401 says by all of its headers, and the server by none that
+// an authorization server gave.
+func TestChallenges(t *testing.T) {
+	const url, other = "https://host/mcp", "https://login.example/token"
+	for _, test := range []struct {
+		what, url string
+		request   int64
+		headers   []string
+		found     string
+	}{
+		{"a bare 401", url, 1, nil, "HTTP 401 without WWW-Authenticate"},
+		{"a bare 401 to a notification", url, 0, nil, "HTTP 401 without WWW-Authenticate"},
+		{"one behind a redirect", url + "/", 1, nil, "HTTP 401 without WWW-Authenticate"},
+		{"one of an authorization server", other, 0, nil, ""},
+		{"another way in", url, 1, []string{"Basic realm=x"}, "WWW-Authenticate: Basic realm=x"},
+		{"two ways in", url, 1, []string{"Basic realm=x", `Bearer resource_metadata="https://host/m"`}, ""},
+	} {
+		refused := servers.HTTPExchange{URL: test.url, Request: test.request, Status: http.StatusUnauthorized, Received: http.Header{"Www-Authenticate": test.headers}}
+		e := &Evidence{Launch: &config.Resolved{URL: url}, Clean: &Run{Name: "clean", Events: []exec.Event{refused}}, HTTP: &HTTPEvidence{}}
+		found, got := authChallenge().Ask(e), ""
+		if len(found) > 0 {
+			got = found[0].Evidence
+		}
+		if got != test.found {
+			t.Errorf("%s: %q, want %q", test.what, got, test.found)
+		}
+	}
+}
