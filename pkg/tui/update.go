@@ -31,7 +31,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
-		m.setTheme(pane.NewTheme(m.options.Color, msg.IsDark(), m.options.ASCII))
+		m.takeBackground(msg)
 	case tea.ModeReportMsg:
 		m.takeMode(msg)
 	case tea.KeyPressMsg:
@@ -110,16 +110,26 @@ func (m *model) updateEarlier(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// takeBackground takes the colours that can be read on the terminal's background.
+func (m *model) takeBackground(msg tea.BackgroundColorMsg) {
+	theme := pane.NewTheme(m.options.Color, msg.IsDark(), m.options.ASCII)
+	theme.Clusters = m.theme.Clusters
+	m.setTheme(theme)
+}
+
 // takeMode learns what the terminal can do. The condition is Bubble Tea's: both must
 // count cells alike.
 func (m *model) takeMode(msg tea.ModeReportMsg) {
 	if msg.Mode == ansi.ModeUnicodeCore {
-		m.theme.Clusters = msg.Value == ansi.ModeReset || msg.Value.IsSet()
+		theme := *m.theme
+		theme.Clusters = msg.Value == ansi.ModeReset || msg.Value.IsSet()
+		m.setTheme(&theme)
 	}
 }
 
+// setTheme gives everything another look. It is another value each time: what was laid
+// out for the one before is known by that.
 func (m *model) setTheme(theme *pane.Theme) {
-	theme.Clusters = m.theme.Clusters
 	m.theme, m.tree.theme = theme, theme
 	m.page.setTheme(theme)
 	m.result.SetTheme(theme)
