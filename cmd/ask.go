@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
@@ -111,10 +110,8 @@ func (o *askOptions) check() error {
 	case len(o.server) > 0 && len(o.servers) > 0:
 		return &exec.UsageError{Message: "--server and a command after -- do not go together", Fix: "leave out one of them"}
 	}
-	for _, pattern := range o.tools {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return &exec.UsageError{Message: "the pattern " + quote(pattern) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
-		}
+	if err := checkPatterns(o.tools); err != nil {
+		return err
 	}
 	return o.answers.check()
 }
@@ -153,7 +150,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	}
 	talk.Executor = box.executor
 	talk.Tools = func() []*exec.Tool { return box.toolsFor(o) }
-	if err := app.checkPatterns(o, talk.Tools()); err != nil {
+	if err := app.checkOffered(o, talk.Tools()); err != nil {
 		return err
 	}
 	if o.dryRun {
@@ -174,9 +171,9 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 	return view.failed(view.end(err))
 }
 
-// checkPatterns refuses --tools that leave the model without any tool, and warns of a
+// checkOffered refuses --tools that leave the model without any tool, and warns of a
 // pattern that adds none: most are misspelled.
-func (a *App) checkPatterns(o askOptions, offered []*exec.Tool) error {
+func (a *App) checkOffered(o askOptions, offered []*exec.Tool) error {
 	if len(o.tools) > 0 && len(offered) == 0 {
 		return &exec.UsageError{Message: "no tool matches --tools " + strings.Join(o.tools, " "), Fix: "toolx list shows the tools"}
 	}

@@ -45,6 +45,7 @@ func (o *catalogOptions) declareCatalog(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
 }
 
+// checkPatterns refuses patterns that path.Match cannot read.
 func checkPatterns(patterns []string) error {
 	for _, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {

@@ -410,25 +410,28 @@ func (v *visit) record() error {
 	return v.app.record(cmp.Or(v.config, &config.Config{}))
 }
 
+// examination is what every visit of the doctor has in common, whoever asks for it.
+func (a *App) examination() doctor.Options {
+	return doctor.Options{
+		Limit:     a.flags.startTimeout,
+		StderrDir: stateFile("stderr"),
+		Version:   Version(),
+		Secret:    a.mask.Add,
+		HTTP:      a.overHTTP(),
+	}
+}
+
 // examine starts the servers and judges what came of it.
 func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
 	doing, stop := v.app.showDoing("doctor")
-	options := doctor.Options{
-		Calls:     v.calls,
-		Repeat:    v.options.repeat,
-		Limit:     v.app.flags.startTimeout,
-		Environ:   v.environ,
-		StderrDir: stateFile("stderr"),
-		Version:   Version(),
-		Secret:    v.app.mask.Add,
-		HTTP:      v.app.overHTTP(),
-		Watch:     v.app.bus.Emit,
-		Doing: func(server, what string) {
-			if len(v.servers) > 1 {
-				what = server + ": " + what
-			}
-			doing(what)
-		},
+	options := v.app.examination()
+	options.Calls, options.Repeat, options.Environ = v.calls, v.options.repeat, v.environ
+	options.Watch = v.app.bus.Emit
+	options.Doing = func(server, what string) {
+		if len(v.servers) > 1 {
+			what = server + ": " + what
+		}
+		doing(what)
 	}
 	if v.baseline != nil {
 		options.Pinned = v.baseline.Tools

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"path"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -39,12 +38,7 @@ usage, 4 when no server answered; with --strict when any did not.`,
 			if o.patterns, o.server, err = splitDash(cmd, args); err != nil {
 				return err
 			}
-			for _, pattern := range o.patterns {
-				if _, err := path.Match(pattern, ""); err != nil {
-					return &exec.UsageError{Message: "the pattern " + quote(pattern) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
-				}
-			}
-			return nil
+			return checkPatterns(o.patterns)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
 	}

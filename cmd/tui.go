@@ -197,9 +197,7 @@ func (a *App) examineOne(ctx context.Context, box *toolbox, name string) (*docto
 	if err != nil {
 		return nil, err
 	}
-	fleet := doctor.Examine(ctx, box.config, list, doctor.Options{
-		Limit: a.flags.startTimeout, StderrDir: stateFile("stderr"), Version: Version(), Secret: a.mask.Add,
-	})
+	fleet := doctor.Examine(ctx, box.config, list, a.examination())
 	fleet.Config = nil // the server was asked about, not the config
 	return doctor.Judge(fleet, doctor.Selection{}), nil
 }

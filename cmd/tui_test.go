@@ -2,8 +2,16 @@ package cmd
 
 import (
 	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
+	"github.com/spf13/pflag"
+
+	"toolx/pkg/console"
+	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 )
 
@@ -37,6 +45,36 @@ func TestFillKeepsWhatIsWrong(t *testing.T) {
 		got, err := callOptions{object: test.object, args: test.args}.fill(tool)
 		if string(got) != test.want || (err != nil) != test.wrong {
 			t.Errorf("%s: %s, %v; want %s", test.name, got, err, test.want)
+		}
+	}
+}
+
+// The doctor of the terminal interface reaches servers as toolx doctor does, here by
+// --insecure.
+func TestExamineOneOverHTTP(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	site.Config.ErrorLog = log.New(io.Discard, "", 0)
+	site.StartTLS()
+	defer site.Close()
+	for insecure, want := range map[bool]string{true: doctor.StatusAuth, false: doctor.StatusUnreachable} {
+		app := newApp(&console.Console{Out: io.Discard, Err: io.Discard})
+		app.flags.declare(pflag.NewFlagSet("toolx", pflag.ContinueOnError))
+		app.flags.url, app.flags.insecure = site.URL+"/mcp", insecure
+		if err := app.begin(); err != nil {
+			t.Fatal(err)
+		}
+		box, err := app.toolbox(toolboxOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := app.examineOne(t.Context(), box, "server")
+		app.close(t.Context(), t.Context())
+		if err != nil || report.Status != want {
+			t.Errorf("insecure %v: %v, %+v, want %s", insecure, err, report, want)
 		}
 	}
 }
