@@ -28,13 +28,18 @@ type served struct {
 // serveMocks serves a tool that never answers, and one that does.
 func serveMocks(t *testing.T) *served {
 	t.Helper()
-	config := filepath.Join(t.TempDir(), "mocks.yaml")
-	err := os.WriteFile(config, []byte(`
+	return serveConfig(t, `
 tools:
   - {name: silent, timeout: none, implementation: {type: mock, faults: {silent: true}}}
   - {name: ok, implementation: {type: mock, mock_response: fine}}
-`), 0o600)
-	if err != nil {
+`)
+}
+
+// serveConfig serves the tools of a config.
+func serveConfig(t *testing.T, text string) *served {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "served.yaml")
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// A server that hangs is killed, so that the test fails and does not hang too.
@@ -106,6 +111,41 @@ func (s *served) end() []byte {
 		s.t.Errorf("%v\n%s", err, &s.stderr)
 	}
 	return rest
+}
+
+// TestServeCancelsOneOfTwo cancels the first of two calls that wait for the same server:
+// the second is answered once that is up.
+func TestServeCancelsOneOfTwo(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	s := serveConfig(t, fmt.Sprintf(`
+servers:
+  slow: {command: fakeserver, args: [--gate, %q, slow-start]}
+tools:
+  - {name: list_tools, timeout: none, implementation: {type: internal}}
+  - {name: list_servers, implementation: {type: internal}}
+`, gate))
+	list := func(id int) {
+		s.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list_tools","arguments":{"server":"slow"}}}`, id)
+	}
+	list(2)
+	for begun := false; !begun; {
+		s.call(1, "list_servers")
+		begun = strings.Contains(string(s.wantAnswer(1).Result), `"status":"starting"`)
+	}
+	list(3)
+	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	s.send(`{"jsonrpc":"2.0","id":4,"method":"ping"}`)
+	s.wantAnswer(4)
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if answer := s.wantAnswer(3); !strings.Contains(string(answer.Result), "slow__echo") {
+		t.Errorf("the other call is answered with %s", answer.Result)
+	}
+	if rest := s.end(); len(rest) > 0 {
+		t.Errorf("answered as well: %s", rest)
+	}
 }
 
 // TestServeManyOpenCalls opens as many silent calls as may be: other messages are

@@ -67,13 +67,19 @@ type entry struct {
 	opening *opening
 }
 
-// opening is one run of attempts.
+// opening is one run of attempts, which several callers may wait for. It goes on as long as
+// the context of any of them, unless the server is stopped.
 type opening struct {
 	tried   chan struct{} // closed when the first attempt has ended
 	done    chan struct{} // closed when session or err is set
+	ctx     context.Context
 	cancel  context.CancelFunc
 	session *Session
 	err     error
+
+	mu      sync.Mutex
+	waiting int           // how many callers' contexts have not ended
+	forget  []func() bool // each stops the wait for the end of a caller's context
 }
 
 // NewPool makes a Pool of the servers that are not disabled; it starts nothing.
@@ -117,31 +123,64 @@ func (p *Pool) begin(ctx context.Context, e *entry) *opening {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.opening
-	if before != nil && !before.over() {
+	if before != nil && before.join(ctx) {
 		return before
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	o := &opening{tried: make(chan struct{}), done: make(chan struct{}), cancel: cancel}
+	o := &opening{tried: make(chan struct{}), done: make(chan struct{})}
+	// The first caller may go while others wait.
+	o.ctx, o.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	o.join(ctx)
 	e.opening = o
 	tried := sync.OnceFunc(func() { close(o.tried) })
 	go func() {
 		defer tried() // after done, so that who sees it knows whether there is another attempt
-		defer close(o.done)
-		defer cancel()
-		if before != nil && before.session != nil {
-			before.session.Close(ctx) // else two processes could want the same device or port
+		defer o.end()
+		if before != nil { // else two processes could want the same device or port
+			<-before.done
+			if before.session != nil {
+				before.session.Close(o.ctx)
+			}
 		}
-		o.session, o.err = p.connect(ctx, e.server, tried)
+		o.session, o.err = p.connect(o.ctx, e.server, tried)
 	}()
 	return o
 }
 
-// over says whether the opening's session can be of no more use.
-func (o *opening) over() bool {
-	if !closed(o.done) {
+// join makes the opening last as long as ctx does, at least. It reports whether it is of
+// use: one that failed, was given up, or whose session has ended is not.
+func (o *opening) join(ctx context.Context) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case closed(o.done):
+		return o.err == nil && !closed(o.session.Done())
+	case o.ctx.Err() != nil:
 		return false
 	}
-	return o.err != nil || closed(o.session.Done())
+	o.waiting++
+	o.forget = append(o.forget, context.AfterFunc(ctx, o.leave))
+	return true
+}
+
+// leave gives the opening up when the last caller has gone.
+func (o *opening) leave() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.waiting--; o.waiting == 0 {
+		o.cancel()
+	}
+}
+
+// end says that session or err is set.
+func (o *opening) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.done)
+	for _, forget := range o.forget {
+		forget()
+	}
+	o.forget = nil
+	o.cancel()
 }
 
 // Opened is how opening one server ended.

@@ -1,8 +1,10 @@
 package servers
 
 import (
+	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -162,5 +164,78 @@ func TestLossIsTold(t *testing.T) {
 			t.Errorf("the session failed by %v", failure)
 		}
 		pool.Close(t.Context())
+	}
+}
+
+// slowPool is a pool of one server that starts to answer when the file gate exists; it has
+// a process when started gives a value.
+func slowPool(t *testing.T) (pool *Pool, gate string, started chan ProcessStarted) {
+	t.Helper()
+	pool, _ = fakePool(t, Answers{}, "slow-start", "slow")
+	gate = filepath.Join(t.TempDir(), "gate")
+	server := pool.entries["slow"].server
+	server.Args = append([]string{"--gate", gate}, server.Args...)
+	started = make(chan ProcessStarted, 10)
+	pool.options.Bus.Subscribe(func(event exec.Event) {
+		if e, ok := event.(ProcessStarted); ok {
+			started <- e
+		}
+	})
+	return pool, gate, started
+}
+
+// A caller that gives up does not end the opening for the others, whoever was first.
+func TestOpeningOutlivesItsFirstCaller(t *testing.T) {
+	pool, gate, started := slowPool(t)
+	defer pool.Close(t.Context())
+	first, cancel := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		_, err := pool.Open(first, "slow")
+		gone <- err
+	}()
+	process := <-started
+	pool.begin(t.Context(), pool.entries["slow"]) // the second caller waits from here on
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first caller has %v", err)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session, err := pool.Open(t.Context(), "slow")
+	if err != nil {
+		t.Fatalf("the second caller has %v", err)
+	}
+	if session.PID != process.PID {
+		t.Errorf("the server was started twice: %d and %d", process.PID, session.PID)
+	}
+}
+
+// An opening ends with its last caller; who comes after that has another one.
+func TestOpeningEndsWithItsLastCaller(t *testing.T) {
+	pool, gate, started := slowPool(t)
+	defer pool.Close(t.Context())
+	e := pool.entries["slow"]
+	first, cancelFirst := context.WithCancel(t.Context())
+	second, cancelSecond := context.WithCancel(t.Context())
+	given := pool.begin(first, e)
+	pool.begin(second, e)
+	process := <-started
+	cancelFirst()
+	cancelSecond()
+	<-given.ctx.Done()
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session, err := pool.Open(t.Context(), "slow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if session.PID == process.PID {
+		t.Error("the opening that was given up is used")
+	}
+	if !errors.Is(given.err, context.Canceled) {
+		t.Errorf("the opening that was given up has %v", given.err)
 	}
 }
