@@ -77,16 +77,16 @@ const (
 )
 
 func newModel(ctx context.Context, options Options) *model {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
 	theme := pane.NewTheme(options.Color, true, options.ASCII)
 	m := &model{
 		ctx: ctx, options: options, feed: newFeed(), now: options.Now, theme: theme,
 		width: mediumWidth, height: 24, watching: true, wanted: options.Start,
-		tree: newTree(theme), page: newPage(theme),
+		tree: newTree(theme), page: newPage(theme, options.Now),
 		subscriptions: make(map[string]*subscription),
-		result:        result.New(theme), watch: watch.New(theme, watch.Options{History: options.History, Hide: options.Hide}),
-	}
-	if m.now == nil {
-		m.now = time.Now
+		result:        result.New(theme), watch: watch.New(theme, watch.Options{History: options.History, Hide: options.Hide, Now: options.Now}),
 	}
 	for _, entry := range options.Servers {
 		s := &server{name: entry.Name, config: entry, status: statusStarting, since: m.now()}

@@ -31,6 +31,7 @@ const (
 // page is the pane in the centre: an item, a list of such, or a server.
 type page struct {
 	theme  *pane.Theme
+	now    func() time.Time
 	item   item    // none where a server is shown
 	server *server // nil where nothing is selected either
 	shelf  *shelf  // of server; nil where the server itself is shown
@@ -50,8 +51,8 @@ type filled struct {
 	form *form.Form
 }
 
-func newPage(theme *pane.Theme) *page {
-	return &page{theme: theme, forms: make(map[itemKey]filled)}
+func newPage(theme *pane.Theme, now func() time.Time) *page {
+	return &page{theme: theme, now: now, forms: make(map[itemKey]filled)}
 }
 
 // showItem shows an item; what was filled in for it is there again.
@@ -65,7 +66,7 @@ func (p *page) showItem(one item) {
 	p.item, p.server, p.shelf, p.top = one, nil, nil, 0
 	p.form = p.forms[one.key()].form
 	if p.form == nil && one.fillable() {
-		p.form = form.New(one.Tool, p.theme)
+		p.form = form.New(one.Tool, p.theme, p.now)
 		p.forms[one.key()] = filled{one, p.form}
 	}
 	p.schema = jsontree.New(one.InputSchema, p.theme)
@@ -105,7 +106,7 @@ func (p *page) renew(all []item) (changed bool) {
 // refilled is an item's form with what another one holds; what does not fit is there
 // as JSON, and what is no JSON yet as text.
 func (p *page) refilled(one item, old *form.Form) *form.Form {
-	fresh := form.New(one.Tool, p.theme)
+	fresh := form.New(one.Tool, p.theme, p.now)
 	arguments, err := old.Arguments()
 	if err == nil {
 		err = fresh.SetArguments(arguments)

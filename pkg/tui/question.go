@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -136,7 +137,7 @@ func newQuestion(ctx context.Context, server string) *question {
 
 // open makes the form of a question, filled in with the defaults of its schema. A page
 // has none, nor has a question that is a matter of yes or no.
-func (q *question) open(theme *pane.Theme) {
+func (q *question) open(theme *pane.Theme, now func() time.Time) {
 	schema, start := json.RawMessage(answerSchema), json.RawMessage("{}")
 	if asked := q.elicitation; asked != nil {
 		if asked.URL != "" {
@@ -158,7 +159,7 @@ func (q *question) open(theme *pane.Theme) {
 	if err != nil {
 		return // it is no object, which sessions refuse
 	}
-	q.form = form.New(tool, theme)
+	q.form = form.New(tool, theme, now)
 	q.form.HoldFormats()
 	_ = q.form.SetArguments(start) // which is an object
 	q.focus(inForm)
@@ -193,7 +194,7 @@ func (m *model) updateAsked(q *question) tea.Cmd {
 		return tea.Batch(next, m.answer(q, servers.Cancel, nil))
 	}
 	q.calls = m.callsOf(q)
-	q.open(m.theme)
+	q.open(m.theme, m.now)
 	if m.asking() == q {
 		m.cover()
 	}

@@ -57,7 +57,7 @@ type Options struct {
 	Hide func(string) string
 
 	Color, ASCII bool
-	Now          func() time.Time // nil: the clock
+	Now          func() time.Time // the clock, in the zone of the times that are shown; nil: time.Now
 }
 
 // framesPerSecond bounds how often the screen is drawn.

@@ -89,7 +89,7 @@ func (m *model) noteUpdate(event servers.Notification) {
 	_ = json.Unmarshal(event.Params, &updated) // a malformed one is in the log
 	if to := m.subscriptions[event.Server+exec.Separator+updated.URI]; to != nil {
 		to.updates++
-		to.last = event.At
+		to.last = event.At.In(m.now().Location())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -49,12 +50,14 @@ type Form struct {
 	// slow says that the schema takes long to check: then it is not done for every
 	// key, but when typing ends. stale says that this is still to be done.
 	slow, stale bool
+	now         func() time.Time
 }
 
 // New makes the form of a tool, with every field unset. It never fails: of a schema
-// that is broken, missing or stranger than any form, JSON fields remain.
-func New(tool *exec.Tool, theme *pane.Theme) *Form {
-	f := &Form{tool: tool, theme: theme, typing: true, root: newRoot(tool.InputSchema)}
+// that is broken, missing or stranger than any form, JSON fields remain. By the clock now,
+// the form sees whether the schema is slow to check.
+func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
+	f := &Form{tool: tool, theme: theme, now: now, typing: true, root: newRoot(tool.InputSchema)}
 	f.reset()
 	return f
 }

@@ -128,7 +128,7 @@ func checkReopened(t *testing.T, form *Form) {
 		}
 		return
 	}
-	other := New(form.tool, form.theme)
+	other := New(form.tool, form.theme, noon)
 	if err := other.SetArguments(made); err != nil {
 		t.Fatalf("%s: %v", made, err)
 	}

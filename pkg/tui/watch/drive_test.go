@@ -15,18 +15,20 @@ import (
 )
 
 // noon is the beginning of all that happens in tests.
-func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) }
+func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 // after is a time so many milliseconds after noon.
 func after(ms int) exec.Time {
 	return exec.Time{At: noon().Add(time.Duration(ms) * time.Millisecond)}
 }
 
+// later is what the clock of tests says.
+func later() time.Time { return after(10_000).At }
+
 // newWatch makes a pane whose clock says ten seconds after noon, and that has taken
 // events.
 func newWatch(events ...exec.Event) *Watch {
-	w := New(pane.NewTheme(false, true, false), Options{})
-	w.look.now = func() time.Time { return after(10_000).At }
+	w := New(pane.NewTheme(false, true, false), Options{Now: later})
 	take(w, events...)
 	return w
 }

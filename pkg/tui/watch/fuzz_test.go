@@ -3,7 +3,6 @@ package watch
 import (
 	"errors"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -29,8 +28,7 @@ func FuzzWatch(f *testing.F) {
 	f.Add(`{"id":1,"result":[],"error":{"code":`, []byte{0, 3, 4, 7, 8}, []byte{0, 0, 0, 11, 12, 20, 21}, 81, 20)
 	f.Fuzz(func(t *testing.T, text string, happens, keys []byte, width, height int) {
 		width, height = width&127, height&31
-		w := New(pane.NewTheme(len(text)%2 == 0, true, len(text)%3 == 0), Options{})
-		w.look.now = func() time.Time { return after(10_000).At }
+		w := New(pane.NewTheme(len(text)%2 == 0, true, len(text)%3 == 0), Options{Now: later})
 		for i, b := range happens[:min(len(happens), 100)] {
 			w.Take(fuzzEvent(int(b), i, text))
 		}

@@ -43,7 +43,7 @@ func logFiles(t *testing.T) (path string) {
 // loaded is a pane on the history tab that has read a log, after a call was made.
 func loaded(t *testing.T, path string) *Watch {
 	t.Helper()
-	w := New(newWatch().look.theme, Options{History: path})
+	w := New(newWatch().look.theme, Options{History: path, Now: later})
 	take(w, finished(0, "newest", `{"n":2}`, 7, nil))
 	w.Update(w.Init()())
 	goTo(t, w, "history")
@@ -77,9 +77,8 @@ func TestHistoryHasNoCallTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := New(newWatch().look.theme, Options{History: path})
-	event := finished(0, "once", `{}`, 7, nil).(exec.CallFinished)
-	event.Time = exec.Now()
+	w := New(newWatch().look.theme, Options{History: path, Now: later})
+	event := finished(20_000, "once", `{}`, 7, nil)
 	log.Record(event)
 	take(w, event)
 	w.Update(w.Init()())

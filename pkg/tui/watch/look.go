@@ -81,7 +81,8 @@ func (l *look) row(left, right string, width int) string {
 
 // clock is a time of day; of another day than today with the date.
 func (l *look) clock(at time.Time) string {
-	at, now := at.Local(), l.now().Local()
+	now := l.now()
+	at = at.In(now.Location())
 	if at.YearDay() != now.YearDay() || at.Year() != now.Year() {
 		return at.Format("2006-01-02 15:04:05.000")
 	}

@@ -19,6 +19,8 @@ type Options struct {
 	History string
 	// Hide masks secrets on the screen; nil shows everything.
 	Hide func(string) string
+	// Now is the clock, in the zone that times are shown in; nil means time.Now.
+	Now func() time.Time
 }
 
 // Watch is the pane. It belongs to one goroutine.
@@ -41,9 +43,12 @@ type Watch struct {
 
 // New makes the pane.
 func New(theme *pane.Theme, options Options) *Watch {
-	l := &look{theme: theme, hide: options.Hide, now: time.Now}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	l := &look{theme: theme, hide: options.Hide, now: options.Now}
 	w := &Watch{
-		look: l, options: options, begun: time.Now(),
+		look: l, options: options, begun: options.Now(),
 		stderr: newStderrTab(l), wire: newWireTab(l), log: newLogTab(l), history: newHistoryTab(l),
 	}
 	w.timing = newTimingTab(l, w.history)
