@@ -465,6 +465,13 @@ func TestCallbackThatNeverComes(t *testing.T) {
 	w.stateful = func(string) string { return "forged" }
 	options := w.options()
 	options.LoginTime = time.Millisecond
+	visit := options.Visit
+	options.Visit = func(ctx context.Context, address string) error { return visit(context.WithoutCancel(ctx), address) }
+	w.wantError(Transport(http.DefaultTransport, options), "",
+		"nobody logged in within 1ms; an answer with another state came, and was not taken", "toolx auth login remote")
+
+	// A browser that takes longer than all the time there is.
+	options.Visit = func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
 	w.wantError(Transport(http.DefaultTransport, options), "", "nobody logged in within 1ms", "toolx auth login remote")
 
 	options = w.options()

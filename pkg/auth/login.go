@@ -68,7 +68,7 @@ func (c *client) login(ctx context.Context, found *site, scopes []string) (*Gran
 func (c *client) ask(ctx context.Context, back *callback, address string) (answer, error) {
 	waiting, cancel := context.WithTimeout(ctx, c.options.LoginTime)
 	defer cancel()
-	if err := c.options.Visit(waiting, address); err != nil {
+	if err := c.options.Visit(waiting, address); err != nil && waiting.Err() == nil {
 		return answer{}, c.fail(ctx, nil, "toolx auth login --no-browser "+c.options.Login, "the login cannot begin: %v", err)
 	}
 	select {

@@ -177,18 +177,19 @@ func TestLockOfADeadProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	log := openLog(t, path, nil)
 	log.limit = 100
-	if err := os.WriteFile(path+".lock", nil, 0o600); err != nil {
-		t.Fatal(err)
+	lock := func(age time.Duration) {
+		at := time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(path+".lock", nil, 0o600), os.Chtimes(path+".lock", at, at)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	lock(0)
 	log.Record(finished("1", `{}`, nil))
 	log.Record(finished("2", `{}`, nil))
 	if got := len(rotated(path)); got != 0 {
 		t.Errorf("rotated %d times while another process does", got)
 	}
-	long := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path+".lock", long, long); err != nil {
-		t.Fatal(err)
-	}
+	lock(time.Hour)
 	log.Record(finished("3", `{}`, nil)) // removes the lock
 	log.Record(finished("4", `{}`, nil))
 	if got := len(rotated(path)); got != 1 {
