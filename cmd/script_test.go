@@ -57,11 +57,15 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// isolate gives a script a home of its own. Its config switches the warning of slow
-// calls off, which a busy machine would add to any call.
+// isolate gives a script a home of its own, whose config switches the warning of slow
+// calls off, which a busy machine would add to any call. $CHECKOUT is the repository.
 func isolate(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, ".home")
-	env.Vars = append(env.Vars, homeVariables(home)...)
+	checkout, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
+	env.Vars = append(append(env.Vars, homeVariables(home)...), "CHECKOUT="+checkout)
 	folder := filepath.Join(home, "config", "toolx")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
