@@ -81,7 +81,19 @@ func (v *askView) take(event ai.Event) {
 		v.wait("running " + e.Tool)
 	case ai.CallFinished:
 		v.aside(v.finished(e))
+		if hint := serviceHint(v.app.masked(e.Result.Err)); hint != "" {
+			v.aside("  hint: " + hint)
+		}
 	}
+}
+
+// serviceHint is what to do about a tool that failed by itself, or by a service behind
+// it (EXEC-9). What else goes wrong with a call is for the model to mend.
+func serviceHint(err error) string {
+	if kind := exec.KindOf(err); err == nil || kind != exec.KindTool && kind != exec.KindConnect {
+		return ""
+	}
+	return exec.HintOf(err)
 }
 
 // wait draws a live line until the next event.

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // expander replaces variables in the values of one server. It goes on past what
@@ -80,7 +82,7 @@ func closing(text string) int {
 func (e *expander) variable(reference, key string, depth int) string {
 	inner := strings.TrimPrefix(reference[2:len(reference)-1], "env:")
 	name, fallback, hasDefault := strings.Cut(inner, ":-")
-	if !variableName(name) {
+	if !VariableName(name) {
 		e.refuse(reference, key)
 		return ""
 	}
@@ -106,12 +108,41 @@ func (e *expander) refuse(reference, key string) {
 	e.malformed = append(e.malformed, Problem{
 		Origin: e.server.origin(key),
 		Text:   fmt.Sprintf("%s: '%s' is not a variable", joinKey("servers", e.server.Name)+"."+key, reference),
-		Fix:    "write ${NAME}, ${NAME:-default}, or $${ for the characters themselves",
+		Fix:    ReferenceFix(reference),
 	})
 }
 
-// variableName says whether a shell would take name for a variable's.
-func variableName(name string) bool {
+// ReferenceFix says what to write in the place of a ${…} that is no variable. Other
+// clients have forms of their own, such as VS Code's ${input:ID}.
+func ReferenceFix(reference string) string {
+	form, name, found := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(reference, "${"), "}"), ":")
+	switch {
+	case found && form == "input" && name != "":
+		variable := variableFor(name)
+		return fmt.Sprintf("VS Code asks for it, and toolx does not: write ${%s} and export %s=…", variable, variable)
+	case found && (form == "command" || form == "config") && name != "":
+		return "VS Code fills it in, and toolx does not: write ${NAME} of a variable that holds the value"
+	}
+	return "write ${NAME}, ${NAME:-default}, or $${ for the characters themselves"
+}
+
+// variableFor makes the name of an environment variable of any text: "api-key" becomes
+// API_KEY.
+func variableFor(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && VariableName("_"+string(r)) {
+			return unicode.ToUpper(r)
+		}
+		return '_'
+	}, text)
+	if !VariableName(name) {
+		return "_" + name
+	}
+	return name
+}
+
+// VariableName says whether a shell would take name for a variable's.
+func VariableName(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 		if !letter && (i == 0 || c < '0' || c > '9') {

@@ -174,10 +174,13 @@ func isFile(path string) bool {
 
 // reason is what the system says of a file, without the path that stands before
 // it anyway.
-func reason(err error) string {
+func reason(err error) string { return withoutPath(err).Error() }
+
+// withoutPath is the system's error without the path that it is about.
+func withoutPath(err error) error {
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
-		return pathError.Err.Error()
+		return pathError.Err
 	}
-	return err.Error()
+	return err
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"runtime"
@@ -68,11 +70,23 @@ func (e *UnsetError) Error() string {
 func (e *UnsetError) Hint() string {
 	var exports []string
 	for _, m := range e.Missing {
-		if export := m.Variable + "=…"; !slices.Contains(exports, export) {
+		if export := m.Variable + "=" + cmp.Or(clientVariable(m.Variable), "…"); !slices.Contains(exports, export) {
 			exports = append(exports, export)
 		}
 	}
 	return fmt.Sprintf("export %s or set a default: ${%s:-…}", strings.Join(exports, " "), e.Missing[0].Variable)
+}
+
+// clientVariable is what a shell writes for a variable that VS Code sets by itself,
+// empty for all others.
+func clientVariable(name string) string {
+	switch name {
+	case "workspaceFolder", "workspaceRoot", "cwd":
+		return `"$PWD"`
+	case "userHome":
+		return `"$HOME"`
+	}
+	return ""
 }
 
 // Resolve expands the entry's variables and makes its paths absolute. environ
@@ -160,7 +174,7 @@ func (e *expander) readEnvFile(env *environment) error {
 		return &Error{Problems: []Problem{{
 			Origin: e.server.origin("envFile"),
 			Text:   fmt.Sprintf("%s.envFile: %s: %v", joinKey("servers", e.server.Name), path, err),
-			Fix:    "write one NAME=value on each line of it, or remove envFile",
+			Fix:    envFileFix(err),
 		}}}
 	}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -170,10 +184,21 @@ func (e *expander) readEnvFile(env *environment) error {
 	return nil
 }
 
+// envFileFix says what to do about an envFile that cannot be read.
+func envFileFix(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "create the file, correct its path, or remove envFile"
+	case errors.Is(err, fs.ErrPermission):
+		return "let your user read the file, or remove envFile"
+	}
+	return "write one NAME=value on each line of it, or remove envFile"
+}
+
 func parseEnvFile(path string) (map[string]string, error) {
 	data, err := readBounded(path)
 	if err != nil {
-		return nil, errors.New(reason(err))
+		return nil, withoutPath(err)
 	}
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)

@@ -85,6 +85,9 @@ func problemFindings(err error, server string, duplicate bool) []Finding {
 			continue
 		}
 		finding := Finding{Server: server, Evidence: problem.Text, Where: placeOf(problem.Origin)}
+		if server != "" {
+			finding.Title = "an entry of the config has a value that cannot be used"
+		}
 		if problem.Fix != "" {
 			finding.Fix = []string{problem.Fix}
 		}

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"toolx/pkg/servers"
 )
 
 // launchChecks ask about the way from the config to a running process: first what
@@ -138,7 +140,7 @@ func commandNotFound() Check {
 				return []Finding{finding}
 			}
 			finding.Evidence = fmt.Sprintf("%s is in none of the %d folders of PATH: %s", command, len(finder.folders()), excerpt(finder.path, maxExcerpt))
-			finding.Fix = []string{fmt.Sprintf("install %s, or give its absolute path as the command", command)}
+			finding.Fix = []string{servers.ProgramHint(append([]string{command}, e.Launch.Args...), e.Launch.Cwd)}
 			if near := finder.near(command); len(near) > 0 {
 				finding.Fix = append(finding.Fix, "did you mean "+strings.Join(near, ", ")+"?")
 			}

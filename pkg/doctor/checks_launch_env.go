@@ -34,6 +34,10 @@ func askEnvUnexpanded(e *Evidence) []Finding {
 		return unsetFindings(e, unset)
 	}
 	var findings []Finding
+	var malformed *config.Error
+	if errors.As(e.LaunchErr, &malformed) {
+		return nil // config-syntax tells
+	}
 	command, args := e.Server.Command, e.Server.Args
 	for _, s := range e.settings() {
 		if s.key() == "args" && runByShell(command, args) {
@@ -70,7 +74,7 @@ func unsetFindings(e *Evidence, unset *config.UnsetError) []Finding {
 			Title:    missing.Variable + " is not set",
 			Evidence: fmt.Sprintf("%s uses ${%s}, which the environment does not have", where.Key, missing.Variable),
 			Where:    where,
-			Fix:      []string{fmt.Sprintf("export %s=…, or write a default: ${%s:-…}", missing.Variable, missing.Variable)},
+			Fix:      []string{(&config.UnsetError{Missing: []config.Missing{missing}}).Hint()},
 		})
 	}
 	return findings
@@ -78,8 +82,13 @@ func unsetFindings(e *Evidence, unset *config.UnsetError) []Finding {
 
 // placeholderFix says what to do about a placeholder.
 func placeholderFix(found string) []string {
-	if name := strings.Trim(found, "${}%"); strings.ContainsAny(found, "$%") && name != "" {
+	name := strings.Trim(found, "${}%")
+	switch {
+	case !strings.ContainsAny(found, "$%") || name == "":
+	case config.VariableName(name):
 		return []string{fmt.Sprintf("export %s and write ${%s}, which toolx expands; or fill the value in", name, name)}
+	case strings.HasPrefix(found, "${"):
+		return []string{config.ReferenceFix(found)}
 	}
 	return []string{"replace it by the real value, or by ${NAME} of a variable that holds it"}
 }

@@ -179,7 +179,7 @@ func TestNearCommandsAreNamed(t *testing.T) {
 	}
 	e := launchOf(t, []string{"PATH=" + dir}, "noed")
 	finding := commandNotFound().Ask(e)
-	if len(finding) != 1 || !slices.Contains(finding[0].Fix, "install noed, or give its absolute path as the command") {
+	if len(finding) != 1 || !slices.Contains(finding[0].Fix, "install noed, or give its full path as the command") {
 		t.Fatalf("%+v", finding)
 	}
 	if near := lookupOf(e.Launch).near("nodee"); !slices.Equal(near, []string{"node"}) {

@@ -209,6 +209,10 @@ func (e *ToolError) Error() string { return e.Message }
 // Kind implements the interface that KindOf looks for.
 func (e *ToolError) Kind() Kind { return KindTool }
 
+// Hint names the service behind the tool that could not be reached, where the failure
+// tells of one (EXEC-9).
+func (e *ToolError) Hint() string { return NetworkHint(e.Message) }
+
 // InterruptedError says that the user gave up: a call, where Tool is set.
 type InterruptedError struct{ Tool string }
 

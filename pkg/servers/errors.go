@@ -3,8 +3,6 @@ package servers
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -28,7 +26,8 @@ const (
 	EndingClosed       Ending = "was closed"            // toolx closed the session
 	EndingRefused      Ending = "refused"               // it answered Waiting with an error
 	EndingMalformed    Ending = "answered nonsense to"  // it answered Waiting, but not as MCP says
-	EndingUnset        Ending = "has an unset variable" // its config cannot be expanded
+	EndingUnset        Ending = "has an unset variable" // its config uses variables that are not set
+	EndingUnusable     Ending = "cannot be started"     // its config has a value that cannot be used
 	EndingUnsupported  Ending = "cannot be proxied"     // it is no program
 
 	// These are for servers that are reached by HTTP.
@@ -79,8 +78,8 @@ func (f *Failure) Lives() bool {
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("server %q %s", f.Server, f.Ending)
 	switch f.Ending {
-	case EndingUnset:
-		return f.Reason.Error() // which names the server, the variable and the place
+	case EndingUnset, EndingUnusable:
+		return f.Reason.Error() // which names the server, the value and the place
 	case EndingNotFound:
 		text = fmt.Sprintf("server %q: command not found: %s", f.Server, f.program())
 	case EndingExited, EndingKilled:
@@ -197,7 +196,7 @@ func (f *Failure) Unwrap() []error {
 // explains it. ConnectError says otherwise for a start.
 func (f *Failure) Kind() toolxexec.Kind {
 	switch f.Ending {
-	case EndingUnset, EndingMisconfigured:
+	case EndingUnset, EndingUnusable, EndingMisconfigured:
 		return toolxexec.KindUsage
 	case EndingUnauthorized:
 		return toolxexec.KindAuth
@@ -207,12 +206,14 @@ func (f *Failure) Kind() toolxexec.Kind {
 	return toolxexec.KindProtocol
 }
 
-// Hint says what to do about a server that is reached by HTTP.
+// Hint says what to do about a server that could not be started, or one that is
+// reached by HTTP; empty where nothing is known.
 func (f *Failure) Hint() string {
-	if f.URL == "" {
-		return ""
+	switch {
+	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
+		return toolxexec.HintOf(f.Reason)
 	}
-	return toolxexec.HintOf(f.Reason)
+	return f.startHint()
 }
 
 // Curable says whether trying again can help (MCP-6).
@@ -222,19 +223,10 @@ func (f *Failure) Curable() bool {
 		return failed.curable()
 	}
 	switch f.Ending {
-	case EndingNotFound, EndingNotStarted, EndingUnset, EndingMisconfigured, EndingNoHeaders, EndingRefused, EndingClosed:
+	case EndingNotFound, EndingNotStarted, EndingUnset, EndingUnusable, EndingMisconfigured, EndingNoHeaders, EndingRefused, EndingClosed:
 		return false
 	}
 	return true
-}
-
-// startFailure turns an error of os/exec into a Failure.
-func startFailure(f *Failure, err error) *Failure {
-	f.Ending, f.Reason = EndingNotStarted, err
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		f.Ending = EndingNotFound
-	}
-	return f
 }
 
 // ConnectError says that a server could not be connected to (MCP-4).
@@ -283,19 +275,22 @@ func (e *ConnectError) Hint() string {
 	var failure *Failure
 	found := errors.As(e.Last, &failure)
 	switch {
-	case found && failure.Ending == EndingUnset:
-		return toolxexec.HintOf(failure.Reason)
+	case found && (failure.Ending == EndingUnset || failure.Ending == EndingUnusable):
+		return failure.Hint()
 	case e.Advice != "":
 		return e.Advice
 	case !found:
 		return ""
 	}
-	switch failure.Ending {
-	case EndingNotFound:
-		return fmt.Sprintf("install %s, or give its full path as the command", failure.program())
-	case EndingSilent:
+	switch {
+	case failure.Ending == EndingSilent && fetches(failure.Command) && failure.Waiting == "initialize":
+		return failure.program() + " may still be fetching the server: --start-timeout 5m gives it more time, and so does running the command once in a terminal; " +
+			"else the server may need an argument that makes it speak MCP on stdio"
+	case failure.Ending == EndingSilent:
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, --start-timeout gives it more time"
-	case EndingUnanswered:
+	case failure.Ending == EndingExited:
+		return toolxexec.NetworkHint(strings.Join(failure.Stderr, "\n"))
+	case failure.Ending == EndingUnanswered:
 		return "--start-timeout gives it more time; --trace shows every message"
 	}
 	return failure.Hint()

@@ -401,12 +401,16 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 }
 
 // resolve expands an entry in toolx's own environment. The error is a *Failure, for
-// variables that are not set.
+// variables that are not set and values that cannot be used.
 func resolve(server *config.Server) (*config.Resolved, error) {
 	failure := &Failure{Server: server.Name, URL: server.URL, Command: append([]string{server.Command}, server.Args...)}
 	launch, err := server.Resolve(os.Environ())
 	if err != nil {
-		failure.Ending, failure.Reason = EndingUnset, err
+		var unset *config.UnsetError
+		failure.Ending, failure.Reason = EndingUnusable, err
+		if errors.As(err, &unset) {
+			failure.Ending = EndingUnset
+		}
 		return nil, failure
 	}
 	return launch, nil

@@ -1,0 +1,216 @@
+package servers
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	toolxexec "toolx/pkg/exec"
+)
+
+// startFailure turns an error of starting a process into a Failure, whose command and
+// cwd are set. The system has one error for a missing program, a missing folder to
+// start in and a missing interpreter: startFailure looks which of them it is.
+func startFailure(f *Failure, err error) *Failure {
+	f.Ending, f.Reason = EndingNotStarted, err
+	var started *fs.PathError
+	switch {
+	case folderError(f.Cwd) != nil:
+		f.Reason = folderError(f.Cwd)
+	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &started) && started.Op == "fork/exec":
+		f.Reason = &interpreterError{program: started.Path, line: firstLine(started.Path), err: err}
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		f.Ending = EndingNotFound
+	}
+	return f
+}
+
+// FolderError says that the folder that a server is to be started in cannot be used.
+type FolderError struct {
+	Path string
+	Err  error
+}
+
+func (e *FolderError) Error() string {
+	return fmt.Sprintf("its cwd %s cannot be used: %v", e.Path, e.Err)
+}
+
+// Unwrap gives the system's error.
+func (e *FolderError) Unwrap() error { return e.Err }
+
+// Hint says what to do about the folder.
+func (e *FolderError) Hint() string {
+	return "create the folder, or correct cwd (in a config, a relative path counts from the config file's folder)"
+}
+
+// folderError reports why a folder cannot be started in, nil where it can or where
+// none is named.
+func folderError(path string) error {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	var wrapped *fs.PathError
+	switch {
+	case errors.As(err, &wrapped):
+		return &FolderError{path, wrapped.Err}
+	case err == nil && !info.IsDir():
+		return &FolderError{path, syscall.ENOTDIR}
+	}
+	return nil
+}
+
+// interpreterError says that a program exists, and that what runs it does not.
+type interpreterError struct {
+	program string
+	line    string // the script's first line, empty for a program that is no script
+	err     error
+}
+
+func (e *interpreterError) Error() string {
+	if e.line == "" {
+		return fmt.Sprintf("%s exists, but the loader that it was linked for does not", e.program)
+	}
+	return fmt.Sprintf("%s exists, but the program that its first line names does not: %s", e.program, e.line)
+}
+
+// Unwrap gives the system's error.
+func (e *interpreterError) Unwrap() error { return e.err }
+
+// Hint says what to do about the interpreter.
+func (e *interpreterError) Hint() string {
+	if e.line == "" {
+		return "install the program for this system: it was built for another C library (musl, glibc)"
+	}
+	return "install the interpreter, or correct the script's first line"
+}
+
+// firstLine returns the #! line of a script, empty where the file has none.
+func firstLine(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	const longest = 128
+	// What could be read is enough: an error leaves the line empty or short.
+	start, _ := io.ReadAll(io.LimitReader(file, longest))
+	line, _, _ := bytes.Cut(start, []byte("\n"))
+	if !bytes.HasPrefix(line, []byte("#!")) {
+		return ""
+	}
+	return string(line)
+}
+
+// startHint says what to do about a server that could not be started.
+func (f *Failure) startHint() string {
+	if hint := toolxexec.HintOf(f.Reason); hint != "" {
+		return hint
+	}
+	switch {
+	case f.Ending == EndingNotFound:
+		return ProgramHint(f.Command, f.Cwd)
+	case f.Ending != EndingNotStarted:
+		return ""
+	case errors.Is(f.Reason, syscall.EISDIR):
+		return "name the program in that folder"
+	case errors.Is(f.Reason, fs.ErrPermission):
+		return "chmod +x " + toolxexec.ShellLine(f.program()) + throughInterpreter(f.Command)
+	case errors.Is(f.Reason, syscall.ENOEXEC):
+		return "a script needs a first line such as #!/usr/bin/env node, and a program must be built for this system" + throughInterpreter(f.Command)
+	}
+	return ""
+}
+
+// variableArgument matches NAME=value, which is no program.
+var variableArgument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w.-]*:?=`) })
+
+// programName matches what a package or a program can be called.
+var programName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][\w.+-]*$`) })
+
+// npmPackage matches the name of a scoped package of npm.
+var npmPackage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@[\w.-]+/[\w.-]+(@[\w.^~-]+)?$`) })
+
+// ProgramHint says what to do about a command, with its arguments, whose program was
+// not found by a server that starts in the folder cwd. What is no name of a program
+// (a URL, an argument of a tool, a whole command line) is told as what it is.
+func ProgramHint(command []string, cwd string) string {
+	if len(command) == 0 {
+		return ""
+	}
+	program := command[0]
+	fields := strings.Fields(program)
+	address, err := url.Parse(program)
+	switch {
+	case err == nil && (address.Scheme == "http" || address.Scheme == "https"):
+		return fmt.Sprintf("it is an address, not a program: --url %s, or in a config url: in place of command:", toolxexec.ShellLine(program))
+	case variableArgument().MatchString(program):
+		return fmt.Sprintf("arguments of a tool stand before --, and a command behind it; a variable is set by: -- env %s COMMAND…", toolxexec.ShellLine(program))
+	case strings.HasPrefix(program, "-"):
+		return "flags of toolx stand before --; behind it comes the server's program, then its arguments"
+	case len(fields) > 1 && programName().MatchString(fields[0]):
+		return fmt.Sprintf("the program is %s, the rest are its arguments: -- %s, or in a config command: %s, args: [%s]",
+			fields[0], strings.Join(append(fields, command[1:]...), " "), fields[0], strings.Join(append(fields[1:], command[1:]...), ", "))
+	case npmPackage().MatchString(program):
+		return "to run a package of npm: " + toolxexec.ShellLine(append([]string{"npx", "-y"}, command...)...)
+	case strings.ContainsRune(program, '/') || strings.ContainsRune(program, filepath.Separator):
+		if filepath.IsAbs(program) || cwd == "" {
+			return "correct the path, or build the program that it names"
+		}
+		return "correct the path, which counts from " + cwd + ", or build the program that it names"
+	case slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, strings.ToLower(filepath.Ext(program))):
+		return "it is no program; a config is given by --config " + toolxexec.ShellLine(program)
+	case interpreterOf(program) != "":
+		return "run the script through its interpreter: " + toolxexec.ShellLine(append([]string{interpreterOf(program)}, command...)...)
+	case !programName().MatchString(program):
+		return "it is no name of a program; a command is a program and then its arguments"
+	}
+	return fmt.Sprintf("install %s, or give its full path as the command", program)
+}
+
+// throughInterpreter offers the interpreter that a script's name tells of.
+func throughInterpreter(command []string) string {
+	if len(command) == 0 || interpreterOf(command[0]) == "" {
+		return ""
+	}
+	return ", or run it through its interpreter: " + toolxexec.ShellLine(append([]string{interpreterOf(command[0])}, command...)...)
+}
+
+// interpreterOf is the program that runs a script, by the end of its name; empty for
+// what is no script.
+func interpreterOf(program string) string {
+	switch strings.ToLower(filepath.Ext(program)) {
+	case ".js", ".mjs", ".cjs":
+		return "node"
+	case ".py":
+		return "python3"
+	case ".sh":
+		return "sh"
+	}
+	return ""
+}
+
+// fetches reports whether a command is of a package manager or a container engine that
+// fetches the server before it runs it.
+func fetches(command []string) bool {
+	if len(command) == 0 {
+		return false
+	}
+	name := strings.ToLower(filepath.Base(command[0]))
+	switch strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".cmd") {
+	case "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "uv", "uvx", "pipx", "docker", "podman":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package servers
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestProgramHint(t *testing.T) {
+	tests := []struct {
+		command []string
+		cwd     string
+		want    string
+	}{
+		{[]string{"nodde", "x.js"}, "", "install nodde, or give its full path as the command"},
+		{[]string{"npx -y foo", "bar"}, "", "the program is npx, the rest are its arguments: -- npx -y foo bar, or in a config command: npx, args: [-y, foo, bar]"},
+		{[]string{"http://localhost:1/mcp"}, "", "it is an address, not a program: --url http://localhost:1/mcp"},
+		{[]string{"./server.py"}, "/srv", "correct the path, which counts from /srv, or build the program that it names"},
+		{[]string{"/opt/server"}, "/srv", "correct the path, or build the program that it names"},
+		{[]string{"s=0"}, "", "arguments of a tool stand before --"},
+		{[]string{"API_KEY=x", "node"}, "", "arguments of a tool stand before --"},
+		{[]string{"--stdio", "node"}, "", "flags of toolx stand before --"},
+		{[]string{"server.js", "--a b"}, "", "run the script through its interpreter: node server.js '--a b'"},
+		{[]string{"@acme/server@1.2.0", "x"}, "", "to run a package of npm: npx -y @acme/server@1.2.0 x"},
+		{[]string{"toolx.yaml"}, "", "it is no program; a config is given by --config toolx.yaml"},
+		{[]string{`{"command":"x"}`}, "", "it is no name of a program"},
+		{nil, "", ""},
+	}
+	for _, test := range tests {
+		if got := ProgramHint(test.command, test.cwd); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
+			t.Errorf("%q: %s\nwant %s", test.command, got, test.want)
+		}
+	}
+}
+
+// What npx fetches is not silent for a lack of arguments.
+func TestHintOfFetchingCommand(t *testing.T) {
+	for program, want := range map[string]string{
+		"/usr/bin/npx": "/usr/bin/npx may still be fetching the server",
+		"uvx":          "uvx may still be fetching the server",
+		"node":         "it may need an argument that makes it speak MCP on stdio",
+	} {
+		err := &ConnectError{Last: &Failure{Ending: EndingSilent, Waiting: "initialize", Command: []string{program}}}
+		if got := err.Hint(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", program, got)
+		}
+	}
+}
