@@ -3,9 +3,11 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +28,11 @@ import (
 // App holds the few things that every verb needs. A verb that deals with tools
 // opens the toolbox; one that does not pays nothing for it.
 type App struct {
+	// Console is what toolx writes to; what is written to Console.Err itself does not
+	// wait for what was written to live.
 	Console *console.Console
+	// stdout is the stream itself, for what draws on it or closes it.
+	stdout io.Writer
 
 	flags   globalFlags
 	live    *liveLine
@@ -42,6 +48,8 @@ type App struct {
 	patient atomic.Bool
 	// drawn says that the terminal interface has the terminal: what is logged is not seen.
 	drawn atomic.Bool
+	// flushTime bounds the wait for stderr at the end; zero means that there is no bound.
+	flushTime time.Duration
 	// warned holds what warnOnce has told.
 	warned sync.Map
 	// keyboard is where the user answers what servers ask.
@@ -51,15 +59,30 @@ type App struct {
 }
 
 func newApp(c *console.Console) *App {
-	return &App{
+	a := &App{
 		Console: c,
-		live:    newLiveLine(c),
+		stdout:  c.Out,
 		mask:    mask.New(),
 		bus:     &exec.Bus{},
 
 		keyboard: keyboard{in: c.In},
 		showTUI:  tui.Run,
 	}
+	a.live = newLiveLine(c, a.droppedLines)
+	if c.Joined {
+		ordered := *c
+		ordered.Out = inOrder{c.Out, a.live}
+		a.Console = &ordered
+	}
+	return a
+}
+
+// droppedLines is the line of the log that stands in the place of others, which nobody
+// read in time.
+func (a *App) droppedLines(lines int) string {
+	var text strings.Builder
+	newLogger(&text, a.screen(), a.flags, a.mask).Warn("stderr was not read: " + plural(lines, "line", "lines") + " dropped here")
+	return text.String()
 }
 
 // begin runs before every verb: it checks the global flags and sets logging up.
@@ -70,7 +93,7 @@ func (a *App) begin() error {
 	if a.flags.noColor {
 		a.Console.NoColor()
 	}
-	a.log = newLogger(a.live, a.screen(), a.flags, a.mask)
+	a.log = newLogger(a.live.log(), a.screen(), a.flags, a.mask)
 	// The SDK logs to slog's default in places; nothing but toolx writes to stderr.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	return nil
@@ -100,7 +123,23 @@ func (a *App) close(ctx, hurry context.Context) {
 		a.closers[i](bounded)
 	}
 	a.closers = nil
+	a.flush()
 }
+
+// flush waits until stderr has taken everything, or for flushTime where that is set.
+func (a *App) flush() {
+	ctx := context.Background()
+	if a.flushTime > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, a.flushTime)
+		defer cancel()
+	}
+	a.live.Flush(ctx)
+}
+
+// unreadTime is how long toolx waits at its end for the client that started it to read
+// its stderr: not every one does.
+const unreadTime = time.Second
 
 // kill ends every server at once, without waiting.
 func (a *App) kill() {
@@ -271,7 +310,7 @@ func (a *App) record(loaded *config.Config) error {
 func (a *App) recordTrace() error {
 	if a.flags.trace {
 		a.bus.Subscribe(newTracer(func(frame render.Frame) {
-			_ = render.Trace(a.live, frame, a.screen())
+			_ = render.Trace(a.live.log(), frame, a.screen())
 		}).take)
 	}
 	if a.flags.traceFile == "" {
@@ -283,8 +322,8 @@ func (a *App) recordTrace() error {
 	}
 	a.bus.Subscribe(newTracer(file.write).take)
 	a.bus.Subscribe(file.takeExchange)
-	a.onClose(func(context.Context) {
-		if err := file.close(); err != nil {
+	a.onClose(func(ctx context.Context) {
+		if err := file.close(ctx); err != nil {
 			a.log.Warn("the trace file is not complete: " + err.Error())
 		}
 	})

@@ -22,7 +22,7 @@ func arrows() map[string][]string {
 		"pkg/auth":    {"pkg/exec", "pkg/config"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/rawjson"},
 		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
-		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson"},
+		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool"},
 		"pkg/convert": {"pkg/exec", "pkg/rawjson"},
 		"pkg/history": {"pkg/exec", "pkg/mask"},
 		"pkg/exec":    {"pkg/rawjson"},        // the bytes of JSON, and nothing of toolx's own

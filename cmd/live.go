@@ -1,53 +1,89 @@
 package cmd
 
 import (
+	"context"
 	"io"
 	"sync"
 
 	"toolx/pkg/console"
+	"toolx/pkg/spool"
 )
+
+// maxBehind is how many bytes of the log may wait for a stderr that is not read.
+const maxBehind = 8 << 20
 
 // liveLine is stderr with one line at its bottom that is drawn over: the progress
 // of a call. Whatever else is written to stderr goes through it, so that the line
 // moves out of the way. Where stderr is no terminal the line is never drawn.
+//
+// Nobody waits for stderr: who reads a server must not, and a call does not take longer
+// because a terminal is stopped. Flush waits.
 type liveLine struct {
 	mu     sync.Mutex
-	out    io.Writer
+	out    *spool.Writer
 	moves  bool
 	line   string
 	frozen bool
+	muted  bool
 	held   int // how many keep the line away for a while
 }
 
-func newLiveLine(c *console.Console) *liveLine {
-	return &liveLine{out: c.Err, moves: c.Motion}
+// newLiveLine makes the line; note tells of lines of the log that were dropped.
+func newLiveLine(c *console.Console, note func(lines int) string) *liveLine {
+	return &liveLine{out: spool.New(c.Err, maxBehind, note), moves: c.Motion}
 }
 
 // clearLine returns to the line's beginning and clears it.
 const clearLine = "\r\x1b[K"
 
-// Write writes whole lines above the live one.
-func (l *liveLine) Write(p []byte) (int, error) {
+// Write writes whole lines above the live one. They are never dropped.
+func (l *liveLine) Write(p []byte) (int, error) { return l.write(p, l.out.Write) }
+
+// log is for what a server may cause any amount of: lines are dropped, and counted,
+// where stderr is not read for long.
+func (l *liveLine) log() io.Writer { return logLines{l} }
+
+type logLines struct{ *liveLine }
+
+func (l logLines) Write(p []byte) (int, error) { return l.write(p, l.out.Offer) }
+
+func (l *liveLine) write(p []byte, to func([]byte) (int, error)) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.line == "" {
-		return l.out.Write(p)
+	if l.muted {
+		return len(p), nil
 	}
-	_, _ = io.WriteString(l.out, clearLine)
-	n, err := l.out.Write(p)
-	_, _ = io.WriteString(l.out, l.line)
-	return n, err
+	if l.line == "" {
+		return to(p)
+	}
+	_, err := to([]byte(clearLine + string(p) + l.line))
+	return len(p), err
 }
 
 // Show replaces the live line. It must be safe for a terminal and fit its width.
 func (l *liveLine) Show(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.moves || l.frozen || l.held > 0 {
+	if !l.moves || l.frozen || l.muted || l.held > 0 || l.out.Behind() {
 		return
 	}
 	l.line = line
 	_, _ = io.WriteString(l.out, clearLine+line)
+}
+
+// Flush waits until all that was written has reached stderr, or ctx ends.
+func (l *liveLine) Flush(ctx context.Context) { _ = l.out.Flush(ctx) }
+
+// inOrder is a stdout that is the same file as stderr: what was written to stderr
+// before stands before it.
+type inOrder struct {
+	out    io.Writer
+	before *liveLine
+}
+
+func (o inOrder) Write(p []byte) (int, error) {
+	o.before.Flush(context.Background())
+	return o.out.Write(p)
 }
 
 // Clear takes the live line away.
@@ -86,13 +122,13 @@ func (l *liveLine) Hold() (release func()) {
 // has the terminal.
 func (l *liveLine) Mute() (unmute func()) {
 	l.Clear()
+	l.Flush(context.Background())
+	l.mute(true)
+	return func() { l.mute(false) }
+}
+
+func (l *liveLine) mute(muted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := l.out
-	l.out = io.Discard
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.out = out
-	}
+	l.muted = muted
 }

@@ -95,12 +95,13 @@ func runProxy(app *App, o proxyOptions) error {
 		return err
 	}
 	app.patient.Store(true)
+	app.flushTime = unreadTime
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 
 	code, err := servers.Proxy(server, servers.ProxyOptions{
-		In: app.Console.In, Out: app.Console.Out, Err: app.Console.Err,
+		In: app.Console.In, Out: app.stdout, Err: app.Console.Err,
 		Signals:    signals,
 		MaxMessage: limit,
 		Bus:        app.bus,

@@ -7,12 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/spool"
 )
 
 // proxyReport tells on stderr, or in a file, what the proxy keeps from the client.
@@ -21,30 +21,36 @@ type proxyReport struct {
 	stamped bool      // foreign is a file: each line gets its time
 	safe    bool      // foreign is a terminal: what acts on it is made visible
 	log     *slog.Logger
-	stderr  *stderrQueue
-	file    *os.File // nil without --log
-	failed  bool     // the file could not be written; told once
-	limit   int64    // on the size of a message, in bytes
+	flush   func()        // writes to stderr what is queued
+	file    *os.File      // nil without --log
+	spool   *spool.Writer // to file
+	failed  bool          // the file could not be written; told once
+	limit   int64         // on the size of a message, in bytes
 }
 
 // newProxyReport opens the file at path, which may be empty. Several proxies may
 // append to one file.
 func newProxyReport(app *App, path string, limit int64) (*proxyReport, error) {
-	r := &proxyReport{limit: limit}
+	r := &proxyReport{limit: limit, flush: app.flush}
 	if path != "" {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		r.file, r.foreign, r.stamped = file, file, true
+		r.spool = spool.New(file, maxBehind, func(lines int) string {
+			return time.Now().Format(stampFormat) + plural(lines, "line", "lines") + " dropped: the file was not written in time\n"
+		})
+		r.file, r.foreign, r.stamped = file, r.spool.Offering(), true
 	}
-	r.stderr = newStderrQueue(app.Console.Err)
 	if r.file == nil && !app.flags.quiet {
-		r.foreign, r.safe = r.stderr, app.Console.ErrTTY
+		r.foreign, r.safe = app.live.log(), app.Console.ErrTTY
 	}
-	r.log = newLogger(r.stderr, app.screen(), app.flags, app.mask)
+	r.log = newLogger(app.live.log(), app.screen(), app.flags, app.mask)
 	return r, nil
 }
+
+// stampFormat is the time before each line in the file of --log.
+const stampFormat = "2006-01-02T15:04:05.000Z07:00 "
 
 // take takes one event of the proxy.
 func (r *proxyReport) take(event exec.Event) {
@@ -85,7 +91,7 @@ func (r *proxyReport) show(e servers.PollutedLine) {
 	}
 	prefix := "toolx proxy: "
 	if r.stamped {
-		prefix = e.At.Format("2006-01-02T15:04:05.000Z07:00 ")
+		prefix = e.At.Format(stampFormat)
 	}
 	var out bytes.Buffer
 	for text := range bytes.Lines(e.Text) {
@@ -100,7 +106,13 @@ func (r *proxyReport) show(e servers.PollutedLine) {
 	if cut := e.Size - int64(len(e.Text)); cut > 0 {
 		fmt.Fprintf(&out, "%s… and %s more\n", prefix, exec.Bytes(cut))
 	}
-	if _, err := r.foreign.Write(out.Bytes()); err != nil && !r.failed {
+	_, err := r.foreign.Write(out.Bytes())
+	r.fileFailed(err)
+}
+
+// fileFailed tells, once, that the file could not be written.
+func (r *proxyReport) fileFailed(err error) {
+	if err != nil && r.file != nil && !r.failed {
 		r.failed = true
 		r.log.Error("--log: " + err.Error())
 	}
@@ -116,94 +128,9 @@ func (r *proxyReport) exited(e servers.ProcessExited) {
 
 // close writes what is left, where stderr is read.
 func (r *proxyReport) close() {
-	r.stderr.close()
 	if r.file != nil {
+		r.fileFailed(r.spool.Flush(context.Background()))
 		_ = r.file.Close() // each write was seen
 	}
-}
-
-// stderrQueue writes to stderr from a goroutine of its own. Not every client reads a
-// server's stderr: when the pipe is full, foreign lines must not hold up messages.
-type stderrQueue struct {
-	out     io.Writer
-	lines   chan []byte
-	written chan struct{} // closed when all is written
-
-	mu      sync.Mutex
-	closed  bool
-	stuck   bool // the last line found no room in time
-	dropped int  // lines
-}
-
-// The bounds of a stderrQueue: how many writes may wait, and for how long one waits
-// for room before it is dropped. After that none waits, until there is room again.
-const (
-	stderrQueueLength = 256
-	stderrPatience    = time.Second
-)
-
-func newStderrQueue(out io.Writer) *stderrQueue {
-	q := &stderrQueue{out: out, lines: make(chan []byte, stderrQueueLength), written: make(chan struct{})}
-	go func() {
-		defer close(q.written)
-		for line := range q.lines {
-			_, _ = q.out.Write(line) // nobody can be told
-		}
-	}()
-	return q
-}
-
-// Write implements io.Writer; p is one or more whole lines. It never fails.
-func (q *stderrQueue) Write(p []byte) (int, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return len(p), nil
-	}
-	line := bytes.Clone(p)
-	if q.dropped > 0 {
-		line = fmt.Appendf(nil, "toolx proxy: stderr was not read, lines dropped: %d\n%s", q.dropped, p)
-	}
-	patience := stderrPatience
-	if q.stuck {
-		patience = 0
-	}
-	if q.stuck = !q.enqueue(line, patience); q.stuck {
-		q.dropped += bytes.Count(p, []byte("\n"))
-	} else {
-		q.dropped = 0
-	}
-	return len(p), nil
-}
-
-// enqueue waits for room, and says whether there was any.
-func (q *stderrQueue) enqueue(line []byte, patience time.Duration) bool {
-	select {
-	case q.lines <- line:
-		return true
-	default:
-	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case q.lines <- line:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
-
-// close waits until everything is written, at most stderrPatience. What is written
-// after it is dropped.
-func (q *stderrQueue) close() {
-	q.mu.Lock()
-	q.closed = true
-	close(q.lines)
-	q.mu.Unlock()
-	timer := time.NewTimer(stderrPatience)
-	defer timer.Stop()
-	select {
-	case <-q.written:
-	case <-timer.C:
-	}
+	r.flush()
 }

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"bytes"
-	"strings"
 	"testing"
 
 	"toolx/pkg/console"
@@ -28,40 +26,5 @@ func TestProxyReportOnATerminal(t *testing.T) {
 		if stderr.String() != want {
 			t.Errorf("terminal %v: %q, want %q", tty, stderr, want)
 		}
-	}
-}
-
-// blockedWriter blocks until it is opened.
-type blockedWriter struct {
-	open chan struct{}
-	bytes.Buffer
-}
-
-func (w *blockedWriter) Write(p []byte) (int, error) {
-	<-w.open
-	return w.Buffer.Write(p)
-}
-
-// TestStderrThatNobodyReads proves that a stderr which is not read costs lines, which
-// are counted, and never stops the proxy.
-func TestStderrThatNobodyReads(t *testing.T) {
-	stderr := &blockedWriter{open: make(chan struct{})}
-	q := newStderrQueue(stderr)
-	const count = stderrQueueLength + 100
-	for range count {
-		_, _ = q.Write([]byte("line\n"))
-	}
-	close(stderr.open)
-	for q.stuck { // until there is room
-		_, _ = q.Write([]byte("line\n"))
-	}
-	q.close()
-	_, _ = q.Write([]byte("too late\n"))
-	text := stderr.String()
-	if got := strings.Count(text, "line\n"); got < stderrQueueLength || got >= count || strings.Contains(text, "too late") {
-		t.Errorf("%d lines were written", got)
-	}
-	if strings.Count(text, "toolx proxy: stderr was not read, lines dropped: ") != 1 {
-		t.Errorf("what was dropped is not told: %.300q", text)
 	}
 }

@@ -68,6 +68,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	if o.file != "" {
 		app.flags.config = append(app.flags.config, o.file)
 	}
+	app.flushTime = unreadTime
 	stdout := &answerWriter{out: app.Console.Out}
 	crashes := &stage{stdout: stdout, stderr: app.live, exit: make(chan int, 1)}
 	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: crashes})

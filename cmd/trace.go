@@ -1,8 +1,9 @@
 package cmd
 
 import (
-	"bufio"
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/spool"
 )
 
 // tracer turns the frames among the events into a trace, with each answer's time
@@ -79,18 +81,25 @@ func frameHead(frame []byte) (id, method string) {
 type traceFile struct {
 	file *os.File
 	mask *mask.Masker
+	out  *spool.Writer // to file
 
 	mu  sync.Mutex
-	out *bufio.Writer
-	err error
+	err error // of making a line; out has that of writing
 }
+
+// maxTraceBehind is how many bytes of a trace may wait for its file; what a server sends
+// at once is mostly far below that.
+const maxTraceBehind = 256 << 20
 
 func newTraceFile(path string, masker *mask.Masker) (*traceFile, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return &traceFile{file: file, mask: masker, out: bufio.NewWriter(file)}, nil
+	note := func(lines int) string {
+		return fmt.Sprintf(`{"time":%q,"dropped":%d}`+"\n", time.Now().Format(time.RFC3339Nano), lines)
+	}
+	return &traceFile{file: file, mask: masker, out: spool.New(file, maxTraceBehind, note)}, nil
 }
 
 // write appends one frame.
@@ -152,25 +161,26 @@ func (f *traceFile) headers(all http.Header) map[string]string {
 
 // append writes a line; err is why there is none.
 func (f *traceFile) append(line []byte, err error) {
+	if err == nil {
+		_, err = f.out.Offer(append(line, '\n'))
+	}
+	f.failed(err)
+}
+
+// failed keeps the first error.
+func (f *traceFile) failed(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err == nil {
 		f.err = err
-	}
-	if f.err == nil {
-		_, f.err = f.out.Write(append(line, '\n'))
-	}
-	if f.err == nil {
-		// A trace is for finding out why something died: nothing stays in a buffer.
-		f.err = f.out.Flush()
 	}
 }
 
-func (f *traceFile) close() error {
+// close waits until all is written, or ctx ends, and says what went wrong.
+func (f *traceFile) close(ctx context.Context) error {
+	f.failed(f.out.Flush(ctx))
+	f.failed(f.file.Close())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.file.Close(); f.err == nil {
-		f.err = err
-	}
 	return f.err
 }

@@ -89,7 +89,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	defer app.drawn.Store(false)
 	return app.crashed(app.showTUI(ctx, tui.Options{
 		In:        app.Console.In,
-		Out:       app.Console.Out,
+		Out:       app.stdout,
 		Servers:   shown,
 		Pool:      box.pool,
 		Executor:  box.executor,

@@ -24,6 +24,10 @@ type Console struct {
 	// InTTY, OutTTY and ErrTTY say which streams are terminals.
 	InTTY, OutTTY, ErrTTY bool
 
+	// Joined reports whether Out and Err are the same file, so that the order shows in
+	// which they are written to.
+	Joined bool
+
 	// Width is the terminal's width in columns, DefaultWidth where there is none.
 	Width int
 
@@ -67,11 +71,24 @@ func detect(in, out, err *os.File, getenv func(string) string) *Console {
 	c.Color = wantsColor(obeysOut, getenv)
 	c.ErrColor = wantsColor(obeysErr, getenv)
 	c.Motion = obeysErr
+	c.Joined = c.OutTTY && c.ErrTTY || sameFile(out, err)
 	c.Width = width(out, err)
 	return c
 }
 
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+
+func sameFile(a, b *os.File) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	first, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	second, err := b.Stat()
+	return err == nil && os.SameFile(first, second)
+}
 
 // wantsColor decides for one stream; obeys says that it is a terminal that
 // understands control sequences.

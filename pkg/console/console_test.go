@@ -48,6 +48,9 @@ func TestPipesAreNoTerminals(t *testing.T) {
 	if c.InTTY || c.OutTTY || c.ErrTTY || c.Color || c.ErrColor || c.Motion || c.Width != DefaultWidth {
 		t.Errorf("a pipe was taken for a terminal: %+v", c)
 	}
+	if !c.Joined || detect(r, os.Stdin, w, os.Getenv).Joined {
+		t.Error("whether stdout and stderr are the same file is not known")
+	}
 }
 
 func TestClosedStandardInput(t *testing.T) {

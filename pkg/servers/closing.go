@@ -15,7 +15,7 @@ func (t *stdio) Close() error {
 
 // shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL:
 // each step is bounded, and ctx's end goes to the last one at once. It returns
-// when the process has ended and its pipes are read.
+// when the process has ended, its pipes are read, and its log is written.
 func (t *stdio) shutdown(ctx context.Context) {
 	t.closeOnce.Do(func() {
 		if t.process == nil {
@@ -28,6 +28,7 @@ func (t *stdio) shutdown(ctx context.Context) {
 		forced := t.end(ctx)
 		t.process.group.release()
 		t.tellExit(!gone, forced)
+		t.log.close(ctx)
 	})
 }
 

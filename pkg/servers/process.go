@@ -85,6 +85,12 @@ func (p *process) ended(d time.Duration) bool {
 	}
 }
 
+// pipeFacts are what is known of the other side of a pipe without reading it.
+type pipeFacts struct {
+	hungUp   bool // nobody is left to write to it, whether or not all has been read
+	readable bool // a read would not wait
+}
+
 // pipes collects files that are closed unless they are kept.
 type pipes struct {
 	files []*os.File

@@ -59,22 +59,27 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// hungUp says whether nobody is left to write to what in reads from, whether or not
-// all has been read. Only of pipes, sockets and terminals is that known.
-func hungUp(in io.Reader) bool {
+// pipeState says how it stands with what in reads from; only of pipes, sockets and
+// terminals is that known.
+func pipeState(in io.Reader) (state pipeFacts) {
 	file, ok := in.(*os.File)
 	if !ok {
-		return false
+		return state
 	}
 	conn, err := file.SyscallConn()
 	if err != nil {
-		return false
+		return state
 	}
-	polled := []unix.PollFd{{Events: pollHangup}}
+	polled := []unix.PollFd{{Events: unix.POLLIN | pollHangup}}
 	// Control lets the file stay as it is, which Fd does not.
 	err = conn.Control(func(fd uintptr) {
 		polled[0].Fd = int32(fd)
 		_, _ = unix.Poll(polled, 0) // an error leaves no event
 	})
-	return err == nil && polled[0].Revents&(pollHangup|unix.POLLHUP) != 0
+	if err != nil {
+		return state
+	}
+	state.hungUp = polled[0].Revents&(pollHangup|unix.POLLHUP) != 0
+	state.readable = polled[0].Revents&unix.POLLIN != 0
+	return state
 }

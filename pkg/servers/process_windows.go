@@ -86,5 +86,5 @@ func signalName(*os.ProcessState) string { return "" }
 // exitCode is the exit code of a process.
 func exitCode(state *os.ProcessState) int { return state.ExitCode() }
 
-// hungUp is never known: a write that blocks cannot be interrupted either.
-func hungUp(io.Reader) bool { return false }
+// pipeState is never known: a write that blocks cannot be interrupted either.
+func pipeState(io.Reader) pipeFacts { return pipeFacts{} }

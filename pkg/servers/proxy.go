@@ -200,7 +200,7 @@ func (p *proxy) pass(b []byte) error {
 		if !os.IsTimeout(err) {
 			return err
 		}
-		if b = b[n:]; hungUp(p.In) {
+		if b = b[n:]; pipeState(p.In).hungUp {
 			p.endClient()
 		}
 	}

@@ -104,6 +104,9 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), termGrace)
 		defer cancel()
 		s.link.shutdown(bounded)
+		if s.program != nil {
+			s.program.log.close(ctx) // what says why it failed is worth the wait
+		}
 		return nil, err
 	}
 	return s, nil

@@ -2,14 +2,18 @@ package servers
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"toolx/pkg/spool"
 )
 
 // The bounds on what is kept of a server's stderr.
@@ -21,18 +25,27 @@ const (
 )
 
 // stderrLog keeps a server's stderr: the last lines in memory, everything (to a
-// limit) in a file that is made with the first byte (MCP-2).
+// limit) in a file that is made with the first byte (MCP-2). Only memory is waited for:
+// the file is written from a goroutine of its own.
 type stderrLog struct {
 	onLine func(string)
-	open   func() (*os.File, error) // nil: no file
+	file   *logFile // nil: none
 
 	mu      sync.Mutex
 	partial []byte
 	tail    []string
 	lines   int
-	file    *os.File
-	fileErr error
-	written int64
+}
+
+// newStderrLog keeps the file of a server in dir; an empty dir means that there is none.
+func newStderrLog(dir, server string, onLine func(string)) *stderrLog {
+	l := &stderrLog{onLine: onLine}
+	if dir != "" {
+		l.file = &logFile{dir: dir, server: server}
+		// The queue is never longer than the file may be.
+		l.file.queue = spool.New(l.file, math.MaxInt, nil)
+	}
+	return l
 }
 
 // read takes all of r, to its end.
@@ -49,9 +62,11 @@ func (l *stderrLog) read(r io.Reader) {
 }
 
 func (l *stderrLog) take(chunk []byte) {
+	if l.file != nil {
+		l.file.save(chunk)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.save(chunk)
 	for len(chunk) > 0 {
 		i := bytes.IndexByte(chunk, '\n')
 		if i < 0 {
@@ -87,26 +102,17 @@ func (l *stderrLog) finish() {
 	if len(l.partial) > 0 {
 		l.endLine()
 	}
-	if l.file != nil {
-		_ = l.file.Close()
-	}
 }
 
-// save appends to the file. A file that cannot be written costs the log, never
-// the session.
-func (l *stderrLog) save(chunk []byte) {
-	if l.open == nil || l.fileErr != nil || l.written >= stderrFileBytes || len(chunk) == 0 {
+// close waits until the file has everything, or ctx ends, and closes it. read has
+// returned before.
+func (l *stderrLog) close(ctx context.Context) {
+	if l.file == nil {
 		return
 	}
-	if l.file == nil {
-		if l.file, l.fileErr = l.open(); l.fileErr != nil {
-			return
-		}
-	}
-	n, err := l.file.Write(chunk)
-	l.fileErr = err
-	if l.written += int64(n); l.written >= stderrFileBytes {
-		fmt.Fprintf(l.file, "\n[toolx stopped recording after %d bytes]\n", l.written)
+	_ = l.file.queue.Flush(ctx)
+	if ctx.Err() == nil { // else it is being written
+		l.file.close()
 	}
 }
 
@@ -122,25 +128,80 @@ func (l *stderrLog) last(n int) (lines []string, total int, path string) {
 		total++
 	}
 	if l.file != nil {
-		path = l.file.Name()
+		path = l.file.path()
 	}
 	return lines[max(0, len(lines)-n):], total, path
 }
 
-// stderrFile makes the log file of one run of a server in dir, readable by the
-// user alone, and removes the oldest ones of that server.
-func stderrFile(dir, server string) (*os.File, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+// logFile is the file of a stderrLog, readable by the user alone. A file that cannot be
+// written costs the log, never the session.
+type logFile struct {
+	dir, server string
+	queue       *spool.Writer // to this file
+	saved       int64         // bytes that were queued
+
+	mu   sync.Mutex
+	name string // of the file, decided with the first byte; empty before, and where it cannot be made
+	file *os.File
+}
+
+// save queues a chunk as far as the limit lets it.
+func (f *logFile) save(chunk []byte) {
+	if f.saved >= stderrFileBytes || len(chunk) == 0 {
+		return
 	}
-	base := fileName(server)
-	old, _ := filepath.Glob(filepath.Join(dir, base+".*.log"))
+	if f.saved == 0 {
+		f.setName(filepath.Join(f.dir, fmt.Sprintf("%s.%s.%d.log", fileName(f.server), time.Now().UTC().Format("20060102T150405.000"), os.Getpid())))
+	}
+	_, _ = f.queue.Write(chunk)
+	if f.saved += int64(len(chunk)); f.saved >= stderrFileBytes {
+		fmt.Fprintf(f.queue, "\n[toolx stopped recording after %d bytes]\n", f.saved)
+	}
+}
+
+// Write makes the file with the first chunk and appends to it. It is called on the
+// goroutine of the queue.
+func (f *logFile) Write(chunk []byte) (int, error) {
+	if f.file == nil {
+		if err := f.open(); err != nil {
+			f.setName("")
+			return 0, err
+		}
+	}
+	return f.file.Write(chunk)
+}
+
+// open makes the file, and removes the oldest ones of the server.
+func (f *logFile) open() (err error) {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	old, _ := filepath.Glob(filepath.Join(f.dir, fileName(f.server)+".*.log"))
 	slices.Sort(old) // the names begin with the time
 	for _, path := range old[:max(0, len(old)-stderrFiles+1)] {
 		_ = os.Remove(path)
 	}
-	name := fmt.Sprintf("%s.%s.%d.log", base, time.Now().UTC().Format("20060102T150405.000"), os.Getpid())
-	return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f.file, err = os.OpenFile(f.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	return err
+}
+
+// close closes the file; nothing is written to it then.
+func (f *logFile) close() {
+	if f.file != nil {
+		_ = f.file.Close()
+	}
+}
+
+func (f *logFile) path() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.name
+}
+
+func (f *logFile) setName(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.name = name
 }
 
 // fileName makes a server's name fit for a file: a name can hold anything.

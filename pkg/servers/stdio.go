@@ -52,14 +52,17 @@ type stdio struct {
 	// Each is closed when the goroutine that serves the pipe has ended.
 	stdinEnded, stdoutEnded, stderrEnded chan struct{}
 
+	stdoutRead, stderrRead countedPipe
+
 	stray []string // the first foreign lines, for forensics; guarded by peer.mu
 
 	// announced is closed when everybody was told that the session stands: the end
 	// of its process is told no earlier.
 	announced chan struct{}
 
-	closeOnce, exitOnce sync.Once
-	stdout              *stream
+	closeOnce, exitOnce, drainOnce sync.Once
+
+	stdout *stream
 }
 
 // outgoing is a message on its way to the server.
@@ -81,12 +84,9 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 		announced:   make(chan struct{}),
 	}
 	t.post = t.offer
-	t.log = &stderrLog{onLine: func(text string) {
+	t.log = newStderrLog(stderrDir, server, func(text string) {
 		bus.Emit(StderrLine{Time: exec.Now(), Server: server, Text: text})
-	}}
-	if stderrDir != "" {
-		t.log.open = func() (*os.File, error) { return stderrFile(stderrDir, server) }
-	}
+	})
 	t.stdout = newStream(limit, t.takeMessage, t.takeFinding)
 	return t
 }
@@ -97,18 +97,18 @@ func (t *stdio) Start(context.Context) error {
 	if err != nil {
 		return startFailure(t.newFailure(EndingNotStarted), err)
 	}
-	t.process = p
+	t.process, t.stdoutRead.file, t.stderrRead.file = p, p.stdout, p.stderr
 	t.bus.Emit(ProcessStarted{
 		Time: exec.Now(), Server: t.server, PID: p.cmd.Process.Pid,
 		Command: t.command(), Cwd: t.launch.Cwd,
 	})
 	go func() {
 		defer close(t.stdoutEnded)
-		t.stdout.read(p.stdout)
+		t.stdout.read(&t.stdoutRead)
 	}()
 	go func() {
 		defer close(t.stderrEnded)
-		t.log.read(p.stderr)
+		t.log.read(&t.stderrRead)
 	}()
 	go t.write()
 	go t.watch()
@@ -277,31 +277,69 @@ func (t *stdio) watch() {
 // announce notes that everybody knows of the session. It is called once.
 func (t *stdio) announce() { close(t.announced) }
 
-// drain reads what an ended server left in its pipes. Where a process that it
-// started holds them open, the group is killed and the pipes are closed.
+// drain reads what an ended server left in its pipes, to their ends, and returns when
+// that is done. Where a process that it started holds them open, the group is killed;
+// what a process outside of the group holds is closed.
 func (t *stdio) drain() {
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
-	for _, pipe := range []struct {
-		name  string
-		ended chan struct{}
-	}{{"stdout", t.stdoutEnded}, {"stderr", t.stderrEnded}} {
-		ended := pipe.ended
-		select {
-		case <-ended:
-		case <-timer.C:
+	t.drainOnce.Do(func() {
+		for _, pipe := range []struct {
+			name  string
+			read  *countedPipe
+			ended chan struct{}
+		}{{"stdout", &t.stdoutRead, t.stdoutEnded}, {"stderr", &t.stderrRead, t.stderrEnded}} {
+			if pipe.read.settled(pipe.ended) {
+				continue
+			}
 			t.bus.Emit(PipeHeld{Time: exec.Now(), Server: t.server, Pipe: pipe.name})
 			t.process.group.kill()
-			timer.Reset(drainTime)
-			select {
-			case <-ended:
-			case <-timer.C: // held from outside the group
-				_ = t.process.stdout.Close()
-				_ = t.process.stderr.Close()
-				<-ended
+			if !pipe.read.settled(pipe.ended) {
+				_ = pipe.read.file.Close()
+				<-pipe.ended
 			}
-			timer.Reset(drainTime)
 		}
+	})
+}
+
+// maxDrain is for how many times drainTime a pipe is read on that a process other than
+// the ended server still writes to.
+const maxDrain = 5
+
+// countedPipe is a pipe that says whether anything moves in it.
+type countedPipe struct {
+	file  *os.File
+	bytes atomic.Int64 // that were read
+}
+
+// Read implements io.Reader.
+func (p *countedPipe) Read(b []byte) (int, error) {
+	n, err := p.file.Read(b)
+	p.bytes.Add(int64(n))
+	return n, err
+}
+
+// settled waits until the pipe of an ended server is read to its end, which ended says.
+// While nobody holds the other side, that end is certain to come, however long toolx
+// takes to read; else settled gives up, and returns false, once nothing more has come
+// for drainTime.
+func (p *countedPipe) settled(ended <-chan struct{}) bool {
+	tick := time.NewTicker(drainTime)
+	defer tick.Stop()
+	before := p.bytes.Load()
+	for held := 0; ; {
+		select {
+		case <-ended:
+			return true
+		case <-tick.C:
+		}
+		state, now := pipeState(p.file), p.bytes.Load()
+		if state.hungUp {
+			continue
+		}
+		quiet := now == before && !state.readable
+		if held++; quiet || held == maxDrain {
+			return false
+		}
+		before = now
 	}
 }
 

@@ -1,0 +1,136 @@
+// Package spool takes writing off the goroutine that has something to write: a
+// terminal that is not read and a disk that is slow hold nobody up. What is written,
+// and where it goes, is the caller's matter.
+package spool
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+)
+
+// Writer passes everything that is written to it on to another writer, in order, one
+// write for each, from a goroutine of its own. It is safe for concurrent use.
+type Writer struct {
+	out   io.Writer
+	limit int
+	note  func(lines int) string
+
+	mu      sync.Mutex
+	queue   [][]byte
+	size    int           // of the queue, in bytes
+	drained chan struct{} // closed when all is written; nil while nothing is
+	dropped int           // lines since the last that was kept
+	err     error         // the first error of out
+}
+
+// New returns a Writer to out. Offers are refused while they would make the queue
+// longer than limit, in bytes; note is the text, with its newline, that tells in their
+// place how many lines were dropped.
+func New(out io.Writer, limit int, note func(lines int) string) *Writer {
+	return &Writer{out: out, limit: limit, note: note}
+}
+
+// Write queues a copy of p and returns at once, however long the queue is: it is for
+// what must not get lost. The error is that of an earlier write, after which
+// everything is dropped.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.push(bytes.Clone(p))
+	return len(p), nil
+}
+
+// Offer is Write for what there may be any amount of: where the queue is too long, p
+// is dropped and its lines are counted. A single write that finds the queue empty is
+// always taken.
+func (w *Writer) Offer(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.err != nil:
+		return 0, w.err
+	case w.size > 0 && w.size+len(p) > w.limit:
+		w.dropped += max(1, bytes.Count(p, []byte("\n")))
+	default:
+		w.push(bytes.Clone(p))
+	}
+	return len(p), nil
+}
+
+// Offering returns a view of w whose Write is Offer.
+func (w *Writer) Offering() io.Writer { return offering{w} }
+
+type offering struct{ *Writer }
+
+func (o offering) Write(p []byte) (int, error) { return o.Offer(p) }
+
+// push queues p behind the note on what was dropped before it, and starts the
+// goroutine that writes, unless that is running.
+func (w *Writer) push(p []byte) {
+	w.tellDropped()
+	w.queue, w.size = append(w.queue, p), w.size+len(p)
+	if w.drained == nil {
+		w.drained = make(chan struct{})
+		go w.drain()
+	}
+}
+
+func (w *Writer) tellDropped() {
+	if w.dropped > 0 {
+		note := []byte(w.note(w.dropped))
+		w.queue, w.size, w.dropped = append(w.queue, note), w.size+len(note), 0
+	}
+}
+
+// drain writes until nothing is left.
+func (w *Writer) drain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		if len(w.queue) == 0 {
+			w.tellDropped()
+		}
+		if len(w.queue) == 0 || w.err != nil {
+			w.queue, w.size = nil, 0
+			close(w.drained)
+			w.drained = nil
+			return
+		}
+		next := w.queue[0]
+		w.mu.Unlock()
+		_, err := w.out.Write(next)
+		w.mu.Lock()
+		w.queue[0] = nil
+		w.queue, w.size, w.err = w.queue[1:], w.size-len(next), err
+	}
+}
+
+// Behind reports whether something waits to be written.
+func (w *Writer) Behind() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.drained != nil
+}
+
+// Flush waits until everything is written, or ctx ends. The error is ctx's, or the
+// first one of writing.
+func (w *Writer) Flush(ctx context.Context) error {
+	w.mu.Lock()
+	drained := w.drained
+	w.mu.Unlock()
+	if drained != nil {
+		select {
+		case <-drained:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
