@@ -94,22 +94,18 @@ func (s *Session) tool(plain string) *exec.Tool {
 	return nil
 }
 
-// paramHeaders are the Mcp-Param headers of a call, nil where the tool has none
-// (MCP 2026-07-28, server/tools, x-mcp-header).
-func (s *Session) paramHeaders(request exec.Request) map[string]string {
+// paramHeaders are the Mcp-Param headers of a call with the given params, nil where the
+// tool has none (MCP 2026-07-28, server/tools, x-mcp-header).
+func (s *Session) paramHeaders(params json.RawMessage) map[string]string {
 	if !s.mirrorsParams() {
 		return nil
 	}
-	tool := s.tool(request.Name)
+	tool := s.tool(rawjson.Unquote(memberOf(params, "name")))
 	if tool == nil || !bytes.Contains(tool.Definition, []byte("x-mcp-header")) {
 		return nil
 	}
 	var known mcp.Tool
 	if json.Unmarshal(tool.Definition, &known) != nil {
-		return nil
-	}
-	params, err := rawjson.Marshal(map[string]json.RawMessage{"arguments": request.Arguments})
-	if err != nil {
 		return nil
 	}
 	return mcp.GenerateParamHeaders(&known, params)

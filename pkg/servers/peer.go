@@ -100,15 +100,24 @@ type requestFrame struct {
 	Params  any    `json:"params,omitempty"`
 }
 
+// encodeRequest makes the bytes of a request, for sending and for showing.
+func encodeRequest(id int64, method string, params any) (json.RawMessage, error) {
+	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, id, method, params})
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", method, err)
+	}
+	return encoded, nil
+}
+
 // register gives the request an id of this peer's own, so that several SDK clients
 // can share one link.
 func (p *peer) register(method string, params any) (*pending, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.nextID++
-	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, p.nextID, method, params})
+	encoded, err := encodeRequest(p.nextID, method, params)
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", method, err)
+		return nil, err
 	}
 	waiting := &pending{id: p.nextID, method: method, frame: encoded, reply: make(chan reply, 1)}
 	p.pending[waiting.id] = waiting

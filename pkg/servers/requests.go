@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -28,14 +29,14 @@ func (s *Session) Request(
 	ctx context.Context, method string, params json.RawMessage, progress func(exec.Progress),
 ) (*Answer, error) {
 	began := time.Now()
-	meta := s.meta()
+	var token int64
 	if progress != nil {
-		token, forget := s.expectProgress(progress)
+		var forget func()
+		token, forget = s.expectProgress(progress)
 		defer forget()
-		meta = append(meta, rawjson.NewMember("progressToken", rawjson.Quote(token)))
 	}
-	dressed := dress(params, meta)
-	header := standardHeader(s.Protocol, method, dressed)
+	dressed := s.dressed(params, token)
+	header := s.header(method, dressed)
 	answer := &Answer{}
 	err := s.inbox.converse(ctx, optional(dressed), func(params any) (answered, error) {
 		m, err := s.link.roundTrip(ctx, method, params, header)
@@ -56,10 +57,17 @@ func (s *Session) Request(
 // NextRequest is the JSON-RPC request that Request would send next, with a progress
 // token, for showing.
 func (s *Session) NextRequest(method string, params json.RawMessage) (json.RawMessage, error) {
-	token := rawjson.Quote(fmt.Sprintf("r%d", s.tokens.Load()+1))
-	dressed := dress(params, append(s.meta(), rawjson.NewMember("progressToken", token)))
-	id := s.link.own().upcomingID()
-	return rawjson.Marshal(requestFrame{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Method: method, Params: dressed})
+	return encodeRequest(s.link.own().upcomingID(), method, optional(s.dressed(params, s.tokens.Load()+1)))
+}
+
+// dressed are params as they go out: with the _meta of the agreed revision and, where
+// token is not 0, a progress token.
+func (s *Session) dressed(params json.RawMessage, token int64) json.RawMessage {
+	meta := s.meta()
+	if token != 0 {
+		meta = append(meta, rawjson.NewMember("progressToken", strconv.AppendInt(nil, token, 10)))
+	}
+	return dress(params, meta)
 }
 
 // optional keeps a request without params from having null ones.
@@ -116,6 +124,19 @@ func dress(params json.RawMessage, meta []rawjson.Member) json.RawMessage {
 	return rawjson.Object(append(dressed, rawjson.NewMember("_meta", rawjson.Object(members))))
 }
 
+// header are the headers that the agreed revision wants on a request over HTTP, nil
+// where it wants none. params are as they go out.
+func (s *Session) header(method string, params json.RawMessage) http.Header {
+	header := standardHeader(s.Protocol, method, params)
+	if method != string(mcp.MethodToolsCall) {
+		return header
+	}
+	for name, content := range s.paramHeaders(params) {
+		header.Set(name, content)
+	}
+	return header
+}
+
 // standardHeader are the headers that 2026-07-28 wants on HTTP, nil for the
 // revisions before it.
 func standardHeader(protocol, method string, params json.RawMessage) http.Header {
@@ -129,8 +150,7 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 	return header
 }
 
-// ask sends a request whose answer has to be a result. An answer with an error is an
-// *exec.ToolError in the server's own words.
+// ask is demand with params that are not encoded yet; nil means none.
 func (s *Session) ask(
 	ctx context.Context, method string, params map[string]any, progress func(exec.Progress),
 ) (json.RawMessage, error) {
@@ -141,7 +161,15 @@ func (s *Session) ask(
 			return nil, fmt.Errorf("encode %s: %w", method, err)
 		}
 	}
-	answer, err := s.Request(ctx, method, encoded, progress)
+	return s.demand(ctx, method, encoded, progress)
+}
+
+// demand sends a request whose answer has to be a result. An answer with an error is an
+// *exec.ToolError in the server's own words.
+func (s *Session) demand(
+	ctx context.Context, method string, params json.RawMessage, progress func(exec.Progress),
+) (json.RawMessage, error) {
+	answer, err := s.Request(ctx, method, params, progress)
 	switch {
 	case err != nil:
 		return nil, err
@@ -223,14 +251,15 @@ func (s *Session) SetLevel(ctx context.Context, level string) error {
 }
 
 // expectProgress gives reports for a new token to on, until forget is called.
-func (s *Session) expectProgress(on func(exec.Progress)) (token string, forget func()) {
-	token = fmt.Sprintf("r%d", s.tokens.Add(1))
+func (s *Session) expectProgress(on func(exec.Progress)) (token int64, forget func()) {
+	token = s.tokens.Add(1)
+	key := strconv.FormatInt(token, 10)
 	s.mu.Lock()
-	s.progress[token] = on
+	s.progress[key] = on
 	s.mu.Unlock()
 	return token, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.progress, token)
+		delete(s.progress, key)
 	}
 }

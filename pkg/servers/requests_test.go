@@ -182,3 +182,43 @@ func TestDress(t *testing.T) {
 		t.Errorf("nothing becomes %s", got)
 	}
 }
+
+// TestShownRequestIsTheSentOne compares what CallRequest and NextRequest show with what
+// goes out, in both eras.
+func TestShownRequestIsTheSentOne(t *testing.T) {
+	for era, modes := range eras() {
+		s := opened(t, modes...)
+		ctx, on := t.Context(), func(exec.Progress) {}
+		arguments := json.RawMessage(`{"message":"<&> 1.0"}`)
+		for _, one := range []struct {
+			name string
+			show func() (json.RawMessage, error)
+			send func() (json.RawMessage, error)
+		}{
+			{
+				"tools/call", func() (json.RawMessage, error) { return s.session.CallRequest("echo", arguments) },
+				func() (json.RawMessage, error) {
+					return s.session.CallTool(ctx, exec.Request{Name: "echo", Arguments: arguments, Progress: on})
+				},
+			},
+			{
+				"resources/read", func() (json.RawMessage, error) {
+					return s.session.NextRequest("resources/read", json.RawMessage(`{"uri":"test://text"}`))
+				},
+				func() (json.RawMessage, error) { return s.session.ReadResource(ctx, "test://text", on) },
+			},
+		} {
+			shown, err := one.show()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := one.send(); err != nil {
+				t.Errorf("%s: %s: %v", era, one.name, err)
+			}
+			sent := of[FrameSent](s.events)
+			if got := string(sent[len(sent)-1].Bytes); got != string(shown) {
+				t.Errorf("%s: %s: sent\n%s, shown\n%s", era, one.name, got, shown)
+			}
+		}
+	}
+}

@@ -297,32 +297,14 @@ func (s *Session) Tools() []*exec.Tool {
 // reply is the server's, byte for byte. A JSON-RPC error is an *exec.ToolError in
 // the server's own words (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	token := s.tokens.Add(1)
-	key := fmt.Sprint(token)
-	s.mu.Lock()
-	s.progress[key] = request.Progress
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.progress, key)
-		s.mu.Unlock()
-	}()
-	e := &exchange{
-		params:  map[string]json.RawMessage{"arguments": request.Arguments},
-		header:  s.paramHeaders(request),
-		standIn: json.RawMessage(`{"content":[]}`),
-	}
-	_, err := s.client.CallTool(withExchange(ctx, e), mcp.CallToolRequest{Params: mcp.CallToolParams{
-		Name: request.Name,
-		Meta: &mcp.Meta{ProgressToken: token},
-	}})
-	switch {
-	case e.err != nil:
-		return nil, rpcError(e.err)
-	case err != nil:
-		return nil, ownError(err)
-	}
-	return e.result, nil
+	return s.demand(ctx, string(mcp.MethodToolsCall), callParams(request.Name, request.Arguments), request.Progress)
+}
+
+// callParams are the params of tools/call.
+func callParams(name string, arguments json.RawMessage) json.RawMessage {
+	return rawjson.Object([]rawjson.Member{
+		rawjson.NewMember("name", rawjson.Quote(name)), rawjson.NewMember("arguments", arguments),
+	})
 }
 
 // ownError takes off what mcp-go wraps around a transport's error: the user has
@@ -430,13 +412,5 @@ func (s *Session) notice(level slog.Level, text string) {
 
 // CallRequest is the JSON-RPC request that CallTool would send next, for showing.
 func (s *Session) CallRequest(name string, arguments json.RawMessage) (json.RawMessage, error) {
-	params, err := overlay(
-		mcp.CallToolParams{Name: name, Meta: &mcp.Meta{ProgressToken: s.tokens.Load() + 1}},
-		map[string]json.RawMessage{"arguments": arguments},
-	)
-	if err != nil {
-		return nil, err
-	}
-	id := s.link.own().upcomingID()
-	return rawjson.Marshal(requestFrame{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Method: string(mcp.MethodToolsCall), Params: params})
+	return s.NextRequest(string(mcp.MethodToolsCall), callParams(name, arguments))
 }

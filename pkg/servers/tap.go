@@ -24,10 +24,8 @@ type tap struct {
 // reply on its way back.
 type exchange struct {
 	// params are members that are sent exactly as they stand here: mcp-go leaves an
-	// empty cursor out and escapes <, > and & in arguments.
+	// empty cursor out.
 	params map[string]json.RawMessage
-	// header is sent beside the SDK's own, over HTTP.
-	header map[string]string
 	// standIn is what mcp-go gets to see instead of the result.
 	standIn json.RawMessage
 
@@ -55,12 +53,6 @@ func (t tap) SendRequest(ctx context.Context, request transport.JSONRPCRequest) 
 			return nil, err
 		}
 		request.Params = params
-	}
-	if len(e.header) > 0 {
-		request.Header = request.Header.Clone()
-		for name, content := range e.header {
-			request.Header.Set(name, content)
-		}
 	}
 	var response *transport.JSONRPCResponse
 	err := t.inbox.converse(ctx, request.Params, func(params any) (answered, error) {
