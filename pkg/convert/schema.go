@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"toolx/pkg/exec"
 )
 
 // The limits that keep a schema's refs from growing without end.
@@ -47,7 +49,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 		return fitted{schema: text}, nil
 	}
 	f := &fitter{told: make(map[Loss]bool)}
-	out := f.settle(text, &p)
+	out := f.settle(exec.LocalReferences(text), &p)
 	if f.err == nil && p.check != nil {
 		f.err = p.check(out)
 	}
@@ -61,7 +63,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 // schemas that contradict themselves, where one mend may ask for another.
 func (f *fitter) settle(text json.RawMessage, p *profile) json.RawMessage {
 	for range maxWalks {
-		f.document, f.targets, f.anchors = text, nil, nil
+		f.document, f.targets = text, nil
 		f.used, f.nodes, f.bytes = make(map[string]bool), 0, 0
 		out := f.node(text, place{profile: p, root: true})
 		if f.err != nil || bytes.Equal(out, text) {
@@ -106,9 +108,8 @@ func abbreviate(text string) string {
 
 // fitter is one run of fit.
 type fitter struct {
-	document json.RawMessage // the schema as given, into which refs point
+	document json.RawMessage // the schema as given, into which refs point: JSON pointers
 	targets  map[string]json.RawMessage
-	anchors  map[string]json.RawMessage
 	used     map[string]bool // the definitions that kept refs name
 	nodes    int
 	bytes    int

@@ -138,8 +138,8 @@ func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
 	}
 }
 
-// resolve finds what a ref names in the document: a JSON pointer, an anchor, or
-// the id of a schema. A ref to another document is not found.
+// resolve finds what a ref names in the document. A ref to another document is not
+// found.
 func (f *fitter) resolve(ref string) (json.RawMessage, bool) {
 	if f.targets == nil {
 		f.targets = make(map[string]json.RawMessage)
@@ -156,60 +156,15 @@ func (f *fitter) resolve(ref string) (json.RawMessage, bool) {
 }
 
 func (f *fitter) lookUp(ref string) json.RawMessage {
-	base, fragment, _ := strings.Cut(ref, "#")
-	document := f.document
-	if base != "" {
-		if document = f.anchored(base); document == nil {
-			return nil
-		}
+	pointer, local := strings.CutPrefix(ref, "#")
+	if decoded, err := url.PathUnescape(pointer); err == nil {
+		pointer = decoded
 	}
-	if decoded, err := url.PathUnescape(fragment); err == nil {
-		fragment = decoded
+	if !local || pointer != "" && pointer[0] != '/' {
+		return nil
 	}
-	if fragment == "" {
-		return document
-	}
-	if !strings.HasPrefix(fragment, "/") {
-		return f.anchored("#" + fragment)
-	}
-	target, _ := rawjson.Find(document, fragment)
+	target, _ := rawjson.Find(f.document, pointer)
 	return target
-}
-
-// anchored finds a schema by "#anchor", or by its id.
-func (f *fitter) anchored(name string) json.RawMessage {
-	if f.anchors == nil {
-		f.anchors = make(map[string]json.RawMessage)
-		f.collectAnchors(f.document, 0)
-	}
-	return f.anchors[name]
-}
-
-func (f *fitter) collectAnchors(text json.RawMessage, depth int) {
-	o, ok := parseObject(text)
-	if !ok || depth > maxDepth {
-		return
-	}
-	for _, name := range []string{o.stringOf("$id"), o.stringOf("id")} {
-		f.addAnchor(strings.TrimSuffix(name, "#"), text)
-	}
-	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-		if name := o.stringOf(keyword); name != "" {
-			f.addAnchor("#"+name, text)
-		}
-	}
-	for _, m := range o.members {
-		for _, child := range schemasIn(m) {
-			f.collectAnchors(child, depth+1)
-		}
-	}
-}
-
-// addAnchor keeps the first schema of a name.
-func (f *fitter) addAnchor(name string, text json.RawMessage) {
-	if _, twice := f.anchors[name]; name != "" && !twice {
-		f.anchors[name] = text
-	}
 }
 
 // schemasIn are the schemas that stand under a keyword.

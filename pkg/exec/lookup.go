@@ -18,9 +18,7 @@ import (
 // none of this needs the schema compiled. It keeps what it found out, and is not safe
 // for concurrent use.
 type document struct {
-	root any
-	// anchors maps what a $ref can name other than a JSON pointer: anchors and ids.
-	anchors map[string]any
+	root any // its references are JSON pointers from here (see LocalReferences)
 	// matcher holds the patterns of patternProperties; made when first needed.
 	matcher *matcher
 }
@@ -38,6 +36,7 @@ func newDocument(raw json.RawMessage) *document {
 	if err != nil {
 		return &document{}
 	}
+	localize(root)
 	return &document{root: root}
 }
 
@@ -112,58 +111,14 @@ func alternatives(part map[string]any) []any {
 
 // resolve follows a reference inside the document.
 func (d *document) resolve(ref string) (any, bool) {
-	base, fragment, _ := strings.Cut(ref, "#")
-	if text, err := url.PathUnescape(fragment); err == nil {
-		fragment = text
+	pointer, local := strings.CutPrefix(ref, "#")
+	if text, err := url.PathUnescape(pointer); err == nil {
+		pointer = text
 	}
-	start := d.root
-	if base != "" {
-		target, ok := d.anchored(base)
-		if !ok {
-			return nil, false
-		}
-		start = target
+	if !local || pointer != "" && pointer[0] != '/' {
+		return nil, false
 	}
-	switch {
-	case fragment == "":
-		return start, true
-	case strings.HasPrefix(fragment, "/"):
-		return rawjson.At(start, fragment)
-	}
-	return d.anchored("#" + fragment)
-}
-
-// anchored finds a schema by "#anchor" or by its $id.
-func (d *document) anchored(name string) (any, bool) {
-	if d.anchors == nil {
-		d.anchors = make(map[string]any)
-		d.index(d.root)
-	}
-	target, ok := d.anchors[name]
-	return target, ok
-}
-
-func (d *document) index(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-			if anchor, ok := value[keyword].(string); ok {
-				d.anchors["#"+anchor] = value
-			}
-		}
-		for _, keyword := range []string{"$id", "id"} {
-			if id, ok := value[keyword].(string); ok {
-				d.anchors[strings.TrimSuffix(id, "#")] = value
-			}
-		}
-		for _, part := range value {
-			d.index(part)
-		}
-	case []any:
-		for _, part := range value {
-			d.index(part)
-		}
-	}
+	return rawjson.At(d.root, pointer)
 }
 
 // names returns the names of all properties that any branch of schema knows, sorted.

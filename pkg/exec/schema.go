@@ -110,7 +110,7 @@ func CompileSchema(raw json.RawMessage) (schema *Schema, err error) {
 	if err := checkCompileWork(doc); err != nil {
 		return nil, err
 	}
-	schema = &Schema{document: &document{root: doc}, meter: &meter{}}
+	schema = &Schema{document: newDocument(raw), meter: &meter{}}
 	return schema, schema.compile(doc)
 }
 

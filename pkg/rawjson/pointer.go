@@ -9,7 +9,7 @@ import (
 // At follows a JSON pointer (RFC 6901) through a decoded value: maps and slices, as
 // encoding/json makes them. The empty pointer is the value itself.
 func At(value any, pointer string) (any, bool) {
-	for _, token := range steps(pointer) {
+	for _, token := range Tokens(pointer) {
 		switch at := value.(type) {
 		case map[string]any:
 			member, ok := at[token]
@@ -33,7 +33,7 @@ func At(value any, pointer string) (any, bool) {
 // Find follows a JSON pointer (RFC 6901) through text. The empty pointer is the
 // text itself. Of two members of one name the last counts, as for encoding/json.
 func Find(text json.RawMessage, pointer string) (found json.RawMessage, ok bool) {
-	for _, token := range steps(pointer) {
+	for _, token := range Tokens(pointer) {
 		if elements, isArray := Elements(text); isArray {
 			index, ok := indexOf(token, len(elements))
 			if !ok {
@@ -67,8 +67,9 @@ func Pointer(tokens ...string) string {
 	return out.String()
 }
 
-// steps are the tokens of a pointer, as they are named in the document.
-func steps(pointer string) []string {
+// Tokens are the tokens of a JSON pointer, as they are named in the document; the
+// reverse of Pointer.
+func Tokens(pointer string) []string {
 	tokens := strings.Split(pointer, "/")[1:]
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")
 	for i, token := range tokens {

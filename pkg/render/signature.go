@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 )
 
@@ -49,7 +51,7 @@ func assemble(name string, parameters []string, width int) string {
 // parametersOf gives "name: type" of each property.
 func parametersOf(raw json.RawMessage) []string {
 	types := newTyper(raw)
-	return types.signature(types.resolve(raw), 1)
+	return types.signature(types.resolve(types.root), 1)
 }
 
 // Limits that keep a signature a glance, and a hostile schema cheap.
@@ -64,6 +66,8 @@ const (
 // an unexpected type is left empty.
 type schema struct {
 	Ref         string            `json:"$ref"`
+	Dynamic     string            `json:"$dynamicRef"`
+	Recursive   string            `json:"$recursiveRef"`
 	Type        json.RawMessage   `json:"type"`
 	Enum        []json.RawMessage `json:"enum"`
 	Const       json.RawMessage   `json:"const"`
@@ -94,17 +98,20 @@ func parseSchema(raw json.RawMessage) schema {
 	var s schema
 	// Go goes on after a member of the wrong type, and anything else says nothing.
 	_ = json.Unmarshal(raw, &s)
+	s.Ref = cmp.Or(s.Ref, s.Dynamic, s.Recursive)
 	return s
 }
 
 // typer writes types of one document, within which references are resolved.
 type typer struct {
-	root  json.RawMessage
+	root  json.RawMessage // whose references are pointers
 	steps int
 	open  []string // references that are being resolved, against cycles
 }
 
-func newTyper(root json.RawMessage) *typer { return &typer{root: root, steps: maxSteps} }
+func newTyper(schema json.RawMessage) *typer {
+	return &typer{root: exec.LocalReferences(schema), steps: maxSteps}
+}
 
 // resolve follows references at the top of raw. A chain is as long as a few links
 // or it is a cycle.

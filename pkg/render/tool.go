@@ -29,7 +29,8 @@ func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error 
 	w.head(tool)
 	w.section("Parameters", parameterRows(tool.InputSchema), "none")
 	if len(tool.OutputSchema) > 0 {
-		w.section("Result", parameterRows(tool.OutputSchema), newTyper(tool.OutputSchema).typeOf(tool.OutputSchema, 1))
+		types := newTyper(tool.OutputSchema)
+		w.section("Result", parameterRows(tool.OutputSchema), types.typeOf(types.root, 1))
 	}
 	if facts.Timeout > 0 {
 		w.heading("Timeout")
@@ -140,7 +141,7 @@ type parameterRow struct {
 // their own.
 func parameterRows(raw json.RawMessage) []parameterRow {
 	types := newTyper(raw)
-	return types.rows(types.resolve(raw), 0)
+	return types.rows(types.resolve(types.root), 0)
 }
 
 func (t *typer) rows(s schema, level int) []parameterRow {

@@ -206,8 +206,9 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 		if err != nil {
 			return nil, err
 		}
-		elements, ok := rawjson.Elements(memberOf(result, member))
-		if !ok {
+		list := memberOf(result, member)
+		elements, ok := rawjson.Elements(list)
+		if !ok && list != nil && string(list) != "null" { // an empty list, as many servers write it
 			return nil, &exec.MalformedError{What: "the reply to " + method, Reason: fmt.Errorf("%s is no array", member)}
 		}
 		all = append(all, elements...)

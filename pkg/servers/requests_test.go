@@ -222,3 +222,16 @@ func TestShownRequestIsTheSentOne(t *testing.T) {
 		}
 	}
 }
+
+// TestRelistWithoutTools proves that a server whose list has become null or has gone
+// keeps none of its tools.
+func TestRelistWithoutTools(t *testing.T) {
+	s := opened(t, "tools-null")
+	s.session.tools = opened(t, "good").session.Tools()
+	told := -1
+	s.session.follow(s.dial.server, s.registry)
+	s.session.listOnceMore(t.Context(), func(tools []*exec.Tool) { told = len(tools) })
+	if told != 0 || len(s.session.Tools()) != 0 {
+		t.Errorf("%d tools told, %d kept", told, len(s.session.Tools()))
+	}
+}

@@ -67,7 +67,7 @@ func newRoot(schema json.RawMessage) *field {
 	if !json.Valid(schema) {
 		schema = json.RawMessage("{}")
 	}
-	r := &reader{root: &node{raw: bytes.ToValidUTF8(schema, []byte("\uFFFD"))}}
+	r := &reader{root: &node{raw: exec.LocalReferences(bytes.ToValidUTF8(schema, []byte("\uFFFD")))}}
 	parts, target, known := r.parts(r.root)
 	f := &field{reader: r, target: target, choice: -1, open: true}
 	if target == nil {

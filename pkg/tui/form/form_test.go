@@ -40,6 +40,8 @@ func TestKeys(t *testing.T) {
 		{"one of several", `"e":{"enum":["a","b",3]}`, "left", `{"e":3}`},
 		{"one of many, searched", `"e":{"enum":["Berlin","Bern","Bonn","Paris","London","Rome"]}`, "enter ber n enter", `{"e":"Bern"}`},
 		{"a constant", `"c":{"const":"only"}`, "enter", `{"c":"only"}`},
+		{"a type behind an anchor", `"n":{"$ref":"#num"},"d":{"$anchor":"num","type":"integer"}`, "5", `{"n":5}`},
+		{"a type behind an id", `"n":{"$ref":"num"},"d":{"$id":"num","type":"integer"}`, "5", `{"n":5}`},
 		{"rows", `"l":{"type":"array","items":{"type":"integer"}}`, "ctrl+a 1 ctrl+a 2 ctrl+a 3", `{"l":[1,2,3]}`},
 		{"a row by its line", `"l":{"type":"array","items":{"type":"string"}}`, "enter down enter x down enter y", `{"l":["x","y"]}`},
 		{"rows moved and removed", `"l":{"type":"array","items":{"type":"integer"}}`, "ctrl+a 1 ctrl+a 2 ctrl+a 3 alt+up alt+up ctrl+d alt+down", `{"l":[2,1]}`},

@@ -39,7 +39,7 @@ func (m *mentions) look(n *node, test bool) {
 	m.depend(n)
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 		if reference := n.get(keyword); reference != nil {
-			m.look(m.reader.resolve(reference.text()), test)
+			m.look(m.reader.root.at(reference.text()), test)
 		}
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {

@@ -127,24 +127,6 @@ func (n *node) at(reference string) *node {
 	return n
 }
 
-// collectAnchors finds what "$anchor" and its kin name, down to a depth.
-func (n *node) collectAnchors(found map[string]*node, depth int) {
-	if depth == 0 {
-		return
-	}
-	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-		if name := n.get(keyword).text(); name != "" && found[name] == nil {
-			found[name] = n
-		}
-	}
-	for _, m := range n.all() {
-		m.node.collectAnchors(found, depth-1)
-	}
-	for _, element := range n.list() {
-		element.collectAnchors(found, depth-1)
-	}
-}
-
 // child is one step of a JSON pointer.
 func (n *node) child(token string) *node {
 	if !n.opens("[") {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // kind is how a value is shown and edited.
@@ -74,15 +73,13 @@ type alternative struct {
 
 // reader makes shapes of one schema document.
 type reader struct {
-	root    *node
-	anchors map[string]*node // by name; nil until one is asked for
+	root *node // whose references are pointers
 }
 
 // Limits of one shape: a schema comes from a server and may be hostile.
 const (
 	maxParts        = 200  // schema objects that apply to one value
 	maxMentioning   = 5000 // schema objects that are asked for names
-	maxAnchorDepth  = 100  // of schemas in which anchors are looked for
 	maxRounds       = 8    // combinations merged into one shape
 	maxAlternatives = 200  // of one variant; more are left to JSON
 	maxRecursion    = 3    // the same $ref within itself, then JSON
@@ -106,7 +103,7 @@ func (r *reader) parts(n *node) (parts []*node, target *node, known bool) {
 		parts = append(parts, part)
 		for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 			if reference := part.get(keyword); reference != nil {
-				found := r.resolve(reference.text())
+				found := r.root.at(reference.text())
 				known = known && found != nil
 				if target == nil {
 					target = found
@@ -117,25 +114,6 @@ func (r *reader) parts(n *node) (parts []*node, target *node, known bool) {
 		queue = append(queue, part.get("allOf").list()...)
 	}
 	return parts, target, known
-}
-
-// resolve follows a reference within the document, by a pointer or by an anchor; nil
-// where it leads nowhere or elsewhere, since nothing is ever fetched.
-func (r *reader) resolve(reference string) *node {
-	if id := r.root.get("$id").text(); id != "" {
-		reference = strings.TrimPrefix(reference, strings.TrimSuffix(id, "#"))
-	}
-	if reference == "" {
-		return r.root
-	}
-	if found := r.root.at(reference); found != nil {
-		return found
-	}
-	if r.anchors == nil {
-		r.anchors = make(map[string]*node)
-		r.root.collectAnchors(r.anchors, maxAnchorDepth)
-	}
-	return r.anchors[strings.TrimPrefix(reference, "#")]
 }
 
 // shape makes the shape of schema objects that apply together. It merges what can
