@@ -18,13 +18,13 @@ func arrows() map[string][]string {
 		".":           {"cmd", "pkg/console"},
 		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
-		"pkg/doctor":  {"pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask"},
-		"pkg/auth":    {"pkg/exec", "pkg/config"},
+		"pkg/doctor":  {"pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state"},
+		"pkg/auth":    {"pkg/exec", "pkg/config", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/rawjson"},
 		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
-		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool"},
+		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state"},
 		"pkg/convert": {"pkg/exec", "pkg/rawjson"},
-		"pkg/history": {"pkg/exec", "pkg/mask"},
+		"pkg/history": {"pkg/exec", "pkg/mask", "pkg/state"},
 		"pkg/exec":    {"pkg/rawjson"},        // the bytes of JSON, and nothing of toolx's own
 		"pkg/config":  {"pkg/mask", "schema"}, // the published JSON Schema, embedded
 
@@ -51,6 +51,7 @@ func owners() map[string][]string {
 		"github.com/mark3labs/mcp-go/server":     {"cmd"},
 		"github.com/santhosh-tekuri/jsonschema":  {"pkg/exec"},
 		"github.com/xeipuuv/gojsonschema":        {"pkg/config"},
+		"github.com/gofrs/flock":                 {"pkg/state"},
 		"github.com/zalando/go-keyring":          {"pkg/auth"},
 		"golang.org/x/oauth2":                    {"pkg/auth"},
 		"charm.land/lipgloss":                    {"pkg/render", "pkg/tui", "pkg/tui/pane"},

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -28,8 +29,8 @@ func newAuthStatusCommand(app *App, run func(context.Context, *App, authStatusOp
 		Short: "Show what logins there are",
 		Long: `Show for each server with an address whether there is a login, by whom, with which
 scopes, until when, and where its tokens are kept; then the logins to other addresses, which
---url uses. Nothing is sent, and no headersCommand is run. In a pipe each server is a line of
-six fields with tabs between them.
+--url uses, and the files with logins that cannot be read. Nothing is sent, and no
+headersCommand is run. In a pipe each server is a line of six fields with tabs between them.
 
 Exit codes: 0 shown, 2 wrong usage or config, 3 a server that was named has no login.`,
 		Example: `  toolx auth status
@@ -55,6 +56,7 @@ const (
 	stateMachine  = "client credentials" // no token yet, and none is needed
 	stateWorkload = "identity token"     // the same, where the machine vouches for toolx
 	stateUnknown  = "misconfigured"
+	stateDamaged  = "damaged" // the file with the login
 )
 
 // authStatus is a server's login, as it is shown.
@@ -64,6 +66,8 @@ type authStatus struct {
 	State string       `json:"state"`
 	Login *auth.Status `json:"login,omitempty"`
 	Error string       `json:"error,omitempty"`
+
+	file string // that is damaged
 }
 
 // ready says whether calls can be made without logging in first.
@@ -115,7 +119,7 @@ func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, e
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[string]bool) // addresses
+	known := make(map[string]bool) // addresses, and files that are told of
 	for _, server := range loaded {
 		if server.URL == "" || server.Disabled {
 			continue
@@ -125,8 +129,9 @@ func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, e
 			statuses = append(statuses, authStatus{Name: server.Name, URL: server.URL, State: stateUnknown, Error: err.Error()})
 			continue
 		}
-		known[site.resolved.URL] = true
-		statuses = append(statuses, a.authStatus(ctx, site))
+		status := a.authStatus(ctx, site)
+		known[site.resolved.URL], known[status.file] = true, true
+		statuses = append(statuses, status)
 	}
 	if a.flags.url != "" {
 		return statuses, nil
@@ -135,14 +140,15 @@ func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, e
 }
 
 // otherLogins are the states of logins to addresses that no entry of the config has: those
-// that --url finds.
+// that --url finds, and the files that cannot be read.
 func (a *App) otherLogins(ctx context.Context, known map[string]bool) []authStatus {
 	store := authStore()
 	if store == nil {
 		return nil
 	}
 	var statuses []authStatus
-	for _, address := range store.Servers() {
+	addresses, damaged := store.Servers()
+	for _, address := range addresses {
 		if known[address] {
 			continue
 		}
@@ -152,6 +158,11 @@ func (a *App) otherLogins(ctx context.Context, known map[string]bool) []authStat
 		}
 		if status := a.authStatus(ctx, site); status.Login != nil {
 			statuses = append(statuses, status)
+		}
+	}
+	for _, file := range damaged {
+		if !known[file.File] {
+			statuses = append(statuses, authStatus{Name: file.File, State: stateDamaged, Error: file.Err.Error(), file: file.File})
 		}
 	}
 	return statuses
@@ -182,6 +193,7 @@ func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
 		return shown
 	}
 	login, err := auth.Kept(ctx, options)
+	var damaged *auth.DamagedError
 	grant := ""
 	if site.resolved.Auth != nil {
 		grant = site.resolved.Auth.Grant
@@ -189,6 +201,8 @@ func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
 	switch {
 	case len(site.resolved.HeadersCommand) > 0:
 		shown.State = stateProgram
+	case errors.As(err, &damaged):
+		shown.State, shown.Error, shown.file = stateDamaged, a.mask.Text(damaged.Error()), damaged.File
 	case err != nil:
 		shown.State, shown.Error = stateUnknown, a.mask.Text(err.Error())
 	case login != nil && login.Usable():

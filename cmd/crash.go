@@ -2,10 +2,9 @@ package cmd
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 
+	"toolx/pkg/state"
 	"toolx/pkg/tui"
 )
 
@@ -24,7 +23,7 @@ func (a *App) crashed(err error, path string) error {
 		return err
 	}
 	text := a.mask.Text("toolx " + Version() + "\n" + panicked.Error() + "\n\n" + panicked.Stack)
-	if path != "" && os.MkdirAll(filepath.Dir(path), 0o700) == nil && os.WriteFile(path, []byte(text), 0o600) == nil {
+	if path != "" && state.Replace(path, []byte(text)) == nil {
 		return &crashError{PanicError: panicked, path: path}
 	}
 	return &crashError{PanicError: panicked, trace: strings.Split(strings.TrimSpace(panicked.Stack), "\n")}

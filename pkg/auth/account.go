@@ -62,14 +62,35 @@ func Login(ctx context.Context, base http.RoundTripper, options Options) (*Statu
 	if err := options.Store.writable(); err != nil {
 		return nil, c.fail(ctx, nil, options.Store.fix(), "a login could not be kept: %v", err)
 	}
-	grant, err := c.authorize(ctx, nil, asked)
+	grant, err := c.newGrant(ctx, nil, asked)
 	if err != nil {
 		return nil, err
 	}
+	if err := c.try(ctx, grant); err != nil {
+		return nil, err
+	}
+	c.save(ctx, grant)
 	if grant.unsaved {
 		return nil, c.fail(ctx, nil, "", "the login worked and cannot be kept")
 	}
 	return c.kept(ctx)
+}
+
+// try refuses a grant that is of no use: one that has ended already, and one whose token the
+// server refuses. A server that cannot be reached now says nothing about it.
+func (c *client) try(ctx context.Context, grant *Grant) error {
+	if !grant.status().Usable() {
+		return c.fail(ctx, nil, "", "the authorization server %s gives a token that has ended already", grant.Issuer)
+	}
+	c.keep(grant)
+	_, asked, err := c.ping(ctx, grant)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err == nil && asked != nil && !asked.stepUp:
+		return c.stillRefused(asked, grant)
+	}
+	return nil
 }
 
 // whatIsAsked is what the server asks for. Some let everyone in and refuse single tools: then
@@ -131,10 +152,13 @@ func (c *client) kept(ctx context.Context) (*Status, error) {
 
 var errSilent = errors.New("no answer")
 
-// probe sends a request without a token and returns the answer's status and what the server
-// asks for, nil where it asks for nothing. A ping is what every server knows and nothing
-// comes of.
-func (c *client) probe(ctx context.Context) (int, *challenge, error) {
+// probe is a ping without a token.
+func (c *client) probe(ctx context.Context) (int, *challenge, error) { return c.ping(ctx, nil) }
+
+// ping sends a request with the token of a grant, without one where it is nil, and returns the
+// answer's status and what the server asks for, nil where it asks for nothing. A ping is what
+// every server knows and nothing comes of.
+func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	ctx, cancel := context.WithTimeoutCause(ctx, c.patience, errSilent)
 	defer cancel()
@@ -147,7 +171,11 @@ func (c *client) probe(ctx context.Context) (int, *challenge, error) {
 	for name, content := range c.options.Headers {
 		req.Header.Set(name, content)
 	}
-	resp, err := c.base.RoundTrip(req)
+	copies, err := repeatable(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := c.send(copies, grant)
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return 0, nil, &Error{Server: c.options.Server, Problem: fmt.Sprintf("it does not answer within %s", c.patience), Unreached: true}
 	}
@@ -168,7 +196,11 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 	if options.Store == nil {
 		return 0, nil
 	}
-	if kept, err := options.Store.read(options.URL); kept == nil && err == nil {
+	if err := options.Store.sweep(); err != nil {
+		return 0, c.fail(ctx, nil, options.Store.fix(), "tokens that a killed toolx has left cannot be removed: %v", err)
+	}
+	kept, unread := options.Store.read(options.URL)
+	if kept == nil && unread == nil {
 		return 0, nil
 	}
 	unlock, err := options.Store.lock(ctx, options.URL)
@@ -188,6 +220,10 @@ func Logout(ctx context.Context, base http.RoundTripper, options Options) (int, 
 	}
 	if err := c.options.Store.remove(ctx, c.options.URL); err != nil {
 		return 0, c.fail(ctx, nil, options.Store.fix(), "its login cannot be removed: %v", err)
+	}
+	if unread != nil {
+		c.notice(slog.LevelWarn, "its login was removed unread, and nobody was told of the logout: "+unread.Error())
+		return 1, nil
 	}
 	return len(issuers), nil
 }

@@ -1,8 +1,10 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -107,6 +109,9 @@ func TestDiscoveryThatIsRefused(t *testing.T) {
 		}},
 		{"no PKCE", "does not implement PKCE", "", func(w *world, _ *Options) {
 			w.metadata["code_challenge_methods_supported"] = []string{}
+		}},
+		{"PKCE without S256", "knows PKCE by plain, none alone, and not by S256", "", func(w *world, _ *Options) {
+			w.metadata["code_challenge_methods_supported"] = []string{"plain", "none"}
 		}},
 		{"a token endpoint without TLS", "does not use HTTPS", "", func(w *world, _ *Options) {
 			w.metadata["token_endpoint"] = "http://evil.example/token"
@@ -918,6 +923,91 @@ func TestRefreshThatCouldNotBeKept(t *testing.T) {
 	w.wantError(Transport(http.DefaultTransport, options), "", "its login cannot be renewed", "XDG_STATE_HOME")
 	if len(w.tokens) != 1 {
 		t.Errorf("%d tokens were asked for", len(w.tokens))
+	}
+}
+
+// A token that no header can hold is refused with its reason, which quotes nothing of it, and so
+// is one in a file.
+func TestTokensWithControlCharacters(t *testing.T) {
+	for _, test := range []struct{ spoilt, want string }{
+		{"\r\nX-Admin: 1", "the access token has the character 0x0d at byte "},
+		{"\x00", "the access token has the character 0x00 at byte "},
+		{"é", "the access token has the character 0xc3 at byte "},
+	} {
+		w := newWorld(t)
+		w.spoilt = test.spoilt
+		options := w.options()
+		options.Store = NewStore(t.TempDir(), false)
+		_, err := Login(t.Context(), http.DefaultTransport, options)
+		w.wantFailure(nil, err, "the authorization server AS gives no token, for this reason: "+test.want, "toolx auth login remote")
+		if kept, err := Kept(t.Context(), options); kept != nil || err != nil {
+			t.Errorf("kept %+v, %v", kept, err)
+		}
+		w.spoilt = ""
+		if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(options.Store.path(w.url()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoilt := bytes.Replace(text, []byte(`"access_token": "`), []byte(`"access_token": "\r`), 1)
+		if err := os.WriteFile(options.Store.path(w.url()), spoilt, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var damaged *DamagedError
+		if _, err := Kept(t.Context(), options); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "the access token has the character 0x0d at byte 1") {
+			t.Errorf("a spoilt token in a file: %v", err)
+		}
+	}
+}
+
+// A login whose token is of no use has failed, and is not kept.
+func TestLoginForNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		set  func(*world)
+		want string
+	}{
+		"a token that is refused": {func(w *world) { w.closed = true }, "it refuses the token that was just issued"},
+		"a token that is over":    {func(w *world) { w.lifetime, w.noRefresh = -60, true }, "gives a token that has ended already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			test.set(w)
+			options := w.options()
+			options.Store = NewStore(t.TempDir(), false)
+			_, err := Login(t.Context(), http.DefaultTransport, options)
+			w.wantFailure(nil, err, test.want, "")
+			if kept, err := Kept(t.Context(), options); kept != nil || err != nil {
+				t.Errorf("kept %+v, %v", kept, err)
+			}
+		})
+	}
+}
+
+// What a process has left that was killed while it wrote tokens is gone after a logout, also
+// where its login was the first one.
+func TestLogoutOfALeftover(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	options := w.options()
+	options.Store = NewStore(dir, false)
+	left := dir + "/new-123"
+	for _, login := range []bool{false, true} {
+		if login {
+			if _, err := Login(t.Context(), http.DefaultTransport, options); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(left, []byte(sentinel), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Logout(t.Context(), http.DefaultTransport, options); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("it is still there: %v", err)
+		}
 	}
 }
 

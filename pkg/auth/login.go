@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/oauth2"
@@ -31,6 +32,11 @@ func (a answer) has(state string) bool {
 
 // login lets a person log in, in a browser (authorization code with PKCE, OAuth 2.1 4.1).
 func (c *client) login(ctx context.Context, found *site, scopes []string) (*Grant, error) {
+	// Who takes the challenge in plain gives the code to whoever saw the request for it.
+	if methods := found.server.CodeChallengeMethodsSupported; !found.guessed && !slices.Contains(methods, "S256") {
+		return nil, c.fail(ctx, nil, "", "the authorization server %s knows PKCE by %s alone, and not by S256",
+			found.server.Issuer, strings.Join(methods, ", "))
+	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	back, err := listen(c.options.Auth.RedirectPort, state)
 	if err != nil {

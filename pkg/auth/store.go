@@ -10,13 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
-	"github.com/gofrs/flock"
+	"toolx/pkg/state"
 )
 
 // Store keeps grants, by the server's address and the authorization server's issuer. A
@@ -64,6 +62,9 @@ func (s *Store) load(ctx context.Context, server, issuer string) (*Grant, error)
 	grant := found.Grant
 	if !grant.Keyring {
 		grant.secrets = *found.Secrets
+		if err := grant.secrets.check(); err != nil {
+			return nil, &DamagedError{s.path(server), err}
+		}
 		return grant, nil
 	}
 	text, err := s.ring.get(ctx, account(server, grant.Issuer))
@@ -118,10 +119,9 @@ func (s *Store) save(ctx context.Context, server string, grant *Grant) error {
 	return s.write(server, read)
 }
 
-// remove forgets all grants of a server.
+// remove forgets all grants of a server. A file that cannot be read goes as well.
 func (s *Store) remove(ctx context.Context, server string) error {
-	read, err := s.read(server)
-	if read != nil {
+	if read, _ := s.read(server); read != nil {
 		for issuer, one := range read.Grants {
 			if one.Keyring {
 				if wrong := s.ring.delete(ctx, account(server, issuer)); wrong != nil && !errors.Is(wrong, errNotThere) {
@@ -133,29 +133,45 @@ func (s *Store) remove(ctx context.Context, server string) error {
 	if gone := os.Remove(s.path(server)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		return gone
 	}
-	return err // of what could not be read, and is gone
+	return nil
 }
 
-// Servers are the addresses of the servers that something is kept for, in order. What
-// cannot be read is left out.
-func (s *Store) Servers() []string {
+// Servers are the addresses of the servers that something is kept for, in order, and what
+// is wrong with the files that cannot be read: nobody knows whose logins they hold.
+func (s *Store) Servers() (addresses []string, damaged []*DamagedError) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil // mostly since nothing was ever kept
+		return nil, nil // mostly since nothing was ever kept
 	}
-	var addresses []string
 	for _, entry := range entries {
 		file := filepath.Join(s.dir, entry.Name())
 		if filepath.Ext(file) != ".json" {
 			continue
 		}
-		if read, err := readRecord(file); err == nil && read != nil && s.path(read.Server) == file {
+		read, err := readRecord(file)
+		var wrong *DamagedError
+		switch {
+		case errors.As(err, &wrong):
+			damaged = append(damaged, wrong)
+		case read == nil: // it has gone meanwhile
+		case s.path(read.Server) == file:
 			addresses = append(addresses, read.Server)
+		default:
+			damaged = append(damaged, &DamagedError{file, errors.New("its name is that of another server")})
 		}
 	}
 	slices.Sort(addresses)
-	return addresses
+	return addresses, damaged
 }
+
+// DamagedError says that a file of the Store cannot be read.
+type DamagedError struct {
+	File string
+	Err  error
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %v", e.File, e.Err) }
+func (e *DamagedError) Unwrap() error { return e.Err }
 
 // issuers are those of a server's grants, in order.
 func (s *Store) issuers(server string) []string {
@@ -174,21 +190,26 @@ func (s *Store) issuers(server string) []string {
 // read reads a server's file; nil where there is none.
 func (s *Store) read(server string) (*record, error) { return readRecord(s.path(server)) }
 
+// maxRecord is the size in bytes of the largest file of a server that is read.
+const maxRecord = 1 << 20
+
+// readRecord reads a file; nil where there is none. The error is a *DamagedError.
 func readRecord(file string) (*record, error) {
-	text, err := os.ReadFile(file)
+	text, err := state.Read(file, maxRecord)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil // ENOTDIR: what should be a folder is a file
 	}
-	if err != nil {
-		return nil, err
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return nil, &DamagedError{file, path.Err} // which names the file already
 	}
 	var read record
 	if json.Unmarshal(text, &read) != nil {
-		return nil, fmt.Errorf("%s is damaged", file)
+		return nil, &DamagedError{file, errors.New("it does not hold logins")}
 	}
 	for _, one := range read.Grants {
 		if one == nil || one.Grant == nil || !one.Keyring && one.Secrets == nil {
-			return nil, fmt.Errorf("%s is damaged", file)
+			return nil, &DamagedError{file, errors.New("a login in it has no tokens")}
 		}
 	}
 	return &read, nil
@@ -200,75 +221,23 @@ func (s *Store) write(server string, content *record) error {
 	if err != nil {
 		return err
 	}
-	file, err := s.newFile(append(text, '\n'))
-	if err != nil {
-		return err
-	}
-	err = replace(file, s.path(server))
-	if err != nil {
-		os.Remove(file) //nolint:errcheck // the first error says more
-	}
-	return err
+	return state.Replace(s.path(server), append(text, '\n'))
 }
 
 // writable says why nothing can be kept; nil where something can.
-func (s *Store) writable() error {
-	file, err := s.newFile([]byte{'\n'}) // a file system that is full takes names still
-	if err != nil {
-		return err
-	}
-	return os.Remove(file)
-}
+func (s *Store) writable() error { return state.Writable(s.dir) }
 
-// newFile writes a file under a name that is free, readable for the user alone. After an
-// error nothing is left of it.
-func (s *Store) newFile(text []byte) (path string, err error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return "", err
-	}
-	file, err := os.CreateTemp(s.dir, "new-*") // made with 0600
-	if err != nil {
-		return "", err
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		os.Remove(file.Name()) //nolint:errcheck // the first error says more
-		return "", err
-	}
-	return file.Name(), nil
-}
+// sweep removes tokens that a process which was killed has left in no server's file.
+func (s *Store) sweep() error { return state.Sweep(s.dir) }
 
 // fix is what to do where the folder is of no use.
 func (s *Store) fix() string {
 	return "see that files can be written in " + s.dir + ", or set XDG_STATE_HOME to another folder"
 }
 
-// replace puts a file in the place of another. Windows refuses that while somebody reads the
-// other, which takes no time: it is tried again, since a refresh token that is not kept ends
-// the login of everyone else.
-func replace(from, to string) error {
-	err := os.Rename(from, to)
-	for tries := 0; err != nil && runtime.GOOS == "windows" && tries < 50; tries++ {
-		time.Sleep(lockPoll)
-		err = os.Rename(from, to)
-	}
-	return err
-}
-
-// lockPoll is how often a lock that another process holds is tried.
-const lockPoll = 20 * time.Millisecond
-
-// lock waits until no other process renews a token of the server. The system gives the lock
-// back when a process ends, however it does.
+// lock waits until no other process renews a token of the server.
 func (s *Store) lock(ctx context.Context, server string) (unlock func(), err error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, err
-	}
-	file := flock.New(strings.TrimSuffix(s.path(server), ".json")+".lock", flock.SetPermissions(0o600))
-	if _, err := file.TryLockContext(ctx, lockPoll); err != nil {
-		return nil, err
-	}
-	return func() { file.Unlock() }, nil //nolint:errcheck // the end of the process unlocks as well
+	return state.Lock(ctx, strings.TrimSuffix(s.path(server), ".json")+".lock")
 }
 
 // path is a server's file. Addresses can hold what a file's name cannot, and secrets.

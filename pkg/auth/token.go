@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -60,6 +61,19 @@ type secrets struct {
 	Key string `json:"key,omitempty"`
 }
 
+// check refuses tokens with characters that no token has (RFC 6749 A.12, A.17) and no header
+// can hold. The error quotes nothing of them.
+func (s *secrets) check() error {
+	for _, token := range [][2]string{{"access token", s.Access}, {"refresh token", s.Refresh}} {
+		for i, char := range []byte(token[1]) {
+			if char < ' ' || char > '~' {
+				return fmt.Errorf("the %s has the character 0x%02x at byte %d", token[0], char, i+1)
+			}
+		}
+	}
+	return nil
+}
+
 // leeway is how long before its end a token is renewed, for clocks that differ.
 const leeway = 10 * time.Second
 
@@ -82,7 +96,7 @@ func (c *client) load(ctx context.Context) (*Grant, error) {
 	}
 	grant, err := c.options.Store.load(ctx, c.options.URL, c.options.Auth.Issuer)
 	if err != nil {
-		return nil, c.fail(ctx, nil, "toolx auth login "+c.options.Login+" replaces it, where it can be written", "its login cannot be read: %v", err)
+		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login+" replaces it, where it can be written", "its login cannot be read: %v", err)
 	}
 	if grant == nil || !c.usable(grant) {
 		return nil, nil
@@ -298,6 +312,9 @@ func (c *client) requestOnce(ctx context.Context, grant *Grant, params url.Value
 	got.secrets.Access = token.AccessToken
 	if token.RefreshToken != "" {
 		got.secrets.Refresh = token.RefreshToken // rotated
+	}
+	if err := got.secrets.check(); err != nil {
+		return nil, err
 	}
 	if scope, told := token.Extra("scope").(string); told {
 		got.Scopes = strings.Fields(scope)

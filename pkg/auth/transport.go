@@ -299,8 +299,19 @@ func (c *client) exclusive(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// authorize gets a new grant, from the beginning.
+// authorize gets a new grant, from the beginning, and keeps it.
 func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (*Grant, error) {
+	grant, err := c.newGrant(ctx, used, asked)
+	if err != nil {
+		return nil, err
+	}
+	c.keep(grant)
+	c.save(ctx, grant)
+	return grant, nil
+}
+
+// newGrant gets a grant, from the beginning.
+func (c *client) newGrant(ctx context.Context, used *Grant, asked *challenge) (*Grant, error) {
 	machine := c.grantType() != config.GrantAuthorizationCode
 	if !machine && c.options.Visit == nil {
 		return nil, c.nobodyThere(used, asked)
@@ -323,8 +334,6 @@ func (c *client) authorize(ctx context.Context, used *Grant, asked *challenge) (
 		c.notice(slog.LevelWarn, fmt.Sprintf("the authorization server %s did not grant the scope %s", grant.Issuer, quoted(missing)))
 	}
 	grant.issued = true
-	c.keep(grant)
-	c.save(ctx, grant)
 	return grant, nil
 }
 

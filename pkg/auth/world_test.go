@@ -62,6 +62,8 @@ type world struct {
 	deny       bool                // the person says no
 	narrow     []string            // the scopes that it grants, whatever is asked
 	lifetime   int                 // seconds; zero means an hour
+	noRefresh  bool                // there are no refresh tokens
+	spoilt     string              // the end of every access token
 	stateful   func(string) string // changes the state
 	secrets    map[string]string   // registered clients and their secrets
 	keys       map[string]crypto.PublicKey
@@ -413,14 +415,14 @@ func (w *world) issue(out http.ResponseWriter, form url.Values, renewable bool) 
 	if w.lifetime != 0 {
 		lifetime = w.lifetime
 	}
-	token := w.fresh("access")
+	token := w.fresh("access") + w.spoilt
 	w.access[token] = scopes
 	kind := "Bearer"
 	if w.prover != "" {
 		w.bindings[token], kind = w.prover, "DPoP"
 	}
 	answer := map[string]any{"access_token": token, "token_type": kind, "expires_in": lifetime, "scope": strings.Join(scopes, " ")}
-	if renewable {
+	if renewable && !w.noRefresh {
 		again := w.fresh("refresh")
 		w.refresh[again] = url.Values{"scope": {strings.Join(scopes, " ")}}
 		answer["refresh_token"] = again

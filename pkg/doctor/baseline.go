@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/state"
 )
 
 // Baseline is what is known and accepted: findings with the reasons why, and tool
@@ -91,7 +92,7 @@ func ReadBaseline(file string) (*Baseline, error) {
 }
 
 func (b *Baseline) read() error {
-	file, err := os.Open(b.File)
+	file, err := state.Open(b.File, os.O_RDONLY)
 	if err != nil {
 		return plainPathError(err)
 	}
@@ -312,15 +313,15 @@ func (b *Baseline) encode(asJSON bool) ([]byte, error) {
 }
 
 // replaceFile writes beside the file and renames, so that a reader sees the old
-// text or the new one.
+// text or the new one. Only the user can read it: it says where a server is weak.
 func replaceFile(file string, data []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
+	temporary, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // made with 0600
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(temporary.Name()) }() // it is gone where the renaming succeeded
 	_, err = temporary.Write(data)
-	if err := errors.Join(err, temporary.Chmod(0o644), temporary.Close()); err != nil {
+	if err := errors.Join(err, temporary.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temporary.Name(), file)

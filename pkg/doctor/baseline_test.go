@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -127,6 +128,9 @@ func TestBaselineRoundTrip(t *testing.T) {
 		written.Tools = map[string]map[string]string{"a": {"one": "sha256:…"}}
 		if err := written.Write(file); err != nil {
 			t.Fatal(err)
+		}
+		if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("others can read %s: %v, %v", name, info.Mode(), err)
 		}
 		read, err := ReadBaseline(file)
 		if err != nil {

@@ -1,11 +1,14 @@
 package history
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"toolx/pkg/state"
 )
 
 // append writes one line at the end of the file. The file is opened for every line:
@@ -20,16 +23,21 @@ func (l *Log) append(line []byte) error {
 	if l.closed {
 		return nil
 	}
-	file, err := open(l.path)
+	file, err := state.Append(l.path)
 	if err != nil {
 		return err
 	}
 	if info, err := file.Stat(); err == nil && l.full(info, line) {
 		file.Close() // nothing was written to it
-		l.rotate(line)
-		if file, err = open(l.path); err != nil {
+		if err := l.rotate(line); err != nil {
+			l.notice(fmt.Errorf("the log of calls is not rotated: %w", err))
+		}
+		if file, err = state.Append(l.path); err != nil {
 			return err
 		}
+	}
+	if isCut(file) {
+		line = append([]byte{'\n'}, line...)
 	}
 	if _, err := file.Write(line); err != nil {
 		file.Close() // the write's error says more
@@ -38,18 +46,17 @@ func (l *Log) append(line []byte) error {
 	return file.Close()
 }
 
-// open makes the folder and the file where they are missing, for the user alone:
-// arguments are nobody else's business.
-func open(path string) (*os.File, error) {
-	const flags = os.O_APPEND | os.O_CREATE | os.O_WRONLY
-	file, err := os.OpenFile(path, flags, 0o600)
-	if !os.IsNotExist(err) {
-		return file, err
+// isCut says whether the file ends within a line: a disk was full, or a process was killed. It
+// is also said while another process writes, and then the log has an empty line, which every
+// reader skips.
+func isCut(file *os.File) bool {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, flags, 0o600)
+	last := []byte{'\n'}
+	_, _ = file.ReadAt(last, info.Size()-1) // what cannot be read is left as it is
+	return last[0] != '\n'
 }
 
 // full says whether line goes into a new file.
@@ -59,40 +66,28 @@ func (l *Log) full(info os.FileInfo, line []byte) bool {
 
 // rotate moves the full log out of the way and removes the oldest. One process does
 // so at a time; where another does, or where it fails (Windows, while another
-// process writes), the log grows a little until the next attempt.
-func (l *Log) rotate(line []byte) {
-	unlock, ok := lock(l.path + ".lock")
-	if !ok {
-		return
+// process writes), the log grows a little until the next attempt. The error says that
+// there is no lock to be had.
+func (l *Log) rotate(line []byte) error {
+	unlock, ok, err := state.TryLock(l.path + ".lock")
+	if err != nil || !ok {
+		return err
 	}
 	defer unlock()
 	if info, err := os.Stat(l.path); err != nil || !l.full(info, line) {
-		return // another process was faster
+		return nil // another process was faster
 	}
 	base, extension := split(l.path)
 	// Nanoseconds of fixed width: names sort by time, and no two are alike.
 	stamp := time.Now().UTC().Format("20060102T150405.000000000")
 	if os.Rename(l.path, base+"-"+stamp+extension) != nil {
-		return
+		return nil
 	}
 	old := rotated(l.path)
 	for _, path := range old[:max(0, len(old)-backups)] {
 		os.Remove(path) //nolint:errcheck // tried again at the next rotation
 	}
-}
-
-// lock takes the lock file at path, at once or not at all. One that has been there
-// for a minute was left by a process that died: it is removed, for the next attempt.
-func lock(path string) (unlock func(), ok bool) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Minute {
-			os.Remove(path) //nolint:errcheck // tried again at the next rotation
-		}
-		return nil, false
-	}
-	file.Close()                            // it is empty
-	return func() { os.Remove(path) }, true //nolint:errcheck // it goes stale
+	return nil
 }
 
 // rotated gives the rotated logs of path, oldest first.

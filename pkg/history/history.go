@@ -48,7 +48,7 @@ const (
 // Log writes entries. It is safe for concurrent use, also by several processes on
 // one file: every entry is one write at the file's end.
 type Log struct {
-	// Notice is told once when the log cannot be written, and never again. It is
+	// Notice is told once when the log cannot be written or rotated, and never again. It is
 	// set before the first Record; nil means that nobody wants to know.
 	Notice func(error)
 
@@ -84,12 +84,16 @@ func (l *Log) Record(event exec.Event) {
 		err = l.append(append(line, '\n'))
 	}
 	if err != nil {
-		l.once.Do(func() {
-			if l.Notice != nil {
-				l.Notice(fmt.Errorf("calls are not logged: %w", err))
-			}
-		})
+		l.notice(fmt.Errorf("calls are not logged: %w", err))
 	}
+}
+
+func (l *Log) notice(err error) {
+	l.once.Do(func() {
+		if l.Notice != nil {
+			l.Notice(err)
+		}
+	})
 }
 
 // Close ends the log: later events are not written. There is nothing to flush.

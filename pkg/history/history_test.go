@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
+	"toolx/pkg/state"
 )
 
 func finished(id, arguments string, err error) exec.CallFinished {
@@ -173,30 +174,81 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-func TestLockOfADeadProcess(t *testing.T) {
+// EXEC-11: the lock of the rotation is the system's: while another process holds it the log
+// grows, and a lock's file that a process has left stops nothing, whatever its date says.
+func TestLockOfTheRotation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	log := openLog(t, path, nil)
 	log.limit = 100
-	lock := func(age time.Duration) {
-		at := time.Now().Add(-age)
-		if err := errors.Join(os.WriteFile(path+".lock", nil, 0o600), os.Chtimes(path+".lock", at, at)); err != nil {
-			t.Fatal(err)
-		}
+	unlock, ok, err := state.TryLock(path + ".lock")
+	if !ok {
+		t.Fatal(err)
 	}
-	lock(0)
 	log.Record(finished("1", `{}`, nil))
 	log.Record(finished("2", `{}`, nil))
 	if got := len(rotated(path)); got != 0 {
 		t.Errorf("rotated %d times while another process does", got)
 	}
-	lock(time.Hour)
-	log.Record(finished("3", `{}`, nil)) // removes the lock
-	log.Record(finished("4", `{}`, nil))
+	unlock()
+	future := time.Now().AddDate(10, 0, 0)
+	if err := os.Chtimes(path+".lock", future, future); err != nil {
+		t.Fatal(err)
+	}
+	log.Record(finished("3", `{}`, nil))
 	if got := len(rotated(path)); got != 1 {
 		t.Errorf("rotated %d times, want 1", got)
 	}
-	if got := len(read(t, path, 0)); got != 4 {
-		t.Errorf("%d entries, want 4", got)
+	if got := len(read(t, path, 0)); got != 3 {
+		t.Errorf("%d entries, want 3", got)
+	}
+}
+
+// A log that cannot be rotated says so, and is written all the same.
+func TestLockThatIsNone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log := openLog(t, path, nil)
+	log.limit = 100
+	notices := ""
+	log.Notice = func(err error) { notices += err.Error() }
+	if err := os.Mkdir(path+".lock", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for id := range 3 {
+		log.Record(finished(strconv.Itoa(id), `{}`, nil))
+	}
+	if want := "the log of calls is not rotated: open " + path + ".lock: not a regular file"; notices != want {
+		t.Errorf("told %q, want %q", notices, want)
+	}
+	if got := len(read(t, path, 0)); got != 3 {
+		t.Errorf("%d entries, want 3", got)
+	}
+}
+
+// EXEC-11: an entry after half a line, which a full disk leaves, is on a line of its own.
+func TestHalfALine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	log := openLog(t, path, nil)
+	log.Record(finished("1", `{}`, nil))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := append(whole, whole[:len(whole)/2]...)
+	if err := os.WriteFile(path, half, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log.Record(finished("2", `{}`, nil))
+	log.Record(finished("3", `{}`, nil))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(lines) != 4 || lines[1] != string(half[len(whole):]) {
+		t.Errorf("the log is\n%s", text)
+	}
+	if got := len(read(t, path, 0)); got != 3 {
+		t.Errorf("%d entries, want 3", got)
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
+
+	"toolx/pkg/state"
 )
 
 // Read gives the last n entries of the log at path, oldest first, from rotated logs
@@ -17,7 +20,7 @@ func Read(path string, n int) ([]Entry, error) {
 	files := append(rotated(path), path)
 	var newestFirst []Entry
 	for _, file := range slices.Backward(files) {
-		text, err := os.ReadFile(file)
+		text, err := readFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -38,6 +41,15 @@ func Read(path string, n int) ([]Entry, error) {
 	}
 	slices.Reverse(newestFirst)
 	return newestFirst, nil
+}
+
+func readFile(path string) ([]byte, error) {
+	file, err := state.Open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
 }
 
 func parse(line []byte) (Entry, bool) {

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"time"
+
+	"toolx/pkg/state"
 )
 
 // way is how a session over HTTP begins.
@@ -38,6 +38,7 @@ type remembered struct {
 const (
 	eraLasts = 24 * time.Hour
 	mostEras = 200
+	maxEras  = 1 << 20 // bytes of the file that is read
 )
 
 func eraKey(address string) string {
@@ -50,7 +51,7 @@ func (e eraMemory) read() map[string]remembered {
 	if e.path == "" {
 		return known
 	}
-	text, err := os.ReadFile(e.path)
+	text, err := state.Read(e.path, maxEras)
 	if err != nil || json.Unmarshal(text, &known) != nil {
 		return make(map[string]remembered)
 	}
@@ -76,19 +77,7 @@ func (e eraMemory) remember(address string, found way) {
 	if delete(known, key); found != wayUnknown && len(known) < mostEras {
 		known[key] = remembered{found, time.Now().UTC().Truncate(time.Second)}
 	}
-	text, err := json.Marshal(known)
-	if err != nil || os.MkdirAll(filepath.Dir(e.path), 0o700) != nil {
-		return
-	}
-	file, err := os.CreateTemp(filepath.Dir(e.path), filepath.Base(e.path)+".*")
-	if err != nil {
-		return
-	}
-	_, err = file.Write(text)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil || os.Rename(file.Name(), e.path) != nil {
-		_ = os.Remove(file.Name())
+	if text, err := json.Marshal(known); err == nil {
+		_ = state.Replace(e.path, text) // the next start finds out again
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toolx/pkg/spool"
+	"toolx/pkg/state"
 )
 
 // The bounds on what is kept of a server's stderr.
@@ -181,7 +182,7 @@ func (f *logFile) open() (err error) {
 	for _, path := range old[:max(0, len(old)-stderrFiles+1)] {
 		_ = os.Remove(path)
 	}
-	f.file, err = os.OpenFile(f.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f.file, err = state.Append(f.path())
 	return err
 }
 

@@ -1,0 +1,32 @@
+//go:build unix
+
+package state
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// irregular are paths of what is no regular file.
+func irregular(t *testing.T) map[string]string {
+	t.Helper()
+	folder := t.TempDir()
+	path := func(name string) string { return filepath.Join(folder, name) }
+	if err := syscall.Mkfifo(path("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path("pipe"), path("link")); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", path("socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	return map[string]string{
+		"a pipe": path("pipe"), "a link to a pipe": path("link"), "a socket": path("socket"), "a folder": folder, "a device": "/dev/zero",
+	}
+}
