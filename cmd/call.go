@@ -148,7 +148,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true, answers: &o.answers,
 	})
-	if err == nil && o.output != "raw" { // which is exact, whatever its size
+	if err == nil && o.output != "raw" && !o.wholeForJQ() { // raw is exact, whatever its size
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)
 	}
 	if err != nil {
@@ -172,6 +172,9 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	stop()
 	return app.printResult(ctx, result, o, jq)
 }
+
+// wholeForJQ reports whether --jq needs all of the result: what is cut is no JSON.
+func (o callOptions) wholeForJQ() bool { return o.jq != "" && o.maxOutput == "" }
 
 // given are the arguments as they were typed, for the log of a call that was not
 // made (EXEC-11).
@@ -242,6 +245,11 @@ func (a *App) printResult(ctx context.Context, result *exec.Result, o callOption
 	a.live.Clear()
 	result.Err = a.masked(result.Err)
 	saveErr := a.saveBlocks(o.save, result)
+	if jq != nil && result.Success {
+		if _, read := render.JQInput(result); read {
+			a.log.Info("the result is JSON in a text; --jq works on what it says")
+		}
+	}
 	err := render.Result(ctx, a.Console.Out, result, render.ResultOptions{
 		Format: render.Format(o.output), JQ: jq, Screen: a.outScreen(),
 	})

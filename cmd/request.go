@@ -94,7 +94,7 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 		return &usageError{err}
 	}
 	box, err := a.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
-	if err == nil && o.output != "raw" { // which is exact, whatever its size
+	if err == nil && o.output != "raw" && (o.jq == "" || o.maxOutput != "") { // raw is exact, and jq needs all
 		o.limit, err = a.maxOutput(o.maxOutput, box.config)
 		if r.text == nil { // else that text is cut, and not the JSON that it is made from
 			box.executor.Defaults.MaxOutput = o.limit

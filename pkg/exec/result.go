@@ -39,6 +39,8 @@ type Result struct {
 	// Warnings are remarks for the user: unknown parameters, a broken schema.
 	Warnings []string
 
+	// onlyText is the content's text, where structured content says no more than it.
+	onlyText json.RawMessage
 	// asked is the part of Duration in which a person was being asked.
 	asked time.Duration
 
@@ -155,13 +157,23 @@ func (r *Result) String() string {
 }
 
 func (r *Result) text() string {
+	answer := r.Answer()
 	switch {
-	case rawjson.IsString(r.Value):
-		return rawjson.Unquote(r.Value)
+	case rawjson.IsString(answer):
+		return rawjson.Unquote(answer)
 	case r.valueIsContent:
 		return blocksText(r.Content)
 	}
-	return string(r.Value)
+	return string(answer)
+}
+
+// Answer is Value as people read it: the text, as a JSON string, where Value is
+// structured content that does nothing but wrap it ({"content":"012"}), else Value.
+func (r *Result) Answer() json.RawMessage {
+	if r.onlyText != nil {
+		return r.onlyText
+	}
+	return r.Value
 }
 
 // blocksText is a content array as text, a block on a line or more.
@@ -231,6 +243,9 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 	switch text, onlyText := allText(reply.content); {
 	case reply.structured != nil:
 		r.Value = reply.structured
+		if onlyText && wraps(reply.structured, text) {
+			r.onlyText = text
+		}
 	case onlyText:
 		r.Value = text
 	default:
@@ -241,6 +256,20 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 	}
 	r.cut(limit)
 	return nil
+}
+
+// wraps reports whether structured content has one member only, and that says what the
+// text says: the same text, or a number or word that is written like it.
+func wraps(structured, text json.RawMessage) bool {
+	members, _ := rawjson.Members(structured)
+	if len(members) != 1 {
+		return false
+	}
+	value := members[0].Value
+	if rawjson.IsString(value) {
+		return rawjson.Unquote(value) == rawjson.Unquote(text)
+	}
+	return string(value) == rawjson.Unquote(text) && !bytes.ContainsAny(value[:1], "{[")
 }
 
 // allText joins text blocks by newlines into one JSON string; ok is false where any
@@ -305,7 +334,7 @@ func (r *Result) cut(limit int64) {
 	for len(short) > 0 && !utf8.RuneStart(text[len(short)]) {
 		short = short[:len(short)-1]
 	}
-	r.Value, r.valueIsContent = rawjson.Quote(short), false
+	r.Value, r.onlyText, r.valueIsContent = rawjson.Quote(short), nil, false
 	r.Truncated = &Truncated{ShownBytes: int64(len(short)), TotalBytes: total}
 }
 

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/itchyny/gojq"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // JQ is a compiled jq expression.
@@ -30,12 +32,20 @@ func CompileJQ(expression string) (*JQ, error) {
 	if err != nil {
 		return nil, jqUsage(expression, err)
 	}
+	lenient, err := gojq.Parse(lenientFromJSON)
+	if err != nil {
+		return nil, err
+	}
+	query.FuncDefs = append(lenient.FuncDefs, query.FuncDefs...)
 	code, err := gojq.Compile(query)
 	if err != nil {
 		return nil, jqUsage(expression, err)
 	}
 	return &JQ{expression, code}, nil
 }
+
+// lenientFromJSON lets expressions say fromjson to what JQInput has read already.
+const lenientFromJSON = `def _fromjson: fromjson; def fromjson: if type == "string" then _fromjson else . end; .`
 
 func jqUsage(expression string, err error) error {
 	return &exec.UsageError{
@@ -44,10 +54,42 @@ func jqUsage(expression string, err error) error {
 	}
 }
 
+// JQError says that an expression that jq understands does not fit the result of a call
+// that has been made.
+type JQError struct {
+	Expression string
+	Err        error
+}
+
+func (e *JQError) Error() string { return fmt.Sprintf("--jq %s: %v", e.Expression, e.Err) }
+
+// Unwrap gives jq's own error.
+func (e *JQError) Unwrap() error { return e.Err }
+
+// Hint says what became of the call, and how to see its result.
+func (e *JQError) Hint() string {
+	return "the call itself succeeded; without --jq its result is printed, and --jq . shows what the expression works on"
+}
+
+// JQInput is what --jq works on: the result's value, and where that is a text that is
+// an object or an array in JSON, as servers without structured content answer, that
+// object or array; read says so. A text that is only a number or a word stays a text:
+// what an expression gets must not depend on what a text happens to say.
+func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
+	if !rawjson.IsString(result.Value) {
+		return result.Value, false
+	}
+	text := json.RawMessage(strings.TrimSpace(rawjson.Unquote(result.Value)))
+	if len(text) == 0 || !bytes.ContainsAny(text[:1], "{[") || !json.Valid(text) {
+		return result.Value, false
+	}
+	return text, true
+}
+
 // write writes what the expression makes of value, one result to a line: text as it
 // is (as jq -r does), anything else as JSON. Integers keep their digits; gojq sorts
-// the keys of objects. The error is an *exec.UsageError where the expression does
-// not fit the value.
+// the keys of objects. The error is a *JQError where the expression does not fit the
+// value.
 func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage, screen Screen) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()
@@ -71,7 +113,7 @@ func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage
 			if ctx.Err() != nil {
 				return &exec.InterruptedError{}
 			}
-			return jqUsage(j.expression, err)
+			return &JQError{j.expression, err}
 		}
 		if err := j.writeOne(out, result, screen); err != nil {
 			return err

@@ -49,7 +49,8 @@ func Result(ctx context.Context, out io.Writer, result *exec.Result, options Res
 
 func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, options ResultOptions) error {
 	if options.JQ != nil && result.Success {
-		return options.JQ.write(ctx, out, result.Value, options.Screen)
+		input, _ := JQInput(result)
+		return options.JQ.write(ctx, out, input, options.Screen)
 	}
 	switch options.Format {
 	case FormatJSON:
@@ -90,18 +91,19 @@ func jsonLine(out *bufio.Writer, text []byte, screen Screen) error {
 
 // writeText writes the answer for a person or a pipe.
 func writeText(out *bufio.Writer, result *exec.Result, screen Screen) error {
+	answer := result.Answer()
 	switch {
-	case len(result.Value) == 0:
+	case len(answer) == 0:
 		return nil
-	case rawjson.IsString(result.Value):
-		return writeString(out, result.Value, screen)
+	case rawjson.IsString(answer):
+		return writeString(out, answer, screen)
 	case result.ValueIsContent():
 		return writeBlocks(out, result.Content, screen)
 	case screen.TTY:
-		return jsonLine(out, indent(result.Value), screen)
+		return jsonLine(out, indent(answer), screen)
 	}
 	var line bytes.Buffer
-	if err := json.Compact(&line, result.Value); err != nil {
+	if err := json.Compact(&line, answer); err != nil {
 		return err
 	}
 	return jsonLine(out, line.Bytes(), screen)

@@ -83,6 +83,12 @@ func TestResultText(t *testing.T) {
 			`{"z":1.50,"a":["\u202e",12345678901234567890]}` + "\n",
 			"{\n  \"z\": 1.50,\n  \"a\": [\n    \"\\u202e\",\n    12345678901234567890\n  ]\n}\n",
 		},
+		{"structure around a text", `{"content":[{"type":"text","text":"012"}],"structuredContent":{"content":"012"}}`, "012\n", "012\n"},
+		{"structure around a number", `{"content":[{"type":"text","text":"1.50"}],"structuredContent":{"result":1.50}}`, "1.50\n", "1.50\n"},
+		{"structure around lines", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"structuredContent":{"t":"a\nb"}}`, "a\nb\n", "a\nb\n"},
+		{"structure that is the text", `{"content":[{"type":"text","text":"{\"a\":\"b\"}"}],"structuredContent":{"a":"b"}}`, `{"a":"b"}` + "\n", "{\n  \"a\": \"b\"\n}\n"},
+		{"structure that says more", `{"content":[{"type":"text","text":"a"}],"structuredContent":{"t":"a","n":1}}`, `{"t":"a","n":1}` + "\n", "{\n  \"t\": \"a\",\n  \"n\": 1\n}\n"},
+		{"structure that says another thing", `{"content":[{"type":"text","text":"a"}],"structuredContent":{"t":"b"}}`, `{"t":"b"}` + "\n", "{\n  \"t\": \"b\"\n}\n"},
 		{"structured text", `{"content":[],"structuredContent":"a\nb"}`, "a\nb\n", "a\nb\n"},
 		{"structured array beside content", `{"content":[{"type":"text","text":"x"}],"structuredContent":[1]}`, "[1]\n", "[\n  1\n]\n"},
 		{
@@ -267,6 +273,23 @@ func TestResultJQ(t *testing.T) {
 	if got := text(t, result, ResultOptions{JQ: jq, Screen: Screen{TTY: true}}); got != `a\u{202e}`+"\n" {
 		t.Errorf("on a terminal %q", got)
 	}
+	for _, tt := range []struct{ expression, answer, want string }{
+		{".a[1]", `{\"a\":[1,2]}`, "2\n"},
+		{".[0]", ` [7]\n`, "7\n"},
+		{"fromjson | .a", `{\"a\":1}`, "1\n"},
+		{"fromjson", "12", "12\n"},
+		{"length", "12", "2\n"},
+		{".", `{\"a\"`, `{"a"` + "\n"},
+	} {
+		jq, err := CompileJQ(tt.expression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := called(t, `{"content":[{"type":"text","text":"`+tt.answer+`"}]}`)
+		if got := text(t, answer, ResultOptions{JQ: jq}); got != tt.want {
+			t.Errorf("%s of the text %s gives %q", tt.expression, tt.answer, got)
+		}
+	}
 	if got := text(t, &exec.Result{Err: errors.New("no"), ToolName: "x"}, ResultOptions{JQ: jq, Format: FormatJSON}); !strings.HasPrefix(got, `{"success":false`) {
 		t.Errorf("of a failure %q", got)
 	}
@@ -288,8 +311,8 @@ func TestJQErrors(t *testing.T) {
 	}
 	var out bytes.Buffer
 	err = Result(t.Context(), &out, called(t, `{"content":[],"structuredContent":{"a":"text"}}`), ResultOptions{JQ: jq})
-	if exec.KindOf(err) != exec.KindUsage {
-		t.Errorf("an expression that does not fit: %v", err)
+	if exec.KindOf(err) != exec.KindInternal || !strings.Contains(exec.HintOf(err), "the call itself succeeded") {
+		t.Errorf("an expression that does not fit: %v, %s", err, exec.HintOf(err))
 	}
 	if out.String() != "null\nnull\n" {
 		t.Errorf("before the error: %q", out.String())
