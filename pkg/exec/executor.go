@@ -30,7 +30,8 @@ type Defaults struct {
 	// Timeout is the idle timeout: progress restarts it. Zero means 30 s
 	// (EXEC-10), less than zero none.
 	Timeout time.Duration
-	// MaxTime is the absolute limit of a call; zero means none.
+	// MaxTime is the absolute limit of a call. Zero means 10 minutes, or the idle
+	// timeout where that is longer (EXEC-10); less than zero means none.
 	MaxTime time.Duration
 	// Slow is how long a call takes before a warning is logged (EXEC-13). Zero
 	// means 1 s, less than zero never.
@@ -46,6 +47,7 @@ type Defaults struct {
 // The defaults of the defaults.
 const (
 	DefaultTimeout = 30 * time.Second
+	DefaultMaxTime = 10 * time.Minute
 	DefaultSlow    = time.Second
 )
 
@@ -210,10 +212,7 @@ func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result 
 // shapes what comes back.
 func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prepared, result *Result) error {
 	tool := prepared.Tool
-	limits := newLimits(
-		cmp.Or(call.Timeout, tool.Timeout, e.Defaults.Timeout, DefaultTimeout),
-		cmp.Or(call.MaxTime, e.Defaults.MaxTime),
-	)
+	limits := e.Defaults.limits(cmp.Or(call.Timeout, tool.Timeout), call.MaxTime)
 	ctx, stop := limits.start(ctx, TimeoutError{Tool: tool.Name})
 	defer stop()
 

@@ -191,25 +191,50 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// EXEC-10: progress restarts the idle timeout; the absolute limit stays.
+// EXEC-10: progress restarts the idle timeout; the absolute limit stays, and there is
+// one unless the user wants none.
 func TestProgressRestartsTheIdleTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		executor, _ := lightExecutor(func(ctx context.Context, request Request) (json.RawMessage, error) {
-			for {
-				select {
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				case <-time.After(20 * time.Second):
-					request.Progress(Progress{Progress: 1})
+	const never = -1
+	tests := []struct {
+		name           string
+		idle, absolute time.Duration // of the call
+		defaults       time.Duration
+		want           time.Duration // the whole hour: it came to its own end
+	}{
+		{"for the call", 0, 70 * time.Second, time.Minute, 70 * time.Second},
+		{"configured", 0, 0, 90 * time.Second, 90 * time.Second},
+		{"by default", 0, 0, 0, 10 * time.Minute},
+		{"by default, where progress is not waited for", never, 0, 0, 10 * time.Minute},
+		{"by default, where more patience is configured", 20 * time.Minute, 0, 0, 20 * time.Minute},
+		{"none", 0, never, time.Minute, time.Hour},
+		{"none configured", 0, 0, never, time.Hour},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				executor, _ := lightExecutor(func(ctx context.Context, request Request) (json.RawMessage, error) {
+					for range 180 {
+						select {
+						case <-ctx.Done():
+							return nil, ctx.Err()
+						case <-time.After(20 * time.Second):
+							request.Progress(Progress{Progress: 1})
+						}
+					}
+					return json.RawMessage(`{"content":[]}`), nil
+				})
+				executor.Defaults.MaxTime = test.defaults
+				result := executor.Call(t.Context(), Call{
+					Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: test.idle, MaxTime: test.absolute,
+				})
+				var timeout *TimeoutError
+				ended := errors.As(result.Err, &timeout) && !timeout.Idle
+				if result.Duration != test.want || ended == (test.want == time.Hour) {
+					t.Errorf("got %v after %s, want %s", result.Err, result.Duration, test.want)
 				}
-			}
+			})
 		})
-		result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments), MaxTime: 70 * time.Second})
-		var timeout *TimeoutError
-		if !errors.As(result.Err, &timeout) || timeout.Idle || result.Duration != 70*time.Second {
-			t.Errorf("got %v after %s", result.Err, result.Duration)
-		}
-	})
+	}
 }
 
 func TestInterrupt(t *testing.T) {

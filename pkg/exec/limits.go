@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -27,6 +28,14 @@ type limits struct {
 // newLimits returns clocks that have not started; a duration that is not
 // positive means no limit.
 func newLimits(idle, absolute time.Duration) *limits { return &limits{idle: idle, max: absolute} }
+
+// limits returns the clocks of a call; idle and absolute win where they are not zero.
+// However much progress a server tells of, a call has an end unless the user wants none
+// (MCP, Lifecycle: "Timeouts").
+func (d Defaults) limits(idle, absolute time.Duration) *limits {
+	idle = cmp.Or(idle, d.Timeout, DefaultTimeout)
+	return newLimits(idle, cmp.Or(absolute, d.MaxTime, max(DefaultMaxTime, idle)))
+}
 
 // start returns a context that ends with a *TimeoutError as its cause when a
 // clock runs out, and a function that stops both. Pause finds the clocks in it.

@@ -84,10 +84,7 @@ func (e *Executor) Within(ctx context.Context, what string, run func(context.Con
 }
 
 func (e *Executor) operate(ctx context.Context, id string, operation Operation, result *Result) error {
-	limits := newLimits(
-		cmp.Or(operation.Timeout, e.Defaults.Timeout, DefaultTimeout),
-		cmp.Or(operation.MaxTime, e.Defaults.MaxTime),
-	)
+	limits := e.Defaults.limits(operation.Timeout, operation.MaxTime)
 	ctx, stop := limits.start(ctx, TimeoutError{Tool: operation.Name, Request: true})
 	defer stop()
 	began := time.Now()
