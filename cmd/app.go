@@ -299,8 +299,8 @@ func (b *toolbox) describeServers() []builtin.Server {
 
 // record sets up what writes events to files: the execution log and the trace.
 func (a *App) record(loaded *config.Config) error {
-	if loaded.Defaults.Log == nil || *loaded.Defaults.Log {
-		a.recordHistory()
+	if !loaded.Defaults.Log.Off {
+		a.recordHistory(loaded.Defaults.Log)
 	}
 	return a.recordTrace()
 }
@@ -332,13 +332,13 @@ func (a *App) recordTrace() error {
 
 // recordHistory keeps the execution log. A log that cannot be kept never fails a
 // call.
-func (a *App) recordHistory() {
+func (a *App) recordHistory(keeps config.Log) {
 	log, err := history.Open(stateFile("history.jsonl"), a.mask)
 	if err != nil {
 		a.log.Info(err.Error())
 		return
 	}
-	log.Notice = a.notLogged
+	log.Notice, log.NoResults = a.notLogged, keeps.NoResults
 	a.bus.Subscribe(log.Record)
 	a.onClose(func(context.Context) { log.Close() })
 }

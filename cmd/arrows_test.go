@@ -24,7 +24,7 @@ func arrows() map[string][]string {
 		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state"},
 		"pkg/convert": {"pkg/exec", "pkg/rawjson"},
-		"pkg/history": {"pkg/exec", "pkg/mask", "pkg/state"},
+		"pkg/history": {"pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state"},
 		"pkg/exec":    {"pkg/rawjson"},        // the bytes of JSON, and nothing of toolx's own
 		"pkg/config":  {"pkg/mask", "schema"}, // the published JSON Schema, embedded
 

@@ -139,8 +139,13 @@ type Defaults struct {
 	MaxOutput  *int64 // bytes; nil means unset, 0 never to cut
 	MaxMessage int64
 	Retry      Retry
-	// Log switches the execution log off where it is false; nil means on.
-	Log *bool
+	Log        Log
+}
+
+// Log says what is left out of the execution log.
+type Log struct {
+	Off       bool // everything
+	NoResults bool // what tools answer
 }
 
 // Doctor is what the file says about toolx doctor.

@@ -127,10 +127,16 @@ func defaultsFields() []field[Defaults] {
 		}},
 		{"maxMessage", nil, func(d *decoder, v value, to *Defaults) { to.MaxMessage = d.size(v) }},
 		{"retry", nil, func(d *decoder, v value, to *Defaults) { decode(d, v, retryFields(), &to.Retry) }},
-		{"log", nil, func(_ *decoder, v value, to *Defaults) {
-			log := v.bool()
-			to.Log = &log
+		{"log", nil, func(d *decoder, v value, to *Defaults) {
+			to.Log.Off = v.kind == kindBool && !v.bool()
+			decode(d, v, logFields(), &to.Log)
 		}},
+	}
+}
+
+func logFields() []field[Log] {
+	return []field[Log]{
+		{"results", nil, func(_ *decoder, v value, to *Log) { to.NoResults = !v.bool() }},
 	}
 }
 

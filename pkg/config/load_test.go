@@ -163,10 +163,10 @@ func checkAllTools(t *testing.T, config *Config) {
 
 func checkAllDefaults(t *testing.T, config *Config) {
 	t.Helper()
-	size, log := int64(0), false
+	size := int64(0)
 	want := Defaults{
 		Timeout: Unlimited, MaxTime: time.Hour, Slow: Unlimited, MaxOutput: &size,
-		MaxMessage: 64 << 20, Retry: Retry{5, 100 * time.Millisecond}, Log: &log,
+		MaxMessage: 64 << 20, Retry: Retry{5, 100 * time.Millisecond}, Log: Log{Off: true},
 	}
 	if !reflect.DeepEqual(config.Defaults, want) {
 		t.Errorf("defaults %+v, want %+v", config.Defaults, want)
@@ -174,6 +174,27 @@ func checkAllDefaults(t *testing.T, config *Config) {
 	severity := map[string]string{"ignores-stdin-close": "error", "npx-floating": "warning"}
 	if !reflect.DeepEqual(config.Doctor.Severity, severity) {
 		t.Errorf("severities of the doctor %v, want %v", config.Doctor.Severity, severity)
+	}
+}
+
+// EXEC-11: what of the log is switched off; a later file has the say.
+func TestLog(t *testing.T) {
+	for text, want := range map[string]Log{
+		"{}":                                {},
+		"defaults: {log: true}":             {},
+		"defaults: {log: false}":            {Off: true},
+		"defaults: {log: {}}":               {},
+		"defaults: {log: {results: true}}":  {},
+		"defaults: {log: {results: false}}": {NoResults: true},
+	} {
+		config, err := loadText(t, "c.yaml", text)
+		if err != nil || config.Defaults.Log != want {
+			t.Errorf("%s: %+v, %v", text, config.Defaults.Log, err)
+		}
+	}
+	config, err := loadText(t, "c.yaml", "defaults: {log: {result: false}}")
+	if err != nil || len(config.Warnings) != 1 || config.Warnings[0].Text != "unknown key 'result' in defaults.log, did you mean 'results'?" {
+		t.Errorf("%v, %v", config.Warnings, err)
 	}
 }
 

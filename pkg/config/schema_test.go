@@ -44,6 +44,7 @@ func TestSchemaKnowsWhatLoadKnows(t *testing.T) {
 		{"implementation", definition("implementation"), fieldNames(implementationFields())},
 		{"faults", definition("faults"), fieldNames(faultsFields())},
 		{"defaults", definition("defaults"), fieldNames(defaultsFields())},
+		{"log", definition("log"), fieldNames(logFields())},
 		{"doctor", definition("doctor"), fieldNames(doctorFields())},
 	}
 	for _, test := range tests {

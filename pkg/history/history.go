@@ -1,6 +1,6 @@
 // Package history keeps the execution log (EXEC-11): one line of JSON for every
-// tool call, with what was asked, how it ended and how long it took, secrets
-// masked. It is there to be read after the fact, by people, scripts and the TUI;
+// tool call, with what was asked, what came back, how it ended and how long it took,
+// secrets masked. It is there to be read after the fact, by people, scripts and the TUI;
 // nothing in toolx depends on it, and no call fails because of it.
 package history
 
@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
+	"toolx/pkg/rawjson"
 )
 
 // Entry is one line of the log.
@@ -29,9 +30,14 @@ type Entry struct {
 	Method string `json:"method,omitempty"`
 	// Arguments is the object that was sent, masked; where it was too long, a
 	// string with its beginning, and ArgumentsBytes says how long it was.
-	Arguments       json.RawMessage `json:"arguments"`
-	ArgumentsBytes  int             `json:"arguments_bytes,omitempty"`
-	Success         bool            `json:"success"`
+	Arguments      json.RawMessage `json:"arguments"`
+	ArgumentsBytes int             `json:"arguments_bytes,omitempty"`
+	Success        bool            `json:"success"`
+	// Result is the answer, masked, null where it is nil; where it was too long, a
+	// string with its beginning, and ResultBytes says how long it was. It is missing
+	// for failed calls and where results are not kept.
+	Result          json.RawMessage `json:"result,omitempty"`
+	ResultBytes     int64           `json:"result_bytes,omitempty"`
 	Error           string          `json:"error,omitempty"`
 	Kind            exec.Kind       `json:"kind,omitempty"`
 	ExecutionTimeMS float64         `json:"execution_time_ms"`
@@ -40,6 +46,7 @@ type Entry struct {
 // Limits of what is kept.
 const (
 	maxArguments = 16 << 10 // bytes of one call's arguments
+	maxResult    = 4 << 10  // bytes of one call's result
 	maxError     = 4 << 10  // bytes of one call's error
 	maxSize      = 10 << 20 // bytes of the log before it is rotated
 	backups      = 3        // rotated logs that are kept
@@ -51,6 +58,8 @@ type Log struct {
 	// Notice is told once when the log cannot be written or rotated, and never again. It is
 	// set before the first Record; nil means that nobody wants to know.
 	Notice func(error)
+	// NoResults says that results are not kept. It is set before the first Record.
+	NoResults bool
 
 	path   string
 	masker *mask.Masker
@@ -116,6 +125,9 @@ func (l *Log) entry(event exec.CallFinished) Entry {
 		ExecutionTimeMS: exec.Milliseconds(result.Duration),
 	}
 	entry.Arguments, entry.ArgumentsBytes = l.arguments(event.Arguments)
+	if result.Success && !l.NoResults {
+		entry.Result, entry.ResultBytes = l.result(result)
+	}
 	if result.Err != nil {
 		text := l.masker.Text(result.Err.Error())
 		entry.Error, entry.Kind = shorten(text, maxError), exec.KindOf(result.Err)
@@ -141,6 +153,44 @@ func (l *Log) arguments(given json.RawMessage) (kept json.RawMessage, total int)
 		return json.RawMessage("null"), total
 	}
 	return text, total
+}
+
+// result masks and cuts as arguments does. Of a long one only the beginning is masked: to
+// mask all of it takes a second for each 15 MB, for which the user would wait.
+func (l *Log) result(of *exec.Result) (kept json.RawMessage, total int64) {
+	value := of.Value
+	if len(value) == 0 {
+		return json.RawMessage("null"), 0
+	}
+	if len(value) <= maxResult && of.Truncated == nil {
+		if masked := l.masker.JSON(value); len(masked) <= maxResult && json.Valid(masked) {
+			return masked, 0
+		}
+	}
+	total = int64(len(value))
+	if of.Truncated != nil {
+		total = of.Truncated.TotalBytes
+	}
+	return rawjson.Quote(shorten(l.beginning(value), maxResult)), total
+}
+
+// beginning is the text of a value, or so much of it that what is kept ends far before the
+// place where a secret may have been cut in two.
+func (l *Log) beginning(value json.RawMessage) string {
+	for size := 16 * maxResult; ; size *= 2 {
+		masked := l.masker.Text(head(value, size))
+		if len(masked) >= 2*maxResult || size >= len(value) {
+			return masked
+		}
+	}
+}
+
+// head is the beginning of a value: of its text where it is a string, else of its JSON.
+func head(value json.RawMessage, size int) string {
+	if rawjson.IsString(value) {
+		return rawjson.UnquoteHead(value, size)
+	}
+	return string(value[:min(size, len(value))])
 }
 
 // shorten cuts text to limit bytes at a character's border, and marks the cut.

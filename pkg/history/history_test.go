@@ -67,7 +67,7 @@ func TestRecord(t *testing.T) {
 	}
 	pid := strconv.Itoa(os.Getpid())
 	want := `{"time":"2026-11-20T08:00:00Z","id":"1","pid":` + pid + `,"tool":"zwave__control","server":"zwave",` +
-		`"arguments":{"z":1,"api_key":"***","n":12345678901234567890},"success":true,"execution_time_ms":12.3}` + "\n" +
+		`"arguments":{"z":1,"api_key":"***","n":12345678901234567890},"success":true,"result":null,"execution_time_ms":12.3}` + "\n" +
 		`{"time":"2026-11-20T08:00:00Z","id":"2","pid":` + pid + `,"tool":"zwave__control","server":"zwave",` +
 		`"arguments":{"text":"***"},"success":false,"error":"no *** here","kind":"tool","execution_time_ms":12.3}` + "\n"
 	if got := string(text); !strings.HasPrefix(got, want) {
@@ -114,11 +114,54 @@ func TestRecordsTheExecutor(t *testing.T) {
 	if len(entries) != 2 {
 		t.Fatalf("%d entries, want 2", len(entries))
 	}
-	if e := entries[0]; e.Tool != "hello" || !e.Success || string(e.Arguments) != `{"password":"***"}` || e.Time.IsZero() {
+	if e := entries[0]; e.Tool != "hello" || !e.Success || string(e.Arguments) != `{"password":"***"}` ||
+		string(e.Result) != `"hi"` || e.Time.IsZero() {
 		t.Errorf("the call: %+v", e)
 	}
 	if e := entries[1]; e.Tool != "helo" || e.Success || e.Kind != exec.KindNotFound || e.Error == "" {
 		t.Errorf("the unknown tool: %+v", e)
+	}
+}
+
+// EXEC-11: the result too, masked, and of a long one the first 4 KiB.
+func TestResults(t *testing.T) {
+	const limit = 4 << 10
+	quote := func(text string) string { return strconv.Quote(text) } // which JSON reads, for plain text
+	long := strings.Repeat("0123456789abcdef", 1000)
+	secrets := strings.Repeat("hunter2 ", 20_000) // shrinks where it is masked, and is cut within one
+	tests := []struct {
+		name, value string
+		truncated   *exec.Truncated
+		want        string
+		total       int64
+	}{
+		{"structured", `{"a":[1.0,{"token":"t"}],"text":"my hunter2"}`, nil, `{"a":[1.0,{"token":"***"}],"text":"my ***"}`, 0},
+		{"text", `"on, with hunter2"`, nil, `"on, with ***"`, 0},
+		{"as long as may be", quote(long[:limit-2]), nil, quote(long[:limit-2]), 0},
+		{"long text", quote(long), nil, quote(long[:limit] + "…"), int64(len(long)) + 2},
+		{"long text, cut within a character", quote(long[:limit-1] + "é" + long), nil, quote(long[:limit-1] + "…"), int64(limit + 3 + len(long))},
+		{"long object", `{"token":"t","n":` + quote(long) + `}`, nil,
+			quote((`{"token":"***","n":"` + long)[:limit] + "…"), int64(len(long) + 20)},
+		{"nothing but secrets", quote(secrets), nil, quote(strings.Repeat("*** ", limit/4) + "…"), int64(len(secrets)) + 2},
+		{"cut before", `"begin"`, &exec.Truncated{ShownBytes: 5, TotalBytes: 900}, `"begin"`, 900},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "history.jsonl")
+			log := openLog(t, path, mask.New("hunter2"))
+			event := finished("1", `{}`, nil)
+			event.Result.Value, event.Result.Truncated = json.RawMessage(test.value), test.truncated
+			log.Record(event)
+			log.NoResults = true
+			log.Record(event)
+			entries := read(t, path, 0)
+			if got := entries[0]; string(got.Result) != test.want || got.ResultBytes != test.total {
+				t.Errorf("%.5000s of %d bytes, want %.5000s of %d", got.Result, got.ResultBytes, test.want, test.total)
+			}
+			if got := entries[1]; got.Result != nil || got.ResultBytes != 0 {
+				t.Errorf("a result is kept: %s", got.Result)
+			}
+		})
 	}
 }
 
