@@ -74,7 +74,10 @@ func (a *App) atTerminal(o *answerOptions) *person {
 // answers, the person is asked: the one at the terminal, unless user is another.
 func (a *App) answers(o *answerOptions, user *person, loaded *config.Config) (servers.Answers, error) {
 	var answers servers.Answers
-	roots := loaded.Roots
+	roots, untrusted := loaded.TrustedRoots()
+	for _, root := range untrusted {
+		a.warnOnce("the root " + root + " is left out: it lies outside the folder of a file that is not trusted; toolx trust shows the file")
+	}
 	if o != nil && len(o.roots) > 0 {
 		roots = o.roots
 	}

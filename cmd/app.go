@@ -52,6 +52,10 @@ type App struct {
 	flushTime time.Duration
 	// warned holds what warnOnce has told.
 	warned sync.Map
+	// asked holds the config files that consentTo has asked about; asksNobody says that
+	// standard input is not for that, though it may be a terminal.
+	asked      sync.Map
+	asksNobody bool
 	// keyboard is where the user answers what servers ask.
 	keyboard keyboard
 	// showTUI is tui.Run; tests have it go wrong.
@@ -185,9 +189,9 @@ type toolboxOptions struct {
 // toolbox reads the config and gathers the tools that need no server. It starts
 // nothing.
 func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
-	loaded, err := config.Load(config.Options{Files: a.flags.config})
+	loaded, err := a.loadConfig()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
 	for _, warning := range loaded.Warnings {
 		a.log.Warn(warning.String())
@@ -225,6 +229,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		HTTP:         a.overHTTP(),
 		EraFile:      stateFile("eras.json"),
 		Answers:      answers,
+		Consent:      a.consent,
 	})
 	a.pool.Store(box.pool)
 	a.onClose(box.pool.Close)

@@ -27,6 +27,7 @@ func arrows() map[string][]string {
 		"pkg/history": {"pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state"},
 		"pkg/exec":    {"pkg/rawjson"},        // the bytes of JSON, and nothing of toolx's own
 		"pkg/config":  {"pkg/mask", "schema"}, // the published JSON Schema, embedded
+		"pkg/trust":   {"pkg/state"},
 
 		"pkg/tui/pane":     {},
 		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},

@@ -127,7 +127,7 @@ func oneServer(app *App, verb string) cobra.PositionalArgs {
 
 // runAuthLogin logs in and says how it went on stderr: there is no answer.
 func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
-	site, err := app.authSite(o.server)
+	site, err := app.authSite(ctx, o.server)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func readHidden(input *os.File) (string, error) {
 
 // runAuthLogout ends the login, whether there was one or not.
 func runAuthLogout(ctx context.Context, app *App, name string) error {
-	site, err := app.authSite(name)
+	site, err := app.authSite(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -272,15 +272,15 @@ func (s *authSite) ownHeader() bool {
 }
 
 // authSite finds a server by its name in the config, or takes an address.
-func (a *App) authSite(name string) (*authSite, error) {
+func (a *App) authSite(ctx context.Context, name string) (*authSite, error) {
 	if strings.Contains(name, "://") {
 		server := config.AdHoc(nil, name, nil)
 		server.Name = name
 		return resolveSite(server)
 	}
-	loaded, err := config.Load(config.Options{Files: a.flags.config})
+	loaded, err := a.loadConfig()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
 	at := slices.IndexFunc(loaded.Servers, func(server *config.Server) bool { return server.Name == name })
 	if at < 0 {
@@ -291,6 +291,9 @@ func (a *App) authSite(name string) (*authSite, error) {
 			Message: "the server '" + name + "' is a program, which needs no login",
 			Fix:     "give it secrets by env: in the config",
 		}
+	}
+	if err := a.consent(ctx, loaded.Servers[at]); err != nil {
+		return nil, err
 	}
 	return resolveSite(loaded.Servers[at])
 }

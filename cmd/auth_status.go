@@ -106,7 +106,7 @@ func runAuthStatus(ctx context.Context, app *App, o authStatusOptions) error {
 func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, error) {
 	var statuses []authStatus
 	for _, name := range names {
-		site, err := a.authSite(name)
+		site, err := a.authSite(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +152,7 @@ func (a *App) otherLogins(ctx context.Context, known map[string]bool) []authStat
 		if known[address] {
 			continue
 		}
-		site, err := a.authSite(address)
+		site, err := a.authSite(ctx, address)
 		if err != nil {
 			continue // it was an address when the login was made
 		}
@@ -177,9 +177,9 @@ func (a *App) authServers() ([]*config.Server, error) {
 	if adHoc != nil {
 		return []*config.Server{adHoc}, nil
 	}
-	loaded, err := config.Load(config.Options{Files: a.flags.config})
+	loaded, err := a.loadConfig()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
 	return loaded.Servers, nil
 }

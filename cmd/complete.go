@@ -41,6 +41,7 @@ func completeQualified(
 		if len(args) > 0 || app.begin() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		app.asksNobody = true
 		box, err := app.toolbox(toolboxOptions{})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -215,6 +215,9 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := visit.leaveUntrusted(ctx); err != nil {
+		return err
+	}
 	limit := cmp.Or(app.flags.maxTime, doctorTime)
 	if limit == config.Unlimited {
 		limit = math.MaxInt64
@@ -288,9 +291,9 @@ func (v *visit) chooseServers() error {
 		v.servers = []*config.Server{adHoc}
 		return nil
 	}
-	loaded, err := config.Load(config.Options{Files: v.app.flags.config})
+	loaded, err := v.app.loadConfig()
 	if err != nil {
-		v.configErr = &usageError{err} // which the doctor can judge
+		v.configErr = err // which the doctor can judge
 		return nil
 	}
 	v.config = loaded
@@ -309,6 +312,33 @@ func (v *visit) chooseServers() error {
 			Fix:     "toolx doctor -- npx -y @modelcontextprotocol/server-everything",
 		}
 	}
+	return nil
+}
+
+// leaveUntrusted leaves out the servers that wait for the user's consent. That is an error
+// where one of them was named, or no other is there.
+func (v *visit) leaveUntrusted(ctx context.Context) error {
+	if err := v.app.consent(ctx, v.servers...); err != nil {
+		return err
+	}
+	var trusted []*config.Server
+	var first error
+	for _, server := range v.servers {
+		err := server.CheckConsent()
+		switch {
+		case err == nil:
+			trusted = append(trusted, server)
+		case first == nil:
+			first = err
+		}
+		if err != nil && v.whole {
+			v.app.warnOnce(err.Error())
+		}
+	}
+	if first != nil && (!v.whole || len(trusted) == 0) {
+		return &usageError{first}
+	}
+	v.servers = trusted
 	return nil
 }
 

@@ -118,7 +118,7 @@ func (f *elicitForm) run(ctx context.Context) (*servers.Elicited, error) {
 		content := f.content()
 		problem := f.asked.Check(content)
 		f.review(problem)
-		answer, err := f.choose(ctx, "send this? [y]es, [e]dit, [d]ecline, [c]ancel: ", "yes", "edit", "decline", "cancel")
+		answer, err := f.app.choose(ctx, "send this? [y]es, [e]dit, [d]ecline, [c]ancel: ", "yes", "edit", "decline", "cancel")
 		switch {
 		case err != nil:
 			return nil, err
@@ -183,7 +183,7 @@ func (f *elicitForm) agree(ctx context.Context, how string) (string, error) {
 // choosePage is choose for a question of yes or no, where no means decline.
 func (f *elicitForm) choosePage(ctx context.Context, question string, words ...string) (string, error) {
 	const no = "no"
-	answer, err := f.choose(ctx, question, append(words, no)...)
+	answer, err := f.app.choose(ctx, question, append(words, no)...)
 	if answer == no {
 		answer = string(servers.Decline)
 	}
@@ -287,11 +287,12 @@ func (f *elicitForm) review(problem error) {
 	}
 }
 
-// choose asks for one of several words, of which the first letter is enough.
-func (f *elicitForm) choose(ctx context.Context, question string, words ...string) (string, error) {
+// choose asks for one of several words, of which the first letter is enough. The caller
+// holds the keyboard.
+func (a *App) choose(ctx context.Context, question string, words ...string) (string, error) {
 	for {
-		f.prompt(question)
-		typed, err := f.app.keyboard.line(ctx)
+		fmt.Fprint(a.live, question)
+		typed, err := a.keyboard.line(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -304,7 +305,7 @@ func (f *elicitForm) choose(ctx context.Context, question string, words ...strin
 	}
 }
 
-func (f *elicitForm) say(format string, args ...any) { fmt.Fprintf(f.app.live, format+"\n", args...) }
+func (f *elicitForm) say(format string, args ...any) { f.app.say(format, args...) }
 func (f *elicitForm) prompt(text string)             { fmt.Fprint(f.app.live, text) }
 
 // quote shows a text of the server, each line behind a mark, so that it cannot pass for

@@ -82,6 +82,7 @@ func checkProxied(own, command []string) error {
 
 // runProxy ends when the server does, with its exit code.
 func runProxy(app *App, o proxyOptions) error {
+	app.asksNobody = true // standard input is the client's
 	server, limit, err := app.proxied(o)
 	if err != nil {
 		return err
@@ -126,9 +127,9 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 	if adHoc, err := a.adHoc(o.command); adHoc != nil || err != nil {
 		return adHoc, cmp.Or(limit, servers.DefaultMaxMessage), err
 	}
-	loaded, err := config.Load(config.Options{Files: a.flags.config})
+	loaded, err := a.loadConfig()
 	if err != nil {
-		return nil, 0, &usageError{err}
+		return nil, 0, err
 	}
 	for _, warning := range loaded.Warnings {
 		a.log.Warn(warning.String())
@@ -177,7 +178,7 @@ func completeProxied(app *App) cobra.CompletionFunc {
 func completeServer(app *App) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const nothingElse = cobra.ShellCompDirectiveNoFileComp
-		loaded, err := config.Load(config.Options{Files: app.flags.config})
+		loaded, err := app.loadConfig()
 		if err != nil || len(args) > 0 {
 			return nil, nothingElse
 		}

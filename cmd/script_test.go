@@ -84,8 +84,9 @@ func emptyFolder(t *testing.T) string {
 	return folder
 }
 
-// homeVariables keep toolx away from the user's own files. The last one takes a
-// second off the end of every process under the race detector.
+// homeVariables keep toolx away from the user's own files, and let it start what a test
+// has written into its working folder. The last one takes a second off the end of every
+// process under the race detector.
 func homeVariables(home string) []string {
 	return []string{
 		"HOME=" + home,
@@ -94,6 +95,7 @@ func homeVariables(home string) []string {
 		"XDG_STATE_HOME=" + filepath.Join(home, "state"),
 		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"),
 		"TOOLX_CONFIG=",
+		"TOOLX_TRUST=all",
 		"GORACE=atexit_sleep_ms=0",
 	}
 }

@@ -65,6 +65,7 @@ code.`,
 
 // runServe serves until standard input, or the process, is to end.
 func runServe(ctx context.Context, app *App, o serveOptions) error {
+	app.asksNobody = true // standard input is the client's
 	if o.file != "" {
 		app.flags.config = append(app.flags.config, o.file)
 	}

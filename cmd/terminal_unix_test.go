@@ -27,11 +27,17 @@ type terminal struct {
 	seen   strings.Builder
 }
 
-// onTerminal starts toolx; env is laid over an environment without NO_COLOR.
+// onTerminal starts toolx in an empty folder; env is laid over an environment without
+// NO_COLOR.
 func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
+	return onTerminalIn(t, emptyFolder(t), env, args...)
+}
+
+func onTerminalIn(t *testing.T, folder string, env []string, args ...string) *terminal {
+	t.Helper()
 	term := &terminal{t: t, cmd: exec.Command("toolx", args...)}
-	term.cmd.Dir = emptyFolder(t)
+	term.cmd.Dir = folder
 	term.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	term.cmd.Env = append(term.cmd.Env, "TERM=xterm-256color", "NO_COLOR=", "CLICOLOR_FORCE=", "FORCE_COLOR=")
 	term.cmd.Env = append(term.cmd.Env, env...)

@@ -83,6 +83,9 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := app.consent(ctx, shown...); err != nil {
+		return err
+	}
 	unmute := app.live.Mute() // nothing else writes to the terminal
 	defer unmute()
 	app.drawn.Store(true)

@@ -16,17 +16,22 @@ type Config struct {
 	Defaults Defaults
 	Doctor   Doctor
 	// Roots are where servers may work: absolute folders, and file:// URIs. Nil says
-	// nothing of that, an empty list that there are none.
+	// nothing of that, an empty list that there are none. See TrustedRoots.
 	Roots []string
 	// Files are the files that were read, in order.
 	Files []string
 	// Warnings are remarks that do not stop anything, such as unknown keys.
 	Warnings []Warning
+	// Projects are those of the files that nobody named; their servers resolve only with
+	// the user's consent.
+	Projects []*Project
 	// Shadowed are the servers of earlier files that later files replaced.
 	Shadowed []Shadowed
 
 	// root is everything that was read, merged, for Origin.
 	root *node
+	// rootsOf is the project's file that Roots come from, nil where the user named it.
+	rootsOf *Project
 }
 
 // The ways to reach a server.
@@ -82,9 +87,10 @@ type Server struct {
 	// Origin is where the entry begins.
 	Origin Origin
 
-	dir     string // of the file, absolute: what relative paths count from
-	literal bool   // nothing is expanded (see AdHoc)
-	node    *node  // for the origin of single values; nil where no file says it
+	dir     string   // of the file, absolute: what relative paths count from
+	literal bool     // nothing is expanded (see AdHoc)
+	node    *node    // for the origin of single values; nil where no file says it
+	project *Project // nil where the user named the file
 }
 
 // Retry says how often and how patiently connecting is tried (MCP-3).

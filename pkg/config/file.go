@@ -17,6 +17,7 @@ const maxFile = 4 << 20
 // loaded is one file, read and checked.
 type loaded struct {
 	document
+	data     []byte
 	warnings []Warning
 }
 
@@ -26,7 +27,9 @@ func readFile(file File) (loaded, []Problem) {
 	if err != nil {
 		return loaded{}, []Problem{{Origin: Origin{File: file.Name}, Text: "cannot be read: " + reason(err)}}
 	}
-	return parseFile(file, data)
+	result, problems := parseFile(file, data)
+	result.data = data
+	return result, problems
 }
 
 // readBounded reads the file up to one byte more than is allowed: a device or a

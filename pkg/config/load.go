@@ -23,6 +23,8 @@ type Options struct {
 	// UserDir is the folder that holds the user's toolx/config.yaml; empty means
 	// the XDG config folder.
 	UserDir string
+	// Distrust makes a Project of every file, the user's own and those of Files too.
+	Distrust bool
 }
 
 // EnvFiles is the variable that lists config files, separated as in PATH.
@@ -34,16 +36,24 @@ const EnvFiles = "TOOLX_CONFIG"
 // An error is an *Error with all problems of all files. Unknown keys and other
 // remarks are in Config.Warnings.
 func Load(options Options) (*Config, error) {
-	files, problems := Find(options)
-	var (
-		config Config
-		merge  merge
-	)
+	options = options.withDefaults()
+	files, warnings, problems := Find(options)
+	config := Config{Warnings: warnings}
+	var merge merge
 	for _, file := range files {
 		loaded, found := readFile(file)
 		problems = append(problems, found...)
 		config.Files = append(config.Files, file.Name)
 		config.Warnings = append(config.Warnings, loaded.warnings...)
+		var project *Project
+		if file.Project || options.Distrust {
+			project = newProject(file, loaded, options.Getenv)
+			config.Projects = append(config.Projects, project)
+			config.Warnings = append(config.Warnings, loaded.document.restrict()...)
+		}
+		if loaded.roots != nil {
+			config.rootsOf = project
+		}
 		merge.add(loaded.document)
 	}
 	if len(problems) > 0 {
@@ -71,6 +81,8 @@ func (o Options) withDefaults() Options {
 type File struct {
 	Name string // as messages show it
 	Path string // absolute
+	// Project says that nobody named the file: it lay in the working folder or above it.
+	Project bool
 }
 
 // fileNames are what a project's config may be called, the first that exists in
@@ -82,36 +94,38 @@ func fileNames() []string {
 // Find returns the files that Load reads, in the order in which later ones win:
 // those of options.Files; else those of $TOOLX_CONFIG; else the user's, then the
 // nearest from the working directory upwards. Files that were named and are not
-// there are problems.
-func Find(options Options) ([]File, []Problem) {
+// there are problems; files on the way upwards that others can write are passed
+// over with a warning.
+func Find(options Options) ([]File, []Warning, []Problem) {
 	options = options.withDefaults()
 	if len(options.Files) > 0 {
-		return named(options, options.Files, "check --config")
+		files, problems := named(options, options.Files, "check --config")
+		return files, nil, problems
 	}
 	if list, _ := options.Getenv(EnvFiles); list != "" {
-		return named(options, splitList(list, options.Getenv), "check $"+EnvFiles)
+		files, problems := named(options, splitList(list, options.Getenv), "check $"+EnvFiles)
+		return files, nil, problems
 	}
 	var files []File
-	if filepath.IsAbs(options.UserDir) {
-		path := filepath.Join(options.UserDir, "toolx", "config.yaml")
-		if isFile(path) {
-			files = append(files, File{path, path})
-		}
+	user := filepath.Join(options.UserDir, "toolx", "config.yaml")
+	if filepath.IsAbs(options.UserDir) && isFile(user) {
+		files = append(files, File{Name: user, Path: user})
 	}
-	if path, found := nearestFile(options.Dir); found {
+	path, warnings := nearestFile(options)
+	if path != "" && path != user {
 		name := path
 		if filepath.Dir(path) == options.Dir {
 			name = filepath.Base(path)
 		}
-		files = append(files, File{name, path})
+		files = append(files, File{Name: name, Path: path, Project: true})
 	}
-	return files, nil
+	return files, warnings, nil
 }
 
 // named returns the files that the user named.
 func named(options Options, names []string, fix string) (files []File, problems []Problem) {
 	for _, name := range names {
-		file := File{name, name}
+		file := File{Name: name, Path: name}
 		if !filepath.IsAbs(name) {
 			file.Path = filepath.Join(options.Dir, name)
 		}
@@ -150,21 +164,34 @@ func splitList(list string, getenv func(string) (string, bool)) []string {
 	return names
 }
 
-// nearestFile looks for a config file in dir and the folders above it.
-func nearestFile(dir string) (string, bool) {
-	for filepath.IsAbs(dir) {
+// nearestFile looks for a config file in the working folder and those above it, up to the
+// root of a repository or the home folder. What somebody else can write is passed over: in
+// a shared folder anyone could leave a file there.
+func nearestFile(options Options) (path string, warnings []Warning) {
+	home, _ := homeFolder(options.Getenv)
+	for dir := options.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
 		for _, name := range fileNames() {
-			if path := filepath.Join(dir, name); isFile(path) {
-				return path, true
+			path := filepath.Join(dir, name)
+			info, err := os.Stat(path)
+			if err != nil || info.IsDir() {
+				continue
 			}
+			if reason := writableByOthers(info); reason != "" {
+				warnings = append(warnings, Warning{Origin{File: path}, "not read: " + reason + "; --config " + path + " reads it all the same"})
+				continue
+			}
+			return path, warnings
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
+		if dir == filepath.Dir(dir) || dir == home || exists(filepath.Join(dir, ".git")) {
 			break
 		}
-		dir = parent
 	}
-	return "", false
+	return "", warnings
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func isFile(path string) bool {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -94,9 +95,15 @@ func clientVariable(name string) string {
 // it, and env over both. Variables are looked up in environ and envFile, so the
 // entry's own env cannot refer to itself.
 //
-// The error is an *UnsetError where variables are not set, or an *Error where a
-// value is malformed or envFile cannot be read. Only this server fails by it.
+// A command that is OwnCommand becomes the path of the running program.
+//
+// The error is an *UntrustedError where the user's consent is missing, an *UnsetError where
+// variables are not set, or an *Error where a value is malformed or envFile cannot be read.
+// Only this server fails by it.
 func (s *Server) Resolve(environ []string) (*Resolved, error) {
+	if err := s.CheckConsent(); err != nil {
+		return nil, err
+	}
 	env := newEnvironment(environ)
 	e := &expander{server: s, lookup: env.get}
 	if err := e.readEnvFile(env); err != nil {
@@ -129,6 +136,9 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		env.set(name, own[name])
+	}
+	if s.project != nil && s.playsOwnFile() {
+		env.set(EnvTrust, TrustNone)
 	}
 	resolved.Env = env.list()
 	resolved.Secrets = secretsOf(slices.Concat(resolved.Args, resolved.HeadersCommand), own, resolved.Headers, resolved.URL, append(e.values, resolved.Auth.secrets()...))
@@ -168,6 +178,9 @@ func (e *expander) readEnvFile(env *environment) error {
 	path := absolute(e.path("envFile", e.server.EnvFile), e.server.dir)
 	if err := e.failure(); err != nil {
 		return err
+	}
+	if p := e.server.project; p != nil && digestOf(path) != p.envFiles[path] {
+		return &UntrustedError{Server: e.server.Name, File: p.File.Name, SHA256: p.SHA256, Changed: path}
 	}
 	variables, err := parseEnvFile(path)
 	if err != nil {
@@ -237,6 +250,11 @@ func (e *expander) headersCommand(cwd string) []string {
 // command is a program to start. A bare name is left to be looked up in PATH.
 func (e *expander) command(key, text, cwd string) string {
 	command := e.path(key, text)
+	if command == OwnCommand && !e.server.literal {
+		if own, err := os.Executable(); err == nil {
+			return own
+		}
+	}
 	if !strings.ContainsFunc(command, isSeparator) {
 		return command
 	}

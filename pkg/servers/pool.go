@@ -46,6 +46,9 @@ type Options struct {
 	HTTP HTTPOptions
 	// Answers are what every session says to the requests of its server.
 	Answers Answers
+	// Consent is asked before a server is used for the first time, and may ask the user in
+	// turn; what it has not allowed does not resolve. It may be nil. The error is ctx's.
+	Consent func(ctx context.Context, list ...*config.Server) error
 }
 
 // Pool holds the sessions of all configured servers and opens each at most once,
@@ -330,6 +333,11 @@ func unknown(err error) bool {
 // connect makes the attempts (MCP-3, MCP-4, MCP-6) and registers the tools; tried
 // is called before the wait for another attempt.
 func (p *Pool) connect(ctx context.Context, server *config.Server, tried func()) (*Session, error) {
+	if p.options.Consent != nil {
+		if err := p.options.Consent(ctx, server); err != nil {
+			return nil, err
+		}
+	}
 	d, err := p.dial(server)
 	if err != nil {
 		return nil, p.giveUp(server, 0, err)

@@ -1,0 +1,42 @@
+//go:build unix
+
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestFilesOfOthers passes over config files that somebody else decides about.
+func TestFilesOfOthers(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "deep")
+	writeAt(t, filepath.Join(top, "toolx.yaml"), "{}")
+	writeAt(t, filepath.Join(dir, ".mcp.json"), "{}")
+	find := func() ([]File, []Warning) {
+		files, warnings, _ := Find(Options{Dir: dir, UserDir: "-", Getenv: func(string) (string, bool) { return "", false }})
+		return files, warnings
+	}
+	if err := os.Chmod(filepath.Join(dir, ".mcp.json"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	files, warnings := find()
+	if len(files) != 1 || filepath.Base(files[0].Path) != "toolx.yaml" || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "everyone can write it") {
+		t.Errorf("%v, %v", files, warnings)
+	}
+	if os.Geteuid() != 0 {
+		return // nobody else's files can be made
+	}
+	if err := os.Chown(filepath.Join(top, "toolx.yaml"), 4711, 4711); err != nil {
+		t.Fatal(err)
+	}
+	if files, warnings = find(); len(files) != 0 || len(warnings) != 2 || !strings.Contains(warnings[1].Text, "another user (uid 4711)") {
+		t.Errorf("%v, %v", files, warnings)
+	}
+	t.Setenv("SUDO_UID", "4711")
+	if files, _ = find(); len(files) != 1 {
+		t.Errorf("%v under sudo", files)
+	}
+}
