@@ -46,7 +46,7 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 			first = raw
 		}
 		// Without a judge, one that had to be cut short is none.
-		if valid && (!broken || maker.left >= 0) {
+		if valid && (!broken || !maker.effort.spent()) {
 			return raw, nil
 		}
 		if time.Now().After(until) {
@@ -61,22 +61,38 @@ type exampleMaker struct {
 	document *document
 	branch   int  // which of several alternatives to take, and of several values
 	invent   bool // pass over the schema's own examples and defaults
-	left     int  // schemas still to be looked at
-	until    time.Time
+	effort   *effort
 }
 
-// maxExampleTime bounds the search for an example, where to validate one is slow.
-const maxExampleTime = time.Second
+// effort is what is left for making one example. A schema can ask for any number of
+// elements, each of any length.
+type effort struct {
+	schemas int // still to be looked at
+	bytes   int // of text still to be made
+	until   time.Time
+}
+
+const (
+	// maxExampleTime bounds the search for an example, where to validate one is slow.
+	maxExampleTime = time.Second
+	// maxExampleSize is how many bytes of text one example has at most.
+	maxExampleSize = 64 << 10
+)
 
 func newExampleMaker(document *document, branch int, until time.Time) *exampleMaker {
-	return &exampleMaker{document: document, branch: branch, left: branchLimit, until: until}
+	return &exampleMaker{document: document, branch: branch, effort: &effort{schemas: branchLimit, bytes: maxExampleSize, until: until}}
+}
+
+// spent reports whether the example must be left as it is.
+func (e *effort) spent() bool {
+	return e.schemas < 0 || e.bytes < 0 || time.Now().After(e.until)
 }
 
 // exampleDepth bounds recursive schemas.
 const exampleDepth = 12
 
 func (m *exampleMaker) make(schema any, depth int) any {
-	if m.left--; m.left < 0 {
+	if m.effort.schemas--; m.effort.spent() {
 		return nil
 	}
 	parts := m.parts(schema)
@@ -93,7 +109,7 @@ func (m *exampleMaker) make(schema any, depth int) any {
 	case depth > exampleDepth && allowed.has(kindNull):
 		return nil
 	case allowed.has(kindString) && (allowed != anyKind || !impliesObject(parts)):
-		return exampleText(parts, m.branch)
+		return m.text(parts, m.branch)
 	case allowed.has(kindInteger):
 		return exampleNumber(parts, allowed.has(kindNumber), m.branch)
 	case allowed.has(kindBoolean):
@@ -162,7 +178,7 @@ func (m *exampleMaker) object(parts []map[string]any, depth int) any {
 	for _, part := range parts {
 		list, _ := part["required"].([]any)
 		for _, entry := range list {
-			if name, ok := entry.(string); ok && depth <= exampleDepth && m.left >= 0 {
+			if name, ok := entry.(string); ok && depth <= exampleDepth && !m.effort.spent() {
 				m.addProperty(made, whole, name, depth)
 			}
 		}
@@ -170,9 +186,10 @@ func (m *exampleMaker) object(parts []map[string]any, depth int) any {
 	for _, part := range parts {
 		least, _ := wholeNumber(part["minProperties"])
 		for _, name := range m.document.names(whole) {
-			if len(made) < least {
-				m.addProperty(made, whole, name, depth)
+			if len(made) >= least || m.effort.spent() {
+				break
 			}
+			m.addProperty(made, whole, name, depth)
 		}
 		m.fill(made, parts, whole, min(least, branchLimit), depth)
 	}
@@ -181,7 +198,7 @@ func (m *exampleMaker) object(parts []map[string]any, depth int) any {
 
 // fill adds members until there are so many, or names run out.
 func (m *exampleMaker) fill(made map[string]any, parts []map[string]any, whole any, least, depth int) {
-	for i, repeated := 1, 0; len(made) < least && repeated < maxNamed && m.left >= 0; i++ {
+	for i, repeated := 1, 0; len(made) < least && repeated < maxNamed && !m.effort.spent(); i++ {
 		name := m.memberName(parts, i)
 		if _, ok := made[name]; ok {
 			repeated++
@@ -197,19 +214,19 @@ func (m *exampleMaker) memberName(parts []map[string]any, i int) string {
 	for _, part := range parts {
 		if names, ok := part["propertyNames"]; ok {
 			about := m.parts(names)
-			namer := exampleMaker{document: m.document, branch: i - 1, invent: true, left: branchLimit}
+			namer := exampleMaker{document: m.document, branch: i - 1, invent: true, effort: m.effort}
 			if value, ok := namer.listed(about, true); ok {
 				name, _ := value.(string)
 				return name
 			}
-			return exampleText(about, i-1)
+			return m.text(about, i-1)
 		}
 	}
 	for _, part := range parts {
 		patterns, _ := part["patternProperties"].(map[string]any)
 		if len(patterns) > 0 && part["additionalProperties"] == false {
 			pattern := slices.Min(slices.Collect(maps.Keys(patterns)))
-			return exampleText([]map[string]any{{"pattern": pattern}}, i-1)
+			return m.text([]map[string]any{{"pattern": pattern}}, i-1)
 		}
 	}
 	return fmt.Sprintf("name%d", i)
@@ -252,7 +269,7 @@ func (m *exampleMaker) array(schema any, parts []map[string]any, depth int) any 
 				items = contains
 			}
 		}
-		if depth > exampleDepth {
+		if depth > exampleDepth || m.effort.spent() {
 			break
 		}
 		maker := *m
@@ -260,7 +277,6 @@ func (m *exampleMaker) array(schema any, parts []map[string]any, depth int) any 
 			maker.branch, maker.invent = m.branch+i, true
 		}
 		made = append(made, maker.make(items, depth+1))
-		m.left = maker.left
 	}
 	return made
 }

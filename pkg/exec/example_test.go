@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"toolx/pkg/rawjson"
 )
@@ -64,6 +65,46 @@ func TestExampleThatCannotBe(t *testing.T) {
 	for _, schema := range []string{`false`, `{"required":["a"],"properties":{"a":false}}`} {
 		if got, err := Example(json.RawMessage(schema)); !errors.Is(err, errNoExample) || got == nil {
 			t.Errorf("%s: got %s, %v", schema, got, err)
+		}
+	}
+}
+
+// A schema can ask for any number of elements of any length: an example is bounded in
+// what is made for it, whatever time there is, and says when it does not fit.
+func TestExampleIsBounded(t *testing.T) {
+	const many = "1000000000"
+	for name, of := range map[string]string{
+		"long text":          `{"type":"string","minLength":` + many + `}`,
+		"many long texts":    `{"type":"array","minItems":` + many + `,"items":{"type":"string","minLength":` + many + `}}`,
+		"many distinct":      `{"type":"array","minItems":` + many + `,"uniqueItems":true,"items":{"type":"string","minLength":300}}`,
+		"many lists":         `{"type":"array","minItems":` + many + `,"items":{"type":"array","minItems":` + many + `,"items":{"type":"array","minItems":` + many + `}}}`,
+		"many members":       `{"type":"object","minProperties":` + many + `,"additionalProperties":{"type":"string","minLength":500}}`,
+		"names by a pattern": `{"type":"object","minProperties":` + many + `,"propertyNames":{"pattern":"^[a-z]{50,}$"}}`,
+		"a pattern":          `{"type":"array","minItems":` + many + `,"items":{"type":"string","minLength":` + many + `,"pattern":"^(ab{1000}){1000}$"}}`,
+		"a pattern to grow":  `{"type":"array","minItems":` + many + `,"items":{"type":"string","minLength":` + many + `,"pattern":"^(?=.*z)[a-z]*$"}}`,
+		"a long pattern":     `{"type":"array","minItems":` + many + `,"items":{"type":"string","pattern":"^(` + strings.Repeat("a", 9000) + `)*(?=b)$"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			schema := json.RawMessage(`{"required":["a"],"properties":{"a":` + of + `}}`)
+			maker := newExampleMaker(newDocument(schema), 0, time.Now().Add(time.Hour))
+			raw, err := rawjson.Marshal(maker.make(maker.document.root, 0))
+			const most = 4 * maxExampleSize // text, and what stands around it
+			if err != nil || len(raw) > most {
+				t.Errorf("%d bytes are made, at most %d are wanted: %v", len(raw), most, err)
+			}
+			if _, err := Example(schema); !errors.Is(err, errNoExample) {
+				t.Errorf("it is said to fit: %v", err)
+			}
+		})
+	}
+}
+
+// A pattern's text grows to the length that is asked for.
+func TestExampleOfLongPattern(t *testing.T) {
+	for _, pattern := range []string{`^[a-z]+$`, `^x-(ab)*$`, `^(?=.*1)\w*$`} {
+		schema := json.RawMessage(`{"required":["a"],"properties":{"a":{"type":"string","minLength":1500,"pattern":"` + pattern + `"}}}`)
+		if got, err := Example(schema); err != nil {
+			t.Errorf("%s: got %.50s, %v", pattern, got, err)
 		}
 	}
 }

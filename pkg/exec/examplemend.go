@@ -19,7 +19,7 @@ func (m *exampleMaker) settle(schema *Schema, object map[string]any, order func(
 		if len(problems)+len(unknown) == 0 {
 			return raw, true
 		}
-		if time.Now().After(m.until) || !m.mend(object, problems) {
+		if time.Now().After(m.effort.until) || !m.mend(object, problems) {
 			break
 		}
 	}
@@ -46,7 +46,7 @@ func written(object map[string]any, names []string) json.RawMessage {
 func (m *exampleMaker) mend(object map[string]any, problems []Problem) (changed bool) {
 	for _, problem := range problems[:min(len(problems), maxNamed)] {
 		last := len(problem.location) - 1
-		if last < 0 || m.left < 0 {
+		if last < 0 || m.effort.spent() {
 			continue
 		}
 		parent, ok := valueAt(object, problem.location[:last]).(map[string]any)

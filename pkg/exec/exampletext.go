@@ -2,15 +2,23 @@ package exec
 
 import (
 	"regexp/syntax"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// exampleText makes text of the format, pattern and length that all parts ask for,
-// the variant-th where nothing speaks against several.
-func exampleText(parts []map[string]any, variant int) string {
+// text makes text of the format, pattern and length that all parts ask for, the
+// variant-th where nothing speaks against several.
+func (m *exampleMaker) text(parts []map[string]any, variant int) string {
+	made := m.effort.text(parts, variant)
+	m.effort.bytes -= len(made)
+	return made
+}
+
+// text is exampleMaker.text. What is longer than the effort allows comes out too short.
+func (e *effort) text(parts []map[string]any, variant int) string {
 	text, least, most := "example", 0, -1
 	var pattern string
 	for _, part := range parts {
@@ -30,14 +38,14 @@ func exampleText(parts []map[string]any, variant int) string {
 		}
 	}
 	if pattern != "" && (variant > 0 || !matchPattern(pattern, text)) {
-		return matchingText(pattern, least, variant, text)
+		return e.matchingText(pattern, least, variant, text)
 	}
 	suffix := ""
 	if variant > 0 && text == "example" {
 		suffix = strconv.Itoa(variant + 1)
 	}
-	for utf8.RuneCountInString(text+suffix) < least {
-		text += "example"[:min(7, least-utf8.RuneCountInString(text+suffix))]
+	if short := min(least, e.bytes) - utf8.RuneCountInString(text+suffix); short > 0 {
+		text += strings.Repeat("example", short/len("example")+1)[:short]
 	}
 	if most >= 0 && len(text)+len(suffix) > most {
 		text = text[:max(0, most-len(suffix))]
@@ -83,7 +91,7 @@ func formatSample(format string) string {
 // the fallback where the pattern is beyond it. Look-ahead says what a text must hold
 // besides: such a pattern is matched by its other half, with samples of the first
 // before or behind it, where it can be.
-func matchingText(pattern string, least, variant int, fallback string) string {
+func (e *effort) matchingText(pattern string, least, variant int, fallback string) string {
 	if len(pattern) > maxPattern {
 		return fallback
 	}
@@ -99,13 +107,29 @@ func matchingText(pattern string, least, variant int, fallback string) string {
 	if plain != pattern {
 		samples = append(samples, "Example-1")
 	}
-	names := newMatcher()
-	for extra := variant; extra <= variant+max(8, min(least, branchLimit)); extra++ {
+	write := func(extra int) string {
 		maker := &patternText{extra: extra, left: branchLimit}
 		maker.write(tree)
-		text := maker.out.String()
+		return maker.out.String()
+	}
+	// More repetitions never make it shorter, so the first that are enough are found by halving.
+	short := least
+	for _, sample := range samples {
+		short = min(short, least-utf8.RuneCountInString(sample))
+	}
+	first := variant + sort.Search(min(least, branchLimit), func(more int) bool {
+		return utf8.RuneCountInString(write(variant+more)) >= short
+	})
+	const more = 8
+	names := newMatcher()
+	for extra := first; extra <= first+more; extra++ {
+		text := write(extra)
+		e.bytes -= len(text)
 		for _, sample := range samples {
 			for _, candidate := range []string{text, sample + text, text + sample, sample} {
+				if e.spent() {
+					return fallback
+				}
 				if utf8.RuneCountInString(candidate) >= least && names.match(pattern, candidate) {
 					return candidate
 				}
@@ -185,7 +209,7 @@ type patternText struct {
 }
 
 func (t *patternText) write(node *syntax.Regexp) {
-	if t.left--; t.left < 0 {
+	if t.left--; t.left < 0 || t.out.Len() > maxPattern {
 		return
 	}
 	switch node.Op {
