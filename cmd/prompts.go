@@ -145,10 +145,8 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 			return definition != nil, err
 		},
 		prepare: func(ctx context.Context, box *toolbox, session *servers.Session, name string) (json.RawMessage, error) {
-			var definition json.RawMessage
-			err := box.executor.Within(ctx, "prompts/list", func(ctx context.Context) (err error) {
-				definition, err = findPrompt(ctx, session, name)
-				return err
+			definition, err := exec.Within(ctx, box.executor, "prompts/list", func(ctx context.Context) (json.RawMessage, error) {
+				return findPrompt(ctx, session, name)
 			})
 			if err != nil {
 				return nil, err

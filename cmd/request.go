@@ -255,9 +255,8 @@ func (b *toolbox) ask(ctx context.Context, r request, missing *missingError, ope
 			continue
 		}
 		wait.Go(func() {
-			errs[i] = b.executor.Within(ctx, "list of "+r.what+"s", func(ctx context.Context) (err error) {
-				has[i], err = r.has(ctx, one.Session)
-				return err
+			has[i], errs[i] = exec.Within(ctx, b.executor, "list of "+r.what+"s", func(ctx context.Context) (bool, error) {
+				return r.has(ctx, one.Session)
 			})
 		})
 	}

@@ -214,13 +214,20 @@ func (e *ToolError) Kind() Kind { return KindTool }
 func (e *ToolError) Hint() string { return NetworkHint(e.Message) }
 
 // InterruptedError says that the user gave up: a call, where Tool is set.
-type InterruptedError struct{ Tool string }
+type InterruptedError struct {
+	Tool   string
+	Detail string // that the call went on all the same; may be empty
+}
 
 func (e *InterruptedError) Error() string {
-	if e.Tool == "" {
-		return "interrupted"
+	text := "interrupted"
+	if e.Tool != "" {
+		text = fmt.Sprintf("Tool '%s' interrupted", e.Tool)
 	}
-	return fmt.Sprintf("Tool '%s' interrupted", e.Tool)
+	if e.Detail != "" {
+		text += " (" + e.Detail + ")"
+	}
+	return text
 }
 
 // Kind implements the interface that KindOf looks for.

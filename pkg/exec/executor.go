@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,7 +21,8 @@ type Executor struct {
 	Bus      *Bus // may be nil
 	Defaults Defaults
 
-	calls atomic.Int64
+	calls     atomic.Int64
+	abandoned atomic.Int64 // calls that run although nobody waits for them
 }
 
 // Defaults apply where neither the call nor the tool says otherwise.
@@ -217,13 +217,12 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 	defer stop()
 
 	began := time.Now()
-	reply, err := e.implementation(ctx, tool, Request{
-		Name:      tool.Plain,
-		Arguments: prepared.Arguments,
-		Progress: func(progress Progress) {
-			limits.restart()
-			e.Bus.Emit(CallProgress{Time: Now(), ID: id, Tool: tool.Name, Progress: progress})
-		},
+	reply, err := await(ctx, e, tool.Name, func() (json.RawMessage, error) {
+		return tool.Implementation.CallTool(ctx, Request{
+			Name:      tool.Plain,
+			Arguments: prepared.Arguments,
+			Progress:  e.progress(ctx, limits, id, tool.Name),
+		})
 	})
 	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
 	if err != nil {
@@ -232,17 +231,16 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 	return result.shape(reply, e.Defaults.MaxOutput)
 }
 
-// implementation calls the tool and turns a panic into an error with the stack
-// in the log (EXEC-5, EXEC-8).
-func (e *Executor) implementation(ctx context.Context, tool *Tool, request Request) (reply json.RawMessage, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			e.notice(slog.LevelError, fmt.Sprintf("tool %s panicked", tool.Name),
-				slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
-			err = &ToolError{Message: fmt.Sprintf("tool %s failed inside toolx: %v", tool.Name, cause)}
+// progress takes the reports of a call, each of which restarts its idle clock, until its
+// time is up: one that is abandoned has ended for all others.
+func (e *Executor) progress(ctx context.Context, limits *limits, id, tool string) func(Progress) {
+	return func(progress Progress) {
+		if ctx.Err() != nil {
+			return
 		}
-	}()
-	return tool.Implementation.CallTool(ctx, request)
+		limits.restart()
+		e.Bus.Emit(CallProgress{Time: Now(), ID: id, Tool: tool, Progress: progress})
+	}
 }
 
 // callError says why a call has no result: the cause of ctx's end where that is
@@ -260,17 +258,27 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	var timeout *TimeoutError
 	if errors.As(context.Cause(ctx), &timeout) {
 		told := *timeout // several calls may share a limit, which has another name then
-		told.Tool = tool
-		var detailed interface{ Detail() string }
-		if errors.As(err, &detailed) {
-			told.Detail = detailed.Detail()
-		}
+		told.Tool, told.Detail = tool, detailOf(err)
 		return &told
 	}
 	if ctx.Err() != nil {
-		return &InterruptedError{Tool: tool}
+		interrupted := &InterruptedError{Tool: tool}
+		var abandoned *abandonedError
+		if errors.As(err, &abandoned) {
+			interrupted.Detail = abandoned.Detail()
+		}
+		return interrupted
 	}
 	return err
+}
+
+// detailOf is what is known of why nothing came in time; may be empty.
+func detailOf(err error) string {
+	var detailed interface{ Detail() string }
+	if errors.As(err, &detailed) {
+		return detailed.Detail()
+	}
+	return ""
 }
 
 // announce logs what preparing changed or found.

@@ -237,6 +237,74 @@ func TestProgressRestartsTheIdleTimeout(t *testing.T) {
 	}
 }
 
+// EXEC-10: what heeds no context is abandoned soon after its time, and the error says so; what
+// it sends after that reaches nobody.
+func TestCallIsAbandoned(t *testing.T) {
+	const abandoned = " (it did not end when it was told to, and was abandoned)"
+	synctest.Test(t, func(t *testing.T) {
+		release, late := make(chan struct{}), make(chan struct{})
+		executor, events := lightExecutor(func(_ context.Context, request Request) (json.RawMessage, error) {
+			<-release
+			request.Progress(Progress{Progress: 1})
+			close(late)
+			return json.RawMessage(`{"content":[]}`), nil
+		})
+		call := Call{Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: 2 * time.Second}
+		result := executor.Call(t.Context(), call)
+		const want = "Tool 'zwave__light' timeout: no result or progress within 2s" + abandoned
+		if KindOf(result.Err) != KindTimeout || result.Err.Error() != want || result.Duration != 2*time.Second+graceTime {
+			t.Errorf("got %v after %s, want %s", result.Err, result.Duration, want)
+		}
+		told := len(events.events)
+		close(release)
+		<-late
+		synctest.Wait()
+		if len(events.events) != told || executor.abandoned.Load() != 0 {
+			t.Errorf("it tells of %v after its end, and %d are counted as abandoned", events.events[told:], executor.abandoned.Load())
+		}
+	})
+}
+
+// A request, a request that serves another, and a call that the user gives up are abandoned as
+// well; and where too many run on, no more are begun.
+func TestAbandoned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		stuck := func(context.Context, Request) (json.RawMessage, error) {
+			<-release
+			return nil, nil
+		}
+		executor, _ := lightExecutor(stuck)
+		gone, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		for name, result := range map[string]*Result{
+			"a call": executor.Call(gone, Call{Tool: "light", Arguments: json.RawMessage(lightArguments)}),
+			"a request": executor.Do(t.Context(), Operation{
+				Name: "ping", Method: "ping", Timeout: time.Second,
+				Run: func(ctx context.Context, _ func(Progress)) (json.RawMessage, error) { return stuck(ctx, Request{}) },
+			}),
+		} {
+			if !strings.Contains(result.Err.Error(), "and was abandoned") {
+				t.Errorf("%s: %v", name, result.Err)
+			}
+		}
+		_, err := Within(t.Context(), executor, "prompts/list", func(ctx context.Context) (json.RawMessage, error) { return stuck(ctx, Request{}) })
+		if KindOf(err) != KindTimeout || !strings.Contains(err.Error(), "and was abandoned") {
+			t.Errorf("within: %v", err)
+		}
+		if running := executor.abandoned.Load(); running != 3 {
+			t.Errorf("%d are abandoned", running)
+		}
+		executor.abandoned.Add(maxAbandoned - 3)
+		defer executor.abandoned.Add(3 - maxAbandoned)
+		result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
+		if result.Success || !strings.Contains(result.Err.Error(), "100 calls were abandoned and still run") {
+			t.Errorf("one more: %v", result.Err)
+		}
+	})
+}
+
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	executor, _ := lightExecutor(func(ctx context.Context, request Request) (json.RawMessage, error) {

@@ -71,16 +71,18 @@ func (e *Executor) RejectOperation(operation Operation, began time.Time, err err
 // Within bounds a request whose answer serves the user's next step and is none itself,
 // a list or a completion, by the time that a call has without progress. what names it
 // in the *TimeoutError. A Pause stops that time, as it does for calls.
-func (e *Executor) Within(ctx context.Context, what string, run func(context.Context) error) error {
+func Within[T any](ctx context.Context, e *Executor, what string, run func(context.Context) (T, error)) (T, error) {
 	limits := newLimits(cmp.Or(e.Defaults.Timeout, DefaultTimeout), 0)
 	bounded, stop := limits.start(ctx, TimeoutError{Tool: what, Request: true})
 	defer stop()
-	err := run(bounded)
+	value, err := await(bounded, e, what, func() (T, error) { return run(bounded) })
 	var timeout *TimeoutError
 	if err != nil && ctx.Err() == nil && errors.As(context.Cause(bounded), &timeout) {
-		return timeout
+		told := *timeout
+		told.Detail = detailOf(err)
+		return value, &told
 	}
-	return err
+	return value, err
 }
 
 func (e *Executor) operate(ctx context.Context, id string, operation Operation, result *Result) error {
@@ -88,9 +90,8 @@ func (e *Executor) operate(ctx context.Context, id string, operation Operation, 
 	ctx, stop := limits.start(ctx, TimeoutError{Tool: operation.Name, Request: true})
 	defer stop()
 	began := time.Now()
-	reply, err := operation.Run(ctx, func(progress Progress) {
-		limits.restart()
-		e.Bus.Emit(CallProgress{Time: Now(), ID: id, Tool: operation.Name, Progress: progress})
+	reply, err := await(ctx, e, operation.Name, func() (json.RawMessage, error) {
+		return operation.Run(ctx, e.progress(ctx, limits, id, operation.Name))
 	})
 	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
 	if err != nil {
@@ -110,7 +111,7 @@ func operationError(ctx context.Context, operation Operation, err error) error {
 	err = callError(ctx, &Tool{Name: operation.Name, Server: operation.Server}, err)
 	var interrupted *InterruptedError
 	if errors.As(err, &interrupted) {
-		return &InterruptedError{}
+		return &InterruptedError{Detail: interrupted.Detail}
 	}
 	return err
 }

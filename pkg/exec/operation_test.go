@@ -135,28 +135,28 @@ func TestPauseStopsOuterClocks(t *testing.T) {
 func TestWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		executor := &Executor{Defaults: Defaults{Timeout: time.Minute}}
-		wait := func(ctx context.Context) error {
+		wait := func(ctx context.Context) (int, error) {
 			<-ctx.Done()
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 		began := time.Now()
-		err := executor.Within(t.Context(), "prompts/list", wait)
+		_, err := Within(t.Context(), executor, "prompts/list", wait)
 		const want = "Request 'prompts/list' timeout: no result or progress within 1m0s"
 		if err == nil || err.Error() != want || time.Since(began) != time.Minute {
 			t.Errorf("%v after %s, want %s", err, time.Since(began), want)
 		}
-		err = executor.Within(t.Context(), "prompts/list", func(ctx context.Context) error {
+		answer, err := Within(t.Context(), executor, "prompts/list", func(ctx context.Context) (int, error) {
 			resume := Pause(ctx)
 			time.Sleep(time.Hour) // of the bubble's own clock
 			resume()
-			return ctx.Err()
+			return 7, ctx.Err()
 		})
-		if err != nil {
-			t.Errorf("the time of a person ended it: %v", err)
+		if answer != 7 || err != nil {
+			t.Errorf("the time of a person ended it: %d, %v", answer, err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := executor.Within(gone, "prompts/list", wait); !errors.Is(err, context.Canceled) {
+		if _, err := Within(gone, executor, "prompts/list", wait); !errors.Is(err, context.Canceled) {
 			t.Errorf("after the user gave up: %v", err)
 		}
 	})

@@ -96,10 +96,8 @@ func (m *model) list(s *server, of *shelf, session *servers.Session) tea.Cmd {
 	of.reading, of.again = session, false
 	k, entry, executor := of.kind, s.config, m.options.Executor
 	return func() tea.Msg {
-		var definitions []json.RawMessage
-		err := executor.Within(m.ctx, k.method(), func(ctx context.Context) (err error) {
-			definitions, err = k.list(ctx, session)
-			return err
+		definitions, err := exec.Within(m.ctx, executor, k.method(), func(ctx context.Context) ([]json.RawMessage, error) {
+			return k.list(ctx, session)
 		})
 		return listedMsg{entry.Name, k, session, itemsOf(k, entry, definitions), err}
 	}

@@ -113,11 +113,10 @@ func (m *model) complete(one item, wanted wish) tea.Cmd {
 		}
 		var known map[string]string
 		_ = json.Unmarshal([]byte(wanted.known), &known) // they are texts
-		var reply json.RawMessage
-		msg.err = executor.Within(m.ctx, string(mcp.MethodCompletionComplete), func(ctx context.Context) (err error) {
-			reply, err = session.Complete(ctx, ref, wanted.field, wanted.typed, known)
-			return err
+		reply, err := exec.Within(m.ctx, executor, string(mcp.MethodCompletionComplete), func(ctx context.Context) (json.RawMessage, error) {
+			return session.Complete(ctx, ref, wanted.field, wanted.typed, known)
 		})
+		msg.err = err
 		var result struct {
 			Completion struct {
 				Values  []string `json:"values"`

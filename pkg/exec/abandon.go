@@ -1,0 +1,77 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+)
+
+const (
+	// graceTime is how long a call has to end once its time is up, or its user gave up.
+	graceTime = time.Second
+	// maxAbandoned is how many abandoned calls may be running at once. Each may hold a
+	// thread of the system for ever.
+	maxAbandoned = 100
+)
+
+// abandonedError says that a call did not end with its context. It runs on, and what it
+// returns is dropped.
+type abandonedError struct{ cause error }
+
+func (e *abandonedError) Error() string { return e.cause.Error() + " (" + e.Detail() + ")" }
+
+// Unwrap gives the context's error.
+func (e *abandonedError) Unwrap() error { return e.cause }
+
+// Detail is what TimeoutError and InterruptedError say besides.
+func (e *abandonedError) Detail() string {
+	return "it did not end when it was told to, and was abandoned"
+}
+
+// await returns what run returns, or an *abandonedError where that has not ended
+// graceTime after ctx: a read from a device, for instance, heeds no context. A panic of
+// run is an error, with the stack in the log (EXEC-5, EXEC-8). name is that of the tool
+// or the request.
+func await[T any](ctx context.Context, e *Executor, name string, run func() (T, error)) (value T, err error) {
+	if e.abandoned.Load() >= maxAbandoned {
+		return value, fmt.Errorf("%d calls were abandoned and still run: toolx makes no more", maxAbandoned)
+	}
+	type outcome struct {
+		value T
+		err   error
+	}
+	ended, left := make(chan outcome), make(chan struct{})
+	go func() {
+		var end outcome
+		defer func() {
+			if cause := recover(); cause != nil {
+				e.notice(slog.LevelError, fmt.Sprintf("tool %s panicked", name),
+					slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
+				end.err = &ToolError{Message: fmt.Sprintf("tool %s failed inside toolx: %v", name, cause)}
+			}
+			select {
+			case ended <- end:
+			case <-left:
+				e.abandoned.Add(-1)
+			}
+		}()
+		end.value, end.err = run()
+	}()
+	select {
+	case end := <-ended:
+		return end.value, end.err
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(graceTime)
+	defer grace.Stop()
+	select {
+	case end := <-ended:
+		return end.value, end.err
+	case <-grace.C:
+		e.abandoned.Add(1)
+		close(left)
+		return value, &abandonedError{ctx.Err()}
+	}
+}
