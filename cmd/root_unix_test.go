@@ -3,7 +3,9 @@
 package cmd
 
 import (
+	"context"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -56,6 +58,37 @@ func TestMainLeavesNothing(t *testing.T) {
 		streams, _, stderr := console.Buffered("")
 		if code := Main(streams, test.args); code != test.code {
 			t.Errorf("%v: exit code %d, want %d\n%s", test.args, code, test.code, stderr)
+		}
+	}
+}
+
+// TestInterruptedBeforeTheVerb proves that a signal which comes before a verb has begun ends
+// it as a late one does.
+func TestInterruptedBeforeTheVerb(t *testing.T) {
+	t.Cleanup(xdg.Reload) // after the variables have their values back
+	t.Setenv("TOOLX_CONFIG", os.DevNull)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	xdg.Reload()
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, line := range []string{
+		"call echo message=hi", // toolx's own tool, which is quicker than any signal
+		"call echo message=hi -- fakeserver good",
+		"list -- fakeserver good",
+		"show echo -- fakeserver good",
+		"resources read x:y -- fakeserver good",
+		"prompts list -- fakeserver good",
+		"complete prompt x= -- fakeserver good",
+		"raw ping -- fakeserver good",
+		"ping -- fakeserver good",
+		"watch -- fakeserver good",
+		"doctor -- fakeserver good",
+		"convert --format qwen -- fakeserver good",
+		"auth login http://127.0.0.1:1/mcp",
+	} {
+		streams, out, stderr := console.Buffered("")
+		if code := newApp(streams).main(ended, context.Background(), strings.Fields(line)); code != exitInterrupted {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", line, code, exitInterrupted, out, stderr)
 		}
 	}
 }

@@ -215,6 +215,9 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 	limits := e.Defaults.limits(cmp.Or(call.Timeout, tool.Timeout), call.MaxTime)
 	ctx, stop := limits.start(ctx, TimeoutError{Tool: tool.Name})
 	defer stop()
+	if err := ctx.Err(); err != nil { // given up before it began: what is quick would not notice
+		return callError(ctx, tool, err)
+	}
 
 	began := time.Now()
 	reply, err := await(ctx, e, tool.Name, func() (json.RawMessage, error) {
