@@ -62,7 +62,8 @@ func newDoctorCommand(app *App, run func(context.Context, *App, doctorOptions) e
 		Long: `Find out what makes MCP servers fail, name the culprit, and say how to mend it.
 
 Each server is started twice: once as any client does, once with the other era's
-first message, hostile input and a signal. No tool is ever called, except by --call.
+first message, hostile input and a signal. No tool is ever called, except by --call;
+--call safe calls those that say that they are read-only, and no others.
 A server that is reached by HTTP (--url) has a session and raw requests instead.
 Without arguments all servers of the config are examined, in parallel, and the
 config itself.
@@ -128,7 +129,7 @@ func (o *doctorOptions) declare(cmd *cobra.Command) {
 	flags.StringVar(&o.failOn, "fail-on", "error", "fail from this `SEVERITY` on: error, warn, info, never")
 	flags.StringVar(&o.baseline, "baseline", "", "accept the findings that `FILE` knows, and hold tools to its pins")
 	flags.StringVar(&o.writeBaseline, "write-baseline", "", "write what is found now, and pins of all tools, into `FILE`")
-	flags.StringArrayVar(&o.calls, "call", nil, "call a tool for real, as `'TOOL {\"json\"}'` (repeatable)")
+	flags.StringArrayVar(&o.calls, "call", nil, "call a tool for real, as `'TOOL {\"json\"}'` (repeatable); safe: call those that say they are read-only, with arguments that their schemas give")
 	flags.IntVar(&o.repeat, "repeat", 0, "start each server `N` times more to measure its start, and make each --call N times more")
 	flags.StringVar(&o.envLike, "env-like", "", "start servers with the environment of `CLIENT`: claude-desktop, cursor, minimal")
 }
@@ -260,6 +261,7 @@ type visit struct {
 	servers   []*config.Server
 	whole     bool // all servers and the config, not some of them
 	calls     []doctor.Call
+	safe      bool // --call safe
 	environ   []string
 	selection doctor.Selection
 	baseline  *doctor.Baseline // nil where none was given
@@ -365,13 +367,18 @@ func (v *visit) namedServers() error {
 	return nil
 }
 
-// readCalls reads "TOOL {json}" and finds the server that each is for.
+// readCalls reads "TOOL {json}" and finds the server that each is for; "safe" alone lets
+// the doctor choose.
 func (v *visit) readCalls() error {
 	var names []string
 	for _, server := range v.servers {
 		names = append(names, server.Name)
 	}
 	for _, text := range v.options.calls {
+		if text == "safe" {
+			v.safe = true
+			continue
+		}
 		tool, arguments, _ := strings.Cut(strings.TrimSpace(text), " ")
 		call := doctor.Call{Tool: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}"))}
 		var object map[string]json.RawMessage
@@ -455,7 +462,8 @@ func (a *App) examination() doctor.Options {
 func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
 	doing, stop := v.app.showDoing("doctor")
 	options := v.app.examination()
-	options.Calls, options.Repeat, options.Environ = v.calls, v.options.repeat, v.environ
+	options.Calls, options.Safe, options.CallTimeout = v.calls, v.safe, v.app.flags.timeout
+	options.Repeat, options.Environ = v.options.repeat, v.environ
 	options.Watch = v.app.bus.Emit
 	options.Doing = func(server, what string) {
 		if len(v.servers) > 1 {

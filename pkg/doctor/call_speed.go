@@ -28,7 +28,7 @@ const (
 
 // mayRepeat says whether a call that was made may be made again: where the user said
 // so (Repeat), or the tool says that it changes nothing, or nothing more by being
-// called again. A call that failed is not repeated.
+// called again. A call that failed is not repeated, nor one that nobody named.
 func (o Options) mayRepeat(call *CallRun) bool {
 	switch {
 	case !call.Result.Success:
@@ -36,7 +36,7 @@ func (o Options) mayRepeat(call *CallRun) bool {
 	case o.Repeat > 0:
 		return true
 	}
-	return call.repeatable && call.Result.Duration < slowCall
+	return call.repeatable && !call.own && call.Result.Duration < slowCall
 }
 
 // saysRepeatable says whether a tool's annotations allow to call it again.

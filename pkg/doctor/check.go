@@ -128,11 +128,21 @@ type Finding struct {
 	Evidence string `json:"evidence,omitempty"`
 	// Notes are further facts beside the evidence, a sentence each: "and 41 more
 	// lines", "toolx found the message on the line all the same".
-	Notes   []string `json:"notes,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+	// Places are all places where it was found, where there are several (Gathered). Where,
+	// Evidence and Notes are those of the first.
+	Places  []Place  `json:"places,omitempty"`
 	Culprit *Culprit `json:"culprit,omitempty"`
 	Breaks  []string `json:"breaks,omitempty"`
 	Fix     []string `json:"fix,omitempty"`
 	Source  string   `json:"source,omitempty"`
+}
+
+// Place is one of several places of a finding: see its members of the same names.
+type Place struct {
+	Where    *Where   `json:"where,omitempty"`
+	Evidence string   `json:"evidence,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
 }
 
 // Where is the place of a finding; fields that say nothing are left out.

@@ -137,20 +137,22 @@ const (
 
 // askHeldProgress looks at calls that were long under way and told their progress.
 func askHeldProgress(e *Evidence) []Finding {
-	for _, x := range e.Clean.asked("tools/call") {
-		if !x.answered() || x.Took < heldLeast {
-			continue
+	for _, run := range e.sessions() {
+		for _, x := range run.asked("tools/call") {
+			if !x.answered() || x.Took < heldLeast {
+				continue
+			}
+			reports := run.progressOf(x)
+			if len(reports) < heldReports || x.At.Add(x.Took).Sub(reports[0]) > x.Took/heldMoment {
+				continue
+			}
+			where := x.where(run)
+			where.Tool = nameIn(x.Sent)
+			return sole(Finding{Where: where, Evidence: fmt.Sprintf(
+				"%d reports of progress, the first after %d ms, and the reply after %d ms",
+				len(reports), reports[0].Sub(x.At).Milliseconds(), x.Took.Milliseconds(),
+			)})
 		}
-		reports := e.Clean.progressOf(x)
-		if len(reports) < heldReports || x.At.Add(x.Took).Sub(reports[0]) > x.Took/heldMoment {
-			continue
-		}
-		where := x.where(e.Clean)
-		where.Tool = nameIn(x.Sent)
-		return sole(Finding{Where: where, Evidence: fmt.Sprintf(
-			"%d reports of progress, the first after %d ms, and the reply after %d ms",
-			len(reports), reports[0].Sub(x.At).Milliseconds(), x.Took.Milliseconds(),
-		)})
 	}
 	return nil
 }

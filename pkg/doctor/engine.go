@@ -63,6 +63,9 @@ type ServerReport struct {
 	Node string `json:"node,omitempty"`
 	// Info is what the server says of itself.
 	Info *ServerInfo `json:"info,omitempty"`
+	// Called are the calls that the doctor made by itself (Options.Safe), each as "TOOL
+	// {json}"; nil where it was not asked to, empty where no tool can be called so.
+	Called []string `json:"called,omitzero"`
 }
 
 // ServerInfo is a server's own name and version.
@@ -227,6 +230,10 @@ func missing(e *Evidence, check Check) string {
 		return noSample(e)
 	case need == NeedSpeed && (e.Clean == nil || e.Clean.Speed == nil):
 		return noSpeed(e)
+	case need == NeedCalls && len(e.Calls) == 0 && e.CallsAsked && !e.Handshaken():
+		return "there was no handshake, so that no call was made"
+	case need == NeedCalls && len(e.Calls) == 0 && e.CallsAsked:
+		return "no tool says that it is read-only and can be called without invented arguments"
 	case need == NeedCalls && len(e.Calls) == 0:
 		return "no calls were asked for (--call)"
 	}

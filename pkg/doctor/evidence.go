@@ -44,8 +44,15 @@ type Evidence struct {
 	Again *Run
 	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil
 	// for other servers.
-	HTTP  *HTTPEvidence
-	Calls []*CallRun
+	HTTP *HTTPEvidence
+	// Calls are the calls that were made, in order, and Calling the lives in which they
+	// were: more than one where a call ended a life.
+	Calls   []*CallRun
+	Calling []*Run
+	// CallsAsked says that calls were asked for, whether or not there are any.
+	CallsAsked bool
+	// safe is Options.Safe.
+	safe bool
 	// Starts are the further starts that were asked for (Options.Repeat).
 	Starts []Start
 
@@ -55,6 +62,8 @@ type Evidence struct {
 	// what is missing then says nothing about the server.
 	Cut bool
 
+	// offered are the tools of the clean run's session.
+	offered []*exec.Tool
 	// received are the messages of all runs, read once for all checks.
 	received []received
 	// surveyed and texts are what survey and passages have read, once for all checks.
@@ -64,7 +73,7 @@ type Evidence struct {
 
 // Run is one life of the server's process.
 type Run struct {
-	Name  string // "clean" or "probing"
+	Name  string // "clean", "calls" or "probing"
 	Began time.Time
 	// Events are all that happened, in order.
 	Events []exec.Event
@@ -121,20 +130,6 @@ type Exchange struct {
 	late bool
 	// status is that of HTTP, of a server that is reached by it and answered.
 	status int
-}
-
-// CallRun is one call that the user asked for.
-type CallRun struct {
-	Tool      string
-	Arguments json.RawMessage
-	Result    *exec.Result
-	// Speed is what the same call took when it was repeated, nil where it was not.
-	Speed *CallSpeed
-
-	// sent is the call as it was made, nil where it could not be; repeatable says that
-	// the tool may be called again.
-	sent       *exec.Prepared
-	repeatable bool
 }
 
 // recorder keeps the events of one run.
@@ -328,7 +323,7 @@ func EventsOf[T exec.Event](r *Run) []T {
 // Runs are the runs that were made, in order.
 func (e *Evidence) Runs() []*Run {
 	var runs []*Run
-	for _, run := range []*Run{e.Clean, e.Probe, e.Again} {
+	for _, run := range append(e.sessions(), e.Probe, e.Again) {
 		if run != nil {
 			runs = append(runs, run)
 		}

@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"sync"
@@ -16,8 +15,14 @@ import (
 
 // Options say how servers are examined.
 type Options struct {
-	// Calls are real calls to make in the clean run.
+	// Calls are real calls to make, in lives of their own.
 	Calls []Call
+	// Safe says that tools are called too whose calls the user need not name: see
+	// safeArguments.
+	Safe bool
+	// CallTimeout is how long a call may go on without progress; zero means the
+	// Executor's default, less than zero for ever.
+	CallTimeout time.Duration
 	// Repeat is how often the server is started once more for its start-up time, and
 	// how often each of Calls is made again; zero means that the clean run's start is all
 	// there is, and that only tools are called again that say that they may be.
@@ -48,13 +53,6 @@ type Options struct {
 	// answer replaces the time within which a request must be answered, where it is
 	// not zero.
 	answer time.Duration
-}
-
-// Call is a real call that the user asks for.
-type Call struct {
-	Server    string // empty: every server that is examined
-	Tool      string // the plain name
-	Arguments json.RawMessage
 }
 
 // The times of an examination. IdleWait is one of the two waits that a healthy
@@ -96,7 +94,7 @@ func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, 
 
 func (o Options) examine(ctx context.Context, loaded *config.Config, server *config.Server) *Evidence {
 	began := time.Now()
-	e := &Evidence{Server: server, Config: loaded}
+	e := &Evidence{Server: server, Config: loaded, CallsAsked: o.Safe || len(o.callsFor(server.Name)) > 0, safe: o.Safe}
 	defer func() { e.Duration, e.Cut = time.Since(began), ctx.Err() != nil }()
 	environ := o.Environ
 	if environ == nil {
@@ -115,6 +113,7 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	e.Clean = o.cleanRun(ctx, e)
 	e.Node = nodeVersion(ctx, e)
 	if ctx.Err() == nil && e.Handshaken() {
+		o.makeCalls(ctx, e)
 		o.doing(server, "starting it again, to probe it")
 		e.Probe = o.probingRun(ctx, e, false)
 		if _, ready := e.Probe.Marks["ready"]; !ready && ctx.Err() == nil {
@@ -158,22 +157,14 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
 	stop()
 	if err != nil {
-		run := life.end(ctx)
-		if !errors.As(err, &run.Failure) {
-			run.Failure = &servers.Failure{Server: e.Server.Name, Reason: err}
-		}
-		if endedByItself(run.Failure) {
-			run.Ended = run.Failure
-		}
-		return run
+		return life.failed(ctx, e, err)
 	}
 	life.watch.note()
 	o.askClean(ctx, session)
-	e.Calls = o.makeCalls(ctx, session, life.bus)
 	tree, idle := o.watchIdle(ctx, session, life)
 	speed := o.measure(ctx, session, life)
-	o.measureCalls(ctx, session, life, e.Calls)
 	life.watch.note()
+	e.offered = session.Tools()
 	ended := session.Wire().Failure()
 	session.Close(ctx)
 	run := life.end(ctx)
@@ -244,51 +235,6 @@ func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, par
 	_, err := wire.Request(bounded, method, params)
 	var refused *servers.HTTPError
 	return err == nil || errors.As(err, &refused) && refused.Status != 0
-}
-
-// makeCalls makes the calls that the user asked for, through the one Executor.
-func (o Options) makeCalls(ctx context.Context, session *servers.Session, bus *exec.Bus) []*CallRun {
-	registry := exec.NewRegistry(bus)
-	registry.Register(session.Tools()...)
-	executor := &exec.Executor{Registry: registry, Bus: bus}
-	var runs []*CallRun
-	for _, call := range o.Calls {
-		if call.Server != "" && call.Server != session.Name {
-			continue
-		}
-		result := o.besidePing(ctx, session, func() *exec.Result {
-			return executor.Call(ctx, exec.Call{Tool: call.Tool, Arguments: call.Arguments})
-		})
-		run := &CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result}
-		if sent, err := executor.Prepare(exec.Call{Tool: call.Tool, Arguments: call.Arguments}); err == nil {
-			run.sent, run.repeatable = sent, saysRepeatable(sent.Tool)
-		}
-		runs = append(runs, run)
-	}
-	return runs
-}
-
-// besideAfter is how long a call runs before a ping is sent beside it.
-const besideAfter = 100 * time.Millisecond
-
-// besidePing makes a call and, where it takes time, a ping meanwhile: a server
-// should answer that at once.
-func (o Options) besidePing(ctx context.Context, session *servers.Session, call func() *exec.Result) *exec.Result {
-	if session.Protocol >= modernRevision {
-		return call()
-	}
-	running, done := context.WithCancel(ctx)
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		quiet(running, besideAfter)
-		if running.Err() == nil {
-			o.ask(ctx, session.Wire(), "ping", nil)
-		}
-	})
-	result := call()
-	done()
-	wait.Wait()
-	return result
 }
 
 // quiet waits for d, or ctx's end.

@@ -274,17 +274,25 @@ func progressNotIncreasing() Check {
 	}
 }
 
-// askProgress follows each token through the clean run.
+// askProgress follows each token through its run.
 func askProgress(e *Evidence) []Finding {
+	var found []Finding
+	for _, run := range e.sessions() {
+		found = append(found, run.wrongProgress()...)
+	}
+	return alike(found)
+}
+
+func (r *Run) wrongProgress() []Finding {
 	calls := make(map[string]*Exchange) // by progress token
-	for _, x := range e.Clean.Exchanges {
+	for _, x := range r.Exchanges {
 		if token := memberAt(x.Sent, "params", "_meta", "progressToken"); token != nil {
 			calls[string(token)] = x
 		}
 	}
 	last := make(map[string]float64)
 	var found []Finding
-	for _, frame := range EventsOf[servers.FrameReceived](e.Clean) {
+	for _, frame := range EventsOf[servers.FrameReceived](r) {
 		if readHead(frame.Bytes).method != "notifications/progress" {
 			continue
 		}
@@ -294,11 +302,11 @@ func askProgress(e *Evidence) []Finding {
 		}
 		found = append(found, Finding{
 			Title:    "a report of progress " + fault,
-			Where:    &Where{Run: e.Clean.Name, Line: frame.Line, Method: "notifications/progress", MS: e.Clean.Since(frame.At)},
+			Where:    &Where{Run: r.Name, Line: frame.Line, Method: "notifications/progress", MS: r.Since(frame.At)},
 			Evidence: cutJSON(memberAt(frame.Bytes, "params")),
 		})
 	}
-	return alike(found)
+	return found
 }
 
 // progressFault says what is wrong with a report, empty where nothing is.

@@ -122,6 +122,9 @@ func (o Options) examineHTTP(ctx context.Context, e *Evidence) {
 	if err != nil || ctx.Err() != nil {
 		return // which the clean run has failed by
 	}
+	if e.Handshaken() {
+		o.makeCalls(ctx, e)
+	}
 	if !refusedForAuth(e) && !e.unreached() {
 		o.probeHTTP(ctx, e, address)
 		e.Starts = o.repeat(ctx, e)

@@ -32,7 +32,7 @@ const (
 	maxPassage  = 1 << 20 // bytes
 )
 
-// passages are all texts of the clean run's answers: what the server says of itself,
+// passages are all texts of the answers that clients get: what the server says of itself,
 // of its tools, prompts and resources, and what calls gave back. Every string counts,
 // names of members included: text hides best where nobody looks.
 func (e *Evidence) passages() []passage {
@@ -48,13 +48,15 @@ func (e *Evidence) passages() []passage {
 	for _, d := range e.survey().tools {
 		e.read(d.raw, passage{where: *d.where("")})
 	}
-	for _, exchange := range e.Clean.Exchanges {
-		in := passage{where: Where{Run: "clean", Method: exchange.Method, Line: exchange.Line}, result: true}
-		if exchange.Method == "tools/call" {
-			e.read(exchange.Result, in)
+	for _, run := range e.sessions() {
+		for _, exchange := range run.Exchanges {
+			in := passage{where: Where{Run: run.Name, Method: exchange.Method, Line: exchange.Line}, result: true}
+			if exchange.Method == "tools/call" {
+				e.read(exchange.Result, in)
+			}
+			in.where.Pointer = "/error"
+			e.read(exchange.Error, in)
 		}
-		in.where.Pointer = "/error"
-		e.read(exchange.Error, in)
 	}
 	return e.texts
 }

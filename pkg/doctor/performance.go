@@ -129,7 +129,7 @@ func askPerfCall(e *Evidence) []Finding {
 	var found []Finding
 	for _, call := range e.Calls {
 		f := Finding{
-			Where:    &Where{Run: e.Clean.Name, Method: "tools/call", Tool: call.Tool},
+			Where:    &Where{Run: callsRun, Method: "tools/call", Tool: call.Tool},
 			Evidence: fmt.Sprintf("%s %s", call.Tool, milliseconds(call.Result.Duration)),
 		}
 		switch speed := call.Speed; {
@@ -217,24 +217,34 @@ func askConcurrency(e *Evidence) []Finding {
 // askHeldUpByCall finds a ping that was sent during a call of the user's and
 // answered no sooner than that.
 func askHeldUpByCall(e *Evidence) []Finding {
-	for _, call := range e.Clean.asked("tools/call") {
-		if !isUsersCall(call) || !call.answered() {
-			continue
-		}
-		end := call.At.Add(call.Took)
-		for _, ping := range e.Clean.asked("ping") {
-			if !call.waits(ping.At) || ping.answered() && (ping.Took < heldUp || ping.At.Add(ping.Took).Before(end)) {
+	for _, run := range e.sessions() {
+		for _, call := range run.asked("tools/call") {
+			if !isUsersCall(call) || !call.answered() {
 				continue
 			}
-			return sole(Finding{
-				Title: "a slow call holds up all other requests",
-				Where: ping.where(e.Clean),
-				Evidence: fmt.Sprintf("ping, sent %s into a call of %s, waited until the call was answered",
-					milliseconds(ping.At.Sub(call.At)), memberText(memberAt(call.Sent, "params", "name"))),
-			})
+			if f, held := run.heldUpBy(call); held {
+				return sole(f)
+			}
 		}
 	}
 	return nil
+}
+
+// heldUpBy finds a ping that waited for the answer to a call.
+func (r *Run) heldUpBy(call *Exchange) (f Finding, held bool) {
+	end := call.At.Add(call.Took)
+	for _, ping := range r.asked("ping") {
+		if !call.waits(ping.At) || ping.answered() && (ping.Took < heldUp || ping.At.Add(ping.Took).Before(end)) {
+			continue
+		}
+		return Finding{
+			Title: "a slow call holds up all other requests",
+			Where: ping.where(r),
+			Evidence: fmt.Sprintf("ping, sent %s into a call of %s, waited until the call was answered",
+				milliseconds(ping.At.Sub(call.At)), memberText(memberAt(call.Sent, "params", "name"))),
+		}, true
+	}
+	return Finding{}, false
 }
 
 func perfLeak() Check {

@@ -91,8 +91,8 @@ func TestACallThatHoldsUpPing(t *testing.T) {
 		t.Errorf("answered meanwhile: %+v", found)
 	}
 	live := examineFake(t, calling("sleep", `{"ms":250}`)(), "good").Servers[0]
-	if got := len(live.Clean.asked("ping")); got != 2 {
-		t.Errorf("the clean run has %d pings, want one beside the call", got)
+	if got := len(live.Calling[0].asked("ping")); got != 1 {
+		t.Errorf("the run of calls has %d pings, want one beside the call", got)
 	}
 	if found := askHeldUpByCall(live); found != nil {
 		t.Errorf("a server that answers meanwhile is blamed: %+v", found)

@@ -138,6 +138,9 @@ func placeOfDeath(r *Run, died *servers.Failure) *Where {
 	where := &Where{Run: r.Name, Phase: string(servers.PhaseIdle), MS: exec.Milliseconds(died.Lived)}
 	if x := r.lastRequest(); x != nil {
 		where.Method, where.Phase = x.Method, string(servers.PhaseRequest)
+		if isUsersCall(x) {
+			where.Tool = excerpt(nameIn(x.Sent), maxLabel)
+		}
 	}
 	if r.Name == "clean" && !r.Exchange("initialize", 0).answered() {
 		where.Phase = string(servers.PhaseStart)

@@ -23,7 +23,7 @@ func summary(e *Evidence) ServerReport {
 	tools, _ := e.Tools()
 	s := ServerReport{
 		Name: e.Server.Name, Status: "failed", Because: whyFailed(e),
-		DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools), Node: e.Node, Info: infoOf(e),
+		DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools), Node: e.Node, Info: infoOf(e), Called: e.calledByItself(),
 	}
 	if e.Server.Command != "" {
 		s.Command = append([]string{e.Server.Command}, e.Server.Args...)
@@ -132,6 +132,7 @@ func (r *Report) Mask(hide func(string) string) {
 		server.Because = hide(server.Because)
 		server.URL = hide(server.URL)
 		server.Command = hideAll(hide, server.Command)
+		server.Called = hideAll(hide, server.Called)
 	}
 	for i := range r.Findings {
 		r.Findings[i].mask(hide)
@@ -150,6 +151,10 @@ func (r *Report) Mask(hide func(string) string) {
 func (f *Finding) mask(hide func(string) string) {
 	f.Title, f.Evidence = hide(f.Title), hide(f.Evidence)
 	f.Fix, f.Notes = hideAll(hide, f.Fix), hideAll(hide, f.Notes)
+	f.Places = slices.Clone(f.Places)
+	for i := range f.Places {
+		f.Places[i].Evidence, f.Places[i].Notes = hide(f.Places[i].Evidence), hideAll(hide, f.Places[i].Notes)
+	}
 	if f.Culprit != nil { // which names what the command line starts
 		f.Culprit = &Culprit{Name: hide(f.Culprit.Name), Confidence: f.Culprit.Confidence}
 	}

@@ -48,10 +48,7 @@ func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, err
 		return "", &ReproError{Reason: finding.ID + " is a note, and no fault"}
 	}
 	e := fleet.Servers[at]
-	run := e.Clean
-	if finding.Where != nil && finding.Where.Run == "probing" && e.Probe != nil {
-		run = e.Probe
-	}
+	run := e.runOf(finding.Where)
 	if run == nil {
 		return "", &ReproError{finding.ID, "the server was not started"}
 	}
@@ -60,6 +57,25 @@ func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, err
 		return r.httpScript()
 	}
 	return r.script(), nil
+}
+
+// runOf is the run that a place is in: the clean one where it names none.
+func (e *Evidence) runOf(where *Where) *Run {
+	if where == nil {
+		return e.Clean
+	}
+	var named *Run
+	for _, run := range e.Runs() {
+		if run.Name != where.Run {
+			continue
+		}
+		called := func(x *Exchange) bool { return x.Method == "tools/call" && nameIn(x.Sent) == where.Tool }
+		if where.Tool != "" && slices.ContainsFunc(run.Exchanges, called) {
+			return run
+		}
+		named = cmp.Or(named, run)
+	}
+	return cmp.Or(named, e.Clean)
 }
 
 // repro is a script in the making.

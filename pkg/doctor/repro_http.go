@@ -365,7 +365,7 @@ func (r *repro) cleanAskings() []asking {
 			method = "tools/list"
 		}
 	}
-	for _, x := range r.evidence.Clean.Exchanges {
+	for _, x := range r.run.Exchanges {
 		if method != "" && x.Method != method || method == "tools/call" && r.finding.Where.Tool != "" && nameIn(x.Sent) != r.finding.Where.Tool {
 			continue
 		}

@@ -121,19 +121,19 @@ func oneFault(findings []Finding) []Finding {
 	return []Finding{first}
 }
 
-// alike keeps the first of findings that say the same about the same method, and
+// alike keeps the first of findings that say the same about the same method or tool, and
 // notes how many there were.
 func alike(findings []Finding) []Finding {
 	type key struct {
-		title, method, pointer string
-		severity               Severity
+		title, method, pointer, tool string
+		severity                     Severity
 	}
 	var kept []Finding
 	place, count := make(map[key]int), make(map[key]int)
 	for _, f := range findings {
 		k := key{title: f.Title, severity: f.Severity}
 		if f.Where != nil {
-			k.method, k.pointer = f.Where.Method, f.Where.Pointer
+			k.method, k.pointer, k.tool = f.Where.Method, f.Where.Pointer, f.Where.Tool
 		}
 		if count[k]++; count[k] == 1 {
 			place[k] = len(kept)

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/servers"
 )
 
 func callFailed() Check {
 	return Check{
-		ID: "call-failed", Severity: Warning, Group: GroupTools, Need: NeedCalls,
+		ID: "call-failed", Severity: Error, Group: GroupTools, Need: NeedCalls,
 		Title: "a call that was asked for failed",
 		Ask:   askCallFailed,
 		Page: Page{
@@ -29,27 +30,40 @@ func callFailed() Check {
 func askCallFailed(e *Evidence) []Finding {
 	var found []Finding
 	for _, call := range e.Calls {
+		if call.Result == nil || call.Result.Err == nil || exec.KindOf(call.Result.Err) == exec.KindInterrupted {
+			continue
+		}
 		// A call in which the server ended is for exit-during-request and crash-signal to tell.
-		if call.Result != nil && call.Result.Err != nil && (e.Clean.died() == nil || exec.KindOf(call.Result.Err) != exec.KindProtocol) {
+		if call.run.died() == nil || exec.KindOf(call.Result.Err) != exec.KindProtocol || errors.As(call.Result.Err, new(*unmadeError)) {
 			found = append(found, call.failure(e))
 		}
 	}
 	return capped(found)
 }
 
-// failure says why a call failed. A call that could not be sent is an error: nothing
-// of what the user wanted to know was looked at.
+// failure says why a call failed.
 func (c *CallRun) failure(e *Evidence) Finding {
 	err := c.Result.Err
-	f := Finding{Where: &Where{Run: "clean", Method: "tools/call", Tool: excerpt(c.Tool, maxLabel)}, Evidence: oneLine(err.Error())}
+	f := Finding{
+		Where:    &Where{Run: callsRun, Method: "tools/call", Tool: excerpt(c.Tool, maxLabel)},
+		Evidence: oneLine(err.Error()), Notes: c.stderrNotes(),
+	}
 	var refused *exec.ToolError
 	switch {
+	case errors.As(err, new(*unmadeError)):
+		f.Title = "a call could not be made: the server did not start again"
+	case exec.KindOf(err) == exec.KindTimeout:
+		f.Title = "a call is not answered"
+		f.Fix = []string{
+			"in the server: answer every call, with an error where it cannot be carried out; report progress where it takes long",
+			"--timeout gives it more time",
+		}
 	case exec.KindOf(err) == exec.KindNotFound:
-		f.Severity, f.Title = Error, "the server has no tool of the name in --call"
+		f.Title = "the server has no tool of the name in --call"
 		f.Evidence += "; " + e.toolNames()
 		f.Fix = []string{cmp.Or(e.nearest(err), "give --call the name of a tool that the server lists")}
 	case exec.KindOf(err) == exec.KindInvalidArguments:
-		f.Severity, f.Title = Error, "the arguments in --call do not fit the tool's schema"
+		f.Title = "the arguments in --call do not fit the tool's schema"
 		f.Fix = []string{"give --call a JSON object that fits the tool's inputSchema"}
 	case errors.As(err, &refused) && refused.Code != 0:
 		f.Title = "a call is answered with a JSON-RPC error"
@@ -57,7 +71,39 @@ func (c *CallRun) failure(e *Evidence) Finding {
 	case errors.As(err, &refused):
 		f.Title = "a tool says that it failed"
 	}
+	if hint := exec.NetworkHint(err.Error()); hint != "" && refused != nil {
+		f.Fix = []string{hint}
+	}
 	return f
+}
+
+// stderrNotes are the last lines of stderr since the call was sent, a note each.
+func (c *CallRun) stderrNotes() []string {
+	sent := c.exchange()
+	if sent == nil {
+		return nil
+	}
+	var notes []string
+	for _, line := range EventsOf[servers.StderrLine](c.run) {
+		if !line.At.Before(sent.At) && (sent.Frame == nil || !line.At.After(sent.At.Add(sent.Took))) {
+			notes = append(notes, "stderr: "+line.Text)
+		}
+	}
+	const most = 5
+	return notes[max(0, len(notes)-most):]
+}
+
+// exchange is the call's request, nil where none was sent.
+func (c *CallRun) exchange() *Exchange {
+	if c.sent == nil {
+		return nil
+	}
+	for _, x := range c.run.asked("tools/call") {
+		if nameIn(x.Sent) == c.sent.Tool.Plain && equalJSON(memberAt(x.Sent, "params", "arguments"), c.sent.Arguments) {
+			return x
+		}
+	}
+	return nil
 }
 
 // nearest names the tools that may be meant where there is none of the given name, as

@@ -2,8 +2,12 @@ package doctor
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"toolx/pkg/exec"
 )
 
 // TestCallFailed makes calls of a real process that come to nothing, each in its way,
@@ -16,8 +20,8 @@ func TestCallFailed(t *testing.T) {
 	}{
 		{"ech", `{}`, Error, "Tool 'ech' not found; the server has ", "did you mean echo, env?"},
 		{"echo", `{"message":7}`, Error, "message", "inputSchema"},
-		{"rpcerror", `{"code":-32603}`, Warning, "error -32603: the server refuses, as asked", "correct the call"},
-		{"iserror-empty", `{}`, Warning, "", "correct the call"},
+		{"rpcerror", `{"code":-32603}`, Error, "error -32603: the server refuses, as asked", "correct the call"},
+		{"iserror-empty", `{}`, Error, "", "correct the call"},
 	}
 	options := shortOptions()
 	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"fine"}`)}}
@@ -39,12 +43,87 @@ func TestCallFailed(t *testing.T) {
 	}
 }
 
-// TestACallThatEndsTheServer is told once: by the check of servers that end.
+// TestACallThatEndsTheServer is told once, by the check of servers that end, which names
+// the tool; the next call is made in another life.
 func TestACallThatEndsTheServer(t *testing.T) {
 	options := shortOptions()
-	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
-	report := Judge(examineFake(t, options, "exit-mid-call"), Selection{Only: []string{"call-failed", "exit-during-request"}})
-	if len(report.Findings) != 1 || report.Findings[0].ID != "exit-during-request" {
+	options.Calls = []Call{{Tool: "crash", Arguments: json.RawMessage(`{}`)}, {Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
+	fleet := examineFake(t, options, "good")
+	report := Judge(fleet, Selection{Only: []string{"call-failed", "exit-during-request"}})
+	if len(report.Findings) != 1 || report.Findings[0].ID != "exit-during-request" || report.Findings[0].Where.Tool != "crash" {
 		t.Errorf("%+v", report.Findings)
+	}
+	e := fleet.Servers[0]
+	if len(e.Calling) != 2 || len(e.Calls) != 2 || !e.Calls[1].Result.Success {
+		t.Errorf("%d lives, calls %+v", len(e.Calling), e.Calls)
+	}
+}
+
+// TestACallOfAFragileServer is made although the server ended over earlier questions.
+func TestACallOfAFragileServer(t *testing.T) {
+	options := shortOptions()
+	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
+	e := examineFake(t, options, "exit-mid-call").Servers[0]
+	if len(e.Calls) != 1 || e.Calls[0].exchange() == nil {
+		t.Errorf("the call was not made: %+v", e.Calls)
+	}
+}
+
+// TestAHungCall is an error, which --timeout bounds; nothing that follows from it is
+// blamed, and the call after it is made.
+func TestAHungCall(t *testing.T) {
+	options := shortOptions()
+	options.CallTimeout = 50 * time.Millisecond
+	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}, {Tool: "fail", Arguments: json.RawMessage(`{}`)}}
+	fleet := examineFake(t, options, "silent-call")
+	report := judgeMine(fleet)
+	found := findingsOf(t, report, "call-failed")
+	if len(found) != 2 || found[0].Severity != Error || found[0].Title != "a call is not answered" || !strings.Contains(found[0].Evidence, "within 50ms") {
+		t.Errorf("%+v", found)
+	}
+	if len(fleet.Servers[0].Calling) != 2 {
+		t.Errorf("%d lives, want one for each call that hangs", len(fleet.Servers[0].Calling))
+	}
+	for _, f := range report.Findings {
+		if check, _ := Find(f.ID); check.Group == GroupProcess {
+			t.Errorf("blamed for a hung call: %s: %s", f.ID, f.Evidence)
+		}
+	}
+	if gathered := report.Gathered(); len(findingsOf(t, gathered, "call-failed")) != 1 || len(gathered.Findings[0].Places) != 2 {
+		t.Errorf("%+v", gathered.Findings)
+	}
+}
+
+// TestSafeArguments holds which tools are called by --call safe: none that may change
+// or reach something, and none with arguments that nobody wrote.
+func TestSafeArguments(t *testing.T) {
+	const closed = `{"readOnlyHint":true,"openWorldHint":false}`
+	tests := []struct{ name, annotations, schema, want string }{
+		{"read", `{"readOnlyHint":true}`, `{"type":"object"}`, `{}`},
+		{"read", `{"readOnlyHint":true}`, `{"type":"object","properties":{"q":{"type":"string","default":"x"}}}`, `{}`},
+		{"read", closed, `{"type":"object","properties":{"q":{"type":"string","examples":["a","b"]}},"required":["q"]}`, `{"q":"a"}`},
+		{"read", closed, `{"type":"object","properties":{"q":{"enum":["a","b"]},"n":{"type":"integer","default":3}},"required":["q","n"]}`, `{"q":"a","n":3}`},
+		{"read", closed, `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"examples":[{"q":"whole"}]}`, `{"q":"whole"}`},
+		{"nothing says that it is read-only", `{}`, `{"type":"object"}`, ""},
+		{"it is not", `{"readOnlyHint":false}`, `{"type":"object"}`, ""},
+		{"it destroys", `{"readOnlyHint":true,"destructiveHint":true}`, `{"type":"object"}`, ""},
+		{"it reaches out", `{"readOnlyHint":true,"openWorldHint":true}`, `{"type":"object"}`, ""},
+		{"it may reach out, with arguments", `{"readOnlyHint":true}`, `{"type":"object","properties":{"q":{"default":"x"}},"required":["q"]}`, ""},
+		{"delete_note", `{"readOnlyHint":true}`, `{"type":"object"}`, ""},
+		{"nobody wrote an argument", closed, `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`, ""},
+		{"the author's example is wrong", closed, `{"type":"object","properties":{"q":{"type":"integer","examples":["a"]}},"required":["q"]}`, ""},
+	}
+	for _, test := range tests {
+		tool, err := exec.NewTool([]byte(fmt.Sprintf(`{"name":%q,"annotations":%s,"inputSchema":%s}`, test.name, test.annotations, test.schema)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := safeCalls([]*exec.Tool{tool})
+		switch {
+		case test.want == "" && len(calls) > 0:
+			t.Errorf("%s is called: %s", test.name, calls[0].Arguments)
+		case test.want != "" && (len(calls) != 1 || string(calls[0].Arguments) != test.want):
+			t.Errorf("%s %s: %+v", test.annotations, test.schema, calls)
+		}
 	}
 }

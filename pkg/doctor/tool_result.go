@@ -13,6 +13,7 @@ import (
 
 // reply is the answer to a call that the user asked for.
 type reply struct {
+	run      *Run
 	exchange *Exchange
 	tool     *definition // nil where the server lists none of that name
 	name     string
@@ -27,24 +28,22 @@ func (e *Evidence) replies() []reply {
 		byName[d.name] = d
 	}
 	var list []reply
-	for _, exchange := range e.Clean.Exchanges {
-		if exchange.Method != "tools/call" || exchange.Frame == nil {
-			continue
+	for _, run := range e.sessions() {
+		for _, exchange := range run.Exchanges {
+			if exchange.Method != "tools/call" || exchange.Frame == nil {
+				continue
+			}
+			name := nameIn(exchange.Sent)
+			if name == "" || name == noSuchTool {
+				continue // the doctor's own questions
+			}
+			r := reply{run: run, exchange: exchange, tool: byName[name], name: name, members: make(map[string]json.RawMessage)}
+			for member := range rawjson.Each(exchange.Result) {
+				r.members[member.Name] = member.Value
+			}
+			r.failed = string(r.members["isError"]) == "true"
+			list = append(list, r)
 		}
-		var request struct {
-			Params struct {
-				Name string `json:"name"`
-			} `json:"params"`
-		}
-		if json.Unmarshal(exchange.Sent, &request) != nil || request.Params.Name == "" || request.Params.Name == noSuchTool {
-			continue // the doctor's own questions
-		}
-		r := reply{exchange: exchange, tool: byName[request.Params.Name], name: request.Params.Name, members: make(map[string]json.RawMessage)}
-		for member := range rawjson.Each(exchange.Result) {
-			r.members[member.Name] = member.Value
-		}
-		r.failed = string(r.members["isError"]) == "true"
-		list = append(list, r)
 	}
 	return list
 }
@@ -64,7 +63,7 @@ func eachReply(ask func(reply) []Finding) func(*Evidence) []Finding {
 
 func (r reply) finding(pointer, evidence string) Finding {
 	return Finding{
-		Where: &Where{Run: "clean", Method: "tools/call", Line: r.exchange.Line, Tool: r.name, Pointer: pointer}, Evidence: evidence,
+		Where: &Where{Run: r.run.Name, Method: "tools/call", Line: r.exchange.Line, Tool: r.name, Pointer: pointer}, Evidence: evidence,
 	}
 }
 

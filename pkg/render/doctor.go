@@ -39,8 +39,10 @@ type DoctorOptions struct {
 	Screen          Screen
 }
 
-// Doctor writes a report. Secrets have been masked (doctor.Report.Mask).
+// Doctor writes a report, findings of one kind as one (doctor.Report.Gathered). Secrets
+// have been masked (doctor.Report.Mask).
 func Doctor(out io.Writer, report *doctor.Report, options DoctorOptions) error {
+	report = report.Gathered()
 	buffered := bufio.NewWriter(out)
 	var err error
 	switch options.Format {
@@ -128,9 +130,25 @@ func (w *doctorWriter) server(server doctor.ServerReport) {
 		w.wrapped(w.screen.paint(r, mark)+" ", len(doctorMargin), SafeBlock("not examined: "+server.Because))
 	}
 	w.findings(findings)
+	if text := calledText(server); text != "" {
+		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin), text)
+	}
 	if len(findings) == 0 && server.Status == "ready" && len(w.report.Servers) > 1 {
 		w.line(w.screen.paint(roleGood, "✓") + " nothing found")
 	}
+}
+
+// calledText says on one line which tools the doctor called by itself, empty where it
+// was not to call any.
+func calledText(server doctor.ServerReport) string {
+	switch {
+	case server.Called == nil || server.Status != "ready":
+		return ""
+	case len(server.Called) == 0:
+		return "no tool was called: none says that it is read-only and can be called without invented arguments"
+	}
+	return fmt.Sprintf("called %s of %d, which say that they are read-only: %s",
+		exec.Count(len(server.Called), "tool"), server.Tools, Safe(strings.Join(server.Called, ", ")))
 }
 
 // config shows what was found about no single server.
@@ -171,7 +189,7 @@ func (w *doctorWriter) findings(findings []doctor.Finding) {
 		if notes++; count[finding.ID] == 0 {
 			ids = append(ids, finding.ID)
 		}
-		count[finding.ID]++
+		count[finding.ID] += len(finding.AllPlaces())
 	}
 	if notes > 0 {
 		for i, id := range ids {
@@ -187,22 +205,8 @@ func (w *doctorWriter) findings(findings []doctor.Finding) {
 // finding shows one finding.
 func (w *doctorWriter) finding(f doctor.Finding) {
 	w.title(f.Severity, Safe(f.Title), f.ID)
-	place := whereText(f.Where)
-	if place != "" && f.Evidence != "" {
-		place += ":"
-	}
-	if place != "" {
-		w.wrapped(doctorMargin, len(doctorMargin), place)
-	}
-	if f.Evidence != "" {
-		margin := doctorEvidence
-		if place == "" {
-			margin = doctorMargin
-		}
-		w.wrapped(margin, len(margin), Safe(f.Evidence))
-	}
-	for _, note := range f.Notes {
-		w.wrapped(doctorMargin, len(doctorMargin), Safe(note))
+	for _, place := range f.AllPlaces() {
+		w.place(place)
 	}
 	if f.Culprit != nil {
 		w.labelled("culprit", f.Culprit.Name+", "+f.Culprit.Confidence)
@@ -213,6 +217,27 @@ func (w *doctorWriter) finding(f doctor.Finding) {
 	})...)
 	if len(f.Breaks) > 0 {
 		w.labelled("breaks", strings.Join(f.Breaks, "; "))
+	}
+}
+
+// place shows one place of a finding.
+func (w *doctorWriter) place(p doctor.Place) {
+	place := whereText(p.Where)
+	if place != "" && p.Evidence != "" {
+		place += ":"
+	}
+	if place != "" {
+		w.wrapped(doctorMargin, len(doctorMargin), place)
+	}
+	if p.Evidence != "" {
+		margin := doctorEvidence
+		if place == "" {
+			margin = doctorMargin
+		}
+		w.wrapped(margin, len(margin), Safe(p.Evidence))
+	}
+	for _, note := range p.Notes {
+		w.wrapped(doctorMargin, len(doctorMargin), Safe(note))
 	}
 }
 

@@ -155,10 +155,12 @@ func findingText(f doctor.Finding) string {
 			lines = append(lines, label+SafeBlock(text))
 		}
 	}
-	add("where: ", whereText(f.Where))
-	add("evidence: ", Safe(f.Evidence))
-	for _, note := range f.Notes {
-		add("", Safe(note))
+	for _, place := range f.AllPlaces() {
+		add("where: ", whereText(place.Where))
+		add("evidence: ", Safe(place.Evidence))
+		for _, note := range place.Notes {
+			add("", Safe(note))
+		}
 	}
 	if f.Culprit != nil {
 		add("culprit: ", f.Culprit.Name+", "+f.Culprit.Confidence)

@@ -61,6 +61,9 @@ func markdownServer(server doctor.ServerReport) string {
 	if server.URL != "" {
 		parts = append(parts, "at "+markdownCode(server.URL))
 	}
+	if text := calledText(server); text != "" {
+		parts = append(parts, markdownText(text))
+	}
 	if server.Status != "ready" {
 		parts = append(parts, server.Status+": "+markdownText(server.Because))
 	}
@@ -73,15 +76,17 @@ func markdownFinding(out *bufio.Writer, f doctor.Finding, named bool) {
 		title = markdownText(f.Server) + ": " + title
 	}
 	fmt.Fprintf(out, "\n### %s %s (`%s`)\n", markOf(f.Severity), title, f.ID)
-	if where := whereText(f.Where); where != "" {
-		fmt.Fprintf(out, "\n%s:\n", markdownText(where))
-	}
-	if f.Evidence != "" {
-		fmt.Fprintf(out, "\n%s\n", markdownBlock(Safe(f.Evidence)))
-	}
 	var items []string
-	for _, note := range f.Notes {
-		items = append(items, markdownText(note))
+	for _, place := range f.AllPlaces() {
+		if where := whereText(place.Where); where != "" {
+			fmt.Fprintf(out, "\n%s:\n", markdownText(where))
+		}
+		if place.Evidence != "" {
+			fmt.Fprintf(out, "\n%s\n", markdownBlock(Safe(place.Evidence)))
+		}
+		for _, note := range place.Notes {
+			items = append(items, markdownText(note))
+		}
 	}
 	if f.Culprit != nil {
 		items = append(items, "**culprit:** "+markdownText(f.Culprit.Name)+", "+f.Culprit.Confidence)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,7 +135,7 @@ func (r *sarifRun) add(report *doctor.Report, f doctor.Finding, accepted string)
 	result := sarifResult{
 		Rule: f.ID, Index: index, Level: sarifLevel(f.Severity),
 		Message:      sarifMessage{strings.TrimSpace(findingText(f))},
-		Locations:    []sarifLocation{sarifLocationOf(report, f)},
+		Locations:    sarifLocationsOf(report, f),
 		Fingerprints: map[string]string{"toolx/v1": fingerprintOf(f)},
 	}
 	if accepted != "" {
@@ -144,10 +145,13 @@ func (r *sarifRun) add(report *doctor.Report, f doctor.Finding, accepted string)
 }
 
 // fingerprintOf tells a finding from others across runs: by what it is about, not by
-// what was seen, which differs from run to run.
+// what was seen, which differs from run to run. One with several places is the same
+// when some of them are mended.
 func fingerprintOf(f doctor.Finding) string {
 	parts := []string{f.ID, f.Server}
-	if f.Where != nil {
+	if len(f.Places) > 1 {
+		parts = append(parts, f.Title)
+	} else if f.Where != nil {
 		parts = append(parts, f.Where.Tool, f.Where.Pointer, f.Where.Key)
 	}
 	encoded, err := json.Marshal(parts)
@@ -184,26 +188,38 @@ func sarifLevel(severity doctor.Severity) string {
 	return string(severity)
 }
 
-// sarifLocationOf is the place in the config, of the finding or else of its server,
+// sarifLocationsOf are the locations of a finding's places, each once.
+func sarifLocationsOf(report *doctor.Report, f doctor.Finding) []sarifLocation {
+	var list []sarifLocation
+	for _, place := range f.AllPlaces() {
+		location := sarifLocationOf(report, f.Server, place.Where)
+		if !slices.ContainsFunc(list, func(other sarifLocation) bool { return reflect.DeepEqual(other, location) }) {
+			list = append(list, location)
+		}
+	}
+	return list
+}
+
+// sarifLocationOf is a place in the config, that of a finding or else that of its server,
 // and the name of what it is about.
-func sarifLocationOf(report *doctor.Report, f doctor.Finding) sarifLocation {
+func sarifLocationOf(report *doctor.Report, name string, where *doctor.Where) sarifLocation {
 	var place string
 	logical := sarifLogical{Name: "config", Kind: "namespace"}
-	if f.Server != "" {
-		logical = sarifLogical{Name: f.Server, Kind: "module"}
+	if name != "" {
+		logical = sarifLogical{Name: name, Kind: "module"}
 		for _, server := range report.Servers {
-			if server.Name == f.Server {
+			if server.Name == name {
 				place = server.Where
 			}
 		}
 	}
-	if f.Where != nil {
-		place = cmp.Or(f.Where.File, place)
+	if where != nil {
+		place = cmp.Or(where.File, place)
 		switch {
-		case f.Where.Tool != "":
-			logical = sarifLogical{Name: f.Server + "__" + f.Where.Tool, Kind: "function"}
-		case f.Where.Key != "":
-			logical = sarifLogical{Name: f.Where.Key, Kind: "member"}
+		case where.Tool != "":
+			logical = sarifLogical{Name: name + "__" + where.Tool, Kind: "function"}
+		case where.Key != "":
+			logical = sarifLogical{Name: where.Key, Kind: "member"}
 		}
 	}
 	return sarifLocation{Physical: sarifPhysicalOf(place), Logical: []sarifLogical{logical}}
