@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -172,6 +173,10 @@ func (l *eventLog) finished(e exec.CallFinished) {
 	outcome, level := "succeeded", slog.LevelInfo
 	if !e.Result.Success {
 		outcome, level = "failed: "+e.Result.Err.Error(), l.failed
+		var missing *exec.NotFoundError
+		if errors.As(e.Result.Err, &missing) && len(missing.Candidates) == 0 {
+			level = slog.LevelWarn // EXEC-6, in any log and beside any other word about it
+		}
 	}
 	text := fmt.Sprintf("call of %s %s after %s", e.Result.ToolName, outcome, e.Result.Duration.Round(time.Microsecond))
 	if timing := e.Result.Timing; timing != nil {
