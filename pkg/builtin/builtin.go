@@ -109,6 +109,7 @@ func FromConfig(entry *config.Tool, services Services) (*exec.Tool, error) {
 	}
 	// NORM-4: the names are the config's own; there is nothing to normalize.
 	tool.Type, tool.KeepNames, tool.Timeout, tool.Implementation = kind, true, entry.Timeout, implementation
+	tool.Aliases = entry.Aliases
 	return tool, nil
 }
 

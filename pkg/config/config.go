@@ -101,7 +101,10 @@ type Retry struct {
 
 // Tool is one tool that the config itself defines.
 type Tool struct {
-	Name        string
+	Name string
+	// Aliases are further names that find the tool: those of aliases, and LangChain's
+	// lc_name (REG-4).
+	Aliases     []string
 	Title       string
 	Description string
 	// Parameters is the JSON Schema of the arguments, as JSON in the file's order.

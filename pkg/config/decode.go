@@ -79,6 +79,8 @@ func retryFields() []field[Retry] {
 func toolFields() []field[Tool] {
 	return []field[Tool]{
 		{"name", nil, func(_ *decoder, v value, t *Tool) { t.Name = v.string() }},
+		{"aliases", nil, func(_ *decoder, v value, t *Tool) { t.Aliases = append(t.Aliases, v.texts()...) }},
+		{"lc_name", nil, func(_ *decoder, v value, t *Tool) { t.Aliases = append(t.Aliases, v.string()) }},
 		{"title", nil, func(_ *decoder, v value, t *Tool) { t.Title = v.string() }},
 		{"description", nil, func(_ *decoder, v value, t *Tool) { t.Description = v.string() }},
 		{"parameters", []string{"inputSchema", "schema"}, func(_ *decoder, v value, t *Tool) { t.Parameters = v.json() }},

@@ -134,7 +134,7 @@ func checkAllTools(t *testing.T, config *Config) {
 	t.Helper()
 	code := 3
 	want := []Tool{{
-		Name: "lamp", Title: "Lamp", Description: "A lamp",
+		Name: "lamp", Aliases: []string{"light", "the lamp", "lamp_switch"}, Title: "Lamp", Description: "A lamp",
 		Parameters: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object"}`),
 		Annotations: json.RawMessage(`{"readOnlyHint":true}`), Timeout: time.Minute,
 		Implementation: Implementation{

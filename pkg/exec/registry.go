@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -104,9 +105,14 @@ func (r *Registry) register(tool *Tool) {
 	}
 	r.byName[tool.Name] = append(r.byName[tool.Name], tool)
 	for _, alias := range tool.Aliases {
-		if r.byAlias[alias] == nil {
-			r.byAlias[alias] = tool
+		if first := r.byAlias[alias]; first != nil && first != tool {
+			r.bus.Emit(Notice{
+				Time: Now(), Level: slog.LevelWarn,
+				Text: fmt.Sprintf("the alias %q of tool %q means %q, which has it too", alias, tool.Name, first.Name),
+			})
+			continue
 		}
+		r.byAlias[alias] = tool
 	}
 	if tool.Server != "" {
 		r.byPlain[tool.Plain] = append(r.byPlain[tool.Plain], tool)
@@ -240,10 +246,10 @@ func (r *Registry) near(name string) []string {
 	var candidates []candidate
 	wanted := strings.ToLower(name)
 	for _, tool := range r.tools {
-		distance := min(
-			levenshtein.ComputeDistance(wanted, strings.ToLower(tool.Name)),
-			levenshtein.ComputeDistance(wanted, strings.ToLower(tool.Plain)),
-		)
+		distance := math.MaxInt
+		for _, known := range append([]string{tool.Name, tool.Plain}, tool.Aliases...) {
+			distance = min(distance, levenshtein.ComputeDistance(wanted, strings.ToLower(known)))
+		}
 		contained := len(wanted) >= 3 && strings.Contains(strings.ToLower(tool.Name), wanted)
 		if distance <= max(2, len(wanted)/3) || contained {
 			candidates = append(candidates, candidate{tool.Name, distance})
