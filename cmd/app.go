@@ -81,6 +81,14 @@ func newApp(c *console.Console) *App {
 	return a
 }
 
+// logJSON is where lines of JSON go on stderr.
+func (a *App) logJSON() io.Writer {
+	if a.Console.ErrTTY {
+		return safeJSON{a.live.log()}
+	}
+	return a.live.log()
+}
+
 // droppedLines is the line of the log that stands in the place of others, which nobody
 // read in time.
 func (a *App) droppedLines(lines int) string {
@@ -313,20 +321,21 @@ func (a *App) record(loaded *config.Config) error {
 // recordTrace sets up what writes messages to and from servers to stderr and to a
 // file.
 func (a *App) recordTrace() error {
-	if a.flags.trace {
-		a.bus.Subscribe(newTracer(func(frame render.Frame) {
-			_ = render.Trace(a.live.log(), frame, a.screen())
-		}).take)
+	if a.flags.trace != "" {
+		a.bus.Subscribe(newTracer(a.showFrame).take)
+	}
+	if a.flags.trace == traceFull {
+		a.bus.Subscribe(a.showStray)
 	}
 	if a.flags.traceFile == "" {
 		return nil
 	}
-	file, err := newTraceFile(a.flags.traceFile, a.mask)
+	file, err := a.newTraceFile(a.flags.traceFile)
 	if err != nil {
 		return &exec.UsageError{Message: "--trace-file: " + err.Error(), Fix: "name a file that can be written"}
 	}
 	a.bus.Subscribe(newTracer(file.write).take)
-	a.bus.Subscribe(file.takeExchange)
+	a.bus.Subscribe(file.takeOther)
 	a.onClose(func(ctx context.Context) {
 		if err := file.close(ctx); err != nil {
 			a.log.Warn("the trace file is not complete: " + err.Error())

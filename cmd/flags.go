@@ -33,9 +33,15 @@ type globalFlags struct {
 	verbose      bool
 	quiet        bool
 	noColor      bool
-	trace        bool
+	trace        string // how much: empty, traceLines or traceFull
 	traceFile    string
 }
+
+// What --trace shows.
+const (
+	traceLines = "lines"
+	traceFull  = "full"
+)
 
 // noRetries stands for a --retries that was not given: a number that nobody gives.
 const noRetries = math.MinInt
@@ -57,8 +63,9 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what happens (--log-level info)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show errors only, and that --insecure was given")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colour (also: NO_COLOR=1)")
-	flags.BoolVar(&f.trace, "trace", false, "show every message to and from servers, a line each, on stderr")
-	flags.StringVar(&f.traceFile, "trace-file", "", "write every message to `FILE` as JSON lines, secrets masked")
+	flags.StringVar(&f.trace, "trace", "", "show every message to and from servers on stderr: `HOW` is lines, a line each, or full, with contents, stray lines and stderr, secrets masked")
+	flags.Lookup("trace").NoOptDefVal = traceLines
+	flags.StringVar(&f.traceFile, "trace-file", "", "write every message, stray line and line of stderr to `FILE` as JSON lines, secrets masked; -: to stderr")
 }
 
 // check refuses values that no verb can use.
@@ -70,6 +77,7 @@ func (f *globalFlags) check() error {
 		{"--protocol", f.protocol, append([]string{"", "auto", "legacy"}, mcp.ValidProtocolVersions...)},
 		{"--log-level", f.logLevel, []string{"debug", "info", "warn", "error"}},
 		{"--log-format", f.logFormat, []string{"text", "json"}},
+		{"--trace", f.trace, []string{"", traceLines, traceFull}},
 	} {
 		if err := oneOf(choice.flag, choice.value, choice.of...); err != nil {
 			return err

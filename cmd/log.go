@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
@@ -204,7 +205,7 @@ func (l *eventLog) pollutedLine(e servers.PollutedLine) {
 		l.countPolluted(e)
 	}
 	text := fmt.Sprintf("server %q wrote to stdout what is not JSON-RPC (%s), line %d, %s: %s",
-		e.Server, e.Class, e.Line, e.Phase, quote(shorten(string(e.Text), 200)))
+		e.Server, e.Class, e.Line, e.Phase, excerpt(e, 200))
 	if e.Salvaged > 0 {
 		text += fmt.Sprintf("; messages salvaged: %d", e.Salvaged)
 	}
@@ -217,7 +218,7 @@ func (l *eventLog) countPolluted(e servers.PollutedLine) {
 	at := slices.IndexFunc(l.polluted, func(p *pollution) bool { return p.server == e.Server })
 	if at < 0 {
 		at = len(l.polluted)
-		l.polluted = append(l.polluted, &pollution{server: e.Server, first: string(e.Text)})
+		l.polluted = append(l.polluted, &pollution{server: e.Server, first: excerpt(e, 60)})
 	}
 	if p := l.polluted[at]; p.last != e.Line { // a line may be foreign in two places
 		p.lines, p.last = p.lines+1, e.Line
@@ -230,7 +231,7 @@ func (l *eventLog) tellPollution() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.polluted {
-		first, ask := quote(shorten(p.first, 60)), exec.ShellLine("toolx", "doctor", p.server)
+		first, ask := p.first, exec.ShellLine("toolx", "doctor", p.server)
 		if len(l.server) > 0 {
 			ask = "toolx doctor -- " + exec.ShellLine(l.server...)
 		}
@@ -252,8 +253,12 @@ func (l *eventLog) odd(e servers.OddFrame) {
 	if e.Line > 0 { // over HTTP there are no lines
 		where = fmt.Sprintf("line %d, ", e.Line)
 	}
+	class := string(e.Class)
+	if e.Why != "" {
+		class += ": " + e.Why
+	}
 	text := fmt.Sprintf("server %q broke JSON-RPC (%s), %s%s: %s",
-		e.Server, e.Class, where, e.Phase, quote(shorten(string(e.Bytes), 200)))
+		e.Server, class, where, e.Phase, quote(shorten(string(e.Bytes), 200)))
 	if !e.Used {
 		text += "; ignored"
 	}
@@ -293,10 +298,37 @@ func (l *eventLog) first(key string) bool {
 	return !seen
 }
 
-// shorten cuts text to n bytes with a mark.
+// excerpt is what is wrong on a line, quoted: bytes that cannot be seen are escaped. Of
+// more than n bytes it has those around the one that is bad, else the first.
+func excerpt(e servers.PollutedLine, n int) string {
+	switch {
+	case len(e.Text) == 0 && e.Unended:
+		return "a message without a newline at its end"
+	case e.Size <= int64(n) || e.Near == nil:
+		return quote(shorten(string(e.Text), n))
+	}
+	before, behind := "", ""
+	if e.NearAt > 0 {
+		before = "…"
+	}
+	if int64(e.NearAt+len(e.Near)) < e.Size {
+		behind = "…"
+	}
+	return quote(before + string(e.Near) + behind)
+}
+
+// shorten cuts text to n bytes with a mark. A character is left out or stays whole; bytes
+// that are none stay as they are.
 func shorten(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
+	end := n
+	for end > max(0, n-utf8.UTFMax) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if end == n-utf8.UTFMax {
+		end = n
+	}
+	return text[:end] + "…"
 }

@@ -137,7 +137,7 @@ func TestGlobalFlags(t *testing.T) {
 		want := globalFlags{
 			config: []string{"a.yaml", "b.yaml"}, timeout: 5 * time.Second, maxTime: time.Minute, startTimeout: 90 * time.Second,
 			retries: 0, protocol: "legacy", logLevel: "debug", logFormat: "json", verbose: true, quiet: true,
-			noColor: true, trace: true, traceFile: "f",
+			noColor: true, trace: traceLines, traceFile: "f",
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v; want %+v", verb[0], got, err, want)

@@ -106,7 +106,7 @@ func runProxy(app *App, o proxyOptions) error {
 		Signals:    signals,
 		MaxMessage: limit,
 		Bus:        app.bus,
-		Trace:      app.flags.trace || app.flags.traceFile != "",
+		Trace:      app.flags.trace != "" || app.flags.traceFile != "",
 		Secret:     app.mask.Add,
 	})
 	report.close()

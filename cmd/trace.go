@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
@@ -66,6 +69,32 @@ func (t *tracer) latency(e servers.FrameReceived) time.Duration {
 	return e.At.Sub(sent)
 }
 
+// showFrame writes a frame to stderr, as much of it as --trace says.
+func (a *App) showFrame(frame render.Frame) {
+	if a.flags.trace == traceFull {
+		frame.Content = a.mask.JSON(frame.Bytes)
+	}
+	_ = render.Trace(a.live.log(), frame, a.screen())
+}
+
+// showStray writes what a server says besides messages among the frames.
+func (a *App) showStray(event exec.Event) {
+	stray := render.Stray{}
+	switch e := event.(type) {
+	case servers.PollutedLine:
+		if e.Class.Harmless() {
+			return
+		}
+		stray = render.Stray{At: e.At, Server: e.Server, On: "stdout", Text: quote(string(e.Text))}
+	case servers.StderrLine:
+		stray = render.Stray{At: e.At, Server: e.Server, On: "stderr", Text: e.Text}
+	default:
+		return
+	}
+	stray.Text = a.mask.Text(stray.Text)
+	_ = render.TraceStray(a.live.log(), stray, a.screen())
+}
+
 func frameHead(frame []byte) (id, method string) {
 	var head struct {
 		ID     json.RawMessage `json:"id"`
@@ -76,12 +105,13 @@ func frameHead(frame []byte) (id, method string) {
 	return string(head.ID), head.Method
 }
 
-// traceFile is a file of JSON lines, one per frame or exchange over HTTP, with secrets
-// masked.
+// traceFile is a file of JSON lines, one per frame, exchange over HTTP, stray line or line
+// of stderr, with secrets masked.
 type traceFile struct {
-	file *os.File
-	mask *mask.Masker
-	out  *spool.Writer // to file
+	mask  *mask.Masker
+	out   io.Writer
+	file  *os.File      // nil: out is stderr
+	queue *spool.Writer // to file
 
 	mu  sync.Mutex
 	err error // of making a line; out has that of writing
@@ -91,7 +121,11 @@ type traceFile struct {
 // at once is mostly far below that.
 const maxTraceBehind = 256 << 20
 
-func newTraceFile(path string, masker *mask.Masker) (*traceFile, error) {
+// newTraceFile makes the file; "-" is stderr.
+func (a *App) newTraceFile(path string) (*traceFile, error) {
+	if path == "-" {
+		return &traceFile{mask: a.mask, out: a.logJSON()}, nil
+	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
@@ -99,7 +133,8 @@ func newTraceFile(path string, masker *mask.Masker) (*traceFile, error) {
 	note := func(lines int) string {
 		return fmt.Sprintf(`{"time":%q,"dropped":%d}`+"\n", time.Now().Format(time.RFC3339Nano), lines)
 	}
-	return &traceFile{file: file, mask: masker, out: spool.New(file, maxTraceBehind, note)}, nil
+	queue := spool.New(file, maxTraceBehind, note)
+	return &traceFile{mask: a.mask, out: queue.Offering(), file: file, queue: queue}, nil
 }
 
 // write appends one frame.
@@ -118,13 +153,51 @@ func (f *traceFile) write(frame render.Frame) {
 	f.append(line, err)
 }
 
-// takeExchange writes the head of an exchange over HTTP; its messages have lines of
-// their own.
-func (f *traceFile) takeExchange(event exec.Event) {
-	e, ok := event.(servers.HTTPExchange)
-	if !ok {
-		return
+// takeOther writes what is no frame.
+func (f *traceFile) takeOther(event exec.Event) {
+	switch e := event.(type) {
+	case servers.HTTPExchange:
+		f.exchange(e)
+	case servers.PollutedLine:
+		if !e.Class.Harmless() {
+			f.stray(e)
+		}
+	case servers.StderrLine:
+		line, err := json.Marshal(struct {
+			Time   time.Time `json:"time"`
+			Server string    `json:"server"`
+			Stderr string    `json:"stderr"`
+		}{e.At, e.Server, f.mask.Text(visible([]byte(e.Text)))})
+		f.append(line, err)
 	}
+}
+
+// stray writes a line of stdout with something on it that is no message.
+func (f *traceFile) stray(e servers.PollutedLine) {
+	line, err := json.Marshal(struct {
+		Time   time.Time     `json:"time"`
+		Server string        `json:"server"`
+		Stray  string        `json:"stray"`
+		Class  servers.Class `json:"class"`
+		Line   int           `json:"line"`
+		Column int           `json:"column"`
+		Size   int64         `json:"size"`
+	}{e.At, e.Server, f.mask.Text(visible(e.Text)), e.Class, e.Line, e.Column, e.Size})
+	f.append(line, err)
+}
+
+// visible is text that JSON can hold: bytes that are not UTF-8 are escaped.
+func visible(text []byte) string {
+	if utf8.Valid(text) {
+		return string(text)
+	}
+	quoted := strconv.Quote(string(text))
+	return quoted[1 : len(quoted)-1]
+}
+
+// exchange writes the head of an exchange over HTTP; its messages have lines of their
+// own.
+func (f *traceFile) exchange(e servers.HTTPExchange) {
 	head := struct {
 		Verb     string            `json:"verb"`
 		URL      string            `json:"url"`
@@ -162,7 +235,7 @@ func (f *traceFile) headers(all http.Header) map[string]string {
 // append writes a line; err is why there is none.
 func (f *traceFile) append(line []byte, err error) {
 	if err == nil {
-		_, err = f.out.Offer(append(line, '\n'))
+		_, err = f.out.Write(append(line, '\n'))
 	}
 	f.failed(err)
 }
@@ -178,8 +251,10 @@ func (f *traceFile) failed(err error) {
 
 // close waits until all is written, or ctx ends, and says what went wrong.
 func (f *traceFile) close(ctx context.Context) error {
-	f.failed(f.out.Flush(ctx))
-	f.failed(f.file.Close())
+	if f.file != nil {
+		f.failed(f.queue.Flush(ctx))
+		f.failed(f.file.Close())
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.err

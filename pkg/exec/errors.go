@@ -147,7 +147,21 @@ type TimeoutError struct {
 	Idle bool
 	// Detail is what is known of the cause ("the server is not reading its stdin").
 	Detail string
+	// Evidence is what the server wrote since it was asked, a line each.
+	Evidence []string
 }
+
+// explain takes what err knows of why there was no answer.
+func (e *TimeoutError) explain(err error) {
+	var detailed interface{ Detail() string }
+	if errors.As(err, &detailed) {
+		e.Detail = detailed.Detail()
+	}
+	e.Evidence = DetailsOf(err)
+}
+
+// Details is the evidence.
+func (e *TimeoutError) Details() []string { return e.Evidence }
 
 func (e *TimeoutError) Error() string {
 	subject := "Tool"

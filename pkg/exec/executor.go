@@ -261,7 +261,8 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	var timeout *TimeoutError
 	if errors.As(context.Cause(ctx), &timeout) {
 		told := *timeout // several calls may share a limit, which has another name then
-		told.Tool, told.Detail = tool, detailOf(err)
+		told.Tool = tool
+		told.explain(err)
 		return &told
 	}
 	if ctx.Err() != nil {
@@ -273,15 +274,6 @@ func callError(ctx context.Context, called *Tool, err error) error {
 		return interrupted
 	}
 	return err
-}
-
-// detailOf is what is known of why nothing came in time; may be empty.
-func detailOf(err error) string {
-	var detailed interface{ Detail() string }
-	if errors.As(err, &detailed) {
-		return detailed.Detail()
-	}
-	return ""
 }
 
 // announce logs what preparing changed or found.

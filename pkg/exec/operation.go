@@ -79,7 +79,7 @@ func Within[T any](ctx context.Context, e *Executor, what string, run func(conte
 	var timeout *TimeoutError
 	if err != nil && ctx.Err() == nil && errors.As(context.Cause(bounded), &timeout) {
 		told := *timeout
-		told.Detail = detailOf(err)
+		told.explain(err)
 		return value, &told
 	}
 	return value, err

@@ -17,12 +17,15 @@ type Frame struct {
 	Sent    bool          // by toolx; else received
 	Bytes   []byte        // the whole JSON-RPC message
 	Latency time.Duration // of a response: since its request; zero where that is not known
+	// Content is the message to be shown, without secrets; nil leaves it out.
+	Content []byte
 }
 
 // Trace writes one line about a frame, in one write: when, which server, which way,
-// what, and how large. The content is left to the trace file.
+// what, and how large; a second line has the content where that is given.
 //
 //	09:15:02.481 zwave → tools/call #3 214 B
+//	  {"jsonrpc":"2.0","id":3,"method":"tools/call","params":…}
 //	09:15:02.493 zwave ← result #3 1.2 KiB 12 ms
 func Trace(out io.Writer, frame Frame, screen Screen) error {
 	arrow := screen.paint(roleName, "←")
@@ -41,7 +44,28 @@ func Trace(out io.Writer, frame Frame, screen Screen) error {
 	if frame.Latency > 0 {
 		parts = append(parts, latency(frame.Latency))
 	}
-	_, err := io.WriteString(out, strings.Join(parts, " ")+"\n")
+	text := strings.Join(parts, " ") + "\n"
+	if frame.Content != nil {
+		text += "  " + Safe(string(frame.Content)) + "\n"
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+// Stray is a line that a server wrote besides messages.
+type Stray struct {
+	At     time.Time
+	Server string
+	On     string // "stdout" or "stderr"
+	Text   string
+}
+
+// TraceStray writes one line about a stray line, in one write.
+//
+//	09:15:02.481 zwave stderr connecting to mqtt://localhost
+func TraceStray(out io.Writer, stray Stray, screen Screen) error {
+	_, err := fmt.Fprintf(out, "%s %s %s %s\n",
+		screen.paint(roleMuted, stray.At.Format("15:04:05.000")), Safe(stray.Server), screen.paint(roleMuted, stray.On), Safe(stray.Text))
 	return err
 }
 

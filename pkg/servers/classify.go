@@ -27,6 +27,10 @@ type finding struct {
 	syntax error
 	// salvaged counts the messages that were found all the same.
 	salvaged int
+	// near is what stands around the byte that is bad, from byte nearAt of the whole text
+	// on; nil where the text is bad as a whole.
+	near   []byte
+	nearAt int
 	// tail, on a line that was too long or broke off, is its last bytes: they or
 	// text may name the request that will never be answered.
 	tail []byte
@@ -484,7 +488,9 @@ func (c *classifier) report(current line, class Class, column int, text []byte, 
 	if class == ClassBroken {
 		syntax = json.Unmarshal(text, new(json.RawMessage))
 	}
+	nearAt, near := around(text, badByte(class, text, syntax))
 	c.onFinding(finding{
+		near: near, nearAt: nearAt,
 		syntax:   syntax,
 		class:    class,
 		number:   current.number,
@@ -496,6 +502,37 @@ func (c *classifier) report(current line, class Class, column int, text []byte, 
 		salvaged: salvaged,
 		tail:     evidence(current.bytes[max(0, len(current.bytes)-maxEvidence):]),
 	})
+}
+
+// badByte is the offset of the byte that makes a message a bad one; -1 where it is not one
+// byte that does.
+func badByte(class Class, text []byte, syntax error) int {
+	var broken *json.SyntaxError
+	switch {
+	case class == ClassInvalidUTF8:
+		return invalidAt(text)
+	case class == ClassControl:
+		return bytes.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' })
+	case errors.As(syntax, &broken):
+		return int(broken.Offset) - 1
+	}
+	return -1
+}
+
+// nearBytes is how many bytes are shown before a bad one, and behind it.
+const nearBytes = 30
+
+// around cuts what stands around the byte at an offset, and says where that begins; nil
+// where the offset is outside of the text.
+func around(text []byte, at int) (start int, near []byte) {
+	if at < 0 || at >= len(text) {
+		return 0, nil
+	}
+	start = max(0, at-nearBytes)
+	for start < at && !utf8.RuneStart(text[start]) {
+		start++
+	}
+	return start, bytes.Clone(text[start:min(len(text), at+nearBytes)])
 }
 
 // invalidAt is the offset of the first byte that is not UTF-8.

@@ -143,14 +143,11 @@ func (f *Failure) Details() []string {
 		ending += fmt.Sprintf(", %s after its start", rounded(f.Lived))
 	}
 	details = append(details, "ending   "+ending)
-	for i, text := range f.Stdout {
-		details = append(details, label("stdout", i)+text)
+	if len(f.Stdout) > 0 {
+		details = append(details, labelled("stdout", f.Stdout)...)
 	}
-	for i, text := range f.Stderr {
-		details = append(details, label("stderr", i)+text)
-	}
-	if f.StderrLines == 0 && f.Lived > 0 {
-		details = append(details, "stderr   (nothing)")
+	if f.StderrLines > 0 || f.Lived > 0 {
+		details = append(details, labelled("stderr", f.Stderr)...)
 	}
 	if f.StderrPath != "" {
 		details = append(details, fmt.Sprintf("log      %s (%s)", f.StderrPath, toolxexec.Count(f.StderrLines, "line")))
@@ -168,11 +165,17 @@ func (f *Failure) remoteDetails() []string {
 	return details
 }
 
-func label(name string, i int) string {
-	if i > 0 {
-		return "         "
+// labelled are lines behind the name of what they stood on.
+func labelled(name string, lines []string) []string {
+	if len(lines) == 0 {
+		lines = []string{"(nothing)"}
 	}
-	return fmt.Sprintf("%-9s", name)
+	labelled := make([]string, len(lines))
+	for i, text := range lines {
+		labelled[i] = fmt.Sprintf("%-9s%s", name, text)
+		name = ""
+	}
+	return labelled
 }
 
 func (f *Failure) program() string {
@@ -321,10 +324,11 @@ func (e *UnreachedError) Error() string {
 func (e *UnreachedError) Unwrap() error { return e.Err }
 
 // abandonedError says that a request was given up when its context ended, and what
-// is known of why it had no answer; detail may be empty.
+// is known of why it had no answer; detail and evidence may be empty.
 type abandonedError struct {
-	err    error
-	detail string
+	err      error
+	detail   string
+	evidence []string // what the server wrote since it was asked, a line each
 }
 
 // notReading is the detail of a request that could not even be written.
@@ -342,6 +346,9 @@ func (e *abandonedError) Unwrap() error { return e.err }
 
 // Detail implements the interface by which exec adds to a timeout's message.
 func (e *abandonedError) Detail() string { return e.detail }
+
+// Details is the evidence.
+func (e *abandonedError) Details() []string { return e.evidence }
 
 // rounded makes a duration readable: three digits at most matter to a person.
 func rounded(d time.Duration) time.Duration {

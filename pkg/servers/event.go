@@ -43,7 +43,7 @@ const (
 
 	// The second group are messages that break JSON-RPC 2.0 or MCP.
 	ClassNoVersion   Class = "no-version"   // "jsonrpc" is missing or not "2.0"
-	ClassBadShape    Class = "bad-shape"    // neither request, notification nor reply, or a reply with "error": null too
+	ClassBadShape    Class = "bad-shape"    // neither request, notification nor reply, or a reply with a result and an error, null too
 	ClassIDType      Class = "id-type"      // the id came back as another JSON type
 	ClassIDNull      Class = "id-null"      // a reply with a null id
 	ClassIDUnknown   Class = "id-unknown"   // a reply to a request that was never sent
@@ -149,6 +149,10 @@ type PollutedLine struct {
 	// it comes from a Proxy).
 	Text []byte
 	Size int64
+	// Near is what stands around the first bad byte of a text that is a message, or
+	// nearly one, from byte NearAt of it on; nil where the text is bad as a whole.
+	Near   []byte
+	NearAt int
 	// Salvaged counts the messages that were found on the line all the same.
 	Salvaged int
 	// Unended says that the line was taken without a newline at its end: stdout was
@@ -163,6 +167,7 @@ type OddFrame struct {
 	Class  Class
 	Line   int
 	Phase  Phase
+	Why    string // in words; empty where the class says it
 	Bytes  []byte // at most maxEvidence
 	// Used says that toolx took the message for what it must have meant.
 	Used bool

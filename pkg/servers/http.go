@@ -238,7 +238,7 @@ func (t *remote) tripOnce(ctx context.Context, method string, params any, header
 	case ctx.Err() != nil:
 		// A revision without sessions is told by the end of the stream.
 		detail := t.giveUp(ctx, waiting, out.written.Load() && !t.modern())
-		return message{}, &abandonedError{ctx.Err(), detail}
+		return message{}, &abandonedError{err: ctx.Err(), detail: detail}
 	case closed(t.done):
 		return message{}, t.failed(method)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,14 +18,14 @@ import (
 func (t *stdio) takeFinding(f finding) {
 	t.mu.Lock()
 	phase := t.phase()
-	if !f.class.Harmless() && f.salvaged == 0 && len(t.stray) < 5 {
-		t.stray = append(t.stray, string(f.text[:min(len(f.text), 200)]))
+	if !f.class.Harmless() && f.salvaged == 0 {
+		t.noteStray(string(f.text[:min(len(f.text), strayBytes)]))
 	}
 	t.mu.Unlock()
 	t.bus.Emit(PollutedLine{
 		Time: exec.Now(), Server: t.server, Class: f.class,
 		Line: f.number, Offset: f.offset, Column: f.column, Phase: phase,
-		Since: time.Since(t.process.started), Text: f.text, Size: f.size, Salvaged: f.salvaged,
+		Since: time.Since(t.process.started), Text: f.text, Size: f.size, Near: f.near, NearAt: f.nearAt, Salvaged: f.salvaged,
 		Unended: f.end == endIdle || f.end == endEOF,
 	})
 	switch {
@@ -34,6 +35,25 @@ func (t *stdio) takeFinding(f finding) {
 	case f.class == ClassBroken && f.end != endEOF:
 		// At the end of stdout the server's exit says more than its half message.
 		t.failLost(f, fmt.Errorf("line %d is not JSON: %w", f.number, f.syntax))
+	}
+}
+
+// The bounds on what forensics keep of stdout: bytes of a line, and how many of the first
+// lines.
+const (
+	strayBytes = 200
+	strayLines = 5
+)
+
+// noteStray keeps a foreign line; t.mu is held.
+func (t *stdio) noteStray(text string) {
+	t.strays++
+	if len(t.stray) < strayLines {
+		t.stray = append(t.stray, text)
+	}
+	t.recent = append(t.recent, text)
+	if len(t.recent) > failureLines {
+		t.recent = slices.Delete(t.recent, 0, 1)
 	}
 }
 
@@ -70,7 +90,7 @@ func answer(p *pending, r reply) {
 func (p *peer) takeMessage(m message, number int) {
 	p.bus.Emit(FrameReceived{Time: exec.Now(), Server: p.server, Line: number, Bytes: m.raw})
 	if !m.versioned() {
-		p.odd(ClassNoVersion, m, number, true)
+		p.odd(ClassNoVersion, "", m, number, true)
 	}
 	switch m.kind() {
 	case kindReply:
@@ -88,17 +108,19 @@ func (p *peer) takeReply(m message, number int) {
 	id, exact, ok := requestID(m.id)
 	p.mu.Lock()
 	waiting := p.pending[id]
-	class := Class("")
+	class, why := Class(""), ""
 	switch {
 	case m.result == nil && m.err == nil:
-		class = ClassBadShape
+		class, why = ClassBadShape, "it has neither result nor error"
 	case m.id == nil || string(m.id) == "null":
 		class = ClassIDNull
 		id, waiting = p.onlyPending()
 	case waiting != nil && !exact:
 		class = ClassIDType
 	case waiting != nil && m.nullError:
-		class = ClassBadShape
+		class, why = ClassBadShape, `it has "error": null beside its result`
+	case waiting != nil && m.result != nil && m.err != nil:
+		class, why = ClassBadShape, "it has both a result and an error; the error counts"
 	case waiting == nil && ok:
 		if class = p.answered[id]; class == "" {
 			class = ClassIDUnknown
@@ -113,7 +135,7 @@ func (p *peer) takeReply(m message, number int) {
 	}
 	p.mu.Unlock()
 	if class != "" {
-		p.odd(class, m, number, waiting != nil)
+		p.odd(class, why, m, number, waiting != nil)
 	}
 	switch {
 	case waiting == nil:
@@ -143,13 +165,13 @@ func (p *peer) onlyPending() (int64, *pending) {
 	return 0, nil
 }
 
-func (p *peer) odd(class Class, m message, number int, used bool) {
+func (p *peer) odd(class Class, why string, m message, number int, used bool) {
 	p.mu.Lock()
 	phase := p.phase()
 	p.mu.Unlock()
 	p.bus.Emit(OddFrame{
 		Time: exec.Now(), Server: p.server, Class: class, Line: number,
-		Phase: phase, Bytes: evidence(m.raw), Used: used,
+		Phase: phase, Why: why, Bytes: evidence(m.raw), Used: used,
 	})
 }
 

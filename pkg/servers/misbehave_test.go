@@ -112,7 +112,7 @@ func misbehaviours() map[string]behaviour {
 		// JSON-RPC.
 		"rpc-version":      {seen: "no-version"},
 		"rpc-missing":      {seen: "no-version"},
-		"both":             {call: exec.KindTool, text: "both"},
+		"both":             {call: exec.KindTool, text: "both", seen: "bad-shape"},
 		"error-null":       {seen: "bad-shape"},
 		"neither":          {call: exec.KindProtocol, text: "neither result nor error", seen: "bad-shape"},
 		"error-string":     {call: exec.KindTool, text: "it broke"},

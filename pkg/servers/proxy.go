@@ -157,7 +157,7 @@ func (p *proxy) takeFinding(f finding) {
 	p.Bus.Emit(PollutedLine{
 		Time: exec.Now(), Server: p.server, Class: f.class,
 		Line: f.number, Offset: f.offset, Column: f.column, Phase: phase,
-		Since: time.Since(p.process.started), Text: f.text, Size: f.size, Salvaged: f.salvaged,
+		Since: time.Since(p.process.started), Text: f.text, Size: f.size, Near: f.near, NearAt: f.nearAt, Salvaged: f.salvaged,
 		Unended: f.end == endIdle || f.end == endEOF,
 	})
 }

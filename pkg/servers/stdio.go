@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +55,10 @@ type stdio struct {
 
 	stdoutRead, stderrRead countedPipe
 
-	stray []string // the first foreign lines, for forensics; guarded by peer.mu
+	// What stood on stdout instead of messages, for forensics; guarded by peer.mu.
+	stray  []string // the first lines
+	recent []string // the last ones
+	strays int      // how many there were
 
 	// announced is closed when everybody was told that the session stands: the end
 	// of its process is told no earlier.
@@ -130,6 +134,7 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params any, _ http
 		return message{}, err
 	}
 	sent := &outgoing{bytes: p.frame}
+	before := t.soFar()
 	if err := t.enqueue(ctx, sent); err != nil {
 		t.settle(p.id, ClassIDUnknown)
 		return message{}, err
@@ -138,7 +143,7 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params any, _ http
 	case r := <-p.reply:
 		return r.message, r.err
 	case <-ctx.Done():
-		return message{}, t.abandon(ctx, p, sent)
+		return message{}, t.abandon(ctx, p, sent, before)
 	case <-t.done:
 		select { // the answer may have come with the end
 		case r := <-p.reply:
@@ -149,16 +154,47 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params any, _ http
 	}
 }
 
-// abandon gives a request up after ctx's end.
-func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing) error {
-	written := sent.written.Load()
+// abandon gives a request up after ctx's end; before is how far the server had come when
+// it was asked.
+func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing, before wrote) error {
+	written, evidence := sent.written.Load(), t.evidenceSince(before)
 	// A request that is still queued goes out all the same, and the notice behind it.
 	detail := t.giveUp(ctx, p, true)
 	if !written {
 		detail = notReading
 	}
-	return &abandonedError{ctx.Err(), detail}
+	return &abandonedError{ctx.Err(), detail, evidence}
 }
+
+// wrote is how much a server has written besides messages, in lines.
+type wrote struct{ stderr, stdout int }
+
+func (t *stdio) soFar() wrote {
+	_, stderr, _ := t.log.last(0)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return wrote{stderr, t.strays}
+}
+
+// evidenceSince is what the server has written besides messages, as far as it is short,
+// and where the whole log is: a line each, in the form of Failure.Details.
+func (t *stdio) evidenceSince(before wrote) []string {
+	stderr, total, path := t.log.last(failureLines)
+	stderr = lastOf(stderr, total-before.stderr)
+	t.mu.Lock()
+	stdout := slices.Clone(lastOf(t.recent, t.strays-before.stdout))
+	t.mu.Unlock()
+	if pending := t.stdout.pending(); len(pending) > 0 {
+		stdout = append(stdout, string(pending[:min(len(pending), strayBytes)])+" (and no newline yet)")
+	}
+	details := append(labelled("stdout", stdout), labelled("stderr", stderr)...)
+	if path != "" {
+		details = append(details, fmt.Sprintf("log      %s (%s)", path, exec.Count(total, "line")))
+	}
+	return details
+}
+
+func lastOf(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
 // offer queues a message that nobody waits for, unless the server does not read.
 func (t *stdio) offer(frame []byte) bool {
@@ -201,7 +237,7 @@ func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 	case t.writes <- message:
 		return nil
 	case <-ctx.Done():
-		return &abandonedError{ctx.Err(), notReading}
+		return &abandonedError{err: ctx.Err(), detail: notReading}
 	case <-t.done:
 		return t.failed("")
 	}
