@@ -189,8 +189,13 @@ func (o callOptions) given() json.RawMessage {
 	return given
 }
 
-// prepareCall opens what the tool needs and reads the arguments by its schema.
+// prepareCall opens what the tool needs and reads the arguments by its schema; what is
+// wrong without any schema is told before a server starts.
 func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exec.Call, error) {
+	input := exec.Input{Args: o.args, Object: o.object, Stdin: app.Console.In}
+	if err := exec.CheckInput(input); err != nil {
+		return exec.Call{}, err
+	}
 	if err := b.pool.Need(ctx, o.tool); err != nil {
 		return exec.Call{}, err
 	}
@@ -200,7 +205,7 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 	}
 	resume := exec.Pause(ctx) // standard input may take its time
 	defer resume()
-	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: app.Console.In})
+	arguments, err := exec.ParseArgs(tool, input)
 	if err != nil {
 		return exec.Call{}, err
 	}

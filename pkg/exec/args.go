@@ -57,9 +57,12 @@ func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := parser.checkParts(settings); err != nil {
+		return nil, err
+	}
 	arguments := parser.lay(base, settings)
 	if len(parser.problems) > 0 {
-		return nil, &InvalidArgumentsError{Tool: tool, Problems: parser.problems, Arguments: arguments}
+		return nil, &InvalidArgumentsError{Tool: tool, Problems: parser.problems, Arguments: arguments, Refused: parser.refused}
 	}
 	return arguments, nil
 }
@@ -71,6 +74,7 @@ type argParser struct {
 	names    *naming
 	source   *source
 	problems []Problem
+	refused  []rawjson.Member
 }
 
 func (p *argParser) problem(problem Problem) { p.problems = append(p.problems, problem) }
@@ -92,7 +96,15 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 	}
 	text = bytes.TrimSpace(trimBOM(text))
 	if err := checkJSON(text); err != nil {
-		return nil, &UsageError{Message: origin + ": " + err.Error(), Fix: objectFix(text)}
+		fix := objectFix(text)
+		if _, missing := os.Stat(given); missing == nil || strings.HasSuffix(given, ".json") {
+			fix = "a file is named behind an @: --args " + shellQuote("@"+given)
+		}
+		message := origin + ": " + err.Error()
+		if len(text) > 0 && utf8.Valid(text) && !strings.ContainsRune("{[", rune(text[0])) {
+			message = origin + " must hold a JSON object; got " + givenText(text)
+		}
+		return nil, &UsageError{Message: message, Fix: fix}
 	}
 	if _, ok := rawjson.Members(text); !ok {
 		return nil, &UsageError{
@@ -184,22 +196,35 @@ func (p *argParser) argument(arg string) (argument, error) {
 	}
 	text, origin, err := p.source.read(name)
 	if err != nil {
-		var usage *UsageError
-		if errors.As(err, &usage) && usage.Fix == "" {
-			usage.Fix = fmt.Sprintf("%s=@%s reads a file; for the text itself write %s=@@%s", key, name, key, name)
-		}
-		return argument{}, err
+		return argument{}, withFileFix(err, key, name)
 	}
 	given.text, given.origin, given.literal = text, origin, false
 	return given, nil
 }
 
+// withFileFix adds to an error that a file cannot be read how a text that begins with @
+// is written.
+func withFileFix(err error, key, name string) error {
+	var usage *UsageError
+	if errors.As(err, &usage) && usage.Fix == "" {
+		usage.Fix = fmt.Sprintf("%s=@%s reads a file; for the text itself write %s=@@%s", key, name, key, name)
+	}
+	return err
+}
+
 // shapeError says how an argument is written.
 func shapeError(arg string) error {
-	fix := "write name=value, or name:=JSON"
+	fix := "write name=value, or name:=JSON; toolx show TOOL tells the names"
+	file, isFile := strings.CutPrefix(arg, "@")
 	switch {
 	case strings.HasPrefix(arg, "{"):
 		fix = "a whole object is given with --args: " + objectFix([]byte(arg))
+	case arg == "-":
+		fix = "standard input is given as --args -, which is the whole object, or as name=@-"
+	case isFile && file != "":
+		fix = fmt.Sprintf("a file with the whole object is given as --args %s, one with a single value as name=%s", shellQuote(arg), shellQuote(arg))
+	case isNumber(arg):
+		fix = "every argument has a name, such as name=" + arg + "; toolx show TOOL tells the names"
 	case arg != "" && !strings.ContainsAny(arg, "= "):
 		fix = fmt.Sprintf("write %s=value, or %s:=JSON", arg, arg)
 	}
@@ -259,6 +284,7 @@ func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessa
 	for _, s := range settings {
 		value, ok := p.value(s)
 		if !ok {
+			p.refused = append(p.refused, s.refused()...)
 			continue
 		}
 		var problem string
@@ -267,6 +293,22 @@ func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessa
 		}
 	}
 	return rawjson.Object(list)
+}
+
+// refused is what was given for a parameter, as text; nothing where that is long, or of
+// a part of a parameter.
+func (s *setting) refused() []rawjson.Member {
+	texts := make([]json.RawMessage, len(s.given))
+	for i, a := range s.given {
+		if len(s.path) > 1 || len(a.text) > maxHint || !utf8.Valid(a.text) {
+			return nil
+		}
+		texts[i] = rawjson.Quote(string(a.text))
+	}
+	if len(texts) == 1 {
+		return []rawjson.Member{rawjson.NewMember(s.key, texts[0])}
+	}
+	return []rawjson.Member{rawjson.NewMember(s.key, array(texts))}
 }
 
 // placesOf finds members by their names, the first of each.
@@ -328,7 +370,7 @@ func (s *source) read(name string) (text []byte, origin string, err error) {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, "", &UsageError{Message: fmt.Sprintf("cannot read %s: it is a directory", name)}
+		return nil, "", directoryError(name)
 	}
 	if text, err = readAll(file, name); err != nil {
 		return nil, "", err
@@ -338,16 +380,20 @@ func (s *source) read(name string) (text []byte, origin string, err error) {
 
 func (s *source) readStdin() ([]byte, error) {
 	if s.used {
-		return nil, &UsageError{
-			Message: "standard input is asked for twice",
-			Fix:     "it can be read once; put the other value into a file: name=@FILE",
-		}
+		return nil, errStdinTwice()
 	}
 	s.used = true
 	if s.stdin == nil {
 		return nil, &UsageError{Message: "there is no standard input to read"}
 	}
 	return readAll(s.stdin, "standard input")
+}
+
+func errStdinTwice() error {
+	return &UsageError{
+		Message: "standard input is asked for twice",
+		Fix:     "it can be read once; put the other value into a file: name=@FILE",
+	}
 }
 
 func readAll(reader io.Reader, origin string) ([]byte, error) {
@@ -359,6 +405,10 @@ func readAll(reader io.Reader, origin string) ([]byte, error) {
 		return nil, &UsageError{Message: fmt.Sprintf("%s is larger than %s", origin, Bytes(maxInput))}
 	}
 	return text, nil
+}
+
+func directoryError(name string) error {
+	return &UsageError{Message: fmt.Sprintf("cannot read %s: it is a directory", name)}
 }
 
 func fileError(name string, err error) error {

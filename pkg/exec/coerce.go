@@ -97,6 +97,8 @@ type coercer struct {
 	schema *document
 	budget int
 	done   []Coercion
+	// guesses says that values may be what a person probably meant (see meant.go).
+	guesses bool
 }
 
 // typed gives the parameters of an untyped call their kinds where text is one of
@@ -142,6 +144,11 @@ func (c *coercer) value(raw json.RawMessage, schema any, path string) json.RawMe
 	if c.budget--; c.budget < 0 {
 		return raw
 	}
+	if c.guesses {
+		if value, ok := c.listed(raw, schema); ok {
+			return c.note(path, raw, value)
+		}
+	}
 	allowed := c.schema.kinds(schema)
 	switch raw[0] {
 	case '{':
@@ -153,6 +160,9 @@ func (c *coercer) value(raw json.RawMessage, schema any, path string) json.RawMe
 			return raw
 		}
 		value, ok := meant(rawjson.Unquote(raw), allowed)
+		if !ok && c.guesses {
+			value, ok = c.guessed(rawjson.Unquote(raw), schema, allowed)
+		}
 		if !ok {
 			return raw
 		}
@@ -230,6 +240,11 @@ func (c *coercer) array(raw json.RawMessage, schema any, path string) json.RawMe
 	for i, element := range elements {
 		if items, ok := c.schema.element(schema, i); ok && c.budget > 0 {
 			elements[i] = c.value(element, items, fmt.Sprintf("%s[%s]", path, strconv.Itoa(i)))
+		}
+	}
+	if len(c.done) == before && c.guesses && len(elements) == 1 && rawjson.IsString(elements[0]) {
+		if several, ok := c.elements(rawjson.Unquote(elements[0]), schema); ok {
+			return c.note(path, raw, several)
 		}
 	}
 	if len(c.done) == before {

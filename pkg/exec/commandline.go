@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -78,12 +79,14 @@ func argumentWords(tool *Tool, arguments json.RawMessage) []string {
 	rest := []rawjson.Member{}
 	var words, single []string
 	for _, m := range list {
-		word, ok := speller.spell(m)
+		spelt, ok := speller.spell(m)
 		if !ok {
 			rest = append(rest, m)
 			continue
 		}
-		single = append(single, "--arg", word)
+		for _, word := range spelt {
+			single = append(single, "--arg", word)
+		}
 	}
 	if len(rest) > 0 {
 		words = append(words, "--args", shellQuote(visible(rawjson.Object(rest))))
@@ -91,21 +94,38 @@ func argumentWords(tool *Tool, arguments json.RawMessage) []string {
 	return append(words, single...)
 }
 
-// spell writes one member as the word behind --arg; ok is false where no key
-// says its name.
-func (p *argParser) spell(m rawjson.Member) (word string, ok bool) {
+// spell writes one member as the words behind --arg: several for an array whose elements
+// a repeated key says. ok is false where no key says its name.
+func (p *argParser) spell(m rawjson.Member) (words []string, ok bool) {
 	if m.Name == "" || strings.ContainsRune(m.Name, '=') || strings.HasSuffix(m.Name, ":") || !printable(m.Name) {
-		return "", false
+		return nil, false
 	}
 	s := p.newSetting(m.Name)
 	if len(s.path) != 1 {
-		return "", false
+		return nil, false
 	}
-	if text := argumentText(m.Value); printable(text) && p.readsBack(s, text, m.Value) {
-		return shellQuote(m.Name) + "=" + shellQuote(escapeAt(text)), true
+	given := []json.RawMessage{m.Value}
+	if elements, isArray := rawjson.Elements(m.Value); isArray && len(elements) <= maxRepeated {
+		given = elements
 	}
-	return shellQuote(m.Name) + ":=" + shellQuote(visible(compact(m.Value))), true
+	for _, value := range given {
+		text := argumentText(value)
+		if !printable(text) || value[0] == '{' || value[0] == '[' {
+			words = nil
+			break
+		}
+		words = append(words, shellQuote(m.Name)+"="+shellQuote(escapeAt(text)))
+		s.given = append(s.given, argument{key: s.key, text: []byte(text), literal: true})
+	}
+	if len(words) > 0 && p.readsBack(s, m.Value) {
+		return words, true
+	}
+	return []string{shellQuote(m.Name) + ":=" + shellQuote(visible(compact(m.Value)))}, true
 }
+
+// maxRepeated is how many elements of an array a repeated key gives in a command line;
+// more are easier to read as JSON.
+const maxRepeated = 4
 
 // argumentText is a value as k=v would have it: text without its quotes.
 func argumentText(value json.RawMessage) string {
@@ -123,22 +143,25 @@ func escapeAt(text string) string {
 	return text
 }
 
-// readsBack says whether text, typed by the schema, is value again. Arrays and
-// objects are JSON either way, and := says so.
-func (p *argParser) readsBack(s *setting, text string, value json.RawMessage) bool {
-	if value[0] == '{' || value[0] == '[' {
-		return false
-	}
+// readsBack says whether what is given for a setting, typed by the schema, is value
+// again.
+func (p *argParser) readsBack(s *setting, value json.RawMessage) bool {
 	before := len(p.problems)
-	got, ok := p.typed(s, argument{key: s.key, text: []byte(text), literal: true}, s.schema)
+	got, ok := p.value(s)
 	p.problems = p.problems[:before]
 	return ok && equalJSON(got, value)
 }
 
-// equalJSON compares scalars: strings by their text, all else as written.
+// equalJSON compares scalars and arrays of them: strings by their text, all else as
+// written.
 func equalJSON(a, b json.RawMessage) bool {
 	if a[0] == '"' && b[0] == '"' {
 		return rawjson.Unquote(a) == rawjson.Unquote(b)
+	}
+	left, isArray := rawjson.Elements(a)
+	right, both := rawjson.Elements(b)
+	if isArray && both {
+		return slices.EqualFunc(left, right, equalJSON)
 	}
 	return bytes.Equal(a, b)
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"toolx/pkg/rawjson"
 )
 
 // Kind is the coarse reason of a failure: the "kind" of the JSON envelope, and
@@ -122,6 +124,9 @@ type InvalidArgumentsError struct {
 	// Arguments are what could be read of the given arguments, as an object; nil
 	// where nothing could.
 	Arguments json.RawMessage
+	// Refused are the other arguments of a command line, as text, or as several where
+	// one was given several times.
+	Refused []rawjson.Member
 }
 
 func (e *InvalidArgumentsError) Error() string {

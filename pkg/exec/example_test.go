@@ -127,7 +127,11 @@ func TestCommandLine(t *testing.T) {
 		{`{"s":"@x"}`, `toolx call srv__every --arg s=@@x`},
 		{`{"s":5}`, `toolx call srv__every --arg s:=5`},
 		{`{"ns":"null"}`, `toolx call srv__every --arg ns:='"null"'`},
-		{`{"tags":["a", "b"],"o":{"a":"~"}}`, `toolx call srv__every --arg tags:='["a","b"]' --arg o:='{"a":"~"}'`},
+		{`{"tags":["a", "b"],"o":{"a":"~"}}`, `toolx call srv__every --arg tags=a --arg tags=b --arg o:='{"a":"~"}'`},
+		{`{"tags":["a,b"]}`, `toolx call srv__every --arg tags=a,b`},
+		{`{"tags":["[a"]}`, `toolx call srv__every --arg tags:='["[a"]'`},
+		{`{"tags":[]}`, `toolx call srv__every --arg tags:='[]'`},
+		{`{"tags":["1","2","3","4","5"]}`, `toolx call srv__every --arg tags:='["1","2","3","4","5"]'`},
 		{`{"s":"a\nb\u001b[2J"}`, `toolx call srv__every --arg s:='"a\nb\u001b[2J"'`},
 		{`{"a=b":1,"o.a":"x","s":"y"}`, `toolx call srv__every --args '{"a=b":1,"o.a":"x"}' --arg s=y`},
 	}

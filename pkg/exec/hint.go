@@ -36,8 +36,8 @@ func (e *InvalidArgumentsError) Hint() string {
 	return strings.Join(withLaunch(e.Tool, "toolx", "show", pasteQuote(e.Tool.Name)), " ") + " tells what it takes"
 }
 
-// corrected are the given arguments without what is wrong and with what is missing;
-// ok is false where they would be refused again.
+// corrected are the given arguments with what is wrong as it was probably meant, or
+// without it, and with what is missing; ok is false where they would be refused again.
 func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments json.RawMessage, ok bool) {
 	given, _ := rawjson.Members(e.Arguments)
 	const least = len(" --arg a=1") // of one argument on the line
@@ -46,25 +46,10 @@ func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments js
 	}
 	// Without an example what is right is still a beginning.
 	examples, _ := rawjson.Members(example)
-	wrong := e.wrong(placesOf(given))
-	names := newNaming(e.Tool)
-	var list []rawjson.Member
-	taken := make(map[string]bool)
-	for _, m := range given {
-		name := names.target(m.Name)
-		if !taken[name] && !wrong[name] && !wrong[m.Name] {
-			taken[name] = true
-			list = append(list, rawjson.NewMember(name, m.Value))
+	for _, mend := range []bool{true, false} {
+		if arguments = e.attempt(examples, mend); accepts(e.Tool, arguments) {
+			return arguments, true
 		}
-	}
-	for _, m := range examples {
-		if !taken[m.Name] {
-			list = append(list, m)
-		}
-	}
-	arguments = rawjson.Object(e.completed(list, examples))
-	if accepts(e.Tool, arguments) {
-		return arguments, true
 	}
 	arguments = mended(e.Tool, arguments)
 	return arguments, accepts(e.Tool, arguments)

@@ -1,0 +1,146 @@
+package exec
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// CheckInput finds what is wrong with the form of arguments, as far as that needs no
+// schema: before a server is started for them. It opens files that are named and reads
+// none, since what is behind a name may be read once only (a pipe). The error is a
+// *UsageError, as that of ParseArgs.
+func CheckInput(input Input) error {
+	parser := &argParser{source: &source{}}
+	stdin := input.Object == "-" || input.Object == "@-"
+	switch name, isFile := strings.CutPrefix(input.Object, "@"); {
+	case stdin:
+	case isFile:
+		if err := checkFile(name); err != nil {
+			return &UsageError{Message: err.Error(), Fix: objectFix(nil)}
+		}
+	default:
+		if _, err := parser.base(input.Object); err != nil {
+			return err
+		}
+	}
+	for _, arg := range input.Args {
+		key, value, ok := strings.Cut(arg, "=")
+		name, isFile := strings.CutPrefix(value, "@")
+		switch {
+		case ok && isFile && name == "-":
+			if stdin {
+				return errStdinTwice()
+			}
+			stdin = true
+		case ok && isFile && name != "" && (name[0] != '@' || strings.HasSuffix(key, ":")):
+			if err := checkFile(name); err != nil {
+				return withFileFix(err, strings.TrimSuffix(key, ":"), name)
+			}
+		default:
+			if _, err := parser.argument(arg); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkFile says why a file cannot be read, if it cannot. Only a regular one is opened.
+func checkFile(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return fileError(name, err)
+	case info.IsDir():
+		return directoryError(name)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return fileError(name, err)
+	}
+	return file.Close()
+}
+
+// checkParts refuses keys that name a part of an array (items.sku, tags[0]), which no
+// single argument can give, and shows what can.
+func (p *argParser) checkParts(settings []*setting) error {
+	for _, s := range settings {
+		name, rest, ok := p.arrayOf(s)
+		if !ok {
+			continue
+		}
+		return &UsageError{
+			Message: fmt.Sprintf("'%s' is an array, and no argument gives a part of one: %s", name, shorten(name+rest, maxGiven)),
+			Fix:     "give it as a whole: " + p.wholeArray(name, settings),
+		}
+	}
+	return nil
+}
+
+// arrayOf parts a key into the name of an array and what names a part of it; ok is
+// false where the schema knows the key, or no such array.
+func (p *argParser) arrayOf(s *setting) (name, rest string, ok bool) {
+	at := strings.IndexAny(s.key, ".[")
+	if s.known || at <= 0 {
+		return "", "", false
+	}
+	name, rest = s.key[:at], s.key[at:]
+	schema, known := p.schema.property(p.schema.root, p.names.target(name))
+	allowed := p.schema.kinds(schema)
+	return name, rest, known && allowed.has(kindArray) && !allowed.has(kindObject)
+}
+
+// wholeArray is the argument that gives all the given parts of an array.
+func (p *argParser) wholeArray(name string, settings []*setting) string {
+	schema, _ := p.schema.property(p.schema.root, p.names.target(name))
+	element, _ := p.schema.element(schema, 0)
+	var list []rawjson.Member // by index, so that set can fill them
+	for _, s := range settings {
+		array, rest, ok := p.arrayOf(s)
+		if !ok || array != name {
+			continue
+		}
+		for _, given := range s.given {
+			path, leaf := partPath(rest, len(list)), element
+			for _, token := range path[1:] {
+				leaf, _ = p.schema.property(leaf, token)
+			}
+			before := len(p.problems)
+			value, ok := p.typed(s, given, leaf)
+			if p.problems = p.problems[:before]; !ok {
+				value = rawjson.Quote(string(given.text))
+			}
+			list, _ = set(list, placesOf(list), path, value)
+		}
+	}
+	elements := make([]json.RawMessage, len(list))
+	for i, m := range list {
+		elements[i] = m.Value
+	}
+	whole := rawjson.NewMember(name, array(elements))
+	words, ok := p.spell(whole)
+	if !ok {
+		words = []string{"--args", shellQuote(visible(rawjson.Object([]rawjson.Member{whole})))}
+	}
+	return strings.Join(words, " ")
+}
+
+// partPath is the way to a part of an array: its index, and names below. [0].name, .0.name
+// and .name are the same; [] is the element at next.
+func partPath(rest string, next int) []string {
+	tokens := strings.FieldsFunc(rest, func(char rune) bool { return strings.ContainsRune(".[]", char) })
+	switch {
+	case strings.HasPrefix(rest, "[]"):
+		return append([]string{strconv.Itoa(next)}, tokens...)
+	case len(tokens) > 0 && strings.Trim(tokens[0], "0123456789") == "":
+		return tokens
+	}
+	return append([]string{"0"}, tokens...)
+}
