@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/parser/lexer"
 	"github.com/expr-lang/expr/vm"
 
 	"toolx/pkg/exec"
@@ -25,7 +25,7 @@ import (
 const mathDefinition = `{
 	"name": "math_eval",
 	"title": "Calculator",
-	"description": "Evaluates an arithmetic expression and returns {\"result\": number}. Operators: + - * / % and ^ or ** for powers (right-associative, before unary minus: -2^2 is -4), comparisons, and/or/not, a ? b : c. Functions: sqrt cbrt root abs sign sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh (radians; deg and rad convert) exp log (natural; log(x, base) for any base) ln log2 log10 pow min max round(x, digits) floor ceil trunc mod hypot gcd lcm factorial. Constants: pi e tau phi. Integers are exact to 308 digits; other numbers are IEEE 754 doubles. Multiplication is always written: 2*pi.",
+	"description": "Evaluates an arithmetic expression and returns {\"result\": number}. Operators: + - * / % and ^ or ** for powers (right-associative, before unary minus: -2^2 is -4), comparisons, and/or/not, a ? b : c. Functions: sqrt cbrt root abs sign sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh (radians; deg and rad convert) exp log (natural; log(x, base) for any base) ln log2 log10 pow min max round(x, digits) floor ceil trunc mod hypot gcd lcm factorial sum mean. Constants: pi e tau phi. Integers are exact to 308 digits; other numbers are IEEE 754 doubles. 2 pi, 2(3+4) and 5! are read as in mathematics. No units, lists, variables or complex numbers.",
 	"inputSchema": {
 		"type": "object",
 		"properties": {
@@ -82,88 +82,41 @@ func evaluate(expression string) (json.RawMessage, error) {
 	if count := utf8.RuneCountInString(expression); count > maxExpression {
 		return nil, fmt.Errorf("the expression has %d characters: at most %d are evaluated", count, maxExpression)
 	}
-	program, err := compileMath(expression)
+	source, err := readMath(expression)
 	if err != nil {
 		return nil, pointOut(expression, err)
 	}
+	program, err := compileMath(source)
+	if err != nil {
+		return nil, pointOut(expression, source.placed(err))
+	}
 	value, err := vm.Run(program, nil)
 	if err != nil {
-		return nil, pointOut(expression, err)
+		return nil, pointOut(expression, source.placed(err))
 	}
 	return writeNumber(value)
 }
 
-// compileMath makes a program of expression. Errors carry their place as a
+// compileMath makes a program of source. Errors carry their place there as a
 // *file.Error.
-func compileMath(expression string) (*vm.Program, error) {
-	source, wholes, err := normalizeMath(expression)
-	if err != nil {
-		return nil, err
-	}
+func compileMath(source *mathSource) (*vm.Program, error) {
 	config := conf.CreateNew()
 	config.MaxNodes = maxNodes
 	config.DisableIfOperator = true
 	for name, f := range mathFunctions() {
 		config.Functions[name] = f.builtin(name)
 	}
-	tree, err := parser.ParseWithConfig(source, config)
+	tree, err := parser.ParseWithConfig(string(source.text), config)
 	if err != nil {
 		return nil, err
 	}
-	if tree.Node, err = (translator{wholes}).node(tree.Node); err != nil {
+	if tree.Node, err = (translator{source.wholes}).node(tree.Node); err != nil {
 		return nil, err
 	}
 	if _, err := checker.Check(tree, config); err != nil {
 		return nil, err
 	}
 	return compiler.Compile(tree, config)
-}
-
-// normalizeMath writes expression as the parser reads it, character for
-// character, so that places stay true: typographic operators become ASCII, and
-// whole numbers that are too large for the parser become names, whose values are
-// returned.
-func normalizeMath(expression string) (source string, wholes map[string]*big.Int, err error) {
-	source = strings.Map(func(r rune) rune {
-		switch r {
-		case '×', '·', '⋅':
-			return '*'
-		case '÷', '∕':
-			return '/'
-		case '−':
-			return '-'
-		}
-		return r
-	}, expression)
-	tokens, err := lexer.Lex(file.NewSource(source))
-	if err != nil {
-		return "", nil, err
-	}
-	runes := []rune(source)
-	wholes = make(map[string]*big.Int)
-	for _, token := range tokens {
-		switch {
-		case token.Is(lexer.Identifier) && strings.HasPrefix(token.Value, "_"):
-			// Kept apart, because large numbers take such names below.
-			return "", nil, &file.Error{Location: token.Location, Message: fmt.Sprintf("unknown name %q", token.Value)}
-		case token.Is(lexer.Operator, "|", "::"):
-			// They call functions in ways that leave no trace in the syntax tree.
-			return "", nil, &file.Error{Location: token.Location, Message: "the operator " + token.Value + " is not arithmetic"}
-		}
-		const int64Digits = 18 // that many always fit
-		digits := strings.ReplaceAll(token.Value, "_", "")
-		if token.Kind != lexer.Number || len(digits) <= int64Digits || strings.ContainsAny(digits, ".eExXoObB") {
-			continue
-		}
-		whole, ok := new(big.Int).SetString(digits, 10)
-		if !ok {
-			continue // the parser says why
-		}
-		name := fmt.Sprintf("_%0*d", token.To-token.From-1, len(wholes))
-		wholes[name] = whole
-		copy(runes[token.From:token.To], []rune(name))
-	}
-	return string(runes), wholes, nil
 }
 
 // translator rebuilds a syntax tree out of constants, conditions and calls.
@@ -192,6 +145,9 @@ func (t translator) node(n ast.Node) (ast.Node, error) {
 		return t.function(n)
 	case *ast.BuiltinNode:
 		return nil, unknownFunction(n, n.Name)
+	}
+	if _, ok := n.(*ast.ArrayNode); ok {
+		return nil, at(n, "lists are not supported (but as the argument of gcd, lcm, max, mean, min and sum)")
 	}
 	return nil, at(n, "%s is not arithmetic", nodeKind(n))
 }
@@ -258,16 +214,33 @@ func (t translator) function(n *ast.CallNode) (ast.Node, error) {
 		return nil, at(n, "only functions by name can be called")
 	}
 	if t.wholes[callee.Value] != nil {
-		return nil, at(n, "a number cannot be called (multiplication is written with *)")
+		return nil, at(n, "a number cannot be called (write * to multiply)")
 	}
 	f, ok := mathFunctions()[callee.Value]
 	if !ok {
 		return nil, unknownFunction(n, callee.Value)
 	}
-	if count := len(n.Arguments); count < f.least || count > f.most {
+	arguments := n.Arguments
+	if list, ok := soleList(arguments); ok && f.most == math.MaxInt {
+		arguments = list
+	}
+	if count := len(arguments); count < f.least || count > f.most {
 		return nil, at(n, "%s takes %s, not %d", callee.Value, f.arity(), count)
 	}
-	return t.call(n, callee.Value, n.Arguments...)
+	return t.call(n, callee.Value, arguments...)
+}
+
+// soleList gives the elements of a list that is the only argument: max([1, 2]) is
+// max(1, 2).
+func soleList(arguments []ast.Node) ([]ast.Node, bool) {
+	if len(arguments) != 1 {
+		return nil, false
+	}
+	list, ok := arguments[0].(*ast.ArrayNode)
+	if !ok {
+		return nil, false
+	}
+	return list.Nodes, true
 }
 
 // call is a call of one of mathFunctions, placed where n is.
@@ -325,8 +298,8 @@ func nodeKind(n ast.Node) string {
 	switch n.(type) {
 	case *ast.StringNode, *ast.BytesNode:
 		return "text in quotes"
-	case *ast.ArrayNode, *ast.SliceNode:
-		return "a list"
+	case *ast.SliceNode:
+		return "a part of a list"
 	case *ast.MapNode, *ast.PairNode:
 		return "a map"
 	case *ast.MemberNode, *ast.ChainNode:
@@ -376,14 +349,14 @@ func plainMessage(err *file.Error) string {
 			token = strings.TrimSuffix(value, ")")
 		}
 		switch {
-		case strings.HasPrefix(token, `"!"`):
-			return `unexpected "!" (a factorial is written factorial(5))`
 		case token == `"("` || strings.Contains(message, "Identifier") || strings.Contains(message, "Number"):
-			return "unexpected " + token + " (multiplication is written with *)"
+			return "unexpected " + token + " (write * to multiply)"
+		case strings.HasPrefix(token, `"="`):
+			return `unexpected "=" (there are no variables; == compares)`
 		}
 		return "unexpected " + token
 	case strings.HasPrefix(message, "bad number syntax"):
-		return message + " (multiplication is written with *)"
+		return message + " (write * to multiply)"
 	case strings.Contains(message, "literal") && strings.Contains(message, "value out of range"):
 		return "the number is too large"
 	case strings.HasPrefix(message, "invalid ") && strings.Contains(message, " literal: "):

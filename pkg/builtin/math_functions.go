@@ -76,6 +76,8 @@ var mathFunctions = sync.OnceValue(func() map[string]function {
 		"round": {1, 2, numbers(round)},
 		"min":   {1, math.MaxInt, numbers(extreme(-1))},
 		"max":   {1, math.MaxInt, numbers(extreme(+1))},
+		"sum":   {1, math.MaxInt, numbers(sum)},
+		"mean":  {1, math.MaxInt, numbers(mean)},
 		"gcd":   {1, math.MaxInt, numbers(divisors("gcd", commonDivisor))},
 		"lcm":   {1, math.MaxInt, numbers(divisors("lcm", commonMultiple))},
 	}
@@ -215,6 +217,24 @@ func extreme(order int) func([]number) (number, error) {
 		}
 		return best, nil
 	}
+}
+
+func sum(values []number) (total number, err error) {
+	total = whole(0)
+	for _, value := range values {
+		if total, err = add(total, value); err != nil {
+			return number{}, err
+		}
+	}
+	return total, nil
+}
+
+func mean(values []number) (number, error) {
+	total, err := sum(values)
+	if err != nil {
+		return number{}, err
+	}
+	return divide(total, whole(int64(len(values))))
 }
 
 // squareRoot is whole where the root of a whole number is.
