@@ -65,6 +65,7 @@ func diagnoses() []diagnosis {
 // TestDoctorOnRealServers examines published servers: the doctor finds what is
 // wrong with them, where, and who wrote it, and nothing else.
 func TestDoctorOnRealServers(t *testing.T) {
+	t.Parallel()
 	folder := serversFolder(t)
 	toolx := buildToolx(t)
 	for _, want := range diagnoses() {

@@ -13,6 +13,7 @@ import (
 // TestRealServerFeatures uses what server-everything has beside tools, and lets it ask
 // back: everything goes over the wire to the published server.
 func TestRealServerFeatures(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(serversFolder(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
 	checkFeatures(t, "--", "node", program, "stdio")
 
@@ -80,6 +81,7 @@ func checkFeatures(t *testing.T, server ...string) {
 // TestRealServerRawReplies holds what resources read and prompts get print with -o raw
 // against the reply that toolx raw prints whole: the same bytes.
 func TestRealServerRawReplies(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(serversFolder(t), "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
 	for _, test := range []struct{ method, params, verb string }{
 		{"resources/read", `{"uri":"demo://resource/static/document/features.md"}`, "resources read demo://resource/static/document/features.md"},

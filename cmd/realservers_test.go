@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -48,6 +49,7 @@ type reference struct {
 // program, and compares with what the official TypeScript client gets (EXEC-2,
 // ROUTE-3, MCP-1).
 func TestRealServers(t *testing.T) {
+	t.Parallel()
 	folder := serversFolder(t)
 	toolx := buildToolx(t)
 	for _, server := range readCases(t, folder) {
@@ -73,15 +75,29 @@ func serversFolder(t *testing.T) string {
 	return folder
 }
 
-// buildToolx makes the program once for all servers.
-func buildToolx(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "toolx")
+// builtFolder is where buildToolx puts the program; suite removes it.
+var builtFolder = sync.OnceValue(func() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("toolx-built-%d", os.Getpid()))
+})
+
+var built = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(builtFolder(), "toolx")
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	if out, err := exec.Command("go", "build", "-o", path, "toolx").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	out, err := exec.Command("go", "build", "-o", path, "toolx").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// buildToolx makes the program, once for all tests.
+func buildToolx(t *testing.T) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

@@ -123,6 +123,7 @@ func TestMCPGoServerOverHTTP(t *testing.T) {
 // TypeScript SDK that knows revision 2026-07-28: over HTTP beside the older era and without
 // it, and on stdio.
 func TestTypeScriptServerInBothEras(t *testing.T) {
+	t.Parallel()
 	folder := serversFolder(t)
 	program := filepath.Join(folder, "sdk2.mjs")
 	both := []string{"--url", startTypeScript(t, folder, "stateless")}

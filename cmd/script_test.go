@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,13 +24,31 @@ import (
 // TestMain makes the test binary serve as toolx and as the fake MCP server, when it
 // is called by their names: every test of this package runs real processes.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(suite{m}, map[string]func(){
 		"toolx":        func() { os.Exit(cmd.Main(console.System(), os.Args[1:])) },
 		"crashing":     func() { os.Exit(cmd.MainThatCrashes(console.System(), os.Args[1], os.Args[2:])) },
 		"fakeserver":   func() { os.Exit(fake.Main(os.Args[1:])) },
 		"fakeprovider": func() { os.Exit(fakeProvider(os.Args[1:])) },
 		"measured":     func() { os.Exit(measured(os.Args[1], os.Args[2:])) },
 	})
+}
+
+// suite is the tests of this package.
+type suite struct{ *testing.M }
+
+// Run runs more tests at a time than there are processors, unless -parallel says how
+// many: mostly they wait for processes. What buildToolx made is removed at the end.
+func (s suite) Run() int {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
+	defer func() { _ = os.RemoveAll(builtFolder()) }()
+	return s.M.Run()
 }
 
 // TestScript runs what users type: every verb, every exit code, and what is wrong
