@@ -182,6 +182,8 @@ type toolboxOptions struct {
 	keepNames bool
 	// maxOutput is the size at which output is cut; zero means never.
 	maxOutput int64
+	// lenient goes on without the files of the config that cannot be parsed.
+	lenient bool
 	// configOnly leaves toolx's own tools out; stage is where mocks play faults.
 	configOnly bool
 	stage      builtin.Stage
@@ -197,15 +199,16 @@ type toolboxOptions struct {
 // toolbox reads the config and gathers the tools that need no server. It starts
 // nothing.
 func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
-	loaded, err := a.loadConfig()
+	adHoc, err := a.adHoc(options.server)
 	if err != nil {
 		return nil, err
 	}
-	for _, warning := range loaded.Warnings {
-		a.log.Warn(warning.String())
-	}
-	adHoc, err := a.adHoc(options.server)
-	if err != nil {
+	loaded, err := a.loadConfig()
+	a.tellRemarks(loaded)
+	switch {
+	case adHoc != nil && err != nil: // which needs no config
+		a.log.Warn(oneLine(err) + "; the config is not used")
+	case err != nil && !options.lenient:
 		return nil, err
 	}
 	if adHoc != nil {
@@ -244,9 +247,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if box.adHoc {
 		box.registry.Prefer(config.AdHocName)
 	}
-	if err := box.addLocal(a.services(box, options.stage), options.configOnly); err != nil {
-		return nil, err
-	}
+	box.addLocal(a.services(box, options.stage), options.configOnly)
 	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Defaults: exec.Defaults{
 		Timeout:   cmp.Or(a.flags.timeout, loaded.Defaults.Timeout),
 		MaxTime:   cmp.Or(a.flags.maxTime, loaded.Defaults.MaxTime),
@@ -258,19 +259,30 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	return box, nil
 }
 
+// tellRemarks tells of what has no effect in the config.
+func (a *App) tellRemarks(loaded *config.Config) {
+	for _, warning := range loaded.Warnings {
+		a.log.Warn(warning.String())
+	}
+	for _, problem := range loaded.Problems {
+		a.log.Warn(problem.String())
+	}
+}
+
+// oneLine is the first line of what an error says.
+func oneLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
 // addLocal registers the built-in tools and, over them, those of the config.
-func (b *toolbox) addLocal(services builtin.Services, configOnly bool) error {
+func (b *toolbox) addLocal(services builtin.Services, configOnly bool) {
 	if !configOnly {
 		b.registry.Register(builtin.Tools(services)...)
 	}
 	for _, entry := range b.config.Tools {
-		tool, err := builtin.FromConfig(entry, services)
-		if err != nil {
-			return err
-		}
-		b.registry.Register(tool)
+		b.registry.Register(builtin.FromConfig(entry, services))
 	}
-	return nil
 }
 
 // services are what toolx's own tools need; stage is nil but for serve.

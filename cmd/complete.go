@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -42,7 +43,8 @@ func completeQualified(
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		app.asksNobody = true
-		box, err := app.toolbox(toolboxOptions{})
+		app.log = slog.New(slog.DiscardHandler) // the user is typing: there is no place for words
+		box, err := app.toolbox(toolboxOptions{lenient: true})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -61,6 +61,13 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 		return err
 	}
 	groups := box.groups(opened, o.patterns)
+	for _, group := range groups {
+		for _, tool := range group.Tools {
+			if tool.Broken != nil {
+				app.tell(tool.Broken)
+			}
+		}
+	}
 	if o.json {
 		err = render.ListJSON(app.Console.Out, groups, app.outScreen())
 	} else {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -131,9 +132,7 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, warning := range loaded.Warnings {
-		a.log.Warn(warning.String())
-	}
+	a.tellRemarks(loaded)
 	i := slices.IndexFunc(loaded.Servers, func(s *config.Server) bool { return s.Name == o.server })
 	if i < 0 {
 		return nil, 0, unknownServer(o.server, loaded.Servers)
@@ -178,10 +177,11 @@ func completeProxied(app *App) cobra.CompletionFunc {
 func completeServer(app *App) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const nothingElse = cobra.ShellCompDirectiveNoFileComp
-		loaded, err := app.loadConfig()
-		if err != nil || len(args) > 0 {
+		if len(args) > 0 {
 			return nil, nothingElse
 		}
+		app.log = slog.New(slog.DiscardHandler) // the user is typing: there is no place for words
+		loaded, _ := app.loadConfig()           // what cannot be parsed has no names
 		var names []cobra.Completion
 		for _, server := range loaded.Servers {
 			if strings.HasPrefix(server.Name, typed) && !server.Disabled {

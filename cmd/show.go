@@ -73,6 +73,9 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if _, err := tool.Schema(); err != nil {
 		app.log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
 	}
+	if tool.Broken != nil {
+		app.tell(tool.Broken)
+	}
 	if o.json {
 		return render.ToolJSON(app.Console.Out, tool, app.outScreen())
 	}

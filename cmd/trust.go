@@ -215,23 +215,24 @@ func (a *App) revokeTrust(ctx context.Context, file string) error {
 // say writes a line of toolx's own to stderr.
 func (a *App) say(format string, args ...any) { fmt.Fprintf(a.live, format+"\n", args...) }
 
-// loadConfig reads the config. The servers of files that nobody named resolve only as far
+// loadConfig reads the config. Where a file cannot be parsed, the error is a usage error,
+// and the config has what the others say; it is never nil. The servers of files that nobody named resolve only as far
 // as the user has consented: earlier, by TOOLX_TRUST, or when consent asks.
 func (a *App) loadConfig() (*config.Config, error) {
 	policy, err := trustPolicy(os.Getenv(config.EnvTrust))
 	if err != nil {
-		return nil, err
+		return &config.Config{}, err
 	}
 	loaded, err := config.Load(config.Options{Files: a.flags.config, Distrust: policy.none})
-	if err != nil {
-		return nil, &usageError{err}
-	}
 	for _, project := range loaded.Projects {
 		if policy.allows(project) {
 			project.Allow()
 		}
 	}
 	a.tellShadowed(loaded)
+	if err != nil {
+		return loaded, &usageError{err}
+	}
 	return loaded, nil
 }
 

@@ -80,9 +80,41 @@ func Tools(services Services) []*exec.Tool {
 //
 // A handler that does not exist is no error here: the tool is listed, the log has
 // a warning, and calling the tool fails with "Builtin handler '<name>' not found"
-// or "Internal handler '<name>' not found" and the nearest names as a hint. An
-// entry without a name or of an unknown type is an error.
-func FromConfig(entry *config.Tool, services Services) (*exec.Tool, error) {
+// or "Internal handler '<name>' not found" and the nearest names as a hint. So is an
+// entry that is wrong (config.Tool.Err): it is listed, takes any arguments, and every
+// call fails and says why.
+func FromConfig(entry *config.Tool, services Services) *exec.Tool {
+	tool, err := services.fromConfig(entry)
+	if err != nil {
+		return brokenTool(entry, err)
+	}
+	return tool
+}
+
+// brokenTool is the tool of an entry that is wrong: every call fails with err, which is
+// the user's to mend.
+func brokenTool(entry *config.Tool, err error) *exec.Tool {
+	wrong := &exec.UsageError{Message: err.Error(), Fix: exec.HintOf(err)}
+	definition := rawjson.Object([]rawjson.Member{
+		rawjson.NewMember("name", rawjson.Quote(entry.Name)),
+		rawjson.NewMember("description", rawjson.Quote(entry.Description)),
+		rawjson.NewMember("inputSchema", json.RawMessage(anyArguments)),
+	})
+	return &exec.Tool{
+		Name: entry.Name, Plain: entry.Name, Title: entry.Title, Description: entry.Description,
+		Type: exec.Type(entry.Implementation.Type), KeepNames: true, Broken: wrong,
+		Definition: definition, InputSchema: json.RawMessage(anyArguments),
+		Implementation: answer(func(context.Context, exec.Request) (any, error) { return nil, wrong }),
+	}
+}
+
+// anyArguments is the schema of a tool that says nothing of its arguments.
+const anyArguments = `{"type":"object"}`
+
+func (s Services) fromConfig(entry *config.Tool) (*exec.Tool, error) {
+	if err := entry.Err(); err != nil {
+		return nil, err
+	}
 	kind := exec.Type(entry.Implementation.Type)
 	var (
 		implementation exec.Implementation
@@ -90,9 +122,9 @@ func FromConfig(entry *config.Tool, services Services) (*exec.Tool, error) {
 	)
 	switch kind {
 	case exec.TypeMock:
-		implementation = &mock{entry: entry, services: services}
+		implementation = &mock{entry: entry, services: s}
 	case exec.TypeBuiltin, exec.TypeInternal:
-		implementation, model = services.implementation(entry, kind)
+		implementation, model = s.implementation(entry, kind)
 	default:
 		return nil, &exec.UsageError{
 			Message: fmt.Sprintf("tool %s: implementation type %q is unknown", entry.Name, entry.Implementation.Type),
@@ -156,7 +188,7 @@ func define(entry *config.Tool, model *exec.Tool) (json.RawMessage, error) {
 		}
 	}
 	if definition.InputSchema == nil {
-		definition.InputSchema = json.RawMessage(`{"type":"object"}`)
+		definition.InputSchema = json.RawMessage(anyArguments)
 	}
 	return rawjson.Marshal(definition)
 }

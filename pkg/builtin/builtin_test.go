@@ -51,9 +51,9 @@ func failure(t *testing.T, result *exec.Result) string {
 // fromConfig makes a tool of a config entry.
 func fromConfig(t *testing.T, entry *config.Tool, services builtin.Services) *exec.Tool {
 	t.Helper()
-	tool, err := builtin.FromConfig(entry, services)
-	if err != nil {
-		t.Fatal(err)
+	tool := builtin.FromConfig(entry, services)
+	if tool.Broken != nil {
+		t.Fatal(tool.Broken)
 	}
 	return tool
 }
@@ -236,16 +236,20 @@ func TestConfigToolTakesAfterItsHandler(t *testing.T) {
 }
 
 func TestBadConfigEntries(t *testing.T) {
-	_, err := builtin.FromConfig(&config.Tool{Name: "x", Implementation: config.Implementation{Type: "lambda"}}, builtin.Services{})
+	tool := builtin.FromConfig(&config.Tool{Name: "x", Implementation: config.Implementation{Type: "lambda"}}, builtin.Services{})
+	_, err := tool.Implementation.CallTool(context.Background(), exec.Request{Name: "x"})
 	if err == nil || err.Error() != `tool x: implementation type "lambda" is unknown` || exec.KindOf(err) != exec.KindUsage {
 		t.Errorf("got %v", err)
 	}
-	_, err = builtin.FromConfig(&config.Tool{
+	if !errors.Is(err, tool.Broken) || string(tool.Definition) != `{"name":"x","description":"","inputSchema":{"type":"object"}}` {
+		t.Errorf("broken by %v, defined as %s", tool.Broken, tool.Definition)
+	}
+	tool = builtin.FromConfig(&config.Tool{
 		Implementation: config.Implementation{Type: "mock"},
 		Origin:         config.Origin{File: "toolx.yaml", Line: 7},
 	}, builtin.Services{})
-	if err == nil || !strings.Contains(err.Error(), "toolx.yaml:7") {
-		t.Errorf("got %v", err)
+	if tool.Broken == nil || !strings.Contains(tool.Broken.Error(), "toolx.yaml:7") {
+		t.Errorf("got %v", tool.Broken)
 	}
 }
 

@@ -25,6 +25,9 @@ type Config struct {
 	// Projects are those of the files that nobody named; their servers resolve only with
 	// the user's consent.
 	Projects []*Project
+	// Problems are what is wrong outside of the entries of servers and tools: the value
+	// in question is left out. What is wrong in an entry is in its Err.
+	Problems []Problem
 	// Shadowed are the servers of earlier files that later files replaced.
 	Shadowed []Shadowed
 
@@ -87,11 +90,16 @@ type Server struct {
 	// Origin is where the entry begins.
 	Origin Origin
 
-	dir     string   // of the file, absolute: what relative paths count from
-	literal bool     // nothing is expanded (see AdHoc)
-	node    *node    // for the origin of single values; nil where no file says it
-	project *Project // nil where the user named the file
+	dir      string   // of the file, absolute: what relative paths count from
+	literal  bool     // nothing is expanded (see AdHoc)
+	node     *node    // for the origin of single values; nil where no file says it
+	project  *Project // nil where the user named the file
+	problems []Problem
 }
+
+// Err is nil, or an *Error with what is wrong with the entry: the server exists, and
+// cannot be started (see Resolve).
+func (s *Server) Err() error { return errorOf(s.problems) }
 
 // Retry says how often and how patiently connecting is tried (MCP-3).
 type Retry struct {
@@ -114,7 +122,13 @@ type Tool struct {
 	Timeout        time.Duration // idle; zero means the default, Unlimited none
 	Implementation Implementation
 	Origin         Origin
+
+	problems []Problem
 }
+
+// Err is nil, or an *Error with what is wrong with the entry: the tool exists, and
+// cannot be called.
+func (t *Tool) Err() error { return errorOf(t.problems) }
 
 // Implementation says what a config tool does (IMPL-1 to IMPL-4).
 type Implementation struct {

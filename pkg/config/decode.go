@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -45,28 +46,49 @@ func rootFields() []field[document] {
 
 func serverFields() []field[Server] {
 	return []field[Server]{
-		{"type", []string{"transport"}, func(_ *decoder, v value, s *Server) { s.Transport = transport(v.string()) }},
+		{"type", []string{"transport"}, func(d *decoder, v value, s *Server) { s.Transport = d.transport(v) }},
 		{"command", nil, func(_ *decoder, v value, s *Server) { s.Command = v.string() }},
 		{"args", nil, func(_ *decoder, v value, s *Server) { s.Args = v.texts() }},
-		{"env", nil, func(_ *decoder, v value, s *Server) { s.Env = v.textMap() }},
+		{"env", []string{"environment"}, func(_ *decoder, v value, s *Server) { s.Env = v.textMap() }},
 		{"envFile", nil, func(_ *decoder, v value, s *Server) { s.EnvFile = v.string() }},
 		{"cwd", nil, func(_ *decoder, v value, s *Server) { s.Cwd = v.string() }},
-		{"url", nil, func(_ *decoder, v value, s *Server) { s.URL = v.string() }},
-		{"headers", nil, func(_ *decoder, v value, s *Server) { s.Headers = v.textMap() }},
+		{"url", []string{"serverUrl", "httpUrl"}, func(_ *decoder, v value, s *Server) { s.URL = v.string() }},
+		{"headers", []string{"http_headers"}, func(_ *decoder, v value, s *Server) { s.Headers = v.textMap() }},
 		{"headersCommand", []string{"headersHelper"}, func(d *decoder, v value, s *Server) { s.HeadersCommand = d.words(v) }},
 		{"caCert", nil, func(_ *decoder, v value, s *Server) { s.CACert = v.string() }},
 		{"clientCert", nil, func(_ *decoder, v value, s *Server) { s.ClientCert = v.string() }},
 		{"clientKey", nil, func(_ *decoder, v value, s *Server) { s.ClientKey = v.string() }},
 		{"auth", nil, (*decoder).auth},
-		{"timeout", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.limit(v) }},
-		{"startTimeout", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.duration(v) }},
+		{"timeout", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.timeout(v) }},
+		{"startTimeout", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.startTimeout(v) }},
 		{"retry", nil, func(d *decoder, v value, s *Server) { decode(d, v, retryFields(), &s.Retry) }},
 		{"hint", nil, func(_ *decoder, v value, s *Server) { s.Hint = v.string() }},
 		{"protocol", nil, func(_ *decoder, v value, s *Server) { s.Protocol = v.string() }},
 		{"normalize", nil, normalize},
 		{"maxMessage", nil, func(d *decoder, v value, s *Server) { s.MaxMessage = d.size(v) }},
-		{"disabled", nil, func(_ *decoder, v value, s *Server) { s.Disabled = v.bool() }},
+		{"disabled", nil, func(_ *decoder, v value, s *Server) { s.Disabled = s.Disabled || v.bool() }},
+
+		// The rest is for entries that were written for other clients.
+		{"enabled", nil, func(_ *decoder, v value, s *Server) { s.Disabled = s.Disabled || v.kind == kindBool && !v.bool() }},
+		{"tool_timeout_sec", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.counted(v, time.Second) }},
+		{"startup_timeout_sec", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.counted(v, time.Second) }},
+		{"startup_timeout_ms", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.counted(v, time.Millisecond) }},
+		{"tools", []string{"includeTools", "enabledTools", "enabled_tools"}, unrestricted},
+		{"excludeTools", []string{"disabledTools", "disabled_tools"}, unrestricted},
+		// toolx asks nobody before a call, and shows nothing of how an entry is called.
+		{"autoApprove", []string{"alwaysAllow", "trust"}, func(*decoder, value, *Server) {}},
+		{"description", []string{"name"}, func(*decoder, value, *Server) {}},
+		{"source", nil, func(*decoder, value, *Server) {}},
 	}
+}
+
+// unrestricted warns where an entry says which of a server's tools another client uses:
+// toolx uses them all.
+func unrestricted(d *decoder, v value, _ *Server) {
+	if len(v.items) == 1 && v.items[0].text == "*" {
+		return
+	}
+	d.warn(v.at, v.path+" has no effect: toolx leaves no tool of a server out")
 }
 
 func retryFields() []field[Retry] {
@@ -86,7 +108,7 @@ func toolFields() []field[Tool] {
 		{"parameters", []string{"inputSchema", "schema"}, func(_ *decoder, v value, t *Tool) { t.Parameters = v.json() }},
 		{"outputSchema", nil, func(_ *decoder, v value, t *Tool) { t.OutputSchema = v.json() }},
 		{"annotations", nil, func(_ *decoder, v value, t *Tool) { t.Annotations = v.json() }},
-		{"timeout", nil, func(d *decoder, v value, t *Tool) { t.Timeout = d.limit(v) }},
+		{"timeout", nil, func(d *decoder, v value, t *Tool) { t.Timeout = d.timeout(v) }},
 		{"implementation", nil, func(d *decoder, v value, t *Tool) {
 			decode(d, v, implementationFields(), &t.Implementation)
 		}},
@@ -120,8 +142,8 @@ func faultsFields() []field[Faults] {
 
 func defaultsFields() []field[Defaults] {
 	return []field[Defaults]{
-		{"timeout", nil, func(d *decoder, v value, to *Defaults) { to.Timeout = d.limit(v) }},
-		{"maxTime", nil, func(d *decoder, v value, to *Defaults) { to.MaxTime = d.limit(v) }},
+		{"timeout", nil, func(d *decoder, v value, to *Defaults) { to.Timeout = d.timeout(v) }},
+		{"maxTime", nil, func(d *decoder, v value, to *Defaults) { to.MaxTime = d.timeout(v) }},
 		{"slow", nil, func(d *decoder, v value, to *Defaults) { to.Slow = d.limit(v) }},
 		{"maxOutput", nil, func(d *decoder, v value, to *Defaults) {
 			size := d.size(v)
@@ -162,10 +184,15 @@ type document struct {
 	roots    []string // nil where the file says nothing of them
 }
 
-// roots are folders, relative to the file, and URIs.
+// roots are folders, relative to the file, and URIs. Where none of what the file gives
+// can be read, there are none: a server is not told of more than the file means.
 func (d *decoder) roots(v value) []string {
 	roots := []string{}
-	for _, root := range v.texts() {
+	for _, item := range v.items {
+		if item.kind != kindText || item.text == "" {
+			continue // the schema says so
+		}
+		root := item.text
 		if !strings.HasPrefix(root, "file://") && !filepath.IsAbs(root) {
 			root = filepath.Join(d.dir, root)
 		}
@@ -174,10 +201,11 @@ func (d *decoder) roots(v value) []string {
 	return roots
 }
 
-// entry is a server or a tool with its node, under its name.
+// entry is a server or a tool with its node, under its name, and its path in the file.
 type entry[T any] struct {
 	value T
 	node  member
+	path  string
 }
 
 // entries are servers or tools in order, found by name.
@@ -217,13 +245,22 @@ type decoder struct {
 	unsaid   int // warnings beyond those that anyone reads
 }
 
-// mostRemarks is how many problems or warnings of a file are told.
+// mostRemarks is how many problems of an entry, and how many problems or warnings of a
+// file, are told.
 const mostRemarks = 50
 
 // placed is a problem with the path of the value that has it.
 type placed struct {
 	Problem
 	path string
+}
+
+func (d *decoder) warn(at Origin, text string) {
+	if len(d.warnings) >= mostRemarks {
+		d.unsaid++
+		return
+	}
+	d.warnings = append(d.warnings, Warning{Origin: at, Text: text})
 }
 
 func (d *decoder) problem(v value, fix, format string, args ...any) {
@@ -233,7 +270,7 @@ func (d *decoder) problem(v value, fix, format string, args ...any) {
 
 // decode reads the members of v into to, by the table.
 func decode[T any](d *decoder, v value, fields []field[T], to *T) {
-	given := map[string]string{}
+	given := map[string]member{}
 	for _, m := range v.members {
 		child := value{m.value, m.place(), joinKey(v.path, m.key)}
 		i := slices.IndexFunc(fields, func(f field[T]) bool { return f.name == m.key || slices.Contains(f.aka, m.key) })
@@ -242,11 +279,13 @@ func decode[T any](d *decoder, v value, fields []field[T], to *T) {
 			continue
 		}
 		if first, found := given[fields[i].name]; found {
-			child.at = m.origin
-			d.problem(child, "keep one of the two", "'%s' and '%s' mean the same", first, m.key)
+			if !m.value.same(first.value) {
+				child.at = m.origin
+				d.problem(child, "keep one of the two", "'%s' and '%s' mean the same", first.key, m.key)
+			}
 			continue
 		}
-		given[fields[i].name] = m.key
+		given[fields[i].name] = m
 		fields[i].read(d, child, to)
 	}
 }
@@ -265,10 +304,6 @@ func (d *decoder) unknownKey(parent value, m member, known []string) {
 	if parent.path == "" && strings.HasPrefix(m.key, "x-") {
 		return
 	}
-	if len(d.warnings) >= mostRemarks {
-		d.unsaid++
-		return
-	}
 	text := fmt.Sprintf("unknown key '%s'", m.key)
 	if parent.path != "" {
 		text += " in " + parent.path
@@ -276,7 +311,7 @@ func (d *decoder) unknownKey(parent value, m member, known []string) {
 	if near := nearest(m.key, known); near != "" {
 		text += fmt.Sprintf(", did you mean '%s'?", near)
 	}
-	d.warnings = append(d.warnings, Warning{Origin: m.origin, Text: text})
+	d.warn(m.origin, text)
 }
 
 // nearest returns the known key that a typo could have meant, or nothing. Case,
@@ -310,15 +345,20 @@ func swapped(a, b string) bool {
 func (d *decoder) servers(v value, to *document) {
 	for _, m := range v.members {
 		child := value{m.value, m.origin, joinKey(v.path, m.key)}
+		if m.key == "" {
+			continue // the schema says so
+		}
 		if first, found := to.servers.find(m.key); found {
+			// Nobody can tell which is meant, so that neither is started.
 			d.problem(child, "remove one of the two", "a server of this name is given already, at %s", first.node.origin)
-			d.problems[len(d.problems)-1].Duplicate = true
+			said := &d.problems[len(d.problems)-1]
+			said.Duplicate, said.path = true, first.path
 			continue
 		}
 		server := &Server{Name: m.key, Origin: m.origin, dir: d.dir, node: m.value}
 		decode(d, child, serverFields(), server)
 		d.checkServer(child, server)
-		to.servers.put(entry[*Server]{server, m})
+		to.servers.put(entry[*Server]{server, m, child.path})
 	}
 }
 
@@ -328,9 +368,7 @@ func (d *decoder) checkServer(v value, s *Server) {
 	if v.kind != kindMap {
 		return
 	}
-	_, command := v.get("command")
-	_, url := v.get("url")
-	_, auth := v.get("auth")
+	command, url, auth := v.has("command"), v.has("url", "serverUrl", "httpUrl"), v.has("auth")
 	switch {
 	case !command && !url:
 		d.problem(v, misspelt(v), "the server has neither command nor url")
@@ -358,12 +396,25 @@ func misspelt(v value) string {
 	return "add command: (a program to start) or url: (an address to reach)"
 }
 
-// transport reduces the many names of HTTP to one.
-func transport(name string) string {
-	if strings.HasPrefix(name, "streamable") {
+// has reports whether v has a member of one of the names.
+func (v value) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return v.indexOf(name) >= 0 })
+}
+
+// transport reads a way to reach a server, under any of the names that clients give it.
+func (d *decoder) transport(v value) string {
+	switch name := v.string(); name {
+	case "":
+		return "" // nothing is said, or something that the schema refuses
+	case TransportStdio, TransportHTTP, TransportSSE:
+		return name
+	case "local":
+		return TransportStdio
+	case "remote", "streamable-http", "streamable_http", "streamableHttp":
 		return TransportHTTP
 	}
-	return name
+	d.problem(v, "write stdio, http or sse, or remove the key", "toolx cannot reach a server by %s", v.shown())
+	return ""
 }
 
 func normalize(_ *decoder, v value, s *Server) {
@@ -387,11 +438,11 @@ func (d *decoder) tools(v value, to *document) {
 			continue // the schema says so
 		}
 		if first, found := to.tools.find(tool.Name); found {
-			d.warnings = append(d.warnings, Warning{Origin: tool.Origin, Text: fmt.Sprintf( // REG-3
+			d.warn(tool.Origin, fmt.Sprintf( // REG-3
 				"the tool '%s' is given twice and replaces the one at %s", tool.Name, first.value.Origin,
-			)})
+			))
 		}
-		to.tools.put(entry[*Tool]{tool, member{tool.Name, item.origin, item}})
+		to.tools.put(entry[*Tool]{tool, member{tool.Name, item.origin, item}, child.path})
 	}
 }
 
@@ -418,6 +469,65 @@ func (d *decoder) limit(v value) time.Duration {
 		return Unlimited
 	}
 	return d.duration(v)
+}
+
+// timeout reads the limit of a call: a time, a number as other clients write it, or
+// "none".
+func (d *decoder) timeout(v value) time.Duration {
+	if v.kind == kindText && v.text == "none" {
+		return Unlimited
+	}
+	return d.startTimeout(v)
+}
+
+// startTimeout reads a time, or a number as other clients write it: some count seconds,
+// and some milliseconds. Nobody means a quarter of an hour, nor a second.
+func (d *decoder) startTimeout(v value) time.Duration {
+	if v.kind != kindNumber && (v.kind != kindText || !allDigits(v.text)) {
+		return d.duration(v)
+	}
+	const mostSeconds = 1000
+	unit := time.Second
+	if count, err := strconv.ParseFloat(v.text, 64); err != nil || count > mostSeconds {
+		unit = time.Millisecond
+	}
+	duration := d.counted(v, unit)
+	if duration > 0 {
+		d.warn(v.at, fmt.Sprintf("%s has no unit, and is taken as %s", v.path, unitText(duration)))
+	}
+	return duration
+}
+
+// unitText is a duration as a config file has it, without what Go adds to it: "1m0s"
+// is "1m".
+func unitText(duration time.Duration) string {
+	text := duration.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// counted reads a number of units. It has to be above zero: to some clients zero is no
+// limit, to others no time.
+func (d *decoder) counted(v value, unit time.Duration) time.Duration {
+	if v.kind != kindNumber && v.kind != kindText {
+		return 0 // the schema says so
+	}
+	const longest = float64(math.MaxInt64 / 2)
+	count, err := strconv.ParseFloat(v.text, 64)
+	switch exact := count * float64(unit); {
+	case err != nil || exact > longest:
+		d.problem(v, "write for example 30s, 500ms or 1m30s", "%s is not a time", v.shown())
+	case exact < 1:
+		d.problem(v, "write a time such as 30s, none for no limit, or remove the key", "%s is no time to wait", v.shown())
+	default:
+		return time.Duration(exact)
+	}
+	return 0
 }
 
 // size reads a number of bytes.

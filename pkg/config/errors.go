@@ -31,6 +31,27 @@ type Problem struct {
 	Source string
 	// Duplicate says that the problem is a name given twice.
 	Duplicate bool
+
+	// first is where the name was given before, of what the parsers found.
+	first Origin
+}
+
+// String gives the problem as a line, with what to write instead:
+// "file:line:column: text; fix".
+func (p Problem) String() string {
+	text := p.Origin.String() + ": " + p.Text
+	if p.Fix != "" {
+		text += "; " + p.Fix
+	}
+	return text
+}
+
+// errorOf is an *Error with the problems, or nil where there are none.
+func errorOf(problems []Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return &Error{Problems: problems}
 }
 
 // said is what is wrong at a path. Behind a colon it would be masked as a value where the path
@@ -42,8 +63,9 @@ func said(path, text string) string {
 	return path + ": " + text
 }
 
-// Error says what is wrong with the config files: all that was found, in the
-// order of the files and their lines. It is the user's to mend (a usage error).
+// Error says what is wrong with the config files, or with one entry of them: all that
+// was found, in the order of the files and their lines. It is the user's to mend (a
+// usage error).
 type Error struct {
 	Problems []Problem
 }

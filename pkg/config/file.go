@@ -19,9 +19,11 @@ type loaded struct {
 	document
 	data     []byte
 	warnings []Warning
+	problems []Problem // outside of entries
 }
 
-// readFile reads and checks one file.
+// readFile reads and checks one file. The problems are those of a file that cannot be
+// read at all.
 func readFile(file File) (loaded, []Problem) {
 	data, err := readBounded(file.Path)
 	if err != nil {
@@ -43,8 +45,9 @@ func readBounded(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 
-// parseFile turns a file's bytes into what it says. All of its problems are
-// reported at once, in the order of its lines.
+// parseFile turns a file's bytes into what it says. What is wrong with an entry is kept
+// with it, in the order of the lines, and what is wrong elsewhere in the result. The
+// problems are those of a file that cannot be parsed.
 func parseFile(file File, data []byte) (loaded, []Problem) {
 	text, problem := decodeText(file.Name, data)
 	if problem != nil {
@@ -53,7 +56,7 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 	root, problems := parse(file.Name, text)
 	if root == nil || root.kind == kindNull {
 		if len(problems) > 0 {
-			return loaded{}, problems
+			return loaded{}, inOrder(file.Name, problems)
 		}
 		return loaded{warnings: []Warning{{Origin{File: file.Name}, "the file is empty"}}}, nil
 	}
@@ -78,24 +81,24 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 	result.warnings = decoder.warnings
 	if decoder.unsaid > 0 {
 		result.warnings = append(result.warnings, Warning{
-			Origin{File: file.Name}, fmt.Sprintf("and %d more unknown keys", decoder.unsaid),
+			Origin{File: file.Name}, fmt.Sprintf("and %d more warnings", decoder.unsaid),
 		})
 	}
-	return result, inOrder(file.Name, append(problems, together(validate(root, file.Name), decoder.problems)...))
+	result.assign(file.Name, problems, together(validate(root, file.Name), decoder.problems))
+	return result, nil
 }
 
 // together joins the problems of the schema and of the decoder. Where both speak
 // of one value, the decoder has the better words.
-func together(shape, meaning []placed) []Problem {
-	var problems []Problem
+func together(shape, meaning []placed) []placed {
+	problems := slices.Clone(meaning)
 	said := map[string]bool{}
 	for _, p := range meaning {
-		problems = append(problems, p.Problem)
 		said[p.path] = true
 	}
 	for _, p := range shape {
 		if !said[p.path] {
-			problems = append(problems, p.Problem)
+			problems = append(problems, p)
 		}
 	}
 	return problems

@@ -48,7 +48,7 @@ func FuzzLoad(f *testing.F) {
 			if origin, found := config.Origin(path); !found || origin.Line < 1 {
 				t.Errorf("no origin of %s", path)
 			}
-			if (server.Command == "") == (server.URL == "") {
+			if server.Err() == nil && (server.Command == "") == (server.URL == "") {
 				t.Errorf("server %+v has not one way to be reached", server)
 			}
 			_, _ = server.Resolve([]string{"HOME=/home"})

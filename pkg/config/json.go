@@ -117,6 +117,8 @@ type jsonReader struct {
 
 func (r *jsonReader) node(value *hujson.Value) *node {
 	n := &node{origin: r.cursor.origin(r.file, value.StartOffset)}
+	before := len(r.problems)
+	defer func() { n.flaws = r.problems[before:] }()
 	switch v := value.Value.(type) {
 	case *hujson.Object:
 		n.kind = kindMap
@@ -170,7 +172,7 @@ func (k *keyed) add(m member) (Problem, bool) {
 		return Problem{
 			Origin: m.origin,
 			Text:   fmt.Sprintf("the key '%s' is given twice, first at %s", m.key, k.list[first].origin),
-			Fix:    "remove one of the two", Duplicate: true,
+			Fix:    "remove one of the two", Duplicate: true, first: k.list[first].origin,
 		}, false
 	}
 	if k.index == nil {

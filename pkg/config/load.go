@@ -33,8 +33,10 @@ const EnvFiles = "TOOLX_CONFIG"
 // Load finds the config files, reads and checks each, and lays the later over
 // the earlier. No file at all is an empty Config.
 //
-// An error is an *Error with all problems of all files. Unknown keys and other
-// remarks are in Config.Warnings.
+// An error is an *Error with the files that cannot be read or parsed; the Config then
+// has what the other files say, and is never nil. What is wrong with an entry breaks
+// that entry alone (Server.Err, Tool.Err); what is wrong elsewhere is in
+// Config.Problems. Unknown keys and other remarks are in Config.Warnings.
 func Load(options Options) (*Config, error) {
 	options = options.withDefaults()
 	files, warnings, problems := Find(options)
@@ -45,6 +47,7 @@ func Load(options Options) (*Config, error) {
 		problems = append(problems, found...)
 		config.Files = append(config.Files, file.Name)
 		config.Warnings = append(config.Warnings, loaded.warnings...)
+		config.Problems = append(config.Problems, loaded.problems...)
 		var project *Project
 		if file.Project || options.Distrust {
 			project = newProject(file, loaded, options.Getenv)
@@ -56,11 +59,8 @@ func Load(options Options) (*Config, error) {
 		}
 		merge.add(loaded.document)
 	}
-	if len(problems) > 0 {
-		return nil, &Error{Problems: problems}
-	}
 	merge.into(&config)
-	return &config, nil
+	return &config, errorOf(problems)
 }
 
 func (o Options) withDefaults() Options {

@@ -97,10 +97,13 @@ func clientVariable(name string) string {
 //
 // A command that is OwnCommand becomes the path of the running program.
 //
-// The error is an *UntrustedError where the user's consent is missing, an *UnsetError where
-// variables are not set, or an *Error where a value is malformed or envFile cannot be read.
-// Only this server fails by it.
+// The error is an *Error where the entry is wrong (Err), an *UntrustedError where the user's
+// consent is missing, an *UnsetError where variables are not set, or an *Error where a value
+// is malformed or envFile cannot be read. Only this server fails by it.
 func (s *Server) Resolve(environ []string) (*Resolved, error) {
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
 	if err := s.CheckConsent(); err != nil {
 		return nil, err
 	}

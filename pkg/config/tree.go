@@ -42,6 +42,23 @@ type node struct {
 	origin Origin
 	// weight is about how many bytes the value costs with all aliases expanded.
 	weight int
+	// flaws are what the parser found wrong while it read the value, without what was
+	// found at the anchors of its aliases.
+	flaws []Problem
+}
+
+// eachFlaw tells what the parser found wrong with the value, aliases included. Some
+// things are told twice.
+func (n *node) eachFlaw(tell func(Problem)) {
+	for _, flaw := range n.flaws {
+		tell(flaw)
+	}
+	for _, item := range n.items {
+		item.eachFlaw(tell)
+	}
+	for _, m := range n.members {
+		m.value.eachFlaw(tell)
+	}
 }
 
 // member is one entry of a mapping.
@@ -87,6 +104,12 @@ func (m member) place() Origin {
 		return m.origin
 	}
 	return m.value.origin
+}
+
+// same reports whether two scalars have one value.
+func (n *node) same(other *node) bool {
+	scalar := n.kind != kindList && n.kind != kindMap
+	return scalar && n.kind == other.kind && n.text == other.text
 }
 
 // json renders the node as JSON, with members in the file's order and numbers

@@ -140,6 +140,15 @@ func (r *yamlReader) problem(at *token.Token, fix, format string, args ...any) {
 
 // node reads one value. What cannot be read becomes null and a problem.
 func (r *yamlReader) node(value ast.Node) *node {
+	before := len(r.problems)
+	n := r.read(value)
+	if len(r.problems) > before { // an alias of a value that was read before adds none
+		n.flaws = r.problems[before:]
+	}
+	return n
+}
+
+func (r *yamlReader) read(value ast.Node) *node {
 	n := &node{}
 	if value == nil {
 		return n.weigh()

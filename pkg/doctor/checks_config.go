@@ -34,11 +34,7 @@ func configSyntax() Check {
 		ID: "config-syntax", Severity: Error, Group: GroupConfig,
 		Title: "the config cannot be read",
 		AskAll: func(fleet *Fleet) []Finding {
-			findings := problemFindings(fleet.ConfigErr, "", false)
-			for _, e := range fleet.Servers {
-				findings = append(findings, problemFindings(e.LaunchErr, e.Server.Name, false)...)
-			}
-			return findings
+			return problemFindings(fleet, false)
 		},
 		Page: Page{
 			Why:    "What cannot be read is not used: of a file none of its servers, of an entry that server.",
@@ -54,7 +50,7 @@ func configDuplicateKeys() Check {
 	return Check{
 		ID: "config-duplicate-keys", Severity: Error, Group: GroupConfig,
 		Title:  "a name is given twice",
-		AskAll: func(fleet *Fleet) []Finding { return problemFindings(fleet.ConfigErr, "", true) },
+		AskAll: func(fleet *Fleet) []Finding { return problemFindings(fleet, true) },
 		Page: Page{
 			Why:    "Clients disagree on which of two entries of one name counts: most take the last without a word, so that an edit of the first changes nothing.",
 			Bad:    `{"mcpServers": {"github": {…}, "github": {…}}}`,
@@ -65,9 +61,31 @@ func configDuplicateKeys() Check {
 	}
 }
 
-// problemFindings are those of a config error's problems that are duplicates, or
-// those that are not.
-func problemFindings(err error, server string, duplicate bool) []Finding {
+// problemFindings are the problems of the config and of the servers' entries that are
+// duplicates, or those that are not.
+func problemFindings(fleet *Fleet, duplicate bool) []Finding {
+	findings := errorFindings(fleet.ConfigErr, "", duplicate)
+	whole := len(findings)
+	for _, e := range fleet.Servers {
+		findings = append(findings, errorFindings(e.LaunchErr, e.Server.Name, duplicate)...)
+	}
+	if fleet.Config != nil {
+		for _, tool := range fleet.Config.Tools {
+			findings = append(findings, errorFindings(tool.Err(), "", duplicate)...)
+		}
+		if len(fleet.Config.Problems) > 0 {
+			findings = append(findings, errorFindings(&config.Error{Problems: fleet.Config.Problems}, "", duplicate)...)
+		}
+	}
+	for i := whole; i < len(findings) && !duplicate; i++ {
+		findings[i].Title = "a value in the config is wrong"
+	}
+	return findings
+}
+
+// errorFindings are a finding for each problem of an error; an error without problems is
+// one that is no duplicate.
+func errorFindings(err error, server string, duplicate bool) []Finding {
 	var problems *config.Error
 	var unset *config.UnsetError
 	switch {
@@ -114,13 +132,13 @@ func configUnknownKey() Check {
 func configRemark() Check {
 	return Check{
 		ID: "config-remark", Severity: Warning, Group: GroupConfig,
-		Title:  "the config says something that has no effect",
+		Title:  "the config says something that may not be meant",
 		AskAll: func(fleet *Fleet) []Finding { return warningFindings(fleet, false) },
 		Page: Page{
-			Why:    "A file that is empty, or a tool that a later one of the same name replaces, is mostly a mistake.",
+			Why:    "A file that is empty, a tool that a later one of the same name replaces, or a number without its unit is mostly a mistake.",
 			Bad:    "tools: [{name: weather, …}, {name: weather, …}]",
 			Good:   "tools: [{name: weather, …}, {name: forecast, …}]",
-			Fix:    []string{"remove what has no effect"},
+			Fix:    []string{"write what is meant, or remove what has no effect"},
 			Source: "docs/config.md",
 		},
 	}

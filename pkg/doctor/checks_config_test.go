@@ -13,21 +13,28 @@ import (
 	"toolx/pkg/config"
 )
 
-// TestConfigErrors: what keeps a config from being loaded is told with its line, a
-// name given twice under an id of its own.
+// TestConfigErrors: what is wrong with a config, in entries and elsewhere, is told with its
+// line, a name given twice under an id of its own.
 func TestConfigErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := writeFile(t, filepath.Join(dir, "mcp.json"), `{"mcpServers": {
   "a": {"command": "x", "args": 5},
   "b": {"command": "x"},
   "b": {"command": "y"}
-}}`, 0o600)
-	_, err := config.Load(config.Options{Files: []string{file}})
-	report := Judge(&Fleet{ConfigErr: err}, Selection{Only: []string{"config-*"}})
-	if got := idsOf(report, Error); got != "config-syntax config-duplicate-keys" || len(report.Findings) != 2 {
+},
+"tools": [{"name": "t"}],
+"defaults": {"slow": 3}}`, 0o600)
+	loaded, err := config.Load(config.Options{Files: []string{file}})
+	fleet := &Fleet{Config: loaded, ConfigErr: err}
+	for _, server := range loaded.Servers {
+		_, err := server.Resolve(nil)
+		fleet.Servers = append(fleet.Servers, &Evidence{Server: server, LaunchErr: err})
+	}
+	report := Judge(fleet, Selection{Only: []string{"config-*"}})
+	if got := idsOf(report, Error); got != "config-syntax config-duplicate-keys" || len(report.Findings) != 4 {
 		t.Fatalf("%s", say(report))
 	}
-	for i, place := range []string{"mcp.json:2:", "mcp.json:4:3"} {
+	for i, place := range []string{"mcp.json:2:", "mcp.json:6:", "mcp.json:7:", "mcp.json:4:3"} {
 		if where := report.Findings[i].Where; where == nil || !strings.Contains(where.File, place) {
 			t.Errorf("finding %d is at %+v, want %s", i, where, place)
 		}

@@ -64,6 +64,10 @@ type Tool struct {
 	// Implementation runs the tool.
 	Implementation Implementation
 
+	// Broken is why no call can succeed: the config's entry is wrong. It is nil for
+	// every other tool.
+	Broken error
+
 	schemaOnce sync.Once
 	schema     *Schema
 	schemaErr  error

@@ -1,0 +1,138 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// assign gives each problem to the entry that it breaks, and keeps the others, whose
+// values it takes out: flaws are what the parser found, problems what was found later.
+func (l *loaded) assign(file string, flaws []Problem, problems []placed) {
+	owners := map[string]*[]Problem{}
+	for _, e := range l.servers.list {
+		owners[e.path] = &e.value.problems
+	}
+	for _, e := range l.tools.list {
+		owners[e.path] = &e.value.problems
+	}
+	if len(flaws) > 0 {
+		l.problems = l.assignFlaws(flaws)
+	}
+	wrong := map[string]bool{}
+	for _, p := range problems {
+		if owner, found := owners[ownerOf(p.path)]; found {
+			*owner = append(*owner, p.Problem)
+			continue
+		}
+		wrong[p.path] = true
+		p.Text += l.consequence(p.path)
+		l.problems = append(l.problems, p.Problem)
+	}
+	for _, owner := range owners {
+		*owner = inOrder(file, *owner)
+	}
+	l.problems = inOrder(file, l.problems)
+	l.leaveOut(wrong)
+}
+
+// assignFlaws gives what the parser found to the entries that hold it, also through an
+// alias, and returns what no entry holds.
+func (l *loaded) assignFlaws(flaws []Problem) []Problem {
+	owned := map[Problem]bool{}
+	give := func(m member, to *[]Problem) {
+		take := func(flaw Problem) {
+			owned[flaw] = true
+			if !slices.Contains(*to, flaw) && len(*to) <= mostRemarks {
+				*to = append(*to, flaw)
+			}
+		}
+		m.value.eachFlaw(take)
+		for _, flaw := range flaws {
+			if flaw.Duplicate && flaw.first == m.origin {
+				take(flaw) // nobody can tell which of the two is meant
+			}
+		}
+	}
+	for _, e := range l.servers.list {
+		give(e.node, &e.value.problems)
+	}
+	for _, e := range l.tools.list {
+		give(e.node, &e.value.problems)
+	}
+	return slices.DeleteFunc(slices.Clone(flaws), func(flaw Problem) bool { return owned[flaw] })
+}
+
+// ownerOf is the path of the entry that a path leads into: "servers.a" of
+// "servers.a.env.TOKEN". It is empty where the path leads into none.
+func ownerOf(path string) string {
+	end := strings.IndexAny(path, ".[")
+	if end < 0 {
+		return ""
+	}
+	if head := path[:end]; head != "servers" && head != "mcpServers" && head != "tools" {
+		return ""
+	}
+	rest := path[end+1:]
+	if path[end] == '[' {
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+			return path[:end+1+len(quoted)+len("]")]
+		}
+		return path[:end+1+strings.Index(rest, "]")+len("]")]
+	}
+	if next := strings.IndexAny(rest, ".["); next >= 0 {
+		return path[:end+1+next]
+	}
+	return path
+}
+
+// consequence says what becomes of a value outside of entries that is wrong.
+func (l *loaded) consequence(path string) string {
+	switch {
+	case beginsWithKey(path, "defaults.log"):
+		return ", and counts as false"
+	case strings.HasPrefix(path, "tools["):
+		return ", so that the tool is left out"
+	case beginsWithKey(path, "defaults"), beginsWithKey(path, "doctor"), beginsWithKey(path, "roots"):
+		return ", and is ignored"
+	}
+	return ""
+}
+
+// leaveOut takes wrong values out of what is laid over other files. A log that nobody
+// can tell whether it is wanted is not kept: it would hold what was to be private.
+func (l *loaded) leaveOut(wrong map[string]bool) {
+	l.defaults = l.defaults.without("defaults", wrong)
+	l.doctor = l.doctor.without("doctor", wrong)
+	for path := range wrong {
+		if !beginsWithKey(path, "defaults.log") {
+			continue
+		}
+		off := member{key: "log", value: &node{kind: kindBool, text: "false", written: "false"}}
+		defaults := &node{kind: kindMap, members: []member{off}}
+		if l.defaults != nil {
+			kept := slices.DeleteFunc(slices.Clone(l.defaults.members), func(m member) bool { return m.key == "log" })
+			defaults = &node{kind: kindMap, origin: l.defaults.origin, members: append(kept, off)}
+		}
+		l.defaults = defaults
+	}
+}
+
+// without is the node without the values at wrong paths; nil where its own is one.
+func (n *node) without(path string, wrong map[string]bool) *node {
+	if n == nil || wrong[path] {
+		return nil
+	}
+	if n.kind != kindMap || len(wrong) == 0 {
+		return n
+	}
+	kept := *n
+	kept.members = nil
+	for _, m := range n.members {
+		if value := m.value.without(joinKey(path, m.key), wrong); value != nil {
+			m.value = value
+			kept.members = append(kept.members, m)
+		}
+	}
+	return &kept
+}
