@@ -107,9 +107,19 @@ func (e *expander) refuse(reference, key string) {
 	}
 	e.malformed = append(e.malformed, Problem{
 		Origin: e.server.origin(key),
-		Text:   fmt.Sprintf("%s: '%s' is not a variable", joinKey("servers", e.server.Name)+"."+key, reference),
+		Text:   said(joinKey("servers", e.server.Name)+"."+key, fmt.Sprintf("'%s' is not a variable", withoutDefault(reference))),
 		Fix:    ReferenceFix(reference),
 	})
+}
+
+// withoutDefault is a reference without what it gives in the place of an unset variable,
+// which may be a secret: "${TOKEN:=…}".
+func withoutDefault(reference string) string {
+	at := strings.IndexByte(reference, ':')
+	if at < 0 || at+1 == len(reference) || strings.IndexByte("-=?+", reference[at+1]) < 0 {
+		return reference
+	}
+	return reference[:at+2] + "…}"
 }
 
 // ReferenceFix says what to write in the place of a ${…} that is no variable. Other

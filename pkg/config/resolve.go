@@ -189,7 +189,7 @@ func (e *expander) readEnvFile(env *environment) error {
 	if err != nil {
 		return &Error{Problems: []Problem{{
 			Origin: e.server.origin("envFile"),
-			Text:   fmt.Sprintf("%s.envFile: %s: %v", joinKey("servers", e.server.Name), path, err),
+			Text:   said(joinKey("servers", e.server.Name)+".envFile", said(path, err.Error())),
 			Fix:    envFileFix(err),
 		}}}
 	}

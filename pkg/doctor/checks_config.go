@@ -262,7 +262,7 @@ func secretInURL() Check {
 			Bad:    "url: https://host/mcp?api_key=…",
 			Good:   "url: https://host/mcp\nheaders: {Authorization: \"Bearer ${API_KEY}\"}",
 			Fix:    []string{"accept it in a header", "pass it in headers"},
-			Source: "MCP 2025-11-25, basic/authorization: access tokens must not be in the query string; CWE-598",
+			Source: "MCP 2025-11-25, basic/authorization (access tokens must not be in the query string); CWE-598",
 		},
 	}
 }

@@ -55,7 +55,7 @@ func launchDecoders() []decoder {
 		})},
 		{pattern: `\b(?:401|Unauthorized|invalid_token)\b`, explain: always(Diagnosis{
 			Title: "the server wants authentication", Stood: "HTTP 401 in place of an answer",
-			Fix: []string{"give a token: headers: {Authorization: \"Bearer ${TOKEN}\"}"}, Checks: []string{"auth-challenge"},
+			Fix: []string{"give a token as headers: {Authorization: \"Bearer ${TOKEN}\"}"}, Checks: []string{"auth-challenge"},
 		})},
 		{pattern: `ECONNREFUSED|[Cc]onnection refused`, explain: always(Diagnosis{
 			Title: "nothing listens at the address", Stood: "no connection: the server, or a service that it needs, is not running there",

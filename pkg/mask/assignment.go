@@ -1,6 +1,9 @@
 package mask
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // assignments hides what is given to the name of a secret in plain text: "k=v" of
 // environments and URLs, "k: v" of headers and YAML, "k":"v" of JSON, "--k v" of
@@ -60,12 +63,19 @@ func shortFlags(text string) string {
 	})
 }
 
-// placeholder says that a value only shows where a secret belongs, as a hint does:
-// "…", "Bearer …", "Bearer ${TOKEN}" (whose bracket may be left out of the value).
+// placeholder reports whether a value only shows where a secret belongs, as a hint does:
+// "…", "Bearer …", "<YOUR_TOKEN>", "Bearer ${TOKEN}" (whose bracket may be left out of the
+// value), the "-…" of "${TOKEN:-…}"; or whether it is a word that hides nothing.
 func placeholder(value string) bool {
 	value = strings.TrimPrefix(value, "Bearer ")
+	switch {
+	case value == "…", value == "-…", isLiteral(value):
+		return true
+	case strings.HasPrefix(value, "<") && strings.HasSuffix(value, ">"):
+		return true
+	}
 	variable, is := strings.CutPrefix(strings.TrimSuffix(value, "}"), "${")
-	return value == "…" || is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
+	return is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
 }
 
 // names says whether before ends in the name of a secret that sign gives a value to.
@@ -81,7 +91,30 @@ func names(before string, sign byte) bool {
 	if sign == ' ' && !strings.HasPrefix(before[start:end], "--") {
 		return false // only a flag's value stands behind a space
 	}
+	if sign == ':' && (isFile(before[start:end]) || isQuotedThing(before, start, end)) {
+		return false // of which something is said: "token.yaml:3:5: …", "server 'secrets-manager': …"
+	}
 	return Name(before[start:end])
+}
+
+// isFile reports whether a word is a file's name, by its ending.
+func isFile(word string) bool {
+	at := strings.LastIndexByte(word, '.')
+	return at >= 0 && slices.Contains([]string{
+		"yaml", "yml", "json", "jsonc", "json5", "toml", "env", "js", "mjs", "cjs", "ts", "py", "rb", "go", "sh", "md", "txt", "log",
+	}, word[at+1:])
+}
+
+// isQuotedThing reports whether the name in text[start:end] is one that toolx speaks of:
+// it stands in quotes behind what it is the name of. Without the quotes, it may be
+// anybody's text: "the server password: …".
+func isQuotedThing(text string, start, end int) bool {
+	if start == 0 || end == len(text) || text[start-1] != text[end] || strings.IndexByte("\"'`", text[end]) < 0 {
+		return false
+	}
+	return slices.ContainsFunc([]string{"server ", "Server ", "tool ", "Tool ", "prompt ", "resource ", "variable ", "key "}, func(noun string) bool {
+		return strings.HasSuffix(text[:start-1], noun)
+	})
 }
 
 // valueBehind gives where the value begins and ends that follows a sign; from is

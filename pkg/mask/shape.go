@@ -166,6 +166,9 @@ func matchBearer(text string) (from, to int) {
 		}
 		n++
 	}
+	if n > 0 && text[n-1] == '=' && n < len(text) && text[n] == '"' {
+		return 0, 0 // the name of a challenge's parameter: Bearer resource_metadata="…"
+	}
 	if n >= 16 || n >= 8 && digits > 0 {
 		return 0, n
 	}
