@@ -242,7 +242,7 @@ func (a *App) warnOverfull(e ai.Overfull) {
 // logOffered logs the conversion (CONV-3), and warns of tools that the model cannot
 // be given, or not together.
 func (a *App) logOffered(e ai.Offered) {
-	a.log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", len(e.Names), convert.MCP.Label(), e.Format.Label()))
+	a.logConverted(len(e.Names), convert.MCP.Label(), e.Format)
 	for _, limit := range e.Limits {
 		a.log.Warn(limit.String() + "; --tools or --server gives the model fewer")
 	}

@@ -146,7 +146,7 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 	}
 	to, _ := convert.ParseFormat(o.format) // check has seen to it
 	conversion := convert.ConvertAll(source.Tools, to)
-	app.log.Debug(fmt.Sprintf("🔧 Converted %d tools from %s to %s format", len(conversion.Tools), source.Label(), to.Label())) // CONV-3
+	app.logConverted(len(conversion.Tools), source.Label(), to)
 	losses := append(slices.Clone(source.Skipped), conversion.Losses()...)
 	if err := app.tellLosses(losses, o.report); err != nil {
 		return err
@@ -163,6 +163,11 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 		return app.printTokens(conversion, o.output)
 	}
 	return app.printConversion(conversion, o.output)
+}
+
+// logConverted logs how many tools were converted, from what to what (CONV-3).
+func (a *App) logConverted(tools int, from string, to convert.Format) {
+	a.log.Debug(fmt.Sprintf("🔧 Converted %s from %s to %s format", exec.Count(tools, "tool"), from, to.Label()))
 }
 
 // convertSource reads the tools from a document, or gathers those of the servers

@@ -62,10 +62,9 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	}
 	groups := box.groups(opened, o.patterns)
 	for _, group := range groups {
-		for _, tool := range group.Tools {
-			if tool.Broken != nil {
-				app.tell(tool.Broken)
-			}
+		_, broken := working(group.Tools)
+		for _, wrong := range broken {
+			app.tell(wrong)
 		}
 	}
 	if o.json {

@@ -76,8 +76,14 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	served := box.registry.All()
-	if len(served) == 0 {
+	served, broken := working(box.registry.All())
+	for _, wrong := range broken {
+		app.tell(wrong)
+	}
+	switch {
+	case len(served) == 0 && len(broken) > 0:
+		return &reportedError{broken[0]}
+	case len(served) == 0:
 		return &exec.UsageError{Message: "the config defines no tools", Fix: "add some under tools:; docs/serve.md has an example"}
 	}
 	mcpServer := newMCPServer(ctx, box.executor, served)

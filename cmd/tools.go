@@ -41,7 +41,24 @@ func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, ve
 	for _, one := range opened {
 		tools = append(tools, toolsOf(all, one.Server, filter.patterns)...)
 	}
+	tools, broken := working(tools)
+	for _, wrong := range broken {
+		a.tell(wrong)
+	}
 	return tools, nil
+}
+
+// working are the tools that can be called, and why the others cannot: no client and no
+// model is offered a tool whose entry is wrong.
+func working(all []*exec.Tool) (tools []*exec.Tool, broken []error) {
+	for _, tool := range all {
+		if tool.Broken != nil {
+			broken = append(broken, tool.Broken)
+			continue
+		}
+		tools = append(tools, tool)
+	}
+	return tools, broken
 }
 
 // openServers starts the named servers in parallel, all where none is named, and

@@ -17,7 +17,8 @@ import (
 type Source struct {
 	// Format is that of the first tool; empty where there is none.
 	Format Format
-	// Formats are those of all tools, each once: a document may mix them.
+	// Formats are those of all tools, each once: a document may mix them. Without them,
+	// all tools are of Format.
 	Formats []Format
 	Tools   []Tool
 	// Skipped are tools that could not be read, each Fatal, and nulls among tools, which
@@ -27,6 +28,9 @@ type Source struct {
 
 // Label names the formats in a sentence: "MCP and LangChain".
 func (s *Source) Label() string {
+	if len(s.Formats) == 0 {
+		return s.Format.Label()
+	}
 	labels := make([]string, len(s.Formats))
 	for i, format := range s.Formats {
 		labels[i] = format.Label()

@@ -65,7 +65,7 @@ func configDuplicateKeys() Check {
 // duplicates, or those that are not.
 func problemFindings(fleet *Fleet, duplicate bool) []Finding {
 	findings := errorFindings(fleet.ConfigErr, "", duplicate)
-	whole := len(findings)
+	parsed := len(findings)
 	for _, e := range fleet.Servers {
 		findings = append(findings, errorFindings(e.LaunchErr, e.Server.Name, duplicate)...)
 	}
@@ -77,8 +77,11 @@ func problemFindings(fleet *Fleet, duplicate bool) []Finding {
 			findings = append(findings, errorFindings(&config.Error{Problems: fleet.Config.Problems}, "", duplicate)...)
 		}
 	}
-	for i := whole; i < len(findings) && !duplicate; i++ {
-		findings[i].Title = "a value in the config is wrong"
+	for i := parsed; i < len(findings) && !duplicate; i++ {
+		findings[i].Title = "the config has a value that cannot be used"
+		if findings[i].Server != "" {
+			findings[i].Title = "an entry of the config has a value that cannot be used"
+		}
 	}
 	return findings
 }
@@ -103,9 +106,6 @@ func errorFindings(err error, server string, duplicate bool) []Finding {
 			continue
 		}
 		finding := Finding{Server: server, Evidence: problem.Text, Where: placeOf(problem.Origin)}
-		if server != "" {
-			finding.Title = "an entry of the config has a value that cannot be used"
-		}
 		if problem.Fix != "" {
 			finding.Fix = []string{problem.Fix}
 		}
@@ -121,7 +121,7 @@ func configUnknownKey() Check {
 		AskAll: func(fleet *Fleet) []Finding { return warningFindings(fleet, true) },
 		Page: Page{
 			Why:    "An unknown key has no effect. It is a typo, or a setting of another client.",
-			Bad:    `"a": {"command": "node", "environment": {"KEY": "…"}}`,
+			Bad:    `"a": {"command": "node", "enviroment": {"KEY": "…"}}`,
 			Good:   `"a": {"command": "node", "env": {"KEY": "…"}}`,
 			Fix:    []string{"correct the key; keys of your own begin with x- at the file's top"},
 			Source: "docs/config.md",

@@ -52,6 +52,8 @@ type ServerReport struct {
 	Tools      int     `json:"tools"`
 	// Because says why the server is not ready.
 	Because string `json:"because,omitempty"`
+	// Hint is what the config says to do about a server that is not ready.
+	Hint string `json:"hint,omitempty"`
 	// Command is what the config starts, its variables not expanded; Where in the
 	// config the entry begins, "file:line:column".
 	Command []string `json:"command,omitempty"`

@@ -38,6 +38,9 @@ func summary(e *Evidence) ServerReport {
 	case e.Handshaken():
 		s.Status, s.Because = "ready", ""
 	}
+	if s.Status == "failed" {
+		s.Hint = e.Server.Hint
+	}
 	if e.Handshaken() {
 		s.Protocol = e.Clean.Protocol
 	}
@@ -129,7 +132,7 @@ func (r *Report) Fails(atLeast Severity) bool {
 func (r *Report) Mask(hide func(string) string) {
 	for i := range r.Servers {
 		server := &r.Servers[i]
-		server.Because = hide(server.Because)
+		server.Because, server.Hint = hide(server.Because), hide(server.Hint)
 		server.URL = hide(server.URL)
 		server.Command = hideAll(hide, server.Command)
 		server.Called = hideAll(hide, server.Called)

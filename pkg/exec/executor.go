@@ -94,7 +94,11 @@ func (e *Executor) Prepare(call Call) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.prepare(tool, call)
+	prepared, err := e.prepare(tool, call)
+	if err != nil {
+		return nil, err
+	}
+	return prepared, nil
 }
 
 // target is the tool that a call is for.
@@ -105,6 +109,8 @@ func (e *Executor) target(call Call) (*Tool, error) {
 	return e.Registry.Find(call.Tool)
 }
 
+// prepare is Prepare for a tool that is found. Where the arguments are not valid, it
+// returns what it made of them as well.
 func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
 	arguments, fromModel := call.Arguments, call.FromModel || call.Untyped
 	if len(arguments) == 0 {
@@ -148,7 +154,7 @@ func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
 		unknown = nil
 	}
 	if len(problems) > 0 {
-		return nil, &InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: prepared.Arguments}
+		return prepared, &InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: prepared.Arguments}
 	}
 	prepared.Warnings = append(prepared.Warnings, unknownTexts(unknown)...)
 	return prepared, nil
@@ -170,7 +176,11 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 		result.ToolName, result.Server = tool.Name, tool.Server
 		e.Bus.Emit(CallStarted{Time: Now(), ID: id, Tool: tool.Name, Server: tool.Server, Arguments: call.Arguments})
 		var prepared *Prepared
-		if prepared, err = e.prepare(tool, call); err == nil {
+		prepared, err = e.prepare(tool, call)
+		if prepared != nil { // what is said of the arguments, says it of their new names
+			e.announceRenames(prepared)
+		}
+		if err == nil {
 			sent, result.Warnings = prepared.Arguments, prepared.Warnings
 			e.announce(prepared)
 			err = e.run(ctx, id, call, prepared, result)
@@ -276,15 +286,20 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	return err
 }
 
-// announce logs what preparing changed or found.
-func (e *Executor) announce(prepared *Prepared) {
-	if len(prepared.Renamed) > 0 { // NORM-5
-		changes := make([]string, len(prepared.Renamed))
-		for i, rename := range prepared.Renamed {
-			changes[i] = rename.String()
-		}
-		e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
+// announceRenames logs the names that preparing changed (NORM-5).
+func (e *Executor) announceRenames(prepared *Prepared) {
+	if len(prepared.Renamed) == 0 {
+		return
 	}
+	changes := make([]string, len(prepared.Renamed))
+	for i, rename := range prepared.Renamed {
+		changes[i] = rename.String()
+	}
+	e.notice(slog.LevelInfo, "normalized parameters of "+prepared.Tool.Name+": "+strings.Join(changes, ", "))
+}
+
+// announce logs what else preparing changed or found.
+func (e *Executor) announce(prepared *Prepared) {
 	if len(prepared.Coerced) > 0 {
 		e.Bus.Emit(ArgumentsCoerced{Time: Now(), Tool: prepared.Tool.Name, Changes: prepared.Coerced})
 	}

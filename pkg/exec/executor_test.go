@@ -372,6 +372,22 @@ func TestCallEvents(t *testing.T) {
 	})
 }
 
+// NORM-5: a rename is logged also where validation then refuses the call.
+func TestRenameIsLoggedWhereTheCallIsRefused(t *testing.T) {
+	executor, events := lightExecutor(reply(`{"content":[]}`))
+	result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(`{"device_name":1,"action":"on"}`)})
+	if KindOf(result.Err) != KindInvalidArguments {
+		t.Errorf("the call ended with %v", result.Err)
+	}
+	var notices []string
+	for _, event := range events.events {
+		if notice, ok := event.(Notice); ok {
+			notices = append(notices, notice.Text)
+		}
+	}
+	wantTexts(t, "notices", notices, []string{"normalized parameters of zwave__light: {device_name: …} → {deviceName: …}"})
+}
+
 // VAL-2: an unknown parameter is passed on with a warning; --strict refuses it.
 func TestUnknownParameterIsPassedOn(t *testing.T) {
 	const arguments = `{"deviceName":"a","action":"on","lvl":5}`

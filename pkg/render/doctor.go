@@ -133,6 +133,9 @@ func (w *doctorWriter) server(server doctor.ServerReport) {
 	if text := calledText(server); text != "" {
 		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin), text)
 	}
+	if server.Hint != "" {
+		w.labelled("hint", server.Hint)
+	}
 	if len(findings) == 0 && server.Status == "ready" && len(w.report.Servers) > 1 {
 		w.line(w.screen.paint(roleGood, "✓") + " nothing found")
 	}

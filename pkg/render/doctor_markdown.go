@@ -67,6 +67,9 @@ func markdownServer(server doctor.ServerReport) string {
 	if server.Status != "ready" {
 		parts = append(parts, server.Status+": "+markdownText(server.Because))
 	}
+	if server.Hint != "" {
+		parts = append(parts, "hint: "+markdownText(server.Hint))
+	}
 	return strings.Join(parts, ", ")
 }
 

@@ -53,6 +53,9 @@ func (m *model) serverFacts(s *server, width int) []string {
 	now := m.now()
 	fact("state", m.tree.state(s, now))
 	fact("reason", render.SafeBlock(s.reason))
+	if s.status == statusFailed {
+		fact("hint", render.SafeBlock(m.hide(s.hint)))
+	}
 	facts.lines = append(facts.lines, m.doctorLines(&s.diagnosis, width)...)
 	fact("url", render.Safe(m.hide(s.config.URL)))
 	fact("headers", render.Safe(strings.Join(slices.Sorted(maps.Keys(s.config.Headers)), ", "))) // their values are secrets

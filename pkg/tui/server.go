@@ -36,6 +36,7 @@ type server struct {
 	timing   exec.Timing
 	retry    servers.Retry // the last one, while retrying
 	reason   string        // why it failed or ended
+	hint     string        // what to do about a start that failed
 	polluted int           // lines of this life
 	// diagnosis is what the doctor says of it, manual what it says of itself.
 	diagnosis diagnosis
@@ -73,7 +74,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.become(statusReady, at)
 		return true
 	case servers.ConnectFailed:
-		s.reason = e.Err.Error()
+		s.reason, s.hint = e.Err.Error(), exec.HintOf(e.Err)
 		s.become(statusFailed, at)
 	case servers.ProcessExited:
 		s.exited(e)

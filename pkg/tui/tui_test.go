@@ -177,12 +177,14 @@ func TestServerStates(t *testing.T) {
 		servers.ProcessStarted{Time: at, Server: "zwave", PID: 7, Command: []string{"node", "zwave.js"}},
 		servers.PollutedLine{Time: at, Server: "zwave", Class: servers.ClassText, Text: []byte("hello")},
 		servers.Connected{Time: at, Server: "zwave", Protocol: "2025-11-25", Timing: exec.Timing{StartMS: 5, InitializeMS: 70, ListMS: 10}},
-		servers.ConnectFailed{Time: at, Server: "gone", Err: errors.New("command not found: gone")},
+		servers.ConnectFailed{Time: at, Server: "gone", Err: &servers.ConnectError{
+			Server: "gone", Attempts: 1, Last: errors.New("command not found: gone"), Advice: "install the thing",
+		}},
 		servers.Retry{Time: at, Server: "late", Attempt: 1, Of: 3, Delay: 2 * time.Second},
 	}})
 	d.shows("zwave ✓ 85 ms !1 stray (1)", "gone ✗ failed", "attempt 2 of 3 in")
 	d.press("down", "down")
-	d.shows("server gone", "command not found: gone")
+	d.shows("server gone", "command not found: gone", "hint", "install the thing")
 	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 3"}}})
 	d.shows("zwave ✗ exit status 3")
 }
