@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,12 +90,20 @@ type eventLog struct {
 	// failed is the level of failed calls: a warning where nothing else tells the
 	// user of them (EXEC-6, EXEC-8).
 	failed slog.Level
-	// server is the command line behind --, nil where there is none.
-	server []string
+	// server is the command line behind --, nil where there is none; config are the files
+	// of --config.
+	server, config []string
 
 	mu       sync.Mutex
 	seen     map[string]bool
-	polluted []*pollution // by server, in the order of their first lines
+	polluted []*pollution          // by server, in the order of their first lines
+	last     map[string]*askedCall // by server, what was begun last
+}
+
+// askedCall is a call, or another request, that was begun.
+type askedCall struct {
+	id, tool, method string
+	arguments        []byte
 }
 
 // pollution is what a server wrote to its stdout besides messages.
@@ -102,10 +112,11 @@ type pollution struct {
 	lines  int
 	last   int // the number of the line that was counted last
 	first  string
+	call   *askedCall // that was begun before the first line came, nil where none was
 }
 
 func newEventLog(log *slog.Logger, masker *mask.Masker, options toolboxOptions) *eventLog {
-	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, server: options.server, seen: make(map[string]bool)}
+	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, server: options.server, seen: make(map[string]bool), last: make(map[string]*askedCall)}
 	if options.tellsFailures {
 		l.failed = slog.LevelInfo
 	}
@@ -118,6 +129,7 @@ func (l *eventLog) take(event exec.Event) {
 	case exec.Notice:
 		l.log.LogAttrs(context.Background(), e.Level, e.Text, e.Attrs...)
 	case exec.CallStarted:
+		l.begun(e)
 		l.log.Info("calling "+e.Tool, "arguments", l.arguments(e.Arguments))
 	case exec.CallFinished:
 		l.finished(e)
@@ -170,7 +182,25 @@ func (l *eventLog) coerced(e exec.ArgumentsCoerced) {
 	l.log.Info(e.String())
 }
 
+// begun notes what a server is asked, which may be why it writes what it should not.
+func (l *eventLog) begun(e exec.CallStarted) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tool := strings.TrimPrefix(e.Tool, e.Server+exec.Separator)
+	l.last[e.Server] = &askedCall{id: e.ID, tool: tool, method: e.Method, arguments: e.Arguments}
+}
+
+// sent notes the arguments of a call as they were sent, which is how it can be repeated.
+func (l *eventLog) sent(e exec.CallFinished) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if call := l.last[e.Result.Server]; call != nil && call.id == e.ID {
+		call.arguments = e.Arguments
+	}
+}
+
 func (l *eventLog) finished(e exec.CallFinished) {
+	l.sent(e)
 	outcome, level := "succeeded", slog.LevelInfo
 	if !e.Result.Success {
 		outcome, level = "failed: "+e.Result.Err.Error(), l.failed
@@ -218,7 +248,7 @@ func (l *eventLog) countPolluted(e servers.PollutedLine) {
 	at := slices.IndexFunc(l.polluted, func(p *pollution) bool { return p.server == e.Server })
 	if at < 0 {
 		at = len(l.polluted)
-		l.polluted = append(l.polluted, &pollution{server: e.Server, first: excerpt(e, 60)})
+		l.polluted = append(l.polluted, &pollution{server: e.Server, first: excerpt(e, 60), call: l.last[e.Server]})
 	}
 	if p := l.polluted[at]; p.last != e.Line { // a line may be foreign in two places
 		p.lines, p.last = p.lines+1, e.Line
@@ -231,10 +261,7 @@ func (l *eventLog) tellPollution() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.polluted {
-		first, ask := p.first, exec.ShellLine("toolx", "doctor", p.server)
-		if len(l.server) > 0 {
-			ask = "toolx doctor -- " + exec.ShellLine(l.server...)
-		}
+		first, ask := p.first, l.whoKnows(p)
 		text := fmt.Sprintf("server %q wrote 1 line to stdout that is not JSON-RPC: %s (%s)", p.server, first, ask)
 		if p.lines > 1 {
 			text = fmt.Sprintf("server %q wrote %d lines to stdout that are not JSON-RPC, the first: %s (%s)", p.server, p.lines, first, ask)
@@ -242,6 +269,41 @@ func (l *eventLog) tellPollution() {
 		l.log.Warn(text)
 	}
 	l.polluted = nil
+}
+
+// whoKnows is the command that shows the first line again, and says whence it comes.
+func (l *eventLog) whoKnows(p *pollution) string {
+	words := []string{"toolx", "doctor"}
+	switch call := p.call; {
+	case call == nil:
+	case call.method == "":
+		words = append(words, "--call", call.tool+" "+l.repeatable(call.arguments))
+	case !doctorAsks(call.method):
+		return "-v shows each line when it comes"
+	}
+	if len(l.server) > 0 {
+		return exec.ShellLine(slices.Concat(words, []string{"--"}, l.server)...)
+	}
+	for _, file := range l.config {
+		words = append(words, "--config", file)
+	}
+	return exec.ShellLine(append(words, p.server)...)
+}
+
+// repeatable are arguments for a line to paste: without secrets, and none where nobody
+// would paste them.
+func (l *eventLog) repeatable(arguments []byte) string {
+	var compact bytes.Buffer
+	const longest = 400 // in bytes
+	if json.Compact(&compact, []byte(l.arguments(arguments))) != nil || compact.Len() > longest {
+		return "{…}"
+	}
+	return compact.String()
+}
+
+// doctorAsks says whether the doctor makes requests of a method by itself.
+func doctorAsks(method string) bool {
+	return slices.Contains([]string{"ping", "tools/list", "resources/list", "prompts/list"}, method)
 }
 
 func (l *eventLog) odd(e servers.OddFrame) {

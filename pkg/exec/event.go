@@ -79,6 +79,7 @@ type CallStarted struct {
 	ID        string // unique in this process
 	Tool      string
 	Server    string
+	Method    string          // as in CallFinished
 	Arguments json.RawMessage // as given, before normalization
 }
 

@@ -53,7 +53,7 @@ func (e *Executor) Do(ctx context.Context, operation Operation) *Result {
 	id := cmp.Or(operation.ID, strconv.FormatInt(e.calls.Add(1), 10))
 	result := &Result{ToolName: operation.Name, Server: operation.Server}
 	e.Bus.Emit(CallStarted{
-		Time: Now(), ID: id, Tool: operation.Name, Server: operation.Server, Arguments: operation.Arguments,
+		Time: Now(), ID: id, Tool: operation.Name, Server: operation.Server, Method: operation.Method, Arguments: operation.Arguments,
 	})
 	err := e.operate(ctx, id, operation, result)
 	return e.finish(CallFinished{ID: id, Method: operation.Method, Arguments: operation.Arguments, Result: result}, started, err)
