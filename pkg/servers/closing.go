@@ -26,8 +26,8 @@ func (t *stdio) shutdown(ctx context.Context) {
 		gone := t.failure != nil
 		t.mu.Unlock()
 		forced := t.end(ctx)
-		t.process.group.release()
 		t.tellExit(!gone, forced)
+		t.process.release(ctx, t.bus, t.server)
 		t.log.close(ctx)
 	})
 }

@@ -51,16 +51,29 @@ func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
 }
 
 // runHeadersCommand runs the program with nothing on its stdin and reads what it
-// prints.
+// prints. A program that fails, or has not ended in time, ends with all that it has
+// started; what another one leaves behind may be a keeper of secrets, and lives on.
 func (d dial) runHeadersCommand(ctx context.Context) (map[string]string, error) {
 	bounded, cancel := context.WithTimeout(ctx, headersTime)
 	defer cancel()
-	command := exec.CommandContext(bounded, d.launch.HeadersCommand[0], d.launch.HeadersCommand[1:]...)
+	command := exec.Command(d.launch.HeadersCommand[0], d.launch.HeadersCommand[1:]...)
 	command.Dir, command.Env = d.launch.Cwd, d.launch.Env
 	command.WaitDelay = drainTime // for what it has started and left behind
 	stdout, stderr := &cappedBuffer{most: headersMost}, &cappedBuffer{most: headersMost}
 	command.Stdout, command.Stderr = stdout, stderr
-	err := command.Run()
+	group, err := startGroup(command)
+	if err != nil {
+		return nil, err
+	}
+	alive := context.AfterFunc(bounded, group.kill)
+	err = command.Wait()
+	group.waited()
+	if alive() && err == nil {
+		group.leave()
+	} else {
+		group.kill()
+		group.release(bounded)
+	}
 	switch {
 	case stdout.cut:
 		return nil, fmt.Errorf("it prints more than %d KiB", headersMost>>10)

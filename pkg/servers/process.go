@@ -1,20 +1,25 @@
 package servers
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"os"
-	"os/exec"
+	osexec "os/exec"
+	"strings"
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/exec"
 )
 
 // process is a running server program with its three pipes. It is in a process
 // group of its own (on Windows: a Job Object), so that Ctrl-C reaches toolx only
 // and everything that the server started can be ended with it.
 type process struct {
-	cmd     *exec.Cmd
+	cmd     *osexec.Cmd
 	stdin   *os.File
 	stdout  *os.File
 	stderr  *os.File
@@ -43,23 +48,23 @@ func startProcess(r *config.Resolved, errTo io.Writer) (*process, error) {
 	}
 
 	program, err := findProgram(r)
-	if err != nil && !errors.Is(err, exec.ErrDot) {
+	if err != nil && !errors.Is(err, osexec.ErrDot) {
 		return nil, err
 	}
-	cmd := exec.Command(program, r.Args...)
+	cmd := osexec.Command(program, r.Args...)
 	cmd.Err = nil // a relative program that the user named on purpose
 	cmd.Args[0] = r.Command
 	cmd.Dir, cmd.Env = r.Cwd, r.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = childStdin, childStdout, errTo
 	cmd.WaitDelay = drainTime // for a writer that is no file
-	ownGroup(cmd)
 	started := time.Now()
-	if err := cmd.Start(); err != nil {
+	group, err := startGroup(cmd)
+	if err != nil {
 		return nil, err
 	}
 	p := &process{
 		cmd: cmd, stdin: stdin, stdout: stdout, stderr: stderr,
-		group: newGroup(cmd.Process), started: started, exited: make(chan struct{}),
+		group: group, started: started, exited: make(chan struct{}),
 	}
 	files.keep(stdin, stdout, stderr)
 	go p.wait()
@@ -69,8 +74,24 @@ func startProcess(r *config.Resolved, errTo io.Writer) (*process, error) {
 func (p *process) wait() {
 	// The error says no more than the state.
 	_ = p.cmd.Wait()
+	p.group.waited()
 	p.state, p.lived = p.cmd.ProcessState, time.Since(p.started)
 	close(p.exited)
+}
+
+// release ends what the program, which has ended, has left behind, at once where ctx has ended,
+// and tells of it.
+func (p *process) release(ctx context.Context, bus *exec.Bus, server string) {
+	found, left := p.group.release(ctx)
+	if len(left) > 0 {
+		bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: fmt.Sprintf(
+			"server %q has left processes that cannot be ended: %s", server, strings.Join(left, ", "))})
+		return
+	}
+	if len(found) > 0 {
+		bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
+			"server %q had left processes, which were ended: %s", server, strings.Join(found, ", "))})
+	}
 }
 
 // ended says whether the program has ended within d.

@@ -3,6 +3,7 @@
 package servers
 
 import (
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -11,15 +12,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is a process group; its number is that of its first process.
-type group struct{ id int }
-
-func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(cmd.SysProcAttr)
+// group is a process group; its number is that of its first process. What has left the group
+// is found by its mark (see offspring).
+type group struct {
+	id   int
+	mark string
 }
 
-func newGroup(leader *os.Process) group { return group{leader.Pid} }
+// startGroup starts a program in a group of its own.
+func startGroup(cmd *exec.Cmd) (group, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(cmd.SysProcAttr)
+	mark, err := offspring.start(cmd)
+	if err != nil {
+		return group{}, err
+	}
+	return group{cmd.Process.Pid, mark}, nil
+}
+
+// waited notes that the first process has ended and been waited for.
+func (g group) waited() { offspring.ended(g.id) }
 
 // terminate asks every process of the group to end.
 func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
@@ -31,11 +43,21 @@ func (g group) signal(s os.Signal) {
 	}
 }
 
-// kill ends every process of the group.
-func (g group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
+// kill ends every process of the group, and what has left it.
+func (g group) kill() {
+	_ = syscall.Kill(-g.id, syscall.SIGKILL)
+	offspring.kill(g.mark, g.id)
+}
 
-// release gives up what the group holds.
-func (g group) release() {}
+// release ends what is left when the first process has ended, and gives up the group. It
+// returns the names of what it found, and of what cannot be ended.
+func (g group) release(ctx context.Context) (found, left []string) {
+	defer offspring.release()
+	return offspring.sweep(ctx, g.mark, g.id)
+}
+
+// leave gives up the group, and lets what is left of it live.
+func (g group) leave() { offspring.release() }
 
 // signalName names the signal that ended a process, empty where none did.
 func signalName(state *os.ProcessState) string {

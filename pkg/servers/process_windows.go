@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -17,10 +18,18 @@ type group struct {
 	pid uint32
 }
 
-func ownGroup(cmd *exec.Cmd) {
-	// A group of its own keeps Ctrl-C from the server and lets terminate address it.
+// startGroup starts a program in a group of its own, which keeps Ctrl-C from it and lets
+// terminate address it.
+func startGroup(cmd *exec.Cmd) (group, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+	if err := cmd.Start(); err != nil {
+		return group{}, err
+	}
+	return newGroup(cmd.Process), nil
 }
+
+// waited has nothing to note.
+func (g group) waited() {}
 
 // newGroup puts the process into a job. What it starts before that is outside:
 // os/exec cannot start a process suspended. Without a job only the process
@@ -73,12 +82,16 @@ func (g group) kill() {
 	}
 }
 
-// release closes the job, which ends what is left in it.
-func (g group) release() {
+// release closes the job, which ends what is left in it without a word.
+func (g group) release(context.Context) (found, left []string) {
 	if g.job != 0 {
 		_ = windows.CloseHandle(g.job)
 	}
+	return nil, nil
 }
+
+// leave lets what is left of the group live, until toolx ends.
+func (g group) leave() {}
 
 // signalName is empty: Windows has no signals.
 func signalName(*os.ProcessState) string { return "" }

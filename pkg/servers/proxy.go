@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -299,7 +300,7 @@ func (p *proxy) deliver() {
 	case <-enough:
 	}
 	p.process.group.kill()
-	p.process.group.release()
+	p.process.release(context.Background(), p.Bus, p.server)
 	p.closing.Store(true)
 	_ = p.process.stdin.Close()
 	_ = p.process.stdout.Close()

@@ -1,0 +1,239 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// offspring is what descends from the programs that toolx runs for servers. A process that
+// leaves its group (setsid) and whose parent ends (a double fork) belongs to nobody: while
+// such programs run, the kernel makes it a child of toolx (PR_SET_CHILD_SUBREAPER), and a
+// variable in its environment, which it has inherited, says whose it was.
+//
+// The kernel has one such setting for a process, so there is one account of it.
+var offspring family
+
+type family struct {
+	// mu is held while a program is started, so that reap knows of it before it can end.
+	mu      sync.Mutex
+	waited  map[int]bool // the programs that os/exec waits for
+	started int          // those that have not been released
+	stop    func()       // ends reaping
+}
+
+// markName is the variable that marks offspring: the marks of this toolx and of those around
+// it, with commas.
+const markName = "TOOLX_OFFSPRING"
+
+// start starts a program and returns the mark of what will descend from it. Each start needs
+// an ended, when os/exec no longer waits, and a release.
+func (f *family) start(cmd *exec.Cmd) (mark string, err error) {
+	mark = rand.Text()
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = append(slices.Clone(cmd.Env), markName+"="+strings.TrimPrefix(os.Getenv(markName)+","+mark, ","))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.started == 0 {
+		f.adopt()
+	}
+	f.started++
+	if err := cmd.Start(); err != nil {
+		f.leave()
+		return "", err
+	}
+	f.waited[cmd.Process.Pid] = true
+	return mark, nil
+}
+
+func (f *family) ended(pid int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.waited, pid)
+}
+
+func (f *family) release() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.leave()
+}
+
+// adopt begins to take over orphans and to reap them.
+func (f *family) adopt() {
+	// An old kernel refuses: then orphans go to init, as ever.
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	f.waited = make(map[int]bool)
+	children, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(children, syscall.SIGCHLD)
+	go func() {
+		for {
+			select {
+			case <-children:
+				f.reap()
+			case <-done:
+				return
+			}
+		}
+	}()
+	f.stop = func() {
+		signal.Stop(children)
+		close(done)
+		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	}
+}
+
+func (f *family) leave() {
+	if f.started--; f.started == 0 {
+		f.stop()
+	}
+}
+
+// reap takes the ends of orphans that were adopted. What os/exec waits for is left to it: the
+// programs that are in waited, and those of other packages, which are in toolx's own group.
+func (f *family) reap() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own := unix.Getpgrp()
+	for _, pid := range childrenOf(os.Getpid()) {
+		if !f.waited[pid] && pgrpOfZombie(pid) != 0 && pgrpOfZombie(pid) != own {
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+		}
+	}
+}
+
+// find returns what lives of a program's offspring, but for the program itself.
+func (f *family) find(mark string, program int) []int {
+	f.reap()
+	f.mu.Lock()
+	waited := make(map[int]bool, len(f.waited))
+	for pid := range f.waited {
+		waited[pid] = true
+	}
+	f.mu.Unlock()
+	var found []int
+	for _, child := range childrenOf(os.Getpid()) {
+		switch {
+		case child == program:
+			found = append(found, descendants(child)...)
+		case !waited[child] && marked(child, mark):
+			found = append(append(found, child), descendants(child)...)
+		}
+	}
+	return slices.DeleteFunc(found, func(pid int) bool { return pgrpOfZombie(pid) != 0 })
+}
+
+// kill ends a program's offspring without waiting. It looks twice: a process can change its
+// parent while it looks.
+func (f *family) kill(mark string, program int) {
+	for range 2 {
+		for _, pid := range f.find(mark, program) {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+}
+
+// How long the offspring of a program that has ended has to end after SIGTERM, and how long
+// it is waited for after SIGKILL.
+const (
+	sweepGrace = 200 * time.Millisecond
+	sweepTime  = 500 * time.Millisecond
+	sweepPoll  = 2 * time.Millisecond
+)
+
+// sweep ends the offspring of a program that has ended itself, at once where ctx has ended. It
+// returns the names and numbers of what it found, and of what cannot be ended.
+func (f *family) sweep(ctx context.Context, mark string, program int) (found, left []string) {
+	pids := f.find(mark, program)
+	if len(pids) == 0 {
+		return nil, nil
+	}
+	found = namesOf(pids)
+	until := time.Now().Add(sweepGrace)
+	for _, pid := range pids {
+		_ = unix.Kill(pid, unix.SIGTERM)
+	}
+	for len(pids) > 0 && ctx.Err() == nil && time.Now().Before(until) {
+		time.Sleep(sweepPoll)
+		pids = f.find(mark, program)
+	}
+	for until = time.Now().Add(sweepTime); len(pids) > 0 && time.Now().Before(until); pids = f.find(mark, program) {
+		for _, pid := range pids {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		time.Sleep(sweepPoll)
+	}
+	return found, namesOf(pids)
+}
+
+// namesOf are the names of processes with their numbers: "sleep (4711)".
+func namesOf(pids []int) []string {
+	var names []string
+	for _, pid := range pids {
+		name, _ := os.ReadFile(procFile(pid, "comm")) // gone: its number is left
+		names = append(names, fmt.Sprintf("%s (%d)", strings.TrimSpace(string(name)), pid))
+	}
+	return names
+}
+
+// marked says whether a process was started with a mark. The environment of a process of
+// another user is not to be seen.
+func marked(pid int, mark string) bool {
+	environ, _ := os.ReadFile(procFile(pid, "environ"))
+	return bytes.Contains(environ, []byte(mark))
+}
+
+// descendants are all below a process.
+func descendants(pid int) []int {
+	below := childrenOf(pid)
+	for i := 0; i < len(below); i++ { // it grows
+		below = append(below, childrenOf(below[i])...)
+	}
+	return below
+}
+
+// childrenOf are the children of a process, those that wait to be reaped included.
+func childrenOf(pid int) []int {
+	tasks, _ := os.ReadDir(procFile(pid, "task")) // gone: it has none
+	var children []int
+	for _, task := range tasks {
+		text, _ := os.ReadFile(procFile(pid, "task/"+task.Name()+"/children"))
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
+}
+
+// pgrpOfZombie is the group of a process that waits to be reaped; zero for one that lives, or
+// has gone.
+func pgrpOfZombie(pid int) int {
+	stat, err := os.ReadFile(procFile(pid, "stat"))
+	if err != nil {
+		return 0
+	}
+	// pid (name) state ppid pgrp …; the name may hold anything.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 3 || fields[0] != "Z" {
+		return 0
+	}
+	group, _ := strconv.Atoi(fields[2])
+	return group
+}
+
+func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }

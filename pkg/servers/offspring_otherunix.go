@@ -1,0 +1,24 @@
+//go:build unix && !linux
+
+package servers
+
+import (
+	"context"
+	"os/exec"
+)
+
+// offspring is what descends from the programs that toolx runs for servers. Where the kernel
+// gives orphans to init, only what stays in a program's group can be found.
+var offspring family
+
+type family struct{}
+
+func (family) start(cmd *exec.Cmd) (mark string, err error) { return "", cmd.Start() }
+
+func (family) ended(int) {}
+
+func (family) release() {}
+
+func (family) kill(string, int) {}
+
+func (family) sweep(context.Context, string, int) (found, left []string) { return nil, nil }
