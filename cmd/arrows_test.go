@@ -88,7 +88,7 @@ func TestArrows(t *testing.T) {
 }
 
 // TestOnePathToTools proves EXEC-1: nothing but the Executor asks an implementation
-// to run a tool. The SDK's client, which a session asks, has a method of that name.
+// to run a tool.
 func TestOnePathToTools(t *testing.T) {
 	callers := []string{}
 	for path, file := range sources(t) {
@@ -100,7 +100,7 @@ func TestOnePathToTools(t *testing.T) {
 		})
 	}
 	slices.Sort(callers)
-	if want := []string{"pkg/exec/executor.go", "pkg/servers/session.go"}; !slices.Equal(callers, want) {
+	if want := []string{"pkg/exec/executor.go"}; !slices.Equal(callers, want) {
 		t.Errorf("tools are run in %q, want %q", callers, want)
 	}
 }

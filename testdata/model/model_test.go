@@ -204,7 +204,7 @@ func (z zwave) toolx(t *testing.T, model modelServer, stdin string, args ...stri
 	toolx.Dir = z.folder
 	toolx.Stdin = strings.NewReader(stdin)
 	toolx.Env = append(os.Environ(),
-		"OLLAMA_HOST="+model.address, "TOOLX_CONFIG=",
+		"OLLAMA_HOST="+model.address, "TOOLX_CONFIG=", "TOOLX_TRUST=all",
 		"HOME="+z.folder, "USERPROFILE="+z.folder,
 		"XDG_CONFIG_HOME="+z.folder, "XDG_STATE_HOME="+z.folder, "XDG_CACHE_HOME="+z.folder,
 	)
