@@ -99,7 +99,7 @@ was broken, 124 timeout, 130 interrupted.`,
 	flags.BoolVar(&asJSON, "json", false, "same as -o json")
 	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
 	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
-	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (256KiB on a terminal, else never; 0: never; not with -o raw)")
+	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (the config's maxOutput, else 256KiB on a terminal; 0: never; not with -o raw)")
 	o.declareRun(flags)
 	return cmd
 }
@@ -226,8 +226,8 @@ func (b *toolbox) addStartTiming(result *exec.Result) {
 // defaultMaxOutput is where output for a terminal is cut: more helps nobody there.
 const defaultMaxOutput = 256 << 10
 
-// maxOutput is the size at which output is cut: the flag's, else the config's,
-// else on a terminal a default, and never in a pipe.
+// maxOutput is the size at which output is cut: the flag's, else the config's, else a
+// default on a terminal, and none in a pipe (EXEC-14).
 func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 	switch {
 	case flag != "":
@@ -236,10 +236,10 @@ func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 			return 0, &exec.UsageError{Message: "--max-output: " + err.Error(), Fix: "--max-output 1MiB"}
 		}
 		return size, nil
-	case !a.Console.OutTTY:
-		return 0, nil
 	case loaded.Defaults.MaxOutput != nil:
 		return *loaded.Defaults.MaxOutput, nil
+	case !a.Console.OutTTY:
+		return 0, nil
 	}
 	return defaultMaxOutput, nil
 }

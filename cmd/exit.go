@@ -131,7 +131,8 @@ func (a *App) tell(err error) {
 
 // failureJSON prints an error in the form that the verb has for it: the envelope, or
 // the doctor's report. It is nil where the verb was not asked for JSON. Parsing ends
-// at the first wrong flag: --json may stand behind it.
+// at the first wrong flag: --json may stand behind it, but what stands behind "--" is not
+// toolx's.
 func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error {
 	flags := verb.Flags()
 	asked, err := flags.GetBool("json")
@@ -139,6 +140,9 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 		return nil // the verb has no such flag
 	}
 	output, _ := flags.GetString("output")
+	if at := slices.Index(args, "--"); at >= 0 {
+		args = args[:at]
+	}
 	if !asked && output != "json" && !slices.Contains(args, "--json") {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -99,7 +98,7 @@ func runProxy(app *App, o proxyOptions) error {
 	app.patient.Store(true)
 	app.flushTime = unreadTime
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endingSignals()...)
 	defer signal.Stop(signals)
 
 	code, err := servers.Proxy(server, servers.ProxyOptions{

@@ -45,7 +45,7 @@ func (o *replyOptions) declare(flags *pflag.FlagSet, formats ...string) {
 // declareContent declares the flags for replies that may hold bytes, and much text.
 func (o *replyOptions) declareContent(flags *pflag.FlagSet) {
 	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
-	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (256KiB on a terminal, else never; 0: never; not with -o raw)")
+	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (the config's maxOutput, else 256KiB on a terminal; 0: never; not with -o raw)")
 }
 
 // check refuses values that say nothing, and takes --json.

@@ -79,13 +79,23 @@ func overdue(ctx, hurry context.Context, patient func() bool) <-chan struct{} {
 	return over
 }
 
+// endingSignals are the signals that end toolx. A hang-up is none where it was ignored
+// when toolx began: nohup asks for that.
+func endingSignals() []os.Signal {
+	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ending = append(ending, syscall.SIGHUP)
+	}
+	return ending
+}
+
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends,
 // and one that the second does. After that the signals have their usual effect.
 func interruptible() (ctx, hurry context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	hurry, cancelHurry := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endingSignals()...)
 	ended := make(chan struct{})
 	go func() {
 		for _, end := range []func(){cancel, cancelHurry} {

@@ -239,7 +239,7 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 	})
 	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
 	if err != nil {
-		return callError(ctx, tool, err)
+		return result.cutFailure(callError(ctx, tool, err), e.Defaults.MaxOutput)
 	}
 	return result.shape(reply, e.Defaults.MaxOutput)
 }

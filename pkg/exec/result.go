@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -146,10 +147,10 @@ func (r *Result) errorText() string {
 // it is, structured values as JSON, a failure as "Error: …"; binary blocks are
 // named, never included. Text from a server is not made safe for a terminal here.
 func (r *Result) String() string {
-	if !r.Success {
-		return "Error: " + r.errorText()
+	text := "Error: " + r.errorText()
+	if r.Success {
+		text = r.text()
 	}
-	text := r.text()
 	if r.Truncated != nil {
 		text += fmt.Sprintf("\n[output cut: %d of %d bytes shown]", r.Truncated.ShownBytes, r.Truncated.TotalBytes)
 	}
@@ -190,6 +191,7 @@ func blocksText(content []json.RawMessage) string {
 type shaped struct {
 	content    []json.RawMessage
 	structured json.RawMessage // nil where there is none
+	null       bool            // structuredContent is null
 	isError    bool
 }
 
@@ -207,7 +209,7 @@ func readReply(raw json.RawMessage) (reply shaped, err error) {
 				return shaped{}, malformedReply("content", field.Value)
 			}
 		case "structuredContent":
-			if !null {
+			if reply.null = null; !null {
 				reply.structured = field.Value
 			}
 		case "isError":
@@ -236,7 +238,7 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 	r.Raw = raw
 	r.Content = reply.content
 	if reply.isError {
-		r.Err = &ToolError{Message: errorMessage(reply)}
+		r.Err = r.cutFailure(&ToolError{Message: errorMessage(reply)}, limit)
 		return nil
 	}
 	r.Success = true
@@ -246,6 +248,8 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 		if onlyText && wraps(reply.structured, text) {
 			r.onlyText = text
 		}
+	case onlyText && reply.null && string(text) == `"null"`:
+		r.Value = json.RawMessage("null") // the answer is null, and the text says the same
 	case onlyText:
 		r.Value = text
 	default:
@@ -326,16 +330,35 @@ func (r *Result) cut(limit int64) {
 		return
 	}
 	text := r.text()
-	total := int64(len(text))
-	if total <= limit {
+	if int64(len(text)) <= limit {
 		return
 	}
+	r.Value, r.onlyText, r.valueIsContent = rawjson.Quote(r.shorten(text, limit)), nil, false
+}
+
+// cutFailure shortens what a failed tool said, as cut does. It returns every other error
+// as it is.
+func (r *Result) cutFailure(err error, limit int64) error {
+	if limit <= 0 || err == nil || KindOf(err) != KindTool || int64(len(err.Error())) <= limit {
+		return err
+	}
+	short := &ToolError{Message: r.shorten(err.Error(), limit)}
+	var failed *ToolError
+	if errors.As(err, &failed) {
+		short.Code = failed.Code
+	}
+	return short
+}
+
+// shorten returns the beginning of a text of more than limit bytes, up to a character's
+// border, and notes how much that is.
+func (r *Result) shorten(text string, limit int64) string {
 	short := text[:limit]
 	for len(short) > 0 && !utf8.RuneStart(text[len(short)]) {
 		short = short[:len(short)-1]
 	}
-	r.Value, r.onlyText, r.valueIsContent = rawjson.Quote(short), nil, false
-	r.Truncated = &Truncated{ShownBytes: int64(len(short)), TotalBytes: total}
+	r.Truncated = &Truncated{ShownBytes: int64(len(short)), TotalBytes: int64(len(text))}
+	return short
 }
 
 // contentSaysMore says whether the content array holds what Value does not. A
