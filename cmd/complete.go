@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/render"
 )
 
 // completionTime bounds how long a shell waits for a server's tools.
@@ -63,6 +64,36 @@ func completeQualified(
 		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 }
+
+// safeCompletions makes what a command's arguments complete to fit for a terminal. Shells
+// write completions as they are, and names come from servers and from the files of strangers:
+// one with control characters is left out, and so is one that cobra would take for a message
+// of its own. Secrets in descriptions are masked.
+func (a *App) safeCompletions(cmd *cobra.Command) {
+	if complete := cmd.ValidArgsFunction; complete != nil {
+		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			found, directive := complete(cmd, args, typed)
+			safe := found[:0]
+			for _, one := range found {
+				name, description, described := strings.Cut(one, "\t")
+				if render.Safe(name) != name || strings.HasPrefix(name, activeHelp) {
+					continue
+				}
+				if described {
+					name += "\t" + render.Safe(a.mask.Text(description))
+				}
+				safe = append(safe, name)
+			}
+			return safe, directive
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		a.safeCompletions(sub)
+	}
+}
+
+// activeHelp begins the completions that cobra's scripts show as messages.
+const activeHelp = "_activeHelp_ "
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")

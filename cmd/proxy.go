@@ -184,6 +184,7 @@ func completeServer(app *App) cobra.CompletionFunc {
 		var names []cobra.Completion
 		for _, server := range loaded.Servers {
 			if strings.HasPrefix(server.Name, typed) && !server.Disabled {
+				app.mask.Add(server.Secrets()...)
 				command := strings.Join(append([]string{server.Command}, server.Args...), " ")
 				names = append(names, cobra.CompletionWithDesc(server.Name, command))
 			}

@@ -153,8 +153,9 @@ command line after -- is used instead of the configured servers.`,
 	root.SetIn(app.Console.In)
 	root.SetOut(app.Console.Out)
 	root.SetErr(app.Console.Err)
-	root.SetFlagErrorFunc(flagError)
-	root.SetHelpCommand(newHelpCommand(app))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &exec.UsageError{Message: err.Error(), Fix: cmd.CommandPath() + " --help shows every flag"}
+	})
 	app.flags.declare(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		// With a variable that is not set, --url "$URL" would mean the config's servers.
@@ -185,5 +186,16 @@ command line after -- is used instead of the configured servers.`,
 		newConformanceCommand(app, runConformance),
 		newVersionCommand(app),
 	)
+	app.safeCompletions(root)
 	return root
+}
+
+// unknownVerb is a usage error that suggests the verb that was meant.
+func unknownVerb(root *cobra.Command, name string) error {
+	fix := "toolx --help shows every command"
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		fix = "did you mean: toolx " + near[0]
+	}
+	return &exec.UsageError{Message: "unknown command " + quote(name), Fix: fix}
 }

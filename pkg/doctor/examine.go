@@ -177,6 +177,7 @@ func (o Options) connecting(life *life) servers.Options {
 	return servers.Options{
 		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version, MaxMessage: maxMessage,
 		Secret: o.Secret, HTTP: o.HTTP,
+		FirstID: 1, // a report, and what reproduces it, is the same each time
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"toolx/pkg/exec"
@@ -87,47 +88,61 @@ func fileName(word string) string {
 	return name[:min(len(name), 100)]
 }
 
-// extension gives the file extension for a MIME type, from a list of toolx's own: the
-// system's would name one file differently on every machine. An image, sound or film
-// of a type that is not in it gives its own subtype where that looks like an
-// extension; of other types only known ones do, so that no server can name a file so
-// that a double click runs it.
+// extension returns the file extension for a MIME type, from a list of toolx's own: the
+// system's would name one file differently on every machine, and what a server says itself
+// (image/bat, application/hta) could name a file that a double click runs. Any other type
+// is ".bin".
 func extension(mimeType string) string {
 	media, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
 		return ".bin"
 	}
-	switch media {
-	case "image/jpeg":
-		return ".jpg"
-	case "image/svg+xml":
-		return ".svg"
-	case "image/x-icon", "image/vnd.microsoft.icon":
-		return ".ico"
-	case "audio/mpeg":
-		return ".mp3"
-	case "audio/x-wav", "audio/wave", "audio/vnd.wave":
-		return ".wav"
-	case "audio/mp4":
-		return ".m4a"
-	case "video/quicktime":
-		return ".mov"
-	case "text/plain":
-		return ".txt"
-	case "text/markdown":
-		return ".md"
-	case "application/gzip":
-		return ".gz"
-	case "application/pdf", "application/json", "application/zip", "application/xml", "text/csv", "text/html", "text/xml":
-		return "." + media[strings.IndexByte(media, '/')+1:]
+	for _, known := range knownExtensions {
+		if slices.Contains(known.types, media) {
+			return known.extension
+		}
 	}
-	family, subtype, _ := strings.Cut(media, "/")
-	plain := (family == "image" || family == "audio" || family == "video") && subtype != "" && len(subtype) <= 5 &&
-		!strings.ContainsFunc(subtype, func(r rune) bool {
-			return (r < 'a' || r > 'z') && (r < '0' || r > '9')
-		})
-	if !plain {
-		return ".bin"
-	}
-	return "." + subtype
+	return ".bin"
+}
+
+// knownExtensions are the types of what tools answer with, and nothing that a system runs.
+var knownExtensions = [...]struct {
+	extension string
+	types     []string
+}{
+	{".png", []string{"image/png"}},
+	{".jpg", []string{"image/jpeg", "image/jpg"}},
+	{".gif", []string{"image/gif"}},
+	{".webp", []string{"image/webp"}},
+	{".svg", []string{"image/svg+xml"}},
+	{".bmp", []string{"image/bmp", "image/x-ms-bmp"}},
+	{".ico", []string{"image/x-icon", "image/vnd.microsoft.icon"}},
+	{".tiff", []string{"image/tiff"}},
+	{".avif", []string{"image/avif"}},
+	{".heic", []string{"image/heic"}},
+	{".apng", []string{"image/apng"}},
+	{".jxl", []string{"image/jxl"}},
+	{".mp3", []string{"audio/mpeg", "audio/mp3"}},
+	{".wav", []string{"audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"}},
+	{".m4a", []string{"audio/mp4", "audio/x-m4a"}},
+	{".aac", []string{"audio/aac"}},
+	{".ogg", []string{"audio/ogg", "video/ogg"}},
+	{".opus", []string{"audio/opus"}},
+	{".flac", []string{"audio/flac", "audio/x-flac"}},
+	{".weba", []string{"audio/webm"}},
+	{".mid", []string{"audio/midi"}},
+	{".mp4", []string{"video/mp4"}},
+	{".webm", []string{"video/webm"}},
+	{".mov", []string{"video/quicktime"}},
+	{".mpeg", []string{"video/mpeg"}},
+	{".txt", []string{"text/plain"}},
+	{".md", []string{"text/markdown"}},
+	{".csv", []string{"text/csv"}},
+	{".html", []string{"text/html"}},
+	{".xml", []string{"text/xml", "application/xml"}},
+	{".json", []string{"application/json"}},
+	{".pdf", []string{"application/pdf"}},
+	{".zip", []string{"application/zip"}},
+	{".gz", []string{"application/gzip", "application/x-gzip"}},
+	{".tar", []string{"application/x-tar"}},
 }

@@ -152,7 +152,9 @@ func (c *classifier) object(current line, m message) {
 // client or to a file of JSON lines, may rely on both.
 func (c *classifier) deliver(m message, number int) {
 	if bytes.ContainsAny(m.raw, "\r\n") || !utf8.Valid(m.raw) {
+		quoted := m.quoted
 		m, _ = parseMessage(oneLine(m.raw))
+		m.quoted = quoted
 	}
 	c.onMessage(m, number)
 }
@@ -314,19 +316,36 @@ func (c *classifier) release() {
 
 // salvageGlued finds messages inside a line that is not JSON as a whole. Each run
 // of foreign bytes is one finding.
+//
+// Behind text, only answers are taken, and in doubt: a log may quote what anybody wrote, and
+// a request or a notification in it would act in the server's name.
 func (c *classifier) salvageGlued(current line, content []byte) bool {
-	found := findMessages(content)
+	found := markQuoted(content, findMessages(content))
+	quoted := slices.ContainsFunc(found, func(f located) bool { return f.message.quoted })
+	if quoted && slices.ContainsFunc(found, fromClient) {
+		return false // text that quotes what the server was sent
+	}
+	found = slices.DeleteFunc(found, func(f located) bool { return f.message.quoted && f.message.kind() != kindReply })
 	switch {
 	case len(found) == 0:
 		return false
-	case !logged(content[:found[0].start]):
-		c.deliverGlued(current, content, found)
-	case slices.ContainsFunc(found, fromClient):
-		return false // text that quotes what the server was sent
-	default:
+	case quoted:
 		c.doubts = append(c.doubts, doubt{line: current, content: content, found: found})
+	default:
+		c.deliverGlued(current, content, found)
 	}
 	return true
+}
+
+// markQuoted marks the messages that stand behind text on the line.
+func markQuoted(content []byte, found []located) []located {
+	at, quoted := 0, false
+	for i, f := range found {
+		quoted = quoted || logged(content[at:f.start])
+		found[i].message.quoted = quoted
+		at = f.end
+	}
+	return found
 }
 
 // logged says whether what stands before a message is text, as in a log that quotes

@@ -133,7 +133,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: exec.KindProtocol, text: `with JSON that is no message of JSON-RPC: "{\"ok\":true}"`},
 		"two messages": {
 			script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, hi(m)+"\n"+hi(m)) }),
-			call:   exec.KindProtocol, text: "with more than JSON: the message ends at byte 75 of 151",
+			call:   exec.KindProtocol, text: "with more than JSON: the message ends at byte 83 of 167",
 		},
 		"mark before it": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "\ufeff"+hi(m)) }), seen: "bom"},
 		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: exec.KindProtocol, text: `an answer that is packed as "br", which was not asked for`},

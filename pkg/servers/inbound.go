@@ -108,6 +108,10 @@ func (p *peer) takeReply(m message, number int) {
 	id, exact, ok := requestID(m.id)
 	p.mu.Lock()
 	waiting := p.pending[id]
+	if m.quoted && (waiting == nil || !exact) {
+		p.mu.Unlock()
+		return // a log that quotes somebody else's answer; the line was told of
+	}
 	class, why := Class(""), ""
 	switch {
 	case m.result == nil && m.err == nil:

@@ -20,6 +20,9 @@ type message struct {
 	// nullError says that there was an "error": null beside the result, which counts
 	// as none: libraries that write every member of a reply send it.
 	nullError bool
+	// quoted says that the message stands behind text on its line. The text may be a log
+	// that quotes what anybody wrote, so such a message is believed less.
+	quoted bool
 }
 
 // messageKind is what a message is by its members.

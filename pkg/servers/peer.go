@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 
@@ -54,7 +55,7 @@ type peer struct {
 
 	mu       sync.Mutex // guards what follows
 	failure  *Failure
-	nextID   int64
+	lastID   int64
 	pending  map[int64]*pending
 	answered map[int64]Class // what a further reply to an id would be
 }
@@ -64,6 +65,7 @@ func newPeer(server string, bus *exec.Bus) *peer {
 		server: server, bus: bus,
 		onNotification: func(string, json.RawMessage) {},
 		onRequest:      func(*peer, message) bool { return false },
+		lastID:         firstID(),
 		closing:        make(chan struct{}),
 		done:           make(chan struct{}),
 		pending:        make(map[int64]*pending),
@@ -72,6 +74,13 @@ func newPeer(server string, bus *exec.Bus) *peer {
 }
 
 func (p *peer) own() *peer { return p }
+
+// firstID is where the ids of a session begin: at random, so that a text that a server passes
+// on (a page that it fetched and quotes in its log, say) cannot hold the answer to a request
+// that is waiting. Servers made with the Rust SDK of before September 2025 read ids as 32 bits
+// (modelcontextprotocol/rust-sdk#416), so no more than that is used; all ids have nine digits,
+// so that messages are of one length.
+func firstID() int64 { return 100_000_000 + rand.Int64N(800_000_000) }
 
 // pending is a request without an answer.
 type pending struct {
@@ -114,12 +123,12 @@ func encodeRequest(id int64, method string, params any) (json.RawMessage, error)
 func (p *peer) register(method string, params any) (*pending, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.nextID++
-	encoded, err := encodeRequest(p.nextID, method, params)
+	p.lastID++
+	encoded, err := encodeRequest(p.lastID, method, params)
 	if err != nil {
 		return nil, err
 	}
-	waiting := &pending{id: p.nextID, method: method, frame: encoded, reply: make(chan reply, 1)}
+	waiting := &pending{id: p.lastID, method: method, frame: encoded, reply: make(chan reply, 1)}
 	p.pending[waiting.id] = waiting
 	return waiting, nil
 }
@@ -128,7 +137,7 @@ func (p *peer) register(method string, params any) (*pending, error) {
 func (p *peer) upcomingID() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.nextID + 1
+	return p.lastID + 1
 }
 
 // settle forgets a request; further replies to it are of the given class.

@@ -42,6 +42,9 @@ type Options struct {
 	// EraFile keeps which era servers over HTTP are of, from one process to the next;
 	// empty means that it is found out each time.
 	EraFile string
+	// FirstID is the id of a session's first request; zero means that ids begin at random
+	// (see firstID), which who calls tools wants.
+	FirstID int64
 	// HTTP says how servers with a url are reached.
 	HTTP HTTPOptions
 	// Answers are what every session says to the requests of its server.
@@ -436,6 +439,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 		stderrDir:    o.StderrDir,
 		version:      o.Version,
 		answers:      o.Answers,
+		firstID:      o.FirstID,
 		http:         o.http(),
 		eras:         eraMemory{o.EraFile},
 		attempts:     cmp.Or(o.Attempts, server.Retry.Attempts, DefaultAttempts),

@@ -71,6 +71,7 @@ type dial struct {
 	stderrDir    string
 	version      string // of toolx, for the server's log
 	answers      Answers
+	firstID      int64 // zero: at random
 
 	// The rest is for servers that are reached by HTTP: how, the headers of every
 	// request, how often one is sent that the server refuses for now, and which way led
@@ -128,6 +129,9 @@ func (s *Session) start(ctx context.Context, d dial) error {
 		s.remote.onExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, session) }
 		s.remote.repeatable = s.repeatable
 		s.link = s.remote
+	}
+	if d.firstID != 0 {
+		s.link.own().lastID = d.firstID - 1
 	}
 	s.inbox = newInbox(s.Name, s.bus, d.answers)
 	s.link.own().onNotification = s.notified

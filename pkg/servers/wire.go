@@ -38,6 +38,7 @@ type WireOptions struct {
 func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (*Wire, error) {
 	limit := cmp.Or(options.MaxMessage, server.MaxMessage, DefaultMaxMessage)
 	program := newStdio(server.Name, launch, limit, options.Bus, options.StderrDir)
+	program.lastID = 0 // a report is the same each time
 	program.onNotification = func(method string, params json.RawMessage) {
 		options.Bus.Emit(Notification{Time: exec.Now(), Server: server.Name, Method: method, Params: params})
 	}
