@@ -90,7 +90,7 @@ func (e *Evidence) agreedRaw() bool { return e.reply(askedInitialize).result() !
 // as the answer of a legacy server to server/discover does. What such a server says to
 // what has no session is of no revision.
 func (e *Evidence) refusalBefore(m received) bool {
-	first := e.initialized()
+	first := m.run.Exchange("initialize", 0)
 	return e.overHTTP() && first != nil && m.event.At.Before(first.At)
 }
 
