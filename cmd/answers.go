@@ -129,6 +129,26 @@ func rootsOf(folders []string) ([]servers.Root, error) {
 	return roots, nil
 }
 
+// foldersOf are the folders that roots name; nil of nil.
+func foldersOf(roots []servers.Root) []string {
+	if roots == nil {
+		return nil
+	}
+	folders := []string{}
+	for _, root := range roots {
+		uri, err := url.Parse(root.URI)
+		if err != nil || uri.Scheme != "file" {
+			continue
+		}
+		path := uri.Path
+		if runtime.GOOS == "windows" {
+			path = strings.TrimPrefix(path, "/")
+		}
+		folders = append(folders, filepath.FromSlash(path))
+	}
+	return folders
+}
+
 // script answers elicitations without a person: --elicit. An object answers every one,
 // the elements of an array one after the other.
 type script struct {

@@ -187,6 +187,8 @@ type toolboxOptions struct {
 	// configOnly leaves toolx's own tools out; stage is where mocks play faults.
 	configOnly bool
 	stage      builtin.Stage
+	// confined says that no person at the keyboard makes the calls (see exec.Request).
+	confined bool
 	// tellsFailures says that the verb itself tells the user of failed calls.
 	tellsFailures bool
 	// answers say how servers are answered that ask something back; nil: they are told
@@ -248,7 +250,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if box.adHoc {
 		box.registry.Prefer(config.AdHocName)
 	}
-	box.addLocal(a.services(box, options.stage), options.configOnly)
+	box.addLocal(a.services(box, options.stage, foldersOf(answers.Roots)), options.configOnly)
 	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Defaults: exec.Defaults{
 		Timeout:   cmp.Or(a.flags.timeout, loaded.Defaults.Timeout),
 		MaxTime:   cmp.Or(a.flags.maxTime, loaded.Defaults.MaxTime),
@@ -256,6 +258,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		MaxOutput: options.maxOutput,
 		Strict:    options.strict,
 		KeepNames: options.keepNames,
+		Confined:  options.confined,
 	}}
 	return box, nil
 }
@@ -286,8 +289,9 @@ func (b *toolbox) addLocal(services builtin.Services, configOnly bool) {
 	}
 }
 
-// services are what toolx's own tools need; stage is nil but for serve.
-func (a *App) services(box *toolbox, stage builtin.Stage) builtin.Services {
+// services are what toolx's own tools need; stage is nil but for serve. roots are the
+// folders for who is confined.
+func (a *App) services(box *toolbox, stage builtin.Stage, roots []string) builtin.Services {
 	return builtin.Services{
 		Registry: box.registry,
 		Open: func(ctx context.Context, server string) error {
@@ -305,6 +309,7 @@ func (a *App) services(box *toolbox, stage builtin.Stage) builtin.Services {
 		},
 		Servers: func() []builtin.Server { return box.describeServers() },
 		Stage:   stage,
+		Roots:   roots,
 		Notice:  func(level slog.Level, text string) { a.log.Log(context.Background(), level, text) },
 	}
 }

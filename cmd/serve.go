@@ -72,7 +72,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	app.flushTime = unreadTime
 	stdout := &answerWriter{out: app.Console.Out}
 	crashes := &stage{stdout: stdout, stderr: app.live, exit: make(chan int, 1)}
-	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: crashes})
+	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: crashes, confined: true})
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ type Services struct {
 	// Stage is the process that the faults of mocks play on: set under serve, nil
 	// for a plain call, where faults are told instead of done.
 	Stage Stage
+	// Roots are the absolute folders that search looks into for a caller who is no person
+	// at the keyboard (exec.Request.Confined); nil means the working folder.
+	Roots []string
 	// Notice takes remarks for the log.
 	Notice func(level slog.Level, text string)
 	// Now is the clock; nil means time.Now.
@@ -219,7 +222,7 @@ func (s Services) handlers() []handler {
 		{"echo", exec.TypeBuiltin, echoDefinition, echo},
 		{"math_eval", exec.TypeBuiltin, mathDefinition, mathEval},
 		{"datetime", exec.TypeBuiltin, datetimeDefinition, s.datetime},
-		{"search", exec.TypeBuiltin, searchDefinition, search},
+		{"search", exec.TypeBuiltin, searchDefinition, s.search},
 		{"volume", exec.TypeBuiltin, volumeDefinition, volume},
 		{"list_tools", exec.TypeInternal, listToolsDefinition, s.listTools},
 		{"list_servers", exec.TypeInternal, listServersDefinition, s.listServers},

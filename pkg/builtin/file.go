@@ -1,26 +1,138 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
 
 	"toolx/pkg/exec"
 )
 
-// readUpTo reads a whole file of at most limit bytes. It refuses what is no plain
-// file: to open a pipe would wait for a writer.
-func readUpTo(path string, limit int64) ([]byte, error) {
-	if info, err := os.Stat(path); err != nil {
+// files are those that a tool may touch, named by absolute paths.
+type files interface {
+	stat(path string) (fs.FileInfo, error)
+	// open never waits: not for a pipe's writer either.
+	open(path string) (*os.File, error)
+}
+
+// anyFile is every file of the user: a person may name any.
+type anyFile struct{}
+
+func (anyFile) stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
+func (anyFile) open(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// filesBelow are the files below one folder. A symbolic link that leads out of it is refused.
+type filesBelow struct {
+	folder string // absolute
+	root   *os.Root
+}
+
+func (f filesBelow) stat(path string) (fs.FileInfo, error) {
+	name, err := f.name(path)
+	if err != nil {
 		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
 	}
-	file, err := os.Open(path)
+	return f.root.Stat(name)
+}
+
+func (f filesBelow) open(path string) (*os.File, error) {
+	name, err := f.name(path)
+	if err != nil {
+		return nil, err
+	}
+	return f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// name is the path of a file as the folder has it.
+func (f filesBelow) name(path string) (string, error) {
+	name, err := filepath.Rel(f.folder, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return "", fmt.Errorf("%s is not below %s", path, f.folder)
+	}
+	return name, nil
+}
+
+// OutsideError says that a path leads out of the folders that a caller may see who is no
+// person at the keyboard: a model, or a client of toolx serve.
+type OutsideError struct {
+	Path    string
+	Folders []string
+}
+
+func (e *OutsideError) Error() string {
+	if len(e.Folders) == 0 {
+		return e.Path + " may not be searched: no folder may (roots in the config)"
+	}
+	return fmt.Sprintf("%s may not be searched: only what is below %s may (roots in the config)", e.Path, strings.Join(e.Folders, ", "))
+}
+
+// confine opens the one of the allowed folders that path is below. Nil stands for the
+// working folder. A relative path begins at the first folder. What it opens must be
+// closed.
+func confine(folders []string, path string) (absolute string, below filesBelow, err error) {
+	if folders == nil {
+		working, err := os.Getwd()
+		if err != nil {
+			return "", below, err
+		}
+		folders = []string{working}
+	}
+	if absolute = filepath.Clean(path); !filepath.IsAbs(path) && len(folders) > 0 {
+		absolute = filepath.Join(folders[0], path)
+	}
+	spellings := slices.Clone(folders)
+	for _, folder := range folders {
+		if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+			spellings = append(spellings, resolved) // a path may be written either way
+		}
+	}
+	for _, folder := range spellings {
+		below.folder = folder
+		if _, err := below.name(absolute); err != nil {
+			continue
+		}
+		if below.root, err = os.OpenRoot(folder); err != nil {
+			return "", below, fmt.Errorf("cannot search: %w", err)
+		}
+		return absolute, below, nil
+	}
+	return "", below, &OutsideError{Path: path, Folders: folders}
+}
+
+// readUpTo reads a whole file of at most limit bytes. It refuses what is no plain file,
+// and what passes for one and does not come to its end, as /proc/kmsg does not.
+func readUpTo(from files, path string, limit int64) ([]byte, error) {
+	const readTime = time.Second // of what can be waited for; a disk takes what it takes
+	regular := func(info fs.FileInfo, err error) error {
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is not a file", path)
+		}
+		return err
+	}
+	if err := regular(from.stat(path)); err != nil { // to open a device can do something
+		return nil, err
+	}
+	file, err := from.open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // only read
+	if err := regular(file.Stat()); err != nil {
+		return nil, err
+	}
+	if err := file.SetReadDeadline(time.Now().Add(readTime)); err != nil && !errors.Is(err, os.ErrNoDeadline) {
+		return nil, err
+	}
 	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {
 		return nil, err
@@ -29,4 +141,16 @@ func readUpTo(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than %s", path, exec.Bytes(limit))
 	}
 	return data, nil
+}
+
+// readFolder lists the entries of a folder in the order of names.
+func readFolder(from files, path string) ([]fs.DirEntry, error) {
+	folder, err := from.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }() // only read
+	entries, err := folder.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
 }

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -31,19 +30,19 @@ type ignoreRule struct {
 // outerScope is what holds in folder before its own .gitignore is read: the
 // repository's info/exclude, and the .gitignore files above. Outside of a
 // repository it is nil.
-func outerScope(folder string) *ignoreScope {
-	root, git := repository(folder)
+func outerScope(from files, folder string) *ignoreScope {
+	root, git := repository(from, folder)
 	if root == "" {
 		return nil
 	}
-	scope := (*ignoreScope)(nil).with(root, filepath.Join(git, "info", "exclude"))
+	scope := (*ignoreScope)(nil).with(from, root, filepath.Join(git, "info", "exclude"))
 	between, err := filepath.Rel(root, folder)
 	if err != nil || between == "." {
 		return scope
 	}
 	above := root
 	for name := range strings.SplitSeq(filepath.ToSlash(between), "/") {
-		scope = scope.with(above, filepath.Join(above, ".gitignore"))
+		scope = scope.with(from, above, filepath.Join(above, ".gitignore"))
 		above = filepath.Join(above, name)
 	}
 	return scope
@@ -51,9 +50,9 @@ func outerScope(folder string) *ignoreScope {
 
 // with returns scope with the rules of one more file, which hold below folder. A
 // file that is not there, or cannot be read, has none.
-func (s *ignoreScope) with(folder, file string) *ignoreScope {
+func (s *ignoreScope) with(from files, folder, file string) *ignoreScope {
 	const limit = 1 << 20 // bytes
-	data, err := readUpTo(file, limit)
+	data, err := readUpTo(from, file, limit)
 	if err != nil {
 		return s
 	}
@@ -145,12 +144,12 @@ func trimIgnoreSpace(line string) string {
 
 // repository returns the work tree that holds folder, and its git folder; both
 // are empty where there is none.
-func repository(folder string) (root, git string) {
+func repository(from files, folder string) (root, git string) {
 	for {
 		git := filepath.Join(folder, ".git")
-		if info, err := os.Stat(git); err == nil {
+		if info, err := from.stat(git); err == nil {
 			if !info.IsDir() {
-				git = linkedGit(folder, git)
+				git = linkedGit(from, folder, git)
 			}
 			return folder, git
 		}
@@ -164,7 +163,7 @@ func repository(folder string) (root, git string) {
 
 // linkedGit follows the .git file of a worktree or submodule to the folder that
 // holds info/exclude.
-func linkedGit(folder, file string) string {
+func linkedGit(from files, folder, file string) string {
 	const limit = 1 << 16 // bytes
 	resolve := func(base, path string) string {
 		path = strings.TrimSpace(path)
@@ -173,7 +172,7 @@ func linkedGit(folder, file string) string {
 		}
 		return filepath.Join(base, path)
 	}
-	data, err := readUpTo(file, limit)
+	data, err := readUpTo(from, file, limit)
 	if err != nil {
 		return file
 	}
@@ -182,7 +181,7 @@ func linkedGit(folder, file string) string {
 		return file
 	}
 	git := resolve(folder, target)
-	if common, err := readUpTo(filepath.Join(git, "commondir"), limit); err == nil {
+	if common, err := readUpTo(from, filepath.Join(git, "commondir"), limit); err == nil {
 		return resolve(git, string(common))
 	}
 	return git

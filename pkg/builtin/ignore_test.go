@@ -94,7 +94,7 @@ func kept(t *testing.T, root string) []string {
 		t.Fatal(err)
 	}
 	s.root = root
-	if err := s.folder(t.Context(), root, ".", outerScope(root)); err != nil {
+	if err := s.folder(t.Context(), root, ".", outerScope(anyFile{}, root)); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

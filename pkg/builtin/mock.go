@@ -125,7 +125,7 @@ func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(m.entry.Origin.File), path)
 	}
-	data, err := readUpTo(path, maxMockFile)
+	data, err := readUpTo(anyFile{}, path, maxMockFile)
 	if err != nil {
 		return nil, err
 	}

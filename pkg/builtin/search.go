@@ -105,37 +105,50 @@ type searcher struct {
 	pattern   *regexp.Regexp
 	globs     []fileGlob
 	root      string // absolute path of the folder
+	files     files
 	progress  func(exec.Progress)
 	answer    searchAnswer
 	read      int64 // bytes
 }
 
-// search finds text in files (IMPL-3).
-func search(ctx context.Context, request exec.Request) (any, error) {
+// search finds text in files (IMPL-3): a person's in any, that of others below the roots.
+func (s Services) search(ctx context.Context, request exec.Request) (any, error) {
 	arguments := searchArguments{Path: ".", MaxResults: defaultResults}
 	if err := decode(request, &arguments); err != nil {
 		return nil, err
 	}
-	s, err := newSearcher(arguments)
+	search, err := newSearcher(arguments)
 	if err != nil {
 		return nil, err
 	}
-	s.progress = request.Progress
-	path, err := expandHome(arguments.Path)
+	search.progress = request.Progress
+	path, err := expandHome(search.arguments.Path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
+	if request.Confined {
+		root, below, err := confine(s.Roots, path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = below.root.Close() }() // only read
+		search.root, search.files = root, below
+	} else if search.root, err = filepath.Abs(path); err != nil {
 		return nil, fmt.Errorf("cannot search: %w", err)
 	}
-	if s.root, err = filepath.Abs(path); err != nil {
+	return search.run(ctx, path)
+}
+
+// run searches the root, which the answer writes as shown.
+func (s *searcher) run(ctx context.Context, shown string) (any, error) {
+	info, err := s.files.stat(s.root)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("cannot search: %w", err)
-	}
-	if info.IsDir() {
-		err = s.folder(ctx, s.root, path, s.outer())
-	} else {
-		err = s.file(ctx, s.root, path, info)
+	case info.IsDir():
+		err = s.folder(ctx, s.root, shown, s.outer())
+	default:
+		err = s.file(ctx, s.root, shown, info)
 	}
 	if err != nil && !errors.Is(err, errSearchDone) {
 		return nil, err
@@ -172,7 +185,7 @@ func newSearcher(arguments searchArguments) (*searcher, error) {
 		return nil, err
 	}
 	return &searcher{
-		arguments: arguments, pattern: pattern, globs: globs,
+		arguments: arguments, pattern: pattern, globs: globs, files: anyFile{},
 		answer: searchAnswer{Matches: []searchMatch{}, Skipped: make(map[string]int)},
 	}, nil
 }
@@ -182,7 +195,7 @@ func (s *searcher) outer() *ignoreScope {
 	if s.arguments.Ignored {
 		return nil
 	}
-	return outerScope(s.root)
+	return outerScope(s.files, s.root)
 }
 
 // folder searches a folder, entry by entry in the order of names. shown is its
@@ -191,7 +204,7 @@ func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignore
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(path)
+	entries, err := readFolder(s.files, path)
 	switch {
 	case err != nil && path == s.root:
 		return fmt.Errorf("cannot search: %w", err)
@@ -200,7 +213,7 @@ func (s *searcher) folder(ctx context.Context, path, shown string, scope *ignore
 		return nil
 	}
 	if !s.arguments.Ignored {
-		scope = scope.with(path, filepath.Join(path, ".gitignore"))
+		scope = scope.with(s.files, path, filepath.Join(path, ".gitignore"))
 	}
 	for _, entry := range entries {
 		name := entry.Name()
@@ -247,7 +260,7 @@ func (s *searcher) file(ctx context.Context, path, shown string, info fs.FileInf
 		s.answer.Skipped["large"]++
 		return nil
 	}
-	data, err := readUpTo(path, maxSearchFile)
+	data, err := readUpTo(s.files, path, maxSearchFile)
 	if err != nil {
 		s.answer.Skipped["unreadable"]++
 		return nil

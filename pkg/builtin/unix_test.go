@@ -241,3 +241,39 @@ func TestIgnoreFileThatIsAPipe(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Neither a pipe nor what passes for a file and does not end holds a search up.
+func TestSearchDoesNotWait(t *testing.T) {
+	folder := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "file"), []byte("needle"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for _, from := range []files{anyFile{}, filesBelow{folder, root}} {
+		if data, err := readUpTo(from, filepath.Join(folder, "pipe"), 10); err == nil {
+			t.Errorf("%T: the pipe holds %q", from, data)
+		}
+		pipe, err := from.open(filepath.Join(folder, "pipe")) // it may be one by the time that it is opened
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = pipe.Close()
+		if data, err := readUpTo(from, filepath.Join(folder, "file"), 10); string(data) != "needle" {
+			t.Errorf("%T: the file holds %q: %v", from, data, err)
+		}
+	}
+	const endless = "/proc/kmsg" // the kernel's log, which the superuser may read
+	if _, err := os.Stat(endless); err != nil {
+		return
+	}
+	if data, err := readUpTo(anyFile{}, endless, maxSearchFile); err == nil && len(data) == 0 {
+		t.Errorf("%s came to its end", endless)
+	}
+}

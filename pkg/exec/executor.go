@@ -42,6 +42,9 @@ type Defaults struct {
 	Strict bool
 	// KeepNames switches the normalization of parameter names off (NORM-7).
 	KeepNames bool
+	// Confined says that calls come from others than the person at the keyboard (see
+	// Request.Confined), as a model's always do.
+	Confined bool
 }
 
 // The defaults of the defaults.
@@ -234,6 +237,7 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 		return tool.Implementation.CallTool(ctx, Request{
 			Name:      tool.Plain,
 			Arguments: prepared.Arguments,
+			Confined:  e.Defaults.Confined || call.FromModel || call.Untyped,
 			Progress:  e.progress(ctx, limits, id, tool.Name),
 		})
 	})

@@ -90,6 +90,9 @@ type Request struct {
 	Name string
 	// Arguments is a JSON object.
 	Arguments json.RawMessage
+	// Confined says that no person at the keyboard chose the arguments: files outside of
+	// the folders that servers may work in are not theirs to name.
+	Confined bool
 	// Progress takes reports of progress; each restarts the idle timeout. It is
 	// never nil and may be called from any goroutine.
 	Progress func(Progress)
