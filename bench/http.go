@@ -45,7 +45,7 @@ tools:
 	if err != nil {
 		return "", nil, err
 	}
-	cmd := b.command([]string{b.toolx, "serve", config, "--http", "0"})
+	cmd := b.command([]string{b.toolx, "serve", config, "--http", "0", "--no-token"})
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return "", nil, err

@@ -34,8 +34,9 @@ MCP server on standard input and output, until standard input ends. Mocks can ca
 a delay, an error, or faults, so that anyone can rehearse failure.
 
 With --http it serves over streamable HTTP instead, until Ctrl-C: on this machine
-only unless --allow-remote is given, and never to a web page from elsewhere. A token
-in TOOLX_SERVE_TOKEN, or in a file that --token names, is asked of every client.
+only unless --allow-remote is given, and never to a web page from elsewhere. A token is
+asked of every client: that in TOOLX_SERVE_TOKEN, or in a file that --token names, else a
+new one that is printed on stderr. --no-token asks for none.
 
 Exit codes: 0 when standard input ends or Ctrl-C is pressed, 2 for a wrong config, or
 an address that cannot be had; a mock's crash fault ends the process with its own

@@ -3,15 +3,12 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -23,15 +20,16 @@ import (
 type exchange struct {
 	sdk      http.Handler
 	sessions *httpSessions
-	limit    int64         // of a message, in bytes
+	limit    int64 // of a message, in bytes
+	bodies   bodies
 	room     chan struct{} // holds one value for each open call
+	streams  chan struct{} // holds one value for each open stream of a session
 	warn     func(text string)
 }
 
 // ServeHTTP implements http.Handler.
 func (x *exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	revision := r.Header.Get(mcp.HeaderProtocolVersion)
-	session := r.Header.Get(mcp.HeaderSessionID)
 	switch {
 	case r.Method == http.MethodPost:
 		x.post(w, r)
@@ -40,23 +38,63 @@ func (x *exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "MCP has no "+shorten(r.Method, 20), http.StatusMethodNotAllowed)
 	case !speaks(revision):
 		writeAnswer(w, http.StatusBadRequest, revisionError(nil, revision))
-	case session != "" && !mcp.IsModernProtocol(revision) && !x.sessions.has(session):
-		refuseSession(w, nil)
+	case mcp.IsModernProtocol(revision):
+		x.sdk.ServeHTTP(w, r) // which refuses it
 	default:
-		x.sdk.ServeHTTP(w, r)
+		x.stream(w, r)
 	}
+}
+
+// stream serves a session's stream, or ends a session.
+func (x *exchange) stream(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		select {
+		case x.streams <- struct{}{}:
+			defer func() { <-x.streams }()
+		default:
+			writeAnswer(w, http.StatusServiceUnavailable, errorAnswer(nil, mcp.INTERNAL_ERROR, fmt.Sprintf("%d streams are open", cap(x.streams))))
+			return
+		}
+	}
+	r, leave, ok := x.session(w, r, nil, r.Method == http.MethodGet)
+	if !ok {
+		return
+	}
+	defer leave()
+	x.sdk.ServeHTTP(w, r)
+}
+
+// session marks the session that a request of a legacy revision names as used until leave is
+// called, or makes room for the one that it begins. It refuses the request otherwise, and ok
+// is false.
+func (x *exchange) session(w http.ResponseWriter, r *http.Request, id json.RawMessage, begins bool) (placed *http.Request, leave func(), ok bool) {
+	session := r.Header.Get(mcp.HeaderSessionID)
+	switch {
+	case session != "":
+		leave, ok = x.sessions.enter(session)
+		if !ok {
+			refuseSession(w, id)
+		}
+		return r, leave, ok
+	case !begins:
+		return r, func() {}, true
+	}
+	ctx, leave, ok := x.sessions.begin(r.Context())
+	if !ok {
+		writeAnswer(w, http.StatusServiceUnavailable, errorAnswer(id, mcp.INTERNAL_ERROR, fmt.Sprintf("%d sessions are in use", x.sessions.most)))
+		return nil, nil, false
+	}
+	return r.WithContext(ctx), leave, true
 }
 
 // post answers one message.
 func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
-	connection := http.NewResponseController(w)
-	_ = connection.SetReadDeadline(time.Now().Add(bodyTime)) // a recorder in tests has none
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, x.limit))
-	_ = connection.SetReadDeadline(time.Time{})
+	body, done, err := x.bodies.read(w, r, x.limit)
 	if err != nil {
 		x.refuseBody(w, err)
 		return
 	}
+	defer done()
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		// Of 2025-03-26 alone, which asks servers to take them.
 		writeAnswer(w, http.StatusBadRequest, errorAnswer(nil, mcp.INVALID_REQUEST, "batches are not served: send each message on its own"))
@@ -69,9 +107,6 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case unknown:
 		writeAnswer(w, http.StatusBadRequest, revisionError(head.ID, revision))
-		return
-	case x.outOfSession(r, head, revision):
-		refuseSession(w, head.ID)
 		return
 	case head.Method == string(mcp.MethodNotificationCancelled) && r.Header.Get(mcp.HeaderSessionID) == "":
 		// Without a session, ids are not one client's own.
@@ -87,6 +122,14 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 		}
 	case head.Method == string(mcp.MethodSubscriptionsListen):
 		r = r.WithContext(context.WithValue(r.Context(), noticeKey{}, answer.flushed()))
+	}
+	if !mcp.IsModernProtocol(revision) {
+		placed, leave, ok := x.inSession(w, r, head)
+		if !ok {
+			return
+		}
+		defer leave()
+		r = placed
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	x.sdk.ServeHTTP(answer, r)
@@ -111,11 +154,14 @@ func revisionOf(r *http.Request, head requestHead) (revision string, unknown boo
 	return outside, !speaks(outside)
 }
 
-// outOfSession says whether a message names a session that has ended, or never was.
-// The stateless revision has none, and what names it is no session's.
-func (x *exchange) outOfSession(r *http.Request, head requestHead, revision string) bool {
-	session := r.Header.Get(mcp.HeaderSessionID)
-	return session != "" && head.Method != string(mcp.MethodInitialize) && !mcp.IsModernProtocol(revision) && !x.sessions.has(session)
+// inSession is session for a message. What begins a session belongs to no other.
+func (x *exchange) inSession(w http.ResponseWriter, r *http.Request, head requestHead) (placed *http.Request, leave func(), ok bool) {
+	begins := head.Method == string(mcp.MethodInitialize)
+	if begins && r.Header.Get(mcp.HeaderSessionID) != "" {
+		r = r.Clone(r.Context())
+		r.Header.Del(mcp.HeaderSessionID)
+	}
+	return x.session(w, r, head.ID, begins)
 }
 
 // refuseSession tells a client to start anew (2025-11-25 basic/transports, "Session
@@ -127,7 +173,12 @@ func refuseSession(w http.ResponseWriter, id json.RawMessage) {
 // refuseBody answers a message that could not be read.
 func (x *exchange) refuseBody(w http.ResponseWriter, err error) {
 	var tooLarge *http.MaxBytesError
-	if !errors.As(err, &tooLarge) {
+	switch {
+	case errors.Is(err, errNoSlot):
+		w.Header().Set("Retry-After", "10")
+		writeAnswer(w, http.StatusServiceUnavailable, errorAnswer(nil, mcp.INTERNAL_ERROR, err.Error()))
+		return
+	case !errors.As(err, &tooLarge):
 		writeAnswer(w, http.StatusBadRequest, errorAnswer(nil, mcp.PARSE_ERROR, "the message broke off: "+err.Error()))
 		return
 	}
@@ -237,42 +288,4 @@ func mendAnswer(message []byte, id json.RawMessage) []byte {
 		return message
 	}
 	return bytes.Join([][]byte{[]byte(head + tail), id, rest}, nil)
-}
-
-// httpSessions are the sessions of the legacy revisions that are open. A client may
-// also do without one, since toolx serve keeps nothing in it.
-type httpSessions struct {
-	mu   sync.Mutex
-	open map[string]bool
-}
-
-func newHTTPSessions() *httpSessions { return &httpSessions{open: map[string]bool{}} }
-
-// Generate implements server.SessionIdManager, as the methods below do. The id is
-// random: nobody guesses it (2025-11-25 basic/transports, "Session Management").
-func (s *httpSessions) Generate() string {
-	id := strings.ToLower(rand.Text())
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open[id] = true
-	return id
-}
-
-// Validate refuses a session that has ended, or never was.
-func (s *httpSessions) Validate(id string) (isTerminated bool, err error) {
-	return id != "" && !s.has(id), nil
-}
-
-// Terminate ends a session.
-func (s *httpSessions) Terminate(id string) (isNotAllowed bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, id)
-	return false, nil
-}
-
-func (s *httpSessions) has(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.open[id]
 }

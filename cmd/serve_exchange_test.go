@@ -34,8 +34,9 @@ func TestExchangeRoom(t *testing.T) {
 				panic("inside")
 			}
 		}),
-		sessions: newHTTPSessions(),
+		sessions: newHTTPSessions(sessionTime),
 		limit:    1000,
+		bodies:   newBodies(1000),
 		room:     make(chan struct{}, 1),
 		warn:     func(string) {},
 	}
@@ -68,7 +69,7 @@ func TestExchangeRoom(t *testing.T) {
 
 // What is no exchange of MCP is refused by its own name.
 func TestExchangeRefusals(t *testing.T) {
-	x := &exchange{sdk: http.NotFoundHandler(), sessions: newHTTPSessions(), limit: 1000, room: make(chan struct{}, 1), warn: func(string) {}}
+	x := &exchange{sdk: http.NotFoundHandler(), sessions: newHTTPSessions(sessionTime), limit: 1000, bodies: newBodies(1000), room: make(chan struct{}, 1), warn: func(string) {}}
 	for _, test := range []struct {
 		method, body string
 		code         int

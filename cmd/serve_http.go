@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +27,9 @@ const endpointPath = "/mcp"
 const (
 	// sessionTime is how long a session of the legacy revisions may be silent before
 	// it is forgotten. The client then gets 404 and starts another.
-	sessionTime = 24 * time.Hour
+	sessionTime = 30 * time.Minute
+	// maxStreams is how many streams of sessions may be open at once.
+	maxStreams = 1000
 	// headerTime bounds how long a client may take to send a request's headers.
 	headerTime = 10 * time.Second
 	// bodyTime bounds how long a message may take to come.
@@ -42,7 +45,8 @@ const tokenVariable = "TOOLX_SERVE_TOKEN"
 type httpOptions struct {
 	address string   // HOST:PORT or PORT; empty: standard streams instead
 	remote  bool     // addresses that other machines reach are meant
-	token   string   // "@FILE"; empty: that of tokenVariable, if any
+	token   string   // "@FILE"; empty: that of tokenVariable, else a new one
+	open    bool     // no token is wanted
 	hosts   []string // names in the Host header, besides addresses and localhost
 	origins []string // of web pages from elsewhere that may send requests
 }
@@ -50,7 +54,8 @@ type httpOptions struct {
 func (o *httpOptions) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&o.address, "http", "", "serve over HTTP at `ADDR` (HOST:PORT, or PORT of this machine; port 0: any that is free)")
 	flags.BoolVar(&o.remote, "allow-remote", false, "let --http take an address that other machines reach")
-	flags.StringVar(&o.token, "token", "", "want the token that stands in a file of every client: `@FILE` (also: "+tokenVariable+")")
+	flags.StringVar(&o.token, "token", "", "want the token that stands in a file of every client: `@FILE` (also: "+tokenVariable+"; default: a new one)")
+	flags.BoolVar(&o.open, "no-token", false, "let --http serve every program and user that reaches it, without a token")
 	flags.StringArrayVar(&o.hosts, "allow-host", nil, "serve requests to host `NAME` too (repeatable)")
 	flags.StringArrayVar(&o.origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
 }
@@ -66,7 +71,7 @@ func (o *httpOptions) check(flags *pflag.FlagSet) error {
 			flag string
 			is   bool
 		}{
-			{"--allow-remote", o.remote}, {"--token", o.token != ""}, {"--allow-host", len(o.hosts) > 0}, {"--allow-origin", len(o.origins) > 0},
+			{"--allow-remote", o.remote}, {"--token", o.token != ""}, {"--no-token", o.open}, {"--allow-host", len(o.hosts) > 0}, {"--allow-origin", len(o.origins) > 0},
 		} {
 			if given.is {
 				return &exec.UsageError{Message: "only --http has a use for " + given.flag, Fix: "toolx serve FILE --http 127.0.0.1:8080 " + given.flag + " …"}
@@ -78,6 +83,9 @@ func (o *httpOptions) check(flags *pflag.FlagSet) error {
 			Message: "a token does not belong on a command line, which everyone on this machine can read",
 			Fix:     "name a file that has it by @FILE, or set " + tokenVariable,
 		}
+	}
+	if o.open && o.token != "" {
+		return &exec.UsageError{Message: "\"--no-token\" contradicts \"--token\"", Fix: "leave one of them out"}
 	}
 	return o.checkNames()
 }
@@ -104,13 +112,14 @@ type endpoint struct {
 	listener net.Listener
 	server   *http.Server
 	sdk      *server.StreamableHTTPServer
+	sessions *httpSessions
 	announce func()
 }
 
 // listen opens the address, so that whoever connects from now on is answered as soon
 // as the endpoint serves.
 func (a *App) listen(o httpOptions, mcpServer *server.MCPServer, limit int64) (*endpoint, error) {
-	token, err := readToken(o.token)
+	token, made, err := o.clientToken()
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +133,7 @@ func (a *App) listen(o httpOptions, mcpServer *server.MCPServer, limit int64) (*
 		return nil, &exec.UsageError{Message: "cannot listen on " + address.String() + ": " + reasonOf(err), Fix: "--http 0 takes any port of this machine that is free"}
 	}
 	warn := func(text string) { a.log.Warn(text) }
-	sessions := newHTTPSessions()
+	sessions := newHTTPSessions(sessionTime)
 	web := &http.Server{
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       keepTime,
@@ -132,12 +141,12 @@ func (a *App) listen(o httpOptions, mcpServer *server.MCPServer, limit int64) (*
 	}
 	e := &endpoint{listener: listener, server: web}
 	e.sdk = server.NewStreamableHTTPServer(mcpServer,
-		server.WithSessionIdManager(sessions),
-		server.WithSessionIdleTTL(sessionTime),
+		server.WithSessionIdManagerResolver(sessions),
 		server.WithStreamableHTTPServer(web),
 		server.WithStreamableHTTPLogger(slog.New(slog.DiscardHandler)),
 		server.WithDisableLocalhostProtection(true), // the guard's is stricter
 	)
+	sessions.end = endIn(e.sdk)
 	own, _, _ := net.SplitHostPort(o.address)
 	hosts := []string{own}
 	for _, host := range o.hosts {
@@ -145,24 +154,37 @@ func (a *App) listen(o httpOptions, mcpServer *server.MCPServer, limit int64) (*
 	}
 	web.Handler = &guard{
 		hosts: hosts, origins: o.origins, token: token, warn: warn,
-		next: &exchange{sdk: e.sdk, sessions: sessions, limit: limit, room: make(chan struct{}, maxOpenCalls), warn: warn},
+		next: &exchange{
+			sdk: e.sdk, sessions: sessions, limit: limit, bodies: newBodies(limit), warn: warn,
+			room: make(chan struct{}, maxOpenCalls), streams: make(chan struct{}, maxStreams),
+		},
 	}
-	e.announce = func() { a.announce(listener.Addr().(*net.TCPAddr), token != "") }
+	e.sessions = sessions
+	e.announce = func() { a.announce(listener.Addr().(*net.TCPAddr), made, token != "") }
 	return e, nil
 }
 
-// announce tells on stderr where toolx serves.
-func (a *App) announce(address *net.TCPAddr, guarded bool) {
+// announce tells on stderr where toolx serves, and the token that it made, which nobody
+// knows otherwise.
+func (a *App) announce(address *net.TCPAddr, made string, guarded bool) {
 	host, scope := address.IP.String(), ""
 	if address.IP.IsUnspecified() {
 		host, scope = "localhost", ", and at every address of this machine"
 	}
+	url := "http://" + net.JoinHostPort(host, strconv.Itoa(address.Port)) + endpointPath
 	if !a.flags.quiet {
-		url := "http://" + net.JoinHostPort(host, strconv.Itoa(address.Port)) + endpointPath
 		fmt.Fprintf(a.live, "serving at %s%s (Ctrl-C ends)\n", url, scope)
 	}
-	if !address.IP.IsLoopback() && !guarded {
-		a.log.Warn("whoever reaches this machine can call these tools (" + tokenVariable + " sets a token that clients must have)")
+	if made != "" {
+		fmt.Fprintf(a.live, "clients need this token, which is new each time: %s\n", made)
+		fmt.Fprintf(a.live, "  toolx list --url %s -H 'Authorization: Bearer %s'\n", url, made)
+	}
+	if !guarded {
+		who := "every user and program of this machine"
+		if !address.IP.IsLoopback() {
+			who = "whoever reaches this machine"
+		}
+		a.log.Warn(who + " can call these tools, for no token is wanted (toolx makes one unless given \"--no-token\")")
 	}
 }
 
@@ -184,6 +206,22 @@ func resolveAddress(o httpOptions) (*net.TCPAddr, error) {
 		}
 	}
 	return address, nil
+}
+
+// clientToken is the token that clients must have, empty with --no-token. One is made where
+// none is given, which is made then; it is long enough that nobody guesses it.
+func (o *httpOptions) clientToken() (token, made string, err error) {
+	token, err = readToken(o.token)
+	switch {
+	case err != nil:
+		return "", "", err
+	case o.open && token != "":
+		return "", "", &exec.UsageError{Message: tokenVariable + " contradicts \"--no-token\"", Fix: "unset " + tokenVariable + ", or leave the flag out"}
+	case o.open || token != "":
+		return token, "", nil
+	}
+	made = strings.ToLower(rand.Text())
+	return made, made, nil
 }
 
 // readToken reads the token that clients must have; empty where there is none.
@@ -238,6 +276,7 @@ func (e *endpoint) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- e.server.Serve(e.listener) }()
 	e.announce()
+	go e.sweep(ctx)
 	select {
 	case err := <-failed:
 		return err
@@ -249,4 +288,18 @@ func (e *endpoint) serve(ctx context.Context) error {
 		_ = e.server.Close()
 	}
 	return nil
+}
+
+// sweep ends idle sessions until ctx ends.
+func (e *endpoint) sweep(ctx context.Context) {
+	ticker := time.NewTicker(sessionTime / 2)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			e.sessions.sweep()
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,9 @@ func serveSite(t *testing.T, config string, env []string, args ...string) *site 
 	// A server that hangs is killed, so that the test fails and does not hang too.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
+	if env == nil && !slices.Contains(args, "--token") {
+		args = append(args, "--no-token")
+	}
 	s := &site{t: t, cmd: exec.CommandContext(ctx, "toolx", append([]string{"serve", config, "--http", "0"}, args...)...)}
 	s.cmd.Env = append(append(os.Environ(), homeVariables(t.TempDir())...), env...)
 	stderr, err := s.cmd.StderrPipe()
@@ -449,4 +453,45 @@ func httpHeaders(revision, request string) []string {
 		headers = append(headers, "Mcp-Name: "+message.Params.Name)
 	}
 	return headers
+}
+
+// Without a token of the user's own, toolx makes one, tells it with a line to paste, and
+// serves nobody without it; another one each time.
+func TestServeHTTPMakesToken(t *testing.T) {
+	t.Parallel()
+	var tokens []string
+	for range 2 {
+		s := serveSite(t, httpConfig(t), []string{}, "-v")
+		line, err := s.lines.ReadString('\n')
+		_, token, found := strings.Cut(strings.TrimSpace(line), "clients need this token, which is new each time: ")
+		if err != nil || !found || len(token) < 26 {
+			t.Fatalf("%v: %q on stderr", err, line)
+		}
+		tokens = append(tokens, token)
+		paste, err := s.lines.ReadString('\n')
+		if want := "  toolx list --url " + s.url + " -H 'Authorization: Bearer " + token + "'\n"; err != nil || paste != want {
+			t.Errorf("%v: got %q, want %q", err, paste, want)
+		}
+		s.want(401, "right token", s.send("POST", callOK))
+		s.want(401, "right token", s.send("POST", helloLegacy))
+		s.want(200, fine, s.send("POST", callOK, "Authorization: Bearer "+token))
+	}
+	if tokens[0] == tokens[1] {
+		t.Error("the token is the same each time")
+	}
+	open := serveSite(t, httpConfig(t), nil)
+	open.awaitLine("every user and program of this machine can call these tools, for no token is wanted")
+	open.want(200, fine, open.send("POST", callOK))
+}
+
+// A session that makes room for another has ended for its client, and for the SDK.
+func TestServeHTTPSessionsMakeRoom(t *testing.T) {
+	t.Parallel()
+	s := serveSite(t, httpConfig(t), nil)
+	first := "Mcp-Session-Id: " + s.send("POST", helloLegacy).Header.Get("Mcp-Session-Id")
+	s.want(200, fine, s.send("POST", callOK, first))
+	for range 1000 {
+		s.want(200, "protocolVersion", s.send("POST", helloLegacy))
+	}
+	s.want(404, "there is no such session, or no more", s.send("POST", callOK, first))
 }

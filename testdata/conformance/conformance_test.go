@@ -117,7 +117,7 @@ func runClient(t *testing.T, revision string) []scenario {
 // serve starts toolx serve --http with the tools that the suite calls.
 func serve(t *testing.T) (url string) {
 	t.Helper()
-	command := exec.Command("toolx", "serve", "server.yaml", "--http", "0")
+	command := exec.Command("toolx", "serve", "server.yaml", "--http", "0", "--no-token")
 	command.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
 	command.Env = slices.DeleteFunc(command.Env, func(variable string) bool { return strings.HasPrefix(variable, "TOOLX_SERVE_TOKEN=") })
 	stderr, err := command.StderrPipe()

@@ -1,0 +1,186 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// maxSessions is how many sessions of the legacy revisions are kept at once. Each takes
+// about 15 kB.
+const maxSessions = 1000
+
+// httpSessions are the sessions of the legacy revisions: the ids that toolx serve has given
+// out, and that have not ended. There are no more than most: for one more, the one ends that
+// nobody has used for the longest time. Each ends as well when it was not used for idle.
+type httpSessions struct {
+	most int
+	idle time.Duration
+	now  func() time.Time
+	end  func(id string) // has the SDK forget a session; it is called without the lock
+
+	mu   sync.Mutex
+	open map[string]*httpSession
+}
+
+// httpSession is one session.
+type httpSession struct {
+	busy int // requests that are open
+	used time.Time
+}
+
+func newHTTPSessions(idle time.Duration) *httpSessions {
+	return &httpSessions{most: maxSessions, idle: idle, now: time.Now, end: func(string) {}, open: map[string]*httpSession{}}
+}
+
+// newSession is a place for a session that a request may begin.
+type newSession struct {
+	id    string
+	begun bool
+}
+
+type newSessionKey struct{}
+
+// begin keeps a place for a session that the request of ctx may begin; ok is false where all
+// sessions are in use. leave must be called when the request is answered.
+func (s *httpSessions) begin(ctx context.Context) (placed context.Context, leave func(), ok bool) {
+	place := &newSession{id: strings.ToLower(rand.Text())}
+	s.sweep()
+	s.mu.Lock()
+	oldest := s.oldest()
+	if len(s.open) >= s.most && oldest == "" {
+		s.mu.Unlock()
+		return nil, nil, false
+	}
+	crowded := len(s.open) >= s.most
+	if crowded {
+		delete(s.open, oldest)
+	}
+	s.open[place.id] = &httpSession{busy: 1}
+	s.mu.Unlock()
+	if crowded {
+		s.end(oldest)
+	}
+	used := s.leave(place.id)
+	return context.WithValue(ctx, newSessionKey{}, place), func() {
+		if used(); !place.begun {
+			_, _ = s.Terminate(place.id)
+		}
+	}, true
+}
+
+// oldest is the session that nobody uses, and has not for the longest time; empty where all
+// are in use. The caller holds the lock.
+func (s *httpSessions) oldest() (oldest string) {
+	for id, session := range s.open {
+		if session.busy == 0 && (oldest == "" || session.used.Before(s.open[oldest].used)) {
+			oldest = id
+		}
+	}
+	return oldest
+}
+
+// enter marks a session as used until leave is called; ok is false where there is none.
+func (s *httpSessions) enter(id string) (leave func(), ok bool) {
+	s.sweep()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	session := s.open[id]
+	if session == nil {
+		return nil, false
+	}
+	session.busy++
+	return s.leave(id), true
+}
+
+func (s *httpSessions) leave(id string) func() {
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if session := s.open[id]; session != nil {
+			session.busy--
+			session.used = s.now()
+		}
+	}
+}
+
+// sweep ends the sessions that were not used for too long.
+func (s *httpSessions) sweep() {
+	s.mu.Lock()
+	var over []string
+	for id, session := range s.open {
+		if session.busy == 0 && s.now().Sub(session.used) >= s.idle {
+			over = append(over, id)
+			delete(s.open, id)
+		}
+	}
+	s.mu.Unlock()
+	for _, id := range over {
+		s.end(id)
+	}
+}
+
+// endIn is how a session ends in the SDK, which has no other way than a client's own.
+func endIn(sdk http.Handler) func(id string) {
+	return func(id string) {
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodDelete, endpointPath, http.NoBody)
+		if err != nil {
+			return // the method and the path are constants
+		}
+		request.Header.Set(mcp.HeaderSessionID, id)
+		sdk.ServeHTTP(nowhere{http.Header{}}, request)
+	}
+}
+
+// nowhere is an http.ResponseWriter for an answer that nobody reads.
+type nowhere struct{ header http.Header }
+
+func (n nowhere) Header() http.Header         { return n.header }
+func (n nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (n nowhere) WriteHeader(int)             {}
+
+// ResolveSessionIdManager implements server.SessionIdManagerResolver.
+func (s *httpSessions) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
+	if r == nil {
+		return sessionsOf{s, nil}
+	}
+	place, _ := r.Context().Value(newSessionKey{}).(*newSession)
+	return sessionsOf{s, place}
+}
+
+// sessionsOf are the sessions as one request sees them.
+type sessionsOf struct {
+	*httpSessions
+	place *newSession // for the session that it begins; nil where it begins none
+}
+
+// Generate implements server.SessionIdManager, as the methods below do. The id is
+// random: nobody guesses it (2025-11-25 basic/transports, "Session Management").
+func (s sessionsOf) Generate() string {
+	if s.place == nil {
+		return ""
+	}
+	s.place.begun = true
+	return s.place.id
+}
+
+// Validate refuses a session that has ended, or never was.
+func (s *httpSessions) Validate(id string) (isTerminated bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return id != "" && s.open[id] == nil, nil
+}
+
+// Terminate ends a session.
+func (s *httpSessions) Terminate(id string) (isNotAllowed bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, id)
+	return false, nil
+}
