@@ -224,7 +224,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		return nil, err
 	}
 	events := newEventLog(a.log, a.mask, options)
-	events.config = a.flags.config
+	events.config, events.serverFlags = a.flags.config, a.flags.commandFlags()
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.tellPollution() }) // when the servers have ended
 

@@ -22,6 +22,7 @@ type catalogOptions struct {
 	json     bool
 	strict   bool
 	server   []string // a command line behind --
+	answers  answerOptions
 }
 
 // catalog is one kind of list that servers have.
@@ -39,8 +40,12 @@ func (o *catalogOptions) declareCatalog(cmd *cobra.Command) {
 		if o.patterns, o.server, err = splitDash(cmd, args); err != nil {
 			return err
 		}
-		return checkPatterns(o.patterns)
+		if err := checkPatterns(o.patterns); err != nil {
+			return err
+		}
+		return o.answers.check()
 	}
+	o.answers.declare(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
 }
@@ -57,7 +62,7 @@ func checkPatterns(patterns []string) error {
 
 // runCatalog opens every server, in parallel, and lists what they have.
 func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) error {
-	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &answerOptions{}})
+	box, err := app.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
 	if err != nil {
 		return err
 	}

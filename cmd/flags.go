@@ -21,6 +21,8 @@ type globalFlags struct {
 	config       []string
 	url          string
 	headers      []string
+	env          []string
+	cwd          string
 	caCert       string
 	insecure     bool
 	timeout      time.Duration
@@ -50,6 +52,8 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.config, "config", nil, "read `FILE` instead of looking for a config (repeatable, later wins)")
 	flags.StringVar(&f.url, "url", "", "use the server at `URL` instead of the configured ones")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil, "send the server of --url this `HEADER`, such as 'Authorization: Bearer …' (repeatable)")
+	flags.StringArrayVar(&f.env, "env", nil, "set the variable `NAME=VALUE` for the server behind -- (repeatable)")
+	flags.StringVar(&f.cwd, "cwd", "", "start the server behind -- in `DIR`")
 	flags.StringVar(&f.caCert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
 	flags.BoolVar(&f.insecure, "insecure", false, "trust any certificate, which lets anyone on the way listen and lie")
 	flags.Var(limitFlag{&f.timeout}, "timeout", "give a call up after `D` without progress; none: never (default 30s)")

@@ -17,6 +17,7 @@ type listOptions struct {
 	json     bool
 	strict   bool
 	server   []string // a command line behind --
+	answers  answerOptions
 }
 
 func newListCommand(app *App, run func(context.Context, *App, listOptions) error) *cobra.Command {
@@ -33,16 +34,21 @@ Exit codes: 0 when at least one server answered or none is configured, 2 wrong
 usage, 4 when no server answered; with --strict when any did not.`,
 		Example: `  toolx list
   toolx list 'zwave__*'
+  toolx list --sampling ask --root . -- npx -y @modelcontextprotocol/server-everything
   toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq -r '.servers[].tools[].name'`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			if o.patterns, o.server, err = splitDash(cmd, args); err != nil {
 				return err
 			}
-			return checkPatterns(o.patterns)
+			if err := checkPatterns(o.patterns); err != nil {
+				return err
+			}
+			return o.answers.check()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
 	}
 	flags := cmd.Flags()
+	o.answers.declare(flags)
 	flags.BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	flags.BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
 	return cmd
@@ -50,7 +56,7 @@ usage, 4 when no server answered; with --strict when any did not.`,
 
 // runList opens every server, in parallel, and lists what answered.
 func runList(ctx context.Context, app *App, o listOptions) error {
-	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &answerOptions{}})
+	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
 	if err != nil {
 		return err
 	}

@@ -90,9 +90,9 @@ type eventLog struct {
 	// failed is the level of failed calls: a warning where nothing else tells the
 	// user of them (EXEC-6, EXEC-8).
 	failed slog.Level
-	// server is the command line behind --, nil where there is none; config are the files
-	// of --config.
-	server, config []string
+	// server is the command line behind --, nil where there is none; serverFlags are what
+	// gives it variables and a folder. config are the files of --config.
+	server, serverFlags, config []string
 
 	mu       sync.Mutex
 	seen     map[string]bool
@@ -282,7 +282,7 @@ func (l *eventLog) whoKnows(p *pollution) string {
 		return "-v shows each line when it comes"
 	}
 	if len(l.server) > 0 {
-		return exec.ShellLine(slices.Concat(words, []string{"--"}, l.server)...)
+		return exec.ShellLine(slices.Concat(words, l.serverFlags, []string{"--"}, l.server)...)
 	}
 	for _, file := range l.config {
 		words = append(words, "--config", file)

@@ -2,9 +2,12 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/textproto"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -56,7 +59,7 @@ func (a *App) adHoc(command []string) (*config.Server, error) {
 			Fix:     "keep the one that is meant: a verb works with one server of the command line",
 		}
 	case len(command) > 0:
-		return config.AdHoc(command, "", nil), nil
+		return a.flags.program(command)
 	case a.flags.url == "":
 		return nil, nil
 	}
@@ -65,6 +68,68 @@ func (a *App) adHoc(command []string) (*config.Server, error) {
 		return nil, err
 	}
 	return config.AdHoc(nil, a.flags.url, headers), nil
+}
+
+// checkNoCommand refuses what only a command behind -- can have, where there is none.
+func (f *globalFlags) checkNoCommand() error {
+	flag, fix := "--env", "env: in a server's entry is for that server"
+	switch {
+	case f.cwd != "":
+		flag, fix = "--cwd", "cwd: in a server's entry is for that server"
+	case len(f.env) == 0:
+		return nil
+	}
+	return &exec.UsageError{Message: flag + " is for a server whose command stands behind --, and there is none", Fix: fix}
+}
+
+// program is the server that a command starts, with its --env and --cwd.
+func (f *globalFlags) program(command []string) (*config.Server, error) {
+	server := config.AdHoc(command, "", nil)
+	for _, variable := range f.env {
+		name, value, ok := strings.Cut(variable, "=")
+		if !ok || name == "" || strings.ContainsRune(variable, 0) {
+			return nil, &exec.UsageError{
+				Message: "--env " + quote(name) + " is no variable with a value",
+				Fix:     "--env NAME=VALUE; what toolx has in its own environment is passed on as it is",
+			}
+		}
+		if server.Env == nil {
+			server.Env = make(map[string]string)
+		}
+		server.Env[name] = value
+	}
+	if f.cwd == "" {
+		return server, nil
+	}
+	folder, err := filepath.Abs(f.cwd)
+	if err == nil {
+		err = isFolder(folder)
+	}
+	if err != nil {
+		return nil, &exec.UsageError{Message: "--cwd: " + err.Error(), Fix: "name a folder that is there"}
+	}
+	server.Cwd = folder
+	return server, nil
+}
+
+func isFolder(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = &os.PathError{Op: "open", Path: path, Err: errors.New("not a folder")}
+	}
+	return err
+}
+
+// commandFlags are --env and --cwd as they were given, for a command to paste.
+func (f *globalFlags) commandFlags() []string {
+	var flags []string
+	for _, variable := range f.env {
+		flags = append(flags, "--env", variable)
+	}
+	if f.cwd != "" {
+		flags = append(flags, "--cwd", f.cwd)
+	}
+	return flags
 }
 
 // overHTTP says how servers are reached that are no programs.

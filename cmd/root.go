@@ -162,6 +162,11 @@ command line after -- is used instead of the configured servers.`,
 		if app.flags.url == "" && cmd.Flags().Changed("url") {
 			return &exec.UsageError{Message: "--url is empty", Fix: "--url https://host/mcp"}
 		}
+		if cmd.ArgsLenAtDash() < 0 {
+			if err := app.flags.checkNoCommand(); err != nil {
+				return err
+			}
+		}
 		return app.begin()
 	}
 	root.AddCommand(

@@ -16,6 +16,8 @@ type showOptions struct {
 	tool   string
 	json   bool
 	server []string // a command line behind --
+
+	answers answerOptions
 }
 
 func newShowCommand(app *App, run func(context.Context, *App, showOptions) error) *cobra.Command {
@@ -39,18 +41,19 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 				return &exec.UsageError{Message: "name one tool", Fix: "toolx show TOOL; toolx list shows the tools"}
 			}
 			o.tool = args[0]
-			return nil
+			return o.answers.check()
 		},
 		RunE:              func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
 		ValidArgsFunction: completeTool(app),
 	}
+	o.answers.declare(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the definition as JSON, as the server sent it")
 	return cmd
 }
 
 // runShow opens what the tool needs and prints what there is to know of it.
 func runShow(ctx context.Context, app *App, o showOptions) error {
-	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &answerOptions{}})
+	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
 	if err != nil {
 		return err
 	}

@@ -242,6 +242,7 @@ func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prep
 		})
 	})
 	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
+	result.progressed = limits.progressed()
 	if err != nil {
 		return result.cutFailure(callError(ctx, tool, err), e.Defaults.MaxOutput)
 	}
@@ -313,13 +314,13 @@ func (e *Executor) announce(prepared *Prepared) {
 }
 
 // warnIfSlow warns of a call that took long (EXEC-13), but for the time that a person took
-// to answer. One that was given up says so itself.
+// to answer. One that was given up says so itself, and so does one that reports progress.
 func (e *Executor) warnIfSlow(result *Result) {
 	if kind := KindOf(result.Err); result.Err != nil && (kind == KindTimeout || kind == KindInterrupted) {
 		return
 	}
 	slow := cmp.Or(e.Defaults.Slow, DefaultSlow)
-	if took := result.Duration - result.asked; slow > 0 && took > slow {
+	if took := result.Duration - result.asked; slow > 0 && took > slow && !result.progressed {
 		e.notice(slog.LevelWarn, fmt.Sprintf("slow call: %s took %d ms", result.ToolName, took.Milliseconds()))
 	}
 }

@@ -21,6 +21,7 @@ type limits struct {
 	pauses   int           // how many have stopped the clocks (see Pause)
 	paused   time.Time     // since when they stand
 	stood    time.Duration // how long they stood before that
+	restarts int           // how often progress was told of
 
 	outer *limits // of what this is a part of; nil where it is none
 }
@@ -86,6 +87,7 @@ func WithMaxTime(ctx context.Context, d time.Duration, subject TimeoutError) (bo
 func (l *limits) restart() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.restarts++
 	if l.timer != nil && l.pauses == 0 {
 		l.timer.Reset(l.idle)
 	}
@@ -138,6 +140,13 @@ func (l *limits) resume() {
 		l.until = time.Now().Add(l.left)
 		l.absolute.Reset(l.left)
 	}
+}
+
+// progressed reports whether progress was told of.
+func (l *limits) progressed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.restarts > 0
 }
 
 // asked is how long the clocks stood, since a person was being asked.

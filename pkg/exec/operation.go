@@ -94,6 +94,7 @@ func (e *Executor) operate(ctx context.Context, id string, operation Operation, 
 		return operation.Run(ctx, e.progress(ctx, limits, id, operation.Name))
 	})
 	result.Timing, result.asked = &Timing{CallMS: Milliseconds(time.Since(began))}, limits.asked()
+	result.progressed = limits.progressed()
 	if err != nil {
 		return operationError(ctx, operation, err)
 	}

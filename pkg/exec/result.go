@@ -44,6 +44,8 @@ type Result struct {
 	onlyText json.RawMessage
 	// asked is the part of Duration in which a person was being asked.
 	asked time.Duration
+	// progressed says that the call told of progress.
+	progressed bool
 
 	valueIsContent  bool
 	valueHasContent bool

@@ -232,6 +232,21 @@ func (f *Failure) Curable() bool {
 	return true
 }
 
+// atOnce is within what time a server ends that does no more than look at what it was
+// started with.
+const atOnce = 10 * time.Second
+
+// repeats reports whether a start failed as the one before, and another one would: the
+// program ended at once, the same way and with the same last words. What waits for the
+// network is worth trying again.
+func (f *Failure) repeats(before *Failure) bool {
+	if before == nil || f.Ending != EndingExited || before.Ending != EndingExited || max(f.Lived, before.Lived) > atOnce {
+		return false
+	}
+	words := f.lastWords()
+	return f.How == before.How && words == before.lastWords() && toolxexec.NetworkHint(words) == ""
+}
+
 // ConnectError says that a server could not be connected to (MCP-4).
 type ConnectError struct {
 	Server   string

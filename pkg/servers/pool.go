@@ -346,6 +346,7 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 		return nil, p.giveUp(server, 0, err)
 	}
 	attempts, delay := d.attempts, d.baseDelay
+	var before *Failure // of the last attempt
 	for attempt := 1; ; attempt++ {
 		session, err := d.open(ctx)
 		if err == nil {
@@ -365,9 +366,10 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 			return nil, ctx.Err()
 		}
 		var failure *Failure
-		if attempt >= attempts || errors.As(err, &failure) && !failure.Curable() {
+		if attempt >= attempts || errors.As(err, &failure) && (!failure.Curable() || failure.repeats(before)) {
 			return nil, p.giveUp(server, attempt, err)
 		}
+		before = failure
 		wait := max(delay, askedToWait(err, d.startTimeout))
 		p.options.Bus.Emit(Retry{Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: wait, Err: err})
 		tried()
