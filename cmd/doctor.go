@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"path"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -31,6 +30,7 @@ type doctorOptions struct {
 	command []string // a command line behind --
 
 	format     render.DoctorFormat
+	reports    []string // FORMAT=FILE
 	repro      bool
 	full       bool
 	listChecks bool
@@ -75,6 +75,7 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
   toolx doctor --url https://mcp.example.com/mcp
   toolx doctor zwave --call 'list_zwave_devices {"room":"hall"}'
   toolx doctor --json | jq -r '.findings[] | "\(.severity) \(.id): \(.title)"'
+  toolx doctor --report sarif=toolx.sarif --report junit=toolx.xml
   toolx doctor --explain stdout-pollution
   toolx doctor --explain 'Unexpected token S in JSON at position 0'`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
@@ -120,6 +121,7 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 // declare declares the flags that have one value each.
 func (o *doctorOptions) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	flags.StringArrayVar(&o.reports, "report", nil, "write the report into a file too, as `FORMAT=FILE`: json, markdown, sarif, junit, text (repeatable)")
 	flags.BoolVar(&o.repro, "repro", false, "print a shell script that shows the first finding without toolx")
 	flags.BoolVar(&o.full, "full", false, "show whole lines as evidence, not 80 bytes of them")
 	flags.BoolVar(&o.listChecks, "list-checks", false, "list all checks")
@@ -242,11 +244,12 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	}
 	if o.repro {
 		err = app.printRepro(fleet, report)
-	} else {
-		report.Mask(app.mask.Text)
+	}
+	report.Mask(app.mask.Text)
+	if !o.repro {
 		err = app.printReport(report, o.format, o.severity())
 	}
-	if err != nil {
+	if err := errors.Join(err, visit.writeReports(report)); err != nil {
 		return err
 	}
 	return verdictOf(report, o.severity())
@@ -265,13 +268,14 @@ type visit struct {
 	environ   []string
 	selection doctor.Selection
 	baseline  *doctor.Baseline // nil where none was given
+	reports   []reportFile
 }
 
 // newVisit reads the config and everything else that options name. All errors are
 // the user's to mend.
 func (a *App) newVisit(o doctorOptions) (*visit, error) {
 	v := &visit{app: a, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
-	for _, step := range []func() error{v.chooseServers, v.readCalls, v.readEnviron, v.readSeverities, v.readBaseline, v.record} {
+	for _, step := range []func() error{v.chooseServers, v.readCalls, v.readEnviron, v.readSeverities, v.readBaseline, v.record, v.readReports} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -543,10 +547,7 @@ func (v *visit) earlierBaseline(file string) (*doctor.Baseline, error) {
 // printReport prints a report on stdout.
 func (a *App) printReport(report *doctor.Report, format render.DoctorFormat, failOn doctor.Severity) error {
 	a.live.Clear()
-	return render.Doctor(a.Console.Out, report, render.DoctorOptions{
-		Format: format, Verbose: a.flags.verbose, FailOn: failOn,
-		Version: Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Screen: a.outScreen(),
-	})
+	return render.Doctor(a.Console.Out, report, a.reportOptions(format, failOn))
 }
 
 // printRepro prints a script for the first finding that one can show.

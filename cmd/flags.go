@@ -58,7 +58,7 @@ func (f *globalFlags) declare(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.insecure, "insecure", false, "trust any certificate, which lets anyone on the way listen and lie")
 	flags.Var(limitFlag{&f.timeout}, "timeout", "give a call up after `D` without progress; none: never (default 30s)")
 	flags.Var(limitFlag{&f.maxTime}, "max-time", "give a call up after `D`, progress or not; none: never (default 10m)")
-	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "give each attempt to connect `D` (default 30s)")
+	flags.Var(timeFlag{limitFlag{&f.startTimeout}}, "start-timeout", "give each attempt to connect `D` (default 30s)")
 	flags.IntVar(&f.retries, "retries", noRetries, "try to connect again `N` times; 0: one attempt")
 	flags.Lookup("retries").DefValue = "2" // what noRetries comes to where no config says otherwise
 	flags.StringVar(&f.protocol, "protocol", "", "`REVISION` of MCP to speak: auto, legacy, or one such as 2025-06-18")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"toolx/pkg/config"
@@ -13,6 +14,28 @@ import (
 // limitFlag is a flag for a time that may be none, as in the config. It sets limit to
 // config.Unlimited then; zero stands for a flag that was not given.
 type limitFlag struct{ limit *time.Duration }
+
+// timeFlag is a flag for a time that has to be one.
+type timeFlag struct{ limitFlag }
+
+// Set implements pflag.Value.
+func (f timeFlag) Set(text string) (err error) {
+	*f.limit, err = parseTime(text)
+	return err
+}
+
+// parseTime reads the time of a flag; a bare number ("5", "1.5") is one of seconds. What
+// is negative is left to be refused with the other flags, when all are read.
+func parseTime(text string) (time.Duration, error) {
+	timed := text
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		timed += "s"
+	}
+	if duration, err := time.ParseDuration(timed); err == nil {
+		return duration, nil
+	}
+	return 0, &config.UnitError{Text: fmt.Sprintf("'%s' is not a time", text), Fix: "write for example 5 (seconds), 30s, 500ms or 1m30s"}
+}
 
 // String implements pflag.Value.
 func (f limitFlag) String() string {
@@ -31,7 +54,7 @@ func (f limitFlag) Set(text string) (err error) {
 		*f.limit = config.Unlimited
 		return nil
 	}
-	*f.limit, err = time.ParseDuration(text)
+	*f.limit, err = parseTime(text)
 	return err
 }
 

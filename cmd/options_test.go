@@ -180,7 +180,7 @@ func TestWrongOptions(t *testing.T) {
 		{"--retries must not be negative", []string{"list", "--retries", "-1"}},
 		{`--protocol "2030" is unknown`, []string{"list", "--protocol", "2030"}},
 		{`--log-level "loud" is unknown`, []string{"list", "--log-level", "loud"}},
-		{`invalid argument "soon" for "--timeout" flag: time: invalid duration "soon"`, []string{"list", "--timeout", "soon"}},
+		{"--timeout: 'soon' is not a time", []string{"list", "--timeout", "soon"}},
 		{`unknown command "lst"`, []string{"lst"}},
 	} {
 		got, _, err := parse(test.args...)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -138,18 +140,22 @@ func oneObject(flags *pflag.FlagSet, objects []string) (string, error) {
 
 // runPromptGet asks for a prompt and prints its messages.
 func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
+	var listed promptNames
 	return app.runRequest(ctx, o.replyOptions, request{
-		name: o.prompt, what: "prompt", method: "prompts/get",
+		name: o.prompt, what: "prompt", method: "prompts/get", near: listed.near,
 		has: func(ctx context.Context, session *servers.Session) (bool, error) {
-			definition, err := findPrompt(ctx, session, o.prompt)
+			definition, err := listed.find(ctx, session, o.prompt)
 			return definition != nil, err
 		},
 		prepare: func(ctx context.Context, box *toolbox, session *servers.Session, name string) (json.RawMessage, error) {
 			definition, err := exec.Within(ctx, box.executor, "prompts/list", func(ctx context.Context) (json.RawMessage, error) {
-				return findPrompt(ctx, session, name)
+				return listed.find(ctx, session, name)
 			})
 			if err != nil {
 				return nil, err
+			}
+			if near := listed.near(name); definition == nil && near != "" {
+				app.log.Warn(fmt.Sprintf("server %q lists no prompt '%s'; did you mean '%s'?", session.Name, name, near))
 			}
 			return app.promptArguments(session, name, definition, o)
 		},
@@ -167,13 +173,43 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 	})
 }
 
-func findPrompt(ctx context.Context, session *servers.Session, name string) (json.RawMessage, error) {
+// promptNames are the names of the prompts that servers list. It is safe for concurrent
+// use.
+type promptNames struct {
+	mu    sync.Mutex
+	names []string
+}
+
+// find is findPrompt, and keeps the names that it sees.
+func (p *promptNames) find(ctx context.Context, session *servers.Session, name string) (json.RawMessage, error) {
 	prompts, err := session.Prompts(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range prompts {
+		p.names = append(p.names, textMember(one, "name"))
+	}
+	return promptNamed(prompts, name), err
+}
+
+// near is the name that a misspelt one most likely means, empty where there is none.
+func (p *promptNames) near(name string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return exec.Nearest(name, p.names)
+}
+
+// promptNamed is the prompt of a name, nil where it is not among them.
+func promptNamed(prompts []json.RawMessage, name string) json.RawMessage {
 	at := slices.IndexFunc(prompts, func(one json.RawMessage) bool { return textMember(one, "name") == name })
 	if at < 0 {
-		return nil, err
+		return nil
 	}
-	return prompts[at], nil
+	return prompts[at]
+}
+
+func findPrompt(ctx context.Context, session *servers.Session, name string) (json.RawMessage, error) {
+	prompts, err := session.Prompts(ctx)
+	return promptNamed(prompts, name), err
 }
 
 // promptArguments reads the arguments by what the prompt says of itself. A prompt that

@@ -27,7 +27,11 @@ func (f *globalFlags) checkRemote() error {
 	if f.url != "" {
 		address, err := url.Parse(f.url)
 		if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
-			return &exec.UsageError{Message: "--url is no address of a server: " + quote(f.url), Fix: "--url https://host/mcp"}
+			fix := "--url https://host/mcp"
+			if bare, err := url.Parse("http://" + f.url); err == nil && bare.Host != "" && !strings.Contains(f.url, "://") {
+				fix = "http:// or https:// is missing: --url http://" + f.url
+			}
+			return &exec.UsageError{Message: "--url is no address of a server: " + quote(f.url), Fix: fix}
 		}
 	}
 	_, err := parseHeaders(f.headers)

@@ -66,9 +66,12 @@ func (o *replyOptions) check(flags *pflag.FlagSet, formats ...string) error {
 type request struct {
 	// name is what is asked for, without its server; has says whether a session has
 	// it, for a name that may be any server's. Nil means that nobody can tell.
-	name   string
-	has    func(context.Context, *servers.Session) (bool, error)
-	what   string // "resource", "prompt": for errors
+	name string
+	has  func(context.Context, *servers.Session) (bool, error)
+	what string // "resource", "prompt": for errors
+	// near is the name that a misspelt one most likely means, as far as has has seen
+	// names; nil where nobody suggests any.
+	near   func(name string) string
 	method string
 	// server is the server's name where that is given apart.
 	server string
@@ -242,6 +245,9 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 	case len(missing.candidates) == 0 && unreached != nil:
 		return "", unreached
 	}
+	if r.near != nil {
+		missing.near = r.near(r.name)
+	}
 	return "", missing
 }
 
@@ -274,6 +280,7 @@ type missingError struct {
 	what, name string
 	candidates []string
 	servers    []string
+	near       string // what was probably meant; may be empty
 }
 
 func (e *missingError) Error() string {
@@ -290,6 +297,9 @@ func (e *missingError) Kind() exec.Kind { return exec.KindNotFound }
 func (e *missingError) Hint() string {
 	if len(e.candidates) > 0 {
 		return "use the full name: " + e.qualified(e.candidates)[0]
+	}
+	if e.near != "" {
+		return "did you mean: " + e.near
 	}
 	return fmt.Sprintf("toolx %ss list shows what there is; %s asks that server in any case", e.what, e.qualified(e.servers)[0])
 }

@@ -58,10 +58,21 @@ the only server that has it.
 func needsVerb(cmd *cobra.Command, args []string) error {
 	var verbs []string
 	for _, sub := range cmd.Commands() {
-		verbs = append(verbs, sub.Name())
+		if sub.IsAvailableCommand() {
+			verbs = append(verbs, sub.Name())
+		}
+	}
+	if at := slices.Index(verbs, "list"); at > 0 { // what is wanted most often
+		verbs = slices.Insert(slices.Delete(verbs, at, at+1), 0, "list")
 	}
 	fix := fmt.Sprintf("%s %s; --help shows more", cmd.CommandPath(), strings.Join(verbs, "|"))
+	if cmd.ArgsLenAtDash() == 0 { // all there is is a server
+		return &exec.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fmt.Sprintf("%s %s -- %s", cmd.CommandPath(), verbs[0], exec.ShellLine(args...))}
+	}
 	if len(args) > 0 {
+		if near := exec.Nearest(args[0], verbs); near != "" {
+			fix = "did you mean: " + cmd.CommandPath() + " " + near
+		}
 		return &exec.UsageError{Message: fmt.Sprintf("unknown command %q", cmd.Name()+" "+args[0]), Fix: fix}
 	}
 	return &exec.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fix}

@@ -153,9 +153,8 @@ command line after -- is used instead of the configured servers.`,
 	root.SetIn(app.Console.In)
 	root.SetOut(app.Console.Out)
 	root.SetErr(app.Console.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &exec.UsageError{Message: err.Error(), Fix: cmd.CommandPath() + " --help shows every flag"}
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelpCommand(app))
 	app.flags.declare(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		// With a variable that is not set, --url "$URL" would mean the config's servers.
@@ -193,14 +192,4 @@ command line after -- is used instead of the configured servers.`,
 	)
 	app.safeCompletions(root)
 	return root
-}
-
-// unknownVerb is a usage error that suggests the verb that was meant.
-func unknownVerb(root *cobra.Command, name string) error {
-	fix := "toolx --help shows every command"
-	root.SuggestionsMinimumDistance = 2
-	if near := root.SuggestionsFor(name); len(near) > 0 {
-		fix = "did you mean: toolx " + near[0]
-	}
-	return &exec.UsageError{Message: "unknown command " + quote(name), Fix: fix}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -68,6 +69,12 @@ code.`,
 func runServe(ctx context.Context, app *App, o serveOptions) error {
 	app.asksNobody = true // standard input is the client's
 	if o.file != "" {
+		if _, err := os.Stat(o.file); err != nil {
+			return &exec.UsageError{
+				Message: fmt.Sprintf("toolx serve %s: %s", o.file, reasonOf(err)),
+				Fix:     "FILE is the config whose tools are served; without it, toolx serve takes the one that is found here",
+			}
+		}
 		app.flags.config = append(app.flags.config, o.file)
 	}
 	app.flushTime = unreadTime

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,6 +108,8 @@ func (e *NotFoundError) Hint() string {
 	switch {
 	case len(e.Candidates) > 0:
 		return "use the full name, for example: toolx call " + e.Candidates[0]
+	case slices.Contains(e.Servers, e.Name):
+		return fmt.Sprintf("%s is a server: toolx list '%s' shows its tools, toolx call %s%sTOOL runs one", e.Name, e.Name+Separator+"*", e.Name, Separator)
 	case len(e.Near) > 0:
 		return "did you mean: " + strings.Join(e.Near, ", ")
 	}

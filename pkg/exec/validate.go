@@ -190,7 +190,10 @@ func andMore(count int, what string) []string {
 // maxMisspelt is the length in bytes of names that are worth comparing.
 const maxMisspelt = 100
 
-// nearest returns the name that a misspelt one most likely means, or empty.
+// Nearest returns the known name that a misspelt one most likely means, or empty.
+func Nearest(name string, known []string) string { return nearest(name, known) }
+
+// nearest is Nearest.
 func nearest(name string, known []string) string {
 	if len(name) > maxMisspelt {
 		return ""

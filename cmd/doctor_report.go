@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"toolx/pkg/doctor"
+	"toolx/pkg/exec"
+	"toolx/pkg/render"
+)
+
+// reportFile is a file that takes the doctor's report beside stdout (--report).
+type reportFile struct {
+	format render.DoctorFormat
+	name   string
+	file   *os.File
+}
+
+// readReports reads FORMAT=FILE and opens the files, so that one that cannot be
+// written ends the visit before a server is started. All errors are the user's to mend.
+func (v *visit) readReports() error {
+	seen := make(map[string]bool)
+	for _, text := range v.options.reports {
+		format, name, _ := strings.Cut(text, "=")
+		if err := oneOf("--report", format, "json", "markdown", "sarif", "junit", "text"); err != nil || name == "" {
+			return &exec.UsageError{
+				Message: "--report " + quote(text) + " is not a format and a file",
+				Fix:     "--report sarif=toolx.sarif; formats: json, markdown, sarif, junit, text",
+			}
+		}
+		if name == "-" {
+			return &exec.UsageError{
+				Message: "--report writes files, and - is none",
+				Fix:     "--json, --markdown, --sarif and --junit print the report on stdout; without them it is text",
+			}
+		}
+		path := filepath.Clean(name)
+		if seen[path] {
+			return &exec.UsageError{Message: "two reports go to " + name, Fix: "give each report a file of its own"}
+		}
+		seen[path] = true
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			return &exec.UsageError{Message: fmt.Sprintf("the report cannot be written: %v", err), Fix: "give --report a file in a folder that you may write to"}
+		}
+		v.app.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
+		v.reports = append(v.reports, reportFile{render.DoctorFormat(format), name, file})
+	}
+	return nil
+}
+
+// writeReports writes the report, whose secrets are masked, into each file in place of
+// what stood there.
+func (v *visit) writeReports(report *doctor.Report) error {
+	var errs []error
+	for _, one := range v.reports {
+		options := v.app.reportOptions(one.format, v.options.severity())
+		options.Screen = render.Screen{}
+		var err error
+		if info, statErr := one.file.Stat(); statErr == nil && info.Mode().IsRegular() {
+			err = one.file.Truncate(0) // nothing was read or written yet
+		}
+		if err := errors.Join(err, render.Doctor(one.file, report, options), one.file.Close()); err != nil {
+			errs = append(errs, fmt.Errorf("report %s: %w", one.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// reportOptions say how a report is written in a format.
+func (a *App) reportOptions(format render.DoctorFormat, failOn doctor.Severity) render.DoctorOptions {
+	return render.DoctorOptions{
+		Format: format, Verbose: a.flags.verbose, FailOn: failOn,
+		Version: Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Screen: a.outScreen(),
+	}
+}
