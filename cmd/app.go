@@ -294,6 +294,7 @@ func (b *toolbox) addLocal(services builtin.Services, configOnly bool) {
 func (a *App) services(box *toolbox, stage builtin.Stage, roots []string) builtin.Services {
 	return builtin.Services{
 		Registry: box.registry,
+		Find:     box.pool.Find,
 		Open: func(ctx context.Context, server string) error {
 			if server != "" {
 				_, err := box.pool.Open(ctx, server)

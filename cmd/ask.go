@@ -242,14 +242,16 @@ func (a *App) openForAsk(ctx context.Context, box *toolbox, o askOptions) error 
 			return &exec.NotFoundError{Name: name + exec.Separator + "*", UnknownServer: name, Servers: known}
 		}
 	}
-	names, all := box.serversFor(o)
-	if len(names) == 0 && !all {
+	// Whoever names a tool that no server's can be wants no server.
+	patterns := slices.DeleteFunc(slices.Clone(o.tools), func(pattern string) bool { return box.registry.Settled(pattern) != nil })
+	if len(o.servers) == 0 && len(o.tools) > 0 && len(patterns) == 0 {
 		return nil
 	}
-	opened, err := a.openServers(ctx, box, "ask", names...)
+	opened, err := a.openServers(ctx, box, "ask", toolFilter{servers: o.servers, patterns: patterns})
 	if err != nil {
 		return err
 	}
+	a.tellRest(box, opened)
 	if len(o.servers) > 0 || box.adHoc {
 		return listFailure(opened, false)
 	}
@@ -266,34 +268,10 @@ func (a *App) asLine(o askOptions, err error) error {
 	return errors.Join(a.askFailureLine(o.question, reported.error), err)
 }
 
-// serversFor are the servers that can have tools for the model; all says that it
-// may be any.
-func (b *toolbox) serversFor(o askOptions) (names []string, all bool) {
-	if len(o.servers) > 0 {
-		return o.servers, false
-	}
-	for _, pattern := range o.tools {
-		server := exec.ServerOf(pattern, b.pool.Names())
-		if server != "" && !slices.Contains(names, server) {
-			names = append(names, server)
-		}
-		if _, err := b.registry.Find(pattern); server == "" && err != nil {
-			return nil, true
-		}
-	}
-	return names, len(o.tools) == 0
-}
-
 // toolsFor are the tools that the model gets.
 func (b *toolbox) toolsFor(o askOptions) []*exec.Tool {
-	return slices.DeleteFunc(b.registry.All(), func(tool *exec.Tool) bool {
-		switch {
-		case len(o.servers) > 0 && !slices.Contains(o.servers, tool.Server):
-			return true
-		case b.adHoc && tool.Server == "": // as for list: that server is asked about
-			return true
-		}
-		return !matches(tool, o.tools)
+	return slices.DeleteFunc(b.registry.Offered(), func(tool *exec.Tool) bool {
+		return len(o.servers) > 0 && !slices.Contains(o.servers, tool.Server) || !matches(tool, o.tools)
 	})
 }
 

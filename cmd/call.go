@@ -43,8 +43,9 @@ func newCallCommand(app *App, run func(context.Context, *App, callOptions) error
 		Short: "Run one tool",
 		Long: `Run one tool and print its result on stdout.
 
-TOOL is server__tool, the name of a tool of toolx's own, or a plain name that only
-one server has. Arguments are typed by the tool's schema, never by their look:
+TOOL is server__tool, the name of a tool of the config, a plain name that only one
+server has, or that of a built-in tool; toolx__tool is one of toolx's own in any case.
+Arguments are typed by the tool's schema, never by their look:
 
   k=v        typed by the schema; a repeated key fills an array
   k:=JSON    always JSON
@@ -196,10 +197,7 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 	if err := exec.CheckInput(input); err != nil {
 		return exec.Call{}, err
 	}
-	if err := b.pool.Need(ctx, o.tool); err != nil {
-		return exec.Call{}, err
-	}
-	tool, err := b.registry.Find(o.tool)
+	tool, err := b.pool.Find(ctx, o.tool)
 	if err != nil {
 		return exec.Call{}, err
 	}

@@ -215,9 +215,9 @@ func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, e
 			return tool, err
 		}
 	}
-	err := b.pool.Need(ctx, name)
+	tool, err := b.pool.Find(ctx, name)
 	if err == nil {
-		return b.registry.Find(name)
+		return tool, nil
 	}
 	var missing *exec.NotFoundError
 	if errors.As(err, &missing) && len(missing.Candidates) > 0 {
@@ -240,7 +240,7 @@ func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, e
 // findFittedTool finds the tool whose name was made to fit; the error says that it
 // could be several.
 func (b *toolbox) findFittedTool(name string) (*exec.Tool, error) {
-	all := b.registry.All()
+	all := b.registry.Offered()
 	known := make([]convert.ModelTool, len(all))
 	byTool := make(map[convert.ModelTool]*exec.Tool, len(all))
 	for i, tool := range all {

@@ -66,15 +66,24 @@ func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) erro
 	if err != nil {
 		return err
 	}
+	if err := box.needServers(); err != nil {
+		return err
+	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: c.method, Request: true})
 	defer done()
-	opened, err := app.startServers(bounded, box, c.method)
+	names, searched := box.serversFor(toolFilter{patterns: o.patterns})
+	opened, err := app.startServers(bounded, box, c.method, names, searched)
 	if err != nil {
 		return err
 	}
+	app.tellFailed(opened, searched)
 	catalogs := app.catalogs(bounded, box, opened, o.patterns, c)
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
+	}
+	failure := listFailure(opened, o.strict)
+	if failure == nil && len(o.patterns) > 0 && !slices.ContainsFunc(catalogs, func(one render.Catalog) bool { return len(one.Entries) > 0 }) {
+		return &noMatchError{what: c.noun, patterns: o.patterns, hint: "without a pattern, all are listed"}
 	}
 	if o.json {
 		err = render.CatalogsJSON(app.Console.Out, catalogs, c.member, app.outScreen())
@@ -88,7 +97,7 @@ func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) erro
 	if err != nil {
 		return err
 	}
-	return listFailure(opened, o.strict)
+	return failure
 }
 
 // catalogs lists all servers that answered, in parallel. A list that fails counts as

@@ -24,9 +24,19 @@ func completeTool(app *App) cobra.CompletionFunc {
 			_, _ = box.pool.Open(ctx, server)
 		}
 		var names []cobra.Completion
+		add := func(name string, tool *exec.Tool) {
+			if strings.HasPrefix(name, typed) {
+				names = append(names, cobra.CompletionWithDesc(name, firstLine(tool.Description)))
+			}
+		}
+		own := exec.Own + exec.Separator
 		for _, tool := range box.registry.All() {
-			if tool.Server == server && strings.HasPrefix(tool.Name, typed) {
-				names = append(names, cobra.CompletionWithDesc(tool.Name, firstLine(tool.Description)))
+			switch {
+			case tool.Server != server:
+			case server == "" && strings.HasPrefix(typed, own):
+				add(own+tool.Name, tool)
+			default:
+				add(box.registry.NameOf(tool), tool)
 			}
 		}
 		return names

@@ -28,10 +28,11 @@ func newListCommand(app *App, run func(context.Context, *App, listOptions) error
 		Long: `List tools, grouped by server: what each takes, what it says of itself, and what it
 is for. A PATTERN is a glob (zwave__*) or a part of a name or description; a tool
 that matches one of them is listed. In a pipe each tool is a line of four fields
-with tabs between them: name, signature, badges, description.
+with tabs between them: name, signature, badges, description. The built-in tools are
+one line at the end; toolx__* lists them.
 
 Exit codes: 0 when at least one server answered or none is configured, 2 wrong
-usage, 4 when no server answered; with --strict when any did not.`,
+usage, or no tool fits, 4 when no server answered; with --strict when any did not.`,
 		Example: `  toolx list
   toolx list 'zwave__*'
   toolx list --sampling ask --root . -- npx -y @modelcontextprotocol/server-everything
@@ -62,11 +63,15 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
-	opened, err := app.openServers(bounded, box, "list")
+	opened, err := app.openServers(bounded, box, "list", toolFilter{patterns: o.patterns})
 	if err != nil {
 		return err
 	}
-	groups := box.groups(opened, o.patterns)
+	app.tellRest(box, opened)
+	groups, failure := box.groups(opened, o), listFailure(opened, o.strict)
+	if len(o.patterns) > 0 && len(groups) == 0 && failure == nil {
+		return box.noTool(o.patterns)
+	}
 	for _, group := range groups {
 		_, broken := working(group.Tools)
 		for _, wrong := range broken {
@@ -83,29 +88,52 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	return listFailure(opened, o.strict)
+	if missing := box.needServers(); missing != nil && len(o.patterns) == 0 && !o.json {
+		app.log.Warn(missing.Error() + "; " + exec.HintOf(missing))
+	}
+	return failure
 }
 
-// groups are the tools that match, grouped by server, toolx's own first. Those are
-// left out where a server was given on the command line: that one is asked about.
-func (b *toolbox) groups(opened []servers.Opened, patterns []string) []render.Group {
+// groups are the tools that match: those of the config, then server by server, at the end
+// the built-in ones, which are one line unless they are all there is, or asked for. JSON has
+// all of toolx's own in one group. Toolx's own are left out where a server was given on
+// the command line: that one is asked about.
+func (b *toolbox) groups(opened []servers.Opened, o listOptions) []render.Group {
 	var groups []render.Group
 	all := b.registry.All()
-	if !b.adHoc {
-		if local := toolsOf(all, "", patterns); len(local) > 0 {
-			groups = append(groups, render.Group{Status: "ready", Tools: local})
+	local := toolsOf(all, "", o.patterns)
+	if b.adHoc {
+		local = nil
+	}
+	var builtIn []*exec.Tool
+	if !o.json {
+		isBuiltIn := func(tool *exec.Tool) bool { return tool.BuiltIn }
+		for _, tool := range local {
+			if isBuiltIn(tool) {
+				builtIn = append(builtIn, tool)
+			}
 		}
+		local = slices.DeleteFunc(local, isBuiltIn)
+	}
+	if len(local) > 0 {
+		groups = append(groups, render.Group{Status: "ready", Tools: local})
 	}
 	for _, one := range opened {
 		group := render.Group{Server: one.Server, Status: "ready", Err: one.Err}
 		if one.Err != nil {
 			group.Status = "failed"
 		} else {
-			group.Tools = toolsOf(all, one.Server, patterns)
+			group.Tools = toolsOf(all, one.Server, o.patterns)
 		}
-		if len(patterns) == 0 || len(group.Tools) > 0 {
+		if len(o.patterns) == 0 || len(group.Tools) > 0 {
 			groups = append(groups, group)
 		}
+	}
+	if len(builtIn) > 0 {
+		groups = append(groups, render.Group{
+			Status: "ready", Tools: builtIn, NameOf: b.registry.NameOf,
+			BuiltIn: true, Folded: len(o.patterns) == 0 && len(groups) > 0,
+		})
 	}
 	return groups
 }

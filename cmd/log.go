@@ -136,8 +136,7 @@ func (l *eventLog) take(event exec.Event) {
 	case exec.ArgumentsCoerced:
 		l.coerced(e)
 	case servers.Retry:
-		l.log.Warn(fmt.Sprintf("server %q: attempt %d of %d failed, the next comes in %s: %v",
-			e.Server, e.Attempt, e.Of, e.Delay, e.Err))
+		l.retry(e)
 	case servers.Connected:
 		l.connected(e)
 	case servers.PollutedLine:
@@ -214,6 +213,16 @@ func (l *eventLog) finished(e exec.CallFinished) {
 		text += fmt.Sprintf(" (%s %.1f ms)", cmp.Or(e.Method, "tools/call"), timing.CallMS)
 	}
 	l.log.Log(context.Background(), level, text)
+}
+
+// retry tells of each attempt (MCP-3); of a server that nobody named, the first will do.
+func (l *eventLog) retry(e servers.Retry) {
+	level := slog.LevelWarn
+	if e.Searched && e.Attempt > 1 {
+		level = slog.LevelInfo
+	}
+	l.log.Log(context.Background(), level, fmt.Sprintf("server %q: attempt %d of %d failed, the next comes in %s: %v",
+		e.Server, e.Attempt, e.Of, e.Delay, e.Err))
 }
 
 func (l *eventLog) connected(e servers.Connected) {

@@ -34,7 +34,7 @@ func newPingCommand(app *App, run func(context.Context, *App, pingOptions) error
 the revision has no ping. A line for each that answered has its name, the time of the
 answer, the revision of MCP, and what the server calls itself.
 
-Exit codes: 0 all answered, 2 wrong usage or unknown server, 3 authentication, 4 a
+Exit codes: 0 all answered, 2 wrong usage, unknown server or none, 3 authentication, 4 a
 server was not reached, 5 one refused, 6 the protocol was broken, 124 timeout, 130
 interrupted.`,
 		Example: `  toolx ping
@@ -75,7 +75,7 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := box.knowServers(o.names); err != nil {
+	if err := cmp.Or(box.needServers(), box.knowServers(o.names)); err != nil {
 		return err
 	}
 	stop := app.showProgress("ping")

@@ -194,6 +194,9 @@ func (a *App) printText(result *exec.Result, write func(io.Writer, *exec.Result)
 // only one there is, or the only one that has it. plain is the name without the
 // server's.
 func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.Session, plain string, err error) {
+	if err := b.needServers(); err != nil {
+		return nil, r.name, err
+	}
 	known := b.pool.Names()
 	server := r.server
 	plain = r.name
@@ -206,11 +209,6 @@ func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.S
 			return nil, plain, err
 		}
 	case server != "":
-	case len(known) == 0:
-		return nil, plain, &exec.UsageError{
-			Message: "no server is configured",
-			Fix:     "give one behind --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml",
-		}
 	case len(known) == 1:
 		server = known[0]
 	default:
@@ -229,21 +227,23 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	unreached := b.ask(ctx, r, missing, tried)
+	failure := b.ask(ctx, r, missing, tried)
 	if len(missing.candidates) == 0 && len(tried) < len(missing.servers) {
 		// Only a server that is tried again can have it.
 		rest := slices.DeleteFunc(b.pool.OpenAll(ctx), func(one servers.Opened) bool {
 			return slices.ContainsFunc(tried, func(before servers.Opened) bool { return before.Server == one.Server })
 		})
-		unreached = cmp.Or(unreached, b.ask(ctx, r, missing, rest))
+		failure = cmp.Or(failure, b.ask(ctx, r, missing, rest))
 	}
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case len(missing.candidates) == 1:
 		return missing.candidates[0], nil
-	case len(missing.candidates) == 0 && unreached != nil:
-		return "", unreached
+	case len(missing.candidates) == 0 && failure != nil:
+		return "", failure
+	case len(missing.unreached) == len(missing.servers):
+		return "", missing.unreached[0].Err // nobody said that it is not there
 	}
 	if r.near != nil {
 		missing.near = r.near(r.name)
@@ -252,12 +252,14 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 }
 
 // ask asks servers, at the same time, whether they have what a request names, and notes
-// those that do as candidates. The error is that of the first that could not be asked.
+// those that do as candidates, and those that do not run as unreached. The error is that of
+// the first that runs and does not answer.
 func (b *toolbox) ask(ctx context.Context, r request, missing *missingError, opened []servers.Opened) error {
 	has, errs := make([]bool, len(opened)), make([]error, len(opened))
 	var wait sync.WaitGroup
 	for i, one := range opened {
-		if errs[i] = one.Err; one.Err != nil {
+		if one.Err != nil {
+			missing.unreached = append(missing.unreached, one)
 			continue
 		}
 		wait.Go(func() {
@@ -280,14 +282,27 @@ type missingError struct {
 	what, name string
 	candidates []string
 	servers    []string
-	near       string // what was probably meant; may be empty
+	near       string           // what was probably meant; may be empty
+	unreached  []servers.Opened // those that could not be asked
 }
 
 func (e *missingError) Error() string {
 	if len(e.candidates) > 0 {
 		return fmt.Sprintf("%s '%s' is ambiguous: %s", capital(e.what), e.name, strings.Join(e.qualified(e.candidates), ", "))
 	}
-	return fmt.Sprintf("%s '%s' not found on any of the servers %s", capital(e.what), e.name, strings.Join(e.servers, ", "))
+	asked := slices.DeleteFunc(slices.Clone(e.servers), func(name string) bool {
+		return slices.ContainsFunc(e.unreached, func(one servers.Opened) bool { return one.Server == name })
+	})
+	return fmt.Sprintf("%s '%s' not found on any of the servers %s", capital(e.what), e.name, strings.Join(asked, ", "))
+}
+
+// Details is a line for each server that was not reached.
+func (e *missingError) Details() []string {
+	details := make([]string, len(e.unreached))
+	for i, one := range e.unreached {
+		details[i] = fmt.Sprintf("server '%s' was not reached: %s", one.Server, firstLine(one.Err.Error()))
+	}
+	return details
 }
 
 // Kind implements the interface that exec.KindOf looks for.

@@ -88,8 +88,8 @@ func newCatalogCommand(
 		Long: short + `, grouped by server. A PATTERN is a glob or a part of a name,
 title or description. In a pipe each is a line of four fields with tabs between them.
 
-Exit codes: 0 when at least one server answered or none is configured, 2 wrong usage,
-4 when no server answered; with --strict when any did not.`,
+Exit codes: 0 when at least one server answered, 2 wrong usage, no server is
+configured, or nothing fits, 4 when no server answered; with --strict when any did not.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o, c) },
 	}
 	o.declareCatalog(cmd)

@@ -61,15 +61,11 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	stop := app.showProgress(o.tool)
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
 	defer done()
-	err = box.pool.Need(bounded, o.tool)
+	tool, err := box.pool.Find(bounded, o.tool)
 	stop()
 	if given := gaveUp(bounded, o.tool, ""); given != nil {
 		return given
 	}
-	if err != nil {
-		return err
-	}
-	tool, err := box.registry.Find(o.tool)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -18,11 +20,11 @@ type toolFilter struct {
 	patterns []string // see matches
 }
 
-// openTools starts the servers that a filter names, tells of those that fail, and
+// openTools starts the servers whose tools a filter can mean, tells of those that fail, and
 // returns the tools that match: toolx's own first, then server by server. The error
 // is a server's where none answered.
 func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, verb string) ([]*exec.Tool, error) {
-	opened, err := a.startServers(ctx, box, verb, filter.servers...)
+	opened, err := a.openServers(ctx, box, verb, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +35,9 @@ func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, ve
 		return nil, err
 	}
 	a.tellRest(box, opened)
-	all := box.registry.All()
+	all := box.registry.Offered()
 	var tools []*exec.Tool
-	if !box.adHoc && len(filter.servers) == 0 {
+	if len(filter.servers) == 0 {
 		tools = toolsOf(all, "", filter.patterns)
 	}
 	for _, one := range opened {
@@ -61,22 +63,64 @@ func working(all []*exec.Tool) (tools []*exec.Tool, broken []error) {
 	return tools, broken
 }
 
-// openServers starts the named servers in parallel, all where none is named, and
-// tells of each that was given up, and of what is left. The error is an interruption.
-func (a *App) openServers(ctx context.Context, box *toolbox, verb string, names ...string) ([]servers.Opened, error) {
-	opened, err := a.startServers(ctx, box, verb, names...)
+// openServers starts the servers whose tools a filter can mean, in parallel, and tells of
+// each that was given up. The error is an interruption.
+func (a *App) openServers(ctx context.Context, box *toolbox, verb string, filter toolFilter) ([]servers.Opened, error) {
+	names, searched := box.serversFor(filter)
+	opened, err := a.startServers(ctx, box, verb, names, searched)
 	if err != nil {
 		return nil, err
 	}
-	a.tellRest(box, opened)
+	a.tellFailed(opened, searched)
 	return opened, nil
 }
 
-// startServers is openServers for a verb that does not go on with the tools that are
-// left: what else servers have, nothing of toolx takes the place of.
-func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names ...string) ([]servers.Opened, error) {
+// serversFor are the servers whose tools a filter can mean. searched says that a pattern
+// may be any server's, so that each is asked although most have nothing to do with it.
+func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) {
+	known := b.pool.Names()
+	switch {
+	case len(filter.servers) > 0:
+		return filter.servers, false
+	case len(filter.patterns) == 0:
+		return known, false
+	}
+	for _, pattern := range filter.patterns {
+		named := exec.ServersOf(pattern, known)
+		if len(named) == 0 && !strings.HasPrefix(pattern, exec.Own+exec.Separator) {
+			return known, true
+		}
+		names = append(names, named...)
+	}
+	return distinct(names), false
+}
+
+// briefError is the failure of a server that is only one of many that were asked: the line
+// that says why, without the whole story.
+type briefError struct{ error }
+
+func (e *briefError) Unwrap() error { return e.error }
+
+// Details implements the interface that exec.DetailsOf looks for.
+func (e *briefError) Details() []string { return nil }
+
+// Hint implements the interface that exec.HintOf looks for.
+func (e *briefError) Hint() string { return "" }
+
+// startServers starts servers in parallel; searched says that they are all there are, and
+// nobody named any. The error is an interruption; what became of each server is for the
+// caller to tell.
+func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names []string, searched bool) ([]servers.Opened, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
 	stop := a.showProgress(verb)
-	opened := box.pool.OpenAll(ctx, names...)
+	var opened []servers.Opened
+	if searched {
+		opened = box.pool.Search(ctx)
+	} else {
+		opened = box.pool.OpenAll(ctx, names...)
+	}
 	stop()
 	late := gaveUp(ctx, "", "")
 	if exec.KindOf(late) == exec.KindInterrupted {
@@ -87,11 +131,71 @@ func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names
 			opened[i].Err = gaveUp(ctx, "", opened[i].Server)
 		}
 		opened[i].Err = a.masked(opened[i].Err)
-		if opened[i].Err != nil {
-			_ = render.Error(a.live, opened[i].Err, a.screen())
-		}
 	}
 	return opened, nil
+}
+
+// tellFailed tells of each server that was given up: all there is to say, or a line where
+// it is only one of many that were searched.
+func (a *App) tellFailed(opened []servers.Opened, searched bool) {
+	for _, one := range opened {
+		switch {
+		case one.Err == nil:
+		case searched:
+			_ = render.Error(a.live, &briefError{one.Err}, a.screen())
+		default:
+			_ = render.Error(a.live, one.Err, a.screen())
+		}
+	}
+}
+
+// needServers is the error of a verb that has no server to deal with.
+func (b *toolbox) needServers() error {
+	if len(b.pool.Names()) > 0 {
+		return nil
+	}
+	missing := &exec.UsageError{
+		Message: "no server is configured",
+		Fix:     "give one behind --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml",
+	}
+	if len(b.config.Servers) > 0 {
+		missing.Message = "every server of the config is disabled"
+		missing.Fix = "remove disabled there, or give a server's command behind --"
+	}
+	return missing
+}
+
+// noMatchError says that nothing that there is fits the patterns.
+type noMatchError struct {
+	what     string // "tool", "resource"
+	patterns []string
+	hint     string
+}
+
+func (e *noMatchError) Error() string {
+	return fmt.Sprintf("no %s matches '%s'", e.what, strings.Join(e.patterns, "', '"))
+}
+
+// Kind implements the interface that exec.KindOf looks for.
+func (e *noMatchError) Kind() exec.Kind { return exec.KindNotFound }
+
+// Hint says what there is instead.
+func (e *noMatchError) Hint() string { return e.hint }
+
+// noTool is the error of patterns that no tool fits, with what a single one may be a
+// misspelling of.
+func (b *toolbox) noTool(patterns []string) error {
+	failed := &noMatchError{what: "tool", patterns: patterns, hint: "toolx list shows every tool"}
+	if len(patterns) > 1 {
+		return failed
+	}
+	_, err := b.registry.Find(patterns[0])
+	failed.hint = exec.HintOf(err)
+	var missing *exec.NotFoundError
+	if errors.As(err, &missing) && missing.UnknownServer != "" && len(missing.Near) == 0 && len(missing.Servers) > 0 {
+		failed.hint = fmt.Sprintf("no server is named '%s': the config has %s", missing.UnknownServer, strings.Join(missing.Servers, ", "))
+	}
+	return failed
 }
 
 // toolsOf are a server's tools that match, by name.
@@ -113,7 +217,11 @@ func matches(tool *exec.Tool, patterns []string) bool {
 		return true
 	}
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		for _, name := range append([]string{tool.Name, tool.Plain}, tool.Aliases...) {
+		names := append([]string{tool.Name, tool.Plain}, tool.Aliases...)
+		if tool.Server == "" {
+			names = append(names, exec.Own+exec.Separator+tool.Name)
+		}
+		for _, name := range names {
 			if ok, _ := path.Match(pattern, name); ok {
 				return true
 			}
@@ -137,7 +245,7 @@ func (a *App) tellRest(box *toolbox, opened []servers.Opened) {
 	if !failed || box.adHoc {
 		return
 	}
-	text := "continuing with local tools only: " + strings.Join(names(toolsOf(box.registry.All(), "", nil)), ", ")
+	text := "continuing with local tools only: " + strings.Join(names(toolsOf(box.registry.Offered(), "", nil)), ", ")
 	if len(left) > 0 {
 		text = "continuing with the tools of " + strings.Join(left, ", ") + ", and local tools"
 	}

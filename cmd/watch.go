@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,7 +98,7 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := box.knowServers(o.names); err != nil {
+	if err := cmp.Or(box.needServers(), box.knowServers(o.names)); err != nil {
 		return err
 	}
 	uris, err := box.byServer(o.resources, o.names)
@@ -108,10 +109,15 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	defer app.bus.Subscribe(w.take)()
 	ctx, done := exec.WithMaxTime(ctx, app.flags.maxTime, exec.TimeoutError{Tool: "watch", Request: true})
 	defer done()
-	opened, err := app.startServers(ctx, box, "watch", o.watched(uris)...)
+	names := o.watched(uris)
+	if len(names) == 0 {
+		names = box.pool.Names()
+	}
+	opened, err := app.startServers(ctx, box, "watch", names, false)
 	if err != nil {
 		return err
 	}
+	app.tellFailed(opened, false)
 	if err := listFailure(opened, false); err != nil {
 		return err
 	}

@@ -26,8 +26,10 @@ import (
 // Services are what the tools need of their surroundings. Each field may be left
 // out; the tools that need it then do without, or say what is missing.
 type Services struct {
-	// Registry is what list_tools and describe_tool look into.
+	// Registry is what list_tools looks into.
 	Registry *exec.Registry
+	// Find gives the tool that a name means, for describe_tool; it may open servers.
+	Find func(ctx context.Context, name string) (*exec.Tool, error)
 	// Open fills Registry with the tools of the named server, or of every server
 	// where the name is empty, before they are listed. An error is shown beside
 	// the tools that are there.
@@ -72,7 +74,9 @@ type Server struct {
 func Tools(services Services) []*exec.Tool {
 	var tools []*exec.Tool
 	for _, h := range services.handlers() {
-		tools = append(tools, h.tool())
+		tool := h.tool()
+		tool.BuiltIn = true
+		tools = append(tools, tool)
 	}
 	return tools
 }

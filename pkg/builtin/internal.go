@@ -144,24 +144,12 @@ func (s Services) describeTool(ctx context.Context, request exec.Request) (any, 
 	if err := decode(request, &arguments); err != nil {
 		return nil, err
 	}
-	if s.Registry == nil {
+	if s.Find == nil {
 		return nil, errors.New("no tools are known here")
 	}
-	tool, err := s.Registry.Find(arguments.Name)
+	tool, err := s.Find(ctx, arguments.Name)
 	if err != nil {
-		// Its server may not have been opened yet: that one only, where the name
-		// says which (ROUTE-4).
-		var names []string
-		for _, server := range s.servers() {
-			names = append(names, server.Name)
-		}
-		failed := s.open(ctx, exec.ServerOf(arguments.Name, names))
-		if tool, err = s.Registry.Find(arguments.Name); err != nil {
-			if failed != nil {
-				return nil, fmt.Errorf("%w; %w", failed, err)
-			}
-			return nil, err
-		}
+		return nil, err
 	}
 	return entryOf(tool, true), nil
 }
@@ -195,7 +183,7 @@ func (s Services) all() []*exec.Tool {
 	if s.Registry == nil {
 		return nil
 	}
-	return s.Registry.All()
+	return s.Registry.Offered()
 }
 
 func (s Services) servers() []Server {

@@ -83,6 +83,8 @@ type NotFoundError struct {
 	// Listing is the command that shows the tools of the server on the command line, empty
 	// where there is none: toolx list alone shows those of the config.
 	Listing string
+	// NoTools says that the server on the command line lists none.
+	NoTools bool
 }
 
 func (e *NotFoundError) Error() string {
@@ -90,6 +92,9 @@ func (e *NotFoundError) Error() string {
 		return fmt.Sprintf("Tool '%s' is ambiguous: %s", e.Name, strings.Join(e.Candidates, ", "))
 	}
 	text := fmt.Sprintf("Tool '%s' not found", e.Name)
+	if e.NoTools && e.UnknownServer == "" {
+		text += ": the server lists no tools"
+	}
 	if e.UnknownServer != "" {
 		known := "no servers are configured"
 		if len(e.Servers) > 0 {
@@ -112,6 +117,8 @@ func (e *NotFoundError) Hint() string {
 		return fmt.Sprintf("%s is a server: toolx list '%s' shows its tools, toolx call %s%sTOOL runs one", e.Name, e.Name+Separator+"*", e.Name, Separator)
 	case len(e.Near) > 0:
 		return "did you mean: " + strings.Join(e.Near, ", ")
+	case e.NoTools:
+		return "-v shows what the server said when it was asked for its tools"
 	}
 	return cmp.Or(e.Listing, "toolx list") + " shows every tool"
 }

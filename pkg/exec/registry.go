@@ -15,6 +15,11 @@ import (
 // Separator stands between a server's name and a tool's in a qualified name.
 const Separator = "__"
 
+// Own stands in the place of a server's name before the names of toolx's own tools:
+// toolx__echo is the built-in echo, whatever tools servers have. A server of that name
+// takes it.
+const Own = "toolx"
+
 // Registry is the one ordered collection of tools (REG-1). The zero value is
 // empty and ready. It is safe for concurrent use.
 type Registry struct {
@@ -36,8 +41,8 @@ type Registry struct {
 // which may be nil.
 func NewRegistry(bus *Bus) *Registry { return &Registry{bus: bus} }
 
-// Prefer makes a plain name mean the named server's tool first, before every
-// other tool of that name: the rule for a server given on the command line.
+// Prefer leaves only the named server's tools: the rule for a server given on the
+// command line. toolx's own are found behind Own alone.
 func (r *Registry) Prefer(server string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,38 +167,136 @@ func (r *Registry) All() []*Tool {
 	return slices.Clone(r.tools)
 }
 
-// Find returns the tool of that name (REG-4): its qualified name, an alias, or its
-// plain name where only one server has it. Of tools whose qualified names are the
-// same, that of the server with the longest name is meant, whichever was registered
-// first. It never guesses: anything else is a *NotFoundError with the nearest names.
+// Offered returns the tools that are found by their own names, in the order of
+// registration: those of the preferred server alone, where there is one; and never a
+// built-in one whose name a server's tool takes.
+func (r *Registry) Offered() []*Tool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.DeleteFunc(slices.Clone(r.tools), r.hidden)
+}
+
+// hidden reports whether a tool of toolx's own is found behind Own alone.
+func (r *Registry) hidden(tool *Tool) bool {
+	taken := tool.BuiltIn && (len(r.byPlain[tool.Name]) > 0 || r.byAlias[tool.Name] != nil)
+	return tool.Server == "" && (r.preferred != "" || taken)
+}
+
+// NameOf returns a name by which Find returns the tool: its own, or that behind Own;
+// empty where there is none.
+func (r *Registry) NameOf(tool *Tool) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.nameOf(tool)
+}
+
+func (r *Registry) nameOf(tool *Tool) string {
+	if r.hidden(tool) {
+		return r.behindOwn(tool)
+	}
+	return tool.Name
+}
+
+// behindOwn is the name behind Own of a tool of toolx's own; empty for other tools, and
+// where a server's name stands in the way.
+func (r *Registry) behindOwn(tool *Tool) string {
+	name := Own + Separator + tool.Name
+	if tool.Server != "" || ServerOf(name, r.servers) != "" {
+		return ""
+	}
+	return name
+}
+
+// Find returns the tool of that name (REG-4): its qualified name, the name or an alias
+// of a tool of the config, its plain name where only one server has it, or the name of
+// a built-in tool. Of tools whose qualified names are the same, that of the server with
+// the longest name is meant, whichever was registered first. It never guesses: anything
+// else is a *NotFoundError with the nearest names.
 func (r *Registry) Find(name string) (*Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	plain := r.byPlain[name]
-	for _, tool := range plain {
-		if r.preferred != "" && tool.Server == r.preferred {
-			return tool, nil
+	plain, named := r.byPlain[name], r.named(name)
+	if r.preferred != "" {
+		plain = slices.DeleteFunc(slices.Clone(plain), func(tool *Tool) bool { return tool.Server != r.preferred })
+		if len(plain) == 1 {
+			return plain[0], nil
+		}
+		if named != nil && named.Server == "" {
+			named = nil
 		}
 	}
-	if tool := r.named(name); tool != nil {
+	switch {
+	case named != nil && !named.BuiltIn:
+		return named, nil
+	case len(plain) == 1:
+		return plain[0], nil
+	case len(plain) > 1:
+		return nil, r.ambiguous(name, plain, named)
+	case named != nil:
+		return named, nil
+	}
+	if tool := r.own(name); tool != nil {
 		return tool, nil
 	}
-	if len(plain) == 1 {
-		return plain[0], nil
-	}
 	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers)}
-	if len(plain) > 1 {
-		for _, tool := range plain {
-			missing.Candidates = append(missing.Candidates, tool.Name)
-		}
-		slices.Sort(missing.Candidates)
-		return nil, missing
-	}
-	if prefix, _, ok := strings.Cut(name, Separator); ok && ServerOf(name, r.servers) == "" {
+	if prefix, _, ok := strings.Cut(name, Separator); ok && prefix != Own && ServerOf(name, r.servers) == "" {
 		missing.UnknownServer = prefix
 	}
 	missing.Near, missing.Listing = r.near(name), r.listing()
+	missing.NoTools = r.preferred != "" && !slices.ContainsFunc(r.tools, func(tool *Tool) bool { return tool.Server == r.preferred })
 	return nil, missing
+}
+
+// ambiguous is the error of a plain name that several servers' tools have, and perhaps a
+// built-in one.
+func (r *Registry) ambiguous(name string, plain []*Tool, builtIn *Tool) *NotFoundError {
+	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers)}
+	for _, tool := range plain {
+		missing.Candidates = append(missing.Candidates, tool.Name)
+	}
+	slices.Sort(missing.Candidates)
+	if builtIn != nil && r.behindOwn(builtIn) != "" {
+		missing.Candidates = append(missing.Candidates, r.behindOwn(builtIn))
+	}
+	return missing
+}
+
+// own is the tool of toolx's own that a name with Own before it means, nil where it means
+// none.
+func (r *Registry) own(name string) *Tool {
+	rest, ok := strings.CutPrefix(name, Own+Separator)
+	if !ok || ServerOf(name, r.servers) != "" {
+		return nil
+	}
+	if at := slices.IndexFunc(r.byName[rest], func(tool *Tool) bool { return tool.Server == "" }); at >= 0 {
+		return r.byName[rest][at]
+	}
+	if tool := r.byAlias[rest]; tool != nil && tool.Server == "" {
+		return tool
+	}
+	return nil
+}
+
+// Settled returns the tool of a name that no server's tool can take: one of the config,
+// or one named behind Own; nil where servers have to be asked.
+func (r *Registry) Settled(name string) *Tool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if tool := r.named(name); r.preferred == "" && tool != nil && tool.Server == "" && !tool.BuiltIn {
+		return tool
+	}
+	return r.own(name)
+}
+
+// Shadowed returns the built-in tool whose name a server's tool takes, nil where it takes
+// none.
+func (r *Registry) Shadowed(tool *Tool) *Tool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if named := r.named(tool.Plain); tool.Server != "" && named != nil && named.BuiltIn {
+		return named
+	}
+	return nil
 }
 
 // listing is the command that shows the tools of the preferred server, empty where that
@@ -206,11 +309,13 @@ func (r *Registry) listing() string {
 	return strings.Join(withLaunch(r.tools[at], "toolx", "list"), " ")
 }
 
-// named is the tool of a qualified name or an alias, nil where there is none.
+// named is the tool of a qualified name or an alias, nil where there is none. An alias, which
+// the config gives, goes before the name of a built-in tool.
 func (r *Registry) named(name string) *Tool {
+	alias := r.byAlias[name]
 	tools := r.byName[name]
-	if len(tools) == 0 {
-		return r.byAlias[name]
+	if len(tools) == 0 || alias != nil && len(tools) == 1 && tools[0].BuiltIn {
+		return alias
 	}
 	return slices.MaxFunc(tools, func(a, b *Tool) int { return cmp.Compare(len(a.Server), len(b.Server)) })
 }
@@ -240,22 +345,32 @@ func ServersOf(name string, servers []string) []string {
 // near returns at most three names that a typo could have meant, best first.
 func (r *Registry) near(name string) []string {
 	type candidate struct {
-		name     string
-		distance int
+		name, server string
+		distance     int
 	}
 	var candidates []candidate
 	wanted := strings.ToLower(name)
 	for _, tool := range r.tools {
+		shown := r.nameOf(tool)
+		if shown == "" {
+			continue
+		}
+		if behind := r.behindOwn(tool); behind != "" && strings.HasPrefix(wanted, Own+Separator) {
+			shown = behind
+		}
 		distance := math.MaxInt
-		for _, known := range append([]string{tool.Name, tool.Plain}, tool.Aliases...) {
+		for _, known := range append([]string{shown, tool.Plain}, tool.Aliases...) {
 			distance = min(distance, levenshtein.ComputeDistance(wanted, strings.ToLower(known)))
 		}
-		contained := len(wanted) >= 3 && strings.Contains(strings.ToLower(tool.Name), wanted)
+		contained := len(wanted) >= 3 && strings.Contains(strings.ToLower(shown), wanted)
 		if distance <= max(2, len(wanted)/3) || contained {
-			candidates = append(candidates, candidate{tool.Name, distance})
+			candidates = append(candidates, candidate{shown, tool.Server, distance})
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	// Servers register in the order in which they come up, which is another each time.
+	slices.SortStableFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.server, b.server))
+	})
 	var names []string
 	for _, c := range candidates[:min(3, len(candidates))] {
 		names = append(names, c.name)

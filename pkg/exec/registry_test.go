@@ -70,3 +70,94 @@ func TestListingOfAServerOnTheCommandLine(t *testing.T) {
 		}
 	}
 }
+
+// ROUTE-1: a server's tool takes the name of a built-in one, but not that of a tool of the
+// config; toolx__NAME is toolx's own whatever servers have.
+func TestFindBesideBuiltInTools(t *testing.T) {
+	registry := NewRegistry(nil)
+	registry.KnowServers("one", "two")
+	for _, name := range []string{"echo", "search", "math_eval", "volume", "datetime"} {
+		registry.Register(&Tool{Name: name, Plain: name, Type: TypeBuiltin, BuiltIn: true})
+	}
+	registry.Register(
+		&Tool{Name: "weather", Plain: "weather", Type: TypeMock, Aliases: []string{"get_weather", "volume"}},
+		&Tool{Name: "datetime", Plain: "datetime", Type: TypeBuiltin}, // the config names it
+	)
+	for server, plain := range map[string][]string{"one": {"echo", "weather", "search", "datetime"}, "two": {"search"}} {
+		for _, name := range plain {
+			registry.Register(&Tool{Name: server + Separator + name, Server: server, Plain: name, Type: TypeMCP})
+		}
+	}
+	find := func(name, want string) {
+		t.Helper()
+		if tool, err := registry.Find(name); err != nil || tool.Name != want {
+			t.Errorf("%s: got %v, %v", name, tool, err)
+		}
+	}
+	refuse := func(name, want, hint string) {
+		t.Helper()
+		if tool, err := registry.Find(name); err == nil || err.Error() != want || HintOf(err) != hint {
+			t.Errorf("%s: got %v, %v, hint %q", name, tool, err, HintOf(err))
+		}
+	}
+	find("echo", "one__echo")
+	find("toolx__echo", "echo")
+	find("math_eval", "math_eval")
+	find("volume", "weather") // an alias of the config
+	find("weather", "weather")
+	find("datetime", "datetime")
+	find("toolx__get_weather", "weather")
+	refuse("search", "Tool 'search' is ambiguous: one__search, two__search, toolx__search",
+		"use the full name, for example: toolx call one__search")
+	refuse("toolx__math_evil", "Tool 'toolx__math_evil' not found", "did you mean: toolx__math_eval")
+	refuse("math_evil", "Tool 'math_evil' not found", "did you mean: math_eval")
+
+	for name, settled := range map[string]bool{
+		"echo": false, "math_eval": false, "toolx__volume": true, "volume": true, "weather": true, "datetime": true, "one__echo": false, "none": false,
+	} {
+		if got := registry.Settled(name) != nil; got != settled {
+			t.Errorf("%s is settled: %t", name, got)
+		}
+	}
+	var hidden []string
+	for _, tool := range registry.All() {
+		if registry.NameOf(tool) != tool.Name {
+			hidden = append(hidden, registry.NameOf(tool))
+		}
+	}
+	wantTexts(t, "hidden tools", hidden, []string{"toolx__echo", "toolx__search", "toolx__volume"})
+	if all, offered := registry.All(), registry.Offered(); len(offered) != len(all)-3 {
+		t.Errorf("%d tools of %d are offered", len(offered), len(all))
+	}
+
+	registry.KnowServers("toolx") // whose tools have the prefix then
+	refuse("toolx__echo", "Tool 'toolx__echo' not found", "toolx list shows every tool")
+}
+
+// ROUTE-1: of a server on the command line there are its tools alone.
+func TestFindOnTheCommandLinesServer(t *testing.T) {
+	registry := NewRegistry(nil)
+	registry.KnowServers("server")
+	registry.Prefer("server")
+	registry.Register(
+		&Tool{Name: "echo", Plain: "echo", Type: TypeBuiltin, BuiltIn: true},
+		&Tool{Name: "weather", Plain: "weather", Type: TypeMock},
+	)
+	if _, err := registry.Find("echo"); err == nil || err.Error() != "Tool 'echo' not found: the server lists no tools" ||
+		HintOf(err) != "did you mean: toolx__echo" {
+		t.Errorf("echo of a server without tools: %v, hint %q", err, HintOf(err))
+	}
+	registry.Register(&Tool{Name: "server__lamp", Server: "server", Plain: "lamp", Type: TypeMCP})
+	for name, want := range map[string]string{
+		"lamp": "server__lamp", "server__lamp": "server__lamp", "toolx__echo": "echo", "toolx__weather": "weather",
+		"echo": "", "weather": "",
+	} {
+		tool, err := registry.Find(name)
+		if want == "" && err == nil || want != "" && (err != nil || tool.Name != want) {
+			t.Errorf("%s: got %v, %v", name, tool, err)
+		}
+	}
+	if offered := registry.Offered(); len(offered) != 1 || offered[0].Name != "server__lamp" {
+		t.Errorf("offered are %v", offered)
+	}
+}

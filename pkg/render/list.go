@@ -17,9 +17,14 @@ import (
 
 // Group is the tools of one server, as list shows them.
 type Group struct {
-	// Server is the server's name; empty for toolx's own tools: the built-in ones
-	// and those of the config.
-	Server string
+	// Server is the server's name; empty for toolx's own tools: the built-in ones, where
+	// BuiltIn says so, else those of the config.
+	Server  string
+	BuiltIn bool
+	// Folded makes one line of the group; not in JSON.
+	Folded bool
+	// NameOf gives the name that a tool is called by; nil or empty where that is its own.
+	NameOf func(*exec.Tool) string
 	// Status is one word: "ready", "failed".
 	Status string
 	Tools  []*exec.Tool
@@ -46,15 +51,43 @@ func List(out io.Writer, groups []Group, screen Screen) error {
 }
 
 func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
-	var tools []*exec.Tool
+	type row struct {
+		name string
+		tool *exec.Tool
+	}
+	var rows []row
 	for _, group := range groups {
-		tools = append(tools, group.Tools...)
+		for _, tool := range group.Tools {
+			name := tool.Name
+			if group.NameOf != nil {
+				name = cmp.Or(group.NameOf(tool), name)
+			}
+			if !group.Folded {
+				rows = append(rows, row{name, tool})
+			}
+		}
 	}
-	slices.SortStableFunc(tools, func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
-	for _, tool := range tools {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(tool.Name, screen), Signature(tool.Plain, tool.InputSchema, 0),
-			strings.Join(Badges(tool), ","), Field(firstLine(tool.Description), screen))
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
+	for _, row := range rows {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(row.name, screen), Signature(row.tool.Plain, row.tool.InputSchema, 0),
+			strings.Join(Badges(row.tool), ","), Field(firstLine(row.tool.Description), screen))
 	}
+	for _, group := range groups {
+		if group.Folded {
+			fmt.Fprintf(out, "%s\t\t\t%s: %s\n", ownTools, exec.Count(len(group.Tools), "built-in tool"), strings.Join(plainNames(group.Tools), ", "))
+		}
+	}
+}
+
+// ownTools is the pattern that toolx list takes for toolx's own tools.
+const ownTools = exec.Own + exec.Separator + "*"
+
+func plainNames(tools []*exec.Tool) []string {
+	names := make([]string, len(tools))
+	for i, tool := range tools {
+		names[i] = Safe(tool.Plain)
+	}
+	return names
 }
 
 func writeGroup(out *bufio.Writer, group Group, screen Screen) {
@@ -65,6 +98,9 @@ func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 		}
 		return
 	}
+	if group.Folded {
+		return
+	}
 	tools := slices.SortedStableFunc(slices.Values(group.Tools), func(a, b *exec.Tool) int { return cmp.Compare(a.Name, b.Name) })
 	for _, tool := range tools {
 		writeSummary(out, tool, screen)
@@ -72,12 +108,14 @@ func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 }
 
 func groupHeading(group Group, screen Screen) string {
-	name, remark := Safe(group.Server), fmt.Sprintf("%d tools", len(group.Tools))
-	if len(group.Tools) == 1 {
-		remark = "1 tool"
-	}
-	if group.Server == "" {
-		name, remark = "toolx", remark+", built in or from the config"
+	name, remark := Safe(group.Server), exec.Count(len(group.Tools), "tool")
+	switch {
+	case group.Folded:
+		name, remark = exec.Own, remark+", built in; toolx list '"+ownTools+"' shows them"
+	case group.BuiltIn:
+		name, remark = exec.Own, remark+", built in"
+	case group.Server == "":
+		name, remark = exec.Own, remark+", from the config"
 	}
 	if group.Err != nil || group.Status != "" && group.Status != "ready" {
 		remark = cmp.Or(group.Status, "failed")

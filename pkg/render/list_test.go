@@ -65,7 +65,7 @@ func TestListOnATerminal(t *testing.T) {
 mail (failed)
   exited: \x1b[31mstatus 3
 
-toolx (1 tool, built in or from the config)
+toolx (1 tool, from the config)
   echo(text?: string)
 `
 	if got != want {
@@ -94,6 +94,30 @@ func TestListFitsAnyWidth(t *testing.T) {
 			if columns := ansi.StringWidth(strings.TrimSuffix(line, "\n")); columns > width {
 				t.Errorf("%d columns on %d: %q", columns, width, line)
 			}
+		}
+	}
+}
+
+// The built-in tools are one line at the end where they are folded, and are called by the
+// names that lead to them where they are not.
+func TestListOfBuiltInTools(t *testing.T) {
+	own := Group{Status: "ready", BuiltIn: true, Tools: []*exec.Tool{tool(t, "", `{"name":"echo"}`), tool(t, "", `{"name":"abs"}`)}}
+	own.NameOf = func(tool *exec.Tool) string { return "toolx__" + tool.Name }
+	folded := own
+	folded.Folded = true
+	weather := Group{Server: "zwave", Status: "ready", Tools: []*exec.Tool{tool(t, "zwave", `{"name":"weather"}`)}}
+	for _, test := range []struct {
+		groups []Group
+		tty    bool
+		want   string
+	}{
+		{[]Group{weather, folded}, true, "zwave (1 tool)\n  weather()\n\ntoolx (2 tools, built in; toolx list 'toolx__*' shows them)\n"},
+		{[]Group{weather, folded}, false, "zwave__weather\tweather()\t\t\ntoolx__*\t\t\t2 built-in tools: echo, abs\n"},
+		{[]Group{own}, true, "toolx (2 tools, built in)\n  abs()\n  echo()\n"},
+		{[]Group{own}, false, "toolx__abs\tabs()\t\t\ntoolx__echo\techo()\t\t\n"},
+	} {
+		if got := written(t, func(out io.Writer) error { return List(out, test.groups, Screen{TTY: test.tty, Width: 80}) }); got != test.want {
+			t.Errorf("got\n%s\nwant\n%s", got, test.want)
 		}
 	}
 }

@@ -323,20 +323,67 @@ func (e *ConnectError) Details() []string {
 	return nil
 }
 
-// UnreachedError says that no server which answered has a tool, and that the first
-// one named here, which might have it, was not reached.
+// UnreachedError says that no server which answered has a tool, and which servers were not
+// reached.
 type UnreachedError struct {
-	Tool   string
-	Server string
-	Err    error // why the server was not reached
+	Missing *toolxexec.NotFoundError
+	Failed  []Opened // the servers that were not reached; at least one
+	// Alone says that nothing but those servers can be meant: none answered, and no tool
+	// has a name like that. Their failure is the story then.
+	Alone bool
 }
 
 func (e *UnreachedError) Error() string {
-	return fmt.Sprintf("Tool '%s' not found on the servers that answered, and server '%s' was not reached: %v", e.Tool, e.Server, e.Err)
+	if e.Alone {
+		return fmt.Sprintf("Tool '%s' not found: %v", e.Missing.Name, e.Failed[0].Err)
+	}
+	names := make([]string, len(e.Failed))
+	for i, failed := range e.Failed {
+		names[i] = failed.Server
+	}
+	return fmt.Sprintf("%v; %s not reached", e.Missing, wereNames(names))
 }
 
-// Unwrap gives the server's failure, which decides kind and hint.
-func (e *UnreachedError) Unwrap() error { return e.Err }
+// Unwrap gives the error that decides kind and hint.
+func (e *UnreachedError) Unwrap() error {
+	if e.Alone {
+		return e.Failed[0].Err
+	}
+	return e.Missing
+}
+
+// Details is a line for each server that was not reached, but for those of whose first
+// failure a Retry has told.
+func (e *UnreachedError) Details() []string {
+	if e.Alone {
+		return toolxexec.DetailsOf(e.Failed[0].Err)
+	}
+	var details []string
+	for _, failed := range e.Failed {
+		var tried *ConnectError
+		if errors.As(failed.Err, &tried) && tried.Attempts > 1 {
+			continue
+		}
+		details = append(details, failed.Server+": "+firstLineOf(failed.Err))
+	}
+	return details
+}
+
+// firstLineOf is the first line of what an error says.
+func firstLineOf(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// wereNames is the beginning of a sentence about servers: "server 'a' was", "servers 'a',
+// 'b' were".
+func wereNames(names []string) string {
+	text := "'" + strings.Join(names, "', '") + "'"
+	if len(names) == 1 {
+		return "server " + text + " was"
+	}
+	return "servers " + text + " were"
+}
 
 // abandonedError says that a request was given up when its context ended, and what
 // is known of why it had no answer; detail and evidence may be empty.

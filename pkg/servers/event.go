@@ -188,6 +188,8 @@ type Retry struct {
 	Of      int
 	Delay   time.Duration
 	Err     error
+	// Searched says that nobody named the server: all are asked for a tool.
+	Searched bool
 }
 
 // Connected says that a session stands.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -63,6 +64,7 @@ type Pool struct {
 	// disabled are the servers that the config switches off.
 	disabled []string
 	entries  map[string]*entry
+	noted    sync.Map // what note has told
 }
 
 // entry is one server and its session, once it was asked for.
@@ -82,6 +84,8 @@ type opening struct {
 	cancel  context.CancelFunc
 	session *Session
 	err     error
+	// searched says that nobody named the server: it is one of all that are asked.
+	searched bool
 
 	mu      sync.Mutex
 	waiting int           // how many callers' contexts have not ended
@@ -114,7 +118,7 @@ func (p *Pool) Open(ctx context.Context, name string) (*Session, error) {
 	if e == nil {
 		return nil, &exec.NotFoundError{Name: name, UnknownServer: name, Servers: p.order}
 	}
-	o := p.begin(ctx, e)
+	o := p.begin(ctx, e, false)
 	select {
 	case <-o.done:
 		return o.session, o.err
@@ -125,14 +129,14 @@ func (p *Pool) Open(ctx context.Context, name string) (*Session, error) {
 
 // begin starts opening a server unless that is done or under way. A session that
 // has ended is closed and opened anew.
-func (p *Pool) begin(ctx context.Context, e *entry) *opening {
+func (p *Pool) begin(ctx context.Context, e *entry, searched bool) *opening {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.opening
 	if before != nil && before.join(ctx) {
 		return before
 	}
-	o := &opening{tried: make(chan struct{}), done: make(chan struct{})}
+	o := &opening{tried: make(chan struct{}), done: make(chan struct{}), searched: searched}
 	// The first caller may go while others wait.
 	o.ctx, o.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	o.join(ctx)
@@ -147,7 +151,7 @@ func (p *Pool) begin(ctx context.Context, e *entry) *opening {
 				before.session.Close(o.ctx)
 			}
 		}
-		o.session, o.err = p.connect(o.ctx, e.server, tried)
+		o.session, o.err = p.connect(o, e.server, tried)
 	}()
 	return o
 }
@@ -214,6 +218,13 @@ func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 	return opened
 }
 
+// Search is OpenAll for all servers, where nobody named any of them: of those that fail,
+// less is told meanwhile.
+func (p *Pool) Search(ctx context.Context) []Opened {
+	p.beginAll(ctx)
+	return p.OpenAll(ctx)
+}
+
 // OpenTried opens all servers in parallel and returns, in their order, how opening those
 // ended that need no other attempt than the first. The others are tried again meanwhile:
 // they hold back nobody who does not need them (MCP-5). OpenAll waits for them. The error
@@ -232,52 +243,98 @@ func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
 	return opened, nil
 }
 
-// Need opens what must be open so that the Registry can find the tool: the one
-// server that a qualified name names (ROUTE-1, ROUTE-4), nothing for a tool that
-// is there already, else all servers. Of those, one that fails its first attempt
-// holds back nothing while another has the tool (MCP-5).
+// Find opens what must be open to tell which tool a name means, and returns that tool: the
+// one server that a qualified name names (ROUTE-1, ROUTE-4), nothing for a tool of the
+// config or one named behind exec.Own, else all servers. Of those, one that fails its first
+// attempt holds back nothing while another has the tool, or toolx itself (MCP-5).
 //
-// The error is the Registry's, or that of servers which could not be reached and
-// might have had the tool.
-func (p *Pool) Need(ctx context.Context, tool string) error {
+// The error is the Registry's, or an *UnreachedError where servers which might have had the
+// tool could not be reached.
+func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	registry := p.options.Registry
-	if server := exec.ServerOf(tool, p.disabled); server != "" && exec.ServerOf(tool, p.order) == "" {
-		return &exec.UsageError{
+	if server := exec.ServerOf(name, p.disabled); server != "" && exec.ServerOf(name, p.order) == "" {
+		return nil, &exec.UsageError{
 			Message: fmt.Sprintf("server '%s' is disabled in the config", server),
 			Fix:     "remove disabled there, or give the server's command behind --",
 		}
 	}
-	if named := exec.ServersOf(tool, p.order); len(named) > 0 {
-		return p.needFromAny(ctx, named, tool)
+	if named := exec.ServersOf(name, p.order); len(named) > 0 {
+		return p.findOnAny(ctx, named, name)
+	}
+	if tool := registry.Settled(name); tool != nil {
+		return tool, nil
 	}
 	if preferred := registry.Preferred(); preferred != "" {
-		// Without that server there is no telling what the name means: another tool
-		// of the name must not run in its place.
-		return p.needFrom(ctx, preferred, tool)
-	}
-	if _, err := registry.Find(tool); err == nil {
-		return nil
+		return p.findOn(ctx, preferred, name)
 	}
 	openings := p.beginAll(ctx)
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.tried }); err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := registry.Find(tool); err == nil || !unknown(err) || namesNoServer(err) {
-		return err
+	tool, err := registry.Find(name)
+	if err == nil || !unknown(err) || namesNoServer(err) {
+		return p.chosen(name, tool, openings), err
 	}
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.done }); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := registry.Find(tool)
-	if err == nil || !unknown(err) {
-		return err
+	if tool, err = registry.Find(name); err == nil || !unknown(err) {
+		return p.chosen(name, tool, openings), err
 	}
+	return nil, p.unreached(err, openings)
+}
+
+// chosen says so where a plain name could mean another tool than the one that it means: a
+// built-in one, or that of a server that was not reached.
+func (p *Pool) chosen(name string, tool *exec.Tool, openings []*opening) *exec.Tool {
+	if tool == nil {
+		return nil
+	}
+	if shadowed := p.options.Registry.Shadowed(tool); shadowed != nil {
+		p.note(fmt.Sprintf("%s is the tool of server '%s'; toolx's own is %s", name, tool.Server, p.options.Registry.NameOf(shadowed)))
+	}
+	if !tool.BuiltIn {
+		return tool
+	}
+	var missed []string
+	reason := ""
 	for i, o := range openings {
-		if o.err != nil {
-			return &UnreachedError{Tool: tool, Server: p.order[i], Err: o.err}
+		switch {
+		case !closed(o.done): // a Retry has told why
+			missed = append(missed, p.order[i])
+		case o.err != nil:
+			missed = append(missed, p.order[i])
+			reason = cmp.Or(reason, " ("+firstLineOf(o.err)+")")
 		}
 	}
-	return err
+	if len(missed) > 0 {
+		p.note(fmt.Sprintf("%s is toolx's own tool: %s not reached%s, and no other server has a tool of that name; %s%s%s asks no server",
+			name, wereNames(missed), reason, exec.Own, exec.Separator, name))
+	}
+	return tool
+}
+
+// note warns once.
+func (p *Pool) note(text string) {
+	if _, told := p.noted.LoadOrStore(text, true); !told {
+		p.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: text})
+	}
+}
+
+// unreached adds to the error of an unknown name the servers that were not reached.
+func (p *Pool) unreached(err error, openings []*opening) error {
+	failed := &UnreachedError{}
+	errors.As(err, &failed.Missing)
+	for i, o := range openings {
+		if o.err != nil {
+			failed.Failed = append(failed.Failed, Opened{Server: p.order[i], Err: o.err})
+		}
+	}
+	if len(failed.Failed) == 0 {
+		return err
+	}
+	failed.Alone = len(failed.Failed) == len(openings) && len(failed.Missing.Near) == 0
+	return failed
 }
 
 // namesNoServer says whether err is about a qualified name whose server does not
@@ -288,30 +345,29 @@ func namesNoServer(err error) bool {
 	return errors.As(err, &missing) && missing.UnknownServer != ""
 }
 
-// needFromAny opens the servers that a qualified name may name, the longest first,
+// findOnAny opens the servers that a qualified name may name, the longest first,
 // until one has the tool.
-func (p *Pool) needFromAny(ctx context.Context, named []string, tool string) (err error) {
+func (p *Pool) findOnAny(ctx context.Context, named []string, name string) (tool *exec.Tool, err error) {
 	for _, server := range named {
-		if err = p.needFrom(ctx, server, tool); err == nil || !unknown(err) {
-			return err
+		if tool, err = p.findOn(ctx, server, name); err == nil || !unknown(err) {
+			return tool, err
 		}
 	}
-	return err
+	return nil, err
 }
 
-// needFrom opens one server and looks for the tool then.
-func (p *Pool) needFrom(ctx context.Context, server, tool string) error {
+// findOn opens one server and looks for the tool then.
+func (p *Pool) findOn(ctx context.Context, server, name string) (*exec.Tool, error) {
 	if _, err := p.Open(ctx, server); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := p.options.Registry.Find(tool)
-	return err
+	return p.options.Registry.Find(name)
 }
 
 func (p *Pool) beginAll(ctx context.Context) []*opening {
 	openings := make([]*opening, 0, len(p.order))
 	for _, name := range p.order {
-		openings = append(openings, p.begin(ctx, p.entries[name]))
+		openings = append(openings, p.begin(ctx, p.entries[name], true))
 	}
 	return openings
 }
@@ -335,7 +391,8 @@ func unknown(err error) bool {
 
 // connect makes the attempts (MCP-3, MCP-4, MCP-6) and registers the tools; tried
 // is called before the wait for another attempt.
-func (p *Pool) connect(ctx context.Context, server *config.Server, tried func()) (*Session, error) {
+func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Session, error) {
+	ctx := o.ctx
 	if p.options.Consent != nil {
 		if err := p.options.Consent(ctx, server); err != nil {
 			return nil, err
@@ -371,7 +428,9 @@ func (p *Pool) connect(ctx context.Context, server *config.Server, tried func())
 		}
 		before = failure
 		wait := max(delay, askedToWait(err, d.startTimeout))
-		p.options.Bus.Emit(Retry{Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: wait, Err: err})
+		p.options.Bus.Emit(Retry{
+			Time: exec.Now(), Server: server.Name, Attempt: attempt, Of: attempts, Delay: wait, Err: err, Searched: o.searched,
+		})
 		tried()
 		if !waited(ctx, wait) {
 			return nil, ctx.Err()

@@ -195,7 +195,7 @@ func TestOpeningOutlivesItsFirstCaller(t *testing.T) {
 		gone <- err
 	}()
 	process := <-started
-	pool.begin(t.Context(), pool.entries["slow"]) // the second caller waits from here on
+	pool.begin(t.Context(), pool.entries["slow"], false) // the second caller waits from here on
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Errorf("the first caller has %v", err)
@@ -219,8 +219,8 @@ func TestOpeningEndsWithItsLastCaller(t *testing.T) {
 	e := pool.entries["slow"]
 	first, cancelFirst := context.WithCancel(t.Context())
 	second, cancelSecond := context.WithCancel(t.Context())
-	given := pool.begin(first, e)
-	pool.begin(second, e)
+	given := pool.begin(first, e, false)
+	pool.begin(second, e, false)
 	process := <-started
 	cancelFirst()
 	cancelSecond()

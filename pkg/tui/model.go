@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -234,10 +233,8 @@ func (m *model) goToWanted() {
 	}
 	registry := m.options.Executor.Registry
 	tool, err := registry.Find(m.wanted.Tool)
-	if preferred := registry.Preferred(); err == nil && preferred != "" && tool.Server != preferred {
-		// Another tool of the name must not be shown in its place while that server
-		// starts, nor where it failed.
-		err = fmt.Errorf("server %q has no tool '%s'", preferred, m.wanted.Tool)
+	if err == nil && tool.BuiltIn && registry.Settled(m.wanted.Tool) == nil && m.opening() {
+		return // a server that is yet to come up may have a tool of that name
 	}
 	if err != nil {
 		if !m.opening() {

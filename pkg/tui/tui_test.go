@@ -509,3 +509,26 @@ func TestClusters(t *testing.T) {
 	d.send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeNotRecognized})
 	d.shows("👩💻")
 }
+
+// A built-in tool is not gone to while a server is yet to come up that may have a tool of
+// its name: the server's is the one that is meant.
+func TestWantedToolBesideABuiltInOne(t *testing.T) {
+	own := newTool(t, `{"name":"echo"}`, says("own"))
+	own.BuiltIn = true
+	d := drive(t, []string{"zwave"}, own)
+	server := d.m.serverOf("zwave")
+	server.become(statusStarting, noon())
+	d.m.wanted = &Start{Tool: "echo", Fill: func(*exec.Tool) (json.RawMessage, error) { return nil, nil }}
+	d.m.setTools()
+	if d.m.wanted == nil {
+		t.Fatalf("%s is shown while the server starts", d.m.page.item.Name)
+	}
+	its := newTool(t, `{"name":"echo"}`, says("its"))
+	its.Name, its.Server, its.Type = "zwave__echo", "zwave", exec.TypeMCP
+	d.m.options.Executor.Registry.Register(its)
+	server.become(statusReady, noon())
+	d.m.setTools()
+	if d.m.wanted != nil || d.m.page.item.Name != "zwave__echo" {
+		t.Errorf("%q is shown", d.m.page.item.Name)
+	}
+}
