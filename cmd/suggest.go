@@ -1,11 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -21,7 +24,9 @@ func unknownVerb(root *cobra.Command, name string) error {
 	if meant := verbOfOthers(name); meant != "" {
 		fix = meant
 	} else if near := root.SuggestionsFor(name); len(near) > 0 {
-		fix = "did you mean: toolx " + near[0]
+		fix = "did you mean: toolx " + slices.MinFunc(near, func(a, b string) int {
+			return cmp.Compare(levenshtein.ComputeDistance(name, a), levenshtein.ComputeDistance(name, b))
+		})
 	}
 	return &exec.UsageError{Message: "unknown command " + quote(name), Fix: fix}
 }
