@@ -214,7 +214,7 @@ func (a *anthropicAnswer) read(events ssestream.Decoder) (*Turn, error) {
 
 // readWhole takes an answer that was not streamed as the events that it stands for.
 func (a *anthropicAnswer) readWhole(body io.Reader) (*Turn, error) {
-	whole, err := io.ReadAll(body)
+	whole, err := readWhole(body)
 	if err != nil {
 		return nil, a.broken("", err)
 	}

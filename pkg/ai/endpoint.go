@@ -141,6 +141,18 @@ func (e *endpoint) post(ctx context.Context, path string, body []byte, header fu
 	return response, nil
 }
 
+// maxWhole is how many bytes an answer may have that comes whole.
+const maxWhole = 64 << 20
+
+// readWhole reads an answer that comes whole.
+func readWhole(body io.Reader) ([]byte, error) {
+	whole, err := io.ReadAll(io.LimitReader(body, maxWhole+1))
+	if err == nil && len(whole) > maxWhole {
+		return nil, fmt.Errorf("the answer is larger than %d MiB", maxWhole>>20)
+	}
+	return whole, err
+}
+
 // failure is a Failure of this server.
 func (e *endpoint) failure(reason Reason, detail string, err error) *Failure {
 	if len(e.key) >= shortestKey {

@@ -60,6 +60,7 @@ func TestFailures(t *testing.T) {
 		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not ollama", "http://localhost:11434"},
 		{"a redirect", ai.OpenAI, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
 		{"a redirect", ai.Anthropic, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
+		{"another protocol", ai.OpenAI, "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: websocket\n\n!hang", ai.BadRequest, exec.KindUsage, "101 Switching Protocols", ""},
 		{"a model that does not fit", ai.Ollama, "HTTP/1.1 500 Internal Server Error\n\n{\"error\":\"model requires more system memory (9 GiB) than is available (1 GiB)\"}", ai.Unloadable, exec.KindConnect, `ollama cannot load model "m": model requires more system memory`, "--model"},
 	} {
 		t.Run(test.provider+" "+test.name, func(t *testing.T) {

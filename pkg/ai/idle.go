@@ -26,6 +26,12 @@ func (t *idleTransport) RoundTrip(request *http.Request) (*http.Response, error)
 		cancel(nil)
 		return nil, err
 	}
+	if response.StatusCode < http.StatusOK {
+		// A 101 hands the connection over: its body is the connection itself, whose reads
+		// no context ends.
+		_ = response.Body.Close()
+		response.Body = http.NoBody
+	}
 	response.Body = &idleBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, timer: timer, idle: t.idle}
 	return response, nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -113,7 +112,7 @@ func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	defer response.Body.Close()
 	answer := &openAIAnswer{openAI: o, message: &fragment{kind: '{'}, emit: emit}
 	if isWhole(response.Header) {
-		whole, err := io.ReadAll(response.Body)
+		whole, err := readWhole(response.Body)
 		if err != nil {
 			return nil, o.broken("", err)
 		}

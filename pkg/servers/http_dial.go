@@ -85,18 +85,30 @@ func NewHTTPBase(launch *config.Resolved, options HTTPOptions) (*HTTPBase, error
 	return base, nil
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. The body of every answer ends with the context
+// of its request.
 func (b *HTTPBase) RoundTrip(request *http.Request) (*http.Response, error) {
 	return unpacked(request, func(request *http.Request) (*http.Response, error) {
-		if request.URL.Scheme != "https" {
-			return b.plain.RoundTrip(request)
+		response, err := b.send(request)
+		if err == nil && response.StatusCode < http.StatusOK {
+			// A 101 hands the connection over: its body is the connection itself, whose
+			// reads no context ends. toolx asks for no other protocol.
+			_ = response.Body.Close()
+			response.Body = http.NoBody
 		}
-		secure, err := b.secure()
-		if err != nil {
-			return nil, err
-		}
-		return throughProxy(secure, request)
+		return response, err
 	})
+}
+
+func (b *HTTPBase) send(request *http.Request) (*http.Response, error) {
+	if request.URL.Scheme != "https" {
+		return b.plain.RoundTrip(request)
+	}
+	secure, err := b.secure()
+	if err != nil {
+		return nil, err
+	}
+	return throughProxy(secure, request)
 }
 
 // CloseIdleConnections closes the connections that nothing is under way on.

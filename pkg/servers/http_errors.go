@@ -56,7 +56,7 @@ func (e *HTTPError) Error() string {
 		return text + e.quoted()
 	case e.Wrong != "":
 		return fmt.Sprintf("HTTP %s to %s %s with %s", statusWords(e.Status), e.Verb, e.URL.Redacted(), e.Wrong)
-	case e.hasForeignBody() || e.Status < 300:
+	case e.hasForeignBody() || e.Status/100 == 2:
 		expected := "JSON"
 		if e.Verb == http.MethodGet {
 			expected = "a stream of events"
@@ -126,7 +126,7 @@ func (e *HTTPError) ending() Ending {
 	switch {
 	case e.Expired:
 		return EndingExpired
-	case e.Status != 0 && e.Status < 300:
+	case e.Status/100 == 2:
 		return EndingMalformed
 	}
 	return EndingRefused
@@ -263,7 +263,7 @@ func (e *HTTPError) Hint() string {
 		return "nothing was sent that says who asks: -H 'NAME: CONTENT', or headers in the server's entry, sends it"
 	case e.Status == http.StatusForbidden:
 		return "what was sent as authorization does not suffice"
-	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed:
+	case e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed, e.Status == http.StatusSwitchingProtocols:
 		return "see whether the url is that of the MCP endpoint: its path is often /mcp, or /sse"
 	case e.Status == http.StatusProxyAuthRequired:
 		return proxyHint

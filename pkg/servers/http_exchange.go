@@ -143,7 +143,7 @@ func emptyReply(id int64) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,
 // takeAnswer takes what came back for a message. The error is an *HTTPError, an
 // *exec.MalformedError, or the context's.
 func (t *remote) takeAnswer(request *http.Request, response *http.Response, out *posted, release func(time.Duration)) error {
-	if response.StatusCode >= 300 {
+	if response.StatusCode >= 300 || response.StatusCode < 200 {
 		defer release(0)
 		defer response.Body.Close()
 		return t.takeRefusal(request, response, out)

@@ -91,6 +91,7 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		}), open: EndingUnavailable, text: `is no HTTP: bad Content-Length "many"`},
 		"speaks TLS": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), open: EndingUnavailable, text: "speaks TLS, and not plain HTTP"},
 		"hangs up":   {script: onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "") }), open: EndingUnavailable, text: "closed the connection without an answer"},
+		"hands over": {script: onOpen(switching), open: EndingRefused, text: "HTTP 101 Switching Protocols to POST"},
 		"silent":     {script: onOpen(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), open: EndingUnanswered, text: "initialize unanswered", brief: true},
 		"redirect in ring": {script: onOpen(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
@@ -119,6 +120,26 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		}, open: EndingUnavailable, text: "HTTP 500"},
 
 		// Bodies of a call.
+		"hands over in the call": {script: call(switching), call: exec.KindProtocol, text: "HTTP 101 Switching Protocols to POST"},
+		"early hints, and no end": {script: call(func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				w.WriteHeader(http.StatusEarlyHints)
+			}
+		}), call: exec.KindConnect, text: "is no HTTP"},
+		"headers, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
+			forever(w, "HTTP/1.1 200 OK\r\n", "X-More: "+strings.Repeat("x", 1000)+"\r\n")
+		}), call: exec.KindConnect, text: "is no HTTP"},
+		"a header, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
+			forever(w, "HTTP/1.1 200 OK\r\nX-More: ", strings.Repeat("x", 1000))
+		}), call: exec.KindConnect, text: "is no HTTP"},
+		"trailers, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
+			forever(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n2\r\n{}\r\n0\r\n",
+				"X-More: "+strings.Repeat("x", 1000)+"\r\n")
+		}), call: exec.KindProtocol, text: "is not cut into chunks"},
+		"chunks that say much": {script: call(func(w http.ResponseWriter, _ *http.Request) {
+			forever(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+				"1;"+strings.Repeat("x", 1000)+"\r\n \r\n")
+		}), call: exec.KindProtocol, text: "is not cut into chunks"},
 		"half a body": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
 		}), call: exec.KindProtocol, text: "closed the connection in the middle of its answer"},
@@ -217,6 +238,31 @@ func respondRaw(w http.ResponseWriter, text string) {
 
 func streaming(events ...string) func(w http.ResponseWriter, r *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { eventStream(w, events...) }
+}
+
+// switching hands the connection over to another protocol, in which nothing comes.
+func switching(w http.ResponseWriter, r *http.Request) {
+	connection, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	defer connection.Close()
+	_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Content-Type: application/json\r\n\r\n")
+	_, _ = io.Copy(io.Discard, connection) // until the other side closes it
+}
+
+// forever takes the connection over and writes the beginning of an answer, and then the
+// same again for as long as anyone reads.
+func forever(w http.ResponseWriter, begin, again string) {
+	connection, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	defer connection.Close()
+	for text := begin; err == nil; text = again {
+		_, err = io.WriteString(connection, text)
+	}
 }
 
 // stallAfter writes the beginning of an answer, and nothing more.
