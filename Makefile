@@ -22,7 +22,7 @@ MODEL   := testdata/model/node_modules/.package-lock.json
 SUITE   := testdata/conformance/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-other-day test-oracles test-model conformance lint fmt bench cross vet-systems completions pictures docs clean $(PLATFORMS)
+.PHONY: help build test test-other-day test-oracles test-model conformance attack lint fmt bench cross vet-systems completions pictures docs clean $(PLATFORMS)
 
 help: ## show this list
 	@awk -F':.*## ' 'NF > 1 && /^[a-z]/ { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ $(SUITE): testdata/conformance/package.json testdata/conformance/package-lock.js
 	@command -v npm >/dev/null || { echo 'npm not found: the conformance suite comes from npm and runs in Node, install Node 22 or newer' >&2; exit 1; }
 	npm --prefix testdata/conformance ci --silent --ignore-scripts $$(node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 22 ? 1 : 0)' && echo --omit=optional)
 	@touch $@
+
+attack: ## attack toolx with hostile servers, files and clients, and print what held (8 minutes)
+	$(GO) test -count=1 -timeout 30m ./testdata/attack $(ATTACKFLAGS)
 
 lint: ## static checks; the first run builds the linter (about a minute)
 	$(GO) run $(GOLANGCI) run
