@@ -216,21 +216,21 @@ func (s *script) answer(a *App) func(context.Context, *servers.Elicitation) (*se
 	return func(_ context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
 		given, err := scripted(asked, s.next())
 		if err != nil {
-			a.notice(slog.LevelWarn, "server %q asks %s: cancelled, since %v", asked.Server, quote(shorten(asked.Message, 80)), err)
+			a.notice(slog.LevelWarn, asked.Server, "asks %s: cancelled, since %v", quote(shorten(asked.Message, 80)), err)
 			return &servers.Elicited{Action: servers.Cancel}, nil
 		}
 		if asked.URL != "" && given.Action == servers.Accept {
-			a.notice(slog.LevelWarn, "server %q asks %s: visit %s", asked.Server, quote(shorten(asked.Message, 80)), asked.URL)
+			a.notice(slog.LevelWarn, asked.Server, "asks %s: visit %s", quote(shorten(asked.Message, 80)), asked.URL)
 			return given, nil
 		}
-		a.notice(slog.LevelInfo, "server %q asks %s: %s", asked.Server, quote(shorten(asked.Message, 80)), given.Action)
+		a.notice(slog.LevelInfo, asked.Server, "asks %s: %s", quote(shorten(asked.Message, 80)), given.Action)
 		return given, nil
 	}
 }
 
 // notice remarks on what servers ask, for the log and for the terminal interface.
-func (a *App) notice(level slog.Level, format string, args ...any) {
-	a.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf(format, args...)})
+func (a *App) notice(level slog.Level, server, format string, args ...any) {
+	a.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Server: server, Text: fmt.Sprintf("server %q ", server) + fmt.Sprintf(format, args...)})
 }
 
 func scripted(asked *servers.Elicitation, answer json.RawMessage) (*servers.Elicited, error) {

@@ -50,6 +50,9 @@ type App struct {
 	drawn atomic.Bool
 	// flushTime bounds the wait for stderr at the end; zero means that there is no bound.
 	flushTime time.Duration
+	// maxError is how many bytes of an error stderr shows; zero means defaultMaxOutput, a
+	// negative number all of them.
+	maxError int64
 	// warned holds what warnOnce has told.
 	warned sync.Map
 	// asked holds the config files that consentTo has asked about; asksNobody says that
@@ -226,7 +229,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	events := newEventLog(a.log, a.mask, options)
 	events.config, events.serverFlags = a.flags.config, a.flags.commandFlags()
 	a.bus.Subscribe(events.take)
-	a.onClose(func(context.Context) { events.tellPollution() }) // when the servers have ended
+	a.onClose(func(context.Context) { events.end() }) // when the servers have ended
 
 	box := &toolbox{config: loaded, registry: exec.NewRegistry(a.bus), adHoc: adHoc != nil}
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{

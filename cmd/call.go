@@ -227,15 +227,20 @@ const defaultMaxOutput = 256 << 10
 // maxOutput is the size at which output is cut: the flag's, else the config's, else a
 // default on a terminal, and none in a pipe (EXEC-14).
 func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
-	switch {
-	case flag != "":
+	wanted := loaded.Defaults.MaxOutput
+	if flag != "" {
 		size, err := config.ParseSize(flag)
 		if err != nil {
 			return 0, &exec.UsageError{Message: "--max-output: " + err.Error(), Fix: "--max-output 1MiB"}
 		}
-		return size, nil
-	case loaded.Defaults.MaxOutput != nil:
-		return *loaded.Defaults.MaxOutput, nil
+		wanted = &size
+	}
+	switch {
+	case wanted != nil:
+		if a.maxError = max(*wanted, defaultMaxOutput); *wanted == 0 {
+			a.maxError = -1
+		}
+		return *wanted, nil
 	case !a.Console.OutTTY:
 		return 0, nil
 	}

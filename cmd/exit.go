@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,8 +126,44 @@ func (a *App) report(err error, answer func(error) error) int {
 // tell tells of a failure on stderr. A reader that has gone is none.
 func (a *App) tell(err error) {
 	if !console.IsBrokenPipe(err) {
-		_ = render.Error(a.live, a.masked(err), a.screen())
+		a.showError(a.masked(err))
 	}
+}
+
+// showError writes an error to stderr. What a stranger can make as long as he likes is cut.
+func (a *App) showError(err error) {
+	_ = render.Error(a.live, &shortError{err, cmp.Or(a.maxError, defaultMaxOutput)}, a.screen())
+}
+
+// shortError is an error of which at most limit bytes are shown, all of them where limit
+// is negative. Its JSON has the whole.
+type shortError struct {
+	error
+	limit int64
+}
+
+// maxDetail is how many bytes of each detail of an error, and of its hint, are shown.
+const maxDetail = 8 << 10
+
+func (e *shortError) Unwrap() error { return e.error }
+
+func (e *shortError) Error() string {
+	text := e.error.Error()
+	if e.limit < 0 || int64(len(text)) <= e.limit {
+		return text
+	}
+	return fmt.Sprintf("%s\n(%s of %s shown; --json prints all)", shorten(text, int(e.limit)), exec.Bytes(e.limit), exec.Bytes(int64(len(text))))
+}
+
+func (e *shortError) Hint() string { return shorten(exec.HintOf(e.error), maxDetail) }
+
+// Details are the details of the error, each cut.
+func (e *shortError) Details() []string {
+	details := slices.Clone(exec.DetailsOf(e.error))
+	for i := range details {
+		details[i] = shorten(details[i], maxDetail)
+	}
+	return details
 }
 
 // failureJSON prints an error in the form that the verb has for it: the envelope, or

@@ -28,9 +28,27 @@ func newLogger(out io.Writer, screen render.Screen, flags globalFlags, masker *m
 		if screen.TTY {
 			out = safeJSON{out}
 		}
-		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: flags.level(), ReplaceAttr: masker.Attr}))
+		short := func(groups []string, attr slog.Attr) slog.Attr {
+			attr = masker.Attr(groups, attr)
+			if attr.Key == slog.MessageKey && len(groups) == 0 {
+				attr.Value = slog.StringValue(shortLine(attr.Value.String()))
+			}
+			return attr
+		}
+		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: flags.level(), ReplaceAttr: short}))
 	}
 	return slog.New(&textHandler{out: out, screen: screen, level: flags.level(), mask: masker})
+}
+
+// maxLogLine is how many bytes of a message of the log are written.
+const maxLogLine = 16 << 10
+
+// shortLine cuts a message of the log, which may quote a server at any length.
+func shortLine(text string) string {
+	if len(text) <= maxLogLine {
+		return text
+	}
+	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", shorten(text, maxLogLine), exec.Bytes(int64(len(text))))
 }
 
 // safeJSON writes JSON for a terminal: what a terminal could obey, and text that
@@ -68,7 +86,7 @@ func (h *textHandler) Handle(_ context.Context, record slog.Record) error {
 	record.Attrs(add)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return render.LogLine(h.out, record.Level, h.mask.Text(text.String()), h.screen)
+	return render.LogLine(h.out, record.Level, shortLine(h.mask.Text(text.String())), h.screen)
 }
 
 // WithAttrs implements slog.Handler.
@@ -94,8 +112,9 @@ type eventLog struct {
 	// gives it variables and a folder. config are the files of --config.
 	server, serverFlags, config []string
 
+	repeats *repeats
+
 	mu       sync.Mutex
-	seen     map[string]bool
 	polluted []*pollution          // by server, in the order of their first lines
 	last     map[string]*askedCall // by server, what was begun last
 }
@@ -116,7 +135,7 @@ type pollution struct {
 }
 
 func newEventLog(log *slog.Logger, masker *mask.Masker, options toolboxOptions) *eventLog {
-	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, server: options.server, seen: make(map[string]bool), last: make(map[string]*askedCall)}
+	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, server: options.server, repeats: newRepeats(log), last: make(map[string]*askedCall)}
 	if options.tellsFailures {
 		l.failed = slog.LevelInfo
 	}
@@ -127,7 +146,7 @@ func newEventLog(log *slog.Logger, masker *mask.Masker, options toolboxOptions) 
 func (l *eventLog) take(event exec.Event) {
 	switch e := event.(type) {
 	case exec.Notice:
-		l.log.LogAttrs(context.Background(), e.Level, e.Text, e.Attrs...)
+		l.notice(e)
 	case exec.CallStarted:
 		l.begun(e)
 		l.log.Info("calling "+e.Tool, "arguments", l.arguments(e.Arguments))
@@ -160,6 +179,15 @@ func (l *eventLog) take(event exec.Event) {
 	case servers.SessionLost:
 		l.log.Info(e.Why.Error())
 	}
+}
+
+// notice logs a remark. What a server can cause any number of is told once.
+func (l *eventLog) notice(e exec.Notice) {
+	if e.Server != "" && e.Level >= slog.LevelWarn {
+		l.repeats.warn(e.Level, e.Server, e.Text, e.Attrs...)
+		return
+	}
+	l.log.LogAttrs(context.Background(), e.Level, e.Text, e.Attrs...)
 }
 
 func (l *eventLog) arguments(arguments []byte) string {
@@ -264,6 +292,12 @@ func (l *eventLog) countPolluted(e servers.PollutedLine) {
 	}
 }
 
+// end tells what was counted.
+func (l *eventLog) end() {
+	l.repeats.end()
+	l.tellPollution()
+}
+
 // tellPollution says once for each server that it pollutes its stdout, and who knows
 // more. It is for the end: only then the lines are counted.
 func (l *eventLog) tellPollution() {
@@ -316,10 +350,6 @@ func doctorAsks(method string) bool {
 }
 
 func (l *eventLog) odd(e servers.OddFrame) {
-	level := slog.LevelInfo
-	if !e.Class.Harmless() && l.first(string(e.Class)+" of "+e.Server) {
-		level = slog.LevelWarn
-	}
 	where := ""
 	if e.Line > 0 { // over HTTP there are no lines
 		where = fmt.Sprintf("line %d, ", e.Line)
@@ -333,12 +363,20 @@ func (l *eventLog) odd(e servers.OddFrame) {
 	if !e.Used {
 		text += "; ignored"
 	}
-	l.log.Log(context.Background(), level, text)
+	if e.Class.Harmless() {
+		l.log.Info(text)
+		return
+	}
+	l.repeats.warnOf(warningKind{e.Server, string(e.Class)}, slog.LevelWarn, text)
 }
 
 func (l *eventLog) request(e servers.ServerRequest) {
 	answer := "answered"
-	if !e.Answered {
+	switch {
+	case e.Busy:
+		l.repeats.warn(slog.LevelWarn, e.Server, fmt.Sprintf("server %q asks for more than may wait for an answer; what is too much is refused", e.Server))
+		return
+	case !e.Answered:
 		answer = "refused: not advertised"
 	}
 	l.log.Info(fmt.Sprintf("server %q asked %s: %s", e.Server, e.Method, answer))
@@ -358,15 +396,6 @@ func (l *eventLog) exited(e servers.ProcessExited) {
 		text = fmt.Sprintf("server %q did not end when its stdin closed; %s was needed", e.Server, e.Forced)
 	}
 	l.log.Info(text)
-}
-
-// first says whether key comes for the first time.
-func (l *eventLog) first(key string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	seen := l.seen[key]
-	l.seen[key] = true
-	return !seen
 }
 
 // excerpt is what is wrong on a line, quoted: bytes that cannot be seen are escaped. Of

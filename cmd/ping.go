@@ -178,7 +178,7 @@ func (a *App) ping(ctx context.Context, box *toolbox, opened servers.Opened) pon
 
 func (a *App) printPong(p pong, asJSON bool) error {
 	if !p.OK && !asJSON {
-		_ = render.Error(a.live, p.err, a.screen())
+		a.showError(p.err)
 		return nil
 	}
 	if asJSON {

@@ -107,15 +107,15 @@ func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 		for i, message := range asked.Messages {
 			said[i] = ai.Said{Role: message.Role, Blocks: message.Blocks}
 		}
-		a.notice(slog.LevelInfo, "server %q asks %s of %s", server, provider.Model(), name)
+		a.notice(slog.LevelInfo, server, "asks %s of %s", provider.Model(), name)
 		talk := &ai.Conversation{Provider: provider, System: asked.System, MaxTokens: asked.MaxTokens}
 		answer, err := talk.Continue(ctx, said)
 		if err != nil {
 			return nil, a.noSample(server, err)
 		}
 		if answer.Text == "" && answer.Stop == ai.StopLength && asked.MaxTokens > 0 {
-			a.notice(slog.LevelWarn, "server %q allows an answer of %d tokens, which ended before %s had said anything: a model that thinks first takes more",
-				server, asked.MaxTokens, provider.Model())
+			a.notice(slog.LevelWarn, server, "allows an answer of %d tokens, which ended before %s had said anything: a model that thinks first takes more",
+				asked.MaxTokens, provider.Model())
 		}
 		stop := map[ai.Stop]string{ai.StopLength: "maxTokens"}[answer.Stop]
 		return servers.Sampled(provider.Model(), answer.Text, cmp.Or(stop, "endTurn")), nil
@@ -125,7 +125,7 @@ func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 // noSample tells why a model gave no answer. The server is told what it can mend, and
 // nothing about the user's account with the provider.
 func (a *App) noSample(server string, err error) error {
-	a.notice(slog.LevelWarn, "server %q asked a model, which gave no answer: %v", server, a.masked(err))
+	a.notice(slog.LevelWarn, server, "asked a model, which gave no answer: %v", a.masked(err))
 	var failure *ai.Failure
 	if errors.As(err, &failure) {
 		return errors.New("the model gave no answer")

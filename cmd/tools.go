@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/render"
 	"toolx/pkg/servers"
 )
 
@@ -142,9 +141,9 @@ func (a *App) tellFailed(opened []servers.Opened, searched bool) {
 		switch {
 		case one.Err == nil:
 		case searched:
-			_ = render.Error(a.live, &briefError{one.Err}, a.screen())
+			a.showError(&briefError{one.Err})
 		default:
-			_ = render.Error(a.live, one.Err, a.screen())
+			a.showError(one.Err)
 		}
 	}
 }

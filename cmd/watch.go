@@ -184,9 +184,11 @@ type watcher struct {
 	app *App
 	o   watchOptions
 
-	mu    sync.Mutex
-	queue []notification
-	more  chan struct{} // has an element where the queue may have one
+	mu      sync.Mutex
+	queue   []notification
+	bytes   int           // of the queue
+	dropped int           // notifications that came while the queue was full
+	more    chan struct{} // has an element where the queue may have one
 
 	counted int // notifications that were printed and count
 }
@@ -195,7 +197,15 @@ func newWatcher(app *App, o watchOptions) *watcher {
 	return &watcher{app: app, o: o, more: make(chan struct{}, 1)}
 }
 
-// take queues what servers send: it is for printing on another goroutine.
+// maxQueued is how many bytes of notifications may wait for a stdout that is not read; a
+// single one may be larger. maxQueuedLines bounds their number.
+const (
+	maxQueued      = 8 << 20
+	maxQueuedLines = 50_000
+)
+
+// take queues what servers send: it is for printing on another goroutine. What comes while
+// the queue is full is dropped and counted.
 func (w *watcher) take(event exec.Event) {
 	frame, ok := event.(servers.FrameReceived)
 	if !ok || member(frame.Bytes, "id") != nil {
@@ -206,7 +216,12 @@ func (w *watcher) take(event exec.Event) {
 		return
 	}
 	w.mu.Lock()
-	w.queue = append(w.queue, notification{frame.At, frame.Server, method, member(frame.Bytes, "params")})
+	if len(w.queue) > 0 && w.bytes+len(frame.Bytes) > maxQueued || len(w.queue) == maxQueuedLines {
+		w.dropped++
+	} else {
+		w.queue = append(w.queue, notification{frame.At, frame.Server, method, member(frame.Bytes, "params")})
+		w.bytes += len(frame.Bytes)
+	}
 	w.mu.Unlock()
 	select {
 	case w.more <- struct{}{}:
@@ -328,12 +343,12 @@ func (e *watchEndedError) Hint() string {
 	return "a server that has nothing to tell may end it at once; --trace shows what it agreed to"
 }
 
-// print prints what is queued, as much of it as --count leaves, and says whether that
-// is reached.
+// print prints what is queued, as much of it as --count leaves, and reports whether that
+// is reached. It tells how many were dropped behind those.
 func (w *watcher) print() (done bool, err error) {
 	w.mu.Lock()
-	queue := w.queue
-	w.queue = nil
+	queue, dropped := w.queue, w.dropped
+	w.queue, w.bytes, w.dropped = nil, 0, 0
 	w.mu.Unlock()
 	for _, one := range queue {
 		if w.enough() {
@@ -347,6 +362,9 @@ func (w *watcher) print() (done bool, err error) {
 		if one.Method != notificationAcknowledged {
 			w.counted++
 		}
+	}
+	if dropped > 0 {
+		w.app.log.Warn(fmt.Sprintf("stdout was not read in time: %s dropped", exec.Count(dropped, "notification")))
 	}
 	return w.enough(), nil
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -43,6 +44,39 @@ func TestWatched(t *testing.T) {
 	} {
 		if got := test.options.watched(uris); !slices.Equal(got, test.want) {
 			t.Errorf("%+v: %q, want %q", test.options, got, test.want)
+		}
+	}
+}
+
+// TestWatchQueueIsBounded proves that notifications do not pile up while stdout is not
+// read: those that have no room are dropped, and the rest of stderr says how many.
+func TestWatchQueueIsBounded(t *testing.T) {
+	for name, test := range map[string]struct {
+		size, count, kept int
+	}{
+		"large": {1 << 20, 20, 7}, // each is a little over 1 MiB
+		"small": {1, maxQueuedLines + 5, maxQueuedLines},
+		"huge":  {2 * maxQueued, 2, 1},
+	} {
+		var out, log bytes.Buffer
+		app := newApp(&console.Console{Out: &out, Err: &log})
+		app.log = newLogger(app.live.log(), app.screen(), app.flags, app.mask)
+		w := newWatcher(app, watchOptions{})
+		frame := []byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + strings.Repeat("x", test.size) + `"}}`)
+		for range test.count {
+			w.take(servers.FrameReceived{Server: "a", Bytes: frame})
+		}
+		if _, err := w.print(); err != nil {
+			t.Fatal(err)
+		}
+		app.flush()
+		want := fmt.Sprintf("warning: stdout was not read in time: %s dropped\n", exec.Count(test.count-test.kept, "notification"))
+		if printed := strings.Count(out.String(), "\n"); printed != test.kept || log.String() != want {
+			t.Errorf("%s: %d lines and %q, want %d and %q", name, printed, log.String(), test.kept, want)
+		}
+		w.take(servers.FrameReceived{Server: "a", Bytes: frame})
+		if _, err := w.print(); err != nil || strings.Count(out.String(), "\n") != test.kept+1 {
+			t.Errorf("%s: nothing is printed any more (%v)", name, err)
 		}
 	}
 }

@@ -109,4 +109,6 @@ type Notice struct {
 	Level slog.Level
 	Text  string
 	Attrs []slog.Attr
+	// Server is whose doing it is, empty for nobody's: a server can cause any number.
+	Server string
 }

@@ -100,7 +100,7 @@ func (r *Registry) registerAll(tools []*Tool) {
 func (r *Registry) register(tool *Tool) {
 	if old := r.twin(tool); old != nil {
 		r.bus.Emit(Notice{
-			Time: Now(), Level: slog.LevelWarn,
+			Time: Now(), Level: slog.LevelWarn, Server: tool.Server,
 			Text: fmt.Sprintf("tool %q is defined twice: the later definition replaces the earlier", tool.Name),
 		})
 		r.tools[slices.Index(r.tools, old)] = tool

@@ -72,7 +72,28 @@ type inbox struct {
 	active  map[int64]*active
 	next    int64
 	waiting int // how many requests are with the user
+	open    openRequests
 }
+
+// The bounds on what a server may ask while its earlier requests wait for their answers.
+const (
+	maxOpen      = 100      // requests
+	maxOpenBytes = 16 << 20 // of all of them; one alone may be larger
+)
+
+// openRequests counts the requests of a server that wait for their answers.
+type openRequests struct{ count, bytes int }
+
+// take adds a request of so many bytes, and reports whether there is room.
+func (o *openRequests) take(bytes int) bool {
+	if o.count >= maxOpen || o.count > 0 && o.bytes+bytes > maxOpenBytes {
+		return false
+	}
+	o.count, o.bytes = o.count+1, o.bytes+bytes
+	return true
+}
+
+func (o *openRequests) done(bytes int) { o.count, o.bytes = o.count-1, o.bytes-bytes }
 
 // active is a request of ours that is under way.
 type active struct {
@@ -110,12 +131,21 @@ func (b *inbox) take(p *peer, m message) bool {
 	if answer == nil {
 		return false
 	}
-	b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: m.method, Answered: true})
 	id := string(m.id)
 	ctx, cancel := context.WithCancel(context.Background())
 	b.mu.Lock()
-	b.asked[id] = cancel
+	taken := b.open.take(len(m.raw))
+	if taken {
+		b.asked[id] = cancel
+	}
 	b.mu.Unlock()
+	b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: m.method, Answered: taken, Busy: !taken})
+	if !taken {
+		cancel()
+		p.respond(m, nil, &requestError{mcp.INTERNAL_ERROR, fmt.Sprintf("too many requests wait for an answer: at most %d, of %s together",
+			maxOpen, exec.Bytes(maxOpenBytes))})
+		return true
+	}
 	go func() {
 		select {
 		case <-p.closing:
@@ -129,6 +159,7 @@ func (b *inbox) take(p *peer, m message) bool {
 		result, err := answer(ctx, m.params)
 		b.mu.Lock()
 		delete(b.asked, id)
+		b.open.done(len(m.raw))
 		b.mu.Unlock()
 		if ctx.Err() == nil { // else nobody waits for it any more
 			p.respond(m, result, err)
@@ -178,7 +209,7 @@ func (p *peer) respond(m message, result json.RawMessage, err error) {
 	if !p.post(encoded) {
 		// The queue is full because the server does not read; waiting here would
 		// stop reading from it as well.
-		p.bus.Emit(exec.Notice{Time: exec.Now(), Text: fmt.Sprintf(
+		p.bus.Emit(exec.Notice{Time: exec.Now(), Server: p.server, Text: fmt.Sprintf(
 			"server %q asked %s and does not take the answer", p.server, m.method)})
 	}
 }

@@ -4,10 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // willing answers everything.
@@ -280,5 +284,80 @@ func TestRootsThatChange(t *testing.T) {
 	}
 	if !told {
 		t.Error("the server was not told that the roots have changed")
+	}
+}
+
+// TestOpenRequestsAreBounded proves that a server which asks without end has as many
+// requests waiting as are allowed, and that all others are refused at once.
+func TestOpenRequestsAreBounded(t *testing.T) {
+	const tooMany = 20
+	answer := make(chan struct{})
+	var asked atomic.Int32
+	s := answering(t, Answers{Elicit: func(ctx context.Context, _ *Elicitation) (*Elicited, error) {
+		asked.Add(1)
+		select {
+		case <-answer:
+		case <-ctx.Done():
+		}
+		return &Elicited{Action: Cancel}, nil
+	}}, "--count", strconv.Itoa(maxOpen+tooMany), "elicit-flood")
+	// All of them come before the answer to the call.
+	if result := s.call("fake__echo", `{"message":"hi"}`); result.String() != "hi" {
+		t.Errorf("%v", result)
+	}
+	busy := 0
+	for _, request := range of[ServerRequest](s.events) {
+		if request.Busy {
+			busy++
+		}
+	}
+	if busy != tooMany {
+		t.Errorf("%d requests were refused, want %d", busy, tooMany)
+	}
+	close(answer)
+	s.close()
+	if asked.Load() > maxOpen {
+		t.Errorf("the user was asked %d times, want at most %d", asked.Load(), maxOpen)
+	}
+}
+
+// TestOpenRequestsHaveABudget proves that large requests fill the queue before there are
+// many, and that one alone may be larger than all of it.
+func TestOpenRequestsHaveABudget(t *testing.T) {
+	var open openRequests
+	if !open.take(2*maxOpenBytes) || open.take(1) {
+		t.Error("one request may be over the budget, and none besides it")
+	}
+	open.done(2 * maxOpenBytes)
+	if !open.take(maxOpenBytes-1) || !open.take(1) || open.take(1) {
+		t.Error("requests fit up to the budget")
+	}
+}
+
+// TestFormsAreBounded proves that nobody is asked for more than a person fills in.
+func TestFormsAreBounded(t *testing.T) {
+	form := func(fields int) string {
+		var properties []string
+		for i := range fields {
+			properties = append(properties, fmt.Sprintf(`"p%d":{"type":"string"}`, i))
+		}
+		return `{"message":"m","requestedSchema":{"type":"object","properties":{` + strings.Join(properties, ",") + `}}}`
+	}
+	for params, want := range map[string]string{
+		form(maxFields):     "",
+		form(maxFields + 1): "the form has 501 fields, over the limit of 500",
+		`{"message":"` + strings.Repeat("m", maxElicitation) + `","requestedSchema":{}}`: "it is over the limit of 1.0 MiB",
+	} {
+		_, err := readElicitation("s", json.RawMessage(params))
+		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%.60s…: %v, want %q", params, err, want)
+		}
+	}
+	requests := make([]rawjson.Member, maxOpen+1)
+	for i := range requests {
+		requests[i] = rawjson.NewMember(strconv.Itoa(i), json.RawMessage(`{"method":"roots/list"}`))
+	}
+	if _, err := newInbox("s", nil, willing()).answerAll(t.Context(), requests); err == nil || !strings.Contains(err.Error(), "over the limit of 100") {
+		t.Errorf("101 requests in an answer: %v", err)
 	}
 }

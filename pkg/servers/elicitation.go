@@ -48,6 +48,13 @@ type Elicited struct {
 	Content json.RawMessage
 }
 
+// The bounds of what a person can be asked at once: the params in bytes, and the fields of
+// a form.
+const (
+	maxElicitation = 1 << 20
+	maxFields      = 500
+)
+
 // readElicitation reads the params of elicitation/create.
 func readElicitation(server string, params json.RawMessage) (*Elicitation, error) {
 	var fields struct {
@@ -57,6 +64,9 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 		URL             string          `json:"url"`
 		ID              string          `json:"elicitationId"`
 	}
+	if len(params) > maxElicitation {
+		return nil, fmt.Errorf("it is over the limit of %s", exec.Bytes(maxElicitation))
+	}
 	if err := json.Unmarshal(params, &fields); err != nil {
 		return nil, exec.PlainJSONError(err)
 	}
@@ -65,6 +75,9 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 	case "", "form":
 		if _, ok := rawjson.Members(fields.RequestedSchema); !ok {
 			return nil, errors.New("requestedSchema is no object")
+		}
+		if properties, _ := rawjson.Members(memberOf(fields.RequestedSchema, "properties")); len(properties) > maxFields {
+			return nil, fmt.Errorf("the form has %d fields, over the limit of %d", len(properties), maxFields)
 		}
 		asked.Schema = fields.RequestedSchema
 	case "url":

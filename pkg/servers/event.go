@@ -231,7 +231,8 @@ type ServerRequest struct {
 	exec.Time
 	Server   string
 	Method   string
-	Answered bool // false: refused with -32601
+	Answered bool // false: refused, with -32601 unless Busy
+	Busy     bool // refused, since too many of the server's requests wait for their answers
 }
 
 // maxEvidence is how many bytes of a bad line an event keeps.

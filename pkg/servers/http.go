@@ -375,7 +375,7 @@ func (t *remote) postLater(frame []byte) bool {
 
 // tell gives notice of what the server does.
 func (t *remote) tell(level slog.Level, format string, values ...any) {
-	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.server) + fmt.Sprintf(format, values...)})
+	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.server) + fmt.Sprintf(format, values...), Server: t.server})
 }
 
 // start runs f on a goroutine that shutdown waits for, unless that has begun.

@@ -158,6 +158,9 @@ func repeated(params any, responses []rawjson.Member, state json.RawMessage) (an
 // answerAll answers the requests of one round, at the same time; one that cannot be
 // answered fails the round.
 func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]rawjson.Member, error) {
+	if len(requests) > maxOpen {
+		return nil, &InputError{Server: b.server, Err: fmt.Errorf("%d requests in one answer, over the limit of %d", len(requests), maxOpen)}
+	}
 	for _, request := range requests { // before the user is asked in vain
 		if method := methodOf(request.Value); b.handler(method) == nil {
 			b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: method})

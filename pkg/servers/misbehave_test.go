@@ -84,6 +84,7 @@ func misbehaviours() map[string]behaviour {
 		"stderr-flood":       {},
 		"stderr-huge-line":   {},
 		"notification-flood": {},
+		"elicit-huge":        {call: exec.KindProtocol, text: "over the limit of 1.0 MiB", seen: "id-late too-long"},
 		"list-changed-storm": {},
 		"tools-10k":          {open: EndingMalformed, text: "over the limit", seen: "too-long"},
 

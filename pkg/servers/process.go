@@ -84,7 +84,7 @@ func (p *process) wait() {
 func (p *process) release(ctx context.Context, bus *exec.Bus, server string) {
 	found, left := p.group.release(ctx)
 	if len(left) > 0 {
-		bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: fmt.Sprintf(
+		bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Server: server, Text: fmt.Sprintf(
 			"server %q has left processes that cannot be ended: %s", server, strings.Join(left, ", "))})
 		return
 	}

@@ -411,7 +411,7 @@ func (s *Session) Stderr(n int) (lines []string, total int, path string) {
 func (s *Session) Close(ctx context.Context) { s.link.shutdown(ctx) }
 
 func (s *Session) notice(level slog.Level, text string) {
-	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: text})
+	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: text, Server: s.Name})
 }
 
 // CallRequest is the JSON-RPC request that CallTool would send next, for showing.

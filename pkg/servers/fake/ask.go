@@ -50,6 +50,13 @@ func (s *server) askAll(ctx context.Context, m *message) bool {
 	return true
 }
 
+// askUnanswered asks the user many times, and waits for no answer.
+func (s *server) askUnanswered(count int, params string) {
+	for i := range count {
+		s.write([]byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":"flood-%d","method":%s,"params":%s}`, i+1, quote(methodElicit), params) + "\n"))
+	}
+}
+
 func answerText(m *message) string {
 	if len(m.Error) > 0 {
 		return "error " + strings.TrimSpace(string(m.Error))

@@ -31,6 +31,12 @@ func featureModes() []mode {
 		{"elicit-url", "asks the user to visit a page before it answers a call", methodCall, func(s *server) {
 			s.asks, s.askOn = []ask{{methodElicit, urlRequest}}, methodCall
 		}},
+		{"elicit-flood", "asks the user for 20,000 forms before it answers a call, and waits for none (--count)", methodCall, before(func(s *server, _ *reply) {
+			s.askUnanswered(s.countOr(20_000), formRequest)
+		})},
+		{"elicit-huge", "asks the user for 50 forms of 2 MB before it answers a call, and waits for none (--count)", methodCall, before(func(s *server, _ *reply) {
+			s.askUnanswered(s.countOr(50), hugeForm())
+		})},
 		{"sample", "asks a model about a picture before it answers a call", methodCall, func(s *server) {
 			s.asks, s.askOn = []ask{{"sampling/createMessage", pictureParams}}, methodCall
 		}},
@@ -50,6 +56,15 @@ const formRequest = `{"mode":"form","message":"Who are you?","requestedSchema":{
 	`"mail":{"type":"string","format":"email"},"happy":{"type":"boolean","default":true},` +
 	`"colour":{"type":"string","enum":["red","green"],"default":"green"},` +
 	`"pets":{"type":"array","items":{"type":"string","enum":["cat","dog"]},"maxItems":2}},"required":["name"]}}`
+
+// hugeForm is a form of 40,000 fields.
+func hugeForm() string {
+	var fields strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&fields, `,"p%d":{"type":"string","title":"a field"}`, i)
+	}
+	return `{"message":"All of it, please","requestedSchema":{"type":"object","properties":{` + fields.String()[1:] + `}}}`
+}
 
 const samplingParams = `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}],"maxTokens":10}`
 

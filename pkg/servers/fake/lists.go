@@ -78,6 +78,15 @@ func listModes() []mode {
 			}
 		}},
 		{"tool-no-name", "a tool without a name among good ones", methodList, extraTool("", `{"description":"nameless","inputSchema":{"type":"object"}}`)},
+		{"tools-nameless", "5,000 tools without a name among good ones (--count)", methodList, func(s *server) {
+			s.addTools(func() []tool {
+				tools := make([]tool, s.countOr(5000))
+				for i := range tools {
+					tools[i] = tool{definition: `{"inputSchema":{"type":"object"}}`, run: rawArguments}
+				}
+				return tools
+			})
+		}},
 		{"tool-bad-names", "names with blanks, slashes, dots, emoji, and 200 characters", methodList, badNames},
 		{"tools-dup", "two tools of one name; the second answers \"second\"", methodList, func(s *server) {
 			s.addTools(func() []tool {

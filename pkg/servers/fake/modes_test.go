@@ -225,6 +225,8 @@ func volumeShapes() []shape {
 		{mode: "text-flood-call", args: []string{"--count", "3000"}, end: "flood line 3000 of 3000\n" + okCall},
 		{mode: "stderr-flood", stderr: "flood line 50000 of 50000\n"},
 		{mode: "stderr-huge-line", args: []string{"--bytes", "100000"}, stderr: strings.Repeat("e", 100_000) + "\n"},
+		{mode: "elicit-flood", args: []string{"--count", "3"}, has: `"id":"flood-3","method":"elicitation/create"`},
+		{mode: "elicit-huge", args: []string{"--count", "1"}, has: `"p39999":{`},
 		{mode: "notification-flood", end: `"data":"message 10000"}}` + "\n" + okCall},
 	}
 }
@@ -345,6 +347,7 @@ func listShapes() []shape {
 		{mode: "tools-null", start: okInit + `{"jsonrpc":"2.0","id":2,"result":{"tools":null}}` + "\n"},
 		{mode: "tools-object", start: okInit + `{"jsonrpc":"2.0","id":2,"result":{"tools":{"echo":`},
 		{mode: "tools-mixed", start: okInit + `{"jsonrpc":"2.0","id":2,"result":{"tools":[null,"echo",7,{"name":"echo",`},
+		{mode: "tools-nameless", args: []string{"--count", "2"}, has: `{"inputSchema":{"type":"object"}},{"inputSchema":{"type":"object"}}`},
 		{mode: "tool-no-name", has: `{"description":"nameless",`},
 		{mode: "tool-bad-names", has: `"name":"with/slash"`},
 		{mode: "tools-dup", check: occurs(`"name":"twice"`, 2)},

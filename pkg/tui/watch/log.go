@@ -81,8 +81,11 @@ func said(data json.RawMessage) string {
 }
 
 func answered(e servers.ServerRequest) string {
-	if e.Answered {
+	switch {
+	case e.Answered:
 		return cutText(e.Method, maxName) + ", answered"
+	case e.Busy:
+		return cutText(e.Method, maxName) + ", refused: too many wait for an answer"
 	}
 	return cutText(e.Method, maxName) + ", refused: toolx does not offer it"
 }
