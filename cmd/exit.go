@@ -184,7 +184,7 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 		return nil
 	}
 	if verb.Name() == "doctor" {
-		return func(err error) error { return a.printReport(failedReport(err), render.DoctorJSON, "") }
+		return func(err error) error { return a.printReport(failedReport(a.masked(err)), render.DoctorJSON, "") }
 	}
 	if verb.Name() == "ask" {
 		question := flags.Args()

@@ -7,9 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/spool"
@@ -18,8 +20,9 @@ import (
 // proxyReport tells on stderr, or in a file, what the proxy keeps from the client.
 type proxyReport struct {
 	foreign io.Writer // takes foreign lines; nil for -q
-	stamped bool      // foreign is a file: each line gets its time
-	safe    bool      // foreign is a terminal: what acts on it is made visible
+	mask    *mask.Masker
+	stamped bool // foreign is a file: each line gets its time
+	safe    bool // foreign is a terminal: what acts on it is made visible
 	log     *slog.Logger
 	flush   func()        // writes to stderr what is queued
 	file    *os.File      // nil without --log
@@ -31,7 +34,7 @@ type proxyReport struct {
 // newProxyReport opens the file at path, which may be empty. Several proxies may
 // append to one file.
 func newProxyReport(app *App, path string, limit int64) (*proxyReport, error) {
-	r := &proxyReport{limit: limit, flush: app.flush}
+	r := &proxyReport{limit: limit, flush: app.flush, mask: app.mask}
 	if path != "" {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -94,13 +97,17 @@ func (r *proxyReport) show(e servers.PollutedLine) {
 		prefix = e.At.Format(stampFormat)
 	}
 	var out bytes.Buffer
-	for text := range bytes.Lines(e.Text) {
-		text = bytes.TrimRight(text, "\r\n")
+	whole := r.mask.Text(string(e.Text))
+	if e.Size > int64(len(e.Text)) {
+		whole = r.mask.Beginning(string(e.Text))
+	}
+	for text := range strings.Lines(whole) {
+		text = strings.TrimRight(text, "\r\n")
 		if r.safe {
-			text = []byte(render.Safe(string(text)))
+			text = render.Safe(text)
 		}
 		out.WriteString(prefix)
-		out.Write(text)
+		out.WriteString(text)
 		out.WriteByte('\n')
 	}
 	if cut := e.Size - int64(len(e.Text)); cut > 0 {

@@ -71,6 +71,7 @@ func (t *tracer) latency(e servers.FrameReceived) time.Duration {
 
 // showFrame writes a frame to stderr, as much of it as --trace says.
 func (a *App) showFrame(frame render.Frame) {
+	frame.Hide = a.mask.Text
 	if a.flags.trace == traceFull {
 		frame.Content = a.mask.JSON(frame.Bytes)
 	}
@@ -85,7 +86,7 @@ func (a *App) showStray(event exec.Event) {
 		if e.Class.Harmless() {
 			return
 		}
-		stray = render.Stray{At: e.At, Server: e.Server, On: "stdout", Text: quote(string(e.Text))}
+		stray = render.Stray{At: e.At, Server: e.Server, On: "stdout", Text: quote(kept(e))}
 	case servers.StderrLine:
 		stray = render.Stray{At: e.At, Server: e.Server, On: "stderr", Text: e.Text}
 	default:
@@ -182,8 +183,16 @@ func (f *traceFile) stray(e servers.PollutedLine) {
 		Line   int           `json:"line"`
 		Column int           `json:"column"`
 		Size   int64         `json:"size"`
-	}{e.At, e.Server, f.mask.Text(visible(e.Text)), e.Class, e.Line, e.Column, e.Size})
+	}{e.At, e.Server, f.mask.Text(visible([]byte(kept(e)))), e.Class, e.Line, e.Column, e.Size})
 	f.append(line, err)
+}
+
+// kept is what is known of a line, with a mark where its end is not.
+func kept(e servers.PollutedLine) string {
+	if e.Size > int64(len(e.Text)) {
+		return string(e.Text) + "…"
+	}
+	return string(e.Text)
 }
 
 // visible is text that JSON can hold: bytes that are not UTF-8 are escaped.

@@ -32,8 +32,8 @@ type Baseline struct {
 
 // Known is one accepted finding.
 type Known struct {
-	ID     string `json:"id" yaml:"id"`
-	Server string `json:"server,omitempty" yaml:"server,omitempty"` // empty: any
+	ID     string `json:"id" yaml:"id" mask:"-"`
+	Server string `json:"server,omitempty" yaml:"server,omitempty" mask:"-"` // empty: any
 	// Tool narrows it to one tool, Match to findings whose title or evidence holds
 	// the text; empty means all.
 	Tool   string `json:"tool,omitempty" yaml:"tool,omitempty"`
@@ -43,7 +43,7 @@ type Known struct {
 
 // BaselineReport says what a baseline did to a report.
 type BaselineReport struct {
-	File string `json:"file"`
+	File string `json:"file" mask:"-"`
 	// Known are the findings that it took away, Stale the entries that no finding
 	// fits any more although their check was made.
 	Known []KnownFinding `json:"known"`

@@ -118,9 +118,9 @@ func Find(id string) (Check, bool) {
 
 // Finding is one thing that is wrong.
 type Finding struct {
-	ID       string   `json:"id"`
+	ID       string   `json:"id" mask:"-"`
 	Severity Severity `json:"severity"`
-	Server   string   `json:"server,omitempty"`
+	Server   string   `json:"server,omitempty" mask:"-"`
 	Title    string   `json:"title"`
 	Where    *Where   `json:"where,omitempty"`
 	// Evidence is what was seen: bytes as they came (the outputs make them safe), or
@@ -133,9 +133,9 @@ type Finding struct {
 	// Evidence and Notes are those of the first.
 	Places  []Place  `json:"places,omitempty"`
 	Culprit *Culprit `json:"culprit,omitempty"`
-	Breaks  []string `json:"breaks,omitempty"`
+	Breaks  []string `json:"breaks,omitempty" mask:"-"`
 	Fix     []string `json:"fix,omitempty"`
-	Source  string   `json:"source,omitempty"`
+	Source  string   `json:"source,omitempty" mask:"-"`
 }
 
 // Place is one of several places of a finding: see its members of the same names.
@@ -147,22 +147,22 @@ type Place struct {
 
 // Where is the place of a finding; fields that say nothing are left out.
 type Where struct {
-	Run     string  `json:"run,omitempty"`     // "clean", "probing", or "raw"
-	Line    int     `json:"line,omitempty"`    // of stdout, from 1
-	Byte    *int64  `json:"byte,omitempty"`    // in that line, from 0
-	Phase   string  `json:"phase,omitempty"`   // see servers.Phase
-	MS      float64 `json:"ms,omitempty"`      // since the process was started
-	Method  string  `json:"method,omitempty"`  // of the request it is about
-	Tool    string  `json:"tool,omitempty"`    // the plain name
-	Pointer string  `json:"pointer,omitempty"` // JSON pointer into what Method answered or Tool is
-	File    string  `json:"file,omitempty"`    // of the config: "file:line:column"
-	Key     string  `json:"key,omitempty"`     // in the config: "servers.zwave.env.TOKEN"
+	Run     string  `json:"run,omitempty" mask:"-"`   // "clean", "probing", or "raw"
+	Line    int     `json:"line,omitempty"`           // of stdout, from 1
+	Byte    *int64  `json:"byte,omitempty"`           // in that line, from 0
+	Phase   string  `json:"phase,omitempty" mask:"-"` // see servers.Phase
+	MS      float64 `json:"ms,omitempty"`             // since the process was started
+	Method  string  `json:"method,omitempty"`         // of the request it is about
+	Tool    string  `json:"tool,omitempty"`           // the plain name
+	Pointer string  `json:"pointer,omitempty"`        // JSON pointer into what Method answered or Tool is
+	File    string  `json:"file,omitempty" mask:"-"`  // of the config: "file:line:column"
+	Key     string  `json:"key,omitempty" mask:"-"`   // in the config: "servers.zwave.env.TOKEN"
 }
 
 // Culprit is who most likely wrote something.
 type Culprit struct {
 	Name       string `json:"name"`
-	Confidence string `json:"confidence"` // certain, likely, generic
+	Confidence string `json:"confidence" mask:"-"` // certain, likely, generic
 }
 
 // Outcome is how a check ended.
@@ -191,8 +191,8 @@ func outcomeOf(severity Severity) Outcome {
 
 // CheckResult is how one check ended for one server (or for all together).
 type CheckResult struct {
-	ID      string  `json:"id"`
-	Server  string  `json:"server,omitempty"`
+	ID      string  `json:"id" mask:"-"`
+	Server  string  `json:"server,omitempty" mask:"-"`
 	Outcome Outcome `json:"result"`
 	Because string  `json:"because,omitempty"` // why it was skipped, or broke
 }

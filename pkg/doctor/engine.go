@@ -31,7 +31,7 @@ func matchesAny(globs []string, id string) bool {
 // incompatible changes.
 type Report struct {
 	Schema   int            `json:"schema"`
-	Status   string         `json:"status"` // one of the Status constants
+	Status   string         `json:"status" mask:"-"` // one of the Status constants
 	Servers  []ServerReport `json:"servers"`
 	Findings []Finding      `json:"findings"`
 	Checks   []CheckResult  `json:"checks"`
@@ -45,8 +45,8 @@ type Report struct {
 
 // ServerReport sums up one server.
 type ServerReport struct {
-	Name       string  `json:"name"`
-	Status     string  `json:"status"` // ready, failed, unfinished
+	Name       string  `json:"name" mask:"-"`
+	Status     string  `json:"status" mask:"-"` // ready, failed, unfinished
 	DurationMS float64 `json:"duration_ms"`
 	Protocol   string  `json:"protocol,omitempty"`
 	Tools      int     `json:"tools"`
@@ -60,7 +60,7 @@ type ServerReport struct {
 	// URL is the address of a server that is reached by HTTP, as the config has it,
 	// without a password.
 	URL   string `json:"url,omitempty"`
-	Where string `json:"where,omitempty"`
+	Where string `json:"where,omitempty" mask:"-"`
 	// Node is the version of the Node that runs it, empty for other servers.
 	Node string `json:"node,omitempty"`
 	// Info is what the server says of itself.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,49 +128,37 @@ func (r *Report) Fails(atLeast Severity) bool {
 		slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity.AtLeast(atLeast) })
 }
 
-// Mask hides secrets in everything that came from a server or the config, with the
-// given function: a report is made to be passed on.
+// Mask hides secrets with the given function in every text of the report, whoever wrote
+// it: a report is made to be passed on. Fields with the tag mask:"-" hold words of toolx's
+// own, or names that the user gave.
 func (r *Report) Mask(hide func(string) string) {
-	for i := range r.Servers {
-		server := &r.Servers[i]
-		server.Because, server.Hint = hide(server.Because), hide(server.Hint)
-		server.URL = hide(server.URL)
-		server.Command = hideAll(hide, server.Command)
-		server.Called = hideAll(hide, server.Called)
-	}
-	for i := range r.Findings {
-		r.Findings[i].mask(hide)
-	}
-	for i := range r.Checks {
-		r.Checks[i].Because = hide(r.Checks[i].Because)
-	}
-	if r.Baseline != nil {
-		for i := range r.Baseline.Known {
-			r.Baseline.Known[i].Finding.mask(hide)
+	reflect.ValueOf(r).Elem().Set(maskedValue(reflect.ValueOf(*r), hide))
+}
+
+// maskedValue is a copy of a value with its texts masked. It shares nothing with the value:
+// the fixes of a finding, for one, are those of the table of checks.
+func maskedValue(value reflect.Value, hide func(string) string) reflect.Value {
+	copied := reflect.New(value.Type()).Elem()
+	copied.Set(value)
+	switch {
+	case value.Type() == reflect.TypeFor[string]():
+		copied.SetString(hide(value.String()))
+	case value.Kind() == reflect.Pointer && !value.IsNil():
+		copied.Set(reflect.New(value.Type().Elem()))
+		copied.Elem().Set(maskedValue(value.Elem(), hide))
+	case value.Kind() == reflect.Slice && !value.IsNil():
+		copied.Set(reflect.MakeSlice(value.Type(), value.Len(), value.Len()))
+		for i := range value.Len() {
+			copied.Index(i).Set(maskedValue(value.Index(i), hide))
+		}
+	case value.Kind() == reflect.Struct:
+		for i := range value.NumField() {
+			if value.Type().Field(i).Tag.Get("mask") != "-" {
+				copied.Field(i).Set(maskedValue(value.Field(i), hide))
+			}
 		}
 	}
-	r.Error = hide(r.Error)
-}
-
-func (f *Finding) mask(hide func(string) string) {
-	f.Title, f.Evidence = hide(f.Title), hide(f.Evidence)
-	f.Fix, f.Notes = hideAll(hide, f.Fix), hideAll(hide, f.Notes)
-	f.Places = slices.Clone(f.Places)
-	for i := range f.Places {
-		f.Places[i].Evidence, f.Places[i].Notes = hide(f.Places[i].Evidence), hideAll(hide, f.Places[i].Notes)
-	}
-	if f.Culprit != nil { // which names what the command line starts
-		f.Culprit = &Culprit{Name: hide(f.Culprit.Name), Confidence: f.Culprit.Confidence}
-	}
-}
-
-// hideAll masks each text, in a copy: the fixes of a finding are the table's own.
-func hideAll(hide func(string) string, texts []string) []string {
-	hidden := slices.Clone(texts)
-	for i, text := range hidden {
-		hidden[i] = hide(text)
-	}
-	return hidden
+	return copied
 }
 
 // Uncut puts the whole line in the place of evidence that was cut, where the

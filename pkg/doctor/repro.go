@@ -92,6 +92,9 @@ type repro struct {
 // line writes one line of the script.
 func (r *repro) line(format string, args ...any) { fmt.Fprintf(&r.out, format+"\n", args...) }
 
+// quote is a word of the shell, without secrets.
+func (r *repro) quote(text string) string { return exec.ShellLine(r.hide(text)) }
+
 func (r *repro) script() string {
 	r.head()
 	r.environment()
@@ -138,7 +141,7 @@ func (r *repro) environment() {
 			r.line("export %s", name)
 			continue
 		}
-		r.line("export %s=%s", name, exec.ShellLine(value))
+		r.line("export %s=%s", name, r.quote(value))
 	}
 }
 
@@ -155,16 +158,16 @@ func (r *repro) ask(name string) {
 func (r *repro) word(raw, expanded string) string {
 	pieces, ok := templateOf(raw)
 	if !ok || raw == expanded {
-		return exec.ShellLine(r.hide(expanded))
+		return r.quote(expanded)
 	}
 	var word strings.Builder
 	for _, piece := range pieces {
 		switch {
 		case piece.variable == "":
-			word.WriteString(exec.ShellLine(r.hide(piece.text)))
+			word.WriteString(r.quote(piece.text))
 			continue
 		case piece.fallback:
-			r.line(`[ -n "${%s:-}" ] || %s=%s`, piece.variable, piece.variable, exec.ShellLine(r.hide(piece.text)))
+			r.line(`[ -n "${%s:-}" ] || %s=%s`, piece.variable, piece.variable, r.quote(piece.text))
 		default:
 			r.ask(piece.variable)
 		}
@@ -241,7 +244,7 @@ func (r *repro) input() []string {
 	var lines []string
 	frames := r.frames()
 	for i, frame := range frames {
-		lines = append(lines, "printf '%s\\n' "+exec.ShellLine(r.hide(string(frame))))
+		lines = append(lines, "printf '%s\\n' "+r.quote(string(frame)))
 		if i == 0 || i == len(frames)-1 {
 			lines = append(lines, fmt.Sprintf("sleep %d", r.patience(i)))
 		}

@@ -75,7 +75,7 @@ func (r *repro) settings() {
 	options := []string{}
 	if address, err := url.Parse(launch.URL); err == nil && address.User != nil {
 		address.User = nil
-		r.line("url=%s", exec.ShellLine(r.hide(address.String())))
+		r.line("url=%s", r.quote(address.String()))
 		r.line(`: "${LOGIN:?set LOGIN to USER:PASSWORD first}"`)
 		options = append(options, loginOption)
 	} else {
@@ -89,7 +89,7 @@ func (r *repro) settings() {
 		{"--cacert", cmp.Or(reach.CACert, launch.CACert)}, {"--cert", launch.ClientCert}, {"--key", launch.ClientKey},
 	} {
 		if file.path != "" {
-			options = append(options, file.option+" "+exec.ShellLine(r.hide(file.path)))
+			options = append(options, file.option+" "+r.quote(file.path))
 		}
 	}
 	r.options = strings.Join(options, " ")
@@ -113,7 +113,7 @@ func (r *repro) header(name, raw, expanded string) {
 	case mask.Name(name) || r.hide(name+": "+expanded) != name+": "+expanded:
 		r.secretHeader(name, expanded)
 	default:
-		r.line(`printf '%%s\n' %s >>"$dir/headers"`, exec.ShellLine(name+": "+expanded))
+		r.line(`printf '%%s\n' %s >>"$dir/headers"`, r.quote(name+": "+expanded))
 	}
 }
 
@@ -208,7 +208,7 @@ func (r *repro) showDocuments() {
 		}
 		shown = append(shown, fault.URL)
 		r.line(": >\"$dir/headers\"")
-		r.line("url=%s", exec.ShellLine(r.hide(fault.URL)))
+		r.line("url=%s", r.quote(fault.URL))
 		r.line(`ask "$url"`)
 	}
 }
@@ -271,7 +271,7 @@ func (r *repro) handshake() {
 
 // request writes one request, and where its answer goes.
 func (r *repro) request(a asking, to string) {
-	words := []string{"ask", exec.ShellLine(a.title)}
+	words := []string{"ask", r.quote(a.title)}
 	switch a.verb {
 	case http.MethodPost: // which the body makes of it
 	case http.MethodGet:
@@ -281,11 +281,11 @@ func (r *repro) request(a asking, to string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.headers)) {
 		if content := a.headers[name]; name != sessionHeader || content == inventedSession {
-			words = append(words, "-H", exec.ShellLine(strings.TrimSuffix(name+": "+content, " ")))
+			words = append(words, "-H", r.quote(strings.TrimSuffix(name+": "+content, " ")))
 		}
 	}
 	if a.body != nil {
-		words = append(words, "--data-binary", exec.ShellLine(r.hide(string(a.body))))
+		words = append(words, "--data-binary", r.quote(string(a.body)))
 	}
 	r.line("%s", strings.Join(words, " ")+to)
 }
@@ -294,11 +294,11 @@ func (r *repro) request(a asking, to string) {
 // ended, and after.
 func (r *repro) stream(a asking) {
 	r.line(`curl -sS -N -i --max-time 20 %s -H @"$dir/headers" ${session:+-H} ${session:+"Mcp-Session-Id: $session"} \`, r.options)
-	r.line(`  -H 'Accept: text/event-stream' -H %s "$url" >"$dir/stream" 2>&1 &`, exec.ShellLine(versionHeader+": "+a.headers[versionHeader]))
+	r.line(`  -H 'Accept: text/event-stream' -H %s "$url" >"$dir/stream" 2>&1 &`, r.quote(versionHeader+": "+a.headers[versionHeader]))
 	r.line("stream=$!")
 	r.line("sleep 3")
 	r.line(`echo "after 3 s: $(($(wc -c <"$dir/stream"))) bytes of the stream"`)
-	r.line(`ask 'the end of the session' -X DELETE -H %s`, exec.ShellLine(versionHeader+": "+a.headers[versionHeader]))
+	r.line(`ask 'the end of the session' -X DELETE -H %s`, r.quote(versionHeader+": "+a.headers[versionHeader]))
 	r.line(`wait "$stream"`)
 	r.line("stream=")
 	r.line(`echo "after the end of the session: $(($(wc -c <"$dir/stream"))) bytes"`)

@@ -112,11 +112,52 @@ func (m *Masker) known(text string) string {
 		return text
 	}
 	finder := m.finder.Load()
-	for finder != nil && finder.in(text) {
+	if finder == nil {
+		return text
+	}
+	for finder.in(text) {
 		text = finder.replacer.Replace(text)
 	}
-	return text
+	return finder.cutOff(text)
 }
+
+// cut is the mark where text was shortened before it came here.
+const cut = "…"
+
+// cutOff hides what the mark of a cut has left of a value: its beginning ahead of the mark,
+// or its end behind it.
+func (f *finder) cutOff(text string) string {
+	for from := 0; ; {
+		at := strings.Index(text[from:], cut)
+		if at < 0 {
+			return text
+		}
+		before, behind := text[:from+at], text[from+at+len(cut):]
+		begun, ended := 0, 0
+		for _, value := range f.values {
+			for n := min(len(value)-1, len(before)); n >= max(MinLength, begun+1); n-- {
+				if strings.HasSuffix(before, value[:n]) {
+					begun = n
+				}
+			}
+			for n := min(len(value)-1, len(behind)); n >= max(MinLength, ended+1); n-- {
+				if strings.HasPrefix(behind, value[len(value)-n:]) {
+					ended = n
+				}
+			}
+		}
+		if begun > 0 {
+			before = before[:len(before)-begun] + Mask
+		}
+		if ended > 0 {
+			behind = Mask + behind[ended:]
+		}
+		text, from = before+cut+behind, len(before)+len(cut)
+	}
+}
+
+// Beginning is Text for text whose end is missing, and with it perhaps that of a secret.
+func (m *Masker) Beginning(text string) string { return strings.TrimSuffix(m.Text(text+cut), cut) }
 
 // Attr hides secrets in an attribute of a log record, by its key and in its text.
 // It fits slog.HandlerOptions.ReplaceAttr; times, levels, numbers and truth values

@@ -289,3 +289,24 @@ func BenchmarkJSONNothingToHide(b *testing.B) {
 		m.JSON(frame)
 	}
 }
+
+// TestCut hides what is left of a value where a text was cut, on both sides of the mark.
+func TestCut(t *testing.T) {
+	m := New("S3cr3tValue", "Other1Secret2")
+	for text, want := range map[string]string{
+		"key S3cr3tVa…": "key ***…",
+		"key S3cr…":     "key ***…",
+		"key S3c…":      "key S3c…", // shorter than any value
+		"…tValue and S3cr3tValue and Other1…": "…*** and *** and ***…",
+		"S3cr3…cret2":    "***…***",
+		"S3cr… and …":    "***… and …",
+		"export TOKEN=…": "export TOKEN=…",
+	} {
+		if got := m.Text(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	if got := m.Beginning("key S3cr3tVa"); got != "key ***" {
+		t.Errorf("the beginning is %q", got)
+	}
+}

@@ -17,6 +17,8 @@ type Frame struct {
 	Sent    bool          // by toolx; else received
 	Bytes   []byte        // the whole JSON-RPC message
 	Latency time.Duration // of a response: since its request; zero where that is not known
+	// Hide masks secrets in what the line quotes of the message; nil shows everything.
+	Hide func(string) string
 	// Content is the message to be shown, without secrets; nil leaves it out.
 	Content []byte
 }
@@ -32,7 +34,7 @@ func Trace(out io.Writer, frame Frame, screen Screen) error {
 	if frame.Sent {
 		arrow = screen.paint(roleGood, "→")
 	}
-	what, failed := describe(frame.Bytes)
+	what, failed := describe(frame.Bytes, frame.Hide)
 	what = Safe(what)
 	if failed {
 		what = screen.paint(roleError, what)
@@ -77,8 +79,8 @@ func latency(d time.Duration) string {
 }
 
 // describe says what a message is: its method or kind of answer, and its id; failed
-// means that it tells of an error.
-func describe(frame []byte) (what string, failed bool) {
+// means that it tells of an error. hide masks secrets in the sender's words.
+func describe(frame []byte, hide func(string) string) (what string, failed bool) {
 	var head struct {
 		Method string          `json:"method"`
 		ID     json.RawMessage `json:"id"`
@@ -91,24 +93,27 @@ func describe(frame []byte) (what string, failed bool) {
 	if err := json.Unmarshal(frame, &head); err != nil && head.Method == "" && len(head.ID) == 0 {
 		return "not JSON-RPC", true
 	}
+	words := func(text string) string {
+		if hide != nil {
+			text = hide(text) // before it is cut: half a secret is not found any more
+		}
+		return fit(text, 80)
+	}
 	switch {
 	case head.Method != "":
-		what = cutText(head.Method)
+		what = words(head.Method)
 	case head.Error != nil:
-		what, failed = fmt.Sprintf("error %s %q", cutText(string(head.Error.Code)), cutText(head.Error.Message)), true
+		what, failed = fmt.Sprintf("error %s %q", words(string(head.Error.Code)), words(head.Error.Message)), true
 	case bool(head.Result):
 		what = "result"
 	default:
 		what, failed = "not JSON-RPC", true
 	}
 	if len(head.ID) > 0 {
-		what += " #" + cutText(strings.Trim(string(head.ID), `"`))
+		what += " #" + words(strings.Trim(string(head.ID), `"`))
 	}
 	return what, failed
 }
-
-// cutText keeps a server's words short enough for a line.
-func cutText(text string) string { return fit(text, 80) }
 
 // present is true for a member that is there, whatever it is, without keeping it: a
 // result may be large.

@@ -80,10 +80,16 @@ func (l *stderrLog) take(chunk []byte) {
 	}
 }
 
-// grow appends to the unfinished line, of which only a limited part is kept.
+// grow appends to the unfinished line, of which only a limited part is kept, with a mark.
 func (l *stderrLog) grow(part []byte) {
-	room := max(0, stderrLineBytes-len(l.partial))
+	room := stderrLineBytes - len(l.partial)
+	if room < 0 { // the mark is there
+		return
+	}
 	l.partial = append(l.partial, part[:min(room, len(part))]...)
+	if len(part) > room {
+		l.partial = append(l.partial, "…"...)
+	}
 }
 
 func (l *stderrLog) endLine() {

@@ -37,11 +37,13 @@ func (l *look) safe(text string, cells int) string {
 	return render.Safe(l.masked(text)) + more
 }
 
+// masked masks secrets. The text may have been cut: with a mark at its end, the beginning of
+// a secret is found there as well.
 func (l *look) masked(text string) string {
 	if l.hide == nil {
 		return text
 	}
-	return l.hide(text)
+	return strings.TrimSuffix(l.hide(text+"…"), "…")
 }
 
 // maskedJSON masks secrets in JSON, which stays JSON in all but odd cases: what
@@ -51,7 +53,7 @@ func (l *look) maskedJSON(text string) json.RawMessage {
 		return json.RawMessage(text)
 	}
 	var byName *mask.Masker
-	return json.RawMessage(l.hide(string(byName.JSON([]byte(text)))))
+	return json.RawMessage(l.masked(string(byName.JSON([]byte(text)))))
 }
 
 // cutText cuts text to limit bytes at a character's border, and lets the rest go.
