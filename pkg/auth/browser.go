@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"toolx/pkg/config"
 )
 
 // browserTime is how long a browser has to fail. What opens addresses for a desktop ends
@@ -33,6 +35,7 @@ func OpenBrowser(ctx context.Context, address string) error {
 	}
 	words = withAddress(words, parsed.String())
 	program := exec.Command(words[0], words[1:]...)
+	program.Env = config.Environ()
 	if err := program.Start(); err != nil {
 		return err
 	}

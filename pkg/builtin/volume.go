@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	osexec "os/exec"
 	"regexp"
 	"runtime"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
 )
 
@@ -144,7 +144,7 @@ func programRunner(path string) runner {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		command := osexec.CommandContext(ctx, path, arguments...)
-		command.Env = append(os.Environ(), "LC_ALL=C") // the words that are parsed are English
+		command.Env = append(config.Environ(), "LC_ALL=C") // the words that are parsed are English
 		command.WaitDelay = grace
 		out, err := command.Output()
 		if err == nil {

@@ -54,9 +54,13 @@ type Server struct {
 	Args      []string
 	Env       map[string]string
 	EnvFile   string
-	Cwd       string
-	URL       string
-	Headers   map[string]string
+	// InheritEnv says what the process gets of toolx's environment: InheritAll, or
+	// InheritMinimal and what InheritNames has; empty means all but toolx's own secrets.
+	InheritEnv   string
+	InheritNames []string
+	Cwd          string
+	URL          string
+	Headers      map[string]string
 	// HeadersCommand is a program that prints headers, with its arguments; they are
 	// laid over Headers.
 	HeadersCommand []string

@@ -51,6 +51,7 @@ func serverFields() []field[Server] {
 		{"args", nil, func(_ *decoder, v value, s *Server) { s.Args = v.texts() }},
 		{"env", []string{"environment"}, func(_ *decoder, v value, s *Server) { s.Env = v.textMap() }},
 		{"envFile", nil, func(_ *decoder, v value, s *Server) { s.EnvFile = v.string() }},
+		{"inheritEnv", nil, (*decoder).inheritEnv},
 		{"cwd", nil, func(_ *decoder, v value, s *Server) { s.Cwd = v.string() }},
 		{"url", []string{"serverUrl", "httpUrl"}, func(_ *decoder, v value, s *Server) { s.URL = v.string() }},
 		{"headers", []string{"http_headers"}, func(_ *decoder, v value, s *Server) { s.Headers = v.textMap() }},

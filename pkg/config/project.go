@@ -157,7 +157,7 @@ func (s *Server) otherKeys() []member {
 			"type", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "disabled", "protocol":
 			return true
 		}
-		return false
+		return m.key == "inheritEnv" && s.narrowsEnv()
 	})
 }
 

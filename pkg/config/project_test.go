@@ -35,23 +35,27 @@ func writeAt(t *testing.T, path, text string) {
 // same folder.
 func TestConsent(t *testing.T) {
 	for entry, free := range map[string]bool{
-		`{command: toolx, args: [serve, a.yaml], cwd: .}`:                            true,
-		`{command: toolx, args: [serve, deep/a.yaml], cwd: ., timeout: 5s, hint: x}`: true,
-		`{command: toolx, args: [serve, a.yaml]}`:                                    false, // the folder is whoever calls
-		`{command: toolx, args: [serve, a.yaml], cwd: ..}`:                           false,
-		`{command: toolx, args: [serve, ../a.yaml], cwd: .}`:                         false,
-		`{command: toolx, args: [serve, /etc/a.yaml], cwd: .}`:                       false,
-		`{command: toolx, args: [serve, "${A}"], cwd: .}`:                            false,
-		`{command: toolx, args: [serve, "--http=:80"], cwd: .}`:                      false,
-		`{command: toolx, args: [serve, a.yaml, --no-color], cwd: .}`:                false,
-		`{command: toolx, args: [call, volume], cwd: .}`:                             false,
-		`{command: toolx, args: [serve, a.yaml], cwd: ., env: {TOOLX_TRUST: all}}`:   false,
-		`{command: toolx, args: [serve, a.yaml], cwd: ., envFile: .env}`:             false,
-		`{command: ./toolx, args: [serve, a.yaml], cwd: .}`:                          false,
-		`{command: toolx, args: [serve, a.yaml], cwd: ., sandbox: {any: thing}}`:     false,
-		`{command: node, args: [server.js]}`:                                         false,
-		`{url: "https://example.com/mcp"}`:                                           false,
-		`{command: node, disabled: true}`:                                            false,
+		`{command: toolx, args: [serve, a.yaml], cwd: .}`:                               true,
+		`{command: toolx, args: [serve, deep/a.yaml], cwd: ., timeout: 5s, hint: x}`:    true,
+		`{command: toolx, args: [serve, a.yaml]}`:                                       false, // the folder is whoever calls
+		`{command: toolx, args: [serve, a.yaml], cwd: ..}`:                              false,
+		`{command: toolx, args: [serve, ../a.yaml], cwd: .}`:                            false,
+		`{command: toolx, args: [serve, /etc/a.yaml], cwd: .}`:                          false,
+		`{command: toolx, args: [serve, "${A}"], cwd: .}`:                               false,
+		`{command: toolx, args: [serve, "--http=:80"], cwd: .}`:                         false,
+		`{command: toolx, args: [serve, a.yaml, --no-color], cwd: .}`:                   false,
+		`{command: toolx, args: [call, volume], cwd: .}`:                                false,
+		`{command: toolx, args: [serve, a.yaml], cwd: ., env: {TOOLX_TRUST: all}}`:      false,
+		`{command: toolx, args: [serve, a.yaml], cwd: ., envFile: .env}`:                false,
+		`{command: toolx, args: [serve, a.yaml], cwd: ., inheritEnv: minimal}`:          true,
+		`{command: toolx, args: [serve, a.yaml], cwd: ., inheritEnv: [A_TOKEN]}`:        true, // which it has anyway
+		`{command: toolx, args: [serve, a.yaml], cwd: ., inheritEnv: all}`:              false,
+		`{command: toolx, args: [serve, a.yaml], cwd: ., inheritEnv: [OPENAI_API_KEY]}`: false,
+		`{command: ./toolx, args: [serve, a.yaml], cwd: .}`:                             false,
+		`{command: toolx, args: [serve, a.yaml], cwd: ., sandbox: {any: thing}}`:        false,
+		`{command: node, args: [server.js]}`:                                            false,
+		`{url: "https://example.com/mcp"}`:                                              false,
+		`{command: node, disabled: true}`:                                               false,
 	} {
 		loaded, p := project(t, "servers:\n  one: "+entry+"\n")
 		server := loaded.Servers[0]

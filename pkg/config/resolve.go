@@ -19,8 +19,9 @@ import (
 type Resolved struct {
 	Command string
 	Args    []string
-	// Env is the whole environment of the process, as os/exec takes it.
-	Env []string
+	// Env is the whole environment of the process, as os/exec takes it; Withheld names the
+	// variables that it lacks since they are secrets of toolx's own.
+	Env, Withheld []string
 	// Cwd is absolute, or empty for the current folder.
 	Cwd     string
 	URL     string
@@ -31,8 +32,9 @@ type Resolved struct {
 	// Auth is nil where the entry has none.
 	Auth *Auth
 	// Secrets are the values to mask wherever toolx writes, longest first: those
-	// that came from variables or envFile, and those of arguments, variables, headers
-	// and parts of the URL whose names say so. None is shorter than four bytes.
+	// that came from variables or envFile, and those of arguments, variables (inherited
+	// ones too), headers and parts of the URL whose names say so. None is shorter than
+	// four bytes.
 	Secrets []string
 }
 
@@ -91,8 +93,8 @@ func clientVariable(name string) string {
 }
 
 // Resolve expands the entry's variables and makes its paths absolute. environ
-// is the environment to start from, as os.Environ gives it; envFile is laid over
-// it, and env over both. Variables are looked up in environ and envFile, so the
+// is the environment to start from, as os.Environ gives it; of it the process inherits
+// what InheritEnv says. envFile is laid over that, and env over both. Variables are looked up in environ and envFile, so the
 // entry's own env cannot refer to itself.
 //
 // A command that is OwnCommand becomes the path of the running program.
@@ -107,10 +109,17 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	if err := s.CheckConsent(); err != nil {
 		return nil, err
 	}
-	env := newEnvironment(environ)
-	e := &expander{server: s, lookup: env.get}
-	if err := e.readEnvFile(env); err != nil {
+	lookup := newEnvironment(environ)
+	e := &expander{server: s, lookup: lookup.get}
+	fromFile, err := e.readEnvFile()
+	if err != nil {
 		return nil, err
+	}
+	inherited, withheld := s.inherited(environ)
+	passed := newEnvironment(inherited)
+	for _, name := range slices.Sorted(maps.Keys(fromFile)) {
+		lookup.set(name, fromFile[name])
+		passed.set(name, fromFile[name])
 	}
 	own := e.expandMap(s.Env, "env")
 	resolved := &Resolved{
@@ -138,13 +147,14 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		env.set(name, own[name])
+		passed.set(name, own[name])
 	}
 	if s.project != nil && s.playsOwnFile() {
-		env.set(EnvTrust, TrustNone)
+		passed.set(EnvTrust, TrustNone)
 	}
-	resolved.Env = env.list()
-	resolved.Secrets = secretsOf(slices.Concat(resolved.Args, resolved.HeadersCommand), own, resolved.Headers, resolved.URL, append(e.values, resolved.Auth.secrets()...))
+	resolved.Env = passed.list()
+	resolved.Withheld = slices.DeleteFunc(withheld, func(name string) bool { _, given := passed.get(name); return given })
+	resolved.Secrets = secretsOf(slices.Concat(resolved.Args, resolved.HeadersCommand), own, resolved.Headers, resolved.URL, slices.Concat(e.values, resolved.Auth.secrets(), inheritedSecrets(resolved.Env)))
 	return resolved, nil
 }
 
@@ -172,32 +182,31 @@ func (e *expander) expandMap(texts map[string]string, key string) map[string]str
 	return expanded
 }
 
-// readEnvFile lays the variables of envFile over the environment. What they hold
-// is secret: that is why it is not in the config.
-func (e *expander) readEnvFile(env *environment) error {
+// readEnvFile reads the variables of envFile. What they hold is secret: that is why it is
+// not in the config.
+func (e *expander) readEnvFile() (map[string]string, error) {
 	if e.server.EnvFile == "" {
-		return nil
+		return nil, nil
 	}
 	path := absolute(e.path("envFile", e.server.EnvFile), e.server.dir)
 	if err := e.failure(); err != nil {
-		return err
+		return nil, err
 	}
 	if p := e.server.project; p != nil && digestOf(path) != p.envFiles[path] {
-		return &UntrustedError{Server: e.server.Name, File: p.File.Name, SHA256: p.SHA256, Changed: path}
+		return nil, &UntrustedError{Server: e.server.Name, File: p.File.Name, SHA256: p.SHA256, Changed: path}
 	}
 	variables, err := parseEnvFile(path)
 	if err != nil {
-		return &Error{Problems: []Problem{{
+		return nil, &Error{Problems: []Problem{{
 			Origin: e.server.origin("envFile"),
 			Text:   said(joinKey("servers", e.server.Name)+".envFile", said(path, err.Error())),
 			Fix:    envFileFix(err),
 		}}}
 	}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		env.set(name, variables[name])
 		e.values = append(e.values, variables[name])
 	}
-	return nil
+	return variables, nil
 }
 
 // envFileFix says what to do about an envFile that cannot be read.

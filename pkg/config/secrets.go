@@ -39,6 +39,21 @@ func secretsOf(args []string, env, headers map[string]string, address string, va
 	return slices.Compact(found)
 }
 
+// inheritedSecrets are the values of a process's variables that are secret by their names: a
+// server can repeat what it was never given by its entry. Paths and addresses are none, and
+// shorter values are found in texts by chance.
+func inheritedSecrets(environ []string) []string {
+	const shortest = 8
+	var found []string
+	for _, pair := range environ {
+		name, content, _ := strings.Cut(pair, "=")
+		if len(content) >= shortest && mask.Name(name) && content[0] != '/' && !strings.Contains(content, "://") {
+			found = append(found, content)
+		}
+	}
+	return found
+}
+
 // Secrets are the values to mask of a server that cannot be resolved: those that stand
 // in its entry as they are, longest first. Resolved.Secrets has them, and more.
 func (s *Server) Secrets() []string {

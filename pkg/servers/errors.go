@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -50,6 +51,8 @@ type Failure struct {
 	URL     string
 	Command []string
 	Cwd     string // empty: toolx's own
+	// Withheld names the variables that the process was not given (config.Resolved).
+	Withheld []string
 	// How is the exit status or the signal, empty where there is none.
 	How   string
 	Lived time.Duration
@@ -307,7 +310,7 @@ func (e *ConnectError) Hint() string {
 	case failure.Ending == EndingSilent:
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, --start-timeout gives it more time"
 	case failure.Ending == EndingExited:
-		return toolxexec.NetworkHint(strings.Join(failure.Stderr, "\n"))
+		return cmp.Or(failure.withheldHint(), toolxexec.NetworkHint(strings.Join(failure.Stderr, "\n")))
 	case failure.Ending == EndingUnanswered:
 		return "--start-timeout gives it more time; --trace shows every message"
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -466,6 +467,10 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 	}
 	if p.options.Secret != nil {
 		p.options.Secret(launch.Secrets...)
+	}
+	if len(launch.Withheld) > 0 && launch.Command != "" {
+		p.options.Bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelInfo, Text: fmt.Sprintf(
+			"server %q does not get %s: its entry has to name what is toolx's own", server.Name, strings.Join(launch.Withheld, ", "))})
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

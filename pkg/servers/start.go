@@ -133,6 +133,17 @@ func (f *Failure) startHint() string {
 	return ""
 }
 
+// withheldHint says how a server gets a variable that its last words name, and that was
+// withheld from it; empty where there is none.
+func (f *Failure) withheldHint() string {
+	words := strings.Join(f.StderrTail, "\n")
+	at := slices.IndexFunc(f.Withheld, func(name string) bool { return strings.Contains(words, name) })
+	if at < 0 {
+		return ""
+	}
+	return fmt.Sprintf(`toolx keeps its own keys to itself: env: {%s: "${%[1]s}"} in the server's entry passes it on`, f.Withheld[at])
+}
+
 // variableArgument matches NAME=value, which is no program.
 var variableArgument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w.-]*:?=`) })
 

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/config"
 	"toolx/pkg/tui/pane"
 )
 
@@ -34,6 +35,7 @@ func (m *model) editArguments() tea.Cmd {
 	editor := cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi")
 	words := pane.Program(editor, file)
 	command := exec.CommandContext(m.ctx, words[0], words[1:]...)
+	command.Env = config.Environ()
 	return tea.ExecProcess(command, func(err error) tea.Msg {
 		defer os.Remove(file) //nolint:errcheck // it is in the system's folder for such files
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/config"
 	"toolx/pkg/tui/pane"
 )
 
@@ -32,7 +33,9 @@ func (v *View) openPager() tea.Cmd {
 // newPager makes the pager of a leaf.
 func newPager(variable string, l *leaf) *pager {
 	words := pagerCommand(variable)
-	return &pager{Cmd: exec.Command(words[0], words[1:]...), write: l.write}
+	command := exec.Command(words[0], words[1:]...)
+	command.Env = config.Environ()
+	return &pager{Cmd: command, write: l.write}
 }
 
 // pagerCommand is the program of $PAGER with its flags; less where it is not set. A

@@ -1,0 +1,95 @@
+package config
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// What inheritEnv may say; a list of names stands for InheritMinimal with these.
+const (
+	InheritAll     = "all"
+	InheritMinimal = "minimal"
+)
+
+// tokenVariable is what clients of toolx serve must know: no other process has a use for it.
+const tokenVariable = "TOOLX_SERVE_TOKEN"
+
+// ownSecrets are the variables that toolx reads secrets of its own from: its token, and the
+// keys of providers of models. What toolx starts gets none that it is not given.
+func ownSecrets() []string {
+	return []string{tokenVariable, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
+}
+
+// Environ is the environment for programs that toolx starts for itself (an editor, a browser):
+// its own without its secrets.
+func Environ() []string {
+	return withoutNames(os.Environ(), func(name string) bool { return slices.Contains(ownSecrets(), name) })
+}
+
+// inherited is what of toolx's environment the entry's process gets, before envFile and env
+// are laid over it, and the names of what was withheld as toolx's own. What stands on the
+// command line keeps the keys of providers: there the shell would have passed them on.
+func (s *Server) inherited(environ []string) (passed, withheld []string) {
+	passed = withoutNames(environ, func(name string) bool {
+		switch {
+		case slices.ContainsFunc(s.InheritNames, func(named string) bool { return canonical(named) == name }):
+			return false
+		case s.InheritEnv == InheritMinimal && !isMinimal(name):
+			return true
+		case name == tokenVariable, !s.literal && s.InheritEnv != InheritAll && slices.Contains(ownSecrets(), name):
+			withheld = append(withheld, name)
+			return true
+		}
+		return false
+	})
+	return passed, withheld
+}
+
+// withoutNames is an environment without the variables that drop drops; it is asked for
+// canonical names.
+func withoutNames(environ []string, drop func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		if pair == "" {
+			return false
+		}
+		name, _, _ := strings.Cut(pair[1:], "=") // Windows has hidden variables such as "=C:"
+		return drop(canonical(pair[:1] + name))
+	})
+}
+
+// isMinimal reports whether hardly a program works without a variable, or works strangely.
+func isMinimal(name string) bool {
+	switch name {
+	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TMPDIR", "TZ":
+		return true
+	}
+	if runtime.GOOS == "windows" {
+		switch name {
+		case "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH",
+			"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE":
+			return true
+		}
+	}
+	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
+}
+
+// narrowsEnv reports whether inheritEnv, where the entry has it, passes on less than there is
+// without it.
+func (s *Server) narrowsEnv() bool {
+	return s.InheritEnv != InheritAll && !slices.ContainsFunc(s.InheritNames, func(named string) bool {
+		return slices.Contains(ownSecrets(), canonical(named))
+	})
+}
+
+// inheritEnv reads the key.
+func (d *decoder) inheritEnv(v value, s *Server) {
+	if v.kind != kindText {
+		s.InheritEnv, s.InheritNames = InheritMinimal, v.texts()
+		return
+	}
+	if s.InheritEnv = v.text; v.text != InheritAll && v.text != InheritMinimal {
+		d.problem(v, "write all, minimal, or a list of names", "inheritEnv knows no %s", v.shown())
+	}
+}
