@@ -51,7 +51,7 @@ const doctorTime = 2 * time.Minute
 
 // doctorMemory is the size in bytes from which on memory is given back at once: a
 // server that writes huge lines must not make the doctor huge.
-const doctorMemory = 128 << 20
+const doctorMemory = 160 << 20
 
 func newDoctorCommand(app *App, run func(context.Context, *App, doctorOptions) error) *cobra.Command {
 	var o doctorOptions

@@ -90,6 +90,7 @@ func TestDoctorSurvivesEveryServer(t *testing.T) {
 		for _, mode := range fake.Modes() {
 			modes <- []string{mode.Name}
 		}
+		modes <- []string{"--count", "100000", "tools-10k"}
 		modes <- []string{"--bytes", "60000000", "huge-line"}
 		modes <- []string{"--bytes", "60000000", "huge-text-line"}
 	}()

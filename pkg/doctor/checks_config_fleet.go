@@ -113,7 +113,7 @@ func askToolsAllServers(fleet *Fleet) []Finding {
 	}
 	total := 0
 	for _, e := range ready {
-		total += len(e.survey().tools)
+		total += e.countTools()
 	}
 	var over []string
 	for _, limit := range toolLimits() {
@@ -126,7 +126,7 @@ func askToolsAllServers(fleet *Fleet) []Finding {
 	}
 	return []Finding{{
 		Title: fmt.Sprintf("%d tools in all, over %s", total, strings.Join(over, " and ")),
-		Evidence: largest(ready, func(e *Evidence) int { return len(e.survey().tools) }, func(name string, n int) string {
+		Evidence: largest(ready, (*Evidence).countTools, func(name string, n int) string {
 			return name + " " + exec.Count(n, "tool")
 		}),
 		Where: &Where{Method: "tools/list"},

@@ -12,10 +12,15 @@ import (
 	"toolx/pkg/rawjson"
 )
 
+// maxSurveyed is how many definitions of a listing the checks of tools read. No client
+// takes a hundredth of it, and what is read of one takes many times its size in memory.
+const maxSurveyed = 10_000
+
 // survey is what the checks of tools read out of a listing, once.
 type survey struct {
-	tools []*definition
-	size  int // bytes of all definitions
+	tools  []*definition
+	size   int // bytes of the definitions that were read
+	unread int // definitions beyond maxSurveyed
 }
 
 // definition is one entry of tools/list that is an object.
@@ -37,6 +42,9 @@ func (e *Evidence) survey() *survey {
 	}
 	e.surveyed = &survey{}
 	raw, _ := e.Tools()
+	if more := len(raw) - maxSurveyed; more > 0 {
+		e.surveyed.unread, raw = more, raw[:maxSurveyed]
+	}
 	for i, one := range raw {
 		e.surveyed.size += len(one)
 		if d := readDefinition(i, one); d != nil {
@@ -45,6 +53,9 @@ func (e *Evidence) survey() *survey {
 	}
 	return e.surveyed
 }
+
+// countTools is how many tools the server lists, those that are not read included.
+func (e *Evidence) countTools() int { return len(e.survey().tools) + e.survey().unread }
 
 // readDefinition returns nil for what is no object.
 func readDefinition(index int, raw json.RawMessage) *definition {

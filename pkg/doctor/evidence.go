@@ -62,10 +62,12 @@ type Evidence struct {
 	// what is missing then says nothing about the server.
 	Cut bool
 
-	// offered are the tools of the clean run's session.
+	// offered are the tools of the clean run's session, where Options.Safe asks for them.
 	offered []*exec.Tool
 	// received are the messages of all runs, read once for all checks.
 	received []received
+	// tools is what Tools has read, nil before: that is once all is gathered.
+	tools *listedTools
 	// surveyed and texts are what survey and passages have read, once for all checks.
 	surveyed *survey
 	texts    []passage
@@ -359,16 +361,28 @@ func (e *Evidence) Handshaken() bool { return e.Clean != nil && e.Clean.Protocol
 // Tools are the tool definitions of the clean run, all pages, as the server sent
 // them; listed is false where tools/list was not answered.
 func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
-	pages := e.listing()
-	for _, exchange := range pages {
-		for member := range rawjson.Each(exchange.Result) {
-			if member.Name == "tools" {
-				page, _ := rawjson.Elements(member.Value)
-				tools = append(tools, page...)
+	if e.Clean == nil {
+		return nil, false
+	}
+	if e.tools == nil {
+		pages := e.listing()
+		e.tools = &listedTools{listed: len(pages) > 0}
+		for _, exchange := range pages {
+			for member := range rawjson.Each(exchange.Result) {
+				if member.Name == "tools" {
+					page, _ := rawjson.Elements(member.Value)
+					e.tools.definitions = append(e.tools.definitions, page...)
+				}
 			}
 		}
 	}
-	return tools, len(pages) > 0
+	return e.tools.definitions, e.tools.listed
+}
+
+// listedTools are the answer of Tools.
+type listedTools struct {
+	definitions []json.RawMessage
+	listed      bool
 }
 
 // listing are the answered pages of the clean run's first tools/list; a second one

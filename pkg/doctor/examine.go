@@ -164,7 +164,9 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	tree, idle := o.watchIdle(ctx, session, life)
 	speed := o.measure(ctx, session, life)
 	life.watch.note()
-	e.offered = session.Tools()
+	if o.Safe { // they keep the session, and can be many
+		e.offered = session.Tools()
+	}
 	ended := session.Wire().Failure()
 	session.Close(ctx)
 	run := life.end(ctx)

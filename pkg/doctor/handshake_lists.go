@@ -2,11 +2,13 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -56,7 +58,7 @@ func cursorEndless() Check {
 		Title: "a list has no end",
 		Ask:   askCursorEndless,
 		Page: Page{
-			Why:    "After a thousand pages there was another one. Clients wait for the whole list before they show anything.",
+			Why:    "After a thousand pages, or more bytes than a message may have, there was another one. Clients wait for the whole list before they show anything.",
 			Bad:    "page 1,000: {\"tools\":[…],\"nextCursor\":\"1001\"}",
 			Good:   "All tools on one page: hardly any real server needs more.",
 			Fix:    []string{"in the server: leave nextCursor out of the last page; send more items on a page"},
@@ -74,7 +76,11 @@ const (
 func askCursorEndless(e *Evidence) []Finding {
 	pages := e.listing()
 	items, _ := e.Tools()
-	if len(pages) < endlessPages && len(items) < endlessItems {
+	var size int64
+	for _, page := range pages {
+		size += int64(len(page.Frame) + len(nextCursor(page)))
+	}
+	if len(pages) < endlessPages && len(items) < endlessItems && size < cmp.Or(e.Server.MaxMessage, maxMessage) {
 		return nil
 	}
 	last := pages[len(pages)-1]
@@ -83,7 +89,7 @@ func askCursorEndless(e *Evidence) []Finding {
 	}
 	return sole(Finding{
 		Where:    last.where(e.Clean),
-		Evidence: fmt.Sprintf("%d pages with %d tools, and there is another one", len(pages), len(items)),
+		Evidence: fmt.Sprintf("%d pages with %d tools, %s in all, and there is another one", len(pages), len(items), exec.Bytes(size)),
 	})
 }
 

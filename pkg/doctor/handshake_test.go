@@ -42,6 +42,7 @@ func TestHandshakeChecks(t *testing.T) {
 		{id: "cursor-loop", severity: Error, modes: []string{"cursor-loop"}, evidence: `cursor "again"`},
 		{id: "cursor-loop", severity: Error, modes: []string{"cursor-cycle"}, evidence: `cursor "a"`},
 		{id: "cursor-endless", severity: Warning, modes: []string{"cursor-endless"}, evidence: "1000 pages"},
+		{id: "cursor-endless", severity: Warning, modes: []string{"pages-huge"}, evidence: "20.2 MiB in all"},
 		{id: "cursor-empty", severity: Warning, modes: []string{"cursor-empty"}, evidence: `nextCursor is ""`},
 		{id: "cursor-empty", severity: Warning, modes: []string{"cursor-null"}, evidence: "nextCursor is null"},
 		{id: "cursor-invalid-accepted", severity: Info, modes: []string{"pages"}, evidence: noSuchCursor},

@@ -108,6 +108,9 @@ func askTokensTotal(e *Evidence) []Finding {
 		Evidence: fmt.Sprintf("about %s tokens (%s) for %s; most: %s",
 			grouped(total), exec.Bytes(int64(e.survey().size)), exec.Count(len(list), "tool"), strings.Join(dear, ", ")),
 	}
+	if unread := e.survey().unread; unread > 0 {
+		f.Evidence += fmt.Sprintf("; toolx has read no more of the list, which has %s more", exec.Count(unread, "tool"))
+	}
 	switch {
 	case total > manyTokens:
 		f.Severity, f.Title = Warning, "the tools cost very many tokens"

@@ -24,7 +24,8 @@ type line struct {
 // mcp.md says why it is neither a bufio.Scanner (which ends at a long line) nor a
 // json.Decoder (which reads "2026-06-04 …" as the number 2026).
 //
-// largeLine is the size in bytes from which a line's buffer doubles when it grows.
+// largeLine is the size in bytes from which a line's buffer doubles when it grows, and is
+// cut to its size when the line is whole.
 const largeLine = 1 << 20
 
 // The zero value with max and emit set is ready. emit owns line.bytes.
@@ -84,6 +85,9 @@ func (f *framer) finish(end lineEnd, newline int64) {
 	}
 	f.idled = end == endIdle
 	f.number++
+	if len(f.partial) > largeLine && cap(f.partial)-len(f.partial) > len(f.partial)/8 {
+		f.partial = bytes.Clone(f.partial) // it may be kept for long
+	}
 	current := line{number: f.number, offset: f.offset, bytes: f.partial, end: end}
 	f.offset += int64(len(f.partial)) + newline
 	f.partial = nil

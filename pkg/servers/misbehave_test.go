@@ -141,11 +141,13 @@ func misbehaviours() map[string]behaviour {
 		"version-future":  {open: EndingMalformed, text: "2099-01-01"},
 		"init-error":      {open: EndingRefused, text: "not authenticated: set FAKE_API_KEY"},
 		"list-error":      {open: EndingRefused, text: "tools/list: database is locked"},
-		"tools-object":    {open: EndingMalformed, text: "tools is an object"},
+		"tools-object":    {open: EndingMalformed, text: "tools is no array: {"},
 		"declared-absent": {call: exec.KindNotFound},
 		"tools-empty":     {call: exec.KindNotFound},
 		"tools-null":      {call: exec.KindNotFound},
 		"cursor-endless":  {call: exec.KindNotFound},
+		"cursor-grows":    {call: exec.KindNotFound},
+		"pages-huge":      {call: exec.KindNotFound},
 
 		// What the server wants to know was never offered to it.
 		"elicit-first":   {call: exec.KindTool, text: "Sign in first"},

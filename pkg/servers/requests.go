@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -195,9 +194,12 @@ func (s *Session) unoffered(result json.RawMessage) error {
 // member, byte for byte. A server that does not know the method has an empty list.
 func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawMessage, error) {
 	var all []json.RawMessage
-	seen := make(map[string]bool)
-	var params map[string]any
-	for range maxPages {
+	pages := s.newPager(method)
+	for {
+		var params map[string]any
+		if pages.cursor != nil {
+			params = map[string]any{"cursor": pages.cursor}
+		}
 		result, err := s.ask(ctx, method, params, nil)
 		var refused *exec.ToolError
 		if errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND {
@@ -206,25 +208,15 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 		if err != nil {
 			return nil, err
 		}
-		list := memberOf(result, member)
-		elements, ok := rawjson.Elements(list)
-		if !ok && list != nil && string(list) != "null" { // an empty list, as many servers write it
-			return nil, &exec.MalformedError{What: "the reply to " + method, Reason: fmt.Errorf("%s is no array", member)}
+		elements, more, err := pages.take(result, member)
+		if err != nil {
+			return nil, &exec.MalformedError{What: "the reply to " + method, Reason: err}
 		}
 		all = append(all, elements...)
-		next := memberOf(result, "nextCursor")
-		if next == nil || string(next) == "null" { // an empty string is a cursor
+		if !more {
 			return all, nil
 		}
-		if seen[string(next)] {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q repeats the cursor %s of %s; toolx stopped there", s.Name, next, method))
-			return all, nil
-		}
-		seen[string(next)] = true
-		params = map[string]any{"cursor": next}
 	}
-	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has more than %d pages of %s; toolx stopped there", s.Name, maxPages, method))
-	return all, nil
 }
 
 // Ping asks the server for a sign of life: ping, or server/discover where the agreed

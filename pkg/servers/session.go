@@ -49,6 +49,8 @@ type Session struct {
 	because string
 	inbox   *inbox
 	relist  relister
+	// maxMessage is the size in bytes of the largest message, and of the largest list.
+	maxMessage int64
 	// renewing is held while a new session takes the place of one that has expired.
 	renewing sync.Mutex
 
@@ -86,7 +88,7 @@ type dial struct {
 // open makes one attempt: start, handshake, tools/list. The error is a *Failure,
 // or ctx's where that ended first; either way nothing is left behind.
 func (d dial) open(ctx context.Context) (*Session, error) {
-	s := &Session{Name: d.server.Name, bus: d.bus, progress: make(map[string]func(exec.Progress)), renewals: make(chan struct{})}
+	s := &Session{Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, progress: make(map[string]func(exec.Progress)), renewals: make(chan struct{})}
 	began := time.Now()
 	if err := s.start(ctx, d); err != nil {
 		return nil, err
@@ -215,18 +217,14 @@ func rpcError(details *mcp.JSONRPCErrorDetails) error {
 	return &exec.ToolError{Message: message, Code: details.Code}
 }
 
-// maxPages bounds tools/list: a server that always has another page never ends.
-const maxPages = 1000
-
 // list reads all pages of tools/list. A server without tools has none; that is no
 // failure.
 func (s *Session) list(ctx context.Context, server *config.Server) error {
-	seen := make(map[string]bool)
-	var cursor json.RawMessage
-	for range maxPages {
+	pages := s.newPager(string(mcp.MethodToolsList))
+	for {
 		e := &exchange{standIn: json.RawMessage(`{"tools":[]}`)}
-		if cursor != nil {
-			e.params = map[string]json.RawMessage{"cursor": cursor}
+		if pages.cursor != nil {
+			e.params = map[string]json.RawMessage{"cursor": pages.cursor}
 		}
 		_, err := s.client.ListToolsByPage(withExchange(ctx, e), mcp.ListToolsRequest{})
 		if e.err != nil && e.err.Code == mcp.METHOD_NOT_FOUND {
@@ -235,36 +233,15 @@ func (s *Session) list(ctx context.Context, server *config.Server) error {
 		if err != nil {
 			return s.answerError(mcp.MethodToolsList, e, err)
 		}
-		next, err := s.takePage(server, e.result)
+		definitions, more, err := pages.take(e.result, "tools")
 		if err != nil {
 			return s.answerError(mcp.MethodToolsList, &exchange{}, err)
 		}
-		if next == nil || string(next) == "null" {
+		s.tools = append(s.tools, s.makeTools(server, definitions)...)
+		if !more {
 			return nil
 		}
-		if seen[string(next)] {
-			s.notice(slog.LevelWarn, fmt.Sprintf("server %q repeats the cursor %s of tools/list; toolx stopped there", s.Name, next))
-			return nil
-		}
-		seen[string(next)] = true
-		cursor = next
 	}
-	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has more than %d pages of tools; toolx stopped there", s.Name, maxPages))
-	return nil
-}
-
-// takePage adds one page of tools and returns the next cursor; an empty string is
-// a cursor too.
-func (s *Session) takePage(server *config.Server, result json.RawMessage) (next json.RawMessage, err error) {
-	var page struct {
-		Tools      []json.RawMessage `json:"tools"`
-		NextCursor json.RawMessage   `json:"nextCursor"`
-	}
-	if err := json.Unmarshal(result, &page); err != nil {
-		return nil, err
-	}
-	s.tools = append(s.tools, s.makeTools(server, page.Tools)...)
-	return page.NextCursor, nil
 }
 
 // makeTools makes tools of a server's definitions; those that cannot be read are

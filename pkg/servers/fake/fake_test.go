@@ -456,6 +456,8 @@ func TestPaging(t *testing.T) {
 		{"cursor-cycle", `{"cursor":"a"}`, `"nextCursor":"b"}`},
 		{"cursor-cycle", `{"cursor":"b"}`, `"nextCursor":"a"}`},
 		{"cursor-endless", `{"cursor":"41"}`, `"nextCursor":"42"}`},
+		{"cursor-grows", `{"cursor":"1ccc"}`, `"nextCursor":"2ccc`},
+		{"pages-huge", `{"cursor":"41"}`, `"nextCursor":"42"}`},
 	} {
 		if got := run(t, page(row.params), row.mode); !strings.Contains(got.stdout, row.want) {
 			t.Errorf("%s %s: %s lacks %s", row.mode, row.params, got.stdout, row.want)

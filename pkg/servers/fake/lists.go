@@ -27,6 +27,22 @@ func pageModes() []mode {
 			}
 		}},
 		{"cursor-endless", "a new cursor and a new tool on every page", methodList, func(s *server) { s.page = endless }},
+		{"cursor-grows", "a new tool on every page, and a cursor that is 100 kB longer each time", methodList, func(s *server) {
+			s.page = func(cursor *string) ([]string, string) {
+				n := 0
+				if cursor != nil {
+					n, _ = strconv.Atoi(strings.TrimRight(*cursor, "c"))
+				}
+				tools, _ := endless(new(strconv.Itoa(n)))
+				return tools, fmt.Sprintf(`"%d%s"`, n+1, strings.Repeat("c", (n+1)*100_000))
+			}
+		}},
+		{"pages-huge", "a tool of 300 kB on every page, and always another page", methodList, func(s *server) {
+			s.page = func(cursor *string) ([]string, string) {
+				_, next := endless(cursor)
+				return []string{define("huge-"+strings.Trim(next, `"`), strings.Repeat("Reads a room. ", 21_000), ``, ``)}, next
+			}
+		}},
 	}
 }
 

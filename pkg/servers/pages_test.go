@@ -1,0 +1,57 @@
+package servers
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolx/pkg/exec"
+)
+
+// TestListsAreBounded proves that a list which goes on for ever ends, by the size of its
+// pages, of its cursors, by how many elements it has, or by how many pages (MCP-3).
+func TestListsAreBounded(t *testing.T) {
+	const limit = 1 << 20
+	for _, test := range []struct {
+		name string
+		page func(n int) string
+		most int // pages that are taken
+		told string
+	}{
+		{"large pages", func(n int) string {
+			return fmt.Sprintf(`{"tools":[%q],"nextCursor":"%d"}`, strings.Repeat("x", limit/8), n)
+		}, 8, "over the limit of 1.0 MiB for one list"},
+		{"growing cursors", func(n int) string {
+			return fmt.Sprintf(`{"tools":[],"nextCursor":%q}`, strings.Repeat("x", n*limit/32))
+		}, 6, "over the limit of 1.0 MiB for one list"},
+		{"many elements", func(n int) string {
+			return fmt.Sprintf(`{"tools":[%s1],"nextCursor":"%d"}`, strings.Repeat("1,", maxElements/4), n)
+		}, 4, "more than 100000 elements"},
+		{"many pages", func(n int) string { return fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, n) }, 1000, "more than 1000 pages"},
+		{"a cursor again", func(n int) string { return fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, n%3) }, 4, `repeats the cursor "1"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var told []string
+			session := &Session{Name: "s", bus: &exec.Bus{}, maxMessage: limit}
+			session.bus.Subscribe(func(event exec.Event) {
+				if notice, is := event.(exec.Notice); is {
+					told = append(told, notice.Text)
+				}
+			})
+			pages := session.newPager("tools/list")
+			for n := 1; ; n++ {
+				_, more, err := pages.take(json.RawMessage(test.page(n)), "tools")
+				if err != nil || n > test.most {
+					t.Fatalf("page %d is taken: %v", n, err)
+				}
+				if !more {
+					break
+				}
+			}
+			if len(told) != 1 || !strings.Contains(told[0], test.told) {
+				t.Errorf("told %q, want %q", told, test.told)
+			}
+		})
+	}
+}
