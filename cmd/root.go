@@ -168,6 +168,13 @@ command line after -- is used instead of the configured servers.`,
 		}
 		return app.begin()
 	}
+	addVerbs(root, app)
+	app.safeCompletions(root)
+	return root
+}
+
+// addVerbs adds every verb, in the order of the help.
+func addVerbs(root *cobra.Command, app *App) {
 	root.AddCommand(
 		newListCommand(app, runList),
 		newShowCommand(app, runShow),
@@ -190,6 +197,4 @@ command line after -- is used instead of the configured servers.`,
 		newConformanceCommand(app, runConformance),
 		newVersionCommand(app),
 	)
-	app.safeCompletions(root)
-	return root
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -91,7 +92,7 @@ func TestBodiesAreBounded(t *testing.T) {
 			held = append(held, done)
 		}
 		began := time.Now()
-		if _, err := take(limit - 1); err != errNoSlot || time.Since(began) != slotTime {
+		if _, err := take(limit - 1); !errors.Is(err, errNoSlot) || time.Since(began) != slotTime {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		for range 1000 {

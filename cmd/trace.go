@@ -80,7 +80,7 @@ func (a *App) showFrame(frame render.Frame) {
 
 // showStray writes what a server says besides messages among the frames.
 func (a *App) showStray(event exec.Event) {
-	stray := render.Stray{}
+	var stray render.Stray
 	switch e := event.(type) {
 	case servers.PollutedLine:
 		if e.Class.Harmless() {

@@ -177,7 +177,7 @@ func (r *mathReader) take(token lexer.Token, written string) error {
 		r.pieces = slices.Insert(r.pieces, r.last, piece{"factorial", token.From, true}, piece{"(", token.From, true})
 		r.pieces = append(r.pieces, piece{")", token.From, true})
 		return nil
-	case token.Kind == lexer.Bracket && strings.Contains("([{", token.Value):
+	case token.Kind == lexer.Bracket && slices.Contains([]string{"(", "[", "{"}, token.Value):
 		begin := len(r.pieces)
 		if r.last != nowhere {
 			if called := r.pieces[len(r.pieces)-1]; token.Value == "(" && isName(called) {

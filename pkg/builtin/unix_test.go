@@ -255,7 +255,7 @@ func TestSearchDoesNotWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // it was read only
 	for _, from := range []files{anyFile{}, filesBelow{folder, root}} {
 		if data, err := readUpTo(from, filepath.Join(folder, "pipe"), 10); err == nil {
 			t.Errorf("%T: the pipe holds %q", from, data)

@@ -26,8 +26,10 @@ func TestMaskReachesEveryText(t *testing.T) {
 			t.Errorf("%s is %q", path, text)
 		}
 	})
-	finding := []string{"ID", "Severity", "Server", "Where.Run", "Where.Phase", "Where.File", "Where.Key",
-		"Places.Where.Run", "Places.Where.Phase", "Places.Where.File", "Places.Where.Key", "Culprit.Confidence", "Breaks", "Source"}
+	finding := []string{
+		"ID", "Severity", "Server", "Where.Run", "Where.Phase", "Where.File", "Where.Key",
+		"Places.Where.Run", "Places.Where.Phase", "Places.Where.File", "Places.Where.Key", "Culprit.Confidence", "Breaks", "Source",
+	}
 	want := []string{"Status", "Servers.Name", "Servers.Status", "Servers.Where"}
 	for _, name := range finding {
 		want = append(want, "Findings."+name)

@@ -21,14 +21,22 @@ func networkFaults() []networkFault {
 	const start = "start that service, or correct its address in the server's settings"
 	return []networkFault{
 		{`ECONNREFUSED|connection refused|actively refused`, "nothing accepts connections there", start},
-		{`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|name resolution|could not resolve host`,
-			"its name cannot be resolved", "check the host name in the server's settings, and the network"},
-		{`EHOSTUNREACH|ENETUNREACH|no route to host|network is unreachable`, "no route leads there",
-			"check the address in the server's settings, and the network (a VPN, a firewall)"},
-		{`ETIMEDOUT|i/o timeout|connect(?:ion)? timed out|ConnectTimeout`, "it does not answer in time",
-			"see whether that service runs and is reachable from here (a VPN, a firewall)"},
-		{`ECONNRESET|connection reset|socket hang up|broken pipe|EPIPE`, "it closed the connection",
-			"look at that service's own log, and whether the server speaks the right protocol to it (TLS or none)"},
+		{
+			`ENOTFOUND|EAI_AGAIN|EAI_NONAME|no such host|name or service not known|nodename nor servname|name resolution|could not resolve host`,
+			"its name cannot be resolved", "check the host name in the server's settings, and the network",
+		},
+		{
+			`EHOSTUNREACH|ENETUNREACH|no route to host|network is unreachable`, "no route leads there",
+			"check the address in the server's settings, and the network (a VPN, a firewall)",
+		},
+		{
+			`ETIMEDOUT|i/o timeout|connect(?:ion)? timed out|ConnectTimeout`, "it does not answer in time",
+			"see whether that service runs and is reachable from here (a VPN, a firewall)",
+		},
+		{
+			`ECONNRESET|connection reset|socket hang up|broken pipe|EPIPE`, "it closed the connection",
+			"look at that service's own log, and whether the server speaks the right protocol to it (TLS or none)",
+		},
 	}
 }
 

@@ -13,8 +13,10 @@ func TestNetworkHint(t *testing.T) {
 		{"Error: connect ECONNREFUSED ::1:5432\n    at TCPConnectWrap.afterConnect", "::1:5432", "nothing accepts connections"},
 		{`Post "http://api.local:8080/v1/x": dial tcp 10.1.2.3:8080: connect: connection refused`, "10.1.2.3:8080", "nothing accepts connections"},
 		{"dial tcp [::1]:6379: connect: connection refused", "[::1]:6379", "nothing accepts connections"},
-		{"HTTPConnectionPool(host='localhost', port=8123): Max retries exceeded (Caused by NewConnectionError('[Errno 111] Connection refused'))",
-			"localhost:8123", "nothing accepts connections"},
+		{
+			"HTTPConnectionPool(host='localhost', port=8123): Max retries exceeded (Caused by NewConnectionError('[Errno 111] Connection refused'))",
+			"localhost:8123", "nothing accepts connections",
+		},
 		{"Cannot connect to host homeassistant.local:8123 ssl:default [Connect call failed; Connection refused]", "homeassistant.local:8123", "nothing accepts connections"},
 		{"[Errno 111] Connection refused", "a service behind the server", "nothing accepts connections"},
 		{"getaddrinfo ENOTFOUND api.exmaple.com", "api.exmaple.com", "name cannot be resolved"},

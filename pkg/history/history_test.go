@@ -126,7 +126,7 @@ func TestRecordsTheExecutor(t *testing.T) {
 // EXEC-11: the result too, masked, and of a long one the first 4 KiB.
 func TestResults(t *testing.T) {
 	const limit = 4 << 10
-	quote := func(text string) string { return strconv.Quote(text) } // which JSON reads, for plain text
+	quote := strconv.Quote // which JSON reads, for plain text
 	long := strings.Repeat("0123456789abcdef", 1000)
 	secrets := strings.Repeat("hunter2 ", 20_000) // shrinks where it is masked, and is cut within one
 	tests := []struct {
@@ -140,8 +140,10 @@ func TestResults(t *testing.T) {
 		{"as long as may be", quote(long[:limit-2]), nil, quote(long[:limit-2]), 0},
 		{"long text", quote(long), nil, quote(long[:limit] + "…"), int64(len(long)) + 2},
 		{"long text, cut within a character", quote(long[:limit-1] + "é" + long), nil, quote(long[:limit-1] + "…"), int64(limit + 3 + len(long))},
-		{"long object", `{"token":"t","n":` + quote(long) + `}`, nil,
-			quote((`{"token":"***","n":"` + long)[:limit] + "…"), int64(len(long) + 20)},
+		{
+			"long object", `{"token":"t","n":` + quote(long) + `}`, nil,
+			quote((`{"token":"***","n":"` + long)[:limit] + "…"), int64(len(long) + 20),
+		},
 		{"nothing but secrets", quote(secrets), nil, quote(strings.Repeat("*** ", limit/4) + "…"), int64(len(secrets)) + 2},
 		{"cut before", `"begin"`, &exec.Truncated{ShownBytes: 5, TotalBytes: 900}, `"begin"`, 900},
 	}

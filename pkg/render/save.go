@@ -106,6 +106,8 @@ func extension(mimeType string) string {
 }
 
 // knownExtensions are the types of what tools answer with, and nothing that a system runs.
+//
+//nolint:gochecknoglobals // a static table costs nothing at the start
 var knownExtensions = [...]struct {
 	extension string
 	types     []string

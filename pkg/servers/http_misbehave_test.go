@@ -246,7 +246,7 @@ func switching(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer connection.Close()
+	defer connection.Close() //nolint:errcheck // the other side may be gone
 	_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Content-Type: application/json\r\n\r\n")
 	_, _ = io.Copy(io.Discard, connection) // until the other side closes it
@@ -259,7 +259,7 @@ func forever(w http.ResponseWriter, begin, again string) {
 	if err != nil {
 		return
 	}
-	defer connection.Close()
+	defer connection.Close() //nolint:errcheck // the other side may be gone
 	for text := begin; err == nil; text = again {
 		_, err = io.WriteString(connection, text)
 	}

@@ -24,6 +24,8 @@ import (
 // variable in its environment, which it has inherited, says whose it was.
 //
 // The kernel has one such setting for a process, so there is one account of it.
+//
+//nolint:gochecknoglobals // see above
 var offspring family
 
 type family struct {

@@ -25,7 +25,7 @@ func irregular(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { listener.Close() })
+	t.Cleanup(func() { _ = listener.Close() })
 	return map[string]string{
 		"a pipe": path("pipe"), "a link to a pipe": path("link"), "a socket": path("socket"), "a folder": folder, "a device": "/dev/zero",
 	}
