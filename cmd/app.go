@@ -254,7 +254,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		box.registry.Prefer(config.AdHocName)
 	}
 	box.addLocal(a.services(box, options.stage, foldersOf(answers.Roots)), options.configOnly)
-	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Defaults: exec.Defaults{
+	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Masked: a.masked, Defaults: exec.Defaults{
 		Timeout:   cmp.Or(a.flags.timeout, loaded.Defaults.Timeout),
 		MaxTime:   cmp.Or(a.flags.maxTime, loaded.Defaults.MaxTime),
 		Slow:      loaded.Defaults.Slow,
@@ -293,15 +293,19 @@ func (b *toolbox) addLocal(services builtin.Services, configOnly bool) {
 }
 
 // services are what toolx's own tools need; stage is nil but for serve. roots are the
-// folders for who is confined.
+// folders for who is confined. What a tool answers is passed on as it is, so what the
+// services say of servers has no secrets.
 func (a *App) services(box *toolbox, stage builtin.Stage, roots []string) builtin.Services {
 	return builtin.Services{
 		Registry: box.registry,
-		Find:     box.pool.Find,
+		Find: func(ctx context.Context, name string) (*exec.Tool, error) {
+			tool, err := box.pool.Find(ctx, name)
+			return tool, a.masked(err)
+		},
 		Open: func(ctx context.Context, server string) error {
 			if server != "" {
 				_, err := box.pool.Open(ctx, server)
-				return err
+				return a.masked(err)
 			}
 			var first error
 			for _, opened := range box.pool.OpenAll(ctx) {
@@ -309,9 +313,9 @@ func (a *App) services(box *toolbox, stage builtin.Stage, roots []string) builti
 					first = opened.Err
 				}
 			}
-			return first
+			return a.masked(first)
 		},
-		Servers: func() []builtin.Server { return box.describeServers() },
+		Servers: func() []builtin.Server { return a.describeServers(box) },
 		Stage:   stage,
 		Roots:   roots,
 		Notice:  func(level slog.Level, text string) { a.log.Log(context.Background(), level, text) },
@@ -319,14 +323,15 @@ func (a *App) services(box *toolbox, stage builtin.Stage, roots []string) builti
 }
 
 // describeServers is what list_servers tells.
-func (b *toolbox) describeServers() []builtin.Server {
+func (a *App) describeServers(b *toolbox) []builtin.Server {
 	described := make([]builtin.Server, 0, len(b.config.Servers))
 	for _, server := range b.config.Servers {
-		one := builtin.Server{Name: server.Name, Transport: "stdio", Hint: server.Hint}
+		one := builtin.Server{Name: server.Name, Transport: "stdio", Hint: a.mask.Text(server.Hint)}
 		if server.URL != "" {
 			one.Transport = "http"
 		}
 		one.Status, one.Protocol, one.Error = b.pool.Status(server.Name)
+		one.Error = a.mask.Text(one.Error)
 		described = append(described, one)
 	}
 	return described

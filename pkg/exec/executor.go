@@ -20,6 +20,9 @@ type Executor struct {
 	Registry *Registry
 	Bus      *Bus // may be nil
 	Defaults Defaults
+	// Masked hides the secrets that the error of a call quotes, for every Result; nil shows
+	// them.
+	Masked func(error) error
 
 	calls     atomic.Int64
 	abandoned atomic.Int64 // calls that run although nobody waits for them
@@ -210,6 +213,9 @@ func (e *Executor) Reject(tool string, given json.RawMessage, began time.Time, e
 func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result {
 	result := end.Result
 	if err != nil {
+		if e.Masked != nil {
+			err = e.Masked(err)
+		}
 		result.Success, result.Err = false, err
 	}
 	result.Duration = time.Since(began)

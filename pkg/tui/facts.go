@@ -52,7 +52,7 @@ func (m *model) serverFacts(s *server, width int) []string {
 	fact := facts.add
 	now := m.now()
 	fact("state", m.tree.state(s, now))
-	fact("reason", render.SafeBlock(s.reason))
+	fact("reason", render.SafeBlock(m.hide(s.reason)))
 	if s.status == statusFailed {
 		fact("hint", render.SafeBlock(m.hide(s.hint)))
 	}

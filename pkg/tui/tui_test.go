@@ -185,6 +185,8 @@ func TestServerStates(t *testing.T) {
 	d.shows("zwave ✓ 85 ms !1 stray (1)", "gone ✗ failed", "attempt 2 of 3 in")
 	d.press("down", "down")
 	d.shows("server gone", "found: gone", "hint", "install the thing")
+	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "gone", "***") }
+	d.shows("found: ***")
 	d.m.updateEvents(eventsMsg{events: []exec.Event{servers.ProcessExited{Time: at, Server: "zwave", How: "exit status 3"}}})
 	d.shows("zwave ✗ exit status 3")
 }
