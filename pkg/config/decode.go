@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -359,6 +360,7 @@ func (d *decoder) servers(v value, to *document) {
 		server := &Server{Name: m.key, Origin: m.origin, dir: d.dir, node: m.value}
 		decode(d, child, serverFields(), server)
 		d.checkServer(child, server)
+		d.checkName(child, m.key)
 		to.servers.put(entry[*Server]{server, m, child.path})
 	}
 }
@@ -383,6 +385,14 @@ func (d *decoder) checkServer(v value, s *Server) {
 		d.problem(v, "remove type, or give a url", "type %s needs a url, and the server has a command", s.Transport)
 	case s.ClientKey != "" && s.ClientCert == "":
 		d.problem(v, "add clientCert: FILE, the certificate of that key", "a clientKey needs a clientCert")
+	}
+}
+
+// checkName refuses a name with characters that cannot be seen: it could pass for another one,
+// and shells write it to the terminal as it is when they complete it.
+func (d *decoder) checkName(v value, name string) {
+	if strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
+		d.problem(v, "give it a name of letters, digits and signs", "the name %q has characters that cannot be seen", name)
 	}
 }
 
@@ -438,6 +448,7 @@ func (d *decoder) tools(v value, to *document) {
 		if tool.Name == "" {
 			continue // the schema says so
 		}
+		d.checkName(child, tool.Name)
 		if first, found := to.tools.find(tool.Name); found {
 			d.warn(tool.Origin, fmt.Sprintf( // REG-3
 				"the tool '%s' is given twice and replaces the one at %s", tool.Name, first.value.Origin,
