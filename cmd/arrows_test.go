@@ -25,8 +25,8 @@ func arrows() map[string][]string {
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state"},
 		"pkg/convert": {"pkg/exec", "pkg/rawjson"},
 		"pkg/history": {"pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state"},
-		"pkg/exec":    {"pkg/rawjson"},        // the bytes of JSON, and nothing of toolx's own
-		"pkg/config":  {"pkg/mask", "schema"}, // the published JSON Schema, embedded
+		"pkg/exec":    {"pkg/rawjson"},                     // the bytes of JSON, and nothing of toolx's own
+		"pkg/config":  {"pkg/mask", "pkg/state", "schema"}, // the published JSON Schema, embedded
 		"pkg/trust":   {"pkg/state"},
 
 		"pkg/tui/pane":     {},

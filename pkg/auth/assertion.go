@@ -14,12 +14,13 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"toolx/pkg/state"
 )
 
 // assertionType says that what a client shows is a signed token (RFC 7523 2.2).
@@ -104,9 +105,12 @@ func (c *client) identityToken() (string, error) {
 	return token, nil
 }
 
+// maxSecret is how many bytes a file with a key or a token may have.
+const maxSecret = 1 << 20
+
 // readSecret reads a file of the config; what says what it holds.
 func (c *client) readSecret(what, path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := state.Read(path, maxSecret)
 	var file *fs.PathError
 	if errors.As(err, &file) {
 		err = file.Err // the message has the path already

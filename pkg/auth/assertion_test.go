@@ -163,7 +163,7 @@ func TestPrivateKeyThatIsOfNoUse(t *testing.T) {
 		auth       config.Auth
 	}{
 		{"no file", "no such file", config.Auth{PrivateKeyFile: filepath.Join(dir, "nowhere")}},
-		{"a folder", "is a directory", config.Auth{PrivateKeyFile: dir}},
+		{"a folder", "not a regular file", config.Auth{PrivateKeyFile: dir}},
 		{"no key", "no private key in PEM form", config.Auth{PrivateKeyFile: write("none", sentinel)}},
 		{"no key in a variable", "auth.privateKey cannot be used: no private key in PEM form", config.Auth{PrivateKey: sentinel}},
 		{"damaged", "it is damaged", config.Auth{PrivateKeyFile: write("damaged", damaged)}},

@@ -17,7 +17,13 @@ type expander struct {
 	malformed []Problem
 	// values are what the variables stood for.
 	values []string
+	// written is how many bytes the variables have become, over the whole entry.
+	written int
 }
+
+// maxExpanded is how many bytes the variables of one entry may become. No system starts a
+// program with more than a few megabytes of arguments and environment.
+const maxExpanded = 4 << 20
 
 // maxDefaults is how deep defaults may hold variables with defaults.
 const maxDefaults = 10
@@ -87,12 +93,20 @@ func (e *expander) variable(reference, key string, depth int) string {
 		return ""
 	}
 	content, set := e.lookup(name)
+	before := e.written
+	e.written += len(content)
 	switch {
+	case e.written > maxExpanded:
+		if before <= maxExpanded { // told once
+			e.problem(key, fmt.Sprintf("the variables of the entry become more than %d MiB", maxExpanded>>20),
+				"use ${"+name+"} less often, or set it to something shorter")
+		}
+		return ""
 	case hasDefault && content == "":
 		return e.within(fallback, key, depth+1)
-	case !set:
+	case !set && len(e.missing) < mostRemarks:
 		e.missing = append(e.missing, Missing{Variable: name, Key: key, Origin: e.server.origin(key)})
-	case !ordinary(name):
+	case set && !ordinary(name):
 		e.values = append(e.values, content)
 	}
 	return content
@@ -105,10 +119,16 @@ func (e *expander) refuse(reference, key string) {
 	if len(shown) > longest {
 		reference = string(shown[:longest]) + "…"
 	}
+	e.problem(key, fmt.Sprintf("'%s' is not a variable", withoutDefault(reference)), ReferenceFix(reference))
+}
+
+// problem notes what is wrong with a key of the entry.
+func (e *expander) problem(key, text, fix string) {
+	if len(e.malformed) >= mostRemarks {
+		return // nobody reads more
+	}
 	e.malformed = append(e.malformed, Problem{
-		Origin: e.server.origin(key),
-		Text:   said(joinKey("servers", e.server.Name)+"."+key, fmt.Sprintf("'%s' is not a variable", withoutDefault(reference))),
-		Fix:    ReferenceFix(reference),
+		Origin: e.server.origin(key), Text: said(joinKey("servers", e.server.Name)+"."+key, text), Fix: fix,
 	})
 }
 

@@ -8,7 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"toolx/pkg/state"
 )
 
 // maxFile is the size in bytes of the largest config file that is read.
@@ -22,10 +25,10 @@ type loaded struct {
 	problems []Problem // outside of entries
 }
 
-// readFile reads and checks one file. The problems are those of a file that cannot be
+// readFile reads and checks one file; project says that nobody named it. The problems are those of a file that cannot be
 // read at all.
-func readFile(file File) (loaded, []Problem) {
-	data, err := readBounded(file.Path)
+func readFile(file File, project bool) (loaded, []Problem) {
+	data, err := readBounded(file.Path, project)
 	if err != nil {
 		return loaded{}, []Problem{{Origin: Origin{File: file.Name}, Text: "cannot be read: " + reason(err)}}
 	}
@@ -34,14 +37,26 @@ func readFile(file File) (loaded, []Problem) {
 	return result, problems
 }
 
+// readTime bounds the reading of a file that nobody named. Some files of the system are
+// regular ones, and their reader waits all the same.
+const readTime = time.Second
+
 // readBounded reads the file up to one byte more than is allowed: a device or a
-// pipe has no size to ask for.
-func readBounded(path string) ([]byte, error) {
-	file, err := os.Open(path)
+// pipe has no size to ask for. Where regular is true, neither is opened, and nothing is
+// waited for: whoever brings a folder along decides what lies in it.
+func readBounded(path string, regular bool) ([]byte, error) {
+	open := os.Open
+	if regular {
+		open = func(path string) (*os.File, error) { return state.Open(path, os.O_RDONLY) }
+	}
+	file, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	if regular {
+		_ = file.SetReadDeadline(time.Now().Add(readTime)) // most files have none, and need none
+	}
 	return io.ReadAll(io.LimitReader(file, maxFile+1))
 }
 

@@ -43,13 +43,14 @@ func Load(options Options) (*Config, error) {
 	config := Config{Warnings: warnings}
 	var merge merge
 	for _, file := range files {
-		loaded, found := readFile(file)
+		theirs := file.Project || options.Distrust
+		loaded, found := readFile(file, theirs)
 		problems = append(problems, found...)
 		config.Files = append(config.Files, file.Name)
 		config.Warnings = append(config.Warnings, loaded.warnings...)
 		config.Problems = append(config.Problems, loaded.problems...)
 		var project *Project
-		if file.Project || options.Distrust {
+		if theirs {
 			project = newProject(file, loaded, options.Getenv)
 			config.Projects = append(config.Projects, project)
 			config.Warnings = append(config.Warnings, loaded.document.restrict()...)

@@ -153,7 +153,7 @@ func TestUnreadable(t *testing.T) {
 func TestPermissionDenied(t *testing.T) {
 	if os.Getuid() == 0 {
 		// Root reads everything; a folder in a file's place cannot be read by anyone.
-		_, problems := readFile(File{Name: "c.yaml", Path: t.TempDir()})
+		_, problems := readFile(File{Name: "c.yaml", Path: t.TempDir()}, false)
 		if len(problems) != 1 || problems[0].Text != "cannot be read: is a directory" {
 			t.Errorf("problems %v", problems)
 		}

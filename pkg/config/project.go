@@ -232,7 +232,7 @@ func (s *Server) envFilePath(lookup func(string) (string, bool)) string {
 
 // digestOf is the digest of a file; what cannot be read has one of its own.
 func digestOf(path string) string {
-	data, err := readBounded(path)
+	data, err := readBounded(path, true)
 	if err != nil {
 		return digest([]byte("unreadable"))
 	}

@@ -195,7 +195,7 @@ func (e *expander) readEnvFile() (map[string]string, error) {
 	if p := e.server.project; p != nil && digestOf(path) != p.envFiles[path] {
 		return nil, &UntrustedError{Server: e.server.Name, File: p.File.Name, SHA256: p.SHA256, Changed: path}
 	}
-	variables, err := parseEnvFile(path)
+	variables, err := parseEnvFile(path, e.server.project != nil)
 	if err != nil {
 		return nil, &Error{Problems: []Problem{{
 			Origin: e.server.origin("envFile"),
@@ -220,8 +220,9 @@ func envFileFix(err error) string {
 	return "write one NAME=value on each line of it, or remove envFile"
 }
 
-func parseEnvFile(path string) (map[string]string, error) {
-	data, err := readBounded(path)
+// parseEnvFile reads an envFile; that of a project's file must be a regular one.
+func parseEnvFile(path string, regular bool) (map[string]string, error) {
+	data, err := readBounded(path, regular)
 	if err != nil {
 		return nil, withoutPath(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/state"
 )
 
 // HTTPOptions say how servers are reached over HTTP. The zero value is what anyone
@@ -145,13 +146,13 @@ func newTransport(options HTTPOptions) *http.Transport {
 
 // tlsSettings say whom to trust, and what to show a server that asks.
 func tlsSettings(launch *config.Resolved, options HTTPOptions) (*tls.Config, error) {
-	roots, err := authorities(cmp.Or(options.CACert, launch.CACert), options.Warn)
+	roots, err := authorities(options.CACert, launch.CACert, options.Warn)
 	if err != nil {
 		return nil, err
 	}
 	settings := &tls.Config{RootCAs: roots, InsecureSkipVerify: options.Insecure}
 	if launch.ClientCert != "" {
-		pair, err := tls.LoadX509KeyPair(launch.ClientCert, cmp.Or(launch.ClientKey, launch.ClientCert))
+		pair, err := readKeyPair(launch.ClientCert, cmp.Or(launch.ClientKey, launch.ClientCert))
 		if err != nil {
 			return nil, fmt.Errorf("clientCert %s: %w", launch.ClientCert, err)
 		}
@@ -160,12 +161,44 @@ func tlsSettings(launch *config.Resolved, options HTTPOptions) (*tls.Config, err
 	return settings, nil
 }
 
+// maxPEM is how many bytes of a file with certificates or keys are read: a system's whole
+// store has a few hundred kilobytes.
+const maxPEM = 4 << 20
+
+// readNamed reads a file that the user names, which may be a pipe, of at most most bytes.
+func readNamed(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := readCapped(file, most)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return text, nil
+}
+
+// readKeyPair reads a certificate and its key.
+func readKeyPair(certificate, key string) (tls.Certificate, error) {
+	certificates, err := state.Read(certificate, maxPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	secret, err := state.Read(key, maxPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(certificates, secret)
+}
+
 // authorities are the system's (which SSL_CERT_FILE replaces, as everywhere), those
-// that Node.js would trust besides (NODE_EXTRA_CA_CERTS), and those of a file; nil
-// means the system's alone. As Node.js does, toolx goes on without the second where they
+// that Node.js would trust besides (NODE_EXTRA_CA_CERTS), and those of the file that the user
+// names, which may be a pipe, or else of the file that the config names; nil means the
+// system's alone. As Node.js does, toolx goes on without the second where they
 // cannot be used, and says so by warn, which may be nil: the variable is seldom meant
 // for toolx.
-func authorities(file string, warn func(text string)) (*x509.CertPool, error) {
+func authorities(named, configured string, warn func(text string)) (*x509.CertPool, error) {
 	replaced, extra := os.Getenv("SSL_CERT_FILE"), os.Getenv("NODE_EXTRA_CA_CERTS")
 	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
 		// Go reads SSL_CERT_FILE by itself there.
@@ -174,29 +207,32 @@ func authorities(file string, warn func(text string)) (*x509.CertPool, error) {
 		}
 		replaced = ""
 	}
-	if file == "" && extra == "" && replaced == "" {
+	if named == "" && configured == "" && extra == "" && replaced == "" {
 		return nil, nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool() // a system without certificates
 	}
-	if err := addAuthorities(pool, "NODE_EXTRA_CA_CERTS", extra); err != nil && warn != nil {
+	if err := addAuthorities(pool, "NODE_EXTRA_CA_CERTS", extra, readNamed); err != nil && warn != nil {
 		warn(fmt.Sprintf("%v; toolx goes on without", err))
 	}
-	if err := addAuthorities(pool, "SSL_CERT_FILE", replaced); err != nil {
+	if err := addAuthorities(pool, "SSL_CERT_FILE", replaced, readNamed); err != nil {
 		return nil, err
 	}
-	return pool, addAuthorities(pool, "the CA certificate", file)
+	if named != "" {
+		return pool, addAuthorities(pool, "the CA certificate", named, readNamed)
+	}
+	return pool, addAuthorities(pool, "the CA certificate", configured, state.Read)
 }
 
 // addAuthorities adds the certificates of a PEM file; what names it in the error. No
 // path is no file.
-func addAuthorities(pool *x509.CertPool, what, path string) error {
+func addAuthorities(pool *x509.CertPool, what, path string, read func(string, int64) ([]byte, error)) error {
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := read(path, maxPEM)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	toolxexec "toolx/pkg/exec"
+	"toolx/pkg/state"
 )
 
 // startFailure turns an error of starting a process into a Failure, whose command and
@@ -98,7 +99,7 @@ func (e *interpreterError) Hint() string {
 
 // firstLine returns the #! line of a script, empty where the file has none.
 func firstLine(path string) string {
-	file, err := os.Open(path)
+	file, err := state.Open(path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}
