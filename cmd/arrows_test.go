@@ -32,7 +32,7 @@ func arrows() map[string][]string {
 		"pkg/tui/pane":     {},
 		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
 		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson"},
-		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render"},
+		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render", "pkg/exec"},
 		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/rawjson"},
 		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/history", "pkg/mask", "pkg/rawjson"},
 

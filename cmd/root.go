@@ -5,8 +5,10 @@ package cmd
 
 import (
 	"context"
+	"math"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -19,7 +21,16 @@ import (
 // Main runs toolx with the given arguments (without the program's name) and
 // returns the exit code of cli.md. Ctrl-C ends what is running in order; a second
 // one kills it.
-func Main(c *console.Console, args []string) int { return newApp(c).run(args) }
+func Main(c *console.Console, args []string) int {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // else GOMEMLIMIT has set one
+		debug.SetMemoryLimit(thriftyFrom)
+	}
+	return newApp(c).run(args)
+}
+
+// thriftyFrom is the size in bytes from which on memory is given back at once: a server
+// that writes huge lines must not make toolx huge.
+const thriftyFrom = 128 << 20
 
 // run is Main on one App.
 func (a *App) run(args []string) int {

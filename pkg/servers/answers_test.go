@@ -361,3 +361,23 @@ func TestFormsAreBounded(t *testing.T) {
 		t.Errorf("101 requests in an answer: %v", err)
 	}
 }
+
+// TestShortWordsAreBounded proves that names of any length go no further than a session,
+// and that progress is told in few words.
+func TestShortWordsAreBounded(t *testing.T) {
+	long := strings.Repeat("n", 2*maxName)
+	s := answering(t, Answers{}, "--name", long, "--tools", `[{"name":"`+long+`","inputSchema":{"type":"object"}},{"name":"short","inputSchema":{"type":"object"}}]`, "good")
+	if got := s.session.Info.Name; got != long[:maxName]+"…" {
+		t.Errorf("the server's name has %d bytes", len(got))
+	}
+	told := false
+	for _, notice := range of[exec.Notice](s.events) {
+		told = told || notice.Text == `server "fake" lists a tool whose name has 2.0 KiB, over the limit of 1.0 KiB`
+	}
+	if tools := s.session.Tools(); len(tools) != 1 || tools[0].Plain != "short" || !told {
+		t.Errorf("%d tools, told of the other: %v", len(tools), told)
+	}
+	if got := cutWords(strings.Repeat("ä", 10), 5); got != "ää…" {
+		t.Errorf("%q", got)
+	}
+}

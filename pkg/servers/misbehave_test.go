@@ -84,6 +84,8 @@ func misbehaviours() map[string]behaviour {
 		"stderr-flood":       {},
 		"stderr-huge-line":   {},
 		"notification-flood": {},
+		"instructions-huge":  {open: EndingMalformed, text: "over the limit of 1.0 MiB", seen: "too-long"},
+		"blocks-flood":       {call: exec.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"elicit-huge":        {call: exec.KindProtocol, text: "over the limit of 1.0 MiB", seen: "id-late too-long"},
 		"list-changed-storm": {},
 		"tools-10k":          {open: EndingMalformed, text: "over the limit", seen: "too-long"},

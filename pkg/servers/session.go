@@ -183,6 +183,7 @@ func (s *Session) negotiate(ctx context.Context, d dial, to transport.Interface,
 		return s.answerError(mcp.MethodInitialize, e, err)
 	}
 	s.Protocol, s.Info = result.ProtocolVersion, result.ServerInfo
+	s.Info.Name, s.Info.Version = cutWords(s.Info.Name, maxName), cutWords(s.Info.Version, maxName)
 	s.Instructions, s.Capabilities = result.Instructions, result.Capabilities
 	return nil
 }
@@ -244,6 +245,21 @@ func (s *Session) list(ctx context.Context, server *config.Server) error {
 	}
 }
 
+// The sizes in bytes up to which short words of a server are taken: names, and what it
+// says of its progress. A longer name of its own is cut, and a tool of one left out.
+const (
+	maxName     = 1 << 10
+	maxProgress = 4 << 10
+)
+
+// cutWords cuts a text to at most n bytes, with a mark.
+func cutWords(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "") + "…"
+}
+
 // makeTools makes tools of a server's definitions; those that cannot be read are
 // left out with a warning.
 func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage) []*exec.Tool {
@@ -252,6 +268,11 @@ func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage
 		tool, err := exec.NewTool(definition)
 		if err != nil {
 			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool that cannot be read: %v", s.Name, err))
+			continue
+		}
+		if len(tool.Plain) > maxName {
+			s.notice(slog.LevelWarn, fmt.Sprintf("server %q lists a tool whose name has %s, over the limit of %s", s.Name,
+				exec.Bytes(int64(len(tool.Plain))), exec.Bytes(maxName)))
 			continue
 		}
 		if err := s.checkParamHeaders(definition); err != nil {
@@ -340,7 +361,7 @@ func (s *Session) progressed(params json.RawMessage) {
 		s.bus.Emit(Notification{Time: exec.Now(), Server: s.Name, Method: "notifications/progress", Params: params})
 		return
 	}
-	on(exec.Progress{Progress: report.Progress, Total: report.Total, Message: report.Message})
+	on(exec.Progress{Progress: report.Progress, Total: report.Total, Message: cutWords(report.Message, maxProgress)})
 }
 
 // Done is closed when the server has ended or can no longer be talked to.

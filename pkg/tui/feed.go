@@ -20,6 +20,8 @@ const (
 	// others are counted and dropped, but never one that says how a server or a call
 	// stands.
 	maxPending = 1024
+	// maxPendingBytes bounds what they hold; one alone may hold more.
+	maxPendingBytes = 8 << 20
 	// frameTime is the least time between two deliveries: 30 a second.
 	frameTime = time.Second / 30
 )
@@ -54,10 +56,33 @@ func streamOf(event exec.Event) stream {
 	return of
 }
 
-// backlog is what waits of a stream: a ring, once it is full.
+// backlog is what waits of a stream.
 type backlog struct {
 	events []numbered
-	oldest int
+	bytes  int // that they hold
+}
+
+// sizeOf is how many bytes an event holds that a server made as many as it liked.
+func sizeOf(event exec.Event) int {
+	switch e := event.(type) {
+	case servers.FrameReceived:
+		return len(e.Bytes)
+	case servers.FrameSent:
+		return len(e.Bytes)
+	case servers.OddFrame:
+		return len(e.Bytes)
+	case servers.LogMessage:
+		return len(e.Data) + len(e.Level) + len(e.Logger)
+	case servers.Notification:
+		return len(e.Method) + len(e.Params)
+	case servers.ServerRequest:
+		return len(e.Method)
+	case servers.StderrLine:
+		return len(e.Text)
+	case exec.Notice:
+		return len(e.Text)
+	}
+	return 0
 }
 
 type numbered struct {
@@ -79,9 +104,9 @@ func (f *feed) take(event exec.Event) {
 		f.pending[of] = waiting
 	}
 	f.next++
-	if gone := waiting.add(numbered{f.next, event}); gone != nil {
+	for _, gone := range waiting.add(numbered{f.next, event}) {
 		f.dropped++
-		if line, ok := gone.(servers.PollutedLine); ok && !line.Class.Harmless() {
+		if line, ok := gone.event.(servers.PollutedLine); ok && !line.Class.Harmless() {
 			f.strays[line.Server]++
 		}
 	}
@@ -92,16 +117,21 @@ func (f *feed) take(event exec.Event) {
 	}
 }
 
-// add keeps an event, and returns the older one that had to go, nil where there was
-// room.
-func (b *backlog) add(e numbered) (gone exec.Event) {
-	if len(b.events) < maxPending || vital(e.event) {
-		b.events = append(b.events, e)
+// add keeps an event, and returns the older ones that had to go.
+func (b *backlog) add(e numbered) (gone []numbered) {
+	b.events = append(b.events, e)
+	b.bytes += sizeOf(e.event)
+	if vital(e.event) {
 		return nil
 	}
-	gone = b.events[b.oldest].event
-	b.events[b.oldest] = e
-	b.oldest = (b.oldest + 1) % len(b.events)
+	drop := 0
+	for rest := len(b.events); rest > maxPending || rest > 1 && b.bytes > maxPendingBytes; rest-- {
+		b.bytes -= sizeOf(b.events[drop].event)
+		drop++
+	}
+	gone = slices.Clone(b.events[:drop])
+	clear(b.events[:drop]) // for the garbage collector
+	b.events = b.events[drop:]
 	return gone
 }
 

@@ -534,3 +534,23 @@ func TestWantedToolBesideABuiltInOne(t *testing.T) {
 		t.Errorf("%q is shown", d.m.page.item.Name)
 	}
 }
+
+// Large events are bounded by their bytes too: of a flood of messages of 1 MiB the newest
+// are kept, and one that is larger than the bound alone.
+func TestFeedIsBoundedInBytes(t *testing.T) {
+	f := newFeed()
+	for i := range 100 {
+		f.take(servers.LogMessage{Server: "loud", Level: fmt.Sprint(i), Data: make([]byte, 1<<20)})
+	}
+	msg := f.drain()
+	if len(msg.events) != 7 || msg.dropped != 93 {
+		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
+	}
+	if last, _ := msg.events[len(msg.events)-1].(servers.LogMessage); last.Level != "99" {
+		t.Errorf("the last event is %q", last.Level)
+	}
+	f.take(servers.FrameReceived{Server: "loud", Bytes: make([]byte, 2*maxPendingBytes)})
+	if msg := f.drain(); len(msg.events) != 1 || msg.dropped != 0 {
+		t.Errorf("%d events, %d dropped", len(msg.events), msg.dropped)
+	}
+}

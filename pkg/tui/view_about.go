@@ -57,13 +57,22 @@ func (p *page) about(width int) []string {
 	return lines
 }
 
-// definition is the whole of what the server says of the item, as JSON, of any width.
+// maxDefinition is how many bytes of a definition are shown.
+const maxDefinition = 1 << 20
+
+// definition is what the server says of the item, as JSON, of any width.
 func (p *page) definition(int) []string {
 	var text bytes.Buffer
 	if json.Indent(&text, p.item.Definition, "", "  ") != nil {
 		text.Write(p.item.Definition)
 	}
-	return strings.Split(render.SafeBlock(text.String()), "\n")
+	cut := text.Len() - maxDefinition
+	text.Truncate(min(text.Len(), maxDefinition))
+	lines := strings.Split(render.SafeBlock(text.String()), "\n")
+	if cut > 0 {
+		lines = append(lines, p.theme.Paint(pane.Warn, fmt.Sprintf("%s %s more that are not shown", p.theme.Glyphs.Warn, exec.Bytes(int64(cut)))))
+	}
+	return lines
 }
 
 // resourceFacts are what a resource or a template says of itself beside its words, and

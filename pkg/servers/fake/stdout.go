@@ -234,6 +234,17 @@ func volumeModes() []mode {
 				}
 			}()
 		})},
+		{"blocks-flood", "the answer to a call has 1,000,000 content blocks (--count)", methodCall, intercept(func(s *server, m *message) {
+			s.write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[`))
+			s.floodOf(s.countOr(1_000_000), `{"type":"text","text":"a block"},`)
+			s.write([]byte(`{"type":"text","text":"the last block"}]}}` + "\n"))
+		})},
+		{"instructions-huge", "instructions of --bytes bytes", methodInitialize, intercept(func(s *server, m *message) {
+			s.write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},` +
+				`"serverInfo":{"name":"fake","version":"1.0.0"},"instructions":"`))
+			s.fill(s.bytes)
+			s.write([]byte(`"}}` + "\n"))
+		})},
 		{"text-flood", "50,000 lines on stdout before the first reply (--count)", methodInitialize, before(func(s *server, _ *reply) {
 			s.flood(s.countOr(floodLines), s.write)
 		})},
@@ -273,6 +284,15 @@ func (s *server) fill(n int) {
 		part := chunk[:min(n, len(chunk))]
 		s.write(part)
 		n -= len(part)
+	}
+}
+
+// floodOf writes a text many times, in pieces of some size.
+func (s *server) floodOf(count int, text string) {
+	const piece = 1000
+	chunk := strings.Repeat(text, piece)
+	for ; count > 0; count -= piece {
+		s.write([]byte(chunk[:min(count, piece)*len(text)]))
 	}
 }
 

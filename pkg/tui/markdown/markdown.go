@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
@@ -22,10 +23,18 @@ import (
 // takes time by the square of the size where the text is made to that end.
 const MaxSource = 32 << 10
 
+// MaxShown is the size in bytes up to which text is shown at all.
+const MaxShown = 256 << 10
+
 // Render gives Markdown as lines of at most width cells; of more than MaxSource
-// bytes, it gives them as the plain text that they are. Whatever a terminal would
-// act on is shown (see render.SafeBlock).
+// bytes, it gives them as the plain text that they are, and of more than MaxShown the
+// first, with a word on how much is missing. Whatever a terminal would act on is shown
+// (see render.SafeBlock).
 func Render(source string, width int, theme *pane.Theme) []string {
+	if cut := len(source) - MaxShown; cut > 0 {
+		remark := fmt.Sprintf("%s %s more that are not shown", theme.Glyphs.Warn, exec.Bytes(int64(cut)))
+		return append(Render(strings.ToValidUTF8(source[:MaxShown], ""), width, theme), theme.Paint(pane.Warn, theme.Cut(remark, width)))
+	}
 	clean := []byte(render.SafeBlock(source))
 	if len(source) > MaxSource {
 		return pane.Wrap(strings.ReplaceAll(string(clean), "\t", "    "), max(8, width))

@@ -18,6 +18,9 @@ const (
 	maxCell    = 512      // of a cell of a table
 )
 
+// maxBlocks is how many content blocks are shown.
+const maxBlocks = 10_000
+
 // sizeOf is how many bytes a JSON string says.
 func sizeOf(quoted json.RawMessage) int {
 	var n counter

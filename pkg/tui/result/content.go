@@ -25,15 +25,17 @@ type block struct {
 	markdown bool // the server says so
 }
 
-// blocksOf reads content blocks as far as they are shown.
-func blocksOf(content []json.RawMessage) []block {
+// blocksOf reads content blocks as far as they are shown; rest is how many are not.
+func blocksOf(content []json.RawMessage) (_ []block, rest int) {
+	rest = max(0, len(content)-maxBlocks)
+	content = content[:len(content)-rest]
 	left := maxText
 	blocks := make([]block, len(content))
 	for i, raw := range content {
 		blocks[i] = blockOf(raw, left)
 		left = max(0, left-len(blocks[i].text))
 	}
-	return blocks
+	return blocks, rest
 }
 
 // blockOf reads a block; of a text at most so many bytes.
@@ -137,11 +139,12 @@ func labelOf(label string, members map[string]json.RawMessage, names ...string) 
 type content struct {
 	*text
 	blocks   []block
+	rest     int  // how many more there are
 	markdown bool // texts are Markdown
 }
 
-func newContent(theme *pane.Theme, blocks []block) *content {
-	c := &content{blocks: blocks}
+func newContent(theme *pane.Theme, blocks []block, rest int) *content {
+	c := &content{blocks: blocks, rest: rest}
 	for _, b := range blocks {
 		c.markdown = c.markdown || b.markdown || looksLikeMarkdown(b.text)
 	}
@@ -203,6 +206,10 @@ func (c *content) compose(theme *pane.Theme, width int) []string {
 		}
 		lines = append(lines, c.labelLines(theme, i, width)...)
 		lines = append(lines, c.textLines(theme, b, width)...)
+	}
+	if c.rest > 0 {
+		remark := fmt.Sprintf("[%s; o opens all in the pager, S saves them]", exec.Count(c.rest, "more block"))
+		lines = append(lines, "", theme.Paint(pane.Warn, theme.Cut(remark, width)))
 	}
 	if len(lines) == 0 {
 		return []string{theme.Paint(pane.Dim, "nothing is in it")}

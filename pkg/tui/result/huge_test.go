@@ -130,3 +130,23 @@ func BenchmarkHugeText(b *testing.B) {
 		v.Render(100, 40)
 	}
 }
+
+// Of very many content blocks, and of a prompt's messages, the first are shown, with a word
+// on how many more there are.
+func TestManyBlocks(t *testing.T) {
+	const more = 7
+	texts := func(one string) string { return strings.Repeat(one+",", maxBlocks+more-1) + one }
+	v := show(t, `{"content":[`+texts(`{"type":"text","text":"x"}`)+`]}`, "")
+	frame(t, v, 80, 20)
+	press(v, "G")
+	holds(t, frame(t, v, 80, 20), "[7 more blocks; o opens all in the pager, S saves them]")
+	blocks, rest := blocksOf(make([]json.RawMessage, maxBlocks+more))
+	if len(blocks) != maxBlocks || rest != more {
+		t.Errorf("%d blocks, %d more", len(blocks), rest)
+	}
+	message := exec.Message{Role: "user", Blocks: make([]json.RawMessage, maxBlocks-1)}
+	blocks, rest = messageBlocks([]exec.Message{message, message, {Role: "user"}})
+	if len(blocks) != maxBlocks || rest != maxBlocks-1 {
+		t.Errorf("%d blocks of messages, %d more", len(blocks), rest)
+	}
+}

@@ -146,7 +146,7 @@ func textLeaf(name string, quoted json.RawMessage) *leaf {
 		name:      name,
 		extension: ".txt",
 		open: func(theme *pane.Theme) body {
-			return newContent(theme, []block{textBlock(quoted, maxText)})
+			return newContent(theme, []block{textBlock(quoted, maxText)}, 0)
 		},
 		write: func(out io.Writer, safe bool) error { return writeQuoted(out, quoted, safe) },
 	}
@@ -157,7 +157,10 @@ func contentLeaf(result *exec.Result) *leaf {
 	return &leaf{
 		name:      "content",
 		extension: ".txt",
-		open:      func(theme *pane.Theme) body { return newContent(theme, blocksOf(result.Content)) },
+		open: func(theme *pane.Theme) body {
+			blocks, rest := blocksOf(result.Content)
+			return newContent(theme, blocks, rest)
+		},
 		write: func(out io.Writer, safe bool) error {
 			return writeContent(out, result.Content, safe)
 		},

@@ -31,22 +31,33 @@ func messagesLeaf(messages []exec.Message) *leaf {
 	return &leaf{
 		name:      "messages",
 		extension: ".txt",
-		open:      func(theme *pane.Theme) body { return newContent(theme, messageBlocks(messages)) },
+		open: func(theme *pane.Theme) body {
+			blocks, rest := messageBlocks(messages)
+			return newContent(theme, blocks, rest)
+		},
 		write: func(out io.Writer, safe bool) error {
 			return render.Messages(out, messages, render.Screen{TTY: safe})
 		},
 	}
 }
 
-// messageBlocks are the blocks of all messages; the first of each has its role.
-func messageBlocks(messages []exec.Message) []block {
+// messageBlocks are the blocks of all messages as far as they are shown; the first of each
+// has its role. rest is how many are not shown.
+func messageBlocks(messages []exec.Message) (blocks []block, rest int) {
 	left := maxText
-	var blocks []block
 	for _, message := range messages {
+		if len(blocks) >= maxBlocks {
+			rest += max(1, len(message.Blocks))
+			continue
+		}
 		if len(message.Blocks) == 0 {
 			blocks = append(blocks, block{role: message.Role})
 		}
 		for i, raw := range message.Blocks {
+			if len(blocks) >= maxBlocks {
+				rest += len(message.Blocks) - i
+				break
+			}
 			b := blockOf(raw, left)
 			left = max(0, left-len(b.text))
 			if i == 0 {
@@ -55,5 +66,5 @@ func messageBlocks(messages []exec.Message) []block {
 			blocks = append(blocks, b)
 		}
 	}
-	return blocks
+	return blocks, rest
 }
