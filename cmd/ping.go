@@ -147,11 +147,8 @@ func distinct(names []string) []string {
 // knowServers refuses names that no server has.
 func (b *toolbox) knowServers(names []string) error {
 	for _, name := range names {
-		if status, _, _ := b.pool.Status(name); status == "disabled" {
-			return &exec.UsageError{
-				Message: "no server is named '" + name + "', or it is disabled",
-				Fix:     "the config has: " + strings.Join(b.pool.Names(), ", "),
-			}
+		if err := b.pool.Known(name); err != nil {
+			return err
 		}
 	}
 	return nil

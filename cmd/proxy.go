@@ -138,10 +138,7 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 	}
 	server = loaded.Servers[i]
 	if server.Disabled {
-		return nil, 0, &exec.UsageError{
-			Message: "server " + quote(server.Name) + " is disabled in " + server.Origin.String(),
-			Fix:     "remove disabled there",
-		}
+		return nil, 0, servers.Disabled(server)
 	}
 	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, servers.DefaultMaxMessage), nil
 }

@@ -159,7 +159,8 @@ func (b *toolbox) needServers() error {
 	}
 	if len(b.config.Servers) > 0 {
 		missing.Message = "every server of the config is disabled"
-		missing.Fix = "remove disabled there, or give a server's command behind --"
+		setting, _ := b.config.Servers[0].DisabledBy()
+		missing.Fix = "remove \"" + setting + "\" there, or give a server's command behind --"
 	}
 	return missing
 }

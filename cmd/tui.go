@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
 	"toolx/pkg/tui"
 )
 
@@ -176,6 +177,9 @@ func serversNamed(all []*config.Server, names []string) ([]*config.Server, error
 	var list []string
 	for _, server := range all {
 		if server.Disabled {
+			if slices.Contains(names, server.Name) {
+				return nil, servers.Disabled(server)
+			}
 			continue
 		}
 		known[server.Name] = server

@@ -105,6 +105,20 @@ type Server struct {
 // cannot be started (see Resolve).
 func (s *Server) Err() error { return errorOf(s.problems) }
 
+// DisabledBy is the setting that switches the entry off, as a YAML file has it, and where it
+// stands; empty for an entry that is not disabled.
+func (s *Server) DisabledBy() (setting string, origin Origin) {
+	if !s.Disabled {
+		return "", Origin{}
+	}
+	if s.node != nil {
+		if enabled, found := s.node.get("enabled"); found && enabled.value.kind == kindBool && enabled.value.text == "false" {
+			return "enabled: false", s.origin("enabled")
+		}
+	}
+	return "disabled: true", s.origin("disabled")
+}
+
 // Retry says how often and how patiently connecting is tried (MCP-3).
 type Retry struct {
 	Attempts  int           // zero means 3

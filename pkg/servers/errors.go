@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -291,16 +292,19 @@ func (e *ConnectError) Kind() toolxexec.Kind {
 	return toolxexec.KindConnect
 }
 
-// Hint gives the configured hint, else what follows from the ending.
-func (e *ConnectError) Hint() string {
+// Hint gives the configured hint, and on a line of its own what follows from the ending.
+func (e *ConnectError) Hint() string { return joinHints(e.Advice, e.ownHint()) }
+
+// joinHints are several hints, a line each; empty ones are left out.
+func joinHints(hints ...string) string {
+	hints = slices.DeleteFunc(hints, func(hint string) bool { return hint == "" })
+	return strings.Join(slices.Compact(hints), "\n")
+}
+
+// ownHint is what follows from the ending; empty where nothing does.
+func (e *ConnectError) ownHint() string {
 	var failure *Failure
-	found := errors.As(e.Last, &failure)
-	switch {
-	case found && (failure.Ending == EndingUnset || failure.Ending == EndingUnusable):
-		return failure.Hint()
-	case e.Advice != "":
-		return e.Advice
-	case !found:
+	if !errors.As(e.Last, &failure) {
 		return ""
 	}
 	switch {

@@ -62,8 +62,9 @@ type Pool struct {
 	mu      sync.Mutex // guards options.Answers
 	options Options
 	order   []string
-	// disabled are the servers that the config switches off.
+	// disabled are the names of the servers in off, which the config switches off.
 	disabled []string
+	off      map[string]*config.Server
 	entries  map[string]*entry
 	noted    sync.Map // what note has told
 }
@@ -95,10 +96,10 @@ type opening struct {
 
 // NewPool makes a Pool of the servers that are not disabled; it starts nothing.
 func NewPool(list []*config.Server, options Options) *Pool {
-	p := &Pool{options: options, entries: make(map[string]*entry)}
+	p := &Pool{options: options, entries: make(map[string]*entry), off: make(map[string]*config.Server)}
 	for _, server := range list {
 		if server.Disabled {
-			p.disabled = append(p.disabled, server.Name)
+			p.disabled, p.off[server.Name] = append(p.disabled, server.Name), server
 			continue
 		}
 		p.order = append(p.order, server.Name)
@@ -106,6 +107,35 @@ func NewPool(list []*config.Server, options Options) *Pool {
 	}
 	options.Registry.KnowServers(p.order...)
 	return p
+}
+
+// Disabled is the error of a use of a server that the config switches off: it names the
+// setting, and has the server's configured hint.
+func Disabled(server *config.Server) *exec.UsageError {
+	setting, origin := server.DisabledBy()
+	message := "server '" + server.Name + "' is disabled in the config"
+	if origin.File != "" {
+		message = fmt.Sprintf("server '%s' is disabled (%s, %s)", server.Name, setting, origin)
+	}
+	return &exec.UsageError{
+		Message: message,
+		Fix:     joinHints(server.Hint, "remove \""+setting+"\" there, or give the server's command behind --"),
+	}
+}
+
+// Known returns nil for the name of a server that can be opened; else a *exec.UsageError,
+// which says whether the server is disabled or not in the config at all.
+func (p *Pool) Known(name string) error {
+	switch {
+	case p.entries[name] != nil:
+		return nil
+	case p.off[name] != nil:
+		return Disabled(p.off[name])
+	}
+	return &exec.UsageError{
+		Message: "no server is named '" + name + "'",
+		Fix:     "the config has: " + strings.Join(p.order, ", "),
+	}
 }
 
 // Names are the servers' names, in the config's order.
@@ -254,10 +284,7 @@ func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
 func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	registry := p.options.Registry
 	if server := exec.ServerOf(name, p.disabled); server != "" && exec.ServerOf(name, p.order) == "" {
-		return nil, &exec.UsageError{
-			Message: fmt.Sprintf("server '%s' is disabled in the config", server),
-			Fix:     "remove disabled there, or give the server's command behind --",
-		}
+		return nil, Disabled(p.off[server])
 	}
 	if named := exec.ServersOf(name, p.order); len(named) > 0 {
 		return p.findOnAny(ctx, named, name)
