@@ -125,7 +125,7 @@ func askEnvMissing(e *Evidence) []Finding {
 		return nil
 	}
 	said := e.Clean.Stderr() + e.Clean.strayText()
-	names := missingVariables(said, e.Launch.Env)
+	names := servers.MissingVariables(said, e.Launch.Env)
 	if len(names) == 0 {
 		return nil
 	}

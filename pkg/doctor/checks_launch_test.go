@@ -217,31 +217,6 @@ func TestEnvMissingOfRealServer(t *testing.T) {
 	}
 }
 
-func TestMissingVariables(t *testing.T) {
-	for name, test := range map[string]struct{ text, want string }{
-		"plain":        {"Error: GITHUB_TOKEN is not set", "GITHUB_TOKEN"},
-		"before":       {"Missing required environment variable: SLACK_BOT_TOKEN", "SLACK_BOT_TOKEN"},
-		"two":          {"Error: both ES_URL and ES_API_KEY are required", "ES_URL ES_API_KEY"},
-		"list":         {"Please set the following environment variables:\n  - JIRA_HOST\n  - JIRA_EMAIL\n  - JIRA_API_TOKEN", "JIRA_HOST JIRA_EMAIL JIRA_API_TOKEN"},
-		"zod":          {"[\n  {\n    \"code\": \"invalid_type\",\n    \"path\": [\n      \"BRAVE_API_KEY\"\n    ],\n    \"message\": \"Required\"\n  }\n]", "BRAVE_API_KEY"},
-		"python":       {"  File \"server.py\", line 3, in <module>\nKeyError: 'OPENAI_API_KEY'", "OPENAI_API_KEY"},
-		"no joint":     {"APIKEY must be provided", "APIKEY"},
-		"set":          {"SET_ALREADY is not set", ""},
-		"error code":   {"Error [ERR_MODULE_NOT_FOUND]: Cannot find module; missing file", ""},
-		"stack":        {"TypeError: x is undefined\n    at Object.MAX_SIZE (/a/b.js:1:1)", ""},
-		"far away":     {"MAX_RETRIES reached " + strings.Repeat("and nothing happened ", 5) + "file is missing", ""},
-		"other reason": {"listen EADDRINUSE: address already in use", ""},
-		"mixed case":   {"Missing configuration: apiKeyName", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := strings.Join(missingVariables(test.text, []string{"SET_ALREADY=1"}), " ")
-			if got != test.want {
-				t.Errorf("found %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
 func TestPlaceholders(t *testing.T) {
 	for text, want := range map[string]string{
 		"${API_KEY}":                 "${API_KEY}",
@@ -413,17 +388,12 @@ func FuzzCommandLines(f *testing.F) {
 
 // FuzzTexts: what is found in a server's or a config's text stands in it.
 func FuzzTexts(f *testing.F) {
-	for _, seed := range []string{"Error: A_TOKEN is not set", "$HOME ${X} %APPDATA% <YOUR_KEY> xxxx", "path/to/", "https://a:b@c?key=d", "\xce\xcf\xc1XXXX"} {
+	for _, seed := range []string{"$HOME ${X} %APPDATA% <YOUR_KEY> xxxx", "path/to/", "https://a:b@c?key=d", "\xce\xcf\xc1XXXX"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if found := placeholderIn(text); !strings.Contains(text, found) {
 			t.Errorf("%q holds no %q", text, found)
-		}
-		for _, name := range missingVariables(text, nil) {
-			if !strings.Contains(text, name) {
-				t.Errorf("%q holds no %q", text, name)
-			}
 		}
 		leakedURL(text)
 		leakedValue("TOKEN", text)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 
@@ -248,7 +249,39 @@ func (f *Failure) repeats(before *Failure) bool {
 		return false
 	}
 	words := f.lastWords()
-	return f.How == before.How && words == before.lastWords() && toolxexec.NetworkHint(words) == ""
+	return f.How == before.How && withoutNumbers(words) == withoutNumbers(before.lastWords()) && !passing(words)
+}
+
+// lacksVariable reports whether the program ended at once for want of an environment variable,
+// as its last words say; environ is what it was given.
+func (f *Failure) lacksVariable(environ []string) bool {
+	if f.Ending != EndingExited || f.Lived > atOnce {
+		return false
+	}
+	words := f.lastWords()
+	if at := slices.Index(f.Stderr, words); at >= 0 {
+		words = strings.Join(f.Stderr[at:], "\n") // the names may be a list
+	}
+	return len(MissingVariables(words, environ)) > 0 && !passing(words)
+}
+
+// passing reports whether the last words of a program are about what may be over at the next
+// attempt: the network, or what another program holds.
+func passing(words string) bool {
+	lower := strings.ToLower(words)
+	return toolxexec.NetworkHint(words) != "" || slices.ContainsFunc([]string{
+		"reachable", "unavailable", "timed out", "timeout", "refused", "busy", "locked", "in use", "try again", "retry", "temporar", "not ready", "starting up",
+	}, func(word string) bool { return strings.Contains(lower, word) })
+}
+
+// withoutNumbers is text without what differs from one start to the next: words with a digit,
+// as times, process ids, addresses and random ids are.
+func withoutNumbers(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-:._+", r)
+	})
+	words = slices.DeleteFunc(words, func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) })
+	return strings.Join(words, " ")
 }
 
 // ConnectError says that a server could not be connected to (MCP-4).

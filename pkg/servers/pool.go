@@ -451,7 +451,7 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 			return nil, ctx.Err()
 		}
 		var failure *Failure
-		if attempt >= attempts || errors.As(err, &failure) && (!failure.Curable() || failure.repeats(before)) {
+		if attempt >= attempts || errors.As(err, &failure) && (!failure.Curable() || failure.lacksVariable(d.launch.Env) || failure.repeats(before)) {
 			return nil, p.giveUp(server, attempt, err)
 		}
 		before = failure
