@@ -39,7 +39,12 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	pids := filepath.Join(t.TempDir(), "pids")
-	command := append([]string{"doctor", "--json", "--start-timeout", "2s", "--", "fakeserver", "--pids", pids}, args...)
+	limit := "2s"
+	switch args[len(args)-1] {
+	case "cursor-grows", "pages-huge", "tools-10k": // much to read, and all of it comes
+		limit = "60s"
+	}
+	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", "fakeserver", "--pids", pids}, args...)
 	peak := filepath.Join(t.TempDir(), "peak")
 	cmd := exec.CommandContext(ctx, "measured", append([]string{peak, toolx}, command...)...)
 	cmd.Dir = emptyFolder(t)

@@ -23,6 +23,10 @@ const (
 	maxCompileWork = 2e9         // nanoseconds, estimated before compiling
 	maxSteps       = 100_000     // schema objects applied to values, at least
 	maxValidation  = time.Second // where single steps are slow
+	// maxNames is how many names and indexes the validator may write into the sets that it
+	// makes for unevaluatedProperties and unevaluatedItems: one set of all of a value's for
+	// each schema applied to it in place.
+	maxNames = 2_000_000
 	// Every value that is checked adds to these.
 	stepsPerValue = 10
 	timePerValue  = 20 * time.Microsecond
@@ -50,6 +54,7 @@ var errBudget = errors.New("the schema takes too many steps to check these argum
 // or the time run out: the validator has no other way to be stopped.
 type meter struct {
 	left     int
+	names    int // that may still be written into sets
 	deadline time.Time
 	// unmatched are the patterns that were given up on a text, in order, each once.
 	unmatched []string
@@ -60,7 +65,7 @@ type meter struct {
 // start allows so many steps, for arguments of so many values.
 func (m *meter) start(steps, values int) {
 	m.left, m.deadline = steps, time.Now().Add(maxValidation+time.Duration(values)*timePerValue)
-	m.unmatched = nil
+	m.names, m.unmatched = maxNames, nil
 }
 
 // giveUp notes that a pattern takes too long on a text, and gives the answer to go
@@ -82,6 +87,22 @@ func (m *meter) step() {
 	}
 	m.left--
 	if m.left < 0 || time.Now().After(m.deadline) {
+		panic(errBudget)
+	}
+}
+
+// sets counts that so many sets are made of a value's names or indexes, before they are.
+func (m *meter) sets(count int, value any) {
+	if m == nil || m.deadline.IsZero() {
+		return
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		m.names -= count * len(value)
+	case []any:
+		m.names -= count * len(value)
+	}
+	if m.names < 0 {
 		panic(errBudget)
 	}
 }
@@ -244,13 +265,45 @@ func (g *schemaGraph) walk(meter *meter) int {
 		meter.step()
 		return nil
 	}}
+	unevaluated := false
 	for len(g.queue) > 0 {
 		schema := g.queue[0]
 		g.queue = g.queue[1:]
 		schema.Format = count
+		unevaluated = unevaluated || schema.UnevaluatedProperties != nil || schema.UnevaluatedItems != nil
 		g.addParts(schema)
 	}
+	if unevaluated {
+		g.countSets(meter)
+	}
 	return len(g.seen)
+}
+
+// countSets makes every schema count, with its step, the sets that applying its parts makes.
+func (g *schemaGraph) countSets(meter *meter) {
+	for schema := range g.seen {
+		if parts := partsInPlace(schema); parts > 0 {
+			schema.Format = &jsonschema.Format{Name: "toolx-step", Validate: func(value any) error {
+				meter.step()
+				meter.sets(parts, value)
+				return nil
+			}}
+		}
+	}
+}
+
+// partsInPlace is how many schemas a schema applies to the very value that it is applied to.
+func partsInPlace(s *jsonschema.Schema) int {
+	parts := len(s.AllOf) + len(s.AnyOf) + len(s.OneOf) + len(s.DependentSchemas) + len(s.Dependencies)
+	for _, one := range []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else} {
+		if one != nil {
+			parts++
+		}
+	}
+	if s.DynamicRef != nil {
+		parts++
+	}
+	return parts
 }
 
 func (g *schemaGraph) addParts(s *jsonschema.Schema) {
