@@ -85,6 +85,9 @@ func (e *closedForm) Error() string { return string(e.action) }
 func (a *App) elicitOnTerminal(ctx context.Context, asked *servers.Elicitation, opens bool) (*servers.Elicited, error) {
 	a.keyboard.mu.Lock()
 	defer a.keyboard.mu.Unlock()
+	if ctx.Err() != nil { // while others were asked
+		return nil, ctx.Err()
+	}
 	defer a.live.Hold()()
 	form := &elicitForm{app: a, asked: asked, fields: formFields(asked.Schema), opens: opens}
 	form.given = make([]json.RawMessage, len(form.fields))

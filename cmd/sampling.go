@@ -57,6 +57,9 @@ func (a *App) sampleByUser(ctx context.Context, server string, params json.RawMe
 	}
 	a.keyboard.mu.Lock()
 	defer a.keyboard.mu.Unlock()
+	if ctx.Err() != nil { // while others were asked
+		return nil, ctx.Err()
+	}
 	defer a.live.Hold()()
 	form := &elicitForm{app: a, asked: &servers.Elicitation{Server: server}}
 	form.say("server %q asks a model:", server)

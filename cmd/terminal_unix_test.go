@@ -36,7 +36,13 @@ func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 
 func onTerminalIn(t *testing.T, folder string, env []string, args ...string) *terminal {
 	t.Helper()
-	term := &terminal{t: t, cmd: exec.Command("toolx", args...)}
+	return programOnTerminal(t, folder, env, "toolx", args...)
+}
+
+// programOnTerminal is onTerminalIn for another program.
+func programOnTerminal(t *testing.T, folder string, env []string, program string, args ...string) *terminal {
+	t.Helper()
+	term := &terminal{t: t, cmd: exec.Command(program, args...)}
 	term.cmd.Dir = folder
 	term.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
 	term.cmd.Env = append(term.cmd.Env, "TERM=xterm-256color", "NO_COLOR=", "CLICOLOR_FORCE=", "FORCE_COLOR=")
