@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 )
 
 // doctorOptions say what is examined, how it is judged, and how that is told.
@@ -328,21 +329,19 @@ func (v *visit) leaveUntrusted(ctx context.Context) error {
 		return err
 	}
 	var trusted []*config.Server
-	var first error
+	var waiting []servers.Opened
 	for _, server := range v.servers {
-		err := server.CheckConsent()
-		switch {
-		case err == nil:
-			trusted = append(trusted, server)
-		case first == nil:
-			first = err
+		if err := server.CheckConsent(); err != nil {
+			waiting = append(waiting, servers.Opened{Server: server.Name, Err: err})
+			continue
 		}
-		if err != nil && v.whole {
-			v.app.warnOnce(err.Error())
-		}
+		trusted = append(trusted, server)
 	}
-	if first != nil && (!v.whole || len(trusted) == 0) {
-		return &usageError{first}
+	for _, err := range untrustedTogether(waiting) {
+		if !v.whole || len(trusted) == 0 {
+			return &usageError{err}
+		}
+		v.app.warnOnce(err.Error())
 	}
 	v.servers = trusted
 	return nil

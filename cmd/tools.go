@@ -135,16 +135,14 @@ func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names
 }
 
 // tellFailed tells of each server that was given up: all there is to say, or a line where
-// it is only one of many that were searched.
+// it is only one of many that were searched. Those of a file that is not trusted are told of
+// together.
 func (a *App) tellFailed(opened []servers.Opened, searched bool) {
-	for _, one := range opened {
-		switch {
-		case one.Err == nil:
-		case searched:
-			a.showError(&briefError{one.Err})
-		default:
-			a.showError(one.Err)
+	for _, err := range untrustedTogether(opened) {
+		if searched {
+			err = &briefError{err}
 		}
+		a.showError(a.masked(err))
 	}
 }
 

@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 	"toolx/pkg/trust"
 )
 
@@ -320,8 +323,36 @@ func (a *App) asksAtTerminal() bool {
 	return a.Console.InTTY && a.Console.ErrTTY && !a.asksNobody && !a.drawn.Load() && os.Getenv(config.EnvTrust) != config.TrustNone
 }
 
-// mostEffects bounds what is shown of a file: more than a person reads.
-const mostEffects = 100
+// untrustedTogether are the errors of servers, with one for all servers of a file that the
+// user has not consented to.
+func untrustedTogether(opened []servers.Opened) []error {
+	var errs []error
+	together := make(map[string]*config.UntrustedError)
+	for _, one := range opened {
+		var untrusted *config.UntrustedError
+		switch {
+		case one.Err == nil:
+		case !errors.As(one.Err, &untrusted) || untrusted.Changed != "":
+			errs = append(errs, one.Err)
+		case together[untrusted.File] != nil:
+			of := together[untrusted.File]
+			of.Servers = append(of.Servers, untrusted.Servers...)
+		default:
+			of := *untrusted
+			of.Servers = slices.Clone(untrusted.Servers)
+			together[of.File] = &of
+			errs = append(errs, &of)
+		}
+	}
+	return errs
+}
+
+// What is shown of a file is bounded: mostEffects lines, longestEffect bytes of each. More
+// would push the rest off the screen, and nobody reads it.
+const (
+	mostEffects   = 100
+	longestEffect = 600
+)
 
 // showEffects shows on stderr what the servers of a file would do, and what of that is new.
 func (a *App) showEffects(project *config.Project, known *trust.Grant) {
@@ -333,21 +364,27 @@ func (a *App) showEffects(project *config.Project, known *trust.Grant) {
 		if effects = trust.Diff(known.Effects, effects); slices.Equal(known.Effects, project.Effects()) {
 			a.say("  (what they run is the same; what has changed is elsewhere in the file)")
 		}
+		// What is new or gone comes first: it must not stand behind the lines that are left out.
+		slices.SortStableFunc(effects, func(x, y string) int {
+			return cmp.Compare(strings.Index("+- ", x[:1]), strings.Index("+- ", y[:1]))
+		})
 	}
 	width := 0
 	if a.Console.ErrTTY {
 		width = a.Console.Width
 	}
-	for i, effect := range effects {
-		if i == mostEffects {
-			a.say("  | … and %d more: read the file", len(effects)-mostEffects)
-			break
-		}
-		for _, line := range render.Quote(effect, width) {
+	for _, effect := range effects[:min(mostEffects, len(effects))] {
+		for _, line := range render.Quote(shorten(effect, longestEffect), width) {
 			a.say("%s", line)
 		}
+		if more := len(effect) - longestEffect; more > 0 {
+			a.say("  … and %s of this line that you do not see here: read the file", exec.Bytes(int64(more)))
+		}
 	}
-	a.say("  sha256 %s", project.SHA256)
+	if more := len(effects) - mostEffects; more > 0 {
+		a.say("  … and %d more that you do not see here: read the file", more)
+	}
+	a.say("  %s in all, sha256 %s", plural(len(effects), "line", "lines"), project.SHA256)
 }
 
 // askTrust asks for a yes, and keeps it. The error is ctx's.

@@ -3,6 +3,7 @@
 package cmd_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,4 +50,39 @@ func TestTrustOnTerminal(t *testing.T) {
 	term = run()
 	term.typing(`has changed since you trusted it(?s).*\| \+ one runs fakeserver sdk-changed(?s).*- one runs fakeserver good(?s).*`+question, "\x04")
 	term.end(2)
+}
+
+// TestTrustShowsWhatChanged has what is new stand first among more lines than are shown, and
+// says of all that is left out.
+func TestTrustShowsWhatChanged(t *testing.T) {
+	t.Parallel()
+	folder, home := t.TempDir(), t.TempDir()
+	var text strings.Builder
+	text.WriteString("servers:\n")
+	for i := range 120 {
+		fmt.Fprintf(&text, "  s%d: {command: fakeserver, args: [good]}\n", i)
+	}
+	write := func() {
+		if err := os.WriteFile(filepath.Join(folder, "toolx.yaml"), []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trust := func(arguments ...string) *terminal {
+		return onTerminalIn(t, folder, append(homeVariables(home), "TOOLX_TRUST=", "NO_COLOR=1"), append([]string{"trust"}, arguments...)...)
+	}
+	write()
+	if seen := trust("--yes").end(0); !strings.Contains(seen, "  … and 20 more that you do not see here: read the file\r\n  120 lines in all, sha256 ") {
+		t.Errorf("%q", seen)
+	}
+	fmt.Fprintf(&text, "  last: {command: sh, args: [-c, 'echo %s; evil']}\n", strings.Repeat(" ", 2000))
+	write()
+	seen := trust("--yes").end(0)
+	for _, want := range []string{
+		"rights:\r\n  | + last runs sh -c \"echo", "KiB of this line that you do not see here: read the file\r\n  |   s0 runs",
+		"… and 21 more that you do not see here", "121 lines in all, sha256 ",
+	} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("no %q in\n%q", want, seen)
+		}
+	}
 }

@@ -51,7 +51,7 @@ func Load(options Options) (*Config, error) {
 		config.Problems = append(config.Problems, loaded.problems...)
 		var project *Project
 		if theirs {
-			project = newProject(file, loaded, options.Getenv)
+			project = newProject(file, loaded)
 			config.Projects = append(config.Projects, project)
 			config.Warnings = append(config.Warnings, loaded.document.restrict()...)
 		}

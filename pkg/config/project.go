@@ -3,7 +3,10 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -32,40 +35,94 @@ type Project struct {
 
 	servers  []*Server
 	roots    []string
-	envFiles map[string]string // digest by absolute path
+	envFiles map[string]envFile // by the name that is written
 	allowed  atomic.Bool
 }
 
-// newProject makes the Project of a file that was read, and binds its servers to it. lookup
-// looks variables up that stand in the path of an envFile.
-func newProject(file File, read loaded, lookup func(string) (string, bool)) *Project {
-	p := &Project{File: file, SHA256: digest(read.data), roots: read.roots, envFiles: make(map[string]string)}
+// newProject makes the Project of a file that was read, and binds its servers to it.
+func newProject(file File, read loaded) *Project {
+	p := &Project{File: file, SHA256: digest(read.data), roots: read.roots, envFiles: make(map[string]envFile)}
 	for _, entry := range read.servers.list {
 		server := entry.value
 		server.project = p
 		p.servers = append(p.servers, server)
 		if server.EnvFile != "" {
-			path := server.envFilePath(lookup)
-			p.envFiles[path] = digestOf(path)
+			p.envFiles[server.EnvFile] = p.lookAt(server.EnvFile)
 		}
 	}
 	if len(p.envFiles) > 0 {
 		all := p.SHA256
-		for _, path := range slices.Sorted(maps.Keys(p.envFiles)) {
-			all += "\n" + p.envFiles[path]
+		for _, name := range slices.Sorted(maps.Keys(p.envFiles)) {
+			all += "\n" + p.envFiles[name].sum
 		}
 		p.SHA256 = digest([]byte(all))
 	}
 	return p
 }
 
+// envFile is what is known of an envFile before the user has consented.
+type envFile struct {
+	shown string // its name, and the state that the consent is to
+	sum   string // the digest of that state; empty where the consent is to the name alone
+	data  []byte // nil where it was not read
+}
+
+// lookAt looks at an envFile. Only a regular file below the folder is read without consent:
+// to open another, such as a pipe, a device or a share of a foreign host, can do something.
+// Variables in the name are not expanded, so that it can hold none of their values.
+func (p *Project) lookAt(name string) envFile {
+	if !filepath.IsLocal(name) || strings.Contains(name, "${") || strings.HasPrefix(name, "~") {
+		return envFile{shown: name}
+	}
+	root, err := os.OpenRoot(p.folder())
+	if err != nil {
+		return envFile{shown: name}
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil {
+		if target, err := root.Readlink(name); err == nil {
+			return envFile{shown: name + " -> " + target, sum: digest([]byte("link to " + target))}
+		}
+		return envFile{shown: name + " (cannot be read)", sum: digest([]byte("unreadable"))}
+	}
+	if !info.Mode().IsRegular() {
+		return envFile{shown: name}
+	}
+	file, err := root.Open(name)
+	if err == nil {
+		defer file.Close()
+		if data, err := io.ReadAll(io.LimitReader(file, maxFile+1)); err == nil {
+			sum := digest(data)
+			return envFile{shown: fmt.Sprintf("%s (sha256 %.12s)", name, sum), sum: sum, data: data}
+		}
+	}
+	return envFile{shown: name + " (cannot be read)", sum: digest([]byte("unreadable"))}
+}
+
 // folder is where the file lies.
 func (p *Project) folder() string { return filepath.Dir(p.File.Path) }
 
-// outside returns the roots that lie outside the file's own folder.
+// outside returns the roots that lie outside the file's own folder, by their names or since
+// a link leads there.
 func (p *Project) outside() []string {
 	return slices.DeleteFunc(slices.Clone(p.roots), func(root string) bool {
 		inside, err := filepath.Rel(p.folder(), root)
+		if err != nil || !filepath.IsLocal(inside) {
+			return false
+		}
+		if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+		folder, err := filepath.EvalSymlinks(p.folder())
+		if err != nil {
+			return false
+		}
+		root, err = filepath.EvalSymlinks(root)
+		if err != nil {
+			return false
+		}
+		inside, err = filepath.Rel(folder, root)
 		return err == nil && filepath.IsLocal(inside)
 	})
 }
@@ -107,8 +164,12 @@ func (p *Project) Allowed() bool { return p.allowed.Load() }
 
 // NeedsConsent reports whether anything in the file waits for Allow.
 func (p *Project) NeedsConsent() bool {
-	return len(p.outside()) > 0 || slices.ContainsFunc(p.servers, func(s *Server) bool { return !s.playsOwnFile() })
+	return len(p.outside()) > 0 || slices.ContainsFunc(p.servers, func(s *Server) bool { return !s.needsNone() })
 }
+
+// needsNone reports whether the entry can be used without consent: it is broken, so that it
+// does nothing at all, or it plays a file of the same folder.
+func (s *Server) needsNone() bool { return s.Err() != nil || s.playsOwnFile() }
 
 // Effects returns, in the order of the file, what its servers would do: a line for each
 // program and address, and one for each other key that matters, as written. Variables are
@@ -116,12 +177,11 @@ func (p *Project) NeedsConsent() bool {
 func (p *Project) Effects() []string {
 	var lines []string
 	for _, server := range p.servers {
-		for _, effect := range server.effects() {
-			lines = append(lines, server.Name+" "+effect)
+		if server.needsNone() {
+			continue
 		}
-		if server.EnvFile != "" {
-			path := server.envFilePath(os.LookupEnv)
-			lines = append(lines, fmt.Sprintf("%s reads %s (sha256 %.12s)", server.Name, path, p.envFiles[path]))
+		for _, effect := range server.effects() {
+			lines = append(lines, word(server.Name)+" "+effect)
 		}
 	}
 	for _, root := range p.outside() {
@@ -137,10 +197,16 @@ func (s *Server) effects() []string {
 		lines = append(lines, "runs "+commandLine(append([]string{s.Command}, s.Args...)))
 	}
 	if s.URL != "" {
-		lines = append(lines, "connects to "+s.URL)
+		lines = append(lines, "connects to "+word(s.URL))
+	}
+	if len(s.HeadersCommand) > 0 {
+		lines = append(lines, "runs "+commandLine(s.HeadersCommand)+" for its headers")
+	}
+	if s.EnvFile != "" {
+		lines = append(lines, "reads "+s.project.envFiles[s.EnvFile].shown)
 	}
 	for _, key := range s.otherKeys() {
-		lines = append(lines, fmt.Sprintf("has %s: %s", key.key, key.value.json()))
+		lines = append(lines, fmt.Sprintf("has %s: %s", word(key.key), key.value.json()))
 	}
 	return lines
 }
@@ -153,8 +219,11 @@ func (s *Server) otherKeys() []member {
 	}
 	return slices.DeleteFunc(slices.Clone(s.node.members), func(m member) bool {
 		switch m.key {
-		case "command", "args", "url", "envFile", // shown by themselves
-			"type", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "disabled", "protocol":
+		case "command", "args", "url", "envFile": // shown by themselves
+			return true
+		case "headersCommand", "headersHelper": // as well
+			return len(s.HeadersCommand) > 0
+		case "type", "transport", "timeout", "startTimeout", "retry", "hint", "normalize", "maxMessage", "disabled", "protocol":
 			return true
 		}
 		return m.key == "inheritEnv" && s.narrowsEnv()
@@ -164,12 +233,18 @@ func (s *Server) otherKeys() []member {
 // commandLine shows words so that it can be seen where each ends.
 func commandLine(words []string) string {
 	shown := make([]string, len(words))
-	for i, word := range words {
-		if shown[i] = word; word == "" || strings.ContainsFunc(word, unicode.IsSpace) {
-			shown[i] = strconv.Quote(word)
-		}
+	for i, one := range words {
+		shown[i] = word(one)
 	}
 	return strings.Join(shown, " ")
+}
+
+// word quotes a text in which the end of one word could be hidden.
+func word(text string) string {
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'\\", r) }) {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 // OwnCommand is the command that stands for toolx itself, whatever PATH says.
@@ -181,7 +256,7 @@ const OwnCommand = "toolx"
 func (s *Server) playsOwnFile() bool {
 	return s.Command == OwnCommand && len(s.Args) == 2 && s.Args[0] == "serve" &&
 		filepath.IsLocal(s.Args[1]) && !strings.HasPrefix(s.Args[1], "-") && !strings.Contains(s.Args[1], "${") &&
-		s.URL == "" && s.EnvFile == "" && s.Cwd == "." && len(s.otherKeys()) == 1 // cwd
+		s.URL == "" && s.EnvFile == "" && len(s.HeadersCommand) == 0 && s.Cwd == "." && len(s.otherKeys()) == 1 // cwd
 }
 
 // Project returns the project's file that the entry stands in, nil where the user named
@@ -190,51 +265,58 @@ func (s *Server) Project() *Project { return s.project }
 
 // CheckConsent returns an *UntrustedError where the entry may not be used yet.
 func (s *Server) CheckConsent() error {
-	if s.project == nil || s.project.Allowed() || s.playsOwnFile() {
+	if s.project == nil || s.project.Allowed() || s.needsNone() {
 		return nil
 	}
-	return &UntrustedError{Server: s.Name, File: s.project.File.Name, SHA256: s.project.SHA256}
+	return &UntrustedError{Servers: []string{s.Name}, File: s.project.File.Name, SHA256: s.project.SHA256}
 }
 
-// UntrustedError says that a server stands in a project's file that the user has not
-// consented to. The server was not started, and nothing was sent.
+// UntrustedError says that servers stand in a project's file that the user has not
+// consented to. They were not started, and nothing was sent.
 type UntrustedError struct {
-	Server string
-	File   string // as messages show it
-	SHA256 string
+	Servers []string
+	File    string // as messages show it
+	SHA256  string
 	// Changed names an envFile that is another than the one that was consented to.
 	Changed string
 }
 
-// Error names the server and the file.
+// Error names the servers, as many as are read, and the file.
 func (e *UntrustedError) Error() string {
-	if e.Changed != "" {
-		return fmt.Sprintf("server '%s' of %s is not trusted: %s has changed while toolx ran", e.Server, e.File, e.Changed)
+	const most = 5
+	names := []string{}
+	for _, name := range e.Servers[:min(most, len(e.Servers))] {
+		names = append(names, "'"+name+"'")
 	}
-	return fmt.Sprintf("server '%s' is not started: %s came with this folder and is not trusted", e.Server, e.File)
+	if more := len(e.Servers) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	who, are := "server "+names[0], "is"
+	if last := len(names) - 1; last > 0 {
+		who, are = "servers "+strings.Join(names[:last], ", ")+" and "+names[last], "are"
+	}
+	if e.Changed != "" {
+		return fmt.Sprintf("%s of %s %s not trusted: %s has changed while toolx ran", who, e.File, are, e.Changed)
+	}
+	return fmt.Sprintf("%s %s not started: %s came with this folder and is not trusted", who, are, e.File)
 }
 
 // Hint says how to look at the file and consent.
 func (e *UntrustedError) Hint() string {
-	return fmt.Sprintf("toolx trust %s shows what it would run, and asks; in CI: TOOLX_TRUST=%s", e.File, e.SHA256)
+	return fmt.Sprintf("toolx trust %s shows what it would run, and asks; in CI: TOOLX_TRUST=%s", shellName(e.File), e.SHA256)
+}
+
+// shellName is a path for a line to paste: the folders of an archive may be called anything.
+func shellName(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/\\:._-+~@", r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
 }
 
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// envFilePath is the absolute path of the entry's envFile.
-func (s *Server) envFilePath(lookup func(string) (string, bool)) string {
-	e := &expander{server: s, lookup: lookup}
-	return absolute(e.path("envFile", s.EnvFile), s.dir)
-}
-
-// digestOf is the digest of a file; what cannot be read has one of its own.
-func digestOf(path string) string {
-	data, err := readBounded(path, true)
-	if err != nil {
-		return digest([]byte("unreadable"))
-	}
-	return digest(data)
 }

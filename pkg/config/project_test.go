@@ -86,7 +86,7 @@ func TestConsentHoldsForEnvFile(t *testing.T) {
 	writeAt(t, path, "A=1\n")
 	p.Allow()
 	var waiting *UntrustedError
-	if _, err := loaded.Servers[0].Resolve(nil); !errors.As(err, &waiting) || waiting.Changed != path {
+	if _, err := loaded.Servers[0].Resolve(nil); !errors.As(err, &waiting) || waiting.Changed != "my.env" {
 		t.Errorf("%v, want that the envFile has changed", err)
 	}
 	again, err := Load(Options{Files: []string{p.File.Path}, Distrust: true})
@@ -139,5 +139,109 @@ func TestSearchEnds(t *testing.T) {
 		if found && !files[0].Project {
 			t.Errorf("%s: %+v is no project's", folder, files[0])
 		}
+	}
+}
+
+// TestNothingIsReadBeforeConsent opens no envFile that is not a plain file of the folder, and
+// puts no value of a variable into what is shown and kept.
+func TestNothingIsReadBeforeConsent(t *testing.T) {
+	t.Setenv("A_SECRET", "s3cr3t-value")
+	outside := filepath.Join(t.TempDir(), "outside.env")
+	writeAt(t, outside, "A=1\n")
+	for name, shown := range map[string]string{
+		"my.env":             "my.env (sha256 91d6a3d55e9f)",
+		"gone.env":           "gone.env (cannot be read)",
+		"${A_SECRET}/my.env": "${A_SECRET}/my.env",
+		"~/my.env":           "~/my.env",
+		"../my.env":          "../my.env",
+		outside:              outside,
+		"link.env":           "link.env -> " + outside,
+		"folder":             "folder",
+	} {
+		path := filepath.Join(t.TempDir(), "toolx.yaml")
+		writeAt(t, path, "servers:\n  one: {command: node, envFile: '"+name+"'}\n")
+		writeAt(t, filepath.Join(filepath.Dir(path), "my.env"), "A=1\n")
+		writeAt(t, filepath.Join(filepath.Dir(path), "folder", "x"), "")
+		if err := os.Symlink(outside, filepath.Join(filepath.Dir(path), "link.env")); err != nil {
+			t.Skip("no links here: ", err)
+		}
+		loaded, err := Load(Options{Files: []string{path}, Distrust: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := loaded.Projects[0]
+		if effects := p.Effects(); len(effects) != 2 || effects[1] != "one reads "+shown {
+			t.Errorf("%s: %q, want %q", name, effects, shown)
+		}
+		if read := p.envFiles[name].data != nil; read != (name == "my.env") {
+			t.Errorf("%s: read: %v", name, read)
+		}
+		// A link that leads elsewhere by now is another file.
+		if name == "link.env" {
+			p.Allow()
+			if _, err := loaded.Servers[0].Resolve(nil); err != nil {
+				t.Error(err)
+			}
+			link := filepath.Join(filepath.Dir(path), name)
+			var waiting *UntrustedError
+			if err := errors.Join(os.Remove(link), os.Symlink(path, link)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := loaded.Servers[0].Resolve(nil); !errors.As(err, &waiting) {
+				t.Errorf("%v, want that the link has changed", err)
+			}
+		}
+	}
+}
+
+// TestEffectsAreTold shows every word so that none can pass for another one, and leaves out
+// what is broken.
+func TestEffectsAreTold(t *testing.T) {
+	_, p := project(t, `servers:
+  "ok connects to https://a": {command: sh, args: ['"-c', 'x"', "a\\b", ""]}
+  headers: {url: "https://a b", headersCommand: [sh, -c, "evil here"], inheritEnv: all}
+  broken: {command: sh, url: "https://a"}
+  plays: {command: toolx, args: [serve, a.yaml], cwd: .}
+  other: {command: a, "x runs b": 1, inheritEnv: minimal}
+`)
+	want := []string{
+		`"ok connects to https://a" runs sh "\"-c" "x\"" "a\\b" ""`,
+		`headers connects to "https://a b"`,
+		`headers runs sh -c "evil here" for its headers`,
+		`headers has inheritEnv: "all"`,
+		`other runs a`,
+		`other has "x runs b": 1`,
+	}
+	if got := p.Effects(); !slices.Equal(got, want) {
+		t.Errorf("%q,\nwant %q", got, want)
+	}
+	if _, p := project(t, "servers:\n  broken: {command: sh, url: 'https://a'}\n"); p.NeedsConsent() || p.Effects() != nil {
+		t.Errorf("a file whose servers are broken wants consent: %q", p.Effects())
+	}
+	one := &UntrustedError{Servers: []string{"a", "b", "c", "d", "e", "f", "g"}, File: "/tmp/a b;$(id)'/.mcp.json"}
+	if text := one.Error(); !strings.HasPrefix(text, "servers 'a', 'b', 'c', 'd', 'e' and 2 more are not started: ") {
+		t.Error(text)
+	}
+	if hint := one.Hint(); !strings.HasPrefix(hint, `toolx trust '/tmp/a b;$(id)'\''/.mcp.json' shows`) {
+		t.Error(hint)
+	}
+}
+
+// TestRootThatIsALink is outside of the folder, where the link leads.
+func TestRootThatIsALink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "toolx.yaml")
+	writeAt(t, path, "roots: [inside, outside, gone]\n")
+	writeAt(t, filepath.Join(filepath.Dir(path), "real", "x"), "")
+	for name, target := range map[string]string{"inside": "real", "outside": t.TempDir()} {
+		if err := os.Symlink(target, filepath.Join(filepath.Dir(path), name)); err != nil {
+			t.Skip("no links here: ", err)
+		}
+	}
+	loaded, err := Load(Options{Files: []string{path}, Distrust: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if roots, untrusted := loaded.TrustedRoots(); len(roots) != 2 || len(untrusted) != 1 || filepath.Base(untrusted[0]) != "outside" {
+		t.Errorf("%q, %q", roots, untrusted)
 	}
 }

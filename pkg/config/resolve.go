@@ -192,10 +192,15 @@ func (e *expander) readEnvFile() (map[string]string, error) {
 	if err := e.failure(); err != nil {
 		return nil, err
 	}
-	if p := e.server.project; p != nil && digestOf(path) != p.envFiles[path] {
-		return nil, &UntrustedError{Server: e.server.Name, File: p.File.Name, SHA256: p.SHA256, Changed: path}
+	var known []byte
+	if p := e.server.project; p != nil {
+		now := p.lookAt(e.server.EnvFile)
+		if now.sum != p.envFiles[e.server.EnvFile].sum {
+			return nil, &UntrustedError{Servers: []string{e.server.Name}, File: p.File.Name, SHA256: p.SHA256, Changed: e.server.EnvFile}
+		}
+		known = now.data
 	}
-	variables, err := parseEnvFile(path, e.server.project != nil)
+	variables, err := parseEnvFile(path, known, e.server.project != nil)
 	if err != nil {
 		return nil, &Error{Problems: []Problem{{
 			Origin: e.server.origin("envFile"),
@@ -220,11 +225,14 @@ func envFileFix(err error) string {
 	return "write one NAME=value on each line of it, or remove envFile"
 }
 
-// parseEnvFile reads an envFile; that of a project's file must be a regular one.
-func parseEnvFile(path string, regular bool) (map[string]string, error) {
-	data, err := readBounded(path, regular)
-	if err != nil {
-		return nil, withoutPath(err)
+// parseEnvFile reads the variables of a file; data is what it holds, nil where it has not
+// been read. That of a project's file must be a regular one.
+func parseEnvFile(path string, data []byte, regular bool) (map[string]string, error) {
+	if data == nil {
+		var err error
+		if data, err = readBounded(path, regular); err != nil {
+			return nil, withoutPath(err)
+		}
 	}
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
