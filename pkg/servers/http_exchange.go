@@ -214,9 +214,15 @@ func (t *remote) takeBody(request *http.Request, response *http.Response, out *p
 // wrongWithJSON says why a body that should be a message of JSON-RPC is none.
 func wrongWithJSON(body []byte) string {
 	body = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte(utf8BOM)))
+	var syntax *json.SyntaxError
+	if len(body) > largeLine { // of which a decoder would make copies
+		if err := json.Unmarshal(body, &struct{}{}); errors.As(err, &syntax) {
+			return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax, headline(body[:largeLine]))
+		}
+		return fmt.Sprintf("JSON that is no message of JSON-RPC: %q", shortened(string(body[:largeLine])))
+	}
 	in := json.NewDecoder(bytes.NewReader(body))
 	var whole json.RawMessage
-	var syntax *json.SyntaxError
 	switch err := in.Decode(&whole); {
 	case errors.Is(err, io.EOF):
 		return "nothing"

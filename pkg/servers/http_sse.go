@@ -75,11 +75,11 @@ func (s *sseReader) next() (sseEvent, error) {
 		content = bytes.TrimPrefix(content, []byte(" "))
 		switch string(field) {
 		case "event":
-			event.name = string(content)
+			event.name = string(content[:min(len(content), maxField)])
 		case "data":
 			event.data = joinData(event.data, content)
 		case "id":
-			if !bytes.ContainsRune(content, 0) {
+			if !bytes.ContainsRune(content, 0) && len(content) <= maxField {
 				id, hasID = string(content), true
 			}
 		case "retry":
@@ -90,13 +90,19 @@ func (s *sseReader) next() (sseEvent, error) {
 	}
 }
 
-// joinData adds a line of data to an event's.
+// joinData adds a line of data, which is the event's own from now on, to an event's.
 func joinData(data, line []byte) []byte {
-	if data == nil {
-		return append([]byte{}, line...)
+	switch {
+	case data == nil && line == nil:
+		return []byte{} // an event without text is one
+	case data == nil:
+		return line[:len(line):len(line)]
 	}
 	return append(append(data, '\n'), line...)
 }
+
+// maxField is how many bytes the id or the name of an event may have; a longer one is none.
+const maxField = 64 << 10
 
 // line reads a line without its end; with io.EOF it may be one that has none.
 func (s *sseReader) line(limit int64) ([]byte, error) {
@@ -107,6 +113,9 @@ func (s *sseReader) line(limit int64) ([]byte, error) {
 		part, err = s.in.ReadSlice('\n')
 		if int64(len(whole)+len(part)) > limit+int64(len("data: \r\n")) {
 			return nil, errTooLarge
+		}
+		if need := len(whole) + len(part); need > cap(whole) && need > largeLine {
+			whole = append(make([]byte, 0, 2*need), whole...) // append would copy a large line often
 		}
 		whole = append(whole, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
