@@ -83,7 +83,7 @@ $(SUITE): testdata/conformance/package.json testdata/conformance/package-lock.js
 	npm --prefix testdata/conformance ci --silent --ignore-scripts $$(node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 22 ? 1 : 0)' && echo --omit=optional)
 	@touch $@
 
-attack: ## attack toolx with hostile servers, files and clients, and print what held (8 minutes)
+attack: ## attack toolx with hostile servers, files and clients, and print what held (4 minutes)
 	$(GO) test -count=1 -timeout 30m ./testdata/attack $(ATTACKFLAGS)
 
 lint: ## static checks; the first run builds the linter (about a minute)
