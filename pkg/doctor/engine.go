@@ -68,7 +68,13 @@ type ServerReport struct {
 	// Called are the calls that the doctor made by itself (Options.Safe), each as "TOOL
 	// {json}"; nil where it was not asked to, empty where no tool can be called so.
 	Called []string `json:"called,omitzero"`
+	// NotCalled says why no tool was called, by CallsNotAsked or in other words; empty where
+	// one was.
+	NotCalled string `json:"not_called,omitempty"`
 }
+
+// CallsNotAsked is why no tool was called where nobody asked for it.
+const CallsNotAsked = "no calls were asked for (--call)"
 
 // ServerInfo is a server's own name and version.
 type ServerInfo struct {
@@ -232,14 +238,25 @@ func missing(e *Evidence, check Check) string {
 		return noSample(e)
 	case need == NeedSpeed && (e.Clean == nil || e.Clean.Speed == nil):
 		return noSpeed(e)
-	case need == NeedCalls && len(e.Calls) == 0 && e.CallsAsked && !e.Handshaken():
-		return "there was no handshake, so that no call was made"
-	case need == NeedCalls && len(e.Calls) == 0 && e.CallsAsked:
-		return "no tool says that it is read-only and can be called without invented arguments"
-	case need == NeedCalls && len(e.Calls) == 0:
-		return "no calls were asked for (--call)"
+	case need == NeedCalls:
+		return e.notCalled()
 	}
 	return ""
+}
+
+// notCalled says why no tool was called; empty where one was.
+func (e *Evidence) notCalled() string {
+	switch {
+	case len(e.Calls) > 0:
+		return ""
+	case !e.CallsAsked:
+		return CallsNotAsked
+	case e.LaunchErr != nil:
+		return "the server was not started"
+	case !e.Handshaken():
+		return "the server did not get as far as listing its tools"
+	}
+	return "no tool says that it is read-only and can be called without invented arguments"
 }
 
 // ofMessages says whether a check that needs no handshake is about messages all the same:

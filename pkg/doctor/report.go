@@ -24,7 +24,7 @@ func summary(e *Evidence) ServerReport {
 	tools, _ := e.Tools()
 	s := ServerReport{
 		Name: e.Server.Name, Status: "failed", Because: whyFailed(e),
-		DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools), Node: e.Node, Info: infoOf(e), Called: e.calledByItself(),
+		DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools), Node: e.Node, Info: infoOf(e), Called: e.calledByItself(), NotCalled: e.notCalled(),
 	}
 	if e.Server.Command != "" {
 		s.Command = append([]string{e.Server.Command}, e.Server.Args...)

@@ -104,6 +104,7 @@ func (w *doctorWriter) write() {
 	if w.options.Verbose {
 		w.checks()
 	}
+	w.uncalled()
 	w.summary()
 	w.offerProxy()
 }
@@ -141,17 +142,27 @@ func (w *doctorWriter) server(server doctor.ServerReport) {
 	}
 }
 
-// calledText says on one line which tools the doctor called by itself, empty where it
-// was not to call any.
+// calledText says on one line which tools the doctor called by itself, or why it called
+// none though it was asked to.
 func calledText(server doctor.ServerReport) string {
 	switch {
-	case server.Called == nil || server.Status != "ready":
-		return ""
+	case server.NotCalled != "" && server.NotCalled != doctor.CallsNotAsked && server.Status != "unfinished":
+		return "no tool was called: " + server.NotCalled
 	case len(server.Called) == 0:
-		return "no tool was called: none says that it is read-only and can be called without invented arguments"
+		return ""
 	}
 	return fmt.Sprintf("called %s of %d, which say that they are read-only: %s",
 		exec.Count(len(server.Called), "tool"), server.Tools, Safe(strings.Join(server.Called, ", ")))
+}
+
+// uncalled says that no tool was called, where nobody asked for it and there are some.
+func (w *doctorWriter) uncalled() {
+	if slices.ContainsFunc(w.report.Servers, func(server doctor.ServerReport) bool {
+		return server.NotCalled == doctor.CallsNotAsked && server.Status == "ready" && server.Tools > 0
+	}) {
+		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin),
+			"no tool was called: --call safe calls those that say that they are read-only, --call 'TOOL {…}' any")
+	}
 }
 
 // config shows what was found about no single server.
