@@ -219,6 +219,9 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if adHoc != nil {
 		loaded.Servers = []*config.Server{adHoc}
 	}
+	for _, server := range loaded.Servers {
+		server.Flags = a.flags.reaching()
+	}
 	if err := a.record(loaded); err != nil {
 		return nil, err
 	}
@@ -227,7 +230,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		return nil, err
 	}
 	events := newEventLog(a.log, a.mask, options)
-	events.config, events.serverFlags = a.flags.config, a.flags.commandFlags()
+	events.adHoc, events.reaching = adHoc != nil, exec.LaunchWords(a.flags.reaching(), a.flags.url, options.server)
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.end() }) // when the servers have ended
 
@@ -249,11 +252,13 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		Consent:      a.consent,
 	})
 	a.pool.Store(box.pool)
+	box.registry.ReachedBy(events.reaching...)
 	a.onClose(box.pool.Close)
 	if box.adHoc {
 		box.registry.Prefer(config.AdHocName)
 	}
-	box.addLocal(a.services(box, options.stage, foldersOf(answers.Roots)), options.configOnly)
+	services := a.services(box, options.stage, foldersOf(answers.Roots))
+	box.addLocal(services, options.configOnly, a.flags.reaching())
 	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Masked: a.masked, Defaults: exec.Defaults{
 		Timeout:   cmp.Or(a.flags.timeout, loaded.Defaults.Timeout),
 		MaxTime:   cmp.Or(a.flags.maxTime, loaded.Defaults.MaxTime),
@@ -282,14 +287,20 @@ func oneLine(err error) string {
 	return line
 }
 
-// addLocal registers the built-in tools and, over them, those of the config.
-func (b *toolbox) addLocal(services builtin.Services, configOnly bool) {
+// addLocal registers the built-in tools and, over them, those of the config, which flags
+// find again.
+func (b *toolbox) addLocal(services builtin.Services, configOnly bool, flags []string) {
+	var tools []*exec.Tool
 	if !configOnly {
-		b.registry.Register(builtin.Tools(services)...)
+		tools = builtin.Tools(services)
 	}
 	for _, entry := range b.config.Tools {
-		b.registry.Register(builtin.FromConfig(entry, services))
+		tools = append(tools, builtin.FromConfig(entry, services))
 	}
+	for _, tool := range tools {
+		tool.Flags = flags
+	}
+	b.registry.Register(tools...)
 }
 
 // services are what toolx's own tools need; stage is nil but for serve. roots are the

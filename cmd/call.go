@@ -72,7 +72,7 @@ was broken, 124 timeout, 130 interrupted.`,
 			if err = o.model.check(cmd, args); err != nil || o.model.from != "" {
 				return err
 			}
-			if len(args) == 0 {
+			if len(args) == 0 || args[0] == "" {
 				return &exec.UsageError{Message: "name a tool", Fix: "toolx call TOOL; toolx list shows the tools"}
 			}
 			o.tool = args[0]
@@ -205,7 +205,7 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 	defer resume()
 	arguments, err := exec.ParseArgs(tool, input)
 	if err != nil {
-		return exec.Call{}, err
+		return exec.Call{}, b.executor.Complete(err)
 	}
 	return exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments, Timeout: app.flags.timeout, MaxTime: app.flags.maxTime}, nil
 }

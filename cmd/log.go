@@ -108,9 +108,10 @@ type eventLog struct {
 	// failed is the level of failed calls: a warning where nothing else tells the
 	// user of them (EXEC-6, EXEC-8).
 	failed slog.Level
-	// server is the command line behind --, nil where there is none; serverFlags are what
-	// gives it variables and a folder. config are the files of --config.
-	server, serverFlags, config []string
+	// adHoc says that a server was given on the command line; reaching are the words of that
+	// which reach servers.
+	adHoc    bool
+	reaching []string
 
 	repeats *repeats
 
@@ -135,7 +136,7 @@ type pollution struct {
 }
 
 func newEventLog(log *slog.Logger, masker *mask.Masker, options toolboxOptions) *eventLog {
-	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, server: options.server, repeats: newRepeats(log), last: make(map[string]*askedCall)}
+	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, repeats: newRepeats(log), last: make(map[string]*askedCall)}
 	if options.tellsFailures {
 		l.failed = slog.LevelInfo
 	}
@@ -324,13 +325,10 @@ func (l *eventLog) whoKnows(p *pollution) string {
 	case !doctorAsks(call.method):
 		return "-v shows each line when it comes"
 	}
-	if len(l.server) > 0 {
-		return exec.ShellLine(slices.Concat(words, l.serverFlags, []string{"--"}, l.server)...)
+	if words = append(words, l.reaching...); !l.adHoc {
+		words = append(words, p.server)
 	}
-	for _, file := range l.config {
-		words = append(words, "--config", file)
-	}
-	return exec.ShellLine(append(words, p.server)...)
+	return exec.ShellLine(words...)
 }
 
 // repeatable are arguments for a line to paste: without secrets, and none where nobody

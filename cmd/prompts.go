@@ -217,7 +217,7 @@ func findPrompt(ctx context.Context, session *servers.Session, name string) (jso
 func (a *App) promptArguments(session *servers.Session, name string, definition json.RawMessage, o promptOptions) (json.RawMessage, error) {
 	tool := &exec.Tool{
 		Name: session.Name + exec.Separator + name, Plain: name, Server: session.Name,
-		InputSchema: servers.PromptSchema(definition, namesOf(o.args)...), Launch: o.server,
+		InputSchema: servers.PromptSchema(definition, namesOf(o.args)...), Launch: o.server, Address: a.flags.url, Flags: a.flags.reaching(),
 	}
 	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: a.Console.In})
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/mask"
 	"toolx/pkg/servers"
 )
 
@@ -124,14 +125,33 @@ func isFolder(path string) error {
 	return err
 }
 
-// commandFlags are --env and --cwd as they were given, for a command to paste.
-func (f *globalFlags) commandFlags() []string {
+// reaching are the flags that say how servers are reached, as they were given, for a
+// command to paste: without secrets, for which the mask stands that is to be replaced.
+func (f *globalFlags) reaching() []string {
 	var flags []string
-	for _, variable := range f.env {
-		flags = append(flags, "--env", variable)
+	add := func(flag string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				flags = append(flags, flag, value)
+			}
+		}
 	}
-	if f.cwd != "" {
-		flags = append(flags, "--cwd", f.cwd)
+	add("--config", f.config...)
+	add("--protocol", f.protocol)
+	for _, variable := range f.env {
+		if name, value, _ := strings.Cut(variable, "="); mask.Name(name) || mask.Value(value) {
+			variable = name + "=" + mask.Mask
+		}
+		add("--env", variable)
+	}
+	add("--cwd", f.cwd)
+	add("--cacert", f.caCert)
+	if f.insecure {
+		flags = append(flags, "--insecure")
+	}
+	for _, header := range f.headers {
+		name, _, _ := strings.Cut(header, ":")
+		add("-H", name+": "+mask.Mask)
 	}
 	return flags
 }

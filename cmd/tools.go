@@ -183,8 +183,9 @@ func (e *noMatchError) Hint() string { return e.hint }
 // noTool is the error of patterns that no tool fits, with what a single one may be a
 // misspelling of.
 func (b *toolbox) noTool(patterns []string) error {
-	failed := &noMatchError{what: "tool", patterns: patterns, hint: "toolx list shows every tool"}
+	failed := &noMatchError{what: "tool", patterns: patterns}
 	if len(patterns) > 1 {
+		failed.hint = "each pattern is a glob, or a part of a name or description"
 		return failed
 	}
 	_, err := b.registry.Find(patterns[0])

@@ -91,6 +91,10 @@ type Server struct {
 	MaxMessage int64
 	Disabled   bool
 
+	// Flags are those of toolx's command line that reach the server again, for a command
+	// to paste; no file has them.
+	Flags []string
+
 	// Origin is where the entry begins.
 	Origin Origin
 

@@ -2,8 +2,10 @@ package exec
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +15,7 @@ import (
 // CheckInput finds what is wrong with the form of arguments, as far as that needs no
 // schema: before a server is started for them. It opens files that are named and reads
 // none, since what is behind a name may be read once only (a pipe). The error is a
-// *UsageError, as that of ParseArgs.
+// *UsageError, or an *InvalidArgumentsError of values that must be JSON and are none.
 func CheckInput(input Input) error {
 	parser := &argParser{source: &source{}}
 	stdin := input.Object == "-" || input.Object == "@-"
@@ -28,7 +30,7 @@ func CheckInput(input Input) error {
 			return err
 		}
 	}
-	for _, arg := range input.Args {
+	for i, arg := range input.Args {
 		key, value, ok := strings.Cut(arg, "=")
 		name, isFile := strings.CutPrefix(value, "@")
 		switch {
@@ -42,12 +44,30 @@ func CheckInput(input Input) error {
 				return withFileFix(err, strings.TrimSuffix(key, ":"), name)
 			}
 		default:
-			if _, err := parser.argument(arg); err != nil {
-				return err
+			given, err := parser.argument(arg)
+			if err != nil {
+				return withNext(err, input.Args[i:])
+			}
+			if given.json {
+				parser.asJSON(&setting{key: given.key}, given, "JSON")
 			}
 		}
 	}
+	if len(parser.problems) > 0 {
+		return &InvalidArgumentsError{Problems: parser.problems}
+	}
 	return nil
+}
+
+// withNext corrects the hint of an argument without a "=" whose value stands in the next:
+// message: x.
+func withNext(err error, args []string) error {
+	var usage *UsageError
+	name, colon := strings.CutSuffix(args[0], ":")
+	if errors.As(err, &usage) && colon && name != "" && len(args) > 1 && !strings.Contains(args[1], "=") {
+		usage.Fix = "write " + shellQuote(name) + "=" + shellQuote(escapeAt(args[1]))
+	}
+	return err
 }
 
 // checkFile says why a file cannot be read, if it cannot. Only a regular one is opened.
@@ -109,6 +129,9 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 		}
 		for _, given := range s.given {
 			path, leaf := partPath(rest, len(list)), element
+			if !p.holdsNames(element) { // there is nothing inside that a name could mean
+				path = path[:1]
+			}
 			for _, token := range path[1:] {
 				leaf, _ = p.schema.property(leaf, token)
 			}
@@ -124,12 +147,31 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 	for i, m := range list {
 		elements[i] = m.Value
 	}
-	whole := rawjson.NewMember(name, array(elements))
+	whole := rawjson.NewMember(name, p.completed(p.names.target(name), array(elements)))
 	words, ok := p.spell(whole)
 	if !ok {
 		words = []string{"--args", shellQuote(visible(rawjson.Object([]rawjson.Member{whole})))}
 	}
 	return strings.Join(words, " ")
+}
+
+// completed is the value of a parameter with what its parts miss.
+func (p *argParser) completed(name string, value json.RawMessage) json.RawMessage {
+	arguments := rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)})
+	schema, err := p.tool.Schema()
+	if err != nil {
+		return value
+	}
+	problems, _ := schema.Validate(arguments)
+	if !slices.ContainsFunc(problems, func(problem Problem) bool { return len(problem.location) > 1 && problem.location[0] == name }) {
+		return value
+	}
+	for m := range rawjson.Each(mended(p.tool, arguments)) {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return value
 }
 
 // partPath is the way to a part of an array: its index, and names below. [0].name, .0.name

@@ -37,7 +37,7 @@ const maxInput = 256 << 20
 //
 // The error is a *UsageError where the input has not the right form or cannot be
 // read, else an *InvalidArgumentsError with every value that does not fit its
-// type, and with those that do as its Arguments.
+// type; Executor.Complete adds what else is wrong.
 func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
 	schema := newDocument(tool.InputSchema)
 	parser := &argParser{
@@ -62,7 +62,7 @@ func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
 	}
 	arguments := parser.lay(base, settings)
 	if len(parser.problems) > 0 {
-		return nil, &InvalidArgumentsError{Tool: tool, Problems: parser.problems, Arguments: arguments, Refused: parser.refused}
+		return nil, &InvalidArgumentsError{Tool: tool, Problems: parser.problems, Arguments: arguments}
 	}
 	return arguments, nil
 }
@@ -74,7 +74,6 @@ type argParser struct {
 	names    *naming
 	source   *source
 	problems []Problem
-	refused  []rawjson.Member
 }
 
 func (p *argParser) problem(problem Problem) { p.problems = append(p.problems, problem) }
@@ -225,7 +224,8 @@ func shapeError(arg string) error {
 		fix = fmt.Sprintf("a file with the whole object is given as --args %s, one with a single value as name=%s", shellQuote(arg), shellQuote(arg))
 	case isNumber(arg):
 		fix = "every argument has a name, such as name=" + arg + "; toolx show TOOL tells the names"
-	case arg != "" && !strings.ContainsAny(arg, "= "):
+	case strings.Trim(arg, ":") != "" && !strings.ContainsAny(arg, "= "):
+		arg := strings.TrimRight(arg, ":")
 		fix = fmt.Sprintf("write %s=value, or %s:=JSON", arg, arg)
 	}
 	return &UsageError{Message: fmt.Sprintf("argument %q is not of the form name=value", shorten(arg, maxGiven)), Fix: fix}
@@ -276,39 +276,45 @@ func (p *argParser) holdsNames(schema any) bool {
 	return allowed.has(kindObject) && (allowed != anyKind || len(p.schema.nameSet(schema)) > 0)
 }
 
-// lay puts the settings over the base object.
+// lay puts the settings over the base object; in the place of a value that is refused, its
+// text.
 func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessage {
 	list, _ := rawjson.Members(base)
 	list = slices.Clone(list)
 	places := placesOf(list)
 	for _, s := range settings {
+		before := len(p.problems)
 		value, ok := p.value(s)
 		if !ok {
-			p.refused = append(p.refused, s.refused()...)
-			continue
+			value, ok = p.refused(s)
 		}
-		var problem string
-		if list, problem = set(list, places, s.path, value); problem != "" {
-			p.problem(Problem{Path: s.key, Reason: ReasonConflict, Expected: "not be given: " + problem})
+		if ok {
+			var problem string
+			if list, problem = set(list, places, s.path, value); problem != "" && len(p.problems) == before {
+				p.problem(Problem{Path: s.key, Reason: ReasonConflict, Expected: "not be given: " + problem})
+			}
+		}
+		for i := range p.problems[before:] {
+			p.problems[before+i].location = append([]string{p.names.target(s.path[0])}, s.path[1:]...)
 		}
 	}
 	return rawjson.Object(list)
 }
 
-// refused is what was given for a parameter, as text; nothing where that is long, or of
-// a part of a parameter.
-func (s *setting) refused() []rawjson.Member {
+// refused is the text that was given for a parameter, or the texts of several elements of an
+// array; ok is false where that is long, or no text.
+func (p *argParser) refused(s *setting) (value json.RawMessage, ok bool) {
 	texts := make([]json.RawMessage, len(s.given))
 	for i, a := range s.given {
-		if len(s.path) > 1 || len(a.text) > maxHint || !utf8.Valid(a.text) {
-			return nil
+		if len(a.text) > maxHint || !utf8.Valid(a.text) {
+			return nil, false
 		}
 		texts[i] = rawjson.Quote(string(a.text))
 	}
-	if len(texts) == 1 {
-		return []rawjson.Member{rawjson.NewMember(s.key, texts[0])}
+	if len(texts) == 1 || !p.schema.kinds(s.schema).has(kindArray) {
+		return texts[len(texts)-1], true
 	}
-	return []rawjson.Member{rawjson.NewMember(s.key, array(texts))}
+	return array(texts), true
 }
 
 // placesOf finds members by their names, the first of each.

@@ -35,19 +35,35 @@ func PromptLine(prompt *Tool, arguments json.RawMessage) string {
 	return strings.Join(withLaunch(prompt, words...), " ")
 }
 
-// withLaunch puts the command line of a tool's server, or its address, behind a command
-// that needs it.
+// withLaunch puts the flags that find a tool, and the command line of its server or its
+// address, behind a command that needs them.
 func withLaunch(tool *Tool, words ...string) []string {
-	if tool.Address != "" {
-		words = append(words, "--url", pasteQuote(tool.Address))
-	}
-	if len(tool.Launch) > 0 {
-		words = append(words, "--")
-	}
-	for _, word := range tool.Launch {
+	for _, word := range LaunchWords(tool.Flags, tool.Address, tool.Launch) {
 		words = append(words, pasteQuote(word))
 	}
 	return words
+}
+
+// LaunchWords are the words behind a command that reach a server of the command line
+// again: flags, then its address or its command, each of which may be empty.
+func LaunchWords(flags []string, address string, command []string) []string {
+	words := slices.Clone(flags)
+	if address != "" {
+		words = append(words, "--url", address)
+	}
+	if len(command) > 0 {
+		words = append(append(words, "--"), command...)
+	}
+	return words
+}
+
+// PasteLine joins words to a line for a person to paste into a shell (see pasteQuote).
+func PasteLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = pasteQuote(word)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // ShellLine joins words to a line that any POSIX shell cuts into the same words

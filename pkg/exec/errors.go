@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"toolx/pkg/rawjson"
 )
 
 // Kind is the coarse reason of a failure: the "kind" of the JSON envelope, and
@@ -80,9 +77,9 @@ type NotFoundError struct {
 	// none; Servers are the known ones.
 	UnknownServer string
 	Servers       []string
-	// Listing is the command that shows the tools of the server on the command line, empty
-	// where there is none: toolx list alone shows those of the config.
-	Listing string
+	// Launch are the words that a command needs to find the tools that there are (see
+	// LaunchWords).
+	Launch []string
 	// NoTools says that the server on the command line lists none.
 	NoTools bool
 }
@@ -112,15 +109,21 @@ func (e *NotFoundError) Kind() Kind { return KindNotFound }
 func (e *NotFoundError) Hint() string {
 	switch {
 	case len(e.Candidates) > 0:
-		return "use the full name, for example: toolx call " + e.Candidates[0]
+		return "use the full name, for example: " + e.line("call", e.Candidates[0])
 	case slices.Contains(e.Servers, e.Name):
-		return fmt.Sprintf("%s is a server: toolx list '%s' shows its tools, toolx call %s%sTOOL runs one", e.Name, e.Name+Separator+"*", e.Name, Separator)
+		return fmt.Sprintf("%s is a server: %s shows its tools, %s runs one",
+			e.Name, e.line("list", e.Name+Separator+"*"), e.line("call", e.Name+Separator+"TOOL"))
 	case len(e.Near) > 0:
 		return "did you mean: " + strings.Join(e.Near, ", ")
 	case e.NoTools:
 		return "-v shows what the server said when it was asked for its tools"
 	}
-	return cmp.Or(e.Listing, "toolx list") + " shows every tool"
+	return e.line("list") + " shows every tool"
+}
+
+// line is a toolx command that finds the same tools.
+func (e *NotFoundError) line(words ...string) string {
+	return PasteLine(slices.Concat([]string{"toolx"}, words, e.Launch)...)
 }
 
 // InvalidArgumentsError says that a call's arguments do not fit the tool's
@@ -131,12 +134,9 @@ type InvalidArgumentsError struct {
 	// Unknown are parameters that the schema does not know. They are no failure by
 	// themselves, but a misspelt name is often why another one is missing.
 	Unknown []UnknownParameter
-	// Arguments are what could be read of the given arguments, as an object; nil
-	// where nothing could.
+	// Arguments are the given arguments as an object, with the text of those that could
+	// not be read as what they should be; nil where nothing could be read.
 	Arguments json.RawMessage
-	// Refused are the other arguments of a command line, as text, or as several where
-	// one was given several times.
-	Refused []rawjson.Member
 }
 
 func (e *InvalidArgumentsError) Error() string {

@@ -314,8 +314,8 @@ func TestHintIsNeverRefused(t *testing.T) {
 		{"look-ahead", `{"properties":{"a":{"type":"string","pattern":"^(?=.*\\d)\\w+$"}},"required":["a"]}`, `{"a":"!"}`, "toolx call t --arg a=1a"},
 		{"look-ahead beyond reach", `{"properties":{"a":{"type":"string","pattern":"^(?=(x|y)\\1\\1)\\w{7}(?<=q)$"}},"required":["a"]}`, `{"a":"!"}`, show},
 		{"nothing at all", `{"properties":{"a":false},"required":["a"]}`, `{"a":1}`, show},
-		{"an unknown name with dots", `{"properties":{"s":{"type":"string"},"n":{"type":"integer"}}}`, `{"s":"mine","s.foo":1,"n":"x"}`, "toolx call t --arg s=mine"},
-		{"a name with dots", `{"properties":{"a.b":{"type":"integer"},"c":{"type":"integer"}}}`, `{"a.b":"x","c":5}`, "toolx call t --arg c=5"},
+		{"an unknown name with dots", `{"properties":{"s":{"type":"string"},"n":{"type":"integer"}}}`, `{"s":"mine","s.foo":1,"n":"x"}`, "toolx call t --arg s=mine --arg n=1"},
+		{"a name with dots", `{"properties":{"a.b":{"type":"integer"},"c":{"type":"integer"}}}`, `{"a.b":"x","c":5}`, "toolx call t --arg a.b=1 --arg c=5"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -344,7 +344,7 @@ func TestInvalidArgumentsHint(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{}`:                                    "for example: toolx call zwave__control --arg deviceName=example --arg action=on",
 		`{"deviceName":"Switch One","level":5}`: "for example: toolx call zwave__control --arg deviceName='Switch One' --arg level=5 --arg action=on",
-		`{"device_name":"Switch One","action":"dim","level":"x"}`: "for example: toolx call zwave__control --arg deviceName='Switch One' --arg action=on",
+		`{"device_name":"Switch One","action":"dim","level":"x"}`: "for example: toolx call zwave__control --arg deviceName='Switch One' --arg action=on --arg level=1",
 	} {
 		normalized, _, err := Normalize(tool, json.RawMessage(arguments))
 		if err != nil {

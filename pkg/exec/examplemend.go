@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"toolx/pkg/rawjson"
@@ -41,23 +42,32 @@ func written(object map[string]any, names []string) json.RawMessage {
 	return rawjson.Object(list)
 }
 
-// mend takes up problems one by one, of objects' members only, and says whether it
-// changed anything.
+// mend takes up problems one by one, and says whether it changed anything.
 func (m *exampleMaker) mend(object map[string]any, problems []Problem) (changed bool) {
 	for _, problem := range problems[:min(len(problems), maxNamed)] {
 		last := len(problem.location) - 1
 		if last < 0 || m.effort.spent() {
 			continue
 		}
-		parent, ok := valueAt(object, problem.location[:last]).(map[string]any)
-		if !ok {
-			continue
-		}
-		if m.mendMember(parent, problem) {
-			changed = true
+		switch parent := valueAt(object, problem.location[:last]).(type) {
+		case map[string]any:
+			changed = m.mendMember(parent, problem) || changed
+		case []any:
+			changed = m.mendElement(parent, problem) || changed
 		}
 	}
 	return changed
+}
+
+// mendElement puts an example in the place of an element of an array.
+func (m *exampleMaker) mendElement(parent []any, problem Problem) bool {
+	at, err := strconv.Atoi(problem.location[len(problem.location)-1])
+	schema, known := m.document.at(problem.location)
+	if err != nil || at < 0 || at >= len(parent) || !known {
+		return false
+	}
+	parent[at] = m.make(schema, len(problem.location))
+	return true
 }
 
 func (m *exampleMaker) mendMember(parent map[string]any, problem Problem) bool {

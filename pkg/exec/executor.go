@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -164,6 +165,36 @@ func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
 	}
 	prepared.Warnings = append(prepared.Warnings, unknownTexts(unknown)...)
 	return prepared, nil
+}
+
+// Complete adds to an *InvalidArgumentsError of ParseArgs what else is wrong with the
+// arguments, so that all problems come at once (VAL-1). Any other error is returned as it
+// is.
+func (e *Executor) Complete(err error) error {
+	var parsed, judged *InvalidArgumentsError
+	if !errors.As(err, &parsed) || parsed.Tool == nil || parsed.Arguments == nil {
+		return err
+	}
+	if _, more := e.prepare(parsed.Tool, Call{Arguments: parsed.Arguments}); !errors.As(more, &judged) {
+		return err
+	}
+	complete := *parsed
+	complete.Problems, complete.Unknown = slices.Clone(parsed.Problems), judged.Unknown
+	for _, problem := range judged.Problems {
+		// What a text in the place of a value breaks is told by the problem of that.
+		broken := func(other Problem) bool { return related(problem.location, other.location) }
+		if !slices.ContainsFunc(parsed.Problems, broken) {
+			complete.Problems = append(complete.Problems, problem)
+		}
+	}
+	sortProblems(complete.Problems)
+	return &complete
+}
+
+// related reports whether one of two locations leads to the other.
+func related(a, b []string) bool {
+	least := min(len(a), len(b))
+	return slices.Equal(a[:least], b[:least])
 }
 
 // Call runs one tool call from beginning to end. Every failure is a Result, and

@@ -36,8 +36,9 @@ func (e *InvalidArgumentsError) Hint() string {
 	return strings.Join(withLaunch(e.Tool, "toolx", "show", pasteQuote(e.Tool.Name)), " ") + " tells what it takes"
 }
 
-// corrected are the given arguments with what is wrong as it was probably meant, or
-// without it, and with what is missing; ok is false where they would be refused again.
+// corrected are the given arguments with what is wrong as it was probably meant, else with
+// an example in its place, else without it, and with what is missing; ok is false where
+// they would be refused again.
 func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments json.RawMessage, ok bool) {
 	given, _ := rawjson.Members(e.Arguments)
 	const least = len(" --arg a=1") // of one argument on the line
@@ -46,52 +47,39 @@ func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments js
 	}
 	// Without an example what is right is still a beginning.
 	examples, _ := rawjson.Members(example)
-	for _, mend := range []bool{true, false} {
-		if arguments = e.attempt(examples, mend); accepts(e.Tool, arguments) {
+	for _, keep := range []bool{true, false} {
+		if arguments = e.attempt(examples, keep); accepts(e.Tool, arguments) {
+			return arguments, true
+		}
+		if arguments = mended(e.Tool, arguments); accepts(e.Tool, arguments) {
 			return arguments, true
 		}
 	}
-	arguments = mended(e.Tool, arguments)
-	return arguments, accepts(e.Tool, arguments)
+	return arguments, false
 }
 
-// wrong are the names of the top-level parameters that have problems other than that
-// something is missing.
+// wrong are the tool's names of the top-level parameters that have problems other than
+// that something is missing.
 func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 	wrong := make(map[string]bool)
-	add := func(path string) {
-		if _, whole := given[path]; !whole { // a name may have dots itself
+	add := func(path string, location []string) {
+		switch _, whole := given[path]; {
+		case len(location) > 0:
+			path = location[0]
+		case !whole: // a name may have dots itself
 			path = topName(path)
 		}
 		wrong[path] = true
 	}
 	for _, problem := range e.Problems {
 		if problem.Reason != ReasonMissing {
-			add(problem.Path)
+			add(problem.Path, problem.location)
 		}
 	}
 	for _, parameter := range e.Unknown {
-		add(parameter.Path)
+		add(parameter.Path, nil)
 	}
 	return wrong
-}
-
-// completed replaces given values that miss something inside by examples.
-func (e *InvalidArgumentsError) completed(list, examples []rawjson.Member) []rawjson.Member {
-	for _, problem := range e.Problems {
-		name := topName(problem.Path)
-		if problem.Reason != ReasonMissing || name == problem.Path {
-			continue
-		}
-		at, by := find(list, name), find(examples, name)
-		switch {
-		case at >= 0 && by >= 0:
-			list[at].Value = examples[by].Value
-		case at >= 0:
-			list = slices.Delete(list, at, at+1)
-		}
-	}
-	return list
 }
 
 // accepts says whether a tool's schema finds nothing to say about arguments.

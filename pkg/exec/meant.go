@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"toolx/pkg/rawjson"
@@ -13,54 +14,51 @@ import (
 // alone. Nothing of it is ever sent before the person has run that command.
 
 // attempt makes arguments of those that were given: the right ones, the wrong ones as
-// they were probably meant where mend is set, and examples for what is missing.
-func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, mend bool) json.RawMessage {
+// they were probably meant, as far as anyone can tell, where keep is set, and examples for
+// what is missing.
+func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) json.RawMessage {
 	given, _ := rawjson.Members(e.Arguments)
 	wrong := e.wrong(placesOf(given))
 	schema := newDocument(e.Tool.InputSchema)
 	names := documentNaming(e.Tool, schema)
 	var list []rawjson.Member
 	taken := make(map[string]bool)
-	take := func(given []rawjson.Member, wrong func(name string) bool) {
-		for _, m := range given {
-			name := names.target(m.Name)
-			if _, known := schema.property(schema.root, name); mend && !known {
-				if near := nearest(name, slices.Sorted(maps.Keys(names.known))); near != "" {
-					name = near
-				}
-			}
-			m = rawjson.NewMember(name, m.Value)
-			ok := !taken[name]
-			if ok && wrong(name) {
-				m, ok = schema.meant(m)
-				ok = ok && mend
-			}
-			if ok {
-				taken[name] = true
-				list = append(list, m)
+	for _, m := range given {
+		name := names.target(m.Name)
+		_, known := schema.property(schema.root, name)
+		if keep && !known {
+			if near := nearest(name, slices.Sorted(maps.Keys(names.known))); near != "" {
+				name = near
+				_, known = schema.property(schema.root, name)
 			}
 		}
+		if m = rawjson.NewMember(name, m.Value); wrong[name] {
+			if !keep || !known {
+				continue
+			}
+			m = schema.meant(m)
+		}
+		if !taken[name] {
+			taken[name] = true
+			list = append(list, m)
+		}
 	}
-	take(given, func(name string) bool { return wrong[name] })
-	take(e.Refused, func(string) bool { return true })
 	for _, m := range examples {
 		if !taken[m.Name] {
 			list = append(list, m)
 		}
 	}
-	return rawjson.Object(e.completed(list, examples))
+	return rawjson.Object(list)
 }
 
-// meant is a parameter with a value that the schema refuses, as it was probably meant;
-// ok is false where nobody can tell.
-func (d *document) meant(m rawjson.Member) (rawjson.Member, bool) {
+// meant is a parameter with a value that the schema refuses, as it was probably meant; as
+// it is where nobody can tell.
+func (d *document) meant(m rawjson.Member) rawjson.Member {
 	c := coercer{schema: d, budget: maxCoerced, guesses: true}
-	schema, known := d.property(d.root, m.Name)
-	if !known || checkJSON(m.Value) != nil {
-		return m, false
+	if schema, known := d.property(d.root, m.Name); known && checkJSON(m.Value) == nil {
+		m.Value = c.value(m.Value, schema, m.Name)
 	}
-	m.Value = c.value(m.Value, schema, m.Name)
-	return m, len(c.done) > 0
+	return m
 }
 
 // listed is the only one of the schema's options that a value could be a spelling of.
@@ -94,12 +92,50 @@ func (c *coercer) guessed(text string, schema any, allowed kinds) (json.RawMessa
 		return json.RawMessage("true"), true
 	case allowed.has(kindBoolean) && slices.Contains([]string{"no", "n", "off", "0", "f"}, word):
 		return json.RawMessage("false"), true
-	case allowed.has(anyNumber) && isNumber(strings.TrimPrefix(text, "+")):
-		return json.RawMessage(strings.TrimPrefix(text, "+")), true
+	case allowed.has(anyNumber) && isNumber(plainNumber(word)):
+		return json.RawMessage(plainNumber(word)), true
+	case allowed.has(kindObject) && strings.HasPrefix(text, "{"):
+		return c.members(text, schema)
 	case allowed.has(kindArray):
 		return c.elements(text, schema)
 	}
 	return nil, false
+}
+
+// plainNumber is a number that people write with a plus, as a word, with a mark at the
+// thousands or a comma before its fraction, as JSON has it; any other text as it is.
+func plainNumber(text string) string {
+	text = strings.TrimPrefix(text, "+")
+	small := []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	if i := slices.Index(small, text); i >= 0 {
+		return strconv.Itoa(i)
+	}
+	groups := strings.FieldsFunc(text, func(char rune) bool { return strings.ContainsRune(",_ '", char) })
+	thousands := len(groups) > 1
+	for _, group := range groups[min(1, len(groups)):] {
+		whole, _, _ := strings.Cut(group, ".")
+		thousands = thousands && len(whole) == len("000")
+	}
+	if thousands {
+		return strings.Join(groups, "")
+	}
+	return strings.Replace(text, ",", ".", 1)
+}
+
+// members are those of an object that is written without quotes.
+func (c *coercer) members(text string, schema any) (json.RawMessage, bool) {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
+	var members []rawjson.Member
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(part, ":")
+		name, value = strings.Trim(strings.TrimSpace(name), `"'`), strings.Trim(strings.TrimSpace(value), `"'`)
+		property, known := c.schema.property(schema, name)
+		if !ok || !known || value == "" {
+			return nil, false
+		}
+		members = append(members, rawjson.NewMember(name, c.value(rawjson.Quote(value), property, "")))
+	}
+	return rawjson.Object(members), true
 }
 
 // elements are those of a list that is written without quotes.

@@ -196,7 +196,13 @@ func firstLeaf(err *jsonschema.ValidationError) *jsonschema.ValidationError {
 // sorted returns the problems in an order that does not change from run to run:
 // what is missing first, each as its schema lists it, then the others by path.
 func (r *report) sorted() []Problem {
-	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+	sortProblems(r.problems)
+	slices.SortFunc(r.unknown, func(a, b UnknownParameter) int { return cmp.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(r.problems, func(a, b Problem) bool { return a.Path == b.Path && a.String() == b.String() })
+}
+
+func sortProblems(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
 		missingA, missingB := a.Reason == ReasonMissing, b.Reason == ReasonMissing
 		switch {
 		case missingA && missingB:
@@ -211,8 +217,6 @@ func (r *report) sorted() []Problem {
 		}
 		return cmp.Compare(a.String(), b.String())
 	})
-	slices.SortFunc(r.unknown, func(a, b UnknownParameter) int { return cmp.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(r.problems, func(a, b Problem) bool { return a.Path == b.Path && a.String() == b.String() })
 }
 
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }

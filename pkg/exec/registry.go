@@ -34,6 +34,7 @@ type Registry struct {
 	servers []string
 	// preferred is the server whose tools win where a plain name is ambiguous.
 	preferred string
+	launch    []string // see ReachedBy
 	bus       *Bus
 }
 
@@ -47,6 +48,14 @@ func (r *Registry) Prefer(server string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.preferred = server
+}
+
+// ReachedBy gives the Registry the words that a command needs to find its tools (see
+// LaunchWords), for the hints of errors.
+func (r *Registry) ReachedBy(words ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.launch = words
 }
 
 // Preferred returns the server that Prefer named, empty where none was.
@@ -242,7 +251,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	if prefix, _, ok := strings.Cut(name, Separator); ok && prefix != Own && ServerOf(name, r.servers) == "" {
 		missing.UnknownServer = prefix
 	}
-	missing.Near, missing.Listing = r.near(name), r.listing()
+	missing.Near, missing.Launch = r.near(name), r.launch
 	missing.NoTools = r.preferred != "" && !slices.ContainsFunc(r.tools, func(tool *Tool) bool { return tool.Server == r.preferred })
 	return nil, missing
 }
@@ -250,7 +259,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 // ambiguous is the error of a plain name that several servers' tools have, and perhaps a
 // built-in one.
 func (r *Registry) ambiguous(name string, plain []*Tool, builtIn *Tool) *NotFoundError {
-	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers)}
+	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers), Launch: r.launch}
 	for _, tool := range plain {
 		missing.Candidates = append(missing.Candidates, tool.Name)
 	}
@@ -297,16 +306,6 @@ func (r *Registry) Shadowed(tool *Tool) *Tool {
 		return named
 	}
 	return nil
-}
-
-// listing is the command that shows the tools of the preferred server, empty where that
-// has none, or is one of the config.
-func (r *Registry) listing() string {
-	at := slices.IndexFunc(r.tools, func(tool *Tool) bool { return r.preferred != "" && tool.Server == r.preferred })
-	if at < 0 || r.tools[at].Address == "" && len(r.tools[at].Launch) == 0 {
-		return ""
-	}
-	return strings.Join(withLaunch(r.tools[at], "toolx", "list"), " ")
 }
 
 // named is the tool of a qualified name or an alias, nil where there is none. An alias, which

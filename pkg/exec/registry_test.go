@@ -56,15 +56,15 @@ func TestCallTarget(t *testing.T) {
 // TestListingOfAServerOnTheCommandLine shows that what to type next names that server
 // (EXEC-6): toolx list alone would list those of the config.
 func TestListingOfAServerOnTheCommandLine(t *testing.T) {
-	for want, tool := range map[string]*Tool{
-		"toolx list -- node x.js shows every tool":                 {Launch: []string{"node", "x.js"}},
-		"toolx list --url http://127.0.0.1:1/mcp shows every tool": {Address: "http://127.0.0.1:1/mcp"},
-		"toolx list shows every tool":                              {},
+	for want, launch := range map[string][]string{
+		"toolx list --env 'A=1' -- node x.js shows every tool":     LaunchWords([]string{"--env", "A=1"}, "", []string{"node", "x.js"}),
+		"toolx list --url http://127.0.0.1:1/mcp shows every tool": LaunchWords(nil, "http://127.0.0.1:1/mcp", nil),
+		"toolx list --config a.yaml shows every tool":              LaunchWords([]string{"--config", "a.yaml"}, "", nil),
+		"toolx list shows every tool":                              nil,
 	} {
 		r := NewRegistry(nil)
-		tool.Name, tool.Plain, tool.Server = "server__lamp", "lamp", "server"
-		r.Prefer("server")
-		r.Register(tool)
+		r.ReachedBy(launch...)
+		r.Register(&Tool{Name: "server__lamp", Plain: "lamp", Server: "server"})
 		if _, err := r.Find("nothing-of-the-kind"); HintOf(err) != want {
 			t.Errorf("hint %q, want %q", HintOf(err), want)
 		}

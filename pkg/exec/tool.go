@@ -42,6 +42,9 @@ type Tool struct {
 	// the tool must repeat it.
 	Launch  []string
 	Address string
+	// Flags are the flags of toolx's own command line that such a command must repeat to
+	// find the tool: "--config", "FILE". No value in them is secret.
+	Flags []string
 
 	Title       string
 	Description string

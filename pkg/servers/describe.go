@@ -50,7 +50,7 @@ func describe(server *config.Server, definition json.RawMessage, plain string) *
 // qualify gives a tool its name behind its server's, and what a command that calls it
 // must repeat.
 func qualify(tool *exec.Tool, server *config.Server) {
-	tool.Name, tool.Server = server.Name+exec.Separator+tool.Plain, server.Name
+	tool.Name, tool.Server, tool.Flags = server.Name+exec.Separator+tool.Plain, server.Name, server.Flags
 	switch {
 	case !server.OnCommandLine():
 	case server.URL != "":
