@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -249,7 +250,10 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		HTTP:         a.overHTTP(),
 		EraFile:      stateFile("eras.json"),
 		Answers:      answers,
-		Consent:      a.consent,
+		Consent: func(ctx context.Context, list ...*config.Server) error {
+			a.tellNotes(loaded, list...)
+			return a.consent(ctx, list...)
+		},
 	})
 	a.pool.Store(box.pool)
 	box.registry.ReachedBy(events.reaching...)
@@ -271,13 +275,25 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	return box, nil
 }
 
-// tellRemarks tells of what has no effect in the config.
+// tellRemarks tells of what has no effect in the config, but for what is said of servers.
 func (a *App) tellRemarks(loaded *config.Config) {
 	for _, warning := range loaded.Warnings {
-		a.log.Warn(warning.String())
+		if warning.Server == "" {
+			a.log.Warn(warning.String())
+		}
 	}
 	for _, problem := range loaded.Problems {
 		a.log.Warn(problem.String())
+	}
+}
+
+// tellNotes tells, once, of what has no effect in the entries of these servers.
+func (a *App) tellNotes(loaded *config.Config, list ...*config.Server) {
+	for _, warning := range loaded.Warnings {
+		named := func(server *config.Server) bool { return server.Name == warning.Server && !server.OnCommandLine() }
+		if slices.ContainsFunc(list, named) {
+			a.warnOnce(warning.String())
+		}
 	}
 }
 

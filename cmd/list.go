@@ -63,6 +63,7 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
+	app.tellNotes(box.config, box.config.Servers...)
 	opened, err := app.openServers(bounded, box, "list", toolFilter{patterns: o.patterns})
 	if err != nil {
 		return err

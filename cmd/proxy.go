@@ -137,6 +137,7 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 		return nil, 0, unknownServer(o.server, loaded.Servers)
 	}
 	server = loaded.Servers[i]
+	a.tellNotes(loaded, server)
 	if server.Disabled {
 		return nil, 0, servers.Disabled(server)
 	}

@@ -220,4 +220,6 @@ type Shadowed struct {
 type Warning struct {
 	Origin Origin
 	Text   string
+	// Server is the server whose entry it is about, empty where it is about none.
+	Server string
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,9 +48,9 @@ func rootFields() []field[document] {
 
 func serverFields() []field[Server] {
 	return []field[Server]{
-		{"type", []string{"transport"}, func(d *decoder, v value, s *Server) { s.Transport = d.transport(v) }},
-		{"command", nil, func(_ *decoder, v value, s *Server) { s.Command = v.string() }},
-		{"args", nil, func(_ *decoder, v value, s *Server) { s.Args = v.texts() }},
+		{"type", []string{"transport", "transportType"}, func(d *decoder, v value, s *Server) { s.Transport = d.transport(v) }},
+		{"command", nil, (*decoder).command},
+		{"args", nil, func(_ *decoder, v value, s *Server) { s.Args = append(s.Args, v.texts()...) }},
 		{"env", []string{"environment"}, func(_ *decoder, v value, s *Server) { s.Env = v.textMap() }},
 		{"envFile", nil, func(_ *decoder, v value, s *Server) { s.EnvFile = v.string() }},
 		{"inheritEnv", nil, (*decoder).inheritEnv},
@@ -61,7 +62,7 @@ func serverFields() []field[Server] {
 		{"clientCert", nil, func(_ *decoder, v value, s *Server) { s.ClientCert = v.string() }},
 		{"clientKey", nil, func(_ *decoder, v value, s *Server) { s.ClientKey = v.string() }},
 		{"auth", nil, (*decoder).auth},
-		{"timeout", nil, func(d *decoder, v value, s *Server) { s.Timeout = d.timeout(v) }},
+		{"timeout", []string{"requestTimeout"}, func(d *decoder, v value, s *Server) { s.Timeout = d.timeout(v) }},
 		{"startTimeout", nil, func(d *decoder, v value, s *Server) { s.StartTimeout = d.startTimeout(v) }},
 		{"retry", nil, func(d *decoder, v value, s *Server) { decode(d, v, retryFields(), &s.Retry) }},
 		{"hint", nil, func(_ *decoder, v value, s *Server) { s.Hint = v.string() }},
@@ -80,8 +81,19 @@ func serverFields() []field[Server] {
 		// toolx asks nobody before a call, and shows nothing of how an entry is called.
 		{"autoApprove", []string{"alwaysAllow", "trust"}, func(*decoder, value, *Server) {}},
 		{"description", []string{"name"}, func(*decoder, value, *Server) {}},
-		{"source", nil, func(*decoder, value, *Server) {}},
+		{"source", []string{"gallery", "fromGalleryId"}, func(*decoder, value, *Server) {}},
 	}
+}
+
+// command reads the program to start; some clients write it in one list with its
+// arguments.
+func (d *decoder) command(v value, s *Server) {
+	words := v.texts()
+	if len(words) == 0 {
+		s.Command = v.string()
+		return
+	}
+	s.Command, s.Args = words[0], append(words[1:], s.Args...)
 }
 
 // unrestricted warns where an entry says which of a server's tools another client uses:
@@ -281,7 +293,7 @@ func decode[T any](d *decoder, v value, fields []field[T], to *T) {
 			continue
 		}
 		if first, found := given[fields[i].name]; found {
-			if !m.value.same(first.value) {
+			if !m.value.same(first.value) && !agree(d, fields[i], value{first.value, child.at, child.path}, child) {
 				child.at = m.origin
 				d.problem(child, "keep one of the two", "'%s' and '%s' mean the same", first.key, m.key)
 			}
@@ -290,6 +302,19 @@ func decode[T any](d *decoder, v value, fields []field[T], to *T) {
 		given[fields[i].name] = m
 		fields[i].read(d, child, to)
 	}
+}
+
+// agree reports whether two values of one field come to the same, as those of keys that
+// have no effect do.
+func agree[T any](d *decoder, f field[T], a, b value) bool {
+	var read [2]T
+	for i, v := range []value{a, b} {
+		scratch := &decoder{dir: d.dir}
+		if f.read(scratch, v, &read[i]); len(scratch.problems) > 0 {
+			return false
+		}
+	}
+	return reflect.DeepEqual(read[0], read[1])
 }
 
 // fieldNames are all keys that the table knows.
@@ -310,7 +335,9 @@ func (d *decoder) unknownKey(parent value, m member, known []string) {
 	if parent.path != "" {
 		text += " in " + parent.path
 	}
-	if near := nearest(m.key, known); near != "" {
+	if parent.path == "" && slices.Contains(fieldNames(defaultsFields()), m.key) {
+		text += fmt.Sprintf(", write defaults.%s", m.key)
+	} else if near := nearest(m.key, known); near != "" {
 		text += fmt.Sprintf(", did you mean '%s'?", near)
 	}
 	d.warn(m.origin, text)
@@ -358,9 +385,13 @@ func (d *decoder) servers(v value, to *document) {
 			continue
 		}
 		server := &Server{Name: m.key, Origin: m.origin, dir: d.dir, node: m.value}
+		before := len(d.warnings)
 		decode(d, child, serverFields(), server)
 		d.checkServer(child, server)
 		d.checkName(child, m.key)
+		for i := range d.warnings[before:] {
+			d.warnings[before+i].Server = m.key
+		}
 		to.servers.put(entry[*Server]{server, m, child.path})
 	}
 }
@@ -371,7 +402,7 @@ func (d *decoder) checkServer(v value, s *Server) {
 	if v.kind != kindMap {
 		return
 	}
-	command, url, auth := v.has("command"), v.has("url", "serverUrl", "httpUrl"), v.has("auth")
+	command, url, auth := v.has("command"), v.says("url", "serverUrl", "httpUrl"), v.has("auth")
 	switch {
 	case !command && !url:
 		d.problem(v, misspelt(v), "the server has neither command nor url")
@@ -410,6 +441,13 @@ func misspelt(v value) string {
 // has reports whether v has a member of one of the names.
 func (v value) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return v.indexOf(name) >= 0 })
+}
+
+// says reports whether v has a member of one of the names that is not an empty text.
+func (v value) says(names ...string) bool {
+	return slices.ContainsFunc(v.members, func(m member) bool {
+		return slices.Contains(names, m.key) && (m.value.kind != kindText || m.value.text != "")
+	})
 }
 
 // transport reads a way to reach a server, under any of the names that clients give it.

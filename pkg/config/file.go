@@ -73,7 +73,7 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 		if len(problems) > 0 {
 			return loaded{}, inOrder(file.Name, problems)
 		}
-		return loaded{warnings: []Warning{{Origin{File: file.Name}, "the file is empty"}}}, nil
+		return loaded{warnings: []Warning{{Origin: Origin{File: file.Name}, Text: "the file is empty"}}}, nil
 	}
 	if root.kind != kindMap {
 		return loaded{}, append(problems, Problem{
@@ -96,7 +96,7 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 	result.warnings = decoder.warnings
 	if decoder.unsaid > 0 {
 		result.warnings = append(result.warnings, Warning{
-			Origin{File: file.Name}, fmt.Sprintf("and %d more warnings", decoder.unsaid),
+			Origin: Origin{File: file.Name}, Text: fmt.Sprintf("and %d more warnings", decoder.unsaid),
 		})
 	}
 	result.assign(file.Name, problems, together(validate(root, file.Name), decoder.problems))

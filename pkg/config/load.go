@@ -178,7 +178,7 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 				continue
 			}
 			if reason := writableByOthers(info); reason != "" {
-				warnings = append(warnings, Warning{Origin{File: path}, "not read: " + reason + "; --config " + path + " reads it all the same"})
+				warnings = append(warnings, Warning{Origin: Origin{File: path}, Text: "not read: " + reason + "; --config " + path + " reads it all the same"})
 				continue
 			}
 			return path, warnings

@@ -153,7 +153,7 @@ func (d *document) restrict() []Warning {
 	if log.value.kind == kindBool && log.value.text == "true" {
 		return nil
 	}
-	return []Warning{{log.place(), "defaults.log is ignored: a file that came with the folder cannot switch the log off"}}
+	return []Warning{{Origin: log.place(), Text: "defaults.log is ignored: a file that came with the folder cannot switch the log off"}}
 }
 
 // Allow records that the user consents to what the file's servers do.

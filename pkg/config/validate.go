@@ -129,7 +129,7 @@ func wrongType(v value, expected string) (text, fix string) {
 	switch {
 	case expected == gojsonschema.TYPE_BOOLEAN, strings.Contains(expected, gojsonschema.TYPE_BOOLEAN) && v.kind == kindText:
 		fix = "write true or false, without quotes"
-	case expected == gojsonschema.TYPE_STRING && (v.kind == kindNumber || v.kind == kindBool):
+	case strings.Contains(expected, gojsonschema.TYPE_STRING) && (v.kind == kindNumber || v.kind == kindBool):
 		fix = "quote it"
 		if !mask.Name(v.path) {
 			fix += fmt.Sprintf(": %q", v.written)

@@ -133,7 +133,10 @@ func (f *Failure) Details() []string {
 	if f.URL != "" {
 		return f.remoteDetails()
 	}
-	details := []string{"command  " + strings.Join(f.Command, " ")}
+	var details []string
+	if len(f.Command) > 0 {
+		details = append(details, "command  "+strings.Join(f.Command, " "))
+	}
 	if f.Cwd != "" {
 		details = append(details, "cwd      "+f.Cwd)
 	}

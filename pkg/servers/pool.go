@@ -507,7 +507,10 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 // resolve expands an entry in toolx's own environment. The error is a *Failure, for
 // variables that are not set and values that cannot be used.
 func resolve(server *config.Server) (*config.Resolved, error) {
-	failure := &Failure{Server: server.Name, URL: server.URL, Command: append([]string{server.Command}, server.Args...)}
+	failure := &Failure{Server: server.Name, URL: server.URL}
+	if server.Command != "" {
+		failure.Command = append([]string{server.Command}, server.Args...)
+	}
 	launch, err := server.Resolve(os.Environ())
 	if err != nil {
 		var unset *config.UnsetError
