@@ -224,6 +224,10 @@ func (b *toolbox) addStartTiming(result *exec.Result) {
 // defaultMaxOutput is where output for a terminal is cut: more helps nobody there.
 const defaultMaxOutput = 256 << 10
 
+// maxRawError is how many bytes of a tool's failure stderr repeats where stdout has the raw
+// result.
+const maxRawError = 1 << 10
+
 // maxOutput is the size at which output is cut: the flag's, else the config's, else a
 // default on a terminal, and none in a pipe (EXEC-14).
 func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
@@ -252,6 +256,9 @@ func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 func (a *App) printResult(ctx context.Context, result *exec.Result, o callOptions, jq *render.JQ) error {
 	a.live.Clear()
 	result.Err = a.masked(result.Err)
+	if o.output == "raw" && len(result.Raw) > 0 {
+		a.maxError = maxRawError
+	}
 	saveErr := a.saveBlocks(o.save, result)
 	if jq != nil && result.Success {
 		if _, read := render.JQInput(result); read {

@@ -229,9 +229,9 @@ func (l *eventLog) sent(e exec.CallFinished) {
 
 func (l *eventLog) finished(e exec.CallFinished) {
 	l.sent(e)
-	outcome, level := "succeeded", slog.LevelInfo
+	outcome, why, level := "succeeded", "", slog.LevelInfo
 	if !e.Result.Success {
-		outcome, level = "failed: "+e.Result.Err.Error(), l.failed
+		outcome, why, level = "failed", ": "+e.Result.Err.Error(), l.failed
 		var missing *exec.NotFoundError
 		if errors.As(e.Result.Err, &missing) && len(missing.Candidates) == 0 {
 			level = slog.LevelWarn // EXEC-6, in any log and beside any other word about it
@@ -241,7 +241,7 @@ func (l *eventLog) finished(e exec.CallFinished) {
 	if timing := e.Result.Timing; timing != nil {
 		text += fmt.Sprintf(" (%s %.1f ms)", cmp.Or(e.Method, "tools/call"), timing.CallMS)
 	}
-	l.log.Log(context.Background(), level, text)
+	l.log.Log(context.Background(), level, text+why)
 }
 
 // retry tells of each attempt (MCP-3); of a server that nobody named, the first will do.
@@ -365,6 +365,9 @@ func (l *eventLog) odd(e servers.OddFrame) {
 		l.log.Info(text)
 		return
 	}
+	l.mu.Lock()
+	text += " (" + l.whoKnows(&pollution{server: e.Server, call: l.last[e.Server]}) + ")"
+	l.mu.Unlock()
 	l.repeats.warnOf(warningKind{e.Server, string(e.Class)}, slog.LevelWarn, text)
 }
 

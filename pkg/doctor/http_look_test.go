@@ -130,8 +130,8 @@ func (s *streamSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		id = fmt.Sprintf("0123456789abcdef%d", len(s.ended))
 		s.ended[id] = make(chan struct{})
 	}
-	ended := s.ended[id]
-	if r.Method == http.MethodDelete {
+	ended, known := s.ended[id]
+	if r.Method == http.MethodDelete && known {
 		delete(s.ended, id)
 		close(ended)
 	}

@@ -107,7 +107,7 @@ func (p *peer) takeMessage(m message, number int) {
 func (p *peer) takeReply(m message, number int) {
 	id, exact, ok := requestID(m.id)
 	p.mu.Lock()
-	waiting := p.pending[id]
+	waiting, phase := p.pending[id], p.phase() // that of the request that is answered
 	if m.quoted && (waiting == nil || !exact) {
 		p.mu.Unlock()
 		return // a log that quotes somebody else's answer; the line was told of
@@ -139,7 +139,7 @@ func (p *peer) takeReply(m message, number int) {
 	}
 	p.mu.Unlock()
 	if class != "" {
-		p.odd(class, why, m, number, waiting != nil)
+		p.oddIn(phase, class, why, m, number, waiting != nil)
 	}
 	switch {
 	case waiting == nil:
@@ -173,6 +173,10 @@ func (p *peer) odd(class Class, why string, m message, number int, used bool) {
 	p.mu.Lock()
 	phase := p.phase()
 	p.mu.Unlock()
+	p.oddIn(phase, class, why, m, number, used)
+}
+
+func (p *peer) oddIn(phase Phase, class Class, why string, m message, number int, used bool) {
 	p.bus.Emit(OddFrame{
 		Time: exec.Now(), Server: p.server, Class: class, Line: number,
 		Phase: phase, Why: why, Bytes: evidence(m.raw), Used: used,
