@@ -195,6 +195,9 @@ type toolboxOptions struct {
 	confined bool
 	// tellsFailures says that the verb itself tells the user of failed calls.
 	tellsFailures bool
+	// namesUnknown says that the verb's own word about a tool that is not found is the line
+	// which the log would have: stderr has it once.
+	namesUnknown bool
 	// answers say how servers are answered that ask something back; nil: they are told
 	// of roots alone.
 	answers *answerOptions
@@ -230,6 +233,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if err != nil {
 		return nil, err
 	}
+	options.namesUnknown = options.namesUnknown && a.flags.logFormat == "text"
 	events := newEventLog(a.log, a.mask, options)
 	events.adHoc, events.reaching = adHoc != nil, exec.LaunchWords(a.flags.reaching(), a.flags.url, options.server)
 	a.bus.Subscribe(events.take)

@@ -147,7 +147,8 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		return &usageError{err}
 	}
 	box, err := app.toolbox(toolboxOptions{
-		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true, answers: &o.answers,
+		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
+		namesUnknown: o.output != "json" && o.output != "yaml", answers: &o.answers,
 	})
 	if err == nil && o.output != "raw" && !o.wholeForJQ() { // raw is exact, whatever its size
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)

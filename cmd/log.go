@@ -108,6 +108,8 @@ type eventLog struct {
 	// failed is the level of failed calls: a warning where nothing else tells the
 	// user of them (EXEC-6, EXEC-8).
 	failed slog.Level
+	// namesUnknown is toolboxOptions.namesUnknown.
+	namesUnknown bool
 	// adHoc says that a server was given on the command line; reaching are the words of that
 	// which reach servers.
 	adHoc    bool
@@ -136,7 +138,7 @@ type pollution struct {
 }
 
 func newEventLog(log *slog.Logger, masker *mask.Masker, options toolboxOptions) *eventLog {
-	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, repeats: newRepeats(log), last: make(map[string]*askedCall)}
+	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, namesUnknown: options.namesUnknown, repeats: newRepeats(log), last: make(map[string]*askedCall)}
 	if options.tellsFailures {
 		l.failed = slog.LevelInfo
 	}
@@ -234,7 +236,10 @@ func (l *eventLog) finished(e exec.CallFinished) {
 		outcome, why, level = "failed", ": "+e.Result.Err.Error(), l.failed
 		var missing *exec.NotFoundError
 		if errors.As(e.Result.Err, &missing) && len(missing.Candidates) == 0 {
-			level = slog.LevelWarn // EXEC-6, in any log and beside any other word about it
+			level = slog.LevelWarn // EXEC-6: in any log, but for a stderr that says no more than the error does
+			if l.namesUnknown && !l.log.Enabled(context.Background(), slog.LevelInfo) {
+				level = slog.LevelInfo
+			}
 		}
 	}
 	text := fmt.Sprintf("call of %s %s after %s", e.Result.ToolName, outcome, e.Result.Duration.Round(time.Microsecond))
