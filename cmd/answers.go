@@ -117,7 +117,7 @@ func rootsOf(folders []string) ([]servers.Root, error) {
 			_, err = os.Stat(absolute)
 		}
 		if err != nil {
-			return nil, &exec.UsageError{Message: "the root cannot be used: " + err.Error(), Fix: "--root DIR names a folder that is there"}
+			return nil, &exec.UsageError{Message: "--root " + folder + ": " + systemReason(err), Fix: "--root DIR names a folder that is there"}
 		}
 		path := filepath.ToSlash(absolute)
 		if runtime.GOOS == "windows" {

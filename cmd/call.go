@@ -1,10 +1,14 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -196,6 +200,13 @@ func (o callOptions) given() json.RawMessage {
 func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exec.Call, error) {
 	input := exec.Input{Args: o.args, Object: o.object, Stdin: app.Console.In}
 	if err := exec.CheckInput(input); err != nil {
+		if b.isServer(o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "=") {
+			words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
+			err = &exec.UsageError{
+				Message: "'" + o.tool + "' is a server, not a tool",
+				Fix:     "did you mean: " + exec.PasteLine(append(words, app.flags.reaching()...)...),
+			}
+		}
 		return exec.Call{}, err
 	}
 	tool, err := b.pool.Find(ctx, o.tool)
@@ -209,6 +220,11 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 		return exec.Call{}, b.executor.Complete(err)
 	}
 	return exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments, Timeout: app.flags.timeout, MaxTime: app.flags.maxTime}, nil
+}
+
+// isServer reports whether a name is that of a server of the config.
+func (b *toolbox) isServer(name string) bool {
+	return !b.adHoc && slices.Contains(b.pool.Names(), name)
 }
 
 // addStartTiming adds what the server's start took to the time of its call.
@@ -266,9 +282,24 @@ func (a *App) printResult(ctx context.Context, result *exec.Result, o callOption
 			a.log.Info("the result is JSON in a text; --jq works on what it says")
 		}
 	}
-	err := render.Result(ctx, a.Console.Out, result, render.ResultOptions{
-		Format: render.Format(o.output), JQ: jq, Screen: a.outScreen(),
-	})
+	options := render.ResultOptions{Format: render.Format(o.output), JQ: jq, Screen: a.outScreen()}
+	var picked bytes.Buffer // under --json stdout has all of what --jq makes, or the failure
+	out := io.Writer(a.Console.Out)
+	if jq != nil && o.output == "json" {
+		out = &picked
+	}
+	err := render.Result(ctx, out, result, options)
+	switch {
+	case out != io.Writer(&picked):
+	case err == nil:
+		_, err = picked.WriteTo(a.Console.Out)
+	default:
+		failed := *result
+		failed.Success, failed.Err = false, a.masked(err)
+		if render.Result(ctx, a.Console.Out, &failed, options) == nil {
+			return &reportedError{err}
+		}
+	}
 	if err != nil {
 		// Part of the answer may be on stdout already: an envelope has no place there.
 		a.tell(err)

@@ -33,7 +33,7 @@ func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	data, err := os.ReadFile(strings.TrimPrefix(who, "@"))
 	if err != nil {
 		return nil, &exec.UsageError{
-			Message: "--sampling: " + err.Error(),
+			Message: "--sampling " + who + ": " + systemReason(err),
 			Fix:     "--sampling ask, a file, or a provider: " + strings.Join(ai.Providers(), ", "),
 		}
 	}

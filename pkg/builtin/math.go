@@ -322,6 +322,13 @@ func pointOut(expression string, err error) error {
 		return fmt.Errorf("cannot evaluate %q: %w", expression, err)
 	}
 	message := plainMessage(placed)
+	const multiply = " (write * to multiply)"
+	switch words := strings.Fields(expression); {
+	case slices.Contains(words, "mod"):
+		message = strings.TrimSuffix(message, multiply) + " (write 7 % 3, or mod(7, 3), for the remainder)"
+	case strings.Contains(expression, "%"):
+		message = strings.TrimSuffix(message, multiply) + " (% is the remainder of a division; 10 percent are 10/100)"
+	}
 	const around = 30 // characters shown on either side
 	runes := []rune(strings.Join(strings.FieldsFunc(expression, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " "))
 	place := min(placed.From, len(runes))

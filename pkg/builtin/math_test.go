@@ -203,6 +203,8 @@ func TestMathEvalRefuses(t *testing.T) {
 		// Numbers without a value.
 		{"1/0", "division by zero, at character 2:\n  1/0\n   ^"},
 		{"1 % 0", "division by zero"},
+		{"7 mod 3", "write 7 % 3, or mod(7, 3)"},
+		{"10%", "10 percent are 10/100"},
 		{"mod(1.5, 0)", "division by zero"},
 		{"0^-1", "division by zero"},
 		{"sqrt(-1)", "sqrt(-1) is not a real number"},

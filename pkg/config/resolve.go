@@ -276,7 +276,7 @@ func (e *expander) command(key, text, cwd string) string {
 			return own
 		}
 	}
-	if !strings.ContainsFunc(command, isSeparator) {
+	if !strings.ContainsFunc(command, isSeparator) || strings.Contains(command, "://") { // an address is no path
 		return command
 	}
 	if cwd == "" {

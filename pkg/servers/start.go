@@ -167,6 +167,8 @@ func ProgramHint(command []string, cwd string) string {
 	switch {
 	case err == nil && (address.Scheme == "http" || address.Scheme == "https"):
 		return fmt.Sprintf("it is an address, not a program: --url %s, or in a config url: in place of command:", toolxexec.ShellLine(program))
+	case variableArgument().MatchString(program) && len(fields) > 1:
+		return "a variable is set by: -- env " + strings.Join(append(fields, command[1:]...), " ")
 	case variableArgument().MatchString(program):
 		return fmt.Sprintf("arguments of a tool stand before --, and a command behind it; a variable is set by: -- env %s COMMAND…", toolxexec.ShellLine(program))
 	case strings.HasPrefix(program, "-"):

@@ -17,6 +17,7 @@ func TestProgramHint(t *testing.T) {
 		{[]string{"./server.py"}, "/srv", "correct the path, which counts from /srv, or build the program that it names"},
 		{[]string{"/opt/server"}, "/srv", "correct the path, or build the program that it names"},
 		{[]string{"s=0"}, "", "arguments of a tool stand before --"},
+		{[]string{"A=1 python3 x.py"}, "", "a variable is set by: -- env A=1 python3 x.py"},
 		{[]string{"API_KEY=x", "node"}, "", "arguments of a tool stand before --"},
 		{[]string{"--stdio", "node"}, "", "flags of toolx stand before --"},
 		{[]string{"server.js", "--a b"}, "", "run the script through its interpreter: node server.js '--a b'"},
