@@ -71,6 +71,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &missing):
 		if near := nearFlag(cmd.Flags(), missing); near != "" {
 			all = "did you mean: " + near + "; " + all
+		} else if name := missing.GetSpecifiedName(); cmd.Name() == "call" && len(name) > 1 {
+			all = "an argument of the tool is written " + name + "=value; " + all
 		}
 	case errors.As(err, &valueless) && valueless.GetFlag() != nil:
 		name, _ := pflag.UnquoteUsage(valueless.GetFlag())
