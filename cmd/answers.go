@@ -28,6 +28,9 @@ type answerOptions struct {
 	sampling  string
 	roots     []string
 	noBrowser bool
+	// listing says that the verb only lists: what it advertises may be asked for by a server,
+	// and is declined where nobody is there to answer.
+	listing bool
 }
 
 func (o *answerOptions) declare(flags *pflag.FlagSet) {
@@ -96,7 +99,9 @@ func (a *App) answers(o *answerOptions, user *person, loaded *config.Config) (se
 		answers.Elicit = script.answer(a)
 	}
 	if o.sampling != "" {
-		answers.Sample, err = a.sampler(o.sampling, user)
+		if answers.Sample, err = a.sampler(o.sampling, user); err != nil && o.listing && o.sampling == "ask" {
+			answers.Sample, err = declineSampling, nil
+		}
 	}
 	return answers, err
 }

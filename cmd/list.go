@@ -57,6 +57,7 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
 
 // runList opens every server, in parallel, and lists what answered.
 func runList(ctx context.Context, app *App, o listOptions) error {
+	o.answers.listing = true
 	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
 	if err != nil {
 		return err

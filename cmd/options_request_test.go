@@ -45,7 +45,7 @@ func TestRequestOptions(t *testing.T) {
 		{[]string{"list", "["}, nil},
 		{[]string{"read", "x:y", "--elicit", "perhaps"}, nil},
 		{[]string{"read", "x:y", "--elicit", "accept", "--sampling", "ask", "--root", "a", "--root", "b", "--no-browser"}, resourceOptions{
-			replyOptions{output: "text", answers: answerOptions{"accept", "ask", []string{"a", "b"}, true}}, "x:y",
+			replyOptions{output: "text", answers: answerOptions{"accept", "ask", []string{"a", "b"}, true, false}}, "x:y",
 		}},
 		{[]string{"read", "x:y", "z"}, nil},
 		{[]string{"ping", "a", "--", "s"}, nil},

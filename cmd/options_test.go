@@ -71,7 +71,7 @@ func TestOptions(t *testing.T) {
 		{
 			"the terminal interface, with answers for servers",
 			[]string{"tui", "a", "--elicit", "accept", "--sampling", "ask", "--root", "d", "--no-browser"},
-			tuiOptions{names: []string{"a"}, answers: answerOptions{"accept", "ask", []string{"d"}, true}},
+			tuiOptions{names: []string{"a"}, answers: answerOptions{"accept", "ask", []string{"d"}, true, false}},
 		},
 		{"a logout", []string{"auth", "logout", "a"}, "a"},
 		{"logins", []string{"auth", "status", "a", "b", "--json"}, authStatusOptions{servers: []string{"a", "b"}, json: true}},

@@ -40,6 +40,11 @@ func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	return func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return sampleFile(data), nil }, nil
 }
 
+// declineSampling answers where there is no terminal to ask the user at.
+func declineSampling(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, errors.New("the user declined the sampling request: there is no terminal to ask at")
+}
+
 // sampleFile is a file's content as an answer: a whole CreateMessageResult as it is,
 // anything else as the text of one.
 func sampleFile(data []byte) json.RawMessage {

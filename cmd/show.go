@@ -53,6 +53,7 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 
 // runShow opens what the tool needs and prints what there is to know of it.
 func runShow(ctx context.Context, app *App, o showOptions) error {
+	o.answers.listing = true
 	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
 	if err != nil {
 		return err

@@ -325,17 +325,21 @@ func (p *Pool) chosen(name string, tool *exec.Tool, openings []*opening) *exec.T
 		return tool
 	}
 	var missed []string
-	reason := ""
+	var reasons []string
 	for i, o := range openings {
 		switch {
 		case !closed(o.done): // a Retry has told why
 			missed = append(missed, p.order[i])
 		case o.err != nil:
 			missed = append(missed, p.order[i])
-			reason = cmp.Or(reason, " ("+firstLineOf(o.err)+")")
+			reasons = append(reasons, firstLineOf(o.err))
 		}
 	}
 	if len(missed) > 0 {
+		reason := ""
+		if len(reasons) > 0 {
+			reason = " (" + strings.Join(reasons, "; ") + ")"
+		}
 		p.note(fmt.Sprintf("%s is toolx's own tool: %s not reached%s, and no other server has a tool of that name; %s%s%s asks no server",
 			name, wereNames(missed), reason, exec.Own, exec.Separator, name))
 	}
