@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -94,8 +93,8 @@ func (r *running) end(code int) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-			r.t.Errorf("process %d of the server is left behind (%v)", pid, err)
+		if !ends(pid) {
+			r.t.Errorf("process %d of the server is left behind", pid)
 		}
 	}
 }

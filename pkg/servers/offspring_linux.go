@@ -117,8 +117,21 @@ func (f *family) reap() {
 	}
 }
 
+// looks is how often in a row nothing must be found before there is nothing: the kernel's list
+// of children leaves some out where others of them end while it is read (proc(5)).
+const looks = 3
+
 // find returns what lives of a program's offspring, but for the program itself.
-func (f *family) find(mark string, program int) []int {
+func (f *family) find(mark string, program int) (found []int) {
+	for range looks {
+		if found = f.look(mark, program); len(found) > 0 {
+			break
+		}
+	}
+	return found
+}
+
+func (f *family) look(mark string, program int) []int {
 	f.reap()
 	f.mu.Lock()
 	waited := make(map[int]bool, len(f.waited))
@@ -138,10 +151,10 @@ func (f *family) find(mark string, program int) []int {
 	return slices.DeleteFunc(found, func(pid int) bool { return pgrpOfZombie(pid) != 0 })
 }
 
-// kill ends a program's offspring without waiting. It looks twice: a process can change its
-// parent while it looks.
+// kill ends a program's offspring without waiting for their ends. It looks several times: a
+// process can change its parent while it looks.
 func (f *family) kill(mark string, program int) {
-	for range 2 {
+	for range looks {
 		for _, pid := range f.find(mark, program) {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
