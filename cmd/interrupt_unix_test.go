@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -34,6 +35,7 @@ func start(t *testing.T, args ...string) *running {
 	for i, arg := range args {
 		args[i] = strings.ReplaceAll(arg, "PIDS", r.pids)
 	}
+	obeyHangUp()
 	r.cmd = exec.Command("toolx", args...)
 	r.cmd.Dir = emptyFolder(t)
 	r.cmd.Env = append(os.Environ(), homeVariables(t.TempDir())...)
@@ -72,6 +74,10 @@ func (r *running) signal(signal os.Signal) {
 	}
 }
 
+// obeyHangUp lets what is started from now on end by SIGHUP, though these tests themselves may
+// run under nohup: a signal that is ignored stays so in children, one that is caught does not.
+func obeyHangUp() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) }
+
 // end waits for the end, wants an exit code, and wants no process left behind.
 func (r *running) end(code int) {
 	r.t.Helper()
@@ -102,15 +108,15 @@ func (r *running) end(code int) {
 // TestInterruptedCall sends Ctrl-C while a tool runs: the server is told, and ends.
 func TestInterruptedCall(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sent := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		r := start(t, "call", "slow", "ms=600000", "steps=60000", "-v", "--trace", "--", "fakeserver", "--pids", "PIDS", "good")
 		r.await("calling server__slow")
 		r.await("← notifications/progress")
-		r.signal(signal)
+		r.signal(sent)
 		r.end(130)
 		if got := r.seen.String(); !strings.Contains(got, `server "server" stderr: cancelled `) ||
 			!strings.Contains(got, "error: Tool 'server__slow' interrupted\n") || r.stdout.Len() > 0 {
-			t.Errorf("after %s:\n%s%s", signal, got, &r.stdout)
+			t.Errorf("after %s:\n%s%s", sent, got, &r.stdout)
 		}
 	}
 }

@@ -48,6 +48,7 @@ func proxyProcess(t *testing.T, modes ...string) (cmd *exec.Cmd, pids string) {
 // the proxy's.
 func TestProxySignals(t *testing.T) {
 	t.Parallel()
+	obeyHangUp()
 	for signal, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
 		cmd, pids := proxyProcess(t, "grandchild")
 		if err := cmd.Process.Signal(signal); err != nil {

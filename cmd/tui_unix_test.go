@@ -374,6 +374,7 @@ func TestTUIWithAHostileServer(t *testing.T) {
 // Signals end it in order; a kill leaves no server behind either.
 func TestTUIIsEnded(t *testing.T) {
 	t.Parallel()
+	obeyHangUp()
 	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 130, syscall.SIGHUP: 130} {
 		w := openWindow(t, 100, 30, "tui", "--", "fakeserver", "--pids", "PIDS", "good")
 		w.await("server ✓")
