@@ -284,7 +284,7 @@ func (a *App) printResult(ctx context.Context, result *exec.Result, o callOption
 	}
 	options := render.ResultOptions{Format: render.Format(o.output), JQ: jq, Screen: a.outScreen()}
 	var picked bytes.Buffer // under --json stdout has all of what --jq makes, or the failure
-	out := io.Writer(a.Console.Out)
+	out := a.Console.Out
 	if jq != nil && o.output == "json" {
 		out = &picked
 	}

@@ -78,7 +78,7 @@ func (p *Project) lookAt(name string) envFile {
 	if err != nil {
 		return envFile{shown: name}
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // it was read only
 	info, err := root.Stat(name)
 	if err != nil {
 		if target, err := root.Readlink(name); err == nil {

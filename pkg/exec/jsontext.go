@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -147,11 +146,6 @@ func checkNumber(number string) error {
 		}
 	}
 	return nil
-}
-
-// find returns the index of the member of that name, or -1.
-func find(list []rawjson.Member, name string) int {
-	return slices.IndexFunc(list, func(m rawjson.Member) bool { return m.Name == name })
 }
 
 // decode reads valid JSON into maps, slices and json.Number, so that no digit is lost.

@@ -266,7 +266,7 @@ func (o *posted) collect() bool {
 // takeText takes a message, or an array of them, and says whether it was that.
 func (t *remote) takeText(text []byte) bool {
 	if rest, marked := bytes.CutPrefix(bytes.TrimSpace(text), []byte(utf8BOM)); marked {
-		t.odd(ClassBOM, "", message{raw: text}, 0, true)
+		t.odd(ClassBOM, message{raw: text}, 0, true)
 		text = rest
 	}
 	if m, ok := parseMessage(text); ok && m.kind() != notMessage {
@@ -279,7 +279,7 @@ func (t *remote) takeText(text []byte) bool {
 			if m, ok := parseMessage(one); ok && m.kind() != notMessage {
 				t.takeMessage(m, 0)
 			} else {
-				t.odd(ClassNotRPC, "", message{raw: one}, 0, false)
+				t.odd(ClassNotRPC, message{raw: one}, 0, false)
 			}
 		}
 		return true

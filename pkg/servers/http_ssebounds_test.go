@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestEventFieldsAreBounded(t *testing.T) {
 	if err != nil || string(second.data) != "a" || len(second.name) != maxField || reader.lastID != "7" {
 		t.Errorf("%q, %d bytes of name, %d of id, %v", second.data, len(second.name), len(reader.lastID), err)
 	}
-	if _, err := reader.next(); err != io.EOF {
+	if _, err := reader.next(); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 }

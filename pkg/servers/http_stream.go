@@ -103,7 +103,7 @@ func (t *remote) takeEvent(event sseEvent) {
 		return
 	}
 	if !t.takeText(event.data) {
-		t.odd(ClassNotRPC, "", message{raw: event.data}, 0, false)
+		t.odd(ClassNotRPC, message{raw: event.data}, 0, false)
 		t.noteBrokenEvent(event.data)
 	}
 }

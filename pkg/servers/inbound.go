@@ -90,7 +90,7 @@ func answer(p *pending, r reply) {
 func (p *peer) takeMessage(m message, number int) {
 	p.bus.Emit(FrameReceived{Time: exec.Now(), Server: p.server, Line: number, Bytes: m.raw})
 	if !m.versioned() {
-		p.odd(ClassNoVersion, "", m, number, true)
+		p.odd(ClassNoVersion, m, number, true)
 	}
 	switch m.kind() {
 	case kindReply:
@@ -169,11 +169,11 @@ func (p *peer) onlyPending() (int64, *pending) {
 	return 0, nil
 }
 
-func (p *peer) odd(class Class, why string, m message, number int, used bool) {
+func (p *peer) odd(class Class, m message, number int, used bool) {
 	p.mu.Lock()
 	phase := p.phase()
 	p.mu.Unlock()
-	p.oddIn(phase, class, why, m, number, used)
+	p.oddIn(phase, class, "", m, number, used)
 }
 
 func (p *peer) oddIn(phase Phase, class Class, why string, m message, number int, used bool) {

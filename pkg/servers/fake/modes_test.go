@@ -225,13 +225,15 @@ func volumeShapes() []shape {
 		{mode: "text-flood-call", args: []string{"--count", "3000"}, end: "flood line 3000 of 3000\n" + okCall},
 		{mode: "stderr-flood", stderr: "flood line 50000 of 50000\n"},
 		{mode: "stderr-huge-line", args: []string{"--bytes", "100000"}, stderr: strings.Repeat("e", 100_000) + "\n"},
-		{mode: "blocks-flood", args: []string{"--count", "1001"}, end: `{"type":"text","text":"a block"},{"type":"text","text":"the last block"}]}}` + "\n",
+		{
+			mode: "blocks-flood", args: []string{"--count", "1001"}, end: `{"type":"text","text":"a block"},{"type":"text","text":"the last block"}]}}` + "\n",
 			check: func(stdout string) error {
 				if n := strings.Count(stdout, "a block"); n != 1001 {
 					return fmt.Errorf("%d blocks, want 1001", n)
 				}
 				return nil
-			}},
+			},
+		},
 		{mode: "instructions-huge", args: []string{"--bytes", "20"}, start: anything, has: `"instructions":"0123456789abcdefghij"}}` + "\n"},
 		{mode: "elicit-flood", args: []string{"--count", "3"}, has: `"id":"flood-3","method":"elicitation/create"`},
 		{mode: "elicit-huge", args: []string{"--count", "1"}, has: `"p39999":{`},
