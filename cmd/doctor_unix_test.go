@@ -80,9 +80,8 @@ func leftBehind(t *testing.T, file string) []int {
 	return left
 }
 
-// maxDoctorMemory is what the doctor stays under here, whatever a server does. It promises 256 MiB,
-// to which make attack holds it; twelve visits at once on a busy machine starve the garbage
-// collector, which may then run late.
+// maxDoctorMemory bounds each visit here. The doctor promises 256 MiB, which make attack checks
+// one visit at a time; among twelve visits at once, one of 100,000 tools has taken 387 MiB.
 const maxDoctorMemory = 512 << 20
 
 // TestDoctorSurvivesEveryServer visits a fake server in each of its modes: the doctor
