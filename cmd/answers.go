@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/auth"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -122,7 +123,7 @@ func rootsOf(folders []string) ([]servers.Root, error) {
 			_, err = os.Stat(absolute)
 		}
 		if err != nil {
-			return nil, &exec.UsageError{Message: "--root " + folder + ": " + systemReason(err), Fix: "--root DIR names a folder that is there"}
+			return nil, &fault.UsageError{Message: "--root " + folder + ": " + systemReason(err), Fix: "--root DIR names a folder that is there"}
 		}
 		path := filepath.ToSlash(absolute)
 		if runtime.GOOS == "windows" {
@@ -167,7 +168,7 @@ type script struct {
 // readScript reads the value of --elicit; nil where it is empty.
 func readScript(text string) (*script, error) {
 	wrong := func(reason string) error {
-		return &exec.UsageError{Message: "--elicit: " + reason, Fix: `--elicit '{"name":"Ada"}', --elicit @FILE, --elicit accept, --elicit decline or --elicit cancel`}
+		return &fault.UsageError{Message: "--elicit: " + reason, Fix: `--elicit '{"name":"Ada"}', --elicit @FILE, --elicit accept, --elicit decline or --elicit cancel`}
 	}
 	data := []byte(strings.TrimSpace(text))
 	if file, is := strings.CutPrefix(text, "@"); is {

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/history"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
@@ -390,7 +391,7 @@ func (a *App) recordTrace() error {
 	}
 	file, err := a.newTraceFile(a.flags.traceFile)
 	if err != nil {
-		return &exec.UsageError{Message: "--trace-file: " + err.Error(), Fix: "name a file that can be written"}
+		return &fault.UsageError{Message: "--trace-file: " + err.Error(), Fix: "name a file that can be written"}
 	}
 	a.bus.Subscribe(newTracer(file.write).take)
 	a.bus.Subscribe(file.takeOther)

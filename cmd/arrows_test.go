@@ -16,25 +16,25 @@ import (
 func arrows() map[string][]string {
 	return map[string][]string{
 		".":           {"cmd", "pkg/console"},
-		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
-		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/servers", "pkg/console", "pkg/rawjson"},
+		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
+		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/fault", "pkg/servers", "pkg/console", "pkg/rawjson"},
 		"pkg/doctor":  {"pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state"},
-		"pkg/auth":    {"pkg/exec", "pkg/config", "pkg/state"},
-		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/rawjson"},
-		"pkg/builtin": {"pkg/exec", "pkg/config", "pkg/rawjson"},
+		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/state"},
+		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson"},
+		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state"},
-		"pkg/convert": {"pkg/exec", "pkg/rawjson"},
-		"pkg/history": {"pkg/exec", "pkg/mask", "pkg/rawjson", "pkg/state"},
-		"pkg/exec":    {"pkg/rawjson"},                     // the bytes of JSON, and nothing of toolx's own
+		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson"},
+		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state"},
+		"pkg/exec":    {"pkg/fault", "pkg/rawjson"},
 		"pkg/config":  {"pkg/mask", "pkg/state", "schema"}, // the published JSON Schema, embedded
 		"pkg/trust":   {"pkg/state"},
 
 		"pkg/tui/pane":     {},
-		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/rawjson"},
+		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault", "pkg/rawjson"},
 		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson"},
-		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render", "pkg/exec"},
-		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/rawjson"},
-		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/history", "pkg/mask", "pkg/rawjson"},
+		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault"},
+		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson"},
+		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson"},
 
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
 	}

@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/ai"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 )
 
@@ -100,15 +101,15 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 func (o *askOptions) check() error {
 	switch {
 	case o.question == "" && !o.follow:
-		return &exec.UsageError{Message: "there is no question", Fix: `toolx ask "what time is it?"; - reads it from standard input`}
+		return &fault.UsageError{Message: "there is no question", Fix: `toolx ask "what time is it?"; - reads it from standard input`}
 	case o.question == "-" && o.follow:
-		return &exec.UsageError{Message: "standard input cannot be a question and questions", Fix: "leave out - with --follow"}
+		return &fault.UsageError{Message: "standard input cannot be a question and questions", Fix: "leave out - with --follow"}
 	case o.follow && o.dryRun && o.question == "":
-		return &exec.UsageError{Message: "--dry-run needs a question", Fix: `toolx ask "what time is it?" --dry-run`}
+		return &fault.UsageError{Message: "--dry-run needs a question", Fix: `toolx ask "what time is it?" --dry-run`}
 	case o.maxTurns < 1:
-		return &exec.UsageError{Message: "--max-turns must be at least 1", Fix: "--max-turns 8"}
+		return &fault.UsageError{Message: "--max-turns must be at least 1", Fix: "--max-turns 8"}
 	case len(o.server) > 0 && len(o.servers) > 0:
-		return &exec.UsageError{Message: "--server and a command after -- do not go together", Fix: "leave out one of them"}
+		return &fault.UsageError{Message: "--server and a command after -- do not go together", Fix: "leave out one of them"}
 	}
 	if err := checkPatterns(o.tools); err != nil {
 		return err
@@ -175,7 +176,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 // pattern that adds none: most are misspelled.
 func (a *App) checkOffered(o askOptions, offered []*exec.Tool) error {
 	if len(o.tools) > 0 && len(offered) == 0 {
-		return &exec.UsageError{Message: "no tool matches --tools " + strings.Join(o.tools, " "), Fix: "toolx list shows the tools"}
+		return &fault.UsageError{Message: "no tool matches --tools " + strings.Join(o.tools, " "), Fix: "toolx list shows the tools"}
 	}
 	for _, pattern := range o.tools {
 		if !slices.ContainsFunc(offered, func(tool *exec.Tool) bool { return matches(tool, []string{pattern}) }) {
@@ -190,7 +191,7 @@ func (a *App) conversation(o askOptions, provider ai.Provider) (*ai.Conversation
 	talk := &ai.Conversation{Provider: provider, MaxTurns: o.maxTurns, System: o.system}
 	size, err := config.ParseSize(o.maxResult)
 	if err != nil {
-		return nil, &exec.UsageError{Message: "--max-result: " + err.Error(), Fix: "--max-result 64KiB"}
+		return nil, &fault.UsageError{Message: "--max-result: " + err.Error(), Fix: "--max-result 64KiB"}
 	}
 	if talk.MaxResult = int(size); size == 0 {
 		talk.MaxResult = -1
@@ -198,7 +199,7 @@ func (a *App) conversation(o askOptions, provider ai.Provider) (*ai.Conversation
 	if file, is := strings.CutPrefix(o.system, "@"); is && !strings.HasPrefix(file, "@") {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, &exec.UsageError{Message: "--system: " + err.Error(), Fix: "--system @FILE; @@ is a literal @"}
+			return nil, &fault.UsageError{Message: "--system: " + err.Error(), Fix: "--system @FILE; @@ is a literal @"}
 		}
 		talk.System = string(text)
 	} else if is {
@@ -224,11 +225,11 @@ func (a *App) readQuestion(ctx context.Context, question string) (string, error)
 		return "", &exec.InterruptedError{}
 	case err := <-read:
 		if err != nil {
-			return "", &exec.UsageError{Message: "standard input cannot be read: " + err.Error()}
+			return "", &fault.UsageError{Message: "standard input cannot be read: " + err.Error()}
 		}
 	}
 	if question = strings.TrimSpace(string(text)); question == "" {
-		return "", &exec.UsageError{Message: "standard input holds no question", Fix: `echo "what time is it?" | toolx ask -`}
+		return "", &fault.UsageError{Message: "standard input holds no question", Fix: `echo "what time is it?" | toolx ask -`}
 	}
 	return question, nil
 }

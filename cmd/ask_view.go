@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/ai"
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
@@ -90,10 +91,10 @@ func (v *askView) take(event ai.Event) {
 // serviceHint is what to do about a tool that failed by itself, or by a service behind
 // it (EXEC-9). What else goes wrong with a call is for the model to mend.
 func serviceHint(err error) string {
-	if kind := exec.KindOf(err); err == nil || kind != exec.KindTool && kind != exec.KindConnect {
+	if kind := fault.KindOf(err); err == nil || kind != fault.KindTool && kind != fault.KindConnect {
 		return ""
 	}
-	return exec.HintOf(err)
+	return fault.HintOf(err)
 }
 
 // wait draws a live line until the next event.
@@ -187,7 +188,7 @@ type askEvent struct {
 	Attempt   int             `json:"attempt,omitempty"`
 	DelayMS   float64         `json:"delay_ms,omitempty"`
 	Error     string          `json:"error,omitempty"`
-	Kind      exec.Kind       `json:"kind,omitempty"`
+	Kind      fault.Kind      `json:"kind,omitempty"`
 	Hint      string          `json:"hint,omitempty"`
 }
 
@@ -225,7 +226,7 @@ func (v *askView) jsonOf(event ai.Event) any {
 func (a *App) askFailureLine(question string, err error) error {
 	err = a.masked(err)
 	line, failure := rawjson.Marshal(askEvent{
-		Type: "error", Question: question, Error: err.Error(), Kind: exec.KindOf(err), Hint: exec.HintOf(err),
+		Type: "error", Question: question, Error: err.Error(), Kind: fault.KindOf(err), Hint: fault.HintOf(err),
 	})
 	if failure != nil {
 		return failure

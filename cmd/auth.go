@@ -20,6 +20,7 @@ import (
 	"toolx/pkg/auth"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 )
@@ -60,7 +61,7 @@ none, 4 the server or its authorization server was not reached, 130 interrupted.
 			if len(args) > 0 {
 				problem = "auth does not know " + quote(args[0])
 			}
-			return &exec.UsageError{Message: problem, Fix: "toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status"}
+			return &fault.UsageError{Message: problem, Fix: "toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status"}
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // Args has refused
 	}
@@ -117,11 +118,11 @@ func oneServer(app *App, verb string) cobra.PositionalArgs {
 		named, addressed := len(args) == 1 && args[0] != "", app.flags.url != ""
 		switch {
 		case named && addressed:
-			return &exec.UsageError{Message: "auth " + verb + " takes one server, and --url is another", Fix: "leave one of them out"}
+			return &fault.UsageError{Message: "auth " + verb + " takes one server, and --url is another", Fix: "leave one of them out"}
 		case named, addressed && len(args) == 0:
 			return nil
 		}
-		return &exec.UsageError{Message: "auth " + verb + " takes one server", Fix: "toolx auth " + verb + " SERVER (toolx auth status lists them)"}
+		return &fault.UsageError{Message: "auth " + verb + " takes one server", Fix: "toolx auth " + verb + " SERVER (toolx auth status lists them)"}
 	}
 }
 
@@ -132,7 +133,7 @@ func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
 		return err
 	}
 	if site.ownHeader() {
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: "the server '" + site.server.Name + "' has an Authorization header of its own, which always wins",
 			Fix:     "remove it from headers, or the password from the url, to log in instead",
 		}
@@ -287,7 +288,7 @@ func (a *App) authSite(ctx context.Context, name string) (*authSite, error) {
 		return nil, noSuchSite(name, loaded.Servers)
 	}
 	if loaded.Servers[at].URL == "" {
-		return nil, &exec.UsageError{
+		return nil, &fault.UsageError{
 			Message: "the server '" + name + "' is a program, which needs no login",
 			Fix:     "give it secrets by env: in the config",
 		}
@@ -318,7 +319,7 @@ func noSuchSite(name string, known []*config.Server) error {
 	if len(names) > 0 {
 		fix = "servers with an address: " + strings.Join(names, ", ") + "; or give an address: https://host/mcp"
 	}
-	return &exec.UsageError{Message: "no server is named " + quote(name), Fix: fix}
+	return &fault.UsageError{Message: "no server is named " + quote(name), Fix: fix}
 }
 
 // authOptions say whose tokens are got, and where they are kept; nobody is there to log in.

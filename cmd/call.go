@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
@@ -77,7 +78,7 @@ was broken, 124 timeout, 130 interrupted.`,
 				return err
 			}
 			if len(args) == 0 || args[0] == "" {
-				return &exec.UsageError{Message: "name a tool", Fix: "toolx call TOOL; toolx list shows the tools"}
+				return &fault.UsageError{Message: "name a tool", Fix: "toolx call TOOL; toolx list shows the tools"}
 			}
 			o.tool = args[0]
 			o.args = append(o.args, args[1:]...)
@@ -124,11 +125,11 @@ func (o *callOptions) declareRun(flags *pflag.FlagSet) {
 func (o *callOptions) check(flags *pflag.FlagSet, objects []string) error {
 	switch {
 	case len(objects) > 1:
-		return &exec.UsageError{Message: "--args is given twice", Fix: "give one object, and lay single arguments over it: --args @FILE k=v"}
+		return &fault.UsageError{Message: "--args is given twice", Fix: "give one object, and lay single arguments over it: --args @FILE k=v"}
 	case flags.Changed("args") && objects[0] == "":
-		return &exec.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
+		return &fault.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
 	case flags.Changed("save") && o.save == "":
-		return &exec.UsageError{Message: "--save is empty", Fix: "--save DIR; --save . is this folder"}
+		return &fault.UsageError{Message: "--save is empty", Fix: "--save DIR; --save . is this folder"}
 	}
 	if len(objects) == 1 {
 		o.object = objects[0]
@@ -202,7 +203,7 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 	if err := exec.CheckInput(input); err != nil {
 		if b.isServer(o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "=") {
 			words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
-			err = &exec.UsageError{
+			err = &fault.UsageError{
 				Message: "'" + o.tool + "' is a server, not a tool",
 				Fix:     "did you mean: " + exec.PasteLine(append(words, app.flags.reaching()...)...),
 			}
@@ -252,7 +253,7 @@ func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 	if flag != "" {
 		size, err := config.ParseSize(flag)
 		if err != nil {
-			return 0, &exec.UsageError{Message: "--max-output: " + err.Error(), Fix: "--max-output 1MiB"}
+			return 0, &fault.UsageError{Message: "--max-output: " + err.Error(), Fix: "--max-output 1MiB"}
 		}
 		wanted = &size
 	}
@@ -329,7 +330,7 @@ func (a *App) saveBlocks(folder string, result *exec.Result) error {
 		fmt.Fprintln(a.live, render.Safe(path))
 	}
 	if err != nil {
-		return &exec.UsageError{Message: "--save: " + err.Error(), Fix: "name a folder that can be written"}
+		return &fault.UsageError{Message: "--save: " + err.Error(), Fix: "name a folder that can be written"}
 	}
 	return nil
 }

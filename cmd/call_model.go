@@ -18,6 +18,7 @@ import (
 
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
@@ -56,23 +57,23 @@ func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 	if o.from == "" {
 		for _, flag := range []string{"result-format", "sequential"} {
 			if given(flag) {
-				return &exec.UsageError{Message: "--" + flag + " belongs to --from-tool-call", Fix: "toolx call --from-tool-call message.json"}
+				return &fault.UsageError{Message: "--" + flag + " belongs to --from-tool-call", Fix: "toolx call --from-tool-call message.json"}
 			}
 		}
 		return nil
 	}
 	for _, flag := range []string{"arg", "args", "jq"} {
 		if given(flag) {
-			return &exec.UsageError{
+			return &fault.UsageError{
 				Message: "--" + flag + " and --from-tool-call do not go together", Fix: "the message holds the tools and their arguments",
 			}
 		}
 	}
 	if output, _ := cmd.Flags().GetString("output"); output == "raw" {
-		return &exec.UsageError{Message: "-o raw and --from-tool-call do not go together", Fix: "--result-format mcp gives MCP's own results"}
+		return &fault.UsageError{Message: "-o raw and --from-tool-call do not go together", Fix: "--result-format mcp gives MCP's own results"}
 	}
 	if len(args) > 1 || len(args) == 1 && o.from != "-" {
-		return &exec.UsageError{Message: "--from-tool-call takes one message, and no tool", Fix: "toolx call --from-tool-call message.json"}
+		return &fault.UsageError{Message: "--from-tool-call takes one message, and no tool", Fix: "toolx call --from-tool-call message.json"}
 	}
 	if len(args) == 1 {
 		o.from = args[0]
@@ -82,7 +83,7 @@ func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 	}
 	format, err := convert.ParseFormat(o.format)
 	if err != nil {
-		return &exec.UsageError{Message: "--result-format: " + err.Error(), Fix: "leave it out for the format of the calls"}
+		return &fault.UsageError{Message: "--result-format: " + err.Error(), Fix: "leave it out for the format of the calls"}
 	}
 	o.format = string(format)
 	return nil
@@ -154,14 +155,14 @@ func (a *App) readModelMessage(name string) (*convert.Message, error) {
 		if errors.As(err, &path) {
 			err = path.Err
 		}
-		return nil, &exec.UsageError{Message: fmt.Sprintf("cannot read %s: %v", origin, err), Fix: "toolx call --from-tool-call message.json"}
+		return nil, &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %v", origin, err), Fix: "toolx call --from-tool-call message.json"}
 	}
 	message, err := convert.ReadCalls(data, "")
 	if err != nil {
-		return nil, &exec.UsageError{Message: origin + ": " + err.Error(), Fix: "give a model's tool call, message or response"}
+		return nil, &fault.UsageError{Message: origin + ": " + err.Error(), Fix: "give a model's tool call, message or response"}
 	}
 	if len(message.Calls) == 0 {
-		return nil, &exec.UsageError{
+		return nil, &fault.UsageError{
 			Message: fmt.Sprintf("%s holds no tool call: it is %s", origin, message.Seen),
 			Fix:     "give a tool call, or an assistant message or response that has some",
 		}
@@ -197,8 +198,8 @@ type unreadableCall struct{ error }
 
 func (e *unreadableCall) Unwrap() error { return e.error }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *unreadableCall) Kind() exec.Kind { return exec.KindInvalidArguments }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *unreadableCall) Kind() fault.Kind { return fault.KindInvalidArguments }
 
 // findModelTool finds a tool by the name that a model calls it: its own, qualified or
 // not, else one that was made to fit some provider. Only the server that the name
@@ -382,8 +383,8 @@ func (e *failedCallsError) Error() string {
 	return fmt.Sprintf("%d of %d tool calls failed", e.failed, e.of)
 }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *failedCallsError) Kind() exec.Kind { return exec.KindTool }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *failedCallsError) Kind() fault.Kind { return fault.KindTool }
 
 func failedCalls(results []*exec.Result) error {
 	failed := 0

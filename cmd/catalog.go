@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -54,7 +55,7 @@ func (o *catalogOptions) declareCatalog(cmd *cobra.Command) {
 func checkPatterns(patterns []string) error {
 	for _, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return &exec.UsageError{Message: "the pattern " + quote(pattern) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
+			return &fault.UsageError{Message: "the pattern " + quote(pattern) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
 		}
 	}
 	return nil
@@ -111,7 +112,7 @@ func (a *App) catalogs(ctx context.Context, box *toolbox, opened []servers.Opene
 			if opened[i].Err == nil {
 				catalogs[i].Entries, opened[i].Err = a.catalogOf(ctx, box, opened[i].Session, patterns, c)
 				opened[i].Err = a.masked(opened[i].Err)
-				if opened[i].Err != nil && exec.KindOf(opened[i].Err) != exec.KindInterrupted {
+				if opened[i].Err != nil && fault.KindOf(opened[i].Err) != fault.KindInterrupted {
 					a.tell(opened[i].Err)
 				}
 			}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 func newCompletionCommand(app *App) *cobra.Command {
@@ -21,7 +21,7 @@ SHELL is one of bash, zsh, fish, powershell.`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &exec.UsageError{Message: "name one shell", Fix: "toolx completion bash"}
+				return &fault.UsageError{Message: "name one shell", Fix: "toolx completion bash"}
 			}
 			return oneOf("shell", args[0], shells...)
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -53,7 +54,7 @@ func newConformanceCommand(app *App, run func(context.Context, *App, conformance
 		Hidden: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &exec.UsageError{Message: "conformance-client takes the address that the suite gives it", Fix: "make conformance runs the suite"}
+				return &fault.UsageError{Message: "conformance-client takes the address that the suite gives it", Fix: "make conformance runs the suite"}
 			}
 			return nil
 		},
@@ -72,7 +73,7 @@ func runConformance(ctx context.Context, app *App, o conformanceOptions) error {
 	var given conformanceContext
 	if o.context != "" {
 		if err := json.Unmarshal([]byte(o.context), &given); err != nil {
-			return &exec.UsageError{Message: "MCP_CONFORMANCE_CONTEXT is no JSON object: " + err.Error(), Fix: "make conformance runs the suite"}
+			return &fault.UsageError{Message: "MCP_CONFORMANCE_CONTEXT is no JSON object: " + err.Error(), Fix: "make conformance runs the suite"}
 		}
 	}
 	folder, err := os.MkdirTemp("", "toolx-conformance-")

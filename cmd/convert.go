@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
@@ -85,7 +86,7 @@ answered.`,
 // check refuses what cannot be done, before anything is.
 func (o convertOptions) check() error {
 	if o.format == "" {
-		return &exec.UsageError{Message: "name the format to convert to", Fix: "toolx convert --format qwen; one of " + convert.Join(convert.Formats())}
+		return &fault.UsageError{Message: "name the format to convert to", Fix: "toolx convert --format qwen; one of " + convert.Join(convert.Formats())}
 	}
 	for _, name := range []string{o.format, o.from} {
 		if name == "" {
@@ -102,13 +103,13 @@ func (o convertOptions) check() error {
 		return err
 	}
 	if o.tokens && o.output == "jsonl" {
-		return &exec.UsageError{Message: "--tokens has no form jsonl", Fix: "-o json"}
+		return &fault.UsageError{Message: "--tokens has no form jsonl", Fix: "-o json"}
 	}
 	if o.names == "-" {
-		return &exec.UsageError{Message: "--names cannot write to standard output, which has the tools", Fix: "--names names.json"}
+		return &fault.UsageError{Message: "--names cannot write to standard output, which has the tools", Fix: "--names names.json"}
 	}
 	if o.file != "" && (len(o.server) > 0 || len(o.servers) > 0) {
-		return &exec.UsageError{Message: "tools come from " + o.file + " or from a server, not from both", Fix: "leave one of them out"}
+		return &fault.UsageError{Message: "tools come from " + o.file + " or from a server, not from both", Fix: "leave one of them out"}
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ func splitFile(args []string) (file string, patterns []string, err error) {
 	case first == "-", statErr == nil && !info.IsDir():
 		return first, args[1:], nil
 	case looksLikeFile(first):
-		return "", nil, &exec.UsageError{Message: "no such file: " + first, Fix: "name a file of tool definitions, or - for standard input"}
+		return "", nil, &fault.UsageError{Message: "no such file: " + first, Fix: "name a file of tool definitions, or - for standard input"}
 	}
 	return "", args, nil
 }
@@ -285,12 +286,12 @@ func lossFailure(losses []convert.Loss, conversion *convert.Conversion, strict b
 	}
 	switch {
 	case strict && lost > 0:
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: fmt.Sprintf("%s cannot hold everything: %s", conversion.Format, plural(lost, "loss", "losses")),
 			Fix:     "leave --strict out to go without, or choose a format that holds more",
 		}
 	case skipped > 0 && len(conversion.Tools) == 0:
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: fmt.Sprintf("no tool can be expressed as %s", conversion.Format),
 			Fix:     "choose a format that holds more: toolx convert --help",
 		}
@@ -320,7 +321,7 @@ func writeNames(file string, conversion *convert.Conversion) error {
 	}
 	out.WriteByte('\n')
 	if err := os.WriteFile(file, out.Bytes(), fs.FileMode(0o644)); err != nil {
-		return &exec.UsageError{Message: "--names: " + err.Error(), Fix: "name a file that can be written"}
+		return &fault.UsageError{Message: "--names: " + err.Error(), Fix: "name a file that can be written"}
 	}
 	return nil
 }

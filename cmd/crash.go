@@ -34,7 +34,7 @@ func (e *crashError) Unwrap() error { return e.PanicError }
 // Details is the trace where it stands nowhere else.
 func (e *crashError) Details() []string { return e.trace }
 
-// Hint implements the interface that exec.HintOf looks for.
+// Hint implements the interface that fault.HintOf looks for.
 func (e *crashError) Hint() string {
 	if e.path == "" {
 		return "this is a mistake in toolx: please report it with the trace above"

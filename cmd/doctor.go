@@ -21,6 +21,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 )
@@ -82,7 +83,7 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			o.servers, o.command, err = splitDash(cmd, args)
 			if err == nil && len(o.servers) > 0 && len(o.command) > 0 {
-				err = &exec.UsageError{
+				err = &fault.UsageError{
 					Message: "there is a server's name and a command",
 					Fix:     "toolx doctor SERVER, or toolx doctor -- COMMAND…",
 				}
@@ -97,7 +98,7 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 				return err
 			}
 			if cmd.Flags().Changed("explain") && strings.TrimSpace(o.explain) == "" {
-				return &exec.UsageError{Message: "--explain is empty", Fix: "toolx doctor --explain stdout-pollution"}
+				return &fault.UsageError{Message: "--explain is empty", Fix: "toolx doctor --explain stdout-pollution"}
 			}
 			return run(cmd.Context(), app, o)
 		},
@@ -151,7 +152,7 @@ func (o *doctorOptions) chooseFormat(formats map[render.DoctorFormat]*bool) erro
 		asked = append(asked, "--repro")
 	}
 	if len(asked) > 1 {
-		return &exec.UsageError{Message: strings.Join(asked, " and ") + " exclude each other", Fix: "keep one of them"}
+		return &fault.UsageError{Message: strings.Join(asked, " and ") + " exclude each other", Fix: "keep one of them"}
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (o *doctorOptions) check() error {
 		return err
 	}
 	if o.repeat < 0 {
-		return &exec.UsageError{Message: "--repeat must not be negative", Fix: "--repeat 3"}
+		return &fault.UsageError{Message: "--repeat must not be negative", Fix: "--repeat 3"}
 	}
 	for _, glob := range slices.Concat(o.only, o.skip) {
 		if err := checkGlob(glob); err != nil {
@@ -177,7 +178,7 @@ func checkGlob(glob string) error {
 	for _, check := range doctor.Checks() {
 		fits, err := path.Match(glob, check.ID)
 		if err != nil {
-			return &exec.UsageError{Message: "the pattern " + quote(glob) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
+			return &fault.UsageError{Message: "the pattern " + quote(glob) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
 		}
 		if fits {
 			return nil
@@ -192,7 +193,7 @@ func unknownCheck(id string) error {
 	if near := doctor.Near(id); near != "" {
 		fix = "did you mean " + near + "? " + fix
 	}
-	return &exec.UsageError{Message: "no check is called " + quote(id), Fix: fix}
+	return &fault.UsageError{Message: "no check is called " + quote(id), Fix: fix}
 }
 
 // severity is the one that --fail-on names, empty for never.
@@ -231,7 +232,7 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	fleet, report := visit.examine(bounded)
 	switch {
 	case visit.configErr != nil:
-		report.Status, report.Error, report.Hint = doctor.StatusUsage, visit.configErr.Error(), exec.HintOf(visit.configErr)
+		report.Status, report.Error, report.Hint = doctor.StatusUsage, visit.configErr.Error(), fault.HintOf(visit.configErr)
 	case ctx.Err() != nil:
 		report.Status = doctor.StatusInterrupted
 	case bounded.Err() != nil && slices.ContainsFunc(fleet.Servers, func(e *doctor.Evidence) bool { return e.Cut }):
@@ -292,7 +293,7 @@ func (v *visit) chooseServers() error {
 		return err
 	}
 	if adHoc != nil && len(v.options.servers) > 0 {
-		return &exec.UsageError{Message: "there is a server's name and a --url", Fix: "toolx doctor SERVER, or toolx doctor --url URL"}
+		return &fault.UsageError{Message: "there is a server's name and a --url", Fix: "toolx doctor SERVER, or toolx doctor --url URL"}
 	}
 	if adHoc != nil {
 		v.servers = []*config.Server{adHoc}
@@ -314,7 +315,7 @@ func (v *visit) chooseServers() error {
 		}
 	}
 	if len(loaded.Files) == 0 {
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: "there is no server to examine: no config was found, and no command was given",
 			Fix:     "toolx doctor -- npx -y @modelcontextprotocol/server-everything",
 		}
@@ -361,7 +362,7 @@ func (v *visit) namedServers() error {
 			if len(known) > 0 {
 				fix = "known servers: " + strings.Join(known, ", ")
 			}
-			return &exec.UsageError{Message: "no server is named " + quote(name), Fix: fix}
+			return &fault.UsageError{Message: "no server is named " + quote(name), Fix: fix}
 		}
 		if !slices.Contains(v.servers, v.config.Servers[at]) {
 			v.servers = append(v.servers, v.config.Servers[at])
@@ -386,7 +387,7 @@ func (v *visit) readCalls() error {
 		call := doctor.Call{Tool: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}"))}
 		var object map[string]json.RawMessage
 		if tool == "" || strings.HasPrefix(tool, "{") || json.Unmarshal(call.Arguments, &object) != nil {
-			return &exec.UsageError{
+			return &fault.UsageError{
 				Message: "--call " + quote(text) + " is not a tool and a JSON object",
 				Fix:     `--call 'echo {"message":"hi"}'`,
 			}
@@ -394,7 +395,7 @@ func (v *visit) readCalls() error {
 		if server := exec.ServerOf(tool, names); server != "" {
 			call.Server = server
 		} else if len(v.servers) > 1 {
-			return &exec.UsageError{
+			return &fault.UsageError{
 				Message: "--call " + quote(text) + " does not say which server is meant",
 				Fix:     "--call 'SERVER__" + tool + " …', with SERVER one of: " + strings.Join(names, ", "),
 			}
@@ -569,41 +570,41 @@ func (a *App) printRepro(fleet *doctor.Fleet, report *doctor.Report) error {
 // failedReport is the report of a visit that could not begin.
 func failedReport(err error) *doctor.Report {
 	return &doctor.Report{
-		Schema: 1, Status: doctor.StatusUsage, Error: err.Error(), Hint: exec.HintOf(err),
+		Schema: 1, Status: doctor.StatusUsage, Error: err.Error(), Hint: fault.HintOf(err),
 		Servers: []doctor.ServerReport{}, Findings: []doctor.Finding{}, Checks: []doctor.CheckResult{},
 	}
 }
 
 // verdict is a report as an error: what the exit code is chosen by.
 type verdict struct {
-	kind exec.Kind
+	kind fault.Kind
 	text string
 }
 
 func (v *verdict) Error() string { return v.text }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (v *verdict) Kind() exec.Kind { return v.kind }
+// Kind implements the interface that fault.KindOf looks for.
+func (v *verdict) Kind() fault.Kind { return v.kind }
 
 // verdictOf is nil where all is well; the user has been told of everything else.
 func verdictOf(report *doctor.Report, failOn doctor.Severity) error {
 	found := &verdict{text: "the doctor: " + report.Status}
 	switch report.Status {
 	case doctor.StatusUsage:
-		found.kind = exec.KindUsage
+		found.kind = fault.KindUsage
 	case doctor.StatusInterrupted:
-		found.kind = exec.KindInterrupted
+		found.kind = fault.KindInterrupted
 	case doctor.StatusTimeout:
-		found.kind = exec.KindTimeout
+		found.kind = fault.KindTimeout
 	case doctor.StatusAuth:
-		found.kind = exec.KindAuth
+		found.kind = fault.KindAuth
 	case doctor.StatusUnreachable:
-		found.kind = exec.KindConnect
+		found.kind = fault.KindConnect
 	default:
 		if !report.Fails(failOn) {
 			return nil
 		}
-		found.kind = exec.KindProtocol
+		found.kind = fault.KindProtocol
 	}
 	return &reportedError{found}
 }

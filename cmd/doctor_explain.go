@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/doctor"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 )
 
@@ -43,7 +43,7 @@ func (a *App) explain(o doctorOptions) error {
 	case known:
 		return render.DoctorDiagnosis(out, diagnosis, screen)
 	case strings.ContainsAny(what, " \"'"):
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: "toolx does not know the message " + quote(shorten(what, 80)),
 			Fix:     "toolx doctor -- COMMAND… looks at the server itself",
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 )
 
@@ -28,25 +28,25 @@ func (v *visit) readReports() error {
 	for _, text := range v.options.reports {
 		format, name, _ := strings.Cut(text, "=")
 		if err := oneOf("--report", format, "json", "markdown", "sarif", "junit", "text"); err != nil || name == "" {
-			return &exec.UsageError{
+			return &fault.UsageError{
 				Message: "--report " + quote(text) + " is not a format and a file",
 				Fix:     "--report sarif=toolx.sarif; formats: json, markdown, sarif, junit, text",
 			}
 		}
 		if name == "-" {
-			return &exec.UsageError{
+			return &fault.UsageError{
 				Message: "--report writes files, and - is none",
 				Fix:     "--json, --markdown, --sarif and --junit print the report on stdout; without them it is text",
 			}
 		}
 		path := filepath.Clean(name)
 		if seen[path] {
-			return &exec.UsageError{Message: "two reports go to " + name, Fix: "give each report a file of its own"}
+			return &fault.UsageError{Message: "two reports go to " + name, Fix: "give each report a file of its own"}
 		}
 		seen[path] = true
 		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
 		if err != nil {
-			return &exec.UsageError{Message: fmt.Sprintf("the report cannot be written: %v", err), Fix: "give --report a file in a folder that you may write to"}
+			return &fault.UsageError{Message: fmt.Sprintf("the report cannot be written: %v", err), Fix: "give --report a file in a folder that you may write to"}
 		}
 		v.app.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
 		v.reports = append(v.reports, reportFile{render.DoctorFormat(format), name, file})

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"toolx/pkg/auth"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -341,7 +341,7 @@ func checkField(name string, schema, value json.RawMessage) error {
 		rawjson.NewMember("properties", rawjson.Object([]rawjson.Member{rawjson.NewMember(name, schema)})),
 	})}
 	if err := asked.Check(rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)})); err != nil {
-		return &exec.UsageError{Message: err.Error()}
+		return &fault.UsageError{Message: err.Error()}
 	}
 	return nil
 }

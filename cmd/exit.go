@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
 )
@@ -38,20 +39,20 @@ func exitCode(err error) int {
 	if errors.As(err, &status) {
 		return status.code
 	}
-	switch exec.KindOf(err) {
-	case exec.KindUsage, exec.KindInvalidArguments, exec.KindNotFound:
+	switch fault.KindOf(err) {
+	case fault.KindUsage, fault.KindInvalidArguments, fault.KindNotFound:
 		return exitUsage
-	case exec.KindAuth:
+	case fault.KindAuth:
 		return exitAuth
-	case exec.KindConnect:
+	case fault.KindConnect:
 		return exitConnect
-	case exec.KindTool:
+	case fault.KindTool:
 		return exitTool
-	case exec.KindProtocol:
+	case fault.KindProtocol:
 		return exitProtocol
-	case exec.KindTimeout:
+	case fault.KindTimeout:
 		return exitTimeout
-	case exec.KindInterrupted:
+	case fault.KindInterrupted:
 		return exitInterrupted
 	}
 	return exitUnforeseen
@@ -62,8 +63,8 @@ type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *usageError) Kind() exec.Kind { return exec.KindUsage }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *usageError) Kind() fault.Kind { return fault.KindUsage }
 
 // exitStatus ends toolx with a code of its own and no words: a mock that is served
 // and set to crash.
@@ -87,7 +88,7 @@ type maskedError struct {
 // unchanged (NORM-6).
 func (a *App) masked(err error) error {
 	var already *maskedError
-	if err == nil || exec.KindOf(err) == exec.KindTool || errors.As(err, &already) {
+	if err == nil || fault.KindOf(err) == fault.KindTool || errors.As(err, &already) {
 		return err
 	}
 	return &maskedError{err, a.mask}
@@ -95,11 +96,11 @@ func (a *App) masked(err error) error {
 
 func (e *maskedError) Error() string { return e.mask.Text(e.error.Error()) }
 func (e *maskedError) Unwrap() error { return e.error }
-func (e *maskedError) Hint() string  { return e.mask.Text(exec.HintOf(e.error)) }
+func (e *maskedError) Hint() string  { return e.mask.Text(fault.HintOf(e.error)) }
 
 // Details are the details of the error, each line masked.
 func (e *maskedError) Details() []string {
-	details := slices.Clone(exec.DetailsOf(e.error))
+	details := slices.Clone(fault.DetailsOf(e.error))
 	for i := range details {
 		details[i] = e.mask.Text(details[i])
 	}
@@ -155,11 +156,11 @@ func (e *shortError) Error() string {
 	return fmt.Sprintf("%s\n(%s of %s shown; --json prints all)", shorten(text, int(e.limit)), exec.Bytes(e.limit), exec.Bytes(int64(len(text))))
 }
 
-func (e *shortError) Hint() string { return shorten(exec.HintOf(e.error), maxDetail) }
+func (e *shortError) Hint() string { return shorten(fault.HintOf(e.error), maxDetail) }
 
 // Details are the details of the error, each cut.
 func (e *shortError) Details() []string {
-	details := slices.Clone(exec.DetailsOf(e.error))
+	details := slices.Clone(fault.DetailsOf(e.error))
 	for i := range details {
 		details[i] = shorten(details[i], maxDetail)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // globalFlags are the flags that every verb has.
@@ -95,11 +95,11 @@ func (f *globalFlags) check() error {
 		value time.Duration
 	}{{"--timeout", f.timeout}, {"--max-time", f.maxTime}, {"--start-timeout", f.startTimeout}} {
 		if limit.value < 0 && limit.value != config.Unlimited {
-			return &exec.UsageError{Message: limit.flag + " must not be negative", Fix: limit.flag + " 30s"}
+			return &fault.UsageError{Message: limit.flag + " must not be negative", Fix: limit.flag + " 30s"}
 		}
 	}
 	if f.retries < 0 && f.retries != noRetries {
-		return &exec.UsageError{Message: "--retries must not be negative", Fix: "--retries 0 makes one attempt"}
+		return &fault.UsageError{Message: "--retries must not be negative", Fix: "--retries 0 makes one attempt"}
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func oneOf(flag, value string, of ...string) error {
 		return nil
 	}
 	of = slices.DeleteFunc(slices.Clone(of), func(s string) bool { return s == "" })
-	return &exec.UsageError{
+	return &fault.UsageError{
 		Message: flag + " " + quote(value) + " is unknown",
 		Fix:     flag + " takes one of: " + strings.Join(of, ", "),
 	}
@@ -146,7 +146,7 @@ func splitDash(cmd *cobra.Command, args []string) (own, server []string, err err
 		return args, nil, nil
 	}
 	if dash == len(args) {
-		return nil, nil, &exec.UsageError{
+		return nil, nil, &fault.UsageError{
 			Message: "there is no command after --",
 			Fix:     cmd.CommandPath() + " … -- npx -y @modelcontextprotocol/server-everything",
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 )
@@ -91,7 +92,7 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 		return err
 	}
 	if missing := box.needServers(); missing != nil && len(o.patterns) == 0 && !o.json {
-		app.log.Warn(missing.Error() + "; " + exec.HintOf(missing))
+		app.log.Warn(missing.Error() + "; " + fault.HintOf(missing))
 	}
 	return failure
 }
@@ -155,7 +156,7 @@ func listFailure(opened []servers.Opened, strict bool) error {
 	if first == nil || answered > 0 && !strict {
 		return nil
 	}
-	if strict && exec.KindOf(first) == exec.KindUsage {
+	if strict && fault.KindOf(first) == fault.KindUsage {
 		return &reportedError{&strictError{first}}
 	}
 	return &reportedError{first}
@@ -166,5 +167,5 @@ type strictError struct{ error }
 
 func (e *strictError) Unwrap() error { return e.error }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *strictError) Kind() exec.Kind { return exec.KindConnect }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *strictError) Kind() fault.Kind { return fault.KindConnect }

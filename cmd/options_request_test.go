@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/console"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // TestRequestOptions maps command lines of the verbs that ask servers for other things
@@ -53,7 +53,7 @@ func TestRequestOptions(t *testing.T) {
 	} {
 		got, err := parseRequest(test.args...)
 		if test.want == nil {
-			if exec.KindOf(err) != exec.KindUsage {
+			if fault.KindOf(err) != fault.KindUsage {
 				t.Errorf("%v gives %+v and %v, want a usage error", test.args, got, err)
 			}
 			continue

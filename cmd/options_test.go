@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"toolx/pkg/console"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // TestOptions maps command lines to what a verb is asked to do. The verbs
@@ -184,10 +184,10 @@ func TestWrongOptions(t *testing.T) {
 		{`unknown command "lst"`, []string{"lst"}},
 	} {
 		got, _, err := parse(test.args...)
-		if err == nil || err.Error() != test.want || exec.KindOf(err) != exec.KindUsage {
+		if err == nil || err.Error() != test.want || fault.KindOf(err) != fault.KindUsage {
 			t.Errorf("%v gives %+v and %v, want the usage error %q", test.args, got, err, test.want)
 		}
-		if exec.HintOf(err) == "" {
+		if fault.HintOf(err) == "" {
 			t.Errorf("%v: %v comes without a hint", test.args, err)
 		}
 	}

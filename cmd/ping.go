@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -43,7 +44,7 @@ interrupted.`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			o.names, o.command, err = splitDash(cmd, args)
 			if err == nil && len(o.names) > 0 && len(o.command) > 0 {
-				return &exec.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx ping -- COMMAND…"}
+				return &fault.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx ping -- COMMAND…"}
 			}
 			return err
 		},
@@ -108,7 +109,7 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 func (a *App) printPongs(pongs []pong, asJSON, interrupted bool) error {
 	var first error
 	for _, one := range pongs {
-		if interrupted && exec.KindOf(one.err) == exec.KindInterrupted {
+		if interrupted && fault.KindOf(one.err) == fault.KindInterrupted {
 			if !asJSON {
 				continue
 			}
@@ -131,7 +132,7 @@ func (a *App) printPongs(pongs []pong, asJSON, interrupted bool) error {
 }
 
 // fail makes p that of a server which did not answer.
-func (p *pong) fail(err error) { p.err, p.Error, p.Kind = err, err.Error(), string(exec.KindOf(err)) }
+func (p *pong) fail(err error) { p.err, p.Error, p.Kind = err, err.Error(), string(fault.KindOf(err)) }
 
 // distinct are names, each once, in the order in which they were given.
 func distinct(names []string) []string {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -99,7 +100,7 @@ k=v, k=@FILE, k=@- and --args.
 				return err
 			}
 			if len(args) == 0 || args[0] == "" {
-				return &exec.UsageError{Message: "name a prompt", Fix: "toolx prompts get PROMPT; toolx prompts list shows them"}
+				return &fault.UsageError{Message: "name a prompt", Fix: "toolx prompts get PROMPT; toolx prompts list shows them"}
 			}
 			o.prompt = args[0]
 			o.args = append(o.args, args[1:]...)
@@ -129,9 +130,9 @@ k=v, k=@FILE, k=@- and --args.
 func oneObject(flags *pflag.FlagSet, objects []string) (string, error) {
 	switch {
 	case len(objects) > 1:
-		return "", &exec.UsageError{Message: "--args is given twice", Fix: "give one object, and lay single arguments over it: --args @FILE k=v"}
+		return "", &fault.UsageError{Message: "--args is given twice", Fix: "give one object, and lay single arguments over it: --args @FILE k=v"}
 	case len(objects) == 1 && objects[0] == "":
-		return "", &exec.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
+		return "", &fault.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
 	case !flags.Changed("args"):
 		return "", nil
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/mask"
 	"toolx/pkg/servers"
 )
@@ -20,7 +20,7 @@ import (
 // checkRemote refuses an address and headers that cannot be meant.
 func (f *globalFlags) checkRemote() error {
 	if len(f.headers) > 0 && f.url == "" {
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: "-H is for the server of --url, and there is none",
 			Fix:     "headers: in a server's entry are for that server",
 		}
@@ -32,7 +32,7 @@ func (f *globalFlags) checkRemote() error {
 			if bare, err := url.Parse("http://" + f.url); err == nil && bare.Host != "" && !strings.Contains(f.url, "://") {
 				fix = "http:// or https:// is missing: --url http://" + f.url
 			}
-			return &exec.UsageError{Message: "--url is no address of a server: " + quote(f.url), Fix: fix}
+			return &fault.UsageError{Message: "--url is no address of a server: " + quote(f.url), Fix: fix}
 		}
 	}
 	_, err := parseHeaders(f.headers)
@@ -47,7 +47,7 @@ func parseHeaders(given []string) (map[string]string, error) {
 		name, content, ok := strings.Cut(header, ":")
 		name = textproto.TrimString(name)
 		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(content, "\r\n") {
-			return nil, &exec.UsageError{Message: "a header of -H is none", Fix: "-H 'NAME: CONTENT', such as -H 'Authorization: Bearer …'"}
+			return nil, &fault.UsageError{Message: "a header of -H is none", Fix: "-H 'NAME: CONTENT', such as -H 'Authorization: Bearer …'"}
 		}
 		headers[textproto.CanonicalMIMEHeaderKey(name)] = textproto.TrimString(content)
 	}
@@ -59,7 +59,7 @@ func parseHeaders(given []string) (map[string]string, error) {
 func (a *App) adHoc(command []string) (*config.Server, error) {
 	switch {
 	case len(command) > 0 && a.flags.url != "":
-		return nil, &exec.UsageError{
+		return nil, &fault.UsageError{
 			Message: "there is a --url and a command behind --",
 			Fix:     "keep the one that is meant: a verb works with one server of the command line",
 		}
@@ -84,7 +84,7 @@ func (f *globalFlags) checkNoCommand() error {
 	case len(f.env) == 0:
 		return nil
 	}
-	return &exec.UsageError{Message: flag + " is for a server whose command stands behind --, and there is none", Fix: fix}
+	return &fault.UsageError{Message: flag + " is for a server whose command stands behind --, and there is none", Fix: fix}
 }
 
 // program is the server that a command starts, with its --env and --cwd.
@@ -93,7 +93,7 @@ func (f *globalFlags) program(command []string) (*config.Server, error) {
 	for _, variable := range f.env {
 		name, value, ok := strings.Cut(variable, "=")
 		if !ok || name == "" || strings.ContainsRune(variable, 0) {
-			return nil, &exec.UsageError{
+			return nil, &fault.UsageError{
 				Message: "--env " + quote(name) + " is no variable with a value",
 				Fix:     "--env NAME=VALUE; what toolx has in its own environment is passed on as it is",
 			}
@@ -111,7 +111,7 @@ func (f *globalFlags) program(command []string) (*config.Server, error) {
 		err = isFolder(folder)
 	}
 	if err != nil {
-		return nil, &exec.UsageError{Message: "--cwd " + f.cwd + ": " + systemReason(err), Fix: "name a folder that is there"}
+		return nil, &fault.UsageError{Message: "--cwd " + f.cwd + ": " + systemReason(err), Fix: "name a folder that is there"}
 	}
 	server.Cwd = folder
 	return server, nil

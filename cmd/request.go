@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -57,7 +58,7 @@ func (o *replyOptions) check(flags *pflag.FlagSet, formats ...string) error {
 		o.output = "json"
 	}
 	if flags.Changed("save") && o.save == "" {
-		return &exec.UsageError{Message: "--save is empty", Fix: "--save DIR; --save . is this folder"}
+		return &fault.UsageError{Message: "--save is empty", Fix: "--save DIR; --save . is this folder"}
 	}
 	return o.answers.check()
 }
@@ -305,8 +306,8 @@ func (e *missingError) Details() []string {
 	return details
 }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *missingError) Kind() exec.Kind { return exec.KindNotFound }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *missingError) Kind() fault.Kind { return fault.KindNotFound }
 
 // Hint says how a server is named.
 func (e *missingError) Hint() string {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -67,15 +68,15 @@ func needsVerb(cmd *cobra.Command, args []string) error {
 	}
 	fix := fmt.Sprintf("%s %s; --help shows more", cmd.CommandPath(), strings.Join(verbs, "|"))
 	if cmd.ArgsLenAtDash() == 0 { // all there is is a server
-		return &exec.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fmt.Sprintf("%s %s -- %s", cmd.CommandPath(), verbs[0], exec.ShellLine(args...))}
+		return &fault.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fmt.Sprintf("%s %s -- %s", cmd.CommandPath(), verbs[0], exec.ShellLine(args...))}
 	}
 	if len(args) > 0 {
 		if near := exec.Nearest(args[0], verbs); near != "" {
 			fix = "did you mean: " + cmd.CommandPath() + " " + near
 		}
-		return &exec.UsageError{Message: fmt.Sprintf("unknown command %q", cmd.Name()+" "+args[0]), Fix: fix}
+		return &fault.UsageError{Message: fmt.Sprintf("unknown command %q", cmd.Name()+" "+args[0]), Fix: fix}
 	}
-	return &exec.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fix}
+	return &fault.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fix}
 }
 
 func newCatalogCommand(
@@ -141,7 +142,7 @@ unless --save writes them. -o raw prints the exact MCP result.
 				return err
 			}
 			if len(args) != 1 || args[0] == "" {
-				return &exec.UsageError{Message: "name one resource by its URI", Fix: "toolx resources read URI; toolx resources list shows them"}
+				return &fault.UsageError{Message: "name one resource by its URI", Fix: "toolx resources read URI; toolx resources list shows them"}
 			}
 			o.uri = args[0]
 			return nil
@@ -205,7 +206,7 @@ for resources alone.
   toolx resources subscribe --count 1 --json demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			if o.resources, o.command, err = splitDash(cmd, args); err == nil && len(o.resources) == 0 {
-				err = &exec.UsageError{Message: "name a resource by its URI", Fix: "toolx resources subscribe URI; toolx resources list shows them"}
+				err = &fault.UsageError{Message: "name a resource by its URI", Fix: "toolx resources subscribe URI; toolx resources list shows them"}
 			}
 			return err
 		},

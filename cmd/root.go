@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/console"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // Main runs toolx with the given arguments (without the program's name) and
@@ -155,7 +155,7 @@ command line after -- is used instead of the configured servers.`,
 			}
 			cmd.SetOut(app.Console.Err)
 			_ = cmd.Help()
-			return &reportedError{&exec.UsageError{Message: "no command given"}}
+			return &reportedError{&fault.UsageError{Message: "no command given"}}
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -170,7 +170,7 @@ command line after -- is used instead of the configured servers.`,
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		// With a variable that is not set, --url "$URL" would mean the config's servers.
 		if app.flags.url == "" && cmd.Flags().Changed("url") {
-			return &exec.UsageError{Message: "--url is empty", Fix: "--url https://host/mcp"}
+			return &fault.UsageError{Message: "--url is empty", Fix: "--url https://host/mcp"}
 		}
 		if cmd.ArgsLenAtDash() < 0 {
 			if err := app.flags.checkNoCommand(); err != nil {

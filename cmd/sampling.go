@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"toolx/pkg/ai"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 )
 
@@ -24,7 +24,7 @@ func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	provider, model, _ := strings.Cut(who, ":")
 	switch {
 	case who == "ask" && user.sample == nil:
-		return nil, &exec.UsageError{Message: "--sampling ask needs a terminal", Fix: "--sampling FILE answers with a file's content"}
+		return nil, &fault.UsageError{Message: "--sampling ask needs a terminal", Fix: "--sampling FILE answers with a file's content"}
 	case who == "ask":
 		return user.sample, nil
 	case slices.Contains(ai.Providers(), provider):
@@ -32,7 +32,7 @@ func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	}
 	data, err := os.ReadFile(strings.TrimPrefix(who, "@"))
 	if err != nil {
-		return nil, &exec.UsageError{
+		return nil, &fault.UsageError{
 			Message: "--sampling " + who + ": " + systemReason(err),
 			Fix:     "--sampling ask, a file, or a provider: " + strings.Join(ai.Providers(), ", "),
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 )
 
@@ -47,7 +48,7 @@ code.`,
   toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &exec.UsageError{Message: "unexpected argument " + quote(args[1]), Fix: "toolx serve FILE; --config lays several files over each other"}
+				return &fault.UsageError{Message: "unexpected argument " + quote(args[1]), Fix: "toolx serve FILE; --config lays several files over each other"}
 			}
 			if len(args) == 1 {
 				o.file = args[0]
@@ -70,7 +71,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	app.asksNobody = true // standard input is the client's
 	if o.file != "" {
 		if _, err := os.Stat(o.file); err != nil {
-			return &exec.UsageError{
+			return &fault.UsageError{
 				Message: fmt.Sprintf("toolx serve %s: %s", o.file, reasonOf(err)),
 				Fix:     "FILE is the config whose tools are served; without it, toolx serve takes the one that is found here",
 			}
@@ -92,7 +93,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	case len(served) == 0 && len(broken) > 0:
 		return &reportedError{broken[0]}
 	case len(served) == 0:
-		return &exec.UsageError{Message: "the config defines no tools", Fix: "add some under tools:; docs/serve.md has an example"}
+		return &fault.UsageError{Message: "the config defines no tools", Fix: "add some under tools:; docs/serve.md has an example"}
 	}
 	mcpServer := newMCPServer(ctx, box.executor, served)
 	limit := cmp.Or(box.config.Defaults.MaxMessage, servers.DefaultMaxMessage)

@@ -18,7 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/pflag"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // endpointPath is where toolx serve --http takes messages.
@@ -65,7 +65,7 @@ func (o *httpOptions) declare(flags *pflag.FlagSet) {
 func (o *httpOptions) check(flags *pflag.FlagSet) error {
 	if o.address == "" {
 		if flags.Changed("http") { // "$ADDR", which is not set: standard streams are not meant
-			return &exec.UsageError{Message: "--http is empty", Fix: "--http 127.0.0.1:8080"}
+			return &fault.UsageError{Message: "--http is empty", Fix: "--http 127.0.0.1:8080"}
 		}
 		for _, given := range []struct {
 			flag string
@@ -74,18 +74,18 @@ func (o *httpOptions) check(flags *pflag.FlagSet) error {
 			{"--allow-remote", o.remote}, {"--token", o.token != ""}, {"--no-token", o.open}, {"--allow-host", len(o.hosts) > 0}, {"--allow-origin", len(o.origins) > 0},
 		} {
 			if given.is {
-				return &exec.UsageError{Message: "only --http has a use for " + given.flag, Fix: "toolx serve FILE --http 127.0.0.1:8080 " + given.flag + " …"}
+				return &fault.UsageError{Message: "only --http has a use for " + given.flag, Fix: "toolx serve FILE --http 127.0.0.1:8080 " + given.flag + " …"}
 			}
 		}
 	}
 	if o.token != "" && (!strings.HasPrefix(o.token, "@") || o.token == "@") {
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: "a token does not belong on a command line, which everyone on this machine can read",
 			Fix:     "name a file that has it by @FILE, or set " + tokenVariable,
 		}
 	}
 	if o.open && o.token != "" {
-		return &exec.UsageError{Message: "\"--no-token\" contradicts \"--token\"", Fix: "leave one of them out"}
+		return &fault.UsageError{Message: "\"--no-token\" contradicts \"--token\"", Fix: "leave one of them out"}
 	}
 	return o.checkNames()
 }
@@ -95,13 +95,13 @@ func (o *httpOptions) check(flags *pflag.FlagSet) error {
 func (o *httpOptions) checkNames() error {
 	for _, host := range o.hosts {
 		if hostName(host) == "" || strings.ContainsAny(host, "/@ ") {
-			return &exec.UsageError{Message: "--allow-host " + quote(host) + " is no host", Fix: "--allow-host tools.example"}
+			return &fault.UsageError{Message: "--allow-host " + quote(host) + " is no host", Fix: "--allow-host tools.example"}
 		}
 	}
 	for _, origin := range o.origins {
 		page, err := url.Parse(strings.TrimSuffix(origin, "/"))
 		if origin != "null" && (err != nil || page.Host == "" || page.Scheme+"://"+page.Host != page.String()) {
-			return &exec.UsageError{Message: "--allow-origin " + quote(origin) + " is no origin", Fix: "--allow-origin https://app.example"}
+			return &fault.UsageError{Message: "--allow-origin " + quote(origin) + " is no origin", Fix: "--allow-origin https://app.example"}
 		}
 	}
 	return nil
@@ -130,7 +130,7 @@ func (a *App) listen(o httpOptions, mcpServer *server.MCPServer, limit int64) (*
 	}
 	listener, err := net.ListenTCP("tcp", address)
 	if err != nil {
-		return nil, &exec.UsageError{Message: "cannot listen on " + address.String() + ": " + reasonOf(err), Fix: "--http 0 takes any port of this machine that is free"}
+		return nil, &fault.UsageError{Message: "cannot listen on " + address.String() + ": " + reasonOf(err), Fix: "--http 0 takes any port of this machine that is free"}
 	}
 	warn := func(text string) { a.log.Warn(text) }
 	sessions := newHTTPSessions(sessionTime)
@@ -196,11 +196,11 @@ func resolveAddress(o httpOptions) (*net.TCPAddr, error) {
 	}
 	address, err := net.ResolveTCPAddr("tcp", text)
 	if err != nil {
-		return nil, &exec.UsageError{Message: "--http " + quote(o.address) + ": " + reasonOf(err), Fix: "--http 127.0.0.1:8080"}
+		return nil, &fault.UsageError{Message: "--http " + quote(o.address) + ": " + reasonOf(err), Fix: "--http 127.0.0.1:8080"}
 	}
 	if !address.IP.IsLoopback() && !o.remote {
 		port := strconv.Itoa(address.Port)
-		return nil, &exec.UsageError{
+		return nil, &fault.UsageError{
 			Message: "--http " + quote(o.address) + " lets other machines in",
 			Fix:     "--http " + port + " serves this machine only; --allow-remote serves the others too",
 		}
@@ -216,7 +216,7 @@ func (o *httpOptions) clientToken() (token, made string, err error) {
 	case err != nil:
 		return "", "", err
 	case o.open && token != "":
-		return "", "", &exec.UsageError{Message: tokenVariable + " contradicts \"--no-token\"", Fix: "unset " + tokenVariable + ", or leave the flag out"}
+		return "", "", &fault.UsageError{Message: tokenVariable + " contradicts \"--no-token\"", Fix: "unset " + tokenVariable + ", or leave the flag out"}
 	case o.open || token != "":
 		return token, "", nil
 	}
@@ -233,18 +233,18 @@ func readToken(given string) (string, error) {
 	case named:
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return "", &exec.UsageError{Message: "the token in " + file + " cannot be read: " + reasonOf(err), Fix: "name a file that has it by @FILE, or set " + tokenVariable}
+			return "", &fault.UsageError{Message: "the token in " + file + " cannot be read: " + reasonOf(err), Fix: "name a file that has it by @FILE, or set " + tokenVariable}
 		}
 		token, source = strings.TrimSpace(string(data)), file
 		if token == "" {
-			return "", &exec.UsageError{Message: "there is no token in " + file, Fix: "write a long random text into it"}
+			return "", &fault.UsageError{Message: "there is no token in " + file, Fix: "write a long random text into it"}
 		}
 	case set && token == "": // "$(cat FILE)" without a FILE must not let everybody in
-		return "", &exec.UsageError{Message: tokenVariable + " is empty", Fix: "set it to a long random text, or unset it"}
+		return "", &fault.UsageError{Message: tokenVariable + " is empty", Fix: "set it to a long random text, or unset it"}
 	}
 	for _, r := range token {
 		if r <= ' ' || r > '~' { // what no Authorization header can carry (RFC 6750, 2.1)
-			return "", &exec.UsageError{Message: "the token in " + source + " has characters that no header can carry", Fix: "use letters, digits and punctuation, without spaces"}
+			return "", &fault.UsageError{Message: "the token in " + source + " has characters that no header can carry", Fix: "use letters, digits and punctuation, without spaces"}
 		}
 	}
 	return token, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 )
 
@@ -38,7 +39,7 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 				return err
 			}
 			if len(args) != 1 {
-				return &exec.UsageError{Message: "name one tool", Fix: "toolx show TOOL; toolx list shows the tools"}
+				return &fault.UsageError{Message: "name one tool", Fix: "toolx show TOOL; toolx list shows the tools"}
 			}
 			o.tool = args[0]
 			return o.answers.check()

@@ -15,6 +15,7 @@ import (
 	"toolx/docs"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // unknownVerb is a usage error that suggests the verb that was meant.
@@ -28,7 +29,7 @@ func unknownVerb(root *cobra.Command, name string) error {
 			return cmp.Compare(levenshtein.ComputeDistance(name, a), levenshtein.ComputeDistance(name, b))
 		})
 	}
-	return &exec.UsageError{Message: "unknown command " + quote(name), Fix: fix}
+	return &fault.UsageError{Message: "unknown command " + quote(name), Fix: fix}
 }
 
 // verbOfOthers says what toolx has for a verb that other tools have, empty for any other
@@ -76,11 +77,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	case errors.As(err, &valueless) && valueless.GetFlag() != nil:
 		name, _ := pflag.UnquoteUsage(valueless.GetFlag())
-		return &exec.UsageError{Message: flagName(valueless.GetFlag()) + " has no value", Fix: flagName(valueless.GetFlag()) + " " + name + "; " + all}
+		return &fault.UsageError{Message: flagName(valueless.GetFlag()) + " has no value", Fix: flagName(valueless.GetFlag()) + " " + name + "; " + all}
 	case errors.As(err, &invalid) && invalid.GetFlag() != nil:
 		return invalidValue(invalid, all)
 	}
-	return &exec.UsageError{Message: err.Error(), Fix: all}
+	return &fault.UsageError{Message: err.Error(), Fix: all}
 }
 
 func flagName(flag *pflag.Flag) string { return "--" + flag.Name }
@@ -112,7 +113,7 @@ func nearFlag(flags *pflag.FlagSet, missing *pflag.NotExistError) string {
 // invalidValue says what a flag takes instead of what it was given.
 func invalidValue(invalid *pflag.InvalidValueError, all string) error {
 	flag := invalid.GetFlag()
-	told := &exec.UsageError{Fix: all}
+	told := &fault.UsageError{Fix: all}
 	var unit *config.UnitError
 	switch kind := flag.Value.Type(); {
 	case errors.As(invalid, &unit):

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 )
 
@@ -100,10 +101,10 @@ type briefError struct{ error }
 
 func (e *briefError) Unwrap() error { return e.error }
 
-// Details implements the interface that exec.DetailsOf looks for.
+// Details implements the interface that fault.DetailsOf looks for.
 func (e *briefError) Details() []string { return nil }
 
-// Hint implements the interface that exec.HintOf looks for.
+// Hint implements the interface that fault.HintOf looks for.
 func (e *briefError) Hint() string { return "" }
 
 // startServers starts servers in parallel; searched says that they are all there are, and
@@ -122,11 +123,11 @@ func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names
 	}
 	stop()
 	late := gaveUp(ctx, "", "")
-	if exec.KindOf(late) == exec.KindInterrupted {
+	if fault.KindOf(late) == fault.KindInterrupted {
 		return nil, late
 	}
 	for i := range opened {
-		if late != nil && exec.KindOf(opened[i].Err) == exec.KindInterrupted {
+		if late != nil && fault.KindOf(opened[i].Err) == fault.KindInterrupted {
 			opened[i].Err = gaveUp(ctx, "", opened[i].Server)
 		}
 		opened[i].Err = a.masked(opened[i].Err)
@@ -151,7 +152,7 @@ func (b *toolbox) needServers() error {
 	if len(b.pool.Names()) > 0 {
 		return nil
 	}
-	missing := &exec.UsageError{
+	missing := &fault.UsageError{
 		Message: "no server is configured",
 		Fix:     "give one behind --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml",
 	}
@@ -174,8 +175,8 @@ func (e *noMatchError) Error() string {
 	return fmt.Sprintf("no %s matches '%s'", e.what, strings.Join(e.patterns, "', '"))
 }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *noMatchError) Kind() exec.Kind { return exec.KindNotFound }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *noMatchError) Kind() fault.Kind { return fault.KindNotFound }
 
 // Hint says what there is instead.
 func (e *noMatchError) Hint() string { return e.hint }
@@ -189,7 +190,7 @@ func (b *toolbox) noTool(patterns []string) error {
 		return failed
 	}
 	_, err := b.registry.Find(patterns[0])
-	failed.hint = exec.HintOf(err)
+	failed.hint = fault.HintOf(err)
 	var missing *exec.NotFoundError
 	if errors.As(err, &missing) && missing.UnknownServer != "" && len(missing.Near) == 0 && len(missing.Servers) > 0 {
 		failed.hint = fmt.Sprintf("no server is named '%s': the config has %s", missing.UnknownServer, strings.Join(missing.Servers, ", "))

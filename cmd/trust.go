@@ -16,6 +16,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/trust"
@@ -53,9 +54,9 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return &exec.UsageError{Message: "unexpected argument " + quote(args[1]), Fix: "toolx trust FILE: one at a time"}
+				return &fault.UsageError{Message: "unexpected argument " + quote(args[1]), Fix: "toolx trust FILE: one at a time"}
 			case len(args) == 1 && args[0] == "":
-				return &exec.UsageError{Message: "the file's name is empty", Fix: "toolx trust FILE"}
+				return &fault.UsageError{Message: "the file's name is empty", Fix: "toolx trust FILE"}
 			case len(args) == 1:
 				o.file = args[0]
 			}
@@ -73,11 +74,11 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 func (o trustOptions) check() error {
 	switch {
 	case o.list && (o.file != "" || o.revoke || o.yes):
-		return &exec.UsageError{Message: "--list stands alone", Fix: "toolx trust --list"}
+		return &fault.UsageError{Message: "--list stands alone", Fix: "toolx trust --list"}
 	case o.revoke && o.yes:
-		return &exec.UsageError{Message: "--yes and --revoke do not go together", Fix: "leave out one of them"}
+		return &fault.UsageError{Message: "--yes and --revoke do not go together", Fix: "leave out one of them"}
 	case o.json && !o.list:
-		return &exec.UsageError{Message: "--json is for --list", Fix: "toolx trust --list --json"}
+		return &fault.UsageError{Message: "--json is for --list", Fix: "toolx trust --list --json"}
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func runTrust(ctx context.Context, app *App, o trustOptions) error {
 	switch {
 	case o.yes:
 	case !app.asksAtTerminal():
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: "nobody is there to consent to " + project.File.Name,
 			Fix:     "toolx trust --yes " + shellWord(project.File.Name) + ", or TOOLX_TRUST=" + project.SHA256 + " for one run",
 		}
@@ -122,7 +123,7 @@ func runTrust(ctx context.Context, app *App, o trustOptions) error {
 			return err
 		}
 		if !project.Allowed() {
-			return &exec.UsageError{Message: project.File.Name + " is not trusted", Fix: "toolx trust asks again"}
+			return &fault.UsageError{Message: project.File.Name + " is not trusted", Fix: "toolx trust asks again"}
 		}
 		return nil
 	}
@@ -142,7 +143,7 @@ func (a *App) projectAt(file string) (*config.Project, error) {
 		files, _, _ := config.Find(config.Options{})
 		files = slices.DeleteFunc(files, func(f config.File) bool { return !f.Project })
 		if len(files) == 0 {
-			return nil, &exec.UsageError{
+			return nil, &fault.UsageError{
 				Message: "neither this folder nor one above it has a config file",
 				Fix:     "toolx trust FILE; the user's own config and files of --config need no consent",
 			}
@@ -209,7 +210,7 @@ func (a *App) revokeTrust(ctx context.Context, file string) error {
 		return err
 	}
 	if !found {
-		return &exec.UsageError{Message: "no consent is recorded for " + path, Fix: "toolx trust --list shows what is"}
+		return &fault.UsageError{Message: "no consent is recorded for " + path, Fix: "toolx trust --list shows what is"}
 	}
 	a.say("%s is not trusted any more", render.Safe(path))
 	return nil
@@ -266,7 +267,7 @@ func trustPolicy(text string) (policy, error) {
 	digests := strings.Split(strings.ToLower(text), ",")
 	for _, one := range digests {
 		if len(one) != 64 || strings.Trim(one, "0123456789abcdef") != "" {
-			return policy{}, &exec.UsageError{
+			return policy{}, &fault.UsageError{
 				Message: config.EnvTrust + " is " + quote(text),
 				Fix:     config.EnvTrust + "=all, none, or the sha256 of a config file",
 			}

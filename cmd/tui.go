@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui"
@@ -45,7 +46,7 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			o.names, o.server, err = splitDash(cmd, args)
 			if err == nil && len(o.names) > 0 && len(o.server) > 0 {
-				return &exec.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx tui -- COMMAND…"}
+				return &fault.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx tui -- COMMAND…"}
 			}
 			return err
 		},
@@ -64,7 +65,7 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 // runTUI shows the terminal interface until the user quits.
 func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	if !app.hasScreen() {
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: "the terminal interface needs a terminal that obeys control sequences",
 			Fix:     "toolx list shows the tools, toolx call TOOL calls one",
 		}
@@ -191,7 +192,7 @@ func serversNamed(all []*config.Server, names []string) ([]*config.Server, error
 	for _, name := range names {
 		server := known[name]
 		if server == nil {
-			return nil, &exec.UsageError{Message: "no server is named " + quote(name), Fix: "the config has: " + strings.Join(list, ", ")}
+			return nil, &fault.UsageError{Message: "no server is named " + quote(name), Fix: "the config has: " + strings.Join(list, ", ")}
 		}
 		shown = append(shown, server)
 	}

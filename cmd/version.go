@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // version is set by the linker for releases (make build); see Version.
@@ -46,7 +46,7 @@ func versionLine() string {
 // noArguments refuses any argument.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return &exec.UsageError{Message: "unexpected argument " + quote(args[0]), Fix: cmd.CommandPath() + " takes none"}
+		return &fault.UsageError{Message: "unexpected argument " + quote(args[0]), Fix: cmd.CommandPath() + " takes none"}
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -53,7 +54,7 @@ without any.
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			o.names, o.command, err = splitDash(cmd, args)
 			if err == nil && len(o.names) > 0 && len(o.command) > 0 {
-				return &exec.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx watch -- COMMAND…"}
+				return &fault.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx watch -- COMMAND…"}
 			}
 			return err
 		},
@@ -84,10 +85,10 @@ func (o *watchOptions) check() error {
 		return err
 	}
 	if o.count < 0 {
-		return &exec.UsageError{Message: "--count must not be negative", Fix: "--count 1 ends after the first"}
+		return &fault.UsageError{Message: "--count must not be negative", Fix: "--count 1 ends after the first"}
 	}
 	if slices.Contains(o.resources, "") {
-		return &exec.UsageError{Message: "a resource has an empty URI", Fix: "toolx resources list shows them"}
+		return &fault.UsageError{Message: "a resource has an empty URI", Fix: "toolx resources list shows them"}
 	}
 	return o.answers.check()
 }
@@ -156,7 +157,7 @@ func (b *toolbox) byServer(resources, named []string) (map[string][]string, erro
 		if server == "" {
 			uri = resource
 			if len(possible) != 1 {
-				return nil, &exec.UsageError{
+				return nil, &fault.UsageError{
 					Message: "it is not clear whose resource " + quote(resource) + " is",
 					Fix:     "put the server's name before it: SERVER" + exec.Separator + resource,
 				}
@@ -335,8 +336,8 @@ type watchEndedError struct{ server string }
 
 func (e *watchEndedError) Error() string { return fmt.Sprintf("server %q ended the watch", e.server) }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *watchEndedError) Kind() exec.Kind { return exec.KindProtocol }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *watchEndedError) Kind() fault.Kind { return fault.KindProtocol }
 
 // Hint says why it may have done so.
 func (e *watchEndedError) Hint() string {

@@ -11,6 +11,7 @@ import (
 
 	"toolx/pkg/console"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 )
 
@@ -22,7 +23,7 @@ func TestWatchPrintsTheRest(t *testing.T) {
 		w.take(servers.FrameReceived{Server: "a", Bytes: []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":3}}`)})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := w.run(ctx, nil, nil); exec.KindOf(err) != exec.KindInterrupted {
+		if err := w.run(ctx, nil, nil); fault.KindOf(err) != fault.KindInterrupted {
 			t.Fatal(err)
 		}
 		if !strings.HasSuffix(out.String(), "\ta\tprogress 3\n") {

@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -92,8 +93,8 @@ func (c *Conversation) answer(ctx context.Context, asked []json.RawMessage) (*An
 
 // lasting says that an exchange is worth keeping after err: it was not the reason.
 func lasting(err error) bool {
-	switch exec.KindOf(err) {
-	case exec.KindConnect, exec.KindProtocol, exec.KindTimeout, exec.KindInterrupted:
+	switch fault.KindOf(err) {
+	case fault.KindConnect, fault.KindProtocol, fault.KindTimeout, fault.KindInterrupted:
 		return true
 	}
 	return reasonOf(err) == TooManyTurns

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/ai"
 	"toolx/pkg/ai/fake"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -432,7 +433,7 @@ func TestTurnsEnd(t *testing.T) {
 	r := newRig(t, ai.Ollama, ollamaCalls("control"), ollamaCalls("control"), ollamaSays)
 	r.MaxTurns = 2
 	_, err := r.Ask(t.Context(), "first")
-	wantFailure(t, err, ai.TooManyTurns, exec.KindTool)
+	wantFailure(t, err, ai.TooManyTurns, fault.KindTool)
 	if answer, err := r.Ask(t.Context(), "second"); err != nil || answer.Text != "well" {
 		t.Fatalf("%v, %v", answer, err)
 	}
@@ -453,7 +454,7 @@ func TestTurnsEnd(t *testing.T) {
 func TestFailedQuestionIsForgotten(t *testing.T) {
 	r := newRig(t, ai.Ollama, "HTTP/1.1 400 Bad Request\n\n{\"error\":\"no\"}", ollamaSays)
 	_, err := r.Ask(t.Context(), "first")
-	wantFailure(t, err, ai.BadRequest, exec.KindUsage)
+	wantFailure(t, err, ai.BadRequest, fault.KindUsage)
 	if _, err := r.Ask(t.Context(), "second"); err != nil {
 		t.Fatal(err)
 	}
@@ -497,7 +498,7 @@ func TestLongConversation(t *testing.T) {
 		t.Errorf("called %q, want one call", r.tools.asked)
 	}
 	_, err := r.Ask(t.Context(), "fifth")
-	wantFailure(t, err, ai.TooLong, exec.KindUsage)
+	wantFailure(t, err, ai.TooLong, fault.KindUsage)
 }
 
 // TestTooMuch tells before a request is sent that it will be refused for its number of
@@ -608,16 +609,16 @@ func wantInterrupted(t *testing.T, err error) {
 	}
 }
 
-func wantFailure(t *testing.T, err error, reason ai.Reason, kind exec.Kind) {
+func wantFailure(t *testing.T, err error, reason ai.Reason, kind fault.Kind) {
 	t.Helper()
 	var failure *ai.Failure
 	if !errors.As(err, &failure) {
 		t.Fatalf("error %v, want a failure: %s", err, reason)
 	}
-	if failure.Reason != reason || exec.KindOf(err) != kind {
-		t.Errorf("%q is %q of kind %q, want %q of kind %q", err, failure.Reason, exec.KindOf(err), reason, kind)
+	if failure.Reason != reason || fault.KindOf(err) != kind {
+		t.Errorf("%q is %q of kind %q, want %q of kind %q", err, failure.Reason, fault.KindOf(err), reason, kind)
 	}
-	if strings.Contains(err.Error()+exec.HintOf(err), testKey) {
+	if strings.Contains(err.Error()+fault.HintOf(err), testKey) {
 		t.Errorf("the key stands in %q", err)
 	}
 }

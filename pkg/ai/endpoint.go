@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // defaultIdle is how long a server may be silent. A large model takes minutes to
@@ -45,7 +45,7 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 	values, _ := url.ParseQuery(query)
 	address, err := url.Parse(base)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
-		return nil, &exec.UsageError{
+		return nil, &fault.UsageError{
 			Message: fmt.Sprintf("the address %q of %s is no URL", withoutUser(base), provider),
 			Fix:     "--base-url " + exampleAddress(provider),
 		}
@@ -76,7 +76,7 @@ func newEndpoint(options Options, provider, model, base, variable string) (*endp
 func keyIn(options Options, variable string) (string, error) {
 	key := strings.TrimSpace(options.Getenv(variable))
 	if strings.ContainsFunc(key, unicode.IsControl) {
-		return "", &exec.UsageError{
+		return "", &fault.UsageError{
 			Message: variable + " holds more than a key: there is a line break in it, or another control character",
 			Fix:     "put the key alone into " + variable,
 		}
@@ -257,7 +257,7 @@ func isPage(header http.Header) bool {
 	return kind == "text/html"
 }
 
-// cause is the end of a context where that is in err, so that exec.KindOf finds
+// cause is the end of a context where that is in err, so that fault.KindOf finds
 // it; the errors of net/http are dropped, since they quote the URL.
 func cause(err error) error {
 	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // Reason says why there is no answer.
@@ -103,23 +104,23 @@ func (f *Failure) with(text string) string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (f *Failure) Kind() exec.Kind {
+// Kind implements the interface that fault.KindOf looks for.
+func (f *Failure) Kind() fault.Kind {
 	switch f.Reason {
 	case NoKey, KeyRefused, NoCredit:
-		return exec.KindAuth
+		return fault.KindAuth
 	case Unreachable, Busy, Unloadable:
-		return exec.KindConnect
+		return fault.KindConnect
 	case UnknownModel:
-		return exec.KindNotFound
+		return fault.KindNotFound
 	case Broken:
-		return exec.KindProtocol
+		return fault.KindProtocol
 	case Stalled:
-		return exec.KindTimeout
+		return fault.KindTimeout
 	case Refused, CutOff, TooManyTurns:
-		return exec.KindTool
+		return fault.KindTool
 	}
-	return exec.KindUsage
+	return fault.KindUsage
 }
 
 // Hint says what to type next.

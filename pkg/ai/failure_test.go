@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/ai"
 	"toolx/pkg/ai/fake"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // TestFailures holds what providers answer when they refuse to the reason that it
@@ -36,39 +37,39 @@ func TestFailures(t *testing.T) {
 	for _, test := range []struct {
 		name, provider, answer string
 		reason                 ai.Reason
-		kind                   exec.Kind
+		kind                   fault.Kind
 		text, hint             string
 	}{
-		{"unknown model", ai.Ollama, unknownOllama, ai.UnknownModel, exec.KindNotFound, `ollama has no model "m"`, "ollama pull m"},
-		{"no tools", ai.Ollama, noToolsOllama, ai.NoTools, exec.KindUsage, `model "m" cannot call tools`, "--model qwen3:0.6b"},
-		{"unknown model", ai.Anthropic, unknownAnthropic, ai.UnknownModel, exec.KindNotFound, `anthropic has no model "m"`, "/v1/models lists them"},
-		{"too long", ai.Anthropic, longAnthropic, ai.TooLong, exec.KindUsage, "201000 tokens", "--max-result"},
-		{"no credit", ai.Anthropic, creditAnthropic, ai.NoCredit, exec.KindAuth, "credit balance", ""},
-		{"key", ai.Anthropic, "HTTP/1.1 401 Unauthorized\n\n{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"invalid x-api-key\"}}", ai.KeyRefused, exec.KindAuth, "anthropic refused the key in ANTHROPIC_API_KEY (401 Unauthorized)", "ANTHROPIC_API_KEY"},
-		{"forbidden", ai.Anthropic, "HTTP/1.1 403 Forbidden\n\n{\"type\":\"error\",\"error\":{\"type\":\"permission_error\",\"message\":\"no access with " + testKey + "\"}}", ai.KeyRefused, exec.KindAuth, "no access with ***", ""},
-		{"unknown model", ai.OpenAI, unknownOpenAI, ai.UnknownModel, exec.KindNotFound, `openai has no model "m"`, "--model"},
-		{"unknown model", ai.OpenAI, unknownVLLM, ai.UnknownModel, exec.KindNotFound, `openai has no model "m"`, "--model"},
-		{"no tools", ai.OpenAI, noToolsVLLM, ai.NoTools, exec.KindUsage, `model "m" cannot call tools`, "--tool-call-parser"},
-		{"too long", ai.OpenAI, longLlama, ai.TooLong, exec.KindUsage, "too long", "--tools"},
-		{"no credit", ai.OpenAI, quotaOpenAI, ai.NoCredit, exec.KindAuth, "quota", ""},
-		{"key", ai.OpenAI, keyOpenAI, ai.KeyRefused, exec.KindAuth, "openai refused the key in OPENAI_API_KEY (401 Unauthorized)", "OPENAI_API_KEY"},
-		{"key of the cloud", ai.Ollama, "HTTP/1.1 401 Unauthorized\n\n{\"error\":\"unauthorized\"}", ai.NoKey, exec.KindAuth, "ollama needs a key: OLLAMA_API_KEY is not set", "ollama signin"},
-		{"key", ai.OpenAI, "HTTP/1.1 400 Bad Request\n\n[{\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a valid API key.\",\"status\":\"INVALID_ARGUMENT\"}}]", ai.KeyRefused, exec.KindAuth, "API key not valid", "OPENAI_API_KEY"},
-		{"not such a server", ai.OpenAI, page, ai.BadAddress, exec.KindUsage, "is not a server of OpenAI's chat completions", "--base-url"},
-		{"a page", ai.OpenAI, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},
-		{"a page", ai.Anthropic, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not", "--base-url"},
-		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, exec.KindUsage, "is not ollama", "http://localhost:11434"},
-		{"a redirect", ai.OpenAI, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
-		{"a redirect", ai.Anthropic, moved, ai.BadAddress, exec.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
-		{"another protocol", ai.OpenAI, "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: websocket\n\n!hang", ai.BadRequest, exec.KindUsage, "101 Switching Protocols", ""},
-		{"a model that does not fit", ai.Ollama, "HTTP/1.1 500 Internal Server Error\n\n{\"error\":\"model requires more system memory (9 GiB) than is available (1 GiB)\"}", ai.Unloadable, exec.KindConnect, `ollama cannot load model "m": model requires more system memory`, "--model"},
+		{"unknown model", ai.Ollama, unknownOllama, ai.UnknownModel, fault.KindNotFound, `ollama has no model "m"`, "ollama pull m"},
+		{"no tools", ai.Ollama, noToolsOllama, ai.NoTools, fault.KindUsage, `model "m" cannot call tools`, "--model qwen3:0.6b"},
+		{"unknown model", ai.Anthropic, unknownAnthropic, ai.UnknownModel, fault.KindNotFound, `anthropic has no model "m"`, "/v1/models lists them"},
+		{"too long", ai.Anthropic, longAnthropic, ai.TooLong, fault.KindUsage, "201000 tokens", "--max-result"},
+		{"no credit", ai.Anthropic, creditAnthropic, ai.NoCredit, fault.KindAuth, "credit balance", ""},
+		{"key", ai.Anthropic, "HTTP/1.1 401 Unauthorized\n\n{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"invalid x-api-key\"}}", ai.KeyRefused, fault.KindAuth, "anthropic refused the key in ANTHROPIC_API_KEY (401 Unauthorized)", "ANTHROPIC_API_KEY"},
+		{"forbidden", ai.Anthropic, "HTTP/1.1 403 Forbidden\n\n{\"type\":\"error\",\"error\":{\"type\":\"permission_error\",\"message\":\"no access with " + testKey + "\"}}", ai.KeyRefused, fault.KindAuth, "no access with ***", ""},
+		{"unknown model", ai.OpenAI, unknownOpenAI, ai.UnknownModel, fault.KindNotFound, `openai has no model "m"`, "--model"},
+		{"unknown model", ai.OpenAI, unknownVLLM, ai.UnknownModel, fault.KindNotFound, `openai has no model "m"`, "--model"},
+		{"no tools", ai.OpenAI, noToolsVLLM, ai.NoTools, fault.KindUsage, `model "m" cannot call tools`, "--tool-call-parser"},
+		{"too long", ai.OpenAI, longLlama, ai.TooLong, fault.KindUsage, "too long", "--tools"},
+		{"no credit", ai.OpenAI, quotaOpenAI, ai.NoCredit, fault.KindAuth, "quota", ""},
+		{"key", ai.OpenAI, keyOpenAI, ai.KeyRefused, fault.KindAuth, "openai refused the key in OPENAI_API_KEY (401 Unauthorized)", "OPENAI_API_KEY"},
+		{"key of the cloud", ai.Ollama, "HTTP/1.1 401 Unauthorized\n\n{\"error\":\"unauthorized\"}", ai.NoKey, fault.KindAuth, "ollama needs a key: OLLAMA_API_KEY is not set", "ollama signin"},
+		{"key", ai.OpenAI, "HTTP/1.1 400 Bad Request\n\n[{\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a valid API key.\",\"status\":\"INVALID_ARGUMENT\"}}]", ai.KeyRefused, fault.KindAuth, "API key not valid", "OPENAI_API_KEY"},
+		{"not such a server", ai.OpenAI, page, ai.BadAddress, fault.KindUsage, "is not a server of OpenAI's chat completions", "--base-url"},
+		{"a page", ai.OpenAI, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, fault.KindUsage, "is not", "--base-url"},
+		{"a page", ai.Anthropic, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, fault.KindUsage, "is not", "--base-url"},
+		{"a page", ai.Ollama, "HTTP/1.1 200 OK\nContent-Type: text/html\n\n<html>", ai.BadAddress, fault.KindUsage, "is not ollama", "http://localhost:11434"},
+		{"a redirect", ai.OpenAI, moved, ai.BadAddress, fault.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
+		{"a redirect", ai.Anthropic, moved, ai.BadAddress, fault.KindUsage, "redirects to https://elsewhere.example/v1", "--base-url"},
+		{"another protocol", ai.OpenAI, "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: websocket\n\n!hang", ai.BadRequest, fault.KindUsage, "101 Switching Protocols", ""},
+		{"a model that does not fit", ai.Ollama, "HTTP/1.1 500 Internal Server Error\n\n{\"error\":\"model requires more system memory (9 GiB) than is available (1 GiB)\"}", ai.Unloadable, fault.KindConnect, `ollama cannot load model "m": model requires more system memory`, "--model"},
 	} {
 		t.Run(test.provider+" "+test.name, func(t *testing.T) {
 			r := newRig(t, test.provider, test.answer)
 			_, err := r.Ask(t.Context(), "?")
 			wantFailure(t, err, test.reason, test.kind)
-			if !strings.Contains(err.Error(), test.text) || !strings.Contains(exec.HintOf(err), test.hint) {
-				t.Errorf("%q, hint %q; want %q, hint %q", err, exec.HintOf(err), test.text, test.hint)
+			if !strings.Contains(err.Error(), test.text) || !strings.Contains(fault.HintOf(err), test.hint) {
+				t.Errorf("%q, hint %q; want %q, hint %q", err, fault.HintOf(err), test.text, test.hint)
 			}
 			if len(r.requests) != 1 {
 				t.Errorf("%d requests, want 1: no other attempt helps", len(r.requests))
@@ -104,10 +105,10 @@ func TestBrokenStreams(t *testing.T) {
 		t.Run(test.provider+" "+test.name, func(t *testing.T) {
 			r := newRig(t, test.provider, test.answer)
 			_, err := r.Ask(t.Context(), "?")
-			wantFailure(t, err, ai.Broken, exec.KindProtocol)
+			wantFailure(t, err, ai.Broken, fault.KindProtocol)
 			var failure *ai.Failure
 			errors.As(err, &failure)
-			if hint := exec.HintOf(err); hint != "ask again; what has come is above" {
+			if hint := fault.HintOf(err); hint != "ask again; what has come is above" {
 				t.Errorf("hint %q", hint)
 			}
 			if failure.Partial != "half" || !strings.Contains(err.Error(), test.text) {
@@ -137,7 +138,7 @@ func TestErrorsInStreams(t *testing.T) {
 	} {
 		r := newRig(t, test.provider, test.answer)
 		_, err := r.Ask(t.Context(), "?")
-		wantFailure(t, err, ai.Busy, exec.KindConnect)
+		wantFailure(t, err, ai.Busy, fault.KindConnect)
 		var failure *ai.Failure
 		errors.As(err, &failure)
 		if failure.Partial != "half" || !strings.Contains(err.Error(), "it exploded") || len(r.requests) != 1 {
@@ -191,7 +192,7 @@ func TestRetries(t *testing.T) {
 	t.Run("in the end", func(t *testing.T) {
 		r := newRig(t, ai.Anthropic, overloaded, overloaded, overloaded, overloaded)
 		_, err := r.Ask(t.Context(), "?")
-		wantFailure(t, err, ai.Busy, exec.KindConnect)
+		wantFailure(t, err, ai.Busy, fault.KindConnect)
 		if want := "anthropic answered 529 Overloaded 4 times: Overloaded"; err.Error() != want {
 			t.Errorf("%q, want %q", err, want)
 		}
@@ -202,8 +203,8 @@ func TestRetries(t *testing.T) {
 	t.Run("not for an hour", func(t *testing.T) {
 		r := newRig(t, ai.OpenAI, strings.Replace(limited, "7", "3600", 1))
 		_, err := r.Ask(t.Context(), "?")
-		wantFailure(t, err, ai.Busy, exec.KindConnect)
-		if hint := exec.HintOf(err); hint != "try again in 1h0m0s" || len(r.pauses) > 0 {
+		wantFailure(t, err, ai.Busy, fault.KindConnect)
+		if hint := fault.HintOf(err); hint != "try again in 1h0m0s" || len(r.pauses) > 0 {
 			t.Errorf("hint %q after pauses %v", hint, r.pauses)
 		}
 	})
@@ -236,7 +237,7 @@ func TestStops(t *testing.T) {
 		t.Run(test.provider+" "+test.name, func(t *testing.T) {
 			r := newRig(t, test.provider, test.answer)
 			_, err := r.Ask(t.Context(), "?")
-			wantFailure(t, err, test.reason, exec.KindTool)
+			wantFailure(t, err, test.reason, fault.KindTool)
 			if len(r.tools.asked) > 0 {
 				t.Errorf("called %q", r.tools.asked)
 			}
@@ -257,8 +258,8 @@ func TestSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = where.Turn(t.Context(), ai.Request{}, func(ai.Event) {})
-		wantFailure(t, err, ai.Stalled, exec.KindTimeout)
-		if hint := exec.HintOf(err); hint != "ask again" { // nothing has come
+		wantFailure(t, err, ai.Stalled, fault.KindTimeout)
+		if hint := fault.HintOf(err); hint != "ask again" { // nothing has come
 			t.Errorf("hint %q", hint)
 		}
 		server.Close()
@@ -278,11 +279,11 @@ func TestUnreachable(t *testing.T) {
 	for _, provider := range ai.Providers() {
 		r := (&rig{tools: &tools{}}).at(t, provider, "http://"+address)
 		_, err := r.Ask(t.Context(), "?")
-		wantFailure(t, err, ai.Unreachable, exec.KindConnect)
+		wantFailure(t, err, ai.Unreachable, fault.KindConnect)
 		if want := provider + " does not answer at http://" + address; !strings.HasPrefix(err.Error(), want) || len(r.pauses) > 0 {
 			t.Errorf("%q after pauses %v, want %q", err, r.pauses, want)
 		}
-		if hint := exec.HintOf(err); provider == ai.Ollama && !strings.HasPrefix(hint, "start it: ollama serve") {
+		if hint := fault.HintOf(err); provider == ai.Ollama && !strings.HasPrefix(hint, "start it: ollama serve") {
 			t.Errorf("hint %q", hint)
 		}
 	}
@@ -314,7 +315,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, options := range []ai.Options{{Provider: "clippy"}, {BaseURL: "localhost:70000"}, {Provider: ai.OpenAI, BaseURL: "ftp://x"}} {
 		options.Getenv = environment(nil)
-		if _, err := ai.New(options); exec.KindOf(err) != exec.KindUsage {
+		if _, err := ai.New(options); fault.KindOf(err) != fault.KindUsage {
 			t.Errorf("%+v: %v, want a wrong usage", options, err)
 		}
 	}
@@ -337,7 +338,7 @@ func TestQueryOfTheAddress(t *testing.T) {
 		server := httptest.NewServer(&fake.Player{Asked: func(request fake.Request) { asked = request }})
 		r := (&rig{tools: &tools{}}).at(t, provider, server.URL+"/x/v1/?api-version=preview&key="+testKey)
 		_, err := r.Ask(t.Context(), "?")
-		wantFailure(t, err, ai.BadRequest, exec.KindUsage)
+		wantFailure(t, err, ai.BadRequest, fault.KindUsage)
 		if asked.Path != path || asked.Query != "api-version=preview&key="+testKey {
 			t.Errorf("%s: asked for %s?%s", provider, asked.Path, asked.Query)
 		}
@@ -392,7 +393,7 @@ func TestBodyHoldsNoKey(t *testing.T) {
 func TestOneFailureEndsNothing(t *testing.T) {
 	r := newRig(t, ai.Ollama, ollamaCalls("control"), "!cut", ollamaSays)
 	_, err := r.Ask(t.Context(), "first")
-	wantFailure(t, err, ai.Broken, exec.KindProtocol)
+	wantFailure(t, err, ai.Broken, fault.KindProtocol)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Ask(ctx, "second"); !errors.As(err, new(*exec.InterruptedError)) {

@@ -9,7 +9,7 @@ import (
 
 	"toolx/pkg/ai"
 	"toolx/pkg/ai/fake"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // The parts of an answer of Anthropic's that says "well".
@@ -81,7 +81,7 @@ func TestNoAnswer(t *testing.T) {
 			`{"detail":"Not authenticated"}`: "Not authenticated",
 		} {
 			_, err := newRig(t, provider, "HTTP/1.1 200 OK\nContent-Type: application/json\n\n"+body).Ask(t.Context(), "?")
-			wantFailure(t, err, ai.Broken, exec.KindProtocol)
+			wantFailure(t, err, ai.Broken, fault.KindProtocol)
 			if !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%s: %s: %v, want %s", provider, body, err, want)
 			}
@@ -106,7 +106,7 @@ func TestSmallerAnswers(t *testing.T) {
 		}
 	}
 	_, err := newRig(t, ai.Anthropic, refusal, refusal).Ask(t.Context(), "?")
-	wantFailure(t, err, ai.BadRequest, exec.KindUsage)
+	wantFailure(t, err, ai.BadRequest, fault.KindUsage)
 }
 
 // TestBrokenArguments proves that arguments which are no JSON are an error for the
@@ -203,7 +203,7 @@ func TestAddresses(t *testing.T) {
 		server := httptest.NewServer(&fake.Player{Asked: func(request fake.Request) { asked = request }})
 		r := (&rig{tools: &tools{}}).at(t, test.provider, server.URL+test.path)
 		_, err := r.Ask(t.Context(), "?")
-		wantFailure(t, err, ai.BadRequest, exec.KindUsage)
+		wantFailure(t, err, ai.BadRequest, fault.KindUsage)
 		if asked.Path != test.want {
 			t.Errorf("%s at %s: asked for %s, want %s", test.provider, test.path, asked.Path, test.want)
 		}
@@ -218,7 +218,7 @@ func TestUserOfTheAddress(t *testing.T) {
 	defer server.Close()
 	r := (&rig{tools: &tools{}}).at(t, ai.Ollama, strings.Replace(server.URL, "://", "://ada:secret@", 1))
 	_, err := r.Ask(t.Context(), "?")
-	wantFailure(t, err, ai.BadRequest, exec.KindUsage)
+	wantFailure(t, err, ai.BadRequest, fault.KindUsage)
 	if got := asked.Header.Get("Authorization"); got != "Basic YWRhOnNlY3JldA==" || strings.Contains(err.Error(), "secret") {
 		t.Errorf("Authorization %q, %v", got, err)
 	}
@@ -231,7 +231,7 @@ func TestOddKeys(t *testing.T) {
 	} {
 		options := ai.Options{Provider: provider, Model: "m", Getenv: environment(map[string]string{variable: testKey + "\r\nmore"})}
 		_, err := ai.New(options)
-		if exec.KindOf(err) != exec.KindUsage || !strings.Contains(err.Error(), variable) || strings.Contains(err.Error(), testKey) {
+		if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), variable) || strings.Contains(err.Error(), testKey) {
 			t.Errorf("%s: %v", variable, err)
 		}
 		options.Getenv = environment(map[string]string{variable: " " + testKey + "\r\n"})

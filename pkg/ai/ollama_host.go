@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // ollamaURL makes an address of what OLLAMA_HOST may hold: nothing, a host, an IP
@@ -41,7 +41,7 @@ func ollamaURL(text string) (string, error) {
 	}
 	if given != "" {
 		if number, err := strconv.ParseUint(given, 10, 16); err != nil || number == 0 {
-			return "", &exec.UsageError{
+			return "", &fault.UsageError{
 				Message: fmt.Sprintf("the port %q of Ollama's address is none", given),
 				Fix:     "OLLAMA_HOST=127.0.0.1:11434",
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"toolx/pkg/convert"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -60,7 +60,7 @@ func (o *openAI) isMistral() bool { return strings.Contains(o.base, "api.mistral
 func (o *openAI) Check() error {
 	switch {
 	case o.model == "":
-		return &exec.UsageError{
+		return &fault.UsageError{
 			Message: "provider openai needs the name of a model",
 			Fix:     fmt.Sprintf("--model NAME; %s/models lists those of the server", o.shown()),
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"toolx/pkg/convert"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -119,7 +119,7 @@ func New(options Options) (Provider, error) {
 	case OpenAI:
 		return newOpenAI(options)
 	}
-	return nil, &exec.UsageError{
+	return nil, &fault.UsageError{
 		Message: fmt.Sprintf("provider %q is unknown", options.Provider),
 		Fix:     "--provider takes one of: " + strings.Join(Providers(), ", "),
 	}

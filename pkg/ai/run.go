@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -45,8 +46,8 @@ func (e *DeclinedError) Error() string {
 	return text
 }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *DeclinedError) Kind() exec.Kind { return exec.KindTool }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *DeclinedError) Kind() fault.Kind { return fault.KindTool }
 
 // planned is a call that was looked at and has not run yet.
 type planned struct {

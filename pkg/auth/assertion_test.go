@@ -20,7 +20,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // pemOf is a key of a kind in one of the forms that keys come in.
@@ -182,7 +182,7 @@ func TestPrivateKeyThatIsOfNoUse(t *testing.T) {
 			options := w.machine(&test.auth)
 			_, err := w.call(Transport(http.DefaultTransport, options), "")
 			var failure *Error
-			if !errors.As(err, &failure) || failure.Kind() != exec.KindUsage || !strings.Contains(failure.Error(), test.want) {
+			if !errors.As(err, &failure) || failure.Kind() != fault.KindUsage || !strings.Contains(failure.Error(), test.want) {
 				t.Fatalf("error %v, want one of kind usage: %s", err, test.want)
 			}
 			if len(w.tokens) > 0 {
@@ -222,7 +222,7 @@ func TestIdentityToken(t *testing.T) {
 	w.expire()
 	w.wantError(transport, "", "gives no token, for this reason: invalid_grant (told so)", "check the identity token and scopes")
 	put("")
-	if _, err := Kept(t.Context(), options); exec.KindOf(err) != exec.KindUsage || !strings.Contains(err.Error(), "the file is empty") {
+	if _, err := Kept(t.Context(), options); fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), "the file is empty") {
 		t.Errorf("an empty file: %v", err)
 	}
 	options.Store, options.Auth = nil, &config.Auth{Grant: config.GrantJWTBearer, IdentityToken: w.vouched}
@@ -233,7 +233,7 @@ func TestIdentityToken(t *testing.T) {
 func TestStatusOfAPrivateKey(t *testing.T) {
 	w := newWorld(t)
 	_, err := Kept(t.Context(), w.machine(&config.Auth{PrivateKeyFile: filepath.Join(t.TempDir(), "nowhere")}))
-	if exec.KindOf(err) != exec.KindUsage {
+	if fault.KindOf(err) != fault.KindUsage {
 		t.Errorf("error %v", err)
 	}
 	if status, err := Kept(t.Context(), w.machine(&config.Auth{PrivateKey: pkcs8(t, rsaKey(t))})); status != nil || err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // enterprise is an identity provider, which knows one person and one client.
@@ -106,13 +106,13 @@ func TestEnterpriseThatIsNotThere(t *testing.T) {
 	w := newWorld(t)
 	w.wantError(Transport(http.DefaultTransport, w.employee(w.resource.URL)), "", "has no metadata", "")
 	_, err := w.call(Transport(http.DefaultTransport, w.employee("http://sso.example")), "")
-	if exec.KindOf(err) != exec.KindUsage {
+	if fault.KindOf(err) != fault.KindUsage {
 		t.Errorf("a provider without TLS: %v", err)
 	}
 	e := newEnterprise(t, w)
 	e.Close()
 	_, err = w.call(Transport(http.DefaultTransport, w.employee(e.URL)), "")
-	if exec.KindOf(err) != exec.KindConnect {
+	if fault.KindOf(err) != fault.KindConnect {
 		t.Errorf("a provider that is gone: %v", err)
 	}
 }

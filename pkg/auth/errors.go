@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // Error says why there is no access to a server. It never quotes a token, a code or
@@ -36,15 +36,15 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Hint is what to type next.
 func (e *Error) Hint() string { return e.Fix }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *Error) Kind() exec.Kind {
+// Kind implements the interface that fault.KindOf looks for.
+func (e *Error) Kind() fault.Kind {
 	switch {
 	case e.Unreached:
-		return exec.KindConnect
+		return fault.KindConnect
 	case e.Misconfigured:
-		return exec.KindUsage
+		return fault.KindUsage
 	}
-	return exec.KindAuth
+	return fault.KindAuth
 }
 
 // interruptedError says that the user gave up while access was being got.
@@ -56,8 +56,8 @@ type interruptedError struct {
 func (e *interruptedError) Error() string { return e.text }
 func (e *interruptedError) Unwrap() error { return e.cause }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *interruptedError) Kind() exec.Kind { return exec.KindInterrupted }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *interruptedError) Kind() fault.Kind { return fault.KindInterrupted }
 
 // interrupted is the error where the user gave up; nil where something else ended ctx,
 // or nothing did. what names what was given up.

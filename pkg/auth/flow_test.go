@@ -17,6 +17,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // A login from nothing: metadata, registration, PKCE, the resource, the scopes.
@@ -144,8 +145,8 @@ func TestAuthorityThatIsNotThere(t *testing.T) {
 	w := newWorld(t)
 	w.authority.Close()
 	_, err := w.call(Transport(http.DefaultTransport, w.options()), "")
-	if exec.KindOf(err) != exec.KindConnect || !strings.Contains(err.Error(), w.authority.URL+" cannot be reached") {
-		t.Errorf("error %v of kind %s", err, exec.KindOf(err))
+	if fault.KindOf(err) != fault.KindConnect || !strings.Contains(err.Error(), w.authority.URL+" cannot be reached") {
+		t.Errorf("error %v of kind %s", err, fault.KindOf(err))
 	}
 }
 
@@ -297,7 +298,7 @@ func TestNoWayIn(t *testing.T) {
 	w.noMetadata, w.bare = true, true
 	w.register = func(out http.ResponseWriter, _ map[string]any) { out.WriteHeader(http.StatusNotFound) }
 	_, err := w.call(Transport(http.DefaultTransport, w.options()), "")
-	if hint := exec.HintOf(err); strings.Contains(hint, "auth login") || !strings.Contains(hint, "Authorization: Bearer") {
+	if hint := fault.HintOf(err); strings.Contains(hint, "auth login") || !strings.Contains(hint, "Authorization: Bearer") {
 		t.Errorf("%v: hint %q", err, hint)
 	}
 }
@@ -483,8 +484,8 @@ func TestCallbackThatNeverComes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	options.Visit = func(context.Context, string) error { cancel(); return nil }
 	_, err := w.callContext(ctx, Transport(http.DefaultTransport, options), "")
-	if exec.KindOf(err) != exec.KindInterrupted || !strings.Contains(err.Error(), "server 'remote': the login was interrupted") {
-		t.Errorf("error %v of kind %s", err, exec.KindOf(err))
+	if fault.KindOf(err) != fault.KindInterrupted || !strings.Contains(err.Error(), "server 'remote': the login was interrupted") {
+		t.Errorf("error %v of kind %s", err, fault.KindOf(err))
 	}
 }
 
@@ -738,7 +739,7 @@ func TestLoginStatusLogout(t *testing.T) {
 	}
 	lost := options
 	lost.URL = w.resource.URL + "/elsewhere"
-	if _, err := Login(t.Context(), http.DefaultTransport, lost); exec.KindOf(err) != exec.KindConnect || !strings.Contains(err.Error(), "HTTP 404 Not Found") {
+	if _, err := Login(t.Context(), http.DefaultTransport, lost); fault.KindOf(err) != fault.KindConnect || !strings.Contains(err.Error(), "HTTP 404 Not Found") {
 		t.Errorf("login to an address that is none: %v", err)
 	}
 	w.noMetadata = false // open at the door, and not behind it
@@ -1030,7 +1031,7 @@ func TestAddressThatIsNone(t *testing.T) {
 		if err == nil {
 			resp.Body.Close()
 		}
-		if exec.KindOf(err) != exec.KindAuth {
+		if fault.KindOf(err) != fault.KindAuth {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
@@ -1070,11 +1071,11 @@ func TestSilence(t *testing.T) {
 	}
 	c.patience = 400 * time.Millisecond
 	w.logins = []string{silent.URL}
-	if _, err := w.call(c, ""); exec.KindOf(err) != exec.KindConnect || !strings.Contains(err.Error(), silent.URL+" cannot be reached") {
-		t.Errorf("a silent authorization server: %v (%s)", err, exec.KindOf(err))
+	if _, err := w.call(c, ""); fault.KindOf(err) != fault.KindConnect || !strings.Contains(err.Error(), silent.URL+" cannot be reached") {
+		t.Errorf("a silent authorization server: %v (%s)", err, fault.KindOf(err))
 	}
 	c.options.URL = silent.URL
-	if _, err := c.whatIsAsked(t.Context()); exec.KindOf(err) != exec.KindConnect || !strings.Contains(err.Error(), "does not answer within 400ms") {
-		t.Errorf("a silent server: %v (%s)", err, exec.KindOf(err))
+	if _, err := c.whatIsAsked(t.Context()); fault.KindOf(err) != fault.KindConnect || !strings.Contains(err.Error(), "does not answer within 400ms") {
+		t.Errorf("a silent server: %v (%s)", err, fault.KindOf(err))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // Grant is what an authorization server gave toolx for a server.
@@ -157,7 +157,7 @@ func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 	case errors.Is(err, errNoRefresh), ended(err):
 		c.end(ctx, now, reason(err))
 		return nil, nil
-	case exec.KindOf(err) == exec.KindUsage:
+	case fault.KindOf(err) == fault.KindUsage:
 		return nil, err // there is nothing to ask with
 	case err != nil:
 		return nil, c.fail(ctx, err, "toolx auth login "+c.options.Login, "its token cannot be renewed: %s", reason(err))

@@ -68,8 +68,8 @@ type Options struct {
 // server asks for them. A request that has an Authorization header is left alone, and
 // so is one to another origin.
 //
-// The error of a request that cannot be authorized is an *Error (exec.KindAuth, or
-// exec.KindConnect where the authorization server was not reached).
+// The error of a request that cannot be authorized is an *Error (fault.KindAuth, or
+// fault.KindConnect where the authorization server was not reached).
 func Transport(base http.RoundTripper, options Options) http.RoundTripper {
 	c, err := newClient(base, options)
 	if err != nil {

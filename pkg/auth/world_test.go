@@ -24,7 +24,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // sentinel is in every token, code and secret of a world: nothing that toolx writes may
@@ -499,7 +499,7 @@ func (w *world) callContext(ctx context.Context, transport http.RoundTripper, ne
 	}
 	resp, err := (&http.Client{Transport: transport}).Do(req)
 	if err != nil {
-		w.hear(err.Error() + "\n" + exec.HintOf(err))
+		w.hear(err.Error() + "\n" + fault.HintOf(err))
 		return "", err
 	}
 	defer resp.Body.Close()
@@ -525,7 +525,7 @@ func (w *world) wantError(transport http.RoundTripper, needs, want, hint string)
 func (w *world) wantFailure(got any, err error, want, hint string) {
 	w.t.Helper()
 	var failure *Error
-	if !errors.As(err, &failure) || failure.Kind() != exec.KindAuth {
+	if !errors.As(err, &failure) || failure.Kind() != fault.KindAuth {
 		w.t.Fatalf("got %v, error %v, want one of kind auth", got, err)
 	}
 	if want = strings.NewReplacer("RS", w.resource.URL, "AS", w.authority.URL).Replace(want); !strings.Contains(failure.Error(), want) {

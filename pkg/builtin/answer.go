@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -26,7 +27,7 @@ func (a answer) CallTool(ctx context.Context, request exec.Request) (json.RawMes
 		}
 		return structuredReply(raw)
 	}
-	var kinded interface{ Kind() exec.Kind }
+	var kinded interface{ Kind() fault.Kind }
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -20,6 +20,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -101,7 +102,7 @@ func FromConfig(entry *config.Tool, services Services) *exec.Tool {
 // brokenTool is the tool of an entry that is wrong: every call fails with err, which is
 // the user's to mend.
 func brokenTool(entry *config.Tool, err error) *exec.Tool {
-	wrong := &exec.UsageError{Message: err.Error(), Fix: exec.HintOf(err)}
+	wrong := &fault.UsageError{Message: err.Error(), Fix: fault.HintOf(err)}
 	definition := rawjson.Object([]rawjson.Member{
 		rawjson.NewMember("name", rawjson.Quote(entry.Name)),
 		rawjson.NewMember("description", rawjson.Quote(entry.Description)),
@@ -133,7 +134,7 @@ func (s Services) fromConfig(entry *config.Tool) (*exec.Tool, error) {
 	case exec.TypeBuiltin, exec.TypeInternal:
 		implementation, model = s.implementation(entry, kind)
 	default:
-		return nil, &exec.UsageError{
+		return nil, &fault.UsageError{
 			Message: fmt.Sprintf("tool %s: implementation type %q is unknown", entry.Name, entry.Implementation.Type),
 			Fix:     "type is one of: mock, builtin, internal",
 		}
@@ -261,7 +262,7 @@ func (s Services) missingHandler(kind exec.Type, name string) error {
 	if near := nearest(name, names); len(near) > 0 {
 		fix = "did you mean: " + strings.Join(near, ", ")
 	}
-	return &exec.UsageError{Message: fmt.Sprintf("%s handler '%s' not found", title, name), Fix: fix}
+	return &fault.UsageError{Message: fmt.Sprintf("%s handler '%s' not found", title, name), Fix: fix}
 }
 
 func (s Services) notice(level slog.Level, text string) {

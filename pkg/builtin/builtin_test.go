@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/builtin"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // call runs one tool as toolx does: through the Executor, from a Registry.
@@ -42,8 +43,8 @@ func failure(t *testing.T, result *exec.Result) string {
 	if result.Success {
 		t.Fatalf("%s succeeded with %s", result.ToolName, result.Value)
 	}
-	if kind := exec.KindOf(result.Err); kind != exec.KindTool {
-		t.Fatalf("kind %s, want %s: %v", kind, exec.KindTool, result.Err)
+	if kind := fault.KindOf(result.Err); kind != fault.KindTool {
+		t.Fatalf("kind %s, want %s: %v", kind, fault.KindTool, result.Err)
 	}
 	return result.Err.Error()
 }
@@ -200,10 +201,10 @@ func TestUnknownHandler(t *testing.T) {
 			if result.Success || result.Err.Error() != test.message {
 				t.Errorf("got %v, want %q", result.Err, test.message)
 			}
-			if kind := exec.KindOf(result.Err); kind != exec.KindUsage {
-				t.Errorf("kind %s, want %s", kind, exec.KindUsage)
+			if kind := fault.KindOf(result.Err); kind != fault.KindUsage {
+				t.Errorf("kind %s, want %s", kind, fault.KindUsage)
 			}
-			if hint := exec.HintOf(result.Err); !strings.HasPrefix(hint, test.hint) {
+			if hint := fault.HintOf(result.Err); !strings.HasPrefix(hint, test.hint) {
 				t.Errorf("hint %q, want %q", hint, test.hint)
 			}
 		})
@@ -238,7 +239,7 @@ func TestConfigToolTakesAfterItsHandler(t *testing.T) {
 func TestBadConfigEntries(t *testing.T) {
 	tool := builtin.FromConfig(&config.Tool{Name: "x", Implementation: config.Implementation{Type: "lambda"}}, builtin.Services{})
 	_, err := tool.Implementation.CallTool(context.Background(), exec.Request{Name: "x"})
-	if err == nil || err.Error() != `tool x: implementation type "lambda" is unknown` || exec.KindOf(err) != exec.KindUsage {
+	if err == nil || err.Error() != `tool x: implementation type "lambda" is unknown` || fault.KindOf(err) != fault.KindUsage {
 		t.Errorf("got %v", err)
 	}
 	if !errors.Is(err, tool.Broken) || string(tool.Definition) != `{"name":"x","description":"","inputSchema":{"type":"object"}}` {
@@ -334,8 +335,8 @@ func TestDescribeTool(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	result = executor.Call(t.Context(), exec.Call{Tool: "describe_tool", Arguments: json.RawMessage(`{"name":"ech"}`)})
-	if result.Success || result.Err.Error() != "Tool 'ech' not found" || !strings.Contains(exec.HintOf(result.Err), "echo") {
-		t.Errorf("got %v, hint %q", result.Err, exec.HintOf(result.Err))
+	if result.Success || result.Err.Error() != "Tool 'ech' not found" || !strings.Contains(fault.HintOf(result.Err), "echo") {
+		t.Errorf("got %v, hint %q", result.Err, fault.HintOf(result.Err))
 	}
 }
 

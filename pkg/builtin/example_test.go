@@ -9,6 +9,7 @@ import (
 	"toolx/pkg/builtin"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // loadExample reads a config file of the project, which must be without fault.
@@ -51,7 +52,7 @@ func TestZwaveExample(t *testing.T) {
 	}
 	for _, arguments := range []string{`{}`, `{"deviceName":"Switch One","action":"explode"}`, `{"deviceName":"Switch One","action":"dim","level":100}`} {
 		result := executor.Call(t.Context(), exec.Call{Tool: "control_zwave_device", Arguments: json.RawMessage(arguments)})
-		if kind := exec.KindOf(result.Err); result.Success || kind != exec.KindInvalidArguments {
+		if kind := fault.KindOf(result.Err); result.Success || kind != fault.KindInvalidArguments {
 			t.Errorf("%s: got %v", arguments, result.Err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -98,7 +99,7 @@ func (m *mock) blocks() (json.RawMessage, error) {
 	for i, block := range does.Content {
 		loaded, err := m.load(block)
 		if err != nil {
-			return nil, &exec.UsageError{
+			return nil, &fault.UsageError{
 				Message: fmt.Sprintf("content block %d of the mock %s: %v", i+1, m.entry.Name, err),
 				Fix:     "give data (base64), or path: a file relative to the config file",
 			}

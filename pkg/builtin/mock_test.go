@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/builtin"
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 func mocked(t *testing.T, does config.Implementation, services builtin.Services) *exec.Tool {
@@ -98,7 +99,7 @@ func TestMockContent(t *testing.T) {
 		Origin:         config.Origin{File: filepath.Join(folder, "toolx.yaml")},
 	}, builtin.Services{})
 	result := call(t, builtin.Services{}, "mocked", "", missing)
-	if result.Success || exec.KindOf(result.Err) != exec.KindUsage || !strings.Contains(result.Err.Error(), "content block 1 of the mock mocked: ") {
+	if result.Success || fault.KindOf(result.Err) != fault.KindUsage || !strings.Contains(result.Err.Error(), "content block 1 of the mock mocked: ") {
 		t.Errorf("got %v", result.Err)
 	}
 }
@@ -194,13 +195,13 @@ func TestMockEndsWithItsCall(t *testing.T) {
 			registry.Register(mocked(t, does, builtin.Services{}))
 			executor := &exec.Executor{Registry: registry}
 			result := executor.Call(t.Context(), exec.Call{Tool: "mocked", Timeout: time.Millisecond})
-			if kind := exec.KindOf(result.Err); kind != exec.KindTimeout {
+			if kind := fault.KindOf(result.Err); kind != fault.KindTimeout {
 				t.Errorf("kind %s: %v", kind, result.Err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			result = executor.Call(ctx, exec.Call{Tool: "mocked"})
-			if kind := exec.KindOf(result.Err); kind != exec.KindInterrupted {
+			if kind := fault.KindOf(result.Err); kind != fault.KindInterrupted {
 				t.Errorf("kind %s: %v", kind, result.Err)
 			}
 		})

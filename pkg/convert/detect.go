@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // AmbiguousError says that a tool can be read in several formats, which come to
@@ -31,7 +31,7 @@ func (e *AmbiguousError) Hint() string {
 }
 
 // Kind says that the choice is the user's.
-func (e *AmbiguousError) Kind() exec.Kind { return exec.KindUsage }
+func (e *AmbiguousError) Kind() fault.Kind { return fault.KindUsage }
 
 // recognised are the formats that have marks, in the order in which they are told.
 func recognised() []Format {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"toolx/pkg/convert"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // TestFormats holds that every format can be typed, has a label of its own for the
@@ -24,10 +24,10 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	_, err := convert.ParseFormat("yaml")
-	if err == nil || exec.KindOf(err) != exec.KindUsage || !strings.Contains(err.Error(), "gemini-json, bedrock") {
+	if err == nil || fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), "gemini-json, bedrock") {
 		t.Errorf("an unknown format: %v", err)
 	}
-	if _, err := convert.Convert(convert.Tool{Definition: []byte(mcpTool)}, "yaml"); exec.KindOf(err) != exec.KindUsage {
+	if _, err := convert.Convert(convert.Tool{Definition: []byte(mcpTool)}, "yaml"); fault.KindOf(err) != fault.KindUsage {
 		t.Errorf("conversion to an unknown format: %v", err)
 	}
 	if got := convert.LangChain.Label() + " to " + convert.Qwen.Label(); got != "LangChain to Qwen" {

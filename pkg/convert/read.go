@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -52,7 +52,7 @@ func (e *SyntaxError) Error() string {
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // Kind says that the input is the user's to mend.
-func (e *SyntaxError) Kind() exec.Kind { return exec.KindUsage }
+func (e *SyntaxError) Kind() fault.Kind { return fault.KindUsage }
 
 // UnreadableError says that a document holds no tool that can be read.
 type UnreadableError struct {
@@ -68,7 +68,7 @@ func (e *UnreadableError) Error() string {
 }
 
 // Kind says that the input is the user's to mend.
-func (e *UnreadableError) Kind() exec.Kind { return exec.KindUsage }
+func (e *UnreadableError) Kind() fault.Kind { return fault.KindUsage }
 
 // usageError is what the user can mend.
 type usageError string
@@ -76,7 +76,7 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 // Kind says that the input is the user's to mend.
-func (e usageError) Kind() exec.Kind { return exec.KindUsage }
+func (e usageError) Kind() fault.Kind { return fault.KindUsage }
 
 // Read takes tools from a document: one tool, an array, an object with the array in
 // "tools" (a request's body, say), a JSON-RPC answer to tools/list, Gemini's

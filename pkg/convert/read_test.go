@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"toolx/pkg/convert"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 const (
@@ -109,8 +109,8 @@ func TestAmbiguous(t *testing.T) {
 		if got := convert.Join(ambiguous.Candidates); got != candidates {
 			t.Errorf("%s can be %s, want %s", document, got, candidates)
 		}
-		if exec.KindOf(err) != exec.KindUsage || !strings.Contains(exec.HintOf(err), "--from ") {
-			t.Errorf("kind %s, hint %q", exec.KindOf(err), exec.HintOf(err))
+		if fault.KindOf(err) != fault.KindUsage || !strings.Contains(fault.HintOf(err), "--from ") {
+			t.Errorf("kind %s, hint %q", fault.KindOf(err), fault.HintOf(err))
 		}
 		for _, candidate := range ambiguous.Candidates {
 			if _, err := convert.ParseFormat(string(candidate)); err != nil {
@@ -146,8 +146,8 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%s: %v, want %q in it", document, err, want)
 			continue
 		}
-		if exec.KindOf(err) != exec.KindUsage {
-			t.Errorf("%s: kind %s", document, exec.KindOf(err))
+		if fault.KindOf(err) != fault.KindUsage {
+			t.Errorf("%s: kind %s", document, fault.KindOf(err))
 		}
 	}
 }
@@ -183,8 +183,8 @@ func TestNotJSON(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", document, err, want)
 		}
-		if exec.KindOf(err) != exec.KindUsage {
-			t.Errorf("%q: kind %s", document, exec.KindOf(err))
+		if fault.KindOf(err) != fault.KindUsage {
+			t.Errorf("%q: kind %s", document, fault.KindOf(err))
 		}
 	}
 }

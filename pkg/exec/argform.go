@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -23,7 +24,7 @@ func CheckInput(input Input) error {
 	case stdin:
 	case isFile:
 		if err := checkFile(name); err != nil {
-			return &UsageError{Message: err.Error(), Fix: objectFix(nil)}
+			return &fault.UsageError{Message: err.Error(), Fix: objectFix(nil)}
 		}
 	default:
 		if _, err := parser.base(input.Object); err != nil {
@@ -62,7 +63,7 @@ func CheckInput(input Input) error {
 // withNext corrects the hint of an argument without a "=" whose value stands in the next:
 // message: x.
 func withNext(err error, args []string) error {
-	var usage *UsageError
+	var usage *fault.UsageError
 	name, colon := strings.CutSuffix(args[0], ":")
 	if errors.As(err, &usage) && colon && name != "" && len(args) > 1 && !strings.Contains(args[1], "=") {
 		usage.Fix = "write " + shellQuote(name) + "=" + shellQuote(escapeAt(args[1]))
@@ -96,7 +97,7 @@ func (p *argParser) checkParts(settings []*setting) error {
 		if !ok {
 			continue
 		}
-		return &UsageError{
+		return &fault.UsageError{
 			Message: fmt.Sprintf("'%s' is an array, and no argument gives a part of one: %s", name, shorten(name+rest, maxGiven)),
 			Fix:     "give it as a whole: " + p.wholeArray(name, settings),
 		}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -103,10 +104,10 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 		if len(text) > 0 && utf8.Valid(text) && !strings.ContainsRune("{[", rune(text[0])) {
 			message = origin + " must hold a JSON object; got " + givenText(text)
 		}
-		return nil, &UsageError{Message: message, Fix: fix}
+		return nil, &fault.UsageError{Message: message, Fix: fix}
 	}
 	if _, ok := rawjson.Members(text); !ok {
-		return nil, &UsageError{
+		return nil, &fault.UsageError{
 			Message: fmt.Sprintf("%s must hold a JSON object; got %s", origin, givenText(text)),
 			Fix:     objectFix(nil),
 		}
@@ -177,7 +178,7 @@ func (p *argParser) argument(arg string) (argument, error) {
 		return argument{}, shapeError(arg)
 	}
 	if !utf8.ValidString(key) {
-		return argument{}, &UsageError{Message: fmt.Sprintf("the name in %q is not valid UTF-8", arg)}
+		return argument{}, &fault.UsageError{Message: fmt.Sprintf("the name in %q is not valid UTF-8", arg)}
 	}
 	given := argument{key: key, json: isJSON, text: []byte(value), literal: true}
 	name, isFile := strings.CutPrefix(value, "@")
@@ -188,7 +189,7 @@ func (p *argParser) argument(arg string) (argument, error) {
 		given.text = []byte(name)
 		return given, nil
 	case name == "":
-		return argument{}, &UsageError{
+		return argument{}, &fault.UsageError{
 			Message: fmt.Sprintf("%q names no file", arg),
 			Fix:     fmt.Sprintf("%s=@FILE, %s=@- for standard input, %s=@@ for a literal @", key, key, key),
 		}
@@ -204,7 +205,7 @@ func (p *argParser) argument(arg string) (argument, error) {
 // withFileFix adds to an error that a file cannot be read how a text that begins with @
 // is written.
 func withFileFix(err error, key, name string) error {
-	var usage *UsageError
+	var usage *fault.UsageError
 	if errors.As(err, &usage) && usage.Fix == "" {
 		usage.Fix = fmt.Sprintf("%s=@%s reads a file; for the text itself write %s=@@%s", key, name, key, name)
 	}
@@ -228,7 +229,7 @@ func shapeError(arg string) error {
 		arg := strings.TrimRight(arg, ":")
 		fix = fmt.Sprintf("write %s=value, or %s:=JSON", arg, arg)
 	}
-	return &UsageError{Message: fmt.Sprintf("argument %q is not of the form name=value", shorten(arg, maxGiven)), Fix: fix}
+	return &fault.UsageError{Message: fmt.Sprintf("argument %q is not of the form name=value", shorten(arg, maxGiven)), Fix: fix}
 }
 
 func (p *argParser) newSetting(key string) *setting {
@@ -390,13 +391,13 @@ func (s *source) readStdin() ([]byte, error) {
 	}
 	s.used = true
 	if s.stdin == nil {
-		return nil, &UsageError{Message: "there is no standard input to read"}
+		return nil, &fault.UsageError{Message: "there is no standard input to read"}
 	}
 	return readAll(s.stdin, "standard input")
 }
 
 func errStdinTwice() error {
-	return &UsageError{
+	return &fault.UsageError{
 		Message: "standard input is asked for twice",
 		Fix:     "it can be read once; put the other value into a file: name=@FILE",
 	}
@@ -408,13 +409,13 @@ func readAll(reader io.Reader, origin string) ([]byte, error) {
 		return nil, fileError(origin, err)
 	}
 	if len(text) > maxInput {
-		return nil, &UsageError{Message: fmt.Sprintf("%s is larger than %s", origin, Bytes(maxInput))}
+		return nil, &fault.UsageError{Message: fmt.Sprintf("%s is larger than %s", origin, Bytes(maxInput))}
 	}
 	return text, nil
 }
 
 func directoryError(name string) error {
-	return &UsageError{Message: fmt.Sprintf("cannot read %s: it is a directory", name)}
+	return &fault.UsageError{Message: fmt.Sprintf("cannot read %s: it is a directory", name)}
 }
 
 func fileError(name string, err error) error {
@@ -422,7 +423,7 @@ func fileError(name string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &UsageError{Message: fmt.Sprintf("cannot read %s: %v", name, err)}
+	return &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %v", name, err)}
 }
 
 // trimBOM takes away the mark that Windows editors put before UTF-8.

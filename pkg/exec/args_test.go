@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -203,8 +204,8 @@ func TestParseArgsForm(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.arg, func(t *testing.T) {
 			_, err := ParseArgs(everyKindTool(), Input{Args: []string{test.arg}})
-			if KindOf(err) != KindUsage || !strings.Contains(err.Error(), test.message) || !strings.Contains(HintOf(err), test.hint) {
-				t.Errorf("got %v (%s, hint %q)", err, KindOf(err), HintOf(err))
+			if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), test.message) || !strings.Contains(fault.HintOf(err), test.hint) {
+				t.Errorf("got %v (%s, hint %q)", err, fault.KindOf(err), fault.HintOf(err))
 			}
 		})
 	}
@@ -252,8 +253,8 @@ func TestParseArgsBadObject(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := ParseArgs(everyKindTool(), Input{Object: test.object})
-			if KindOf(err) != KindUsage || !strings.Contains(err.Error(), test.message) || !strings.Contains(HintOf(err), test.hint) {
-				t.Errorf("got %v (%s, hint %q)", err, KindOf(err), HintOf(err))
+			if fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), test.message) || !strings.Contains(fault.HintOf(err), test.hint) {
+				t.Errorf("got %v (%s, hint %q)", err, fault.KindOf(err), fault.HintOf(err))
 			}
 		})
 	}
@@ -290,7 +291,7 @@ func TestParseArgsFiles(t *testing.T) {
 
 func TestParseArgsBytes(t *testing.T) {
 	_, err := ParseArgs(everyKindTool(), Input{Args: []string{"s=@" + write(t, "image.png", "\x89PNG")}})
-	if KindOf(err) != KindInvalidArguments || !strings.Contains(err.Error(), "base64") {
+	if fault.KindOf(err) != fault.KindInvalidArguments || !strings.Contains(err.Error(), "base64") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -301,11 +302,11 @@ func TestParseArgsReadsStdinOnce(t *testing.T) {
 		{Object: "-", Args: []string{"s=@-"}},
 	} {
 		input.Stdin = strings.NewReader("{}")
-		if _, err := ParseArgs(everyKindTool(), input); KindOf(err) != KindUsage || !strings.Contains(err.Error(), "twice") {
+		if _, err := ParseArgs(everyKindTool(), input); fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), "twice") {
 			t.Errorf("%+v: got %v", input, err)
 		}
 	}
-	if _, err := ParseArgs(everyKindTool(), Input{Args: []string{"s=@-"}}); KindOf(err) != KindUsage {
+	if _, err := ParseArgs(everyKindTool(), Input{Args: []string{"s=@-"}}); fault.KindOf(err) != fault.KindUsage {
 		t.Errorf("without standard input: got %v", err)
 	}
 }
@@ -358,10 +359,10 @@ func FuzzParseArgs(f *testing.F) {
 		tool := &Tool{Name: "t", Type: TypeMCP, InputSchema: json.RawMessage(schema)}
 		got, err := ParseArgs(tool, Input{Args: []string{first, second}, Object: base, Stdin: bytes.NewReader([]byte(base))})
 		if err != nil {
-			if kind := KindOf(err); kind != KindUsage && kind != KindInvalidArguments {
+			if kind := fault.KindOf(err); kind != fault.KindUsage && kind != fault.KindInvalidArguments {
 				t.Errorf("kind %s of %v", kind, err)
 			}
-			_ = HintOf(err)
+			_ = fault.HintOf(err)
 			return
 		}
 		if err := checkJSON(got); err != nil {

@@ -1,67 +1,15 @@
 package exec
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"toolx/pkg/fault"
 )
-
-// Kind is the coarse reason of a failure: the "kind" of the JSON envelope, and
-// what the exit code is chosen by.
-type Kind string
-
-// The kinds of failure.
-const (
-	KindUsage            Kind = "usage"             // the command line or the config is wrong
-	KindInvalidArguments Kind = "invalid_arguments" // the arguments do not fit the schema; nothing was sent
-	KindNotFound         Kind = "not_found"         // no such tool or server
-	KindAuth             Kind = "auth"              // authentication needed or refused
-	KindConnect          Kind = "connect"           // a server could not be started or reached
-	KindTool             Kind = "tool"              // the tool ran and failed
-	KindProtocol         Kind = "protocol"          // the server died in mid-call or broke the protocol
-	KindTimeout          Kind = "timeout"           // the time was up
-	KindInterrupted      Kind = "interrupted"       // the user gave up
-	KindInternal         Kind = "internal"          // toolx itself went wrong
-)
-
-// KindOf returns the kind of err: that of the first error in its tree with a
-// method Kind() Kind, else one for a context's end, else KindInternal.
-func KindOf(err error) Kind {
-	var kinded interface{ Kind() Kind }
-	switch {
-	case errors.As(err, &kinded):
-		return kinded.Kind()
-	case errors.Is(err, context.DeadlineExceeded):
-		return KindTimeout
-	case errors.Is(err, context.Canceled):
-		return KindInterrupted
-	}
-	return KindInternal
-}
-
-// HintOf returns what to do about err, in one or more lines, from the first
-// error in its tree with a method Hint() string; empty where none has one.
-func HintOf(err error) string {
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		return hinted.Hint()
-	}
-	return ""
-}
-
-// DetailsOf returns the whole story of err, a line each, from the first error in
-// its tree with a method Details() []string; nil where none has one.
-func DetailsOf(err error) []string {
-	var detailed interface{ Details() []string }
-	if errors.As(err, &detailed) {
-		return detailed.Details()
-	}
-	return nil
-}
 
 var errNoName = errors.New("the tool definition has no name")
 
@@ -102,8 +50,8 @@ func (e *NotFoundError) Error() string {
 	return text
 }
 
-// Kind implements the interface that KindOf looks for.
-func (e *NotFoundError) Kind() Kind { return KindNotFound }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *NotFoundError) Kind() fault.Kind { return fault.KindNotFound }
 
 // Hint names the nearest tools.
 func (e *NotFoundError) Hint() string {
@@ -149,8 +97,8 @@ func (e *InvalidArgumentsError) Error() string {
 	return "Invalid parameters: " + strings.Join(texts, "; ")
 }
 
-// Kind implements the interface that KindOf looks for.
-func (e *InvalidArgumentsError) Kind() Kind { return KindInvalidArguments }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *InvalidArgumentsError) Kind() fault.Kind { return fault.KindInvalidArguments }
 
 // TimeoutError says that a call was given up because its time was up.
 type TimeoutError struct {
@@ -172,7 +120,7 @@ func (e *TimeoutError) explain(err error) {
 	if errors.As(err, &detailed) {
 		e.Detail = detailed.Detail()
 	}
-	e.Evidence = DetailsOf(err)
+	e.Evidence = fault.DetailsOf(err)
 }
 
 // Details is the evidence.
@@ -193,8 +141,8 @@ func (e *TimeoutError) Error() string {
 	return text
 }
 
-// Kind implements the interface that KindOf looks for.
-func (e *TimeoutError) Kind() Kind { return KindTimeout }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *TimeoutError) Kind() fault.Kind { return fault.KindTimeout }
 
 // Hint names the flag that gives more time.
 func (e *TimeoutError) Hint() string {
@@ -218,8 +166,8 @@ func (e *UnavailableError) Error() string {
 // Unwrap gives the network's error.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// Kind implements the interface that KindOf looks for.
-func (e *UnavailableError) Kind() Kind { return KindConnect }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *UnavailableError) Kind() fault.Kind { return fault.KindConnect }
 
 // Hint says what to look at.
 func (e *UnavailableError) Hint() string {
@@ -235,8 +183,8 @@ type ToolError struct {
 
 func (e *ToolError) Error() string { return e.Message }
 
-// Kind implements the interface that KindOf looks for.
-func (e *ToolError) Kind() Kind { return KindTool }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *ToolError) Kind() fault.Kind { return fault.KindTool }
 
 // Hint names the service behind the tool that could not be reached, where the failure
 // tells of one (EXEC-9).
@@ -259,22 +207,8 @@ func (e *InterruptedError) Error() string {
 	return text
 }
 
-// Kind implements the interface that KindOf looks for.
-func (e *InterruptedError) Kind() Kind { return KindInterrupted }
-
-// UsageError says that what the user gave is wrong before any tool was looked at.
-type UsageError struct {
-	Message string
-	Fix     string // what to type instead; may be empty
-}
-
-func (e *UsageError) Error() string { return e.Message }
-
-// Kind implements the interface that KindOf looks for.
-func (e *UsageError) Kind() Kind { return KindUsage }
-
-// Hint says what to type instead.
-func (e *UsageError) Hint() string { return e.Fix }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *InterruptedError) Kind() fault.Kind { return fault.KindInterrupted }
 
 // MalformedError says that a server's reply is not what the protocol asks for.
 type MalformedError struct {
@@ -307,5 +241,5 @@ func PlainJSONError(err error) error {
 // Unwrap gives the reason.
 func (e *MalformedError) Unwrap() error { return e.Reason }
 
-// Kind implements the interface that KindOf looks for.
-func (e *MalformedError) Kind() Kind { return KindProtocol }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *MalformedError) Kind() fault.Kind { return fault.KindProtocol }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -297,7 +298,7 @@ func TestLongHint(t *testing.T) {
 	arguments := json.RawMessage(`{"deviceName":"` + strings.Repeat("x", maxHint) + `"}`)
 	tool := &Tool{Name: "light", Type: TypeMCP, InputSchema: json.RawMessage(lightSchema)}
 	refused := &InvalidArgumentsError{Tool: tool, Problems: []Problem{{Path: "action", Reason: ReasonMissing}}, Arguments: arguments}
-	if got, want := HintOf(refused), "for example: toolx call light --arg deviceName=example --arg action=on"; got != want {
+	if got, want := fault.HintOf(refused), "for example: toolx call light --arg deviceName=example --arg action=on"; got != want {
 		t.Errorf("got %s", shorten(got, 200))
 	}
 }
@@ -323,7 +324,7 @@ func TestHintIsNeverRefused(t *testing.T) {
 			registry := NewRegistry(nil)
 			registry.Register(tool)
 			_, err := (&Executor{Registry: registry}).Prepare(Call{Tool: "t", Arguments: json.RawMessage(test.arguments)})
-			hint := strings.TrimPrefix(HintOf(err), "for example: ")
+			hint := strings.TrimPrefix(fault.HintOf(err), "for example: ")
 			if hint != test.want {
 				t.Errorf("got %s, want %s", hint, test.want)
 			}
@@ -352,10 +353,10 @@ func TestInvalidArgumentsHint(t *testing.T) {
 		}
 		problems, _ := mustCompile(t, lightSchema).Validate(normalized)
 		refused := &InvalidArgumentsError{Tool: tool, Problems: problems, Arguments: normalized}
-		if got := HintOf(refused); got != want {
+		if got := fault.HintOf(refused); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", arguments, got, want)
 		}
-		command := strings.TrimPrefix(HintOf(refused), "for example: ")
+		command := strings.TrimPrefix(fault.HintOf(refused), "for example: ")
 		again := rerun(t, tool, unquoteShell(command))
 		if problems, unknown := texts(t, lightSchema, string(again)); len(problems)+len(unknown) > 0 {
 			t.Errorf("%s has the problems %q %q", command, problems, unknown)
@@ -381,7 +382,7 @@ func FuzzHint(f *testing.F) {
 		if err == nil {
 			return
 		}
-		command, ok := strings.CutPrefix(HintOf(err), "for example: ")
+		command, ok := strings.CutPrefix(fault.HintOf(err), "for example: ")
 		if !ok {
 			return
 		}

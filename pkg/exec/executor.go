@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"toolx/pkg/fault"
 )
 
 // Executor runs every tool call of toolx (EXEC-1). Its fields are set before the
@@ -305,7 +307,7 @@ func callError(ctx context.Context, called *Tool, err error) error {
 	tool := called.Name
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		var network net.Error
-		if errors.As(err, &network) && KindOf(err) == KindInternal {
+		if errors.As(err, &network) && fault.KindOf(err) == fault.KindInternal {
 			return &UnavailableError{Service: cmp.Or(called.Server, tool), Err: err}
 		}
 		return err
@@ -353,7 +355,7 @@ func (e *Executor) announce(prepared *Prepared) {
 // warnIfSlow warns of a call that took long (EXEC-13), but for the time that a person took
 // to answer. One that was given up says so itself, and so does one that reports progress.
 func (e *Executor) warnIfSlow(result *Result) {
-	if kind := KindOf(result.Err); result.Err != nil && (kind == KindTimeout || kind == KindInterrupted) {
+	if kind := fault.KindOf(result.Err); result.Err != nil && (kind == fault.KindTimeout || kind == fault.KindInterrupted) {
 		return
 	}
 	slow := cmp.Or(e.Defaults.Slow, DefaultSlow)

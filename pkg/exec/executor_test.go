@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"toolx/pkg/fault"
 )
 
 // handler makes a tool of a function: what runs a tool is a function's business
@@ -107,7 +109,7 @@ func TestInvalidCallNeverRuns(t *testing.T) {
 		`{"device_name":"a","deviceName":"b","action":"on"}`: "Invalid parameters: 'device_name' must not be given together with 'deviceName'",
 	} {
 		result := executor.Call(t.Context(), Call{Tool: "zwave__light", Arguments: json.RawMessage(arguments)})
-		if result.Success || KindOf(result.Err) != KindInvalidArguments || !strings.HasPrefix(result.Err.Error(), want) {
+		if result.Success || fault.KindOf(result.Err) != fault.KindInvalidArguments || !strings.HasPrefix(result.Err.Error(), want) {
 			t.Errorf("%s: got %v", arguments, result.Err)
 		}
 	}
@@ -120,12 +122,12 @@ func TestUnknownTool(t *testing.T) {
 	if got, want := result.Err.Error(), "Tool 'zwave__lihgt' not found"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := HintOf(result.Err); !strings.Contains(got, "zwave__light") {
+	if got := fault.HintOf(result.Err); !strings.Contains(got, "zwave__light") {
 		t.Errorf("the hint %q does not name the near tool", got)
 	}
 	finished := 0
 	for _, event := range events.events {
-		if event, ok := event.(CallFinished); ok && KindOf(event.Result.Err) == KindNotFound {
+		if event, ok := event.(CallFinished); ok && fault.KindOf(event.Result.Err) == fault.KindNotFound {
 			finished++
 		}
 	}
@@ -139,21 +141,21 @@ func TestToolFailures(t *testing.T) {
 	tests := []struct {
 		name string
 		run  handler
-		kind Kind
+		kind fault.Kind
 		want string
 	}{
-		{"isError", reply(`{"isError":true,"content":[{"type":"text","text":"no such device"}]}`), KindTool, "no such device"},
-		{"an error", func(context.Context, Request) (json.RawMessage, error) { return nil, &ToolError{Message: "boom"} }, KindTool, "boom"},
-		{"a panic", func(context.Context, Request) (json.RawMessage, error) { panic("boom") }, KindTool, "boom"},
-		{"a malformed reply", reply(`[]`), KindProtocol, "malformed"},
-		{"no reply", reply(``), KindProtocol, "malformed"},
+		{"isError", reply(`{"isError":true,"content":[{"type":"text","text":"no such device"}]}`), fault.KindTool, "no such device"},
+		{"an error", func(context.Context, Request) (json.RawMessage, error) { return nil, &ToolError{Message: "boom"} }, fault.KindTool, "boom"},
+		{"a panic", func(context.Context, Request) (json.RawMessage, error) { panic("boom") }, fault.KindTool, "boom"},
+		{"a malformed reply", reply(`[]`), fault.KindProtocol, "malformed"},
+		{"no reply", reply(``), fault.KindProtocol, "malformed"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			executor, _ := lightExecutor(test.run)
 			result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
-			if result.Success || KindOf(result.Err) != test.kind || !strings.Contains(result.Err.Error(), test.want) {
-				t.Errorf("got %v (%s)", result.Err, KindOf(result.Err))
+			if result.Success || fault.KindOf(result.Err) != test.kind || !strings.Contains(result.Err.Error(), test.want) {
+				t.Errorf("got %v (%s)", result.Err, fault.KindOf(result.Err))
 			}
 		})
 	}
@@ -183,7 +185,7 @@ func TestTimeouts(t *testing.T) {
 				executor, _ := lightExecutor(untilCancelled)
 				executor.Defaults.Timeout = test.defaults
 				result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: test.call})
-				if KindOf(result.Err) != KindTimeout || result.Duration != test.want || !strings.Contains(result.Err.Error(), test.want.String()) {
+				if fault.KindOf(result.Err) != fault.KindTimeout || result.Duration != test.want || !strings.Contains(result.Err.Error(), test.want.String()) {
 					t.Errorf("got %v after %s, want a timeout after %s", result.Err, result.Duration, test.want)
 				}
 			})
@@ -252,7 +254,7 @@ func TestCallIsAbandoned(t *testing.T) {
 		call := Call{Tool: "light", Arguments: json.RawMessage(lightArguments), Timeout: 2 * time.Second}
 		result := executor.Call(t.Context(), call)
 		const want = "Tool 'zwave__light' timeout: no result or progress within 2s" + abandoned
-		if KindOf(result.Err) != KindTimeout || result.Err.Error() != want || result.Duration != 2*time.Second+graceTime {
+		if fault.KindOf(result.Err) != fault.KindTimeout || result.Err.Error() != want || result.Duration != 2*time.Second+graceTime {
 			t.Errorf("got %v after %s, want %s", result.Err, result.Duration, want)
 		}
 		told := len(events.events)
@@ -290,7 +292,7 @@ func TestAbandoned(t *testing.T) {
 			}
 		}
 		_, err := Within(t.Context(), executor, "prompts/list", func(ctx context.Context) (json.RawMessage, error) { return stuck(ctx, Request{}) })
-		if KindOf(err) != KindTimeout || !strings.Contains(err.Error(), "and was abandoned") {
+		if fault.KindOf(err) != fault.KindTimeout || !strings.Contains(err.Error(), "and was abandoned") {
 			t.Errorf("within: %v", err)
 		}
 		if running := executor.abandoned.Load(); running != 3 {
@@ -312,7 +314,7 @@ func TestInterrupt(t *testing.T) {
 		return untilCancelled(ctx, request)
 	})
 	result := executor.Call(ctx, Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
-	if KindOf(result.Err) != KindInterrupted {
+	if fault.KindOf(result.Err) != fault.KindInterrupted {
 		t.Errorf("got %v", result.Err)
 	}
 }
@@ -376,7 +378,7 @@ func TestCallEvents(t *testing.T) {
 func TestRenameIsLoggedWhereTheCallIsRefused(t *testing.T) {
 	executor, events := lightExecutor(reply(`{"content":[]}`))
 	result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(`{"device_name":1,"action":"on"}`)})
-	if KindOf(result.Err) != KindInvalidArguments {
+	if fault.KindOf(result.Err) != fault.KindInvalidArguments {
 		t.Errorf("the call ended with %v", result.Err)
 	}
 	var notices []string
@@ -404,7 +406,7 @@ func TestUnknownParameterIsPassedOn(t *testing.T) {
 
 	executor.Defaults.Strict = true
 	result = executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(arguments)})
-	if KindOf(result.Err) != KindInvalidArguments || !strings.Contains(result.Err.Error(), "unknown parameter 'lvl'") {
+	if fault.KindOf(result.Err) != fault.KindInvalidArguments || !strings.Contains(result.Err.Error(), "unknown parameter 'lvl'") {
 		t.Errorf("--strict: got %v", result.Err)
 	}
 }
@@ -477,7 +479,7 @@ func TestManyUnknownParameters(t *testing.T) {
 		}
 		executor.Defaults.Strict = true
 		result = executor.Call(t.Context(), Call{Tool: "t", Arguments: arguments})
-		if text := result.Err.Error(); !strings.HasSuffix(text, "; and 49980 more problems") || len(HintOf(result.Err)) > maxHint {
+		if text := result.Err.Error(); !strings.HasSuffix(text, "; and 49980 more problems") || len(fault.HintOf(result.Err)) > maxHint {
 			t.Errorf("%s: got %s", name, shorten(text, 500))
 		}
 	}
@@ -530,7 +532,7 @@ func TestNetworkFailure(t *testing.T) {
 		return nil, err
 	})
 	result := executor.Call(t.Context(), Call{Tool: "light", Arguments: json.RawMessage(lightArguments)})
-	if KindOf(result.Err) != KindConnect || !strings.HasPrefix(result.Err.Error(), "service unavailable: zwave: ") {
+	if fault.KindOf(result.Err) != fault.KindConnect || !strings.HasPrefix(result.Err.Error(), "service unavailable: zwave: ") {
 		t.Errorf("got %v", result.Err)
 	}
 }

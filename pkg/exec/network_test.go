@@ -3,6 +3,8 @@ package exec
 import (
 	"strings"
 	"testing"
+
+	"toolx/pkg/fault"
 )
 
 // A tool's own failure that tells of a network gets a hint that names the address and
@@ -30,13 +32,13 @@ func TestNetworkHint(t *testing.T) {
 		{"Connection refused (broker.local:1883)", "broker.local:1883", "nothing accepts connections"},
 	}
 	for _, test := range tests {
-		hint := HintOf(&ToolError{Message: test.text})
+		hint := fault.HintOf(&ToolError{Message: test.text})
 		if !strings.Contains(hint, test.subject+" is unavailable") || !strings.Contains(hint, test.cause) {
 			t.Errorf("%s\ngives %q, want %s and %s", test.text, hint, test.subject, test.cause)
 		}
 	}
 	for _, text := range []string{"", "no such city: Berln", "refused: you may not delete", "the order at 10:30 was refused", "MYECONNREFUSEDX", "the request timed out"} {
-		if hint := HintOf(&ToolError{Message: text}); hint != "" {
+		if hint := fault.HintOf(&ToolError{Message: text}); hint != "" {
 			t.Errorf("%q gives %q", text, hint)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"toolx/pkg/fault"
 )
 
 // TestOperationIsACallOfItsOwn proves that what is no tool call has the envelope and
@@ -25,7 +27,7 @@ func TestOperationIsACallOfItsOwn(t *testing.T) {
 		name  string
 		read  func(json.RawMessage) (Parts, error)
 		value string
-		kind  Kind
+		kind  fault.Kind
 	}{
 		{"the reply is the value", nil, `{"a":1}`, ""},
 		{"a part is the value", func(json.RawMessage) (Parts, error) { return Parts{Value: json.RawMessage(`1`)}, nil }, `1`, ""},
@@ -34,13 +36,13 @@ func TestOperationIsACallOfItsOwn(t *testing.T) {
 			func(json.RawMessage) (Parts, error) { return Parts{Content: []json.RawMessage{blob}}, nil },
 			`[` + string(blob) + `]`, "",
 		},
-		{"it cannot be read", func(json.RawMessage) (Parts, error) { return Parts{}, errors.New("odd") }, "", KindProtocol},
+		{"it cannot be read", func(json.RawMessage) (Parts, error) { return Parts{}, errors.New("odd") }, "", fault.KindProtocol},
 	} {
 		result := executor.Do(t.Context(), Operation{
 			Name: "x/y", Server: "s", Read: test.read,
 			Run: func(context.Context, func(Progress)) (json.RawMessage, error) { return json.RawMessage(`{"a":1}`), nil },
 		})
-		if string(result.Value) != test.value || result.Success == (test.kind != "") || test.kind != "" && KindOf(result.Err) != test.kind {
+		if string(result.Value) != test.value || result.Success == (test.kind != "") || test.kind != "" && fault.KindOf(result.Err) != test.kind {
 			t.Errorf("%s: %s, %v", test.name, result.Value, result.Err)
 		}
 		if result.ToolName != "x/y" || result.Server != "s" || result.Timing == nil {
@@ -71,7 +73,7 @@ func TestOperationHasClocks(t *testing.T) {
 		Name: "x/y",
 		Run:  func(ctx context.Context, _ func(Progress)) (json.RawMessage, error) { return nil, ctx.Err() },
 	})
-	if KindOf(result.Err) != KindInterrupted || result.Err.Error() != "interrupted" {
+	if fault.KindOf(result.Err) != fault.KindInterrupted || result.Err.Error() != "interrupted" {
 		t.Errorf("interrupted: %v", result.Err)
 	}
 }
@@ -125,7 +127,7 @@ func TestPauseStopsOuterClocks(t *testing.T) {
 	brief, stopBrief := WithLimit(t.Context(), time.Millisecond)
 	defer stopBrief()
 	<-brief.Done()
-	if KindOf(context.Cause(brief)) != KindTimeout {
+	if fault.KindOf(context.Cause(brief)) != fault.KindTimeout {
 		t.Errorf("the cause is %v", context.Cause(brief))
 	}
 }

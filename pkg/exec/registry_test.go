@@ -1,6 +1,10 @@
 package exec
 
-import "testing"
+import (
+	"testing"
+
+	"toolx/pkg/fault"
+)
 
 // REG-2, REG-3, REG-4: two servers' names and their tools' can join alike. Both tools
 // are kept, and the joined name means that of the longest server's name, whichever was
@@ -65,8 +69,8 @@ func TestListingOfAServerOnTheCommandLine(t *testing.T) {
 		r := NewRegistry(nil)
 		r.ReachedBy(launch...)
 		r.Register(&Tool{Name: "server__lamp", Plain: "lamp", Server: "server"})
-		if _, err := r.Find("nothing-of-the-kind"); HintOf(err) != want {
-			t.Errorf("hint %q, want %q", HintOf(err), want)
+		if _, err := r.Find("nothing-of-the-kind"); fault.HintOf(err) != want {
+			t.Errorf("hint %q, want %q", fault.HintOf(err), want)
 		}
 	}
 }
@@ -96,8 +100,8 @@ func TestFindBesideBuiltInTools(t *testing.T) {
 	}
 	refuse := func(name, want, hint string) {
 		t.Helper()
-		if tool, err := registry.Find(name); err == nil || err.Error() != want || HintOf(err) != hint {
-			t.Errorf("%s: got %v, %v, hint %q", name, tool, err, HintOf(err))
+		if tool, err := registry.Find(name); err == nil || err.Error() != want || fault.HintOf(err) != hint {
+			t.Errorf("%s: got %v, %v, hint %q", name, tool, err, fault.HintOf(err))
 		}
 	}
 	find("echo", "one__echo")
@@ -144,8 +148,8 @@ func TestFindOnTheCommandLinesServer(t *testing.T) {
 		&Tool{Name: "weather", Plain: "weather", Type: TypeMock},
 	)
 	if _, err := registry.Find("echo"); err == nil || err.Error() != "Tool 'echo' not found: the server lists no tools" ||
-		HintOf(err) != "did you mean: toolx__echo" {
-		t.Errorf("echo of a server without tools: %v, hint %q", err, HintOf(err))
+		fault.HintOf(err) != "did you mean: toolx__echo" {
+		t.Errorf("echo of a server without tools: %v, hint %q", err, fault.HintOf(err))
 	}
 	registry.Register(&Tool{Name: "server__lamp", Server: "server", Plain: "lamp", Type: TypeMCP})
 	for name, want := range map[string]string{

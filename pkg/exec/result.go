@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -87,9 +88,9 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		{"error", r.errorText(), !r.Success},
 		{"tool_name", r.ToolName, true},
 		{"execution_time_ms", Milliseconds(r.Duration), true},
-		{"kind", KindOf(r.Err), !r.Success},
-		{"hint", HintOf(r.Err), HintOf(r.Err) != ""},
-		{"details", DetailsOf(r.Err), DetailsOf(r.Err) != nil},
+		{"kind", fault.KindOf(r.Err), !r.Success},
+		{"hint", fault.HintOf(r.Err), fault.HintOf(r.Err) != ""},
+		{"details", fault.DetailsOf(r.Err), fault.DetailsOf(r.Err) != nil},
 		{"server", r.Server, r.Server != ""},
 		{"content", r.Content, r.contentSaysMore()},
 		{"truncated", r.Truncated, r.Truncated != nil},
@@ -341,7 +342,7 @@ func (r *Result) cut(limit int64) {
 // cutFailure shortens what a failed tool said, as cut does. It returns every other error
 // as it is.
 func (r *Result) cutFailure(err error, limit int64) error {
-	if limit <= 0 || err == nil || KindOf(err) != KindTool || int64(len(err.Error())) <= limit {
+	if limit <= 0 || err == nil || fault.KindOf(err) != fault.KindTool || int64(len(err.Error())) <= limit {
 		return err
 	}
 	short := &ToolError{Message: r.shorten(err.Error(), limit)}

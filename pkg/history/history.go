@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
 )
@@ -39,7 +40,7 @@ type Entry struct {
 	Result          json.RawMessage `json:"result,omitempty"`
 	ResultBytes     int64           `json:"result_bytes,omitempty"`
 	Error           string          `json:"error,omitempty"`
-	Kind            exec.Kind       `json:"kind,omitempty"`
+	Kind            fault.Kind      `json:"kind,omitempty"`
 	ExecutionTimeMS float64         `json:"execution_time_ms"`
 }
 
@@ -130,7 +131,7 @@ func (l *Log) entry(event exec.CallFinished) Entry {
 	}
 	if result.Err != nil {
 		text := l.masker.Text(result.Err.Error())
-		entry.Error, entry.Kind = shorten(text, maxError), exec.KindOf(result.Err)
+		entry.Error, entry.Kind = shorten(text, maxError), fault.KindOf(result.Err)
 	}
 	return entry
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/mask"
 	"toolx/pkg/state"
 )
@@ -78,7 +79,7 @@ func TestRecord(t *testing.T) {
 		checkMode(t, filepath.Dir(path), 0o700)
 	}
 	entries := read(t, path, 2)
-	if len(entries) != 2 || entries[0].ID != "2" || entries[1].Kind != exec.KindTimeout || string(entries[1].Arguments) != "{}" {
+	if len(entries) != 2 || entries[0].ID != "2" || entries[1].Kind != fault.KindTimeout || string(entries[1].Arguments) != "{}" {
 		t.Errorf("read %+v", entries)
 	}
 }
@@ -118,7 +119,7 @@ func TestRecordsTheExecutor(t *testing.T) {
 		string(e.Result) != `"hi"` || e.Time.IsZero() {
 		t.Errorf("the call: %+v", e)
 	}
-	if e := entries[1]; e.Tool != "helo" || e.Success || e.Kind != exec.KindNotFound || e.Error == "" {
+	if e := entries[1]; e.Tool != "helo" || e.Success || e.Kind != fault.KindNotFound || e.Error == "" {
 		t.Errorf("the unknown tool: %+v", e)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -48,7 +49,7 @@ func CompileJQ(expression string) (*JQ, error) {
 const lenientFromJSON = `def _fromjson: fromjson; def fromjson: if type == "string" then _fromjson else . end; .`
 
 func jqUsage(expression string, err error) error {
-	return &exec.UsageError{
+	return &fault.UsageError{
 		Message: fmt.Sprintf("--jq %s: %v", expression, err),
 		Fix:     "for example: --jq '.items[].name'; https://jqlang.org/manual describes the language",
 	}

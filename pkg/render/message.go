@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // Error tells of a failure on stderr, in one write: "error: …", then the details
@@ -17,10 +17,10 @@ import (
 func Error(out io.Writer, err error, screen Screen) error {
 	var text strings.Builder
 	text.WriteString(message(screen.paint(roleError, "error:"), err.Error()))
-	for _, detail := range exec.DetailsOf(err) {
+	for _, detail := range fault.DetailsOf(err) {
 		text.WriteString("  " + screen.paint(roleMuted, Safe(detail)) + "\n")
 	}
-	if hint := strings.TrimSpace(exec.HintOf(err)); hint != "" {
+	if hint := strings.TrimSpace(fault.HintOf(err)); hint != "" {
 		for line := range strings.SplitSeq(hint, "\n") {
 			text.WriteString(message(screen.paint(roleGood, "hint:"), line))
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 func TestError(t *testing.T) {
@@ -23,7 +24,7 @@ func TestError(t *testing.T) {
 	}{
 		{"plain", errors.New("no such file"), Screen{}, "error: no such file\n"},
 		{"with a hint", &exec.NotFoundError{Name: "lmap", Near: []string{"lamp"}}, Screen{}, "error: Tool 'lmap' not found\nhint: did you mean: lamp\n"},
-		{"hints of several lines", &exec.UsageError{Message: "m", Fix: "a\nb\n"}, Screen{}, "error: m\nhint: a\nhint: b\n"},
+		{"hints of several lines", &fault.UsageError{Message: "m", Fix: "a\nb\n"}, Screen{}, "error: m\nhint: a\nhint: b\n"},
 		{
 			"a server's text cannot pass for ours", &exec.ToolError{Message: "bad\nhint: run rm -rf /\x1b[1A\r"},
 			Screen{},

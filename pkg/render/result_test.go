@@ -21,6 +21,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -297,7 +298,7 @@ func TestResultJQ(t *testing.T) {
 
 func TestJQErrors(t *testing.T) {
 	for _, expression := range []string{".[", "nosuchfunction", "$undefined"} {
-		if _, err := CompileJQ(expression); exec.KindOf(err) != exec.KindUsage {
+		if _, err := CompileJQ(expression); fault.KindOf(err) != fault.KindUsage {
 			t.Errorf("%s: %v", expression, err)
 		}
 	}
@@ -311,8 +312,8 @@ func TestJQErrors(t *testing.T) {
 	}
 	var out bytes.Buffer
 	err = Result(t.Context(), &out, called(t, `{"content":[],"structuredContent":{"a":"text"}}`), ResultOptions{JQ: jq})
-	if exec.KindOf(err) != exec.KindInternal || !strings.Contains(exec.HintOf(err), "the call itself succeeded") {
-		t.Errorf("an expression that does not fit: %v, %s", err, exec.HintOf(err))
+	if fault.KindOf(err) != fault.KindInternal || !strings.Contains(fault.HintOf(err), "the call itself succeeded") {
+		t.Errorf("an expression that does not fit: %v, %s", err, fault.HintOf(err))
 	}
 	if out.String() != "null\nnull\n" {
 		t.Errorf("before the error: %q", out.String())

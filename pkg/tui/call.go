@@ -174,7 +174,7 @@ type lostError struct{ *servers.Failure }
 
 func (e *lostError) Unwrap() error { return e.Failure }
 
-// Hint implements the interface that exec.HintOf looks for.
+// Hint implements the interface that fault.HintOf looks for.
 func (e *lostError) Hint() string { return "r restarts the server" }
 
 // current is a tool as it is registered now: a server that was started anew has made

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // PanicError says that the interface itself went wrong. The terminal was restored
@@ -22,8 +22,8 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("the terminal interface crashed: %v", e.Value)
 }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *PanicError) Kind() exec.Kind { return exec.KindInternal }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *PanicError) Kind() fault.Kind { return fault.KindInternal }
 
 // guard stands between Bubble Tea and the model. Whatever panics in the model or in a
 // command ends the program in order. Bubble Tea's own way is to print the trace before

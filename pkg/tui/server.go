@@ -7,6 +7,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
 )
@@ -74,7 +75,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 		s.become(statusReady, at)
 		return true
 	case servers.ConnectFailed:
-		s.reason, s.hint = e.Err.Error(), exec.HintOf(e.Err)
+		s.reason, s.hint = e.Err.Error(), fault.HintOf(e.Err)
 		s.become(statusFailed, at)
 	case servers.ProcessExited:
 		s.exited(e)

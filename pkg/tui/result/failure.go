@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
@@ -33,11 +34,11 @@ func failure(theme *pane.Theme, err error, width int) []string {
 	}
 	add(pane.Bad, theme.Glyphs.Bad+" "+Failure(err))
 	add(pane.Plain, err.Error())
-	if hint := exec.HintOf(err); hint != "" {
+	if hint := fault.HintOf(err); hint != "" {
 		lines = append(lines, "")
 		add(pane.Accent, "hint: "+hint)
 	}
-	if details := exec.DetailsOf(err); len(details) > 0 {
+	if details := fault.DetailsOf(err); len(details) > 0 {
 		lines = append(lines, "")
 		add(pane.Dim, strings.Join(details, "\n"))
 	}
@@ -50,18 +51,18 @@ func Failure(err error) string {
 	if told, ok := errors.AsType[*exec.ToolError](err); ok && told.Code != 0 {
 		return fmt.Sprintf("error %d", told.Code)
 	}
-	switch kind := exec.KindOf(err); kind {
-	case exec.KindTool:
+	switch kind := fault.KindOf(err); kind {
+	case fault.KindTool:
 		return "failed"
-	case exec.KindProtocol:
+	case fault.KindProtocol:
 		return "protocol broken"
-	case exec.KindConnect:
+	case fault.KindConnect:
 		return "not reached"
-	case exec.KindAuth:
+	case fault.KindAuth:
 		return "not authorized"
-	case exec.KindTimeout:
+	case fault.KindTimeout:
 		return "timed out"
-	case exec.KindInternal:
+	case fault.KindInternal:
 		return "toolx failed"
 	default:
 		return strings.ReplaceAll(string(kind), "_", " ")

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/tui/pane"
 )
 
@@ -166,7 +167,7 @@ type failing struct{}
 func (failing) Error() string     { return "it went wrong\x1b[2J" }
 func (failing) Hint() string      { return "try again" }
 func (failing) Details() []string { return []string{"first detail", "second\x07detail"} }
-func (failing) Kind() exec.Kind   { return exec.KindInvalidArguments }
+func (failing) Kind() fault.Kind  { return fault.KindInvalidArguments }
 
 func TestFailure(t *testing.T) {
 	v := New(pane.NewTheme(false, true, false))

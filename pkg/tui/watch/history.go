@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/history"
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
@@ -25,7 +26,7 @@ type record struct {
 	method    string // of what was no call of a tool
 	arguments string // JSON, at most maxText bytes
 	success   bool
-	kind      exec.Kind // of the error
+	kind      fault.Kind // of the error
 	failure   string
 	took      time.Duration
 	// cut says that not all of the arguments were kept, hidden that the log has
@@ -114,7 +115,7 @@ func recordOfCall(e exec.CallFinished) *record {
 		r.arguments = "{}"
 	}
 	if err := e.Result.Err; err != nil {
-		r.kind, r.failure = exec.KindOf(err), cutText(err.Error(), maxFailure)
+		r.kind, r.failure = fault.KindOf(err), cutText(err.Error(), maxFailure)
 	}
 	return r
 }

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/tui/pane"
 )
 
@@ -29,7 +29,7 @@ type stats struct {
 // ran says whether a call got as far as the tool: a refusal beforehand says nothing
 // about how long the tool takes. A call whose time was up did.
 func ran(r *record) bool {
-	return r.success || r.kind == exec.KindTool || r.kind == exec.KindTimeout || r.kind == exec.KindProtocol
+	return r.success || r.kind == fault.KindTool || r.kind == fault.KindTimeout || r.kind == fault.KindProtocol
 }
 
 // statsOf computes the times of calls that ran; there is at least one.

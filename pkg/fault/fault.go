@@ -1,0 +1,76 @@
+// Package fault says what kinds of failure there are, and what errors tell about
+// themselves: their kind, a hint at what to do, and the whole story. Errors are made
+// where the facts are; what reads them here needs to know none of their types.
+package fault
+
+import (
+	"context"
+	"errors"
+)
+
+// Kind is the coarse reason of a failure: the "kind" of the JSON envelope, and
+// what the exit code is chosen by.
+type Kind string
+
+// The kinds of failure.
+const (
+	KindUsage            Kind = "usage"             // the command line or the config is wrong
+	KindInvalidArguments Kind = "invalid_arguments" // the arguments do not fit the schema; nothing was sent
+	KindNotFound         Kind = "not_found"         // no such tool or server
+	KindAuth             Kind = "auth"              // authentication needed or refused
+	KindConnect          Kind = "connect"           // a server could not be started or reached
+	KindTool             Kind = "tool"              // the tool ran and failed
+	KindProtocol         Kind = "protocol"          // the server died in mid-call or broke the protocol
+	KindTimeout          Kind = "timeout"           // the time was up
+	KindInterrupted      Kind = "interrupted"       // the user gave up
+	KindInternal         Kind = "internal"          // toolx itself went wrong
+)
+
+// KindOf returns the kind of err: that of the first error in its tree with a
+// method Kind() Kind, else one for a context's end, else KindInternal.
+func KindOf(err error) Kind {
+	var kinded interface{ Kind() Kind }
+	switch {
+	case errors.As(err, &kinded):
+		return kinded.Kind()
+	case errors.Is(err, context.DeadlineExceeded):
+		return KindTimeout
+	case errors.Is(err, context.Canceled):
+		return KindInterrupted
+	}
+	return KindInternal
+}
+
+// HintOf returns what to do about err, in one or more lines, from the first
+// error in its tree with a method Hint() string; empty where none has one.
+func HintOf(err error) string {
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
+		return hinted.Hint()
+	}
+	return ""
+}
+
+// DetailsOf returns the whole story of err, a line each, from the first error in
+// its tree with a method Details() []string; nil where none has one.
+func DetailsOf(err error) []string {
+	var detailed interface{ Details() []string }
+	if errors.As(err, &detailed) {
+		return detailed.Details()
+	}
+	return nil
+}
+
+// UsageError says that what the user gave is wrong before any tool was looked at.
+type UsageError struct {
+	Message string
+	Fix     string // what to type instead; may be empty
+}
+
+func (e *UsageError) Error() string { return e.Message }
+
+// Kind returns KindUsage.
+func (e *UsageError) Kind() Kind { return KindUsage }
+
+// Hint says what to type instead.
+func (e *UsageError) Hint() string { return e.Fix }
