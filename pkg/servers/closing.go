@@ -53,7 +53,7 @@ func (t *stdio) end(ctx context.Context) (forced string) {
 		_ = t.process.stdout.Close()
 		_ = t.process.stderr.Close()
 	}()
-	if waitFor(ctx, t.process.exited, stdinGrace) {
+	if waitFor(ctx, t.process.exited, t.stdinGrace) {
 		return ""
 	}
 	t.process.group.terminate()

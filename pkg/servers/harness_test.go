@@ -49,14 +49,39 @@ func fakeLaunch(t *testing.T, args ...string) *config.Resolved {
 
 // events keeps what was emitted.
 type events struct {
-	mu  sync.Mutex
-	all []exec.Event
+	mu    sync.Mutex
+	all   []exec.Event
+	taken chan struct{} // closed by the next event, where somebody waits for it
 }
 
 func (e *events) take(event exec.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.all = append(e.all, event)
+	if e.taken != nil {
+		close(e.taken)
+		e.taken = nil
+	}
+}
+
+// await returns when cond holds, which is asked again after each event.
+func (e *events) await(cond func() bool) {
+	for limit := time.After(ample); ; {
+		e.mu.Lock()
+		if e.taken == nil {
+			e.taken = make(chan struct{})
+		}
+		next := e.taken
+		e.mu.Unlock()
+		if cond() {
+			return
+		}
+		select {
+		case <-next:
+		case <-limit:
+			return // the assertion that follows says what is missing
+		}
+	}
 }
 
 func (e *events) list() []exec.Event {
@@ -119,11 +144,14 @@ func (s *stage) open() error {
 }
 
 // close ends the session, by force where it does not end at once.
-func (s *stage) close() {
+func (s *stage) close() { s.closeWithin(time.Second) }
+
+// closeWithin ends the session, by force where that takes longer than limit.
+func (s *stage) closeWithin(limit time.Duration) {
 	if s.session == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	s.session.Close(ctx)
 }

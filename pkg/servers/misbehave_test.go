@@ -25,9 +25,11 @@ type behaviour struct {
 	text string
 	// seen are the irregularities that are reported, harmless ones too.
 	seen string
-	// brief is for modes in which the time must run out: in the handshake where
-	// opening fails, in the call where that does.
-	brief bool
+	// limit is for modes in which the time must run out: in the handshake where opening
+	// fails, in the call where that does. What comes before must fit into it.
+	limit time.Duration
+	// endless servers do not end when their stdin is closed.
+	endless bool
 	// flags of the fake server.
 	flags []string
 }
@@ -70,15 +72,15 @@ func misbehaviours() map[string]behaviour {
 		"invalid-utf8":     {seen: "invalid-utf8", text: "\ufffd\ufffdhi"},
 		"raw-control":      {seen: "control", text: "\x1b[31mhi"},
 		"nul-bytes":        {seen: "glued"},
-		"utf16":            {open: EndingSilent, seen: "text", brief: true},
-		"tty-prompt":       {open: EndingSilent, seen: "text", brief: true},
-		"http-mode":        {open: EndingSilent, seen: "text", brief: true},
-		"echo-back":        {open: EndingSilent, brief: true},
+		"utf16":            {open: EndingSilent, seen: "text", limit: brief},
+		"tty-prompt":       {open: EndingSilent, seen: "text", limit: brief},
+		"http-mode":        {open: EndingSilent, seen: "text", limit: brief},
+		"echo-back":        {open: EndingSilent, limit: brief},
 
 		// Size: the limit of this test is 1 MiB.
 		"huge-line":          {call: exec.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"huge-text-line":     {seen: "too-long"},
-		"endless-line":       {call: exec.KindTimeout, seen: "too-long", brief: true},
+		"endless-line":       {call: exec.KindTimeout, seen: "too-long", limit: brief, endless: true},
 		"text-flood":         {seen: "text"},
 		"text-flood-call":    {seen: "text"},
 		"stderr-flood":       {},
@@ -102,13 +104,14 @@ func misbehaviours() map[string]behaviour {
 		"sigsegv-early":      {open: EndingKilled, text: "segmentation fault"},
 		"sigsegv":            {call: exec.KindProtocol, text: "segmentation fault"},
 		"sigkill":            {call: exec.KindProtocol, text: "signal: killed"},
+		"ignore-eof":         {endless: true},
 		"flaky-start":        {open: EndingExited, text: "needs --state"},
-		"silent":             {open: EndingSilent, text: "initialize unanswered", brief: true},
-		"silent-after-init":  {open: EndingSilent, text: "tools/list unanswered", brief: true},
-		"silent-call":        {call: exec.KindTimeout, brief: true},
-		"stdin-unread":       {open: EndingSilent, brief: true},
-		"stdin-stalled":      {call: exec.KindTimeout, brief: true},
-		"stdin-closed":       {open: EndingSilent, brief: true},
+		"silent":             {open: EndingSilent, text: "initialize unanswered", limit: brief},
+		"silent-after-init":  {open: EndingSilent, text: "tools/list unanswered", limit: 10 * brief},
+		"silent-call":        {call: exec.KindTimeout, limit: brief},
+		"stdin-unread":       {open: EndingSilent, limit: brief},
+		"stdin-stalled":      {call: exec.KindTimeout, limit: brief, endless: true},
+		"stdin-closed":       {open: EndingSilent, limit: brief},
 		"stdout-closed":      {open: EndingClosedStdout, text: "initialize unanswered"},
 		"stdout-closed-call": {call: exec.KindProtocol, text: "closed its stdout, tools/call unanswered"},
 
@@ -132,10 +135,10 @@ func misbehaviours() map[string]behaviour {
 		"id-float":         {seen: "id-type"},
 		"id-null":          {seen: "id-null"},
 		"id-missing":       {seen: "id-null"},
-		"id-unknown":       {call: exec.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", brief: true},
+		"id-unknown":       {call: exec.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", limit: brief},
 		"id-stray":         {seen: "id-unknown"},
 		"id-dup":           {seen: "id-duplicate"},
-		"late-reply":       {call: exec.KindTimeout, seen: "id-late", brief: true},
+		"late-reply":       {call: exec.KindTimeout, seen: "id-late", limit: brief},
 
 		// The handshake and tools/list.
 		"version-missing": {open: EndingMalformed, text: "unsupported protocol version"},
@@ -191,10 +194,10 @@ const (
 func behave(t *testing.T, mode string, want behaviour) {
 	s := newStage(t, ample, append(want.flags, mode)...)
 	switch {
-	case want.brief && want.open != "":
-		s.dial.startTimeout = brief
-	case want.brief:
-		s.executor.Defaults.Timeout = brief
+	case want.limit > 0 && want.open != "":
+		s.dial.startTimeout = want.limit
+	case want.limit > 0:
+		s.executor.Defaults.Timeout = want.limit
 	}
 	if err := s.open(); err != nil {
 		var failure *Failure
@@ -207,7 +210,17 @@ func behave(t *testing.T, mode string, want behaviour) {
 		}
 		checkCall(t, s.call("fake__echo", `{"message":"hi"}`), want)
 	}
-	s.close() // what comes behind the answer counts too
+	// What comes behind the answer counts too, however slow the machine is: a server may
+	// write to its end, and one that has no end until what is wanted was seen.
+	switch {
+	case s.session == nil:
+	case want.endless:
+		s.events.await(func() bool { return s.classes() == want.seen })
+		s.close()
+	default:
+		s.session.program.stdinGrace = ample
+		s.closeWithin(ample)
+	}
 	if got := s.classes(); got != want.seen {
 		t.Errorf("irregular: %q, want %q", got, want.seen)
 	}

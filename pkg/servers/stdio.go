@@ -60,6 +60,8 @@ type stdio struct {
 	recent []string // the last ones
 	strays int      // how many there were
 
+	stdinGrace time.Duration // how long shutdown waits after closing stdin
+
 	// announced is closed when everybody was told that the session stands: the end
 	// of its process is told no earlier.
 	announced chan struct{}
@@ -80,7 +82,7 @@ type outgoing struct {
 func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus, stderrDir string) *stdio {
 	t := &stdio{
 		peer:   newPeer(server, bus),
-		launch: launch, max: limit,
+		launch: launch, max: limit, stdinGrace: stdinGrace,
 		writes:      make(chan *outgoing, writeQueue),
 		stdinEnded:  make(chan struct{}),
 		stdoutEnded: make(chan struct{}),
