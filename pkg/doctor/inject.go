@@ -2,57 +2,54 @@ package doctor
 
 import (
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
 // orders are the phrases that talk to a model past its user, each with what it is.
 func orders() []order {
 	return []order{
-		{`\b(ignore|disregard|forget|override) (all |any |the |your |of |these |those )*(previous|prior|above|earlier|preceding|other|system)\b[^.]{0,40}\b(instruction|prompt|rule|message|context|direction|guideline)s?\b`, "an order to ignore instructions"},
-		{`\b(do not|don't|dont|never) (tell|inform|notify|mention|reveal|show|alert|let)\b[^.]{0,40}\b(the |this to the |it to the )?user\b`, "an order to keep something from the user"},
-		{`\bwithout (telling|informing|notifying|asking|alerting) (the )?user\b`, "an order to keep something from the user"},
-		{`\b(hide|conceal) (this|it|that|these)\b[^.]{0,30}\bfrom (the )?user\b`, "an order to keep something from the user"},
-		{`</?(important|system|secret|instructions|admin)>`, "a mark that poses as an instruction"},
-		{`\[(system|inst|/inst)\]|<\|im_(start|end)\|>|<<sys>>`, "a mark of a chat's format"},
-		{`(~|\$home|/root|/home/[a-z0-9_]+)/\.(ssh|aws|gnupg|kube|netrc|npmrc|docker)\b|\bid_(rsa|ed25519)\b`, "a path to keys"},
-		{`(~|\$home)/\.(cursor|claude|codeium)/|\bmcp\.json\b[^.]{0,40}\b(read|content|pass|send)|\b(read|send|pass)\b[^.]{0,40}\bmcp\.json\b`, "a path to a client's config"},
-		{`\b(before|when|after) (using|calling|invoking|running) (this|any|any other|other|another) tools?\b[^.]{0,20}\b(you must|always|first|read|call)`, "an order about other tools"},
-		{`\bsystem prompt\b`, "a mention of the system prompt"},
-		{`\byou are now\b[^.]{0,30}\b(in|a|an|the)\b[^.]{0,30}\b(mode|assistant|admin|developer|jailbreak)`, "a new role for the model"},
+		{[]string{"ignore", "disregard", "forget", "override"}, `\b(ignore|disregard|forget|override) (all |any |the |your |of |these |those )*(previous|prior|above|earlier|preceding|other|system)\b[^.]{0,40}\b(instruction|prompt|rule|message|context|direction|guideline)s?\b`, "an order to ignore instructions"},
+		{[]string{"user"}, `\b(do not|don't|dont|never) (tell|inform|notify|mention|reveal|show|alert|let)\b[^.]{0,40}\b(the |this to the |it to the )?user\b`, "an order to keep something from the user"},
+		{[]string{"without "}, `\bwithout (telling|informing|notifying|asking|alerting) (the )?user\b`, "an order to keep something from the user"},
+		{[]string{"hide ", "conceal "}, `\b(hide|conceal) (this|it|that|these)\b[^.]{0,30}\bfrom (the )?user\b`, "an order to keep something from the user"},
+		{[]string{"<important>", "<system>", "<secret>", "<instructions>", "<admin>", "</"}, `</?(important|system|secret|instructions|admin)>`, "a mark that poses as an instruction"},
+		{[]string{"[system]", "[inst]", "[/inst]", "<|im_", "<<sys>>"}, `\[(system|inst|/inst)\]|<\|im_(start|end)\|>|<<sys>>`, "a mark of a chat's format"},
+		{[]string{"/.", "id_rsa", "id_ed25519"}, `(~|\$home|/root|/home/[a-z0-9_]+)/\.(ssh|aws|gnupg|kube|netrc|npmrc|docker)\b|\bid_(rsa|ed25519)\b`, "a path to keys"},
+		{[]string{"/.", "mcp.json"}, `(~|\$home)/\.(cursor|claude|codeium)/|\bmcp\.json\b[^.]{0,40}\b(read|content|pass|send)|\b(read|send|pass)\b[^.]{0,40}\bmcp\.json\b`, "a path to a client's config"},
+		{[]string{" tool"}, `\b(before|when|after) (using|calling|invoking|running) (this|any|any other|other|another) tools?\b[^.]{0,20}\b(you must|always|first|read|call)`, "an order about other tools"},
+		{[]string{"system prompt"}, `\bsystem prompt\b`, "a mention of the system prompt"},
+		{[]string{"you are now"}, `\byou are now\b[^.]{0,30}\b(in|a|an|the)\b[^.]{0,30}\b(mode|assistant|admin|developer|jailbreak)`, "a new role for the model"},
 	}
 }
 
 // order is a kind of phrase: a regular expression over lower-case text with single
-// spaces.
-type order struct{ pattern, is string }
-
-// compiledOrders are made when they are first asked for: compiling costs start-up time.
-type compiledOrders struct {
-	list []*regexp.Regexp
-	is   []string
+// spaces. One of words is in every match: they are looked for first, since an expression
+// takes a hundred times as long as a word.
+type order struct {
+	words       []string
+	pattern, is string
 }
 
 // orderFinder looks for orders in texts.
 func orderFinder() func(text string) (phrase, is string) {
-	compiled := sync.OnceValue(func() compiledOrders {
-		var c compiledOrders
-		for _, one := range orders() {
-			c.list = append(c.list, regexp.MustCompile(one.pattern))
-			c.is = append(c.is, one.is)
-		}
-		return c
-	})
+	all := orders()
+	compiled := make([]*regexp.Regexp, len(all)) // each when it is first needed: compiling costs time
 	return func(text string) (phrase, is string) {
 		if len(text) < shortestOrder {
 			return "", ""
 		}
 		flat := strings.Join(strings.Fields(strings.ToLower(text)), " ")
-		c := compiled()
-		for i, expression := range c.list {
-			if at := expression.FindStringIndex(flat); at != nil {
-				return flat[at[0]:at[1]], c.is[i]
+		for i, one := range all {
+			if !slices.ContainsFunc(one.words, func(word string) bool { return strings.Contains(flat, word) }) {
+				continue
+			}
+			if compiled[i] == nil {
+				compiled[i] = regexp.MustCompile(one.pattern)
+			}
+			if at := compiled[i].FindStringIndex(flat); at != nil {
+				return flat[at[0]:at[1]], one.is
 			}
 		}
 		if blob := encodedText(text); blob != "" {
