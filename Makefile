@@ -114,7 +114,7 @@ completions: ## regenerate completions/
 pictures: ## draw docs/pictures/ and the golden frames of the terminal interface anew
 	$(GO) test ./pkg/tui -run 'Pictures|Golden' -update
 
-docs: ## regenerate docs/checks/
+docs: ## regenerate docs/checks/README.md
 	$(GO) test ./pkg/doctor -run Pages -update
 
 clean: ## remove what was built

@@ -1,7 +1,8 @@
-// Package docs holds the pages that "toolx help" shows beside the verbs' own help.
+// Package docs holds the pages that toolx shows: those of "toolx help" beside the verbs'
+// own help, and those of the doctor's checks.
 package docs
 
-import _ "embed"
+import "embed"
 
 //go:embed config.md
 var config string
@@ -26,4 +27,16 @@ func Page(topic string) string {
 		return exitCodes
 	}
 	return ""
+}
+
+//go:embed checks/*.md
+var checks embed.FS
+
+// CheckPage is the page of a check of the doctor as Markdown, empty where there is none.
+func CheckPage(id string) string {
+	page, err := checks.ReadFile("checks/" + id + ".md")
+	if err != nil {
+		return ""
+	}
+	return string(page)
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // Severity says how much a finding matters.
@@ -65,55 +66,46 @@ const (
 	NeedHTTPModern  // the server speaks a revision without a handshake
 )
 
-// Check is one question. Checks are values: a table of them is the doctor.
+// Check is one question. A family's table has its ID, Need and Ask or AskAll; the
+// rest is read from its page.
 type Check struct {
-	ID       string // stable, public, kebab-case
-	Severity Severity
-	Group    Group
-	Need     Need
-	// After are checks whose finding is the cause of what this one would see: when
-	// one of them has found something, this one is skipped and says so.
-	After []string
-	// Title says in a few words what is wrong when it finds something.
-	Title string
+	ID   string // stable, public, kebab-case
+	Need Need
 	// Ask looks at one server's evidence and returns what it finds; nil is a pass.
 	// Exactly one of Ask and AskAll is set.
 	Ask func(*Evidence) []Finding
 	// AskAll looks at all servers and the config together.
 	AskAll func(*Fleet) []Finding
-	Page   Page
+
+	Page
 }
 
-// Page is what --explain shows of a check, and docs/checks has.
-type Page struct {
-	Why    string   // who is hurt and how; plain sentences
-	Bad    string   // an example, a few lines
-	Good   string   // the same, right
-	Fix    []string // what to do, the server's author first, then its user
-	Breaks []string // clients that fail on it
-	Source string   // the specification's clause and revision, or a report
-}
-
-// Checks is the whole table, in the order of judging. Ids are unique.
-func Checks() []Check {
-	var all []Check
-	for _, family := range [][]Check{
+// table is the doctor's whole table. It is made once, when it is first asked for.
+var table = sync.OnceValue(func() []Check {
+	all := slices.Concat(
 		configChecks(), launchChecks(), processChecks(), framingChecks(), rpcChecks(),
 		handshakeChecks(), toolChecks(), securityChecks(), httpChecks(), performanceChecks(),
-	} {
-		all = append(all, family...)
+	)
+	for i := range all {
+		all[i].Page = pageOf(all[i].ID)
 	}
 	return all
-}
+})
+
+// places are the checks' places in the table, by id.
+var places = sync.OnceValue(func() map[string]int { return positions(table()) })
+
+// Checks is the whole table, in the order of judging. Ids are unique. Callers must not
+// change it.
+func Checks() []Check { return table() }
 
 // Find returns the check of that id.
 func Find(id string) (Check, bool) {
-	for _, check := range Checks() {
-		if check.ID == id {
-			return check, true
-		}
+	at, found := places()[id]
+	if !found {
+		return Check{}, false
 	}
-	return Check{}, false
+	return table()[at], true
 }
 
 // Finding is one thing that is wrong.
@@ -200,10 +192,7 @@ type CheckResult struct {
 // sortFindings puts the root first: by the order of the checks, then by severity
 // within one check, keeping what a check says in its order.
 func sortFindings(findings []Finding) {
-	order := make(map[string]int)
-	for i, check := range Checks() {
-		order[check.ID] = i
-	}
+	order := places()
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(b.Severity.rank(), a.Severity.rank()),

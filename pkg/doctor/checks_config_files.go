@@ -13,34 +13,21 @@ import (
 	"toolx/pkg/servers"
 )
 
-func configWorldReadable() Check {
-	return Check{
-		ID: "config-world-readable", Severity: Warning, Group: GroupConfig,
-		Title: "others can read a file that holds secrets",
-		AskAll: func(fleet *Fleet) []Finding {
-			if runtime.GOOS == "windows" {
-				return nil // modes say nothing there
-			}
-			var findings []Finding
-			for _, file := range secretFiles(fleet.Config) {
-				info, err := os.Stat(file)
-				if err != nil || info.Mode().Perm()&0o077 == 0 {
-					continue
-				}
-				findings = append(findings, Finding{
-					Evidence: fmt.Sprintf("%s: mode %s", file, info.Mode()), Where: &Where{File: file}, Fix: []string{"chmod 600 " + file},
-				})
-			}
-			return findings
-		},
-		Page: Page{
-			Why:    "Every user and every service of the machine can read the secrets in it.",
-			Bad:    "-rw-r--r-- toolx.yaml           # holds a token",
-			Good:   "-rw------- toolx.yaml",
-			Fix:    []string{"chmod 600 the file, or take the secrets out of it"},
-			Source: "CWE-732",
-		},
+func askConfigWorldReadable(fleet *Fleet) []Finding {
+	if runtime.GOOS == "windows" {
+		return nil // modes say nothing there
 	}
+	var findings []Finding
+	for _, file := range secretFiles(fleet.Config) {
+		info, err := os.Stat(file)
+		if err != nil || info.Mode().Perm()&0o077 == 0 {
+			continue
+		}
+		findings = append(findings, Finding{
+			Evidence: fmt.Sprintf("%s: mode %s", file, info.Mode()), Where: &Where{File: file}, Fix: []string{"chmod 600 " + file},
+		})
+	}
+	return findings
 }
 
 // secretFiles are the config files with secrets in plain text, and the envFiles of
@@ -65,35 +52,22 @@ func secretFiles(loaded *config.Config) []string {
 	return slices.Compact(files)
 }
 
-func commandWorldWritable() Check {
-	return Check{
-		ID: "command-world-writable", Severity: Warning, Group: GroupConfig, Need: NeedEntry,
-		Title: "everyone can change the program that is started",
-		Ask: func(e *Evidence) []Finding {
-			if runtime.GOOS == "windows" {
-				return nil
-			}
-			var findings []Finding
-			for _, file := range e.programFiles() {
-				for _, path := range []string{file, filepath.Dir(file)} {
-					info, err := os.Stat(path)
-					if err == nil && othersMayChange(info) {
-						findings = append(findings, Finding{
-							Evidence: fmt.Sprintf("%s: mode %s", path, info.Mode()), Where: e.place("command"), Fix: []string{"chmod o-w " + path},
-						})
-					}
-				}
-			}
-			return findings
-		},
-		Page: Page{
-			Why:    "Whoever can write the file, or replace it in its folder, decides what runs with your rights.",
-			Bad:    "-rwxrwxrwx server.js",
-			Good:   "-rwxr-xr-x server.js",
-			Fix:    []string{"chmod o-w the file and its folder"},
-			Source: "CWE-732",
-		},
+func askCommandWorldWritable(e *Evidence) []Finding {
+	if runtime.GOOS == "windows" {
+		return nil
 	}
+	var findings []Finding
+	for _, file := range e.programFiles() {
+		for _, path := range []string{file, filepath.Dir(file)} {
+			info, err := os.Stat(path)
+			if err == nil && othersMayChange(info) {
+				findings = append(findings, Finding{
+					Evidence: fmt.Sprintf("%s: mode %s", path, info.Mode()), Where: e.place("command"), Fix: []string{"chmod o-w " + path},
+				})
+			}
+		}
+	}
+	return findings
 }
 
 // othersMayChange says whether a file or a folder's content can be changed by
@@ -122,21 +96,6 @@ func (e *Evidence) programFiles() []string {
 		break
 	}
 	return slices.DeleteFunc(files, func(file string) bool { return file == "" })
-}
-
-func sdkKnownCVE() Check {
-	return Check{
-		ID: "sdk-known-cve", Severity: Warning, Group: GroupConfig, Need: NeedEntry,
-		Title: "a known vulnerability is in the server or its SDK",
-		Ask:   askKnownCVE,
-		Page: Page{
-			Why:    "The version that is installed has a published vulnerability which concerns the way it is used here.",
-			Bad:    `"args": ["-y", "mcp-remote@0.1.15", "https://…"]`,
-			Good:   `"args": ["-y", "mcp-remote@0.1.16", "https://…"]`,
-			Fix:    []string{"update the dependency", "update the server, or ask its author to"},
-			Source: "CVE-2025-66414, CVE-2026-25536, CVE-2025-6514, CVE-2025-53109, CVE-2025-53110",
-		},
-	}
 }
 
 // advisory is a published vulnerability of an npm package.

@@ -17,21 +17,6 @@ func (f *Fleet) ready() []*Evidence {
 	})
 }
 
-func toolNameCollision() Check {
-	return Check{
-		ID: "tool-name-collision", Severity: Warning, Group: GroupConfig,
-		Title:  "tools of several servers have the same name",
-		AskAll: askToolNameCollision,
-		Page: Page{
-			Why:    "Clients that do not put the server's name before the tool's keep one of the two, or refuse both; a model cannot tell which one it calls.",
-			Bad:    "search of server web, and search of server notes",
-			Good:   "web_search and notes_search",
-			Fix:    []string{"give tools names that say what they search, read or write", "use a client that qualifies names (toolx: web__search), or switch one of the servers off"},
-			Source: "MCP 2025-11-25, server/tools, Tool Names; MCP 2026-07-28, server/tools, Note on aggregation",
-		},
-	}
-}
-
 // askToolNameCollision makes one finding for each set of servers that share names.
 func askToolNameCollision(fleet *Fleet) []Finding {
 	owners := make(map[string][]string)
@@ -78,22 +63,6 @@ func sameNames(n int) string {
 	return fmt.Sprintf("%d tool names are", n)
 }
 
-func toolsAllServers() Check {
-	return Check{
-		ID: "tools-all-servers", Severity: Warning, Group: GroupConfig,
-		Title:  "all servers together have more tools than some clients take",
-		AskAll: askToolsAllServers,
-		Page: Page{
-			Why:    "Clients hand the tools of all servers to the model in one request. Beyond a limit they leave tools out without a word, or the request is refused.",
-			Bad:    "six servers with 25 tools each",
-			Good:   "the servers that this project needs, the others with disabled: true",
-			Fix:    []string{"switch servers off that are not needed (disabled: true)"},
-			Breaks: []string{"Cursor sends at most 40 tools", "OpenAI's API takes at most 128", "Gemini's at most 512"},
-			Source: "Cursor documentation, MCP; OpenAI API reference, tools; Gemini API, function calling",
-		},
-	}
-}
-
 // toolLimit is how many tools a client or an API takes at most.
 type toolLimit struct {
 	most int
@@ -131,21 +100,6 @@ func askToolsAllServers(fleet *Fleet) []Finding {
 		}),
 		Where: &Where{Method: "tools/list"},
 	}}
-}
-
-func tokensAllServers() Check {
-	return Check{
-		ID: "tokens-all-servers", Severity: Info, Group: GroupConfig,
-		Title:  "what the tools of all servers cost before anything is asked",
-		AskAll: askTokensAllServers,
-		Page: Page{
-			Why:    "The definitions of all tools are part of every request to the model: they cost money and time, and leave less room for the work. About four bytes of JSON are one token.",
-			Bad:    "258 000 tokens for one server's 400 tools",
-			Good:   "less than 10 000 tokens for all",
-			Fix:    []string{"shorten descriptions and schemas", "switch servers off that are not needed (disabled: true)"},
-			Source: "measured: 23 of 168 published servers cost more than 10 000 tokens",
-		},
-	}
 }
 
 func askTokensAllServers(fleet *Fleet) []Finding {

@@ -4,36 +4,54 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
-// The clause that all of framing rests on, in its revisions.
-const (
-	stdioClause  = "MCP 2025-11-25 basic/transports#stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message"
-	newlineRule  = "MCP 2025-11-25 basic/transports#stdio: messages are delimited by newlines, and MUST NOT contain embedded newlines"
-	encodingRule = "MCP 2025-11-25 basic/transports: JSON-RPC messages MUST be UTF-8 encoded"
-)
-
 // framingChecks ask what stood on stdout besides messages. What explains the whole
 // stream comes first: the lines that it explains are not asked about again.
 func framingChecks() []Check {
-	return slices.Concat(modeChecks(), streamChecks(), pollutionChecks(), messageChecks(), harmlessChecks())
-}
+	return []Check{
+		// Programs that do not speak MCP on stdio at all.
+		{ID: idHTTP, Need: NeedProcess, Ask: askHTTP},
+		{ID: idUsage, Need: NeedProcess, Ask: askUsage},
+		{ID: idEcho, Need: NeedProcess, Ask: askEcho},
+		{ID: idFlood, Need: NeedProcess, Ask: askFlood},
 
-// framing makes a check of this group.
-func framing(id string, severity Severity, title string, page Page, ask func(*Evidence, Page) []Finding, after ...string) Check {
-	return Check{
-		ID: id, Severity: severity, Group: GroupFraming, Need: NeedProcess, After: after, Title: title, Page: page,
-		Ask: func(e *Evidence) []Finding { return ask(e, page) },
+		// Streams that are not plain UTF-8, or are written in another way than MCP says.
+		{ID: idUTF16, Need: NeedProcess, Ask: askStream(idUTF16, firstBytes)},
+		{ID: idBOM, Need: NeedProcess, Ask: askStream(idBOM, saying("the bytes ef bb bf stand before the message"))},
+		{ID: idInvalidUTF8, Need: NeedProcess, Ask: askStream(idInvalidUTF8, invalidBytes)},
+		{ID: idNUL, Need: NeedProcess, Ask: askBytes(idNUL, hasNUL)},
+		{ID: idContentLength, Need: NeedProcess, Ask: askStream(idContentLength, itself)},
+		{ID: idSSE, Need: NeedProcess, Ask: askStream(idSSE, itself)},
+		{ID: idCROnly, Need: NeedProcess, Ask: askStream(idCROnly, saying("a message ends in CR (0d) and no LF"))},
+		{ID: idPartial, Need: NeedProcess, Ask: askPartial},
+
+		// Text that stands on lines of its own.
+		{ID: idPollution, Need: NeedProcess, Ask: askPiles(idPollution)},
+		{ID: idBetween, Need: NeedProcess, Ask: askPiles(idBetween)},
+		{ID: idShutdown, Need: NeedProcess, Ask: askPiles(idShutdown)},
+		{ID: idNotRPC, Need: NeedProcess, Ask: askPiles(idNotRPC)},
+		{ID: idANSI, Need: NeedProcess, Ask: askBytes(idANSI, hasEscapes)},
+
+		// Messages that are there, but not on a line of their own.
+		{ID: idPrefix, Need: NeedProcess, Ask: askGlued(idPrefix)},
+		{ID: idSuffix, Need: NeedProcess, Ask: askGlued(idSuffix)},
+		{ID: idPretty, Need: NeedProcess, Ask: askStream(idPretty, itself)},
+		{ID: idNoNewline, Need: NeedProcess, Ask: askStream(idNoNewline, unended)},
+		{ID: idHuge, Need: NeedProcess, Ask: askHuge},
+
+		// What every client tolerates.
+		{ID: idCRLF, Need: NeedProcess, Ask: askStream(idCRLF, saying("the line ends in CR LF (0d 0a)"))},
+		{ID: idBlank, Need: NeedProcess, Ask: askStream(idBlank, saying("a blank line"))},
 	}
 }
 
 // askPiles has one finding for each writer whose text a check was given.
-func askPiles(id string) func(*Evidence, Page) []Finding {
-	return func(e *Evidence, _ Page) []Finding {
+func askPiles(id string) func(*Evidence) []Finding {
+	return func(e *Evidence) []Finding {
 		var findings []Finding
 		for _, p := range piles(e, id) {
 			findings = append(findings, p.finding(e))
@@ -44,24 +62,58 @@ func askPiles(id string) func(*Evidence, Page) []Finding {
 
 // askStream has one finding for a stream whose messages are written in another way;
 // evidence says what was seen of it.
-func askStream(id string, evidence func(*pile) string) func(*Evidence, Page) []Finding {
-	return func(e *Evidence, page Page) []Finding {
+func askStream(id string, evidence func(*pile) string) func(*Evidence) []Finding {
+	return func(e *Evidence) []Finding {
 		p := onePile(e, id)
 		if p == nil {
 			return nil
 		}
-		finding := p.streamFinding(e, page, evidence(p))
-		return []Finding{finding}
+		return []Finding{p.streamFinding(e, id, evidence(p))}
 	}
 }
 
 // itself is the evidence that is the text of the first line.
 func itself(p *pile) string { return excerpt(string(p.first.Text), maxExcerpt) }
 
+// saying is the evidence that is the same for every stream.
+func saying(evidence string) func(*pile) string {
+	return func(*pile) string { return evidence }
+}
+
+// firstBytes shows how a stream begins.
+func firstBytes(p *pile) string {
+	return fmt.Sprintf("it begins with the bytes % x", p.first.Text[:min(len(p.first.Text), 16)])
+}
+
+// invalidBytes shows where the bytes begin that are not UTF-8.
+func invalidBytes(p *pile) string {
+	at := p.first.Column
+	if at >= len(p.first.Text) {
+		return fmt.Sprintf("the first such byte is byte %d of the line", at)
+	}
+	return fmt.Sprintf("from byte %d of the line: % x", at, p.first.Text[at:min(len(p.first.Text), at+8)])
+}
+
+// unended names the message that has no newline.
+func unended(p *pile) string {
+	frame := frameOn(p.first.run, p.first.Line)
+	return fmt.Sprintf("%s, %d bytes, and nothing after it", answeredBy(p.first.run, frame), len(frame))
+}
+
+// askUsage looks for a program's help. The page's own fixes suit it better than those of
+// who wrote it.
+func askUsage(e *Evidence) []Finding {
+	p := onePile(e, idUsage)
+	if p == nil {
+		return nil
+	}
+	return []Finding{{Where: p.where(), Evidence: itself(p), Notes: p.notes()}}
+}
+
 // askGlued has one finding for each writer that shares lines with messages, ahead
 // of them or behind.
-func askGlued(id string) func(*Evidence, Page) []Finding {
-	return func(e *Evidence, _ Page) []Finding {
+func askGlued(id string) func(*Evidence) []Finding {
+	return func(e *Evidence) []Finding {
 		var findings []Finding
 		for _, p := range piles(e, id) {
 			finding := p.finding(e)
@@ -82,7 +134,7 @@ func askGlued(id string) func(*Evidence, Page) []Finding {
 
 // askHTTP looks for a server that listens on HTTP and answers nothing on stdio.
 // Many say so on stderr.
-func askHTTP(e *Evidence, page Page) []Finding {
+func askHTTP(e *Evidence) []Finding {
 	var finding *Finding
 	var line []byte
 	if p := onePile(e, idHTTP); p != nil {
@@ -98,7 +150,7 @@ func askHTTP(e *Evidence, page Page) []Finding {
 	if finding == nil {
 		return nil
 	}
-	finding.Fix = slices.Clone(page.Fix)
+	finding.Fix = pageOf(idHTTP).Fix
 	if url := httpAddress().Find(line); url != nil {
 		finding.Fix = append(finding.Fix, fmt.Sprintf(`from outside: give its address instead of a command: "url": %q`, url))
 	}
@@ -123,7 +175,7 @@ func stderrHTTP(run *Run) (text string, at float64) {
 }
 
 // askEcho looks for our own requests among what came back.
-func askEcho(e *Evidence, _ Page) []Finding {
+func askEcho(e *Evidence) []Finding {
 	for _, run := range e.Runs() {
 		back := echoes(run)
 		if len(back) == 0 {
@@ -143,13 +195,13 @@ func askEcho(e *Evidence, _ Page) []Finding {
 
 // askPartial looks for text that never got its newline: mostly a question, with
 // lines that lead to it.
-func askPartial(e *Evidence, page Page) []Finding {
+func askPartial(e *Evidence) []Finding {
 	for _, p := range piles(e, idPartial) {
 		if !p.last.Unended {
 			continue
 		}
 		p.first = p.last
-		finding := Finding{Where: p.where(), Evidence: itself(p), Fix: page.Fix, Breaks: page.Breaks}
+		finding := Finding{Where: p.where(), Evidence: itself(p)}
 		finding.Where.MS = 0 // it was seen when the waiting ended, not when it came
 		if p.who.Rule == "npx-prompt" {
 			finding.Culprit, finding.Fix = &p.who.Culprit, []string{"from outside: " + p.who.Outside}
@@ -162,8 +214,8 @@ func askPartial(e *Evidence, page Page) []Finding {
 // askBytes looks for bytes that belong neither into text nor into a message. On a
 // message's line they are why it is lost; in text, which is pollution whatever it
 // holds, they are a note.
-func askBytes(id string, has func([]byte) bool) func(*Evidence, Page) []Finding {
-	return func(e *Evidence, page Page) []Finding {
+func askBytes(id string, has func([]byte) bool) func(*Evidence) []Finding {
+	return func(e *Evidence) []Finding {
 		var alone, beside pile
 		for _, run := range e.Runs() {
 			for _, one := range straysOf(e, run) {
@@ -178,9 +230,9 @@ func askBytes(id string, has func([]byte) bool) func(*Evidence, Page) []Finding 
 		}
 		switch {
 		case beside.lines > 0:
-			return []Finding{beside.bytesFinding(e, page)}
+			return []Finding{beside.bytesFinding(e, id)}
 		case alone.lines > 0:
-			finding := alone.bytesFinding(e, page)
+			finding := alone.bytesFinding(e, id)
 			finding.Severity, finding.Breaks = Info, breaks(alone.first.Class)
 			return []Finding{finding}
 		}
@@ -189,11 +241,11 @@ func askBytes(id string, has func([]byte) bool) func(*Evidence, Page) []Finding 
 }
 
 // bytesFinding shows the first byte that has no place on stdout.
-func (p *pile) bytesFinding(e *Evidence, page Page) Finding {
+func (p *pile) bytesFinding(e *Evidence, id string) Finding {
 	text := p.first.Text
 	at := max(bytes.IndexFunc(text, isControl), 0)
-	finding := p.streamFinding(e, page, excerpt(string(text[max(0, at-leadIn):]), maxExcerpt))
-	finding.Fix = append(slices.Clone(page.Fix), workAround(e)...)
+	finding := p.streamFinding(e, id, excerpt(string(text[max(0, at-leadIn):]), maxExcerpt))
+	finding.Fix = append(pageOf(id).Fix, workAround(e)...)
 	column := int64(p.first.Column + at)
 	finding.Where.Byte = &column
 	return finding
@@ -209,7 +261,7 @@ const (
 )
 
 // askHuge looks for the largest message, and for lines that toolx gave up.
-func askHuge(e *Evidence, _ Page) []Finding {
+func askHuge(e *Evidence) []Finding {
 	if p := onePile(e, idHuge); p != nil {
 		finding := Finding{Where: p.where(), Breaks: breaks(servers.ClassTooLong), Notes: p.notes()}
 		limit := cmp.Or(e.Server.MaxMessage, maxMessage)
@@ -251,7 +303,7 @@ const (
 )
 
 // askFlood looks at the longest stretch without a message.
-func askFlood(e *Evidence, _ Page) []Finding {
+func askFlood(e *Evidence) []Finding {
 	for _, run := range e.Runs() {
 		flood := run.Flood
 		fast := flood.Bytes >= floodBytes && flood.PerSecond() > floodRate

@@ -178,13 +178,14 @@ func workAround(e *Evidence) []string {
 // streamFinding makes a finding of a pile that is about how messages are written.
 // The check's own fixes stand, with the work-around where toolx can read such a
 // stream.
-func (p *pile) streamFinding(e *Evidence, page Page, evidence string) Finding {
+func (p *pile) streamFinding(e *Evidence, id, evidence string) Finding {
+	page := pageOf(id)
 	finding := Finding{Where: p.where(), Evidence: evidence, Notes: p.notes()}
 	if page.Breaks == nil {
 		finding.Breaks = breaks(p.first.Class)
 	}
 	if p.salvaged > 0 {
-		finding.Fix = append(slices.Clone(page.Fix), workAround(e)...)
+		finding.Fix = append(page.Fix, workAround(e)...)
 	}
 	return finding
 }

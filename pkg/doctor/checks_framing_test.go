@@ -193,8 +193,8 @@ func TestBytesOfTheirOwn(t *testing.T) {
 		}
 	}
 	glued := captured(polluted(servers.ClassGlued, 1, "\x00\x00"), polluted(servers.ClassText, 2, "a\x00"))
-	found := askBytes(idNUL, hasNUL)(glued, Page{})
-	if len(found) != 1 || found[0].Severity != "" || found[0].Where.Line != 1 || !slices.Contains(found[0].Breaks, othersWait) {
+	found := Judge(&Fleet{Servers: []*Evidence{glued}}, Selection{Only: []string{idNUL}}).Findings
+	if len(found) != 1 || found[0].Severity != Error || found[0].Where.Line != 1 || !slices.Contains(found[0].Breaks, othersWait) {
 		t.Errorf("on a message's line: %+v", found)
 	}
 }
@@ -218,7 +218,7 @@ func TestHugeLine(t *testing.T) {
 	for size, want := range map[int]Severity{largeMessage - 100: "", largeMessage + 1: Warning, tooLargeMessage + 1: Error} {
 		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
 		e := captured(servers.FrameReceived{Line: 1, Bytes: []byte(frame)})
-		findings := askHuge(e, Page{})
+		findings := askHuge(e)
 		switch {
 		case want == "" && len(findings) > 0, want != "" && len(findings) != 1:
 			t.Errorf("%d bytes: %+v", size, findings)
@@ -227,7 +227,7 @@ func TestHugeLine(t *testing.T) {
 		}
 	}
 	e := captured(polluted(servers.ClassTooLong, 1, "xxxx"))
-	if len(askHuge(e, Page{})) != 1 {
+	if len(askHuge(e)) != 1 {
 		t.Error("a line over toolx's own limit is not found")
 	}
 }
@@ -275,7 +275,7 @@ func TestFloodRate(t *testing.T) {
 	} {
 		e := captured()
 		e.Clean.Flood = test.flood
-		if got := len(askFlood(e, Page{})); got != test.want {
+		if got := len(askFlood(e)); got != test.want {
 			t.Errorf("%+v: %d findings, want %d", test.flood, got, test.want)
 		}
 	}
@@ -370,36 +370,29 @@ func TestStartOfAProbedServer(t *testing.T) {
 func TestHTTPOnStderr(t *testing.T) {
 	line := servers.StderrLine{Text: "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)"}
 	e := captured(line)
-	if found := askHTTP(e, Page{}); found != nil {
+	if found := askHTTP(e); found != nil {
 		t.Errorf("without a silent end: %+v", found)
 	}
 	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent}
-	found := askHTTP(e, Page{})
+	found := askHTTP(e)
 	if len(found) != 1 || !strings.Contains(told(found[0]), `"url": "http://127.0.0.1:8000"`) {
 		t.Errorf("found %+v", found)
 	}
 }
 
-// TestPages holds that every check of the group can be explained.
-func TestFramingPages(t *testing.T) {
+// TestFramingOrder holds that what explains a check's lines is judged before it.
+func TestFramingOrder(t *testing.T) {
 	checks := framingChecks()
 	if len(checks) != 24 {
 		t.Errorf("%d checks, want 24", len(checks))
 	}
 	for _, check := range checks {
-		page := check.Page
-		if check.Title == "" || page.Why == "" || page.Bad == "" || page.Good == "" || len(page.Fix) == 0 || page.Source == "" {
-			t.Errorf("%s: its page is not complete", check.ID)
-		}
-		for _, cause := range check.After {
+		for _, cause := range pageOf(check.ID).After {
 			before := slices.IndexFunc(checks, func(c Check) bool { return c.ID == cause })
 			if before < 0 || before >= slices.IndexFunc(checks, func(c Check) bool { return c.ID == check.ID }) {
 				t.Errorf("%s comes after %s, which is not judged before it", check.ID, cause)
 			}
 		}
-	}
-	if err := unique(checks); err != nil {
-		t.Error(err)
 	}
 }
 

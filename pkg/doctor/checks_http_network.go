@@ -9,62 +9,23 @@ import (
 	"toolx/pkg/servers"
 )
 
-func bindsAll() Check {
-	return Check{
-		ID: "binds-all", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
-		Title: "other machines can reach a server that is meant for this one",
-		Ask: func(e *Evidence) []Finding {
-			if e.HTTP.Exposed == "" {
-				return nil
-			}
-			return sole(Finding{Where: e.place("url"), Evidence: e.HTTP.Exposed})
-		},
-		Page: Page{
-			Why: "The url is of this machine, and the server takes connections from the whole network all the same: in a café or an office anyone can " +
-				"call its tools. On Linux /proc says on which address the port is listened to; elsewhere, and where something forwards the port, toolx asks " +
-				"at this machine's other addresses, without tokens, whether the same server answers. Where neither tells, nothing is said.",
-			Bad:  "app.listen(3000)   // 0.0.0.0 and ::",
-			Good: "app.listen(3000, '127.0.0.1')",
-			Fix: []string{
-				"in the server: bind 127.0.0.1; in Docker: publish the port as -p 127.0.0.1:3000:3000",
-				"from outside: start it with --host 127.0.0.1, or HOST=127.0.0.1, where it has that; else a firewall",
-			},
-			Source: httpSource + ", Security Warning: SHOULD bind only to localhost",
-		},
+func askBindsAll(e *Evidence) []Finding {
+	if e.HTTP.Exposed == "" {
+		return nil
 	}
+	return sole(Finding{Where: e.place("url"), Evidence: e.HTTP.Exposed})
 }
 
-func authMetadata() Check {
-	return Check{
-		ID: "auth-metadata", Severity: Error, Group: GroupHTTP, Need: NeedHTTP,
-		Title: "the documents that say how to log in are wrong",
-		Ask: func(e *Evidence) []Finding {
-			var found []Finding
-			for _, fault := range e.HTTP.Login {
-				f := metadataFinding(fault)
-				if (fault.Unsaid || fault.ByHand) && e.reply(askedBare) != nil {
-					f.Severity = Info // what is given out by hand the entry has
-				}
-				found = append(found, f)
-			}
-			return found
-		},
-		Page: Page{
-			Why: "A client that gets 401 reads two documents before it can log in: that of the server (RFC 9728), which names its authorization server, and that " +
-				"of the authorization server (RFC 8414, else OpenID Connect Discovery). By the specification it must stop where resource or issuer is another " +
-				"than it asked for, since a login would go to a stranger, and where S256 is not named. Read are the address in resource_metadata, else the " +
-				"well-known ones. A server that promises nothing and has no document may give its tokens out by hand: that is a warning.",
-			Bad:  "{\"issuer\": \"http://localhost:8080\", \"code_challenge_methods_supported\": [\"plain\"]}",
-			Good: "{\"issuer\": \"https://login.example.com\", \"code_challenge_methods_supported\": [\"S256\"], …}",
-			Fix: []string{
-				"in the server: serve /.well-known/oauth-protected-resource and the path of the url, with resource as clients write the url, and authorization_servers",
-				"in the authorization server: issuer must be the very text that the first document has; name S256 in code_challenge_methods_supported",
-				"behind a proxy: make both documents of the public address, not of the inner one",
-			},
-			Breaks: []string{"clients that log in by OAuth"},
-			Source: "MCP 2025-11-25, basic/authorization, Authorization Server Discovery; RFC 9728, 3.3; RFC 8414, 3.3",
-		},
+func askAuthMetadata(e *Evidence) []Finding {
+	var found []Finding
+	for _, fault := range e.HTTP.Login {
+		f := metadataFinding(fault)
+		if (fault.Unsaid || fault.ByHand) && e.reply(askedBare) != nil {
+			f.Severity = Info // what is given out by hand the entry has
+		}
+		found = append(found, f)
 	}
+	return found
 }
 
 // metadataFinding is what is wrong with a document, as a finding.
@@ -90,27 +51,8 @@ func metadataFinding(fault auth.Fault) Finding {
 	return f
 }
 
-func sseBuffered() Check {
-	return Check{
-		ID: "sse-buffered", Severity: Warning, Group: GroupHTTP, Need: NeedHTTP,
-		Title: "a stream arrives only when it is over",
-		Ask:   func(e *Evidence) []Finding { return append(askHeldStream(e), askHeldProgress(e)...) },
-		Page: Page{
-			Why: "A proxy that collects an answer before it passes it on takes the point from streams: progress, log messages and questions of the server come " +
-				"when the call is over, or never. Looked at is the stream of the session, whose head a server sends at once: found is one that is still " +
-				"missing after two seconds and comes, over at once, when DELETE has ended the session. And each call of --call that took a second or more " +
-				"and told its progress three times or more: found is one whose reports all came in its last moment, the last fiftieth of its time.",
-			Bad:  "GET /mcp … 2004 ms later, after DELETE: HTTP/1.1 200 OK",
-			Good: "X-Accel-Buffering: no",
-			Fix: []string{
-				"in the server: send X-Accel-Buffering: no with every text/event-stream, and flush after each event",
-				"in the proxy: turn buffering and compression of text/event-stream off (nginx: proxy_buffering off; gzip off)",
-			},
-			Breaks: []string{"progress in every client; clients that give a call up that shows no life"},
-			Source: httpSource + "; WHATWG HTML, server-sent events, Authoring notes",
-		},
-	}
-}
+// askSSEBuffered looks at the streams that the server was seen with.
+func askSSEBuffered(e *Evidence) []Finding { return append(askHeldStream(e), askHeldProgress(e)...) }
 
 // askHeldStream looks at the stream of the session. That of a server which is slow in all
 // it does says nothing.

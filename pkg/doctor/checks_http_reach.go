@@ -18,61 +18,11 @@ const (
 	phaseTLS     = "tls-handshake"
 )
 
-func dns() Check {
-	return Check{
-		ID: "dns", Severity: Error, Group: GroupHTTP, Need: NeedHTTP,
-		Title: "the server's host name is not known",
-		Ask:   askReach(phaseDNS),
-		Page: Page{
-			Why:    "Nothing gets as far as the server. A name may be known in one network and not in another: in a VPN, in Docker, at home.",
-			Bad:    "url: https://mcp.exmaple.com/mcp",
-			Good:   "url: https://mcp.example.com/mcp",
-			Fix:    []string{"from outside: see whether the name in the url is right, and whether this machine is in the network that knows it"},
-			Breaks: []string{"all clients"},
-			Source: "RFC 1035",
-		},
+func askConnect(e *Evidence) []Finding {
+	if found := askHalfAnswer(e); found != nil {
+		return found
 	}
-}
-
-func connect() Check {
-	return Check{
-		ID: phaseConnect, Severity: Error, Group: GroupHTTP, Need: NeedHTTP,
-		Title: "nothing answers at the server's address",
-		Ask: func(e *Evidence) []Finding {
-			if found := askHalfAnswer(e); found != nil {
-				return found
-			}
-			return askReach(phaseConnect)(e)
-		},
-		Page: Page{
-			Why: "The address is known, and no answer of HTTP comes from there: nothing listens on the port, a firewall drops what is sent, a proxy does not let it " +
-				"through, or the server takes the connection and says nothing, or begins an answer and does not end it.",
-			Bad:  "connection refused by 127.0.0.1:3000",
-			Good: "HTTP/1.1 200 OK",
-			Fix: []string{
-				"from outside: start the server, and see whether the port in the url is the one that it listens on",
-				"from outside: localhost may mean ::1 or 127.0.0.1; write the one that the server listens on",
-			},
-			Breaks: []string{"all clients"},
-			Source: "RFC 9293; RFC 9110",
-		},
-	}
-}
-
-func tlsHandshake() Check {
-	return Check{
-		ID: phaseTLS, Severity: Error, Group: GroupHTTP, Need: NeedHTTP, After: []string{"tls-cert"},
-		Title: "there is no TLS at the server's address, or none that both know",
-		Ask:   askReach(phaseTLS),
-		Page: Page{
-			Why:    "The url says https, and the other side does not speak TLS, wants a certificate of the client, or ends the handshake.",
-			Bad:    "url: https://127.0.0.1:3000/mcp",
-			Good:   "url: http://127.0.0.1:3000/mcp",
-			Fix:    []string{"from outside: write http:// for a server of this machine that has no certificate; clientCert and clientKey for one that wants to know its clients"},
-			Breaks: []string{"all clients"},
-			Source: "RFC 8446",
-		},
-	}
+	return askReach(phaseConnect)(e)
 }
 
 // askReach looks for a server that was not reached, and for the step at which that was.

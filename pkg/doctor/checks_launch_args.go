@@ -11,66 +11,40 @@ import (
 	"toolx/pkg/servers"
 )
 
-func nodeEngine() Check {
-	return Check{
-		ID: "node-engine", Severity: Warning, Group: GroupLaunch, Need: NeedProcess,
-		Title: "node is not of a version that the server supports",
-		Ask: func(e *Evidence) []Finding {
-			wanted, ok := e.nodePackage()
-			running, known := parseVersion(e.Node)
-			if !ok || !known || wanted.Engines.Node == "" {
-				return nil
-			}
-			if inside, readable := running.within(wanted.Engines.Node); inside || !readable {
-				return nil
-			}
-			return []Finding{{
-				Title:    fmt.Sprintf("%s needs node %s, and this is %s", wanted.Name, wanted.Engines.Node, e.Node),
-				Evidence: fmt.Sprintf("%s: engines.node is %q; node -v says %s", filepath.Join(wanted.folder, "package.json"), wanted.Engines.Node, e.Node),
-				Where:    e.place("command"),
-			}}
-		},
-		Page: Page{
-			Why:    "npm warns about a wrong version of node and installs all the same. The server then fails with a syntax error or a missing function, at its start or in the middle of a call.",
-			Bad:    `"engines": {"node": ">=22"}      # and node -v says v18.20.4`,
-			Good:   `"engines": {"node": ">=18"}      # what the code really needs`,
-			Fix:    []string{"install a node that fits, and name it by its absolute path where several are installed", "or use an older version of the server"},
-			Source: "package.json, engines (docs.npmjs.com)",
-		},
+func askNodeEngine(e *Evidence) []Finding {
+	wanted, ok := e.nodePackage()
+	running, known := parseVersion(e.Node)
+	if !ok || !known || wanted.Engines.Node == "" {
+		return nil
 	}
+	if inside, readable := running.within(wanted.Engines.Node); inside || !readable {
+		return nil
+	}
+	return []Finding{{
+		Title:    fmt.Sprintf("%s needs node %s, and this is %s", wanted.Name, wanted.Engines.Node, e.Node),
+		Evidence: fmt.Sprintf("%s: engines.node is %q; node -v says %s", filepath.Join(wanted.folder, "package.json"), wanted.Engines.Node, e.Node),
+		Where:    e.place("command"),
+	}}
 }
 
-func argsShellSyntax() Check {
-	return Check{
-		ID: "args-shell-syntax", Severity: Warning, Group: GroupLaunch, Need: NeedEntry,
-		Title: "an argument is written for a shell, and there is none",
-		Ask: func(e *Evidence) []Finding {
-			launch := e.local()
-			if launch == nil || runByShell(launch.Command, launch.Args) {
-				return nil
-			}
-			var findings []Finding
-			for i, arg := range launch.Args {
-				what := shellSyntax(arg, launch.Cwd)
-				if what == "" {
-					continue
-				}
-				findings = append(findings, Finding{
-					Title: fmt.Sprintf("argument %d holds %s, which only a shell understands", i+1, what),
-					// Arguments may hold secrets; what is shown is masked.
-					Evidence: excerpt(masked(arg), maxExcerpt), Where: e.place("args", i),
-				})
-			}
-			return capped(findings)
-		},
-		Page: Page{
-			Why:    "Clients start the program directly. The server gets the characters as they stand: a folder named ~, a file named *.db, a quote as part of the path.",
-			Bad:    `"args": ["server.js", "--dir", "~/notes"]`,
-			Good:   `"args": ["server.js", "--dir", "/home/me/notes"]`,
-			Fix:    []string{"write the value out", `or let a shell run it: "command": "sh", "args": ["-c", "exec server --dir ~/notes"]`},
-			Source: "execve(2): arguments are passed as they are",
-		},
+func askArgsShellSyntax(e *Evidence) []Finding {
+	launch := e.local()
+	if launch == nil || runByShell(launch.Command, launch.Args) {
+		return nil
 	}
+	var findings []Finding
+	for i, arg := range launch.Args {
+		what := shellSyntax(arg, launch.Cwd)
+		if what == "" {
+			continue
+		}
+		findings = append(findings, Finding{
+			Title: fmt.Sprintf("argument %d holds %s, which only a shell understands", i+1, what),
+			// Arguments may hold secrets; what is shown is masked.
+			Evidence: excerpt(masked(arg), maxExcerpt), Where: e.place("args", i),
+		})
+	}
+	return capped(findings)
 }
 
 // shellSyntax names what only a shell would take apart in an argument, empty where
@@ -110,114 +84,73 @@ func isGlob(pattern, folder string) bool {
 	return len(files) > 0
 }
 
-func dockerFlags() Check {
-	return Check{
-		ID: "docker-flags", Severity: Warning, Group: GroupLaunch, Need: NeedEntry,
-		Title: "docker run lacks what a stdio server needs",
-		Ask: func(e *Evidence) []Finding {
-			launch := e.local()
-			if launch == nil {
-				return nil
-			}
-			run, ok := parseDocker(unwrapped(launch.Command, launch.Args))
-			if !ok {
-				return nil
-			}
-			var findings []Finding
-			add := func(title string) {
-				findings = append(findings, Finding{
-					Title: title, Evidence: excerpt(masked(strings.Join(append([]string{launch.Command}, launch.Args...), " ")), maxExcerpt),
-					Where: e.place("args"), Fix: []string{run.program + " run -i --rm IMAGE"},
-				})
-			}
-			if !run.interactive {
-				add(run.program + " run has no -i: the server's stdin is closed")
-			}
-			if run.tty {
-				add(run.program + " run has -t: a terminal merges stdout and stderr, and ends lines in CR LF")
-			}
-			if run.detached {
-				add(run.program + " run has -d: nobody reads the server's stdout")
-			}
-			if !run.remove {
-				add(run.program + " run has no --rm: every start leaves a stopped container behind")
-			}
-			return findings
-		},
-		Page: Page{
-			Why:    "A container gets no stdin unless it is asked for. With a terminal what the server logs lands among its messages.",
-			Bad:    `"command": "docker", "args": ["run", "-t", "some/server"]`,
-			Good:   `"command": "docker", "args": ["run", "-i", "--rm", "some/server"]`,
-			Fix:    []string{"docker run -i --rm IMAGE"},
-			Breaks: []string{"every client where -i is missing: the server ends at once, or never answers"},
-			Source: "docker run reference; MCP 2025-11-25, basic/transports, stdio",
-		},
+func askDockerFlags(e *Evidence) []Finding {
+	launch := e.local()
+	if launch == nil {
+		return nil
 	}
+	run, ok := parseDocker(unwrapped(launch.Command, launch.Args))
+	if !ok {
+		return nil
+	}
+	var findings []Finding
+	add := func(title string) {
+		findings = append(findings, Finding{
+			Title: title, Evidence: excerpt(masked(strings.Join(append([]string{launch.Command}, launch.Args...), " ")), maxExcerpt),
+			Where: e.place("args"), Fix: []string{run.program + " run -i --rm IMAGE"},
+		})
+	}
+	if !run.interactive {
+		add(run.program + " run has no -i: the server's stdin is closed")
+	}
+	if run.tty {
+		add(run.program + " run has -t: a terminal merges stdout and stderr, and ends lines in CR LF")
+	}
+	if run.detached {
+		add(run.program + " run has -d: nobody reads the server's stdout")
+	}
+	if !run.remove {
+		add(run.program + " run has no --rm: every start leaves a stopped container behind")
+	}
+	return findings
 }
 
-func npxNoYes() Check {
-	return Check{
-		ID: "npx-no-yes", Severity: Warning, Group: GroupLaunch, Need: NeedEntry,
-		Title: "npx may ask before it installs",
-		Ask: func(e *Evidence) []Finding {
-			launch := e.local()
-			if launch == nil {
-				return nil
-			}
-			l, ok := parseLauncher(unwrapped(launch.Command, launch.Args))
-			if yes, _ := variable(launch.Env, "npm_config_yes"); !ok || !l.prompts() || !l.fromRegistry() || yes == "true" {
-				return nil
-			}
-			return []Finding{{
-				Title:    l.name + " may ask before it installs",
-				Evidence: excerpt(masked(strings.Join(append([]string{launch.Command}, launch.Args...), " ")), maxExcerpt),
-				Where:    e.place("args"),
-			}}
-		},
-		Page: Page{
-			Why:    "Where the package is not installed yet, npx asks \"Ok to proceed? (y)\" and waits. Nobody sees the question of a server's process: the client waits for an answer until its time is up.",
-			Bad:    `"command": "npx", "args": ["some-server"]`,
-			Good:   `"command": "npx", "args": ["-y", "some-server"]`,
-			Fix:    []string{"add -y as the first argument"},
-			Source: "docs.npmjs.com, npx: it asks on first use",
-		},
+func askNpxNoYes(e *Evidence) []Finding {
+	launch := e.local()
+	if launch == nil {
+		return nil
 	}
+	l, ok := parseLauncher(unwrapped(launch.Command, launch.Args))
+	if yes, _ := variable(launch.Env, "npm_config_yes"); !ok || !l.prompts() || !l.fromRegistry() || yes == "true" {
+		return nil
+	}
+	return []Finding{{
+		Title:    l.name + " may ask before it installs",
+		Evidence: excerpt(masked(strings.Join(append([]string{launch.Command}, launch.Args...), " ")), maxExcerpt),
+		Where:    e.place("args"),
+	}}
 }
 
-func downloadOnStart() Check {
-	return Check{
-		ID: "download-on-start", Severity: Warning, Group: GroupLaunch, Need: NeedProcess,
-		Title: "the server is downloaded while the client waits",
-		Ask: func(e *Evidence) []Finding {
-			const patience = 5 * time.Second
-			waited, answered := e.Clean.firstByte()
-			if waited <= patience {
-				return nil
-			}
-			for _, line := range EventsOf[servers.StderrLine](e.Clean) {
-				if !isDownload(line.Text) {
-					continue
-				}
-				until := "the first byte on stdout came"
-				if !answered {
-					until = "nothing had come on stdout"
-				}
-				return []Finding{{
-					Evidence: fmt.Sprintf("%s after %.1f s; stderr: %s", until, waited.Seconds(), excerpt(line.Text, maxExcerpt)),
-					Where:    &Where{Run: e.Clean.Name, Phase: string(servers.PhaseStart), MS: e.Clean.Since(line.At)},
-				}}
-			}
-			return nil
-		},
-		Page: Page{
-			Why:    "The package manager fetches the server before it runs it. Clients wait 5 to 60 seconds for the handshake: on a slow line the first start fails, and the second works.",
-			Bad:    "npx -y some-server              # downloads 200 packages at the first start",
-			Good:   "npm install -g some-server      # once; then command: some-server",
-			Fix:    []string{"install the server beforehand, and start what was installed"},
-			Breaks: []string{"clients with a short limit: Inspector 15 s, others 5 to 10 s"},
-			Source: "measured: the start of 209 published servers",
-		},
+func askDownloadOnStart(e *Evidence) []Finding {
+	const patience = 5 * time.Second
+	waited, answered := e.Clean.firstByte()
+	if waited <= patience {
+		return nil
 	}
+	for _, line := range EventsOf[servers.StderrLine](e.Clean) {
+		if !isDownload(line.Text) {
+			continue
+		}
+		until := "the first byte on stdout came"
+		if !answered {
+			until = "nothing had come on stdout"
+		}
+		return []Finding{{
+			Evidence: fmt.Sprintf("%s after %.1f s; stderr: %s", until, waited.Seconds(), excerpt(line.Text, maxExcerpt)),
+			Where:    &Where{Run: e.Clean.Name, Phase: string(servers.PhaseStart), MS: e.Clean.Since(line.At)},
+		}}
+	}
+	return nil
 }
 
 // firstByte is how long the run's server wrote nothing on stdout; answered is false
@@ -255,37 +188,23 @@ func isDownload(line string) bool {
 	return strings.Contains(line, "Pulling from ") || strings.Contains(line, "Pull complete")
 }
 
-func wrapperProcess() Check {
-	return Check{
-		ID: "wrapper-process", Severity: Info, Group: GroupLaunch, Need: NeedHandshake,
-		Title: "the server is not the process that was started",
-		Ask: func(e *Evidence) []Finding {
-			tree := e.Clean.Tree
-			if len(tree) < 2 {
-				return nil
-			}
-			wrapper := wrapperName(e, tree[0])
-			if wrapper == "" {
-				return nil
-			}
-			chain := listed(len(tree), func(i int) string {
-				return fmt.Sprintf("%s (pid %d)", excerpt(masked(strings.Join(tree[i].Command, " ")), maxLabel), tree[i].PID)
-			})
-			return []Finding{{
-				Title:    fmt.Sprintf("%s stands between the client and the server", wrapper),
-				Evidence: fmt.Sprintf("%d processes: %s", len(tree), chain),
-				Where:    e.place("command"),
-			}}
-		},
-		Page: Page{
-			Why:    "A client's signals reach the process that it started. Where that is npx or a shell, the server behind it may not hear of them and lives on.",
-			Bad:    `"command": "sh", "args": ["-c", "node server.js; true"]`,
-			Good:   `"command": "sh", "args": ["-c", "exec node server.js"]`,
-			Fix:    []string{"start the server itself (node …/dist/index.js), or put exec before the last command of a script"},
-			Breaks: []string{"clients that signal only their own child: the Go SDK and others leave the server alive"},
-			Source: "azure-devops-mcp#1598 (154 wrappers left)",
-		},
+func askWrapperProcess(e *Evidence) []Finding {
+	tree := e.Clean.Tree
+	if len(tree) < 2 {
+		return nil
 	}
+	wrapper := wrapperName(e, tree[0])
+	if wrapper == "" {
+		return nil
+	}
+	chain := listed(len(tree), func(i int) string {
+		return fmt.Sprintf("%s (pid %d)", excerpt(masked(strings.Join(tree[i].Command, " ")), maxLabel), tree[i].PID)
+	})
+	return []Finding{{
+		Title:    fmt.Sprintf("%s stands between the client and the server", wrapper),
+		Evidence: fmt.Sprintf("%d processes: %s", len(tree), chain),
+		Where:    e.place("command"),
+	}}
 }
 
 // wrapperName is the package manager or shell that the first process is, empty where
@@ -305,22 +224,6 @@ func wrapperName(e *Evidence, first Process) string {
 		}
 	}
 	return ""
-}
-
-func cwdDependent() Check {
-	return Check{
-		ID: "cwd-dependent", Severity: Warning, Group: GroupLaunch, Need: NeedEntry,
-		Title: "a relative path depends on where the client was started",
-		Ask:   askCwdDependent,
-		Page: Page{
-			Why:    "Without cwd a server starts in the client's folder: the project for a command-line client, often / for a desktop application. A relative path then names another file, or none.",
-			Bad:    `"command": "node", "args": ["dist/index.js"]`,
-			Good:   `"command": "node", "args": ["/home/me/server/dist/index.js"]`,
-			Fix:    []string{"write the absolute path, or give cwd (toolx takes a relative one from the config file's folder)"},
-			Breaks: []string{"Claude Desktop (starts servers in /), and every client that is started elsewhere"},
-			Source: "actual-mcp#109",
-		},
-	}
 }
 
 // askCwdDependent finds relative paths in an entry of a config without cwd. What is
@@ -379,35 +282,22 @@ func relativePath(arg, configFolder string) string {
 	return ""
 }
 
-func npxFloating() Check {
-	return Check{
-		ID: "npx-floating", Severity: Info, Group: GroupLaunch, Need: NeedEntry,
-		Title: "the server's version is not pinned",
-		Ask: func(e *Evidence) []Finding {
-			launch := e.local()
-			if launch == nil {
-				return nil
-			}
-			l, ok := parseLauncher(unwrapped(launch.Command, launch.Args))
-			if !ok || !l.fromRegistry() || l.pinned() {
-				return nil
-			}
-			name, _ := l.split()
-			pin := name + "@1.2.3"
-			if !l.npm {
-				pin = name + "==1.2.3"
-			}
-			return []Finding{{
-				Evidence: fmt.Sprintf("%s %s", l.name, excerpt(l.spec, maxExcerpt)),
-				Where:    e.place("args"), Fix: []string{fmt.Sprintf("pin the version that you have tried: %s", pin)},
-			}}
-		},
-		Page: Page{
-			Why:    "Whatever was published last runs with your files and keys, without having been looked at. With @latest the registry is asked at every start, which makes that slow.",
-			Bad:    `"args": ["-y", "some-server@latest"]`,
-			Good:   `"args": ["-y", "some-server@1.2.3"]`,
-			Fix:    []string{"pin the version: some-server@1.2.3 (npx), some-server==1.2.3 (uvx)"},
-			Source: "docs.npmjs.com, npx; docs.astral.sh/uv, tools",
-		},
+func askNpxFloating(e *Evidence) []Finding {
+	launch := e.local()
+	if launch == nil {
+		return nil
 	}
+	l, ok := parseLauncher(unwrapped(launch.Command, launch.Args))
+	if !ok || !l.fromRegistry() || l.pinned() {
+		return nil
+	}
+	name, _ := l.split()
+	pin := name + "@1.2.3"
+	if !l.npm {
+		pin = name + "==1.2.3"
+	}
+	return []Finding{{
+		Evidence: fmt.Sprintf("%s %s", l.name, excerpt(l.spec, maxExcerpt)),
+		Where:    e.place("args"), Fix: []string{fmt.Sprintf("pin the version that you have tried: %s", pin)},
+	}}
 }

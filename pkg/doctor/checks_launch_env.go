@@ -9,25 +9,6 @@ import (
 	"toolx/pkg/servers"
 )
 
-func envUnexpanded() Check {
-	return Check{
-		ID: "env-unexpanded", Severity: Error, Group: GroupLaunch, Need: NeedEntry,
-		Title: "a placeholder was never filled in",
-		Ask:   askEnvUnexpanded,
-		Page: Page{
-			Why:  "The server gets the placeholder itself as its key, path or address. Some die of it, others start and fail at the first call. Clients expand variables by different rules or not at all: a ${NAME} that one fills in reaches the server as it stands in another.",
-			Bad:  `"env": {"API_KEY": "<YOUR_API_KEY>"}`,
-			Good: `"env": {"API_KEY": "${API_KEY}"}      # with API_KEY exported`,
-			Fix:  []string{"export the variable, or fill the value in"},
-			Breaks: []string{
-				"clients that do not expand variables hand on ${NAME} (Claude Desktop)",
-				"toolx does not start a server whose variables are not set",
-			},
-			Source: "MCP has no rule for client configuration; docs/config.md",
-		},
-	}
-}
-
 func askEnvUnexpanded(e *Evidence) []Finding {
 	var unset *config.UnsetError
 	if errors.As(e.LaunchErr, &unset) {
@@ -100,22 +81,6 @@ func runByShell(command string, args []string) bool {
 	return isShell(baseName(command)) && script
 }
 
-func envMissing() Check {
-	return Check{
-		ID: "env-missing", Severity: Error, Group: GroupLaunch, Need: NeedProcess,
-		Title: "the server wants an environment variable that is not set",
-		Ask:   askEnvMissing,
-		Page: Page{
-			Why:    "The server ended before the handshake, and its last words name a variable that it was not given. Clients show only that the connection closed. It is the most common reason why a server does not start.",
-			Bad:    "Error: GITHUB_TOKEN is not set",
-			Good:   `"env": {"GITHUB_TOKEN": "${GITHUB_TOKEN}"}`,
-			Fix:    []string{"set the variable in the env of the server's entry: clients do not pass on all that your shell has (--env-like shows what they do)"},
-			Breaks: []string{"every client: connection closed"},
-			Source: "79 of 256 launches of published servers ended so; MCP 2025-11-25, basic/transports, stdio",
-		},
-	}
-}
-
 func askEnvMissing(e *Evidence) []Finding {
 	if e.local() == nil || e.Handshaken() || e.Clean.Failure == nil {
 		return nil
@@ -168,30 +133,17 @@ func lineWith(text, word string) string {
 	return ""
 }
 
-func envEmpty() Check {
-	return Check{
-		ID: "env-empty", Severity: Warning, Group: GroupLaunch, Need: NeedEntry,
-		Title: "a variable is set to nothing",
-		Ask: func(e *Evidence) []Finding {
-			if e.Launch == nil {
-				return nil
-			}
-			var findings []Finding
-			for _, s := range e.settings() {
-				if s.key() == "env" && s.value == "" {
-					findings = append(findings, Finding{
-						Title: s.name() + " is set to nothing", Evidence: fmt.Sprintf("%s=%q", s.name(), s.raw), Where: e.place(s.steps...),
-					})
-				}
-			}
-			return capped(findings)
-		},
-		Page: Page{
-			Why:    "An empty variable is not the same as none: many programs take it for a value that was given, and use no default. It also hides what the client's environment has.",
-			Bad:    `"env": {"API_KEY": ""}`,
-			Good:   `"env": {}`,
-			Fix:    []string{"remove the key, or give it a value"},
-			Source: "docs/config.md",
-		},
+func askEnvEmpty(e *Evidence) []Finding {
+	if e.Launch == nil {
+		return nil
 	}
+	var findings []Finding
+	for _, s := range e.settings() {
+		if s.key() == "env" && s.value == "" {
+			findings = append(findings, Finding{
+				Title: s.name() + " is set to nothing", Evidence: fmt.Sprintf("%s=%q", s.name(), s.raw), Where: e.place(s.steps...),
+			})
+		}
+	}
+	return capped(findings)
 }

@@ -299,6 +299,9 @@ func timeStamped(shape string) Diagnosis {
 	}
 }
 
+// fixWholeLines mends a message that shares its line, or is broken in two.
+const fixWholeLines = "in the server: write each message with its newline in one write, under one lock; let nothing else write to stdout"
+
 // textBehind is the diagnosis of a message with something after it.
 func textBehind(what string) Diagnosis {
 	return Diagnosis{

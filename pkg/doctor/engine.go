@@ -96,12 +96,12 @@ const (
 // Judge asks every selected check about the evidence.
 func Judge(fleet *Fleet, selection Selection) *Report {
 	report := &Report{Schema: 1, Status: StatusHealthy, Findings: []Finding{}, Checks: []CheckResult{}, Servers: []ServerReport{}}
-	table := Checks()
-	checks := byCause(table)
+	checks := byCause(Checks())
 	for _, evidence := range fleet.Servers {
 		report.Servers = append(report.Servers, summary(evidence))
 		judge := &judge{report: report, selection: selection, server: evidence.Server.Name, found: make(map[string]bool)}
 		judge.mute = evidence.Clean != nil && len(evidence.messages()) == 0
+		evidence.finds = finder(evidence)
 		for _, check := range checks {
 			if check.Ask != nil && (check.Need < NeedHTTP || evidence.overHTTP()) {
 				judge.judge(check, missing(evidence, check), func() []Finding { return check.Ask(evidence) })
@@ -115,9 +115,24 @@ func Judge(fleet *Fleet, selection Selection) *Report {
 		}
 	}
 	sortFindings(report.Findings)
-	sortResults(report.Checks, table)
+	sortResults(report.Checks, places())
 	report.Status = statusOf(report, fleet)
 	return report
+}
+
+// finder asks checks for others that leave to them what they find, each once and only
+// where it matters.
+func finder(e *Evidence) func(id string) bool {
+	asked := make(map[string]bool)
+	return func(id string) bool {
+		found, known := asked[id]
+		if !known {
+			check, exists := Find(id)
+			found = exists && missing(e, check) == "" && len(check.Ask(e)) > 0
+			asked[id] = found
+		}
+		return found
+	}
 }
 
 // judge asks checks about one server and keeps what has been found so far.
@@ -182,12 +197,12 @@ func (j *judge) take(check Check, findings []Finding) Outcome {
 			finding.Title = check.Title
 		}
 		if finding.Fix == nil {
-			finding.Fix = check.Page.Fix
+			finding.Fix = slices.Clone(check.Fix) // the table's own stays as it is
 		}
 		if finding.Breaks == nil {
-			finding.Breaks = check.Page.Breaks
+			finding.Breaks = slices.Clone(check.Breaks)
 		}
-		finding.Source = check.Page.Source
+		finding.Source = check.Source
 		j.report.Findings = append(j.report.Findings, finding)
 		j.found[check.ID] = true
 		if next := outcomeOf(finding.Severity); worse(next, outcome) {

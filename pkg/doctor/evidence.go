@@ -62,6 +62,8 @@ type Evidence struct {
 	// what is missing then says nothing about the server.
 	Cut bool
 
+	// finds reports whether another check finds something in the same evidence; Judge sets it.
+	finds func(id string) bool
 	// offered are the tools of the clean run's session, where Options.Safe asks for them.
 	offered []*exec.Tool
 	// received are the messages of all runs, read once for all checks.

@@ -26,23 +26,6 @@ func lostAnswers() []string {
 	}
 }
 
-func capabilityUndeclared() Check {
-	return Check{
-		ID: "capability-undeclared", Severity: Warning, Group: GroupHandshake, Need: NeedHandshake,
-		Title: "server has what it does not declare",
-		Ask:   askCapabilityUndeclared,
-		Page: Page{
-			Why: "A client asks only for what the server's capabilities name. What is not declared is not asked for, and so " +
-				"does not exist for its users.",
-			Bad:    `"capabilities": {}`,
-			Good:   `"capabilities": {"tools": {}}`,
-			Fix:    []string{"in the server: declare the capability in the result of initialize"},
-			Breaks: []string{"clients that look at the capabilities: the tools, resources or prompts do not appear"},
-			Source: "MCP 2025-11-25, basic/lifecycle, capability negotiation; server/tools, capabilities (MUST)",
-		},
-	}
-}
-
 func askCapabilityUndeclared(e *Evidence) []Finding {
 	var found []Finding
 	for _, list := range listMethods() {
@@ -69,24 +52,6 @@ func askCapabilityUndeclared(e *Evidence) []Finding {
 	return found
 }
 
-func capabilityFalse() Check {
-	return Check{
-		ID: "capability-false", Severity: Error, Group: GroupHandshake, Need: NeedProcess,
-		After: lostAnswers(),
-		Title: "server declares what it does not have",
-		Ask:   askCapabilityFalse,
-		Page: Page{
-			Why: "Clients ask for what the capabilities name. Where the answer is an error, some show the server as broken, " +
-				"some show none of its tools. Of 55 real servers that declare resources, 7 fail here.",
-			Bad:    "\"capabilities\": {\"resources\": {}}\n→ resources/list\n← error -32601",
-			Good:   "\"capabilities\": {\"tools\": {}}",
-			Fix:    []string{"in the server: declare only what there is, or answer with an empty list"},
-			Breaks: []string{"clients that load all lists at the start and give up at the first error"},
-			Source: "MCP 2025-11-25, basic/lifecycle, capability negotiation",
-		},
-	}
-}
-
 func askCapabilityFalse(e *Evidence) []Finding {
 	var found []Finding
 	for _, list := range listMethods() {
@@ -108,24 +73,6 @@ func askCapabilityFalse(e *Evidence) []Finding {
 	return found
 }
 
-func pingFails() Check {
-	return Check{
-		ID: "ping-fails", Severity: Warning, Group: GroupHandshake, Need: NeedHandshake,
-		After: lostAnswers(),
-		Title: "server does not answer ping",
-		Ask:   askPingFails,
-		Page: Page{
-			Why: "Clients ask ping to see whether a server is alive, and end one that does not answer. The answer is an empty " +
-				"object, at once, whatever else the server is doing.",
-			Bad:    "→ ping\n← error -32601 Method not found",
-			Good:   "→ ping\n← {\"result\":{}}",
-			Fix:    []string{"in the server: answer ping with {}; every SDK does it by itself"},
-			Breaks: []string{"clients and gateways that watch over servers by ping"},
-			Source: "MCP 2025-11-25, basic/utilities/ping: MUST respond promptly with an empty response",
-		},
-	}
-}
-
 func askPingFails(e *Evidence) []Finding {
 	x := e.Clean.Exchange("ping", 0)
 	if x == nil || x.answered() && isObject(x.Result) {
@@ -144,23 +91,6 @@ func waited(x *Exchange) string {
 		return ""
 	}
 	return " in " + milliseconds(answerLimit)
-}
-
-func unknownMethodCode() Check {
-	return Check{
-		ID: "unknown-method-code", Severity: Warning, Group: GroupHandshake, Need: NeedHandshake,
-		After: lostAnswers(),
-		Title: "an unknown method is not refused with -32601",
-		Ask:   askUnknownMethod,
-		Page: Page{
-			Why: "A client finds out what a server can do by asking, and reads -32601 as \"this server is older\". Another code " +
-				"looks like a fault, a result like an answer, and silence costs the time limit. 166 of 167 real servers answer -32601.",
-			Bad:    "→ toolx/no-such-method\n(nothing)",
-			Good:   "← {\"error\":{\"code\":-32601,\"message\":\"Method not found\"}}",
-			Fix:    []string{"in the server: answer -32601 to every request whose method it does not know"},
-			Source: "JSON-RPC 2.0 §5.1: method not found",
-		},
-	}
 }
 
 func askUnknownMethod(e *Evidence) []Finding {
@@ -186,23 +116,6 @@ func (e *Evidence) hostileCall(named bool) *Exchange {
 	return nil
 }
 
-func invalidParamsCode() Check {
-	return Check{
-		ID: "invalid-params-code", Severity: Info, Group: GroupHandshake, Need: NeedHandshake,
-		After: lostAnswers(),
-		Title: "a call without a tool's name is not refused with -32602",
-		Ask:   askInvalidParams,
-		Page: Page{
-			Why: "-32602 says that the request was wrong, -32603 that the server is. 147 of 168 real servers answer -32603 with " +
-				"a validator's dump, since the TypeScript SDK does; a model that reads it cannot tell what to correct.",
-			Bad:    `{"code": -32603, "message": "[{\"code\":\"invalid_type\",\"path\":[\"params\",\"name\"]}]"}`,
-			Good:   `{"code": -32602, "message": "Invalid params: name is required"}`,
-			Fix:    []string{"in the server: check the params and answer -32602 with a sentence"},
-			Source: "JSON-RPC 2.0 §5.1; MCP 2025-11-25, server/tools, error handling",
-		},
-	}
-}
-
 func askInvalidParams(e *Evidence) []Finding {
 	const invalidParams = -32602
 	x := e.hostileCall(false)
@@ -218,24 +131,6 @@ func askInvalidParams(e *Evidence) []Finding {
 		f.Notes = []string{"it says: " + cut(strings.Join(strings.Fields(memberText(message)), " "))}
 	}
 	return sole(f)
-}
-
-func unknownToolResult() Check {
-	return Check{
-		ID: "unknown-tool-result", Severity: Warning, Group: GroupHandshake, Need: NeedHandshake,
-		After: lostAnswers(),
-		Title: "a call of an unknown tool does not fail as it should",
-		Ask:   askUnknownTool,
-		Page: Page{
-			Why: "A model that calls a tool that is not there must be told so. A success makes it believe that something was " +
-				"done; silence holds up everything. An error other than -32602 and a result with isError are understood by all.",
-			Bad:    "→ tools/call toolx_no_such_tool\n← {\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"Unknown tool\"}]}}",
-			Good:   "← {\"error\":{\"code\":-32602,\"message\":\"Unknown tool: toolx_no_such_tool\"}}",
-			Fix:    []string{"in the server: answer -32602 to a call of a tool that it does not have"},
-			Breaks: []string{"models take a success for one"},
-			Source: "MCP 2025-11-25, server/tools, error handling",
-		},
-	}
 }
 
 func askUnknownTool(e *Evidence) []Finding {
@@ -270,23 +165,6 @@ func askUnknownTool(e *Evidence) []Finding {
 	return sole(f)
 }
 
-func notificationAnswered() Check {
-	return Check{
-		ID: "notification-answered", Severity: Error, Group: GroupHandshake, Need: NeedProbe,
-		Title: "server answers a notification",
-		Ask:   askNotificationAnswered,
-		Page: Page{
-			Why: "A notification has no id and wants no answer; an answer to it belongs to no request. Clients report an error, " +
-				"or take it for the answer to the request that waits.",
-			Bad:    "→ {\"jsonrpc\":\"2.0\",\"method\":\"notifications/toolx/unknown\"}\n← {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32601,…}}",
-			Good:   "(nothing)",
-			Fix:    []string{"in the server: pass over notifications that it does not know"},
-			Breaks: []string{"clients of the TypeScript SDK report an error for each"},
-			Source: "JSON-RPC 2.0 §4.1: the server MUST NOT reply to a notification; MCP 2025-11-25, basic, notifications",
-		},
-	}
-}
-
 // askNotificationAnswered looks at messages without an id that came after the
 // notification, when no request waited.
 func askNotificationAnswered(e *Evidence) []Finding {
@@ -305,23 +183,6 @@ func askNotificationAnswered(e *Evidence) []Finding {
 		found = append(found, Finding{Where: where, Evidence: cutJSON(odd.Bytes)})
 	}
 	return alike(found)
-}
-
-func requestBeforeInit() Check {
-	return Check{
-		ID: "request-before-init", Severity: Info, Group: GroupHandshake, Need: NeedProbe,
-		After: []string{"discover-breaks-server", "crash-signal"},
-		Title: "server does not answer tools/list before initialize",
-		Ask:   askRequestBeforeInit,
-		Page: Page{
-			Why: "No client should ask for tools before the handshake. A server that gets such a request should refuse it, or " +
-				"answer it, and go on: one that ends or falls silent is harder to find fault with.",
-			Bad:    "→ tools/list\nexit status 1",
-			Good:   "← {\"error\":{\"code\":-32600,\"message\":\"not initialized\"}}",
-			Fix:    []string{"in the server: answer every request, if only with an error"},
-			Source: "MCP 2025-11-25, basic/lifecycle, initialization",
-		},
-	}
 }
 
 func askRequestBeforeInit(e *Evidence) []Finding {

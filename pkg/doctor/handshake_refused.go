@@ -5,27 +5,6 @@ import (
 	"strings"
 )
 
-func initializeRefused() Check {
-	return Check{
-		ID: "initialize-refused", Severity: Error, Group: GroupHandshake, Need: NeedProcess,
-		After: []string{"status-unexpected", "auth-challenge", "redirect-drops-body"},
-		Title: "server refuses initialize",
-		Ask:   askInitializeRefused,
-		Page: Page{
-			Why: "A client that is refused the handshake ends the session. A server that does not know the revision that the client asks for must not refuse it: it answers with one that it " +
-				"knows, and the client decides. What a server lacks to work, such as a key, is better said by the tools that need it.",
-			Bad:  "→ initialize, protocolVersion 2025-11-25\n← error -32602 \"Unsupported protocol version\"",
-			Good: "← {\"protocolVersion\":\"2024-11-05\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{…}}",
-			Fix: []string{
-				"in the server: answer initialize in every case, and let the tools say what is missing",
-				"from outside: set what the error names, in env or headers of the server's entry",
-			},
-			Breaks: []string{"every client: there is no session"},
-			Source: "MCP 2025-11-25, basic/lifecycle, version negotiation: MUST respond with another protocol version it supports",
-		},
-	}
-}
-
 // askInitializeRefused tells of the answer that left the server without a session. One
 // that refuses initialize and speaks the modern protocol has a session.
 func askInitializeRefused(e *Evidence) []Finding {

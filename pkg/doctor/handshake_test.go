@@ -269,11 +269,11 @@ func TestModernResults(t *testing.T) {
 		if found := askResultType(modern); len(found) != one.untyped {
 			t.Errorf("%s %s: result-type-missing has %d findings, want %d", one.method, one.result, len(found), one.untyped)
 		}
-		if found := cacheHints().Ask(modern); len(found) != one.uncached {
+		if found := askCacheHints(modern); len(found) != one.uncached {
 			t.Errorf("%s %s: cache-hints has %d findings, want %d", one.method, one.result, len(found), one.uncached)
 		}
 		legacy := evidenceOf(&Run{Protocol: "2025-11-25", Exchanges: []*Exchange{x}})
-		if found := append(askResultType(legacy), cacheHints().Ask(legacy)...); found != nil {
+		if found := append(askResultType(legacy), askCacheHints(legacy)...); found != nil {
 			t.Errorf("%s %s: a legacy server is held to modern rules: %+v", one.method, one.result, found)
 		}
 	}

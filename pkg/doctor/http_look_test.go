@@ -212,7 +212,7 @@ func TestSSEBufferedCalls(t *testing.T) {
 				Bytes: fmt.Appendf(nil, `{"method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i),
 			})
 		}
-		if found := sseBuffered().Ask(e); (found != nil) != test.found || found != nil && found[0].Where.Tool != "slow" {
+		if found := askSSEBuffered(e); (found != nil) != test.found || found != nil && found[0].Where.Tool != "slow" {
 			t.Errorf("%s: %+v", test.what, found)
 		}
 	}
@@ -277,7 +277,7 @@ func TestChallenges(t *testing.T) {
 	} {
 		refused := servers.HTTPExchange{URL: test.url, Request: test.request, Status: http.StatusUnauthorized, Received: http.Header{"Www-Authenticate": test.headers}}
 		e := &Evidence{Launch: &config.Resolved{URL: url}, Clean: &Run{Name: "clean", Events: []exec.Event{refused}}, HTTP: &HTTPEvidence{}}
-		found, got := authChallenge().Ask(e), ""
+		found, got := askAuthChallenge(e), ""
 		if len(found) > 0 {
 			got = found[0].Evidence
 		}

@@ -40,10 +40,10 @@ func positions(checks []Check) map[string]int {
 	return index
 }
 
-// sortResults puts results into the order of the table, server by server as they
-// were judged.
-func sortResults(results []CheckResult, checks []Check) {
-	index, servers := positions(checks), make(map[string]int)
+// sortResults puts results into the order of the table, whose places are in index,
+// server by server as they were judged.
+func sortResults(results []CheckResult, index map[string]int) {
+	servers := make(map[string]int)
 	for _, result := range results {
 		if _, known := servers[result.Server]; !known {
 			servers[result.Server] = len(servers)

@@ -3,55 +3,105 @@ package doctor
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"toolx/docs"
 )
 
-var updatePages = flag.Bool("update", false, "rewrite docs/checks")
+var updatePages = flag.Bool("update", false, "rewrite docs/checks/README.md")
 
-// TestPages holds docs/checks to the table: a page for each check, none stale, none
-// left over. go test ./pkg/doctor -run Pages -update writes them.
+// TestPages holds docs/checks to the table: a page for each check, each whole, none left
+// over, and an index of them. go test ./pkg/doctor -run Pages -update writes the index.
 func TestPages(t *testing.T) {
 	folder := filepath.Join("..", "..", "docs", "checks")
-	pages := map[string]string{"README.md": index()}
-	for _, check := range Checks() {
-		pages[check.ID+".md"] = check.Markdown()
-	}
+	readme := filepath.Join(folder, "README.md")
 	if *updatePages {
-		writePages(t, folder, pages)
+		if err := os.WriteFile(readme, []byte(index()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(readme); err != nil || plainNewlines(text) != index() {
+		t.Errorf("docs/checks/README.md is stale or missing: run make docs")
 	}
 	written, err := filepath.Glob(filepath.Join(folder, "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range written {
-		if _, wanted := pages[filepath.Base(path)]; !wanted {
+		id := strings.TrimSuffix(filepath.Base(path), ".md")
+		if _, wanted := Find(id); !wanted && id != "README" {
 			t.Errorf("%s is of no check", path)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil || strings.ReplaceAll(string(text), "\r\n", "\n") != pages[name] {
-			t.Errorf("docs/checks/%s is stale or missing: run make docs", name)
+	if err := unique(Checks()); err != nil {
+		t.Error(err)
+	}
+	for _, check := range Checks() {
+		if (check.Ask == nil) == (check.AskAll == nil) {
+			t.Errorf("%s has both Ask and AskAll, or neither", check.ID)
+		}
+		text := docs.CheckPage(check.ID)
+		if whole := pageText(check); plainNewlines([]byte(text)) != whole {
+			t.Errorf("docs/checks/%s.md is missing, or has what is not read:\n%s\nwant\n%s", check.ID, text, whole)
+		}
+		if check.Title == "" || check.Why == "" || check.Bad == "" || check.Good == "" || check.Fix == nil || check.Source == "" {
+			t.Errorf("docs/checks/%s.md lacks a section", check.ID)
+		}
+		if check.Severity.rank() < 0 {
+			t.Errorf("docs/checks/%s.md has the severity %q", check.ID, check.Severity)
 		}
 	}
 }
 
-func writePages(t *testing.T, folder string, pages map[string]string) {
-	t.Helper()
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
+func plainNewlines(text []byte) string { return strings.ReplaceAll(string(text), "\r\n", "\n") }
+
+// pageText writes a page as readPage reads it.
+func pageText(c Check) string {
+	var page strings.Builder
+	fmt.Fprintf(&page, "---\nid: %s\ntitle: %s\nseverity: %s\ngroup: %s\n", c.ID, scalar(c.Title), c.Severity, c.Group)
+	if c.After != nil {
+		fmt.Fprintf(&page, "after: [%s]\n", strings.Join(c.After, ", "))
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
+	fmt.Fprintf(&page, "source: %s\n---\n", scalar(c.Source))
+	section(&page, "Why it matters", c.Why)
+	section(&page, "Bad", "```text\n"+c.Bad+"\n```")
+	section(&page, "Good", "```text\n"+c.Good+"\n```")
+	section(&page, "What to do", bulleted(c.Fix))
+	section(&page, "Who fails on it", bulleted(c.Breaks))
+	return page.String()
+}
+
+// scalar is a value of YAML: in quotes where it means something else without.
+func scalar(text string) string {
+	var plain any
+	if err := yaml.Unmarshal([]byte(text), &plain); err == nil && plain == text {
+		return text
 	}
-	for name, text := range pages {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+	return strconv.Quote(text)
+}
+
+// TestFrontMatter reads the pages' front matter as other programs do.
+func TestFrontMatter(t *testing.T) {
+	for _, check := range Checks() {
+		front, _, _ := strings.Cut(strings.TrimPrefix(plainNewlines([]byte(docs.CheckPage(check.ID))), "---\n"), "\n---\n")
+		var got struct {
+			ID, Title, Group, Source string
+			Severity                 Severity
+			After                    []string
+		}
+		if err := yaml.UnmarshalWithOptions([]byte(front), &got, yaml.Strict()); err != nil {
+			t.Errorf("%s: %v", check.ID, err)
+		}
+		if got.ID != check.ID || got.Title != check.Title || got.Group != string(check.Group) ||
+			got.Source != check.Source || got.Severity != check.Severity || !slices.Equal(got.After, check.After) {
+			t.Errorf("%s: YAML reads %+v, toolx %+v", check.ID, got, check.Page)
 		}
 	}
 }
@@ -59,7 +109,7 @@ func writePages(t *testing.T, folder string, pages map[string]string) {
 // index is the page that leads to all others.
 func index() string {
 	var page strings.Builder
-	page.WriteString("# The doctor's checks\n\nWritten by `make docs` from the table in pkg/doctor. `toolx doctor --explain ID` shows a page.\n")
+	page.WriteString("# The doctor's checks\n\n`make docs` writes this index from the pages. `toolx doctor --explain ID` shows a page.\n")
 	var group Group
 	for _, check := range Checks() {
 		if check.Group != group {
@@ -87,8 +137,11 @@ func TestNear(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	check := Check{
-		ID: "x", Severity: Warning, Group: GroupFraming, Title: "server says x", After: []string{"y"},
-		Page: Page{Why: "Clients stop.", Bad: "x\n", Good: "{…}", Fix: []string{"say\nnothing"}, Breaks: []string{"all"}, Source: "stdio"},
+		ID: "x",
+		Page: Page{
+			Severity: Warning, Group: GroupFraming, Title: "server says x", After: []string{"y"},
+			Why: "Clients stop.", Bad: "x\n", Good: "{…}", Fix: []string{"say\nnothing"}, Breaks: []string{"all"}, Source: "stdio",
+		},
 	}
 	want := "# x\n\nServer says x.\n\n| severity | group |\n| --- | --- |\n| warning | framing |\n" +
 		"\n## Why it matters\n\nClients stop.\n\n## Bad\n\n```text\nx\n```\n\n## Good\n\n```text\n{…}\n```\n" +

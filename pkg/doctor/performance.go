@@ -8,22 +8,6 @@ import (
 	"toolx/pkg/exec"
 )
 
-func perfStart() Check {
-	return Check{
-		ID: "perf-start", Severity: Info, Group: GroupPerformance, Need: NeedHandshake,
-		Title: "the time that a start takes",
-		Ask:   askPerfStart,
-		Page: Page{
-			Why: "From the start of the process to its answer to initialize. Half of 168 real servers take less than 250 ms, " +
-				"nine of ten less than 740 ms. The first start is often slower (cold caches); --repeat N makes N more.",
-			Bad:    "2,984 ms",
-			Good:   "246 ms",
-			Fix:    []string{"in the server: load what a start does not need when it is needed", "from outside: install the package once instead of npx or uvx looking for it at each start"},
-			Source: "measured on 168 servers of the npm registry",
-		},
-	}
-}
-
 // askPerfStart always reports: it is a measurement.
 func askPerfStart(e *Evidence) []Finding {
 	first, ok := startTime(e)
@@ -62,38 +46,12 @@ func percentile(values []time.Duration, p int) time.Duration {
 	return sorted[min(len(sorted)-1, len(sorted)*p/100)]
 }
 
-func perfList() Check {
-	return Check{
-		ID: "perf-list", Severity: Info, Group: GroupPerformance, Need: NeedSpeed,
-		Title: "the time that tools/list takes",
-		Ask: func(e *Evidence) []Finding {
-			return askAnswerTimes(e, "tools/list", e.Clean.Speed.Lists, ", "+exec.Bytes(int64(e.Clean.Speed.ListBytes)))
-		},
-		Page: Page{
-			Why:    "Up to 20 requests, one after the other. Clients ask for the list at each start and after each change.",
-			Bad:    "p50 900 ms, p99 1.4 s: the server asks a backend for each list",
-			Good:   "p50 0.4 ms, p99 1.1 ms",
-			Fix:    []string{"in the server: build the list once and keep it"},
-			Source: "measured by toolx",
-		},
-	}
+func askPerfList(e *Evidence) []Finding {
+	return askAnswerTimes(e, "tools/list", e.Clean.Speed.Lists, ", "+exec.Bytes(int64(e.Clean.Speed.ListBytes)))
 }
 
-func perfPing() Check {
-	return Check{
-		ID: "perf-ping", Severity: Info, Group: GroupPerformance, Need: NeedSpeed,
-		Title: "the time that ping takes",
-		Ask: func(e *Evidence) []Finding {
-			return askAnswerTimes(e, "ping", e.Clean.Speed.Pings, "")
-		},
-		Page: Page{
-			Why:    "Up to 100 requests, one after the other: the least that any request costs with this server.",
-			Bad:    "p50 40 ms: something waits in the way, such as a wrapper that copies line by line",
-			Good:   "p50 0.05 ms, p99 0.3 ms",
-			Fix:    []string{"in the server: read stdin without a delay, and flush each answer at once"},
-			Source: "measured by toolx",
-		},
-	}
+func askPerfPing(e *Evidence) []Finding {
+	return askAnswerTimes(e, "ping", e.Clean.Speed.Pings, "")
 }
 
 // askAnswerTimes always reports: it is a measurement.
@@ -105,23 +63,6 @@ func askAnswerTimes(e *Evidence, method string, took []time.Duration, more strin
 		Where:    &Where{Run: e.Clean.Name, Method: method},
 		Evidence: fmt.Sprintf("p50 %s, p99 %s of %d%s", milliseconds(percentile(took, 50)), milliseconds(percentile(took, 99)), len(took), more),
 	})
-}
-
-func perfCall() Check {
-	return Check{
-		ID: "perf-call", Severity: Info, Group: GroupPerformance, Need: NeedCalls,
-		Title: "the time that a call takes",
-		Ask:   askPerfCall,
-		Page: Page{
-			Why: "The calls that --call asked for. A call may change something, so one is repeated only where the tool says readOnlyHint " +
-				"or idempotentHint, for a quarter of a second at most, or where --repeat N says so: N times one after the other, and N " +
-				"times with eight under way at once.",
-			Bad:    "export 48 s the first time; p50 47 s, p99 49 s of 8 one after the other; p50 380 s, p99 391 s of 8, eight at once",
-			Good:   "echo 0.6 ms the first time; p50 0.4 ms, p99 0.9 ms of 20 one after the other; p50 0.8 ms, p99 2.1 ms of 40, eight at once",
-			Fix:    []string{"in the server: report progress where a call takes seconds, so that clients wait", "in the server: handle calls beside one another"},
-			Source: "measured by toolx",
-		},
-	}
 }
 
 // askPerfCall always reports: it is a measurement.
@@ -152,24 +93,6 @@ func (*CallSpeed) series(took []time.Duration, how string) string {
 		return ""
 	}
 	return fmt.Sprintf("; p50 %s, p99 %s of %d%s", milliseconds(percentile(took, 50)), milliseconds(percentile(took, 99)), len(took), how)
-}
-
-func perfConcurrency() Check {
-	return Check{
-		ID: "perf-concurrency", Severity: Warning, Group: GroupPerformance, Need: NeedProbe,
-		After: lostAnswers(),
-		Title: "server does one thing after the other",
-		Ask:   askConcurrency,
-		Page: Page{
-			Why: "A client may have several requests under way, and watch over the server by ping meanwhile. Where a slow call " +
-				"holds up all others, the client takes the server for dead, and a second call waits for the first.",
-			Bad:    "→ tools/call slow (2 s)\n→ ping\n← the call's answer after 2 s, then ping's",
-			Good:   "← ping's answer at once, the call's after 2 s",
-			Fix:    []string{"in the server: handle each request in a task of its own; never wait in the loop that reads stdin", "in Python: run blocking code with asyncio.to_thread"},
-			Breaks: []string{"clients and gateways that watch over servers by ping"},
-			Source: "JSON-RPC 2.0 §4; MCP 2025-11-25, basic/utilities/ping: MUST respond promptly",
-		},
-	}
 }
 
 // What counts as one after the other: eight answers that together take this many
@@ -245,22 +168,6 @@ func (r *Run) heldUpBy(call *Exchange) (f Finding, held bool) {
 		}, true
 	}
 	return Finding{}, false
-}
-
-func perfLeak() Check {
-	return Check{
-		ID: "perf-leak", Severity: Info, Group: GroupPerformance, Need: NeedSpeed,
-		Title: "memory grows with each request",
-		Ask:   askPerfLeak,
-		Page: Page{
-			Why: "Asked with --repeat only: 1,000 pings, and the memory of all processes before and after. What a ping leaves " +
-				"behind, every request does, and a client runs for days.",
-			Bad:    "92 MB before, 140 MB after 1,000 pings",
-			Good:   "92 MB before, 93 MB after",
-			Fix:    []string{"in the server: look for lists of requests, listeners or timers that only grow"},
-			Source: "measured by toolx",
-		},
-	}
 }
 
 // grownBy is what a thousand pings may add in memory: garbage that is not collected

@@ -11,30 +11,6 @@ import (
 	"toolx/pkg/servers"
 )
 
-func exitBeforeHandshake() Check {
-	return Check{
-		ID: "exit-before-handshake", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		After: []string{
-			"env-missing", "command-not-found", "command-not-executable", "interpreter-missing",
-			"shebang-crlf", "exec-format", "cwd-missing", "node-engine", "stdout-usage-text",
-		},
-		Title: "server exits before the handshake",
-		Ask:   askExitBeforeHandshake,
-		Page: Page{
-			Why: "The process ended before it answered initialize, so no client can use it. Most clients say no more than " +
-				"\"Connection closed\": the reason stands on stderr, which they do not show.",
-			Bad:  "$ node server.js\nError: Cannot find module 'express'\n$ echo $?\n1",
-			Good: "The process lives until its stdin is closed, and a start that cannot succeed says in one line of stderr what is missing.",
-			Fix: []string{
-				"read the server's last lines on stderr, shown with this finding",
-				"run the same command in a terminal, in the same folder and with the same environment, until it waits for input",
-			},
-			Breaks: []string{"every client; Claude Desktop and Cursor show \"Connection closed\" (-32000) without the reason"},
-			Source: "MCP 2025-11-25, basic/transports, stdio; basic/lifecycle, initialization",
-		},
-	}
-}
-
 func askExitBeforeHandshake(e *Evidence) []Finding {
 	died := e.Clean.died()
 	if died == nil || died.Ending != servers.EndingExited || e.initialized().answered() {
@@ -65,26 +41,6 @@ func lastWords(died *servers.Failure) []string {
 		notes = []string{"it wrote nothing on stdout and nothing on stderr"}
 	}
 	return notes
-}
-
-func crashSignal() Check {
-	return Check{
-		ID: "crash-signal", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		Title: "a signal killed the server",
-		Ask:   askCrashSignal,
-		Page: Page{
-			Why: "The process did not end by itself: the system or another program killed it. A fault in native code " +
-				"(segmentation fault, abort) and too little memory (killed) are the usual reasons. The client's requests are lost.",
-			Bad:  "signal: segmentation fault (core dumped), with tools/call unanswered",
-			Good: "The server ends when its stdin is closed, with exit code 0.",
-			Fix: []string{
-				"in the server: look for faults in native modules; run it under a debugger, or with core dumps on",
-				"from outside: a server that was killed by SIGKILL most often went over a memory limit; raise the limit (docker run --memory)",
-			},
-			Breaks: []string{"every client: pending calls fail, and most clients do not start the server again"},
-			Source: "MCP 2026-07-28, basic/transports/stdio, unexpected termination",
-		},
-	}
 }
 
 func askCrashSignal(e *Evidence) []Finding {
@@ -148,26 +104,6 @@ func placeOfDeath(r *Run, died *servers.Failure) *Where {
 	return where
 }
 
-func exitDuringRequest() Check {
-	return Check{
-		ID: "exit-during-request", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		Title: "server exits in mid-session",
-		Ask:   askExitDuringRequest,
-		Page: Page{
-			Why: "The process ended although nobody had asked it to: its stdin was open. The request that was under way is " +
-				"never answered, and all later ones fail. An exception that no handler catches is the usual reason.",
-			Bad:  "→ {\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"no_such_tool\"}}\nstderr: fatal: unknown tool\nexit status 1",
-			Good: "→ {\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"no_such_tool\"}}\n← {\"id\":4,\"error\":{\"code\":-32602,\"message\":\"Unknown tool: no_such_tool\"}}",
-			Fix: []string{
-				"in the server: catch errors in every handler and answer with an error; log them on stderr",
-				"in Node: process.on('uncaughtException') and process.on('unhandledRejection') that log and go on",
-			},
-			Breaks: []string{"every client: most do not start the server again by themselves"},
-			Source: "MCP 2026-07-28, basic/transports/stdio, unexpected termination",
-		},
-	}
-}
-
 func askExitDuringRequest(e *Evidence) []Finding {
 	var found []Finding
 	for _, run := range e.Runs() {
@@ -202,26 +138,6 @@ func (r *Run) livedUntilGarbage() bool {
 		}
 	}
 	return !garbage.IsZero() && answered == burstSize
-}
-
-func truncatedMessage() Check {
-	return Check{
-		ID: "truncated-message", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		Title: "stdout ends in the middle of a message",
-		Ask:   askTruncatedMessage,
-		Page: Page{
-			Why: "The last bytes on stdout are the beginning of a message whose end never came: the process ended before it " +
-				"had written all. The client waits for that answer, or fails on half of a JSON value.",
-			Bad:  "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{\"content\":[{\"ty\nexit status 3",
-			Good: "The process writes the whole message and its newline, flushes, and ends after that.",
-			Fix: []string{
-				"in the server: flush stdout before exiting",
-				"in Node: do not call process.exit() after a write to a pipe; set process.exitCode and let the program end, or exit in the write's callback",
-			},
-			Breaks: []string{"every client: the answer is lost"},
-			Source: "MCP 2025-11-25, basic/transports, stdio: messages are delimited by newlines",
-		},
-	}
 }
 
 func askTruncatedMessage(e *Evidence) []Finding {

@@ -10,31 +10,6 @@ import (
 	"toolx/pkg/servers"
 )
 
-func handshakeTimeout() Check {
-	return Check{
-		ID: "handshake-timeout", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		After: []string{
-			"output-buffered", "stdout-closed", "stdin-closed", "stdout-http-mode", "stdout-content-length",
-			"stdout-sse-framing", "stdout-utf16", "stdout-cr-only", "stdout-partial-text", "stdout-echo",
-			"stdout-huge-line", "stdout-flood", "rpc-id-unknown",
-		},
-		Title: "server does not answer initialize",
-		Ask:   askHandshakeTimeout,
-		Page: Page{
-			Why: "The process runs and never answers the first request. Clients give up after 10 to 60 s and show no tools. " +
-				"Servers that wait for a backend, for a login, or for HTTP requests do this.",
-			Bad:  "$ npx some-mcp-server\n(nothing, for ever)",
-			Good: "→ initialize\n← its result, within a second",
-			Fix: []string{
-				"check whether the server needs an argument to speak on stdio, such as --stdio, or a sub-command",
-				"in the server: answer initialize before anything slow; connect to backends when a tool needs them",
-			},
-			Breaks: []string{"every client; Inspector gives up after 15 s, mcp-stdio-guard after 5 s"},
-			Source: "MCP 2025-11-25, basic/lifecycle, initialization",
-		},
-	}
-}
-
 func askHandshakeTimeout(e *Evidence) []Finding {
 	if !silentInHandshake(e) {
 		return nil
@@ -109,27 +84,6 @@ func (s *ProcessState) sentence() string {
 	return fmt.Sprintf("the process was %s", s.State)
 }
 
-func slowStart() Check {
-	return Check{
-		ID: "slow-start", Severity: Warning, Group: GroupProcess, Need: NeedHandshake,
-		After: []string{"download-on-start"},
-		Title: "server takes long to start",
-		Ask:   askSlowStart,
-		Page: Page{
-			Why: "The time from the start of the process to its answer to initialize is time that a person waits, at every " +
-				"start of the client, and clients have limits. Half of 209 real servers answer within 250 ms, nearly all within 3 s.",
-			Bad:  "initialize answered 8.2 s after the start",
-			Good: "initialize answered 240 ms after the start",
-			Fix: []string{
-				"in the server: load modules, models and connections when a tool needs them, not at the start",
-				"from outside: install the package once instead of npx or uvx fetching it at each start",
-			},
-			Breaks: []string{"mcp-stdio-guard gives up after 5 s, Inspector after 15 s, many clients after 30 s"},
-			Source: "MCP 2025-11-25, basic/lifecycle, timeouts",
-		},
-	}
-}
-
 // The limits of a start: an annoyance, and more than most clients wait.
 const (
 	slowAfter     = 5 * time.Second
@@ -183,27 +137,6 @@ func startTime(e *Evidence) (took time.Duration, ok bool) {
 	return x.At.Add(x.Took).Sub(e.Clean.Began), true
 }
 
-func outputBuffered() Check {
-	return Check{
-		ID: "output-buffered", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		Title: "server answers only when its stdin is closed",
-		Ask:   askOutputBuffered,
-		Page: Page{
-			Why: "The answer was there and lay in the process's own buffer: standard output that leads into a pipe is " +
-				"written in blocks of some kilobytes, unless the program flushes it. The client waits for ever.",
-			Bad:  "print(json.dumps(reply))",
-			Good: "print(json.dumps(reply), flush=True)",
-			Fix: []string{
-				"in the server: flush stdout after each message",
-				"from outside, for Python: start it with python -u, or add PYTHONUNBUFFERED=1 to its env",
-				"from outside, for others: stdbuf -oL COMMAND",
-			},
-			Breaks: []string{"every client: the handshake runs into its time limit"},
-			Source: "codebase-memory-mcp#513, AutoCorrode#171, mcp-proxy#65",
-		},
-	}
-}
-
 // bufferedAtMost is how long after the end of its stdin a program writes what it has
 // in its buffer: later text is another matter.
 const bufferedAtMost = time.Second
@@ -226,40 +159,8 @@ func askOutputBuffered(e *Evidence) []Finding {
 	})
 }
 
-func stdoutClosed() Check {
-	return Check{
-		ID: "stdout-closed", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		Title: "server closes its stdout and lives on",
-		Ask: func(e *Evidence) []Finding {
-			return askClosedPipe(e, servers.EndingClosedStdout, "stdout had ended, and the process had not")
-		},
-		Page: Page{
-			Why: "Nothing that the server answers can arrive any more, although its process runs: clients that watch the " +
-				"process alone wait for ever.",
-			Bad:    "os.Stdout.Close()",
-			Good:   "The server keeps stdout open as long as it lives.",
-			Fix:    []string{"in the server: do not close stdout, nor redirect it to a file or to /dev/null (a daemon that detaches does)"},
-			Breaks: []string{"clients that wait for the process to end"},
-			Source: "MCP 2025-11-25, basic/transports, stdio",
-		},
-	}
-}
-
-func stdinClosed() Check {
-	return Check{
-		ID: "stdin-closed", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		Title: "server closes its stdin and lives on",
-		Ask:   askStdinClosed,
-		Page: Page{
-			Why: "No request can reach the server any more, although its process runs. A program that detaches itself, or " +
-				"one whose container was started without -i, does this.",
-			Bad:    "docker run --rm image",
-			Good:   "docker run -i --rm image",
-			Fix:    []string{"in the server: keep stdin open and read it to its end", "from outside, with Docker: docker run -i"},
-			Breaks: []string{"every client: some fail at the write, some wait for ever"},
-			Source: "MCP 2025-11-25, basic/transports, stdio",
-		},
-	}
+func askStdoutClosed(e *Evidence) []Finding {
+	return askClosedPipe(e, servers.EndingClosedStdout, "stdout had ended, and the process had not")
 }
 
 // askStdinClosed also finds a server that closed its stdin when it had been written

@@ -13,23 +13,6 @@ import (
 	"toolx/pkg/servers"
 )
 
-func stderrNoise() Check {
-	return Check{
-		ID: "stderr-noise", Severity: Info, Group: GroupProcess, Need: NeedProcess,
-		Title: "server writes much on stderr",
-		Ask:   askStderrNoise,
-		Page: Page{
-			Why: "A server may log on stderr, and most do. Very much of it costs time, fills the client's log files and " +
-				"hides the one line that says what is wrong. A client that does not read stderr makes such a server hang: the pipe is full at 64 KiB.",
-			Bad:    "50,000 lines on stderr before the first answer",
-			Good:   "A line for the start, and one for each problem.",
-			Fix:    []string{"in the server: log less by default; take the level from an environment variable"},
-			Breaks: []string{"clients that do not drain stderr: the server blocks in its next write"},
-			Source: "MCP 2025-11-25, basic/transports, stdio: the server MAY write to stderr for logging",
-		},
-	}
-}
-
 // More than this on stderr in one short run is much.
 const (
 	noisyLines = 200
@@ -63,23 +46,6 @@ func askStderrNoise(e *Evidence) []Finding {
 		f.Notes = append(f.Notes, "stderr: "+cut(line.Text))
 	}
 	return sole(f)
-}
-
-func stderrException() Check {
-	return Check{
-		ID: "stderr-exception", Severity: Warning, Group: GroupProcess, Need: NeedProcess,
-		After: []string{"exit-before-handshake", "crash-signal", "exit-during-request"},
-		Title: "server reports an exception that nothing caught",
-		Ask:   askStderrException,
-		Page: Page{
-			Why: "The server goes on, and something in it has failed in a way that its author did not think of: a handler " +
-				"that never answers, a connection that was never made. Clients do not show stderr, so nobody notices.",
-			Bad:    "(node:17) UnhandledPromiseRejectionWarning: Error: connect ECONNREFUSED 127.0.0.1:5432",
-			Good:   "db.connect().catch(err => console.error(`database: ${err.message}`))",
-			Fix:    []string{"in the server: catch the error where it arises, and answer the request that needs what failed with an error"},
-			Source: "MCP 2025-11-25, basic/transports, stdio: stderr is for logging",
-		},
-	}
 }
 
 // exceptionPattern recognises the first line of an error that nothing caught, as
@@ -121,22 +87,6 @@ func askStderrException(e *Evidence) []Finding {
 		f.Where.Method, f.Where.Phase = x.Method, string(servers.PhaseRequest)
 	}
 	return sole(f)
-}
-
-func stderrSecret() Check {
-	return Check{
-		ID: "stderr-secret", Severity: Error, Group: GroupProcess, Need: NeedProcess,
-		Title: "server writes a secret on stderr",
-		Ask:   askStderrSecret,
-		Page: Page{
-			Why: "Clients keep stderr in log files, which people attach to bug reports. A token in them is a token that " +
-				"others have.",
-			Bad:    "console.error('starting with', process.env)",
-			Good:   "console.error(`starting as ${user}; token: ${token ? 'set' : 'missing'}`)",
-			Fix:    []string{"in the server: never log environments, headers or connection strings; log names, not values", "revoke the token if logs of it have left this machine"},
-			Source: "MCP 2025-11-25, basic/security_best_practices; CWE-532",
-		},
-	}
 }
 
 // askStderrSecret looks for the values of variables whose names say that they are

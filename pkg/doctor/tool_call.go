@@ -10,22 +10,6 @@ import (
 	"toolx/pkg/servers"
 )
 
-func callFailed() Check {
-	return Check{
-		ID: "call-failed", Severity: Error, Group: GroupTools, Need: NeedCalls,
-		Title: "a call that was asked for failed",
-		Ask:   askCallFailed,
-		Page: Page{
-			Why: "A call of --call came to nothing: the tool says that it failed, the server refused it, no answer came, or " +
-				"there was nothing to send, since the server has no such tool or the arguments do not fit its schema.",
-			Bad:    `--call 'get_weather {"city":"Berln"}' is answered with {"content": [{"type": "text", "text": "no such city"}], "isError": true}`,
-			Good:   `--call 'get_weather {"city":"Berlin"}' is answered with {"content": [{"type": "text", "text": "21 °C"}]}`,
-			Fix:    []string{"read what the server says, and correct the call or the tool"},
-			Source: "MCP 2025-11-25, server/tools: Error Handling",
-		},
-	}
-}
-
 // askCallFailed tells of every call that did not succeed, whoever is to blame.
 func askCallFailed(e *Evidence) []Finding {
 	var found []Finding

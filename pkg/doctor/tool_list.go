@@ -10,23 +10,6 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-func toolsShape() Check {
-	return Check{
-		ID: "tools-shape", Severity: Error, Group: GroupTools, Need: NeedList,
-		Title: "tools/list has the wrong form",
-		Ask:   askToolsShape,
-		Page: Page{
-			Why: "The result of tools/list is an object whose member tools is an array of objects. Most clients decode it " +
-				"as a whole, so that one entry of another kind costs all tools.",
-			Bad:    `{"tools": {"echo": {"inputSchema": {"type": "object"}}}}`,
-			Good:   `{"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}`,
-			Fix:    []string{"in the server: answer tools/list with an array of tool objects, [] where there are none"},
-			Breaks: []string{"clients of the TypeScript SDK refuse the whole list", "mcporter loses every tool of the server and exits with 0"},
-			Source: "MCP 2025-11-25, schema: ListToolsResult",
-		},
-	}
-}
-
 // askToolsShape looks at every page: a bad one may come after good ones.
 func askToolsShape(e *Evidence) []Finding {
 	var found []Finding
@@ -77,25 +60,6 @@ func kindOfJSON(value json.RawMessage) string {
 	return "a number"
 }
 
-func toolsEmpty() Check {
-	return Check{
-		ID: "tools-empty", Severity: Warning, Group: GroupTools, Need: NeedTools, After: []string{"tools-shape"},
-		Title: "server declares tools and lists none",
-		Ask:   askToolsEmpty,
-		Page: Page{
-			Why: "A server that declares the tools capability and lists nothing looks broken to people and to models. " +
-				"The usual cause is a missing key or address: the server starts, and leaves out every tool that it cannot serve.",
-			Bad:  `capabilities {"tools": {}}, then {"tools": []}`,
-			Good: `capabilities {"tools": {}}, then {"tools": [{"name": "query", …}]}`,
-			Fix: []string{
-				"in the server: list the tools and let calls fail with a message, or end at once and say what is missing",
-				"from outside: look for a variable that the server's documentation asks for, and set it in env",
-			},
-			Source: "MCP 2025-11-25, server/tools: Capabilities",
-		},
-	}
-}
-
 func askToolsEmpty(e *Evidence) []Finding {
 	tools, _ := e.Tools()
 	if len(tools) > 0 || !declaresTools(e) {
@@ -124,22 +88,6 @@ func declaresTools(e *Evidence) bool {
 	return false
 }
 
-func toolNameMissing() Check {
-	return Check{
-		ID: "tool-name-missing", Severity: Error, Group: GroupTools, Need: NeedTools,
-		Title: "a tool has no name",
-		Ask:   eachTool(askToolNameMissing),
-		Page: Page{
-			Why:    "A tool is called by its name. Clients that decode the list as a whole refuse all of it for one tool without a name.",
-			Bad:    `{"description": "Looks things up", "inputSchema": {"type": "object"}}`,
-			Good:   `{"name": "lookup", "description": "Looks things up", "inputSchema": {"type": "object"}}`,
-			Fix:    []string{"in the server: give every tool a name that is a string and not empty"},
-			Breaks: []string{"clients of the TypeScript SDK refuse the whole list", "mcporter loses every tool of the server"},
-			Source: "MCP 2025-11-25, server/tools: Tool Names",
-		},
-	}
-}
-
 func askToolNameMissing(d *definition) []Finding {
 	name := d.members["name"]
 	if d.name != "" {
@@ -149,26 +97,6 @@ func askToolNameMissing(d *definition) []Finding {
 		return []Finding{d.finding("", excerptJSON(d.raw))}
 	}
 	return []Finding{d.finding("/name", "name is "+excerptJSON(name))}
-}
-
-func toolNameChars() Check {
-	return Check{
-		ID: "tool-name-chars", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a tool's name has characters that clients refuse",
-		Ask:   eachTool(askToolNameChars),
-		Page: Page{
-			Why: "MCP asks for names of letters, digits, '_', '-' and '.'. The APIs of language models take fewer: OpenAI, Anthropic, " +
-				"Bedrock and Mistral refuse a dot, and with it the whole request. Clients then rename, drop the tool, or fail.",
-			Bad:  `{"name": "files/read all"}`,
-			Good: `{"name": "files_read_all"}`,
-			Fix:  []string{"in the server: name tools with A-Z a-z 0-9 _ and - alone, beginning with a letter"},
-			Breaks: []string{
-				"OpenAI, Anthropic, Bedrock and Mistral refuse what does not match ^[A-Za-z0-9_-]{1,64}$",
-				"Gemini refuses names that do not begin with a letter or _",
-			},
-			Source: "MCP 2025-11-25, server/tools: Tool Names; composio#2788, vscode#243602, mcp-proxy#45",
-		},
-	}
 }
 
 func askToolNameChars(d *definition) []Finding {
@@ -218,23 +146,6 @@ const (
 	cursorNameLimit = 60 // of server and tool together
 )
 
-func toolNameLength() Check {
-	return Check{
-		ID: "tool-name-length", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a tool's name is too long for clients",
-		Ask:   askToolNameLength,
-		Page: Page{
-			Why: "MCP allows 128 characters, the APIs of language models 64, and Cursor leaves out tools whose name and server's name " +
-				"together have more than 60. A client that puts the server's name in front has less left than it seems.",
-			Bad:    `{"name": "get_the_list_of_all_customers_that_have_ordered_in_the_last_thirty_days"}`,
-			Good:   `{"name": "list_recent_customers"}`,
-			Fix:    []string{"in the server: shorten the name", "from outside: give the server a shorter name in the config"},
-			Breaks: []string{"Cursor drops the tool over 60 with its server's name", "OpenAI, Anthropic, Gemini and Bedrock refuse the request over 64"},
-			Source: "MCP 2025-11-25, server/tools: Tool Names; composio#2788, vscode#243602, mcp-proxy#45",
-		},
-	}
-}
-
 func askToolNameLength(e *Evidence) []Finding {
 	var found []Finding
 	for _, d := range e.survey().tools {
@@ -254,23 +165,6 @@ func askToolNameLength(e *Evidence) []Finding {
 		}
 	}
 	return capped(found)
-}
-
-func toolDuplicate() Check {
-	return Check{
-		ID: "tool-duplicate", Severity: Error, Group: GroupTools, Need: NeedTools,
-		Title: "two tools have one name",
-		Ask:   askToolDuplicate,
-		Page: Page{
-			Why: "A call names one tool. Of two with one name a client keeps the first or the last, and the other cannot be called; " +
-				"Anthropic's API refuses a request that has a name twice. Names that differ in case alone are one name to some clients and to most people.",
-			Bad:    `{"tools": [{"name": "search", …}, {"name": "search", …}]}`,
-			Good:   `{"tools": [{"name": "search_files", …}, {"name": "search_text", …}]}`,
-			Fix:    []string{"in the server: register each tool once, under a name of its own"},
-			Breaks: []string{"Anthropic's API refuses the request: all tools are lost"},
-			Source: "MCP 2025-11-25, server/tools: Tool Names",
-		},
-	}
 }
 
 func askToolDuplicate(e *Evidence) []Finding {

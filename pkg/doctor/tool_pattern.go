@@ -10,25 +10,6 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-func schemaPattern() Check {
-	return Check{
-		ID: "schema-pattern", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a pattern does not work in every client",
-		Ask:   askSchemaPattern,
-		Page: Page{
-			Why: "JSON Schema's patterns are those of JavaScript (ECMA-262). Clients in Go and Rust have engines that run in linear time and know no look-around and no " +
-				"back references; a pattern that they cannot read is skipped, or makes the schema invalid. Nested repetitions can keep a backtracking engine busy for hours.",
-			Bad:  `"pattern": "^(?=.*\\d).{8,}$", "pattern": "^(a+)+$"`,
-			Good: `"pattern": "^[A-Za-z0-9]{8,}$"`,
-			Fix: []string{
-				"in the server: write the pattern without look-around, back references and repetitions of repetitions; check the rest when the tool is called",
-			},
-			Breaks: []string{"validators in Go and Rust cannot read look-around"},
-			Source: "JSON Schema 2020-12, core 6.4: regular expressions",
-		},
-	}
-}
-
 // The bounds of looking at patterns.
 const (
 	maxPatternBytes = 10_000

@@ -12,23 +12,6 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-func schemaRequiredUnknown() Check {
-	return Check{
-		ID: "schema-required-unknown", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a schema requires a property that it does not describe",
-		Ask:   eachSchema(askRequiredUnknown),
-		Page: Page{
-			Why: "Nobody can know what to give for a name that is required and described nowhere. It is usually a misspelling, or a " +
-				"property that was renamed; with additionalProperties false no arguments are valid at all.",
-			Bad:    `{"properties": {"fileName": {…}}, "required": ["filename"]}`,
-			Good:   `{"properties": {"fileName": {…}}, "required": ["fileName"]}`,
-			Fix:    []string{"in the server: correct the name in required, or add the property"},
-			Breaks: []string{"OpenAI's strict mode refuses the schema"},
-			Source: "Beeeeen/mcp-probe; JSON Schema 2020-12, validation 6.5.3",
-		},
-	}
-}
-
 func askRequiredUnknown(d *definition, tree *schemaTree) []Finding {
 	var found []Finding
 	known := make(map[*schemaNode]*knownNames)
@@ -101,23 +84,6 @@ func namesAround(top *schemaNode) *knownNames {
 	return names
 }
 
-func paramNameChars() Check {
-	return Check{
-		ID: "param-name-chars", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a parameter's name is refused by model APIs",
-		Ask:   eachTool(askParamNameChars),
-		Page: Page{
-			Why: "Anthropic takes property names that match ^[a-zA-Z0-9_.-]{1,64}$ and refuses the whole request for any other; Gemini wants " +
-				"a letter or _ first. Names such as __proto__ and constructor hurt programs in JavaScript.",
-			Bad:    `"properties": {"file name": {…}, "$filter": {…}}`,
-			Good:   `"properties": {"file_name": {…}, "filter": {…}}`,
-			Fix:    []string{"in the server: name parameters with letters, digits, _ . and -, at most 64 of them"},
-			Breaks: []string{"Anthropic's API refuses the request: all tools are lost"},
-			Source: "n8n#30590; Anthropic and OpenAI tool limits",
-		},
-	}
-}
-
 const paramNameLimit = 64
 
 func askParamNameChars(d *definition) []Finding {
@@ -153,23 +119,6 @@ func paramNameRemark(name string) string {
 		}
 	}
 	return ""
-}
-
-func xMCPHeader() Check {
-	return Check{
-		ID: "x-mcp-header", Severity: Error, Group: GroupTools, Need: NeedTools,
-		Title: "an x-mcp-header breaks its rules",
-		Ask:   eachTool(askXMCPHeader),
-		Page: Page{
-			Why: "x-mcp-header copies a parameter into an HTTP header. Its value is an HTTP token, used once in a tool whatever the case; the parameter " +
-				"is a string, an integer or a boolean, and is reached through properties alone. Clients must leave out a tool that breaks one of these rules.",
-			Bad:    `"tags": {"type": "array", "x-mcp-header": "My Tags"}`,
-			Good:   `"region": {"type": "string", "x-mcp-header": "Region"}`,
-			Fix:    []string{"in the server: put x-mcp-header on a plain parameter of type string, integer or boolean, with a name such as Region"},
-			Breaks: []string{"clients of revision 2026-07-28 leave the tool out"},
-			Source: "MCP 2026-07-28, basic/transports/streamable-http: Custom Headers from Tool Parameters",
-		},
-	}
 }
 
 func askXMCPHeader(d *definition) []Finding {
@@ -235,22 +184,6 @@ func headerRune(r rune) bool {
 	return nameRune(r) || r < 0x7f && strings.ContainsRune("!#$%&'*+.^`|~", r)
 }
 
-func schemaUnknownKeyword() Check {
-	return Check{
-		ID: "schema-unknown-keyword", Severity: Info, Group: GroupTools, Need: NeedTools,
-		Title: "schemas have keywords that JSON Schema does not know",
-		Ask:   askUnknownKeyword,
-		Page: Page{
-			Why: "Validators ignore what they do not know, so the author's intention is lost; strict APIs refuse it. " +
-				`"required": true inside a property is the habit of a draft that is long gone: required is a list beside properties.`,
-			Bad:    `"name": {"type": "string", "required": true, "optional": false}`,
-			Good:   `"properties": {"name": {"type": "string"}}, "required": ["name"]`,
-			Fix:    []string{"in the server: say it with standard keywords, or in the description"},
-			Source: "npm mcp-lint; JSON Schema 2020-12, core 4.3.1",
-		},
-	}
-}
-
 func askUnknownKeyword(e *Evidence) []Finding {
 	var spots []spot
 	seen := make(map[string]bool)
@@ -293,39 +226,9 @@ func plainKeyword(keyword string) bool {
 	return false
 }
 
-func schemaUntyped() Check {
-	return Check{
-		ID: "schema-untyped", Severity: Info, Group: GroupTools, Need: NeedTools,
-		Title: "parameters have no type",
-		Ask:   portability(untyped),
-		Page: Page{
-			Why:    "A model guesses what kind of value is wanted, and forms and converters cannot ask for it.",
-			Bad:    `"value": {"description": "the new value"}`,
-			Good:   `"value": {"type": "string", "description": "the new value"}`,
-			Fix:    []string{"in the server: give the property a type, or an enum, a const or a $ref"},
-			Source: "MCP Inspector --strict",
-		},
-	}
-}
-
 func untyped(node *schemaNode) bool {
 	return node.keyword == "properties" && node.object != nil &&
 		!node.has("type", "$ref", "$dynamicRef", "$recursiveRef", "enum", "const", "anyOf", "oneOf", "allOf", "not", "if")
-}
-
-func schemaBool() Check {
-	return Check{
-		ID: "schema-bool", Severity: Info, Group: GroupTools, Need: NeedTools,
-		Title: "schemas are true or false where others expect an object",
-		Ask:   portability(isBoolSchema),
-		Page: Page{
-			Why:    "true and false are schemas since draft 6, but many converters and SDKs expect an object and fail or skip the tool.",
-			Bad:    `"properties": {"anything": true}`,
-			Good:   `"properties": {"anything": {"description": "any JSON value"}}`,
-			Fix:    []string{"in the server: write {} for true; leave a property with false out"},
-			Source: "MCP Inspector --strict",
-		},
-	}
 }
 
 // isBoolSchema leaves out additionalProperties and its relatives, where a boolean is
@@ -336,22 +239,6 @@ func isBoolSchema(node *schemaNode) bool {
 		return node.object == nil
 	}
 	return false
-}
-
-func schemaTypeUnion() Check {
-	return Check{
-		ID: "schema-type-union", Severity: Info, Group: GroupTools, Need: NeedTools,
-		Title: "schemas have a list of types",
-		Ask:   portability(isTypeUnion),
-		Page: Page{
-			Why:    "A list as type is valid JSON Schema, and many converters take a single name only; Gemini's Schema format has no place for a list.",
-			Bad:    `"limit": {"type": ["integer", "null"]}`,
-			Good:   `"limit": {"type": "integer"}, and leave it out of required`,
-			Fix:    []string{"in the server: make the parameter optional instead of nullable, or use anyOf"},
-			Breaks: []string{"Gemini's older Schema format"},
-			Source: "MCP Inspector --strict",
-		},
-	}
 }
 
 func isTypeUnion(node *schemaNode) bool {

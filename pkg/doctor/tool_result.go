@@ -87,43 +87,11 @@ func (r reply) texts() []string {
 	return texts
 }
 
-func structuredMissing() Check {
-	return Check{
-		ID: "structured-missing", Severity: Error, Group: GroupTools, Need: NeedCalls,
-		Title: "a tool with an outputSchema gave no structuredContent",
-		Ask:   eachReply(askStructuredMissing),
-		Page: Page{
-			Why:    "A tool that has an outputSchema must give a structuredContent that fits it. Clients that validate, the SDKs' own among them, turn the success into an error.",
-			Bad:    `{"content": [{"type": "text", "text": "21"}]}`,
-			Good:   `{"content": [{"type": "text", "text": "{\"temp\":21}"}], "structuredContent": {"temp": 21}}`,
-			Fix:    []string{"in the server: return structuredContent on every success, or drop the outputSchema"},
-			Breaks: []string{"clients of the TypeScript and Python SDKs fail the call"},
-			Source: "MCP 2025-11-25, server/tools: Output Schema (MUST)",
-		},
-	}
-}
-
 func askStructuredMissing(r reply) []Finding {
 	if r.failed || r.tool == nil || r.tool.output == nil || r.structured() != nil {
 		return nil
 	}
 	return []Finding{r.finding("", excerptJSON(r.exchange.Result))}
-}
-
-func structuredMismatch() Check {
-	return Check{
-		ID: "structured-mismatch", Severity: Error, Group: GroupTools, Need: NeedCalls,
-		Title: "structuredContent does not fit the outputSchema",
-		Ask:   eachReply(askStructuredMismatch),
-		Page: Page{
-			Why:    "The result must fit the schema that the tool promises. Clients that validate fail the call; programs that trust the schema break later.",
-			Bad:    `outputSchema {"properties": {"temp": {"type": "number"}}}, structuredContent {"temp": "21"}`,
-			Good:   `structuredContent {"temp": 21}`,
-			Fix:    []string{"in the server: return what the outputSchema says, or correct the schema"},
-			Breaks: []string{"clients of the TypeScript and Python SDKs fail the call"},
-			Source: "MCP 2025-11-25, server/tools: Output Schema (MUST)",
-		},
-	}
 }
 
 func askStructuredMismatch(r reply) []Finding {
@@ -144,21 +112,6 @@ func askStructuredMismatch(r reply) []Finding {
 		found = append(found, r.finding("/structuredContent", excerpt(problem.String(), 2*maxExcerpt)))
 	}
 	return found
-}
-
-func structuredNoText() Check {
-	return Check{
-		ID: "structured-no-text", Severity: Info, Group: GroupTools, Need: NeedCalls,
-		Title: "structuredContent has no twin as text",
-		Ask:   eachReply(askStructuredNoText),
-		Page: Page{
-			Why:    "Older clients, and those that hand models text only, do not see structuredContent. The same JSON as a text block reaches everybody.",
-			Bad:    `{"content": [], "structuredContent": {"temp": 21}}`,
-			Good:   `{"content": [{"type": "text", "text": "{\"temp\":21}"}], "structuredContent": {"temp": 21}}`,
-			Fix:    []string{"in the server: add a text block with the same JSON"},
-			Source: "MCP 2025-11-25, server/tools: Structured Content (SHOULD)",
-		},
-	}
 }
 
 func askStructuredNoText(r reply) []Finding {
@@ -182,23 +135,6 @@ func askStructuredNoText(r reply) []Finding {
 func equalJSON(a, b []byte) bool {
 	var left, right any
 	return json.Unmarshal(a, &left) == nil && json.Unmarshal(b, &right) == nil && reflect.DeepEqual(left, right)
-}
-
-func contentShape() Check {
-	return Check{
-		ID: "content-shape", Severity: Error, Group: GroupTools, Need: NeedCalls,
-		Title: "a result's content has the wrong form",
-		Ask:   eachReply(askContentShape),
-		Page: Page{
-			Why: "content is required and is an array of blocks, each with a type that the revision knows; images and sounds are base64, and are what their mimeType says. " +
-				"Clients that decode the result as a whole lose all of it for one bad block.",
-			Bad:    `{"content": "done"}`,
-			Good:   `{"content": [{"type": "text", "text": "done"}]}`,
-			Fix:    []string{"in the server: return content as an array of text, image, audio, resource or resource_link blocks, [] where there is nothing to say"},
-			Breaks: []string{"clients of the TypeScript, Python and Go SDKs fail the call"},
-			Source: "MCP 2025-11-25, schema: CallToolResult, ContentBlock",
-		},
-	}
 }
 
 func askContentShape(r reply) []Finding {
@@ -343,22 +279,6 @@ func canonicalType(mimeType string) string {
 		return "audio/ogg"
 	}
 	return mimeType
-}
-
-func isErrorMisuse() Check {
-	return Check{
-		ID: "iserror-misuse", Severity: Warning, Group: GroupTools, Need: NeedCalls,
-		Title: "a failure is not told as MCP tells it",
-		Ask:   askIsErrorMisuse,
-		Page: Page{
-			Why: "isError tells the model that the tool failed, and the text tells it why, so that it can mend its call. An error text in a success is taken for the " +
-				"answer; a JSON-RPC error often never reaches the model, since clients take it for a broken server.",
-			Bad:    `{"content": [{"type": "text", "text": "Error: no such city"}]}`,
-			Good:   `{"content": [{"type": "text", "text": "no city is called Berln; did you mean Berlin?"}], "isError": true}`,
-			Fix:    []string{"in the server: return failures of the tool as a result with isError true and a text that says what to change"},
-			Source: "MCP 2025-11-25, server/tools: Error Handling",
-		},
-	}
 }
 
 func askIsErrorMisuse(e *Evidence) []Finding {

@@ -12,23 +12,6 @@ import (
 	"toolx/pkg/exec"
 )
 
-func inputSchemaMissing() Check {
-	return Check{
-		ID: "input-schema-missing", Severity: Error, Group: GroupTools, Need: NeedTools,
-		Title: "a tool has no inputSchema that is an object",
-		Ask:   eachTool(askInputSchemaMissing),
-		Page: Page{
-			Why: "inputSchema is required, and it is an object, also for tools without parameters. Clients of the TypeScript SDK " +
-				"check the whole list at once: one tool without it hides all the others.",
-			Bad:    `{"name": "now", "description": "Tells the time"}`,
-			Good:   `{"name": "now", "description": "Tells the time", "inputSchema": {"type": "object"}}`,
-			Fix:    []string{`in the server: give the tool "inputSchema": {"type": "object"}`},
-			Breaks: []string{"clients of the TypeScript SDK (Claude Desktop, Cursor, Inspector) refuse the whole tools/list", "mcporter loses every tool of the server"},
-			Source: "MCP 2025-11-25, schema: Tool",
-		},
-	}
-}
-
 func askInputSchemaMissing(d *definition) []Finding {
 	if d.input != nil {
 		return nil
@@ -38,23 +21,6 @@ func askInputSchemaMissing(d *definition) []Finding {
 		return []Finding{d.finding("/inputSchema", "inputSchema is missing")}
 	}
 	return []Finding{d.finding("/inputSchema", "inputSchema is "+kindOfJSON(value)+": "+excerptJSON(value))}
-}
-
-func inputSchemaType() Check {
-	return Check{
-		ID: "input-schema-type", Severity: Error, Group: GroupTools, Need: NeedTools,
-		Title: `an inputSchema is not of type "object"`,
-		Ask:   eachTool(func(d *definition) []Finding { return askRootType(d, d.input) }),
-		Page: Page{
-			Why: `Arguments are always an object, and "type": "object" is required at the root of inputSchema. ` +
-				"Clients of the TypeScript SDK refuse the whole list without it, and so do the APIs of language models.",
-			Bad:    `"inputSchema": {"properties": {"city": {"type": "string"}}}`,
-			Good:   `"inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}}`,
-			Fix:    []string{`in the server: set "type": "object" at the root; wrap another kind of value in a property`},
-			Breaks: []string{"clients of the TypeScript SDK refuse the whole tools/list", "OpenAI and Anthropic refuse the request"},
-			Source: "MCP 2025-11-25, schema: Tool.inputSchema",
-		},
-	}
 }
 
 // askRootType wants a schema's root to be of type object.
@@ -68,23 +34,6 @@ func askRootType(d *definition, tree *schemaTree) []Finding {
 	}
 	value, _ := json.Marshal(kind)
 	return []Finding{d.finding(tree.root.pointer()+"/type", "type is "+excerptJSON(value))}
-}
-
-func inputSchemaRootCombinator() Check {
-	return Check{
-		ID: "input-schema-root-combinator", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "an inputSchema has a combinator at its root",
-		Ask:   eachTool(askRootCombinator),
-		Page: Page{
-			Why: "Valid JSON Schema, but Anthropic's API answers 400 to a tool whose root has oneOf, anyOf or allOf, and the request " +
-				"then fails with all tools of all servers. OpenAI refuses them too. Claude Code drops the tool.",
-			Bad:    `{"type": "object", "oneOf": [{"required": ["id"]}, {"required": ["name"]}]}`,
-			Good:   `{"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}`,
-			Fix:    []string{"in the server: list all properties at the root and say in their descriptions which go together, or wrap the alternatives in one property"},
-			Breaks: []string{"Anthropic's API refuses the request: all tools are lost", "Claude Code drops the tool", "OpenAI refuses the request"},
-			Source: "claude-code#5973, claude-code#4753, claude-code#56174, mcpx#28",
-		},
-	}
 }
 
 func askRootCombinator(d *definition) []Finding {
@@ -103,23 +52,6 @@ func askRootCombinator(d *definition) []Finding {
 	return []Finding{d.finding("/inputSchema/"+found[0], strings.Join(found, ", ")+" at the root")}
 }
 
-func outputSchemaType() Check {
-	return Check{
-		ID: "output-schema-type", Severity: Error, Group: GroupTools, Need: NeedTools,
-		Title: `an outputSchema is not of type "object"`,
-		Ask:   askOutputSchemaType,
-		Page: Page{
-			Why: "Up to revision 2025-11-25 structuredContent is an object, and so outputSchema must have type object at its root. " +
-				"The TypeScript SDK drops the whole list otherwise. Revision 2026-07-28 allows any schema.",
-			Bad:    `"outputSchema": {"type": "array", "items": {"type": "string"}}`,
-			Good:   `"outputSchema": {"type": "object", "properties": {"items": {"type": "array", "items": {"type": "string"}}}}`,
-			Fix:    []string{"in the server: wrap the result in an object with one property"},
-			Breaks: []string{"clients of the TypeScript SDK refuse the whole tools/list"},
-			Source: "MCP 2025-11-25, schema: Tool.outputSchema; mcpx#28",
-		},
-	}
-}
-
 // lastLegacy is the last revision in which structuredContent had to be an object.
 const lastLegacy = "2025-11-25"
 
@@ -135,22 +67,6 @@ func askOutputSchemaType(e *Evidence) []Finding {
 		}
 	}
 	return capped(found)
-}
-
-func schemaDialect() Check {
-	return Check{
-		ID: "schema-dialect", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a schema names a dialect that nobody knows",
-		Ask:   askSchemaDialect,
-		Page: Page{
-			Why: "MCP's default is JSON Schema 2020-12. A validator that does not know the dialect in $schema refuses the schema, or ignores it and checks nothing. " +
-				"Older drafts work in most clients, but their keywords mean other things: definitions, items as a list, exclusiveMinimum as a boolean.",
-			Bad:    `{"$schema": "https://example.com/my-dialect", "type": "object"}`,
-			Good:   `{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}`,
-			Fix:    []string{"in the server: leave $schema out, or name https://json-schema.org/draft/2020-12/schema"},
-			Source: "MCP 2025-11-25, basic/index: JSON Schema Usage",
-		},
-	}
 }
 
 func askSchemaDialect(e *Evidence) []Finding {
@@ -194,23 +110,6 @@ func olderDialects(count map[string]int, older []spot) []Finding {
 		Severity: Info, Title: title,
 		Where: older[0].d.where(older[0].pointer), Evidence: strings.Join(parts, "; "),
 	}}
-}
-
-func schemaInvalid() Check {
-	return Check{
-		ID: "schema-invalid", Severity: Error, Group: GroupTools, Need: NeedTools,
-		Title: "a schema is not valid JSON Schema",
-		Ask:   askSchemaInvalid,
-		Page: Page{
-			Why: "Schemas must be valid by their dialect. Clients that validate refuse the tool or the list, model APIs refuse the request, " +
-				"and clients that do not validate send what the server did not mean.",
-			Bad:    `{"type": "object", "properties": {"level": {"type": "int"}}}`,
-			Good:   `{"type": "object", "properties": {"level": {"type": "integer"}}}`,
-			Fix:    []string{"in the server: correct the keyword that is named; required is a list of names beside properties, not a boolean inside one"},
-			Breaks: []string{"OpenAI and Anthropic refuse the request"},
-			Source: "MCP 2025-11-25, basic/index: JSON Schema Usage, Schema Validation",
-		},
-	}
 }
 
 // compileLimit bounds the time of compiling all schemas of one server.

@@ -233,19 +233,6 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestEveryCheckIsWhole holds each check of this part of the table to what a check is.
-func TestEveryCheckIsWhole(t *testing.T) {
-	if err := unique(mine()); err != nil {
-		t.Error(err)
-	}
-	for _, c := range mine() {
-		p := c.Page
-		if c.Title == "" || p.Why == "" || p.Bad == "" || p.Good == "" || len(p.Fix) == 0 || p.Source == "" || (c.Ask == nil) == (c.AskAll == nil) {
-			t.Errorf("%s lacks something", c.ID)
-		}
-	}
-}
-
 // TestManyAlikeAreCounted proves that a thousand tools with one mistake make a report
 // that can be read.
 func TestManyAlikeAreCounted(t *testing.T) {

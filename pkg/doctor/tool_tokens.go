@@ -49,22 +49,6 @@ func costs(e *Evidence) (list []cost, total int) {
 	return list, total
 }
 
-func tokensTool() Check {
-	return Check{
-		ID: "tokens-tool", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a tool costs very many tokens",
-		Ask:   askTokensTool,
-		Page: Page{
-			Why: "A tool's definition is sent with every request to the model, used or not. One that takes thousands of tokens costs money and " +
-				"time, and leaves less room for the conversation.",
-			Bad:    "a description of several pages, or a schema with hundreds of enum values",
-			Good:   "two sentences, and parameters that a model can fill in without the manual",
-			Fix:    []string{"in the server: shorten descriptions, move lists of values into a tool or a resource, cut the tool in two", "from outside: switch the tool off in the client where it is not needed"},
-			Source: "context-xray, mcpgrader; measured: 4.1 bytes a token",
-		},
-	}
-}
-
 func askTokensTool(e *Evidence) []Finding {
 	var found []Finding
 	list, _ := costs(e)
@@ -75,23 +59,6 @@ func askTokensTool(e *Evidence) []Finding {
 		}
 	}
 	return capped(found)
-}
-
-func tokensTotal() Check {
-	return Check{
-		ID: "tokens-total", Severity: Info, Group: GroupTools, Need: NeedTools,
-		Title: "what the tools cost in a model's context",
-		Ask:   askTokensTotal,
-		Page: Page{
-			Why: "All definitions of all servers are part of every request. Over 10,000 tokens of one server models choose worse and requests cost noticeably more; " +
-				"Cursor takes 40 tools over all servers and leaves out the rest. The figure is an estimate: the length of the compact JSON divided by 4.1.",
-			Bad:    "a list of 1.03 MB, about 258,000 tokens",
-			Good:   "a dozen tools, 3,000 tokens",
-			Fix:    []string{"in the server: shorten descriptions and schemas, offer groups of tools that can be switched on", "from outside: switch tools off in the client that are not needed"},
-			Breaks: []string{"Cursor leaves out what is over 40 tools"},
-			Source: "context-xray, mcpgrader; measured: 4.1 bytes a token",
-		},
-	}
 }
 
 func askTokensTotal(e *Evidence) []Finding {

@@ -11,21 +11,6 @@ import (
 	"toolx/pkg/exec"
 )
 
-func toolDescriptionMissing() Check {
-	return Check{
-		ID: "tool-description-missing", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a tool has no description",
-		Ask:   eachTool(askToolDescriptionMissing),
-		Page: Page{
-			Why:    "The description is all that a model knows of a tool besides its name. Without one it guesses, or never calls the tool.",
-			Bad:    `{"name": "sync", "inputSchema": {"type": "object"}}`,
-			Good:   `{"name": "sync", "description": "Copies changed notes to the server. Overwrites older versions there.", …}`,
-			Fix:    []string{"in the server: say in a sentence or two what the tool does, when to use it, and what it gives back"},
-			Source: "MCP 2025-11-25, server/tools: Data Types, Tool",
-		},
-	}
-}
-
 func askToolDescriptionMissing(d *definition) []Finding {
 	if strings.TrimSpace(d.text("description")) != "" {
 		return nil
@@ -39,21 +24,6 @@ func askToolDescriptionMissing(d *definition) []Finding {
 // shortDescription is the length in characters below which a description cannot say
 // more than a name does.
 const shortDescription = 10
-
-func toolDescriptionShort() Check {
-	return Check{
-		ID: "tool-description-short", Severity: Info, Group: GroupTools, Need: NeedTools,
-		Title: "a tool's description says no more than its name",
-		Ask:   eachTool(askToolDescriptionShort),
-		Page: Page{
-			Why:    "A model that chooses between tools needs to know what one does, not what it is called.",
-			Bad:    `{"name": "get_user", "description": "get user"}`,
-			Good:   `{"name": "get_user", "description": "Finds a user by id or e-mail and returns name, role and last login."}`,
-			Fix:    []string{"in the server: say what the tool does, when to use it, and what it gives back"},
-			Source: "MCP 2025-11-25, server/tools: Data Types, Tool",
-		},
-	}
-}
 
 func askToolDescriptionShort(d *definition) []Finding {
 	text := strings.TrimSpace(d.text("description"))
@@ -77,43 +47,12 @@ func foldWords(text string) string {
 // manual.
 const longDescription = 2000
 
-func toolDescriptionLong() Check {
-	return Check{
-		ID: "tool-description-long", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a tool's description is very long",
-		Ask:   eachTool(askToolDescriptionLong),
-		Page: Page{
-			Why: "Every description is sent to the model with every request, whether the tool is used or not. Long ones cost tokens, " +
-				"push other tools out of small context windows, and are cut by some clients; OpenAI once documented a limit of 1,024 characters.",
-			Bad:    `{"name": "think", "description": "<five pages about when and how to think>"}`,
-			Good:   `{"name": "think", "description": "Notes one step of a chain of thought. Parameters: …"}`,
-			Fix:    []string{"in the server: keep what is needed to choose the tool; move the rest into a prompt, a resource, or parameter descriptions"},
-			Source: "MCP 2025-11-25, server/tools: Data Types, Tool",
-		},
-	}
-}
-
 func askToolDescriptionLong(d *definition) []Finding {
 	length := utf8.RuneCountInString(d.text("description"))
 	if length <= longDescription {
 		return nil
 	}
 	return []Finding{d.finding("/description", fmt.Sprintf("%d characters; over %d is long", length, longDescription))}
-}
-
-func paramDescriptionMissing() Check {
-	return Check{
-		ID: "param-description-missing", Severity: Info, Group: GroupTools, Need: NeedTools,
-		Title: "parameters have no description",
-		Ask:   askParamDescriptionMissing,
-		Page: Page{
-			Why:    "A model fills in parameters by their names and descriptions. Units, formats and where a value comes from are in no name.",
-			Bad:    `"properties": {"t": {"type": "number"}}`,
-			Good:   `"properties": {"t": {"type": "number", "description": "how long to wait, in seconds"}}`,
-			Fix:    []string{"in the server: describe each parameter: what it means, its unit or format, an example"},
-			Source: "MCP 2025-11-25, server/tools: Data Types, Tool",
-		},
-	}
 }
 
 func askParamDescriptionMissing(e *Evidence) []Finding {
@@ -151,22 +90,6 @@ func described(node *schemaNode) bool {
 	return false
 }
 
-func annotationsMissing() Check {
-	return Check{
-		ID: "annotations-missing", Severity: Info, Group: GroupTools, Need: NeedTools,
-		Title: "tools do not say whether they change anything",
-		Ask:   askAnnotationsMissing,
-		Page: Page{
-			Why: "Without hints a client must take a tool for destructive and ask its user before every call. " +
-				"readOnlyHint lets harmless tools run without a question.",
-			Bad:    `{"name": "list_files", "inputSchema": {…}}`,
-			Good:   `{"name": "list_files", "annotations": {"readOnlyHint": true}, "inputSchema": {…}}`,
-			Fix:    []string{"in the server: set readOnlyHint, and destructiveHint and idempotentHint for tools that change something"},
-			Source: "MCP 2025-11-25, schema: ToolAnnotations",
-		},
-	}
-}
-
 // hints are a tool's annotations; nil means that it does not say.
 type hints struct {
 	ReadOnly    *bool `json:"readOnlyHint"`
@@ -193,22 +116,6 @@ func askAnnotationsMissing(e *Evidence) []Finding {
 	return together(bare, func(list string) string {
 		return fmt.Sprintf("%d of %s have no hints: %s", len(bare), exec.Count(len(tools), "tool"), list)
 	})
-}
-
-func annotationsContradict() Check {
-	return Check{
-		ID: "annotations-contradict", Severity: Warning, Group: GroupTools, Need: NeedTools,
-		Title: "a tool's hints contradict each other or its name",
-		Ask:   eachTool(askAnnotationsContradict),
-		Page: Page{
-			Why: "Clients run tools with readOnlyHint without asking. A tool that says so and deletes or writes does it without anybody's consent; " +
-				"and destructiveHint means something only for tools that are not read-only.",
-			Bad:    `{"name": "delete_note", "annotations": {"readOnlyHint": true}}`,
-			Good:   `{"name": "delete_note", "annotations": {"readOnlyHint": false, "destructiveHint": true}}`,
-			Fix:    []string{"in the server: set readOnlyHint to true only where nothing is changed", "from outside: do not let a client approve this tool by itself"},
-			Source: "MCP 2025-11-25, schema: ToolAnnotations",
-		},
-	}
 }
 
 func askAnnotationsContradict(d *definition) []Finding {

@@ -8,28 +8,9 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-func wireSchema() Check {
-	return Check{
-		ID: "wire-schema", Severity: Error, Group: GroupHandshake, Need: NeedProcess,
-		Title: "a message does not fit the schema of its revision",
-		Ask:   askWireSchema,
-		Page: Page{
-			Why: "Each revision of MCP has a schema that says which members a message has and of what kind they are. Clients " +
-				"check messages against it and refuse the whole message for one member: a list loses all tools, a call its result. " +
-				"What another check explains is left to that one.",
-			Bad:    `{"tools": [{"name": "echo", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": "yes"}}]}`,
-			Good:   `{"tools": [{"name": "echo", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}]}`,
-			Fix:    []string{"in the server: send the member as the revision's schema has it, or leave it out where it is optional"},
-			Breaks: []string{"clients of the TypeScript SDK refuse the message", "clients of the Python SDK refuse the message"},
-			Source: "MCP, schema.json of the negotiated revision",
-		},
-	}
-}
-
 // askWireSchema holds every message against the schema of its revision. A fault at a
 // place that another check looks at is left to it, where it has found something.
 func askWireSchema(e *Evidence) []Finding {
-	explained := &explanations{evidence: e, found: make(map[string]bool)}
 	var found []Finding
 	for _, m := range e.messages() {
 		if m.isEcho() || m.answers == nil && answersGarbage(m.run, m.event.Bytes) || e.refusalBefore(m) {
@@ -37,7 +18,7 @@ func askWireSchema(e *Evidence) []Finding {
 		}
 		revision := m.revision(e)
 		for _, fault := range m.wireFaults(revision) {
-			if slices.ContainsFunc(fault.told, explained.by) {
+			if slices.ContainsFunc(fault.told, e.finds) {
 				continue
 			}
 			where := m.where()
@@ -121,22 +102,4 @@ func (m received) revision(e *Evidence) string {
 
 func isKnownRevision(version string) bool {
 	return version == modernRevision || slices.Contains(legacyRevisions(), version)
-}
-
-// explanations are what other checks find in the same evidence, each asked once and
-// only where it matters.
-type explanations struct {
-	evidence *Evidence
-	found    map[string]bool
-}
-
-// by says whether a check finds something.
-func (x *explanations) by(id string) bool {
-	found, asked := x.found[id]
-	if !asked {
-		check, known := Find(id)
-		found = known && missing(x.evidence, check) == "" && len(check.Ask(x.evidence)) > 0
-		x.found[id] = found
-	}
-	return found
 }

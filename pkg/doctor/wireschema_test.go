@@ -133,14 +133,18 @@ func TestWireSchema(t *testing.T) {
 			Events: []exec.Event{servers.FrameReceived{Bytes: x.Frame, Line: 2}},
 		})
 	}
-	found := askWireSchema(clean("tools/list", `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
+	wireSchema := func(e *Evidence) []Finding {
+		e.finds = finder(e)
+		return askWireSchema(e)
+	}
+	found := wireSchema(clean("tools/list", `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
 	if len(found) != 1 || found[0].Where.Pointer != "/tools/0/annotations/readOnlyHint" || found[0].Where.Method != "tools/list" ||
 		found[0].Evidence != `it is a string ("yes"), and must be a boolean` {
 		t.Errorf("a hint that is text: %+v", found)
 	}
 	probed := clean("server/discover", `{}`)
 	probed.Clean.Exchanges[0].Sent = json.RawMessage(`{"method":"server/discover","params":` + string(mustJSON(t, withMeta("1", nil))) + `}`)
-	if found := askWireSchema(probed); found != nil {
+	if found := wireSchema(probed); found != nil {
 		t.Errorf("a server that does not know the method: %+v", found)
 	}
 	if faults := faultsOnWire([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", commonRevision); len(faults) > 2*maxWireFaults {
@@ -153,7 +157,7 @@ func TestWireSchema(t *testing.T) {
 		"cursor-empty":            clean("tools/list", `{"tools":[],"nextCursor":null}`),
 		"nothing, as all is well": clean("tools/list", `{"tools":[]}`),
 	} {
-		if found := askWireSchema(e); found != nil {
+		if found := wireSchema(e); found != nil {
 			t.Errorf("%s explains it, and there is %+v", name, found)
 		}
 	}

@@ -52,7 +52,7 @@ func DoctorChecksJSON(out io.Writer, checks []doctor.Check, screen Screen) error
 	entries := []entry{}
 	for _, c := range checks {
 		entries = append(entries, entry{
-			c.ID, c.Severity, c.Group, c.Title, c.Page.Why, c.Page.Bad, c.Page.Good, c.Page.Fix, c.Page.Breaks, c.Page.Source, c.After,
+			c.ID, c.Severity, c.Group, c.Title, c.Why, c.Bad, c.Good, c.Fix, c.Breaks, c.Source, c.After,
 		})
 	}
 	encoded, err := rawjson.Marshal(entries)
@@ -73,14 +73,14 @@ func DoctorPage(out io.Writer, check doctor.Check, screen Screen) error {
 	w.title(check.Severity, check.Title, check.ID)
 	w.wrapped(doctorMargin, len(doctorMargin), fmt.Sprintf("%s, a check of the group %s", check.Severity, check.Group))
 	w.line("")
-	w.wrapped(doctorMargin, len(doctorMargin), check.Page.Why)
-	w.example("bad", check.Page.Bad)
-	w.example("good", check.Page.Good)
+	w.wrapped(doctorMargin, len(doctorMargin), check.Why)
+	w.example("bad", check.Bad)
+	w.example("good", check.Good)
 	w.line("")
-	w.labelled("fix", check.Page.Fix...)
-	w.labelled("breaks", check.Page.Breaks...)
-	if check.Page.Source != "" {
-		w.labelled("source", check.Page.Source)
+	w.labelled("fix", check.Fix...)
+	w.labelled("breaks", check.Breaks...)
+	if check.Source != "" {
+		w.labelled("source", check.Source)
 	}
 	if len(check.After) > 0 {
 		w.labelled("after", strings.Join(check.After, ", "))

@@ -165,16 +165,16 @@ func fingerprintOf(f doctor.Finding) string {
 func sarifRuleOf(f doctor.Finding) sarifRule {
 	check, found := doctor.Find(f.ID)
 	if !found {
-		check = doctor.Check{ID: f.ID, Severity: f.Severity, Title: f.Title}
+		check = doctor.Check{ID: f.ID, Page: doctor.Page{Severity: f.Severity, Title: f.Title}}
 	}
-	text := check.Page.Why
-	if fix := strings.Join(check.Page.Fix, "\n"); fix != "" {
+	text := check.Why
+	if fix := strings.Join(check.Fix, "\n"); fix != "" {
 		text += "\n\n" + fix
 	}
 	return sarifRule{
 		ID:      check.ID,
 		Short:   sarifMessage{check.Title},
-		Full:    sarifMessage{cmp.Or(check.Page.Why, check.Title)},
+		Full:    sarifMessage{cmp.Or(check.Why, check.Title)},
 		Help:    sarifHelp{Text: cmp.Or(strings.TrimSpace(text), check.Title), Markdown: check.Markdown()},
 		Default: sarifDefault{sarifLevel(check.Severity)},
 		Props:   sarifProps{Tags: []string{"mcp", string(check.Group)}},

@@ -288,8 +288,9 @@ func TestDoctorOffersTheProxyOnce(t *testing.T) {
 
 func TestDoctorPage(t *testing.T) {
 	check := doctor.Check{
-		ID: "stdout-x", Severity: doctor.Error, Group: doctor.GroupFraming, Title: "server says x", After: []string{"stdout-y"},
+		ID: "stdout-x",
 		Page: doctor.Page{
+			Severity: doctor.Error, Group: doctor.GroupFraming, Title: "server says x", After: []string{"stdout-y"},
 			Why: "Clients stop.", Bad: "x\n{…}\n", Good: "{…}", Fix: []string{"say nothing", "or use the proxy"},
 			Breaks: []string{"every client"}, Source: "stdio",
 		},
