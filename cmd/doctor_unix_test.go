@@ -44,7 +44,7 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	case "cursor-grows", "pages-huge", "tools-10k": // much to read, and all of it comes
 		limit = "60s"
 	}
-	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", "fakeserver", "--pids", pids}, args...)
+	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", buildFake(t), "--pids", pids}, args...)
 	peak := filepath.Join(t.TempDir(), "peak")
 	cmd := exec.CommandContext(ctx, "measured", append([]string{peak, toolx}, command...)...)
 	cmd.Dir = emptyFolder(t)
@@ -80,9 +80,8 @@ func leftBehind(t *testing.T, file string) []int {
 	return left
 }
 
-// maxDoctorMemory bounds each visit here. The doctor promises 256 MiB, which make attack checks
-// one visit at a time; among twelve visits at once, one of 100,000 tools has taken 387 MiB.
-const maxDoctorMemory = 512 << 20
+// maxDoctorMemory bounds each visit here.
+const maxDoctorMemory = 256 << 20
 
 // TestDoctorSurvivesEveryServer visits a fake server in each of its modes: the doctor
 // ends by itself with one valid document, no check crashes, its memory is bounded and

@@ -14,7 +14,7 @@ func TestTerminalStaysSmall(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"elicit-flood", "elicit-huge"} {
 		peak := filepath.Join(t.TempDir(), "peak")
-		term := programOnTerminal(t, emptyFolder(t), nil, "measured", peak, buildToolx(t), "call", "echo", "message=hi", "--", "fakeserver", mode)
+		term := programOnTerminal(t, emptyFolder(t), nil, "measured", peak, buildToolx(t), "call", "echo", "message=hi", "--", buildFake(t), mode)
 		written := term.end(0)
 		if !strings.Contains(written, "hi\r\n") {
 			t.Errorf("%s: no answer:\n%q", mode, written)

@@ -75,31 +75,39 @@ func serversFolder(t *testing.T) string {
 	return folder
 }
 
-// builtFolder is where buildToolx puts the program; suite removes it.
+// builtFolder is where programs are built; suite removes it.
 var builtFolder = sync.OnceValue(func() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("toolx-built-%d", os.Getpid()))
 })
 
-var built = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(builtFolder(), "toolx")
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
-	out, err := exec.Command("go", "build", "-o", path, "toolx").CombinedOutput()
+// builtPrograms makes toolx and the fake server; its value is their folder.
+var builtPrograms = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "build", "-o", builtFolder()+string(filepath.Separator),
+		"toolx", "toolx/pkg/servers/fake/cmd/fakeserver").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	return path, nil
+	return builtFolder(), nil
 })
 
 // buildToolx makes the program, once for all tests.
-func buildToolx(t *testing.T) string {
+func buildToolx(t *testing.T) string { return program(t, "toolx") }
+
+// buildFake makes the fake server, once for all tests. The one on the path is the test
+// binary: under the race detector it takes several times the memory, and what a program
+// waits for counts as its own (getrusage(2), RUSAGE_BOTH).
+func buildFake(t *testing.T) string { return program(t, "fakeserver") }
+
+func program(t *testing.T, name string) string {
 	t.Helper()
-	path, err := built()
+	folder, err := builtPrograms()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(folder, name)
 }
 
 func readCases(t *testing.T, folder string) []realServer {
