@@ -39,11 +39,12 @@ func TestTUIAsksAForm(t *testing.T) {
 	}
 }
 
-// A call is cancelled from its question, and the server lives on.
+// A call is cancelled from its question, and the server lives on. That no time runs while
+// somebody types is TestNoTimeRunsWhileAPersonIsAsked of pkg/servers, on a clock of its own.
 func TestTUICancelsWhileAsked(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"elicit", "input-required"} {
-		w := called(t, []string{"--timeout", "5s", "--max-time", "10s"}, mode)
+		w := called(t, nil, mode)
 		w.await("│ Who are you?")
 		w.press("\x1b[Z", "x") // shift+tab leaves the form
 		w.await("interrupted", "server ✓")

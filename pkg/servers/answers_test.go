@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
@@ -238,20 +240,45 @@ func TestHostOfAPage(t *testing.T) {
 	}
 }
 
-// TestNoTimeRunsWhileAPersonIsAsked gives a form longer than the call has.
+// TestNoTimeRunsWhileAPersonIsAsked gives a person an hour for a form, in a call that has a
+// second (EXEC-10): a legacy server asks by a request, one of 2026-07-28 in the place of a
+// result. Every call of every verb and of the interface goes this way.
 func TestNoTimeRunsWhileAPersonIsAsked(t *testing.T) {
-	for _, mode := range []string{"elicit", "input-required"} {
-		answers := willing()
-		accept := answers.Elicit
-		answers.Elicit = func(ctx context.Context, asked *Elicitation) (*Elicited, error) {
-			waited(ctx, 2*brief)
-			return accept(ctx, asked)
-		}
-		s := answering(t, Answers{Elicit: answers.Elicit}, mode)
-		s.executor.Defaults.Timeout, s.executor.Defaults.MaxTime = brief, brief
-		if result := s.call("fake__echo", `{"message":"hi"}`); !result.Success {
-			t.Errorf("%s: %v", mode, result.Err)
-		}
+	const form = `{"mode":"form","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`
+	const inputRequired = `{"resultType":"input_required","requestState":"1","inputRequests":{"form":{"method":"elicitation/create","params":` + form + `}}}`
+	for name, legacy := range map[string]bool{"legacy": true, "2026-07-28": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked, accept := 0, willing().Elicit
+				box := newInbox("fake", &exec.Bus{}, Answers{Elicit: func(ctx context.Context, form *Elicitation) (*Elicited, error) {
+					asked++
+					time.Sleep(time.Hour)
+					return accept(ctx, form)
+				}})
+				ctx, stop := exec.WithLimit(t.Context(), time.Second)
+				defer stop()
+				err := box.converse(ctx, map[string]any{}, func(any) (answered, error) {
+					time.Sleep(400 * time.Millisecond) // of the second, each time
+					switch {
+					case asked > 0:
+					case legacy:
+						if _, err := box.handler("elicitation/create")(t.Context(), json.RawMessage(form)); err != nil {
+							return answered{}, err
+						}
+					default:
+						return answered{result: json.RawMessage(inputRequired)}, nil
+					}
+					return answered{result: json.RawMessage(`{}`)}, context.Cause(ctx)
+				})
+				if err != nil || asked != 1 {
+					t.Fatalf("asked %d times: %v", asked, err)
+				}
+				time.Sleep(time.Second)
+				if ctx.Err() == nil {
+					t.Error("the clock stands still after the answer too")
+				}
+			})
+		})
 	}
 }
 
