@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 )
 
 // callOptions are what a user says of one call.
@@ -356,10 +357,10 @@ func (a *App) printRequest(box *toolbox, call exec.Call) error {
 // which none is sent, the one that a client of "toolx serve" would send.
 func (b *toolbox) requestOf(prepared *exec.Prepared) (json.RawMessage, error) {
 	if session := b.pool.Session(prepared.Tool.Server); session != nil {
-		return session.CallRequest(prepared.Tool.Plain, prepared.Arguments)
+		return session.NextRequest("tools/call", servers.CallParams(prepared.Tool.Plain, prepared.Arguments))
 	}
 	return rawjson.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-		"params": map[string]any{"name": prepared.Tool.Name, "arguments": prepared.Arguments},
+		"params": servers.CallParams(prepared.Tool.Name, prepared.Arguments),
 	})
 }

@@ -305,7 +305,7 @@ func (s *Session) SetRoots(ctx context.Context, roots []Root) error {
 	if !s.inbox.setRoots(roots) || mcp.IsModernProtocol(s.Protocol) {
 		return nil
 	}
-	return s.client.RootListChanges(ctx)
+	return s.notify(ctx, mcp.MethodNotificationRootsListChanged)
 }
 
 // SetRoots replaces the roots of all sessions, those that are open and those to come.

@@ -257,18 +257,18 @@ func TestNoTimeRunsWhileAPersonIsAsked(t *testing.T) {
 				}})
 				ctx, stop := exec.WithLimit(t.Context(), time.Second)
 				defer stop()
-				err := box.converse(ctx, map[string]any{}, func(any) (answered, error) {
+				_, err := box.converse(ctx, json.RawMessage(`{}`), func(json.RawMessage) (*Answer, error) {
 					time.Sleep(400 * time.Millisecond) // of the second, each time
 					switch {
 					case asked > 0:
 					case legacy:
 						if _, err := box.handler("elicitation/create")(t.Context(), json.RawMessage(form)); err != nil {
-							return answered{}, err
+							return nil, err
 						}
 					default:
-						return answered{result: json.RawMessage(inputRequired)}, nil
+						return &Answer{Result: json.RawMessage(inputRequired)}, nil
 					}
-					return answered{result: json.RawMessage(`{}`)}, context.Cause(ctx)
+					return &Answer{Result: json.RawMessage(`{}`)}, context.Cause(ctx)
 				})
 				if err != nil || asked != 1 {
 					t.Fatalf("asked %d times: %v", asked, err)

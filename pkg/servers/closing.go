@@ -7,12 +7,6 @@ import (
 	"toolx/pkg/exec"
 )
 
-// Close ends the session as shutdown does with no deadline of its own.
-func (t *stdio) Close() error {
-	t.shutdown(context.Background())
-	return nil
-}
-
 // shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL:
 // each step is bounded, and ctx's end goes to the last one at once. It returns
 // when the process has ended, its pipes are read, and its log is written.

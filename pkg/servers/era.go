@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,8 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
@@ -39,20 +36,20 @@ func (s *Session) initialize(ctx context.Context, d dial) error {
 func (s *Session) agree(ctx context.Context, d dial) error {
 	switch {
 	case mcp.IsModernProtocol(d.protocol) && mcp.IsValidProtocolVersion(d.protocol):
-		return s.pinned(s.modern(ctx, d, d.protocol, 0), d.protocol)
+		return s.pinned(s.modern(ctx, d.protocol, 0), d.protocol)
 	case s.remote != nil:
 		return s.initializeRemote(ctx, d)
 	case mcp.IsValidProtocolVersion(d.protocol):
-		return s.legacy(ctx, d, d.legacyVersion())
+		return s.legacy(ctx, d.legacyVersion())
 	}
 	// Today's servers on stdio all know initialize and answer it fastest, so that is
 	// asked first; a server that refuses it may be one of the revision without it.
-	err := s.legacy(ctx, d, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
+	err := s.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
 	var failure *Failure
 	if err == nil || d.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
 		return err
 	}
-	if s.modern(ctx, d, mcp.ProtocolVersion20260728, 0) == nil {
+	if s.modern(ctx, mcp.ProtocolVersion20260728, 0) == nil {
 		s.chose("initialize was refused: " + failure.Reason.Error())
 		return nil
 	}
@@ -60,30 +57,109 @@ func (s *Session) agree(ctx context.Context, d dial) error {
 }
 
 // legacy agrees on a revision by initialize.
-func (s *Session) legacy(ctx context.Context, d dial, version string) error {
+func (s *Session) legacy(ctx context.Context, version string) error {
 	s.offered = version
-	return s.negotiate(ctx, d, tap{s.link, s.inbox}, client.WithProtocolVersion(version))
+	result, err := s.initializeAt(ctx, version)
+	if err != nil {
+		return s.startError(mcp.MethodInitialize, err)
+	}
+	s.speak(result.ProtocolVersion)
+	s.introduce(result.ServerInfo, result.Capabilities, result.Instructions)
+	return nil
+}
+
+// initializeAt performs the handshake of the older era once: initialize, and the
+// notification that it is complete. The requests to come name the revision that the server
+// has chosen, where they go over HTTP.
+func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.InitializeResult, error) {
+	reply, err := s.ask(ctx, string(mcp.MethodInitialize), struct {
+		ProtocolVersion string                 `json:"protocolVersion"`
+		ClientInfo      mcp.Implementation     `json:"clientInfo"`
+		Capabilities    mcp.ClientCapabilities `json:"capabilities"`
+	}{version, s.clientInfo, s.clientCapabilities})
+	if err != nil {
+		return nil, err
+	}
+	var result mcp.InitializeResult
+	if err := json.Unmarshal(reply, &result); err != nil {
+		return nil, err
+	}
+	if !mcp.IsValidProtocolVersion(result.ProtocolVersion) {
+		return nil, mcp.UnsupportedProtocolVersionError{Version: result.ProtocolVersion}
+	}
+	if s.remote != nil {
+		s.remote.speak(result.ProtocolVersion)
+	}
+	if err := s.notify(ctx, mcp.MethodNotificationInitialized); err != nil {
+		return nil, err
+	}
+	if s.remote != nil {
+		s.remote.listen()
+	}
+	return &result, nil
 }
 
 // modern agrees on a revision by server/discover, which the server has to answer
 // within limit; zero means the context's. The error is a *notModernError where the
 // server is of the older era.
-func (s *Session) modern(ctx context.Context, d dial, version string, limit time.Duration) error {
+func (s *Session) modern(ctx context.Context, version string, limit time.Duration) error {
 	s.offered = version
-	var gate *modernGate
-	var err error
-	for range 2 {
-		gate = &modernGate{tap: tap{s.link, s.inbox}, limit: limit, version: version}
-		err = s.negotiate(ctx, d, gate, client.WithProtocolVersion(version), client.WithDiscoverTimeout(-1))
-		if !gate.again {
-			break
+	s.speak(version) // every request names it, this one too
+	result, err := s.discover(ctx, limit)
+	if err != nil {
+		s.speak("")
+		var old *notModernError
+		if errors.As(err, &old) {
+			return old
 		}
+		return s.startError(mcp.MethodServerDiscover, err)
 	}
-	var old *notModernError
-	if errors.As(gate.err, &old) {
-		return old
+	var info mcp.Implementation
+	if named := result.GetResultMeta().ServerInfo(); named != nil {
+		info = *named
 	}
-	return err
+	s.introduce(info, result.Capabilities, result.Instructions)
+	return nil
+}
+
+// discover asks server/discover, and once more by the revision that a server offers which
+// refuses the one that it was asked by. The error is a *notModernError where the server is of the older
+// era, or as that of demand.
+func (s *Session) discover(ctx context.Context, limit time.Duration) (*mcp.DiscoverResult, error) {
+	var refused error
+	for range 2 {
+		bounded, stop := exec.WithLimit(ctx, limit)
+		answer, err := s.Request(bounded, string(mcp.MethodServerDiscover), nil, nil)
+		err = judgeDiscovery(ctx, answer, err, limit > 0)
+		stop()
+		if err != nil {
+			return nil, err
+		}
+		if answer.Error == nil {
+			var result mcp.DiscoverResult
+			if err := json.Unmarshal(answer.Result, &result); err != nil {
+				return nil, err
+			}
+			return &result, nil
+		}
+		refused = rpcError(answer.Error)
+		s.speak(offered(answer.Error))
+	}
+	return nil, refused
+}
+
+// speak sets the revision that requests are made by; empty for none that is agreed on.
+func (s *Session) speak(version string) {
+	s.Protocol = version
+	if s.remote != nil {
+		s.remote.speak(version)
+	}
+}
+
+// introduce keeps what the server says of itself.
+func (s *Session) introduce(info mcp.Implementation, capabilities mcp.ServerCapabilities, instructions string) {
+	info.Name, info.Version = cutWords(info.Name, maxName), cutWords(info.Version, maxName)
+	s.Info, s.Capabilities, s.Instructions = info, capabilities, instructions
 }
 
 // pinned makes a failure of it that a server is not of the only era that is wanted.
@@ -133,51 +209,16 @@ func (e *notModernError) Error() string { return "not of the modern era: " + e.r
 // Unwrap gives the answer.
 func (e *notModernError) Unwrap() error { return e.reason }
 
-// modernGate stands before a tap while an SDK client finds out whether a server is
-// modern. The client takes any result for a yes, {} too, and goes over to initialize
-// after any error, a lost network too; the gate judges the answer, and holds that
-// back.
-type modernGate struct {
-	tap
-	limit   time.Duration
-	version string // that is asked for
-	err     error
-	// again says that the server has refused the version, and says that it speaks it.
-	// The SDK does not ask for the same once more.
-	again bool
-}
-
-// SendRequest implements transport.Interface.
-func (g *modernGate) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	switch mcp.MCPMethod(request.Method) {
-	case mcp.MethodInitialize:
-		return nil, cmp.Or(g.err, errUnsettled)
-	case mcp.MethodServerDiscover:
-		bounded, stop := exec.WithLimit(ctx, g.limit)
-		defer stop()
-		response, err := g.tap.SendRequest(bounded, request)
-		g.again = err == nil && response.Error != nil && offered(response.Error) == g.version
-		if g.err = judgeDiscovery(ctx, response, err, g.limit > 0); err == nil && g.err != nil && response.Error == nil {
-			return nil, g.err
-		}
-		return response, err
-	}
-	return g.tap.SendRequest(ctx, request)
-}
-
-// errUnsettled stands for the answer of a modern server that no revision came of.
-var errUnsettled = errors.New("the server refuses the revision that it says it speaks")
-
 // judgeDiscovery says what the answer to server/discover means: nil where the server
 // is modern, a *notModernError where it is not. Of a stranger nothing is known: one that
 // hangs up may have stumbled over what it does not know.
-func judgeDiscovery(ctx context.Context, response *transport.JSONRPCResponse, err error, stranger bool) error {
+func judgeDiscovery(ctx context.Context, answer *Answer, err error, stranger bool) error {
 	var abandoned *abandonedError
 	switch {
-	case err == nil && response.Error != nil:
-		return judgeDiscoveryError(response.Error)
+	case err == nil && answer.Error != nil:
+		return judgeDiscoveryError(answer.Error)
 	case err == nil:
-		return judgeDiscoveryResult(response.Result)
+		return judgeDiscoveryResult(answer.Result)
 	case ctx.Err() != nil:
 		return err
 	case errors.As(err, &abandoned):
@@ -259,7 +300,7 @@ func (s *Session) initializeRemote(ctx context.Context, d dial) error {
 	}
 	before := d.eras.recall(d.launch.URL)
 	if before == wayLegacy || before == wayOld {
-		err := s.goWay(ctx, d, before)
+		err := s.goWay(ctx, before)
 		if err == nil {
 			s.chose("as it did before")
 		}
@@ -268,9 +309,7 @@ func (s *Session) initializeRemote(ctx context.Context, d dial) error {
 			return err
 		}
 		d.eras.remember(d.launch.URL, wayUnknown)
-		if err := s.remote.renew(); err != nil {
-			return err
-		}
+		s.remote.reset()
 	}
 	limit := probeLimit
 	if before == wayModern {
@@ -284,13 +323,13 @@ func (s *Session) initializeRemote(ctx context.Context, d dial) error {
 }
 
 // goWay performs the handshake of the older era in one way.
-func (s *Session) goWay(ctx context.Context, d dial, to way) error {
+func (s *Session) goWay(ctx context.Context, to way) error {
 	if to == wayOld {
 		if err := s.remote.fallBack(ctx); err != nil {
 			return err
 		}
 	}
-	return s.legacy(ctx, d, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
+	return s.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
 }
 
 // findWay performs the handshake over HTTP: server/discover, then initialize, then
@@ -305,7 +344,7 @@ func (s *Session) findWay(ctx context.Context, d dial, limit time.Duration) (way
 	probed := "the older era is pinned"
 	pinned := d.protocol == "legacy" || mcp.IsValidProtocolVersion(d.protocol)
 	if !pinned {
-		err := s.modern(ctx, d, mcp.ProtocolVersion20260728, limit)
+		err := s.modern(ctx, mcp.ProtocolVersion20260728, limit)
 		var old *notModernError
 		if err == nil {
 			s.chose("server/discover was answered")
@@ -315,13 +354,13 @@ func (s *Session) findWay(ctx context.Context, d dial, limit time.Duration) (way
 		}
 		probed = "server/discover: " + old.reason.Error()
 	}
-	err := s.legacy(ctx, d, d.legacyVersion())
+	err := s.legacy(ctx, d.legacyVersion())
 	switch {
 	case err == nil:
 		s.chose(probed)
 		return wayLegacy, nil
 	case !pinned && wantsModern(err):
-		return wayModern, s.pinned(s.modern(ctx, d, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
+		return wayModern, s.pinned(s.modern(ctx, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
 	case pinned && (wantsModern(err) || knowsNoInitialize(err)):
 		return wayUnknown, unpinned(err)
 	case d.server.Transport != "" || !isOlder(err):
@@ -343,7 +382,7 @@ func (d dial) legacyVersion() string {
 func (s *Session) initializeOld(ctx context.Context, d dial, first error) error {
 	err := s.remote.fallBack(ctx)
 	if err == nil {
-		err = s.legacy(ctx, d, d.legacyVersion())
+		err = s.legacy(ctx, d.legacyVersion())
 	}
 	if err == nil {
 		s.chose("over the older HTTP with SSE")

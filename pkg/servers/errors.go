@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mark3labs/mcp-go/client/transport"
-
 	toolxexec "toolx/pkg/exec"
 )
 
@@ -193,14 +191,8 @@ func (f *Failure) program() string {
 	return f.Command[0]
 }
 
-// Unwrap gives the reason, and the SDK's error for a transport that is gone.
-func (f *Failure) Unwrap() []error {
-	errs := []error{transport.ErrTransportClosed}
-	if f.Reason != nil {
-		errs = append(errs, f.Reason)
-	}
-	return errs
-}
+// Unwrap returns the reason, which may be nil.
+func (f *Failure) Unwrap() error { return f.Reason }
 
 // Kind implements the interface that exec.KindOf looks for: a server that fails
 // in mid-session breaks the protocol, unless the network or a lack of authorization

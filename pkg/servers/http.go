@@ -1,7 +1,9 @@
 package servers
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
@@ -36,16 +37,8 @@ const (
 // postSlots is how many messages may be on their way that nobody waits for.
 const postSlots = 64
 
-// sdkTransport is what mcp-go's two transports over HTTP have in common.
-type sdkTransport interface {
-	transport.Interface
-	SetProtocolVersion(version string)
-}
-
-// remote is the link to a server over HTTP. mcp-go's transports make the requests
-// (endpoint, session, revision); the exchanger below them sees every exchange whole,
-// takes the messages out of it as they stand on the wire, and leaves to mcp-go an
-// answer that says no more than that there is one.
+// remote is the link to a server over HTTP. Every message is posted, and every message of
+// the answer is taken through the peer as it stands on the wire.
 type remote struct {
 	*peer
 	launch  *config.Resolved
@@ -55,8 +48,8 @@ type remote struct {
 	began time.Time
 
 	base   *HTTPBase
-	client *http.Client
-	// next is what the exchanger sends through; regather makes its headers anew, nil where
+	client *http.Client // sends through next, and follows redirects
+	// next adds the configured headers and the access token; regather makes its headers anew, nil where
 	// they are always the same.
 	next      *configured
 	regather  func(ctx context.Context) (map[string]string, error)
@@ -71,18 +64,18 @@ type remote struct {
 	closeMu sync.RWMutex // held to write while no goroutine may start
 	ended   bool
 	once    sync.Once
-	// farewell bounds the DELETE that ends a session.
-	farewell context.Context
 
-	sdkMu  sync.Mutex
-	sdk    sdkTransport
-	stream *oldStream // of the older HTTP with SSE, else nil
-	// version is the revision that the SDK has agreed on, empty before.
+	stateMu sync.Mutex // guards what follows
+	// session is the id that the server gave the session, empty where it gave none.
+	session string
+	// version is the revision that requests name, empty before one is offered.
 	version string
+	stream  *oldStream // of the older HTTP with SSE, else nil
+
 	// onExpired begins a new session in the place of one that the server no longer
 	// knows; repeatable says whether a request may be sent twice.
 	onExpired  func(ctx context.Context, session string) error
-	repeatable func(method string, params any) bool
+	repeatable func(method string, params json.RawMessage) bool
 	// standing is the standing stream of the session, nil before it is asked for; deaf is
 	// closed by deafen, when the server turns out to have none.
 	standing atomic.Pointer[standing]
@@ -123,65 +116,41 @@ func newRemote(d dial) (*remote, error) {
 	if len(d.launch.HeadersCommand) > 0 {
 		t.regather = d.gatherHeaders
 	}
-	t.client = &http.Client{Transport: &exchanger{t}, CheckRedirect: checkRedirect}
+	t.client = &http.Client{Transport: t.next, CheckRedirect: checkRedirect}
 	t.life, t.end = context.WithCancel(context.Background())
 	return t, nil
 }
 
-// Start makes the SDK's transport for streamable HTTP. It sends nothing.
-func (t *remote) Start(context.Context) error { return t.renew() }
-
-// renew begins anew, without session and revision.
-func (t *remote) renew() error {
-	sdk, err := transport.NewStreamableHTTP(t.address.String(),
-		transport.WithHTTPBasicClient(t.client), transport.WithHTTPLogger(silence()))
-	if err != nil {
-		return err
-	}
-	t.sdkMu.Lock()
-	defer t.sdkMu.Unlock()
+// reset begins anew, without session and revision.
+func (t *remote) reset() {
+	t.stateMu.Lock()
+	defer t.stateMu.Unlock()
 	if t.stream != nil {
 		t.stream.cancel()
 	}
-	t.sdk, t.stream, t.version = sdk, nil, ""
+	t.session, t.version, t.stream = "", "", nil
 	t.standing.Store(nil)
-	return nil
 }
 
-// silence is the logger of the SDK: what happens is told as events.
-func silence() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
-func (t *remote) transport() sdkTransport {
-	t.sdkMu.Lock()
-	defer t.sdkMu.Unlock()
-	return t.sdk
-}
-
-// SetProtocolVersion is told the revision that requests shall name from now on.
-func (t *remote) SetProtocolVersion(version string) {
-	t.sdkMu.Lock()
-	defer t.sdkMu.Unlock()
+// speak sets the revision that requests name from now on; empty for none.
+func (t *remote) speak(version string) {
+	t.stateMu.Lock()
+	defer t.stateMu.Unlock()
 	t.version = version
-	t.sdk.SetProtocolVersion(version)
 }
 
-// modern says whether the revision is one without sessions.
+// modern reports whether the revision is one without sessions.
 func (t *remote) modern() bool {
-	t.sdkMu.Lock()
-	defer t.sdkMu.Unlock()
+	t.stateMu.Lock()
+	defer t.stateMu.Unlock()
 	return mcp.IsModernProtocol(t.version)
 }
 
-// GetSessionId is the id that the server gave the session, empty where it gave none.
-func (t *remote) GetSessionId() string { return t.transport().GetSessionId() }
-
-// SendRequest makes a round trip in the SDK's forms.
-func (t *remote) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	m, err := t.roundTrip(ctx, request.Method, request.Params, request.Header)
-	if err != nil {
-		return nil, err
-	}
-	return sdkResponse(request.ID, m), nil
+// sessionID is the id that the server gave the session, empty where it gave none.
+func (t *remote) sessionID() string {
+	t.stateMu.Lock()
+	defer t.stateMu.Unlock()
+	return t.session
 }
 
 // posted travels in the context of an HTTP request: the message that it carries, and
@@ -191,15 +160,14 @@ type posted struct {
 	waiting *pending // nil where no reply is due
 	written atomic.Bool
 	got     *reply
-	abort   context.CancelFunc // ends the SDK's waiting
 }
 
 type postedKey struct{}
 
 // roundTrip makes a round trip. Where the server no longer knows the session, a new
 // one is begun, once, and the request is sent again if that is safe.
-func (t *remote) roundTrip(ctx context.Context, method string, params any, header http.Header) (message, error) {
-	session := t.GetSessionId()
+func (t *remote) roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error) {
+	session := t.sessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *Failure
 	if !errors.As(err, &failure) || failure.Ending != EndingExpired || t.onExpired == nil || handshake(method) {
@@ -214,7 +182,7 @@ func (t *remote) roundTrip(ctx context.Context, method string, params any, heade
 	return t.tripOnce(ctx, method, params, header)
 }
 
-func (t *remote) tripOnce(ctx context.Context, method string, params any, header http.Header) (message, error) {
+func (t *remote) tripOnce(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error) {
 	waiting, err := t.register(method, params)
 	if err != nil {
 		return message{}, err
@@ -222,15 +190,9 @@ func (t *remote) tripOnce(ctx context.Context, method string, params any, header
 	bounded, stop := t.within(ctx)
 	defer stop()
 	t.awaitStream(bounded, method)
-	out := &posted{frame: waiting.frame, waiting: waiting, abort: stop}
-	request := transport.JSONRPCRequest{
-		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(waiting.id), Method: method, Header: header,
-	}
+	out := &posted{frame: waiting.frame, waiting: waiting}
 	err = t.patiently(bounded, method, func() error {
-		return t.withFreshHeaders(bounded, func() error {
-			_, err := t.transport().SendRequest(context.WithValue(bounded, postedKey{}, out), request)
-			return err
-		})
+		return t.withFreshHeaders(bounded, func() error { return t.exchange(bounded, out, header) })
 	})
 	switch {
 	case out.got != nil:
@@ -317,34 +279,13 @@ func (t *remote) patiently(ctx context.Context, method string, run func() error)
 	}
 }
 
-// SendNotification posts a notification. Once the handshake is complete, the standing
-// stream of a legacy session is opened.
-func (t *remote) SendNotification(ctx context.Context, notification mcp.JSONRPCNotification) error {
-	if notification.Method == string(mcp.MethodNotificationCancelled) {
-		return nil // giveUp has said so, with the id that is on the wire
-	}
-	frame, err := notificationFrame(notification)
-	if err != nil {
-		return err
-	}
-	if err := t.send(ctx, frame); err != nil {
-		return err
-	}
-	if notification.Method == string(mcp.MethodNotificationInitialized) {
-		t.listen()
-	}
-	return nil
-}
-
 func (t *remote) send(ctx context.Context, frame []byte) error {
 	if closed(t.done) {
 		return t.failed("")
 	}
 	bounded, stop := t.within(ctx)
 	defer stop()
-	// The exchanger sends the frame; the SDK's own form of it does not matter.
-	err := t.transport().SendNotification(
-		context.WithValue(bounded, postedKey{}, &posted{frame: frame}), mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION})
+	err := t.exchange(bounded, &posted{frame: frame}, nil)
 	switch {
 	case err == nil:
 		return nil
@@ -388,23 +329,14 @@ func (t *remote) start(f func()) bool {
 	return !t.ended
 }
 
-// Close ends the session as shutdown does with no deadline of its own.
-func (t *remote) Close() error {
-	t.shutdown(context.Background())
-	return nil
-}
-
 // shutdown lets messages that are on their way arrive, tells the server that the
 // session is over, and ends everything. It takes deleteGrace for each at most.
 func (t *remote) shutdown(ctx context.Context) {
 	t.once.Do(func() {
 		close(t.closing)
 		t.settlePosts(ctx)
-		bounded, cancel := context.WithTimeout(ctx, deleteGrace)
-		defer cancel()
-		t.farewell = bounded
-		if sdk := t.transport(); sdk != nil && !closed(t.done) && t.life.Err() == nil {
-			_ = sdk.Close() // a server that does not know DELETE has nothing to end
+		if !closed(t.done) && t.life.Err() == nil {
+			t.endSession(ctx)
 		}
 		t.kill()
 		t.closeMu.Lock()
@@ -413,6 +345,40 @@ func (t *remote) shutdown(ctx context.Context) {
 		t.going.Wait()
 		t.base.CloseIdleConnections()
 	})
+}
+
+// endSession tells the server that the session is over (MCP up to 2025-11-25, streamable
+// HTTP, "Session Management"). A server that does not know DELETE has nothing to end.
+func (t *remote) endSession(ctx context.Context) {
+	if t.sessionID() == "" || t.modern() {
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, deleteGrace)
+	defer cancel()
+	request, err := t.newRequest(bounded, http.MethodDelete, t.address, nil)
+	if err != nil {
+		return
+	}
+	if response, err := t.client.Do(request); err == nil {
+		_ = response.Body.Close()
+	}
+}
+
+// newRequest makes a request that names the session and the revision.
+func (t *remote) newRequest(ctx context.Context, verb string, address *url.URL, body []byte) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, verb, address.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	t.stateMu.Lock()
+	defer t.stateMu.Unlock()
+	if t.session != "" && !mcp.IsModernProtocol(t.version) {
+		request.Header.Set(mcp.HeaderSessionID, t.session)
+	}
+	if t.version != "" {
+		request.Header.Set(mcp.HeaderProtocolVersion, t.version)
+	}
+	return request, nil
 }
 
 // settlePosts waits until the messages that nobody waits for are sent, for a moment.

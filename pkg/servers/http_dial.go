@@ -324,7 +324,7 @@ func checkPort(address *url.URL) error {
 }
 
 // configured adds the configured headers to every request. They win over those of
-// the SDK, since the user wrote them.
+// toolx, since the user wrote them.
 type configured struct {
 	next    http.RoundTripper
 	headers atomic.Pointer[map[string]string] // replaced where a headersCommand prints others

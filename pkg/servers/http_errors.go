@@ -2,7 +2,6 @@ package servers
 
 import (
 	"bytes"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -107,7 +106,7 @@ func (e *HTTPError) curable() bool {
 	case errors.As(e.Err, &proxy):
 		return proxy.err != nil || proxy.status >= 500
 	case errors.As(e.Err, &authority), errors.As(e.Err, &host), errors.As(e.Err, &invalid),
-		errors.As(e.Err, new(tls.RecordHeaderError)), errors.As(e.Err, new(*redirectError)), alertOf(e.Err) != nil:
+		noTLS(e.Err), errors.As(e.Err, new(*redirectError)), alertOf(e.Err) != nil:
 		return false
 	}
 	return true
@@ -247,7 +246,7 @@ func (e *HTTPError) Hint() string {
 		return "several servers behind one address must share their sessions, or each client must stay with one"
 	case errors.As(e.Err, &authority):
 		return "--cacert FILE trusts the authority of that file, as NODE_EXTRA_CA_CERTS=FILE does"
-	case errors.As(e.Err, new(tls.RecordHeaderError)):
+	case noTLS(e.Err):
 		return "if the server speaks plain HTTP, its url begins with http://"
 	case alertOf(e.Err) != nil:
 		return "clientCert and clientKey in the server's entry show it a certificate"

@@ -50,49 +50,51 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// exchanger is the http.RoundTripper of the SDK's transports. It sends the message
-// as toolx wrote it, takes what comes back through the peer, message by message, and
-// answers the SDK when the reply is there.
-type exchanger struct{ t *remote }
-
-func (x *exchanger) RoundTrip(request *http.Request) (*http.Response, error) {
-	switch request.Method {
-	case http.MethodGet:
-		return x.t.openOld(request)
-	case http.MethodDelete:
-		return x.t.next.RoundTrip(request.WithContext(x.t.farewell))
-	}
-	out, ok := request.Context().Value(postedKey{}).(*posted)
-	if !ok {
-		return nil, errors.New("toolx sends no message of its own making by the SDK")
-	}
-	return x.t.exchange(request, out)
-}
-
 // exchange posts a message and waits for what it is due: its reply, or that it was
-// taken.
-func (t *remote) exchange(request *http.Request, out *posted) (*http.Response, error) {
-	ctx, release := t.detached(request.Context())
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+// taken. header may be nil.
+func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) error {
+	own, release := t.detached(ctx)
+	own = httptrace.WithClientTrace(context.WithValue(own, postedKey{}, out), &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { out.written.Store(true) },
 	})
-	request = request.Clone(ctx)
-	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(out.frame)), int64(len(out.frame))
-	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.frame)), nil }
-	t.bus.Emit(FrameSent{Time: exec.Now(), Server: t.server, Bytes: out.frame})
-	response, err := t.next.RoundTrip(request)
+	request, err := t.newPost(own, out.frame)
 	if err != nil {
 		release(0)
-		return nil, t.noAnswer(request, err)
+		return err
 	}
-	if redirects(response) {
-		release(lingerTime)
-		return response, nil // http.Client knows; checkRedirect decides
+	for name, values := range header {
+		request.Header[name] = values
 	}
-	if err := t.takeAnswer(request, response, out, release); err != nil {
+	t.bus.Emit(FrameSent{Time: exec.Now(), Server: t.server, Bytes: out.frame})
+	response, err := t.client.Do(request)
+	if err != nil {
+		release(0)
+		return t.noAnswer(request, errors.Unwrap(err)) // of the *url.Error
+	}
+	if response.Request != nil {
+		request.URL = response.Request.URL // another one after a redirect
+	}
+	return t.takeAnswer(request, response, out, release)
+}
+
+// newPost makes the request that posts a message.
+func (t *remote) newPost(ctx context.Context, frame []byte) (*http.Request, error) {
+	address, accept := t.address, "application/json, text/event-stream"
+	if stream := t.oldStream(); stream != nil {
+		address, accept = stream.endpoint.Load(), ""
+	}
+	if address == nil {
+		return nil, errors.New("the server has not said yet where messages are posted")
+	}
+	request, err := t.newRequest(ctx, http.MethodPost, address, frame)
+	if err != nil {
 		return nil, err
 	}
-	return standIn(request, response, out), nil
+	request.Header.Set("Content-Type", "application/json")
+	if accept != "" {
+		request.Header.Set("Accept", accept)
+	}
+	return request, nil
 }
 
 // detached gives an exchange a context that ends with ctx until the reply is there,
@@ -115,31 +117,6 @@ func (t *remote) detached(ctx context.Context) (own context.Context, release fun
 	}
 }
 
-func redirects(response *http.Response) bool {
-	return response.StatusCode >= 300 && response.StatusCode < 400 && response.Header.Get("Location") != ""
-}
-
-// standIn is what the SDK gets to see: the reply is the peer's.
-func standIn(request *http.Request, response *http.Response, out *posted) *http.Response {
-	text := ""
-	header := http.Header{"Content-Type": {"application/json"}}
-	if id := response.Header.Get(sessionHeader); id != "" {
-		header.Set(sessionHeader, id)
-	}
-	if out.waiting != nil {
-		text = emptyReply(out.waiting.id)
-	}
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: response.Proto, ProtoMajor: response.ProtoMajor,
-		ProtoMinor: response.ProtoMinor, Header: header, Request: request,
-		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
-	}
-}
-
-const sessionHeader = "Mcp-Session-Id"
-
-func emptyReply(id int64) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, id) }
-
 // takeAnswer takes what came back for a message. The error is an *HTTPError, an
 // *exec.MalformedError, or the context's.
 func (t *remote) takeAnswer(request *http.Request, response *http.Response, out *posted, release func(time.Duration)) error {
@@ -147,6 +124,11 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 		defer release(0)
 		defer response.Body.Close()
 		return t.takeRefusal(request, response, out)
+	}
+	if id := response.Header.Get(mcp.HeaderSessionID); id != "" && out.begins() {
+		t.stateMu.Lock()
+		t.session = id
+		t.stateMu.Unlock()
 	}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
@@ -237,6 +219,11 @@ func wrongWithJSON(body []byte) string {
 	return fmt.Sprintf("JSON that is no message of JSON-RPC: %q", shortened(string(body)))
 }
 
+// begins reports whether the message begins a session.
+func (o *posted) begins() bool {
+	return o.waiting != nil && o.waiting.method == string(mcp.MethodInitialize)
+}
+
 // settled collects the reply; that there is none is an error, since no other answer
 // will come.
 func (t *remote) settled(out *posted) error {
@@ -323,7 +310,7 @@ func isNumber(id json.RawMessage) bool {
 // more. By the specification that is 404; servers made from the SDKs' examples send
 // 400 and say so in words.
 func expires(request *http.Request, failed *HTTPError, code int, words string) bool {
-	if request.Header.Get(sessionHeader) == "" {
+	if request.Header.Get(mcp.HeaderSessionID) == "" {
 		return false
 	}
 	switch failed.Status {

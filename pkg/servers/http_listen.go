@@ -38,13 +38,13 @@ func (t *remote) listen() {
 	if t.modern() || t.oldStream() != nil {
 		return
 	}
-	s := &standing{remote: t, session: t.GetSessionId(), heard: make(chan struct{})}
+	s := &standing{remote: t, session: t.sessionID(), heard: make(chan struct{})}
 	s.answered = sync.OnceFunc(func() { close(s.heard) })
 	if !t.standing.CompareAndSwap(nil, s) {
 		return
 	}
 	t.start(func() {
-		for s.hear() && waited(t.life, s.delay) && t.GetSessionId() == s.session {
+		for s.hear() && waited(t.life, s.delay) && t.sessionID() == s.session {
 		}
 	})
 }
@@ -179,7 +179,7 @@ func (s *standing) there() bool {
 		failure.Reason = fmt.Errorf("no answer from %s within %s", s.address.Host, rounded(s.longest))
 		err = failure
 	case !errors.As(err, &failure):
-		return s.GetSessionId() == s.session
+		return s.sessionID() == s.session
 	}
 	if errors.As(asGone(err), &failure) {
 		s.fail(failure)

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"toolx/pkg/exec"
 )
 
@@ -448,10 +450,10 @@ func TestHintsOfHTTP(t *testing.T) {
 		}), nil, "give its address as the url: http://other.example/mcp"},
 		{"sessions that nobody knows", func(s *site) {
 			s.head = func(w http.ResponseWriter, _ *http.Request, m siteMessage) bool {
-				if m.Header.Get(sessionHeader) != "" {
+				if m.Header.Get(mcp.HeaderSessionID) != "" {
 					w.WriteHeader(http.StatusNotFound)
 				}
-				return m.Header.Get(sessionHeader) != ""
+				return m.Header.Get(mcp.HeaderSessionID) != ""
 			}
 		}, nil, "several servers behind one address must share their sessions"},
 		{"TLS", onOpen(func(w http.ResponseWriter, _ *http.Request) { raw(w, "\x15\x03\x01\x00\x02\x02\x16") }), nil, "its url begins with https://"},

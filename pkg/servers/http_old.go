@@ -8,9 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
-
-	"github.com/mark3labs/mcp-go/client/transport"
+	"sync/atomic"
 )
 
 // oldStream is the one stream of the older HTTP with SSE (2024-11-05): everything
@@ -18,19 +16,17 @@ import (
 // first event names.
 type oldStream struct {
 	cancel context.CancelFunc
-	toSDK  *io.PipeWriter
+	// endpoint is where messages are posted, nil until ready is closed.
+	endpoint atomic.Pointer[url.URL]
+	ready    chan struct{}
 	// ended is closed when the stream has ended, for the reason in err.
 	ended chan struct{}
 	err   error
 }
 
-// unbounded stands for no limit where the SDK wants one: toolx's own clocks bound
-// what it waits for.
-const unbounded = 100 * 365 * 24 * time.Hour
-
 func (t *remote) oldStream() *oldStream {
-	t.sdkMu.Lock()
-	defer t.sdkMu.Unlock()
+	t.stateMu.Lock()
+	defer t.stateMu.Unlock()
 	return t.stream
 }
 
@@ -38,64 +34,60 @@ func (t *remote) oldStream() *oldStream {
 // its first event. The error is a *Failure, or the context's.
 func (t *remote) fallBack(ctx context.Context) error {
 	life, cancel := context.WithCancel(t.life)
-	sdk, err := transport.NewSSE(t.address.String(),
-		transport.WithHTTPClient(t.client), transport.WithSSELogger(silence()),
-		transport.WithEndpointTimeout(unbounded), transport.WithResponseTimeout(unbounded))
-	if err != nil {
-		cancel()
-		return t.explain("", err)
-	}
-	stream := &oldStream{cancel: cancel, ended: make(chan struct{})}
-	t.sdkMu.Lock()
-	t.sdk, t.stream, t.version = sdk, stream, ""
-	t.sdkMu.Unlock()
+	stream := &oldStream{cancel: cancel, ready: make(chan struct{}), ended: make(chan struct{})}
+	t.reset()
+	t.stateMu.Lock()
+	t.stream = stream
+	t.stateMu.Unlock()
 
 	stop := context.AfterFunc(ctx, cancel)
-	err = sdk.Start(life) // the stream lives as long as its context
-	if stop() && err == nil {
-		return nil
+	err := t.openOld(life, stream)
+	if err == nil {
+		select {
+		case <-stream.ready:
+			if stop() {
+				return nil
+			}
+		case <-stream.ended:
+			err = stream.err
+		case <-ctx.Done():
+		}
 	}
 	cancel()
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return ctx.Err()
-	case closed(stream.ended):
-		return t.explain(http.MethodGet, stream.err)
 	}
 	return t.explain(http.MethodGet, err)
 }
 
-// openOld opens the stream for the SDK, which gets to see of it the address for
-// requests and that replies are there.
-func (t *remote) openOld(request *http.Request) (*http.Response, error) {
-	stream := t.oldStream()
-	if stream == nil {
-		return nil, errors.New("toolx opens streams by itself")
-	}
-	response, err := t.next.RoundTrip(request)
+// openOld opens the stream, which lives as long as ctx, and has what comes on it taken.
+func (t *remote) openOld(ctx context.Context, stream *oldStream) error {
+	request, err := t.newRequest(ctx, http.MethodGet, t.address, nil)
 	if err != nil {
-		return nil, t.noAnswer(request, err)
+		return err
 	}
-	if redirects(response) {
-		return response, nil
+	request.Header.Set("Accept", "text/event-stream")
+	request.Header.Set("Cache-Control", "no-cache")
+	response, err := t.client.Do(request)
+	if err != nil {
+		return t.noAnswer(request, errors.Unwrap(err)) // of the *url.Error
+	}
+	if response.Request != nil {
+		request.URL = response.Request.URL // another one after a redirect
 	}
 	if response, err = t.streamOf(request, response); err != nil {
-		return nil, err
+		return err
 	}
-	seen := *response
-	body, toSDK := io.Pipe()
-	stream.toSDK, seen.Body = toSDK, body
 	events := newSSEReader(response.Body, t.max)
 	if !t.start(func() {
 		err := t.pumpOld(stream, events, request.URL)
 		_ = response.Body.Close()
-		_ = toSDK.CloseWithError(err)
 		t.lose(stream, err)
 	}) {
 		_ = response.Body.Close()
-		return nil, context.Canceled
+		return context.Canceled
 	}
-	return &seen, nil
+	return nil
 }
 
 // pumpOld takes everything that comes on the stream and returns why it ended.
@@ -117,8 +109,8 @@ func (t *remote) pumpOld(stream *oldStream, events *sseReader, address *url.URL)
 		if !sameOrigin(address, endpoint) {
 			return fmt.Errorf("the server's endpoint event names another origin: %s", endpoint.Redacted())
 		}
-		if _, err := fmt.Fprintf(stream.toSDK, "event: endpoint\ndata: %s\n\n", endpoint); err != nil {
-			return err
+		if stream.endpoint.Swap(endpoint) == nil {
+			close(stream.ready)
 		}
 	}
 }
@@ -141,13 +133,12 @@ func (t *remote) lose(stream *oldStream, err error) {
 // agreed says whether the handshake on the stream has got as far as an agreed
 // revision: until then its end only fails the attempt.
 func (t *remote) agreed(stream *oldStream) bool {
-	t.sdkMu.Lock()
-	defer t.sdkMu.Unlock()
+	t.stateMu.Lock()
+	defer t.stateMu.Unlock()
 	return t.stream == stream && t.version != ""
 }
 
-// awaitOld waits for the reply to a message that the server has taken, and lets the
-// SDK know of it on its stream.
+// awaitOld waits for the reply to a message that the server has taken.
 func (t *remote) awaitOld(ctx context.Context, out *posted) error {
 	stream := t.oldStream()
 	select {
@@ -159,9 +150,6 @@ func (t *remote) awaitOld(ctx context.Context, out *posted) error {
 		}
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-	if _, err := io.WriteString(stream.toSDK, "event: message\ndata: "+emptyReply(out.waiting.id)+"\n\n"); err != nil {
-		out.abort() // the stream has ended since, and the SDK cannot be told on it
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
@@ -20,24 +19,15 @@ import (
 func (s *Session) renew(ctx context.Context, d dial, session string) error {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
-	if s.remote.GetSessionId() != session {
+	if s.remote.sessionID() != session {
 		return nil
 	}
 	s.notice(slog.LevelWarn, fmt.Sprintf("server %q has forgotten the session; toolx begins a new one", s.Name))
-	if err := s.remote.renew(); err != nil {
-		return err
-	}
+	s.remote.reset()
 	bounded, stop := exec.WithLimit(ctx, d.startTimeout)
 	defer stop()
-	e := &exchange{}
-	// What was agreed on before is agreed on again; the client that the session works
-	// with has it already.
-	anew := client.NewClient(tap{s.link, s.inbox}, client.WithProtocolVersion(s.Protocol))
-	_, err := anew.Initialize(withExchange(bounded, e), mcp.InitializeRequest{
-		Params: mcp.InitializeParams{ClientInfo: s.ours, Capabilities: d.answers.capabilities()},
-	})
-	if err != nil {
-		return s.answerError(mcp.MethodInitialize, e, err)
+	if _, err := s.initializeAt(bounded, s.Protocol); err != nil {
+		return s.startError(mcp.MethodInitialize, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +54,7 @@ func (s *Session) deaf() <-chan struct{} {
 
 // repeatable says whether a request may be sent twice: one that only reads, and a call
 // of a tool that says so of itself.
-func (s *Session) repeatable(method string, params any) bool {
+func (s *Session) repeatable(method string, params json.RawMessage) bool {
 	if mcp.MCPMethod(method) != mcp.MethodToolsCall {
 		return slices.Contains([]mcp.MCPMethod{
 			mcp.MethodPing, mcp.MethodToolsList, mcp.MethodResourcesList, mcp.MethodResourcesTemplatesList,
@@ -72,11 +62,7 @@ func (s *Session) repeatable(method string, params any) bool {
 			mcp.MethodSetLogLevel,
 		}, mcp.MCPMethod(method))
 	}
-	encoded, err := rawjson.Marshal(params)
-	if err != nil {
-		return false
-	}
-	tool := s.tool(rawjson.Unquote(memberOf(encoded, "name")))
+	tool := s.tool(rawjson.Unquote(memberOf(params, "name")))
 	if tool == nil {
 		return false
 	}

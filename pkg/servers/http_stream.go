@@ -136,20 +136,12 @@ func (t *remote) resume(ctx context.Context, events *sseReader) (io.ReadCloser, 
 // get asks for a stream of events: the rest of one behind an event, or where lastID
 // is empty, the standing one. The error is an *HTTPError, or the context's.
 func (t *remote) get(ctx context.Context, lastID string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.address.String(), nil)
+	request, err := t.newRequest(ctx, http.MethodGet, t.address, nil)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Accept", "text/event-stream")
 	request.Header.Set("Cache-Control", "no-cache")
-	if id := t.GetSessionId(); id != "" {
-		request.Header.Set(sessionHeader, id)
-	}
-	t.sdkMu.Lock()
-	if t.version != "" {
-		request.Header.Set("Mcp-Protocol-Version", t.version)
-	}
-	t.sdkMu.Unlock()
 	if lastID != "" {
 		request.Header.Set("Last-Event-ID", lastID)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -157,12 +158,17 @@ func dialled(err error, host string) string {
 	return host
 }
 
+// noTLS reports whether the other side does not speak TLS. For an answer in plain HTTP,
+// http.Client has an error of its own.
+func noTLS(err error) bool {
+	return errors.As(err, new(tls.RecordHeaderError)) || errors.Is(err, http.ErrSchemeMismatch)
+}
+
 // tlsWords says what is wrong with TLS, empty where it is not that.
 func tlsWords(err error, _ string, address *url.URL) string {
 	var authority x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &authority):
 		signer := "an authority that does not say its name"
@@ -177,7 +183,7 @@ func tlsWords(err error, _ string, address *url.URL) string {
 			invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly))
 	case errors.As(err, &invalid):
 		return fmt.Sprintf("the certificate of %s is not valid: %v", address.Host, invalid)
-	case errors.As(err, &record):
+	case noTLS(err):
 		return address.Host + " does not speak TLS"
 	}
 	if alert := alertOf(err); alert != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,47 +68,50 @@ func (e *InputError) Hint() string {
 // unoffered says that the server asks for what it was not offered.
 func (e *InputError) unoffered() bool { return e.Method != "" && e.Err == nil }
 
-// answered is a reply: a result or an error.
-type answered struct {
-	result  json.RawMessage
-	failure *mcp.JSONRPCErrorDetails
+// asksForInput reports whether a result is MCP 2026-07-28's "input_required".
+func asksForInput(result json.RawMessage) bool {
+	return string(memberOf(result, "resultType")) == `"input_required"`
 }
 
 // converse sends a request by send, and sends it anew with what the server asks for as
 // long as it does; once more where it wanted a page to be visited first, and that was
-// done. The error is send's, ctx's or an *InputError.
-func (b *inbox) converse(ctx context.Context, params any, send func(params any) (answered, error)) error {
+// done. It returns the last answer. The error is send's, ctx's or an *InputError, which
+// comes with the answer that asks.
+func (b *inbox) converse(
+	ctx context.Context, params json.RawMessage, send func(params json.RawMessage) (*Answer, error),
+) (*Answer, error) {
 	defer b.enter(ctx)()
 	empty, visited := 0, false
+	var answer *Answer
 	for range maxInputRounds {
-		reply, err := send(params)
-		if err == nil && reply.failure != nil && !visited {
-			if visited, err = b.visit(ctx, reply.failure); visited {
+		var err error
+		if answer, err = send(params); err != nil {
+			return nil, err
+		}
+		if answer.Error != nil && !visited {
+			if visited, err = b.visit(ctx, answer.Error); visited {
 				continue
 			}
 		}
-		result := reply.result
-		if err != nil || reply.failure != nil || !asksForInput(result) {
-			return err
+		if err != nil || answer.Error != nil || !asksForInput(answer.Result) {
+			return answer, err
 		}
-		requests, _ := rawjson.Members(memberOf(result, "inputRequests"))
+		requests, _ := rawjson.Members(memberOf(answer.Result, "inputRequests"))
 		if len(requests) == 0 {
 			if empty++; empty > maxEmptyRounds {
 				break
 			}
 			if !waited(ctx, emptyRoundDelay<<(empty-1)) {
-				return ctx.Err()
+				return nil, ctx.Err()
 			}
 		}
 		responses, err := b.answerAll(ctx, requests)
 		if err != nil {
-			return err
+			return answer, err
 		}
-		if params, err = repeated(params, responses, memberOf(result, "requestState")); err != nil {
-			return err
-		}
+		params = repeated(params, responses, memberOf(answer.Result, "requestState"))
 	}
-	return &InputError{Server: b.server, Err: fmt.Errorf("%d times for one request", maxInputRounds)}
+	return answer, &InputError{Server: b.server, Err: fmt.Errorf("%d times for one request", maxInputRounds)}
 }
 
 // codeVisitFirst is the error of a server that wants pages to be visited before it
@@ -137,22 +141,20 @@ func (b *inbox) visit(ctx context.Context, failure *mcp.JSONRPCErrorDetails) (vi
 	return true, nil
 }
 
-// repeated is the request's params with the answers and the state of the server,
+// repeated returns the params of a request with the answers and the state of the server,
 // instead of those of the round before.
-func repeated(params any, responses []rawjson.Member, state json.RawMessage) (any, error) {
-	fields, err := overlay(params, nil)
-	if err != nil {
-		return nil, err
-	}
-	delete(fields, "inputResponses")
-	delete(fields, "requestState")
+func repeated(params json.RawMessage, responses []rawjson.Member, state json.RawMessage) json.RawMessage {
+	members, _ := rawjson.Members(params)
+	members = slices.DeleteFunc(members, func(m rawjson.Member) bool {
+		return m.Name == "inputResponses" || m.Name == "requestState"
+	})
 	if len(responses) > 0 {
-		fields["inputResponses"] = rawjson.Object(responses)
+		members = append(members, rawjson.NewMember("inputResponses", rawjson.Object(responses)))
 	}
 	if state != nil {
-		fields["requestState"] = state
+		members = append(members, rawjson.NewMember("requestState", state))
 	}
-	return fields, nil
+	return rawjson.Object(members)
 }
 
 // answerAll answers the requests of one round, at the same time; one that cannot be

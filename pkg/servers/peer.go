@@ -8,20 +8,19 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 )
 
-// link is the way to one server: a process's pipes, or HTTP. Both are mcp-go's
-// transport interface, and take what a server sends through one peer.
+// link is the way to one server: a process's pipes, or HTTP. Both take what a server
+// sends through one peer.
 type link interface {
-	transport.BidirectionalInterface
 	// roundTrip sends a request and waits for its answer, ctx's end, or the server's;
-	// header is for HTTP. When ctx ends, the server is told so.
-	roundTrip(ctx context.Context, method string, params any, header http.Header) (message, error)
+	// params are nil for a request without any, header is for HTTP. When ctx ends, the
+	// server is told so.
+	roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error)
 	// send sends one message as it is.
 	send(ctx context.Context, frame []byte) error
 	// shutdown ends the link, each step bounded, and cut short by ctx's end; kill ends
@@ -103,14 +102,14 @@ const maxAnswered = 1024
 
 // requestFrame is a request as it goes over the wire.
 type requestFrame struct {
-	JSONRPC string `json:"jsonrpc"`
-	ID      int64  `json:"id"`
-	Method  string `json:"method"`
-	Params  any    `json:"params,omitempty"`
+	JSONRPC string          `json:"jsonrpc"`
+	ID      int64           `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params,omitempty"`
 }
 
 // encodeRequest makes the bytes of a request, for sending and for showing.
-func encodeRequest(id int64, method string, params any) (json.RawMessage, error) {
+func encodeRequest(id int64, method string, params json.RawMessage) (json.RawMessage, error) {
 	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, id, method, params})
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", method, err)
@@ -118,9 +117,8 @@ func encodeRequest(id int64, method string, params any) (json.RawMessage, error)
 	return encoded, nil
 }
 
-// register gives the request an id of this peer's own, so that several SDK clients
-// can share one link.
-func (p *peer) register(method string, params any) (*pending, error) {
+// register gives a request its id, and notes that it waits for an answer.
+func (p *peer) register(method string, params json.RawMessage) (*pending, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lastID++
@@ -173,14 +171,10 @@ func (p *peer) giveUp(ctx context.Context, waiting *pending, tell bool) (detail 
 	return detail
 }
 
-// cancel tells the server that a request's answer is no longer wanted. It does
-// so here and not through mcp-go, which sends the message from a goroutine that
-// the process may not live long enough to run.
+// cancel tells the server that a request's answer is no longer wanted.
 func (p *peer) cancel(ctx context.Context, id int64) {
-	encoded, err := rawjson.Marshal(map[string]any{
-		"jsonrpc": mcp.JSONRPC_VERSION,
-		"method":  mcp.MethodNotificationCancelled,
-		"params":  map[string]any{"requestId": id, "reason": context.Cause(ctx).Error()},
+	encoded, err := encodeNotification(string(mcp.MethodNotificationCancelled), map[string]any{
+		"requestId": id, "reason": context.Cause(ctx).Error(),
 	})
 	if err == nil {
 		p.post(encoded) // a server that does not read cannot be told
@@ -225,15 +219,6 @@ func (p *peer) failed(method string) *Failure {
 	return &failure
 }
 
-// sdkResponse is an answer in the SDK's form.
-func sdkResponse(id mcp.RequestId, m message) *transport.JSONRPCResponse {
-	response := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: id, Result: m.result}
-	if m.err != nil {
-		response.Error = errorDetails(m.err)
-	}
-	return response
-}
-
 // errorDetails reads a reply's error, which some servers send as a bare string.
 func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 	var details mcp.JSONRPCErrorDetails
@@ -244,27 +229,15 @@ func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 	return &details
 }
 
-// notificationFrame is a notification of the SDK as it goes over the wire.
-func notificationFrame(notification mcp.JSONRPCNotification) ([]byte, error) {
-	message := map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": notification.Method}
-	params, err := rawjson.Marshal(notification.Params)
+// encodeNotification makes the bytes of a notification; nil params are left out.
+func encodeNotification(method string, params any) (json.RawMessage, error) {
+	encoded, err := rawjson.Marshal(struct {
+		JSONRPC string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params,omitempty"`
+	}{mcp.JSONRPC_VERSION, method, params})
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", notification.Method, err)
-	}
-	if string(params) != "{}" && string(params) != "null" {
-		message["params"] = params
-	}
-	encoded, err := rawjson.Marshal(message)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", notification.Method, err)
+		return nil, fmt.Errorf("encode %s: %w", method, err)
 	}
 	return encoded, nil
 }
-
-// SetNotificationHandler ignores mcp-go's handler: toolx takes notifications as
-// events, in order, before the SDK could.
-func (p *peer) SetNotificationHandler(func(mcp.JSONRPCNotification)) {}
-
-// SetRequestHandler ignores mcp-go's handler, which answers unknown requests with
-// -32603 instead of -32601; answerRequest does it.
-func (p *peer) SetRequestHandler(transport.RequestHandler) {}

@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // Prompts lists the server's prompts, all pages, each byte for byte; a server without
@@ -20,11 +21,15 @@ func (s *Session) Prompts(ctx context.Context) ([]json.RawMessage, error) {
 func (s *Session) GetPrompt(
 	ctx context.Context, name string, arguments json.RawMessage, progress func(exec.Progress),
 ) (json.RawMessage, error) {
-	params := map[string]any{"name": name}
-	if arguments != nil {
-		params["arguments"] = arguments
+	return s.demand(ctx, string(mcp.MethodPromptsGet), PromptParams(name, arguments), progress)
+}
+
+// PromptParams returns the params of a prompts/get; nil arguments are left out.
+func PromptParams(name string, arguments json.RawMessage) json.RawMessage {
+	if arguments == nil {
+		return rawjson.Object([]rawjson.Member{rawjson.NewMember("name", rawjson.Quote(name))})
 	}
-	return s.ask(ctx, string(mcp.MethodPromptsGet), params, progress)
+	return CallParams(name, arguments)
 }
 
 // Reference is what an argument to be completed belongs to: a prompt by its name, or
@@ -47,5 +52,5 @@ func (s *Session) Complete(
 	if len(known) > 0 {
 		params["context"] = map[string]any{"arguments": known}
 	}
-	return s.ask(ctx, string(mcp.MethodCompletionComplete), params, nil)
+	return s.ask(ctx, string(mcp.MethodCompletionComplete), params)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -36,14 +35,12 @@ func (s *Session) Request(
 	}
 	dressed := s.dressed(params, token)
 	header := s.header(method, dressed)
-	answer := &Answer{}
-	err := s.inbox.converse(ctx, optional(dressed), func(params any) (answered, error) {
+	answer, err := s.inbox.converse(ctx, dressed, func(params json.RawMessage) (*Answer, error) {
 		m, err := s.link.roundTrip(ctx, method, params, header)
-		answer.Frame, answer.Result, answer.Error = m.raw, m.result, nil
-		if m.err != nil {
-			answer.Error = errorDetails(m.err)
+		if err != nil {
+			return nil, err
 		}
-		return answered{m.result, answer.Error}, err
+		return m.answer(), nil
 	})
 	var input *InputError
 	if err != nil && !(errors.As(err, &input) && input.unoffered()) {
@@ -53,10 +50,11 @@ func (s *Session) Request(
 	return answer, nil
 }
 
-// NextRequest is the JSON-RPC request that Request would send next, with a progress
-// token, for showing.
+// NextRequest returns the JSON-RPC request that Request would send next with a progress
+// token, byte for byte: its id, and 2026-07-28's _meta where that is the agreed revision.
+// It sends nothing.
 func (s *Session) NextRequest(method string, params json.RawMessage) (json.RawMessage, error) {
-	return encodeRequest(s.link.own().upcomingID(), method, optional(s.dressed(params, s.tokens.Load()+1)))
+	return encodeRequest(s.link.own().upcomingID(), method, s.dressed(params, s.tokens.Load()+1))
 }
 
 // dressed are params as they go out: with the _meta of the agreed revision and, where
@@ -67,14 +65,6 @@ func (s *Session) dressed(params json.RawMessage, token int64) json.RawMessage {
 		meta = append(meta, rawjson.NewMember("progressToken", strconv.AppendInt(nil, token, 10)))
 	}
 	return dress(params, meta)
-}
-
-// optional keeps a request without params from having null ones.
-func optional(params json.RawMessage) any {
-	if params == nil {
-		return nil
-	}
-	return params
 }
 
 // meta are the members of _meta that the agreed revision demands of every request.
@@ -90,8 +80,8 @@ func (s *Session) meta() []rawjson.Member {
 		}
 	}
 	add(mcp.MetaKeyProtocolVersion, s.Protocol)
-	add(mcp.MetaKeyClientInfo, s.ours)
-	add(mcp.MetaKeyClientCapabilities, s.client.GetClientCapabilities())
+	add(mcp.MetaKeyClientInfo, s.clientInfo)
+	add(mcp.MetaKeyClientCapabilities, s.clientCapabilities)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.logLevel != "" {
@@ -150,17 +140,21 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 }
 
 // ask is demand with params that are not encoded yet; nil means none.
-func (s *Session) ask(
-	ctx context.Context, method string, params map[string]any, progress func(exec.Progress),
-) (json.RawMessage, error) {
-	var encoded json.RawMessage
-	if params != nil {
-		var err error
-		if encoded, err = rawjson.Marshal(params); err != nil {
-			return nil, fmt.Errorf("encode %s: %w", method, err)
-		}
+func (s *Session) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	encoded, err := encodeParams(method, params)
+	if err != nil {
+		return nil, err
 	}
-	return s.demand(ctx, method, encoded, progress)
+	return s.demand(ctx, method, encoded, nil)
+}
+
+// notify sends a notification without params.
+func (s *Session) notify(ctx context.Context, method mcp.MCPMethod) error {
+	frame, err := encodeNotification(string(method), nil)
+	if err != nil {
+		return err
+	}
+	return s.link.send(ctx, frame)
 }
 
 // demand sends a request whose answer has to be a result. An answer with an error is an
@@ -196,14 +190,14 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 	var all []json.RawMessage
 	pages := s.newPager(method)
 	for {
-		var params map[string]any
+		params := map[string]any{} // some servers fail where there are none
 		if pages.cursor != nil {
-			params = map[string]any{"cursor": pages.cursor}
+			params["cursor"] = pages.cursor
 		}
-		result, err := s.ask(ctx, method, params, nil)
+		result, err := s.ask(ctx, method, params)
 		var refused *exec.ToolError
 		if errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND {
-			return nil, nil
+			return all, nil
 		}
 		if err != nil {
 			return nil, err
@@ -223,9 +217,9 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 // revision has no ping.
 func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
 	if mcp.IsModernProtocol(s.Protocol) {
-		return s.ask(ctx, string(mcp.MethodServerDiscover), map[string]any{}, nil)
+		return s.ask(ctx, string(mcp.MethodServerDiscover), map[string]any{})
 	}
-	return s.ask(ctx, string(mcp.MethodPing), nil, nil)
+	return s.ask(ctx, string(mcp.MethodPing), nil)
 }
 
 // SetLevel asks the server for log messages of a level (debug to emergency) and the
@@ -233,7 +227,7 @@ func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
 // says so.
 func (s *Session) SetLevel(ctx context.Context, level string) error {
 	if !mcp.IsModernProtocol(s.Protocol) {
-		if _, err := s.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}, nil); err != nil {
+		if _, err := s.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}); err != nil {
 			return err
 		}
 	}

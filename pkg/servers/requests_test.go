@@ -183,43 +183,60 @@ func TestDress(t *testing.T) {
 	}
 }
 
-// TestShownRequestIsTheSentOne compares what CallRequest and NextRequest show with what
-// goes out, in both eras.
+// TestShownRequestIsTheSentOne proves that NextRequest returns the very frame that is sent next,
+// over both links and in both eras.
 func TestShownRequestIsTheSentOne(t *testing.T) {
+	stages := map[string]func(t *testing.T) *stage{
+		"http legacy": func(t *testing.T) *stage { return newRemoteStage(t, plenty, newSite(t, nil).URL) },
+		"http modern": func(t *testing.T) *stage {
+			return newRemoteStage(t, plenty, newSite(t, func(s *site) { s.modern = true }).URL)
+		},
+	}
 	for era, modes := range eras() {
-		s := opened(t, modes...)
-		ctx, on := t.Context(), func(exec.Progress) {}
-		arguments := json.RawMessage(`{"message":"<&> 1.0"}`)
-		for _, one := range []struct {
-			name string
-			show func() (json.RawMessage, error)
-			send func() (json.RawMessage, error)
-		}{
-			{
-				"tools/call", func() (json.RawMessage, error) { return s.session.CallRequest("echo", arguments) },
-				func() (json.RawMessage, error) {
-					return s.session.CallTool(ctx, exec.Request{Name: "echo", Arguments: arguments, Progress: on})
-				},
-			},
-			{
-				"resources/read", func() (json.RawMessage, error) {
-					return s.session.NextRequest("resources/read", json.RawMessage(`{"uri":"test://text"}`))
-				},
-				func() (json.RawMessage, error) { return s.session.ReadResource(ctx, "test://text", on) },
-			},
-		} {
-			shown, err := one.show()
-			if err != nil {
+		stages["stdio "+era] = func(t *testing.T) *stage { return newStage(t, ample, modes...) }
+	}
+	for name, make := range stages {
+		t.Run(name, func(t *testing.T) {
+			s := make(t)
+			if err := s.open(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := one.send(); err != nil {
-				t.Errorf("%s: %s: %v", era, one.name, err)
+			ctx, session := t.Context(), s.session
+			ignore := func(exec.Progress) {}
+			for method, ask := range map[string]struct {
+				params json.RawMessage
+				send   func() error
+			}{
+				"tools/call": {CallParams("echo", json.RawMessage(`{"message":"<&> ü 1.0"}`)), func() error {
+					_, err := session.CallTool(ctx, exec.Request{Name: "echo", Arguments: json.RawMessage(`{"message":"<&> ü 1.0"}`), Progress: ignore})
+					return err
+				}},
+				"prompts/get": {PromptParams("greet", json.RawMessage(`{"name":"Ada"}`)), func() error {
+					_, err := session.GetPrompt(ctx, "greet", json.RawMessage(`{"name":"Ada"}`), ignore)
+					return err
+				}},
+				"resources/read": {ReadParams("test://text"), func() error {
+					_, err := session.ReadResource(ctx, "test://text", ignore)
+					return err
+				}},
+			} {
+				shown, err := session.NextRequest(method, ask.params)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var refused *exec.ToolError // the site has no prompts and no resources
+				if err := ask.send(); err != nil && !errors.As(err, &refused) {
+					t.Errorf("%s: %v", method, err)
+				}
+				sent := of[FrameSent](s.events)
+				if last := sent[len(sent)-1].Bytes; string(last) != string(shown) {
+					t.Errorf("%s: sent %s, shown %s", method, last, shown)
+				}
+				if modern := strings.Contains(name, "modern"); modern != strings.Contains(string(shown), `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`) {
+					t.Errorf("%s: %s", method, shown)
+				}
 			}
-			sent := of[FrameSent](s.events)
-			if got := string(sent[len(sent)-1].Bytes); got != string(shown) {
-				t.Errorf("%s: %s: sent\n%s, shown\n%s", era, one.name, got, shown)
-			}
-		}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
 )
 
 // Resources lists the server's resources, all pages, each byte for byte; a server
@@ -25,7 +26,12 @@ func (s *Session) ResourceTemplates(ctx context.Context) ([]json.RawMessage, err
 // ReadResource returns a ReadResourceResult, byte for byte. A refusal is an
 // *exec.ToolError in the server's own words.
 func (s *Session) ReadResource(ctx context.Context, uri string, progress func(exec.Progress)) (json.RawMessage, error) {
-	return s.ask(ctx, string(mcp.MethodResourcesRead), map[string]any{"uri": uri}, progress)
+	return s.demand(ctx, string(mcp.MethodResourcesRead), ReadParams(uri), progress)
+}
+
+// ReadParams returns the params of a resources/read.
+func ReadParams(uri string) json.RawMessage {
+	return rawjson.Object([]rawjson.Member{rawjson.NewMember("uri", rawjson.Quote(uri))})
 }
 
 // Interest is what Listen is told of. Legacy servers tell of changed lists without
@@ -69,7 +75,7 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 // subscribe asks a server of the older era to tell of changes of resources.
 func (s *Session) subscribe(ctx context.Context, uris []string) error {
 	for _, uri := range uris {
-		if _, err := s.ask(ctx, string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri}, nil); err != nil {
+		if _, err := s.ask(ctx, string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri}); err != nil {
 			return err
 		}
 	}
@@ -96,7 +102,7 @@ func (s *Session) unsubscribe(ctx context.Context, uris []string) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 	defer cancel()
 	for _, uri := range uris {
-		if _, err := s.ask(bounded, string(mcp.MethodResourcesUnsubscribe), map[string]any{"uri": uri}, nil); err != nil {
+		if _, err := s.ask(bounded, string(mcp.MethodResourcesUnsubscribe), map[string]any{"uri": uri}); err != nil {
 			s.notice(slog.LevelDebug, "unsubscribe: "+err.Error())
 			return
 		}
@@ -119,7 +125,7 @@ func (s *Session) listenModern(ctx context.Context, interest Interest, ready fun
 	}
 	ready()
 	return s.keepListening(ctx, func() error {
-		_, err := s.ask(ctx, string(mcp.MethodSubscriptionsListen), map[string]any{"notifications": filter}, nil)
+		_, err := s.ask(ctx, string(mcp.MethodSubscriptionsListen), map[string]any{"notifications": filter})
 		return err
 	})
 }

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
@@ -42,8 +40,9 @@ type Session struct {
 	// program is the link where it is a process's, remote where it is HTTP, else nil.
 	program *stdio
 	remote  *remote
-	client  *client.Client
-	ours    mcp.Implementation // what toolx says of itself
+	// clientInfo and clientCapabilities are what toolx says of itself.
+	clientInfo         mcp.Implementation
+	clientCapabilities mcp.ClientCapabilities
 	// offered is the revision that toolx asked for last, because why the era is what it is.
 	offered string
 	because string
@@ -135,15 +134,18 @@ func (s *Session) start(ctx context.Context, d dial) error {
 	if d.firstID != 0 {
 		s.link.own().lastID = d.firstID - 1
 	}
+	s.clientInfo = mcp.Implementation{Name: "toolx", Version: d.version}
+	s.clientCapabilities = d.answers.capabilities()
 	s.inbox = newInbox(s.Name, s.bus, d.answers)
 	s.link.own().onNotification = s.notified
 	s.link.own().onRequest = s.inbox.take
-	if err := s.link.Start(ctx); err != nil {
+	if s.program == nil {
+		return nil
+	}
+	if err := s.program.start(); err != nil {
 		return err
 	}
-	if s.program != nil {
-		s.PID = s.program.process.cmd.Process.Pid
-	}
+	s.PID = s.program.process.cmd.Process.Pid
 	return nil
 }
 
@@ -171,26 +173,9 @@ func (s *Session) step(
 	return err
 }
 
-// negotiate makes an SDK client that agrees on a revision with the server.
-func (s *Session) negotiate(ctx context.Context, d dial, to transport.Interface, options ...client.ClientOption) error {
-	s.client = client.NewClient(to, options...)
-	s.ours = mcp.Implementation{Name: "toolx", Version: d.version}
-	e := &exchange{}
-	result, err := s.client.Initialize(withExchange(ctx, e), mcp.InitializeRequest{
-		Params: mcp.InitializeParams{ClientInfo: s.ours, Capabilities: d.answers.capabilities()},
-	})
-	if err != nil {
-		return s.answerError(mcp.MethodInitialize, e, err)
-	}
-	s.Protocol, s.Info = result.ProtocolVersion, result.ServerInfo
-	s.Info.Name, s.Info.Version = cutWords(s.Info.Name, maxName), cutWords(s.Info.Version, maxName)
-	s.Instructions, s.Capabilities = result.Instructions, result.Capabilities
-	return nil
-}
-
-// answerError makes a Failure of an answer that is an error or no answer; the
-// transport's own failures pass.
-func (s *Session) answerError(method mcp.MCPMethod, e *exchange, err error) error {
+// startError makes a Failure of an answer to a request of the start that is an error or
+// no answer; the link's own failures pass.
+func (s *Session) startError(method mcp.MCPMethod, err error) error {
 	var failure *Failure
 	if errors.As(err, &failure) {
 		return failure
@@ -198,10 +183,15 @@ func (s *Session) answerError(method mcp.MCPMethod, e *exchange, err error) erro
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	var malformed *exec.MalformedError
+	if errors.As(err, &malformed) {
+		err = malformed.Reason // the rest stands in the failure
+	}
 	failure = s.link.newFailure(EndingMalformed)
-	failure.Waiting, failure.Reason = string(method), exec.PlainJSONError(ownError(err))
-	if e.err != nil {
-		failure.Ending, failure.Reason = EndingRefused, rpcError(e.err)
+	failure.Waiting, failure.Reason = string(method), exec.PlainJSONError(err)
+	var refused *exec.ToolError
+	if errors.As(err, &refused) {
+		failure.Ending, failure.Reason = EndingRefused, refused
 	}
 	return failure
 }
@@ -221,28 +211,12 @@ func rpcError(details *mcp.JSONRPCErrorDetails) error {
 // list reads all pages of tools/list. A server without tools has none; that is no
 // failure.
 func (s *Session) list(ctx context.Context, server *config.Server) error {
-	pages := s.newPager(string(mcp.MethodToolsList))
-	for {
-		e := &exchange{standIn: json.RawMessage(`{"tools":[]}`)}
-		if pages.cursor != nil {
-			e.params = map[string]json.RawMessage{"cursor": pages.cursor}
-		}
-		_, err := s.client.ListToolsByPage(withExchange(ctx, e), mcp.ListToolsRequest{})
-		if e.err != nil && e.err.Code == mcp.METHOD_NOT_FOUND {
-			return nil
-		}
-		if err != nil {
-			return s.answerError(mcp.MethodToolsList, e, err)
-		}
-		definitions, more, err := pages.take(e.result, "tools")
-		if err != nil {
-			return s.answerError(mcp.MethodToolsList, &exchange{}, err)
-		}
-		s.tools = append(s.tools, s.makeTools(server, definitions)...)
-		if !more {
-			return nil
-		}
+	definitions, err := s.pages(ctx, string(mcp.MethodToolsList), "tools")
+	if err != nil {
+		return s.startError(mcp.MethodToolsList, err)
 	}
+	s.tools = s.makeTools(server, definitions)
+	return nil
 }
 
 // The sizes in bytes up to which short words of a server are taken: names, and what it
@@ -299,24 +273,14 @@ func (s *Session) Tools() []*exec.Tool {
 // reply is the server's, byte for byte. A JSON-RPC error is an *exec.ToolError in
 // the server's own words (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
-	return s.demand(ctx, string(mcp.MethodToolsCall), callParams(request.Name, request.Arguments), request.Progress)
+	return s.demand(ctx, string(mcp.MethodToolsCall), CallParams(request.Name, request.Arguments), request.Progress)
 }
 
-// callParams are the params of tools/call.
-func callParams(name string, arguments json.RawMessage) json.RawMessage {
+// CallParams returns the params of a tools/call.
+func CallParams(name string, arguments json.RawMessage) json.RawMessage {
 	return rawjson.Object([]rawjson.Member{
 		rawjson.NewMember("name", rawjson.Quote(name)), rawjson.NewMember("arguments", arguments),
 	})
-}
-
-// ownError takes off what mcp-go wraps around a transport's error: the user has
-// nothing to do with it.
-func ownError(err error) error {
-	var wrapped *transport.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }
 
 // notified takes a notification; it runs on the goroutine that reads.
@@ -410,9 +374,4 @@ func (s *Session) Close(ctx context.Context) { s.link.shutdown(ctx) }
 
 func (s *Session) notice(level slog.Level, text string) {
 	s.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: text, Server: s.Name})
-}
-
-// CallRequest is the JSON-RPC request that CallTool would send next, for showing.
-func (s *Session) CallRequest(name string, arguments json.RawMessage) (json.RawMessage, error) {
-	return s.NextRequest(string(mcp.MethodToolsCall), callParams(name, arguments))
 }

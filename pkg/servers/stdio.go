@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,9 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/mark3labs/mcp-go/client/transport"
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -39,8 +37,7 @@ const DefaultMaxMessage = 64 << 20
 // writeQueue is how many messages may wait for a server to read.
 const writeQueue = 64
 
-// stdio is toolx's transport to one server process. It implements mcp-go's
-// transport.BidirectionalInterface; mcp.md lists what its own one gets wrong.
+// stdio is the link to one server process, over its pipes.
 type stdio struct {
 	*peer
 	launch *config.Resolved
@@ -78,7 +75,7 @@ type outgoing struct {
 	last    bool // close stdin instead of writing
 }
 
-// newStdio makes the transport; Start starts the process.
+// newStdio makes the link; start starts the process.
 func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus, stderrDir string) *stdio {
 	t := &stdio{
 		peer:   newPeer(server, bus),
@@ -97,8 +94,8 @@ func newStdio(server string, launch *config.Resolved, limit int64, bus *exec.Bus
 	return t
 }
 
-// Start starts the server's process. The error is a *Failure.
-func (t *stdio) Start(context.Context) error {
+// start starts the server's process. The error is a *Failure.
+func (t *stdio) start() error {
 	p, err := startProcess(t.launch, nil)
 	if err != nil {
 		return startFailure(t.newFailure(EndingNotStarted), err)
@@ -121,16 +118,7 @@ func (t *stdio) Start(context.Context) error {
 	return nil
 }
 
-// SendRequest makes a round trip in the SDK's forms.
-func (t *stdio) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-	m, err := t.roundTrip(ctx, request.Method, request.Params, request.Header)
-	if err != nil {
-		return nil, err
-	}
-	return sdkResponse(request.ID, m), nil
-}
-
-func (t *stdio) roundTrip(ctx context.Context, method string, params any, _ http.Header) (message, error) {
+func (t *stdio) roundTrip(ctx context.Context, method string, params json.RawMessage, _ http.Header) (message, error) {
 	p, err := t.register(method, params)
 	if err != nil {
 		return message{}, err
@@ -206,18 +194,6 @@ func (t *stdio) offer(frame []byte) bool {
 	default:
 		return false
 	}
-}
-
-// SendNotification writes a notification.
-func (t *stdio) SendNotification(ctx context.Context, notification mcp.JSONRPCNotification) error {
-	if notification.Method == string(mcp.MethodNotificationCancelled) {
-		return nil // abandon has said so, with the id that is on the wire
-	}
-	frame, err := notificationFrame(notification)
-	if err != nil {
-		return err
-	}
-	return t.send(ctx, frame)
 }
 
 func (t *stdio) send(ctx context.Context, frame []byte) error {
@@ -415,6 +391,3 @@ func (t *stdio) command() []string { return commandOf(t.launch) }
 func commandOf(launch *config.Resolved) []string {
 	return append([]string{launch.Command}, launch.Args...)
 }
-
-// GetSessionId is empty: stdio has no session ids.
-func (t *stdio) GetSessionId() string { return "" }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"time"
 
@@ -42,7 +41,7 @@ func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (
 	program.onNotification = func(method string, params json.RawMessage) {
 		options.Bus.Emit(Notification{Time: exec.Now(), Server: server.Name, Method: method, Params: params})
 	}
-	if err := program.Start(context.Background()); err != nil {
+	if err := program.start(); err != nil {
 		return nil, err
 	}
 	return &Wire{link: program, program: program}, nil
@@ -64,30 +63,45 @@ type Answer struct {
 // is an Answer.
 func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer, error) {
 	began := time.Now()
-	var header http.Header
-	if encoded, err := rawjson.Marshal(params); err == nil {
-		header = standardHeader(w.protocol, method, encoded)
-	}
-	m, err := w.link.roundTrip(ctx, method, params, header)
+	encoded, err := encodeParams(method, params)
 	if err != nil {
 		return nil, err
 	}
-	answer := &Answer{Frame: m.raw, Result: m.result, Took: time.Since(began)}
+	m, err := w.link.roundTrip(ctx, method, encoded, standardHeader(w.protocol, method, encoded))
+	if err != nil {
+		return nil, err
+	}
+	answer := m.answer()
+	answer.Took = time.Since(began)
+	return answer, nil
+}
+
+// answer returns a reply in the form in which it leaves the package.
+func (m message) answer() *Answer {
+	answer := &Answer{Frame: m.raw, Result: m.result}
 	if m.err != nil {
 		answer.Error = errorDetails(m.err)
 	}
-	return answer, nil
+	return answer
+}
+
+// encodeParams encodes params for a request of the given method; nil params stay nil.
+func encodeParams(method string, params any) (json.RawMessage, error) {
+	if params == nil {
+		return nil, nil
+	}
+	encoded, err := rawjson.Marshal(params)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", method, err)
+	}
+	return encoded, nil
 }
 
 // Notify sends a notification; nil params are left out.
 func (w *Wire) Notify(ctx context.Context, method string, params any) error {
-	encoded, err := rawjson.Marshal(struct {
-		JSONRPC string `json:"jsonrpc"`
-		Method  string `json:"method"`
-		Params  any    `json:"params,omitempty"`
-	}{mcp.JSONRPC_VERSION, method, params})
+	encoded, err := encodeNotification(method, params)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", method, err)
+		return err
 	}
 	return w.WriteLine(ctx, encoded)
 }

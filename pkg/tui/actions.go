@@ -11,8 +11,8 @@ import (
 	"github.com/atotto/clipboard"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/watch"
 )
@@ -174,11 +174,9 @@ func (m *model) requestOf(one item, arguments json.RawMessage) (json.RawMessage,
 	if session == nil {
 		return nil, errors.New("the server does not run; r starts it")
 	}
-	params := arguments
+	params := servers.ReadParams(uriOf(arguments))
 	if one.kind == kindPrompt {
-		params = rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("name", rawjson.Quote(one.Plain)), rawjson.NewMember("arguments", arguments),
-		})
+		params = servers.PromptParams(one.Plain, arguments)
 	}
 	return session.NextRequest(one.kind.request(), params)
 }
