@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -174,7 +175,11 @@ func readScript(text string) (*script, error) {
 	if file, is := strings.CutPrefix(text, "@"); is {
 		var err error
 		if data, err = os.ReadFile(file); err != nil {
-			return nil, wrong(err.Error())
+			var path *fs.PathError
+			if errors.As(err, &path) {
+				err = path.Err
+			}
+			return nil, wrong(fmt.Sprintf("cannot read %s: %v", file, err))
 		}
 	}
 	if len(data) == 0 {

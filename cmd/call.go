@@ -202,6 +202,9 @@ func (o callOptions) given() json.RawMessage {
 func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exec.Call, error) {
 	input := exec.Input{Args: o.args, Object: o.object, Stdin: app.Console.In}
 	if err := exec.CheckInput(input); err != nil {
+		if app.flags.trace == traceLines && (o.tool == traceFull || o.tool == traceLines) {
+			return exec.Call{}, &fault.UsageError{Message: "--trace takes its value behind =", Fix: "--trace=" + o.tool}
+		}
 		if b.isServer(o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "=") {
 			words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
 			err = &fault.UsageError{

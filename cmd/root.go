@@ -145,7 +145,7 @@ command line after -- is used instead of the configured servers.`,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownVerb(cmd, args[0])
+				return app.unknownVerb(cmd, args[0])
 			}
 			return nil
 		},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -18,11 +19,13 @@ import (
 	"toolx/pkg/fault"
 )
 
-// unknownVerb is a usage error that suggests the verb that was meant.
-func unknownVerb(root *cobra.Command, name string) error {
+// unknownVerb returns a usage error that suggests the verb that was meant.
+func (a *App) unknownVerb(root *cobra.Command, name string) error {
 	fix := "toolx --help shows every command; toolx call NAME runs a tool"
 	root.SuggestionsMinimumDistance = 2
-	if meant := verbOfOthers(name); meant != "" {
+	if meant := a.verbForServer(name); meant != "" {
+		fix = meant
+	} else if meant := verbOfOthers(name); meant != "" {
 		fix = meant
 	} else if near := root.SuggestionsFor(name); len(near) > 0 {
 		fix = "did you mean: toolx " + slices.MinFunc(near, func(a, b string) int {
@@ -30,6 +33,28 @@ func unknownVerb(root *cobra.Command, name string) error {
 		})
 	}
 	return &fault.UsageError{Message: "unknown command " + quote(name), Fix: fix}
+}
+
+// verbForServer returns what can be done with a configured server, or a tool of one, that was
+// given in the place of a verb; empty where name is neither.
+func (a *App) verbForServer(name string) string {
+	if a.begin() != nil {
+		return ""
+	}
+	a.asksNobody = true
+	a.log = slog.New(slog.DiscardHandler) // the unknown verb is all there is to say
+	box, err := a.toolbox(toolboxOptions{lenient: true})
+	if err != nil {
+		return ""
+	}
+	servers := box.pool.Names()
+	switch {
+	case slices.Contains(servers, name):
+		return (&exec.NotFoundError{Name: name, Servers: servers}).Hint()
+	case exec.ServerOf(name, servers) != "":
+		return "did you mean: " + exec.PasteLine("toolx", "call", name)
+	}
+	return ""
 }
 
 // verbOfOthers says what toolx has for a verb that other tools have, empty for any other
@@ -145,7 +170,7 @@ func newHelpCommand(app *App) *cobra.Command {
 			}
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || found == cmd.Root() && len(args) > 0 || len(rest) > 0 && found.HasSubCommands() {
-				return unknownVerb(cmd.Root(), strings.Join(args, " "))
+				return app.unknownVerb(cmd.Root(), strings.Join(args, " "))
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/joho/godotenv"
 )
@@ -221,6 +222,8 @@ func envFileFix(err error) string {
 		return "create the file, correct its path, or remove envFile"
 	case errors.Is(err, fs.ErrPermission):
 		return "let your user read the file, or remove envFile"
+	case errors.Is(err, syscall.EISDIR):
+		return "name the file in that folder, or remove envFile"
 	}
 	return "write one NAME=value on each line of it, or remove envFile"
 }

@@ -346,6 +346,7 @@ func (r *Registry) near(name string) []string {
 	type candidate struct {
 		name, server string
 		distance     int
+		rank         int // a server's tool is meant before one of toolx's own
 	}
 	var candidates []candidate
 	wanted := strings.ToLower(name)
@@ -363,12 +364,16 @@ func (r *Registry) near(name string) []string {
 		}
 		contained := len(wanted) >= 3 && strings.Contains(strings.ToLower(shown), wanted)
 		if distance <= max(2, len(wanted)/3) || contained {
-			candidates = append(candidates, candidate{shown, tool.Server, distance})
+			rank := 0
+			if tool.BuiltIn {
+				rank = 1
+			}
+			candidates = append(candidates, candidate{shown, tool.Server, distance, rank})
 		}
 	}
 	// Servers register in the order in which they come up, which is another each time.
 	slices.SortStableFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.server, b.server))
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.rank, b.rank), cmp.Compare(a.server, b.server))
 	})
 	var names []string
 	for _, c := range candidates[:min(3, len(candidates))] {
