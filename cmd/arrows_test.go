@@ -16,25 +16,28 @@ import (
 func arrows() map[string][]string {
 	return map[string][]string{
 		".":           {"cmd", "pkg/console"},
-		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson"},
-		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/fault", "pkg/servers", "pkg/console", "pkg/rawjson"},
-		"pkg/doctor":  {"docs", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state"},
+		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/fault", "pkg/servers", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/doctor":  {"docs", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson"},
-		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state"},
-		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson"},
+		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state", "pkg/jsonschema"},
+		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state"},
-		"pkg/exec":    {"pkg/fault", "pkg/rawjson"},
+		"pkg/exec":    {"pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/config":  {"pkg/mask", "pkg/state", "schema"}, // the published JSON Schema, embedded
 		"pkg/trust":   {"pkg/state"},
 
+		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
+		"pkg/rawjson":    {"pkg/words"},
+
 		"pkg/tui/pane":     {},
-		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault", "pkg/rawjson"},
+		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson"},
 		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault"},
-		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson"},
-		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson"},
+		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
 	}
@@ -50,7 +53,7 @@ func owners() map[string][]string {
 		"github.com/anthropics/anthropic-sdk-go": {"pkg/ai"},
 		"github.com/mark3labs/mcp-go/client":     {}, // servers asks every request itself
 		"github.com/mark3labs/mcp-go/server":     {"cmd"},
-		"github.com/santhosh-tekuri/jsonschema":  {"pkg/exec"},
+		"github.com/santhosh-tekuri/jsonschema":  {"pkg/jsonschema"},
 		"github.com/xeipuuv/gojsonschema":        {"pkg/config"},
 		"github.com/gofrs/flock":                 {"pkg/state"},
 		"github.com/zalando/go-keyring":          {"pkg/auth"},

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // convertOptions say what is converted, into what, and how it is told.
@@ -168,7 +169,7 @@ func runConvert(ctx context.Context, app *App, o convertOptions) error {
 
 // logConverted logs how many tools were converted, from what to what (CONV-3).
 func (a *App) logConverted(tools int, from string, to convert.Format) {
-	a.log.Debug(fmt.Sprintf("🔧 Converted %s from %s to %s format", exec.Count(tools, "tool"), from, to.Label()))
+	a.log.Debug(fmt.Sprintf("🔧 Converted %s from %s to %s format", words.Count(tools, "tool"), from, to.Label()))
 }
 
 // convertSource reads the tools from a document, or gathers those of the servers

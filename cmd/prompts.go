@@ -15,9 +15,11 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // promptOptions say which prompt is asked for, with what.
@@ -196,7 +198,7 @@ func (p *promptNames) find(ctx context.Context, session *servers.Session, name s
 func (p *promptNames) near(name string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return exec.Nearest(name, p.names)
+	return words.Nearest(name, p.names)
 }
 
 // promptNamed is the prompt of a name, nil where it is not among them.
@@ -234,7 +236,7 @@ func (a *App) promptArguments(session *servers.Session, name string, definition 
 // checkPrompt holds arguments against the prompt's own list; what it does not know is
 // passed on with a warning, as for tools (VAL-2).
 func (a *App) checkPrompt(tool *exec.Tool, arguments, definition json.RawMessage) error {
-	schema, err := exec.CompileSchema(servers.PromptSchema(definition))
+	schema, err := jsonschema.CompileSchema(servers.PromptSchema(definition))
 	if err != nil {
 		return nil //nolint:nilerr // the server judges (VAL-3)
 	}

@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // resourceOptions say which resource is read.
@@ -71,7 +72,7 @@ func needsVerb(cmd *cobra.Command, args []string) error {
 		return &fault.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fmt.Sprintf("%s %s -- %s", cmd.CommandPath(), verbs[0], exec.ShellLine(args...))}
 	}
 	if len(args) > 0 {
-		if near := exec.Nearest(args[0], verbs); near != "" {
+		if near := words.Nearest(args[0], verbs); near != "" {
 			fix = "did you mean: " + cmd.CommandPath() + " " + near
 		}
 		return &fault.UsageError{Message: fmt.Sprintf("unknown command %q", cmd.Name()+" "+args[0]), Fix: fix}

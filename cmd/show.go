@@ -87,7 +87,7 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 // exampleOf is a command line that calls the tool with arguments made from its
 // schema, empty where none can be made.
 func exampleOf(tool *exec.Tool) string {
-	arguments, err := exec.Example(tool.InputSchema)
+	arguments, err := tool.Input().Example()
 	if err != nil {
 		return ""
 	}

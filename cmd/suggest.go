@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/words"
 )
 
 // unknownVerb returns a usage error that suggests the verb that was meant.
@@ -129,7 +130,7 @@ func nearFlag(flags *pflag.FlagSet, missing *pflag.NotExistError) string {
 			known = append(known, flag.Name)
 		}
 	})
-	if near := exec.Nearest(name, known); near != "" {
+	if near := words.Nearest(name, known); near != "" {
 		return "--" + near
 	}
 	return ""

@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // watchOptions say what is watched.
@@ -365,7 +366,7 @@ func (w *watcher) print() (done bool, err error) {
 		}
 	}
 	if dropped > 0 {
-		w.app.log.Warn(fmt.Sprintf("stdout was not read in time: %s dropped", exec.Count(dropped, "notification")))
+		w.app.log.Warn(fmt.Sprintf("stdout was not read in time: %s dropped", words.Count(dropped, "notification")))
 	}
 	return w.enough(), nil
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"toolx/pkg/console"
-	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // What came before a watch's end is printed, whichever of the two is seen first.
@@ -71,7 +71,7 @@ func TestWatchQueueIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		app.flush()
-		want := fmt.Sprintf("warning: stdout was not read in time: %s dropped\n", exec.Count(test.count-test.kept, "notification"))
+		want := fmt.Sprintf("warning: stdout was not read in time: %s dropped\n", words.Count(test.count-test.kept, "notification"))
 		if printed := strings.Count(out.String(), "\n"); printed != test.kept || log.String() != want {
 			t.Errorf("%s: %d lines and %q, want %d and %q", name, printed, log.String(), test.kept, want)
 		}

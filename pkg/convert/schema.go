@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 )
 
 // The limits that keep a schema's refs from growing without end.
@@ -49,7 +49,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 		return fitted{schema: text}, nil
 	}
 	f := &fitter{told: make(map[Loss]bool)}
-	out := f.settle(exec.LocalReferences(text), &p)
+	out := f.settle(jsonschema.LocalReferences(text), &p)
 	if f.err == nil && p.check != nil {
 		f.err = p.check(out)
 	}

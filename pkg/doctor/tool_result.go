@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -99,7 +100,7 @@ func askStructuredMismatch(r reply) []Finding {
 	if r.failed || value == nil || r.tool == nil || r.tool.output == nil {
 		return nil
 	}
-	schema, err := exec.CompileSchema(r.tool.output.raw)
+	schema, err := jsonschema.CompileSchema(r.tool.output.raw)
 	if err != nil {
 		return nil // schema-invalid, -ref-dangling and their like say so
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 )
 
 func askInputSchemaMissing(d *definition) []Finding {
@@ -149,7 +150,7 @@ func askSchemaInvalid(e *Evidence) []Finding {
 
 func invalidFinding(d *definition, tree *schemaTree, err error) Finding {
 	pointer := tree.root.pointer()
-	var broken *exec.SchemaError
+	var broken *jsonschema.SchemaError
 	if errors.As(err, &broken) {
 		pointer += broken.Pointer
 	}
@@ -177,8 +178,8 @@ func (t *schemaTree) invalid() error {
 		}
 		raw = stripped
 	}
-	_, err := exec.CompileSchema(raw)
-	if errors.Is(err, exec.ErrSchemaTooLarge) || depthLimit(t) {
+	_, err := jsonschema.CompileSchema(raw)
+	if errors.Is(err, jsonschema.ErrTooLarge) || depthLimit(t) {
 		return nil
 	}
 	return err

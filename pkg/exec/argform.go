@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // CheckInput finds what is wrong with the form of arguments, as far as that needs no
@@ -98,7 +100,7 @@ func (p *argParser) checkParts(settings []*setting) error {
 			continue
 		}
 		return &fault.UsageError{
-			Message: fmt.Sprintf("'%s' is an array, and no argument gives a part of one: %s", name, shorten(name+rest, maxGiven)),
+			Message: fmt.Sprintf("'%s' is an array, and no argument gives a part of one: %s", name, words.Shorten(name+rest, words.MaxGiven)),
 			Fix:     "give it as a whole: " + p.wholeArray(name, settings),
 		}
 	}
@@ -113,15 +115,15 @@ func (p *argParser) arrayOf(s *setting) (name, rest string, ok bool) {
 		return "", "", false
 	}
 	name, rest = s.key[:at], s.key[at:]
-	schema, known := p.schema.property(p.schema.root, p.names.target(name))
-	allowed := p.schema.kinds(schema)
-	return name, rest, known && allowed.has(kindArray) && !allowed.has(kindObject)
+	schema, known := p.schema.Property(p.names.target(name))
+	allowed := schema.Kinds()
+	return name, rest, known && allowed.Has(jsonschema.Array) && !allowed.Has(jsonschema.Object)
 }
 
 // wholeArray is the argument that gives all the given parts of an array.
 func (p *argParser) wholeArray(name string, settings []*setting) string {
-	schema, _ := p.schema.property(p.schema.root, p.names.target(name))
-	element, _ := p.schema.element(schema, 0)
+	schema, _ := p.schema.Property(p.names.target(name))
+	element, _ := schema.Element(0)
 	var list []rawjson.Member // by index, so that set can fill them
 	for _, s := range settings {
 		array, rest, ok := p.arrayOf(s)
@@ -134,7 +136,7 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 				path = path[:1]
 			}
 			for _, token := range path[1:] {
-				leaf, _ = p.schema.property(leaf, token)
+				leaf, _ = leaf.Property(token)
 			}
 			before := len(p.problems)
 			value, ok := p.typed(s, given, leaf)
@@ -148,7 +150,7 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 	for i, m := range list {
 		elements[i] = m.Value
 	}
-	whole := rawjson.NewMember(name, p.completed(p.names.target(name), array(elements)))
+	whole := rawjson.NewMember(name, p.completed(p.names.target(name), rawjson.Array(elements)))
 	words, ok := p.spell(whole)
 	if !ok {
 		words = []string{"--args", shellQuote(visible(rawjson.Object([]rawjson.Member{whole})))}
@@ -164,10 +166,10 @@ func (p *argParser) completed(name string, value json.RawMessage) json.RawMessag
 		return value
 	}
 	problems, _ := schema.Validate(arguments)
-	if !slices.ContainsFunc(problems, func(problem Problem) bool { return len(problem.location) > 1 && problem.location[0] == name }) {
+	if !slices.ContainsFunc(problems, func(problem jsonschema.Problem) bool { return len(problem.Location) > 1 && problem.Location[0] == name }) {
 		return value
 	}
-	for m := range rawjson.Each(mended(p.tool, arguments)) {
+	for m := range rawjson.Each(schema.Mend(arguments)) {
 		if m.Name == name {
 			return m.Value
 		}

@@ -13,7 +13,9 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Input is what a user gave as arguments, not yet typed.
@@ -40,13 +42,7 @@ const maxInput = 256 << 20
 // read, else an *InvalidArgumentsError with every value that does not fit its
 // type; Executor.Complete adds what else is wrong.
 func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
-	schema := newDocument(tool.InputSchema)
-	parser := &argParser{
-		tool:   tool,
-		schema: schema,
-		names:  documentNaming(tool, schema),
-		source: &source{stdin: input.Stdin},
-	}
+	parser := newArgParser(tool, &source{stdin: input.Stdin})
 	base, err := parser.base(input.Object)
 	if err != nil {
 		return nil, err
@@ -71,13 +67,17 @@ func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
 // argParser turns one command line's arguments into an object.
 type argParser struct {
 	tool     *Tool
-	schema   *document
+	schema   *jsonschema.Node
 	names    *naming
 	source   *source
-	problems []Problem
+	problems []jsonschema.Problem
 }
 
-func (p *argParser) problem(problem Problem) { p.problems = append(p.problems, problem) }
+func newArgParser(tool *Tool, source *source) *argParser {
+	return &argParser{tool: tool, schema: tool.Input().Root(), names: newNaming(tool), source: source}
+}
+
+func (p *argParser) problem(problem jsonschema.Problem) { p.problems = append(p.problems, problem) }
 
 // base returns the object that single arguments are laid over.
 func (p *argParser) base(given string) (json.RawMessage, error) {
@@ -95,20 +95,20 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 		}
 	}
 	text = bytes.TrimSpace(trimBOM(text))
-	if err := checkJSON(text); err != nil {
+	if err := rawjson.Check(text); err != nil {
 		fix := objectFix(text)
 		if _, missing := os.Stat(given); missing == nil || strings.HasSuffix(given, ".json") {
 			fix = "a file is named behind an @: --args " + shellQuote("@"+given)
 		}
 		message := origin + ": " + err.Error()
 		if len(text) > 0 && utf8.Valid(text) && !strings.ContainsRune("{[", rune(text[0])) {
-			message = origin + " must hold a JSON object; got " + givenText(text)
+			message = origin + " must hold a JSON object; got " + jsonschema.GivenText(text)
 		}
 		return nil, &fault.UsageError{Message: message, Fix: fix}
 	}
 	if _, ok := rawjson.Members(text); !ok {
 		return nil, &fault.UsageError{
-			Message: fmt.Sprintf("%s must hold a JSON object; got %s", origin, givenText(text)),
+			Message: fmt.Sprintf("%s must hold a JSON object; got %s", origin, jsonschema.GivenText(text)),
 			Fix:     objectFix(nil),
 		}
 	}
@@ -136,7 +136,7 @@ func strippedQuotes(text []byte) bool {
 type setting struct {
 	key    string
 	path   []string // the key, taken apart where the schema nests it
-	schema any
+	schema *jsonschema.Node
 	known  bool // the schema names it
 	given  []argument
 }
@@ -223,20 +223,20 @@ func shapeError(arg string) error {
 		fix = "standard input is given as --args -, which is the whole object, or as name=@-"
 	case isFile && file != "":
 		fix = fmt.Sprintf("a file with the whole object is given as --args %s, one with a single value as name=%s", shellQuote(arg), shellQuote(arg))
-	case isNumber(arg):
+	case rawjson.IsNumber(arg):
 		fix = "every argument has a name, such as name=" + arg + "; toolx show TOOL tells the names"
 	case strings.Trim(arg, ":") != "" && !strings.ContainsAny(arg, "= "):
 		arg := strings.TrimRight(arg, ":")
 		fix = fmt.Sprintf("write %s=value, or %s:=JSON", arg, arg)
 	}
-	return &fault.UsageError{Message: fmt.Sprintf("argument %q is not of the form name=value", shorten(arg, maxGiven)), Fix: fix}
+	return &fault.UsageError{Message: fmt.Sprintf("argument %q is not of the form name=value", words.Shorten(arg, words.MaxGiven)), Fix: fix}
 }
 
 func (p *argParser) newSetting(key string) *setting {
-	if schema, ok := p.schema.property(p.schema.root, p.names.target(key)); ok {
+	if schema, ok := p.schema.Property(p.names.target(key)); ok {
 		return &setting{key: key, path: []string{key}, schema: schema, known: true}
 	}
-	if path, schema, ok := p.nested(p.schema.root, key, true); ok {
+	if path, schema, ok := p.nested(p.schema, key, true); ok {
 		return &setting{key: key, path: path, schema: schema, known: schema != nil}
 	}
 	return &setting{key: key, path: []string{key}}
@@ -245,7 +245,7 @@ func (p *argParser) newSetting(key string) *setting {
 // nested takes a key with dots apart where the schema has an object of the
 // first name: a.b is b in a, and the rest of an object without named properties
 // is one key of it.
-func (p *argParser) nested(schema any, key string, top bool) (path []string, leaf any, ok bool) {
+func (p *argParser) nested(schema *jsonschema.Node, key string, top bool) (path []string, leaf *jsonschema.Node, ok bool) {
 	for at, char := range key {
 		if char != '.' || at == 0 || at == len(key)-1 {
 			continue
@@ -255,11 +255,11 @@ func (p *argParser) nested(schema any, key string, top bool) (path []string, lea
 		if top {
 			known = p.names.target(name)
 		}
-		object, found := p.schema.property(schema, known)
+		object, found := schema.Property(known)
 		if !found || !p.holdsNames(object) {
 			continue
 		}
-		if leaf, ok := p.schema.property(object, rest); ok {
+		if leaf, ok := object.Property(rest); ok {
 			return []string{name, rest}, leaf, true
 		}
 		if path, leaf, ok := p.nested(object, rest, false); ok {
@@ -272,9 +272,9 @@ func (p *argParser) nested(schema any, key string, top bool) (path []string, lea
 
 // holdsNames says whether a schema is that of an object: by its type, among
 // others maybe, or by the properties that it lists.
-func (p *argParser) holdsNames(schema any) bool {
-	allowed := p.schema.kinds(schema)
-	return allowed.has(kindObject) && (allowed != anyKind || len(p.schema.nameSet(schema)) > 0)
+func (p *argParser) holdsNames(schema *jsonschema.Node) bool {
+	allowed := schema.Kinds()
+	return allowed.Has(jsonschema.Object) && (allowed != jsonschema.AnyKind || len(schema.NameSet()) > 0)
 }
 
 // lay puts the settings over the base object; in the place of a value that is refused, its
@@ -292,11 +292,11 @@ func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessa
 		if ok {
 			var problem string
 			if list, problem = set(list, places, s.path, value); problem != "" && len(p.problems) == before {
-				p.problem(Problem{Path: s.key, Reason: ReasonConflict, Expected: "not be given: " + problem})
+				p.problem(jsonschema.Problem{Path: s.key, Reason: jsonschema.ReasonConflict, Expected: "not be given: " + problem})
 			}
 		}
 		for i := range p.problems[before:] {
-			p.problems[before+i].location = append([]string{p.names.target(s.path[0])}, s.path[1:]...)
+			p.problems[before+i].Location = append([]string{p.names.target(s.path[0])}, s.path[1:]...)
 		}
 	}
 	return rawjson.Object(list)
@@ -312,10 +312,10 @@ func (p *argParser) refused(s *setting) (value json.RawMessage, ok bool) {
 		}
 		texts[i] = rawjson.Quote(string(a.text))
 	}
-	if len(texts) == 1 || !p.schema.kinds(s.schema).has(kindArray) {
+	if len(texts) == 1 || !s.schema.Kinds().Has(jsonschema.Array) {
 		return texts[len(texts)-1], true
 	}
-	return array(texts), true
+	return rawjson.Array(texts), true
 }
 
 // placesOf finds members by their names, the first of each.
@@ -342,7 +342,7 @@ func set(list []rawjson.Member, places map[string]int, path []string, value json
 		if at >= 0 {
 			var ok bool
 			if inner, ok = rawjson.Members(list[at].Value); !ok {
-				return list, fmt.Sprintf("'%s' is %s, not an object", path[0], givenText(list[at].Value))
+				return list, fmt.Sprintf("'%s' is %s, not an object", path[0], jsonschema.GivenText(list[at].Value))
 			}
 		}
 		if inner, problem = set(slices.Clone(inner), placesOf(inner), path[1:], value); problem != "" {

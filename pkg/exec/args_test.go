@@ -337,8 +337,8 @@ func write(t *testing.T, name, content string) string {
 // same compares two JSON texts by value, numbers by their digits.
 func same(t testing.TB, a, b json.RawMessage) bool {
 	t.Helper()
-	left, errLeft := decode(a)
-	right, errRight := decode(b)
+	left, errLeft := rawjson.Decode(a)
+	right, errRight := rawjson.Decode(b)
 	if errLeft != nil || errRight != nil {
 		t.Fatal(errLeft, errRight)
 	}
@@ -365,7 +365,7 @@ func FuzzParseArgs(f *testing.F) {
 			_ = fault.HintOf(err)
 			return
 		}
-		if err := checkJSON(got); err != nil {
+		if err := rawjson.Check(got); err != nil {
 			t.Fatalf("%q is no arguments object: %v", got, err)
 		}
 		if _, ok := rawjson.Members(got); !ok {

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // value types what was given for one key. ok is false where it has a problem.
@@ -23,46 +25,34 @@ func (p *argParser) value(s *setting) (value json.RawMessage, ok bool) {
 // repeated makes an array of a key that was given several times, one element
 // each. Where the schema has no array there, one value would be lost.
 func (p *argParser) repeated(s *setting) (json.RawMessage, bool) {
-	if !p.schema.kinds(s.schema).has(kindArray) {
+	if !s.schema.Kinds().Has(jsonschema.Array) {
 		values := make([]string, len(s.given))
 		for i, a := range s.given {
-			values[i] = givenText(a.text)
+			values[i] = jsonschema.GivenText(a.text)
 		}
-		p.problem(Problem{
-			Path: s.key, Reason: ReasonConflict, Expected: "be given once",
-			Given: shorten(strings.Join(values, " and "), maxGiven), Description: p.schema.description(s.schema),
+		p.problem(jsonschema.Problem{
+			Path: s.key, Reason: jsonschema.ReasonConflict, Expected: "be given once",
+			Given: words.Shorten(strings.Join(values, " and "), words.MaxGiven), Description: s.schema.Description(),
 		})
 		return nil, false
 	}
 	elements := make([]json.RawMessage, len(s.given))
 	for i, a := range s.given {
-		schema, _ := p.schema.element(s.schema, i)
+		schema, _ := s.schema.Element(i)
 		element, ok := p.typed(s, a, schema)
 		if !ok {
 			return nil, false
 		}
 		elements[i] = element
 	}
-	return array(elements), true
-}
-
-func array(elements []json.RawMessage) json.RawMessage {
-	return slices.Concat(json.RawMessage("["), bytes.Join(rawSlices(elements), []byte(",")), json.RawMessage("]"))
-}
-
-func rawSlices(elements []json.RawMessage) [][]byte {
-	slices := make([][]byte, len(elements))
-	for i, element := range elements {
-		slices[i] = element
-	}
-	return slices
+	return rawjson.Array(elements), true
 }
 
 // typed makes JSON of one argument's text, by its schema.
-func (p *argParser) typed(s *setting, a argument, schema any) (json.RawMessage, bool) {
-	if at := invalidUTF8(a.text); at >= 0 {
-		p.problem(Problem{
-			Path: s.key, Reason: ReasonSyntax, Expected: "text in UTF-8",
+func (p *argParser) typed(s *setting, a argument, schema *jsonschema.Node) (json.RawMessage, bool) {
+	if at := rawjson.InvalidUTF8(a.text); at >= 0 {
+		p.problem(jsonschema.Problem{
+			Path: s.key, Reason: jsonschema.ReasonSyntax, Expected: "text in UTF-8",
 			Detail: fmt.Sprintf("%s has another encoding, or bytes, at %d; bytes are sent as base64 where the tool takes that",
 				orValue(a.origin), at+1),
 		})
@@ -71,16 +61,16 @@ func (p *argParser) typed(s *setting, a argument, schema any) (json.RawMessage, 
 	if a.json {
 		return p.asJSON(s, a, "JSON")
 	}
-	switch allowed := p.schema.kinds(schema); {
-	case allowed == kindString:
+	switch allowed := schema.Kinds(); {
+	case allowed == jsonschema.String:
 		return rawjson.Quote(string(a.text)), true
-	case allowed == kindString|kindNull:
+	case allowed == jsonschema.String|jsonschema.Null:
 		// The word null, and nothing else that could be meant as text.
 		if string(a.text) == "null" {
 			return json.RawMessage("null"), true
 		}
 		return rawjson.Quote(string(a.text)), true
-	case allowed.has(kindString):
+	case allowed.Has(jsonschema.String):
 		return p.asUnion(s, a, schema, allowed)
 	default:
 		return p.asKind(s, a, schema, allowed)
@@ -99,7 +89,7 @@ func orValue(origin string) string {
 // spelling k:=JSON is there for text that looks like something else. An object or
 // array that no two programs read alike (a name twice) is refused, as k:=JSON does:
 // it was not meant as text.
-func (p *argParser) asUnion(s *setting, a argument, schema any, allowed kinds) (json.RawMessage, bool) {
+func (p *argParser) asUnion(s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
 	text := json.RawMessage(a.text)
 	if !a.literal {
 		text = bytes.TrimSpace(trimBOM(text))
@@ -108,19 +98,19 @@ func (p *argParser) asUnion(s *setting, a argument, schema any, allowed kinds) (
 	if len(text) == 0 || len(bytes.TrimSpace(text)) != len(text) || !json.Valid(text) {
 		return asText, true
 	}
-	if checkJSON(text) != nil {
-		if text[0] == '{' && allowed.has(kindObject) || text[0] == '[' && allowed.has(kindArray) {
+	if rawjson.Check(text) != nil {
+		if text[0] == '{' && allowed.Has(jsonschema.Object) || text[0] == '[' && allowed.Has(jsonschema.Array) {
 			return p.asJSON(s, a, "JSON")
 		}
 		return asText, true
 	}
-	value, err := decode(text)
-	if err != nil || !allowed.has(kindOf(value)) {
+	value, err := rawjson.Decode(text)
+	if err != nil || !allowed.Has(jsonschema.KindOf(value)) {
 		return asText, true
 	}
 	// enum: [1, "2"]: the text 2 is the listed one, the number is not.
-	if values, ok := p.schema.options(schema); ok {
-		listed := optionTexts(values)
+	if values, ok := schema.Options(); ok {
+		listed := jsonschema.OptionTexts(values)
 		if !slices.Contains(listed, string(text)) && slices.Contains(listed, string(asText)) {
 			return asText, true
 		}
@@ -129,7 +119,7 @@ func (p *argParser) asUnion(s *setting, a argument, schema any, allowed kinds) (
 }
 
 // asKind reads a value of kinds that are not text.
-func (p *argParser) asKind(s *setting, a argument, schema any, allowed kinds) (json.RawMessage, bool) {
+func (p *argParser) asKind(s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
 	if !a.literal {
 		a.text = bytes.TrimSpace(trimBOM(a.text)) // a file ends in a newline
 	}
@@ -139,20 +129,20 @@ func (p *argParser) asKind(s *setting, a argument, schema any, allowed kinds) (j
 	text, first := string(a.text), a.text[0]
 	structured := first == '{' || first == '['
 	switch {
-	case structured && allowed.has(kindArray|kindObject):
+	case structured && allowed.Has(jsonschema.Array|jsonschema.Object):
 		return p.asStructure(s, a, schema, allowed)
-	case text == "null" && allowed.has(kindNull),
-		(text == "true" || text == "false") && allowed.has(kindBoolean):
+	case text == "null" && allowed.Has(jsonschema.Null),
+		(text == "true" || text == "false") && allowed.Has(jsonschema.Boolean):
 		return json.RawMessage(a.text), true
-	case allowed.has(anyNumber) && isNumber(text):
-		if !allowed.has(kindNumber) && !isWhole(text) {
+	case allowed.Has(jsonschema.AnyNumber) && rawjson.IsNumber(text):
+		if !allowed.Has(jsonschema.Fraction) && !rawjson.IsWhole(text) {
 			return p.refuse(s, a, schema, "")
 		}
 		if err := checkFinite(text); err != nil {
 			return p.refuse(s, a, schema, err.Error())
 		}
 		return json.RawMessage(a.text), true
-	case allowed.has(kindArray):
+	case allowed.Has(jsonschema.Array):
 		// One element of an array is written like each of several.
 		return p.asElement(s, a, schema)
 	}
@@ -160,20 +150,20 @@ func (p *argParser) asKind(s *setting, a argument, schema any, allowed kinds) (j
 }
 
 // asStructure reads an array or an object.
-func (p *argParser) asStructure(s *setting, a argument, schema any, allowed kinds) (json.RawMessage, bool) {
-	if err := checkJSON(a.text); err != nil {
+func (p *argParser) asStructure(s *setting, a argument, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
+	if err := rawjson.Check(a.text); err != nil {
 		detail := err.Error()
 		if strippedQuotes(a.text) {
 			detail += fmt.Sprintf(`; if the shell took the quotes away, write \" for each or use %s=@FILE`, s.key)
 		}
 		return p.refuse(s, a, schema, detail)
 	}
-	value := kindArray
+	value := jsonschema.Array
 	if a.text[0] == '{' {
-		value = kindObject
+		value = jsonschema.Object
 	}
-	if !allowed.has(value) {
-		if value == kindObject {
+	if !allowed.Has(value) {
+		if value == jsonschema.Object {
 			return p.asElement(s, a, schema)
 		}
 		return p.refuse(s, a, schema, "")
@@ -182,9 +172,9 @@ func (p *argParser) asStructure(s *setting, a argument, schema any, allowed kind
 }
 
 // asElement makes an array of one element.
-func (p *argParser) asElement(s *setting, a argument, schema any) (json.RawMessage, bool) {
-	items, _ := p.schema.element(schema, 0)
-	if p.schema.kinds(items).has(kindArray) && !p.schema.kinds(items).has(kindString) {
+func (p *argParser) asElement(s *setting, a argument, schema *jsonschema.Node) (json.RawMessage, bool) {
+	items, _ := schema.Element(0)
+	if items.Kinds().Has(jsonschema.Array) && !items.Kinds().Has(jsonschema.String) {
 		return p.refuse(s, a, schema, "")
 	}
 	before := len(p.problems)
@@ -193,13 +183,13 @@ func (p *argParser) asElement(s *setting, a argument, schema any) (json.RawMessa
 		p.problems = p.problems[:before]
 		return p.refuse(s, a, schema, "")
 	}
-	return array([]json.RawMessage{element}), true
+	return rawjson.Array([]json.RawMessage{element}), true
 }
 
 // asJSON reads what was given with :=.
 func (p *argParser) asJSON(s *setting, a argument, expected string) (json.RawMessage, bool) {
 	text := bytes.TrimSpace(trimBOM(a.text))
-	err := checkJSON(text)
+	err := rawjson.Check(text)
 	if err == nil {
 		return text, true
 	}
@@ -207,56 +197,44 @@ func (p *argParser) asJSON(s *setting, a argument, expected string) (json.RawMes
 	if strippedQuotes(text) {
 		detail += fmt.Sprintf(`; if the shell took the quotes away, write \" for each or use %s:=@FILE`, s.key)
 	}
-	p.problem(Problem{
-		Path: s.key, Reason: ReasonSyntax, Expected: expected, Given: givenText(a.text), Detail: detail,
+	p.problem(jsonschema.Problem{
+		Path: s.key, Reason: jsonschema.ReasonSyntax, Expected: expected, Given: jsonschema.GivenText(a.text), Detail: detail,
 	})
 	return nil, false
 }
 
 // refuse reports a text that is not of the kind it should be.
-func (p *argParser) refuse(s *setting, a argument, schema any, detail string) (json.RawMessage, bool) {
-	problem := Problem{
-		Path: s.key, Reason: ReasonType, Expected: p.expected(schema),
-		Given:  shorten(string(rawjson.Quote(string(a.text[:min(len(a.text), maxGiven*utf8.UTFMax)]))), maxGiven),
-		Detail: detail, Description: p.schema.description(schema),
+func (p *argParser) refuse(s *setting, a argument, schema *jsonschema.Node, detail string) (json.RawMessage, bool) {
+	problem := jsonschema.Problem{
+		Path: s.key, Reason: jsonschema.ReasonType, Expected: p.expected(schema),
+		Given:  words.Shorten(string(rawjson.Quote(string(a.text[:min(len(a.text), words.MaxGiven*utf8.UTFMax)]))), words.MaxGiven),
+		Detail: detail,
 	}
-	if values, ok := p.schema.options(schema); ok {
-		problem.Reason, problem.Expected, problem.Options = ReasonEnum, oneOf(values), optionTexts(values)
-	}
+	problem.Expect(schema)
 	p.problem(problem)
 	return nil, false
 }
 
 // expected names the kinds that a schema allows; booleans by their spelling,
 // since yes and 1 are refused.
-func (p *argParser) expected(schema any) string {
-	if p.schema.kinds(schema) == kindBoolean {
+func (p *argParser) expected(schema *jsonschema.Node) string {
+	if schema.Kinds() == jsonschema.Boolean {
 		return "true or false"
 	}
-	return p.schema.typeName(schema)
-}
-
-// isNumber says whether text is a number as JSON writes them: no plus sign, no
-// leading zeros or spaces, no hexadecimal, no NaN.
-func isNumber(text string) bool {
-	if text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
-		return false
-	}
-	last := text[len(text)-1]
-	return last >= '0' && last <= '9' && json.Valid([]byte(text))
+	return schema.TypeName()
 }
 
 // checkFinite refuses a number that no float64 can hold. Whole numbers written
 // out keep all their digits, whatever their size.
 func checkFinite(text string) error {
-	if err := checkNumber(text); err != nil {
+	if err := rawjson.CheckNumber(text); err != nil {
 		return err
 	}
 	if !strings.ContainsAny(text, ".eE") {
 		return nil
 	}
 	if _, err := strconv.ParseFloat(text, 64); err != nil {
-		return fmt.Errorf("%s is out of range", shorten(text, maxGiven))
+		return fmt.Errorf("%s is out of range", words.Shorten(text, words.MaxGiven))
 	}
 	return nil
 }

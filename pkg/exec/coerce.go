@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Models know what a parameter means better than how JSON writes it: small ones
@@ -52,26 +54,26 @@ type ArgumentsCoerced struct {
 // String is the event as the log shows it: "coerced parameters of t: count from "3"
 // to 3".
 func (e ArgumentsCoerced) String() string {
-	texts := make([]string, 0, maxNamed+1)
-	for _, change := range e.Changes[:min(len(e.Changes), maxNamed)] {
+	texts := make([]string, 0, words.MaxNamed+1)
+	for _, change := range e.Changes[:min(len(e.Changes), words.MaxNamed)] {
 		texts = append(texts, change.String())
 	}
-	texts = append(texts, andMore(len(e.Changes), "values")...)
+	texts = append(texts, words.AndMore(len(e.Changes), "values")...)
 	return "coerced parameters of " + e.Tool + ": " + strings.Join(texts, ", ")
 }
 
 // coerce makes a model's arguments fit the schema of the prepared call's tool.
-func (p *Prepared) coerce(schema *Schema, untyped bool) {
-	if checkJSON(p.Arguments) != nil {
+func (p *Prepared) coerce(schema *jsonschema.Schema, untyped bool) {
+	if rawjson.Check(p.Arguments) != nil {
 		return // for validation to report
 	}
-	c := coercer{schema: newDocument(p.Tool.InputSchema), budget: maxCoerced}
+	c := coercer{schema: p.Tool.Input().Root(), budget: maxCoerced}
 	if untyped {
 		p.Arguments = c.typed(p.Arguments)
 	}
 	// Text that should be something else can be valid where the schema is broken.
 	if problems, _ := schema.Validate(p.Arguments); untyped || len(problems) > 0 {
-		p.Arguments = c.value(bytes.TrimSpace(p.Arguments), c.schema.root, "")
+		p.Arguments = c.value(bytes.TrimSpace(p.Arguments), c.schema, "")
 	}
 	p.Coerced = c.done
 }
@@ -79,11 +81,11 @@ func (p *Prepared) coerce(schema *Schema, untyped bool) {
 // decoded is the object in arguments that are a string, as a model writes them that
 // has its JSON encoded once too often; else the arguments themselves.
 func decoded(arguments json.RawMessage) json.RawMessage {
-	if !rawjson.IsString(arguments) || checkJSON(arguments) != nil {
+	if !rawjson.IsString(arguments) || rawjson.Check(arguments) != nil {
 		return arguments
 	}
 	text := bytes.TrimSpace([]byte(rawjson.Unquote(bytes.TrimSpace(arguments))))
-	if _, isObject := rawjson.Members(text); !isObject || checkJSON(text) != nil {
+	if _, isObject := rawjson.Members(text); !isObject || rawjson.Check(text) != nil {
 		return arguments
 	}
 	return text
@@ -94,7 +96,7 @@ const maxCoerced = 20_000
 
 // coercer writes values as the kinds that a schema wants.
 type coercer struct {
-	schema *document
+	schema *jsonschema.Node
 	budget int
 	done   []Coercion
 	// guesses says that values may be what a person probably meant (see meant.go).
@@ -112,9 +114,9 @@ func (c *coercer) typed(arguments json.RawMessage) json.RawMessage {
 	parser := argParser{schema: c.schema}
 	before := len(c.done)
 	for i, m := range members {
-		schema, known := c.schema.property(c.schema.root, m.Name)
-		allowed := c.schema.kinds(schema)
-		if !known || !rawjson.IsString(m.Value) || !allowed.has(kindString) || allowed == kindString {
+		schema, known := c.schema.Property(m.Name)
+		allowed := schema.Kinds()
+		if !known || !rawjson.IsString(m.Value) || !allowed.Has(jsonschema.String) || allowed == jsonschema.String {
 			continue
 		}
 		given := argument{text: []byte(rawjson.Unquote(m.Value)), literal: true}
@@ -131,16 +133,16 @@ func (c *coercer) typed(arguments json.RawMessage) json.RawMessage {
 
 // note notes a change and gives its outcome; nil stands for a value taken out.
 func (c *coercer) note(path string, from, to json.RawMessage) json.RawMessage {
-	change := Coercion{Path: shorten(path, maxPath), From: givenText(from)}
+	change := Coercion{Path: words.Shorten(path, jsonschema.MaxPath), From: jsonschema.GivenText(from)}
 	if to != nil {
-		change.To = givenText(to)
+		change.To = jsonschema.GivenText(to)
 	}
 	c.done = append(c.done, change)
 	return to
 }
 
 // value makes one value fit a schema, as far as nothing is lost.
-func (c *coercer) value(raw json.RawMessage, schema any, path string) json.RawMessage {
+func (c *coercer) value(raw json.RawMessage, schema *jsonschema.Node, path string) json.RawMessage {
 	if c.budget--; c.budget < 0 {
 		return raw
 	}
@@ -149,14 +151,14 @@ func (c *coercer) value(raw json.RawMessage, schema any, path string) json.RawMe
 			return c.note(path, raw, value)
 		}
 	}
-	allowed := c.schema.kinds(schema)
+	allowed := schema.Kinds()
 	switch raw[0] {
 	case '{':
 		return c.object(raw, schema, path)
 	case '[':
 		return c.array(raw, schema, path)
 	case '"':
-		if allowed.has(kindString) {
+		if allowed.Has(jsonschema.String) {
 			return raw
 		}
 		value, ok := meant(rawjson.Unquote(raw), allowed)
@@ -168,41 +170,41 @@ func (c *coercer) value(raw json.RawMessage, schema any, path string) json.RawMe
 		}
 		return c.value(c.note(path, raw, value), schema, path)
 	}
-	if isNumber(string(raw)) && !allowed.has(anyNumber) && allowed.has(kindString) {
+	if rawjson.IsNumber(string(raw)) && !allowed.Has(jsonschema.AnyNumber) && allowed.Has(jsonschema.String) {
 		return c.note(path, raw, rawjson.Quote(string(raw)))
 	}
 	return raw
 }
 
 // meant is the value of some allowed kind that a text is.
-func meant(text string, allowed kinds) (value json.RawMessage, ok bool) {
+func meant(text string, allowed jsonschema.Kinds) (value json.RawMessage, ok bool) {
 	value = json.RawMessage(strings.TrimSpace(text))
 	switch word := string(value); {
 	case word == "":
 		return nil, false
 	case word == "null" || word == "None":
-		return json.RawMessage("null"), allowed.has(kindNull)
+		return json.RawMessage("null"), allowed.Has(jsonschema.Null)
 	case strings.EqualFold(word, "true") || strings.EqualFold(word, "false"):
-		return json.RawMessage(strings.ToLower(word)), allowed.has(kindBoolean)
-	case isNumber(word):
-		whole := allowed.has(kindNumber) || allowed.has(kindInteger) && isWhole(word)
+		return json.RawMessage(strings.ToLower(word)), allowed.Has(jsonschema.Boolean)
+	case rawjson.IsNumber(word):
+		whole := allowed.Has(jsonschema.Fraction) || allowed.Has(jsonschema.Integer) && rawjson.IsWhole(word)
 		return value, whole && checkFinite(word) == nil
 	case word[0] == '{':
-		return value, allowed.has(kindObject) && checkJSON(value) == nil
+		return value, allowed.Has(jsonschema.Object) && rawjson.Check(value) == nil
 	case word[0] == '[':
-		return value, allowed.has(kindArray) && checkJSON(value) == nil
+		return value, allowed.Has(jsonschema.Array) && rawjson.Check(value) == nil
 	}
 	return nil, false
 }
 
 // object makes the members of an object fit.
-func (c *coercer) object(raw json.RawMessage, schema any, path string) json.RawMessage {
+func (c *coercer) object(raw json.RawMessage, schema *jsonschema.Node, path string) json.RawMessage {
 	members, _ := rawjson.Members(raw)
-	required := c.schema.required(schema)
+	required := schema.Required()
 	before := len(c.done)
 	kept := make([]rawjson.Member, 0, len(members))
 	for _, m := range members {
-		property, known := c.schema.property(schema, m.Name)
+		property, known := schema.Property(m.Name)
 		inner := strings.TrimPrefix(path+"."+m.Name, ".")
 		if !known {
 			kept = append(kept, m)
@@ -223,22 +225,22 @@ func (c *coercer) object(raw json.RawMessage, schema any, path string) json.RawM
 
 // refusesNull says whether a value is a null that its schema does not want; the
 // words for it count where text is not wanted either.
-func (c *coercer) refusesNull(value json.RawMessage, schema any) bool {
-	switch allowed := c.schema.kinds(schema); string(value) {
+func (c *coercer) refusesNull(value json.RawMessage, schema *jsonschema.Node) bool {
+	switch allowed := schema.Kinds(); string(value) {
 	case "null":
-		return !allowed.has(kindNull)
+		return !allowed.Has(jsonschema.Null)
 	case `"null"`, `"None"`:
-		return !allowed.has(kindNull | kindString)
+		return !allowed.Has(jsonschema.Null | jsonschema.String)
 	}
 	return false
 }
 
 // array makes the elements of an array fit.
-func (c *coercer) array(raw json.RawMessage, schema any, path string) json.RawMessage {
+func (c *coercer) array(raw json.RawMessage, schema *jsonschema.Node, path string) json.RawMessage {
 	elements, _ := rawjson.Elements(raw)
 	before := len(c.done)
 	for i, element := range elements {
-		if items, ok := c.schema.element(schema, i); ok && c.budget > 0 {
+		if items, ok := schema.Element(i); ok && c.budget > 0 {
 			elements[i] = c.value(element, items, fmt.Sprintf("%s[%s]", path, strconv.Itoa(i)))
 		}
 	}
@@ -250,5 +252,5 @@ func (c *coercer) array(raw json.RawMessage, schema any, path string) json.RawMe
 	if len(c.done) == before {
 		return raw
 	}
-	return array(elements)
+	return rawjson.Array(elements)
 }

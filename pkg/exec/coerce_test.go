@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolx/pkg/words"
 )
 
 // coerceSchema has a parameter of every kind.
@@ -163,7 +165,7 @@ func TestCoercionsAreTold(t *testing.T) {
 		t.Errorf("%+v, %v", prepared, err)
 	}
 	many := ArgumentsCoerced{Tool: "s__t", Changes: slices.Repeat(want, 25)}
-	if text := many.String(); strings.Count(text, "maxCount") != maxNamed || !strings.HasSuffix(text, ", and 5 more values") {
+	if text := many.String(); strings.Count(text, "maxCount") != words.MaxNamed || !strings.HasSuffix(text, ", and 5 more values") {
 		t.Error(text)
 	}
 }

@@ -84,14 +84,13 @@ func callWords(tool *Tool, arguments json.RawMessage) []string {
 // argumentWords are the words that give a tool or a prompt its arguments.
 func argumentWords(tool *Tool, arguments json.RawMessage) []string {
 	list, ok := rawjson.Members(arguments)
-	if !ok || checkJSON(arguments) != nil {
+	if !ok || rawjson.Check(arguments) != nil {
 		if len(bytes.TrimSpace(arguments)) > 0 {
 			return []string{"--args", pasteQuote(string(arguments))}
 		}
 		return nil
 	}
-	schema := newDocument(tool.InputSchema)
-	speller := &argParser{tool: tool, schema: schema, names: documentNaming(tool, schema), source: &source{}}
+	speller := newArgParser(tool, &source{})
 	rest := []rawjson.Member{}
 	var words, single []string
 	for _, m := range list {
@@ -136,7 +135,7 @@ func (p *argParser) spell(m rawjson.Member) (words []string, ok bool) {
 	if len(words) > 0 && p.readsBack(s, m.Value) {
 		return words, true
 	}
-	return []string{shellQuote(m.Name) + ":=" + shellQuote(visible(compact(m.Value)))}, true
+	return []string{shellQuote(m.Name) + ":=" + shellQuote(visible(rawjson.Compact(m.Value)))}, true
 }
 
 // maxRepeated is how many elements of an array a repeated key gives in a command line;
@@ -148,7 +147,7 @@ func argumentText(value json.RawMessage) string {
 	if value[0] == '"' {
 		return rawjson.Unquote(value)
 	}
-	return string(compact(value))
+	return string(rawjson.Compact(value))
 }
 
 // escapeAt doubles an @ at the beginning, where a single one names a file.
@@ -182,15 +181,6 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b)
 }
 
-// compact takes the space out of valid JSON.
-func compact(value json.RawMessage) json.RawMessage {
-	var out bytes.Buffer
-	if json.Compact(&out, value) != nil {
-		return value
-	}
-	return out.Bytes()
-}
-
 // printable says whether text can stand on a command line as it is, without
 // characters that a terminal acts on or does not show.
 func printable(text string) bool {
@@ -204,7 +194,7 @@ func visible(text json.RawMessage) string {
 		return string(text)
 	}
 	var out strings.Builder
-	for _, char := range string(compact(text)) {
+	for _, char := range string(rawjson.Compact(text)) {
 		switch {
 		case unicode.IsPrint(char):
 			out.WriteRune(char)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/jsonschema"
+	"toolx/pkg/words"
 )
 
 var errNoName = errors.New("the tool definition has no name")
@@ -78,10 +80,10 @@ func (e *NotFoundError) line(words ...string) string {
 // schema. The tool was not run.
 type InvalidArgumentsError struct {
 	Tool     *Tool
-	Problems []Problem
+	Problems []jsonschema.Problem
 	// Unknown are parameters that the schema does not know. They are no failure by
 	// themselves, but a misspelt name is often why another one is missing.
-	Unknown []UnknownParameter
+	Unknown []jsonschema.UnknownParameter
 	// Arguments are the given arguments as an object, with the text of those that could
 	// not be read as what they should be; nil where nothing could be read.
 	Arguments json.RawMessage
@@ -89,11 +91,11 @@ type InvalidArgumentsError struct {
 
 func (e *InvalidArgumentsError) Error() string {
 	var texts []string
-	for _, problem := range e.Problems[:min(len(e.Problems), maxNamed)] {
+	for _, problem := range e.Problems[:min(len(e.Problems), words.MaxNamed)] {
 		texts = append(texts, problem.String())
 	}
-	texts = append(texts, andMore(len(e.Problems), "problems")...)
-	texts = append(texts, unknownTexts(e.Unknown)...)
+	texts = append(texts, words.AndMore(len(e.Problems), "problems")...)
+	texts = append(texts, jsonschema.UnknownTexts(e.Unknown)...)
 	return "Invalid parameters: " + strings.Join(texts, "; ")
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/jsonschema"
 )
 
 // Executor runs every tool call of toolx (EXEC-1). Its fields are set before the
@@ -136,36 +137,35 @@ func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
 			return nil, err
 		}
 	}
-	schema, err := tool.Schema()
-	if err != nil {
+	schema := tool.Input().Schema()
+	if _, err := tool.Schema(); err != nil {
 		// VAL-3: a broken schema is the server's fault, and the server can judge.
 		// That the arguments are an object is for toolx to see to all the same.
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
-		schema = unchecked()
 	}
 	if fromModel {
 		prepared.coerce(schema, call.Untyped)
 	}
-	found, err := schema.judge(prepared.Arguments)
+	found, err := schema.Judge(prepared.Arguments)
 	prepared.Warnings = append(prepared.Warnings, schema.Remarks()...)
 	if err != nil { // VAL-3 again: it compiles, and still cannot judge
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 		return prepared, nil
 	}
-	prepared.Warnings = append(prepared.Warnings, found.remarks...)
-	problems, unknown := found.problems, found.unknown
+	prepared.Warnings = append(prepared.Warnings, found.Remarks...)
+	problems, unknown := found.Problems, found.Unknown
 	if e.Defaults.Strict {
 		for _, parameter := range unknown {
-			problems = append(problems, parameter.problem())
+			problems = append(problems, parameter.Problem())
 		}
 		unknown = nil
 	}
 	if len(problems) > 0 {
 		return prepared, &InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: prepared.Arguments}
 	}
-	prepared.Warnings = append(prepared.Warnings, unknownTexts(unknown)...)
+	prepared.Warnings = append(prepared.Warnings, jsonschema.UnknownTexts(unknown)...)
 	return prepared, nil
 }
 
@@ -184,12 +184,12 @@ func (e *Executor) Complete(err error) error {
 	complete.Problems, complete.Unknown = slices.Clone(parsed.Problems), judged.Unknown
 	for _, problem := range judged.Problems {
 		// What a text in the place of a value breaks is told by the problem of that.
-		broken := func(other Problem) bool { return related(problem.location, other.location) }
+		broken := func(other jsonschema.Problem) bool { return related(problem.Location, other.Location) }
 		if !slices.ContainsFunc(parsed.Problems, broken) {
 			complete.Problems = append(complete.Problems, problem)
 		}
 	}
-	sortProblems(complete.Problems)
+	jsonschema.SortProblems(complete.Problems)
 	return &complete
 }
 

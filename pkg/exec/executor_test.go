@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/jsonschema"
+	"toolx/pkg/words"
 )
 
 // handler makes a tool of a function: what runs a tool is a function's business
@@ -423,10 +426,10 @@ func TestBrokenSchemaDoesNotBlock(t *testing.T) {
 		executor := &Executor{Registry: registry}
 		result := executor.Call(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(`{"a":1}`)})
 		if !result.Success || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "schema of s__t is broken") {
-			t.Errorf("%s: got %v, warnings %q", shorten(schema, 80), result.Err, result.Warnings)
+			t.Errorf("%s: got %v, warnings %q", words.Shorten(schema, 80), result.Err, result.Warnings)
 		}
 		if result := executor.Call(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(`[]`)}); result.Success {
-			t.Errorf("%s: an array was sent as arguments", shorten(schema, 80))
+			t.Errorf("%s: an array was sent as arguments", words.Shorten(schema, 80))
 		}
 	}
 }
@@ -474,13 +477,13 @@ func TestManyUnknownParameters(t *testing.T) {
 		})
 		executor := &Executor{Registry: registry}
 		result := executor.Call(t.Context(), Call{Tool: "t", Arguments: arguments})
-		if want := "and 49980 more unknown parameters"; !result.Success || len(result.Warnings) != maxNamed+1 || result.Warnings[maxNamed] != want {
+		if want := "and 49980 more unknown parameters"; !result.Success || len(result.Warnings) != words.MaxNamed+1 || result.Warnings[words.MaxNamed] != want {
 			t.Errorf("%s: got %d warnings, %v", name, len(result.Warnings), result.Err)
 		}
 		executor.Defaults.Strict = true
 		result = executor.Call(t.Context(), Call{Tool: "t", Arguments: arguments})
 		if text := result.Err.Error(); !strings.HasSuffix(text, "; and 49980 more problems") || len(fault.HintOf(result.Err)) > maxHint {
-			t.Errorf("%s: got %s", name, shorten(text, 500))
+			t.Errorf("%s: got %s", name, words.Shorten(text, 500))
 		}
 	}
 }
@@ -621,4 +624,46 @@ func BenchmarkFind(b *testing.B) {
 			}
 		})
 	}
+}
+
+// EXEC-7: the fixed beginning of the message.
+func TestMissingParameterMessage(t *testing.T) {
+	problems, _ := validate(lightSchema, json.RawMessage(`{"action":"on"}`))
+	err := &InvalidArgumentsError{Problems: problems}
+	if want := "Invalid parameters: missing 'deviceName'"; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %q, want it to begin with %q", err, want)
+	}
+}
+
+const lightSchema = `{
+	"type": "object",
+	"properties": {
+		"deviceName": {"type": "string", "description": "Name of the device. Case matters."},
+		"action": {"type": "string", "enum": ["on", "off"]},
+		"level": {"type": "integer", "minimum": 0, "maximum": 99}
+	},
+	"required": ["deviceName", "action"]
+}`
+
+// validate holds arguments against a schema.
+func validate(schema string, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
+	return jsonschema.Parse(json.RawMessage(schema)).Schema().Validate(arguments)
+}
+
+func wantTexts(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
+	}
+}
+
+// doubling returns a schema of n levels, each of which applies the one below twice.
+func doubling(keyword, leaf string, n int) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, `{"$defs":{"d0":%s`, leaf)
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&out, `,"d%d":{%q:[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, keyword, i-1, i-1)
+	}
+	fmt.Fprintf(&out, `},"$ref":"#/$defs/d%d"}`, n-1)
+	return out.String()
 }

@@ -1,10 +1,15 @@
 package exec
 
-import "toolx/pkg/fault"
+import (
+	"toolx/pkg/fault"
+	"toolx/pkg/words"
+)
 
 // The words of package fault under the names that they had here.
 type (
-	Kind       = fault.Kind
+	// Kind is fault.Kind.
+	Kind = fault.Kind
+	// UsageError is fault.UsageError.
 	UsageError = fault.UsageError
 )
 
@@ -30,3 +35,9 @@ func HintOf(err error) string { return fault.HintOf(err) }
 
 // DetailsOf is fault.DetailsOf.
 func DetailsOf(err error) []string { return fault.DetailsOf(err) }
+
+// Count is words.Count.
+func Count(n int, noun string) string { return words.Count(n, noun) }
+
+// Nearest is words.Nearest.
+func Nearest(name string, known []string) string { return words.Nearest(name, known) }

@@ -2,11 +2,9 @@ package exec
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
-	"time"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -22,7 +20,7 @@ func (e *InvalidArgumentsError) Hint() string {
 	if e.Tool == nil {
 		return ""
 	}
-	example, err := Example(e.Tool.InputSchema)
+	example, err := e.Tool.Input().Example()
 	if arguments, ok := e.corrected(example); ok {
 		if line := CommandLine(e.Tool, arguments); len(line) <= maxHint {
 			return "for example: " + line
@@ -51,7 +49,10 @@ func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments js
 		if arguments = e.attempt(examples, keep); accepts(e.Tool, arguments) {
 			return arguments, true
 		}
-		if arguments = mended(e.Tool, arguments); accepts(e.Tool, arguments) {
+		if schema, err := e.Tool.Schema(); err == nil {
+			arguments = schema.Mend(arguments)
+		}
+		if accepts(e.Tool, arguments) {
 			return arguments, true
 		}
 	}
@@ -72,8 +73,8 @@ func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 		wrong[path] = true
 	}
 	for _, problem := range e.Problems {
-		if problem.Reason != ReasonMissing {
-			add(problem.Path, problem.location)
+		if problem.Reason != jsonschema.ReasonMissing {
+			add(problem.Path, problem.Location)
 		}
 	}
 	for _, parameter := range e.Unknown {
@@ -88,35 +89,8 @@ func accepts(tool *Tool, arguments json.RawMessage) bool {
 	if err != nil {
 		return false
 	}
-	schema, err := tool.Schema()
-	if err != nil {
-		schema = unchecked()
-	}
-	problems, unknown := schema.Validate(normalized)
+	problems, unknown := tool.Input().Schema().Validate(normalized)
 	return len(problems)+len(unknown) == 0
-}
-
-// mended changes arguments until the tool's schema accepts them, or returns its best
-// try.
-func mended(tool *Tool, arguments json.RawMessage) json.RawMessage {
-	schema, err := tool.Schema()
-	if err != nil {
-		return arguments
-	}
-	value, err := decode(arguments)
-	object, ok := value.(map[string]any)
-	if err != nil || !ok {
-		return arguments
-	}
-	var order []string
-	for m := range rawjson.Each(arguments) {
-		order = append(order, m.Name)
-	}
-	maker := newExampleMaker(newDocument(tool.InputSchema), 0, time.Now().Add(maxExampleTime))
-	result, _ := maker.settle(schema, object, func() []string {
-		return unique(append(slices.Clone(order), slices.Sorted(maps.Keys(object))...))
-	})
-	return result
 }
 
 // topName returns the parameter that a path begins with.

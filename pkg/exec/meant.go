@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // What a person probably meant by arguments that are refused: for the command of a hint
@@ -19,24 +21,24 @@ import (
 func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) json.RawMessage {
 	given, _ := rawjson.Members(e.Arguments)
 	wrong := e.wrong(placesOf(given))
-	schema := newDocument(e.Tool.InputSchema)
-	names := documentNaming(e.Tool, schema)
+	schema := e.Tool.Input().Root()
+	names := newNaming(e.Tool)
 	var list []rawjson.Member
 	taken := make(map[string]bool)
 	for _, m := range given {
 		name := names.target(m.Name)
-		_, known := schema.property(schema.root, name)
+		_, known := schema.Property(name)
 		if keep && !known {
-			if near := nearest(name, slices.Sorted(maps.Keys(names.known))); near != "" {
+			if near := words.Nearest(name, slices.Sorted(maps.Keys(names.known))); near != "" {
 				name = near
-				_, known = schema.property(schema.root, name)
+				_, known = schema.Property(name)
 			}
 		}
 		if m = rawjson.NewMember(name, m.Value); wrong[name] {
 			if !keep || !known {
 				continue
 			}
-			m = schema.meant(m)
+			m = asMeant(schema, m)
 		}
 		if !taken[name] {
 			taken[name] = true
@@ -51,29 +53,29 @@ func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) js
 	return rawjson.Object(list)
 }
 
-// meant is a parameter with a value that the schema refuses, as it was probably meant; as
+// asMeant is a parameter with a value that the schema refuses, as it was probably meant; as
 // it is where nobody can tell.
-func (d *document) meant(m rawjson.Member) rawjson.Member {
-	c := coercer{schema: d, budget: maxCoerced, guesses: true}
-	if schema, known := d.property(d.root, m.Name); known && checkJSON(m.Value) == nil {
-		m.Value = c.value(m.Value, schema, m.Name)
+func asMeant(schema *jsonschema.Node, m rawjson.Member) rawjson.Member {
+	c := coercer{schema: schema, budget: maxCoerced, guesses: true}
+	if property, known := schema.Property(m.Name); known && rawjson.Check(m.Value) == nil {
+		m.Value = c.value(m.Value, property, m.Name)
 	}
 	return m
 }
 
 // listed is the only one of the schema's options that a value could be a spelling of.
-func (c *coercer) listed(raw json.RawMessage, schema any) (json.RawMessage, bool) {
-	values, ok := c.schema.options(schema)
+func (c *coercer) listed(raw json.RawMessage, schema *jsonschema.Node) (json.RawMessage, bool) {
+	values, ok := schema.Options()
 	if !ok {
 		return nil, false
 	}
-	texts := optionTexts(values)
+	texts := jsonschema.OptionTexts(values)
 	if slices.Contains(texts, string(raw)) {
 		return nil, false
 	}
 	var found []string
 	for _, option := range texts {
-		if fold(argumentText(json.RawMessage(option))) == fold(argumentText(raw)) {
+		if words.Fold(argumentText(json.RawMessage(option))) == words.Fold(argumentText(raw)) {
 			found = append(found, option)
 		}
 	}
@@ -85,18 +87,18 @@ func (c *coercer) listed(raw json.RawMessage, schema any) (json.RawMessage, bool
 
 // guessed is the value that a person meant by a text: yes for true, a,b for two
 // elements.
-func (c *coercer) guessed(text string, schema any, allowed kinds) (json.RawMessage, bool) {
+func (c *coercer) guessed(text string, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
 	text = strings.TrimSpace(text)
 	switch word := strings.ToLower(text); {
-	case allowed.has(kindBoolean) && slices.Contains([]string{"yes", "y", "on", "1", "t"}, word):
+	case allowed.Has(jsonschema.Boolean) && slices.Contains([]string{"yes", "y", "on", "1", "t"}, word):
 		return json.RawMessage("true"), true
-	case allowed.has(kindBoolean) && slices.Contains([]string{"no", "n", "off", "0", "f"}, word):
+	case allowed.Has(jsonschema.Boolean) && slices.Contains([]string{"no", "n", "off", "0", "f"}, word):
 		return json.RawMessage("false"), true
-	case allowed.has(anyNumber) && isNumber(plainNumber(word)):
+	case allowed.Has(jsonschema.AnyNumber) && rawjson.IsNumber(plainNumber(word)):
 		return json.RawMessage(plainNumber(word)), true
-	case allowed.has(kindObject) && strings.HasPrefix(text, "{"):
+	case allowed.Has(jsonschema.Object) && strings.HasPrefix(text, "{"):
 		return c.members(text, schema)
-	case allowed.has(kindArray):
+	case allowed.Has(jsonschema.Array):
 		return c.elements(text, schema)
 	}
 	return nil, false
@@ -123,13 +125,13 @@ func plainNumber(text string) string {
 }
 
 // members are those of an object that is written without quotes.
-func (c *coercer) members(text string, schema any) (json.RawMessage, bool) {
+func (c *coercer) members(text string, schema *jsonschema.Node) (json.RawMessage, bool) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
 	var members []rawjson.Member
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, ok := strings.Cut(part, ":")
 		name, value = strings.Trim(strings.TrimSpace(name), `"'`), strings.Trim(strings.TrimSpace(value), `"'`)
-		property, known := c.schema.property(schema, name)
+		property, known := schema.Property(name)
 		if !ok || !known || value == "" {
 			return nil, false
 		}
@@ -139,19 +141,19 @@ func (c *coercer) members(text string, schema any) (json.RawMessage, bool) {
 }
 
 // elements are those of a list that is written without quotes.
-func (c *coercer) elements(text string, schema any) (json.RawMessage, bool) {
+func (c *coercer) elements(text string, schema *jsonschema.Node) (json.RawMessage, bool) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	parts := strings.Split(text, ",")
 	elements := make([]json.RawMessage, len(parts))
 	for i, part := range parts {
 		part = strings.Trim(strings.TrimSpace(part), `"'`)
-		items, _ := c.schema.element(schema, i)
+		items, _ := schema.Element(i)
 		element := c.value(rawjson.Quote(part), items, "")
-		value, err := decode(element)
-		if part == "" || err != nil || !c.schema.kinds(items).has(kindOf(value)) {
+		value, err := rawjson.Decode(element)
+		if part == "" || err != nil || !items.Kinds().Has(jsonschema.KindOf(value)) {
 			return nil, false
 		}
 		elements[i] = element
 	}
-	return array(elements), true
+	return rawjson.Array(elements), true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -71,9 +72,9 @@ func Normalize(tool *Tool, arguments json.RawMessage) (json.RawMessage, []Rename
 }
 
 // collisions finds names that normalization would make one.
-func collisions(given []rawjson.Member, names *naming) []Problem {
+func collisions(given []rawjson.Member, names *naming) []jsonschema.Problem {
 	first := make(map[string]string)
-	var problems []Problem
+	var problems []jsonschema.Problem
 	for _, m := range given {
 		to := names.target(m.Name)
 		other, taken := first[to]
@@ -84,8 +85,8 @@ func collisions(given []rawjson.Member, names *naming) []Problem {
 		if other == m.Name {
 			continue // the same name twice, which validation reports
 		}
-		problems = append(problems, Problem{
-			Path: other, Reason: ReasonConflict,
+		problems = append(problems, jsonschema.Problem{
+			Path: other, Reason: jsonschema.ReasonConflict,
 			Expected: fmt.Sprintf("not be given together with '%s'", m.Name),
 			Detail:   fmt.Sprintf("both mean '%s'", to),
 		})
@@ -101,33 +102,17 @@ type naming struct {
 	// spellings are the same by what they have in common with their other
 	// spellings (see loose); built when first needed.
 	spellings map[string][]string
-	// patterned says that a name is known by a pattern.
+	// patterned reports whether a name is known by a pattern.
 	patterned func(name string) bool
 	// guess says that unknown names may be converted to camelCase.
 	guess bool
 }
 
-func newNaming(tool *Tool) *naming { return documentNaming(tool, newDocument(tool.InputSchema)) }
-
-func documentNaming(tool *Tool, schema *document) *naming {
-	parts := schema.branches(schema.root)
-	names := &naming{
-		tool:  tool,
-		known: schema.nameSet(schema.root),
-		guess: true,
-		patterned: func(name string) bool {
-			return slices.ContainsFunc(parts, func(part map[string]any) bool {
-				return len(schema.patternProperties(part, name)) > 0
-			})
-		},
-	}
+func newNaming(tool *Tool) *naming {
+	schema := tool.Input().Root()
+	names := &naming{tool: tool, known: schema.NameSet(), patterned: schema.HasPattern, guess: !schema.Welcomes()}
 	for name := range names.known {
 		if strings.Contains(strings.Trim(name, "_"), "_") {
-			names.guess = false
-		}
-	}
-	for _, part := range parts {
-		if welcomes(part, "additionalProperties") {
 			names.guess = false
 		}
 	}

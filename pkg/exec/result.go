@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -225,8 +226,8 @@ func readReply(raw json.RawMessage) (reply shaped, err error) {
 // malformedReply says that a part of the reply is of the wrong kind.
 func malformedReply(part string, value json.RawMessage) error {
 	kind := "no JSON"
-	if decoded, err := decode(value); err == nil {
-		kind = describeKind(decoded)
+	if decoded, err := rawjson.Decode(value); err == nil {
+		kind = jsonschema.DescribeKind(decoded)
 	}
 	return &MalformedError{What: "the reply to tools/call", Reason: fmt.Errorf("%s is %s", part, kind)}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/jsonschema"
 )
 
 // Type says what stands behind a tool.
@@ -74,9 +76,18 @@ type Tool struct {
 	// every other tool.
 	Broken error
 
-	schemaOnce sync.Once
-	schema     *Schema
-	schemaErr  error
+	input, output parsedSchema
+}
+
+// parsedSchema is a schema that is parsed when somebody first asks for it.
+type parsedSchema struct {
+	once     sync.Once
+	document *jsonschema.Document
+}
+
+func (p *parsedSchema) of(text json.RawMessage) *jsonschema.Document {
+	p.once.Do(func() { p.document = jsonschema.Parse(text) })
+	return p.document
 }
 
 // Implementation runs tools: an MCP session, or a handler of toolx's own.
@@ -146,9 +157,12 @@ func NewTool(definition json.RawMessage) (*Tool, error) {
 	return tool, nil
 }
 
+// Input returns the tool's input schema, parsed once.
+func (t *Tool) Input() *jsonschema.Document { return t.input.of(t.InputSchema) }
+
+// Output returns the schema of the tool's structured results, parsed once.
+func (t *Tool) Output() *jsonschema.Document { return t.output.of(t.OutputSchema) }
+
 // Schema returns the tool's compiled input schema, compiled once. An error means
 // that the schema itself is broken (VAL-3): callers warn and skip validation.
-func (t *Tool) Schema() (*Schema, error) {
-	t.schemaOnce.Do(func() { t.schema, t.schemaErr = CompileSchema(t.InputSchema) })
-	return t.schema, t.schemaErr
-}
+func (t *Tool) Schema() (*jsonschema.Schema, error) { return t.Input().Compile() }

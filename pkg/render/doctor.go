@@ -11,9 +11,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/doctor"
-	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // DoctorFormat is a form of the doctor's report.
@@ -113,7 +113,7 @@ func (w *doctorWriter) write() {
 func (w *doctorWriter) heading(server doctor.ServerReport) string {
 	remark := []string{server.Status}
 	if server.Status == "ready" {
-		remark = []string{"protocol " + Safe(server.Protocol), exec.Count(server.Tools, "tool"), seconds(server.DurationMS)}
+		remark = []string{"protocol " + Safe(server.Protocol), words.Count(server.Tools, "tool"), seconds(server.DurationMS)}
 	}
 	return w.screen.paint(roleHeading, Safe(server.Name)) + " " +
 		w.screen.paint(roleMuted, "("+strings.Join(remark, ", ")+")")
@@ -152,7 +152,7 @@ func calledText(server doctor.ServerReport) string {
 		return ""
 	}
 	return fmt.Sprintf("called %s of %d, which say that they are read-only: %s",
-		exec.Count(len(server.Called), "tool"), server.Tools, Safe(strings.Join(server.Called, ", ")))
+		words.Count(len(server.Called), "tool"), server.Tools, Safe(strings.Join(server.Called, ", ")))
 }
 
 // uncalled says that no tool was called, where nobody asked for it and there are some.
@@ -211,7 +211,7 @@ func (w *doctorWriter) findings(findings []doctor.Finding) {
 				ids[i] = fmt.Sprintf("%s (%d)", id, count[id])
 			}
 		}
-		text := fmt.Sprintf("%s: %s (-v shows them)", exec.Count(notes, "note"), strings.Join(ids, ", "))
+		text := fmt.Sprintf("%s: %s (-v shows them)", words.Count(notes, "note"), strings.Join(ids, ", "))
 		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin), text)
 	}
 }
@@ -371,15 +371,15 @@ func (w *doctorWriter) summary() {
 		w.line(w.screen.paint(roleWarning, "!") + " " + remark)
 	}
 	counts := countOutcomes(w.report)
-	parts := []string{exec.Count(counts.passed, "check") + " passed", exec.Count(counts.findings, "finding")}
+	parts := []string{words.Count(counts.passed, "check") + " passed", words.Count(counts.findings, "finding")}
 	for _, more := range []struct {
 		n    int
 		text string
 	}{
-		{counts.notes, exec.Count(counts.notes, "note")},
+		{counts.notes, words.Count(counts.notes, "note")},
 		{counts.known, fmt.Sprintf("%d known", counts.known)},
 		{counts.skipped, fmt.Sprintf("%d skipped", counts.skipped)},
-		{counts.broke, exec.Count(counts.broke, "check") + " crashed"},
+		{counts.broke, words.Count(counts.broke, "check") + " crashed"},
 	} {
 		if more.n > 0 {
 			parts = append(parts, more.text)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor"
-	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 // doctorMarkdown writes the report as the body of an issue: what was run on what,
@@ -30,7 +30,7 @@ func doctorMarkdown(out *bufio.Writer, report *doctor.Report, options DoctorOpti
 	}
 	fmt.Fprintf(out, "\n%d checks passed, %d skipped", counts.passed, counts.skipped)
 	if counts.notes > 0 && !options.Verbose {
-		fmt.Fprintf(out, ", %s left out", exec.Count(counts.notes, "note"))
+		fmt.Fprintf(out, ", %s left out", words.Count(counts.notes, "note"))
 	}
 	fmt.Fprintf(out, "; %s.\n", seconds(float64(report.Duration.Milliseconds())))
 }
@@ -39,7 +39,7 @@ func markdownHeadline(report *doctor.Report, counts outcomeCounts) string {
 	if remark := statusRemark(report); remark != "" {
 		return remark
 	}
-	return exec.Count(counts.findings, "finding")
+	return words.Count(counts.findings, "finding")
 }
 
 // markdownServer is a line about a server: what it calls itself, and what was

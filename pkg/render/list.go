@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Group is the tools of one server, as list shows them.
@@ -69,12 +70,12 @@ func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
 	for _, row := range rows {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(row.name, screen), Signature(row.tool.Plain, row.tool.InputSchema, 0),
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(row.name, screen), Signature(row.tool.Plain, row.tool.Input(), 0),
 			strings.Join(Badges(row.tool), ","), Field(firstLine(row.tool.Description), screen))
 	}
 	for _, group := range groups {
 		if group.Folded {
-			fmt.Fprintf(out, "%s\t\t\t%s: %s\n", ownTools, exec.Count(len(group.Tools), "built-in tool"), strings.Join(plainNames(group.Tools), ", "))
+			fmt.Fprintf(out, "%s\t\t\t%s: %s\n", ownTools, words.Count(len(group.Tools), "built-in tool"), strings.Join(plainNames(group.Tools), ", "))
 		}
 	}
 }
@@ -108,7 +109,7 @@ func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 }
 
 func groupHeading(group Group, screen Screen) string {
-	name, remark := Safe(group.Server), exec.Count(len(group.Tools), "tool")
+	name, remark := Safe(group.Server), words.Count(len(group.Tools), "tool")
 	switch {
 	case group.Folded:
 		name, remark = exec.Own, remark+", built in; toolx list '"+ownTools+"' shows them"
@@ -128,7 +129,7 @@ func groupHeading(group Group, screen Screen) string {
 // of the description.
 func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	const margin = "  "
-	signature := Signature(tool.Plain, tool.InputSchema, max(0, screen.width()-len(margin)))
+	signature := Signature(tool.Plain, tool.Input(), max(0, screen.width()-len(margin)))
 	name, rest := signature, ""
 	if at := strings.IndexByte(signature, '('); at > 0 {
 		name, rest = signature[:at], signature[at:]

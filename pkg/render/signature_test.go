@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/jsonschema"
 )
 
 func TestSignature(t *testing.T) {
@@ -43,7 +45,7 @@ func TestSignature(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Signature("f", json.RawMessage(tt.schema), 0); got != tt.want {
+			if got := Signature("f", jsonschema.Parse(json.RawMessage(tt.schema)), 0); got != tt.want {
 				t.Errorf("\n got %s\nwant %s", got, tt.want)
 			}
 		})
@@ -51,7 +53,7 @@ func TestSignature(t *testing.T) {
 }
 
 func TestSignatureFits(t *testing.T) {
-	schema := json.RawMessage(`{"properties":{"first":{"type":"string"},"second":{"type":"string"},"漢字":{"type":"string"}}}`)
+	schema := jsonschema.Parse(json.RawMessage(`{"properties":{"first":{"type":"string"},"second":{"type":"string"},"漢字":{"type":"string"}}}`))
 	tests := []struct {
 		width int
 		want  string
@@ -79,7 +81,7 @@ func TestSignatureOfAnExponentialSchema(t *testing.T) {
 		defs.WriteString(`"` + string(rune('A'+i)) + `":{"anyOf":[{"$ref":"#/$defs/` + next + `"},{"items":{"$ref":"#/$defs/` + next + `"}}]},`)
 	}
 	schema := `{"$defs":{` + defs.String() + `"z":{}},"properties":{"a":{"$ref":"#/$defs/A"},"b":{"type":"string"}}}`
-	if got := Signature("f", json.RawMessage(schema), 80); len(got) > 400 {
+	if got := Signature("f", jsonschema.Parse(json.RawMessage(schema)), 80); len(got) > 400 {
 		t.Errorf("a signature of %d bytes", len(got))
 	}
 }
@@ -93,13 +95,13 @@ func FuzzSignature(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, schema string) {
-		whole := Signature("f", json.RawMessage(schema), 0)
+		whole := Signature("f", jsonschema.Parse(json.RawMessage(schema)), 0)
 		if Safe(whole) != whole {
 			t.Fatalf("not safe: %+q", whole)
 		}
-		if short := Signature("f", json.RawMessage(schema), 40); ansi.StringWidth(short) > 40 {
+		if short := Signature("f", jsonschema.Parse(json.RawMessage(schema)), 40); ansi.StringWidth(short) > 40 {
 			t.Fatalf("%q is %d columns wide", short, ansi.StringWidth(short))
 		}
-		parameterRows(json.RawMessage(schema))
+		parameterRows(jsonschema.Parse(json.RawMessage(schema)))
 	})
 }

@@ -2,8 +2,6 @@ package render
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 )
 
 // ToolFacts are what show tells of a tool besides the tool itself.
@@ -27,10 +26,9 @@ type ToolFacts struct {
 func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error {
 	w := &toolWriter{out: bufio.NewWriter(out), screen: screen}
 	w.head(tool)
-	w.section("Parameters", parameterRows(tool.InputSchema), "none")
+	w.section("Parameters", parameterRows(tool.Input()), "none")
 	if len(tool.OutputSchema) > 0 {
-		types := newTyper(tool.OutputSchema)
-		w.section("Result", parameterRows(tool.OutputSchema), types.typeOf(types.root, 1))
+		w.section("Result", parameterRows(tool.Output()), newTyper().typeOf(tool.Output().Root(), 1))
 	}
 	if facts.Timeout > 0 {
 		w.heading("Timeout")
@@ -139,30 +137,29 @@ type parameterRow struct {
 
 // parameterRows lists the parameters of a schema, those of nested objects below
 // their own.
-func parameterRows(raw json.RawMessage) []parameterRow {
-	types := newTyper(raw)
-	return types.rows(types.resolve(types.root), 0)
+func parameterRows(schema *jsonschema.Document) []parameterRow {
+	return newTyper().rows(schema.Root(), 0)
 }
 
-func (t *typer) rows(s schema, level int) []parameterRow {
+func (t *typer) rows(n *jsonschema.Node, level int) []parameterRow {
 	var all []parameterRow
-	for _, p := range t.properties(s) {
+	for _, p := range t.properties(n) {
 		if t.steps <= 0 || level > maxDepth {
 			break
 		}
-		inner := t.resolve(p.schema)
-		nested, mark := t.nested(inner)
+		parts := p.Node.Facets()
 		row := parameterRow{
-			name:        strings.Repeat("  ", level) + propertyName(p.name),
-			required:    p.required,
-			description: SafeBlock(strings.TrimSpace(inner.Description)),
-			bounds:      bounds(inner),
+			name:        strings.Repeat("  ", level) + propertyName(p.Name),
+			required:    p.Required,
+			description: SafeBlock(strings.TrimSpace(jsonschema.First(parts, "description").Text())),
+			bounds:      bounds(parts),
 		}
+		nested, mark := t.nested(p.Node)
 		below := t.rows(nested, level+1)
 		if len(below) > 0 {
 			row.kind = "object" + mark // its parts are told below
 		} else {
-			row.kind = t.typeOf(p.schema, 1)
+			row.kind = t.typeOf(p.Node, 1)
 		}
 		all = append(append(all, row), below...)
 	}
@@ -171,42 +168,42 @@ func (t *typer) rows(s schema, level int) []parameterRow {
 
 // nested gives the object whose properties are told below a parameter: itself, or
 // the elements of an array of objects, marked by "[]".
-func (t *typer) nested(s schema) (object schema, mark string) {
-	if len(s.Properties) == 0 && len(s.Items) > 0 {
-		return t.resolve(s.Items), "[]"
+func (t *typer) nested(n *jsonschema.Node) (object *jsonschema.Node, mark string) {
+	if items := jsonschema.First(n.Facets(), "items"); items != nil && len(t.properties(n)) == 0 {
+		return items, "[]"
 	}
-	return s, ""
+	return n, ""
 }
 
 // bounds says in words what values are allowed, and which is taken if none is given.
-func bounds(s schema) string {
+func bounds(schemas []*jsonschema.Node) string {
 	var parts []string
-	add := func(name string, value json.RawMessage) {
-		if value = bytes.TrimSpace(value); len(value) > 0 {
-			parts = append(parts, name+" "+compact(value))
-		}
-	}
-	if len(s.Enum) > maxOptions {
-		all := make([]string, len(s.Enum))
-		for i, value := range s.Enum {
-			all[i] = compact(value)
+	if enum := jsonschema.First(schemas, "enum").Elements(); len(enum) > maxOptions {
+		all := make([]string, len(enum))
+		for i, value := range enum {
+			all[i] = compact(value.Raw())
 		}
 		parts = append(parts, "one of "+strings.Join(all, ", "))
 	}
-	add("default", s.Default)
-	add("at least", s.Minimum)
-	add("above", s.ExclusiveMinimum)
-	add("at most", s.Maximum)
-	add("below", s.ExclusiveMaximum)
-	add("shortest length", s.MinLength)
-	add("longest length", s.MaxLength)
-	add("fewest items", s.MinItems)
-	add("most items", s.MaxItems)
-	if s.Format != "" {
-		parts = append(parts, "format "+Safe(s.Format))
+	for _, bound := range []struct{ keyword, name string }{
+		{"default", "default"},
+		{"minimum", "at least"},
+		{"exclusiveMinimum", "above"},
+		{"maximum", "at most"},
+		{"exclusiveMaximum", "below"},
+		{"minLength", "shortest length"},
+		{"maxLength", "longest length"},
+		{"minItems", "fewest items"},
+		{"maxItems", "most items"},
+	} {
+		if value := jsonschema.First(schemas, bound.keyword); value != nil {
+			parts = append(parts, bound.name+" "+compact(value.Raw()))
+		}
 	}
-	if s.Pattern != "" {
-		parts = append(parts, "pattern "+Safe(s.Pattern))
+	for _, keyword := range []string{"format", "pattern"} {
+		if text := jsonschema.First(schemas, keyword).Text(); text != "" {
+			parts = append(parts, keyword+" "+Safe(text))
+		}
 	}
 	return strings.Join(parts, "; ")
 }

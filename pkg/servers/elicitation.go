@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -140,7 +141,7 @@ func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 // Check says what is wrong with content by the schema, formats included; nil where
 // nothing is. A schema that is itself broken checks nothing: the server judges (VAL-3).
 func (e *Elicitation) Check(content json.RawMessage) error {
-	schema, err := exec.CompileSchema(e.Schema)
+	schema, err := jsonschema.CompileSchema(e.Schema)
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
@@ -171,7 +172,7 @@ func (e *Elicitation) badFormats(content json.RawMessage) []string {
 		if !rawjson.IsString(field.Value) || !rawjson.IsString(format) {
 			continue
 		}
-		if why := exec.FormatProblem(rawjson.Unquote(format), rawjson.Unquote(field.Value)); why != "" {
+		if why := jsonschema.FormatProblem(rawjson.Unquote(format), rawjson.Unquote(field.Value)); why != "" {
 			texts = append(texts, fmt.Sprintf("'%s' is %s", field.Name, why))
 		}
 	}

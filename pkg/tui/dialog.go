@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"toolx/pkg/exec"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // dialog stands over everything else and takes all keys.
@@ -125,10 +125,10 @@ func (m *model) renderDialog() (box string, x, y int) {
 	above, below := d.top, len(lines)-d.top-height
 	lines = slices.Clone(lines[d.top : d.top+height])
 	if below > 0 && height > 1 {
-		lines[height-1] = m.theme.Paint(pane.Dim, m.theme.Glyphs.More+" "+exec.Count(below+1, "more line"))
+		lines[height-1] = m.theme.Paint(pane.Dim, m.theme.Glyphs.More+" "+words.Count(below+1, "more line"))
 	}
 	if above > 0 && height > 2 {
-		lines[0] = m.theme.Paint(pane.Dim, m.theme.Glyphs.More+" "+exec.Count(above+1, "line")+" above")
+		lines[0] = m.theme.Paint(pane.Dim, m.theme.Glyphs.More+" "+words.Count(above+1, "line")+" above")
 	}
 	lines = append(lines, "", answers)
 	d.place = rect{(m.width - width) / 2, max(0, (m.height-len(lines)-2)/2), width, len(lines) + 2}

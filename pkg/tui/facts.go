@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/tui/markdown"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // capabilities names what a server offers (MCP 2025-11-25, basic/lifecycle).
@@ -77,7 +78,7 @@ func (m *model) serverFacts(s *server, width int) []string {
 	}
 	fact("environment", m.hide(environment(s.config)))
 	if s.polluted > 0 {
-		fact("stdout", theme.Paint(pane.Warn, exec.Count(s.polluted, "line")+" not JSON-RPC"))
+		fact("stdout", theme.Paint(pane.Warn, words.Count(s.polluted, "line")+" not JSON-RPC"))
 	}
 	lines := append(append(facts.lines, ""), pane.Wrap(m.serverLine(), width)...)
 	if session != nil && session.Instructions != "" {
@@ -124,10 +125,10 @@ func onlyFirst(i int, name string) string {
 // listCounts says how much a server has of each kind, as far as that is known.
 func (m *model) listCounts(s *server) string {
 	g := m.tree.groupOf(s.name)
-	counts := []string{exec.Count(len(g.tools), "tool")}
+	counts := []string{words.Count(len(g.tools), "tool")}
 	for _, of := range g.shelves {
 		if of.shown() && of.listed {
-			counts = append(counts, exec.Count(len(of.items), of.kind.String()))
+			counts = append(counts, words.Count(len(of.items), of.kind.String()))
 		}
 	}
 	return strings.Join(counts, ", ")

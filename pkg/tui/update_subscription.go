@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // subscription is a resource of whose updates a server tells.
@@ -133,5 +134,5 @@ func (m *model) subscriptionNote() string {
 	case to.updates == 0:
 		return "subscribed"
 	}
-	return "subscribed, " + exec.Count(to.updates, "update") + ", the last at " + to.last.Format(time.TimeOnly)
+	return "subscribed, " + words.Count(to.updates, "update") + ", the last at " + to.last.Format(time.TimeOnly)
 }

@@ -11,6 +11,7 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // questionPlace is where a question was drawn last, for the mouse. The rectangles of
@@ -197,7 +198,7 @@ func (m *model) window(q *question, said []string, height int) []string {
 		if q.form != nil && !q.whole {
 			how = ": ctrl+t"
 		}
-		last := m.theme.Paint(pane.Dim, fmt.Sprintf("%s %s%s", m.theme.Glyphs.More, exec.Count(rest+1, "more line"), how))
+		last := m.theme.Paint(pane.Dim, fmt.Sprintf("%s %s%s", m.theme.Glyphs.More, words.Count(rest+1, "more line"), how))
 		lines[height-1] = last
 	}
 	return lines

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/tui/pane"
 )
 
@@ -63,13 +64,13 @@ func (f *Form) valueBindings() []pane.Binding {
 			{Keys: []string{"enter"}, Help: help, Do: f.enterKey},
 			{Keys: []string{"esc"}, Help: "stop typing", Do: f.leave},
 		}
-		if f.onKey || f.cursor.field.kind != kindText && f.cursor.field.kind != kindJSON {
+		if f.onKey || f.cursor.field.kind != jsonschema.ShapeText && f.cursor.field.kind != jsonschema.ShapeJSON {
 			return list
 		}
 		return append(list, pane.Binding{Keys: []string{"ctrl+j", "alt+enter", "shift+enter"}, Help: "new line", Do: f.newLine})
 	}
 	list := []pane.Binding{{Keys: []string{"enter"}, Help: f.enterHelp(), Off: f.noEnter(), Do: f.activate}}
-	if at := f.cursor.field; !f.cursor.add && (at.group() || at.kind == kindBool || at.kind == kindEnum) {
+	if at := f.cursor.field; !f.cursor.add && (at.group() || at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum) {
 		list = append(list,
 			pane.Binding{Keys: []string{"space"}, Help: f.spaceHelp(), Do: f.setEmpty},
 			pane.Binding{Keys: []string{"right"}, Help: sideHelp(at, "next value", "open"), Do: func() tea.Cmd { return f.sideways(1) }},
@@ -118,9 +119,9 @@ func (f *Form) enterHelp() string {
 		return "add a row"
 	case f.takesText():
 		return "type"
-	case at.kind == kindEnum && len(at.shape.options) > fewOptions:
+	case at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions:
 		return "search the values"
-	case at.kind == kindBool || at.kind == kindEnum || at.kind == kindVariant && at.choice < 0:
+	case at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum || at.kind == jsonschema.ShapeVariant && at.choice < 0:
 		return "next value"
 	case at.open && at.state != nullness:
 		return "close"
@@ -129,14 +130,14 @@ func (f *Form) enterHelp() string {
 }
 
 func (f *Form) spaceHelp() string {
-	if at := f.cursor.field; (at.kind == kindObject || at.kind == kindArray) && at.state != valued {
+	if at := f.cursor.field; (at.kind == jsonschema.ShapeObject || at.kind == jsonschema.ShapeArray) && at.state != valued {
 		return "set it, empty"
 	}
 	return f.enterHelp()
 }
 
 func sideHelp(at *field, value, group string) string {
-	if at.kind == kindObject || at.kind == kindArray {
+	if at.kind == jsonschema.ShapeObject || at.kind == jsonschema.ShapeArray {
 		return group
 	}
 	return value
@@ -150,7 +151,7 @@ func (f *Form) stateBindings() []pane.Binding {
 	case f.cursor.add || f.onKey:
 		noNull, noUnset, noExample = "this is no value", "this is no value", "this is no value"
 	default:
-		if !at.shape.nullable {
+		if !at.shape.Nullable {
 			noNull = "null is not allowed here"
 		}
 		if at.row() {

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/jsonschema"
+	"toolx/pkg/rawjson"
 )
 
 // activate is what enter does where no text is typed.
@@ -18,11 +21,11 @@ func (f *Form) activate() tea.Cmd {
 		return f.addRow()
 	case f.takesText():
 		return f.edit()
-	case at.kind == kindBool || at.kind == kindEnum && len(at.shape.options) <= fewOptions:
+	case at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum && len(at.shape.Options) <= fewOptions:
 		return f.cycle(1)
-	case at.kind == kindEnum:
+	case at.kind == jsonschema.ShapeEnum:
 		return f.edit()
-	case at.kind == kindVariant && at.choice < 0:
+	case at.kind == jsonschema.ShapeVariant && at.choice < 0:
 		return f.cycle(1)
 	}
 	f.toggle(!at.open || at.state == nullness)
@@ -50,9 +53,9 @@ func (f *Form) toggle(open bool) {
 func (f *Form) sideways(by int) tea.Cmd {
 	switch at := f.cursor.field; {
 	case f.cursor.add:
-	case at.kind == kindObject || at.kind == kindArray:
+	case at.kind == jsonschema.ShapeObject || at.kind == jsonschema.ShapeArray:
 		f.toggle(by > 0)
-	case at.kind == kindBool || at.kind == kindEnum || at.kind == kindVariant:
+	case at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum || at.kind == jsonschema.ShapeVariant:
 		return f.cycle(by)
 	}
 	return nil
@@ -83,30 +86,30 @@ func (f *Form) cycle(by int) tea.Cmd {
 // turn is how many values a field can be switched between, and which one it has.
 func (f *field) turn() (count, now int) {
 	switch {
-	case f.kind == kindVariant:
-		return len(f.shape.alternatives), f.choice
-	case f.state != valued && f.kind == kindBool:
+	case f.kind == jsonschema.ShapeVariant:
+		return len(f.shape.Alternatives), f.choice
+	case f.state != valued && f.kind == jsonschema.ShapeBool:
 		return 2, -1
 	case f.state != valued:
-		return len(f.shape.options), -1
-	case f.kind == kindBool && string(f.raw) == "true":
+		return len(f.shape.Options), -1
+	case f.kind == jsonschema.ShapeBool && string(f.raw) == "true":
 		return 2, 0
-	case f.kind == kindBool:
+	case f.kind == jsonschema.ShapeBool:
 		return 2, 1
 	}
-	return len(f.shape.options), f.option()
+	return len(f.shape.Options), f.option()
 }
 
 func (f *field) takeTurn(turn int) {
 	switch {
-	case f.kind == kindVariant:
+	case f.kind == jsonschema.ShapeVariant:
 		f.pick(turn)
 	case turn < 0:
 		f.clear()
-	case f.kind == kindBool:
+	case f.kind == jsonschema.ShapeBool:
 		f.state, f.raw = valued, json.RawMessage([]string{"true", "false"}[turn])
 	default:
-		f.state, f.raw = valued, f.shape.options[turn].raw
+		f.state, f.raw = valued, f.shape.Options[turn].Raw
 	}
 }
 
@@ -117,7 +120,7 @@ func (f *field) pick(choice int) {
 		return
 	}
 	inner := f.choose(choice)
-	constant := inner.kind == kindEnum && len(inner.shape.options) == 1
+	constant := inner.kind == jsonschema.ShapeEnum && len(inner.shape.Options) == 1
 	if !inner.present() && (f.row() || inner.group() || constant) {
 		inner.begin()
 	}
@@ -127,7 +130,7 @@ func (f *field) pick(choice int) {
 // does.
 func (f *Form) setEmpty() tea.Cmd {
 	at := f.cursor.field
-	if at.kind != kindObject && at.kind != kindArray || at.state == valued {
+	if at.kind != jsonschema.ShapeObject && at.kind != jsonschema.ShapeArray || at.state == valued {
 		return f.activate()
 	}
 	at.enter()
@@ -154,10 +157,10 @@ func (f *Form) unset() tea.Cmd {
 }
 
 // offered are the values that the schema shows for a field.
-func (f *field) offered() []*node {
-	list := f.shape.examples
-	if f.shape.fallback != nil {
-		list = append(slices.Clone(list), f.shape.fallback)
+func (f *field) offered() []*jsonschema.Node {
+	list := f.shape.Examples
+	if f.shape.Default != nil {
+		list = append(slices.Clone(list), f.shape.Default)
 	}
 	return list
 }
@@ -168,10 +171,10 @@ func (f *Form) offer() tea.Cmd {
 	list, next := at.offered(), 0
 	if at.present() {
 		now := write(at, false).out
-		next = 1 + slices.IndexFunc(list, func(n *node) bool { return sameJSON(n.raw, now) })
+		next = 1 + slices.IndexFunc(list, func(n *jsonschema.Node) bool { return rawjson.Same(n.Raw(), now) })
 	}
 	at.enter()
-	at.put(list[next%len(list)].raw)
+	at.put(list[next%len(list)].Raw())
 	f.changed()
 	f.startEditing()
 	return nil
@@ -182,15 +185,15 @@ func (f *Form) offer() tea.Cmd {
 func (f *field) words() [][]string {
 	var words [][]string
 	switch f.kind {
-	case kindBool:
+	case jsonschema.ShapeBool:
 		return [][]string{{"true", "yes", "on", "1"}, {"false", "no", "off", "0"}}
-	case kindEnum:
-		for _, o := range f.shape.options {
-			words = append(words, []string{o.String()})
+	case jsonschema.ShapeEnum:
+		for _, o := range f.shape.Options {
+			words = append(words, []string{optionText(o)})
 		}
-	case kindVariant:
-		for _, a := range f.shape.alternatives {
-			words = append(words, []string{a.label})
+	case jsonschema.ShapeVariant:
+		for _, a := range f.shape.Alternatives {
+			words = append(words, []string{a.Label})
 		}
 	}
 	return words
@@ -201,11 +204,11 @@ func (f *field) words() [][]string {
 // neither.
 func (f *field) search(text string) (turn int) {
 	text = strings.ToLower(text)
-	if text == "" || f.kind == kindBool && text == "o" {
+	if text == "" || f.kind == jsonschema.ShapeBool && text == "o" {
 		return -1
 	}
 	fits := []func(s, part string) bool{strings.HasPrefix}
-	if f.kind != kindBool {
+	if f.kind != jsonschema.ShapeBool {
 		fits = append(fits, strings.Contains)
 	}
 	for _, fits := range fits {

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/tui/pane"
 )
@@ -47,7 +48,7 @@ func (f *Form) paste(text string) {
 		return
 	}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-	if f.json == nil && f.cursor.field.kind == kindNumber {
+	if f.json == nil && f.cursor.field.kind == jsonschema.ShapeNumber {
 		text = strings.TrimSpace(text)
 	}
 	f.editor.insert(text)
@@ -60,7 +61,7 @@ func (f *Form) takesText() bool {
 		return false
 	}
 	kind := f.cursor.field.kind
-	return f.onKey || kind == kindText || kind == kindNumber || kind == kindJSON
+	return f.onKey || kind == jsonschema.ShapeText || kind == jsonschema.ShapeNumber || kind == jsonschema.ShapeJSON
 }
 
 // startEditing opens the text under the cursor where typing is on; else it closes
@@ -119,7 +120,7 @@ func (f *Form) typed() {
 			at.enter()
 			at.takeTurn(turn)
 		}
-	case at.kind == kindText:
+	case at.kind == jsonschema.ShapeText:
 		at.enter()
 		at.state, at.text, at.raw = valued, text, nil
 	case text == "" && !at.row():

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"toolx/pkg/jsonschema"
 )
 
 // state is which of three things a field says about its value.
@@ -18,12 +20,11 @@ const (
 // field is one value of the form, with the fields within it. What lies within is
 // made when it is opened or filled in: a recursive schema has no end.
 type field struct {
-	reader   *reader
 	parent   *field
 	depth    int
-	shape    *shape
-	target   *node // what the schema's $ref means, to see recursion
-	kind     kind  // of the shape, or JSON where the value does not fit it
+	shape    *jsonschema.Shape
+	target   *jsonschema.Node     // what the schema's $ref means, to see recursion
+	kind     jsonschema.ShapeKind // of the shape, or JSON where the value does not fit it
 	required bool
 
 	name  string          // of a member
@@ -42,30 +43,36 @@ type field struct {
 	inners   []*field // of a variant: one for each alternative that was chosen before
 }
 
+// Limits of the fields of one schema, which comes from a server and may be hostile.
+const (
+	maxRecursion = 3  // the same $ref within itself, then JSON
+	maxNesting   = 16 // fields within fields, then JSON
+)
+
 // newField makes the field of a schema within another field.
-func (r *reader) newField(parent *field, schema *node) *field {
-	parts, target, known := r.parts(schema)
-	f := &field{reader: r, parent: parent, depth: parent.depth + 1, target: target, choice: -1}
-	f.take(parts, known)
+func newField(parent *field, schema *jsonschema.Node) *field {
+	f := &field{parent: parent, depth: parent.depth + 1, choice: -1}
+	f.take(schema.Apply())
 	return f
 }
 
 // take gives the field the shape of its schema, within the limits of nesting.
-func (f *field) take(parts []*node, known bool) {
-	s := f.reader.shape(parts)
+func (f *field) take(applied jsonschema.Applied) {
+	f.target = applied.Target
+	s := jsonschema.ShapeOf(applied.Parts)
 	why := ""
-	switch group := s.kind >= kindObject; {
-	case !known:
-		why = nowhere
+	switch group := s.Kind >= jsonschema.ShapeObject; {
+	case !applied.Known:
+		why = jsonschema.Nowhere
 	case group && f.depth > maxNesting:
 		why = "nested deeply"
 	case group && f.repeats() >= maxRecursion:
 		why = "it holds itself"
 	}
 	if why != "" {
-		s.kind, s.why, s.nullable = kindJSON, why, s.nullable || !known
+		s.Kind, s.Why, s.Nullable = jsonschema.ShapeJSON, why, s.Nullable || !applied.Known
 	}
-	f.shape, f.kind = s, s.kind
+	f.shape, f.kind = s, s.Kind
 }
 
 // repeats counts the fields around this one that are of the same schema.
@@ -80,16 +87,16 @@ func (f *field) repeats() int {
 }
 
 // group says whether the field holds others.
-func (f *field) group() bool { return f.kind >= kindObject }
+func (f *field) group() bool { return f.kind >= jsonschema.ShapeObject }
 
 // row says whether the field is one of several that come and go.
 func (f *field) row() bool {
-	return f.extra || f.parent != nil && f.parent.kind == kindArray
+	return f.extra || f.parent != nil && f.parent.kind == jsonschema.ShapeArray
 }
 
 // inner is what a variant is now, nil where nothing is chosen.
 func (f *field) inner() *field {
-	if f.kind != kindVariant || f.choice < 0 {
+	if f.kind != jsonschema.ShapeVariant || f.choice < 0 {
 		return nil
 	}
 	return f.inners[f.choice]
@@ -101,7 +108,7 @@ func (f *field) present() bool {
 	switch {
 	case f.state != unset || f.row():
 		return true
-	case f.kind == kindObject:
+	case f.kind == jsonschema.ShapeObject:
 		return slices.ContainsFunc(f.children, (*field).present)
 	}
 	inner := f.inner()
@@ -110,14 +117,14 @@ func (f *field) present() bool {
 
 // grow makes the fields of an object that its schema names.
 func (f *field) grow() {
-	if f.grown || f.kind != kindObject {
+	if f.grown || f.kind != jsonschema.ShapeObject {
 		return
 	}
 	f.grown = true
 	defer f.number(0)
-	for _, p := range f.shape.properties {
-		child := f.reader.newField(f, p.node)
-		child.name, child.key, child.required = p.name, p.key, p.required
+	for _, p := range f.shape.Properties {
+		child := newField(f, p.Node)
+		child.name, child.key, child.required = p.Name, p.Key, p.Required
 		f.children = append(f.children, child)
 	}
 }
@@ -125,15 +132,12 @@ func (f *field) grow() {
 // addRow puts a row into an array, or a member without a name into an object, at a
 // place among its children.
 func (f *field) addRow(at int) *field {
-	schema := f.shape.items
-	if f.kind == kindObject {
-		schema = f.shape.additional
+	schema := f.shape.Items
+	if f.kind == jsonschema.ShapeObject {
+		schema = f.shape.Additional
 	}
-	if schema == nil {
-		schema = newNode("{}")
-	}
-	row := f.reader.newField(f, schema)
-	row.extra = f.kind == kindObject
+	row := newField(f, schema)
+	row.extra = f.kind == jsonschema.ShapeObject
 	row.key = json.RawMessage(`""`)
 	f.children = slices.Insert(f.children, at, row)
 	f.number(at)
@@ -151,13 +155,13 @@ func (f *field) number(from int) {
 // comes back with it.
 func (f *field) choose(choice int) *field {
 	if f.inners == nil {
-		f.inners = make([]*field, len(f.shape.alternatives))
+		f.inners = make([]*field, len(f.shape.Alternatives))
 	}
 	f.choice = choice
 	if f.inners[choice] == nil {
-		a := f.shape.alternatives[choice]
-		inner := &field{reader: f.reader, parent: f, depth: f.depth, target: a.target, choice: -1, open: true}
-		inner.take(a.parts, a.known)
+		a := f.shape.Alternatives[choice]
+		inner := &field{parent: f, depth: f.depth, choice: -1, open: true}
+		inner.take(a.Applied)
 		f.inners[choice] = inner
 	}
 	return f.inners[choice]
@@ -165,7 +169,7 @@ func (f *field) choose(choice int) *field {
 
 // clear leaves the field out, with all that is in it.
 func (f *field) clear() {
-	f.kind, f.state, f.text, f.raw = f.shape.kind, unset, "", nil
+	f.kind, f.state, f.text, f.raw = f.shape.Kind, unset, "", nil
 	f.children, f.grown, f.choice, f.inners = nil, false, -1, nil
 }
 
@@ -173,13 +177,13 @@ func (f *field) clear() {
 // a number has none such and stays to be typed.
 func (f *field) begin() {
 	switch f.kind {
-	case kindText, kindObject, kindArray:
+	case jsonschema.ShapeText, jsonschema.ShapeObject, jsonschema.ShapeArray:
 		f.state = valued
-	case kindBool:
+	case jsonschema.ShapeBool:
 		f.state, f.raw = valued, json.RawMessage("false")
-	case kindEnum:
-		f.state, f.raw = valued, f.shape.options[0].raw
-	case kindVariant:
+	case jsonschema.ShapeEnum:
+		f.state, f.raw = valued, f.shape.Options[0].Raw
+	case jsonschema.ShapeVariant:
 		f.choose(0).begin()
 	}
 	f.open = f.group()
@@ -190,8 +194,8 @@ func (f *field) begin() {
 func (f *field) setConstants() {
 	f.grow()
 	for _, child := range f.children {
-		if child.required && child.state == unset && child.kind == kindEnum && len(child.shape.options) == 1 {
-			child.state, child.raw = valued, child.shape.options[0].raw
+		if child.required && child.state == unset && child.kind == jsonschema.ShapeEnum && len(child.shape.Options) == 1 {
+			child.state, child.raw = valued, child.shape.Options[0].Raw
 		}
 	}
 }
@@ -200,7 +204,7 @@ func (f *field) setConstants() {
 // gives way, and an object that begins to exist gets its constants.
 func (f *field) enter() {
 	for around := f.parent; around != nil; around = around.parent {
-		if around.kind == kindObject && around.parent != nil && !around.present() {
+		if around.kind == jsonschema.ShapeObject && around.parent != nil && !around.present() {
 			around.setConstants()
 		}
 		if around.state == nullness {
@@ -211,10 +215,5 @@ func (f *field) enter() {
 
 // option is the place of a value among a choice's options, -1 where it is none.
 func (f *field) option() int {
-	return slices.IndexFunc(f.shape.options, func(o option) bool { return bytes.Equal(o.raw, f.raw) })
-}
-
-// sameJSON compares two values but for their spaces.
-func sameJSON(a, b json.RawMessage) bool {
-	return bytes.Equal(a, b) || bytes.Equal(compact(a), compact(b))
+	return slices.IndexFunc(f.shape.Options, func(o jsonschema.Option) bool { return bytes.Equal(o.Raw, f.raw) })
 }

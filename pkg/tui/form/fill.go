@@ -3,17 +3,17 @@ package form
 import (
 	"encoding/json"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
 // Fill gives values to what is required and has none, from the examples of the
-// schema where it has some (see exec.Example). What was typed stays, and so does JSON
+// schema where it has some (see jsonschema.Document.Example). What was typed stays, and so does JSON
 // that is broken.
 func (f *Form) Fill() {
 	// The error says that the example may not be valid: that is shown of it then, as
 	// of any other value.
-	example, _ := exec.Example(f.tool.InputSchema)
+	example, _ := f.tool.Input().Example()
 	if f.json != nil {
 		if given, err := f.Arguments(); err == nil {
 			f.openJSON(indent(merge(given, example)))
@@ -30,11 +30,11 @@ func (f *Form) Fill() {
 // supply fills in what is not there; a variant that is chosen stays what it is.
 func (f *field) supply(example json.RawMessage) {
 	switch {
-	case !f.present() && (f.parent != nil || f.kind == kindVariant):
+	case !f.present() && (f.parent != nil || f.kind == jsonschema.ShapeVariant):
 		f.put(example)
-	case f.kind == kindVariant && f.choice >= 0 && f.choice == f.alternative(example):
+	case f.kind == jsonschema.ShapeVariant && f.choice >= 0 && f.choice == f.shape.Alternative(example):
 		f.inner().supply(example)
-	case f.kind == kindObject && f.state != nullness:
+	case f.kind == jsonschema.ShapeObject && f.state != nullness:
 		f.grow()
 		named := f.byName()
 		for m := range rawjson.Each(example) {

@@ -18,6 +18,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
@@ -57,31 +58,15 @@ type Form struct {
 // that is broken, missing or stranger than any form, JSON fields remain. By the clock now,
 // the form sees whether the schema is slow to check.
 func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
-	f := &Form{tool: tool, theme: theme, now: now, typing: true, root: newRoot(tool.InputSchema)}
+	f := &Form{tool: tool, theme: theme, now: now, typing: true, root: newRoot(tool.Input())}
 	f.reset()
 	return f
 }
 
 // newRoot makes the field of the arguments as a whole, which are an object.
-func newRoot(schema json.RawMessage) *field {
-	if !json.Valid(schema) {
-		schema = json.RawMessage("{}")
-	}
-	r := &reader{root: &node{raw: exec.LocalReferences(bytes.ToValidUTF8(schema, []byte("\uFFFD")))}}
-	parts, target, known := r.parts(r.root)
-	f := &field{reader: r, target: target, choice: -1, open: true}
-	if target == nil {
-		f.target = r.root
-	}
-	f.shape = r.shape(append(parts, newNode(`{"type":"object"}`)))
-	if f.shape.kind != kindObject && f.shape.kind != kindVariant {
-		f.shape, known = r.loose(parts), false
-	}
-	if !known { // there may be more than can be seen
-		f.shape.isMap, f.shape.bare = true, false
-	}
-	f.shape.nullable = false
-	f.kind = f.shape.kind
+func newRoot(schema *jsonschema.Document) *field {
+	shape, target := schema.Arguments()
+	f := &field{shape: shape, kind: shape.Kind, target: target, choice: -1, open: true}
 	f.grow()
 	f.openRequired()
 	return f
@@ -90,7 +75,7 @@ func newRoot(schema json.RawMessage) *field {
 // openRequired shows the fields of objects that must be there, where they are few.
 func (f *field) openRequired() {
 	for _, child := range f.children {
-		if child.required && child.kind == kindObject && f.depth < 2 && len(child.shape.properties) <= maxOpen/2 {
+		if child.required && child.kind == jsonschema.ShapeObject && f.depth < 2 && len(child.shape.Properties) <= maxOpen/2 {
 			child.open = true
 			child.grow()
 			child.openRequired()
@@ -159,7 +144,7 @@ func (f *Form) Arguments() (json.RawMessage, error) {
 
 // emptyRoot says whether the whole is a variant of which nothing is chosen: that is
 // an empty object.
-func (f *Form) emptyRoot() bool { return f.root.kind == kindVariant && !f.root.present() }
+func (f *Form) emptyRoot() bool { return f.root.kind == jsonschema.ShapeVariant && !f.root.present() }
 
 func (f *Form) rootJSON(w *writer) json.RawMessage {
 	if f.emptyRoot() {
@@ -202,7 +187,7 @@ func (f *Form) letters() bool {
 	if f.cursor.add {
 		return at.takesRows() && !at.silent()
 	}
-	return at.kind == kindBool || at.group() || at.kind == kindEnum
+	return at.kind == jsonschema.ShapeBool || at.group() || at.kind == jsonschema.ShapeEnum
 }
 
 // letter takes a letter for the field under the cursor.
@@ -211,7 +196,7 @@ func (f *Form) letter(msg tea.KeyPressMsg) tea.Cmd {
 	case f.cursor.add || at.takesRows():
 		f.addRow()
 		return f.key(msg)
-	case at.kind == kindBool || at.kind == kindEnum || at.kind == kindVariant:
+	case at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum || at.kind == jsonschema.ShapeVariant:
 		f.edit()
 		return f.key(msg)
 	}

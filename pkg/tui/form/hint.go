@@ -1,8 +1,12 @@
 package form
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+
+	"toolx/pkg/jsonschema"
+	"toolx/pkg/rawjson"
 )
 
 // maxHinted is how many options, and how many cells of a value, a hint shows.
@@ -10,29 +14,30 @@ const maxHinted = 40
 
 // hint says in a few words what fits: the type, its bounds, the default, an example.
 // It is safe for a terminal.
-func (s *shape) hint() string {
-	words := []string{s.typeHint()}
-	words = append(words, s.bounds()...)
-	if s.format != "" {
-		words = append(words, safe(s.format, maxHinted))
+func hint(s *jsonschema.Shape) string {
+	words := []string{typeHint(s)}
+	words = append(words, bounds(s)...)
+	if s.Format != "" {
+		words = append(words, safe(s.Format, maxHinted))
 	}
-	if s.nullable && s.kind != kindJSON {
+	if s.Nullable && s.Kind != jsonschema.ShapeJSON {
 		words = append(words, "or null")
 	}
-	if s.fallback != nil {
-		words = append(words, "default "+shown(s.fallback))
+	if s.Default != nil {
+		words = append(words, "default "+shown(s.Default))
 	}
-	if len(s.examples) > 0 {
-		words = append(words, "e.g. "+shown(s.examples[0]))
+	if len(s.Examples) > 0 {
+		words = append(words, "e.g. "+shown(s.Examples[0]))
 	}
 	return strings.Join(words, ", ")
 }
 
 // shown is a value of the schema in a hint.
-func shown(n *node) string {
-	raw := n.raw
+func shown(n *jsonschema.Node) string { return shownText(n.Raw()) }
+
+func shownText(raw json.RawMessage) string {
 	if len(raw) < 10*maxHinted { // more is not worth compacting for so few cells
-		raw = compact(raw)
+		raw = rawjson.Compact(raw)
 	}
 	text := safe(string(raw), maxHinted)
 	if runes := []rune(text); len(runes) > maxHinted {
@@ -41,77 +46,77 @@ func shown(n *node) string {
 	return text
 }
 
-func (s *shape) typeHint() string {
-	switch s.kind {
-	case kindNumber:
-		if s.whole {
+func typeHint(s *jsonschema.Shape) string {
+	switch s.Kind {
+	case jsonschema.ShapeNumber:
+		if s.Whole {
 			return "integer"
 		}
-	case kindEnum:
-		return s.optionHint()
-	case kindObject:
-		if s.isMap && len(s.properties) == 0 {
+	case jsonschema.ShapeEnum:
+		return optionHint(s)
+	case jsonschema.ShapeObject:
+		if s.IsMap && len(s.Properties) == 0 {
 			return "map"
 		}
-	case kindVariant:
-		labels := make([]string, 0, len(s.alternatives))
-		for _, a := range s.alternatives[:min(len(s.alternatives), 4)] {
-			labels = append(labels, safe(a.label, maxHinted))
+	case jsonschema.ShapeVariant:
+		labels := make([]string, 0, len(s.Alternatives))
+		for _, a := range s.Alternatives[:min(len(s.Alternatives), 4)] {
+			labels = append(labels, safe(a.Label, maxHinted))
 		}
-		if len(s.alternatives) > len(labels) {
+		if len(s.Alternatives) > len(labels) {
 			labels = append(labels, "...")
 		}
 		return strings.Join(labels, " | ")
-	case kindJSON:
-		if s.why == anyValue {
+	case jsonschema.ShapeJSON:
+		if s.Why == jsonschema.AnyValue {
 			return "any value, JSON or words"
 		}
-		return "JSON: " + s.why
+		return "JSON: " + s.Why
 	}
-	return s.kind.String()
+	return s.Kind.String()
 }
 
-func (s *shape) optionHint() string {
+func optionHint(s *jsonschema.Shape) string {
 	const most = 5
 	labels := make([]string, 0, most+1)
-	for _, o := range s.options[:min(len(s.options), most)] {
-		labels = append(labels, shown(&node{raw: []byte(o.String())}))
+	for _, o := range s.Options[:min(len(s.Options), most)] {
+		labels = append(labels, shownText([]byte(optionText(o))))
 	}
-	if len(s.options) > most {
-		labels = append(labels, fmt.Sprintf("... %d in all", len(s.options)))
+	if len(s.Options) > most {
+		labels = append(labels, fmt.Sprintf("... %d in all", len(s.Options)))
 	}
 	return strings.Join(labels, " | ")
 }
 
 // bounds are the limits of numbers, texts and rows.
-func (s *shape) bounds() []string {
-	switch s.kind {
-	case kindNumber:
-		list := s.between("minimum", "maximum", "")
+func bounds(s *jsonschema.Shape) []string {
+	switch s.Kind {
+	case jsonschema.ShapeNumber:
+		list := between(s, "minimum", "maximum", "")
 		for _, open := range []struct{ keyword, word string }{{"exclusiveMinimum", "above "}, {"exclusiveMaximum", "below "}} {
-			if n := first(s.parts, open.keyword); n != nil && !n.is("true") && !n.is("false") {
+			if n := jsonschema.First(s.Parts, open.keyword); n != nil && !n.Is("true") && !n.Is("false") {
 				list = append(list, open.word+shown(n))
 			}
 		}
-		if n := first(s.parts, "multipleOf"); n != nil {
+		if n := jsonschema.First(s.Parts, "multipleOf"); n != nil {
 			list = append(list, "in steps of "+shown(n))
 		}
 		return list
-	case kindText:
-		list := s.between("minLength", "maxLength", " characters")
-		if pattern := first(s.parts, "pattern"); pattern != nil {
-			list = append(list, "matches "+safe(pattern.text(), maxHinted))
+	case jsonschema.ShapeText:
+		list := between(s, "minLength", "maxLength", " characters")
+		if pattern := jsonschema.First(s.Parts, "pattern"); pattern != nil {
+			list = append(list, "matches "+safe(pattern.Text(), maxHinted))
 		}
 		return list
-	case kindArray:
-		return s.between("minItems", "maxItems", " rows")
+	case jsonschema.ShapeArray:
+		return between(s, "minItems", "maxItems", " rows")
 	}
 	return nil
 }
 
 // between says from what to what something goes.
-func (s *shape) between(least, most, unit string) []string {
-	low, high := first(s.parts, least), first(s.parts, most)
+func between(s *jsonschema.Shape, least, most, unit string) []string {
+	low, high := jsonschema.First(s.Parts, least), jsonschema.First(s.Parts, most)
 	switch {
 	case low != nil && high != nil:
 		return []string{shown(low) + " to " + shown(high) + unit}

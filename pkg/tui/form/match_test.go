@@ -3,6 +3,8 @@ package form
 import (
 	"encoding/json"
 	"testing"
+
+	"toolx/pkg/jsonschema"
 )
 
 // TestAlternative: a value that is filled in finds its alternative by constants, then
@@ -34,11 +36,11 @@ func TestAlternative(t *testing.T) {
 		`"other"`:                       "text",
 	} {
 		v.put(json.RawMessage(value))
-		if v.choice < 0 || v.shape.alternatives[v.choice].label != want {
+		if v.choice < 0 || v.shape.Alternatives[v.choice].Label != want {
 			t.Errorf("%s is %d, want %s", value, v.choice, want)
 		}
 	}
-	if v.put(json.RawMessage(`true`)); v.kind != kindJSON || v.text != "true" {
+	if v.put(json.RawMessage(`true`)); v.kind != jsonschema.ShapeJSON || v.text != "true" {
 		t.Errorf("true is %s %q", v.kind, v.text)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/jsonschema"
 )
 
 // toFirst puts the cursor on the first field.
@@ -81,7 +83,7 @@ func (f *Form) ToProblem() {
 // lacking is what has to be filled in first, of a field that is missing: of an object,
 // what it requires.
 func (f *field) lacking() *field {
-	if f.kind != kindObject || f.present() {
+	if f.kind != jsonschema.ShapeObject || f.present() {
 		return f
 	}
 	f.open = true

@@ -1,9 +1,9 @@
 package form
 
 import (
-	"bytes"
 	"encoding/json"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -12,11 +12,11 @@ import (
 func (f *field) put(raw json.RawMessage) {
 	f.clear()
 	switch {
-	case f.kind == kindNumber || f.kind == kindJSON:
-		f.state, f.text = valued, string(compact(raw))
-	case f.shape.nullable && string(raw) == "null":
+	case f.kind == jsonschema.ShapeNumber || f.kind == jsonschema.ShapeJSON:
+		f.state, f.text = valued, string(rawjson.Compact(raw))
+	case f.shape.Nullable && string(raw) == "null":
 		f.state = nullness
-	case f.kind == kindVariant:
+	case f.kind == jsonschema.ShapeVariant:
 		f.putVariant(raw)
 	case !f.fits(raw):
 		f.putJSON(raw)
@@ -28,46 +28,37 @@ func (f *field) put(raw json.RawMessage) {
 
 // putJSON makes the field a JSON field until it is unset.
 func (f *field) putJSON(raw json.RawMessage) {
-	f.kind, f.state, f.text = kindJSON, valued, string(compact(raw))
-}
-
-// compact takes the spaces out of JSON, and nothing else.
-func compact(raw json.RawMessage) json.RawMessage {
-	var out bytes.Buffer
-	if json.Compact(&out, raw) != nil {
-		return raw
-	}
-	return out.Bytes()
+	f.kind, f.state, f.text = jsonschema.ShapeJSON, valued, string(rawjson.Compact(raw))
 }
 
 // fits says whether the field's kind can show a value.
 func (f *field) fits(raw json.RawMessage) bool {
 	switch f.kind {
-	case kindText:
-		return typeOf(raw) == typeString
-	case kindBool:
-		return typeOf(raw) == typeBoolean
-	case kindObject:
-		return typeOf(raw) == typeObject
-	case kindArray:
-		return typeOf(raw) == typeArray
+	case jsonschema.ShapeText:
+		return jsonschema.KindsOf(raw) == jsonschema.String
+	case jsonschema.ShapeBool:
+		return jsonschema.KindsOf(raw) == jsonschema.Boolean
+	case jsonschema.ShapeObject:
+		return jsonschema.KindsOf(raw) == jsonschema.Object
+	case jsonschema.ShapeArray:
+		return jsonschema.KindsOf(raw) == jsonschema.Array
 	}
 	return true
 }
 
 func (f *field) putValue(raw json.RawMessage) {
 	switch f.kind {
-	case kindObject:
+	case jsonschema.ShapeObject:
 		f.putMembers(raw)
-	case kindArray:
+	case jsonschema.ShapeArray:
 		elements, _ := rawjson.Elements(raw)
 		for _, element := range elements {
 			f.addRow(len(f.children)).put(element)
 		}
-	case kindText:
+	case jsonschema.ShapeText:
 		f.raw, f.text = raw, rawjson.Unquote(raw)
 	default:
-		f.raw = compact(raw)
+		f.raw = rawjson.Compact(raw)
 	}
 	f.open = len(f.children) <= maxOpen
 }
@@ -108,25 +99,11 @@ func (f *field) addMember(m rawjson.Member) {
 
 // putVariant takes the alternative that a value fits best.
 func (f *field) putVariant(raw json.RawMessage) {
-	choice := f.alternative(raw)
+	choice := f.shape.Alternative(raw)
 	if choice < 0 {
 		f.putJSON(raw)
 		return
 	}
 	f.choose(choice).put(raw)
 	f.open = true
-}
-
-// alternative is the one that a value fits best, -1 where it fits none.
-func (f *field) alternative(raw json.RawMessage) int {
-	best, choice := 0, -1
-	for i, a := range f.shape.alternatives {
-		if !takes(a.parts, raw) {
-			continue
-		}
-		if points := score(a.parts, raw); choice < 0 || points > best {
-			best, choice = points, i
-		}
-	}
-	return choice
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+
+	"toolx/pkg/jsonschema"
 )
 
 // addRow adds a row behind the one under the cursor, and goes there.
@@ -35,7 +37,7 @@ func (f *Form) goTo(at *field) {
 
 // named is how many of an object's fields its schema names; they stay where they are.
 func (f *field) named() int {
-	if f.kind == kindArray {
+	if f.kind == jsonschema.ShapeArray {
 		return 0
 	}
 	for i, child := range f.children {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"toolx/pkg/jsonschema"
 )
 
 // row is one place where the cursor can stand: a field, or the line that adds a row
@@ -17,7 +19,7 @@ type row struct {
 func (f *Form) visible() []row {
 	if f.rows == nil {
 		f.rows = make([]row, 0, len(f.root.children)+1)
-		if f.root.kind == kindVariant {
+		if f.root.kind == jsonschema.ShapeVariant {
 			f.rows = append(f.rows, row{field: f.root})
 		}
 		f.gather(f.root)
@@ -34,9 +36,9 @@ func (f *Form) gather(within *field) {
 		return
 	}
 	switch within.kind {
-	case kindVariant:
+	case jsonschema.ShapeVariant:
 		f.gatherInner(within.inner())
-	case kindObject, kindArray:
+	case jsonschema.ShapeObject, jsonschema.ShapeArray:
 		within.grow()
 		for _, child := range within.children {
 			f.rows = append(f.rows, row{field: child})
@@ -54,7 +56,7 @@ func (f *Form) gatherInner(inner *field) {
 	if inner == nil {
 		return
 	}
-	if inner.kind == kindObject || inner.kind == kindArray {
+	if inner.kind == jsonschema.ShapeObject || inner.kind == jsonschema.ShapeArray {
 		f.gather(inner)
 		return
 	}
@@ -64,13 +66,13 @@ func (f *Form) gatherInner(inner *field) {
 
 // takesRows says whether rows are what the field is for.
 func (f *field) takesRows() bool {
-	return f.kind == kindArray || f.kind == kindObject && f.shape.isMap
+	return f.kind == jsonschema.ShapeArray || f.kind == jsonschema.ShapeObject && f.shape.IsMap
 }
 
 // silent says whether the tool's schema is an object of which it says no more, as most
 // tools without parameters have it: rows are possible, and not asked for.
 func (f *field) silent() bool {
-	return f.parent == nil && f.kind == kindObject && f.shape.bare && len(f.children) == 0
+	return f.parent == nil && f.kind == jsonschema.ShapeObject && f.shape.Bare && len(f.children) == 0
 }
 
 // place is the cursor's row among those that are visible. Where its field is gone,
@@ -144,9 +146,9 @@ func (f *field) label() string {
 	switch {
 	case f.parent == nil:
 		return "arguments"
-	case f.parent.kind == kindArray:
-		return "[" + decimal(f.place) + "]"
-	case f.parent.kind == kindVariant:
+	case f.parent.kind == jsonschema.ShapeArray:
+		return "[" + strconv.Itoa(f.place) + "]"
+	case f.parent.kind == jsonschema.ShapeVariant:
 		return "value"
 	case strings.TrimSpace(f.name) == "":
 		return strconv.Quote(f.name)
@@ -159,9 +161,9 @@ func (f *field) path() string {
 	switch {
 	case f.parent == nil:
 		return ""
-	case f.parent.kind == kindVariant:
+	case f.parent.kind == jsonschema.ShapeVariant:
 		return f.parent.path()
-	case f.parent.kind == kindArray:
+	case f.parent.kind == jsonschema.ShapeArray:
 		return f.parent.path() + f.label()
 	}
 	if before := f.parent.path(); before != "" {

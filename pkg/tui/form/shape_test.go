@@ -3,69 +3,71 @@ package form
 import (
 	"strings"
 	"testing"
+
+	"toolx/pkg/jsonschema"
 )
 
 // TestShape: what a schema of one parameter becomes, and what is said of it.
 func TestShape(t *testing.T) {
 	for _, test := range []struct {
 		name, schema string
-		kind         kind
+		kind         jsonschema.ShapeKind
 		nullable     bool
 		hint         string
 	}{
-		{"string", `{"type":"string"}`, kindText, false, "text"},
-		{"bounds of text", `{"type":"string","minLength":2,"maxLength":5,"pattern":"^a"}`, kindText, false, "text, 2 to 5 characters, matches ^a"},
-		{"format, default, example", `{"type":"string","format":"date","default":"2020-01-01","examples":["2021-01-01"]}`, kindText, false, `text, date, default "2020-01-01", e.g. "2021-01-01"`},
-		{"integer", `{"type":"integer","minimum":1,"maximum":9,"multipleOf":2}`, kindNumber, false, "integer, 1 to 9, in steps of 2"},
-		{"number", `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}`, kindNumber, false, "number, above 0, below 1"},
-		{"draft 4 bounds", `{"type":"number","minimum":0,"exclusiveMinimum":true}`, kindNumber, false, "number, at least 0"},
-		{"boolean", `{"type":"boolean"}`, kindBool, false, "boolean"},
-		{"enum", `{"enum":["a",2,true]}`, kindEnum, false, "a | 2 | true"},
-		{"enum of what looks alike", `{"enum":["1",1,"null",""]}`, kindEnum, false, `"1" | 1 | "null" | ""`},
-		{"enum with null", `{"enum":["a","b",null]}`, kindEnum, true, "a | b, or null"},
-		{"enum with null that the type forbids", `{"type":"string","enum":["a","b",null]}`, kindEnum, false, "a | b"},
-		{"const", `{"const":{"a":1}}`, kindEnum, false, `{"a":1}`},
-		{"titled constants", `{"oneOf":[{"const":1,"title":"one"},{"const":2,"title":"two"}]}`, kindEnum, false, "one | two"},
-		{"null alone", `{"type":"null"}`, kindEnum, false, "null"},
-		{"array", `{"type":"array","items":{"type":"string"},"minItems":1}`, kindArray, false, "array, at least 1 rows"},
-		{"array without type", `{"items":{"type":"string"}}`, kindArray, false, "array"},
-		{"object", `{"type":"object","properties":{"a":{}}}`, kindObject, false, "object"},
-		{"object without type", `{"properties":{"a":{}}}`, kindObject, false, "object"},
-		{"map", `{"type":"object","additionalProperties":{"type":"integer"}}`, kindObject, false, "map"},
-		{"pattern properties", `{"type":"object","patternProperties":{"^x":{"type":"integer"}}}`, kindObject, false, "map"},
-		{"nullable by type", `{"type":["string","null"]}`, kindText, true, "text, or null"},
-		{"nullable by anyOf", `{"anyOf":[{"type":"integer","maximum":3},{"type":"null"}]}`, kindNumber, true, "integer, at most 3, or null"},
-		{"null that the type forbids", `{"type":"integer","anyOf":[{"maximum":3},{"type":"null"}]}`, kindNumber, false, "integer, at most 3"},
-		{"several types", `{"type":["string","integer","null"]}`, kindVariant, true, "string | integer, or null"},
-		{"oneOf", `{"oneOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}`, kindVariant, false, "string | array of string"},
-		{"oneOf of what is required", `{"oneOf":[{"required":["id"]},{"required":["name","at"]},{"properties":{"x":{}}}]}`, kindVariant, false, "with id | with name, at | with x"},
-		{"oneOf of much that is required", `{"oneOf":[{"type":"object","required":["a","b","c","d"]},{"type":"string"}]}`, kindVariant, false, "object with a, b, c, ... | string"},
-		{"oneOf of what is called alike", `{"oneOf":[{"type":"object","title":"x"},{"type":"string"},{"type":"array","title":"x"}]}`, kindVariant, false, "x (1) | string | x (2)"},
-		{"oneOf by reference and constant", `{"oneOf":[{"$ref":"#/$defs/Circle"},{"type":"object","properties":{"kind":{"const":"box"}}}]}`, kindVariant, false, `Circle | kind "box"`},
-		{"anyOf of one scalar", `{"anyOf":[{"type":"string","format":"date"},{"type":"string","maxLength":3}]}`, kindText, false, "text"},
-		{"anyOf of conditions", `{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, kindObject, false, "object"},
-		{"anyOf of conditions, without type", `{"properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, kindObject, false, "object"},
-		{"allOf", `{"allOf":[{"type":"integer"},{"minimum":3}]}`, kindNumber, false, "integer, at least 3"},
-		{"reference", `{"$ref":"#/$defs/Circle"}`, kindObject, false, "object"},
-		{"reference with escapes", `{"$ref":"#/$defs/a~1b%20c~0/items"}`, kindNumber, false, "integer"},
-		{"reference into a list", `{"$ref":"#/$defs/list/oneOf/1"}`, kindBool, false, "boolean"},
-		{"reference in a circle", `{"$ref":"#/properties/p"}`, kindJSON, true, "any value, JSON or words"},
-		{"reference to nowhere", `{"$ref":"#/$defs/none"}`, kindJSON, true, "JSON: a reference that leads nowhere"},
-		{"reference to elsewhere", `{"$ref":"https://example.com/x.json"}`, kindJSON, true, "JSON: a reference that leads nowhere"},
-		{"reference by anchor", `{"$ref":"#count"}`, kindNumber, false, "integer"},
-		{"reference by the schema's own address", `{"$ref":"https://example.com/tool#/$defs/Circle"}`, kindObject, false, "object"},
-		{"nullable reference to nowhere", `{"anyOf":[{"$ref":"#/none"},{"type":"null"}]}`, kindJSON, true, "JSON: a reference that leads nowhere"},
-		{"reference to the whole", `{"$ref":""}`, kindObject, false, "object"},
-		{"null twice", `{"enum":[null,null]}`, kindEnum, false, "null | null"},
-		{"choice with a reference to nowhere", `{"type":"object","anyOf":[{"$ref":"#/none"},{"required":["a"]}]}`, kindVariant, false, "none | with a"},
-		{"tuple", `{"type":"array","prefixItems":[{"type":"string"}]}`, kindJSON, false, "JSON: a tuple"},
-		{"old tuple", `{"type":"array","items":[{"type":"string"}]}`, kindJSON, false, "JSON: a tuple"},
-		{"untyped", `{}`, kindJSON, true, "any value, JSON or words"},
-		{"not", `{"not":{"type":"string"}}`, kindJSON, true, "any value, JSON or words"},
-		{"if", `{"if":{"type":"string"},"then":{"minLength":1}}`, kindJSON, true, "any value, JSON or words"},
-		{"true", `true`, kindJSON, true, "any value, JSON or words"},
-		{"no type that exists", `{"type":"strnig"}`, kindJSON, true, "any value, JSON or words"},
-		{"contradiction", `{"allOf":[{"type":"string"},{"type":"integer"}]}`, kindJSON, false, "JSON: no value fits"},
+		{"string", `{"type":"string"}`, jsonschema.ShapeText, false, "text"},
+		{"bounds of text", `{"type":"string","minLength":2,"maxLength":5,"pattern":"^a"}`, jsonschema.ShapeText, false, "text, 2 to 5 characters, matches ^a"},
+		{"format, default, example", `{"type":"string","format":"date","default":"2020-01-01","examples":["2021-01-01"]}`, jsonschema.ShapeText, false, `text, date, default "2020-01-01", e.g. "2021-01-01"`},
+		{"integer", `{"type":"integer","minimum":1,"maximum":9,"multipleOf":2}`, jsonschema.ShapeNumber, false, "integer, 1 to 9, in steps of 2"},
+		{"number", `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}`, jsonschema.ShapeNumber, false, "number, above 0, below 1"},
+		{"draft 4 bounds", `{"type":"number","minimum":0,"exclusiveMinimum":true}`, jsonschema.ShapeNumber, false, "number, at least 0"},
+		{"boolean", `{"type":"boolean"}`, jsonschema.ShapeBool, false, "boolean"},
+		{"enum", `{"enum":["a",2,true]}`, jsonschema.ShapeEnum, false, "a | 2 | true"},
+		{"enum of what looks alike", `{"enum":["1",1,"null",""]}`, jsonschema.ShapeEnum, false, `"1" | 1 | "null" | ""`},
+		{"enum with null", `{"enum":["a","b",null]}`, jsonschema.ShapeEnum, true, "a | b, or null"},
+		{"enum with null that the type forbids", `{"type":"string","enum":["a","b",null]}`, jsonschema.ShapeEnum, false, "a | b"},
+		{"const", `{"const":{"a":1}}`, jsonschema.ShapeEnum, false, `{"a":1}`},
+		{"titled constants", `{"oneOf":[{"const":1,"title":"one"},{"const":2,"title":"two"}]}`, jsonschema.ShapeEnum, false, "one | two"},
+		{"null alone", `{"type":"null"}`, jsonschema.ShapeEnum, false, "null"},
+		{"array", `{"type":"array","items":{"type":"string"},"minItems":1}`, jsonschema.ShapeArray, false, "array, at least 1 rows"},
+		{"array without type", `{"items":{"type":"string"}}`, jsonschema.ShapeArray, false, "array"},
+		{"object", `{"type":"object","properties":{"a":{}}}`, jsonschema.ShapeObject, false, "object"},
+		{"object without type", `{"properties":{"a":{}}}`, jsonschema.ShapeObject, false, "object"},
+		{"map", `{"type":"object","additionalProperties":{"type":"integer"}}`, jsonschema.ShapeObject, false, "map"},
+		{"pattern properties", `{"type":"object","patternProperties":{"^x":{"type":"integer"}}}`, jsonschema.ShapeObject, false, "map"},
+		{"nullable by type", `{"type":["string","null"]}`, jsonschema.ShapeText, true, "text, or null"},
+		{"nullable by anyOf", `{"anyOf":[{"type":"integer","maximum":3},{"type":"null"}]}`, jsonschema.ShapeNumber, true, "integer, at most 3, or null"},
+		{"null that the type forbids", `{"type":"integer","anyOf":[{"maximum":3},{"type":"null"}]}`, jsonschema.ShapeNumber, false, "integer, at most 3"},
+		{"several types", `{"type":["string","integer","null"]}`, jsonschema.ShapeVariant, true, "string | integer, or null"},
+		{"oneOf", `{"oneOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}`, jsonschema.ShapeVariant, false, "string | array of string"},
+		{"oneOf of what is required", `{"oneOf":[{"required":["id"]},{"required":["name","at"]},{"properties":{"x":{}}}]}`, jsonschema.ShapeVariant, false, "with id | with name, at | with x"},
+		{"oneOf of much that is required", `{"oneOf":[{"type":"object","required":["a","b","c","d"]},{"type":"string"}]}`, jsonschema.ShapeVariant, false, "object with a, b, c, ... | string"},
+		{"oneOf of what is called alike", `{"oneOf":[{"type":"object","title":"x"},{"type":"string"},{"type":"array","title":"x"}]}`, jsonschema.ShapeVariant, false, "x (1) | string | x (2)"},
+		{"oneOf by reference and constant", `{"oneOf":[{"$ref":"#/$defs/Circle"},{"type":"object","properties":{"kind":{"const":"box"}}}]}`, jsonschema.ShapeVariant, false, `Circle | kind "box"`},
+		{"anyOf of one scalar", `{"anyOf":[{"type":"string","format":"date"},{"type":"string","maxLength":3}]}`, jsonschema.ShapeText, false, "text"},
+		{"anyOf of conditions", `{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, jsonschema.ShapeObject, false, "object"},
+		{"anyOf of conditions, without type", `{"properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, jsonschema.ShapeObject, false, "object"},
+		{"allOf", `{"allOf":[{"type":"integer"},{"minimum":3}]}`, jsonschema.ShapeNumber, false, "integer, at least 3"},
+		{"reference", `{"$ref":"#/$defs/Circle"}`, jsonschema.ShapeObject, false, "object"},
+		{"reference with escapes", `{"$ref":"#/$defs/a~1b%20c~0/items"}`, jsonschema.ShapeNumber, false, "integer"},
+		{"reference into a list", `{"$ref":"#/$defs/list/oneOf/1"}`, jsonschema.ShapeBool, false, "boolean"},
+		{"reference in a circle", `{"$ref":"#/properties/p"}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
+		{"reference to nowhere", `{"$ref":"#/$defs/none"}`, jsonschema.ShapeJSON, true, "JSON: a reference that leads nowhere"},
+		{"reference to elsewhere", `{"$ref":"https://example.com/x.json"}`, jsonschema.ShapeJSON, true, "JSON: a reference that leads nowhere"},
+		{"reference by anchor", `{"$ref":"#count"}`, jsonschema.ShapeNumber, false, "integer"},
+		{"reference by the schema's own address", `{"$ref":"https://example.com/tool#/$defs/Circle"}`, jsonschema.ShapeObject, false, "object"},
+		{"nullable reference to nowhere", `{"anyOf":[{"$ref":"#/none"},{"type":"null"}]}`, jsonschema.ShapeJSON, true, "JSON: a reference that leads nowhere"},
+		{"reference to the whole", `{"$ref":""}`, jsonschema.ShapeObject, false, "object"},
+		{"null twice", `{"enum":[null,null]}`, jsonschema.ShapeEnum, false, "null | null"},
+		{"choice with a reference to nowhere", `{"type":"object","anyOf":[{"$ref":"#/none"},{"required":["a"]}]}`, jsonschema.ShapeVariant, false, "none | with a"},
+		{"tuple", `{"type":"array","prefixItems":[{"type":"string"}]}`, jsonschema.ShapeJSON, false, "JSON: a tuple"},
+		{"old tuple", `{"type":"array","items":[{"type":"string"}]}`, jsonschema.ShapeJSON, false, "JSON: a tuple"},
+		{"untyped", `{}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
+		{"not", `{"not":{"type":"string"}}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
+		{"if", `{"if":{"type":"string"},"then":{"minLength":1}}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
+		{"true", `true`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
+		{"no type that exists", `{"type":"strnig"}`, jsonschema.ShapeJSON, true, "any value, JSON or words"},
+		{"contradiction", `{"allOf":[{"type":"string"},{"type":"integer"}]}`, jsonschema.ShapeJSON, false, "JSON: no value fits"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newForm(`{"type":"object","$id":"https://example.com/tool","properties":{"p":` + test.schema + `},"$defs":{
@@ -74,8 +76,8 @@ func TestShape(t *testing.T) {
 				"list":{"oneOf":[{"type":"string"},{"type":"boolean"}]},
 				"a/b c~":{"type":"array","items":{"type":"integer"}}}}`)
 			s := f.root.children[0].shape
-			if s.kind != test.kind || s.nullable != test.nullable || s.hint() != test.hint {
-				t.Errorf("it is %s, nullable %t, %q", s.kind, s.nullable, s.hint())
+			if s.Kind != test.kind || s.Nullable != test.nullable || hint(s) != test.hint {
+				t.Errorf("it is %s, nullable %t, %q", s.Kind, s.Nullable, hint(s))
 			}
 		})
 	}
@@ -92,16 +94,16 @@ func TestRoot(t *testing.T) {
 
 		// Members that are only named where something is required, or looked at (no schema
 		// may look as if there were nothing to fill in).
-		`{"oneOf":[{"required":["a"]},{"required":["b","c"]}]}`:                                                              "a b c",
-		`{"type":"object","anyOf":[{"required":["a"]},{"required":["b"]}]}`:                                                  "a b",
-		`{"type":"object","properties":{"b":{"type":"string"}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`:             "b a",
-		`{"oneOf":[{"required":["a"],"not":{"required":["b"]}},{"allOf":[{"required":["b"]}]}]}`:                             "a b",
-		`{"anyOf":[{"$ref":"#/$defs/x"},{"required":["b"]}],"$defs":{"x":{"required":["a"]}}}`:                               "a b",
-		`{"allOf":[{"oneOf":[{"required":["a"]},{"required":["b"]}]},{"anyOf":[{"required":["c"]},{"required":["d"]}]}]}`:    "a b c d",
-		`{"if":{"properties":{"kind":{"const":"x"}}},"then":{"required":["a"]},"else":{"oneOf":[{"required":["b"]}]}}`:       "a b kind",
-		`{"allOf":[{"if":{"required":["a"]},"then":{"properties":{"b":{"type":"string"}}}}]}`:                                "b a",
-		`{"dependentRequired":{"a":["b"]},"dependencies":{"c":["d"],"e":{"required":["f"]}}}`:                                "a b c d e f",
-		`{"anyOf":[` + strings.Repeat(`{"required":["a"],"properties":{"a":{}}},`, maxAlternatives) + `{"required":["b"]}]}`: "a b",
+		`{"oneOf":[{"required":["a"]},{"required":["b","c"]}]}`:                                                                         "a b c",
+		`{"type":"object","anyOf":[{"required":["a"]},{"required":["b"]}]}`:                                                             "a b",
+		`{"type":"object","properties":{"b":{"type":"string"}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`:                        "b a",
+		`{"oneOf":[{"required":["a"],"not":{"required":["b"]}},{"allOf":[{"required":["b"]}]}]}`:                                        "a b",
+		`{"anyOf":[{"$ref":"#/$defs/x"},{"required":["b"]}],"$defs":{"x":{"required":["a"]}}}`:                                          "a b",
+		`{"allOf":[{"oneOf":[{"required":["a"]},{"required":["b"]}]},{"anyOf":[{"required":["c"]},{"required":["d"]}]}]}`:               "a b c d",
+		`{"if":{"properties":{"kind":{"const":"x"}}},"then":{"required":["a"]},"else":{"oneOf":[{"required":["b"]}]}}`:                  "a b kind",
+		`{"allOf":[{"if":{"required":["a"]},"then":{"properties":{"b":{"type":"string"}}}}]}`:                                           "b a",
+		`{"dependentRequired":{"a":["b"]},"dependencies":{"c":["d"],"e":{"required":["f"]}}}`:                                           "a b c d e f",
+		`{"anyOf":[` + strings.Repeat(`{"required":["a"],"properties":{"a":{}}},`, jsonschema.MaxAlternatives) + `{"required":["b"]}]}`: "a b",
 
 		`{"type":"string"}`: "", `true`: "", `false`: "", ``: "", `{`: "", `[]`: "", `null`: "", `{"$ref":"#"}`: "", `{"$ref":"other"}`: "",
 	} {
@@ -204,10 +206,10 @@ func TestRecursion(t *testing.T) {
 		t.Fatalf("%v: %s", err, arguments(f))
 	}
 	at, depth := f.root, 0
-	for at.kind == kindObject {
+	for at.kind == jsonschema.ShapeObject {
 		at, depth = at.children[0], depth+1
 	}
-	if at.kind != kindJSON || depth != maxRecursion || at.text != `{"next":{"n":1}}` {
+	if at.kind != jsonschema.ShapeJSON || depth != maxRecursion || at.text != `{"next":{"n":1}}` {
 		t.Errorf("after %d fields it is %s %s", depth, at.kind, at.text)
 	}
 }

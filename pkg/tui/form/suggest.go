@@ -1,6 +1,7 @@
 package form
 
 import (
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -13,11 +14,11 @@ func (f *Form) Typed() (name, text string, ok bool) {
 	}
 	f.place()
 	at := f.cursor.field
-	if f.cursor.add || f.onKey || at.kind != kindText {
+	if f.cursor.add || f.onKey || at.kind != jsonschema.ShapeText {
 		return "", "", false
 	}
 	parameter := at
-	if at.parent != nil && at.parent.kind == kindArray {
+	if at.parent != nil && at.parent.kind == jsonschema.ShapeArray {
 		parameter = at.parent
 	}
 	if parameter.parent != f.root || parameter.extra {

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/render"
 )
 
@@ -86,18 +86,18 @@ func (v *verdict) judgeFields(f *Form) {
 		v.problem(flaw.field, note{text: render.Safe(fmt.Sprintf("'%s': %s", flaw.field.path(), flaw.text))})
 	}
 	for _, p := range problems {
-		at := finder.find(p.Location())
+		at := finder.find(p.Location)
 		if flawed[at] {
 			continue // null stands there in place of what is typed
 		}
-		v.problem(at, note{text: render.Safe(p.String()), missing: p.Reason == exec.ReasonMissing && p.Detail == "" && !at.present()})
+		v.problem(at, note{text: render.Safe(p.String()), missing: p.Reason == jsonschema.ReasonMissing && p.Detail == "" && !at.present()})
 	}
 	v.warnUnknown(f.root, unknown)
 	v.checkFormats(f.root, f.holdFormats)
 }
 
 // judge asks the validator.
-func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]exec.Problem, []exec.UnknownParameter) {
+func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
 	schema, err := f.tool.Schema()
 	if err != nil {
 		v.below = append(v.below, note{text: render.Safe("the schema is broken, nothing is checked: " + err.Error()), warning: true})
@@ -133,7 +133,7 @@ func (v *verdict) problem(at *field, n note) {
 }
 
 // warnUnknown notes which members the schema does not name (VAL-2).
-func (v *verdict) warnUnknown(root *field, unknown []exec.UnknownParameter) {
+func (v *verdict) warnUnknown(root *field, unknown []jsonschema.UnknownParameter) {
 	named := make(map[string]*field)
 	for _, child := range settled(root).children {
 		if child.extra {
@@ -154,8 +154,8 @@ func (v *verdict) warnUnknown(root *field, unknown []exec.UnknownParameter) {
 // the validator, because servers disagree about them: they hold nothing back, unless
 // that was asked for.
 func (v *verdict) checkFormats(f *field, hold bool) {
-	if f.kind == kindText && f.state == valued && f.shape.format != "" {
-		if why := exec.FormatProblem(f.shape.format, f.text); why != "" {
+	if f.kind == jsonschema.ShapeText && f.state == valued && f.shape.Format != "" {
+		if why := jsonschema.FormatProblem(f.shape.Format, f.text); why != "" {
 			if hold {
 				v.problem(f, note{text: render.Safe(fmt.Sprintf("'%s': %s", f.path(), why))})
 			} else {
@@ -188,17 +188,17 @@ func (l *finder) find(location []string) *field {
 		at = settled(next)
 	}
 	// The picker of a variant is what a person sees of it.
-	for at.parent != nil && at.parent.kind == kindVariant && at.group() {
+	for at.parent != nil && at.parent.kind == jsonschema.ShapeVariant && at.group() {
 		at = at.parent
 	}
 	return at
 }
 
 func (l *finder) child(f *field, token string) *field {
-	if f.kind != kindObject && f.kind != kindArray {
+	if f.kind != jsonschema.ShapeObject && f.kind != jsonschema.ShapeArray {
 		return nil
 	}
-	if f.kind == kindArray {
+	if f.kind == jsonschema.ShapeArray {
 		if at, err := strconv.Atoi(token); err == nil && at >= 0 && at < len(f.children) {
 			return f.children[at]
 		}

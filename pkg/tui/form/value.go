@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // value draws the value of a row, and the text that is typed where it is open.
@@ -48,21 +49,21 @@ func (p *painter) closed(f *field, current bool, room int) string {
 	switch {
 	case f.state == nullness:
 		return p.theme.Paint(pane.Word, "null")
-	case f.kind == kindVariant:
+	case f.kind == jsonschema.ShapeVariant:
 		return p.variant(f, current) + p.trouble(f)
-	case f.kind == kindObject || f.kind == kindArray:
+	case f.kind == jsonschema.ShapeObject || f.kind == jsonschema.ShapeArray:
 		return p.group(f) + p.trouble(f)
 	case f.state == unset:
 		return p.absent(f)
-	case f.kind == kindText && f.text == "":
+	case f.kind == jsonschema.ShapeText && f.text == "":
 		return p.theme.Paint(pane.Dim, `""`)
-	case f.kind == kindText:
+	case f.kind == jsonschema.ShapeText:
 		return p.theme.Paint(pane.Text, safe(f.text, room))
-	case f.kind == kindNumber:
+	case f.kind == jsonschema.ShapeNumber:
 		return p.theme.Paint(pane.Number, safe(f.text, room))
-	case f.kind == kindBool:
+	case f.kind == jsonschema.ShapeBool:
 		return p.switched(f)
-	case f.kind == kindEnum:
+	case f.kind == jsonschema.ShapeEnum:
 		return p.chosen(f, current)
 	}
 	return p.theme.Paint(pane.Dim, "JSON ") + safe(f.meant(), room)
@@ -70,7 +71,7 @@ func (p *painter) closed(f *field, current bool, room int) string {
 
 // absent shows what would fit where nothing is.
 func (p *painter) absent(f *field) string {
-	hint := p.theme.Paint(pane.Dim, f.shape.hint())
+	hint := p.theme.Paint(pane.Dim, hint(f.shape))
 	if f.needed() {
 		return p.theme.Paint(pane.Warn, "required") + p.theme.Paint(pane.Dim, ": ") + hint
 	}
@@ -98,25 +99,25 @@ func (p *painter) switched(f *field) string {
 // chosen shows one of several values, and under the cursor which one of how many.
 func (p *painter) chosen(f *field, current bool) string {
 	at := f.option()
-	text := option{raw: f.raw}.String()
+	text := optionText(jsonschema.Option{Raw: f.raw})
 	if at >= 0 {
-		text = f.shape.options[at].String()
+		text = optionText(f.shape.Options[at])
 	}
 	if text = p.theme.Paint(pane.Text, text); !current {
 		return text
 	}
-	return p.turning(text, at, len(f.shape.options))
+	return p.turning(text, at, len(f.shape.Options))
 }
 
-// String is an option as it is shown: its label, or its value; text without quotes
+// optionText is an option as it is shown: its label, or its value; text without quotes
 // where it cannot be taken for another value.
-func (o option) String() string {
-	if o.label != "" {
-		return render.Safe(o.label)
+func optionText(o jsonschema.Option) string {
+	if o.Label != "" {
+		return render.Safe(o.Label)
 	}
-	text := string(o.raw)
-	if rawjson.IsString(o.raw) {
-		if plain := rawjson.Unquote(o.raw); plain != "" && !json.Valid([]byte(plain)) {
+	text := string(o.Raw)
+	if rawjson.IsString(o.Raw) {
+		if plain := rawjson.Unquote(o.Raw); plain != "" && !json.Valid([]byte(plain)) {
 			text = plain
 		}
 	}
@@ -125,8 +126,8 @@ func (o option) String() string {
 
 // turns says whether left and right change a field's value, as turning marks.
 func (f *field) turns() bool {
-	return f.kind == kindEnum && f.state == valued && len(f.shape.options) > 1 ||
-		f.kind == kindVariant && f.choice >= 0 && len(f.shape.alternatives) > 1
+	return f.kind == jsonschema.ShapeEnum && f.state == valued && len(f.shape.Options) > 1 ||
+		f.kind == jsonschema.ShapeVariant && f.choice >= 0 && len(f.shape.Alternatives) > 1
 }
 
 // turning marks what left and right change.
@@ -142,11 +143,11 @@ func (p *painter) variant(f *field, current bool) string {
 	if f.choice < 0 {
 		return p.absent(f)
 	}
-	text := p.theme.Paint(pane.Accent, safe(f.shape.alternatives[f.choice].label, p.width))
+	text := p.theme.Paint(pane.Accent, safe(f.shape.Alternatives[f.choice].Label, p.width))
 	if !current {
 		return text
 	}
-	return p.turning(text, f.choice, len(f.shape.alternatives))
+	return p.turning(text, f.choice, len(f.shape.Alternatives))
 }
 
 // group says how much is in an object or array.
@@ -154,8 +155,8 @@ func (p *painter) group(f *field) string {
 	if !f.present() {
 		return p.absent(f)
 	}
-	if f.kind == kindArray {
-		return p.theme.Paint(pane.Dim, exec.Count(len(f.children), "row"))
+	if f.kind == jsonschema.ShapeArray {
+		return p.theme.Paint(pane.Dim, words.Count(len(f.children), "row"))
 	}
 	count := 0
 	for _, child := range f.children {
@@ -175,5 +176,5 @@ func (p *painter) trouble(f *field) string {
 	if count == 0 || f.open && f.state != nullness {
 		return ""
 	}
-	return " " + p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" "+exec.Count(count, "problem")+" inside")
+	return " " + p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" "+words.Count(count, "problem")+" inside")
 }

@@ -7,9 +7,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // screen is what was drawn last, for the mouse and for paging.
@@ -68,7 +69,7 @@ const maxIndent = 6
 
 func indentOf(r row) int {
 	level := r.field.depth - 1
-	if r.field.parent != nil && r.field.parent.kind == kindVariant && !r.field.group() {
+	if r.field.parent != nil && r.field.parent.kind == jsonschema.ShapeVariant && !r.field.group() {
 		level++
 	}
 	if r.add {
@@ -338,7 +339,7 @@ func (p *painter) footer(height int) []string {
 	rows := p.form.visible()
 	place := fmt.Sprintf("%d/%d", p.form.place()+1, len(rows))
 	if count := len(p.verdict.problems); count > 0 {
-		place = exec.Count(count, "problem") + " " + place
+		place = words.Count(count, "problem") + " " + place
 	}
 	about := p.about(p.form.cursor)
 	if count == 1 {
@@ -383,13 +384,13 @@ func (p *painter) about(r row) []string {
 	if at.parent != nil && strings.TrimSpace(at.path()) == "" {
 		name = at.label()
 	}
-	if title := safe(at.shape.title, p.width); title != "" && title != name {
+	if title := safe(at.shape.Title, p.width); title != "" && title != name {
 		name += " (" + title + ")"
 	}
-	lines := []string{p.theme.Paint(pane.Strong, name) + p.theme.Paint(pane.Dim, ": "+at.shape.hint())}
+	lines := []string{p.theme.Paint(pane.Strong, name) + p.theme.Paint(pane.Dim, ": "+hint(at.shape))}
 	// A description of any length is cut to what could be shown.
 	const most = 8
-	text := render.SafeBlock(clip(at.shape.description, p.width*most))
+	text := render.SafeBlock(clip(at.shape.Description, p.width*most))
 	if text = strings.Join(strings.Fields(text), " "); text != "" {
 		lines = append(lines, text)
 	}

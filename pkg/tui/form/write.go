@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -42,11 +42,11 @@ func (w *writer) value(f *field) {
 		return
 	}
 	switch f.kind {
-	case kindObject:
+	case jsonschema.ShapeObject:
 		w.object(f)
-	case kindArray:
+	case jsonschema.ShapeArray:
 		w.array(f)
-	case kindVariant:
+	case jsonschema.ShapeVariant:
 		if inner := f.inner(); inner != nil && inner.present() {
 			w.value(inner)
 			return
@@ -61,7 +61,7 @@ func (w *writer) scalar(f *field) {
 	switch {
 	case f.state == unset:
 		w.missing(f)
-	case f.kind == kindNumber || f.kind == kindJSON:
+	case f.kind == jsonschema.ShapeNumber || f.kind == jsonschema.ShapeJSON:
 		w.typed(f)
 	case f.raw != nil:
 		w.add(string(f.raw))
@@ -141,7 +141,7 @@ func (w *writer) colon() string {
 func (w *writer) typed(f *field) {
 	text := f.meant()
 	if why := notJSON(text); why != "" {
-		if f.kind == kindNumber {
+		if f.kind == jsonschema.ShapeNumber {
 			why = "not a number"
 		}
 		w.flaws = append(w.flaws, flaw{f, why})
@@ -168,7 +168,7 @@ func (f *field) meant() string {
 
 // kindless says whether the schema allows any value of the field.
 func (f *field) kindless() bool {
-	return f.kind == kindJSON && f.shape.kind == kindJSON && f.shape.why == anyValue
+	return f.kind == jsonschema.ShapeJSON && f.shape.Kind == jsonschema.ShapeJSON && f.shape.Why == jsonschema.AnyValue
 }
 
 func (w *writer) missing(f *field) {
@@ -184,7 +184,7 @@ func notJSON(text string) string {
 	if text == "" {
 		return "empty where JSON is expected"
 	}
-	schema, err := exec.CompileSchema(nil)
+	schema, err := jsonschema.CompileSchema(nil)
 	if err != nil {
 		return err.Error()
 	}

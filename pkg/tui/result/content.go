@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/tui/markdown"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // block is a content block as it is shown.
@@ -208,7 +209,7 @@ func (c *content) compose(theme *pane.Theme, width int) []string {
 		lines = append(lines, c.textLines(theme, b, width)...)
 	}
 	if c.rest > 0 {
-		remark := fmt.Sprintf("[%s; o opens all in the pager, S saves them]", exec.Count(c.rest, "more block"))
+		remark := fmt.Sprintf("[%s; o opens all in the pager, S saves them]", words.Count(c.rest, "more block"))
 		lines = append(lines, "", theme.Paint(pane.Warn, theme.Cut(remark, width)))
 	}
 	if len(lines) == 0 {

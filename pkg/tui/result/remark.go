@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
@@ -77,7 +78,7 @@ func verdict(result *exec.Result, tool *exec.Tool) []remark {
 
 // judge holds a value against a schema.
 func judge(value, schema json.RawMessage) []remark {
-	compiled, err := exec.CompileSchema(schema)
+	compiled, err := jsonschema.CompileSchema(schema)
 	if err != nil {
 		return []remark{newRemark(pane.Warn, "the output schema is broken: "+err.Error())}
 	}

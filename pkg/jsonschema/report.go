@@ -1,4 +1,4 @@
-package exec
+package jsonschema
 
 import (
 	"cmp"
@@ -15,11 +15,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // report turns the validator's tree of errors into a list that a person can act on.
 type report struct {
-	document *document
+	document *Document
 	value    any // the arguments
 	// choice says that the errors are those of one alternative among several.
 	choice   bool
@@ -35,7 +36,11 @@ type names struct {
 	sorted []string
 }
 
-func newReport(document *document, value any) *report {
+func newNames(set map[string]bool) *names {
+	return &names{set: set, sorted: slices.Sorted(maps.Keys(set))}
+}
+
+func newReport(document *Document, value any) *report {
 	return &report{document: document, value: value, reported: make(map[string]bool), objects: make(map[string]*names)}
 }
 
@@ -82,11 +87,11 @@ func (r *report) add(err *jsonschema.ValidationError) {
 // addLeaf adds an error about one value.
 func (r *report) addLeaf(err *jsonschema.ValidationError) {
 	problem := problemOf(err, valueAt(r.value, err.InstanceLocation))
-	problem.Path, problem.location = r.path(err.InstanceLocation), err.InstanceLocation
+	problem.Path, problem.Location = r.path(err.InstanceLocation), err.InstanceLocation
 	if schema, ok := r.document.at(err.InstanceLocation); ok && len(err.InstanceLocation) > 0 {
-		problem.Description = r.document.description(schema)
-		if values, ok := r.document.options(schema); ok && problem.Reason == ReasonType {
-			problem.Reason, problem.Expected, problem.Options = ReasonEnum, oneOf(values), optionTexts(values)
+		problem.Description = schema.Description()
+		if values, ok := schema.Options(); ok && problem.Reason == ReasonType {
+			problem.Reason, problem.Expected, problem.Options = ReasonEnum, oneOf(values), OptionTexts(values)
 		}
 	}
 	r.problems = append(r.problems, problem)
@@ -101,12 +106,12 @@ func (r *report) addMissing(location, names []string, because string) {
 	object, _ := r.document.at(location)
 	for i, name := range names {
 		below := append(slices.Clone(location), name)
-		problem := Problem{Path: r.path(below), Reason: ReasonMissing, location: below}
-		if schema, ok := r.document.property(object, name); ok && i < maxDescribed {
-			problem.Expected = r.document.typeName(schema)
-			problem.Description = r.document.description(schema)
-			if values, ok := r.document.options(schema); ok {
-				problem.Options = optionTexts(values)
+		problem := Problem{Path: r.path(below), Reason: ReasonMissing, Location: below}
+		if schema, ok := object.Property(name); ok && i < maxDescribed {
+			problem.Expected = schema.TypeName()
+			problem.Description = schema.Description()
+			if values, ok := schema.Options(); ok {
+				problem.Options = OptionTexts(values)
 			}
 		}
 		if because != "" {
@@ -131,7 +136,7 @@ func (r *report) addOutside(location []string) {
 		r.problems = append(r.problems, Problem{
 			Path: r.path(location), Reason: ReasonForbidden,
 			Expected: "cannot be given together with the other parameters",
-			location: location,
+			Location: location,
 		})
 	}
 }
@@ -153,8 +158,7 @@ func (r *report) namesIn(location []string) *names {
 	known := r.objects[key]
 	if known == nil {
 		object, _ := r.document.at(location)
-		set := r.document.nameSet(object)
-		known = &names{set: set, sorted: slices.Sorted(maps.Keys(set))}
+		known = newNames(object.NameSet())
 		r.objects[key] = known
 	}
 	return known
@@ -164,11 +168,11 @@ func (r *report) namesIn(location []string) *names {
 // messages name.
 func (r *report) suggest() {
 	left := maxComparisons
-	for i := range r.unknown[:min(len(r.unknown), maxNamed)] {
+	for i := range r.unknown[:min(len(r.unknown), words.MaxNamed)] {
 		if left -= len(r.unknown[i].Known); left < 0 {
 			return
 		}
-		r.unknown[i].Near = nearest(r.unknown[i].name, r.unknown[i].Known)
+		r.unknown[i].Near = words.Nearest(r.unknown[i].name, r.unknown[i].Known)
 	}
 }
 
@@ -196,12 +200,13 @@ func firstLeaf(err *jsonschema.ValidationError) *jsonschema.ValidationError {
 // sorted returns the problems in an order that does not change from run to run:
 // what is missing first, each as its schema lists it, then the others by path.
 func (r *report) sorted() []Problem {
-	sortProblems(r.problems)
+	SortProblems(r.problems)
 	slices.SortFunc(r.unknown, func(a, b UnknownParameter) int { return cmp.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(r.problems, func(a, b Problem) bool { return a.Path == b.Path && a.String() == b.String() })
 }
 
-func sortProblems(problems []Problem) {
+// SortProblems puts problems into the order that Check reports them in.
+func SortProblems(problems []Problem) {
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		missingA, missingB := a.Reason == ReasonMissing, b.Reason == ReasonMissing
 		switch {
@@ -275,10 +280,10 @@ func problemOf(err *jsonschema.ValidationError, value any) Problem {
 		set(ReasonType, strings.Join(k.Want, " or "))
 	case *kind.Enum:
 		set(ReasonEnum, oneOf(k.Want))
-		problem.Options = optionTexts(k.Want)
+		problem.Options = OptionTexts(k.Want)
 	case *kind.Const:
 		set(ReasonEnum, oneOf([]any{k.Want}))
-		problem.Options = optionTexts([]any{k.Want})
+		problem.Options = OptionTexts([]any{k.Want})
 	case *kind.Pattern:
 		set(ReasonPattern, "match the pattern "+k.Want)
 	case *kind.Minimum:
@@ -292,9 +297,9 @@ func problemOf(err *jsonschema.ValidationError, value any) Problem {
 	case *kind.MultipleOf:
 		set(ReasonRange, "a multiple of "+decimal(k.Want))
 	case *kind.MinLength:
-		set(ReasonLength, "at least "+Count(k.Want, "character"))
+		set(ReasonLength, "at least "+words.Count(k.Want, "character"))
 	case *kind.MaxLength:
-		set(ReasonLength, "at most "+Count(k.Want, "character"))
+		set(ReasonLength, "at most "+words.Count(k.Want, "character"))
 	default:
 		return collectionProblem(err.ErrorKind, problem)
 	}
@@ -308,24 +313,24 @@ func collectionProblem(errorKind jsonschema.ErrorKind, problem Problem) Problem 
 	}
 	switch k := errorKind.(type) {
 	case *kind.MinItems:
-		set(ReasonLength, "at least "+Count(k.Want, "item"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at least "+words.Count(k.Want, "item"), strconv.Itoa(k.Got))
 	case *kind.MaxItems:
-		set(ReasonLength, "at most "+Count(k.Want, "item"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at most "+words.Count(k.Want, "item"), strconv.Itoa(k.Got))
 	case *kind.AdditionalItems:
-		set(ReasonLength, Count(k.Count, "item")+" less", "")
+		set(ReasonLength, words.Count(k.Count, "item")+" less", "")
 	case *kind.MinProperties:
-		set(ReasonLength, "at least "+Count(k.Want, "member"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at least "+words.Count(k.Want, "member"), strconv.Itoa(k.Got))
 	case *kind.MaxProperties:
-		set(ReasonLength, "at most "+Count(k.Want, "member"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at most "+words.Count(k.Want, "member"), strconv.Itoa(k.Got))
 	case *kind.UniqueItems:
 		set(ReasonUnique, "not hold a value twice", "")
 		problem.Detail = fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
 		set(ReasonChoice, "hold an item that fits the schema", problem.Given)
 	case *kind.MinContains:
-		set(ReasonChoice, "hold at least "+Count(k.Want, "item")+" of the kind the schema asks for", strconv.Itoa(len(k.Got)))
+		set(ReasonChoice, "hold at least "+words.Count(k.Want, "item")+" of the kind the schema asks for", strconv.Itoa(len(k.Got)))
 	case *kind.MaxContains:
-		set(ReasonChoice, "hold at most "+Count(k.Want, "item")+" of the kind the schema limits", strconv.Itoa(len(k.Got)))
+		set(ReasonChoice, "hold at most "+words.Count(k.Want, "item")+" of the kind the schema limits", strconv.Itoa(len(k.Got)))
 	case *kind.OneOf:
 		set(ReasonChoice, "fit exactly one alternative of the schema", problem.Given)
 		if len(k.Subschemas) == 2 {
@@ -366,15 +371,15 @@ func given(value any) string {
 	if err != nil {
 		return ""
 	}
-	return shorten(string(raw), maxGiven)
+	return words.Shorten(string(raw), words.MaxGiven)
 }
 
-// givenText is text that may not be JSON, quoted where it is not.
-func givenText(text []byte) string {
+// GivenText is text that may not be JSON, quoted where it is not.
+func GivenText(text []byte) string {
 	if json.Valid(text) {
-		return shorten(strings.TrimSpace(string(text)), maxGiven)
+		return words.Shorten(strings.TrimSpace(string(text)), words.MaxGiven)
 	}
-	return shorten(string(rawjson.Quote(shorten(string(text), maxGiven))), maxGiven)
+	return words.Shorten(string(rawjson.Quote(words.Shorten(string(text), words.MaxGiven))), words.MaxGiven)
 }
 
 // oneOf is the expectation of one of several values.
@@ -388,14 +393,15 @@ func oneOf(values []any) string {
 // listOptions lists values as JSON, the first twenty of them.
 func listOptions(values []any, separator string) string {
 	const many = 20
-	texts := optionTexts(values[:min(len(values), many)])
+	texts := OptionTexts(values[:min(len(values), many)])
 	if more := len(values) - many; more > 0 {
 		texts = append(texts, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(texts, separator)
 }
 
-func optionTexts(values []any) []string {
+// OptionTexts writes values as JSON.
+func OptionTexts(values []any) []string {
 	texts := make([]string, len(values))
 	for i, value := range values {
 		raw, err := rawjson.Marshal(value)
@@ -415,13 +421,4 @@ func decimal(value *big.Rat) string {
 	}
 	float, _ := value.Float64()
 	return strconv.FormatFloat(float, 'g', -1, 64)
-}
-
-// Count says how many there are of something whose plural ends in s: "1 line",
-// "2 lines".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

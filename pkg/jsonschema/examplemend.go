@@ -1,21 +1,40 @@
-package exec
+package jsonschema
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
+
+// Mend changes arguments, a JSON object, until the schema accepts them, by what it says is
+// wrong with them; what it cannot mend it returns as its best try.
+func (s *Schema) Mend(arguments json.RawMessage) json.RawMessage {
+	value, err := rawjson.Decode(arguments)
+	object, ok := value.(map[string]any)
+	if err != nil || !ok {
+		return arguments
+	}
+	var order []string
+	for m := range rawjson.Each(arguments) {
+		order = append(order, m.Name)
+	}
+	result, _ := newExampleMaker(s.document, 0, time.Now().Add(maxExampleTime)).settle(s, object, order)
+	return result
+}
 
 // settle changes an object until the schema accepts it, by what the schema says is
 // wrong: so it meets conditions (if, then, dependentRequired) that no single part of
-// the schema shows. order gives the names of the object in the order to write them.
+// the schema shows. Members are written in order, what else there is behind them.
 // valid is false where no further change helps; raw is then the last try.
-func (m *exampleMaker) settle(schema *Schema, object map[string]any, order func() []string) (raw json.RawMessage, valid bool) {
+func (m *exampleMaker) settle(schema *Schema, object map[string]any, order []string) (raw json.RawMessage, valid bool) {
 	const rounds = 6
 	for range rounds {
-		raw = written(object, order())
+		raw = written(object, unique(append(slices.Clone(order), slices.Sorted(maps.Keys(object))...)))
 		problems, unknown := schema.Validate(raw)
 		if len(problems)+len(unknown) == 0 {
 			return raw, true
@@ -44,12 +63,12 @@ func written(object map[string]any, names []string) json.RawMessage {
 
 // mend takes up problems one by one, and says whether it changed anything.
 func (m *exampleMaker) mend(object map[string]any, problems []Problem) (changed bool) {
-	for _, problem := range problems[:min(len(problems), maxNamed)] {
-		last := len(problem.location) - 1
+	for _, problem := range problems[:min(len(problems), words.MaxNamed)] {
+		last := len(problem.Location) - 1
 		if last < 0 || m.effort.spent() {
 			continue
 		}
-		switch parent := valueAt(object, problem.location[:last]).(type) {
+		switch parent := valueAt(object, problem.Location[:last]).(type) {
 		case map[string]any:
 			changed = m.mendMember(parent, problem) || changed
 		case []any:
@@ -61,18 +80,18 @@ func (m *exampleMaker) mend(object map[string]any, problems []Problem) (changed 
 
 // mendElement puts an example in the place of an element of an array.
 func (m *exampleMaker) mendElement(parent []any, problem Problem) bool {
-	at, err := strconv.Atoi(problem.location[len(problem.location)-1])
-	schema, known := m.document.at(problem.location)
+	at, err := strconv.Atoi(problem.Location[len(problem.Location)-1])
+	schema, known := m.document.at(problem.Location)
 	if err != nil || at < 0 || at >= len(parent) || !known {
 		return false
 	}
-	parent[at] = m.make(schema, len(problem.location))
+	parent[at] = m.make(schema, len(problem.Location))
 	return true
 }
 
 func (m *exampleMaker) mendMember(parent map[string]any, problem Problem) bool {
-	last := len(problem.location) - 1
-	name := problem.location[last]
+	last := len(problem.Location) - 1
+	name := problem.Location[last]
 	switch problem.Reason {
 	case ReasonForbidden:
 		_, had := parent[name]
@@ -82,16 +101,16 @@ func (m *exampleMaker) mendMember(parent map[string]any, problem Problem) bool {
 		if len(problem.Options) == 0 {
 			return false
 		}
-		value, err := decode([]byte(problem.Options[m.branch%len(problem.Options)]))
+		value, err := rawjson.Decode([]byte(problem.Options[m.branch%len(problem.Options)]))
 		parent[name] = value
 		return err == nil
 	}
 	// What a condition says of the name counts as well, unlike in a first try.
-	around, _ := m.document.at(problem.location[:last])
-	schema, _ := m.document.property(around, name)
-	if all := propertiesNamed(m.document.branches(around), name); len(all) > 0 {
+	around, _ := m.document.at(problem.Location[:last])
+	schema, _ := around.Property(name)
+	if all := propertiesNamed(around.Branches(), name); len(all) > 0 {
 		schema = join("allOf", all)
 	}
-	parent[name] = m.make(schema, len(problem.location))
+	parent[name] = m.make(schema, len(problem.Location))
 	return true
 }

@@ -1,4 +1,4 @@
-package exec
+package jsonschema
 
 import (
 	"regexp"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/dlclark/regexp2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"toolx/pkg/words"
 )
 
 // Limits of one regular expression from a schema.
@@ -47,7 +49,7 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 // ignore remembers a pattern once: the engine is asked for it twice, when the
 // schema is held against its meta-schema and when it is compiled.
 func (p *patterns) ignore(text string) {
-	text = shorten(text, maxGiven)
+	text = words.Shorten(text, words.MaxGiven)
 	for _, known := range p.ignored {
 		if known == text {
 			return

@@ -1,10 +1,10 @@
-package form
+package jsonschema
 
 // mentioned are the members of an object that its schema speaks of without declaring
 // them: what must be there in some case, and what a condition looks at. Of parts it
 // looks at the conditions alone, of what stands aside at everything.
-func (r *reader) mentioned(parts, aside []*node) []member {
-	m := &mentions{reader: r, seen: make(map[*node]bool)}
+func mentioned(parts, aside []*Node) []Member {
+	m := &mentions{seen: make(map[*Node]bool)}
 	for _, part := range parts {
 		m.depend(part)
 		m.conditions(part)
@@ -17,33 +17,32 @@ func (r *reader) mentioned(parts, aside []*node) []member {
 
 // mentions gathers members from schemas of one and the same object.
 type mentions struct {
-	reader *reader
-	seen   map[*node]bool
-	found  []member
+	seen  map[*Node]bool
+	found []Member
 }
 
 // look takes what a schema says, and what it refers to. Of a test only the names are of
 // use: what it asks of a value is no demand.
-func (m *mentions) look(n *node, test bool) {
+func (m *mentions) look(n *Node, test bool) {
 	if n == nil || m.seen[n] || len(m.seen) >= maxMentioning {
 		return
 	}
 	m.seen[n] = true
-	for _, p := range n.get("properties").all() {
+	for _, p := range n.Get("properties").Members() {
 		if test {
-			p.node = newNode("{}")
+			p.Node = &Node{}
 		}
 		m.found = append(m.found, p)
 	}
-	m.found = append(m.found, namesIn(n.get("required"))...)
+	m.found = append(m.found, namesIn(n.Get("required"))...)
 	m.depend(n)
-	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if reference := n.get(keyword); reference != nil {
-			m.look(m.reader.root.at(reference.text()), test)
+	for _, keyword := range referenceKeywords() {
+		if reference := n.Get(keyword); reference != nil {
+			m.look(n.doc.resolve(reference.Text()), test)
 		}
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		for _, entry := range n.get(keyword).list() {
+		for _, entry := range n.Get(keyword).Elements() {
 			m.look(entry, test)
 		}
 	}
@@ -51,29 +50,29 @@ func (m *mentions) look(n *node, test bool) {
 }
 
 // conditions takes what applies in some cases only.
-func (m *mentions) conditions(n *node) {
-	for _, condition := range conditional(n) {
+func (m *mentions) conditions(n *Node) {
+	for _, condition := range conditions(n) {
 		m.look(condition, false)
 	}
-	m.look(n.get("if"), true)
+	m.look(n.Get("if"), true)
 }
 
 // depend takes the members that need others, and those that are needed.
-func (m *mentions) depend(n *node) {
+func (m *mentions) depend(n *Node) {
 	for _, keyword := range []string{"dependentRequired", "dependentSchemas", "dependencies"} {
-		for _, p := range n.get(keyword).all() {
-			m.found = append(m.found, member{p.name, p.key, newNode("{}")})
-			m.found = append(m.found, namesIn(p.node)...)
+		for _, p := range n.Get(keyword).Members() {
+			m.found = append(m.found, Member{p.Name, p.Key, &Node{}})
+			m.found = append(m.found, namesIn(p.Node)...)
 		}
 	}
 }
 
 // namesIn are members of any value, by a list of their names.
-func namesIn(list *node) []member {
-	var found []member
-	for _, entry := range list.list() {
-		if name := entry.text(); name != "" {
-			found = append(found, member{name, entry.raw, newNode("{}")})
+func namesIn(list *Node) []Member {
+	var found []Member
+	for _, entry := range list.Elements() {
+		if name := entry.Text(); name != "" {
+			found = append(found, Member{name, entry.raw, &Node{}})
 		}
 	}
 	return found

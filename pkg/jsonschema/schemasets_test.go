@@ -1,4 +1,4 @@
-package exec
+package jsonschema
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package exec
+package jsonschema
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Limits of one schema and of one validation. A schema comes from a server and
@@ -38,7 +39,7 @@ const schemaURL = "toolx:///schema.json"
 
 // Schema is a compiled input schema. It is safe for concurrent use.
 type Schema struct {
-	document *document
+	document *Document
 	remarks  []string
 	size     int // schema objects, for the depth that validation can reach
 
@@ -74,7 +75,7 @@ func (m *meter) giveUp(pattern string) (matched bool) {
 	if m == nil {
 		return true
 	}
-	if pattern = shorten(pattern, maxGiven); !slices.Contains(m.unmatched, pattern) {
+	if pattern = words.Shorten(pattern, words.MaxGiven); !slices.Contains(m.unmatched, pattern) {
 		m.unmatched = append(m.unmatched, pattern)
 	}
 	return !m.deny
@@ -107,19 +108,22 @@ func (m *meter) sets(count int, value any) {
 	}
 }
 
-// CompileSchema compiles a JSON Schema from a server (VAL-1): drafts 4, 6, 7,
-// 2019-09 and 2020-12 by its $schema, and 2020-12 without one, as MCP has it.
-// Empty raw is no schema: every argument is valid and none is unknown.
+// CompileSchema compiles a JSON Schema from a server (see Document.Compile).
+func CompileSchema(raw json.RawMessage) (*Schema, error) { return Parse(raw).Compile() }
+
+// compileDocument compiles a JSON Schema (VAL-1): drafts 4, 6, 7, 2019-09 and 2020-12 by
+// its $schema, and 2020-12 without one, as MCP has it. An empty text is no schema: every
+// argument is valid and none is unknown.
 //
 // An error means that the schema is broken (VAL-3): it is not a schema, its
 // dialect is unknown, it refers to another document (none is ever fetched), or
 // it is too large or too deep to be meant. Formats are annotations in toolx, in
 // every dialect: servers disagree about them, and the server judges in the end.
-func CompileSchema(raw json.RawMessage) (schema *Schema, err error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
+func compileDocument(document *Document) (schema *Schema, err error) {
+	if len(bytes.TrimSpace(document.raw)) == 0 {
 		return unchecked(), nil
 	}
-	doc, err := readSchema(raw)
+	doc, err := readSchema(document.raw)
 	if err != nil {
 		return nil, err
 	}
@@ -131,23 +135,23 @@ func CompileSchema(raw json.RawMessage) (schema *Schema, err error) {
 	if err := checkCompileWork(doc); err != nil {
 		return nil, err
 	}
-	schema = &Schema{document: newDocument(raw), meter: &meter{}}
+	schema = &Schema{document: document, meter: &meter{}}
 	return schema, schema.compile(doc)
 }
 
 // unchecked is the schema of tools without one, and of those whose own is broken:
 // all that it asks for is a JSON object.
-func unchecked() *Schema { return &Schema{document: &document{}} }
+func unchecked() *Schema { return &Schema{document: Parse(nil)} }
 
 // readSchema decodes the text of a schema.
 func readSchema(raw json.RawMessage) (any, error) {
 	if len(raw) > maxSchemaSize {
 		return nil, fmt.Errorf("%d bytes are too many for a schema", len(raw))
 	}
-	if err := checkJSON(raw); err != nil {
+	if err := rawjson.Check(raw); err != nil {
 		return nil, err
 	}
-	doc, err := decode(raw)
+	doc, err := rawjson.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +159,7 @@ func readSchema(raw json.RawMessage) (any, error) {
 	case map[string]any, bool:
 		return doc, nil
 	}
-	return nil, fmt.Errorf("a schema is an object or a boolean, not %s", describeKind(doc))
+	return nil, fmt.Errorf("a schema is an object or a boolean, not %s", DescribeKind(doc))
 }
 
 func (s *Schema) compile(doc any) error {

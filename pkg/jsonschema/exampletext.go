@@ -1,6 +1,7 @@
-package exec
+package jsonschema
 
 import (
+	"cmp"
 	"regexp/syntax"
 	"sort"
 	"strconv"
@@ -11,29 +12,23 @@ import (
 
 // text makes text of the format, pattern and length that all parts ask for, the
 // variant-th where nothing speaks against several.
-func (m *exampleMaker) text(parts []map[string]any, variant int) string {
+func (m *exampleMaker) text(parts []*Node, variant int) string {
 	made := m.effort.text(parts, variant)
 	m.effort.bytes -= len(made)
 	return made
 }
 
 // text is exampleMaker.text. What is longer than the effort allows comes out too short.
-func (e *effort) text(parts []map[string]any, variant int) string {
+func (e *effort) text(parts []*Node, variant int) string {
 	text, least, most := "example", 0, -1
 	var pattern string
 	for _, part := range parts {
-		if format, ok := part["format"].(string); ok {
-			if sample := formatSample(format); sample != "" {
-				text = sample
-			}
-		}
-		if p, ok := part["pattern"].(string); ok {
-			pattern = p
-		}
-		if n, ok := wholeNumber(part["minLength"]); ok {
+		text = cmp.Or(formatSample(part.Get("format").Text()), text)
+		pattern = cmp.Or(part.Get("pattern").Text(), pattern)
+		if n, ok := wholeNumber(part.Get("minLength")); ok {
 			least = max(least, n)
 		}
-		if n, ok := wholeNumber(part["maxLength"]); ok && (most < 0 || n < most) {
+		if n, ok := wholeNumber(part.Get("maxLength")); ok && (most < 0 || n < most) {
 			most = n
 		}
 	}

@@ -1,4 +1,4 @@
-package exec
+package jsonschema
 
 import (
 	"fmt"
@@ -158,7 +158,7 @@ func (r *report) alternativesOf(err *jsonschema.ValidationError, tried []*report
 		}
 		possible++
 		if schemas != nil {
-			if name := r.document.alternativeName(schemas[i]); name != "" {
+			if name := alternativeName(schemas[i]); name != "" {
 				names = append(names, name)
 			}
 		}
@@ -174,17 +174,12 @@ func (r *report) alternativesOf(err *jsonschema.ValidationError, tried []*report
 }
 
 // alternativeSchemas finds the alternatives in the schema by the error's place.
-func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []any {
+func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []*Node {
 	fragment, ok := strings.CutPrefix(err.SchemaURL, schemaURL)
 	if !ok {
 		return nil
 	}
-	schema, ok := r.document.resolve(fragment)
-	if !ok {
-		return nil
-	}
-	object, _ := schema.(map[string]any)
-	list, _ := object[err.ErrorKind.KeywordPath()[0]].([]any)
+	list := r.document.resolve(fragment).Get(err.ErrorKind.KeywordPath()[0]).Elements()
 	if len(list) != n {
 		return nil
 	}
@@ -193,25 +188,21 @@ func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []an
 
 // alternativeName names one alternative: by its title, the value that sets it
 // apart, or what it requires.
-func (d *document) alternativeName(schema any) string {
-	for _, part := range d.facets(schema) {
-		if title, ok := part["title"].(string); ok && title != "" {
-			return title
-		}
+func alternativeName(schema *Node) string {
+	if title := First(schema.Facets(), "title").Text(); title != "" {
+		return title
 	}
-	required := d.required(schema)
+	required := schema.Required()
 	for _, name := range required {
-		property, _ := d.property(schema, name)
-		for _, part := range d.facets(property) {
-			if value, ok := part["const"]; ok {
-				return name + "=" + given(value)
-			}
+		property, _ := schema.Property(name)
+		if value := First(property.Facets(), "const"); value != nil {
+			return name + "=" + given(value.value())
 		}
 	}
 	if len(required) > 0 {
 		return "{" + strings.Join(required, ", ") + "}"
 	}
-	return d.typeName(schema)
+	return schema.TypeName()
 }
 
 func oneOfTexts(texts []string) string {
@@ -219,17 +210,4 @@ func oneOfTexts(texts []string) string {
 		return texts[0]
 	}
 	return "one of " + strings.Join(texts, ", ")
-}
-
-// unique drops repetitions and keeps the order.
-func unique(texts []string) []string {
-	var kept []string
-	seen := make(map[string]bool)
-	for _, text := range texts {
-		if !seen[text] {
-			seen[text] = true
-			kept = append(kept, text)
-		}
-	}
-	return kept
 }

@@ -1,31 +1,32 @@
-package exec
+package rawjson
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Limits of what toolx reads as JSON. They lie far above what tools use and far
 // below what would exhaust memory or stack.
 const (
-	maxDepth        = 500  // of nesting, in arguments and in schemas
+	MaxDepth        = 500  // of nesting, in arguments and in schemas
 	maxNumberLength = 1000 // characters of one number
 	maxExponent     = 400  // of ten; a float64 ends at 308
 )
 
-// checkJSON refuses text that is not exactly one JSON value, and text that JSON
+// Check refuses text that is not exactly one JSON value, and text that JSON
 // allows but that no two programs read alike: a name twice in one object (the
 // reader decides which value wins), invalid UTF-8, numbers outside every
-// machine's range, nesting deeper than maxDepth.
-func checkJSON(text []byte) error {
-	if at := invalidUTF8(text); at >= 0 {
+// machine's range, nesting deeper than MaxDepth.
+func Check(text []byte) error {
+	if at := InvalidUTF8(text); at >= 0 {
 		return fmt.Errorf("not valid UTF-8 at byte %d", at+1)
 	}
 	if !json.Valid(text) {
@@ -35,8 +36,8 @@ func checkJSON(text []byte) error {
 	return checker.check()
 }
 
-// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
-func invalidUTF8(text []byte) int {
+// InvalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
+func InvalidUTF8(text []byte) int {
 	if utf8.Valid(text) {
 		return -1
 	}
@@ -92,8 +93,8 @@ func (c *jsonChecker) step() error {
 			names = make(map[string]bool)
 		}
 		c.open = append(c.open, names)
-		if len(c.open) > maxDepth {
-			return fmt.Errorf("nested deeper than %d levels", maxDepth)
+		if len(c.open) > MaxDepth {
+			return fmt.Errorf("nested deeper than %d levels", MaxDepth)
 		}
 	case char == '}' || char == ']':
 		c.open = c.open[:len(c.open)-1]
@@ -108,14 +109,14 @@ func (c *jsonChecker) step() error {
 
 // quoted passes one string, which is a name where a colon follows.
 func (c *jsonChecker) quoted() error {
-	end := rawjson.StringEnd(c.text, c.at)
+	end := StringEnd(c.text, c.at)
 	raw := c.text[c.at:end]
 	c.at = end
-	if next := rawjson.SpaceEnd(c.text, end); next == len(c.text) || c.text[next] != ':' {
+	if next := SpaceEnd(c.text, end); next == len(c.text) || c.text[next] != ':' {
 		return nil
 	}
 	names := c.open[len(c.open)-1]
-	name := rawjson.Unquote(raw)
+	name := Unquote(raw)
 	if names[name] {
 		return fmt.Errorf("duplicate keys: %q is given twice in one object (byte %d)", name, end-len(raw)+1)
 	}
@@ -130,26 +131,26 @@ func (c *jsonChecker) number() error {
 	}
 	number := string(c.text[c.at:end])
 	c.at = end
-	return checkNumber(number)
+	return CheckNumber(number)
 }
 
-// checkNumber refuses a JSON number that costs more to compute with than it can
+// CheckNumber refuses a JSON number that costs more to compute with than it can
 // be worth: exact arithmetic on 1e999999 takes a million digits.
-func checkNumber(number string) error {
+func CheckNumber(number string) error {
 	if len(number) > maxNumberLength {
 		return fmt.Errorf("a number of %d characters is too long", len(number))
 	}
 	if at := strings.IndexAny(number, "eE"); at >= 0 {
 		exponent, err := strconv.Atoi(number[at+1:])
 		if err != nil || exponent > maxExponent || exponent < -maxExponent {
-			return fmt.Errorf("the number %s is out of range", shorten(number, maxGiven))
+			return fmt.Errorf("the number %s is out of range", words.Shorten(number, words.MaxGiven))
 		}
 	}
 	return nil
 }
 
-// decode reads valid JSON into maps, slices and json.Number, so that no digit is lost.
-func decode(text []byte) (any, error) {
+// Decode reads valid JSON into maps, slices and json.Number, so that no digit is lost.
+func Decode(text []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
@@ -159,15 +160,40 @@ func decode(text []byte) (any, error) {
 	return value, nil
 }
 
-// shorten cuts text to at most limit characters, the last of which then is "…".
-func shorten(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
+// Compact returns JSON without the space between its tokens; text that is not JSON stays
+// as it is.
+func Compact(text json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	if json.Compact(&out, text) != nil {
 		return text
 	}
-	for i := range text {
-		if limit--; limit == 0 {
-			return text[:i] + "…"
-		}
+	return out.Bytes()
+}
+
+// Same reports whether two texts are the same JSON but for the space between tokens.
+func Same(a, b json.RawMessage) bool {
+	return bytes.Equal(a, b) || bytes.Equal(Compact(a), Compact(b))
+}
+
+// IsNumber reports whether text is a number as JSON writes them: no plus sign, no
+// leading zeros or spaces, no hexadecimal, no NaN.
+func IsNumber(text string) bool {
+	if text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
+		return false
 	}
-	return text
+	last := text[len(text)-1]
+	return last >= '0' && last <= '9' && json.Valid([]byte(text))
+}
+
+// IsWhole reports whether a JSON number is whole: 3, 3.0, 1e3 (JSON Schema 2020-12,
+// validation 6.1.1).
+func IsWhole(number string) bool {
+	if !strings.ContainsAny(number, ".eE") {
+		return true
+	}
+	if CheckNumber(number) != nil {
+		return false
+	}
+	value, ok := new(big.Rat).SetString(number)
+	return ok && value.IsInt()
 }

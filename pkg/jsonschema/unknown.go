@@ -1,20 +1,12 @@
-package exec
+package jsonschema
 
 import (
 	"maps"
 	"slices"
 	"strconv"
-)
 
-// unknownTexts are the warnings of unknown parameters, of the first and of how many
-// more there are.
-func unknownTexts(unknown []UnknownParameter) []string {
-	var texts []string
-	for _, parameter := range unknown[:min(len(unknown), maxNamed)] {
-		texts = append(texts, parameter.String())
-	}
-	return append(texts, andMore(len(unknown), "unknown parameters")...)
-}
+	"toolx/pkg/words"
+)
 
 // Limits of looking for unknown parameters; what is left goes without warnings.
 const (
@@ -25,21 +17,21 @@ const (
 // addUnknown reports every name in the arguments that the schema does not know,
 // at any depth (VAL-2).
 func (r *report) addUnknown() {
-	walker := unknownWalker{report: r, shapes: make(map[uintptr]*shape), left: maxUnknownWork, comparisons: maxComparisons}
+	walker := unknownWalker{report: r, shapes: make(map[*Node]*nameShape), left: maxUnknownWork, comparisons: maxComparisons}
 	walker.visit(r.document.root, r.value, nil)
 }
 
 // unknownWalker goes through arguments and schema side by side.
 type unknownWalker struct {
 	report      *report
-	shapes      map[uintptr]*shape
+	shapes      map[*Node]*nameShape
 	left        int // work still to be done
 	comparisons int // names still to be compared
 }
 
-// shape is what a schema knows about the names in an object.
-type shape struct {
-	parts []map[string]any
+// nameShape is what a schema knows about the names in an object.
+type nameShape struct {
+	parts []*Node
 	names *names
 	// plain says that the names are all there is: some are listed, maybe none.
 	plain bool
@@ -47,34 +39,20 @@ type shape struct {
 	open bool
 }
 
-func (w *unknownWalker) shapeOf(schema any) *shape {
-	object, ok := schema.(map[string]any)
-	if !ok {
-		return &shape{names: &names{}}
-	}
-	if known := w.shapes[identity(object)]; known != nil {
+func (w *unknownWalker) shapeOf(schema *Node) *nameShape {
+	if known := w.shapes[schema]; known != nil {
 		return known
 	}
-	d := w.report.document
-	set := d.nameSet(schema)
-	found := &shape{parts: d.branches(schema), names: &names{set: set, sorted: slices.Sorted(maps.Keys(set))}}
+	found := &nameShape{parts: schema.Branches(), names: newNames(schema.NameSet())}
 	for _, part := range found.parts {
-		if _, ok := part["properties"]; ok {
-			found.plain = true
-		}
+		found.plain = found.plain || part.Get("properties") != nil
 		found.open = found.open || welcomes(part, "additionalProperties") || welcomes(part, "unevaluatedProperties")
 	}
-	w.shapes[identity(object)] = found
+	w.shapes[schema] = found
 	return found
 }
 
-// welcomes says that a keyword is there and is not false.
-func welcomes(part map[string]any, keyword string) bool {
-	value, ok := part[keyword]
-	return ok && value != false
-}
-
-func (w *unknownWalker) visit(schema, value any, path []string) {
+func (w *unknownWalker) visit(schema *Node, value any, path []string) {
 	switch value := value.(type) {
 	case map[string]any:
 		shape := w.shapeOf(schema)
@@ -84,7 +62,7 @@ func (w *unknownWalker) visit(schema, value any, path []string) {
 			}
 			below := append(slices.Clone(path), name)
 			w.judge(shape, name, below)
-			if property, ok := w.property(shape, schema, name); ok {
+			if property, ok := shape.property(schema, name); ok {
 				w.visit(property, value[name], below)
 			}
 		}
@@ -93,10 +71,10 @@ func (w *unknownWalker) visit(schema, value any, path []string) {
 			if w.left--; w.left < 0 {
 				return
 			}
-			if !kindOf(element).has(kindObject | kindArray) {
+			if !KindOf(element).Has(Object | Array) {
 				continue
 			}
-			if items, ok := w.report.document.element(schema, i); ok {
+			if items, ok := schema.Element(i); ok {
 				w.visit(items, element, append(slices.Clone(path), strconv.Itoa(i)))
 			}
 		}
@@ -104,24 +82,19 @@ func (w *unknownWalker) visit(schema, value any, path []string) {
 }
 
 // property returns what any branch says about a name.
-func (w *unknownWalker) property(shape *shape, schema any, name string) (any, bool) {
-	if some := propertiesNamed(shape.parts, name); len(some) > 0 {
+func (s *nameShape) property(schema *Node, name string) (*Node, bool) {
+	if some := propertiesNamed(s.parts, name); len(some) > 0 {
 		return join("anyOf", some), true
 	}
-	return w.report.document.property(schema, name)
+	return schema.Property(name)
 }
 
 // judge reports a name that shape does not know. Where a schema lists names and
 // welcomes others too, only what looks like a misspelling is worth a warning;
 // where it lists none, nothing is.
-func (w *unknownWalker) judge(shape *shape, name string, path []string) {
-	if !shape.plain || shape.names.set[name] {
+func (w *unknownWalker) judge(shape *nameShape, name string, path []string) {
+	if !shape.plain || shape.names.set[name] || len(patternProperties(shape.parts, name)) > 0 {
 		return
-	}
-	for _, part := range shape.parts {
-		if len(w.report.document.patternProperties(part, name)) > 0 {
-			return
-		}
 	}
 	if shape.open && !w.looksMisspelt(name, shape.names.sorted) {
 		return
@@ -131,5 +104,5 @@ func (w *unknownWalker) judge(shape *shape, name string, path []string) {
 
 func (w *unknownWalker) looksMisspelt(name string, known []string) bool {
 	w.comparisons -= len(known)
-	return w.comparisons >= 0 && nearest(name, known) != ""
+	return w.comparisons >= 0 && words.Nearest(name, known) != ""
 }

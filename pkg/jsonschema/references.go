@@ -1,10 +1,8 @@
-package exec
+package jsonschema
 
 import (
 	"encoding/json"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,18 +17,15 @@ import (
 // elsewhere or nowhere stay as they are, and so does every other byte. What is no
 // schema, or too large for one, is returned as it is.
 //
-// Whoever reads a schema for people can follow all of its references by rawjson.Find,
-// and comes to the same places as validation does.
+// Every Document begins with it, so that its references come to the same places as
+// validation does.
 func LocalReferences(schema json.RawMessage) json.RawMessage {
 	text := string(schema)
-	if len(schema) > maxSchemaSize || !strings.Contains(text, `$ref"`) && !strings.Contains(text, `Ref"`) || checkJSON(schema) != nil {
+	if len(schema) > maxSchemaSize || !strings.Contains(text, `ef"`) ||
+		!strings.Contains(text, `id"`) && !strings.Contains(text, `nchor"`) || rawjson.Check(schema) != nil {
 		return schema
 	}
-	root, err := decode(schema)
-	if err != nil {
-		return schema
-	}
-	found := newReferences(root).rewritten()
+	found := newReferences(&Node{raw: schema}).rewritten()
 	if len(found) == 0 {
 		return schema
 	}
@@ -39,13 +34,6 @@ func LocalReferences(schema json.RawMessage) json.RawMessage {
 		edits.at(one.place).set(one)
 	}
 	return edits.apply(schema)
-}
-
-// localize is LocalReferences for a decoded schema, which it changes.
-func localize(root any) {
-	for _, one := range newReferences(root).rewritten() {
-		one.holder[one.keyword] = one.text
-	}
 }
 
 // The bounds of what a hostile schema can ask for: addresses that are longer than
@@ -61,7 +49,7 @@ type references struct {
 	ids       map[string]*schemaPlace // by URI, and by URI#anchor
 	dynamic   map[string]bool         // URI#anchor of $dynamicAnchor
 	root      *schemaPlace
-	seen      map[uintptr]bool
+	seen      map[*Node]bool
 	all       []reference
 }
 
@@ -69,27 +57,24 @@ type references struct {
 type schemaPlace struct {
 	up    *schemaPlace
 	token string
-	value any
+	node  *Node
 	base  string // the URI that its references count from
 }
 
 // reference is one keyword that refers to a schema.
 type reference struct {
 	place   *schemaPlace
-	holder  map[string]any
 	keyword string
 	text    string
 }
 
-func newReferences(root any) *references {
+func newReferences(root *Node) *references {
 	r := &references{
-		idKeyword: "$id", ids: make(map[string]*schemaPlace), dynamic: make(map[string]bool), seen: make(map[uintptr]bool),
-		root: &schemaPlace{value: root, base: schemaURL},
+		idKeyword: "$id", ids: make(map[string]*schemaPlace), dynamic: make(map[string]bool), seen: make(map[*Node]bool),
+		root: &schemaPlace{node: root, base: schemaURL},
 	}
-	if top, ok := root.(map[string]any); ok {
-		if dialect, _ := top["$schema"].(string); strings.Contains(dialect, "draft-04") {
-			r.idKeyword = "id"
-		}
+	if strings.Contains(root.Get("$schema").Text(), "draft-04") {
+		r.idKeyword = "id"
 	}
 	r.ids[schemaURL] = r.root
 	r.read(r.root)
@@ -98,47 +83,39 @@ func newReferences(root any) *references {
 
 // read takes the names and references of a schema and of those below it.
 func (r *references) read(place *schemaPlace) {
-	object, ok := place.value.(map[string]any)
-	if !ok || r.seen[identity(object)] {
+	node := place.node
+	if !node.IsObject() || r.seen[node] {
 		return
 	}
-	r.seen[identity(object)] = true
-	r.takeNames(place, object)
-	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if text, ok := object[keyword].(string); ok {
-			r.all = append(r.all, reference{place, object, keyword, text})
+	r.seen[node] = true
+	r.takeNames(place)
+	for _, keyword := range referenceKeywords() {
+		if written := node.Get(keyword); written != nil && rawjson.IsString(written.raw) {
+			r.all = append(r.all, reference{place, keyword, written.Text()})
 		}
 	}
-	for _, keyword := range slices.Sorted(maps.Keys(object)) { // of two of one name, the same one each time
-		r.readBelow(place, keyword, object[keyword])
-	}
-}
-
-// readBelow reads the schemas that a keyword of any draft holds: one, a list or named
-// ones. A property that is called "$ref" is none of them.
-func (r *references) readBelow(place *schemaPlace, keyword string, value any) {
-	at := place.child(keyword, value)
-	switch keyword {
-	case "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not",
-		"propertyNames", "then", "unevaluatedItems", "unevaluatedProperties":
-		r.read(at)
-	case "items", "allOf", "anyOf", "oneOf", "prefixItems":
-		r.read(at)
-		list, _ := value.([]any)
-		for i, part := range list {
-			r.read(at.child(strconv.Itoa(i), part))
+	for _, m := range node.Members() {
+		at, holds := place.child(m.Name, m.Node), Holds(m.Name)
+		if holds&HoldsSchema != 0 {
+			r.read(at)
 		}
-	case "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties":
-		named, _ := value.(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(named)) {
-			r.read(at.child(name, named[name]))
+		if holds&HoldsList != 0 {
+			for i, part := range m.Node.Elements() {
+				r.read(at.child(strconv.Itoa(i), part))
+			}
+		}
+		if holds&HoldsNamed != 0 {
+			for _, named := range m.Node.Members() {
+				r.read(at.child(named.Name, named.Node))
+			}
 		}
 	}
 }
 
 // takeNames notes by which names a schema can be referred to.
-func (r *references) takeNames(place *schemaPlace, object map[string]any) {
-	if id, ok := object[r.idKeyword].(string); ok {
+func (r *references) takeNames(place *schemaPlace) {
+	if id := place.node.Get(r.idKeyword); id != nil && rawjson.IsString(id.raw) {
+		id := id.Text()
 		base, fragment, _ := strings.Cut(resolveURI(place.base, id), "#")
 		if !strings.HasPrefix(id, "#") {
 			place.base = base
@@ -149,7 +126,7 @@ func (r *references) takeNames(place *schemaPlace, object map[string]any) {
 		}
 	}
 	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-		if anchor, ok := object[keyword].(string); ok {
+		if anchor := place.node.Get(keyword).Text(); anchor != "" {
 			name := place.base + "#" + anchor
 			r.ids[name] = place
 			r.dynamic[name] = r.dynamic[name] || keyword == "$dynamicAnchor"
@@ -212,8 +189,7 @@ func (r *references) anchor(keyword, document, fragment string) *schemaPlace {
 }
 
 func recursive(place *schemaPlace) bool {
-	object, _ := place.value.(map[string]any)
-	return object["$recursiveAnchor"] == true
+	return place.node.Get("$recursiveAnchor").Is("true")
 }
 
 // follow reads what a pointer leads to. That may be an object which is no schema by its
@@ -223,21 +199,15 @@ func (r *references) follow(start *schemaPlace, fragment string) {
 	if err != nil {
 		return
 	}
-	value, ok := rawjson.At(start.value, decoded)
-	object, isObject := value.(map[string]any)
-	if !ok || !isObject || r.seen[identity(object)] {
-		return
-	}
 	at := start
 	for _, token := range rawjson.Tokens(decoded) {
-		at = at.child(token, nil)
+		at = at.child(token, at.node.child(token))
 	}
-	at.value = value
 	r.read(at)
 }
 
-func (p *schemaPlace) child(token string, value any) *schemaPlace {
-	return &schemaPlace{up: p, token: token, value: value, base: p.base}
+func (p *schemaPlace) child(token string, node *Node) *schemaPlace {
+	return &schemaPlace{up: p, token: token, node: node, base: p.base}
 }
 
 // pointer is the JSON pointer to the place, as a URI's fragment has it.

@@ -1,4 +1,4 @@
-package exec
+package jsonschema
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// ErrSchemaTooLarge says that a schema would take unreasonably long to compile. It
+// ErrTooLarge says that a schema would take unreasonably long to compile. It
 // may be valid all the same.
-var ErrSchemaTooLarge = errors.New("it is too large to be compiled")
+var ErrTooLarge = errors.New("it is too large to be compiled")
 
 // checkCompileWork refuses a schema that would take unreasonably long to
 // compile. The compiler cannot be stopped, and some of its steps are quadratic:
@@ -26,7 +26,7 @@ func checkCompileWork(doc any) error {
 	}
 	cost.add(doc, 0, 0)
 	if cost.nanoseconds() > maxCompileWork {
-		return ErrSchemaTooLarge
+		return ErrTooLarge
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package exec
+package jsonschema
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // mustCompile compiles a schema that is not broken.
@@ -19,7 +20,7 @@ func mustCompile(t testing.TB, schema string) *Schema {
 	t.Helper()
 	compiled, err := CompileSchema(json.RawMessage(schema))
 	if err != nil {
-		t.Fatalf("compile %s: %v", shorten(schema, 200), err)
+		t.Fatalf("compile %s: %v", words.Shorten(schema, 200), err)
 	}
 	return compiled
 }
@@ -29,7 +30,7 @@ func texts(t testing.TB, schema, arguments string) (problems, unknown []string) 
 	t.Helper()
 	found, names, err := mustCompile(t, schema).Check(json.RawMessage(arguments))
 	if err != nil {
-		t.Fatalf("check %s: %v", shorten(arguments, 200), err)
+		t.Fatalf("check %s: %v", words.Shorten(arguments, 200), err)
 	}
 	for _, problem := range found {
 		problems = append(problems, problem.String())
@@ -125,15 +126,6 @@ func TestCheckProblems(t *testing.T) {
 	}
 }
 
-// EXEC-7: the fixed beginning of the message.
-func TestMissingParameterMessage(t *testing.T) {
-	problems, _ := mustCompile(t, lightSchema).Validate(json.RawMessage(`{"action":"on"}`))
-	err := &InvalidArgumentsError{Problems: problems}
-	if want := "Invalid parameters: missing 'deviceName'"; !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("got %q, want it to begin with %q", err, want)
-	}
-}
-
 // VAL-1: one rule of each draft that the others lack.
 func TestDialects(t *testing.T) {
 	tests := []struct{ dialect, schema, valid, invalid string }{
@@ -217,7 +209,7 @@ func TestBrokenSchemas(t *testing.T) {
 		{"unknown type", `{"properties":{"a":{"type":"strnig"}}}`, `'#/properties/a/type' must be one of`},
 		{"unknown dialect", `{"$schema":"https://example.com/dialect"}`, `unknown dialect "https://example.com/dialect"`},
 		{"missing definition", `{"properties":{"a":{"$ref":"#/$defs/none"}}}`, "not found"},
-		{"too deep", strings.Repeat(`{"not":`, maxDepth+1) + "{}" + strings.Repeat("}", maxDepth+1), "nested deeper"},
+		{"too deep", strings.Repeat(`{"not":`, rawjson.MaxDepth+1) + "{}" + strings.Repeat("}", rawjson.MaxDepth+1), "nested deeper"},
 		{"a number beyond all range", `{"minimum":1e999999}`, "out of range"},
 		{"too large", `{"allOf":[` + strings.Repeat("{},", 60_000) + `{}]}`, "too large"},
 	}
@@ -379,19 +371,19 @@ func TestCatastrophicPattern(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			schema := mustCompile(t, `{"properties":{"a":`+fmt.Sprintf(test.a, test.pattern)+`,"b":{"type":"integer"}}}`)
-			found, err := schema.judge(json.RawMessage(fmt.Sprintf(`{"a":%q,"b":1}`, test.text)))
-			if err != nil || len(found.problems) > 0 {
-				t.Errorf("got %v, %v", found.problems, err)
+			found, err := schema.Judge(json.RawMessage(fmt.Sprintf(`{"a":%q,"b":1}`, test.text)))
+			if err != nil || len(found.Problems) > 0 {
+				t.Errorf("got %v, %v", found.Problems, err)
 			}
-			wantTexts(t, "remarks", found.remarks, []string{
+			wantTexts(t, "remarks", found.Remarks, []string{
 				"the pattern " + test.pattern + " takes too long on an argument and was not checked",
 			})
-			found, _ = schema.judge(json.RawMessage(fmt.Sprintf(`{"a":%q,"b":"x"}`, test.text)))
-			if len(found.problems) == 0 || found.problems[len(found.problems)-1].Path != "b" {
-				t.Errorf("got %v, want the problem of b", found.problems)
+			found, _ = schema.Judge(json.RawMessage(fmt.Sprintf(`{"a":%q,"b":"x"}`, test.text)))
+			if len(found.Problems) == 0 || found.Problems[len(found.Problems)-1].Path != "b" {
+				t.Errorf("got %v, want the problem of b", found.Problems)
 			}
-			if found, _ = schema.judge(json.RawMessage(`{"b":1}`)); len(found.remarks) > 0 {
-				t.Errorf("other arguments have the remarks %q", found.remarks)
+			if found, _ = schema.Judge(json.RawMessage(`{"b":1}`)); len(found.Remarks) > 0 {
+				t.Errorf("other arguments have the remarks %q", found.Remarks)
 			}
 		})
 	}
@@ -407,20 +399,6 @@ func TestProblemParts(t *testing.T) {
 	want := `[{"path":"action","reason":"enum","expected":"one of \"on\", \"off\"","given":"\"dim\"","options":["\"on\"","\"off\""]}]`
 	if string(raw) != want {
 		t.Errorf("got  %s\nwant %s", raw, want)
-	}
-}
-
-func TestFirstSentence(t *testing.T) {
-	for text, want := range map[string]string{
-		"Name of the device. Case matters.": "Name of the device",
-		"a value, e.g. this one.":           "a value, e.g. this one",
-		"version 1.5 or later":              "version 1.5 or later",
-		"two\nlines\n\nand more":            "two lines",
-		"":                                  "",
-	} {
-		if got := firstSentence(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
 	}
 }
 

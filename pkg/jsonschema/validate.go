@@ -1,4 +1,4 @@
-package exec
+package jsonschema
 
 import (
 	"encoding/json"
@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Reason says in which way a value does not fit its schema.
@@ -31,11 +32,8 @@ const (
 	ReasonConflict  Reason = "conflict"  // two values for one parameter
 )
 
-// maxPath is the length in characters at which a path is cut in messages.
-const maxPath = 200
-
-// maxGiven is the length in characters at which a value is cut in messages.
-const maxGiven = 60
+// MaxPath is the length in characters at which a path is cut in messages.
+const MaxPath = 200
 
 // Problem is one way in which arguments do not fit a schema. Its texts from the
 // schema are the server's own, not made safe for a terminal.
@@ -57,11 +55,18 @@ type Problem struct {
 	// being JSON.
 	Detail string `json:"detail,omitempty"`
 
-	location []string // Path in its parts
+	// Location is Path in its parts: names of members and numbers of elements.
+	Location []string `json:"-"`
 }
 
-// Location is Path in its parts: names of members and numbers of elements.
-func (p Problem) Location() []string { return slices.Clone(p.location) }
+// Expect says what a schema expects in the problem's place, where it lists values, and
+// what it says of that place.
+func (p *Problem) Expect(schema *Node) {
+	p.Description = schema.Description()
+	if values, ok := schema.Options(); ok {
+		p.Reason, p.Expected, p.Options = ReasonEnum, oneOf(values), OptionTexts(values)
+	}
+}
 
 // String is the problem as one line: "missing 'deviceName' (string: name of the
 // device)", "'level' must be integer; got "5"" (EXEC-7, VAL-1).
@@ -105,13 +110,13 @@ func (p Problem) subject() string {
 	if p.Path == "" {
 		return "the arguments"
 	}
-	return "'" + shorten(p.Path, maxPath) + "'"
+	return "'" + words.Shorten(p.Path, MaxPath) + "'"
 }
 
 // about puts a missing parameter's type and the first sentence about it in
 // parentheses.
 func (p Problem) about() string {
-	sentence := firstSentence(p.Description)
+	sentence := words.FirstSentence(p.Description)
 	switch {
 	case p.Expected != "" && sentence != "":
 		return " (" + p.Expected + ": " + sentence + ")"
@@ -119,28 +124,6 @@ func (p Problem) about() string {
 		return " (" + p.Expected + sentence + ")"
 	}
 	return ""
-}
-
-// maxSentence is the length in characters at which a description is cut.
-const maxSentence = 120
-
-// firstSentence returns the beginning of a description, on one line, without its
-// full stop.
-func firstSentence(text string) string {
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
-	text = strings.Join(strings.Fields(text), " ")
-	for i, char := range text {
-		if char != '.' || i+1 < len(text) && text[i+1] != ' ' {
-			continue
-		}
-		// "e.g. this" goes on; a sentence ends before a capital letter.
-		next := strings.TrimLeft(text[i+1:], " ")
-		if next == "" || !unicode.IsLower([]rune(next)[0]) {
-			text = text[:i]
-			break
-		}
-	}
-	return shorten(text, maxSentence)
 }
 
 // UnknownParameter is a parameter that the schema does not name (VAL-2). It is
@@ -158,10 +141,10 @@ type UnknownParameter struct {
 }
 
 // String is a warning in one line: "unknown parameter 'lvl' (did you mean 'level'?)".
-func (u UnknownParameter) String() string { return u.problem().String() }
+func (u UnknownParameter) String() string { return u.Problem().String() }
 
-// problem is the same as an error, for --strict.
-func (u UnknownParameter) problem() Problem {
+// Problem is the same as an error, for --strict.
+func (u UnknownParameter) Problem() Problem {
 	problem := Problem{Path: u.Path, Reason: ReasonUnknown, Options: u.Known}
 	const many = 12
 	switch {
@@ -173,76 +156,6 @@ func (u UnknownParameter) problem() Problem {
 		problem.Detail = "known: " + strings.Join(u.Known, ", ")
 	}
 	return problem
-}
-
-// maxNamed is how many problems, or unknown parameters, one message names.
-const maxNamed = 20
-
-// andMore says how many of so many a message does not name; nothing where it names
-// them all.
-func andMore(count int, what string) []string {
-	if count <= maxNamed {
-		return nil
-	}
-	return []string{fmt.Sprintf("and %d more %s", count-maxNamed, what)}
-}
-
-// maxMisspelt is the length in bytes of names that are worth comparing.
-const maxMisspelt = 100
-
-// Nearest returns the known name that a misspelt one most likely means, or empty.
-func Nearest(name string, known []string) string { return nearest(name, known) }
-
-// nearest is Nearest.
-func nearest(name string, known []string) string {
-	if len(name) > maxMisspelt {
-		return ""
-	}
-	// Two letters that changed places are a distance of two in five.
-	wanted, best, bestDistance := fold(name), "", 1+(len(name)+1)/3
-	for _, candidate := range known {
-		if len(candidate) > 2*maxMisspelt {
-			continue
-		}
-		distance := levenshtein.ComputeDistance(wanted, fold(candidate))
-		if distance < bestDistance {
-			best, bestDistance = candidate, distance
-		}
-	}
-	if best == "" {
-		for _, candidate := range known {
-			// An abbreviation: lvl of level.
-			if len(wanted) >= 2 && abbreviates(wanted, fold(candidate)) {
-				return candidate
-			}
-		}
-	}
-	return best
-}
-
-// abbreviates says whether short is long with letters left out, from its first
-// letter on.
-func abbreviates(short, long string) bool {
-	if long == "" || short[0] != long[0] {
-		return false
-	}
-	at := 0
-	for i := 0; i < len(long) && at < len(short); i++ {
-		if long[i] == short[at] {
-			at++
-		}
-	}
-	return at == len(short)
-}
-
-// fold makes spellings of one name equal: device_name, deviceName, Device-Name.
-func fold(name string) string {
-	return strings.Map(func(char rune) rune {
-		if char == '_' || char == '-' || char == ' ' {
-			return -1
-		}
-		return unicode.ToLower(char)
-	}, name)
 }
 
 // Remarks says what of the schema is not checked, one line each: patterns that
@@ -264,26 +177,26 @@ func (s *Schema) Validate(arguments json.RawMessage) ([]Problem, []UnknownParame
 // circles, or takes more steps than any honest schema. The arguments are then
 // neither valid nor invalid.
 func (s *Schema) Check(arguments json.RawMessage) (problems []Problem, unknown []UnknownParameter, err error) {
-	found, err := s.judge(arguments)
-	return found.problems, found.unknown, err
+	found, err := s.Judge(arguments)
+	return found.Problems, found.Unknown, err
 }
 
-// verdict is what holding arguments against a schema brings to light.
-type verdict struct {
-	problems []Problem
-	unknown  []UnknownParameter
-	// remarks say what was not checked in these arguments, one line each.
-	remarks []string
+// Verdict is what holding arguments against a schema brings to light.
+type Verdict struct {
+	Problems []Problem
+	Unknown  []UnknownParameter
+	// Remarks say what was not checked in these arguments, one line each.
+	Remarks []string
 }
 
-// judge is Check with remarks on what it had to leave to the server (VAL-3).
-func (s *Schema) judge(arguments json.RawMessage) (verdict, error) {
-	if err := checkJSON(arguments); err != nil {
-		return wrongAsWhole(Problem{Reason: ReasonSyntax, Expected: "a JSON object", Given: givenText(arguments), Detail: err.Error()}), nil
+// Judge is Check with remarks on what it had to leave to the server (VAL-3).
+func (s *Schema) Judge(arguments json.RawMessage) (Verdict, error) {
+	if err := rawjson.Check(arguments); err != nil {
+		return wrongAsWhole(Problem{Reason: ReasonSyntax, Expected: "a JSON object", Given: GivenText(arguments), Detail: err.Error()}), nil
 	}
-	value, err := decode(arguments)
+	value, err := rawjson.Decode(arguments)
 	if err != nil {
-		return verdict{}, err
+		return Verdict{}, err
 	}
 	if _, ok := value.(map[string]any); !ok {
 		return wrongAsWhole(Problem{Reason: ReasonType, Expected: "an object", Given: given(value)}), nil
@@ -292,22 +205,22 @@ func (s *Schema) judge(arguments json.RawMessage) (verdict, error) {
 	defer s.mu.Unlock()
 	failure, unmatched, err := s.applyFairly(value)
 	if err != nil {
-		return verdict{}, err
+		return Verdict{}, err
 	}
 	report := newReport(s.document, value)
 	if failure != nil {
 		if cycle := findCycle(failure); cycle != nil {
-			return verdict{}, cycle
+			return Verdict{}, cycle
 		}
 		report.add(failure)
 	}
 	report.addUnknown()
 	problems := report.sorted()
 	report.suggest()
-	return verdict{problems: problems, unknown: report.unknown, remarks: unmatchedRemarks(unmatched)}, nil
+	return Verdict{Problems: problems, Unknown: report.unknown, Remarks: unmatchedRemarks(unmatched)}, nil
 }
 
-func wrongAsWhole(problem Problem) verdict { return verdict{problems: []Problem{problem}} }
+func wrongAsWhole(problem Problem) Verdict { return Verdict{Problems: []Problem{problem}} }
 
 func unmatchedRemarks(patterns []string) []string {
 	remarks := make([]string, len(patterns))
@@ -321,10 +234,10 @@ func unmatchedRemarks(patterns []string) []string {
 // against an outputSchema, and reports all problems at once. An error means that the
 // schema could not judge, as for Check.
 func (s *Schema) CheckValue(raw json.RawMessage) ([]Problem, error) {
-	if err := checkJSON(raw); err != nil {
-		return []Problem{{Reason: ReasonSyntax, Expected: "JSON", Given: givenText(raw), Detail: err.Error()}}, nil
+	if err := rawjson.Check(raw); err != nil {
+		return []Problem{{Reason: ReasonSyntax, Expected: "JSON", Given: GivenText(raw), Detail: err.Error()}}, nil
 	}
-	value, err := decode(raw)
+	value, err := rawjson.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -408,4 +321,14 @@ func measure(value any) (count, depth int) {
 		}
 	}
 	return count, depth + 1
+}
+
+// UnknownTexts are the warnings of unknown parameters, of the first and of how many
+// more there are.
+func UnknownTexts(unknown []UnknownParameter) []string {
+	var texts []string
+	for _, parameter := range unknown[:min(len(unknown), words.MaxNamed)] {
+		texts = append(texts, parameter.String())
+	}
+	return append(texts, words.AndMore(len(unknown), "unknown parameters")...)
 }

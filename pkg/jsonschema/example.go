@@ -1,52 +1,49 @@
-package exec
+package jsonschema
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/big"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // errNoExample says that no example was found that the schema accepts.
 var errNoExample = errors.New("no example could be made that fits the schema")
 
-// Example makes an arguments object that a tool's schema accepts: the required
+// Example makes an arguments object that the schema accepts: the required
 // parameters, with values from examples, default, const and enum where the
 // schema has them, else ones made to fit. It is the basis of commands to paste.
 //
 // The example has been validated, unless the schema is broken and cannot judge.
 // Where nothing fits, the error says so and the best try is returned with it.
-func Example(schema json.RawMessage) (json.RawMessage, error) {
-	document := newDocument(schema)
-	compiled, err := CompileSchema(schema)
-	broken := err != nil
-	if broken {
-		compiled = unchecked()
-	}
+func (d *Document) Example() (json.RawMessage, error) {
+	schema := d.Schema()
+	_, broken := d.Compile()
 	until := time.Now().Add(maxExampleTime)
 	var first json.RawMessage
 	// Each try takes other alternatives; the second also leaves the author's own
 	// examples, which need not be right.
 	const tries = 10
 	for try := range tries {
-		maker := newExampleMaker(document, max(0, try-1), until)
+		maker := newExampleMaker(d, max(0, try-1), until)
 		maker.invent = try > 0
-		object, ok := maker.make(document.root, 0).(map[string]any)
+		object, ok := maker.make(d.root, 0).(map[string]any)
 		if !ok {
 			object = map[string]any{}
 		}
-		raw, valid := maker.settle(compiled, object, func() []string {
-			return unique(append(document.required(document.root), slices.Sorted(maps.Keys(object))...))
-		})
+		raw, valid := maker.settle(schema, object, d.root.Required())
 		if first == nil {
 			first = raw
 		}
 		// Without a judge, one that had to be cut short is none.
-		if valid && (!broken || !maker.effort.spent()) {
+		if valid && (broken == nil || !maker.effort.spent()) {
 			return raw, nil
 		}
 		if time.Now().After(until) {
@@ -58,7 +55,7 @@ func Example(schema json.RawMessage) (json.RawMessage, error) {
 
 // exampleMaker makes one example.
 type exampleMaker struct {
-	document *document
+	document *Document
 	branch   int  // which of several alternatives to take, and of several values
 	invent   bool // pass over the schema's own examples and defaults
 	effort   *effort
@@ -79,7 +76,7 @@ const (
 	maxExampleSize = 64 << 10
 )
 
-func newExampleMaker(document *document, branch int, until time.Time) *exampleMaker {
+func newExampleMaker(document *Document, branch int, until time.Time) *exampleMaker {
 	return &exampleMaker{document: document, branch: branch, effort: &effort{schemas: branchLimit, bytes: maxExampleSize, until: until}}
 }
 
@@ -91,7 +88,7 @@ func (e *effort) spent() bool {
 // exampleDepth bounds recursive schemas.
 const exampleDepth = 12
 
-func (m *exampleMaker) make(schema any, depth int) any {
+func (m *exampleMaker) make(schema *Node, depth int) any {
 	if m.effort.schemas--; m.effort.spent() {
 		return nil
 	}
@@ -99,49 +96,49 @@ func (m *exampleMaker) make(schema any, depth int) any {
 	if value, ok := m.listed(parts, depth > 0); ok {
 		return value
 	}
-	allowed := anyKind
+	allowed := AnyKind
 	for _, part := range parts {
 		allowed &= ownKinds(part)
 	}
 	switch {
 	case depth == 0:
 		return m.object(parts, depth)
-	case depth > exampleDepth && allowed.has(kindNull):
+	case depth > exampleDepth && allowed.Has(Null):
 		return nil
-	case allowed.has(kindString) && (allowed != anyKind || !impliesObject(parts)):
+	case allowed.Has(String) && (allowed != AnyKind || !impliesObject(parts)):
 		return m.text(parts, m.branch)
-	case allowed.has(kindInteger):
-		return exampleNumber(parts, allowed.has(kindNumber), m.branch)
-	case allowed.has(kindBoolean):
+	case allowed.Has(Integer):
+		return exampleNumber(parts, allowed.Has(Fraction), m.branch)
+	case allowed.Has(Boolean):
 		return m.branch%2 == 0
-	case allowed.has(kindObject):
+	case allowed.Has(Object):
 		return m.object(parts, depth)
-	case allowed.has(kindArray):
+	case allowed.Has(Array):
 		return m.array(schema, parts, depth)
 	}
 	return nil
 }
 
-// impliesObject says that a schema without type speaks of an object.
-func impliesObject(parts []map[string]any) bool {
-	return slices.ContainsFunc(parts, func(part map[string]any) bool { return part["properties"] != nil })
+// impliesObject reports whether schemas without a type speak of an object.
+func impliesObject(parts []*Node) bool {
+	return First(parts, "properties").present()
 }
 
 // parts returns the schema's facets, with one alternative taken of each anyOf
 // and oneOf in it, and that one's facets.
-func (m *exampleMaker) parts(schema any) []map[string]any {
-	var taken []map[string]any
-	queue := []any{schema}
-	seen := make(map[uintptr]bool)
+func (m *exampleMaker) parts(schema *Node) []*Node {
+	var taken []*Node
+	queue := []*Node{schema}
+	seen := make(map[*Node]bool)
 	for len(queue) > 0 && len(taken) < branchLimit {
-		for _, part := range m.document.facets(queue[0]) {
-			if seen[identity(part)] {
+		for _, part := range queue[0].Facets() {
+			if seen[part] {
 				continue
 			}
-			seen[identity(part)] = true
+			seen[part] = true
 			taken = append(taken, part)
-			for _, keyword := range []string{"oneOf", "anyOf"} {
-				if list, _ := part[keyword].([]any); len(list) > 0 {
+			for _, keyword := range combinations() {
+				if list := part.Get(keyword).Elements(); len(list) > 0 {
 					queue = append(queue, list[m.branch%len(list)])
 				}
 			}
@@ -152,40 +149,42 @@ func (m *exampleMaker) parts(schema any) []map[string]any {
 }
 
 // listed takes a value that the schema itself shows.
-func (m *exampleMaker) listed(parts []map[string]any, authored bool) (any, bool) {
+func (m *exampleMaker) listed(parts []*Node, authored bool) (any, bool) {
 	for _, part := range parts {
 		if authored && !m.invent {
-			if examples, _ := part["examples"].([]any); len(examples) > 0 {
-				return examples[0], true
+			if examples := part.Get("examples").Elements(); len(examples) > 0 {
+				return examples[0].value(), true
 			}
 			for _, keyword := range []string{"example", "default"} {
-				if value, ok := part[keyword]; ok && value != nil {
-					return value, true
+				if value := part.Get(keyword); value.present() {
+					return value.value(), true
 				}
 			}
 		}
-		if values, ok := ownOptions(part); ok {
-			return values[m.branch%len(values)], true
+		if values := ownOptions(part); len(values) > 0 {
+			return values[m.branch%len(values)].value(), true
 		}
 	}
 	return nil, false
 }
 
 // object makes an object of what all parts require.
-func (m *exampleMaker) object(parts []map[string]any, depth int) any {
+func (m *exampleMaker) object(parts []*Node, depth int) any {
 	made := make(map[string]any)
-	whole := join("allOf", asAny(parts))
+	if len(parts) == 0 {
+		return made
+	}
+	whole := join("allOf", parts)
 	for _, part := range parts {
-		list, _ := part["required"].([]any)
-		for _, entry := range list {
-			if name, ok := entry.(string); ok && depth <= exampleDepth && !m.effort.spent() {
+		for _, name := range part.Get("required").Texts() {
+			if depth <= exampleDepth && !m.effort.spent() {
 				m.addProperty(made, whole, name, depth)
 			}
 		}
 	}
 	for _, part := range parts {
-		least, _ := wholeNumber(part["minProperties"])
-		for _, name := range m.document.names(whole) {
+		least, _ := wholeNumber(part.Get("minProperties"))
+		for _, name := range whole.Names() {
 			if len(made) >= least || m.effort.spent() {
 				break
 			}
@@ -197,8 +196,8 @@ func (m *exampleMaker) object(parts []map[string]any, depth int) any {
 }
 
 // fill adds members until there are so many, or names run out.
-func (m *exampleMaker) fill(made map[string]any, parts []map[string]any, whole any, least, depth int) {
-	for i, repeated := 1, 0; len(made) < least && repeated < maxNamed && !m.effort.spent(); i++ {
+func (m *exampleMaker) fill(made map[string]any, parts []*Node, whole *Node, least, depth int) {
+	for i, repeated := 1, 0; len(made) < least && repeated < words.MaxNamed && !m.effort.spent(); i++ {
 		name := m.memberName(parts, i)
 		if _, ok := made[name]; ok {
 			repeated++
@@ -210,64 +209,51 @@ func (m *exampleMaker) fill(made map[string]any, parts []map[string]any, whole a
 
 // memberName makes the i-th name of an object that lists none, by what the parts say
 // of names.
-func (m *exampleMaker) memberName(parts []map[string]any, i int) string {
-	for _, part := range parts {
-		if names, ok := part["propertyNames"]; ok {
-			about := m.parts(names)
-			namer := exampleMaker{document: m.document, branch: i - 1, invent: true, effort: m.effort}
-			if value, ok := namer.listed(about, true); ok {
-				name, _ := value.(string)
-				return name
-			}
-			return m.text(about, i-1)
+func (m *exampleMaker) memberName(parts []*Node, i int) string {
+	if names := First(parts, "propertyNames"); names != nil {
+		about := m.parts(names)
+		namer := exampleMaker{document: m.document, branch: i - 1, invent: true, effort: m.effort}
+		if value, ok := namer.listed(about, true); ok {
+			name, _ := value.(string)
+			return name
 		}
+		return m.text(about, i-1)
 	}
 	for _, part := range parts {
-		patterns, _ := part["patternProperties"].(map[string]any)
-		if len(patterns) > 0 && part["additionalProperties"] == false {
-			pattern := slices.Min(slices.Collect(maps.Keys(patterns)))
-			return m.text([]map[string]any{{"pattern": pattern}}, i-1)
+		if patterns := part.Get("patternProperties").names(); len(patterns) > 0 && part.Get("additionalProperties").Is("false") {
+			about := newNode(`{"pattern":` + string(rawjson.Quote(patterns[0])) + `}`)
+			return m.text([]*Node{about}, i-1)
 		}
 	}
 	return fmt.Sprintf("name%d", i)
 }
 
-func (m *exampleMaker) addProperty(made map[string]any, object any, name string, depth int) {
+func (m *exampleMaker) addProperty(made map[string]any, object *Node, name string, depth int) {
 	if _, ok := made[name]; ok {
 		return
 	}
-	schema, _ := m.document.property(object, name)
+	schema, _ := object.Property(name)
 	made[name] = m.make(schema, depth+1)
-}
-
-func asAny(parts []map[string]any) []any {
-	list := make([]any, len(parts))
-	for i, part := range parts {
-		list[i] = part
-	}
-	return list
 }
 
 // array makes as many elements as must be there; at least one where that is
 // allowed, since an empty list shows nothing.
-func (m *exampleMaker) array(schema any, parts []map[string]any, depth int) any {
+func (m *exampleMaker) array(schema *Node, parts []*Node, depth int) any {
 	least, most, distinct := 1, branchLimit, false
 	for _, part := range parts {
-		if n, ok := wholeNumber(part["minItems"]); ok {
+		if n, ok := wholeNumber(part.Get("minItems")); ok {
 			least = max(least, n)
 		}
-		if n, ok := wholeNumber(part["maxItems"]); ok {
+		if n, ok := wholeNumber(part.Get("maxItems")); ok {
 			most = min(most, n)
 		}
-		distinct = distinct || part["uniqueItems"] == true
+		distinct = distinct || part.Get("uniqueItems").Is("true")
 	}
 	made := []any{}
 	for i := range min(least, most) {
-		items, known := m.document.element(schema, i)
-		for _, part := range parts {
-			if contains, ok := part["contains"]; ok && !known {
-				items = contains
-			}
+		items, known := schema.Element(i)
+		if !known {
+			items = First(parts, "contains")
 		}
 		if depth > exampleDepth || m.effort.spent() {
 			break
@@ -282,40 +268,36 @@ func (m *exampleMaker) array(schema any, parts []map[string]any, depth int) any 
 }
 
 // wholeNumber reads a keyword that counts.
-func wholeNumber(value any) (int, bool) {
-	number, ok := value.(json.Number)
-	if !ok {
-		return 0, false
-	}
-	n, err := number.Int64()
+func wholeNumber(value *Node) (int, bool) {
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(value.Raw())), 10, 64)
 	return int(min(n, maxSteps)), err == nil && n >= 0
 }
 
 // exampleNumber makes a number within the bounds of all parts, the variant-th where
 // several fit.
-func exampleNumber(parts []map[string]any, fraction bool, variant int) any {
+func exampleNumber(parts []*Node, fraction bool, variant int) any {
 	var low, high, step *big.Rat
 	one := big.NewRat(1, 1)
 	for _, part := range parts {
-		if n := rational(part["minimum"]); n != nil {
-			if part["exclusiveMinimum"] == true {
+		if n := rational(part.Get("minimum")); n != nil {
+			if part.Get("exclusiveMinimum").Is("true") {
 				n.Add(n, one)
 			}
 			low = larger(low, n, 1)
 		}
-		if n := rational(part["exclusiveMinimum"]); n != nil {
+		if n := rational(part.Get("exclusiveMinimum")); n != nil {
 			low = larger(low, n.Add(n, one), 1)
 		}
-		if n := rational(part["maximum"]); n != nil {
-			if part["exclusiveMaximum"] == true {
+		if n := rational(part.Get("maximum")); n != nil {
+			if part.Get("exclusiveMaximum").Is("true") {
 				n.Sub(n, one)
 			}
 			high = larger(high, n, -1)
 		}
-		if n := rational(part["exclusiveMaximum"]); n != nil {
+		if n := rational(part.Get("exclusiveMaximum")); n != nil {
 			high = larger(high, n.Sub(n, one), -1)
 		}
-		if n := rational(part["multipleOf"]); n != nil && n.Sign() > 0 {
+		if n := rational(part.Get("multipleOf")); n != nil && n.Sign() > 0 {
 			step = n
 		}
 	}
@@ -372,15 +354,12 @@ func ceil(value, step *big.Rat) *big.Rat {
 	return new(big.Rat).Mul(new(big.Rat).SetInt(whole), step)
 }
 
-func rational(value any) *big.Rat {
-	number, ok := value.(json.Number)
-	if !ok {
+func rational(value *Node) *big.Rat {
+	number := string(bytes.TrimSpace(value.Raw()))
+	if !rawjson.IsNumber(number) || rawjson.CheckNumber(number) != nil {
 		return nil
 	}
-	parsed, ok := new(big.Rat).SetString(number.String())
-	if !ok {
-		return nil
-	}
+	parsed, _ := new(big.Rat).SetString(number)
 	return parsed
 }
 

@@ -1,0 +1,189 @@
+package jsonschema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// combination finds the first anyOf or oneOf.
+func combination(parts []*Node) (at int, keyword string) {
+	for i, part := range parts {
+		for _, keyword := range combinations() {
+			if len(part.Get(keyword).Elements()) > 0 {
+				return i, keyword
+			}
+		}
+	}
+	return -1, ""
+}
+
+// listAlternatives returns the alternatives of one combination, without null and what
+// can never be.
+func listAlternatives(parts []*Node, at int, keyword string) (list []Alternative, null bool) {
+	base := TypesOf(parts)
+	for _, entry := range parts[at].Get(keyword).Elements() {
+		own := entry.Apply()
+		switch kinds := TypesOf(own.Parts); {
+		case kinds == Null || Constant(entry).Is("null"):
+			null = true
+		case kinds&base == 0 || entry.Is("false"):
+		default:
+			list = append(list, Alternative{labelOf(entry, own.Parts), own})
+			null = null || kinds != AnyKind && kinds&Null != 0
+		}
+	}
+	number(list)
+	return list, null
+}
+
+// number tells alternatives apart whose labels are equal.
+func number(list []Alternative) {
+	count, seen := make(map[string]int), make(map[string]int)
+	for _, entry := range list {
+		count[entry.Label]++
+	}
+	for i := range list {
+		label := list[i].Label
+		if count[label] > 1 {
+			seen[label]++
+			list[i].Label = fmt.Sprintf("%s (%d)", label, seen[label])
+		}
+	}
+}
+
+// constants makes options of alternatives that are one value each.
+func constants(list []Alternative) []Option {
+	options := make([]Option, 0, len(list))
+	for _, entry := range list {
+		value := constantOf(entry.Parts)
+		if value == nil {
+			return nil
+		}
+		options = append(options, Option{Raw: rawjson.Compact(value.raw), Label: First(entry.Parts, "title").Text()})
+	}
+	return options
+}
+
+// Constant is the only value that a schema allows by itself: its const, or an enum of
+// one; nil where there are several.
+func Constant(schema *Node) *Node {
+	if value := schema.Get("const"); value != nil {
+		return value
+	}
+	if list := schema.Get("enum").Elements(); len(list) == 1 {
+		return list[0]
+	}
+	return nil
+}
+
+// constantOf is the first constant among schemas that apply together.
+func constantOf(parts []*Node) *Node {
+	for _, part := range parts {
+		if value := Constant(part); value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// shaping are the keywords that make an alternative more than a condition.
+func shaping() []string {
+	return []string{"properties", "items", "prefixItems", "enum", "const", "anyOf", "oneOf", "additionalProperties"}
+}
+
+// redundant says whether alternatives add nothing to a shape whose type is known:
+// {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}.
+func redundant(parts []*Node, list []Alternative) bool {
+	base := TypesOf(parts)
+	if base == AnyKind {
+		base = impliedKinds(parts)
+	}
+	if base == AnyKind {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(a Alternative) bool {
+		own := TypesOf(a.Parts)
+		return !a.Known || own != AnyKind && own != base || slices.ContainsFunc(shaping(), func(keyword string) bool {
+			return First(a.Parts, keyword) != nil
+		})
+	})
+}
+
+// sameScalar says whether all alternatives are one scalar type, however bounded.
+func sameScalar(list []Alternative) (name string, same bool) {
+	var all Kinds
+	for _, a := range list {
+		all |= TypesOf(a.Parts)
+		for _, keyword := range shaping() {
+			if First(a.Parts, keyword) != nil {
+				return "", false
+			}
+		}
+	}
+	names := (all &^ Null).Names()
+	if len(names) != 1 || all.Has(Object|Array) {
+		return "", false
+	}
+	return names[0], true
+}
+
+// labelOf names an alternative for the picker.
+func labelOf(entry *Node, parts []*Node) string {
+	if title := First(parts, "title").Text(); title != "" {
+		return title
+	}
+	if reference := entry.Get("$ref").Text(); reference != "" {
+		return ReferenceName(reference)
+	}
+	for _, part := range parts {
+		for _, m := range part.Get("properties").Members() {
+			if value := Constant(m.Node); value != nil {
+				return m.Name + " " + string(value.raw)
+			}
+		}
+	}
+	if value := constantOf(parts); value != nil {
+		return string(value.raw)
+	}
+	names, members := TypesOf(parts).Names(), membersOf(parts)
+	switch {
+	case len(names) == 1 && names[0] == "object" && members != "":
+		return "object with " + members
+	case len(names) == 1 && names[0] == "array":
+		if element := TypesOf([]*Node{First(parts, "items")}).Names(); len(element) == 1 {
+			return "array of " + element[0]
+		}
+	case len(names) > 0 && len(names) <= 2:
+	case members != "":
+		return "with " + members
+	default:
+		return "any value"
+	}
+	return strings.Join(names, " or ")
+}
+
+// membersOf names what tells an object from others: the members that it must have, or
+// the first that it may have; empty where there are none.
+func membersOf(parts []*Node) string {
+	const most = 3
+	var names []string
+	for _, part := range parts {
+		names = append(names, part.Get("required").Texts()...)
+	}
+	names = unique(names)
+	if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	if len(names) > 0 {
+		return strings.Join(names, ", ")
+	}
+	for _, part := range parts {
+		if list := part.Get("properties").Members(); len(list) > 0 {
+			return list[0].Name
+		}
+	}
+	return ""
+}

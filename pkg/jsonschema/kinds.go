@@ -1,0 +1,295 @@
+package jsonschema
+
+import (
+	"encoding/json"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// Kinds is a set of JSON's kinds of value. Numbers are of two: a schema of type integer
+// allows the whole ones, one of type number both.
+type Kinds uint8
+
+// The kinds.
+const (
+	Null Kinds = 1 << iota
+	Boolean
+	Integer
+	Fraction // a number that is not whole
+	String
+	Array
+	Object
+
+	NoKinds   Kinds = 0
+	AnyNumber       = Integer | Fraction
+	AnyKind         = Null | Boolean | AnyNumber | String | Array | Object
+)
+
+// Has reports whether the sets have a kind in common.
+func (k Kinds) Has(other Kinds) bool { return k&other != 0 }
+
+// Names lists the kinds as schemas name them; a number that may be whole is one.
+func (k Kinds) Names() []string {
+	var names []string
+	for _, kind := range []struct {
+		bit  Kinds
+		name string
+	}{
+		{String, "string"},
+		{Integer, "integer"},
+		{Fraction, "number"},
+		{Boolean, "boolean"},
+		{Array, "array"},
+		{Object, "object"},
+		{Null, "null"},
+	} {
+		if k.Has(kind.bit) && (kind.bit != Integer || !k.Has(Fraction)) {
+			names = append(names, kind.name)
+		}
+	}
+	return names
+}
+
+// String lists the kinds for people: "integer or null".
+func (k Kinds) String() string { return strings.Join(k.Names(), " or ") }
+
+// kindNamed returns the kinds that a schema's type allows.
+func kindNamed(name string) Kinds {
+	switch name {
+	case "null":
+		return Null
+	case "boolean":
+		return Boolean
+	case "integer":
+		return Integer
+	case "number":
+		return AnyNumber
+	case "string":
+		return String
+	case "array":
+		return Array
+	case "object":
+		return Object
+	}
+	return NoKinds
+}
+
+// KindOf returns the kind of a decoded value.
+func KindOf(value any) Kinds {
+	switch value := value.(type) {
+	case nil:
+		return Null
+	case bool:
+		return Boolean
+	case json.Number:
+		if rawjson.IsWhole(value.String()) {
+			return Integer
+		}
+		return Fraction
+	case string:
+		return String
+	case []any:
+		return Array
+	}
+	return Object
+}
+
+// KindsOf returns the kinds that a value's first sign leaves possible: both of numbers.
+func KindsOf(raw json.RawMessage) Kinds {
+	at := rawjson.SpaceEnd(raw, 0)
+	if at >= len(raw) {
+		return NoKinds
+	}
+	switch raw[at] {
+	case '"':
+		return String
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case 't', 'f':
+		return Boolean
+	case 'n':
+		return Null
+	}
+	return AnyNumber
+}
+
+// DescribeKind names the kind of a decoded value with its article.
+func DescribeKind(value any) string {
+	switch kind := KindOf(value); kind {
+	case Null:
+		return "null"
+	case Integer, Array, Object:
+		return "an " + kind.String()
+	default:
+		return "a " + kind.String()
+	}
+}
+
+// kindBudget bounds how many alternatives one question about kinds looks at.
+const kindBudget = 500
+
+// Kinds returns the kinds of value that the schema allows; AnyKind where it says
+// nothing, or contradicts itself.
+func (n *Node) Kinds() Kinds {
+	budget := kindBudget
+	allowed := n.allowed(&budget)
+	if allowed == NoKinds {
+		return AnyKind
+	}
+	return allowed
+}
+
+func (n *Node) allowed(budget *int) Kinds {
+	if n.Is("false") {
+		return NoKinds
+	}
+	if *budget--; *budget < 0 {
+		return AnyKind
+	}
+	allowed := AnyKind
+	for _, part := range n.Facets() {
+		allowed &= ownKinds(part)
+		for _, keyword := range combinations() {
+			if !part.Get(keyword).IsArray() {
+				continue
+			}
+			some := NoKinds
+			for _, alternative := range part.Get(keyword).Elements() {
+				some |= alternative.allowed(budget)
+			}
+			allowed &= some
+		}
+	}
+	return allowed
+}
+
+// combinations are the keywords that list alternatives.
+func combinations() []string { return []string{"oneOf", "anyOf"} }
+
+// typeKinds returns the kinds that a schema's own type allows. A type that JSON Schema
+// does not know says nothing.
+func typeKinds(part *Node) Kinds {
+	keyword := part.Get("type")
+	allowed := kindNamed(keyword.Text())
+	for _, name := range keyword.Texts() {
+		allowed |= kindNamed(name)
+	}
+	if allowed == NoKinds {
+		return AnyKind
+	}
+	return allowed
+}
+
+// TypesOf returns the kinds that the types of all parts allow.
+func TypesOf(parts []*Node) Kinds {
+	all := AnyKind
+	for _, part := range parts {
+		all &= typeKinds(part)
+	}
+	return all
+}
+
+// ownKinds returns the kinds that type, enum and const of one schema allow.
+func ownKinds(part *Node) Kinds {
+	allowed := typeKinds(part)
+	if values := ownOptions(part); values != nil {
+		some := NoKinds
+		for _, value := range values {
+			some |= KindOf(value.value())
+		}
+		allowed &= some
+	}
+	return allowed
+}
+
+// impliedKinds guesses the kind of value of schemas without a type, where their keywords
+// leave no doubt what the author meant.
+func impliedKinds(parts []*Node) Kinds {
+	switch {
+	case First(parts, "properties") != nil || First(parts, "additionalProperties").IsObject() ||
+		First(parts, "patternProperties").IsObject() || len(First(parts, "required").Elements()) > 0:
+		return Object
+	case First(parts, "items") != nil || First(parts, "prefixItems") != nil:
+		return Array
+	}
+	return AnyKind
+}
+
+// ownOptions returns the values that enum or const of one schema list.
+func ownOptions(part *Node) []*Node {
+	if value := part.Get("const"); value != nil {
+		return []*Node{value}
+	}
+	return part.Get("enum").Elements()
+}
+
+// Options returns the values that the schema lists, whether as enum, const, or
+// alternatives of them; ok is false where others are valid too.
+func (n *Node) Options() (values []any, ok bool) {
+	parts := n.Facets()
+	for _, part := range parts {
+		if values := ownOptions(part); len(values) > 0 {
+			return decoded(values), true
+		}
+	}
+	for _, part := range parts {
+		for _, keyword := range combinations() {
+			if values, ok := listed(part.Get(keyword).Elements()); ok {
+				return values, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func decoded(nodes []*Node) []any {
+	values := make([]any, len(nodes))
+	for i, node := range nodes {
+		values[i] = node.value()
+	}
+	return values
+}
+
+// listed returns the values that all alternatives together list.
+func listed(alternatives []*Node) (values []any, ok bool) {
+	for _, alternative := range alternatives {
+		found := false
+		for _, part := range alternative.Facets() {
+			if some := ownOptions(part); len(some) > 0 {
+				values, found = append(values, decoded(some)...), true
+				break
+			}
+			if part.Get("type").Text() == "null" {
+				values, found = append(values, nil), true
+				break
+			}
+		}
+		if !found {
+			return nil, false
+		}
+	}
+	return values, len(values) > 0
+}
+
+// TypeName describes what the schema expects in a few words: `"on" or "off"`,
+// "integer", "array of string". It is empty where anything goes.
+func (n *Node) TypeName() string {
+	if values, ok := n.Options(); ok {
+		return listOptions(values, " or ")
+	}
+	allowed := n.Kinds()
+	if allowed == AnyKind {
+		return ""
+	}
+	if allowed&^Null == Array {
+		if items, ok := n.Element(0); ok {
+			if of := items.Kinds(); of != AnyKind {
+				return strings.Replace(allowed.String(), "array", "array of "+of.String(), 1)
+			}
+		}
+	}
+	return allowed.String()
+}

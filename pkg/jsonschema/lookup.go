@@ -1,0 +1,249 @@
+package jsonschema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// branchLimit bounds how many parts of a schema one question looks at.
+const branchLimit = 2000
+
+// Facets returns the schemas that a value must fit together with n: itself, what it
+// refers to, and its allOf, all the way down, each once.
+func (n *Node) Facets() []*Node { return collect(n, conjuncts) }
+
+// Branches returns the facets of n and those of all its alternatives: anyOf, oneOf,
+// then, else, and what depends on a property. A name that any of them knows is a name
+// that the tool knows.
+func (n *Node) Branches() []*Node {
+	return collect(n, func(part *Node) []*Node { return append(conjuncts(part), alternatives(part)...) })
+}
+
+// collect follows next from a schema and returns every object on the way once.
+func collect(n *Node, next func(*Node) []*Node) []*Node {
+	if !n.IsObject() {
+		return nil
+	}
+	found := []*Node{n}
+	queue := next(n)
+	if len(queue) == 0 {
+		return found
+	}
+	seen := map[*Node]bool{n: true}
+	for len(queue) > 0 && len(found) < branchLimit {
+		part := queue[0]
+		queue = queue[1:]
+		if !part.IsObject() || seen[part] {
+			continue
+		}
+		seen[part] = true
+		found = append(found, part)
+		queue = append(queue, next(part)...)
+	}
+	return found
+}
+
+// conjuncts are the schemas that apply with one, next to it.
+func conjuncts(part *Node) []*Node {
+	var parts []*Node
+	for _, keyword := range referenceKeywords() {
+		if reference := part.Get(keyword).Text(); reference != "" {
+			if target := part.doc.resolve(reference); target != nil {
+				parts = append(parts, target)
+			}
+		}
+	}
+	return append(parts, part.Get("allOf").Elements()...)
+}
+
+// alternatives are the schemas that apply with one in some cases.
+func alternatives(part *Node) []*Node {
+	parts := append(slices.Clone(part.Get("anyOf").Elements()), part.Get("oneOf").Elements()...)
+	return append(parts, conditions(part)...)
+}
+
+// conditions are the schemas that apply with one where a condition holds, or does not.
+func conditions(part *Node) []*Node {
+	var parts []*Node
+	for _, keyword := range []string{"then", "else"} {
+		if branch := part.Get(keyword); branch != nil {
+			parts = append(parts, branch)
+		}
+	}
+	for _, keyword := range []string{"dependentSchemas", "dependencies"} {
+		for _, m := range part.Get(keyword).Members() {
+			if m.Node.IsObject() {
+				parts = append(parts, m.Node)
+			}
+		}
+	}
+	return parts
+}
+
+// Names returns the names of all properties that any branch of the schema knows, sorted.
+func (n *Node) Names() []string { return newNames(n.NameSet()).sorted }
+
+// NameSet is Names as a set. A name that a schema only requires, always or because of
+// another, is known as well (NORM-1).
+func (n *Node) NameSet() map[string]bool {
+	known := make(map[string]bool)
+	add := func(names []string) {
+		for _, name := range names {
+			known[name] = true
+		}
+	}
+	for _, part := range n.Branches() {
+		for _, m := range part.Get("properties").Members() {
+			known[m.Name] = true
+		}
+		add(part.Get("required").Texts())
+		for _, keyword := range []string{"dependentRequired", "dependencies"} {
+			for _, m := range part.Get(keyword).Members() {
+				known[m.Name] = true
+				add(m.Node.Texts())
+			}
+		}
+	}
+	return known
+}
+
+// Property returns the schema of one property: what all facets say together, or,
+// where none of them knows the name, what the alternatives that do say.
+func (n *Node) Property(name string) (*Node, bool) {
+	if all := propertiesNamed(n.Facets(), name); len(all) > 0 {
+		return join("allOf", all), true
+	}
+	branches := n.Branches()
+	if some := propertiesNamed(branches, name); len(some) > 0 {
+		return join("anyOf", some), true
+	}
+	free := patternProperties(branches, name)
+	if len(free) == 0 {
+		for _, part := range branches {
+			if additional := part.Get("additionalProperties"); additional.IsObject() {
+				free = append(free, additional)
+			}
+		}
+	}
+	if len(free) == 0 {
+		return nil, false
+	}
+	return join("allOf", free), true
+}
+
+func propertiesNamed(parts []*Node, name string) []*Node {
+	var found []*Node
+	for _, part := range parts {
+		if schema := part.Get("properties").Get(name); schema != nil {
+			found = append(found, schema)
+		}
+	}
+	return found
+}
+
+// patternProperties returns the schemas whose pattern the name matches.
+func patternProperties(parts []*Node, name string) []*Node {
+	var found []*Node
+	for _, part := range parts {
+		for _, m := range part.Get("patternProperties").Members() {
+			if part.doc.matches(m.Name, name) {
+				found = append(found, m.Node)
+			}
+		}
+	}
+	return found
+}
+
+// HasPattern reports whether a pattern of the schema matches the name of a property.
+func (n *Node) HasPattern(name string) bool { return len(patternProperties(n.Branches(), name)) > 0 }
+
+// Welcomes reports whether any branch of the schema takes properties that it does not
+// name, by its own word.
+func (n *Node) Welcomes() bool {
+	return slices.ContainsFunc(n.Branches(), func(part *Node) bool { return welcomes(part, "additionalProperties") })
+}
+
+// welcomes reports whether a keyword is there and is not false.
+func welcomes(part *Node, keyword string) bool {
+	value := part.Get(keyword)
+	return value != nil && !value.Is("false")
+}
+
+// Element returns the schema of the element at index of an array.
+func (n *Node) Element(index int) (*Node, bool) {
+	var found []*Node
+	for _, part := range n.Branches() {
+		items, tuple := part.Get("items"), part.Get("prefixItems").Elements()
+		if part.Get("prefixItems") == nil {
+			tuple = items.Elements()
+		}
+		switch {
+		case index < len(tuple):
+			found = append(found, tuple[index])
+		case items.IsArray():
+			if rest := part.Get("additionalItems"); rest != nil {
+				found = append(found, rest)
+			}
+		case items.present():
+			found = append(found, items)
+		}
+	}
+	if len(found) == 0 {
+		return nil, false
+	}
+	return join("anyOf", found), true
+}
+
+// at follows the path of a value (names and, in arrays, indexes) to its schema.
+func (d *Document) at(path []string) (*Node, bool) {
+	schema := d.root
+	for _, token := range path {
+		next, ok := schema.Property(token)
+		if !ok {
+			index, err := strconv.Atoi(token)
+			if err != nil {
+				return nil, false
+			}
+			if next, ok = schema.Element(index); !ok {
+				return nil, false
+			}
+		}
+		schema = next
+	}
+	return schema, true
+}
+
+// Required returns the names that every value of the schema must have, in order.
+func (n *Node) Required() []string {
+	var names []string
+	for _, part := range n.Facets() {
+		names = append(names, part.Get("required").Texts()...)
+	}
+	return unique(names)
+}
+
+// Description returns the words that the schema's author wrote about it.
+func (n *Node) Description() string {
+	for _, parts := range [][]*Node{n.Facets(), n.Branches()} {
+		for _, part := range parts {
+			if text := strings.TrimSpace(part.Get("description").Text()); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// unique drops repetitions and keeps the order.
+func unique(texts []string) []string {
+	var kept []string
+	seen := make(map[string]bool)
+	for _, text := range texts {
+		if !seen[text] {
+			seen[text] = true
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}

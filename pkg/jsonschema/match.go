@@ -1,0 +1,93 @@
+package jsonschema
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// Alternative returns the alternative of a variant that a value fits best, -1 where it fits
+// none.
+func (s *Shape) Alternative(raw json.RawMessage) int {
+	best, choice := 0, -1
+	for i, a := range s.Alternatives {
+		if !takes(a.Parts, raw) {
+			continue
+		}
+		if points := score(a.Parts, raw); choice < 0 || points > best {
+			best, choice = points, i
+		}
+	}
+	return choice
+}
+
+// takes reports whether an alternative can show a value at all: it is of its type, and
+// one of its options where it has some.
+func takes(parts []*Node, raw json.RawMessage) bool {
+	if TypesOf(parts)&KindsOf(raw) == 0 {
+		return false
+	}
+	choices := options(parts)
+	return choices == nil || slices.ContainsFunc(choices, func(o Option) bool { return rawjson.Same(o.Raw, raw) })
+}
+
+// score says how well a value of the right type fits an alternative: constants count
+// most, then what is required, then names that are known.
+func score(parts []*Node, raw json.RawMessage) int {
+	points := 0
+	if len(options(parts)) > 0 {
+		points += 100 // it is one of them, or it would not fit
+	}
+	if KindsOf(raw)&Fraction != 0 && strings.ContainsAny(string(raw), ".eE") && TypesOf(parts)&Fraction == 0 {
+		points -= 50
+	}
+	if KindsOf(raw) == Array {
+		return points + scoreElement(parts, raw)
+	}
+	return points + scoreMembers(parts, raw)
+}
+
+func scoreElement(parts []*Node, raw json.RawMessage) int {
+	elements, _ := rawjson.Elements(raw)
+	items := First(parts, "items")
+	if len(elements) > 0 && items != nil && typeKinds(items)&KindsOf(elements[0]) == 0 {
+		return -50
+	}
+	return 0
+}
+
+func scoreMembers(parts []*Node, raw json.RawMessage) int {
+	given := make(map[string]json.RawMessage)
+	for m := range rawjson.Each(raw) {
+		given[m.Name] = m.Value
+	}
+	points := 0
+	required := make(map[string]bool)
+	for _, part := range parts {
+		for _, name := range part.Get("required").Texts() {
+			if _, ok := given[name]; !ok && !required[name] {
+				required[name] = true
+				points -= 10
+			}
+		}
+		for _, m := range part.Get("properties").Members() {
+			value, ok := given[m.Name]
+			if !ok {
+				continue
+			}
+			points++
+			if only := Constant(m.Node); only != nil {
+				points += 50
+				if !rawjson.Same(only.raw, value) {
+					points -= 150
+				}
+			}
+			if typeKinds(m.Node)&KindsOf(value) == 0 {
+				points -= 5
+			}
+		}
+	}
+	return points
+}

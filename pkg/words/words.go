@@ -1,0 +1,127 @@
+// Package words has what several packages need to write messages: counts, cut text, the
+// nearest of several names.
+package words
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// MaxGiven is the length in characters at which a value that was given is cut in messages.
+const MaxGiven = 60
+
+// Shorten cuts text to at most limit characters, the last of which then is "…".
+func Shorten(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	for i := range text {
+		if limit--; limit == 0 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// Count returns how many there are of something whose plural ends in s: "1 line",
+// "2 lines".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// MaxNamed is how many problems, or unknown parameters, one message names.
+const MaxNamed = 20
+
+// AndMore says how many of so many a message does not name; nothing where it names
+// them all.
+func AndMore(count int, what string) []string {
+	if count <= MaxNamed {
+		return nil
+	}
+	return []string{fmt.Sprintf("and %d more %s", count-MaxNamed, what)}
+}
+
+// maxSentence is the length in characters at which a description is cut.
+const maxSentence = 120
+
+// FirstSentence returns the beginning of a description, on one line, without its
+// full stop.
+func FirstSentence(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+	text = strings.Join(strings.Fields(text), " ")
+	for i, char := range text {
+		if char != '.' || i+1 < len(text) && text[i+1] != ' ' {
+			continue
+		}
+		// "e.g. this" goes on; a sentence ends before a capital letter.
+		next := strings.TrimLeft(text[i+1:], " ")
+		if next == "" || !unicode.IsLower([]rune(next)[0]) {
+			text = text[:i]
+			break
+		}
+	}
+	return Shorten(text, maxSentence)
+}
+
+// maxMisspelt is the length in bytes of names that are worth comparing.
+const maxMisspelt = 100
+
+// Nearest returns the known name that a misspelt one most likely means, or empty.
+func Nearest(name string, known []string) string {
+	if len(name) > maxMisspelt {
+		return ""
+	}
+	// Two letters that changed places are a distance of two in five.
+	wanted, best, bestDistance := Fold(name), "", 1+(len(name)+1)/3
+	for _, candidate := range known {
+		if len(candidate) > 2*maxMisspelt {
+			continue
+		}
+		distance := levenshtein.ComputeDistance(wanted, Fold(candidate))
+		if distance < bestDistance {
+			best, bestDistance = candidate, distance
+		}
+	}
+	if best == "" {
+		for _, candidate := range known {
+			// An abbreviation: lvl of level.
+			if len(wanted) >= 2 && abbreviates(wanted, Fold(candidate)) {
+				return candidate
+			}
+		}
+	}
+	return best
+}
+
+// abbreviates reports whether short is long with letters left out, from its first
+// letter on.
+func abbreviates(short, long string) bool {
+	if long == "" || short[0] != long[0] {
+		return false
+	}
+	at := 0
+	for i := 0; i < len(long) && at < len(short); i++ {
+		if long[i] == short[at] {
+			at++
+		}
+	}
+	return at == len(short)
+}
+
+// Fold makes spellings of one name equal: device_name, deviceName, Device-Name.
+func Fold(name string) string {
+	return strings.Map(func(char rune) rune {
+		if char == '_' || char == '-' || char == ' ' {
+			return -1
+		}
+		return unicode.ToLower(char)
+	}, name)
+}
