@@ -16,17 +16,10 @@ func main() {
 	os.Exit(cmd.Main(console.System(), os.Args[1:]))
 }
 
-// plentyMemory is the size in bytes from which on the garbage collector works harder: what
-// a server sends must not make toolx much larger than what toolx keeps of it.
-const plentyMemory = 160 << 20
-
 // startLean puts the first garbage collection off. Most runs of toolx live for
 // milliseconds and need less memory than it takes until the collector would pay;
 // the first collection that comes after all sets the usual pace.
 func startLean() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(plentyMemory)
-	}
 	usual := debug.SetGCPercent(400)
 	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, usual)
 }

@@ -133,7 +133,7 @@ func (a *App) catalogOf(ctx context.Context, box *toolbox, session *servers.Sess
 			if err != nil {
 				return nil, err
 			}
-			return rawjson.Marshal(append([]json.RawMessage{}, elements...))
+			return rawjson.Array(elements), nil
 		},
 	})
 	if result.Err != nil {

@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -50,10 +49,6 @@ type doctorOptions struct {
 
 // doctorTime bounds a whole run unless --max-time does.
 const doctorTime = 2 * time.Minute
-
-// doctorMemory is the size in bytes from which on memory is given back at once: a
-// server that writes huge lines must not make the doctor huge.
-const doctorMemory = 160 << 20
 
 func newDoctorCommand(app *App, run func(context.Context, *App, doctorOptions) error) *cobra.Command {
 	var o doctorOptions
@@ -215,7 +210,6 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 	case o.explain != "":
 		return app.explain(o)
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(doctorMemory))
 	visit, err := app.newVisit(o)
 	if err != nil {
 		return err

@@ -3,10 +3,30 @@
 package cmd_test
 
 import (
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// TestListsStaySmall follows a list of resources without end, up to its limit of 64 MiB.
+func TestListsStaySmall(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{{}, {"--json"}} {
+		peak := filepath.Join(t.TempDir(), "peak")
+		args := append([]string{peak, buildToolx(t), "resources", "list"}, flags...)
+		cmd := exec.Command("measured", append(args, "--", buildFake(t), "resources-huge")...)
+		var stderr strings.Builder
+		cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
+		listed, err := cmd.Output()
+		if err != nil || strings.Count(string(listed), "test://0/2999") == 0 || !strings.Contains(stderr.String(), "over the limit of 64.0 MiB") {
+			t.Errorf("%q: %v, %d bytes; %s", flags, err, len(listed), stderr.String())
+		}
+		if size := peakOf(t, peak); size > 256<<20 {
+			t.Errorf("%q: %d MiB at its largest", flags, size>>20)
+		}
+	}
+}
 
 // TestTerminalStaysSmall floods a person at the terminal with questions: toolx stays below
 // 256 MiB, and what was not asked when the call ended is not asked any more.

@@ -28,9 +28,9 @@ func Main(c *console.Console, args []string) int {
 	return newApp(c).run(args)
 }
 
-// thriftyFrom is the size in bytes from which on memory is given back at once: a server
-// that writes huge lines must not make toolx huge.
-const thriftyFrom = 128 << 20
+// thriftyFrom is the size in bytes from which on the garbage collector works harder: what a
+// server sends must not make toolx much larger than what toolx keeps of it.
+const thriftyFrom = 160 << 20
 
 // run is Main on one App.
 func (a *App) run(args []string) int {

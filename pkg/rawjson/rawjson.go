@@ -104,6 +104,11 @@ func Object(list []Member) json.RawMessage {
 // Array writes elements as one array.
 func Array(list []json.RawMessage) json.RawMessage {
 	var out bytes.Buffer
+	size := 2
+	for _, element := range list {
+		size += len(element) + 1
+	}
+	out.Grow(size) // a large list is in memory once
 	out.WriteByte('[')
 	for i, element := range list {
 		if i > 0 {

@@ -25,6 +25,16 @@ const (
 func featureModes() []mode {
 	return []mode{
 		{"features", "resources, prompts, completions, subscriptions and log levels, correctly, in every era", scopeAll, features},
+		{"resources-huge", "3,000 resources of 1 kB on every page, and always another page", methodResources, func(s *server) {
+			features(s)
+			known := s.features
+			s.features = func(ctx context.Context, m *message) ([]byte, bool, error) {
+				if m.Method == methodResources {
+					return hugeResourcePage(m.Params), true, nil
+				}
+				return known(ctx, m)
+			}
+		}},
 		{"elicit", "asks the user for a form before it answers a call", methodCall, func(s *server) {
 			s.asks, s.askOn = []ask{{methodElicit, formRequest}}, methodCall
 		}},
@@ -135,6 +145,20 @@ func resourcePage(params json.RawMessage) []byte {
 		return []byte(`{"resources":[{"uri":"test://text","name":"text","title":"A text","mimeType":"text/plain","description":"Two lines."}],"nextCursor":""}`)
 	}
 	return []byte(`{"resources":[{"uri":"test://pixel","name":"pixel","mimeType":"image/png","size":69},{"uri":"test://both","name":"both"}]}`)
+}
+
+// hugeResourcePage has 3,000 resources of 1 kB; its cursor is the number of the next page.
+func hugeResourcePage(params json.RawMessage) []byte {
+	var asked struct {
+		Cursor int `json:"cursor,string"`
+	}
+	_ = json.Unmarshal(params, &asked)
+	var page strings.Builder
+	description := strings.Repeat("A room. ", 125)
+	for i := range 3_000 {
+		fmt.Fprintf(&page, `,{"uri":"test://%d/%d","name":"room","description":"%s"}`, asked.Cursor, i, description)
+	}
+	return fmt.Appendf(nil, `{"resources":[%s],"nextCursor":"%d"}`, page.String()[1:], asked.Cursor+1)
 }
 
 func readResource(params json.RawMessage) ([]byte, error) {

@@ -237,6 +237,7 @@ func volumeShapes() []shape {
 		{mode: "instructions-huge", args: []string{"--bytes", "20"}, start: anything, has: `"instructions":"0123456789abcdefghij"}}` + "\n"},
 		{mode: "elicit-flood", args: []string{"--count", "3"}, has: `"id":"flood-3","method":"elicitation/create"`},
 		{mode: "elicit-huge", args: []string{"--count", "1"}, has: `"p39999":{`},
+		{mode: "resources-huge", stdin: `{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":"1"}}` + "\n", start: anything, end: anything, has: `"uri":"test://1/2999"`},
 		{mode: "notification-flood", end: `"data":"message 10000"}}` + "\n" + okCall},
 	}
 }
