@@ -381,7 +381,7 @@ func (a *App) record(loaded *config.Config) error {
 // file.
 func (a *App) recordTrace() error {
 	if a.flags.trace != "" {
-		a.bus.Subscribe(newTracer(a.showFrame).take)
+		a.bus.Subscribe(frames(a.showFrame))
 	}
 	if a.flags.trace == traceFull {
 		a.bus.Subscribe(a.showStray)
@@ -393,7 +393,7 @@ func (a *App) recordTrace() error {
 	if err != nil {
 		return &fault.UsageError{Message: "--trace-file: " + err.Error(), Fix: "name a file that can be written"}
 	}
-	a.bus.Subscribe(newTracer(file.write).take)
+	a.bus.Subscribe(frames(file.write))
 	a.bus.Subscribe(file.takeOther)
 	a.onClose(func(ctx context.Context) {
 		if err := file.close(ctx); err != nil {

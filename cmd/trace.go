@@ -20,53 +20,16 @@ import (
 	"toolx/pkg/spool"
 )
 
-// tracer turns the frames among the events into a trace, with each answer's time
-// since its request.
-type tracer struct {
-	show func(render.Frame)
-
-	mu   sync.Mutex
-	sent map[string]time.Time // by server and id
-}
-
-func newTracer(show func(render.Frame)) *tracer {
-	return &tracer{show: show, sent: make(map[string]time.Time)}
-}
-
-func (t *tracer) take(event exec.Event) {
-	switch e := event.(type) {
-	case servers.FrameSent:
-		t.note(e)
-		t.show(render.Frame{At: e.At, Server: e.Server, Sent: true, Bytes: e.Bytes})
-	case servers.FrameReceived:
-		t.show(render.Frame{At: e.At, Server: e.Server, Bytes: e.Bytes, Latency: t.latency(e)})
+// frames returns a subscriber that shows the frames among the events.
+func frames(show func(render.Frame)) func(exec.Event) {
+	return func(event exec.Event) {
+		switch e := event.(type) {
+		case servers.FrameSent:
+			show(render.Frame{At: e.At, Server: e.Server, Sent: true, Bytes: e.Bytes})
+		case servers.FrameReceived:
+			show(render.Frame{At: e.At, Server: e.Server, Bytes: e.Bytes, Latency: e.Took})
+		}
 	}
-}
-
-// note remembers when a request was sent.
-func (t *tracer) note(e servers.FrameSent) {
-	if id, method := frameHead(e.Bytes); id != "" && method != "" {
-		t.mu.Lock()
-		t.sent[e.Server+id] = e.At
-		t.mu.Unlock()
-	}
-}
-
-// latency is the time since the request that a frame answers, zero where it
-// answers none.
-func (t *tracer) latency(e servers.FrameReceived) time.Duration {
-	id, method := frameHead(e.Bytes)
-	if id == "" || method != "" {
-		return 0
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	sent, ok := t.sent[e.Server+id]
-	if !ok {
-		return 0
-	}
-	delete(t.sent, e.Server+id)
-	return e.At.Sub(sent)
 }
 
 // showFrame writes a frame to stderr, as much of it as --trace says.
@@ -94,16 +57,6 @@ func (a *App) showStray(event exec.Event) {
 	}
 	stray.Text = a.mask.Text(stray.Text)
 	_ = render.TraceStray(a.live.log(), stray, a.screen())
-}
-
-func frameHead(frame []byte) (id, method string) {
-	var head struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-	}
-	// A frame is a JSON object; members of odd types leave their field empty.
-	_ = json.Unmarshal(frame, &head)
-	return string(head.ID), head.Method
 }
 
 // traceFile is a file of JSON lines, one per frame, exchange over HTTP, stray line or line

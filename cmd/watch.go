@@ -210,18 +210,14 @@ const (
 // the queue is full is dropped and counted.
 func (w *watcher) take(event exec.Event) {
 	frame, ok := event.(servers.FrameReceived)
-	if !ok || member(frame.Bytes, "id") != nil {
-		return
-	}
-	method := textMember(frame.Bytes, "method")
-	if method == "" || w.o.updatesOnly && method != "notifications/resources/updated" {
+	if !ok || frame.ID != "" || frame.Method == "" || w.o.updatesOnly && frame.Method != "notifications/resources/updated" {
 		return
 	}
 	w.mu.Lock()
 	if len(w.queue) > 0 && w.bytes+len(frame.Bytes) > maxQueued || len(w.queue) == maxQueuedLines {
 		w.dropped++
 	} else {
-		w.queue = append(w.queue, notification{frame.At, frame.Server, method, member(frame.Bytes, "params")})
+		w.queue = append(w.queue, notification{frame.At, frame.Server, frame.Method, member(frame.Bytes, "params")})
 		w.bytes += len(frame.Bytes)
 	}
 	w.mu.Unlock()

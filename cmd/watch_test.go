@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"toolx/pkg/console"
 	"toolx/pkg/fault"
@@ -20,7 +21,7 @@ func TestWatchPrintsTheRest(t *testing.T) {
 	for range 50 { // a select picks by chance
 		var out bytes.Buffer
 		w := newWatcher(newApp(&console.Console{Out: &out, Err: io.Discard}), watchOptions{})
-		w.take(servers.FrameReceived{Server: "a", Bytes: []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":3}}`)})
+		w.take(servers.NewFrameReceived(time.Time{}, "a", 0, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":3}}`)))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := w.run(ctx, nil, nil); fault.KindOf(err) != fault.KindInterrupted {
@@ -65,7 +66,7 @@ func TestWatchQueueIsBounded(t *testing.T) {
 		w := newWatcher(app, watchOptions{})
 		frame := []byte(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + strings.Repeat("x", test.size) + `"}}`)
 		for range test.count {
-			w.take(servers.FrameReceived{Server: "a", Bytes: frame})
+			w.take(servers.NewFrameReceived(time.Time{}, "a", 0, frame))
 		}
 		if _, err := w.print(); err != nil {
 			t.Fatal(err)
@@ -75,7 +76,7 @@ func TestWatchQueueIsBounded(t *testing.T) {
 		if printed := strings.Count(out.String(), "\n"); printed != test.kept || log.String() != want {
 			t.Errorf("%s: %d lines and %q, want %d and %q", name, printed, log.String(), test.kept, want)
 		}
-		w.take(servers.FrameReceived{Server: "a", Bytes: frame})
+		w.take(servers.NewFrameReceived(time.Time{}, "a", 0, frame))
 		if _, err := w.print(); err != nil || strings.Count(out.String(), "\n") != test.kept+1 {
 			t.Errorf("%s: nothing is printed any more (%v)", name, err)
 		}

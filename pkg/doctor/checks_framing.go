@@ -182,7 +182,7 @@ func askEcho(e *Evidence) []Finding {
 			continue
 		}
 		finding := Finding{
-			Where:    &Where{Run: run.Name, Line: back[0].Line, MS: run.Since(back[0].At), Method: readHead(back[0].Bytes).method},
+			Where:    &Where{Run: run.Name, Line: back[0].Line, MS: run.Since(back[0].At), Method: back[0].Method},
 			Evidence: excerpt(string(back[0].Bytes), maxExcerpt),
 		}
 		if len(back) > 1 {

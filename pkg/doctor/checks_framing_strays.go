@@ -317,11 +317,11 @@ func echoes(run *Run) []servers.FrameReceived {
 	for _, event := range run.Events {
 		switch e := event.(type) {
 		case servers.FrameSent:
-			if head := readHead(e.Bytes); head.id != "" && head.method != "" && head.method != "ping" {
-				sent[head.id] = canonical(e.Bytes)
+			if e.ID != "" && e.Method != "" && e.Method != "ping" {
+				sent[e.ID] = canonical(e.Bytes)
 			}
 		case servers.FrameReceived:
-			if head := readHead(e.Bytes); head.method != "" && sent[head.id] != "" && sent[head.id] == canonical(e.Bytes) {
+			if e.Method != "" && sent[e.ID] != "" && sent[e.ID] == canonical(e.Bytes) {
 				back = append(back, e)
 			}
 		}

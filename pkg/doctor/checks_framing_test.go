@@ -217,7 +217,7 @@ func TestErrorPath(t *testing.T) {
 func TestHugeLine(t *testing.T) {
 	for size, want := range map[int]Severity{largeMessage - 100: "", largeMessage + 1: Warning, tooLargeMessage + 1: Error} {
 		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
-		e := captured(servers.FrameReceived{Line: 1, Bytes: []byte(frame)})
+		e := captured(servers.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
 		findings := askHuge(e)
 		switch {
 		case want == "" && len(findings) > 0, want != "" && len(findings) != 1:
@@ -338,10 +338,10 @@ func TestPhaseOfSilence(t *testing.T) {
 		return late
 	}
 	e := captured(
-		servers.FrameSent{Time: at(0), Bytes: []byte(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)},
-		servers.FrameSent{Time: at(30), Bytes: []byte(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)},
+		servers.NewFrameSent(at(0).At, "", []byte(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)),
+		servers.NewFrameSent(at(30).At, "", []byte(`{"jsonrpc":"2.0","id":2,"method":"initialize"}`)),
 		line(40),
-		servers.FrameReceived{Time: at(50), Line: 2, Bytes: []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)},
+		servers.NewFrameReceived(at(50).At, "", 2, []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)),
 		line(60),
 	)
 	if start, later := piles(e, idPollution), piles(e, idBetween); len(start) != 1 || len(later) != 1 || later[0].first.Line != 60 {

@@ -107,7 +107,7 @@ func (r *Run) progressOf(x *Exchange) []time.Time {
 	}
 	var times []time.Time
 	for _, m := range EventsOf[servers.FrameReceived](r) {
-		if m.At.Before(x.At) || m.At.After(x.At.Add(x.Took)) || readHead(m.Bytes).method != "notifications/progress" {
+		if m.At.Before(x.At) || m.At.After(x.At.Add(x.Took)) || m.Method != "notifications/progress" {
 			continue
 		}
 		if plainID(string(memberAt(m.Bytes, "params", "progressToken"))) == plainID(string(token)) {

@@ -235,23 +235,22 @@ func exchangesOf(events []exec.Event) []*Exchange {
 	for _, event := range events {
 		switch e := event.(type) {
 		case servers.FrameSent:
-			head := readHead(e.Bytes)
-			if head.id == "" || head.method == "" {
+			if e.ID == "" || e.Method == "" {
 				continue
 			}
-			// HTTP sends a request again after a redirect, or a 429: it is still one.
-			if before := open[head.id]; before != nil && before.Frame == nil && bytes.Equal(before.Sent, e.Bytes) {
+			// HTTP sends a request again after a 401 or a 429: it is still one.
+			if before := open[e.ID]; before != nil && before.Frame == nil && bytes.Equal(before.Sent, e.Bytes) {
 				continue
 			}
-			exchange := &Exchange{Method: head.method, ID: head.id, Sent: e.Bytes, At: e.At}
+			exchange := &Exchange{Method: e.Method, ID: e.ID, Sent: e.Bytes, At: e.At}
 			list = append(list, exchange)
-			open[head.id] = exchange
+			open[e.ID] = exchange
 		case servers.FrameReceived:
-			head := readHead(e.Bytes)
-			exchange := open[plainID(head.id)]
-			if exchange == nil || head.method != "" || exchange.Frame != nil {
+			exchange := open[e.ID]
+			if exchange == nil || e.Method != "" || exchange.Frame != nil {
 				continue
 			}
+			head := readHead(e.Bytes)
 			exchange.Frame, exchange.Result, exchange.Error = e.Bytes, head.result, head.err
 			exchange.Line, exchange.Took = e.Line, e.At.Sub(exchange.At)
 		case servers.HTTPExchange:

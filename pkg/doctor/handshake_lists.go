@@ -187,7 +187,7 @@ func (r *Run) wrongProgress() []Finding {
 	last := make(map[string]float64)
 	var found []Finding
 	for _, frame := range EventsOf[servers.FrameReceived](r) {
-		if readHead(frame.Bytes).method != "notifications/progress" {
+		if frame.Method != "notifications/progress" {
 			continue
 		}
 		fault := progressFault(frame, calls, last)

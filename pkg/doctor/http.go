@@ -350,7 +350,7 @@ func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, he
 	bounded, cancel := context.WithTimeout(ctx, p.patience())
 	defer cancel()
 	if body != nil {
-		p.bus.Emit(servers.FrameSent{Time: exec.Now(), Server: p.evidence.Server.Name, Bytes: body})
+		p.bus.Emit(servers.NewFrameSent(time.Now(), p.evidence.Server.Name, body))
 	}
 	reply, err := p.exchange(bounded, verb, body, headers)
 	if err != nil {
@@ -368,7 +368,7 @@ func (p *httpProber) keep(name string, reply *HTTPReply) *HTTPReply {
 	}
 	p.silent = 0
 	if message := reply.message(); message != nil {
-		p.bus.Emit(servers.FrameReceived{Time: exec.Now(), Server: p.evidence.Server.Name, Bytes: message})
+		p.bus.Emit(servers.NewFrameReceived(time.Now(), p.evidence.Server.Name, 0, message))
 	}
 	if name != "" {
 		p.evidence.HTTP.Replies[name] = reply

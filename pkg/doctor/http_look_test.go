@@ -207,10 +207,8 @@ func TestSSEBufferedCalls(t *testing.T) {
 			Sent: json.RawMessage(`{"id":7,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":7}}}`),
 		}}
 		for i, after := range test.reports {
-			e.Clean.Events = append(e.Clean.Events, servers.FrameReceived{
-				Time:  exec.Time{At: at.Add(after * time.Millisecond)},
-				Bytes: fmt.Appendf(nil, `{"method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i),
-			})
+			e.Clean.Events = append(e.Clean.Events, servers.NewFrameReceived(at.Add(after*time.Millisecond), "", 0,
+				fmt.Appendf(nil, `{"method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i)))
 		}
 		if found := askSSEBuffered(e); (found != nil) != test.found || found != nil && found[0].Where.Tool != "slow" {
 			t.Errorf("%s: %+v", test.what, found)

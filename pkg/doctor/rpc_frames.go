@@ -33,8 +33,8 @@ func (e *Evidence) messages() []received {
 		}
 		for _, event := range EventsOf[servers.FrameReceived](run) {
 			m := received{run: run, event: event, head: readHead(event.Bytes)}
-			if m.head.method == "" {
-				m.answers = asked[plainID(m.head.id)]
+			if event.Method == "" {
+				m.answers = asked[event.ID]
 			}
 			m.depth, m.oddities = scanJSON(event.Bytes)
 			list = append(list, m)

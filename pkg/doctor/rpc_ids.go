@@ -99,7 +99,7 @@ func (r *Run) beforeReady(x *Exchange) bool {
 // afterGivingUp says how long after its cancellation a request was answered.
 func (r *Run) afterGivingUp(x *Exchange) string {
 	for _, sent := range EventsOf[servers.FrameSent](r) {
-		if head := readHead(sent.Bytes); head.method == "notifications/cancelled" &&
+		if sent.Method == "notifications/cancelled" &&
 			string(memberAt(sent.Bytes, "params", "requestId")) == x.ID {
 			return milliseconds(max(0, x.At.Add(x.Took).Sub(sent.At))) + " after it was cancelled"
 		}

@@ -130,7 +130,7 @@ func TestWireSchema(t *testing.T) {
 		x.Frame = json.RawMessage(`{"jsonrpc":"2.0","id":1,"result":` + answer + `}`)
 		return evidenceOf(&Run{
 			Name: "clean", Protocol: "2025-11-25", Exchanges: []*Exchange{x},
-			Events: []exec.Event{servers.FrameReceived{Bytes: x.Frame, Line: 2}},
+			Events: []exec.Event{servers.NewFrameReceived(time.Time{}, "", 2, x.Frame)},
 		})
 	}
 	wireSchema := func(e *Evidence) []Finding {

@@ -206,7 +206,7 @@ func (p *peer) respond(m message, result json.RawMessage, err error) {
 	if err != nil {
 		return
 	}
-	if !p.post(encoded) {
+	if !p.post(frame{bytes: encoded, id: string(m.id)}) {
 		// The queue is full because the server does not read; waiting here would
 		// stop reading from it as well.
 		p.bus.Emit(exec.Notice{Time: exec.Now(), Server: p.server, Text: fmt.Sprintf(

@@ -104,6 +104,8 @@ type StdinClosed struct {
 type FrameSent struct {
 	exec.Time
 	Server string
+	ID     string // of a request, or of the server's request that is answered, as JSON; empty: none
+	Method string // of a request or a notification; empty: an answer
 	Bytes  []byte
 }
 
@@ -112,6 +114,11 @@ type FrameReceived struct {
 	exec.Time
 	Server string
 	Line   int
+	// ID is that of a request, or that of the request that is answered, as JSON and as its
+	// sender wrote it, in whatever form it came back; empty: none.
+	ID     string
+	Method string        // of a request or a notification; empty: an answer
+	Took   time.Duration // of an answer: since its request was sent; zero: it answers none
 	Bytes  []byte
 }
 

@@ -156,7 +156,7 @@ func (t *remote) sessionID() string {
 // posted travels in the context of an HTTP request: the message that it carries, and
 // what became of it.
 type posted struct {
-	frame   []byte
+	frame
 	waiting *pending // nil where no reply is due
 	written atomic.Bool
 	got     *reply
@@ -190,7 +190,7 @@ func (t *remote) tripOnce(ctx context.Context, method string, params json.RawMes
 	bounded, stop := t.within(ctx)
 	defer stop()
 	t.awaitStream(bounded, method)
-	out := &posted{frame: waiting.frame, waiting: waiting}
+	out := &posted{frame: waiting.frame(), waiting: waiting}
 	err = t.patiently(bounded, method, func() error {
 		return t.withFreshHeaders(bounded, func() error { return t.exchange(bounded, out, header) })
 	})
@@ -279,13 +279,13 @@ func (t *remote) patiently(ctx context.Context, method string, run func() error)
 	}
 }
 
-func (t *remote) send(ctx context.Context, frame []byte) error {
+func (t *remote) send(ctx context.Context, f frame) error {
 	if closed(t.done) {
 		return t.failed("")
 	}
 	bounded, stop := t.within(ctx)
 	defer stop()
-	err := t.exchange(bounded, &posted{frame: frame}, nil)
+	err := t.exchange(bounded, &posted{frame: f}, nil)
 	switch {
 	case err == nil:
 		return nil
@@ -298,7 +298,7 @@ func (t *remote) send(ctx context.Context, frame []byte) error {
 }
 
 // postLater sends a message that nobody waits for.
-func (t *remote) postLater(frame []byte) bool {
+func (t *remote) postLater(f frame) bool {
 	select {
 	case t.slots <- struct{}{}:
 	default:
@@ -308,7 +308,7 @@ func (t *remote) postLater(frame []byte) bool {
 		defer func() { <-t.slots }()
 		ctx, cancel := context.WithTimeout(t.life, postLimit)
 		defer cancel()
-		if err := t.send(ctx, frame); err != nil && t.life.Err() == nil {
+		if err := t.send(ctx, f); err != nil && t.life.Err() == nil {
 			t.tell(slog.LevelDebug, "did not take a message: %v", err)
 		}
 	})

@@ -34,7 +34,7 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	// What gets access tokens sends requests of its own on behalf of the posted one.
 	out, ok := request.Context().Value(postedKey{}).(*posted)
-	if ok && out.waiting != nil && request.ContentLength == int64(len(out.frame)) {
+	if ok && out.waiting != nil && request.ContentLength == int64(len(out.bytes)) {
 		event.Request = out.waiting.id
 	}
 	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
@@ -57,7 +57,7 @@ func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) 
 	own = httptrace.WithClientTrace(context.WithValue(own, postedKey{}, out), &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { out.written.Store(true) },
 	})
-	request, err := t.newPost(own, out.frame)
+	request, err := t.newPost(own, out.bytes)
 	if err != nil {
 		release(0)
 		return err
@@ -65,7 +65,7 @@ func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) 
 	for name, values := range header {
 		request.Header[name] = values
 	}
-	t.bus.Emit(FrameSent{Time: exec.Now(), Server: t.server, Bytes: out.frame})
+	t.bus.Emit(t.times.eventSent(t.server, out.frame))
 	response, err := t.client.Do(request)
 	if err != nil {
 		release(0)
@@ -78,7 +78,7 @@ func (t *remote) exchange(ctx context.Context, out *posted, header http.Header) 
 }
 
 // newPost makes the request that posts a message.
-func (t *remote) newPost(ctx context.Context, frame []byte) (*http.Request, error) {
+func (t *remote) newPost(ctx context.Context, body []byte) (*http.Request, error) {
 	address, accept := t.address, "application/json, text/event-stream"
 	if stream := t.oldStream(); stream != nil {
 		address, accept = stream.endpoint.Load(), ""
@@ -86,7 +86,7 @@ func (t *remote) newPost(ctx context.Context, frame []byte) (*http.Request, erro
 	if address == nil {
 		return nil, errors.New("the server has not said yet where messages are posted")
 	}
-	request, err := t.newRequest(ctx, http.MethodPost, address, frame)
+	request, err := t.newRequest(ctx, http.MethodPost, address, body)
 	if err != nil {
 		return nil, err
 	}

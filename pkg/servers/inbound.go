@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,7 +89,7 @@ func answer(p *pending, r reply) {
 
 // takeMessage takes a message from the classifier.
 func (p *peer) takeMessage(m message, number int) {
-	p.bus.Emit(FrameReceived{Time: exec.Now(), Server: p.server, Line: number, Bytes: m.raw})
+	p.bus.Emit(p.times.eventReceived(p.server, number, m, p.idOf(m)))
 	if !m.versioned() {
 		p.odd(ClassNoVersion, m, number, true)
 	}
@@ -100,6 +101,21 @@ func (p *peer) takeMessage(m message, number int) {
 	case kindNotification:
 		p.onNotification(m.method, m.params)
 	}
+}
+
+// idOf is the id of a message; of an answer, that of the request which it answers.
+func (p *peer) idOf(m message) string {
+	if m.kind() != kindReply {
+		return string(m.id)
+	}
+	if m.id == nil || string(m.id) == "null" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if id, waiting := p.onlyPending(); waiting != nil && !m.quoted {
+			return strconv.FormatInt(id, 10)
+		}
+	}
+	return numericID(m.id)
 }
 
 // takeReply finds the request that a reply answers. Ids that came back in another

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -22,7 +23,7 @@ type link interface {
 	// server is told so.
 	roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error)
 	// send sends one message as it is.
-	send(ctx context.Context, frame []byte) error
+	send(ctx context.Context, f frame) error
 	// shutdown ends the link, each step bounded, and cut short by ctx's end; kill ends
 	// it at once and does not wait.
 	shutdown(ctx context.Context)
@@ -47,7 +48,8 @@ type peer struct {
 	onRequest func(p *peer, m message) bool
 	// post sends a message that nobody waits for, without blocking, and says whether
 	// it could.
-	post func(frame []byte) bool
+	post  func(f frame) bool
+	times requestTimes
 
 	closing chan struct{} // closed when the session is being closed
 	done    chan struct{} // closed when nothing more can come; failure is set
@@ -85,9 +87,14 @@ func firstID() int64 { return 100_000_000 + rand.Int64N(800_000_000) }
 type pending struct {
 	id     int64
 	method string
-	frame  []byte
+	bytes  []byte
 	reply  chan reply // buffered: the reader never waits
 	detail string     // what is known should it never be answered; guarded by peer.mu
+}
+
+// frame is the request as it is sent.
+func (p *pending) frame() frame {
+	return frame{p.bytes, strconv.FormatInt(p.id, 10), p.method}
 }
 
 // reply is how a request ended.
@@ -126,7 +133,7 @@ func (p *peer) register(method string, params json.RawMessage) (*pending, error)
 	if err != nil {
 		return nil, err
 	}
-	waiting := &pending{id: p.lastID, method: method, frame: encoded, reply: make(chan reply, 1)}
+	waiting := &pending{id: p.lastID, method: method, bytes: encoded, reply: make(chan reply, 1)}
 	p.pending[waiting.id] = waiting
 	return waiting, nil
 }
@@ -173,11 +180,11 @@ func (p *peer) giveUp(ctx context.Context, waiting *pending, tell bool) (detail 
 
 // cancel tells the server that a request's answer is no longer wanted.
 func (p *peer) cancel(ctx context.Context, id int64) {
-	encoded, err := encodeNotification(string(mcp.MethodNotificationCancelled), map[string]any{
+	notification, err := newNotification(string(mcp.MethodNotificationCancelled), map[string]any{
 		"requestId": id, "reason": context.Cause(ctx).Error(),
 	})
 	if err == nil {
-		p.post(encoded) // a server that does not read cannot be told
+		p.post(notification) // a server that does not read cannot be told
 	}
 }
 
@@ -229,15 +236,15 @@ func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 	return &details
 }
 
-// encodeNotification makes the bytes of a notification; nil params are left out.
-func encodeNotification(method string, params any) (json.RawMessage, error) {
+// newNotification makes a notification; nil params are left out.
+func newNotification(method string, params any) (frame, error) {
 	encoded, err := rawjson.Marshal(struct {
 		JSONRPC string `json:"jsonrpc"`
 		Method  string `json:"method"`
 		Params  any    `json:"params,omitempty"`
 	}{mcp.JSONRPC_VERSION, method, params})
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", method, err)
+		return frame{}, fmt.Errorf("encode %s: %w", method, err)
 	}
-	return encoded, nil
+	return frame{bytes: encoded, method: method}, nil
 }

@@ -96,6 +96,7 @@ type proxy struct {
 	server  string
 	process *process
 	stdout  *stream
+	times   requestTimes // of the client's requests, where they are traced
 	client  *clientPipe
 	out     *bufio.Writer // to client; flushed when stdout has no more for now
 
@@ -141,7 +142,7 @@ func (p *proxy) takeMessage(m message, number int) {
 		return
 	}
 	p.answered.Store(true)
-	p.Bus.Emit(FrameReceived{Time: exec.Now(), Server: p.server, Line: number, Bytes: m.raw})
+	p.Bus.Emit(p.times.eventReceived(p.server, number, m, string(m.id)))
 	_, _ = p.out.Write(m.raw) // clientPipe keeps the error
 	_ = p.out.WriteByte('\n')
 }
@@ -211,7 +212,7 @@ func (p *proxy) pass(b []byte) error {
 func (p *proxy) traced() io.Writer {
 	return framerWriter{&framer{max: DefaultMaxMessage, emit: func(l line) {
 		if message := bytes.TrimSpace(l.bytes); len(message) > 0 {
-			p.Bus.Emit(FrameSent{Time: exec.Now(), Server: p.server, Bytes: message})
+			p.Bus.Emit(p.times.eventSent(p.server, readFrame(message)))
 		}
 	}}}
 }

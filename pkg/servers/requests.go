@@ -150,11 +150,11 @@ func (s *Session) ask(ctx context.Context, method string, params any) (json.RawM
 
 // notify sends a notification without params.
 func (s *Session) notify(ctx context.Context, method mcp.MCPMethod) error {
-	frame, err := encodeNotification(string(method), nil)
+	notification, err := newNotification(string(method), nil)
 	if err != nil {
 		return err
 	}
-	return s.link.send(ctx, frame)
+	return s.link.send(ctx, notification)
 }
 
 // demand sends a request whose answer has to be a result. An answer with an error is an

@@ -252,3 +252,32 @@ func TestRelistWithoutTools(t *testing.T) {
 		t.Errorf("%d tools told, %d kept", told, len(s.session.Tools()))
 	}
 }
+
+// TestFramesNameTheirRequests proves that the events of an answer and of its request have
+// one id, in whatever form the server sends it back, and the time between them.
+func TestFramesNameTheirRequests(t *testing.T) {
+	for _, mode := range []string{"good", "id-string", "id-float", "id-null", "id-missing"} {
+		s := opened(t, mode)
+		s.call("fake__echo", `{"message":"hi"}`)
+		s.close()
+		sent := make(map[string]FrameSent)
+		for _, event := range of[FrameSent](s.events) {
+			if event.ID != "" && event.Method != "" {
+				sent[event.ID] = event
+			}
+		}
+		for _, answer := range of[FrameReceived](s.events) {
+			if answer.Method != "" {
+				continue
+			}
+			request, known := sent[answer.ID]
+			if !known || answer.Took != answer.At.Sub(request.At) {
+				t.Errorf("%s: %s took %s, and answers %+v", mode, answer.Bytes, answer.Took, request)
+			}
+			delete(sent, answer.ID)
+		}
+		if len(sent) > 0 {
+			t.Errorf("%s: without an answer: %v", mode, sent)
+		}
+	}
+}

@@ -70,7 +70,7 @@ type stdio struct {
 
 // outgoing is a message on its way to the server.
 type outgoing struct {
-	bytes   []byte
+	frame
 	written atomic.Bool
 	last    bool // close stdin instead of writing
 }
@@ -123,7 +123,7 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params json.RawMes
 	if err != nil {
 		return message{}, err
 	}
-	sent := &outgoing{bytes: p.frame}
+	sent := &outgoing{frame: p.frame()}
 	before := t.soFar()
 	if err := t.enqueue(ctx, sent); err != nil {
 		t.settle(p.id, ClassIDUnknown)
@@ -187,17 +187,17 @@ func (t *stdio) evidenceSince(before wrote) []string {
 func lastOf(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
 // offer queues a message that nobody waits for, unless the server does not read.
-func (t *stdio) offer(frame []byte) bool {
+func (t *stdio) offer(f frame) bool {
 	select {
-	case t.writes <- &outgoing{bytes: frame}:
+	case t.writes <- &outgoing{frame: f}:
 		return true
 	default:
 		return false
 	}
 }
 
-func (t *stdio) send(ctx context.Context, frame []byte) error {
-	return t.enqueue(ctx, &outgoing{bytes: frame})
+func (t *stdio) send(ctx context.Context, f frame) error {
+	return t.enqueue(ctx, &outgoing{frame: f})
 }
 
 // kill ends the processes of the server at once and does not wait.
@@ -231,7 +231,7 @@ func (t *stdio) write() {
 				_ = t.process.stdin.Close()
 				return
 			}
-			t.bus.Emit(FrameSent{Time: exec.Now(), Server: t.server, Bytes: message.bytes})
+			t.bus.Emit(t.times.eventSent(t.server, message.frame))
 			if _, err := t.process.stdin.Write(append(message.bytes, '\n')); err != nil {
 				t.stdinBroken(err)
 				return

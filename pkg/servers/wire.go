@@ -99,16 +99,16 @@ func encodeParams(method string, params any) (json.RawMessage, error) {
 
 // Notify sends a notification; nil params are left out.
 func (w *Wire) Notify(ctx context.Context, method string, params any) error {
-	encoded, err := encodeNotification(method, params)
+	notification, err := newNotification(method, params)
 	if err != nil {
 		return err
 	}
-	return w.WriteLine(ctx, encoded)
+	return w.link.send(ctx, notification)
 }
 
 // WriteLine sends any bytes and a newline.
 func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
-	return w.link.send(ctx, line)
+	return w.link.send(ctx, readFrame(line))
 }
 
 // Done is closed when nothing more can come from the server.

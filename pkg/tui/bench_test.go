@@ -55,7 +55,7 @@ func talk(n int) []exec.Event {
 	for i := range n {
 		frame := []byte(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"line %d %s"}}`, i, strings.Repeat("x", 200)))
 		events = append(events,
-			servers.FrameReceived{Time: at, Server: "big", Line: i, Bytes: frame},
+			servers.NewFrameReceived(at.At, "big", i, frame),
 			servers.StderrLine{Time: at, Server: "big", Text: string(frame)})
 	}
 	return events

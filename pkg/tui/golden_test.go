@@ -34,10 +34,10 @@ func house(t *testing.T) *driver {
 	d := drive(t, []string{"zwave", "weather", "mail"}, tools...)
 	at := func(ms int) exec.Time { return exec.Time{At: noon().Add(time.Duration(ms-4000) * time.Millisecond)} }
 	sent := func(ms int, frame string) exec.Event {
-		return servers.FrameSent{Time: at(ms), Server: "zwave", Bytes: []byte(frame)}
+		return servers.NewFrameSent(at(ms).At, "zwave", []byte(frame))
 	}
 	got := func(ms, line int, frame string) exec.Event {
-		return servers.FrameReceived{Time: at(ms), Server: "zwave", Line: line, Bytes: []byte(frame)}
+		return servers.NewFrameReceived(at(ms).At, "zwave", line, []byte(frame))
 	}
 	d.m.updateEvents(eventsMsg{events: []exec.Event{
 		servers.ProcessStarted{Time: at(0), Server: "zwave", PID: 4711, Command: []string{"node", "zwave-mcp-server.js"}},

@@ -134,11 +134,11 @@ func containsAll(t testing.TB, frame string, texts []string) {
 }
 
 func sent(ms int, server, text string) exec.Event {
-	return servers.FrameSent{Time: after(ms), Server: server, Bytes: []byte(text)}
+	return servers.NewFrameSent(after(ms).At, server, []byte(text))
 }
 
 func received(ms int, server, text string) exec.Event {
-	return servers.FrameReceived{Time: after(ms), Server: server, Bytes: []byte(text)}
+	return servers.NewFrameReceived(after(ms).At, server, 0, []byte(text))
 }
 
 func stderrLine(ms int, server, text string) exec.Event {

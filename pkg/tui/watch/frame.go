@@ -73,7 +73,7 @@ func (f *frame) contains(lower string) bool {
 // head is what one needs to know of a message to show and to pair it. Texts are cut.
 type head struct {
 	method  string
-	id      string // as it is written: "3" and 3 are two
+	id      string // as who asks has written it: "3" and 3 are two
 	name    string // of the tool that is called
 	failure string // code and message of an error
 	cancels string // the id of the request that a notification cancels
@@ -89,16 +89,13 @@ const (
 	maxName = 120
 )
 
-// readHead reads the members of a message that matter. What is no object has none.
-func readHead(message []byte) head {
-	var h head
+// readHead reads the members of a message that matter besides its id and method. What is no
+// object has none.
+func readHead(id, method string, message []byte) head {
+	h := head{id: cutText(id, maxID), method: cutText(method, maxName)}
 	var params json.RawMessage
 	for member := range rawjson.Each(message) {
 		switch member.Name {
-		case "method":
-			h.method = word(member.Value)
-		case "id":
-			h.id = cutText(string(member.Value[:min(len(member.Value), maxID)]), maxID)
 		case "params":
 			params = member.Value
 		case "result":

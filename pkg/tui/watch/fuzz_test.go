@@ -66,9 +66,9 @@ func fuzzEvent(kind, i int, text string) exec.Event {
 	case 2:
 		return servers.StderrLine{Time: at, Server: server, Text: text}
 	case 3:
-		return servers.FrameSent{Time: at, Server: server, Bytes: raw}
+		return servers.NewFrameSent(at.At, server, raw)
 	case 4:
-		return servers.FrameReceived{Time: at, Server: server, Bytes: raw}
+		return servers.NewFrameReceived(at.At, server, 0, raw)
 	case 5:
 		return servers.PollutedLine{Time: at, Server: server, Class: servers.ClassText, Text: raw}
 	case 6:

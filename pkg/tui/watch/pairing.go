@@ -1,9 +1,6 @@
 package watch
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // maxWaiting bounds the requests of one side whose answers are waited for: a server
 // that asks without end and is not answered would be remembered for ever.
@@ -74,38 +71,12 @@ func (p *peer) ask(f *frame) {
 	requests[f.head.id] = f
 }
 
-// take finds the request with an id and forgets it. A server may send the id back as
-// text, or as 3.0, which toolx understands.
+// take finds the request with an id and forgets it.
 func (p *peer) take(sent bool, id string) *frame {
 	requests := p.requests(sent)
-	for _, key := range []string{id, otherType(id), strings.TrimSuffix(id, ".0")} {
-		if request := requests[key]; request != nil {
-			delete(requests, key)
-			return request
-		}
-	}
-	return nil
-}
-
-// otherType is an id as text where it is a number, and the other way round.
-func otherType(id string) string {
-	if inner, ok := strings.CutPrefix(id, `"`); ok {
-		return strings.TrimSuffix(inner, `"`)
-	}
-	return `"` + id + `"`
-}
-
-// takeOnly is for an answer with a null id: it can only be for the one request that
-// waits.
-func (p *peer) takeOnly() *frame {
-	if len(p.sent) != 1 {
-		return nil
-	}
-	for id, request := range p.sent {
-		delete(p.sent, id)
-		return request
-	}
-	return nil
+	request := requests[id]
+	delete(requests, id)
+	return request
 }
 
 // settle ends a request by its answer.

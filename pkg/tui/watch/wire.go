@@ -53,9 +53,9 @@ func (t *wireTab) take(event exec.Event) {
 	case servers.ConnectFailed:
 		t.end(e.Server)
 	case servers.FrameSent:
-		t.message(&frame{at: e.At, server: e.Server, sent: true}, e.Bytes)
+		t.message(&frame{at: e.At, server: e.Server, sent: true}, e.ID, e.Method, e.Bytes)
 	case servers.FrameReceived:
-		t.message(&frame{at: e.At, server: e.Server, line: e.Line}, e.Bytes)
+		t.message(&frame{at: e.At, server: e.Server, line: e.Line}, e.ID, e.Method, e.Bytes)
 	case servers.PollutedLine:
 		t.add(&frame{
 			at: e.At, server: e.Server, kind: kindForeign, class: e.Class, line: e.Line, salvaged: e.Salvaged,
@@ -69,8 +69,8 @@ func (t *wireTab) take(event exec.Event) {
 }
 
 // message adds a message, and pairs it.
-func (t *wireTab) message(f *frame, message []byte) {
-	f.head, f.size = readHead(message), len(message)
+func (t *wireTab) message(f *frame, id, method string, message []byte) {
+	f.head, f.size = readHead(id, method, message), len(message)
 	f.text = keep(message)
 	if p := t.peers[f.server]; p != nil && p.command == nil && f.sent && f.head.method == "initialize" {
 		t.end(f.server) // without a process, a session begins with its first request
@@ -80,17 +80,11 @@ func (t *wireTab) message(f *frame, message []byte) {
 	t.add(f)
 }
 
-// odd adds a remark about a message. An answer with a null id that toolx could use
-// has ended the one request that waited.
+// odd adds a remark about a message.
 func (t *wireTab) odd(e servers.OddFrame) {
 	f := &frame{
 		at: e.At, server: e.Server, kind: kindOdd, class: e.Class, line: e.Line, used: e.Used,
 		text: keep(e.Bytes), size: len(e.Bytes),
-	}
-	if e.Class == servers.ClassIDNull && e.Used {
-		if request := t.peer(e.Server, e.At).takeOnly(); request != nil {
-			request.settle(f)
-		}
 	}
 	t.add(f)
 }

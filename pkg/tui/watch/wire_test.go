@@ -97,8 +97,12 @@ func TestPairing(t *testing.T) {
 		"the attempt failed": {[]exec.Event{sent(0, "a", ask3), servers.Retry{Server: "a"}}, []string{"lost"}},
 		"given up":           {[]exec.Event{sent(0, "a", ask3), servers.ConnectFailed{Server: "a", Err: errors.New("x")}}, []string{"lost"}},
 		"a null id for the only request": {
-			[]exec.Event{sent(0, "a", ask3), received(5, "a", `{"id":null,"result":{}}`), servers.OddFrame{Time: after(5), Server: "a", Class: servers.ClassIDNull, Used: true}},
-			[]string{"answered 5", "-", "of ping 5"},
+			[]exec.Event{
+				sent(0, "a", ask3),
+				servers.FrameReceived{Time: after(5), Server: "a", ID: "3", Took: 5 * time.Millisecond, Bytes: []byte(`{"id":null,"result":{}}`)},
+				servers.OddFrame{Time: after(5), Server: "a", Class: servers.ClassIDNull, Used: true},
+			},
+			[]string{"answered 5", "of ping 5", "-"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
