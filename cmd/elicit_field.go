@@ -9,86 +9,45 @@ import (
 	"strconv"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 )
 
 // formField is a field of an elicitation's form (MCP schema, PrimitiveSchemaDefinition).
 type formField struct {
-	name, title, description string
-	kind                     string // "string", "integer", "number", "boolean", "array"
-	format                   string
-	required                 bool
-	fallback                 json.RawMessage // the default; nil where there is none
-	options                  []formOption    // of a choice, or of several
-	schema                   json.RawMessage
+	jsonschema.Property
+	shape   *jsonschema.Shape
+	options []jsonschema.Option // of a choice, or of several
 }
 
-// formOption is one that can be chosen.
-type formOption struct {
-	value json.RawMessage
-	title string // empty where the value says it all
-}
-
-func (o formOption) String() string {
-	if text := typedText(o.value); o.title != "" && o.title != text {
-		return o.title + " (" + text + ")"
+// optionText shows an option: its title, with the value where that is another text.
+func optionText(o jsonschema.Option) string {
+	if text := typedText(o.Raw); o.Label != "" && o.Label != text {
+		return o.Label + " (" + text + ")"
 	}
-	return typedText(o.value)
+	return typedText(o.Raw)
 }
 
 // formFields are the fields that a schema asks for, in its order.
 func formFields(schema json.RawMessage) []formField {
-	var required []string
-	// A malformed list leaves every field optional; the server judges.
-	_ = json.Unmarshal(member(schema, "required"), &required)
-	properties, _ := rawjson.Members(member(schema, "properties"))
+	properties := jsonschema.Parse(schema).Root().Properties()
 	fields := make([]formField, len(properties))
 	for i, property := range properties {
-		fields[i] = formField{
-			name: property.Name, title: textMember(property.Value, "title"),
-			description: textMember(property.Value, "description"),
-			kind:        textMember(property.Value, "type"), format: textMember(property.Value, "format"),
-			required: slices.Contains(required, property.Name),
-			fallback: member(property.Value, "default"), schema: property.Value,
-		}
-		if fields[i].options = formOptions(property.Value); fields[i].kind == "array" {
-			fields[i].options = formOptions(member(property.Value, "items"))
+		shape := jsonschema.ShapeOf(property.Node.Facets())
+		fields[i] = formField{Property: property, shape: shape, options: shape.Options}
+		if shape.Kind == jsonschema.ShapeArray {
+			fields[i].options = jsonschema.ShapeOf(shape.Items.Facets()).Options
 		}
 	}
 	return fields
 }
 
-// formOptions are the options of a choice, in any of the forms that MCP has had.
-func formOptions(schema json.RawMessage) []formOption {
-	for _, name := range []string{"oneOf", "anyOf"} {
-		if elements, ok := rawjson.Elements(member(schema, name)); ok {
-			var options []formOption
-			for _, element := range elements {
-				if value := member(element, "const"); value != nil {
-					options = append(options, formOption{value, textMember(element, "title")})
-				}
-			}
-			return options
-		}
-	}
-	values, _ := rawjson.Elements(member(schema, "enum"))
-	titles, _ := rawjson.Elements(member(schema, "enumNames"))
-	options := make([]formOption, len(values))
-	for i, value := range values {
-		options[i].value = value
-		if i < len(titles) {
-			options[i].title = typedText(titles[i])
-		}
-	}
-	return options
-}
-
 // heading is what the server says of a field.
 func (f formField) heading() string {
-	text := cmp.Or(f.title, f.name)
-	if f.description != "" {
-		text += ": " + f.description
+	text := cmp.Or(f.shape.Title, f.Name)
+	if f.shape.Description != "" {
+		text += ": " + f.shape.Description
 	}
 	return text
 }
@@ -99,8 +58,8 @@ func (f formField) label() string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r)
 	}
-	name := shorten(f.name, 40)
-	if strings.ContainsFunc(f.name, func(r rune) bool { return !plain(r) }) {
+	name := shorten(f.Name, 40)
+	if strings.ContainsFunc(f.Name, func(r rune) bool { return !plain(r) }) {
 		name = quote(name)
 	}
 	return render.Safe(name)
@@ -109,7 +68,10 @@ func (f formField) label() string {
 // takes says what is to be typed into a field, in words of toolx's own.
 func (f formField) takes() string {
 	takes := []string{f.kindText()}
-	if f.required {
+	if f.shape.Nullable && f.shape.Kind != jsonschema.ShapeJSON {
+		takes[0] += " or null"
+	}
+	if f.Required {
 		takes = append(takes, "required")
 	}
 	for _, bound := range []struct{ name, text string }{
@@ -121,7 +83,7 @@ func (f formField) takes() string {
 		{"maxItems", "choices: at most "},
 	} {
 		var limit float64
-		if value := member(f.schema, bound.name); value != nil && json.Unmarshal(value, &limit) == nil {
+		if value := jsonschema.First(f.shape.Parts, bound.name); value != nil && json.Unmarshal(value.Raw(), &limit) == nil {
 			takes = append(takes, bound.text+strconv.FormatFloat(limit, 'g', -1, 64))
 		}
 	}
@@ -131,19 +93,23 @@ func (f formField) takes() string {
 // kindText says what kind of value a field takes. Forms of MCP have no objects and no lists
 // but those of choices; a server that asks for them all the same gets them as JSON.
 func (f formField) kindText() string {
-	switch {
-	case f.kind == "array" && len(f.options) > 0:
+	switch kind := f.shape.Kind; {
+	case kind == jsonschema.ShapeArray && len(f.options) > 0:
 		return "several, with commas between them"
 	case len(f.options) > 0:
 		return "one of these"
-	case f.kind == "array":
+	case kind == jsonschema.ShapeArray:
 		return "several texts, with commas between them, or a JSON array"
-	case f.kind == "object":
+	case kind == jsonschema.ShapeObject:
 		return "a JSON object, since MCP's forms have no fields for one"
-	case f.kind == "string" && slices.Contains([]string{"email", "uri", "date", "date-time"}, f.format):
-		return f.format
-	case slices.Contains([]string{"string", "integer", "number", "boolean"}, f.kind):
-		return f.kind
+	case kind == jsonschema.ShapeText && slices.Contains([]string{"email", "uri", "date", "date-time"}, f.shape.Format):
+		return f.shape.Format
+	case kind == jsonschema.ShapeText:
+		return "string"
+	case kind == jsonschema.ShapeNumber && f.shape.Whole:
+		return "integer"
+	case kind == jsonschema.ShapeNumber || kind == jsonschema.ShapeBool:
+		return kind.String()
 	}
 	return "JSON, or text"
 }
@@ -161,18 +127,20 @@ func (f formField) prompt(offered json.RawMessage) string {
 func (f formField) read(typed string) (json.RawMessage, error) {
 	value, err := f.parse(typed)
 	if err == nil {
-		err = checkField(f.name, f.schema, value)
+		err = checkField(f.Name, f.Node.Raw(), value)
 	}
 	return value, err
 }
 
 func (f formField) parse(typed string) (json.RawMessage, error) {
-	switch {
-	case f.kind == "array" && len(f.options) > 0:
+	switch kind := f.shape.Kind; {
+	case f.shape.Nullable && strings.TrimSpace(typed) == "null":
+		return json.RawMessage("null"), nil
+	case kind == jsonschema.ShapeArray && len(f.options) > 0:
 		return f.several(typed)
 	case len(f.options) > 0:
 		return f.choice(typed)
-	case f.kind == "boolean":
+	case kind == jsonschema.ShapeBool:
 		switch strings.ToLower(strings.TrimSpace(typed)) {
 		case "y", "yes", "true", "1":
 			return json.RawMessage("true"), nil
@@ -180,14 +148,14 @@ func (f formField) parse(typed string) (json.RawMessage, error) {
 			return json.RawMessage("false"), nil
 		}
 		return nil, errors.New("type yes or no")
-	case f.kind == "integer", f.kind == "number":
+	case kind == jsonschema.ShapeNumber:
 		return readNumber(typed)
-	case f.kind == "object":
+	case kind == jsonschema.ShapeObject:
 		if _, ok := rawjson.Members([]byte(typed)); !ok || !json.Valid([]byte(typed)) {
 			return nil, errors.New(`that is no JSON object, such as {"name":"value"}`)
 		}
 		return json.RawMessage(typed), nil
-	case f.kind == "array":
+	case kind == jsonschema.ShapeArray:
 		if _, ok := rawjson.Elements([]byte(typed)); ok && json.Valid([]byte(typed)) {
 			return json.RawMessage(typed), nil
 		}
@@ -196,7 +164,7 @@ func (f formField) parse(typed string) (json.RawMessage, error) {
 			parts[i] = strings.TrimSpace(parts[i])
 		}
 		return rawjson.Marshal(parts)
-	case f.kind != "string" && json.Valid([]byte(typed)):
+	case kind != jsonschema.ShapeText && json.Valid([]byte(typed)):
 		return json.RawMessage(typed), nil // of several kinds, or of none that MCP knows
 	}
 	return rawjson.Quote(typed), nil
@@ -225,17 +193,17 @@ func readNumber(typed string) (json.RawMessage, error) {
 func (f formField) choice(typed string) (json.RawMessage, error) {
 	typed = strings.TrimSpace(typed)
 	for _, option := range f.options {
-		if typed == typedText(option.value) {
-			return option.value, nil
+		if typed == typedText(option.Raw) {
+			return option.Raw, nil
 		}
 	}
 	for _, option := range f.options {
-		if strings.EqualFold(typed, typedText(option.value)) || strings.EqualFold(typed, option.title) {
-			return option.value, nil
+		if strings.EqualFold(typed, typedText(option.Raw)) || strings.EqualFold(typed, option.Label) {
+			return option.Raw, nil
 		}
 	}
 	if n, err := strconv.Atoi(typed); err == nil && n >= 1 && n <= len(f.options) {
-		return f.options[n-1].value, nil
+		return f.options[n-1].Raw, nil
 	}
 	return nil, fmt.Errorf("type a number from 1 to %d, or one of the names", len(f.options))
 }

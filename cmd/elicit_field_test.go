@@ -22,7 +22,7 @@ func TestFormFields(t *testing.T) {
 		"nullable":{"type":["integer","null"]},
 		"titledSeveral":{"type":"array","items":{"anyOf":[{"const":"f-1","title":"Tuna"},{"const":"f-2","title":"Trout"}]}}
 	},"required":["text"]}`)) {
-		fields[field.name] = field
+		fields[field.Name] = field
 	}
 	for _, test := range []struct{ field, typed, want string }{
 		{"text", "012", `"012"`},
@@ -74,7 +74,7 @@ func TestFormFields(t *testing.T) {
 			t.Errorf("%s: %q gives %s, %v; want %s", test.field, test.typed, value, err, test.want)
 		}
 	}
-	if !fields["text"].required || fields["mail"].required {
+	if !fields["text"].Required || fields["mail"].Required {
 		t.Error("what is required is not told")
 	}
 	if got, want := fields["whole"].takes(), "integer, at most 10"; got != want {

@@ -223,12 +223,12 @@ func (f *elicitForm) fill(ctx context.Context) error {
 func (f *elicitForm) ask(ctx context.Context, field formField, before json.RawMessage) (value json.RawMessage, back bool, err error) {
 	offered := before
 	if offered == nil {
-		offered = field.fallback
+		offered = field.shape.Default.Raw()
 	}
 	f.quote(field.heading())
 	f.say("  (%s)", field.takes())
 	for i, option := range field.options {
-		f.quote(fmt.Sprintf("%d  %s", i+1, option))
+		f.quote(fmt.Sprintf("%d  %s", i+1, optionText(option)))
 	}
 	for {
 		f.prompt(field.prompt(offered))
@@ -244,13 +244,13 @@ func (f *elicitForm) ask(ctx context.Context, field formField, before json.RawMe
 		case formBack:
 			return nil, true, nil
 		case formSkip:
-			if !field.required {
+			if !field.Required {
 				return nil, false, nil
 			}
 			f.say("  it is required")
 			continue
 		case "":
-			if offered != nil || !field.required {
+			if offered != nil || !field.Required {
 				return offered, false, nil
 			}
 			f.say("  it is required; %s and %s end the form", formDecline, formCancel)
@@ -272,7 +272,7 @@ func (f *elicitForm) content() json.RawMessage {
 	var members []rawjson.Member
 	for i, field := range f.fields {
 		if f.given[i] != nil {
-			members = append(members, rawjson.NewMember(field.name, f.given[i]))
+			members = append(members, rawjson.NewMember(field.Name, f.given[i]))
 		}
 	}
 	return rawjson.Object(members)

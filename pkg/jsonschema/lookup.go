@@ -108,6 +108,25 @@ func (n *Node) NameSet() map[string]bool {
 	return known
 }
 
+// Properties returns the properties that every value of the schema may have, in the
+// schema's order, with those of what it refers to and of its allOf behind its own.
+func (n *Node) Properties() []Property {
+	required, known := make(map[string]bool), make(map[string]bool)
+	for _, name := range n.Required() {
+		required[name] = true
+	}
+	var all []Property
+	for _, part := range n.Facets() {
+		for _, m := range part.Get("properties").Members() {
+			if !known[m.Name] {
+				known[m.Name] = true
+				all = append(all, Property{Member: m, Required: required[m.Name]})
+			}
+		}
+	}
+	return all
+}
+
 // Property returns the schema of one property: what all facets say together, or,
 // where none of them knows the name, what the alternatives that do say.
 func (n *Node) Property(name string) (*Node, bool) {

@@ -122,9 +122,9 @@ func typeNames(n *jsonschema.Node) []string {
 
 func (t *typer) object(n *jsonschema.Node, depth int) string {
 	switch extra := n.Get("additionalProperties"); {
-	case len(t.properties(n)) > 0 && depth < maxDepth:
+	case len(n.Properties()) > 0 && depth < maxDepth:
 		return "{" + strings.Join(t.signature(n, depth+1), ", ") + "}"
-	case len(t.properties(n)) > 0:
+	case len(n.Properties()) > 0:
 		return "{…}"
 	case extra.IsObject():
 		return "{[key]: " + t.typeOf(extra, depth+1) + "}"
@@ -132,29 +132,10 @@ func (t *typer) object(n *jsonschema.Node, depth int) string {
 	return "object"
 }
 
-// properties gives an object's properties in the schema's order, with those of what it
-// refers to and of its allOf behind them.
-func (t *typer) properties(n *jsonschema.Node) []jsonschema.Property {
-	required, known := make(map[string]bool), make(map[string]bool)
-	for _, name := range n.Required() {
-		required[name] = true
-	}
-	var all []jsonschema.Property
-	for _, part := range n.Facets() {
-		for _, m := range part.Get("properties").Members() {
-			if !known[m.Name] {
-				known[m.Name] = true
-				all = append(all, jsonschema.Property{Member: m, Required: required[m.Name]})
-			}
-		}
-	}
-	return all
-}
-
 // signature gives "name: type" for each property.
 func (t *typer) signature(n *jsonschema.Node, depth int) []string {
 	var written []string
-	for _, p := range t.properties(n) {
+	for _, p := range n.Properties() {
 		if t.steps <= 0 {
 			return append(written, "…")
 		}

@@ -143,7 +143,7 @@ func parameterRows(schema *jsonschema.Document) []parameterRow {
 
 func (t *typer) rows(n *jsonschema.Node, level int) []parameterRow {
 	var all []parameterRow
-	for _, p := range t.properties(n) {
+	for _, p := range n.Properties() {
 		if t.steps <= 0 || level > maxDepth {
 			break
 		}
@@ -154,8 +154,8 @@ func (t *typer) rows(n *jsonschema.Node, level int) []parameterRow {
 			description: SafeBlock(strings.TrimSpace(jsonschema.First(parts, "description").Text())),
 			bounds:      bounds(parts),
 		}
-		nested, mark := t.nested(p.Node)
-		below := t.rows(nested, level+1)
+		object, mark := nested(p.Node)
+		below := t.rows(object, level+1)
 		if len(below) > 0 {
 			row.kind = "object" + mark // its parts are told below
 		} else {
@@ -168,8 +168,8 @@ func (t *typer) rows(n *jsonschema.Node, level int) []parameterRow {
 
 // nested gives the object whose properties are told below a parameter: itself, or
 // the elements of an array of objects, marked by "[]".
-func (t *typer) nested(n *jsonschema.Node) (object *jsonschema.Node, mark string) {
-	if items := jsonschema.First(n.Facets(), "items"); items != nil && len(t.properties(n)) == 0 {
+func nested(n *jsonschema.Node) (object *jsonschema.Node, mark string) {
+	if items := jsonschema.First(n.Facets(), "items"); items != nil && len(n.Properties()) == 0 {
 		return items, "[]"
 	}
 	return n, ""
