@@ -23,7 +23,7 @@ func arrows() map[string][]string {
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state", "pkg/jsonschema"},
-		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema"},
+		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state"},
 		"pkg/exec":    {"pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/config":  {"pkg/mask", "pkg/state", "schema"}, // the published JSON Schema, embedded

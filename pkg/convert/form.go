@@ -109,7 +109,7 @@ func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 // isAtRest says whether a value is null, false or empty: a setting that asks for
 // nothing.
 func isAtRest(value json.RawMessage) bool {
-	switch string(compact(value)) {
+	switch string(rawjson.Compact(value)) {
 	case "null", "false", "[]", "{}", `""`:
 		return true
 	}
@@ -123,7 +123,7 @@ func (l layout) says(extra rawjson.Member) bool {
 
 func saysIn(text json.RawMessage, extra rawjson.Member) bool {
 	for member := range rawjson.Each(text) {
-		if member.Name == extra.Name && sameText(member.Value, extra.Value) || saysIn(member.Value, extra) {
+		if member.Name == extra.Name && rawjson.Same(member.Value, extra.Value) || saysIn(member.Value, extra) {
 			return true
 		}
 	}

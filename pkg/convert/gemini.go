@@ -101,7 +101,7 @@ func plainSchema(schema json.RawMessage) json.RawMessage {
 	if list == nil {
 		return schema
 	}
-	nullable := string(compact(list.get("nullable"))) == "true"
+	nullable := string(rawjson.Compact(list.get("nullable"))) == "true"
 	changed := members{}
 	for _, member := range list {
 		if member.Name == "nullable" || (member.Name == "type" && isUnspecified(member.Value)) {
@@ -153,7 +153,7 @@ func withNull(list, null json.RawMessage, nullable bool) json.RawMessage {
 		return list
 	}
 	for _, element := range elements {
-		if sameText(element, null) {
+		if rawjson.Same(element, null) {
 			return list
 		}
 	}

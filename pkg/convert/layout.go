@@ -109,7 +109,7 @@ func (l layout) form(element json.RawMessage) json.RawMessage {
 	if sameMembers(form, same) {
 		return nil
 	}
-	return compact(form)
+	return rawjson.Compact(form)
 }
 
 // fill writes an element from a form, or from the skeleton where there is none.
@@ -151,7 +151,7 @@ func extras(form, skeleton json.RawMessage) []rawjson.Member {
 			found = append(found, member)
 		case isObjectText(member.Value) && isObjectText(known[at].Value):
 			found = append(found, extras(member.Value, known[at].Value)...)
-		case !sameText(member.Value, known[at].Value):
+		case !rawjson.Same(member.Value, known[at].Value):
 			found = append(found, member)
 		}
 	}

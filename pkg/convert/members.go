@@ -119,6 +119,3 @@ func removeAt(text json.RawMessage, path []string) json.RawMessage {
 func isNull(text json.RawMessage) bool {
 	return len(text) == 0 || bytes.Equal(bytes.TrimSpace(text), []byte("null"))
 }
-
-// sameText compares JSON whatever the spaces in it.
-func sameText(a, b json.RawMessage) bool { return bytes.Equal(compact(a), compact(b)) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolx/pkg/jsonschema"
+	"toolx/pkg/words"
 )
 
 // The limits that keep a schema's refs from growing without end.
@@ -49,7 +50,7 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 		return fitted{schema: text}, nil
 	}
 	f := &fitter{told: make(map[Loss]bool)}
-	out := f.settle(jsonschema.LocalReferences(text), &p)
+	out := f.settle(jsonschema.Parse(text), &p)
 	if f.err == nil && p.check != nil {
 		f.err = p.check(out)
 	}
@@ -61,17 +62,18 @@ func fit(schema json.RawMessage, to Format) (fitted, error) {
 
 // settle walks a schema until a walk changes nothing. One walk is enough for all but
 // schemas that contradict themselves, where one mend may ask for another.
-func (f *fitter) settle(text json.RawMessage, p *profile) json.RawMessage {
+func (f *fitter) settle(document *jsonschema.Document, p *profile) json.RawMessage {
 	for range maxWalks {
-		f.document, f.targets = text, nil
+		f.document = document
 		f.used, f.nodes, f.bytes = make(map[string]bool), 0, 0
+		text := document.Root().Raw()
 		out := f.node(text, place{profile: p, root: true})
 		if f.err != nil || bytes.Equal(out, text) {
 			return out
 		}
-		text = out
+		document = jsonschema.Parse(out)
 	}
-	return text
+	return document.Root().Raw()
 }
 
 // readSchema takes what stands for an input schema in a tool definition.
@@ -93,24 +95,13 @@ func readSchema(schema json.RawMessage) (json.RawMessage, error) {
 			return empty, nil
 		}
 	}
-	return nil, fmt.Errorf("its input schema is no object but %s", abbreviate(string(schema)))
-}
-
-// abbreviate keeps what goes into a message short.
-func abbreviate(text string) string {
-	const most = 60
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return string(runes[:most]) + "…"
+	return nil, fmt.Errorf("its input schema is no object but %s", words.Shorten(string(schema), words.MaxGiven))
 }
 
 // fitter is one run of fit.
 type fitter struct {
-	document json.RawMessage // the schema as given, into which refs point: JSON pointers
-	targets  map[string]json.RawMessage
-	used     map[string]bool // the definitions that kept refs name
+	document *jsonschema.Document // the schema as this walk began, into which refs point
+	used     map[string]bool      // the definitions that kept refs name
 	nodes    int
 	bytes    int
 	hints    []string // of the root

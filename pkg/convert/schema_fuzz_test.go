@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -108,7 +109,7 @@ func foreignMember(document json.RawMessage, o *object, m rawjson.Member, p *pro
 	case m.Name == "$ref" && p.refs == aloneRefs && len(o.members) > 1:
 		return "a ref in company"
 	case m.Name == "$ref":
-		reader := fitter{document: document}
+		reader := fitter{document: jsonschema.Parse(document)}
 		if _, found := reader.resolve(o.stringOf("$ref")); !found {
 			return "a dangling ref " + o.stringOf("$ref")
 		}

@@ -107,7 +107,7 @@ func (f *fitter) explainCondition(o, taken *object, at place) {
 	var words []string
 	for _, keyword := range []string{"if", "then", "else"} {
 		if taken.has(keyword) {
-			words = append(words, keyword+" "+string(compact(taken.get(keyword))))
+			words = append(words, keyword+" "+string(rawjson.Compact(taken.get(keyword))))
 		}
 	}
 	f.moved(o, at, "if, then and else", short(strings.Join(words, " "), longestSchema), true)
@@ -121,7 +121,7 @@ func saysNothing(m rawjson.Member) bool {
 	case "default", "examples", "example":
 		return literal(m.Value) == "null"
 	case "additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "items":
-		return literal(m.Value) == "boolean" || string(compact(m.Value)) == "{}"
+		return literal(m.Value) == "boolean" || string(rawjson.Compact(m.Value)) == "{}"
 	case "uniqueItems", "deprecated":
 		return !isTrue(m.Value)
 	case "contentEncoding", "contentMediaType":
@@ -157,7 +157,7 @@ func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
 		f.moved(o, at, "additionalProperties", "values: "+nameOf(whole), true)
 		return
 	}
-	if hint := short("values: "+string(compact(whole)), longestSchema); hint != "" {
+	if hint := short("values: "+string(rawjson.Compact(whole)), longestSchema); hint != "" {
 		f.moved(o, at, "additionalProperties", hint, true)
 		return
 	}
@@ -210,7 +210,7 @@ func worded(value json.RawMessage) string {
 	if text := rawjson.Unquote(value); rawjson.IsString(value) && text != "" && text == strings.TrimSpace(text) {
 		return text
 	}
-	return string(compact(value))
+	return string(rawjson.Compact(value))
 }
 
 // describe adds the hints to the description; those of the root are for the tool's.

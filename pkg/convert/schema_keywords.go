@@ -8,38 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
-
-// shape is what stands under a keyword.
-type shape int
-
-const (
-	plain     shape = iota // data, which is never walked
-	oneSchema              // a schema
-	schemas                // an array of schemas
-	schemaMap              // names, which are no keywords, and their schemas
-)
-
-// shapeOf says where in a schema other schemas stand. It is asked only about
-// keywords: a property named "items" stands under "properties", and is a name.
-func shapeOf(keyword string, value json.RawMessage) shape {
-	switch keyword {
-	case "items":
-		if literal(value) == "array" {
-			return schemas
-		}
-		return oneSchema
-	case "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties",
-		"propertyNames", "not", "if", "then", "else", "contentSchema":
-		return oneSchema
-	case "anyOf", "oneOf", "allOf", "prefixItems":
-		return schemas
-	case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions":
-		return schemaMap
-	}
-	return plain
-}
 
 // isAnnotation says that a keyword describes, and restricts nothing.
 func isAnnotation(keyword string) bool {
@@ -117,7 +88,7 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 	case "items":
 		return kind == "object" || kind == "boolean" || kind == "array"
 	}
-	if shapeOf(keyword, value) == oneSchema {
+	if jsonschema.Held(keyword, value) == jsonschema.HoldsSchema {
 		return kind == "object" || kind == "boolean"
 	}
 	return true

@@ -73,7 +73,7 @@ func merge(o, other *object) (lost []string) {
 			o.changed = true
 			continue
 		}
-		if sameJSON(mine, m.Value) {
+		if rawjson.Same(mine, m.Value) {
 			continue
 		}
 		both, ok := combine(m.Name, mine, m.Value)
@@ -115,7 +115,7 @@ func grouped(o, other *object, group ...string) (names []string) {
 		if other.has(name) {
 			names = append(names, name)
 		}
-		same = same && sameJSON(o.get(name), other.get(name))
+		same = same && rawjson.Same(o.get(name), other.get(name))
 	}
 	if same || !o.has(group...) {
 		return nil
@@ -204,7 +204,7 @@ func combineSchemas(a, b json.RawMessage) (json.RawMessage, bool) {
 	switch {
 	case isTrue(a) || isFalse(b):
 		return b, true
-	case isTrue(b) || isFalse(a) || sameJSON(a, b):
+	case isTrue(b) || isFalse(a) || rawjson.Same(a, b):
 		return a, true
 	case literal(a) != "object" || literal(b) != "object":
 		return a, false
@@ -239,7 +239,7 @@ func combineEnums(a, b json.RawMessage) (json.RawMessage, bool) {
 	mine, _ := rawjson.Elements(a)
 	theirs, _ := rawjson.Elements(b)
 	shared := setOf(theirs)
-	both := slices.DeleteFunc(slices.Clone(mine), func(value json.RawMessage) bool { return !shared[string(compact(value))] })
+	both := slices.DeleteFunc(slices.Clone(mine), func(value json.RawMessage) bool { return !shared[string(rawjson.Compact(value))] })
 	if len(both) == 0 {
 		return a, false
 	}
@@ -250,7 +250,7 @@ func combineEnums(a, b json.RawMessage) (json.RawMessage, bool) {
 func setOf(list []json.RawMessage) map[string]bool {
 	set := make(map[string]bool, len(list))
 	for _, value := range list {
-		set[string(compact(value))] = true
+		set[string(rawjson.Compact(value))] = true
 	}
 	return set
 }
@@ -260,7 +260,7 @@ func distinct(values []json.RawMessage) []json.RawMessage {
 	var kept []json.RawMessage
 	seen := make(map[string]bool, len(values))
 	for _, value := range values {
-		if key := string(compact(value)); !seen[key] {
+		if key := string(rawjson.Compact(value)); !seen[key] {
 			seen[key] = true
 			kept = append(kept, value)
 		}
@@ -269,7 +269,7 @@ func distinct(values []json.RawMessage) []json.RawMessage {
 }
 
 func containsJSON(list []json.RawMessage, value json.RawMessage) bool {
-	return slices.ContainsFunc(list, func(one json.RawMessage) bool { return sameJSON(one, value) })
+	return slices.ContainsFunc(list, func(one json.RawMessage) bool { return rawjson.Same(one, value) })
 }
 
 func union(a, b []string) []string {

@@ -188,19 +188,6 @@ func quoteList(list []string) json.RawMessage {
 	return rawjson.Array(quoted)
 }
 
-// sameJSON compares two values without their spaces.
-func sameJSON(a, b json.RawMessage) bool {
-	return bytes.Equal(a, b) || bytes.Equal(compact(a), compact(b))
-}
-
-func compact(text json.RawMessage) json.RawMessage {
-	var out bytes.Buffer
-	if json.Compact(&out, text) != nil {
-		return text
-	}
-	return out.Bytes()
-}
-
 // literal names the JSON type of a value.
 func literal(text json.RawMessage) string {
 	at := rawjson.SpaceEnd(text, 0)

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strconv"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // objects fits the properties of objects to the target.
@@ -16,7 +18,7 @@ func (f *fitter) objects(o *object, at place) {
 	f.refuseMap(o, at)
 	f.dropNever(o, at)
 	f.declareRequired(o, at)
-	if at.profile.upper && !at.root && string(compact(o.get("properties"))) == "{}" {
+	if at.profile.upper && !at.root && string(rawjson.Compact(o.get("properties"))) == "{}" {
 		o.drop("properties") // Gemini refuses properties without any
 	}
 }
@@ -50,7 +52,7 @@ func (f *fitter) declareRequired(o *object, at place) {
 	})
 	for _, name := range required {
 		if !slices.Contains(kept, name) {
-			f.tell(at, Lossy, "dropped", "required "+abbreviate(name)+", which is no property")
+			f.tell(at, Lossy, "dropped", "required "+words.Shorten(name, words.MaxGiven)+", which is no property")
 		}
 	}
 	switch {
@@ -70,7 +72,7 @@ func (f *fitter) keys(o *object, at place) {
 	}
 	for m := range rawjson.Each(o.get("properties")) {
 		if !p.key().MatchString(m.Name) {
-			f.refuse(at, "the property name %q does not match %s", abbreviate(m.Name), p.key())
+			f.refuse(at, "the property name %q does not match %s", words.Shorten(m.Name, words.MaxGiven), p.key())
 		}
 	}
 }
@@ -168,14 +170,14 @@ func (f *fitter) children(o *object, at place) {
 		if at.root && isDefinitions(m.Name) {
 			continue
 		}
-		switch shapeOf(m.Name, m.Value) {
-		case oneSchema:
+		switch jsonschema.Held(m.Name, m.Value) {
+		case jsonschema.HoldsSchema:
 			if literal(m.Value) == "object" {
 				o.put(i, f.node(m.Value, at.under(m.Name)))
 			}
-		case schemas:
+		case jsonschema.HoldsList:
 			o.put(i, f.list(m, at))
-		case schemaMap:
+		case jsonschema.HoldsNamed:
 			o.put(i, f.named(m, at))
 		}
 		if f.err != nil {

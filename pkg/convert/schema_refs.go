@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // deref replaces a schema's ref by what it names, and merges what stands beside it
@@ -72,7 +74,7 @@ func needsMerging(o *object, at place) bool {
 // never end.
 func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage, found bool) {
 	if !found {
-		f.tell(*at, Lossy, "dropped", "$ref to "+abbreviate(ref))
+		f.tell(*at, Lossy, "dropped", "$ref to "+words.Shorten(ref, words.MaxGiven))
 		return
 	}
 	f.bytes += len(target)
@@ -141,41 +143,20 @@ func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
 // resolve finds what a ref names in the document. A ref to another document is not
 // found.
 func (f *fitter) resolve(ref string) (json.RawMessage, bool) {
-	if f.targets == nil {
-		f.targets = make(map[string]json.RawMessage)
-	}
-	if target, known := f.targets[ref]; known {
-		return target, target != nil
-	}
-	target := f.lookUp(ref)
-	if kind := literal(target); kind != "object" && kind != "boolean" {
-		target = nil
-	}
-	f.targets[ref] = target
-	return target, target != nil
-}
-
-func (f *fitter) lookUp(ref string) json.RawMessage {
-	pointer, local := strings.CutPrefix(ref, "#")
-	if decoded, err := url.PathUnescape(pointer); err == nil {
-		pointer = decoded
-	}
-	if !local || pointer != "" && pointer[0] != '/' {
-		return nil
-	}
-	target, _ := rawjson.Find(f.document, pointer)
-	return target
+	target := f.document.Resolve(ref).Raw()
+	kind := literal(target)
+	return target, kind == "object" || kind == "boolean"
 }
 
 // schemasIn are the schemas that stand under a keyword.
 func schemasIn(m rawjson.Member) []json.RawMessage {
-	switch shapeOf(m.Name, m.Value) {
-	case oneSchema:
+	switch jsonschema.Held(m.Name, m.Value) {
+	case jsonschema.HoldsSchema:
 		return []json.RawMessage{m.Value}
-	case schemas:
+	case jsonschema.HoldsList:
 		list, _ := rawjson.Elements(m.Value)
 		return list
-	case schemaMap:
+	case jsonschema.HoldsNamed:
 		var list []json.RawMessage
 		for inner := range rawjson.Each(m.Value) {
 			list = append(list, inner.Value)

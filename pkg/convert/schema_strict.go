@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -96,7 +97,7 @@ func (f *fitter) refuseMap(o *object, at place) {
 		return
 	}
 	rest := o.get("additionalProperties")
-	open := isTrue(rest) || string(compact(rest)) == "{}"
+	open := isTrue(rest) || string(rawjson.Compact(rest)) == "{}"
 	named := len(o.objectOfOrEmpty("properties").members) > 0
 	switch {
 	case literal(rest) == "object" && !open:
@@ -145,7 +146,7 @@ func (c *strictCount) add(text json.RawMessage, depth int) {
 }
 
 func (c *strictCount) addMember(m rawjson.Member, depth int) {
-	if shapeOf(m.Name, m.Value) != schemaMap {
+	if jsonschema.Held(m.Name, m.Value) != jsonschema.HoldsNamed {
 		for _, child := range schemasIn(m) {
 			c.add(child, depth)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // tidy mends what is no JSON Schema, or one of a draft so old that providers refuse
@@ -26,7 +27,7 @@ func (f *fitter) dropMalformed(o *object, at place) {
 		}
 		severity := Lossy
 		describes := isAnnotation(m.Name) && m.Name != "description" // which restricts nothing
-		if describes || m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"}, string(compact(m.Value))) {
+		if describes || m.Name != "enum" && slices.Contains([]string{"null", "[]", "{}", "false"}, string(rawjson.Compact(m.Value))) {
 			severity = Info
 		}
 		o.drop(m.Name)
@@ -73,18 +74,18 @@ func (f *fitter) mendTypes(o *object, at place) {
 		kind, known := typeMeant(name)
 		switch {
 		case !known && !at.profile.looseTypes:
-			f.refuse(at, "%q is no type of JSON Schema", abbreviate(name))
+			f.refuse(at, "%q is no type of JSON Schema", words.Shorten(name, words.MaxGiven))
 			return
 		case !known:
 			kind = name
-			f.tell(at, Info, Kept, "type "+abbreviate(name)+", which is none of JSON Schema,")
+			f.tell(at, Info, Kept, "type "+words.Shorten(name, words.MaxGiven)+", which is none of JSON Schema,")
 		case kind == "":
 			o.drop("type")
-			f.tell(at, Info, dropped, "type "+abbreviate(name)+", which says nothing")
+			f.tell(at, Info, dropped, "type "+words.Shorten(name, words.MaxGiven)+", which says nothing")
 			return
 		case kind != name:
 			changed = true
-			f.tell(at, Info, "changed", "type "+abbreviate(name)+" to "+kind)
+			f.tell(at, Info, "changed", "type "+words.Shorten(name, words.MaxGiven)+" to "+kind)
 		}
 		mended = union(mended, []string{kind})
 	}
@@ -137,7 +138,7 @@ func (f *fitter) smallTypes(o *object, at place) {
 // dropEmpty takes out members that say nothing, which Ollama's encoder leaves out.
 func dropEmpty(o *object) {
 	for _, name := range []string{"description", "enum", "required"} {
-		if value := string(compact(o.get(name))); value == `""` || value == "[]" {
+		if value := string(rawjson.Compact(o.get(name))); value == `""` || value == "[]" {
 			o.drop(name)
 		}
 	}

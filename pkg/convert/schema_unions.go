@@ -132,7 +132,7 @@ func valuesApart(a, b *object) bool {
 		return false
 	}
 	set := setOf(theirs)
-	return !slices.ContainsFunc(mine, func(value json.RawMessage) bool { return set[string(compact(value))] })
+	return !slices.ContainsFunc(mine, func(value json.RawMessage) bool { return set[string(rawjson.Compact(value))] })
 }
 
 // valuesOf are the only values that a schema admits, nil where it names none.

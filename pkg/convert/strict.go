@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // carriesStrict says whether a tool is written as a strict one: always as openai-strict;
@@ -24,7 +26,7 @@ func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
 	}
 	if obeysOpenAI(to) {
 		again, err := fit(schema, OpenAIStrict)
-		return err == nil && sameText(again.schema, schema)
+		return err == nil && rawjson.Same(again.schema, schema)
 	}
 	again, err := fit(schema, Qwen) // which has no refs
 	recursive := slices.ContainsFunc(again.losses, func(l Loss) bool { return l.Kind == "cut" })
@@ -58,7 +60,7 @@ func isClosed(text json.RawMessage) bool {
 		return false
 	}
 	for _, m := range o.members {
-		if !closedKeyword(m.Name, string(compact(m.Value))) {
+		if !closedKeyword(m.Name, string(rawjson.Compact(m.Value))) {
 			return false
 		}
 		if m.Name == "additionalProperties" {

@@ -112,7 +112,7 @@ func (e essence) definition(of Format, form json.RawMessage) json.RawMessage {
 func (e essence) same(other essence) bool {
 	return e.name == other.name &&
 		rawjson.Unquote(e.description) == rawjson.Unquote(other.description) &&
-		(sameText(e.schema, other.schema) || hasNoParameters(e.schema) && hasNoParameters(other.schema))
+		(rawjson.Same(e.schema, other.schema) || hasNoParameters(e.schema) && hasNoParameters(other.schema))
 }
 
 // hasNoParameters says whether a schema, in JSON Schema or Gemini's spelling, says

@@ -72,7 +72,7 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 		losses[i].Format, losses[i].Tool = to, qualified(tool.Server, plain)
 	}
 	return &Converted{
-		Tool:   compact(target.element(to, found, definition)),
+		Tool:   rawjson.Compact(target.element(to, found, definition)),
 		Name:   found.name,
 		Server: tool.Server,
 		Plain:  plain,

@@ -179,7 +179,7 @@ func (r *report) alternativeSchemas(err *jsonschema.ValidationError, n int) []*N
 	if !ok {
 		return nil
 	}
-	list := r.document.resolve(fragment).Get(err.ErrorKind.KeywordPath()[0]).Elements()
+	list := r.document.Resolve(fragment).Get(err.ErrorKind.KeywordPath()[0]).Elements()
 	if len(list) != n {
 		return nil
 	}

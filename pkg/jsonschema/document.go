@@ -66,10 +66,10 @@ func (d *Document) Schema() *Schema {
 	return schema
 }
 
-// resolve follows a reference within the document (RFC 6901, as a URI fragment); nil
+// Resolve follows a reference within the document (RFC 6901, as a URI fragment); nil
 // where it leads out of it or nowhere. References by other names than pointers are
 // pointers already (see LocalReferences).
-func (d *Document) resolve(reference string) *Node {
+func (d *Document) Resolve(reference string) *Node {
 	pointer, local := strings.CutPrefix(reference, "#")
 	if text, err := url.PathUnescape(pointer); err == nil {
 		pointer = text

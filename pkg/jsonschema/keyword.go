@@ -1,5 +1,7 @@
 package jsonschema
 
+import "encoding/json"
+
 // Holding says in which forms a keyword holds schemas: a set of them.
 type Holding int
 
@@ -28,6 +30,18 @@ func Holds(keyword string) Holding {
 		return HoldsNamed
 	}
 	return HoldsNone
+}
+
+// Held says in which one of the forms a keyword holds schemas, given its value.
+func Held(keyword string, value json.RawMessage) Holding {
+	holds := Holds(keyword)
+	if holds == HoldsSchema|HoldsList {
+		if KindsOf(value) == Array {
+			return HoldsList
+		}
+		return HoldsSchema
+	}
+	return holds
 }
 
 // referenceKeywords are those that refer to another schema. The dynamic one of newer and

@@ -49,7 +49,7 @@ func conjuncts(part *Node) []*Node {
 	var parts []*Node
 	for _, keyword := range referenceKeywords() {
 		if reference := part.Get(keyword).Text(); reference != "" {
-			if target := part.doc.resolve(reference); target != nil {
+			if target := part.doc.Resolve(reference); target != nil {
 				parts = append(parts, target)
 			}
 		}

@@ -38,7 +38,7 @@ func (m *mentions) look(n *Node, test bool) {
 	m.depend(n)
 	for _, keyword := range referenceKeywords() {
 		if reference := n.Get(keyword); reference != nil {
-			m.look(n.doc.resolve(reference.Text()), test)
+			m.look(n.doc.Resolve(reference.Text()), test)
 		}
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {

@@ -248,7 +248,7 @@ func (n *Node) Target() *Node {
 	if reference == "" {
 		return nil
 	}
-	return n.doc.resolve(reference)
+	return n.doc.Resolve(reference)
 }
 
 // ReferenceName is the last part of a reference: "Node" of "#/$defs/Node".

@@ -94,7 +94,7 @@ func (n *Node) Apply() Applied {
 	for _, part := range applied.Parts {
 		for _, keyword := range referenceKeywords() {
 			if reference := part.Get(keyword); reference != nil {
-				target := part.doc.resolve(reference.Text())
+				target := part.doc.Resolve(reference.Text())
 				applied.Known = applied.Known && target != nil
 				if applied.Target == nil {
 					applied.Target = target
