@@ -108,7 +108,7 @@ func runComplete(ctx context.Context, app *App, o completeOptions) error {
 				return definition != nil, err
 			}
 			templates, err := session.ResourceTemplates(ctx)
-			return slices.ContainsFunc(templates, func(one json.RawMessage) bool { return textMember(one, "uriTemplate") == o.ref }), err
+			return slices.ContainsFunc(templates, func(one json.RawMessage) bool { return rawjson.GetText(one, "uriTemplate") == o.ref }), err
 		},
 		prepare: func(context.Context, *toolbox, *servers.Session, string) (json.RawMessage, error) {
 			return rawjson.Marshal(map[string]string{o.argument: o.value})
@@ -127,8 +127,8 @@ func runComplete(ctx context.Context, app *App, o completeOptions) error {
 
 // readCompletion takes the completion out of a CompleteResult.
 func readCompletion(reply json.RawMessage) (exec.Parts, error) {
-	completion := member(reply, "completion")
-	if _, ok := rawjson.Elements(member(completion, "values")); !ok {
+	completion := rawjson.Get(reply, "completion")
+	if _, ok := rawjson.Elements(rawjson.Get(completion, "values")); !ok {
 		return exec.Parts{}, errors.New("completion.values is no array")
 	}
 	return exec.Parts{Value: completion}, nil

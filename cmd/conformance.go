@@ -204,7 +204,7 @@ func readFirstResource(ctx context.Context, session *servers.Session) error {
 	if err != nil || len(resources) == 0 {
 		return err
 	}
-	_, err = session.ReadResource(ctx, textMember(resources[0], "uri"), nil)
+	_, err = session.ReadResource(ctx, rawjson.GetText(resources[0], "uri"), nil)
 	return err
 }
 
@@ -216,6 +216,6 @@ func getFirstPrompt(ctx context.Context, session *servers.Session) error {
 	if err != nil || len(prompts) == 0 {
 		return err
 	}
-	_, err = session.GetPrompt(ctx, textMember(prompts[0], "name"), nil, nil)
+	_, err = session.GetPrompt(ctx, rawjson.GetText(prompts[0], "name"), nil, nil)
 	return err
 }

@@ -63,8 +63,8 @@ func promptCatalog() catalog {
 		list: (*servers.Session).Prompts,
 		entry: func(definition json.RawMessage) render.Entry {
 			return render.Entry{
-				Plain: textMember(definition, "name"), Title: textMember(definition, "title"),
-				Description: textMember(definition, "description"), Remark: promptSignature(definition),
+				Plain: rawjson.GetText(definition, "name"), Title: rawjson.GetText(definition, "title"),
+				Description: rawjson.GetText(definition, "description"), Remark: promptSignature(definition),
 			}
 		},
 	}
@@ -72,11 +72,11 @@ func promptCatalog() catalog {
 
 // promptSignature is what a prompt takes, as tools show it: (name, style?).
 func promptSignature(definition json.RawMessage) string {
-	arguments, _ := rawjson.Elements(member(definition, "arguments"))
+	arguments, _ := rawjson.Elements(rawjson.Get(definition, "arguments"))
 	names := make([]string, len(arguments))
 	for i, argument := range arguments {
-		names[i] = textMember(argument, "name")
-		if string(member(argument, "required")) != "true" {
+		names[i] = rawjson.GetText(argument, "name")
+		if string(rawjson.Get(argument, "required")) != "true" {
 			names[i] += "?"
 		}
 	}
@@ -189,7 +189,7 @@ func (p *promptNames) find(ctx context.Context, session *servers.Session, name s
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range prompts {
-		p.names = append(p.names, textMember(one, "name"))
+		p.names = append(p.names, rawjson.GetText(one, "name"))
 	}
 	return promptNamed(prompts, name), err
 }
@@ -203,7 +203,7 @@ func (p *promptNames) near(name string) string {
 
 // promptNamed is the prompt of a name, nil where it is not among them.
 func promptNamed(prompts []json.RawMessage, name string) json.RawMessage {
-	at := slices.IndexFunc(prompts, func(one json.RawMessage) bool { return textMember(one, "name") == name })
+	at := slices.IndexFunc(prompts, func(one json.RawMessage) bool { return rawjson.GetText(one, "name") == name })
 	if at < 0 {
 		return nil
 	}

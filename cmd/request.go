@@ -17,7 +17,6 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 )
@@ -329,21 +328,3 @@ func (e *missingError) qualified(servers []string) []string {
 }
 
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
-
-// member is a member of a JSON object, nil where there is none.
-func member(object json.RawMessage, name string) json.RawMessage {
-	for one := range rawjson.Each(object) {
-		if one.Name == name {
-			return one.Value
-		}
-	}
-	return nil
-}
-
-// textMember is a member that is text; empty where there is none.
-func textMember(object json.RawMessage, name string) string {
-	if value := member(object, name); rawjson.IsString(value) {
-		return rawjson.Unquote(value)
-	}
-	return ""
-}

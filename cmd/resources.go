@@ -103,7 +103,7 @@ func resourceCatalog() catalog {
 		noun: "resource", plural: "resources", member: "resources", method: "resources/list",
 		list: (*servers.Session).Resources,
 		entry: func(definition json.RawMessage) render.Entry {
-			return resourceEntry(definition, textMember(definition, "uri"))
+			return resourceEntry(definition, rawjson.GetText(definition, "uri"))
 		},
 	}
 }
@@ -113,16 +113,16 @@ func templateCatalog() catalog {
 		noun: "template", plural: "templates", member: "templates", method: "resources/templates/list",
 		list: (*servers.Session).ResourceTemplates,
 		entry: func(definition json.RawMessage) render.Entry {
-			return resourceEntry(definition, textMember(definition, "uriTemplate"))
+			return resourceEntry(definition, rawjson.GetText(definition, "uriTemplate"))
 		},
 	}
 }
 
 func resourceEntry(definition json.RawMessage, uri string) render.Entry {
 	return render.Entry{
-		Plain: uri, Remark: textMember(definition, "mimeType"),
-		Title:       cmp.Or(textMember(definition, "title"), textMember(definition, "name")),
-		Description: textMember(definition, "description"),
+		Plain: uri, Remark: rawjson.GetText(definition, "mimeType"),
+		Title:       cmp.Or(rawjson.GetText(definition, "title"), rawjson.GetText(definition, "name")),
+		Description: rawjson.GetText(definition, "description"),
 	}
 }
 
@@ -184,12 +184,12 @@ func hasResource(ctx context.Context, session *servers.Session, uri string) (boo
 	if err != nil {
 		return false, err
 	}
-	if slices.ContainsFunc(resources, func(one json.RawMessage) bool { return textMember(one, "uri") == uri }) {
+	if slices.ContainsFunc(resources, func(one json.RawMessage) bool { return rawjson.GetText(one, "uri") == uri }) {
 		return true, nil
 	}
 	templates, err := session.ResourceTemplates(ctx)
 	return slices.ContainsFunc(templates, func(one json.RawMessage) bool {
-		return servers.TemplateMatches(textMember(one, "uriTemplate"), uri)
+		return servers.TemplateMatches(rawjson.GetText(one, "uriTemplate"), uri)
 	}), err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"toolx/pkg/ai"
 	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
 
@@ -48,7 +49,7 @@ func declineSampling(context.Context, string, json.RawMessage) (json.RawMessage,
 // sampleFile is a file's content as an answer: a whole CreateMessageResult as it is,
 // anything else as the text of one.
 func sampleFile(data []byte) json.RawMessage {
-	if json.Valid(data) && member(data, "role") != nil && member(data, "content") != nil {
+	if json.Valid(data) && rawjson.Get(data, "role") != nil && rawjson.Get(data, "content") != nil {
 		return data
 	}
 	return servers.Sampled("file", strings.TrimRight(string(data), "\r\n"), "endTurn")

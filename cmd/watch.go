@@ -217,7 +217,7 @@ func (w *watcher) take(event exec.Event) {
 	if len(w.queue) > 0 && w.bytes+len(frame.Bytes) > maxQueued || len(w.queue) == maxQueuedLines {
 		w.dropped++
 	} else {
-		w.queue = append(w.queue, notification{frame.At, frame.Server, frame.Method, member(frame.Bytes, "params")})
+		w.queue = append(w.queue, notification{frame.At, frame.Server, frame.Method, rawjson.Get(frame.Bytes, "params")})
 		w.bytes += len(frame.Bytes)
 	}
 	w.mu.Unlock()
@@ -386,28 +386,28 @@ func (w *watcher) printOne(n notification) error {
 func (n notification) text() string {
 	switch n.Method {
 	case "notifications/message":
-		logger := textMember(n.Params, "logger")
+		logger := rawjson.GetText(n.Params, "logger")
 		if logger != "" {
 			logger = " [" + logger + "]"
 		}
-		data := member(n.Params, "data")
+		data := rawjson.Get(n.Params, "data")
 		if rawjson.IsString(data) {
 			data = json.RawMessage(rawjson.Unquote(data))
 		}
-		return fmt.Sprintf("log %s%s %s", textMember(n.Params, "level"), logger, data)
+		return fmt.Sprintf("log %s%s %s", rawjson.GetText(n.Params, "level"), logger, data)
 	case "notifications/resources/updated":
-		return "resource updated: " + textMember(n.Params, "uri")
+		return "resource updated: " + rawjson.GetText(n.Params, "uri")
 	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
 		list, _, _ := strings.Cut(strings.TrimPrefix(n.Method, "notifications/"), "/")
 		return "the list of " + list + " has changed"
 	case "notifications/progress":
-		progress := string(member(n.Params, "progress"))
-		if total := member(n.Params, "total"); total != nil {
+		progress := string(rawjson.Get(n.Params, "progress"))
+		if total := rawjson.Get(n.Params, "total"); total != nil {
 			progress += "/" + string(total)
 		}
-		return strings.TrimSpace("progress " + progress + " " + textMember(n.Params, "message"))
+		return strings.TrimSpace("progress " + progress + " " + rawjson.GetText(n.Params, "message"))
 	case notificationAcknowledged:
-		return "the watch begins: " + string(member(n.Params, "notifications"))
+		return "the watch begins: " + string(rawjson.Get(n.Params, "notifications"))
 	}
 	return strings.TrimSpace(strings.TrimPrefix(n.Method, "notifications/") + " " + string(n.Params))
 }

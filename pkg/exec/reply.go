@@ -12,7 +12,7 @@ import (
 // server/resources), each piece an embedded resource. The value is the text, where all
 // of it is text. The error says that the reply is malformed. It fits Operation.Read.
 func ReadContents(reply json.RawMessage) (Parts, error) {
-	contents, ok := rawjson.Elements(memberOf(reply, "contents"))
+	contents, ok := rawjson.Elements(rawjson.Get(reply, "contents"))
 	if !ok {
 		return Parts{}, errors.New("contents is no array")
 	}
@@ -22,7 +22,7 @@ func ReadContents(reply json.RawMessage) (Parts, error) {
 		parts.Content = append(parts.Content, rawjson.Object([]rawjson.Member{
 			rawjson.NewMember("type", rawjson.Quote("resource")), rawjson.NewMember("resource", content),
 		}))
-		if text := memberOf(content, "text"); rawjson.IsString(text) {
+		if text := rawjson.Get(content, "text"); rawjson.IsString(text) {
 			texts = append(texts, rawjson.Unquote(text))
 		}
 	}
@@ -43,18 +43,18 @@ type Message struct {
 // ReadMessages reads the messages of a GetPromptResult (MCP 2025-11-25,
 // server/prompts); the error says that they are no array.
 func ReadMessages(reply json.RawMessage) ([]Message, error) {
-	elements, ok := rawjson.Elements(memberOf(reply, "messages"))
+	elements, ok := rawjson.Elements(rawjson.Get(reply, "messages"))
 	if !ok {
 		return nil, errors.New("messages is no array")
 	}
 	messages := make([]Message, len(elements))
 	for i, element := range elements {
-		content := memberOf(element, "content")
+		content := rawjson.Get(element, "content")
 		blocks, several := rawjson.Elements(content)
 		if !several && content != nil {
 			blocks = []json.RawMessage{content}
 		}
-		messages[i] = Message{Role: textOf(memberOf(element, "role")), Content: content, Blocks: blocks}
+		messages[i] = Message{Role: textOf(rawjson.Get(element, "role")), Content: content, Blocks: blocks}
 	}
 	return messages, nil
 }
@@ -68,16 +68,6 @@ func ReadPrompt(reply json.RawMessage) (Parts, error) {
 		parts.Content = append(parts.Content, message.Blocks...)
 	}
 	return parts, err
-}
-
-// memberOf is a member of a JSON object, nil where there is none.
-func memberOf(object json.RawMessage, name string) json.RawMessage {
-	for one := range rawjson.Each(object) {
-		if one.Name == name {
-			return one.Value
-		}
-	}
-	return nil
 }
 
 // textOf is what a JSON string says; empty for any other value.

@@ -56,6 +56,25 @@ func Each(text []byte) iter.Seq[Member] {
 	}
 }
 
+// Get returns a member of an object, nil where there is none. Of several with one name the
+// last counts, as it does for encoding/json and for JavaScript's JSON.parse.
+func Get(object []byte, name string) (value json.RawMessage) {
+	for member := range Each(object) {
+		if member.Name == name {
+			value = member.Value
+		}
+	}
+	return value
+}
+
+// GetText returns a member that is text, unquoted; empty where there is none.
+func GetText(object []byte, name string) string {
+	if value := Get(object, name); IsString(value) {
+		return Unquote(value)
+	}
+	return ""
+}
+
 // Elements cuts an array into its elements; ok is false where text is another kind
 // of value.
 func Elements(text []byte) (list []json.RawMessage, ok bool) {

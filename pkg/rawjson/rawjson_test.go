@@ -150,3 +150,20 @@ func TestUnquoteHead(t *testing.T) {
 		}
 	}
 }
+
+func TestGet(t *testing.T) {
+	for _, test := range []struct{ object, want, text string }{
+		{`{"a":"1","b":2}`, `"1"`, "1"},
+		{`{"a":"1","a":"2"}`, `"2"`, "2"},
+		{`{"a":"1","a":null}`, `null`, ""},
+		{`{"b":{"a":"1"}}`, "", ""},
+		{`["a"]`, "", ""},
+	} {
+		if got := string(Get([]byte(test.object), "a")); got != test.want {
+			t.Errorf("%s: %s, want %s", test.object, got, test.want)
+		}
+		if got := GetText([]byte(test.object), "a"); got != test.text {
+			t.Errorf("%s: text %q, want %q", test.object, got, test.text)
+		}
+	}
+}

@@ -17,23 +17,23 @@ import (
 // DescribeResource describes a resource of a server by its definition. Its Plain name
 // is the URI. ok is false where there is none.
 func DescribeResource(server *config.Server, definition json.RawMessage) (resource *exec.Tool, ok bool) {
-	resource = describe(server, definition, textMember(definition, "uri"))
-	resource.Title = cmp.Or(resource.Title, textMember(definition, "name"))
+	resource = describe(server, definition, rawjson.GetText(definition, "uri"))
+	resource.Title = cmp.Or(resource.Title, rawjson.GetText(definition, "name"))
 	return resource, resource.Plain != ""
 }
 
 // DescribeTemplate describes a template of resources. Its Plain name is the template,
 // its schema that of the variables. ok is false where there is none.
 func DescribeTemplate(server *config.Server, definition json.RawMessage) (template *exec.Tool, ok bool) {
-	template = describe(server, definition, textMember(definition, "uriTemplate"))
-	template.Title = cmp.Or(template.Title, textMember(definition, "name"))
+	template = describe(server, definition, rawjson.GetText(definition, "uriTemplate"))
+	template.Title = cmp.Or(template.Title, rawjson.GetText(definition, "name"))
 	template.InputSchema = TemplateSchema(template.Plain)
 	return template, template.Plain != ""
 }
 
 // DescribePrompt describes a prompt. ok is false where it has no name.
 func DescribePrompt(server *config.Server, definition json.RawMessage) (prompt *exec.Tool, ok bool) {
-	prompt = describe(server, definition, textMember(definition, "name"))
+	prompt = describe(server, definition, rawjson.GetText(definition, "name"))
 	prompt.InputSchema = PromptSchema(definition)
 	return prompt, prompt.Plain != ""
 }
@@ -41,7 +41,7 @@ func DescribePrompt(server *config.Server, definition json.RawMessage) (prompt *
 func describe(server *config.Server, definition json.RawMessage, plain string) *exec.Tool {
 	described := &exec.Tool{
 		Plain: plain, Definition: definition,
-		Title: textMember(definition, "title"), Description: textMember(definition, "description"),
+		Title: rawjson.GetText(definition, "title"), Description: rawjson.GetText(definition, "description"),
 	}
 	qualify(described, server)
 	return described
@@ -71,13 +71,13 @@ func PromptSchema(definition json.RawMessage, more ...string) json.RawMessage {
 			properties = append(properties, rawjson.NewMember(name, property))
 		}
 	}
-	for argument := range rawjson.EachElement(memberOf(definition, "arguments")) {
-		name := textMember(argument, "name")
+	for argument := range rawjson.EachElement(rawjson.Get(definition, "arguments")) {
+		name := rawjson.GetText(argument, "name")
 		add(name, rawjson.Object([]rawjson.Member{
 			rawjson.NewMember("type", rawjson.Quote("string")),
-			rawjson.NewMember("description", rawjson.Quote(textMember(argument, "description"))),
+			rawjson.NewMember("description", rawjson.Quote(rawjson.GetText(argument, "description"))),
 		}))
-		if string(memberOf(argument, "required")) == "true" && !slices.Contains(required, name) {
+		if string(rawjson.Get(argument, "required")) == "true" && !slices.Contains(required, name) {
 			required = append(required, name)
 		}
 	}
@@ -88,12 +88,4 @@ func PromptSchema(definition json.RawMessage, more ...string) json.RawMessage {
 		return objectSchema(properties, required, rawjson.NewMember("additionalProperties", json.RawMessage(`{"type":"string"}`)))
 	}
 	return objectSchema(properties, required)
-}
-
-// textMember is a member that is text; empty where there is none.
-func textMember(object json.RawMessage, name string) string {
-	if value := memberOf(object, name); rawjson.IsString(value) {
-		return rawjson.Unquote(value)
-	}
-	return ""
 }

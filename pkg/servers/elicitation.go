@@ -77,7 +77,7 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 		if _, ok := rawjson.Members(fields.RequestedSchema); !ok {
 			return nil, errors.New("requestedSchema is no object")
 		}
-		if properties, _ := rawjson.Members(memberOf(fields.RequestedSchema, "properties")); len(properties) > maxFields {
+		if properties, _ := rawjson.Members(rawjson.Get(fields.RequestedSchema, "properties")); len(properties) > maxFields {
 			return nil, fmt.Errorf("the form has %d fields, over the limit of %d", len(properties), maxFields)
 		}
 		asked.Schema = fields.RequestedSchema
@@ -119,19 +119,19 @@ func (e *Elicitation) Host() (host string, remarks []string) {
 // default is taken from there. Content may be nil; the order is the schema's.
 func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 	given, _ := rawjson.Members(content)
-	properties, _ := rawjson.Members(memberOf(e.Schema, "properties"))
+	properties, _ := rawjson.Members(rawjson.Get(e.Schema, "properties"))
 	var filled []rawjson.Member
 	for _, property := range properties {
-		value := memberOf(content, property.Name)
+		value := rawjson.Get(content, property.Name)
 		if value == nil {
-			value = memberOf(property.Value, "default")
+			value = rawjson.Get(property.Value, "default")
 		}
 		if value != nil {
 			filled = append(filled, rawjson.NewMember(property.Name, value))
 		}
 	}
 	for _, member := range given {
-		if memberOf(rawjson.Object(properties), member.Name) == nil {
+		if rawjson.Get(rawjson.Object(properties), member.Name) == nil {
 			filled = append(filled, member) // for Check to tell of
 		}
 	}
@@ -166,9 +166,9 @@ func (e *Elicitation) Check(content json.RawMessage) error {
 // badFormats says which texts of content are not of the format that their field has.
 func (e *Elicitation) badFormats(content json.RawMessage) []string {
 	var texts []string
-	properties := memberOf(e.Schema, "properties")
+	properties := rawjson.Get(e.Schema, "properties")
 	for field := range rawjson.Each(content) {
-		format := memberOf(memberOf(properties, field.Name), "format")
+		format := rawjson.Get(rawjson.Get(properties, field.Name), "format")
 		if !rawjson.IsString(field.Value) || !rawjson.IsString(format) {
 			continue
 		}
@@ -190,15 +190,4 @@ func (e *Elicited) result(asked *Elicitation) (json.RawMessage, error) {
 		result["content"] = content
 	}
 	return rawjson.Marshal(result)
-}
-
-// memberOf is a member of a JSON object, the last one of its name; nil where there
-// is none.
-func memberOf(object json.RawMessage, name string) (value json.RawMessage) {
-	for member := range rawjson.Each(object) {
-		if member.Name == name {
-			value = member.Value
-		}
-	}
-	return value
 }

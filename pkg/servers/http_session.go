@@ -62,12 +62,12 @@ func (s *Session) repeatable(method string, params json.RawMessage) bool {
 			mcp.MethodSetLogLevel,
 		}, mcp.MCPMethod(method))
 	}
-	tool := s.tool(rawjson.Unquote(memberOf(params, "name")))
+	tool := s.tool(rawjson.Unquote(rawjson.Get(params, "name")))
 	if tool == nil {
 		return false
 	}
-	annotations := memberOf(tool.Definition, "annotations")
-	return string(memberOf(annotations, "readOnlyHint")) == "true" || string(memberOf(annotations, "idempotentHint")) == "true"
+	annotations := rawjson.Get(tool.Definition, "annotations")
+	return string(rawjson.Get(annotations, "readOnlyHint")) == "true" || string(rawjson.Get(annotations, "idempotentHint")) == "true"
 }
 
 // tool finds one of the server's tools by its own name.
@@ -86,7 +86,7 @@ func (s *Session) paramHeaders(params json.RawMessage) map[string]string {
 	if !s.mirrorsParams() {
 		return nil
 	}
-	tool := s.tool(rawjson.Unquote(memberOf(params, "name")))
+	tool := s.tool(rawjson.Unquote(rawjson.Get(params, "name")))
 	if tool == nil || !bytes.Contains(tool.Definition, []byte("x-mcp-header")) {
 		return nil
 	}

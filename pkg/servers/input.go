@@ -70,7 +70,7 @@ func (e *InputError) unoffered() bool { return e.Method != "" && e.Err == nil }
 
 // asksForInput reports whether a result is MCP 2026-07-28's "input_required".
 func asksForInput(result json.RawMessage) bool {
-	return string(memberOf(result, "resultType")) == `"input_required"`
+	return string(rawjson.Get(result, "resultType")) == `"input_required"`
 }
 
 // converse sends a request by send, and sends it anew with what the server asks for as
@@ -96,7 +96,7 @@ func (b *inbox) converse(
 		if err != nil || answer.Error != nil || !asksForInput(answer.Result) {
 			return answer, err
 		}
-		requests, _ := rawjson.Members(memberOf(answer.Result, "inputRequests"))
+		requests, _ := rawjson.Members(rawjson.Get(answer.Result, "inputRequests"))
 		if len(requests) == 0 {
 			if empty++; empty > maxEmptyRounds {
 				break
@@ -109,7 +109,7 @@ func (b *inbox) converse(
 		if err != nil {
 			return answer, err
 		}
-		params = repeated(params, responses, memberOf(answer.Result, "requestState"))
+		params = repeated(params, responses, rawjson.Get(answer.Result, "requestState"))
 	}
 	return answer, &InputError{Server: b.server, Err: fmt.Errorf("%d times for one request", maxInputRounds)}
 }
@@ -122,7 +122,7 @@ const codeVisitFirst = -32042
 // them were. An error of another kind, or one that the user says no to, is left alone.
 func (b *inbox) visit(ctx context.Context, failure *mcp.JSONRPCErrorDetails) (visited bool, err error) {
 	data, err := rawjson.Marshal(failure.Data)
-	pages, _ := rawjson.Elements(memberOf(data, "elicitations"))
+	pages, _ := rawjson.Elements(rawjson.Get(data, "elicitations"))
 	if err != nil || failure.Code != codeVisitFirst || b.answers.Elicit == nil || len(pages) == 0 {
 		return false, nil //nolint:nilerr // what does not encode names no pages
 	}
@@ -177,7 +177,7 @@ func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]raw
 		wait.Go(func() {
 			method := methodOf(request.Value)
 			b.bus.Emit(ServerRequest{Time: exec.Now(), Server: b.server, Method: method, Answered: true})
-			result, err := b.handler(method)(ctx, memberOf(request.Value, "params"))
+			result, err := b.handler(method)(ctx, rawjson.Get(request.Value, "params"))
 			if err != nil {
 				cancel(&InputError{Server: b.server, Method: method, Err: err})
 			}
@@ -194,6 +194,6 @@ func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]raw
 func methodOf(request json.RawMessage) string {
 	var method string
 	// A request without a method is one that nobody offered.
-	_ = json.Unmarshal(memberOf(request, "method"), &method)
+	_ = json.Unmarshal(rawjson.Get(request, "method"), &method)
 	return method
 }

@@ -44,7 +44,7 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 	if _, isObject := rawjson.Members(result); !isObject {
 		return nil, false, errors.New("the result is no object")
 	}
-	list, next := memberOf(result, member), memberOf(result, "nextCursor")
+	list, next := rawjson.Get(result, member), rawjson.Get(result, "nextCursor")
 	elements, ok := rawjson.Elements(list)
 	if !ok && list != nil && string(list) != "null" { // an empty list, as many servers write it
 		return nil, false, fmt.Errorf("%s is no array: %s", member, shortened(string(list[:min(len(list), maxQuotedList)])))

@@ -97,10 +97,10 @@ func dress(params json.RawMessage, meta []rawjson.Member) json.RawMessage {
 	if len(meta) == 0 || params != nil && !isObject {
 		return params
 	}
-	given := memberOf(params, "_meta")
+	given := rawjson.Get(params, "_meta")
 	members, _ := rawjson.Members(given)
 	for _, member := range meta {
-		if memberOf(given, member.Name) == nil {
+		if rawjson.Get(given, member.Name) == nil {
 			members = append(members, member)
 		}
 	}
@@ -176,7 +176,7 @@ func (s *Session) demand(
 
 // unoffered is the error for a result that asks for what the server was not offered.
 func (s *Session) unoffered(result json.RawMessage) error {
-	for request := range rawjson.Each(memberOf(result, "inputRequests")) {
+	for request := range rawjson.Each(rawjson.Get(result, "inputRequests")) {
 		if method := methodOf(request.Value); s.inbox.handler(method) == nil {
 			return &InputError{Server: s.Name, Method: method}
 		}

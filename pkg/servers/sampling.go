@@ -42,33 +42,33 @@ func (m SamplingMessage) String() string {
 // ReadSampling reads the params of sampling/createMessage, leniently: only a request
 // without messages is an error.
 func ReadSampling(params json.RawMessage) (*Sampling, error) {
-	asked := &Sampling{System: textMember(params, "systemPrompt")}
-	messages, _ := rawjson.Elements(memberOf(params, "messages"))
+	asked := &Sampling{System: rawjson.GetText(params, "systemPrompt")}
+	messages, _ := rawjson.Elements(rawjson.Get(params, "messages"))
 	if len(messages) == 0 {
 		return nil, errors.New("there are no messages")
 	}
 	for _, message := range messages {
-		content := memberOf(message, "content")
+		content := rawjson.Get(message, "content")
 		blocks, several := rawjson.Elements(content)
 		if !several { // since 2025-11-25 there may be several
 			blocks = []json.RawMessage{content}
 		}
-		one := SamplingMessage{Role: textMember(message, "role")}
+		one := SamplingMessage{Role: rawjson.GetText(message, "role")}
 		for _, block := range blocks {
 			one.Blocks = append(one.Blocks, exec.ParseBlock(block))
 		}
 		asked.Messages = append(asked.Messages, one)
 	}
-	hints, _ := rawjson.Elements(memberOf(memberOf(params, "modelPreferences"), "hints"))
+	hints, _ := rawjson.Elements(rawjson.Get(rawjson.Get(params, "modelPreferences"), "hints"))
 	for _, hint := range hints {
-		if name := textMember(hint, "name"); name != "" {
+		if name := rawjson.GetText(hint, "name"); name != "" {
 			asked.Hints = append(asked.Hints, name)
 		}
 	}
 	// A member of another type says nothing.
-	_ = json.Unmarshal(memberOf(params, "maxTokens"), &asked.MaxTokens)
-	_ = json.Unmarshal(memberOf(params, "temperature"), &asked.Temperature)
-	_ = json.Unmarshal(memberOf(params, "stopSequences"), &asked.Stops)
+	_ = json.Unmarshal(rawjson.Get(params, "maxTokens"), &asked.MaxTokens)
+	_ = json.Unmarshal(rawjson.Get(params, "temperature"), &asked.Temperature)
+	_ = json.Unmarshal(rawjson.Get(params, "stopSequences"), &asked.Stops)
 	return asked, nil
 }
 
@@ -106,7 +106,7 @@ func Sampled(model, text, stop string) json.RawMessage {
 // wantsTools says whether a request lets the model call tools of the server's, which
 // only a client may be sent that advertises sampling.tools.
 func wantsTools(params json.RawMessage) bool {
-	tools := memberOf(params, "tools")
-	choice := memberOf(params, "toolChoice")
+	tools := rawjson.Get(params, "tools")
+	choice := rawjson.Get(params, "toolChoice")
 	return tools != nil && string(tools) != "null" || choice != nil && string(choice) != "null"
 }

@@ -143,7 +143,7 @@ func ExpandTemplate(template string, values json.RawMessage) (string, error) {
 			if !v.valid() {
 				return "", fmt.Errorf("the template %q is broken: %q is no name of a variable", template, v.name)
 			}
-			parts = append(parts, v.parts(memberOf(values, v.name))...)
+			parts = append(parts, v.parts(rawjson.Get(values, v.name))...)
 		}
 		first, between := list[0].signs()
 		if len(parts) > 0 {

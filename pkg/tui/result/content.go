@@ -81,7 +81,7 @@ func holdsBytes(kind string, members map[string]json.RawMessage) bool {
 	case "image", "audio":
 		return rawjson.IsString(members["data"])
 	case "resource":
-		return rawjson.IsString(memberOf(members["resource"], "blob"))
+		return rawjson.IsString(rawjson.Get(members["resource"], "blob"))
 	}
 	return false
 }
@@ -89,7 +89,7 @@ func holdsBytes(kind string, members map[string]json.RawMessage) bool {
 // holdsImage says whether the bytes of a block are an image.
 func holdsImage(kind string, members map[string]json.RawMessage) bool {
 	if kind == "resource" && holdsBytes(kind, members) {
-		return strings.HasPrefix(rawjson.Unquote(memberOf(members["resource"], "mimeType")), "image/")
+		return strings.HasPrefix(rawjson.Unquote(rawjson.Get(members["resource"], "mimeType")), "image/")
 	}
 	return kind == "image"
 }
@@ -103,22 +103,13 @@ func membersOf(raw json.RawMessage) (kind string, members map[string]json.RawMes
 	return rawjson.Unquote(members["type"]), members
 }
 
-func memberOf(object json.RawMessage, name string) json.RawMessage {
-	for member := range rawjson.Each(object) {
-		if member.Name == name {
-			return member.Value
-		}
-	}
-	return nil
-}
-
 // textOf is the text of a text block or of an embedded resource, as the JSON string
 // that it is; nil where there is none.
 func textOf(raw json.RawMessage) json.RawMessage {
 	kind, members := membersOf(raw)
 	text := members["text"]
 	if kind == "resource" {
-		text = memberOf(members["resource"], "text")
+		text = rawjson.Get(members["resource"], "text")
 	}
 	if (kind == "text" || kind == "resource") && rawjson.IsString(text) {
 		return text

@@ -100,18 +100,18 @@ func readHead(id, method string, message []byte) head {
 			params = member.Value
 		case "result":
 			h.answer = true
-			h.toolError = len(member.Value) <= maxText && string(memberOf(member.Value, "isError")) == "true"
+			h.toolError = len(member.Value) <= maxText && string(rawjson.Get(member.Value, "isError")) == "true"
 		case "error":
 			h.answer, h.failure = true, failure(member.Value)
 		}
 	}
 	switch h.method {
 	case "tools/call", "prompts/get":
-		h.name = word(memberOf(params, "name"))
+		h.name = word(rawjson.Get(params, "name"))
 	case "resources/read":
-		h.name = word(memberOf(params, "uri"))
+		h.name = word(rawjson.Get(params, "uri"))
 	case "notifications/cancelled":
-		h.cancels = string(memberOf(params, "requestId"))
+		h.cancels = string(rawjson.Get(params, "requestId"))
 	}
 	return h
 }
@@ -129,7 +129,7 @@ func (h head) what() string {
 
 // failure is an error in a few words: -32601 "Method not found".
 func failure(text json.RawMessage) string {
-	code, message := memberOf(text, "code"), memberOf(text, "message")
+	code, message := rawjson.Get(text, "code"), rawjson.Get(text, "message")
 	return strings.TrimSpace(word(code) + " " + word(message))
 }
 
@@ -143,13 +143,4 @@ func word(value json.RawMessage) string {
 		}
 	}
 	return cutText(rawjson.Unquote(value), maxName)
-}
-
-func memberOf(object json.RawMessage, name string) json.RawMessage {
-	for member := range rawjson.Each(object) {
-		if member.Name == name {
-			return member.Value
-		}
-	}
-	return nil
 }
