@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // answerOptions say what a verb answers servers with that ask something back.
@@ -189,7 +190,7 @@ func readScript(text string) (*script, error) {
 		return &script{rest: []json.RawMessage{rawjson.Quote(string(data))}}, nil
 	}
 	if !json.Valid(data) {
-		return nil, wrong(quote(shorten(string(data), 40)) + " is neither JSON nor an action")
+		return nil, wrong(quote(words.Clip(string(data), 40)) + " is neither JSON nor an action")
 	}
 	answers, several := rawjson.Elements(data)
 	if !several {
@@ -198,7 +199,7 @@ func readScript(text string) (*script, error) {
 	for _, answer := range answers {
 		_, isObject := rawjson.Members(answer)
 		if !isObject && !(rawjson.IsString(answer) && isAction(rawjson.Unquote(answer))) {
-			return nil, wrong(quote(shorten(string(answer), 40)) + " is neither an object nor an action")
+			return nil, wrong(quote(words.Clip(string(answer), 40)) + " is neither an object nor an action")
 		}
 	}
 	return &script{several: several, rest: answers}, nil
@@ -227,14 +228,14 @@ func (s *script) answer(a *App) func(context.Context, *servers.Elicitation) (*se
 	return func(_ context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
 		given, err := scripted(asked, s.next())
 		if err != nil {
-			a.notice(slog.LevelWarn, asked.Server, "asks %s: cancelled, since %v", quote(shorten(asked.Message, 80)), err)
+			a.notice(slog.LevelWarn, asked.Server, "asks %s: cancelled, since %v", quote(words.Clip(asked.Message, 80)), err)
 			return &servers.Elicited{Action: servers.Cancel}, nil
 		}
 		if asked.URL != "" && given.Action == servers.Accept {
-			a.notice(slog.LevelWarn, asked.Server, "asks %s: visit %s", quote(shorten(asked.Message, 80)), asked.URL)
+			a.notice(slog.LevelWarn, asked.Server, "asks %s: visit %s", quote(words.Clip(asked.Message, 80)), asked.URL)
 			return given, nil
 		}
-		a.notice(slog.LevelInfo, asked.Server, "asks %s: %s", quote(shorten(asked.Message, 80)), given.Action)
+		a.notice(slog.LevelInfo, asked.Server, "asks %s: %s", quote(words.Clip(asked.Message, 80)), given.Action)
 		return given, nil
 	}
 }

@@ -20,11 +20,11 @@ func arrows() map[string][]string {
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/fault", "pkg/servers", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/doctor":  {"docs", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/state"},
-		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson"},
+		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state"},
+		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/exec":    {"pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/config":  {"pkg/mask", "pkg/state", "schema"}, // the published JSON Schema, embedded
 		"pkg/trust":   {"pkg/state"},

@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // askOptions say what a model is asked, which one, and with which tools.
@@ -327,7 +328,7 @@ func (a *App) confirmation(o askOptions) func(context.Context, *exec.Tool, json.
 		defer a.keyboard.mu.Unlock()
 		defer a.live.Hold()()
 		fmt.Fprintf(a.live, "run %s %s? It says that it is destructive. [y/N] ",
-			render.Safe(tool.Name), render.Safe(shorten(string(a.mask.JSON(arguments)), 400)))
+			render.Safe(tool.Name), render.Safe(words.Clip(string(a.mask.JSON(arguments)), 400)))
 		line, err := a.keyboard.line(ctx) // the end of the input says no
 		if err != nil {
 			fmt.Fprintln(a.live) // nobody has typed Enter

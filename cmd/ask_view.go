@@ -17,6 +17,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // askView shows a conversation: the answer on stdout, calls on stderr; or all of it
@@ -78,7 +79,7 @@ func (v *askView) take(event ai.Event) {
 	case ai.TurnFinished:
 		v.note(v.text.endLine())
 	case ai.CallStarted:
-		v.aside("→ " + e.Tool + " " + shorten(string(v.app.mask.JSON(e.Arguments)), 400))
+		v.aside("→ " + e.Tool + " " + words.Clip(string(v.app.mask.JSON(e.Arguments)), 400))
 		v.wait("running " + e.Tool)
 	case ai.CallFinished:
 		v.aside(v.finished(e))
@@ -118,7 +119,7 @@ func (v *askView) finished(e ai.CallFinished) string {
 	}
 	text := "← " + e.Result.ToolName + " " + took
 	if e.Result.Err != nil {
-		return "✗ " + e.Result.ToolName + " " + took + ": " + shorten(v.app.masked(e.Result.Err).Error(), 400)
+		return "✗ " + e.Result.ToolName + " " + took + ": " + words.Clip(v.app.masked(e.Result.Err).Error(), 400)
 	}
 	if e.Shown < e.Total {
 		text += fmt.Sprintf(", %s of %s shown to the model", exec.Bytes(int64(e.Shown)), exec.Bytes(int64(e.Total)))

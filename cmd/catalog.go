@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // catalogOptions say what of a server's lists beside tools is shown, and how.
@@ -184,7 +185,7 @@ func completeNamed(app *App, c catalog) cobra.CompletionFunc {
 		for _, definition := range definitions {
 			entry := c.entry(definition)
 			if name := server + exec.Separator + entry.Plain; strings.HasPrefix(name, typed) {
-				names = append(names, cobra.CompletionWithDesc(name, firstLine(entry.Description)))
+				names = append(names, cobra.CompletionWithDesc(name, words.FirstLine(entry.Description)))
 			}
 		}
 		return names

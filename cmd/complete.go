@@ -10,6 +10,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // completionTime bounds how long a shell waits for a server's tools.
@@ -26,7 +27,7 @@ func completeTool(app *App) cobra.CompletionFunc {
 		var names []cobra.Completion
 		add := func(name string, tool *exec.Tool) {
 			if strings.HasPrefix(name, typed) {
-				names = append(names, cobra.CompletionWithDesc(name, firstLine(tool.Description)))
+				names = append(names, cobra.CompletionWithDesc(name, words.FirstLine(tool.Description)))
 			}
 		}
 		own := exec.Own + exec.Separator
@@ -104,8 +105,3 @@ func (a *App) safeCompletions(cmd *cobra.Command) {
 
 // activeHelp begins the completions that cobra's scripts show as messages.
 const activeHelp = "_activeHelp_ "
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
-}

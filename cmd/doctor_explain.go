@@ -8,6 +8,7 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // listChecks lists the checks that --only and --skip leave.
@@ -44,7 +45,7 @@ func (a *App) explain(o doctorOptions) error {
 		return render.DoctorDiagnosis(out, diagnosis, screen)
 	case strings.ContainsAny(what, " \"'"):
 		return &fault.UsageError{
-			Message: "toolx does not know the message " + quote(shorten(what, 80)),
+			Message: "toolx does not know the message " + quote(words.Clip(what, 80)),
 			Fix:     "toolx doctor -- COMMAND… looks at the server itself",
 		}
 	}

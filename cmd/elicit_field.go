@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // formField is a field of an elicitation's form (MCP schema, PrimitiveSchemaDefinition).
@@ -58,7 +59,7 @@ func (f formField) label() string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r)
 	}
-	name := shorten(f.Name, 40)
+	name := words.Clip(f.Name, 40)
 	if strings.ContainsFunc(f.Name, func(r rune) bool { return !plain(r) }) {
 		name = quote(name)
 	}
@@ -118,7 +119,7 @@ func (f formField) kindText() string {
 func (f formField) prompt(offered json.RawMessage) string {
 	text := "  " + f.label()
 	if offered != nil {
-		text += " [" + render.Safe(shorten(typedText(offered), 60)) + "]"
+		text += " [" + render.Safe(words.Clip(typedText(offered), 60)) + "]"
 	}
 	return text + ": "
 }

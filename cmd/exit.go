@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // The exit codes: the promise to scripts (cli.md).
@@ -153,16 +154,16 @@ func (e *shortError) Error() string {
 	if e.limit < 0 || int64(len(text)) <= e.limit {
 		return text
 	}
-	return fmt.Sprintf("%s\n(%s of %s shown; --json prints all)", shorten(text, int(e.limit)), exec.Bytes(e.limit), exec.Bytes(int64(len(text))))
+	return fmt.Sprintf("%s\n(%s of %s shown; --json prints all)", words.Clip(text, int(e.limit)), exec.Bytes(e.limit), exec.Bytes(int64(len(text))))
 }
 
-func (e *shortError) Hint() string { return shorten(fault.HintOf(e.error), maxDetail) }
+func (e *shortError) Hint() string { return words.Clip(fault.HintOf(e.error), maxDetail) }
 
 // Details are the details of the error, each cut.
 func (e *shortError) Details() []string {
 	details := slices.Clone(fault.DetailsOf(e.error))
 	for i := range details {
-		details[i] = shorten(details[i], maxDetail)
+		details[i] = words.Clip(details[i], maxDetail)
 	}
 	return details
 }

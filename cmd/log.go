@@ -13,12 +13,12 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // newLogger makes the logger on stderr that the flags ask for. Secrets are masked
@@ -48,7 +48,7 @@ func shortLine(text string) string {
 	if len(text) <= maxLogLine {
 		return text
 	}
-	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", shorten(text, maxLogLine), exec.Bytes(int64(len(text))))
+	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", words.Clip(text, maxLogLine), exec.Bytes(int64(len(text))))
 }
 
 // safeJSON writes JSON for a terminal: what a terminal could obey, and text that
@@ -362,7 +362,7 @@ func (l *eventLog) odd(e servers.OddFrame) {
 		class += ": " + e.Why
 	}
 	text := fmt.Sprintf("server %q broke JSON-RPC (%s), %s%s: %s",
-		e.Server, class, where, e.Phase, quote(shorten(string(e.Bytes), 200)))
+		e.Server, class, where, e.Phase, quote(words.Clip(string(e.Bytes), 200)))
 	if !e.Used {
 		text += "; ignored"
 	}
@@ -411,7 +411,7 @@ func excerpt(e servers.PollutedLine, n int) string {
 	case len(e.Text) == 0 && e.Unended:
 		return "a message without a newline at its end"
 	case e.Size <= int64(n) || e.Near == nil:
-		return quote(shorten(string(e.Text), n))
+		return quote(words.Clip(string(e.Text), n))
 	}
 	before, behind := "", ""
 	if e.NearAt > 0 {
@@ -421,20 +421,4 @@ func excerpt(e servers.PollutedLine, n int) string {
 		behind = "…"
 	}
 	return quote(before + string(e.Near) + behind)
-}
-
-// shorten cuts text to n bytes with a mark. A character is left out or stays whole; bytes
-// that are none stay as they are.
-func shorten(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	end := n
-	for end > max(0, n-utf8.UTFMax) && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	if end == n-utf8.UTFMax {
-		end = n
-	}
-	return text[:end] + "…"
 }

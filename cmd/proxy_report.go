@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/spool"
+	"toolx/pkg/words"
 )
 
 // proxyReport tells on stderr, or in a file, what the proxy keeps from the client.
@@ -74,7 +75,7 @@ func (r *proxyReport) polluted(e servers.PollutedLine) {
 	switch e.Class {
 	case servers.ClassTooLong:
 		r.log.Error(fmt.Sprintf("line %d of the server's stdout is over the limit of %s for one message and was dropped; --max-message raises it: %s",
-			e.Line, exec.Bytes(r.limit), quote(shorten(string(e.Text), 80))))
+			e.Line, exec.Bytes(r.limit), quote(words.Clip(string(e.Text), 80))))
 	case servers.ClassBroken:
 		r.log.Error(fmt.Sprintf("line %d of the server's stdout begins like a message, is not valid JSON, and was dropped", e.Line))
 		r.show(e)

@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // rawOptions say what request is sent.
@@ -152,7 +153,7 @@ func (a *App) readParams(text string) (json.RawMessage, error) {
 		return nil, &fault.UsageError{Message: "the params cannot be read: " + err.Error(), Fix: "give JSON, @FILE or -"}
 	}
 	if !json.Valid(data) {
-		return nil, &fault.UsageError{Message: "the params are not JSON: " + quote(shorten(string(data), 80)), Fix: `for example: '{"cursor":"2"}'`}
+		return nil, &fault.UsageError{Message: "the params are not JSON: " + quote(words.Clip(string(data), 80)), Fix: `for example: '{"cursor":"2"}'`}
 	}
 	return json.RawMessage(strings.TrimSpace(string(data))), nil
 }

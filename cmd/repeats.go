@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+
+	"toolx/pkg/words"
 )
 
 // maxWarnings is how many warnings about one server are told that differ by more than
@@ -68,7 +70,7 @@ func (r *repeats) add(kind warningKind, level slog.Level, text string) (tell boo
 			one = r.kinds[kind]
 		}
 		if one == nil {
-			one = &repeated{text: "like it: " + shorten(text, 100), level: level}
+			one = &repeated{text: "like it: " + words.Clip(text, 100), level: level}
 			r.kinds[kind], r.order = one, append(r.order, one)
 			r.different[kind.server]++
 			if kind.text != "" {

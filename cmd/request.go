@@ -19,6 +19,7 @@ import (
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // replyOptions say what becomes of a server's reply; verbs that ask servers for other
@@ -300,7 +301,7 @@ func (e *missingError) Error() string {
 func (e *missingError) Details() []string {
 	details := make([]string, len(e.unreached))
 	for i, one := range e.unreached {
-		details[i] = fmt.Sprintf("server '%s' was not reached: %s", one.Server, firstLine(one.Err.Error()))
+		details[i] = fmt.Sprintf("server '%s' was not reached: %s", one.Server, words.FirstLine(one.Err.Error()))
 	}
 	return details
 }

@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // serveOptions say what is served, and where.
@@ -144,7 +145,7 @@ func newMCPServer(ctx context.Context, executor *exec.Executor, tools []*exec.To
 // rejectUnknown records the call of a tool that is not there (EXEC-6). The SDK answers it,
 // in words of its own, which errorText mends.
 func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest) {
-	name := shorten(request.Params.Name, maxErrorText)
+	name := words.Clip(request.Params.Name, maxErrorText)
 	executor.Reject(name, request.Params.RawArguments, time.Now(), &exec.NotFoundError{Name: name})
 }
 
@@ -153,7 +154,7 @@ func errorText(message string) string {
 	if tool, is := strings.CutSuffix(message, ": "+server.ErrToolNotFound.Error()); is {
 		message = "Tool" + strings.TrimPrefix(tool, "tool")
 	}
-	return shorten(message, maxErrorText)
+	return words.Clip(message, maxErrorText)
 }
 
 // definitionOf is the SDK's form of a tool, with the schemas as they are written.

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 // exchange answers requests over HTTP as stdioClient does those on standard input:
@@ -35,7 +36,7 @@ func (x *exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.post(w, r)
 	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
 		w.Header().Set("Allow", "GET, POST, DELETE")
-		http.Error(w, "MCP has no "+shorten(r.Method, 20), http.StatusMethodNotAllowed)
+		http.Error(w, "MCP has no "+words.Clip(r.Method, 20), http.StatusMethodNotAllowed)
 	case !speaks(revision):
 		writeAnswer(w, http.StatusBadRequest, revisionError(nil, revision))
 	case mcp.IsModernProtocol(revision):

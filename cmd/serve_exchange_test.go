@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"toolx/pkg/words"
 )
 
 // Ids come back as they were written, whatever the SDK made of them.
@@ -13,7 +15,7 @@ func TestMendAnswer(t *testing.T) {
 	for message, test := range map[string]struct{ id, want string }{
 		`{"jsonrpc":"2.0","id":1.2345678901234567e+19,"result":{"a":1e400}}` + "\n": {`12345678901234567890`, `{"jsonrpc":"2.0","id":12345678901234567890,"result":{"a":1e400}}` + "\n"},
 		`{"jsonrpc":"2.0","id":"a\u003e","result":{}}`:                              {`"a>"`, `{"jsonrpc":"2.0","id":"a>","result":{}}`},
-		`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"` + long + `"}}`: {`1`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"` + shorten(long, maxErrorText) + `"}}` + "\n"},
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"` + long + `"}}`: {`1`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"` + words.Clip(long, maxErrorText) + `"}}` + "\n"},
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`:        {``, `{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}` + "\n"},
 		`no message`: {`1`, `no message`},
 	} {

@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 const (
@@ -151,11 +152,11 @@ func speaks(revision string) bool {
 // revisionError refuses a request of a revision that toolx serve does not know, and
 // names those that it does.
 func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
-	text := "unsupported protocol version " + quote(shorten(revision, maxErrorText))
+	text := "unsupported protocol version " + quote(words.Clip(revision, maxErrorText))
 	answer := errorAnswer(id, mcp.UNSUPPORTED_PROTOCOL_VERSION, text)
 	answer.Error.Data = mcp.UnsupportedProtocolVersionData{
 		Supported: mcp.ValidProtocolVersions,
-		Requested: shorten(revision, maxErrorText),
+		Requested: words.Clip(revision, maxErrorText),
 	}
 	return answer
 }

@@ -20,6 +20,7 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/trust"
+	"toolx/pkg/words"
 )
 
 // trustOptions say which file is trusted, shown or forgotten.
@@ -375,7 +376,7 @@ func (a *App) showEffects(project *config.Project, known *trust.Grant) {
 		width = a.Console.Width
 	}
 	for _, effect := range effects[:min(mostEffects, len(effects))] {
-		for _, line := range render.Quote(shorten(effect, longestEffect), width) {
+		for _, line := range render.Quote(words.Clip(effect, longestEffect), width) {
 			a.say("%s", line)
 		}
 		if more := len(effect) - longestEffect; more > 0 {

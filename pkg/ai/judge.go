@@ -9,10 +9,15 @@ import (
 	"time"
 
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // statusOverloaded is Anthropic's own HTTP status for being too busy.
 const statusOverloaded = 529
+
+// maxMessage is the length in bytes at which a provider's message is cut: some quote the
+// whole request.
+const maxMessage = 500
 
 // judge says what a refusal means. Providers agree on few codes, so the words of
 // the message count as well; code is the provider's own, such as
@@ -72,7 +77,7 @@ func statusIn(code string) int {
 func saidError(body []byte) (code, message string) {
 	if !json.Valid(body) {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
-		return "", shorten(line)
+		return "", words.Clip(line, maxMessage)
 	}
 	for element := range rawjson.EachElement(body) {
 		if code, message = saidError(element); message != "" {
@@ -84,7 +89,7 @@ func saidError(body []byte) (code, message string) {
 		switch member.Name {
 		case "error":
 			if rawjson.IsString(member.Value) {
-				return code, shorten(rawjson.Unquote(member.Value))
+				return code, words.Clip(rawjson.Unquote(member.Value), maxMessage)
 			}
 			if inner, found := saidError(member.Value); found != "" {
 				return inner, found
@@ -102,7 +107,7 @@ func saidError(body []byte) (code, message string) {
 	if message != "" {
 		message = where + message
 	}
-	return code, shorten(message)
+	return code, words.Clip(message, maxMessage)
 }
 
 // placeOf is what FastAPI finds wrong in a request: "body.tools.0: ".
@@ -115,15 +120,6 @@ func placeOf(steps json.RawMessage) string {
 		return ""
 	}
 	return strings.Join(path, ".") + ": "
-}
-
-// shorten keeps messages that quote whole requests from flooding a screen.
-func shorten(text string) string {
-	const limit = 500
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
 // retryAfter reads how long a server wants to be left alone: in seconds or as a

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // parallelCalls is how many calls of one turn run side by side.
@@ -141,7 +141,7 @@ func (c *Conversation) resultOf(call convert.ToolCall, result *exec.Result) (wri
 	if limit == 0 {
 		limit = DefaultMaxResult
 	}
-	short := cut(text, limit)
+	short := words.Head(text, limit)
 	written = convert.ToolResult{Call: call, Text: short, IsError: !result.Success}
 	if len(short) < total {
 		written.Text += fmt.Sprintf("\n[result cut: %d of %d bytes shown]", len(short), total)
@@ -156,16 +156,4 @@ func (c *Conversation) resultOf(call convert.ToolCall, result *exec.Result) (wri
 		}
 	}
 	return written, total, total
-}
-
-// cut shortens text to so many bytes, at a character's border; less than zero
-// leaves it whole.
-func cut(text string, limit int) string {
-	if limit < 0 || len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }

@@ -12,12 +12,12 @@ import (
 	"os"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/mask"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Entry is one line of the log.
@@ -131,7 +131,7 @@ func (l *Log) entry(event exec.CallFinished) Entry {
 	}
 	if result.Err != nil {
 		text := l.masker.Text(result.Err.Error())
-		entry.Error, entry.Kind = shorten(text, maxError), fault.KindOf(result.Err)
+		entry.Error, entry.Kind = words.Clip(text, maxError), fault.KindOf(result.Err)
 	}
 	return entry
 }
@@ -149,7 +149,7 @@ func (l *Log) arguments(given json.RawMessage) (kept json.RawMessage, total int)
 	if len(masked) > maxArguments {
 		total = len(given)
 	}
-	text, err := json.Marshal(shorten(string(masked), maxArguments))
+	text, err := json.Marshal(words.Clip(string(masked), maxArguments))
 	if err != nil {
 		return json.RawMessage("null"), total
 	}
@@ -172,7 +172,7 @@ func (l *Log) result(of *exec.Result) (kept json.RawMessage, total int64) {
 	if of.Truncated != nil {
 		total = of.Truncated.TotalBytes
 	}
-	return rawjson.Quote(shorten(l.beginning(value), maxResult)), total
+	return rawjson.Quote(words.Clip(l.beginning(value), maxResult)), total
 }
 
 // beginning is the text of a value, or so much of it that what is kept ends far before the
@@ -192,15 +192,4 @@ func head(value json.RawMessage, size int) string {
 		return rawjson.UnquoteHead(value, size)
 	}
 	return string(value[:min(size, len(value))])
-}
-
-// shorten cuts text to limit bytes at a character's border, and marks the cut.
-func shorten(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "…"
 }

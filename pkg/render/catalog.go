@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"toolx/pkg/words"
 )
 
 // Entry is something that a server lists beside tools: a resource, a template of
@@ -57,7 +59,7 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 func writeEntryRows(out *bufio.Writer, entries []Entry, screen Screen) {
 	for _, entry := range entries {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(entry.Name, screen), Field(entry.Remark, screen),
-			Field(entry.Title, screen), Field(firstLine(entry.Description), screen))
+			Field(entry.Title, screen), Field(words.FirstLine(entry.Description), screen))
 	}
 }
 

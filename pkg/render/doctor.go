@@ -354,7 +354,7 @@ func (w *doctorWriter) checks() {
 
 func (w *doctorWriter) check(check doctor.CheckResult, columns int) {
 	r, mark := outcomeMark(check.Outcome)
-	because := Safe(firstLine(check.Because))
+	because := Safe(words.FirstLine(check.Because))
 	switch check.Outcome {
 	case doctor.Skipped:
 		because = "skipped: " + because

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/words"
 )
 
 // The elements of JUnit's XML, as far as continuous integration reads them.
@@ -110,7 +111,7 @@ func junitCaseOf(report *doctor.Report, check doctor.CheckResult, class string, 
 		c.Skipped = &junitOutcome{Message: Safe(check.Because)}
 		return c
 	case doctor.Broke:
-		c.Error = &junitOutcome{Message: Safe(firstLine(check.Because)), Type: "crash", Text: SafeBlock(check.Because)}
+		c.Error = &junitOutcome{Message: Safe(words.FirstLine(check.Because)), Type: "crash", Text: SafeBlock(check.Because)}
 		return c
 	}
 	var texts []string

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -59,10 +58,4 @@ func indent(raw json.RawMessage) []byte {
 		return raw
 	}
 	return out.Bytes()
-}
-
-// firstLine gives the first line of a text that has any, without the spaces around.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(line)
 }

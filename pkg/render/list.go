@@ -71,7 +71,7 @@ func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
 	for _, row := range rows {
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(row.name, screen), Signature(row.tool.Plain, row.tool.Input(), 0),
-			strings.Join(Badges(row.tool), ","), Field(firstLine(row.tool.Description), screen))
+			strings.Join(Badges(row.tool), ","), Field(words.FirstLine(row.tool.Description), screen))
 	}
 	for _, group := range groups {
 		if group.Folded {
@@ -183,7 +183,7 @@ func paintBadges(badges []string, screen Screen) string {
 
 // firstSentence gives a description up to its first full stop or line's end.
 func firstSentence(text string) string {
-	line := firstLine(text)
+	line := words.FirstLine(text)
 	for at := 0; at+1 < len(line); at++ {
 		// A stop after one letter belongs to an abbreviation: "e.g. this".
 		if line[at] == '.' && line[at+1] == ' ' && at >= 2 && line[at-2] != '.' && line[at-2] != ' ' {

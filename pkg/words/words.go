@@ -28,6 +28,36 @@ func Shorten(text string, limit int) string {
 	return text
 }
 
+// Head returns at most limit bytes from the beginning of text. A character stays whole or is
+// left out; bytes that are no character stay as they are. A limit below zero means none.
+func Head(text string, limit int) string {
+	if limit < 0 || len(text) <= limit {
+		return text
+	}
+	end := limit
+	for end > max(0, limit-utf8.UTFMax) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if end == limit-utf8.UTFMax {
+		end = limit
+	}
+	return text[:end]
+}
+
+// Clip returns Head of text, with "…" behind it where that is not all.
+func Clip(text string, limit int) string {
+	if head := Head(text, limit); len(head) < len(text) {
+		return head + "…"
+	}
+	return text
+}
+
+// FirstLine returns the first line of a text that has any, without the spaces around it.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
+}
+
 // Count returns how many there are of something whose plural ends in s: "1 line",
 // "2 lines".
 func Count(n int, noun string) string {

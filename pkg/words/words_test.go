@@ -15,3 +15,23 @@ func TestFirstSentence(t *testing.T) {
 		}
 	}
 }
+
+func TestClip(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"short", 5, "short"},
+		{"longer", 5, "longe…"},
+		{"zwölf", 3, "zw…"}, // ö is two bytes
+		{"zwölf", 4, "zwö…"},
+		{"\x80\x80\x80\x80\x80\x80\x80", 5, "\x80\x80\x80\x80\x80…"}, // no character to keep whole
+		{"all", -1, "all"},
+		{"none", 0, "…"},
+	} {
+		if got := Clip(test.text, test.limit); got != test.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", test.text, test.limit, got, test.want)
+		}
+	}
+}
