@@ -20,9 +20,9 @@ func arrows() map[string][]string {
 		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/fault", "pkg/servers", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/doctor":  {"docs", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/state"},
-		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/words"},
+		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson"},
-		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/state", "pkg/jsonschema"},
+		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/exec":    {"pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
@@ -47,19 +47,18 @@ func arrows() map[string][]string {
 // start processes as they like.
 func owners() map[string][]string {
 	return map[string][]string{
-		"os.Exit":                                {"."},
-		"os/exec":                                {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"}, // builtin: the system's volume; tui: the editor, the pager; auth: the browser
-		"github.com/spf13/cobra":                 {"cmd"},
-		"github.com/anthropics/anthropic-sdk-go": {"pkg/ai"},
-		"github.com/mark3labs/mcp-go/client":     {}, // servers asks every request itself
-		"github.com/mark3labs/mcp-go/server":     {"cmd"},
-		"github.com/santhosh-tekuri/jsonschema":  {"pkg/jsonschema"},
-		"github.com/xeipuuv/gojsonschema":        {"pkg/config"},
-		"github.com/gofrs/flock":                 {"pkg/state"},
-		"github.com/zalando/go-keyring":          {"pkg/auth"},
-		"golang.org/x/oauth2":                    {"pkg/auth"},
-		"charm.land/lipgloss":                    {"pkg/render", "pkg/tui", "pkg/tui/pane"},
-		"charm.land/bubbletea":                   {"pkg/tui", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch"},
+		"os.Exit":                               {"."},
+		"os/exec":                               {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"}, // builtin: the system's volume; tui: the editor, the pager; auth: the browser
+		"github.com/spf13/cobra":                {"cmd"},
+		"github.com/mark3labs/mcp-go/client":    {}, // servers asks every request itself
+		"github.com/mark3labs/mcp-go/server":    {"cmd"},
+		"github.com/santhosh-tekuri/jsonschema": {"pkg/jsonschema"},
+		"github.com/xeipuuv/gojsonschema":       {"pkg/config"},
+		"github.com/gofrs/flock":                {"pkg/state"},
+		"github.com/zalando/go-keyring":         {"pkg/auth"},
+		"golang.org/x/oauth2":                   {"pkg/auth"},
+		"charm.land/lipgloss":                   {"pkg/render", "pkg/tui", "pkg/tui/pane"},
+		"charm.land/bubbletea":                  {"pkg/tui", "pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch"},
 	}
 }
 

@@ -14,17 +14,15 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
-
 	"toolx/pkg/convert"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/sse"
 )
 
 // anthropicClient speaks Anthropic's messages API
-// (https://docs.anthropic.com/en/docs/build-with-claude/streaming). Of the official
-// SDK it uses the stream of events alone; bodies are written and events joined here,
-// so that blocks of any type go back as they came. The SDK's root package would add
-// its types, OpenTelemetry and 8 MB to the start of every verb.
+// (https://docs.anthropic.com/en/docs/build-with-claude/streaming). Bodies are written and
+// events joined here and not by the official SDK, so that blocks of any type go back as
+// they came.
 type anthropicClient struct {
 	*endpoint
 	// most is how many tokens the model's answer may have, zero where that is not known.
@@ -110,7 +108,7 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	if isWhole(response.Header) {
 		return answer.readWhole(response.Body)
 	}
-	return answer.read(ssestream.NewDecoder(response))
+	return answer.read(response.Body)
 }
 
 // send posts a request. Whatever is not a 200 is a Failure.
@@ -193,9 +191,17 @@ type anthropicBlock struct {
 
 // read takes the events of a stream to its end. What an event is stands in its data
 // too; gateways forget the name in front of it, and some forget message_stop.
-func (a *anthropicAnswer) read(events ssestream.Decoder) (*Turn, error) {
-	for !a.ended && events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
+func (a *anthropicAnswer) read(body io.Reader) (*Turn, error) {
+	events := sse.NewReader(body, maxWhole)
+	for !a.ended {
+		event, err := events.Next()
+		if err != nil && a.reason == "" {
+			return nil, a.cutShort(err)
+		}
+		if err != nil {
+			break
+		}
+		data := bytes.TrimSpace(event.Data)
 		if len(data) == 0 || string(data) == "[DONE]" {
 			continue
 		}
@@ -203,13 +209,7 @@ func (a *anthropicAnswer) read(events ssestream.Decoder) (*Turn, error) {
 			return nil, err
 		}
 	}
-	if a.ended || a.reason != "" {
-		return a.finish(), nil
-	}
-	if err := events.Err(); err != nil {
-		return nil, a.broken("", err)
-	}
-	return nil, a.broken("the connection was closed", nil)
+	return a.finish(), nil
 }
 
 // readWhole takes an answer that was not streamed as the events that it stands for.

@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"toolx/pkg/fault"
+	"toolx/pkg/sse"
 )
 
 // defaultIdle is how long a server may be silent. A large model takes minutes to
@@ -141,7 +142,7 @@ func (e *endpoint) post(ctx context.Context, path string, body []byte, header fu
 	return response, nil
 }
 
-// maxWhole is how many bytes an answer may have that comes whole.
+// maxWhole is how many bytes an answer may have that comes whole, or one event of a stream.
 const maxWhole = 64 << 20
 
 // readWhole reads an answer that comes whole.
@@ -212,6 +213,14 @@ func (e *endpoint) broken(detail string, err error) *Failure {
 		detail = rootCause(err)
 	}
 	return e.failure(Broken, detail, cause(err))
+}
+
+// cutShort is the failure of a stream that err ended before the answer was whole.
+func (e *endpoint) cutShort(err error) *Failure {
+	if errors.Is(err, sse.ErrTooLarge) {
+		return e.broken(fmt.Sprintf("an event of it is larger than %d MiB", maxWhole>>20), nil)
+	}
+	return e.broken("", err)
 }
 
 // inStream is the failure of an error that came in the middle of a stream. It means

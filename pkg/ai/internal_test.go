@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"toolx/pkg/sse"
 )
 
 // TestOllamaHost takes every form that OLLAMA_HOST may have.
@@ -175,5 +177,12 @@ func TestOllamaContext(t *testing.T) {
 		if got := ollamaContext(tokens); got != want {
 			t.Errorf("%d tokens: %d, want %d", tokens, got, want)
 		}
+	}
+}
+
+// TestEventTooLarge proves that an event over the limit is told as that.
+func TestEventTooLarge(t *testing.T) {
+	if failure := (&endpoint{provider: OpenAI}).cutShort(sse.ErrTooLarge); failure.Reason != Broken || failure.Detail != "an event of it is larger than 64 MiB" {
+		t.Errorf("%+v", failure)
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
-
 	"toolx/pkg/convert"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/sse"
 )
 
 // openAI speaks OpenAI's chat completions
@@ -118,7 +118,7 @@ func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*
 		}
 		return answer.readWhole(whole)
 	}
-	return answer.read(response)
+	return answer.read(response.Body)
 }
 
 // openAIChunk is one event of the stream, or a whole answer.
@@ -148,28 +148,24 @@ type openAIAnswer struct {
 
 // read takes the events of a stream to its end. A server that forgets [DONE] has
 // finished all the same when it gave a reason for stopping.
-func (a *openAIAnswer) read(response *http.Response) (*Turn, error) {
-	events := ssestream.NewDecoder(response)
-	done := false
-	for !done && events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
+func (a *openAIAnswer) read(body io.Reader) (*Turn, error) {
+	events := sse.NewReader(body, maxWhole)
+	for {
+		event, err := events.Next()
+		if err != nil && a.ending == "" {
+			return nil, a.cutShort(err)
+		}
+		data := bytes.TrimSpace(event.Data)
 		switch {
+		case err != nil, string(data) == "[DONE]":
+			return a.finish()
 		case len(data) == 0:
-		case string(data) == "[DONE]":
-			done = true
-		default:
-			if err := a.take(data); err != nil {
-				return nil, err
-			}
+			continue
+		}
+		if err := a.take(data); err != nil {
+			return nil, err
 		}
 	}
-	if err := events.Err(); err != nil && a.ending == "" {
-		return nil, a.broken("", err)
-	}
-	if !done && a.ending == "" {
-		return nil, a.broken("the connection was closed", nil)
-	}
-	return a.finish()
 }
 
 // readWhole takes an answer that was not streamed.

@@ -362,7 +362,7 @@ func (c *configured) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(request)
 }
 
-// errTooLarge says that a body or an event is over the limit for one message.
+// errTooLarge says that a body is over the limit for one message.
 var errTooLarge = errors.New("over the limit")
 
 // readCapped reads all of r, which may be limit bytes at most.

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/sse"
 )
 
 // standsLong is how long a stream must have stood for its end to be nothing odd, where
@@ -87,17 +88,17 @@ func (s *standing) hear() (again bool) {
 	case err != nil:
 		return s.refused(err)
 	}
-	events := newSSEReader(response.Body, s.max)
-	events.lastID = s.lastID
+	events := sse.NewReader(response.Body, s.max)
+	events.LastID = s.lastID
 	began := time.Now()
 	why := s.pump(events)
 	_ = response.Body.Close()
-	s.lastID, s.opened, s.failures = events.lastID, true, 0
+	s.lastID, s.opened, s.failures = events.LastID, true, 0
 	// A server that ends every stream at once is asked ever more rarely.
-	if events.taken > 0 || time.Since(began) >= standsLong {
+	if events.Taken > 0 || time.Since(began) >= standsLong {
 		s.delay = 0
 	}
-	s.slowDown(events.pause())
+	s.slowDown(pauseBefore(events))
 	if s.life.Err() != nil {
 		return false
 	}

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+
+	"toolx/pkg/sse"
 )
 
 // oldStream is the one stream of the older HTTP with SSE (2024-11-05): everything
@@ -78,7 +80,7 @@ func (t *remote) openOld(ctx context.Context, stream *oldStream) error {
 	if response, err = t.streamOf(request, response); err != nil {
 		return err
 	}
-	events := newSSEReader(response.Body, t.max)
+	events := sse.NewReader(response.Body, t.max)
 	if !t.start(func() {
 		err := t.pumpOld(stream, events, request.URL)
 		_ = response.Body.Close()
@@ -91,17 +93,17 @@ func (t *remote) openOld(ctx context.Context, stream *oldStream) error {
 }
 
 // pumpOld takes everything that comes on the stream and returns why it ended.
-func (t *remote) pumpOld(stream *oldStream, events *sseReader, address *url.URL) error {
+func (t *remote) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL) error {
 	for {
-		event, err := events.next()
+		event, err := events.Next()
 		if err != nil {
 			return err
 		}
-		if event.name != "endpoint" {
+		if event.Name != "endpoint" {
 			t.takeEvent(event)
 			continue
 		}
-		text := strings.TrimSpace(string(event.data))
+		text := strings.TrimSpace(string(event.Data))
 		endpoint, err := address.Parse(text)
 		if err != nil || text == "" {
 			return fmt.Errorf("the server's endpoint event holds no address: %q", shortened(text))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/sse"
 )
 
 // The times and limits of resuming a stream (MCP up to 2025-11-25, streamable HTTP,
@@ -22,24 +23,32 @@ const (
 	resumeFutile = 3 // attempts in a row that bring nothing
 )
 
+// pauseBefore is how long to wait before asking for the rest of a stream.
+func pauseBefore(events *sse.Reader) time.Duration {
+	if events.Retry > 0 {
+		return min(max(events.Retry, resumeLeast), resumeMost)
+	}
+	return resumeDelay
+}
+
 // takeStream takes a stream of events until the reply is there. A stream that breaks
 // before is resumed where the revision has that and the server gave its events ids.
 func (t *remote) takeStream(
 	request *http.Request, body io.ReadCloser, out *posted, release func(time.Duration),
 ) error {
-	events := newSSEReader(body, t.max)
+	events := sse.NewReader(body, t.max)
 	for futile := 0; ; futile++ {
-		seen := events.lastID
+		seen := events.LastID
 		err := t.awaitReply(request.Context(), events, body, out, release)
 		if err == nil {
 			return nil
 		}
 		givenUp := request.Context().Err() != nil // then the stream may still be read
-		if !givenUp && events.lastID != seen {
+		if !givenUp && events.LastID != seen {
 			futile = 0
 		}
-		if givenUp || errors.Is(err, errTooLarge) ||
-			events.lastID == "" || t.modern() || futile >= resumeFutile {
+		if givenUp || errors.Is(err, sse.ErrTooLarge) ||
+			events.LastID == "" || t.modern() || futile >= resumeFutile {
 			err = t.brokenStream(request, out, err)
 			release(0)
 			return err
@@ -54,7 +63,7 @@ func (t *remote) takeStream(
 // awaitReply reads events until the reply to out is there, which may come on another
 // stream too. Then the stream is left to end by itself, for a moment.
 func (t *remote) awaitReply(
-	ctx context.Context, events *sseReader, body io.ReadCloser, out *posted, release func(time.Duration),
+	ctx context.Context, events *sse.Reader, body io.ReadCloser, out *posted, release func(time.Duration),
 ) error {
 	ended := make(chan struct{})
 	var why error // set when ended is closed
@@ -86,9 +95,9 @@ func (t *remote) awaitReply(
 
 // pump takes all messages of a stream and returns why it ended: io.EOF where the
 // server ended it.
-func (t *remote) pump(events *sseReader) error {
+func (t *remote) pump(events *sse.Reader) error {
 	for {
-		event, err := events.next()
+		event, err := events.Next()
 		if err != nil {
 			return err
 		}
@@ -98,13 +107,13 @@ func (t *remote) pump(events *sseReader) error {
 
 // takeEvent takes the message of an event. Other names than "message" are no
 // messages; without data, an event only carries an id.
-func (t *remote) takeEvent(event sseEvent) {
-	if event.name != "message" || len(event.data) == 0 {
+func (t *remote) takeEvent(event sse.Event) {
+	if event.Name != "message" || len(event.Data) == 0 {
 		return
 	}
-	if !t.takeText(event.data) {
-		t.odd(ClassNotRPC, message{raw: event.data}, 0, false)
-		t.noteBrokenEvent(event.data)
+	if !t.takeText(event.Data) {
+		t.odd(ClassNotRPC, message{raw: event.Data}, 0, false)
+		t.noteBrokenEvent(event.Data)
 	}
 }
 
@@ -120,16 +129,16 @@ func (t *remote) noteBrokenEvent(data []byte) {
 }
 
 // resume asks for the rest of a stream, from the last event on.
-func (t *remote) resume(ctx context.Context, events *sseReader) (io.ReadCloser, error) {
-	if !waited(ctx, events.pause()) {
+func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser, error) {
+	if !waited(ctx, pauseBefore(events)) {
 		return nil, ctx.Err()
 	}
-	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, behind event %q", shortened(events.lastID))
-	response, err := t.get(ctx, events.lastID)
+	t.tell(slog.LevelInfo, "ended a stream before the reply; toolx asks for the rest, behind event %q", shortened(events.LastID))
+	response, err := t.get(ctx, events.LastID)
 	if err != nil {
 		return nil, err
 	}
-	events.goOn(response.Body)
+	events.Continue(response.Body)
 	return response.Body, nil
 }
 
@@ -173,7 +182,7 @@ func (t *remote) brokenStream(request *http.Request, out *posted, err error) err
 	if request.Context().Err() != nil {
 		return request.Context().Err()
 	}
-	if errors.Is(err, errTooLarge) {
+	if errors.Is(err, sse.ErrTooLarge) {
 		return malformed(out.waiting.method, fmt.Errorf("it is over the limit of %s for one message; maxMessage in the config raises it",
 			exec.Bytes(t.max))).err
 	}

@@ -1,4 +1,5 @@
-package servers
+// Package sse reads streams of server-sent events (WHATWG HTML, section 9.2).
+package sse
 
 import (
 	"bufio"
@@ -9,82 +10,78 @@ import (
 	"time"
 )
 
-// sseEvent is one event of a stream (WHATWG HTML, server-sent events).
-type sseEvent struct {
-	name string // "message" unless the stream says otherwise
-	data []byte
+// Event is one event of a stream.
+type Event struct {
+	Name string // "message" unless the stream says otherwise
+	Data []byte // its lines, joined by newlines
 }
 
-// sseReader reads the events of a stream, and keeps what it takes to resume it.
-type sseReader struct {
+// Reader reads the events of a stream, and keeps what it takes to resume it.
+type Reader struct {
 	in    *bufio.Reader
 	limit int64 // bytes of one event
 	begun bool
-	taken int // events that were returned
 
-	// lastID is the id of the last event, empty where none had one; retry is how long
-	// the server asks to wait before resuming, zero where it says nothing.
-	lastID string
-	retry  time.Duration
+	// Taken counts the events that were returned.
+	Taken int
+	// LastID is the id of the last event, empty where none had one.
+	LastID string
+	// Retry is how long the server asks to wait before resuming, zero where it says nothing.
+	Retry time.Duration
 }
 
-func newSSEReader(r io.Reader, limit int64) *sseReader {
-	return &sseReader{in: bufio.NewReaderSize(&lineEnds{in: r}, 32<<10), limit: limit}
+// ErrTooLarge says that an event is over the limit of its reader.
+var ErrTooLarge = errors.New("over the limit")
+
+// NewReader returns a reader of the events of r, each of limit bytes at most.
+func NewReader(r io.Reader, limit int64) *Reader {
+	return &Reader{in: bufio.NewReaderSize(&lineEnds{in: r}, 32<<10), limit: limit}
 }
 
-// goOn reads on from another body, which holds the rest of the stream.
-func (s *sseReader) goOn(r io.Reader) {
+// Continue reads on from another body, which holds the rest of the stream.
+func (s *Reader) Continue(r io.Reader) {
 	s.in.Reset(&lineEnds{in: r})
 	s.begun = false
 }
 
-// pause is how long to wait before asking for the rest of the stream.
-func (s *sseReader) pause() time.Duration {
-	if s.retry > 0 {
-		return min(max(s.retry, resumeLeast), resumeMost)
-	}
-	return resumeDelay
-}
-
-// next returns the next event that has data. The error is io.EOF where the server has
-// ended the stream, errTooLarge, or the connection's. What stands at the end of a
-// stream without the empty line that ends an event is taken as one: some servers
-// forget it.
-func (s *sseReader) next() (sseEvent, error) {
-	event := sseEvent{name: "message"}
+// Next returns the next event that has data. The error is io.EOF where the server has
+// ended the stream, ErrTooLarge, or that of reading. What stands at the end of a stream
+// without the empty line that ends an event is taken as one: some servers forget it.
+func (s *Reader) Next() (Event, error) {
+	event := Event{Name: "message"}
 	id, hasID := "", false
 	for {
-		line, err := s.line(s.limit - int64(len(event.data)))
+		line, err := s.line(s.limit - int64(len(event.Data)))
 		switch {
-		case errors.Is(err, io.EOF) && event.data == nil && len(line) == 0:
-			return sseEvent{}, err
+		case errors.Is(err, io.EOF) && event.Data == nil && len(line) == 0:
+			return Event{}, err
 		case err != nil && !errors.Is(err, io.EOF):
-			return sseEvent{}, err
+			return Event{}, err
 		case len(line) == 0:
 			if hasID && err == nil {
-				s.lastID = id
+				s.LastID = id
 			}
-			if event.data != nil {
-				s.taken++
+			if event.Data != nil {
+				s.Taken++
 				return event, nil
 			}
-			event.name, hasID = "message", false
+			event.Name, hasID = "message", false
 			continue
 		}
 		field, content, _ := bytes.Cut(line, []byte(":"))
 		content = bytes.TrimPrefix(content, []byte(" "))
 		switch string(field) {
 		case "event":
-			event.name = string(content[:min(len(content), maxField)])
+			event.Name = string(content[:min(len(content), maxField)])
 		case "data":
-			event.data = joinData(event.data, content)
+			event.Data = joinData(event.Data, content)
 		case "id":
 			if !bytes.ContainsRune(content, 0) && len(content) <= maxField {
 				id, hasID = string(content), true
 			}
 		case "retry":
 			if ms, err := strconv.ParseUint(string(content), 10, 31); err == nil {
-				s.retry = time.Duration(ms) * time.Millisecond
+				s.Retry = time.Duration(ms) * time.Millisecond
 			}
 		}
 	}
@@ -104,15 +101,18 @@ func joinData(data, line []byte) []byte {
 // maxField is how many bytes the id or the name of an event may have; a longer one is none.
 const maxField = 64 << 10
 
+// largeLine is the size in bytes from which the buffer of a line doubles when it grows.
+const largeLine = 1 << 20
+
 // line reads a line without its end; with io.EOF it may be one that has none.
-func (s *sseReader) line(limit int64) ([]byte, error) {
+func (s *Reader) line(limit int64) ([]byte, error) {
 	var whole []byte
 	var err error
 	for {
 		var part []byte
 		part, err = s.in.ReadSlice('\n')
 		if int64(len(whole)+len(part)) > limit+int64(len("data: \r\n")) {
-			return nil, errTooLarge
+			return nil, ErrTooLarge
 		}
 		if need := len(whole) + len(part); need > cap(whole) && need > largeLine {
 			whole = append(make([]byte, 0, 2*need), whole...) // append would copy a large line often

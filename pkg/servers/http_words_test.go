@@ -1,0 +1,67 @@
+package servers
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWordsOfAnAnswer proves what is quoted of an answer that is of no use.
+func TestWordsOfAnAnswer(t *testing.T) {
+	for body, want := range map[string]string{
+		"":                                   "",
+		"  \n":                               "",
+		"plain words":                        "plain words",
+		"one\ntwo":                           "one",
+		"<b>bold</b>":                        "bold",
+		"<title>\n Bad  gateway</title><p>x": "Bad gateway",
+		`{"error":"broken"}`:                 "broken",
+		`{"error":{"code":1,"message":"m"}}`: "m",
+		`{"detail":[1,2]}`:                   `{"detail":[1,2]}`,
+		`{"error":`:                          `{"error":`,
+		`[]`:                                 `[]`,
+		strings.Repeat("é", 200):             strings.Repeat("é", 120) + "…",
+	} {
+		if got := said([]byte(body)); got != want {
+			t.Errorf("%q: %q, want %q", body, got, want)
+		}
+	}
+}
+
+// TestRetryAfter proves both forms of the header (RFC 9110, 10.2.3).
+func TestRetryAfter(t *testing.T) {
+	at := func(text string) time.Duration {
+		after, ok := (&HTTPError{Header: http.Header{"Retry-After": {text}}}).RetryAfter()
+		if !ok {
+			return -1
+		}
+		return after
+	}
+	if at("120") != 2*time.Minute || at("soon") != -1 || at("-1") != -1 || at("") != -1 || at("99999999999") != -1 {
+		t.Error("seconds")
+	}
+	if at(time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat)) != 0 {
+		t.Error("a time that is past")
+	}
+	if ahead := at(time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)); ahead < 59*time.Minute || ahead > time.Hour {
+		t.Errorf("a time to come: %s", ahead)
+	}
+}
+
+// TestWrongWithJSON proves what is said of a body that should be a message and is none.
+func TestWrongWithJSON(t *testing.T) {
+	for body, want := range map[string]string{
+		" \n":          "nothing",
+		"\ufeff":       "nothing",
+		`{"id":`:       "JSON that is cut off after 6 bytes",
+		"\ufeff[1,":    "JSON that is cut off after 3 bytes",
+		"<p>Hello</p>": `what is not JSON, at byte 1 (invalid character '<' looking for beginning of value): "Hello"`,
+		`{"a":1} x`:    `more than JSON: the message ends at byte 7 of 9, and behind it stands "x"`,
+		"[]":           `JSON that is no message of JSON-RPC: "[]"`,
+	} {
+		if got := wrongWithJSON([]byte(body)); got != want {
+			t.Errorf("%q: %s, want %s", body, got, want)
+		}
+	}
+}
