@@ -39,12 +39,13 @@ func pidIn(t *testing.T, file string) int {
 	})
 }
 
+// wantGone waits for the end of a process that was killed: the kernel takes a moment, in which
+// nobody can see any more who has started it.
 func wantGone(t *testing.T, pid int) {
 	t.Helper()
-	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("process %d is there still: %v", pid, err)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	await(t, "the end of what was left behind", func() (struct{}, bool) {
+		return struct{}{}, errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || pgrpOfZombie(pid) != 0
+	})
 }
 
 // A headersCommand that does not end in time, or fails, ends with all that it has started; one
