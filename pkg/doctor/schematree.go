@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -30,20 +31,19 @@ type schemaTree struct {
 	cut   bool          // bounds were met: nodes are not all there are
 	deep  bool          // nested so deep that nothing was read
 
-	ids      map[string]*schemaNode  // by URI, and by URI#anchor
 	byObject map[uintptr]*schemaNode // by the identity of their objects
 }
 
 // schemaNode is one subschema.
 type schemaNode struct {
 	object  map[string]any // nil for true and false
+	local   map[string]any // the same with references as pointers (see jsonschema.LocalReferences)
 	truth   bool           // which of the two
 	parent  *schemaNode
 	suffix  string // the JSON pointer from the parent; at the root, from the definition
 	depth   int
 	keyword string // that it stands under in its parent; empty at the root
 	name    string // of the property or definition
-	base    string // the URI that references count from
 	below   []*schemaNode
 
 	refKind refKind
@@ -85,90 +85,82 @@ func readSchema(pointer string, raw json.RawMessage) *schemaTree {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil
 	}
-	tree := &schemaTree{raw: raw, ids: make(map[string]*schemaNode), byObject: make(map[uintptr]*schemaNode)}
+	tree := &schemaTree{raw: raw, byObject: make(map[uintptr]*schemaNode)}
 	tree.root = &schemaNode{suffix: pointer}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
 	// What is too large, or refused for its depth, stays an empty root.
 	tree.cut = len(raw) > maxTreeBytes
-	tree.deep = !tree.cut && decoder.Decode(&tree.root.object) != nil
+	tree.deep = !tree.cut && !tree.root.decode(raw)
 	if tree.cut = tree.cut || tree.deep; tree.cut {
 		tree.root.object = map[string]any{}
 	}
 	tree.take(tree.root)
 	for i := 0; i < len(tree.nodes); i++ { //nolint:intrange // references add nodes while the loop runs
 		if node := tree.nodes[i]; node.reference() != "" {
-			node.target, node.refKind = tree.resolve(node, node.reference())
+			node.target, node.refKind = tree.resolve(node)
 		}
 	}
 	return tree
 }
 
+// decode reads the node's object; it fails where the text is no object, or too deep.
+func (n *schemaNode) decode(raw json.RawMessage) bool {
+	object, err := rawjson.Decode(raw)
+	if err != nil {
+		return false
+	}
+	n.object, _ = object.(map[string]any)
+	n.local = n.object
+	if local := jsonschema.LocalReferences(raw); !bytes.Equal(local, raw) {
+		object, _ = rawjson.Decode(local)
+		n.local, _ = object.(map[string]any)
+	}
+	return n.object != nil
+}
+
 // take adds a node and everything below it.
 func (t *schemaTree) take(node *schemaNode) {
 	t.nodes = append(t.nodes, node)
-	if node.parent != nil {
-		node.base = node.parent.base
-	}
 	if node.object == nil {
 		return
 	}
 	t.byObject[identityOf(node.object)] = node
-	t.takeNames(node)
 	for _, keyword := range slices.Sorted(maps.Keys(node.object)) {
-		t.takeKeyword(node, keyword, node.object[keyword])
+		t.takeKeyword(node, keyword, node.object[keyword], node.local[keyword])
 	}
 }
 
 // identityOf tells objects apart that have the same content.
 func identityOf(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
-// takeNames notes by which names a node can be referred to.
-func (t *schemaTree) takeNames(node *schemaNode) {
-	keyword := "$id"
-	if found, _ := t.dialect(); found == dialect4 {
-		keyword = "id"
-	}
-	if id, ok := node.object[keyword].(string); ok {
-		node.base = resolveURI(node.base, id)
-		t.ids[strings.TrimSuffix(node.base, "#")] = node
-	}
-	document, _, _ := strings.Cut(node.base, "#")
-	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-		if anchor, ok := node.object[keyword].(string); ok {
-			t.ids[document+"#"+anchor] = node
-		}
-	}
-}
-
-// takeKeyword adds the subschemas under one keyword.
-func (t *schemaTree) takeKeyword(node *schemaNode, keyword string, value any) {
-	switch shape := subschemas(keyword); value := value.(type) {
+// takeKeyword adds the subschemas under one keyword; local is its value with references
+// as pointers.
+func (t *schemaTree) takeKeyword(node *schemaNode, keyword string, value, local any) {
+	switch holds := jsonschema.Holds(keyword); value := value.(type) {
 	case bool:
-		if shape&oneSchema != 0 {
-			t.child(node, keyword, "", value, keyword)
+		if holds&jsonschema.HoldsSchema != 0 {
+			t.child(node, keyword, "", value, local, keyword)
 		}
 	case []any:
-		if shape&listOfSchemas == 0 {
+		if holds&jsonschema.HoldsList == 0 {
 			return
 		}
 		for i, part := range value {
-			t.child(node, keyword, "", part, keyword, strconv.Itoa(i))
+			t.child(node, keyword, "", part, local.([]any)[i], keyword, strconv.Itoa(i))
 		}
 	case map[string]any:
 		switch {
-		case shape&mapOfSchemas != 0:
+		case holds&jsonschema.HoldsNamed != 0:
 			for _, name := range slices.Sorted(maps.Keys(value)) {
-				t.child(node, keyword, name, value[name], keyword, name)
+				t.child(node, keyword, name, value[name], local.(map[string]any)[name], keyword, name)
 			}
-		case shape&oneSchema != 0:
-			t.child(node, keyword, "", value, keyword)
+		case holds&jsonschema.HoldsSchema != 0:
+			t.child(node, keyword, "", value, local, keyword)
 		}
 	}
 }
 
 // child adds one subschema; a value that is no schema is none.
-func (t *schemaTree) child(parent *schemaNode, keyword, name string, value any, path ...string) {
+func (t *schemaTree) child(parent *schemaNode, keyword, name string, value, local any, path ...string) {
 	if len(t.nodes) >= maxTreeNodes || parent.depth >= maxTreeDepth {
 		t.cut = true
 		return
@@ -177,6 +169,7 @@ func (t *schemaTree) child(parent *schemaNode, keyword, name string, value any, 
 	switch value := value.(type) {
 	case map[string]any:
 		node.object = value
+		node.local, _ = local.(map[string]any)
 	case bool:
 		node.truth = value
 	default:
@@ -184,44 +177,6 @@ func (t *schemaTree) child(parent *schemaNode, keyword, name string, value any, 
 	}
 	parent.below = append(parent.below, node)
 	t.take(node)
-}
-
-// shape says what a keyword holds.
-type shape int
-
-const (
-	oneSchema shape = 1 << iota
-	listOfSchemas
-	mapOfSchemas
-)
-
-// subschemas says in which form a keyword of any draft holds schemas.
-func subschemas(keyword string) shape {
-	switch keyword {
-	case "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not",
-		"propertyNames", "then", "unevaluatedItems", "unevaluatedProperties":
-		return oneSchema
-	case "items": // a list of them before 2020-12
-		return oneSchema | listOfSchemas
-	case "allOf", "anyOf", "oneOf", "prefixItems":
-		return listOfSchemas
-	case "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties":
-		return mapOfSchemas
-	}
-	return 0
-}
-
-// resolveURI resolves a reference against a base; what cannot be read stays as it is.
-func resolveURI(base, reference string) string {
-	to, err := url.Parse(reference)
-	if err != nil {
-		return reference
-	}
-	from, err := url.Parse(base)
-	if err != nil || base == "" {
-		return reference
-	}
-	return from.ResolveReference(to).String()
 }
 
 // refKind says where a reference leads.
@@ -236,28 +191,22 @@ const (
 
 // resolve follows the reference of a node. target is nil where it leads to true,
 // to false, or beyond what was read.
-func (t *schemaTree) resolve(node *schemaNode, reference string) (target *schemaNode, kind refKind) {
-	document, fragment, _ := strings.Cut(resolveURI(node.base, reference), "#")
-	start := t.root
-	if document != "" {
-		if start = t.ids[document]; start == nil {
-			if dialectOf(document) != dialectUnknown {
-				return nil, refKnown
-			}
-			return nil, refExternal
-		}
+func (t *schemaTree) resolve(node *schemaNode) (target *schemaNode, kind refKind) {
+	reference, _ := node.local["$ref"].(string)
+	document, fragment, _ := strings.Cut(reference, "#")
+	switch {
+	case document != "" && dialectOf(document) != dialectUnknown:
+		return nil, refKnown
+	case document != "":
+		return nil, refExternal
+	case fragment == "":
+		return t.root, refLocal
 	}
 	if text, err := url.PathUnescape(fragment); err == nil {
 		fragment = text
 	}
-	switch {
-	case fragment == "":
-		return start, refLocal
-	case strings.HasPrefix(fragment, "/"):
-		return t.pointed(start, fragment)
-	}
-	if target = t.ids[document+"#"+fragment]; target != nil {
-		return target, refLocal
+	if strings.HasPrefix(fragment, "/") {
+		return t.pointed(fragment)
 	}
 	return nil, t.missing()
 }
@@ -271,11 +220,11 @@ func (t *schemaTree) missing() refKind {
 	return refDangling
 }
 
-// pointed follows a JSON pointer from a node. It may lead to an object that is no
+// pointed follows a JSON pointer from the root. It may lead to an object that is no
 // subschema by its position, such as "#/properties/a/x-shared": a schema all the
 // same, from then on.
-func (t *schemaTree) pointed(start *schemaNode, pointer string) (*schemaNode, refKind) {
-	value, ok := rawjson.At(start.object, pointer)
+func (t *schemaTree) pointed(pointer string) (*schemaNode, refKind) {
+	value, ok := rawjson.At(t.root.object, pointer)
 	if !ok {
 		return nil, t.missing()
 	}
@@ -288,7 +237,9 @@ func (t *schemaTree) pointed(start *schemaNode, pointer string) (*schemaNode, re
 			t.cut = true
 			return nil, refLocal
 		}
-		node := &schemaNode{object: value, parent: start, suffix: pointer, depth: start.depth + 1, keyword: "$defs"}
+		local, _ := rawjson.At(t.root.local, pointer)
+		node := &schemaNode{object: value, parent: t.root, suffix: pointer, depth: 1, keyword: "$defs"}
+		node.local, _ = local.(map[string]any)
 		t.take(node)
 		return node, refLocal
 	case bool:

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
@@ -209,7 +210,7 @@ func foreignKeyword(keyword string, value any) bool {
 	if _, isBool := value.(bool); isBool && keyword == "required" {
 		return true
 	}
-	return subschemas(keyword) == 0 && !plainKeyword(keyword) && keyword != "x-mcp-header"
+	return jsonschema.Holds(keyword) == jsonschema.HoldsNone && !plainKeyword(keyword) && keyword != "x-mcp-header"
 }
 
 // plainKeyword says whether a draft from 4 on knows a keyword that holds no schemas.

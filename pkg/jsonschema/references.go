@@ -14,7 +14,8 @@ import (
 // them: by $anchor, by $id, counted from an embedded schema with an $id of its own, by
 // $dynamicRef or $recursiveRef (JSON Schema 2020-12, sections 8.2 and 9.2). A dynamic
 // reference leads where it does for who starts at the root. References that lead
-// elsewhere or nowhere stay as they are, and so does every other byte. What is no
+// elsewhere stay as they are, and so does every other byte; those to an anchor that is
+// missing count from the root ("#missing"). What is no
 // schema, or too large for one, is returned as it is.
 //
 // Every Document begins with it, so that its references come to the same places as
@@ -163,8 +164,8 @@ func (r *references) pointer(one reference) (string, bool) {
 	}
 	if fragment != "" && !strings.HasPrefix(fragment, "/") {
 		target := r.anchor(one.keyword, document, fragment)
-		if target == nil {
-			return "", false
+		if target == nil { // no pointer either, so it stays one that leads nowhere in this document
+			return "#" + fragment, true
 		}
 		return "#" + target.pointer(), true
 	}

@@ -10,10 +10,13 @@ import (
 func TestLocalReferences(t *testing.T) {
 	const level = `"$defs": {"lvl": {"$anchor": "level", "type": "integer"}}`
 	for name, test := range map[string]struct{ schema, want string }{
-		"pointer":   {`{"properties": {"a": {"$ref": "#/$defs/lvl"}}, ` + level + `}`, ""},
-		"the root":  {`{"properties": {"a": {"$ref": "#"}}}`, ""},
-		"anchor":    {`{"properties": {"a": {"$ref": "#level"}}, ` + level + `}`, "#level → #/$defs/lvl"},
-		"unknown":   {`{"properties": {"a": {"$ref": "#nowhere"}}, ` + level + `}`, ""},
+		"pointer":  {`{"properties": {"a": {"$ref": "#/$defs/lvl"}}, ` + level + `}`, ""},
+		"the root": {`{"properties": {"a": {"$ref": "#"}}}`, ""},
+		"anchor":   {`{"properties": {"a": {"$ref": "#level"}}, ` + level + `}`, "#level → #/$defs/lvl"},
+		"unknown":  {`{"properties": {"a": {"$ref": "#nowhere"}}, ` + level + `}`, ""},
+		"unknown, in an embedded schema": {
+			`{"not": {"$ref": "lvl#nowhere"}, "$defs": {"x": {"$id": "lvl"}}}`, "lvl#nowhere → #nowhere",
+		},
 		"elsewhere": {`{"properties": {"a": {"$ref": "https://example.com/a"}}}`, ""},
 		"id": {
 			`{"properties": {"a": {"$ref": "lvl"}}, "$defs": {"x": {"$id": "lvl", "type": "integer"}}}`, "lvl → #/$defs/x",
