@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -125,7 +124,7 @@ func rootsOf(folders []string) ([]servers.Root, error) {
 			_, err = os.Stat(absolute)
 		}
 		if err != nil {
-			return nil, &fault.UsageError{Message: "--root " + folder + ": " + systemReason(err), Fix: "--root DIR names a folder that is there"}
+			return nil, &fault.UsageError{Message: "--root " + folder + ": " + fault.Reason(err), Fix: "--root DIR names a folder that is there"}
 		}
 		path := filepath.ToSlash(absolute)
 		if runtime.GOOS == "windows" {
@@ -176,11 +175,7 @@ func readScript(text string) (*script, error) {
 	if file, is := strings.CutPrefix(text, "@"); is {
 		var err error
 		if data, err = os.ReadFile(file); err != nil {
-			var path *fs.PathError
-			if errors.As(err, &path) {
-				err = path.Err
-			}
-			return nil, wrong(fmt.Sprintf("cannot read %s: %v", file, err))
+			return nil, wrong(fmt.Sprintf("cannot read %s: %s", file, fault.Reason(err)))
 		}
 	}
 	if len(data) == 0 {

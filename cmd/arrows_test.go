@@ -24,6 +24,7 @@ func arrows() map[string][]string {
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson"},
 		"pkg/servers": {"pkg/exec", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/exec":    {"pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/config":  {"pkg/mask", "pkg/state", "schema"}, // the published JSON Schema, embedded
@@ -51,7 +52,7 @@ func owners() map[string][]string {
 		"os/exec":                               {"pkg/servers", "pkg/builtin", "pkg/tui", "pkg/tui/result", "pkg/auth"}, // builtin: the system's volume; tui: the editor, the pager; auth: the browser
 		"github.com/spf13/cobra":                {"cmd"},
 		"github.com/mark3labs/mcp-go/client":    {}, // servers asks every request itself
-		"github.com/mark3labs/mcp-go/server":    {"cmd"},
+		"github.com/mark3labs/mcp-go/server":    {"pkg/serve"},
 		"github.com/santhosh-tekuri/jsonschema": {"pkg/jsonschema"},
 		"github.com/xeipuuv/gojsonschema":       {"pkg/config"},
 		"github.com/gofrs/flock":                {"pkg/state"},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -151,11 +150,7 @@ func (a *App) readModelMessage(name string) (*convert.Message, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return nil, &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %v", origin, err), Fix: "toolx call --from-tool-call message.json"}
+		return nil, &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %s", origin, fault.Reason(err)), Fix: "toolx call --from-tool-call message.json"}
 	}
 	message, err := convert.ReadCalls(data, "")
 	if err != nil {

@@ -111,20 +111,10 @@ func (f *globalFlags) program(command []string) (*config.Server, error) {
 		err = isFolder(folder)
 	}
 	if err != nil {
-		return nil, &fault.UsageError{Message: "--cwd " + f.cwd + ": " + systemReason(err), Fix: "name a folder that is there"}
+		return nil, &fault.UsageError{Message: "--cwd " + f.cwd + ": " + fault.Reason(err), Fix: "name a folder that is there"}
 	}
 	server.Cwd = folder
 	return server, nil
-}
-
-// systemReason is what the system says of a file, without the path that the message has
-// anyway.
-func systemReason(err error) string {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return err.Error()
 }
 
 func isFolder(path string) error {

@@ -34,7 +34,7 @@ func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	data, err := os.ReadFile(strings.TrimPrefix(who, "@"))
 	if err != nil {
 		return nil, &fault.UsageError{
-			Message: "--sampling " + who + ": " + systemReason(err),
+			Message: "--sampling " + who + ": " + fault.Reason(err),
 			Fix:     "--sampling ask, a file, or a provider: " + strings.Join(ai.Providers(), ", "),
 		}
 	}

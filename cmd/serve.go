@@ -3,28 +3,22 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/serve"
 	"toolx/pkg/servers"
-	"toolx/pkg/words"
 )
 
 // serveOptions say what is served, and where.
 type serveOptions struct {
 	file string // a config file; empty: the config that is found
-	http httpOptions
+	http serve.HTTPOptions
 }
 
 func newServeCommand(app *App, run func(context.Context, *App, serveOptions) error) *cobra.Command {
@@ -57,14 +51,26 @@ code.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.http.check(cmd.Flags()); err != nil {
+			if o.http.Address == "" && cmd.Flags().Changed("http") { // "$ADDR", which is not set: standard streams are not meant
+				return &fault.UsageError{Message: "--http is empty", Fix: "--http 127.0.0.1:8080"}
+			}
+			if err := o.http.Check(); err != nil {
 				return err
 			}
 			return run(cmd.Context(), app, o)
 		},
 	}
-	o.http.declare(command.Flags())
+	o.declare(command.Flags())
 	return command
+}
+
+func (o *serveOptions) declare(flags *pflag.FlagSet) {
+	flags.StringVar(&o.http.Address, "http", "", "serve over HTTP at `ADDR` (HOST:PORT, or PORT of this machine; port 0: any that is free)")
+	flags.BoolVar(&o.http.Remote, "allow-remote", false, "let --http take an address that other machines reach")
+	flags.StringVar(&o.http.Token, "token", "", "want the token that stands in a file of every client: `@FILE` (also: "+serve.TokenVariable+"; default: a new one)")
+	flags.BoolVar(&o.http.Open, "no-token", false, "let --http serve every program and user that reaches it, without a token")
+	flags.StringArrayVar(&o.http.Hosts, "allow-host", nil, "serve requests to host `NAME` too (repeatable)")
+	flags.StringArrayVar(&o.http.Origins, "allow-origin", nil, "serve web pages of `ORIGIN` too (repeatable)")
 }
 
 // runServe serves until standard input, or the process, is to end.
@@ -73,44 +79,44 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	if o.file != "" {
 		if _, err := os.Stat(o.file); err != nil {
 			return &fault.UsageError{
-				Message: fmt.Sprintf("toolx serve %s: %s", o.file, reasonOf(err)),
+				Message: fmt.Sprintf("toolx serve %s: %s", o.file, fault.Reason(err)),
 				Fix:     "FILE is the config whose tools are served; without it, toolx serve takes the one that is found here",
 			}
 		}
 		app.flags.config = append(app.flags.config, o.file)
 	}
 	app.flushTime = unreadTime
-	stdout := &answerWriter{out: app.Console.Out}
+	stdout := serve.NewAnswerWriter(app.Console.Out)
 	crashes := &stage{stdout: stdout, stderr: app.live, exit: make(chan int, 1)}
 	box, err := app.toolbox(toolboxOptions{configOnly: true, stage: crashes, confined: true})
 	if err != nil {
 		return err
 	}
-	served, broken := working(box.registry.All())
+	tools, broken := working(box.registry.All())
 	for _, wrong := range broken {
 		app.tell(wrong)
 	}
 	switch {
-	case len(served) == 0 && len(broken) > 0:
+	case len(tools) == 0 && len(broken) > 0:
 		return &reportedError{broken[0]}
-	case len(served) == 0:
+	case len(tools) == 0:
 		return &fault.UsageError{Message: "the config defines no tools", Fix: "add some under tools:; docs/serve.md has an example"}
 	}
-	mcpServer := newMCPServer(ctx, box.executor, served)
+	served := serve.New(ctx, Version(), box.executor, tools)
 	limit := cmp.Or(box.config.Defaults.MaxMessage, servers.DefaultMaxMessage)
-	serve := func() error {
-		client := newStdioClient(mcpServer, stdout, limit, func(text string) { app.log.Warn(text) })
-		return client.serve(ctx, app.Console.In)
+	run := func() error {
+		return served.Stdio(ctx, app.Console.In, stdout, limit, func(text string) { app.log.Warn(text) })
 	}
-	if o.http.address != "" {
-		endpoint, err := app.listen(o.http, mcpServer, limit)
+	if o.http.Address != "" {
+		endpoint, err := served.Listen(o.http, limit, app.log)
 		if err != nil {
 			return err
 		}
-		serve = func() error { return endpoint.serve(ctx) }
+		app.announce(endpoint)
+		run = func() error { return endpoint.Serve(ctx) }
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- serve() }()
+	go func() { ended <- run() }()
 	select {
 	case code := <-crashes.exit:
 		return &exitStatus{code}
@@ -119,87 +125,28 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	}
 }
 
-// newMCPServer is the server behind both transports. Calls end with ctx, whatever
-// the request that made them has to say.
-func newMCPServer(ctx context.Context, executor *exec.Executor, tools []*exec.Tool) *server.MCPServer {
-	hooks := &server.Hooks{}
-	hooks.AddAfterSubscriptionsListen(awaitNotice)
-	hooks.AddOnError(func(_ context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
-		if request, is := message.(*mcp.CallToolRequest); is && errors.Is(err, server.ErrToolNotFound) {
-			rejectUnknown(executor, request)
+// announce tells on stderr where toolx serves, and the token that it made, which nobody
+// knows otherwise.
+func (a *App) announce(endpoint *serve.Endpoint) {
+	a.mask.Add(endpoint.Token)
+	url, scope := endpoint.URL(), ""
+	if endpoint.Address.IP.IsUnspecified() {
+		scope = ", and at every address of this machine"
+	}
+	if !a.flags.quiet {
+		fmt.Fprintf(a.live, "serving at %s%s (Ctrl-C ends)\n", url, scope)
+	}
+	if endpoint.NewToken {
+		fmt.Fprintf(a.live, "clients need this token, which is new each time: %s\n", endpoint.Token)
+		fmt.Fprintf(a.live, "  toolx list --url %s -H 'Authorization: Bearer %s'\n", url, endpoint.Token)
+	}
+	if endpoint.Token == "" {
+		who := "every user and program of this machine"
+		if !endpoint.Address.IP.IsLoopback() {
+			who = "whoever reaches this machine"
 		}
-	})
-	mcpServer := server.NewMCPServer("toolx", Version(), server.WithToolCapabilities(false), server.WithHooks(hooks))
-	for _, tool := range tools {
-		handle := handlerOf(executor, tool)
-		mcpServer.AddTool(definitionOf(tool), func(callCtx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			callCtx, cancel := context.WithCancel(callCtx)
-			defer cancel()
-			defer context.AfterFunc(ctx, cancel)()
-			return handle(callCtx, request)
-		})
+		a.log.Warn(who + " can call these tools, for no token is wanted (toolx makes one unless given \"--no-token\")")
 	}
-	return mcpServer
-}
-
-// rejectUnknown records the call of a tool that is not there (EXEC-6). The SDK answers it,
-// in words of its own, which errorText mends.
-func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest) {
-	name := words.Clip(request.Params.Name, maxErrorText)
-	executor.Reject(name, request.Params.RawArguments, time.Now(), &exec.NotFoundError{Name: name})
-}
-
-// errorText is what a client reads of an error of the SDK's.
-func errorText(message string) string {
-	if tool, is := strings.CutSuffix(message, ": "+server.ErrToolNotFound.Error()); is {
-		message = "Tool" + strings.TrimPrefix(tool, "tool")
-	}
-	return words.Clip(message, maxErrorText)
-}
-
-// definitionOf is the SDK's form of a tool, with the schemas as they are written.
-func definitionOf(tool *exec.Tool) mcp.Tool {
-	return mcp.Tool{
-		Name:            tool.Name,
-		Title:           tool.Title,
-		Description:     tool.Description,
-		RawInputSchema:  tool.InputSchema,
-		RawOutputSchema: tool.OutputSchema,
-		Annotations:     tool.Annotations,
-	}
-}
-
-// handlerOf runs calls of a tool through the Executor (EXEC-1).
-func handlerOf(executor *exec.Executor, tool *exec.Tool) server.ToolHandlerFunc {
-	return func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		arguments := request.Params.RawArguments
-		if arguments == nil && request.Params.Arguments != nil {
-			encoded, err := json.Marshal(request.Params.Arguments)
-			if err != nil {
-				return nil, err
-			}
-			arguments = encoded
-		}
-		result := executor.Call(ctx, exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments})
-		return replyOf(result)
-	}
-}
-
-// replyOf is a result as the SDK sends it. A value that is no object stays out of
-// structuredContent: no revision before 2026-07-28 allows it there.
-func replyOf(result *exec.Result) (*mcp.CallToolResult, error) {
-	if result.Raw == nil {
-		return mcp.NewToolResultError(result.Err.Error()), nil
-	}
-	raw := result.Raw
-	reply, err := mcp.ParseCallToolResult(&raw)
-	if err != nil {
-		return nil, fmt.Errorf("the result of %s cannot be served: %w", result.ToolName, err)
-	}
-	if _, object := reply.StructuredContent.(map[string]any); !object {
-		reply.StructuredContent, reply.RawStructuredContent = nil, nil
-	}
-	return reply, nil
 }
 
 // stage is the process on which mocks rehearse failure.

@@ -419,11 +419,7 @@ func directoryError(name string) error {
 }
 
 func fileError(name string, err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %v", name, err)}
+	return &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %s", name, fault.Reason(err))}
 }
 
 // trimBOM takes away the mark that Windows editors put before UTF-8.

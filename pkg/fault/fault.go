@@ -6,6 +6,9 @@ package fault
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"net"
+	"os"
 )
 
 // Kind is the coarse reason of a failure: the "kind" of the JSON envelope, and
@@ -74,3 +77,24 @@ func (e *UsageError) Kind() Kind { return KindUsage }
 
 // Hint says what to type instead.
 func (e *UsageError) Hint() string { return e.Fix }
+
+// Reason returns what the network or a file system says of a failure, without the path or
+// address around it, which the message names itself. A path such
+// as …/token before a colon would pass for a secret's name.
+func Reason(err error) string {
+	var file *fs.PathError
+	var call *os.SyscallError
+	var address *net.AddrError
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &file):
+		return file.Err.Error()
+	case errors.As(err, &call):
+		return call.Err.Error()
+	case errors.As(err, &address):
+		return address.Err
+	case errors.As(err, &name):
+		return name.Err
+	}
+	return err.Error()
+}

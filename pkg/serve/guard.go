@@ -1,4 +1,4 @@
-package cmd
+package serve
 
 import (
 	"crypto/sha256"
@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -38,9 +39,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !g.knows(r.Host):
 		name := hostName(r.Host)
-		g.refuse(w, http.StatusForbidden, "host "+quote(words.Clip(name, maxErrorText))+" is not served (toolx serve --allow-host "+plainWord(name)+")")
+		g.refuse(w, http.StatusForbidden, "host "+strconv.Quote(words.Clip(name, maxErrorText))+" is not served (toolx serve --allow-host "+plainWord(name)+")")
 	case len(origins) > 1 || len(origins) == 1 && !g.welcomes(origins[0]):
-		g.refuse(w, http.StatusForbidden, "origin "+quote(words.Clip(origins[0], maxErrorText))+" is not served (toolx serve --allow-origin "+plainWord(origins[0])+")")
+		g.refuse(w, http.StatusForbidden, "origin "+strconv.Quote(words.Clip(origins[0], maxErrorText))+" is not served (toolx serve --allow-origin "+plainWord(origins[0])+")")
 	case len(origins) == 1 && g.answerPreflight(w, r, origins[0]):
 	case !g.admits(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolx serve"`)

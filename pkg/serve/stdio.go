@@ -1,4 +1,4 @@
-package cmd
+package serve
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,7 +43,7 @@ const (
 // everything else, which takes no time, is answered in the order in which it came.
 type stdioClient struct {
 	server *server.MCPServer
-	out    *answerWriter
+	out    *AnswerWriter
 	limit  int64 // of a message, in bytes
 	warn   func(text string)
 
@@ -62,7 +63,14 @@ type openCall struct {
 	cancelled bool // by the client, which wants no answer
 }
 
-func newStdioClient(mcpServer *server.MCPServer, out *answerWriter, limit int64, warn func(string)) *stdioClient {
+// Stdio serves the client that writes to in, until that or ctx ends, or no answer can be
+// written to out. Open calls get drainTime to finish. A message has at most limit bytes; warn
+// tells of what goes wrong.
+func (s *Server) Stdio(ctx context.Context, in io.Reader, out *AnswerWriter, limit int64, warn func(text string)) error {
+	return newStdioClient(s.sdk, out, limit, warn).serve(ctx, in)
+}
+
+func newStdioClient(mcpServer *server.MCPServer, out *AnswerWriter, limit int64, warn func(string)) *stdioClient {
 	return &stdioClient{
 		server:  mcpServer,
 		out:     out,
@@ -152,7 +160,7 @@ func speaks(revision string) bool {
 // revisionError refuses a request of a revision that toolx serve does not know, and
 // names those that it does.
 func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
-	text := "unsupported protocol version " + quote(words.Clip(revision, maxErrorText))
+	text := "unsupported protocol version " + strconv.Quote(words.Clip(revision, maxErrorText))
 	answer := errorAnswer(id, mcp.UNSUPPORTED_PROTOCOL_VERSION, text)
 	answer.Error.Data = mcp.UnsupportedProtocolVersionData{
 		Supported: mcp.ValidProtocolVersions,
@@ -378,17 +386,20 @@ func (s *stdioSession) Initialized() bool { return s.initialized.Load() }
 
 func (s *stdioSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notices }
 
-// answerWriter is standard output: it keeps the lines of several writers whole, and
+// AnswerWriter is standard output: it keeps the lines of several writers whole, and
 // counts what has gone out.
-type answerWriter struct {
+type AnswerWriter struct {
 	written atomic.Int64
 
 	mu  sync.Mutex
 	out io.Writer
 }
 
+// NewAnswerWriter returns a writer to out, which belongs to it.
+func NewAnswerWriter(out io.Writer) *AnswerWriter { return &AnswerWriter{out: out} }
+
 // Write writes in pieces, so that the count grows while a slow reader reads.
-func (w *answerWriter) Write(line []byte) (int, error) {
+func (w *AnswerWriter) Write(line []byte) (int, error) {
 	const piece = 64 << 10
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,0 +1,105 @@
+// Package serve is an MCP server of tools that are called through an exec.Executor: on
+// standard streams, or over HTTP. mcp-go answers the messages; what is here bounds what a
+// client can make it hold, keeps strangers out, and runs calls beside each other.
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/words"
+)
+
+// Server is an MCP server of tools, for any transport.
+type Server struct{ sdk *server.MCPServer }
+
+// New returns a server of tools, whose calls go through executor. They end with ctx, whatever
+// the request that made them has to say. version is that of toolx.
+func New(ctx context.Context, version string, executor *exec.Executor, tools []*exec.Tool) *Server {
+	hooks := &server.Hooks{}
+	hooks.AddAfterSubscriptionsListen(awaitNotice)
+	hooks.AddOnError(func(_ context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
+		if request, is := message.(*mcp.CallToolRequest); is && errors.Is(err, server.ErrToolNotFound) {
+			rejectUnknown(executor, request)
+		}
+	})
+	mcpServer := server.NewMCPServer("toolx", version, server.WithToolCapabilities(false), server.WithHooks(hooks))
+	for _, tool := range tools {
+		handle := handlerOf(executor, tool)
+		mcpServer.AddTool(definitionOf(tool), func(callCtx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			callCtx, cancel := context.WithCancel(callCtx)
+			defer cancel()
+			defer context.AfterFunc(ctx, cancel)()
+			return handle(callCtx, request)
+		})
+	}
+	return &Server{mcpServer}
+}
+
+// rejectUnknown records the call of a tool that is not there (EXEC-6). The SDK answers it,
+// in words of its own, which errorText mends.
+func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest) {
+	name := words.Clip(request.Params.Name, maxErrorText)
+	executor.Reject(name, request.Params.RawArguments, time.Now(), &exec.NotFoundError{Name: name})
+}
+
+// errorText is what a client reads of an error of the SDK's.
+func errorText(message string) string {
+	if tool, is := strings.CutSuffix(message, ": "+server.ErrToolNotFound.Error()); is {
+		message = "Tool" + strings.TrimPrefix(tool, "tool")
+	}
+	return words.Clip(message, maxErrorText)
+}
+
+// definitionOf is the SDK's form of a tool, with the schemas as they are written.
+func definitionOf(tool *exec.Tool) mcp.Tool {
+	return mcp.Tool{
+		Name:            tool.Name,
+		Title:           tool.Title,
+		Description:     tool.Description,
+		RawInputSchema:  tool.InputSchema,
+		RawOutputSchema: tool.OutputSchema,
+		Annotations:     tool.Annotations,
+	}
+}
+
+// handlerOf runs calls of a tool through the Executor (EXEC-1).
+func handlerOf(executor *exec.Executor, tool *exec.Tool) server.ToolHandlerFunc {
+	return func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		arguments := request.Params.RawArguments
+		if arguments == nil && request.Params.Arguments != nil {
+			encoded, err := json.Marshal(request.Params.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			arguments = encoded
+		}
+		result := executor.Call(ctx, exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments})
+		return replyOf(result)
+	}
+}
+
+// replyOf is a result as the SDK sends it. A value that is no object stays out of
+// structuredContent: no revision before 2026-07-28 allows it there.
+func replyOf(result *exec.Result) (*mcp.CallToolResult, error) {
+	if result.Raw == nil {
+		return mcp.NewToolResultError(result.Err.Error()), nil
+	}
+	raw := result.Raw
+	reply, err := mcp.ParseCallToolResult(&raw)
+	if err != nil {
+		return nil, fmt.Errorf("the result of %s cannot be served: %w", result.ToolName, err)
+	}
+	if _, object := reply.StructuredContent.(map[string]any); !object {
+		reply.StructuredContent, reply.RawStructuredContent = nil, nil
+	}
+	return reply, nil
+}
