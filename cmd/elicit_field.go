@@ -12,12 +12,14 @@ import (
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
 
 // formField is a field of an elicitation's form (MCP schema, PrimitiveSchemaDefinition).
 type formField struct {
 	jsonschema.Property
+	asked   *servers.Elicitation
 	shape   *jsonschema.Shape
 	options []jsonschema.Option // of a choice, or of several
 }
@@ -30,13 +32,13 @@ func optionText(o jsonschema.Option) string {
 	return typedText(o.Raw)
 }
 
-// formFields are the fields that a schema asks for, in its order.
-func formFields(schema json.RawMessage) []formField {
-	properties := jsonschema.Parse(schema).Root().Properties()
+// formFields are the fields that a server asks for, in the order of its schema.
+func formFields(asked *servers.Elicitation) []formField {
+	properties := jsonschema.Parse(asked.Schema).Root().Properties()
 	fields := make([]formField, len(properties))
 	for i, property := range properties {
 		shape := jsonschema.ShapeOf(property.Node.Facets())
-		fields[i] = formField{Property: property, shape: shape, options: shape.Options}
+		fields[i] = formField{Property: property, asked: asked, shape: shape, options: shape.Options}
 		if shape.Kind == jsonschema.ShapeArray {
 			fields[i].options = jsonschema.ShapeOf(shape.Items.Facets()).Options
 		}
@@ -128,7 +130,7 @@ func (f formField) prompt(offered json.RawMessage) string {
 func (f formField) read(typed string) (json.RawMessage, error) {
 	value, err := f.parse(typed)
 	if err == nil {
-		err = checkField(f.Name, f.Node.Raw(), value)
+		err = f.asked.CheckField(f.Name, value)
 	}
 	return value, err
 }

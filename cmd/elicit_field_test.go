@@ -10,7 +10,7 @@ import (
 // TestFormFields reads what is typed into fields of every kind that MCP's forms have.
 func TestFormFields(t *testing.T) {
 	fields := map[string]formField{}
-	for _, field := range formFields(json.RawMessage(`{"properties":{
+	for _, field := range formFields(elicitationOf(`{"properties":{
 		"text":{"type":"string","minLength":2},"mail":{"type":"string","format":"email"},"page":{"type":"string","format":"uri"},
 		"day":{"type":"string","format":"date"},"time":{"type":"string","format":"date-time"},
 		"whole":{"type":"integer","maximum":10},"number":{"type":"number"},"yes":{"type":"boolean"},
@@ -19,9 +19,9 @@ func TestFormFields(t *testing.T) {
 		"digits":{"type":"string","enum":["3","2","1"]},
 		"several":{"type":"array","items":{"enum":["a","b","c"]},"maxItems":2},
 		"object":{"type":"object","required":["a"]},"list":{"type":"array","items":{"type":"integer"}},"words":{"type":"array"},
-		"nullable":{"type":["integer","null"]},
+		"nullable":{"type":["integer","null"]},"referred":{"$ref":"#small"},"mailed":{"$ref":"#/$defs/mail"},
 		"titledSeveral":{"type":"array","items":{"anyOf":[{"const":"f-1","title":"Tuna"},{"const":"f-2","title":"Trout"}]}}
-	},"required":["text"]}`)) {
+	},"required":["text"],"$defs":{"small":{"$anchor":"small","type":"integer","maximum":3},"mail":{"type":"string","format":"email"}}}`)) {
 		fields[field.Name] = field
 	}
 	for _, test := range []struct{ field, typed, want string }{
@@ -54,6 +54,10 @@ func TestFormFields(t *testing.T) {
 		{"nullable", "null", "null"},
 		{"nullable", "5", "5"},
 		{"nullable", "five", ""},
+		{"referred", "3", "3"},
+		{"referred", "4", ""},
+		{"mailed", "ada@example.com", `"ada@example.com"`},
+		{"mailed", "ada", ""},
 		{"yes", "Y", "true"},
 		{"yes", "no", "false"},
 		{"yes", "maybe", ""},
@@ -77,14 +81,18 @@ func TestFormFields(t *testing.T) {
 	if !fields["text"].Required || fields["mail"].Required {
 		t.Error("what is required is not told")
 	}
-	if got, want := fields["whole"].takes(), "integer, at most 10"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for name, want := range map[string]string{
+		"whole": "integer, at most 10", "nullable": "integer or null", "referred": "integer, at most 3", "mailed": "email",
+	} {
+		if got := fields[name].takes(); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
 
 // TestFieldsInToolxsWords keeps what a server says out of the lines that are toolx's own.
 func TestFieldsInToolxsWords(t *testing.T) {
-	fields := formFields(json.RawMessage(`{"properties":{
+	fields := formFields(elicitationOf(`{"properties":{
 		"send this? [y]es":{"type":"string","title":"A title","description":"What it is for","format":"type your password"},
 		"odd":{"type":"no\nkind","minimum":"of nothing","default":"x"}}}`))
 	for i, want := range []struct{ heading, label, takes string }{
@@ -96,6 +104,10 @@ func TestFieldsInToolxsWords(t *testing.T) {
 			t.Errorf("%q, %q, %q; want %q", field.heading(), field.label(), field.takes(), want)
 		}
 	}
+}
+
+func elicitationOf(schema string) *servers.Elicitation {
+	return &servers.Elicitation{Schema: json.RawMessage(schema)}
 }
 
 // TestHostOf tells of hosts that may be taken for others.

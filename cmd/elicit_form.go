@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"toolx/pkg/auth"
-	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -89,7 +88,7 @@ func (a *App) elicitOnTerminal(ctx context.Context, asked *servers.Elicitation, 
 		return nil, ctx.Err()
 	}
 	defer a.live.Hold()()
-	form := &elicitForm{app: a, asked: asked, fields: formFields(asked.Schema), opens: opens}
+	form := &elicitForm{app: a, asked: asked, fields: formFields(asked), opens: opens}
 	form.given = make([]json.RawMessage, len(form.fields))
 	given, err := form.run(ctx)
 	closed, isClosed := err.(*closedForm) //nolint:errorlint // it is never wrapped
@@ -332,16 +331,4 @@ func typedText(value json.RawMessage) string {
 		return strings.Join(texts, ", ")
 	}
 	return string(value)
-}
-
-// checkField holds one value against its own schema.
-func checkField(name string, schema, value json.RawMessage) error {
-	asked := &servers.Elicitation{Schema: rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("type", rawjson.Quote("object")),
-		rawjson.NewMember("properties", rawjson.Object([]rawjson.Member{rawjson.NewMember(name, schema)})),
-	})}
-	if err := asked.Check(rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)})); err != nil {
-		return &fault.UsageError{Message: err.Error()}
-	}
-	return nil
 }

@@ -254,21 +254,8 @@ func (r *report) path(location []string) string {
 
 // valueAt follows names and indexes into a value; nil where they lead nowhere.
 func valueAt(value any, location []string) any {
-	for _, token := range location {
-		switch at := value.(type) {
-		case map[string]any:
-			value = at[token]
-		case []any:
-			index, err := strconv.Atoi(token)
-			if err != nil || index < 0 || index >= len(at) {
-				return nil
-			}
-			value = at[index]
-		default:
-			return nil
-		}
-	}
-	return value
+	found, _ := rawjson.At(value, rawjson.Pointer(location...))
+	return found
 }
 
 // problemOf says what is wrong with one value; Path stays empty.

@@ -119,19 +119,20 @@ func (e *Elicitation) Host() (host string, remarks []string) {
 // default is taken from there. Content may be nil; the order is the schema's.
 func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 	given, _ := rawjson.Members(content)
-	properties, _ := rawjson.Members(rawjson.Get(e.Schema, "properties"))
+	known := make(map[string]bool)
 	var filled []rawjson.Member
-	for _, property := range properties {
+	for _, property := range jsonschema.Parse(e.Schema).Root().Properties() {
+		known[property.Name] = true
 		value := rawjson.Get(content, property.Name)
 		if value == nil {
-			value = rawjson.Get(property.Value, "default")
+			value = jsonschema.First(property.Node.Facets(), "default").Raw()
 		}
 		if value != nil {
 			filled = append(filled, rawjson.NewMember(property.Name, value))
 		}
 	}
 	for _, member := range given {
-		if rawjson.Get(rawjson.Object(properties), member.Name) == nil {
+		if !known[member.Name] {
 			filled = append(filled, member) // for Check to tell of
 		}
 	}
@@ -140,8 +141,17 @@ func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 
 // Check says what is wrong with content by the schema, formats included; nil where
 // nothing is. A schema that is itself broken checks nothing: the server judges (VAL-3).
-func (e *Elicitation) Check(content json.RawMessage) error {
-	schema, err := jsonschema.CompileSchema(e.Schema)
+func (e *Elicitation) Check(content json.RawMessage) error { return e.check(content, "") }
+
+// CheckField says what is wrong with the value of one field, as Check does.
+func (e *Elicitation) CheckField(name string, value json.RawMessage) error {
+	return e.check(rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)}), name)
+}
+
+// check is Check, of one field alone where only is its name.
+func (e *Elicitation) check(content json.RawMessage, only string) error {
+	document := jsonschema.Parse(e.Schema)
+	schema, err := document.Compile()
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
@@ -151,12 +161,14 @@ func (e *Elicitation) Check(content json.RawMessage) error {
 	}
 	var texts []string
 	for _, problem := range problems {
-		texts = append(texts, problem.String())
+		if only == "" || len(problem.Location) > 0 && problem.Location[0] == only {
+			texts = append(texts, problem.String())
+		}
 	}
 	for _, parameter := range unknown {
 		texts = append(texts, parameter.String())
 	}
-	texts = append(texts, e.badFormats(content)...)
+	texts = append(texts, badFormats(document, content)...)
 	if len(texts) == 0 {
 		return nil
 	}
@@ -164,15 +176,15 @@ func (e *Elicitation) Check(content json.RawMessage) error {
 }
 
 // badFormats says which texts of content are not of the format that their field has.
-func (e *Elicitation) badFormats(content json.RawMessage) []string {
+func badFormats(schema *jsonschema.Document, content json.RawMessage) []string {
 	var texts []string
-	properties := rawjson.Get(e.Schema, "properties")
 	for field := range rawjson.Each(content) {
-		format := rawjson.Get(rawjson.Get(properties, field.Name), "format")
-		if !rawjson.IsString(field.Value) || !rawjson.IsString(format) {
+		property, _ := schema.Root().Property(field.Name)
+		format := jsonschema.First(property.Facets(), "format").Text()
+		if !rawjson.IsString(field.Value) {
 			continue
 		}
-		if why := jsonschema.FormatProblem(rawjson.Unquote(format), rawjson.Unquote(field.Value)); why != "" {
+		if why := jsonschema.FormatProblem(format, rawjson.Unquote(field.Value)); why != "" {
 			texts = append(texts, fmt.Sprintf("'%s' is %s", field.Name, why))
 		}
 	}

@@ -73,12 +73,12 @@ func verdict(result *exec.Result, tool *exec.Tool) []remark {
 	case len(structured) > maxChecked:
 		return []remark{{pane.Warn, "structuredContent is too large to be checked: " + exec.Bytes(int64(len(structured)))}}
 	}
-	return judge(structured, tool.OutputSchema)
+	return judge(structured, tool.Output())
 }
 
 // judge holds a value against a schema.
-func judge(value, schema json.RawMessage) []remark {
-	compiled, err := jsonschema.CompileSchema(schema)
+func judge(value json.RawMessage, schema *jsonschema.Document) []remark {
+	compiled, err := schema.Compile()
 	if err != nil {
 		return []remark{newRemark(pane.Warn, "the output schema is broken: "+err.Error())}
 	}
