@@ -22,49 +22,58 @@ import (
 // modern era, before it is asked in the old way.
 const probeLimit = 3 * time.Second
 
-// initialize performs the handshake, in the way of the pinned revision, or in that of
-// the era that the server turns out to be of, and tells what was offered and chosen.
-func (s *Session) initialize(ctx context.Context, d dial) error {
-	err := s.agree(ctx, d)
+// handshake agrees on a revision with the server of a session.
+type handshake struct {
+	*Session
+	dial dial
+	// offered is the revision that was asked for last, because why the era is what it is.
+	offered string
+	because string
+}
+
+// run performs the handshake, in the way of the pinned revision, or in that of the era
+// that the server turns out to be of, and tells what was offered and chosen.
+func (h *handshake) run(ctx context.Context) error {
+	err := h.agree(ctx)
 	if err == nil {
-		s.tellChoice()
+		h.tellChoice()
 	}
 	return err
 }
 
 // agree finds the revision that both sides speak.
-func (s *Session) agree(ctx context.Context, d dial) error {
+func (h *handshake) agree(ctx context.Context) error {
 	switch {
-	case mcp.IsModernProtocol(d.protocol) && mcp.IsValidProtocolVersion(d.protocol):
-		return s.pinned(s.modern(ctx, d.protocol, 0), d.protocol)
-	case s.remote != nil:
-		return s.initializeRemote(ctx, d)
-	case mcp.IsValidProtocolVersion(d.protocol):
-		return s.legacy(ctx, d.legacyVersion())
+	case mcp.IsModernProtocol(h.dial.protocol) && mcp.IsValidProtocolVersion(h.dial.protocol):
+		return h.pinned(h.modern(ctx, h.dial.protocol, 0), h.dial.protocol)
+	case h.remote != nil:
+		return h.initializeRemote(ctx)
+	case mcp.IsValidProtocolVersion(h.dial.protocol):
+		return h.legacy(ctx, h.dial.legacyVersion())
 	}
 	// Today's servers on stdio all know initialize and answer it fastest, so that is
 	// asked first; a server that refuses it may be one of the revision without it.
-	err := s.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
+	err := h.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
 	var failure *Failure
-	if err == nil || d.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
+	if err == nil || h.dial.protocol == "legacy" || !errors.As(err, &failure) || failure.Ending != EndingRefused {
 		return err
 	}
-	if s.modern(ctx, mcp.ProtocolVersion20260728, 0) == nil {
-		s.chose("initialize was refused: " + failure.Reason.Error())
+	if h.modern(ctx, mcp.ProtocolVersion20260728, 0) == nil {
+		h.because = "initialize was refused: " + failure.Reason.Error()
 		return nil
 	}
 	return err
 }
 
 // legacy agrees on a revision by initialize.
-func (s *Session) legacy(ctx context.Context, version string) error {
-	s.offered = version
-	result, err := s.initializeAt(ctx, version)
+func (h *handshake) legacy(ctx context.Context, version string) error {
+	h.offered = version
+	result, err := h.initializeAt(ctx, version)
 	if err != nil {
-		return s.startError(mcp.MethodInitialize, err)
+		return h.startError(mcp.MethodInitialize, err)
 	}
-	s.speak(result.ProtocolVersion)
-	s.introduce(result.ServerInfo, result.Capabilities, result.Instructions)
+	h.speak(result.ProtocolVersion)
+	h.introduce(result.ServerInfo, result.Capabilities, result.Instructions)
 	return nil
 }
 
@@ -102,34 +111,34 @@ func (s *Session) initializeAt(ctx context.Context, version string) (*mcp.Initia
 // modern agrees on a revision by server/discover, which the server has to answer
 // within limit; zero means the context's. The error is a *notModernError where the
 // server is of the older era.
-func (s *Session) modern(ctx context.Context, version string, limit time.Duration) error {
-	s.offered = version
-	s.speak(version) // every request names it, this one too
-	result, err := s.discover(ctx, limit)
+func (h *handshake) modern(ctx context.Context, version string, limit time.Duration) error {
+	h.offered = version
+	h.speak(version) // every request names it, this one too
+	result, err := h.discover(ctx, limit)
 	if err != nil {
-		s.speak("")
+		h.speak("")
 		var old *notModernError
 		if errors.As(err, &old) {
 			return old
 		}
-		return s.startError(mcp.MethodServerDiscover, err)
+		return h.startError(mcp.MethodServerDiscover, err)
 	}
 	var info mcp.Implementation
 	if named := result.GetResultMeta().ServerInfo(); named != nil {
 		info = *named
 	}
-	s.introduce(info, result.Capabilities, result.Instructions)
+	h.introduce(info, result.Capabilities, result.Instructions)
 	return nil
 }
 
 // discover asks server/discover, and once more by the revision that a server offers which
 // refuses the one that it was asked by. The error is a *notModernError where the server is of the older
 // era, or as that of demand.
-func (s *Session) discover(ctx context.Context, limit time.Duration) (*mcp.DiscoverResult, error) {
+func (h *handshake) discover(ctx context.Context, limit time.Duration) (*mcp.DiscoverResult, error) {
 	var refused error
 	for range 2 {
 		bounded, stop := exec.WithLimit(ctx, limit)
-		answer, err := s.Request(bounded, string(mcp.MethodServerDiscover), nil, nil)
+		answer, err := h.Request(bounded, string(mcp.MethodServerDiscover), nil, nil)
 		err = judgeDiscovery(ctx, answer, err, limit > 0)
 		stop()
 		if err != nil {
@@ -143,7 +152,7 @@ func (s *Session) discover(ctx context.Context, limit time.Duration) (*mcp.Disco
 			return &result, nil
 		}
 		refused = rpcError(answer.Error)
-		s.speak(offered(answer.Error))
+		h.speak(offered(answer.Error))
 	}
 	return nil, refused
 }
@@ -163,7 +172,7 @@ func (s *Session) introduce(info mcp.Implementation, capabilities mcp.ServerCapa
 }
 
 // pinned makes a failure of it that a server is not of the only era that is wanted.
-func (s *Session) pinned(err error, version string) error {
+func (h *handshake) pinned(err error, version string) error {
 	var old *notModernError
 	if !errors.As(err, &old) {
 		return err
@@ -172,7 +181,7 @@ func (s *Session) pinned(err error, version string) error {
 	if errors.As(old.reason, &failure) {
 		return failure
 	}
-	failure = s.link.newFailure(EndingRefused)
+	failure = h.link.newFailure(EndingRefused)
 	failure.Waiting = string(mcp.MethodServerDiscover)
 	failure.Reason = &pinError{fmt.Errorf("it does not speak %s: %w", version, old.reason)}
 	return failure
@@ -293,43 +302,43 @@ func judgeDiscoveryResult(result json.RawMessage) error {
 
 // initializeRemote performs the handshake over HTTP, at first in the way that led to a
 // session before, if there was one.
-func (s *Session) initializeRemote(ctx context.Context, d dial) error {
-	if mcp.IsValidProtocolVersion(d.protocol) || d.protocol == "legacy" || d.server.Transport != "" {
-		_, err := s.findWay(ctx, d, probeLimit)
+func (h *handshake) initializeRemote(ctx context.Context) error {
+	if mcp.IsValidProtocolVersion(h.dial.protocol) || h.dial.protocol == "legacy" || h.dial.server.Transport != "" {
+		_, err := h.findWay(ctx, probeLimit)
 		return err
 	}
-	before := d.eras.recall(d.launch.URL)
+	before := h.dial.eras.recall(h.dial.launch.URL)
 	if before == wayLegacy || before == wayOld {
-		err := s.goWay(ctx, before)
+		err := h.goWay(ctx, before)
 		if err == nil {
-			s.chose("as it did before")
+			h.because = "as it did before"
 		}
 		var failure *Failure
 		if err == nil || !errors.As(err, &failure) || failure.Ending != EndingRefused && failure.Ending != EndingMalformed {
 			return err
 		}
-		d.eras.remember(d.launch.URL, wayUnknown)
-		s.remote.reset()
+		h.dial.eras.remember(h.dial.launch.URL, wayUnknown)
+		h.remote.reset()
 	}
 	limit := probeLimit
 	if before == wayModern {
 		limit = 0 // it may be slow today
 	}
-	found, err := s.findWay(ctx, d, limit)
+	found, err := h.findWay(ctx, limit)
 	if err == nil {
-		d.eras.remember(d.launch.URL, found)
+		h.dial.eras.remember(h.dial.launch.URL, found)
 	}
 	return err
 }
 
 // goWay performs the handshake of the older era in one way.
-func (s *Session) goWay(ctx context.Context, to way) error {
+func (h *handshake) goWay(ctx context.Context, to way) error {
 	if to == wayOld {
-		if err := s.remote.fallBack(ctx); err != nil {
+		if err := h.remote.fallBack(ctx); err != nil {
 			return err
 		}
 	}
-	return s.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
+	return h.legacy(ctx, mcp.LATEST_LEGACY_PROTOCOL_VERSION)
 }
 
 // findWay performs the handshake over HTTP: server/discover, then initialize, then
@@ -337,36 +346,36 @@ func (s *Session) goWay(ctx context.Context, to way) error {
 // server is older than it (MCP 2026-07-28, basic/versioning, and streamable HTTP,
 // "Backwards Compatibility"). The first has to be answered within limit; zero means the
 // context's.
-func (s *Session) findWay(ctx context.Context, d dial, limit time.Duration) (way, error) {
-	if d.server.Transport == config.TransportSSE {
-		return wayOld, s.initializeOld(ctx, d, nil)
+func (h *handshake) findWay(ctx context.Context, limit time.Duration) (way, error) {
+	if h.dial.server.Transport == config.TransportSSE {
+		return wayOld, h.initializeOld(ctx, nil)
 	}
 	probed := "the older era is pinned"
-	pinned := d.protocol == "legacy" || mcp.IsValidProtocolVersion(d.protocol)
+	pinned := h.dial.protocol == "legacy" || mcp.IsValidProtocolVersion(h.dial.protocol)
 	if !pinned {
-		err := s.modern(ctx, mcp.ProtocolVersion20260728, limit)
+		err := h.modern(ctx, mcp.ProtocolVersion20260728, limit)
 		var old *notModernError
 		if err == nil {
-			s.chose("server/discover was answered")
+			h.because = "server/discover was answered"
 		}
 		if !errors.As(err, &old) {
 			return wayModern, err
 		}
 		probed = "server/discover: " + old.reason.Error()
 	}
-	err := s.legacy(ctx, d.legacyVersion())
+	err := h.legacy(ctx, h.dial.legacyVersion())
 	switch {
 	case err == nil:
-		s.chose(probed)
+		h.because = probed
 		return wayLegacy, nil
 	case !pinned && wantsModern(err):
-		return wayModern, s.pinned(s.modern(ctx, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
+		return wayModern, h.pinned(h.modern(ctx, mcp.ProtocolVersion20260728, 0), mcp.ProtocolVersion20260728)
 	case pinned && (wantsModern(err) || knowsNoInitialize(err)):
 		return wayUnknown, unpinned(err)
-	case d.server.Transport != "" || !isOlder(err):
+	case h.dial.server.Transport != "" || !isOlder(err):
 		return wayUnknown, err
 	}
-	return wayOld, s.initializeOld(ctx, d, err)
+	return wayOld, h.initializeOld(ctx, err)
 }
 
 // legacyVersion is the revision to offer by initialize.
@@ -379,13 +388,13 @@ func (d dial) legacyVersion() string {
 
 // initializeOld performs the handshake over the older HTTP with SSE; first is why
 // streamable HTTP was given up, nil where it was not tried.
-func (s *Session) initializeOld(ctx context.Context, d dial, first error) error {
-	err := s.remote.fallBack(ctx)
+func (h *handshake) initializeOld(ctx context.Context, first error) error {
+	err := h.remote.fallBack(ctx)
 	if err == nil {
-		err = s.legacy(ctx, d.legacyVersion())
+		err = h.legacy(ctx, h.dial.legacyVersion())
 	}
 	if err == nil {
-		s.chose("over the older HTTP with SSE")
+		h.because = "over the older HTTP with SSE"
 		return nil
 	}
 	var failure, last *Failure
@@ -430,17 +439,14 @@ func isOlder(err error) bool {
 		failed.Status == http.StatusNotFound || failed.Status == http.StatusMethodNotAllowed)
 }
 
-// chose keeps why the era is what it is, for tellChoice.
-func (s *Session) chose(why string) { s.because = why }
-
 // tellChoice tells what was offered, what was chosen, and why.
-func (s *Session) tellChoice() {
+func (h *handshake) tellChoice() {
 	offer := "as was offered"
-	if s.offered != s.Protocol {
-		offer = s.offered + " was offered"
+	if h.offered != h.Protocol {
+		offer = h.offered + " was offered"
 	}
-	if s.because != "" {
-		offer += "; " + s.because
+	if h.because != "" {
+		offer += "; " + h.because
 	}
-	s.notice(slog.LevelInfo, fmt.Sprintf("server %q speaks MCP %s (%s)", s.Name, s.Protocol, offer))
+	h.notice(slog.LevelInfo, fmt.Sprintf("server %q speaks MCP %s (%s)", h.Name, h.Protocol, offer))
 }

@@ -44,7 +44,7 @@ type remote struct {
 	launch  *config.Resolved
 	address *url.URL
 	max     int64
-	patience
+	retryPolicy
 	began time.Time
 
 	base   *HTTPBase
@@ -76,17 +76,17 @@ type remote struct {
 	// knows; repeatable says whether a request may be sent twice.
 	onExpired  func(ctx context.Context, session string) error
 	repeatable func(method string, params json.RawMessage) bool
-	// standing is the standing stream of the session, nil before it is asked for; deaf is
-	// closed by deafen, when the server turns out to have none.
-	standing atomic.Pointer[standing]
-	deaf     chan struct{}
-	deafen   func()
+	// standing is the standing stream of the session, nil before it is asked for; noStream is
+	// closed by markNoStream, when the server turns out to have none.
+	standing     atomic.Pointer[standing]
+	noStream     chan struct{}
+	markNoStream func()
 	// asked says that the server was told that it may ask.
 	asked bool
 }
 
-// patience says how a server that asks to slow down is waited for.
-type patience struct {
+// retryPolicy says how a server that asks to slow down is waited for.
+type retryPolicy struct {
 	attempts int
 	delay    time.Duration // the first; it doubles
 	longest  time.Duration // of one wait
@@ -96,13 +96,13 @@ type patience struct {
 func newRemote(d dial) (*remote, error) {
 	t := &remote{
 		peer: newPeer(d.server.Name, d.bus), launch: d.launch, max: d.maxMessage, began: time.Now(),
-		patience: patience{d.attempts, d.baseDelay, d.startTimeout},
-		slots:    make(chan struct{}, postSlots),
-		deaf:     make(chan struct{}),
-		asked:    d.answers.any(),
+		retryPolicy: retryPolicy{d.attempts, d.baseDelay, d.startTimeout},
+		slots:       make(chan struct{}, postSlots),
+		noStream:    make(chan struct{}),
+		asked:       d.answers.any(),
 	}
 	t.post = t.postLater
-	t.deafen = sync.OnceFunc(func() { close(t.deaf) })
+	t.markNoStream = sync.OnceFunc(func() { close(t.noStream) })
 	var err error
 	if t.address, err = parseAddress(d.launch.URL); err == nil {
 		t.base, err = NewHTTPBase(d.launch, d.http)
@@ -170,7 +170,7 @@ func (t *remote) roundTrip(ctx context.Context, method string, params json.RawMe
 	session := t.sessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
 	var failure *Failure
-	if !errors.As(err, &failure) || failure.Ending != EndingExpired || t.onExpired == nil || handshake(method) {
+	if !errors.As(err, &failure) || failure.Ending != EndingExpired || t.onExpired == nil || beginsSession(method) {
 		return m, err
 	}
 	if err := t.onExpired(ctx, session); err != nil {
@@ -191,7 +191,7 @@ func (t *remote) tripOnce(ctx context.Context, method string, params json.RawMes
 	defer stop()
 	t.awaitStream(bounded, method)
 	out := &posted{frame: waiting.frame(), waiting: waiting}
-	err = t.patiently(bounded, method, func() error {
+	err = t.retryBusy(bounded, method, func() error {
 		return t.withFreshHeaders(bounded, func() error { return t.exchange(bounded, out, header) })
 	})
 	switch {
@@ -254,9 +254,9 @@ func (t *remote) gatherAgain(ctx context.Context, sent *map[string]string) (chan
 	return true, nil
 }
 
-// patiently repeats what the server refused for now (429): it has not looked at it, so
+// retryBusy repeats what the server refused for now (429): it has not looked at it, so
 // this is safe for any request. It waits as long as the server asks, within limits.
-func (t *remote) patiently(ctx context.Context, method string, run func() error) error {
+func (t *remote) retryBusy(ctx context.Context, method string, run func() error) error {
 	delay := t.delay
 	for attempt := 1; ; attempt++ {
 		err := run()

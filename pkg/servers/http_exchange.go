@@ -146,7 +146,7 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 	case packing(response) != "":
 		defer release(0)
 		defer response.Body.Close()
-		failed := t.useless(request, response, []byte{})
+		failed := t.unusable(request, response, []byte{})
 		failed.Wrong = fmt.Sprintf("an answer that is packed as %q, which was not asked for", packing(response))
 		return failed
 	case kind == "text/event-stream":
@@ -155,7 +155,7 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 	defer release(0)
 	defer response.Body.Close()
 	if kind != "application/json" && response.StatusCode != http.StatusAccepted {
-		return t.useless(request, response, nil)
+		return t.unusable(request, response, nil)
 	}
 	body, err := readCapped(response.Body, t.max)
 	if errors.Is(err, errTooLarge) {
@@ -163,7 +163,7 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 			exec.Bytes(t.max))).err
 	}
 	if err != nil {
-		broken := t.useless(request, response, body)
+		broken := t.unusable(request, response, body)
 		broken.Err = err
 		return broken
 	}
@@ -186,7 +186,7 @@ func (t *remote) takeBody(request *http.Request, response *http.Response, out *p
 			statusWords(response.StatusCode))).err
 	}
 	if !t.takeText(body) {
-		failed := t.useless(request, response, body)
+		failed := t.unusable(request, response, body)
 		failed.Wrong = wrongWithJSON(body)
 		return failed
 	}
@@ -279,7 +279,7 @@ func (t *remote) takeText(text []byte) bool {
 // 500. What comes from a gateway is about the server, and not about the message.
 func (t *remote) takeRefusal(request *http.Request, response *http.Response, out *posted) error {
 	body, _ := readCapped(response.Body, min(t.max, maxErrorBody)) // what there is of it says enough
-	failed := t.useless(request, response, body)
+	failed := t.unusable(request, response, body)
 	m, ok := parseMessage(bytes.TrimPrefix(body, []byte(utf8BOM)))
 	if !ok || m.err == nil || out.waiting == nil || !m.versioned() && string(m.id) != strconv.FormatInt(out.waiting.id, 10) {
 		// An "error" alone is none of JSON-RPC: interfaces of all kinds say it so.
@@ -322,9 +322,9 @@ func expires(request *http.Request, failed *HTTPError, code int, words string) b
 	return false
 }
 
-// useless is the error for an answer that carries no message; body is what was read
+// unusable is the error for an answer that carries no message; body is what was read
 // of it, nil where nothing was.
-func (t *remote) useless(request *http.Request, response *http.Response, body []byte) *HTTPError {
+func (t *remote) unusable(request *http.Request, response *http.Response, body []byte) *HTTPError {
 	if body == nil {
 		body, _ = readCapped(response.Body, maxErrorBody) // what there is of it says enough
 	}

@@ -125,19 +125,19 @@ func (s *standing) refused(err error) (again bool) {
 	no := refusesListening(err)
 	switch {
 	case no && !s.opened:
-		s.deafened(err)
+		s.giveUpStream(err)
 		return false
 	case !no && (s.failures < s.attempts || s.busy()):
-		s.slowDown(s.patience.delay)
+		s.slowDown(s.retryPolicy.delay)
 		s.tell(slog.LevelInfo, "does not open the standing stream: %v; toolx tries again in %s", err, rounded(s.delay))
 		return true
 	case !s.there():
 		return false
 	case no || !s.opened:
-		s.deafened(err)
+		s.giveUpStream(err)
 		return false
 	}
-	s.slowDown(s.patience.delay)
+	s.slowDown(s.retryPolicy.delay)
 	s.tell(slog.LevelInfo, "is there, and does not open the standing stream: %v; toolx tries again in %s", err, rounded(s.delay))
 	return true
 }
@@ -188,15 +188,15 @@ func (s *standing) there() bool {
 	return false
 }
 
-// deafened tells that the server has no way to say what belongs to no request; of one
+// giveUpStream tells that the server has no way to say what belongs to no request; of one
 // that had it until now, nobody expects that.
-func (s *standing) deafened(err error) {
+func (s *standing) giveUpStream(err error) {
 	if s.opened {
 		s.tell(slog.LevelWarn, "gives the standing stream no more, so it tells nothing between requests: %v", err)
 		return
 	}
 	s.tell(slog.LevelInfo, "has no standing stream, so it tells nothing between requests: %v", err)
-	s.deafen()
+	s.markNoStream()
 }
 
 // keepListening runs listen, which asks for a stream of 2026-07-28 and returns when that
@@ -218,7 +218,7 @@ func (s *Session) keepListening(ctx context.Context, listen func() error) error 
 		case failures >= s.remote.attempts:
 			return asGone(err)
 		}
-		delay = longer(delay, s.remote.patience.delay)
+		delay = longer(delay, s.remote.retryPolicy.delay)
 		s.notice(slog.LevelInfo, fmt.Sprintf("server %q ended the stream of what it tells: %v; toolx asks for it again in %s", s.Name, err, rounded(delay)))
 		if !waited(ctx, delay) {
 			return ctx.Err()

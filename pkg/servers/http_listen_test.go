@@ -49,7 +49,7 @@ func hold(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestStandingStreamIsOpenedAgain proves that what cuts the standing stream off does not
-// make toolx deaf: it is opened again as often as it ends, and -v says so.
+// end what toolx hears: it is opened again as often as it ends, and -v says so.
 func TestStandingStreamIsOpenedAgain(t *testing.T) {
 	const soon = "retry: 10\n\n"
 	for name, get := range map[string]func(w http.ResponseWriter, asked int){

@@ -43,13 +43,13 @@ func (s *Session) renewed() <-chan struct{} {
 	return s.renewals
 }
 
-// deaf is closed when a server over HTTP turns out to have no standing stream, nil for
+// noStream is closed when a server over HTTP turns out to have no standing stream, nil for
 // any other server.
-func (s *Session) deaf() <-chan struct{} {
+func (s *Session) noStream() <-chan struct{} {
 	if s.remote == nil {
 		return nil
 	}
-	return s.remote.deaf
+	return s.remote.noStream
 }
 
 // repeatable says whether a request may be sent twice: one that only reads, and a call

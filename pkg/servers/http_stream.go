@@ -171,7 +171,7 @@ func (t *remote) streamOf(request *http.Request, response *http.Response) (*http
 		return response, nil
 	}
 	defer response.Body.Close()
-	failed := t.useless(request, response, nil)
+	failed := t.unusable(request, response, nil)
 	failed.Expired = expires(request, failed, -1, said(failed.Body))
 	return nil, failed
 }

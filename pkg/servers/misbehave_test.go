@@ -363,9 +363,9 @@ func TestArgumentsArriveExactly(t *testing.T) {
 	}
 }
 
-// TestLargeArgumentsToADeafServer proves that a write to a server that does not
+// TestLargeArgumentsToAServerThatDoesNotRead proves that a write to a server that does not
 // read ends with the call's time and says why.
-func TestLargeArgumentsToADeafServer(t *testing.T) {
+func TestLargeArgumentsToAServerThatDoesNotRead(t *testing.T) {
 	s := newStage(t, ample, "stdin-stalled")
 	if err := s.open(); err != nil {
 		t.Fatal(err)

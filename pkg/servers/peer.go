@@ -30,8 +30,8 @@ type link interface {
 	kill()
 	// newFailure gathers what is known of the server now.
 	newFailure(ending Ending) *Failure
-	// own is the link's side of JSON-RPC.
-	own() *peer
+	// rpc is the link's side of JSON-RPC.
+	rpc() *peer
 }
 
 // peer is toolx's side of JSON-RPC with one server, whatever carries the messages:
@@ -74,7 +74,7 @@ func newPeer(server string, bus *exec.Bus) *peer {
 	}
 }
 
-func (p *peer) own() *peer { return p }
+func (p *peer) rpc() *peer { return p }
 
 // firstID is where the ids of a session begin: at random, so that a text that a server passes
 // on (a page that it fetched and quotes in its log, say) cannot hold the answer to a request
@@ -172,7 +172,7 @@ func (p *peer) giveUp(ctx context.Context, waiting *pending, tell bool) (detail 
 	detail = waiting.detail
 	p.mu.Unlock()
 	// The specification forbids cancelling the handshake.
-	if tell && !handshake(waiting.method) {
+	if tell && !beginsSession(waiting.method) {
 		p.cancel(ctx, waiting.id)
 	}
 	return detail
@@ -188,7 +188,7 @@ func (p *peer) cancel(ctx context.Context, id int64) {
 	}
 }
 
-func handshake(method string) bool {
+func beginsSession(method string) bool {
 	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodServerDiscover)
 }
 

@@ -639,7 +639,7 @@ func (p *Pool) Status(name string) (status, protocol, reason string) {
 	case o.err != nil:
 		return "failed", "", o.err.Error()
 	case closed(o.session.Done()):
-		return "ended", o.session.Protocol, o.session.link.own().failed("").Error()
+		return "ended", o.session.Protocol, o.session.link.rpc().failed("").Error()
 	}
 	return "ready", o.session.Protocol, ""
 }

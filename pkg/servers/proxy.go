@@ -171,15 +171,15 @@ func (p *proxy) speak() {
 	if p.Trace {
 		in = io.TeeReader(in, p.traced())
 	}
-	deaf := false
+	stopped := false
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := in.Read(chunk)
-		if n > 0 && !deaf {
+		if n > 0 && !stopped {
 			failure := p.pass(chunk[:n])
-			deaf = failure != nil
-			if deaf {
-				p.tellDeaf(failure)
+			stopped = failure != nil
+			if stopped {
+				p.tellNotReading(failure)
 			}
 		}
 		if err != nil { // whatever it is, nothing more comes
@@ -226,9 +226,9 @@ func (w framerWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tellDeaf tells of a server that no longer reads, unless it is ending, which says
+// tellNotReading tells of a server that no longer reads, unless it is ending, which says
 // more.
-func (p *proxy) tellDeaf(err error) {
+func (p *proxy) tellNotReading(err error) {
 	if p.closing.Load() || p.process.ended(drainTime) {
 		return
 	}

@@ -115,9 +115,9 @@ func TestProxyPassesALineAtOnce(t *testing.T) {
 	p.end(0)
 }
 
-// TestProxyMeetsADeafServer proves that a server which closes its stdin is told of,
+// TestProxyMeetsAServerThatDoesNotRead proves that a server which closes its stdin is told of,
 // and that its client's end is still noticed.
-func TestProxyMeetsADeafServer(t *testing.T) {
+func TestProxyMeetsAServerThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t, shell(`trap 'exit 7' TERM; exec <&-; echo '`+ping+`'; while :; do sleep 0.1; done`), nil)
 	p.next()

@@ -50,7 +50,7 @@ func (s *Session) toolsChanged() {
 func (s *Session) listAnew(changed func([]*exec.Tool)) {
 	ctx, cancel := context.WithTimeout(context.Background(), DefaultStartTimeout)
 	defer cancel()
-	peer := s.link.own()
+	peer := s.link.rpc()
 	go func() {
 		select {
 		case <-peer.closing:

@@ -54,7 +54,7 @@ func (s *Session) Request(
 // token, byte for byte: its id, and 2026-07-28's _meta where that is the agreed revision.
 // It sends nothing.
 func (s *Session) NextRequest(method string, params json.RawMessage) (json.RawMessage, error) {
-	return encodeRequest(s.link.own().upcomingID(), method, s.dressed(params, s.tokens.Load()+1))
+	return encodeRequest(s.link.rpc().upcomingID(), method, s.dressed(params, s.tokens.Load()+1))
 }
 
 // dressed are params as they go out: with the _meta of the agreed revision and, where

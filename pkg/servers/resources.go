@@ -48,7 +48,7 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 	if mcp.IsModernProtocol(s.Protocol) {
 		return s.listenModern(ctx, interest, ready)
 	}
-	deaf, renewed := s.deaf(), s.renewed()
+	noStream, renewed := s.noStream(), s.renewed()
 	if err := s.subscribe(ctx, interest.URIs); err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 	for {
 		select {
 		case <-s.Done():
-			return s.link.own().failed("")
+			return s.link.rpc().failed("")
 		case <-ctx.Done():
 			s.unsubscribe(ctx, interest.URIs)
 			return ctx.Err()
-		case <-deaf:
+		case <-noStream:
 			s.notice(slog.LevelWarn, fmt.Sprintf("server %q has no standing stream (GET): what it tells can only come with the answers to requests", s.Name))
-			deaf = nil
+			noStream = nil
 		case <-renewed:
 			renewed = s.renewed()
 			if err := s.subscribeAnew(ctx, interest.URIs); err != nil {

@@ -43,11 +43,8 @@ type Session struct {
 	// clientInfo and clientCapabilities are what toolx says of itself.
 	clientInfo         mcp.Implementation
 	clientCapabilities mcp.ClientCapabilities
-	// offered is the revision that toolx asked for last, because why the era is what it is.
-	offered string
-	because string
-	inbox   *inbox
-	relist  relister
+	inbox              *inbox
+	relist             relister
 	// maxMessage is the size in bytes of the largest message, and of the largest list.
 	maxMessage int64
 	// renewing is held while a new session takes the place of one that has expired.
@@ -94,7 +91,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	}
 	s.Timing.StartMS = exec.Milliseconds(time.Since(began))
 	err := s.step(ctx, d.startTimeout, mcp.MethodInitialize, &s.Timing.InitializeMS, func(ctx context.Context) error {
-		return s.initialize(ctx, d)
+		return (&handshake{Session: s, dial: d}).run(ctx)
 	})
 	if err == nil {
 		err = s.step(ctx, d.startTimeout, mcp.MethodToolsList, &s.Timing.ListMS, func(ctx context.Context) error {
@@ -132,13 +129,13 @@ func (s *Session) start(ctx context.Context, d dial) error {
 		s.link = s.remote
 	}
 	if d.firstID != 0 {
-		s.link.own().lastID = d.firstID - 1
+		s.link.rpc().lastID = d.firstID - 1
 	}
 	s.clientInfo = mcp.Implementation{Name: "toolx", Version: d.version}
 	s.clientCapabilities = d.answers.capabilities()
 	s.inbox = newInbox(s.Name, s.bus, d.answers)
-	s.link.own().onNotification = s.notified
-	s.link.own().onRequest = s.inbox.take
+	s.link.rpc().onNotification = s.notified
+	s.link.rpc().onRequest = s.inbox.take
 	if s.program == nil {
 		return nil
 	}
@@ -329,7 +326,7 @@ func (s *Session) progressed(params json.RawMessage) {
 }
 
 // Done is closed when the server has ended or can no longer be talked to.
-func (s *Session) Done() <-chan struct{} { return s.link.own().done }
+func (s *Session) Done() <-chan struct{} { return s.link.rpc().done }
 
 // Err says why the session is of no more use; nil as long as it stands, and once toolx
 // has closed it.
@@ -337,12 +334,12 @@ func (s *Session) Err() *Failure {
 	if !closed(s.Done()) {
 		return nil
 	}
-	failure := s.link.own().failed("")
+	failure := s.link.rpc().failed("")
 	switch failure.Ending {
 	case EndingClosed:
 		return nil
 	case EndingExited, EndingKilled:
-		if closed(s.link.own().closing) { // which is what was asked of it
+		if closed(s.link.rpc().closing) { // which is what was asked of it
 			return nil
 		}
 	}

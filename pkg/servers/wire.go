@@ -112,14 +112,14 @@ func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
 }
 
 // Done is closed when nothing more can come from the server.
-func (w *Wire) Done() <-chan struct{} { return w.link.own().done }
+func (w *Wire) Done() <-chan struct{} { return w.link.rpc().done }
 
 // Failure says how the server ended, nil while it has not.
 func (w *Wire) Failure() *Failure {
 	if !closed(w.Done()) {
 		return nil
 	}
-	return w.link.own().failed("")
+	return w.link.rpc().failed("")
 }
 
 // The methods from here to Pending are for a server that toolx started.
