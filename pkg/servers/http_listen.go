@@ -99,7 +99,7 @@ func (s *standing) hear() (again bool) {
 		s.delay = 0
 	}
 	s.slowDown(pauseBefore(events))
-	if s.life.Err() != nil {
+	if s.life.Err() != nil || closed(s.closing) {
 		return false
 	}
 	how := "ended the standing stream"

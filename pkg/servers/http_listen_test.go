@@ -94,6 +94,40 @@ func TestStandingStreamIsOpenedAgain(t *testing.T) {
 	}
 }
 
+// TestStandingStreamEndsWithTheSession proves that nothing is told of a stream that a server
+// ends because toolx has ended the session.
+func TestStandingStreamEndsWithTheSession(t *testing.T) {
+	t.Parallel()
+	listens, over := make(chan struct{}), make(chan struct{})
+	site := newSite(t, func(s *site) {
+		s.head = func(w http.ResponseWriter, r *http.Request, m siteMessage) bool {
+			switch m.Verb {
+			case http.MethodGet:
+				eventStream(w, ": here\n\n")
+				close(listens)
+				<-over
+			case http.MethodDelete:
+				close(over)
+				<-r.Context().Done() // the end of the stream is seen meanwhile
+			default:
+				return false
+			}
+			return true
+		}
+	})
+	s := newRemoteStage(t, plenty, site.URL)
+	if err := s.open(); err != nil {
+		t.Fatal(err)
+	}
+	<-listens
+	s.session.Close(context.Background())
+	for _, notice := range of[exec.Notice](s.events) {
+		if strings.Contains(notice.Text, "standing stream") {
+			t.Error(notice.Text)
+		}
+	}
+}
+
 // badEverySecond opens the stream for a moment, or refuses it.
 func badEverySecond(w http.ResponseWriter, asked int, text string, status int) {
 	if asked%2 == 0 {
