@@ -236,7 +236,7 @@ func (a *App) promptArguments(session *servers.Session, name string, definition 
 // checkPrompt holds arguments against the prompt's own list; what it does not know is
 // passed on with a warning, as for tools (VAL-2).
 func (a *App) checkPrompt(tool *exec.Tool, arguments, definition json.RawMessage) error {
-	schema, err := jsonschema.CompileSchema(servers.PromptSchema(definition))
+	schema, err := jsonschema.Parse(servers.PromptSchema(definition)).Compile()
 	if err != nil {
 		return nil //nolint:nilerr // the server judges (VAL-3)
 	}

@@ -100,7 +100,7 @@ func askStructuredMismatch(r reply) []Finding {
 	if r.failed || value == nil || r.tool == nil || r.tool.output == nil {
 		return nil
 	}
-	schema, err := jsonschema.CompileSchema(r.tool.output.raw)
+	schema, err := jsonschema.Parse(r.tool.output.raw).Compile()
 	if err != nil {
 		return nil // schema-invalid, -ref-dangling and their like say so
 	}

@@ -178,7 +178,7 @@ func (t *schemaTree) invalid() error {
 		}
 		raw = stripped
 	}
-	_, err := jsonschema.CompileSchema(raw)
+	_, err := jsonschema.Parse(raw).Compile()
 	if errors.Is(err, jsonschema.ErrTooLarge) || depthLimit(t) {
 		return nil
 	}

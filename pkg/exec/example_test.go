@@ -266,7 +266,7 @@ func FuzzHint(f *testing.F) {
 	f.Add(`{"oneOf":[{"required":["a"]},{"required":["b"]}],"minProperties":3,"patternProperties":{"^x":{}}}`, `{"a":1,"b":2}`)
 	f.Add(`{"properties":{"a":{"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"object","required":["b"]}}},"required":["a"]}`, `{"a":[{}]}`)
 	f.Fuzz(func(t *testing.T, schema, arguments string) {
-		compiled, err := jsonschema.CompileSchema(json.RawMessage(schema))
+		compiled, err := jsonschema.Parse(json.RawMessage(schema)).Compile()
 		if err != nil {
 			return
 		}

@@ -70,11 +70,8 @@ func constants(list []Alternative) []Option {
 // Constant is the only value that a schema allows by itself: its const, or an enum of
 // one; nil where there are several.
 func Constant(schema *Node) *Node {
-	if value := schema.Get("const"); value != nil {
-		return value
-	}
-	if list := schema.Get("enum").Elements(); len(list) == 1 {
-		return list[0]
+	if values := ownOptions(schema); len(values) == 1 {
+		return values[0]
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestCheckValueTakesAnyKindOfValue(t *testing.T) {
-	schema, err := CompileSchema(json.RawMessage(`{"type":"array","items":{"type":"integer"}}`))
+	schema, err := Parse(json.RawMessage(`{"type":"array","items":{"type":"integer"}}`)).Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestCheckValueTakesAnyKindOfValue(t *testing.T) {
 }
 
 func TestCompileSchemaPointsAtWhatIsNoSchema(t *testing.T) {
-	_, err := CompileSchema(json.RawMessage(`{"type":"object","properties":{"a/b":{"type":5}}}`))
+	_, err := Parse(json.RawMessage(`{"type":"object","properties":{"a/b":{"type":5}}}`)).Compile()
 	var schemaErr *SchemaError
 	if !errors.As(err, &schemaErr) || schemaErr.Pointer != "/properties/a~1b/type" {
 		t.Errorf("%#v", err)

@@ -108,9 +108,6 @@ func (m *meter) sets(count int, value any) {
 	}
 }
 
-// CompileSchema compiles a JSON Schema from a server (see Document.Compile).
-func CompileSchema(raw json.RawMessage) (*Schema, error) { return Parse(raw).Compile() }
-
 // compileDocument compiles a JSON Schema (VAL-1): drafts 4, 6, 7, 2019-09 and 2020-12 by
 // its $schema, and 2020-12 without one, as MCP has it. An empty text is no schema: every
 // argument is valid and none is unknown.

@@ -127,25 +127,15 @@ func impliesObject(parts []*Node) bool {
 // parts returns the schema's facets, with one alternative taken of each anyOf
 // and oneOf in it, and that one's facets.
 func (m *exampleMaker) parts(schema *Node) []*Node {
-	var taken []*Node
-	queue := []*Node{schema}
-	seen := make(map[*Node]bool)
-	for len(queue) > 0 && len(taken) < branchLimit {
-		for _, part := range queue[0].Facets() {
-			if seen[part] {
-				continue
-			}
-			seen[part] = true
-			taken = append(taken, part)
-			for _, keyword := range combinations() {
-				if list := part.Get(keyword).Elements(); len(list) > 0 {
-					queue = append(queue, list[m.branch%len(list)])
-				}
+	return collect(schema, func(part *Node) []*Node {
+		next := conjuncts(part)
+		for _, keyword := range combinations() {
+			if list := part.Get(keyword).Elements(); len(list) > 0 {
+				next = append(next, list[m.branch%len(list)])
 			}
 		}
-		queue = queue[1:]
-	}
-	return taken
+		return next
+	})
 }
 
 // listed takes a value that the schema itself shows.

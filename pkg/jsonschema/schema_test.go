@@ -18,7 +18,7 @@ import (
 // mustCompile compiles a schema that is not broken.
 func mustCompile(t testing.TB, schema string) *Schema {
 	t.Helper()
-	compiled, err := CompileSchema(json.RawMessage(schema))
+	compiled, err := Parse(json.RawMessage(schema)).Compile()
 	if err != nil {
 		t.Fatalf("compile %s: %v", words.Shorten(schema, 200), err)
 	}
@@ -215,7 +215,7 @@ func TestBrokenSchemas(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := CompileSchema(json.RawMessage(test.schema))
+			_, err := Parse(json.RawMessage(test.schema)).Compile()
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one line with %q", err, test.want)
 			}
@@ -237,7 +237,7 @@ func TestExternalReferencesAreNotFetched(t *testing.T) {
 			fmt.Sprintf(`{"properties":{"a":{"$ref":%q}}}`, ref),
 			fmt.Sprintf(`{"$schema":%q}`, ref),
 		} {
-			_, err := CompileSchema(json.RawMessage(schema))
+			_, err := Parse(json.RawMessage(schema)).Compile()
 			if err == nil || strings.Contains(err.Error(), "secret\"") {
 				t.Errorf("%s: got %v", schema, err)
 			}
@@ -429,7 +429,7 @@ func FuzzValidate(f *testing.F) {
 		f.Add(schema, `{"a":1,"level":[{}],"deviceName":"x"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, arguments string) {
-		schema, err := CompileSchema(json.RawMessage(text))
+		schema, err := Parse(json.RawMessage(text)).Compile()
 		if err != nil {
 			return
 		}

@@ -34,7 +34,7 @@ func TestUnevaluatedIsBounded(t *testing.T) {
 		{"nothing unevaluated", `{"anyOf":[` + alternatives + `]}`, 4000, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			schema, err := CompileSchema(json.RawMessage(test.schema))
+			schema, err := Parse(json.RawMessage(test.schema)).Compile()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -184,7 +184,7 @@ func notJSON(text string) string {
 	if text == "" {
 		return "empty where JSON is expected"
 	}
-	schema, err := jsonschema.CompileSchema(nil)
+	schema, err := jsonschema.Parse(nil).Compile()
 	if err != nil {
 		return err.Error()
 	}
