@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -122,7 +123,7 @@ func TestPageThatComesFirst(t *testing.T) {
 			return &Elicited{Action: action}, nil
 		}}, "elicit-first")
 		result := s.call("fake__echo", `{"message":"hi"}`)
-		if result.Success != (action == Accept) || !result.Success && exec.KindOf(result.Err) != exec.KindTool {
+		if result.Success != (action == Accept) || !result.Success && fault.KindOf(result.Err) != fault.KindTool {
 			t.Errorf("%s: %v", action, result)
 		}
 	}
@@ -155,7 +156,7 @@ func TestInputRequired(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", result, want)
 	}
 	never := answering(t, willing(), "--count", "1000", "input-required")
-	if result := never.call("fake__echo", `{"message":"hi"}`); exec.KindOf(result.Err) != exec.KindProtocol || !strings.Contains(result.Err.Error(), "never stops asking") {
+	if result := never.call("fake__echo", `{"message":"hi"}`); fault.KindOf(result.Err) != fault.KindProtocol || !strings.Contains(result.Err.Error(), "never stops asking") {
 		t.Errorf("a server that never stops: %v", result.Err)
 	}
 }
@@ -174,7 +175,7 @@ func TestDeclinedSampling(t *testing.T) {
 
 	modern := answering(t, declining, "input-required")
 	result := modern.call("fake__echo", `{"message":"hi"}`)
-	if want := `server "fake" asked for sampling/createMessage: declined by the user`; exec.KindOf(result.Err) != exec.KindTool || result.Err.Error() != want {
+	if want := `server "fake" asked for sampling/createMessage: declined by the user`; fault.KindOf(result.Err) != fault.KindTool || result.Err.Error() != want {
 		t.Errorf("%v, want %s", result.Err, want)
 	}
 }

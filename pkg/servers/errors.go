@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	toolxexec "toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/words"
 )
 
 // Ending is how a server stopped being of use.
@@ -156,7 +158,7 @@ func (f *Failure) Details() []string {
 		details = append(details, labelled("stderr", f.Stderr)...)
 	}
 	if f.StderrPath != "" {
-		details = append(details, fmt.Sprintf("log      %s (%s)", f.StderrPath, toolxexec.Count(f.StderrLines, "line")))
+		details = append(details, fmt.Sprintf("log      %s (%s)", f.StderrPath, words.Count(f.StderrLines, "line")))
 	}
 	return details
 }
@@ -194,19 +196,19 @@ func (f *Failure) program() string {
 // Unwrap returns the reason, which may be nil.
 func (f *Failure) Unwrap() error { return f.Reason }
 
-// Kind implements the interface that exec.KindOf looks for: a server that fails
+// Kind implements the interface that fault.KindOf looks for: a server that fails
 // in mid-session breaks the protocol, unless the network or a lack of authorization
 // explains it. ConnectError says otherwise for a start.
-func (f *Failure) Kind() toolxexec.Kind {
+func (f *Failure) Kind() fault.Kind {
 	switch f.Ending {
 	case EndingUnset, EndingUnusable, EndingMisconfigured:
-		return toolxexec.KindUsage
+		return fault.KindUsage
 	case EndingUnauthorized:
-		return toolxexec.KindAuth
+		return fault.KindAuth
 	case EndingUnavailable, EndingUnanswered:
-		return toolxexec.KindConnect
+		return fault.KindConnect
 	}
-	return toolxexec.KindProtocol
+	return fault.KindProtocol
 }
 
 // Hint says what to do about a server that could not be started, or one that is
@@ -214,7 +216,7 @@ func (f *Failure) Kind() toolxexec.Kind {
 func (f *Failure) Hint() string {
 	switch {
 	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
-		return toolxexec.HintOf(f.Reason)
+		return fault.HintOf(f.Reason)
 	}
 	return f.startHint()
 }
@@ -303,21 +305,21 @@ func (e *ConnectError) Error() string {
 // Unwrap gives the reason of the last attempt.
 func (e *ConnectError) Unwrap() error { return e.Last }
 
-// Kind implements the interface that exec.KindOf looks for. A variable that is
+// Kind implements the interface that fault.KindOf looks for. A variable that is
 // not set is a matter of the config; anything else of the server, and a lack of
 // authorization of the user.
-func (e *ConnectError) Kind() toolxexec.Kind {
+func (e *ConnectError) Kind() fault.Kind {
 	var failure *Failure
 	if errors.As(e.Last, &failure) {
-		if kind := failure.Kind(); kind == toolxexec.KindUsage || kind == toolxexec.KindAuth {
+		if kind := failure.Kind(); kind == fault.KindUsage || kind == fault.KindAuth {
 			return kind
 		}
 	}
 	// What gets tokens may have an error of its own.
-	if toolxexec.KindOf(e.Last) == toolxexec.KindAuth {
-		return toolxexec.KindAuth
+	if fault.KindOf(e.Last) == fault.KindAuth {
+		return fault.KindAuth
 	}
-	return toolxexec.KindConnect
+	return fault.KindConnect
 }
 
 // Hint gives the configured hint, and on a line of its own what follows from the ending.
@@ -391,7 +393,7 @@ func (e *UnreachedError) Unwrap() error {
 // failure a Retry has told.
 func (e *UnreachedError) Details() []string {
 	if e.Alone {
-		return toolxexec.DetailsOf(e.Failed[0].Err)
+		return fault.DetailsOf(e.Failed[0].Err)
 	}
 	var details []string
 	for _, failed := range e.Failed {

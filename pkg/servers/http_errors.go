@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -72,20 +72,20 @@ func statusWords(status int) string {
 // Unwrap gives the network's error.
 func (e *HTTPError) Unwrap() error { return e.Err }
 
-// Kind implements the interface that exec.KindOf looks for. What gets tokens has
+// Kind implements the interface that fault.KindOf looks for. What gets tokens has
 // errors of its own, which know their kind.
-func (e *HTTPError) Kind() exec.Kind {
-	var kinded interface{ Kind() exec.Kind }
+func (e *HTTPError) Kind() fault.Kind {
+	var kinded interface{ Kind() fault.Kind }
 	switch {
 	case errors.As(e.Err, &kinded):
 		return kinded.Kind()
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
-		return exec.KindAuth
+		return fault.KindAuth
 	case e.Err != nil && e.Status == 0 && !errors.As(e.Err, new(*redirectError)),
 		e.Status >= 500, e.Status == http.StatusTooManyRequests:
-		return exec.KindConnect
+		return fault.KindConnect
 	}
-	return exec.KindProtocol
+	return fault.KindProtocol
 }
 
 // curable says whether trying again can help (MCP-6): what is refused, misspelt or not
@@ -97,7 +97,7 @@ func (e *HTTPError) curable() bool {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
-	case e.Kind() == exec.KindAuth, e.Kind() == exec.KindUsage:
+	case e.Kind() == fault.KindAuth, e.Kind() == fault.KindUsage:
 		return false
 	case e.Err == nil:
 		return e.Status >= 500 && e.Status != http.StatusNotImplemented
@@ -115,11 +115,11 @@ func (e *HTTPError) curable() bool {
 // ending is what the error makes of the server for a session.
 func (e *HTTPError) ending() Ending {
 	switch e.Kind() {
-	case exec.KindAuth:
+	case fault.KindAuth:
 		return EndingUnauthorized
-	case exec.KindConnect:
+	case fault.KindConnect:
 		return EndingUnavailable
-	case exec.KindUsage:
+	case fault.KindUsage:
 		return EndingMisconfigured
 	}
 	switch {
@@ -238,7 +238,7 @@ func shortened(text string) string {
 // Hint says what to do about it, empty where nothing is known.
 func (e *HTTPError) Hint() string {
 	var authority x509.UnknownAuthorityError
-	if hint := exec.HintOf(e.Err); hint != "" {
+	if hint := fault.HintOf(e.Err); hint != "" {
 		return hint
 	}
 	switch {
@@ -301,8 +301,8 @@ func (e *ExpiredError) Error() string {
 // Unwrap gives what the server said.
 func (e *ExpiredError) Unwrap() error { return e.Err }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *ExpiredError) Kind() exec.Kind { return exec.KindProtocol }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *ExpiredError) Kind() fault.Kind { return fault.KindProtocol }
 
 // Hint says what to do about it.
 func (e *ExpiredError) Hint() string { return "call it again if a second call does no harm" }

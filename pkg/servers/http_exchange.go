@@ -17,6 +17,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/words"
 )
 
 // wire sends one request and tells of the exchange. It stands below everything that
@@ -209,7 +211,7 @@ func wrongWithJSON(body []byte) string {
 	case errors.Is(err, io.EOF):
 		return "nothing"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("JSON that is cut off after %s", exec.Count(len(body), "byte"))
+		return fmt.Sprintf("JSON that is cut off after %s", words.Count(len(body), "byte"))
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("what is not JSON, at byte %d (%v): %q", syntax.Offset, syntax, headline(body))
 	case in.InputOffset() < int64(len(body)):
@@ -289,7 +291,7 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 	details := errorDetails(m.err)
 	failed.Expired = expires(request, failed, details.Code, details.Message)
 	switch {
-	case failed.Expired, failed.Kind() == exec.KindAuth, response.StatusCode == http.StatusTooManyRequests,
+	case failed.Expired, failed.Kind() == fault.KindAuth, response.StatusCode == http.StatusTooManyRequests,
 		response.StatusCode > http.StatusNotImplemented:
 		return failed
 	case !isNumber(m.id):

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // TestHeadersCommand proves what a program may print as headers, and that its output
@@ -90,7 +90,7 @@ func TestHeadersAreMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	wanted.Store("second")
-	if result := s.call("site__echo", "{}"); exec.KindOf(result.Err) != exec.KindAuth || len(site.seen("tools/call")) != 1 {
+	if result := s.call("site__echo", "{}"); fault.KindOf(result.Err) != fault.KindAuth || len(site.seen("tools/call")) != 1 {
 		t.Errorf("the same token: %v, sent %d times", result.Err, len(site.seen("tools/call")))
 	}
 	write("second")

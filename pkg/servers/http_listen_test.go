@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // listening opens a session and listens as watch does; the end is what Listen returns.
@@ -151,12 +152,12 @@ func TestStandingStreamOfAServerThatIsGone(t *testing.T) {
 	site.CloseClientConnections()
 	err := <-ended
 	var failure *Failure
-	if !errors.As(err, &failure) || failure.Ending != EndingGone || exec.KindOf(err) != exec.KindProtocol {
+	if !errors.As(err, &failure) || failure.Ending != EndingGone || fault.KindOf(err) != fault.KindProtocol {
 		t.Fatalf("%v", err)
 	}
 	host := strings.TrimPrefix(site.URL, "http://")
-	if want := fmt.Sprintf(`server "site" has gone away: connection refused by %s`, host); err.Error() != want || !strings.Contains(exec.HintOf(err), host) {
-		t.Errorf("%v (%s), want %s", err, exec.HintOf(err), want)
+	if want := fmt.Sprintf(`server "site" has gone away: connection refused by %s`, host); err.Error() != want || !strings.Contains(fault.HintOf(err), host) {
+		t.Errorf("%v (%s), want %s", err, fault.HintOf(err), want)
 	}
 	if s.session.Err() == nil {
 		t.Error("the session stands")
@@ -320,7 +321,7 @@ func TestStreamOfSubscriptionsIsAskedForAgain(t *testing.T) {
 		}
 		err := s.session.Listen(context.Background(), Interest{Tools: true}, func() {})
 		var failure *Failure
-		if !errors.As(err, &failure) || failure.Ending != EndingGone || exec.KindOf(err) != exec.KindProtocol {
+		if !errors.As(err, &failure) || failure.Ending != EndingGone || fault.KindOf(err) != fault.KindProtocol {
 			t.Errorf("%v", err)
 		}
 	})

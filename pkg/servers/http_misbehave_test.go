@@ -16,7 +16,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // remoteBehaviour is what toolx makes of a server over HTTP that misbehaves. The zero
@@ -25,7 +25,7 @@ type remoteBehaviour struct {
 	script func(*site)
 	// open is how opening fails, call the kind of failure of the call.
 	open Ending
-	call exec.Kind
+	call fault.Kind
 	text string // part of the failure's words
 	seen string // the irregularities that are reported
 	// brief is for servers that let the time run out.
@@ -122,55 +122,55 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 		}, open: EndingUnavailable, text: "HTTP 500"},
 
 		// Bodies of a call.
-		"hands over in the call": {script: call(switching), call: exec.KindProtocol, text: "HTTP 101 Switching Protocols to POST"},
+		"hands over in the call": {script: call(switching), call: fault.KindProtocol, text: "HTTP 101 Switching Protocols to POST"},
 		"early hints, and no end": {script: call(func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				w.WriteHeader(http.StatusEarlyHints)
 			}
-		}), call: exec.KindConnect, text: "is no HTTP"},
+		}), call: fault.KindConnect, text: "is no HTTP"},
 		"headers, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			forever(w, "HTTP/1.1 200 OK\r\n", "X-More: "+strings.Repeat("x", 1000)+"\r\n")
-		}), call: exec.KindConnect, text: "is no HTTP"},
+		}), call: fault.KindConnect, text: "is no HTTP"},
 		"a header, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			forever(w, "HTTP/1.1 200 OK\r\nX-More: ", strings.Repeat("x", 1000))
-		}), call: exec.KindConnect, text: "is no HTTP"},
+		}), call: fault.KindConnect, text: "is no HTTP"},
 		"trailers, and no end": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			forever(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n2\r\n{}\r\n0\r\n",
 				"X-More: "+strings.Repeat("x", 1000)+"\r\n")
-		}), call: exec.KindProtocol, text: "is not cut into chunks"},
+		}), call: fault.KindProtocol, text: "is not cut into chunks"},
 		"chunks that say much": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			forever(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
 				"1;"+strings.Repeat("x", 1000)+"\r\n \r\n")
-		}), call: exec.KindProtocol, text: "is not cut into chunks"},
+		}), call: fault.KindProtocol, text: "is not cut into chunks"},
 		"half a body": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
-		}), call: exec.KindProtocol, text: "closed the connection in the middle of its answer"},
+		}), call: fault.KindProtocol, text: "closed the connection in the middle of its answer"},
 		"half a body at the start": {script: onOpen(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":")
 		}), open: EndingMalformed, text: "closed the connection in the middle of its answer"},
 		"chunked garbage": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense")
-		}), call: exec.KindProtocol, text: "is not cut into chunks as its Transfer-Encoding says"},
-		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: exec.KindProtocol, text: "with JSON that is cut off after 22 bytes"},
-		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: exec.KindProtocol, text: "with what is not JSON, at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
-		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: exec.KindProtocol, text: `with JSON that is no message of JSON-RPC: "{\"ok\":true}"`},
+		}), call: fault.KindProtocol, text: "is not cut into chunks as its Transfer-Encoding says"},
+		"half JSON":    {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":`)), call: fault.KindProtocol, text: "with JSON that is cut off after 22 bytes"},
+		"not JSON":     {script: call(plain(200, "application/json", "[oh\n")), call: fault.KindProtocol, text: "with what is not JSON, at byte 2 (invalid character 'o' looking for beginning of value): \"[oh\""},
+		"not JSON-RPC": {script: call(plain(200, "application/json", `{"ok":true}`)), call: fault.KindProtocol, text: `with JSON that is no message of JSON-RPC: "{\"ok\":true}"`},
 		"two messages": {
 			script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, hi(m)+"\n"+hi(m)) }),
-			call:   exec.KindProtocol, text: "with more than JSON: the message ends at byte 83 of 167",
+			call:   fault.KindProtocol, text: "with more than JSON: the message ends at byte 83 of 167",
 		},
 		"mark before it": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "\ufeff"+hi(m)) }), seen: "bom"},
-		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: exec.KindProtocol, text: `an answer that is packed as "br", which was not asked for`},
-		"no gzip":        {script: call(packed("gzip", `{"jsonrpc":"2.0","id":3,"result":{}}`)), call: exec.KindProtocol, text: "cannot be unpacked: it is no gzip, although its Content-Encoding says so"},
-		"short no gzip":  {script: call(packed("gzip", "{}")), call: exec.KindProtocol, text: "it is no gzip"},
-		"damaged gzip":   {script: call(packed("gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x01")), call: exec.KindProtocol, text: "its gzip is damaged"},
+		"packed unasked": {script: call(packed("br", "\x0b\x02\x80hi\x03")), call: fault.KindProtocol, text: `an answer that is packed as "br", which was not asked for`},
+		"no gzip":        {script: call(packed("gzip", `{"jsonrpc":"2.0","id":3,"result":{}}`)), call: fault.KindProtocol, text: "cannot be unpacked: it is no gzip, although its Content-Encoding says so"},
+		"short no gzip":  {script: call(packed("gzip", "{}")), call: fault.KindProtocol, text: "it is no gzip"},
+		"damaged gzip":   {script: call(packed("gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x01")), call: fault.KindProtocol, text: "its gzip is damaged"},
 		"half a gzip": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 999\r\n\r\n\x1f\x8b\x08\x00\x00")
-		}), call: exec.KindProtocol, text: "closed the connection in the middle of its answer"},
-		"empty body":    {script: call(plain(200, "application/json", "")), call: exec.KindProtocol, text: "HTTP 200 OK, and no message"},
-		"only accepted": {script: call(plain(202, "", "")), call: exec.KindProtocol, text: "HTTP 202 Accepted, and no message"},
-		"wrong type":    {script: call(plain(200, "text/html", page)), call: exec.KindProtocol, text: `got text/html (200, "Bad gateway")`},
-		"proxy in call": {script: call(plain(504, "text/html", page)), call: exec.KindConnect, text: `got text/html (504, "Bad gateway")`},
-		"wrong id":      {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":987,"result":{}}`)), call: exec.KindProtocol, text: "never sent, id 987", seen: "id-unknown"},
+		}), call: fault.KindProtocol, text: "closed the connection in the middle of its answer"},
+		"empty body":    {script: call(plain(200, "application/json", "")), call: fault.KindProtocol, text: "HTTP 200 OK, and no message"},
+		"only accepted": {script: call(plain(202, "", "")), call: fault.KindProtocol, text: "HTTP 202 Accepted, and no message"},
+		"wrong type":    {script: call(plain(200, "text/html", page)), call: fault.KindProtocol, text: `got text/html (200, "Bad gateway")`},
+		"proxy in call": {script: call(plain(504, "text/html", page)), call: fault.KindConnect, text: `got text/html (504, "Bad gateway")`},
+		"wrong id":      {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":987,"result":{}}`)), call: fault.KindProtocol, text: "never sent, id 987", seen: "id-unknown"},
 		"no id":         {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"hi"}]}}`)), seen: "id-null"},
 		"no version": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			respondRaw(w, fmt.Sprintf(`{"id":%s,"result":{"content":[{"type":"text","text":"hi"}]}}`, m.ID))
@@ -179,38 +179,38 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 			respondRaw(w, strings.Replace(hi(m), string(m.ID), `"`+string(m.ID)+`"`, 1))
 		}), seen: "id-type"},
 		"batch":     {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { respondRaw(w, "[7,"+hi(m)+"]") }), seen: "not-rpc"},
-		"huge body": {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":3,"result":"`+strings.Repeat("x", 2<<20)+`"}`)), call: exec.KindProtocol, text: "over the limit of 1.0 MiB"},
-		"gzip bomb": {script: call(gzipBomb), call: exec.KindProtocol, text: "over the limit of 1.0 MiB"},
-		"stalls":    {script: call(stallAfter("application/json", `{"jsonrpc":`)), call: exec.KindTimeout, brief: true},
+		"huge body": {script: call(plain(200, "application/json", `{"jsonrpc":"2.0","id":3,"result":"`+strings.Repeat("x", 2<<20)+`"}`)), call: fault.KindProtocol, text: "over the limit of 1.0 MiB"},
+		"gzip bomb": {script: call(gzipBomb), call: fault.KindProtocol, text: "over the limit of 1.0 MiB"},
+		"stalls":    {script: call(stallAfter("application/json", `{"jsonrpc":`)), call: fault.KindTimeout, brief: true},
 		"error with 400": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad city"}}`)
-		}), call: exec.KindTool, text: "bad city", seen: ""},
-		"error with an id of its own": {script: call(plain(400, "application/json", `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32602,"message":"bad city"}}`)), call: exec.KindTool, text: "bad city"},
-		"error of another interface":  {script: call(plain(410, "application/json", `{"error":{"code":7,"message":"moved out"}}`)), call: exec.KindProtocol, text: "HTTP 410 Gone to POST"},
+		}), call: fault.KindTool, text: "bad city", seen: ""},
+		"error with an id of its own": {script: call(plain(400, "application/json", `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32602,"message":"bad city"}}`)), call: fault.KindTool, text: "bad city"},
+		"error of another interface":  {script: call(plain(410, "application/json", `{"error":{"code":7,"message":"moved out"}}`)), call: fault.KindProtocol, text: "HTTP 410 Gone to POST"},
 		"401 loop": {script: func(s *site) {
 			s.call = func(w http.ResponseWriter, _ *http.Request, _ siteMessage) {
 				w.Header().Set("WWW-Authenticate", `Bearer scope="call"`)
 				w.WriteHeader(http.StatusUnauthorized)
 			}
-		}, call: exec.KindAuth, text: `the server asks for Bearer (scope="call")`},
+		}, call: fault.KindAuth, text: `the server asks for Bearer (scope="call")`},
 		"slow down":       {script: slowDown("0", 2), posts: 3},
-		"slow down, long": {script: slowDown("7200", 9), call: exec.KindConnect, text: "429 Too Many Requests: it asks to wait 2h0m0s"},
-		"slow down, ever": {script: slowDown("", 9), call: exec.KindConnect, text: "429 Too Many Requests", posts: 3},
+		"slow down, long": {script: slowDown("7200", 9), call: fault.KindConnect, text: "429 Too Many Requests: it asks to wait 2h0m0s"},
+		"slow down, ever": {script: slowDown("", 9), call: fault.KindConnect, text: "429 Too Many Requests", posts: 3},
 
 		// Streams.
-		"stream ends": {script: call(streaming(": nothing\n\n")), call: exec.KindProtocol, text: "the server ended the stream before it"},
+		"stream ends": {script: call(streaming(": nothing\n\n")), call: fault.KindProtocol, text: "the server ended the stream before it"},
 		"stream breaks": {script: call(func(w http.ResponseWriter, _ *http.Request) {
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 999\r\n\r\ndata: {")
-		}), call: exec.KindProtocol, text: "the stream broke before it"},
-		"stream wrong id": {script: call(streaming("data: {\"jsonrpc\":\"2.0\",\"id\":987,\"result\":{}}\n\n")), call: exec.KindProtocol, text: "never sent, id 987", seen: "id-unknown"},
+		}), call: fault.KindProtocol, text: "the stream broke before it"},
+		"stream wrong id": {script: call(streaming("data: {\"jsonrpc\":\"2.0\",\"id\":987,\"result\":{}}\n\n")), call: fault.KindProtocol, text: "never sent, id 987", seen: "id-unknown"},
 		"stream garbage": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
 			eventStream(w, "data: hello\n\nevent: other\ndata: {}\n\n", "data: "+hi(m)+"\n\n")
 		}), seen: "not-rpc"},
 		"stream half JSON": {
 			script: call(streaming("data: {\"jsonrpc\":\"2.0\",\n\n")),
-			call:   exec.KindProtocol, text: "an event of the server holds JSON that is cut off after 17 bytes", seen: "not-rpc",
+			call:   fault.KindProtocol, text: "an event of the server holds JSON that is cut off after 17 bytes", seen: "not-rpc",
 		},
 		"stream no end": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) { eventStream(w, "data: "+hi(m)) })},
 		"stream crlf": {script: onCall(func(w http.ResponseWriter, _ *http.Request, m siteMessage) {
@@ -227,9 +227,9 @@ func remoteMisbehaviours() map[string]remoteBehaviour {
 			eventStream(w, "data: "+hi(m)+"\n\n")
 			<-r.Context().Done()
 		})},
-		"stream stalls":  {script: call(stallAfter("text/event-stream", ": wait\n\n")), call: exec.KindTimeout, brief: true},
-		"stream endless": {script: call(endless), call: exec.KindTimeout, brief: true},
-		"event endless":  {script: call(streaming("data: " + strings.Repeat("x", 2<<20) + "\n\n")), call: exec.KindProtocol, text: "over the limit of 1.0 MiB"},
+		"stream stalls":  {script: call(stallAfter("text/event-stream", ": wait\n\n")), call: fault.KindTimeout, brief: true},
+		"stream endless": {script: call(endless), call: fault.KindTimeout, brief: true},
+		"event endless":  {script: call(streaming("data: " + strings.Repeat("x", 2<<20) + "\n\n")), call: fault.KindProtocol, text: "over the limit of 1.0 MiB"},
 	}
 }
 
@@ -362,8 +362,8 @@ func checkRemoteCall(t *testing.T, s *stage, want remoteBehaviour) {
 	switch {
 	case want.call == "" && (!result.Success || string(result.Value) != `"hi"`):
 		t.Errorf("%s %v", result.Value, result.Err)
-	case want.call != "" && (exec.KindOf(result.Err) != want.call || !strings.Contains(result.Err.Error(), want.text)):
-		t.Errorf("%v (%s), want %s (%s)", result.Err, exec.KindOf(result.Err), want.text, want.call)
+	case want.call != "" && (fault.KindOf(result.Err) != want.call || !strings.Contains(result.Err.Error(), want.text)):
+		t.Errorf("%v (%s), want %s (%s)", result.Err, fault.KindOf(result.Err), want.text, want.call)
 	}
 	var seen []string
 	for _, odd := range of[OddFrame](s.events) {

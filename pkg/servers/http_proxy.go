@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // environmentProxy is the proxy by which the environment wants an address to be reached
@@ -106,8 +106,8 @@ func (e *proxySettingError) Error() string {
 	return fmt.Sprintf("%s is not the address of a proxy: %q", e.name, setting)
 }
 
-// Kind implements the interface that exec.KindOf looks for.
-func (e *proxySettingError) Kind() exec.Kind { return exec.KindUsage }
+// Kind implements the interface that fault.KindOf looks for.
+func (e *proxySettingError) Kind() fault.Kind { return fault.KindUsage }
 
 // Hint says what to do about it.
 func (e *proxySettingError) Hint() string {

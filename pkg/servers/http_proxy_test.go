@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/mask"
 )
 
@@ -43,8 +43,8 @@ func TestProxyThatIsNone(t *testing.T) {
 		if proxy != nil || (err == nil) != test.exempt {
 			t.Errorf("NO_PROXY=%s: %s is reached by %v, %v", test.noProxy, test.host, proxy, err)
 		}
-		if err != nil && exec.KindOf(err) != exec.KindUsage {
-			t.Errorf("%v is %s", err, exec.KindOf(err))
+		if err != nil && fault.KindOf(err) != fault.KindUsage {
+			t.Errorf("%v is %s", err, fault.KindOf(err))
 		}
 	}
 }

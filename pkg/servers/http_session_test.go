@@ -27,6 +27,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // TestExpiredSession proves that a session which the server has forgotten is begun
@@ -361,8 +362,8 @@ func TestAuthorizeWrapsTheWire(t *testing.T) {
 	}
 	_, err := s.dial.open(context.Background())
 	connect := &ConnectError{Server: "site", Attempts: 1, Last: err}
-	if exec.KindOf(connect) != exec.KindAuth || connect.Hint() != "log in" || !strings.Contains(connect.Error(), "no token") {
-		t.Errorf("%v (%s): %s", connect, exec.KindOf(connect), connect.Hint())
+	if fault.KindOf(connect) != fault.KindAuth || connect.Hint() != "log in" || !strings.Contains(connect.Error(), "no token") {
+		t.Errorf("%v (%s): %s", connect, fault.KindOf(connect), connect.Hint())
 	}
 }
 
@@ -409,9 +410,9 @@ func (f tripper) RoundTrip(request *http.Request) (*http.Response, error) { retu
 // refusal is an error of what gets tokens.
 type refusal struct{}
 
-func (*refusal) Error() string   { return "no token" }
-func (*refusal) Kind() exec.Kind { return exec.KindAuth }
-func (*refusal) Hint() string    { return "log in" }
+func (*refusal) Error() string    { return "no token" }
+func (*refusal) Kind() fault.Kind { return fault.KindAuth }
+func (*refusal) Hint() string     { return "log in" }
 
 // TestCertificates proves whose certificates are trusted: those of an authority that
 // is given in any of the ways, and that a server is shown one which asks. SSL_CERT_FILE

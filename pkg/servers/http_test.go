@@ -21,6 +21,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // site is a server over HTTP, scripted by functions. What is nil behaves well: a
@@ -288,7 +289,7 @@ func TestEraIsFoundOut(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), test.text) {
 					t.Errorf("%v, want %s", err, test.text)
 				}
-				if hint := exec.HintOf(err); test.pin != "" && !strings.Contains(hint, "--protocol") {
+				if hint := fault.HintOf(err); test.pin != "" && !strings.Contains(hint, "--protocol") {
 					t.Errorf("hint %q", hint)
 				}
 				return
@@ -461,7 +462,7 @@ func TestCancelOverHTTP(t *testing.T) {
 				cancel()
 			}()
 			result := s.executor.Call(ctx, exec.Call{Tool: "site__echo", Arguments: json.RawMessage("{}")})
-			if exec.KindOf(result.Err) != exec.KindInterrupted {
+			if fault.KindOf(result.Err) != fault.KindInterrupted {
 				t.Errorf("%v", result.Err)
 			}
 			<-gone

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 )
 
@@ -44,13 +45,13 @@ func (e *InputError) Error() string {
 // Unwrap gives the reason, which may be nil.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Kind implements the interface that exec.KindOf looks for: who declines makes the
+// Kind implements the interface that fault.KindOf looks for: who declines makes the
 // call fail, who asks for what was not offered breaks the protocol.
-func (e *InputError) Kind() exec.Kind {
+func (e *InputError) Kind() fault.Kind {
 	if e.Method != "" && e.Err != nil {
-		return exec.KindTool
+		return fault.KindTool
 	}
-	return exec.KindProtocol
+	return fault.KindProtocol
 }
 
 // Hint says how it would be answered.

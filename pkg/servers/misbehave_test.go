@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers/fake"
 )
 
@@ -20,7 +21,7 @@ import (
 type behaviour struct {
 	// open is how opening fails, call the kind of failure of the call.
 	open Ending
-	call exec.Kind
+	call fault.Kind
 	// text is part of the failure's words, or the whole answer where it succeeds.
 	text string
 	// seen are the irregularities that are reported, harmless ones too.
@@ -78,17 +79,17 @@ func misbehaviours() map[string]behaviour {
 		"echo-back":        {open: EndingSilent, limit: brief},
 
 		// Size: the limit of this test is 1 MiB.
-		"huge-line":          {call: exec.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
+		"huge-line":          {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
 		"huge-text-line":     {seen: "too-long"},
-		"endless-line":       {call: exec.KindTimeout, seen: "too-long", limit: brief, endless: true},
+		"endless-line":       {call: fault.KindTimeout, seen: "too-long", limit: brief, endless: true},
 		"text-flood":         {seen: "text"},
 		"text-flood-call":    {seen: "text"},
 		"stderr-flood":       {},
 		"stderr-huge-line":   {},
 		"notification-flood": {},
 		"instructions-huge":  {open: EndingMalformed, text: "over the limit of 1.0 MiB", seen: "too-long"},
-		"blocks-flood":       {call: exec.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
-		"elicit-huge":        {call: exec.KindProtocol, text: "over the limit of 1.0 MiB", seen: "id-late too-long"},
+		"blocks-flood":       {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "too-long"},
+		"elicit-huge":        {call: fault.KindProtocol, text: "over the limit of 1.0 MiB", seen: "id-late too-long"},
 		"list-changed-storm": {},
 		"tools-10k":          {open: EndingMalformed, text: "over the limit", seen: "too-long"},
 
@@ -98,47 +99,47 @@ func misbehaviours() map[string]behaviour {
 		"usage-stdout":       {open: EndingExited, text: "exit status 1", seen: "blank text"},
 		"exit-in-handshake":  {open: EndingExited, text: "exit status 3"},
 		"exit-after-init":    {open: EndingExited, text: "exit status 3"},
-		"exit-after-list":    {call: exec.KindProtocol, text: "exit status 3"},
-		"exit-mid-call":      {call: exec.KindProtocol, text: "stderr: fatal: cannot go on with tools/call"},
-		"exit-half-line":     {call: exec.KindProtocol, text: "exit status 3", seen: "broken"},
+		"exit-after-list":    {call: fault.KindProtocol, text: "exit status 3"},
+		"exit-mid-call":      {call: fault.KindProtocol, text: "stderr: fatal: cannot go on with tools/call"},
+		"exit-half-line":     {call: fault.KindProtocol, text: "exit status 3", seen: "broken"},
 		"sigsegv-early":      {open: EndingKilled, text: "segmentation fault"},
-		"sigsegv":            {call: exec.KindProtocol, text: "segmentation fault"},
-		"sigkill":            {call: exec.KindProtocol, text: "signal: killed"},
+		"sigsegv":            {call: fault.KindProtocol, text: "segmentation fault"},
+		"sigkill":            {call: fault.KindProtocol, text: "signal: killed"},
 		"ignore-eof":         {endless: true},
 		"flaky-start":        {open: EndingExited, text: "needs --state"},
 		"silent":             {open: EndingSilent, text: "initialize unanswered", limit: brief},
 		"silent-after-init":  {open: EndingSilent, text: "tools/list unanswered", limit: 10 * brief},
-		"silent-call":        {call: exec.KindTimeout, limit: brief},
+		"silent-call":        {call: fault.KindTimeout, limit: brief},
 		"stdin-unread":       {open: EndingSilent, limit: brief},
-		"stdin-stalled":      {call: exec.KindTimeout, limit: brief, endless: true},
+		"stdin-stalled":      {call: fault.KindTimeout, limit: brief, endless: true},
 		"stdin-closed":       {open: EndingSilent, limit: brief},
 		"stdout-closed":      {open: EndingClosedStdout, text: "initialize unanswered"},
-		"stdout-closed-call": {call: exec.KindProtocol, text: "closed its stdout, tools/call unanswered"},
+		"stdout-closed-call": {call: fault.KindProtocol, text: "closed its stdout, tools/call unanswered"},
 
 		// JSON-RPC.
 		"rpc-version":      {seen: "no-version"},
 		"rpc-missing":      {seen: "no-version"},
-		"both":             {call: exec.KindTool, text: "both", seen: "bad-shape"},
+		"both":             {call: fault.KindTool, text: "both", seen: "bad-shape"},
 		"error-null":       {seen: "bad-shape"},
-		"neither":          {call: exec.KindProtocol, text: "neither result nor error", seen: "bad-shape"},
-		"error-string":     {call: exec.KindTool, text: "it broke"},
-		"error-code-str":   {call: exec.KindTool, text: "it broke"},
-		"error-no-message": {call: exec.KindTool, text: "-32000"},
-		"result-array":     {call: exec.KindProtocol, text: "result is an array"},
-		"result-null":      {call: exec.KindProtocol, text: "result is null"},
-		"result-string":    {call: exec.KindProtocol, text: "result is a string"},
+		"neither":          {call: fault.KindProtocol, text: "neither result nor error", seen: "bad-shape"},
+		"error-string":     {call: fault.KindTool, text: "it broke"},
+		"error-code-str":   {call: fault.KindTool, text: "it broke"},
+		"error-no-message": {call: fault.KindTool, text: "-32000"},
+		"result-array":     {call: fault.KindProtocol, text: "result is an array"},
+		"result-null":      {call: fault.KindProtocol, text: "result is null"},
+		"result-string":    {call: fault.KindProtocol, text: "result is a string"},
 		"dup-keys":         {text: "second"},
-		"deep-json":        {call: exec.KindProtocol, text: "exceeded max depth", seen: "broken"},
+		"deep-json":        {call: fault.KindProtocol, text: "exceeded max depth", seen: "broken"},
 		"big-numbers":      {text: `{"id":9007199254740993,"long":123456789012345678901234567890,"precise":0.1000000000000000055511151231257827,"huge":1e400}`},
 		"lone-surrogate":   {text: "half \ufffd pair"},
 		"id-string":        {seen: "id-type"},
 		"id-float":         {seen: "id-type"},
 		"id-null":          {seen: "id-null"},
 		"id-missing":       {seen: "id-null"},
-		"id-unknown":       {call: exec.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", limit: brief},
+		"id-unknown":       {call: fault.KindTimeout, text: "never sent, id 987654321", seen: "id-unknown", limit: brief},
 		"id-stray":         {seen: "id-unknown"},
 		"id-dup":           {seen: "id-duplicate"},
-		"late-reply":       {call: exec.KindTimeout, seen: "id-late", limit: brief},
+		"late-reply":       {call: fault.KindTimeout, seen: "id-late", limit: brief},
 
 		// The handshake and tools/list.
 		"version-missing": {open: EndingMalformed, text: "unsupported protocol version"},
@@ -147,16 +148,16 @@ func misbehaviours() map[string]behaviour {
 		"init-error":      {open: EndingRefused, text: "not authenticated: set FAKE_API_KEY"},
 		"list-error":      {open: EndingRefused, text: "tools/list: database is locked"},
 		"tools-object":    {open: EndingMalformed, text: "tools is no array: {"},
-		"declared-absent": {call: exec.KindNotFound},
-		"tools-empty":     {call: exec.KindNotFound},
-		"tools-null":      {call: exec.KindNotFound},
-		"cursor-endless":  {call: exec.KindNotFound},
-		"cursor-grows":    {call: exec.KindNotFound},
-		"pages-huge":      {call: exec.KindNotFound},
+		"declared-absent": {call: fault.KindNotFound},
+		"tools-empty":     {call: fault.KindNotFound},
+		"tools-null":      {call: fault.KindNotFound},
+		"cursor-endless":  {call: fault.KindNotFound},
+		"cursor-grows":    {call: fault.KindNotFound},
+		"pages-huge":      {call: fault.KindNotFound},
 
 		// What the server wants to know was never offered to it.
-		"elicit-first":   {call: exec.KindTool, text: "Sign in first"},
-		"input-required": {call: exec.KindProtocol, text: "asks for elicitation/create, which was not offered"},
+		"elicit-first":   {call: fault.KindTool, text: "Sign in first"},
+		"input-required": {call: fault.KindProtocol, text: "asks for elicitation/create, which was not offered"},
 	}
 }
 
@@ -229,8 +230,8 @@ func behave(t *testing.T, mode string, want behaviour) {
 func checkCall(t *testing.T, result *exec.Result, want behaviour) {
 	t.Helper()
 	if want.call != "" {
-		if result.Success || exec.KindOf(result.Err) != want.call || !strings.Contains(result.Err.Error(), want.text) {
-			t.Errorf("call: %v (%s), want %s with %q", result.Err, exec.KindOf(result.Err), want.call, want.text)
+		if result.Success || fault.KindOf(result.Err) != want.call || !strings.Contains(result.Err.Error(), want.text) {
+			t.Errorf("call: %v (%s), want %s with %q", result.Err, fault.KindOf(result.Err), want.call, want.text)
 		}
 		return
 	}
@@ -376,7 +377,7 @@ func TestLargeArgumentsToAServerThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := s.call("fake__echo", string(large))
-	if exec.KindOf(result.Err) != exec.KindTimeout || !strings.Contains(result.Err.Error(), notReading) {
+	if fault.KindOf(result.Err) != fault.KindTimeout || !strings.Contains(result.Err.Error(), notReading) {
 		t.Errorf("the call ended with %v", result.Err)
 	}
 }
@@ -392,7 +393,7 @@ func TestClosedStdin(t *testing.T) {
 	s.call("fake__echo", `{"message":"hi"}`)
 	s.executor.Defaults.Timeout = ample
 	result := s.call("fake__echo", `{"message":"hi"}`)
-	if exec.KindOf(result.Err) != exec.KindProtocol || !strings.Contains(result.Err.Error(), "closed its stdin") {
+	if fault.KindOf(result.Err) != fault.KindProtocol || !strings.Contains(result.Err.Error(), "closed its stdin") {
 		t.Errorf("the call ended with %v", result.Err)
 	}
 }
@@ -460,7 +461,7 @@ func TestHostileSchemas(t *testing.T) {
 			if result.Success == refused[mode.Name] {
 				t.Errorf("success %v, %v", result.Success, result.Err)
 			}
-			if !result.Success && exec.KindOf(result.Err) != exec.KindInvalidArguments {
+			if !result.Success && fault.KindOf(result.Err) != fault.KindInvalidArguments {
 				t.Errorf("failed by %v", result.Err)
 			}
 			if warned := strings.Contains(strings.Join(result.Warnings, "\n"), "not checked"); warned != slices.Contains(broken, mode.Name) {

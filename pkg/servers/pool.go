@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // Defaults for connecting (MCP-3); the config and the command line override them.
@@ -111,19 +112,19 @@ func NewPool(list []*config.Server, options Options) *Pool {
 
 // Disabled is the error of a use of a server that the config switches off: it names the
 // setting, and has the server's configured hint.
-func Disabled(server *config.Server) *exec.UsageError {
+func Disabled(server *config.Server) *fault.UsageError {
 	setting, origin := server.DisabledBy()
 	message := "server '" + server.Name + "' is disabled in the config"
 	if origin.File != "" {
 		message = fmt.Sprintf("server '%s' is disabled (%s, %s)", server.Name, setting, origin)
 	}
-	return &exec.UsageError{
+	return &fault.UsageError{
 		Message: message,
 		Fix:     joinHints(server.Hint, "remove \""+setting+"\" there, or give the server's command behind --"),
 	}
 }
 
-// Known returns nil for the name of a server that can be opened; else a *exec.UsageError,
+// Known returns nil for the name of a server that can be opened; else a *fault.UsageError,
 // which says whether the server is disabled or not in the config at all.
 func (p *Pool) Known(name string) error {
 	switch {
@@ -132,7 +133,7 @@ func (p *Pool) Known(name string) error {
 	case p.off[name] != nil:
 		return Disabled(p.off[name])
 	}
-	return &exec.UsageError{
+	return &fault.UsageError{
 		Message: "no server is named '" + name + "'",
 		Fix:     "the config has: " + strings.Join(p.order, ", "),
 	}

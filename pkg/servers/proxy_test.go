@@ -18,6 +18,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // fakeEntry is a config's entry for a fake server in the given modes.
@@ -607,16 +608,16 @@ func TestProxyTrace(t *testing.T) {
 func TestProxyCannotStart(t *testing.T) {
 	for _, test := range []struct {
 		server *config.Server
-		kind   exec.Kind
+		kind   fault.Kind
 		text   string
 	}{
-		{&config.Server{Name: "s", Command: "nope-xyz"}, exec.KindConnect, `server "s": command not found: nope-xyz`},
-		{&config.Server{Name: "s", URL: "https://localhost/mcp"}, exec.KindConnect, `server "s" cannot be proxied: the proxy stands before a program, and this server has a url`},
-		{&config.Server{Name: "s", Command: "x", Args: []string{"${TOOLX_NOT_SET}"}}, exec.KindUsage, "server 's': variable is not set: TOOLX_NOT_SET (args[0])"},
+		{&config.Server{Name: "s", Command: "nope-xyz"}, fault.KindConnect, `server "s": command not found: nope-xyz`},
+		{&config.Server{Name: "s", URL: "https://localhost/mcp"}, fault.KindConnect, `server "s" cannot be proxied: the proxy stands before a program, and this server has a url`},
+		{&config.Server{Name: "s", Command: "x", Args: []string{"${TOOLX_NOT_SET}"}}, fault.KindUsage, "server 's': variable is not set: TOOLX_NOT_SET (args[0])"},
 	} {
 		_, err := Proxy(test.server, ProxyOptions{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
-		if err == nil || err.Error() != test.text || exec.KindOf(err) != test.kind {
-			t.Errorf("%v (%s), want %s (%s)", err, exec.KindOf(err), test.text, test.kind)
+		if err == nil || err.Error() != test.text || fault.KindOf(err) != test.kind {
+			t.Errorf("%v (%s), want %s (%s)", err, fault.KindOf(err), test.text, test.kind)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // eras are the two generations of the protocol, by the modes of a server that speaks
@@ -124,7 +125,7 @@ func TestListen(t *testing.T) {
 		}
 	}
 	refused := opened(t, "good").session
-	if err := refused.Listen(t.Context(), Interest{URIs: []string{"x:y"}}, func() { t.Error("nothing is ready") }); exec.KindOf(err) != exec.KindTool {
+	if err := refused.Listen(t.Context(), Interest{URIs: []string{"x:y"}}, func() { t.Error("nothing is ready") }); fault.KindOf(err) != fault.KindTool {
 		t.Errorf("a server without subscriptions: %v", err)
 	}
 }
@@ -142,7 +143,7 @@ func TestChangedToolsAreListedAnew(t *testing.T) {
 	})
 	before := len(s.session.Tools())
 	s.registry.Register(&exec.Tool{Name: "fake__gone", Plain: "gone", Server: "fake"})
-	if result := s.call("fake__later", `{}`); exec.KindOf(result.Err) != exec.KindNotFound {
+	if result := s.call("fake__later", `{}`); fault.KindOf(result.Err) != fault.KindNotFound {
 		t.Fatalf("too early: %v", result)
 	}
 	s.call("fake__echo", `{"message":"hi"}`)

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	toolxexec "toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/state"
 )
 
@@ -116,7 +117,7 @@ func firstLine(path string) string {
 
 // startHint says what to do about a server that could not be started.
 func (f *Failure) startHint() string {
-	if hint := toolxexec.HintOf(f.Reason); hint != "" {
+	if hint := fault.HintOf(f.Reason); hint != "" {
 		return hint
 	}
 	switch {

@@ -13,6 +13,7 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 // The times of a stdio session. None is a limit that a user waits for in vain:
@@ -179,7 +180,7 @@ func (t *stdio) evidenceSince(before wrote) []string {
 	}
 	details := append(labelled("stdout", stdout), labelled("stderr", stderr)...)
 	if path != "" {
-		details = append(details, fmt.Sprintf("log      %s (%s)", path, exec.Count(total, "line")))
+		details = append(details, fmt.Sprintf("log      %s (%s)", path, words.Count(total, "line")))
 	}
 	return details
 }
