@@ -261,7 +261,7 @@ type authSite struct {
 	resolved *config.Resolved
 }
 
-// ownHeader says whether requests have an Authorization of the user's own: a header, or the
+// ownHeader reports whether requests have an Authorization of the user's own: a header, or the
 // one that a password in the address becomes.
 func (s *authSite) ownHeader() bool {
 	if address, err := url.Parse(s.resolved.URL); err == nil && address.User != nil {

@@ -71,7 +71,7 @@ func TestAuthLoginInterrupted(t *testing.T) {
 	}
 }
 
-// echoes says whether a terminal shows what is typed.
+// echoes reports whether a terminal shows what is typed.
 func echoes(t *testing.T, terminal *os.File) bool {
 	t.Helper()
 	flags, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)

@@ -70,7 +70,7 @@ type authStatus struct {
 	file string // that is damaged
 }
 
-// ready says whether calls can be made without logging in first.
+// ready reports whether calls can be made without logging in first.
 func (s *authStatus) ready() bool {
 	switch s.State {
 	case stateLoggedIn, stateHeader, stateProgram, stateMachine, stateWorkload:

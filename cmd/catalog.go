@@ -152,7 +152,7 @@ func (a *App) catalogOf(ctx context.Context, box *toolbox, session *servers.Sess
 	return entries, nil
 }
 
-// entryMatches says whether an entry matches one of the patterns, or there are none,
+// entryMatches reports whether an entry matches one of the patterns, or there are none,
 // by the rules that tools have.
 func entryMatches(entry render.Entry, patterns []string) bool {
 	if len(patterns) == 0 {

@@ -89,7 +89,7 @@ func (o *completeOptions) take(args []string) error {
 	return nil
 }
 
-// resource says whether a reference is a template: prompts have names, not URIs.
+// resource reports whether a reference is a template: prompts have names, not URIs.
 func (o completeOptions) resource() bool {
 	return o.kind == "resource" || o.kind == "" && strings.ContainsAny(o.ref, "{:")
 }

@@ -131,7 +131,7 @@ func splitFile(args []string) (file string, patterns []string, err error) {
 	return "", args, nil
 }
 
-// looksLikeFile says whether an argument is meant as a file's name: no tool is
+// looksLikeFile reports whether an argument is meant as a file's name: no tool is
 // called so.
 func looksLikeFile(arg string) bool {
 	return strings.ContainsAny(arg, `/\`) || slices.Contains([]string{".json", ".jsonl", ".txt"}, filepath.Ext(arg))
@@ -203,7 +203,7 @@ func (a *App) readInput(name string) ([]byte, error) {
 	return data, nil
 }
 
-// definitionMatches says whether a tool that no server was asked for matches one of
+// definitionMatches reports whether a tool that no server was asked for matches one of
 // the patterns, or there are none. As elsewhere, a server's tool has two names.
 func definitionMatches(tool convert.Tool, patterns []string) bool {
 	if len(patterns) == 0 {

@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// The exit codes: the promise to scripts (cli.md).
+// The exit codes: the promise to scripts (docs/exit-codes.md).
 const (
 	exitOK          = 0
 	exitUnforeseen  = 1

@@ -347,7 +347,7 @@ func (l *eventLog) repeatable(arguments []byte) string {
 	return compact.String()
 }
 
-// doctorAsks says whether the doctor makes requests of a method by itself.
+// doctorAsks reports whether the doctor makes requests of a method by itself.
 func doctorAsks(method string) bool {
 	return slices.Contains([]string{"ping", "tools/list", "resources/list", "prompts/list"}, method)
 }

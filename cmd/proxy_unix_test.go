@@ -83,7 +83,7 @@ func wantGone(t *testing.T, pids string) {
 	}
 }
 
-// alive says whether a process is left that is more than an entry waiting to be
+// alive reports whether a process is left that is more than an entry waiting to be
 // reaped.
 func alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

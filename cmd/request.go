@@ -65,7 +65,7 @@ func (o *replyOptions) check(flags *pflag.FlagSet, formats ...string) error {
 
 // request is what a verb asks one server.
 type request struct {
-	// name is what is asked for, without its server; has says whether a session has
+	// name is what is asked for, without its server; has reports whether a session has
 	// it, for a name that may be any server's. Nil means that nobody can tell.
 	name string
 	has  func(context.Context, *servers.Session) (bool, error)

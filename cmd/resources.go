@@ -178,7 +178,7 @@ func runResourceRead(ctx context.Context, app *App, o resourceOptions) error {
 	})
 }
 
-// hasResource says whether a server lists a resource, or has a template for it.
+// hasResource reports whether a server lists a resource, or has a template for it.
 func hasResource(ctx context.Context, session *servers.Session, uri string) (bool, error) {
 	resources, err := session.Resources(ctx)
 	if err != nil {

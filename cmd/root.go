@@ -19,7 +19,7 @@ import (
 )
 
 // Main runs toolx with the given arguments (without the program's name) and
-// returns the exit code of cli.md. Ctrl-C ends what is running in order; a second
+// returns the exit code (docs/exit-codes.md). Ctrl-C ends what is running in order; a second
 // one kills it.
 func Main(c *console.Console, args []string) int {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // else GOMEMLIMIT has set one

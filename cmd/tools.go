@@ -210,7 +210,7 @@ func toolsOf(all []*exec.Tool, server string, patterns []string) []*exec.Tool {
 	return tools
 }
 
-// matches says whether a tool matches one of the patterns, or there are none. A
+// matches reports whether a tool matches one of the patterns, or there are none. A
 // glob is matched against the names; plain text against the description too.
 func matches(tool *exec.Tool, patterns []string) bool {
 	if len(patterns) == 0 {

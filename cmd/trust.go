@@ -182,7 +182,7 @@ func (a *App) listTrusted(asJSON bool) error {
 	return nil
 }
 
-// trustState says whether a grant is of use still.
+// trustState reports whether a grant is of use still.
 func trustState(grant trust.Grant) string {
 	loaded, err := config.Load(config.Options{Files: []string{grant.Path}, Distrust: true})
 	switch {

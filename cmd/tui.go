@@ -121,7 +121,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	}), stateFile("crash.txt"))
 }
 
-// hasScreen says whether the whole terminal can be drawn on.
+// hasScreen reports whether the whole terminal can be drawn on.
 func (a *App) hasScreen() bool {
 	return a.Console.InTTY && a.Console.OutTTY && os.Getenv("TERM") != "dumb"
 }
@@ -210,7 +210,7 @@ func (a *App) examineOne(ctx context.Context, box *toolbox, name string) (*docto
 	return doctor.Judge(fleet, doctor.Selection{}), nil
 }
 
-// speaksUTF8 says whether the locale can show more than ASCII; one that is not set
+// speaksUTF8 reports whether the locale can show more than ASCII; one that is not set
 // is taken for one that can.
 func speaksUTF8(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {

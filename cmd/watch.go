@@ -367,7 +367,7 @@ func (w *watcher) print() (done bool, err error) {
 	return w.enough(), nil
 }
 
-// enough says whether --count is reached.
+// enough reports whether --count is reached.
 func (w *watcher) enough() bool { return w.o.count > 0 && w.counted >= w.o.count }
 
 func (w *watcher) printOne(n notification) error {

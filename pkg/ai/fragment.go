@@ -213,7 +213,7 @@ func (f *fragment) member(name string, key json.RawMessage) *fragment {
 	return value
 }
 
-// has says whether there is a member of that name.
+// has reports whether there is a member of that name.
 func (f *fragment) has(name string) bool {
 	return slices.ContainsFunc(f.members, func(m fragmentMember) bool { return m.name == name })
 }

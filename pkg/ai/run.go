@@ -21,7 +21,7 @@ const parallelCalls = 16
 // providers refuse more.
 const maxBinary = 5 << 20
 
-// Destructive says whether a tool wants to be confirmed before a model runs it: it
+// Destructive reports whether a tool wants to be confirmed before a model runs it: it
 // says of itself that it may destroy something. MCP's default for a tool that says
 // nothing is the same, but nearly no server speaks of its tools at all, and a
 // question that comes every time is answered without being read; --tools keeps what

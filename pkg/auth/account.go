@@ -28,7 +28,7 @@ type Status struct {
 	Keyring bool `json:"keyring"`
 }
 
-// Usable says whether a request can be sent with it: it has not expired, or can be
+// Usable reports whether a request can be sent with it: it has not expired, or can be
 // renewed.
 func (s *Status) Usable() bool {
 	return s.Renewable || s.Expires.IsZero() || time.Now().Before(s.Expires)

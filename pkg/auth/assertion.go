@@ -29,7 +29,7 @@ const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 // assertionTime is how long an assertion holds: it is sent at once, and clocks differ.
 const assertionTime = time.Minute
 
-// signs says whether the client of a grant shows who it is by a key of the config.
+// signs reports whether the client of a grant shows who it is by a key of the config.
 func (c *client) signs(grant *Grant) bool {
 	return c.options.Auth.Signs() && c.options.Auth.ClientID == grant.ClientID
 }

@@ -153,7 +153,7 @@ func (c *client) readResource(ctx context.Context, place string) (*oauthex.Prote
 	return &read, nil
 }
 
-// covers says whether a resource's identifier is that of the server, or of a place
+// covers reports whether a resource's identifier is that of the server, or of a place
 // above it on the same host. RFC 9728 3.3 wants the very same; in practice one document
 // often speaks for a whole host, and that gives a token to nobody else.
 func (c *client) covers(resource string) bool {
@@ -311,7 +311,7 @@ func (c *client) trusted(address string) error {
 	return nil
 }
 
-// loopback says whether an address is on this machine.
+// loopback reports whether an address is on this machine.
 func loopback(address *url.URL) bool {
 	if address.Hostname() == "localhost" {
 		return true
@@ -320,7 +320,7 @@ func loopback(address *url.URL) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// private says whether an address is an IP address that only this machine or its
+// private reports whether an address is an IP address that only this machine or its
 // network can reach.
 func private(address *url.URL) bool {
 	ip, err := netip.ParseAddr(address.Hostname())

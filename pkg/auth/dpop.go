@@ -150,7 +150,7 @@ func (c *client) sendBound(copies func() *http.Request, grant *Grant) (*http.Res
 	}
 }
 
-// wantsNonce says whether a server refuses a request only for the nonce of its proof.
+// wantsNonce reports whether a server refuses a request only for the nonce of its proof.
 func wantsNonce(resp *http.Response) bool {
 	if resp.StatusCode != http.StatusUnauthorized || resp.Header.Get(nonceHeader) == "" {
 		return false

@@ -88,7 +88,7 @@ func (c *client) fail(ctx context.Context, cause error, fix, format string, args
 	}
 }
 
-// unreached says whether err is the network's. An address that cannot be read is no
+// unreached reports whether err is the network's. An address that cannot be read is no
 // matter of the network, although url.Parse has the same error for it.
 func unreached(err error) bool {
 	var network *url.Error
@@ -159,7 +159,7 @@ func worded(code, description string) string {
 	return code + " (" + description + ")"
 }
 
-// ended says whether the authorization server has refused for good what a token is
+// ended reports whether the authorization server has refused for good what a token is
 // renewed with.
 func ended(err error) bool {
 	var refused *oauth2.RetrieveError

@@ -70,7 +70,7 @@ func (k keyring) do(ctx context.Context, request func() error) error {
 	}
 }
 
-// hasKeyring says whether asking for a keyring makes sense. On Linux that takes a session
+// hasKeyring reports whether asking for a keyring makes sense. On Linux that takes a session
 // bus: without one the client would start a bus of its own, with nothing on it.
 func hasKeyring() bool {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {

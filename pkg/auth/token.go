@@ -81,7 +81,7 @@ func (g *Grant) expired() bool {
 	return !g.Expiry.IsZero() && time.Now().Add(leeway).After(g.Expiry)
 }
 
-// usable says whether a kept grant is what the config asks for now.
+// usable reports whether a kept grant is what the config asks for now.
 func (c *client) usable(grant *Grant) bool {
 	auth := c.options.Auth
 	return grant.Type == c.grantType() &&

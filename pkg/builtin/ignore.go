@@ -63,7 +63,7 @@ func (s *ignoreScope) with(from files, folder, file string) *ignoreScope {
 	return &ignoreScope{parent: s, folder: folder, rules: rules}
 }
 
-// ignores says whether the entry of that absolute path is ignored by a rule of
+// ignores reports whether the entry of that absolute path is ignored by a rule of
 // its own; the folders that it is in have been asked before. The nearest file
 // decides, and in it the last rule that matches.
 func (s *ignoreScope) ignores(path string, isFolder bool) bool {

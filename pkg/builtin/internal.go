@@ -108,7 +108,7 @@ func (s Services) listTools(ctx context.Context, request exec.Request) (any, err
 	return answer, nil
 }
 
-// matches says whether name holds pattern, or matches it as a glob.
+// matches reports whether name holds pattern, or matches it as a glob.
 func matches(pattern, name string) bool {
 	if strings.Contains(name, pattern) {
 		return true

@@ -256,7 +256,7 @@ func (r *mathReader) large(token lexer.Token, written string) string {
 	return name
 }
 
-// isName says whether a piece is a name, as it was written: those of large numbers begin
+// isName reports whether a piece is a name, as it was written: those of large numbers begin
 // with no letter.
 func isName(p piece) bool { return !p.made && unicode.IsLetter([]rune(p.text)[0]) }
 

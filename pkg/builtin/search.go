@@ -362,7 +362,7 @@ func cutLine(line string, around int) string {
 	return short
 }
 
-// binary says whether data is no text, by the rule of git: a NUL near the start.
+// binary reports whether data is no text, by the rule of git: a NUL near the start.
 func binary(data []byte) bool {
 	const head = 8000
 	return bytes.IndexByte(data[:min(head, len(data))], 0) >= 0
@@ -394,7 +394,7 @@ func compileGlobs(globs []string) ([]fileGlob, error) {
 	return compiled, nil
 }
 
-// wants says whether the globs let a file through: no excluding one matches it,
+// wants reports whether the globs let a file through: no excluding one matches it,
 // and one of the others does, where there are any.
 func (s *searcher) wants(path string) bool {
 	below, err := filepath.Rel(s.root, path)

@@ -15,5 +15,5 @@ func AdHoc(command []string, url string, headers map[string]string) *Server {
 	return server
 }
 
-// OnCommandLine says whether the entry was made by AdHoc, so that no file has it.
+// OnCommandLine reports whether the entry was made by AdHoc, so that no file has it.
 func (s *Server) OnCommandLine() bool { return s.literal }

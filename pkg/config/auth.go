@@ -124,7 +124,7 @@ func (a *Auth) flaw() (problem, fix string) {
 	return "", ""
 }
 
-// Signs says whether the client shows who it is by a key, and not by a secret.
+// Signs reports whether the client shows who it is by a key, and not by a secret.
 func (a *Auth) Signs() bool { return a.PrivateKey != "" || a.PrivateKeyFile != "" }
 
 // auth is the server's Auth with every variable expanded, nil where it has none.

@@ -361,7 +361,7 @@ func nearest(key string, known []string) string {
 	return best
 }
 
-// swapped says whether two texts differ by two neighbours that have changed places.
+// swapped reports whether two texts differ by two neighbours that have changed places.
 func swapped(a, b string) bool {
 	for i := range len(a) - 1 {
 		if a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {

@@ -171,7 +171,7 @@ func variableFor(text string) string {
 	return name
 }
 
-// VariableName says whether a shell would take name for a variable's.
+// VariableName reports whether a shell would take name for a variable's.
 func VariableName(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -102,7 +102,7 @@ func argumentSecrets(args []string) []string {
 	return found
 }
 
-// givesSecret says whether a flag gives away that the value behind it is a secret.
+// givesSecret reports whether a flag gives away that the value behind it is a secret.
 func givesSecret(flag, value string) bool {
 	return strings.HasPrefix(flag, "-") && secretFlag(flag) || mask.ShortFlag(flag) && mask.Value(value)
 }
@@ -126,7 +126,7 @@ func scriptWords(script string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" || word[0] == '$' || word[0] == '`' })
 }
 
-// secretFlag says whether a flag, or what else names a value on a command line, is
+// secretFlag reports whether a flag, or what else names a value on a command line, is
 // of a secret. It asks for more than secretKey does, since many flags only speak of
 // secrets: --max-tokens and --token-file hold none, and --no-password has no value.
 func secretFlag(name string) bool {
@@ -164,7 +164,7 @@ func urlSecrets(address string) []string {
 	return found
 }
 
-// secretKey says whether a variable, header or parameter of this name holds a
+// secretKey reports whether a variable, header or parameter of this name holds a
 // secret, as far as a name can tell.
 func secretKey(key string) bool {
 	bare := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
@@ -179,7 +179,7 @@ func secretKey(key string) bool {
 	return false
 }
 
-// ordinary says whether a variable of this name tells about the machine and not
+// ordinary reports whether a variable of this name tells about the machine and not
 // about its owner: to mask it would hide every path in every message.
 func ordinary(name string) bool {
 	switch name {
@@ -190,7 +190,7 @@ func ordinary(name string) bool {
 	return strings.HasPrefix(name, "XDG_")
 }
 
-// commonWord says whether text is too common a value to be a secret.
+// commonWord reports whether text is too common a value to be a secret.
 func commonWord(text string) bool {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "none":

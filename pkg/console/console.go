@@ -31,11 +31,11 @@ type Console struct {
 	// Width is the terminal's width in columns, DefaultWidth where there is none.
 	Width int
 
-	// Color says whether Out may be coloured, ErrColor whether Err may. They
+	// Color reports whether Out may be coloured, ErrColor whether Err may. They
 	// differ where one of the two is redirected.
 	Color, ErrColor bool
 
-	// Motion says whether a line on Err may be drawn over: Err is a terminal that
+	// Motion reports whether a line on Err may be drawn over: Err is a terminal that
 	// obeys control sequences (TERM is not "dumb").
 	Motion bool
 }

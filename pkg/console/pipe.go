@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// IsBrokenPipe says whether err means that the reader of a pipe has gone, as in
+// IsBrokenPipe reports whether err means that the reader of a pipe has gone, as in
 // "toolx list | head -1". It is nothing to complain about: a verb that meets it
 // on stdout ends quietly.
 //

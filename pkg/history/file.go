@@ -46,7 +46,7 @@ func (l *Log) append(line []byte) error {
 	return file.Close()
 }
 
-// isCut says whether the file ends within a line: a disk was full, or a process was killed. It
+// isCut reports whether the file ends within a line: a disk was full, or a process was killed. It
 // is also said while another process writes, and then the log has an empty line, which every
 // reader skips.
 func isCut(file *os.File) bool {
@@ -59,7 +59,7 @@ func isCut(file *os.File) bool {
 	return last[0] != '\n'
 }
 
-// full says whether line goes into a new file.
+// full reports whether line goes into a new file.
 func (l *Log) full(info os.FileInfo, line []byte) bool {
 	return info.Size() > 0 && info.Size()+int64(len(line)) > l.limit
 }

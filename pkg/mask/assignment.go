@@ -78,7 +78,7 @@ func placeholder(value string) bool {
 	return is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
 }
 
-// names says whether before ends in the name of a secret that sign gives a value to.
+// names reports whether before ends in the name of a secret that sign gives a value to.
 func names(before string, sign byte) bool {
 	end := len(before)
 	if sign != ' ' {

@@ -90,7 +90,7 @@ func newFinder(values map[string]bool) *finder {
 	return f
 }
 
-// in says whether any value is in text. Looking for each is many times faster than
+// in reports whether any value is in text. Looking for each is many times faster than
 // the Replacer, which is needed only where there is something to replace.
 func (f *finder) in(text string) bool {
 	return slices.ContainsFunc(f.values, func(value string) bool { return strings.Contains(text, value) })

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Name says whether what stands under name is a secret: a key of JSON, a variable
+// Name reports whether what stands under name is a secret: a key of JSON, a variable
 // of the environment, a header, a flag. It looks at whole words, whatever joins
 // them, so that apiKey, API_KEY and x-api-key are names of secrets, and max_tokens,
 // tokenizer and author are not. Names about a secret (token_type, password_length)
@@ -34,7 +34,7 @@ func Name(name string) bool {
 	return false
 }
 
-// ShortFlag says whether a flag of a command line often has a key or password as its
+// ShortFlag reports whether a flag of a command line often has a key or password as its
 // value, and often something else (sort -k 2): the value must tell (Value).
 func ShortFlag(flag string) bool {
 	return flag == "-k" || flag == "-K" || flag == "-pw"
@@ -51,7 +51,7 @@ func mayName(name string) bool {
 	return false
 }
 
-// containsFold says whether name holds the ASCII word part, which is lower case.
+// containsFold reports whether name holds the ASCII word part, which is lower case.
 func containsFold(name, part string) bool {
 	for i := 0; i+len(part) <= len(name); i++ {
 		if strings.EqualFold(name[i:i+len(part)], part) {

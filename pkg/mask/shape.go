@@ -2,7 +2,7 @@ package mask
 
 import "strings"
 
-// Value says whether text, a word by itself, looks like a secret: it has the form of a
+// Value reports whether text, a word by itself, looks like a secret: it has the form of a
 // known service's token, or is at least eight letters and digits, both, without
 // anything that a path, a number or a host name has.
 func Value(text string) bool {

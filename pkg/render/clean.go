@@ -130,7 +130,7 @@ func control(r rune) string {
 	return fmt.Sprintf(`\x%02x`, r)
 }
 
-// shown says whether r, of size bytes at c.at, may reach the terminal where it
+// shown reports whether r, of size bytes at c.at, may reach the terminal where it
 // stands.
 func (c *cleaner) shown(r rune, size int) bool {
 	const zwnj, zwj = '\u200c', '\u200d'
@@ -182,7 +182,7 @@ func joinsEmoji(previous, next rune) bool {
 	return (pictograph(previous) || modifier) && pictograph(next)
 }
 
-// selects says whether the variation selector r does its work here. Only text and
+// selects reports whether the variation selector r does its work here. Only text and
 // emoji form, and Mongolian's own, are let through, once and after something that
 // they can act on: rows of selectors carry hidden bytes.
 func (c *cleaner) selects(r rune) bool {

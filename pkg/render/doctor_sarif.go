@@ -266,7 +266,7 @@ func splitPlace(place string) (file string, line, column int) {
 	return file, numbers[1], numbers[0]
 }
 
-// sarifInvocationOf says whether the doctor could do its work, and what stood in its
+// sarifInvocationOf reports whether the doctor could do its work, and what stood in its
 // way.
 func sarifInvocationOf(report *doctor.Report) sarifInvocation {
 	var notes []sarifNotification

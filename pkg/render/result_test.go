@@ -212,7 +212,7 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
-// beyondReader says whether a value holds what the library that reads it cannot: keys
+// beyondReader reports whether a value holds what the library that reads it cannot: keys
 // longer than YAML allows before the colon (1024 characters), and numbers that it
 // takes for text or infinity.
 func beyondReader(value any) bool {

@@ -145,7 +145,7 @@ func (w *yamlWriter) block(depth int, inline, text string) error {
 	return nil
 }
 
-// literalBlock says whether text may stand as a literal block: several lines, the
+// literalBlock reports whether text may stand as a literal block: several lines, the
 // first of which does not look indented, none of spaces only (readers differ on
 // those), one newline at the end at the most, and nothing that has to be escaped.
 func literalBlock(text string) bool {

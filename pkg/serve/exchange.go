@@ -137,7 +137,7 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 }
 
 // revisionOf is the revision that a message names, in itself or in the header, and
-// says whether toolx serve does not know it. Where the two differ and the stateless
+// reports whether toolx serve does not know it. Where the two differ and the stateless
 // revision is one of them, that is what is wrong, and the SDK says so (2026-07-28
 // basic/transports, "Server Validation").
 func revisionOf(r *http.Request, head requestHead) (revision string, unknown bool) {

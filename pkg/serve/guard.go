@@ -53,7 +53,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knows says whether a Host header names this server. A name that somebody has
+// knows reports whether a Host header names this server. A name that somebody has
 // pointed here is none of ours; an address cannot be pointed anywhere.
 func (g *guard) knows(header string) bool {
 	host := hostName(header)
@@ -76,7 +76,7 @@ func hostName(header string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// welcomes says whether pages of an origin may send requests: those that this
+// welcomes reports whether pages of an origin may send requests: those that this
 // machine serves, and those that were named.
 func (g *guard) welcomes(origin string) bool {
 	if slices.ContainsFunc(g.origins, func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "/"), origin) }) {
@@ -95,7 +95,7 @@ func (g *guard) welcomes(origin string) bool {
 
 // answerPreflight lets a page of an allowed origin read the answers, and answers the
 // request by which a browser asks whether it may (the Fetch standard, "CORS
-// protocol"); it says whether it did. That one carries no token.
+// protocol"); it reports whether it did. That one carries no token.
 func (g *guard) answerPreflight(w http.ResponseWriter, r *http.Request, origin string) bool {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", origin)
@@ -111,7 +111,7 @@ func (g *guard) answerPreflight(w http.ResponseWriter, r *http.Request, origin s
 	return true
 }
 
-// admits says whether an Authorization header has the token. How long that takes
+// admits reports whether an Authorization header has the token. How long that takes
 // tells nothing of it, nor of its length.
 func (g *guard) admits(authorization string) bool {
 	if g.token == "" {

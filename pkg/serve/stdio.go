@@ -147,10 +147,10 @@ func readHead(message []byte) requestHead {
 	return head
 }
 
-// asks says whether the message wants an answer.
+// asks reports whether the message wants an answer.
 func (h requestHead) asks() bool { return len(h.ID) > 0 && string(h.ID) != "null" }
 
-// speaks says whether toolx serve knows the revision that a request names; most
+// speaks reports whether toolx serve knows the revision that a request names; most
 // requests of the older revisions name none. The SDK takes a revision that never was
 // for an older one (2026-07-28, basic/versioning, wants -32022).
 func speaks(revision string) bool {
@@ -211,7 +211,7 @@ func (c *stdioClient) admit(id string, call *openCall) bool {
 	return true
 }
 
-// endCall says whether the client still waits for the answer.
+// endCall reports whether the client still waits for the answer.
 func (c *stdioClient) endCall(id string, call *openCall) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

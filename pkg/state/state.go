@@ -207,7 +207,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return release(file), nil
 }
 
-// TryLock takes the lock of a file as Lock does, at once or not at all; ok says whether it did.
+// TryLock takes the lock of a file as Lock does, at once or not at all; ok reports whether it did.
 func TryLock(path string) (unlock func(), ok bool, err error) {
 	file, err := lockFile(path)
 	if err != nil {

@@ -76,7 +76,7 @@ func (m *model) rerun(method, name string, arguments json.RawMessage, run bool) 
 	return replace()
 }
 
-// unsent says whether the form of an item holds what was typed and not yet sent.
+// unsent reports whether the form of an item holds what was typed and not yet sent.
 func (m *model) unsent(one item) bool {
 	kept, ok := m.page.forms[one.key()]
 	if !ok || !kept.form.Changed() {
@@ -105,7 +105,7 @@ func (m *model) subject() (item, json.RawMessage, error) {
 	return m.page.item, arguments, err
 }
 
-// ofResult says whether keys are about the call that is shown.
+// ofResult reports whether keys are about the call that is shown.
 func (m *model) ofResult() bool { return m.focus == areaResult && m.shown != nil }
 
 // callAgain runs what the shown call did, with its arguments.

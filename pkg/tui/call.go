@@ -34,7 +34,7 @@ type call struct {
 	result    *exec.Result // nil while it runs
 }
 
-// running says whether a call has not ended.
+// running reports whether a call has not ended.
 func (c *call) running() bool { return c.result == nil }
 
 // giveUp cancels a call that runs.

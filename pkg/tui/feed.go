@@ -135,7 +135,7 @@ func (b *backlog) add(e numbered) (gone []numbered) {
 	return gone
 }
 
-// vital says whether an event tells how a server or a call stands; all others are
+// vital reports whether an event tells how a server or a call stands; all others are
 // of a kind that a server can send without end.
 func vital(event exec.Event) bool {
 	switch event.(type) {

@@ -50,7 +50,7 @@ type item struct {
 // toolItem is the item of a tool.
 func toolItem(tool *exec.Tool) item { return item{Tool: tool, kind: kindTool} }
 
-// none says whether there is no item.
+// none reports whether there is no item.
 func (i item) none() bool { return i.Tool == nil }
 
 // itemKey tells an item again after it was listed anew.
@@ -83,5 +83,5 @@ func (i item) heading() string {
 	return i.Name
 }
 
-// fillable says whether the item has a form.
+// fillable reports whether the item has a form.
 func (i item) fillable() bool { return !i.none() && i.kind != kindResource }

@@ -245,7 +245,7 @@ func (a area) String() string {
 	return [...]string{"tools", "tool", "result", "watch"}[a]
 }
 
-// destructive says whether an item says of itself that it may destroy something.
+// destructive reports whether an item says of itself that it may destroy something.
 func destructive(one item) bool {
 	hint := one.Annotations.DestructiveHint
 	readOnly := one.Annotations.ReadOnlyHint

@@ -3,7 +3,7 @@ package tui
 // rect is a part of the screen, in cells.
 type rect struct{ x, y, w, h int }
 
-// empty says whether a pane has no place on the screen.
+// empty reports whether a pane has no place on the screen.
 func (r rect) empty() bool { return r.w <= 0 || r.h <= 0 }
 
 func (r rect) contains(x, y int) bool {

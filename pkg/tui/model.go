@@ -162,24 +162,24 @@ func (m *model) tick() tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
 }
 
-// busy says whether the screen changes by itself, tenth of a second by tenth.
+// busy reports whether the screen changes by itself, tenth of a second by tenth.
 func (m *model) busy() bool {
 	return m.opening() || m.examining() || m.listing() || m.runningCalls() > 0 || m.note.text != ""
 }
 
-// ages says whether the screen shows what changes by the second: a server's page.
+// ages reports whether the screen shows what changes by the second: a server's page.
 func (m *model) ages() bool {
 	return m.page.server != nil && m.page.server.status == statusReady
 }
 
-// opening says whether any server may yet come up.
+// opening reports whether any server may yet come up.
 func (m *model) opening() bool {
 	return slices.ContainsFunc(m.servers, func(s *server) bool {
 		return s.status == statusStarting || s.status == statusRetrying
 	})
 }
 
-// examining says whether the doctor is at work.
+// examining reports whether the doctor is at work.
 func (m *model) examining() bool {
 	return slices.ContainsFunc(m.servers, func(s *server) bool { return s.diagnosis.running() })
 }
@@ -301,7 +301,7 @@ func (m *model) show(c *call) {
 	}
 }
 
-// calling says whether a call of an item runs.
+// calling reports whether a call of an item runs.
 func (m *model) calling(one item) bool {
 	return slices.ContainsFunc(m.calls, func(c *call) bool { return c.running() && c.item.key() == one.key() })
 }

@@ -203,7 +203,7 @@ func (p *page) show(wanted leaf) {
 	p.setFocus(p.focus)
 }
 
-// editing says whether letters are text now.
+// editing reports whether letters are text now.
 func (p *page) editing() bool {
 	switch {
 	case p.item.none():
@@ -322,7 +322,7 @@ func (p *page) renderLeaf(width, height int) string {
 	return p.scrolled(p.tell(width), width, height)
 }
 
-// runnable says whether the leaf on the screen is the one from which the item is run:
+// runnable reports whether the leaf on the screen is the one from which the item is run:
 // its form, or of what has none its description.
 func (p *page) runnable() bool {
 	return !p.item.none() && (p.shown() == leafForm || !p.item.fillable() && p.shown() == leafAbout)

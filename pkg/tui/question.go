@@ -320,7 +320,7 @@ func (q *question) noAsker() string {
 	return ""
 }
 
-// openedPageMsg says whether a browser was started for a question's page.
+// openedPageMsg reports whether a browser was started for a question's page.
 type openedPageMsg struct {
 	question *question
 	err      error

@@ -59,7 +59,7 @@ func (s *server) commandLine() []string {
 // become changes the status.
 func (s *server) become(to status, at time.Time) { s.status, s.since = to, at }
 
-// take learns from an event about this server, and says whether its tools may have
+// take learns from an event about this server, and reports whether its tools may have
 // changed.
 func (s *server) take(event exec.Event) (toolsChanged bool) {
 	at := event.When()
@@ -100,13 +100,13 @@ func (s *server) lost(e servers.SessionLost) {
 	}
 }
 
-// runs says whether there is anything to stop: a process, a session without one, or
+// runs reports whether there is anything to stop: a process, a session without one, or
 // attempts to get one.
 func (s *server) runs() bool {
 	return s.pid != 0 || s.status == statusReady || s.status == statusStarting || s.status == statusRetrying
 }
 
-// down says whether the server has to be started anew before it is of use.
+// down reports whether the server has to be started anew before it is of use.
 func (s *server) down() bool {
 	return s.status == statusFailed || s.status == statusEnded || s.status == statusStopped
 }

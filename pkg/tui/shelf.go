@@ -29,7 +29,7 @@ func newShelves() []*shelf {
 	return []*shelf{{kind: kindResource, closed: true}, {kind: kindTemplate, closed: true}, {kind: kindPrompt, closed: true}}
 }
 
-// shown says whether the shelf has a place in the tree. Templates have no capability of
+// shown reports whether the shelf has a place in the tree. Templates have no capability of
 // their own: most servers with resources have none.
 func (s *shelf) shown() bool {
 	return s.offered && (s.kind != kindTemplate || len(s.items) > 0 || s.failure != "")

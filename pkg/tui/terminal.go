@@ -29,7 +29,7 @@ func profileOf(
 	return max(colorprofile.ASCII, colorprofile.Detect(out, environ))
 }
 
-// forced says whether the user asks for colour whatever the terminal (see
+// forced reports whether the user asks for colour whatever the terminal (see
 // console.System).
 func forced(environ []string) bool {
 	for _, name := range []string{"CLICOLOR_FORCE", "FORCE_COLOR"} {

@@ -26,9 +26,9 @@ type tree struct {
 	typing bool
 	focus  bool
 	height int // of the rows, when they were drawn last
-	// calling says whether a call of an item runs; nil where none can.
+	// calling reports whether a call of an item runs; nil where none can.
 	calling func(item) bool
-	// subscribed says whether toolx is told of a resource's updates; nil where it never
+	// subscribed reports whether toolx is told of a resource's updates; nil where it never
 	// is.
 	subscribed func(item) bool
 }
@@ -55,7 +55,7 @@ type row struct {
 	item  item
 }
 
-// header says whether the row is one that opens and closes.
+// header reports whether the row is one that opens and closes.
 func (r row) header() bool { return r.group != nil && r.item.none() }
 
 // sign is the column of the sign of a row that opens and closes.
@@ -66,7 +66,7 @@ func (r row) sign() int {
 	return 0
 }
 
-// failed says whether the row is that of a list that could not be read.
+// failed reports whether the row is that of a list that could not be read.
 func (r row) failed() bool { return r.header() && r.shelf != nil && r.shelf.failure != "" }
 
 func newTree(theme *pane.Theme) *tree {
@@ -206,7 +206,7 @@ func (t *tree) groupOf(server string) *group {
 	return nil
 }
 
-// reveal opens what an item is in and puts the cursor on it; it says whether it is
+// reveal opens what an item is in and puts the cursor on it; it reports whether it is
 // there.
 func (t *tree) reveal(wanted itemKey) bool {
 	at, ok := t.listed(wanted)

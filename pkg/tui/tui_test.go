@@ -248,7 +248,7 @@ func TestImpatientQuit(t *testing.T) {
 	}
 }
 
-// quits says whether a command ends the interface.
+// quits reports whether a command ends the interface.
 func quits(cmd tea.Cmd) bool {
 	if cmd == nil {
 		return false

@@ -50,7 +50,7 @@ func (m *model) updateExamined(msg examinedMsg) tea.Cmd {
 	return nil
 }
 
-// running says whether the doctor has not answered yet.
+// running reports whether the doctor has not answered yet.
 func (d *diagnosis) running() bool { return !d.since.IsZero() }
 
 // doctorLines are what there is to see of a server's diagnosis, none where nobody asked.

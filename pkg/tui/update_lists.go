@@ -154,7 +154,7 @@ func (m *model) takeNotification(event servers.Notification) tea.Cmd {
 	return nil
 }
 
-// changesList says whether a notification is that a list has changed.
+// changesList reports whether a notification is that a list has changed.
 func changesList(method string) bool {
 	return method == mcp.MethodNotificationResourcesListChanged || method == mcp.MethodNotificationPromptsListChanged
 }
@@ -174,7 +174,7 @@ func (m *model) listAnew(server string, of ...kind) tea.Cmd {
 	return tea.Batch(append(commands, m.tick())...)
 }
 
-// listing says whether any list is being read.
+// listing reports whether any list is being read.
 func (m *model) listing() bool {
 	return slices.ContainsFunc(m.tree.groups, func(g *group) bool {
 		return slices.ContainsFunc(g.shelves, func(s *shelf) bool { return s.reading != nil })

@@ -114,7 +114,7 @@ func (m *model) clickTitle(a area, x int) {
 	}
 }
 
-// onCallLine says whether a click is on the words below the form that say how to call
+// onCallLine reports whether a click is on the words below the form that say how to call
 // the tool.
 func (m *model) onCallLine(at tea.Mouse, inside rect) bool {
 	if !m.page.runnable() || at.Y != inside.h-1 {
@@ -123,7 +123,7 @@ func (m *model) onCallLine(at tea.Mouse, inside rect) bool {
 	return m.cannotCall() == "" && at.X < ansi.StringWidth(m.page.callLine(""))
 }
 
-// onSuggestions says whether a click is on the line above that, of what the server
+// onSuggestions reports whether a click is on the line above that, of what the server
 // suggests.
 func (m *model) onSuggestions(at tea.Mouse, inside rect) bool {
 	if !m.page.runnable() || len(m.suggested.values) == 0 || inside.h < 3 || at.Y != inside.h-2 {
@@ -132,7 +132,7 @@ func (m *model) onSuggestions(at tea.Mouse, inside rect) bool {
 	return at.X < ansi.StringWidth(m.suggestionLine(inside.w))
 }
 
-// clickRunning says whether a click is on the words that say how to cancel the call.
+// clickRunning reports whether a click is on the words that say how to cancel the call.
 func (m *model) clickRunning(at tea.Mouse, width int) bool {
 	if m.shown == nil || !m.shown.running() {
 		return false

@@ -6,7 +6,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// editing says whether letters are text now.
+// editing reports whether letters are text now.
 func (q *question) editing() bool {
 	return q.button == inForm && !q.whole && q.form.Editing()
 }
@@ -125,7 +125,7 @@ func (q *question) turn() tea.Cmd {
 	return nil
 }
 
-// scrolls says whether a key moves what the server says, where nothing else can move.
+// scrolls reports whether a key moves what the server says, where nothing else can move.
 func (q *question) scrolls(key string) bool {
 	switch key {
 	case "up", "down", "pgup", "pgdown", "j", "k":

@@ -94,7 +94,7 @@ func (m *model) noteUpdate(event servers.Notification) {
 	}
 }
 
-// subscribed says whether toolx is told of a resource's updates.
+// subscribed reports whether toolx is told of a resource's updates.
 func (m *model) subscribed(one item) bool {
 	return one.kind == kindResource && m.subscriptions[one.Name] != nil
 }

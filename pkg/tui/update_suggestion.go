@@ -26,7 +26,7 @@ type wish struct {
 	known        string // the other arguments, a JSON object of texts
 }
 
-// beside says whether another wish is for the same argument, with the others as they
+// beside reports whether another wish is for the same argument, with the others as they
 // are.
 func (w wish) beside(other wish) bool {
 	other.typed = w.typed

@@ -18,7 +18,7 @@ type typist struct {
 // typingPause is how long no key comes when a user has seen what is new on the screen.
 const typingPause = 700 * time.Millisecond
 
-// typing says whether a user is in the middle of typing at a time.
+// typing reports whether a user is in the middle of typing at a time.
 func (t *typist) typing(now time.Time) bool {
 	return !t.last.IsZero() && now.Sub(t.last) < typingPause
 }

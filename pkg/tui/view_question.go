@@ -24,7 +24,7 @@ type questionPlace struct {
 	hidden int
 }
 
-// long says whether not all that the server says had room when it was drawn last.
+// long reports whether not all that the server says had room when it was drawn last.
 func (q *question) long() bool { return q.drawn.hidden > 0 }
 
 // said are the lines that tell what is asked, laid out once for a width.

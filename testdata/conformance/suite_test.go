@@ -25,7 +25,7 @@ type check struct {
 	ID, Status, Description, ErrorMessage string
 }
 
-// passed says whether nothing is wrong; a warning is of something that a server or
+// passed reports whether nothing is wrong; a warning is of something that a server or
 // client should do.
 func (c check) passed() bool { return c.Status != "FAILURE" && c.Status != "WARNING" }
 

@@ -188,7 +188,7 @@ func wordsOf(t *testing.T, value any) []string {
 	return []string{string(marshal(t, value))}
 }
 
-// appears says whether a text is in a prompt: as it is, or as part of a JSON string,
+// appears reports whether a text is in a prompt: as it is, or as part of a JSON string,
 // whose escapes Ollama writes for web pages; a quoted name also as the name of an XML
 // parameter.
 func appears(t *testing.T, prompt, text string) bool {

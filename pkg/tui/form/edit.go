@@ -55,7 +55,7 @@ func (f *Form) paste(text string) {
 	f.typed()
 }
 
-// takesText says whether the cursor stands where text can be typed right away.
+// takesText reports whether the cursor stands where text can be typed right away.
 func (f *Form) takesText() bool {
 	if f.cursor.add {
 		return false

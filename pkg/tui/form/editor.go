@@ -31,7 +31,7 @@ func newEditor(text string) *editor {
 
 func (e *editor) String() string { return string(e.text) }
 
-// several says whether there is more than one line.
+// several reports whether there is more than one line.
 func (e *editor) several() bool { return slices.Contains(e.text, '\n') }
 
 func (e *editor) insert(text string) {
@@ -108,7 +108,7 @@ func (e *editor) word(right bool) int {
 
 func inWord(char rune) bool { return unicode.IsLetter(char) || unicode.IsDigit(char) }
 
-// key does what a key does to text, and says whether the text is another now.
+// key does what a key does to text, and reports whether the text is another now.
 func (e *editor) key(key, text string) (changed bool) {
 	before := len(e.text)
 	switch key {

@@ -86,10 +86,10 @@ func (f *field) repeats() int {
 	return count
 }
 
-// group says whether the field holds others.
+// group reports whether the field holds others.
 func (f *field) group() bool { return f.kind >= jsonschema.ShapeObject }
 
-// row says whether the field is one of several that come and go.
+// row reports whether the field is one of several that come and go.
 func (f *field) row() bool {
 	return f.extra || f.parent != nil && f.parent.kind == jsonschema.ShapeArray
 }
@@ -102,7 +102,7 @@ func (f *field) inner() *field {
 	return f.inners[f.choice]
 }
 
-// present says whether the field has a value to be sent. An object is there as soon
+// present reports whether the field has a value to be sent. An object is there as soon
 // as anything in it is.
 func (f *field) present() bool {
 	switch {

@@ -142,7 +142,7 @@ func (f *Form) Arguments() (json.RawMessage, error) {
 	return f.rootJSON(w), nil
 }
 
-// emptyRoot says whether the whole is a variant of which nothing is chosen: that is
+// emptyRoot reports whether the whole is a variant of which nothing is chosen: that is
 // an empty object.
 func (f *Form) emptyRoot() bool { return f.root.kind == jsonschema.ShapeVariant && !f.root.present() }
 
@@ -163,7 +163,7 @@ func (f *Form) Clear() {
 	f.toFirst()
 }
 
-// Focus says whether the form gets the keys.
+// Focus reports whether the form gets the keys.
 func (f *Form) Focus(on bool) {
 	f.focused = on
 	if on {
@@ -175,7 +175,7 @@ func (f *Form) Focus(on bool) {
 // Editing says that letters are text now, or choose a value, and are no commands.
 func (f *Form) Editing() bool { return f.focused && (f.editor != nil || f.letters()) }
 
-// letters says whether letters belong to the field under the cursor although no text is
+// letters reports whether letters belong to the field under the cursor although no text is
 // open there: a choice takes them for the beginning of one of its values, an array or map
 // for the beginning of a row, and to an object they mean nothing.
 // Whoever types words means no commands; esc makes them commands.
@@ -203,7 +203,7 @@ func (f *Form) letter(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Changed says whether the arguments are others than after New or SetArguments.
+// Changed reports whether the arguments are others than after New or SetArguments.
 func (f *Form) Changed() bool { return !bytes.Equal(f.snapshot(), f.baseline) }
 
 // snapshot is what is typed now, be it JSON or not.

@@ -31,7 +31,7 @@ func (f *field) putJSON(raw json.RawMessage) {
 	f.kind, f.state, f.text = jsonschema.ShapeJSON, valued, string(rawjson.Compact(raw))
 }
 
-// fits says whether the field's kind can show a value.
+// fits reports whether the field's kind can show a value.
 func (f *field) fits(raw json.RawMessage) bool {
 	switch f.kind {
 	case jsonschema.ShapeText:

@@ -64,12 +64,12 @@ func (f *Form) gatherInner(inner *field) {
 	f.gather(inner)
 }
 
-// takesRows says whether rows are what the field is for.
+// takesRows reports whether rows are what the field is for.
 func (f *field) takesRows() bool {
 	return f.kind == jsonschema.ShapeArray || f.kind == jsonschema.ShapeObject && f.shape.IsMap
 }
 
-// silent says whether the tool's schema is an object of which it says no more, as most
+// silent reports whether the tool's schema is an object of which it says no more, as most
 // tools without parameters have it: rows are possible, and not asked for.
 func (f *field) silent() bool {
 	return f.parent == nil && f.kind == jsonschema.ShapeObject && f.shape.Bare && len(f.children) == 0

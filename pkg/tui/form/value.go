@@ -78,7 +78,7 @@ func (p *painter) absent(f *field) string {
 	return hint
 }
 
-// needed says whether the call waits for the field: one that is required within
+// needed reports whether the call waits for the field: one that is required within
 // something optional is needed once that is there.
 func (f *field) needed() bool {
 	around := f.parent
@@ -124,7 +124,7 @@ func optionText(o jsonschema.Option) string {
 	return render.Safe(text)
 }
 
-// turns says whether left and right change a field's value, as turning marks.
+// turns reports whether left and right change a field's value, as turning marks.
 func (f *field) turns() bool {
 	return f.kind == jsonschema.ShapeEnum && f.state == valued && len(f.shape.Options) > 1 ||
 		f.kind == jsonschema.ShapeVariant && f.choice >= 0 && len(f.shape.Alternatives) > 1

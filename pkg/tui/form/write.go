@@ -166,7 +166,7 @@ func (f *field) meant() string {
 	return string(rawjson.Quote(text))
 }
 
-// kindless says whether the schema allows any value of the field.
+// kindless reports whether the schema allows any value of the field.
 func (f *field) kindless() bool {
 	return f.kind == jsonschema.ShapeJSON && f.shape.Kind == jsonschema.ShapeJSON && f.shape.Why == jsonschema.AnyValue
 }

@@ -184,7 +184,7 @@ func (n *node) jq() string {
 	return path + "." + string(rawjson.Quote(n.key))
 }
 
-// identifier says whether jq takes a name without quotes.
+// identifier reports whether jq takes a name without quotes.
 func identifier(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'

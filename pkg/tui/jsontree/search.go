@@ -94,7 +94,7 @@ func (n *node) walk(left *int, visit func(*node)) {
 	}
 }
 
-// matches says whether a node's own name or value holds a text in lower case. A
+// matches reports whether a node's own name or value holds a text in lower case. A
 // string may be meant as it reads or as it is shown, but not by escapes that are not.
 func (n *node) matches(wanted string) bool {
 	if holds(n.name(), wanted) {

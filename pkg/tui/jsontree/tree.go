@@ -56,14 +56,14 @@ func New(text json.RawMessage, theme *pane.Theme) *Tree {
 // SetTheme changes the look.
 func (t *Tree) SetTheme(theme *pane.Theme) { t.theme = theme }
 
-// Focus says whether the tree has the focus; without it nothing is typed.
+// Focus reports whether the tree has the focus; without it nothing is typed.
 func (t *Tree) Focus(on bool) {
 	if t.focus = on; !on {
 		t.stopSearch()
 	}
 }
 
-// Editing says whether letters are text now: a search is being typed.
+// Editing reports whether letters are text now: a search is being typed.
 func (t *Tree) Editing() bool { return t.typing }
 
 // Bindings are what keys do now.

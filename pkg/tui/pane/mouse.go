@@ -20,5 +20,5 @@ func Wheel(msg tea.MouseWheelMsg) int {
 // Span is a part of a line, in cells, such as a word that can be clicked.
 type Span struct{ From, To int }
 
-// Holds says whether a column is in the span.
+// Holds reports whether a column is in the span.
 func (s Span) Holds(x int) bool { return x >= s.From && x < s.To }

@@ -75,7 +75,7 @@ func textBlock(quoted json.RawMessage, most int) block {
 	return block{text: rawjson.UnquoteHead(quoted, most), total: sizeOf(quoted), cut: len(quoted) > most}
 }
 
-// holdsBytes says whether a block carries bytes.
+// holdsBytes reports whether a block carries bytes.
 func holdsBytes(kind string, members map[string]json.RawMessage) bool {
 	switch kind {
 	case "image", "audio":
@@ -86,7 +86,7 @@ func holdsBytes(kind string, members map[string]json.RawMessage) bool {
 	return false
 }
 
-// holdsImage says whether the bytes of a block are an image.
+// holdsImage reports whether the bytes of a block are an image.
 func holdsImage(kind string, members map[string]json.RawMessage) bool {
 	if kind == "resource" && holdsBytes(kind, members) {
 		return strings.HasPrefix(rawjson.Unquote(rawjson.Get(members["resource"], "mimeType")), "image/")
@@ -144,7 +144,7 @@ func newContent(theme *pane.Theme, blocks []block, rest int) *content {
 	return c
 }
 
-// looksLikeMarkdown says whether a text has what hardly any other text has: a fence
+// looksLikeMarkdown reports whether a text has what hardly any other text has: a fence
 // around code, or a heading below an empty line that is not a comment of a script.
 func looksLikeMarkdown(source string) bool {
 	if len(source) > markdown.MaxSource {

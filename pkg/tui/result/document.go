@@ -41,13 +41,13 @@ func (d *document) SetTheme(theme *pane.Theme) {
 	}
 }
 
-// Focus says whether the document has the focus.
+// Focus reports whether the document has the focus.
 func (d *document) Focus(on bool) {
 	d.focus = on
 	d.shown().Focus(on)
 }
 
-// Editing says whether letters are text now.
+// Editing reports whether letters are text now.
 func (d *document) Editing() bool { return d.shown().Editing() }
 
 // about says how the document is shown.

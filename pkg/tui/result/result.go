@@ -85,7 +85,7 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	}
 }
 
-// Focus says whether the view has the focus; without it nothing is typed.
+// Focus reports whether the view has the focus; without it nothing is typed.
 func (v *View) Focus(on bool) {
 	if v.focus = on; !on {
 		v.prompt = nil
@@ -109,7 +109,7 @@ func (v *View) body() body {
 	return l.made
 }
 
-// Editing says whether letters are text now: a search or the name of a file.
+// Editing reports whether letters are text now: a search or the name of a file.
 func (v *View) Editing() bool {
 	b := v.body()
 	return v.prompt != nil || b != nil && b.Editing()

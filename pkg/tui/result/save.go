@@ -132,7 +132,7 @@ func fileName(tool string) string {
 	return name[:min(len(name), longest)]
 }
 
-// bytesIn says whether content has blocks of bytes, and among them images.
+// bytesIn reports whether content has blocks of bytes, and among them images.
 func bytesIn(content []json.RawMessage) (binary, images bool) {
 	for _, raw := range content {
 		kind, members := membersOf(raw)

@@ -87,7 +87,7 @@ func (s *search) find(n, from, by int, holds func(row int) bool) (row int, ok bo
 	return 0, false
 }
 
-// holds says whether a line, which may have a look, holds what is searched for.
+// holds reports whether a line, which may have a look, holds what is searched for.
 func (s *search) holds(line string) bool {
 	return s.query != "" && strings.Contains(strings.ToLower(ansi.Strip(line)), s.query)
 }

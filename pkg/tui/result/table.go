@@ -162,14 +162,14 @@ func (t *table) measure() {
 // SetTheme changes the look.
 func (t *table) SetTheme(theme *pane.Theme) { t.theme = theme }
 
-// Focus says whether the table has the focus.
+// Focus reports whether the table has the focus.
 func (t *table) Focus(on bool) {
 	if t.focus = on; !on {
 		t.search.stop()
 	}
 }
 
-// Editing says whether letters are text now.
+// Editing reports whether letters are text now.
 func (t *table) Editing() bool { return t.search.typing }
 
 // about says how large the table is.

@@ -52,7 +52,7 @@ func ready(content string) string {
 // SetTheme changes the look.
 func (t *text) SetTheme(theme *pane.Theme) { t.theme, t.lines = theme, nil }
 
-// Focus says whether the text has the focus. It has no cursor; a search that is being
+// Focus reports whether the text has the focus. It has no cursor; a search that is being
 // typed ends.
 func (t *text) Focus(on bool) {
 	if !on {
@@ -60,7 +60,7 @@ func (t *text) Focus(on bool) {
 	}
 }
 
-// Editing says whether letters are text now.
+// Editing reports whether letters are text now.
 func (t *text) Editing() bool { return t.search.typing }
 
 // about says which lines are seen.
@@ -127,7 +127,7 @@ func (t *text) find(by int) {
 	}
 }
 
-// holds says whether a match begins in a line; it may end in the next, where the width
+// holds reports whether a match begins in a line; it may end in the next, where the width
 // has parted it.
 func (t *text) holds(row int) bool {
 	line := t.lines[row]

@@ -116,7 +116,7 @@ func readHead(id, method string, message []byte) head {
 	return h
 }
 
-// request says whether a message asks for an answer.
+// request reports whether a message asks for an answer.
 func (h head) request() bool { return h.method != "" && h.id != "" }
 
 // what names a request or notification: its method, and which tool it calls.

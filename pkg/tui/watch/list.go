@@ -82,7 +82,7 @@ func (t *list[T]) setFocus(on bool) {
 	}
 }
 
-// ofAll says whether the rows of all servers are shown: also as long as none is
+// ofAll reports whether the rows of all servers are shown: also as long as none is
 // selected.
 func (t *list[T]) ofAll() bool { return t.everything || !t.selected }
 

@@ -107,7 +107,7 @@ func keep(text []byte) string {
 	return cutText(string(text[:min(len(text), maxText+1)]), maxText)
 }
 
-// holds says whether text contains another one, which is in lower case.
+// holds reports whether text contains another one, which is in lower case.
 func holds(text, lower string) bool {
 	return strings.Contains(strings.ToLower(text), lower)
 }

@@ -15,7 +15,7 @@ type entry interface {
 	subject() string
 	// weight is what it takes in memory, in bytes; it never changes.
 	weight() int
-	// contains says whether its text holds a text, which is in lower case.
+	// contains reports whether its text holds a text, which is in lower case.
 	contains(lower string) bool
 }
 

@@ -26,7 +26,7 @@ type stats struct {
 	slow                     []*record // newest first
 }
 
-// ran says whether a call got as far as the tool: a refusal beforehand says nothing
+// ran reports whether a call got as far as the tool: a refusal beforehand says nothing
 // about how long the tool takes. A call whose time was up did.
 func ran(r *record) bool {
 	return r.success || r.kind == fault.KindTool || r.kind == fault.KindTimeout || r.kind == fault.KindProtocol
@@ -58,7 +58,7 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(0, rank-1)]
 }
 
-// isSlow says whether a call took much longer than it should.
+// isSlow reports whether a call took much longer than it should.
 func (s *stats) isSlow(r *record) bool {
 	return r.took > slowTime || r.took > slowFactor*s.median
 }

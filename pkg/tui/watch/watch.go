@@ -94,7 +94,7 @@ func (w *Watch) Select(server, tool string) {
 	w.look.selected, w.look.server, w.look.tool = true, server, tool
 }
 
-// Focus says whether the pane has the focus.
+// Focus reports whether the pane has the focus.
 func (w *Watch) Focus(on bool) {
 	w.look.focus = on
 	for _, t := range w.tabs {
@@ -102,7 +102,7 @@ func (w *Watch) Focus(on bool) {
 	}
 }
 
-// Editing says whether letters are text now.
+// Editing reports whether letters are text now.
 func (w *Watch) Editing() bool { return w.tabs[w.active].editing() }
 
 // Title names the tabs, for the border of what Render has drawn last, and says how
@@ -114,7 +114,7 @@ func (w *Watch) Title() string {
 }
 
 // ClickTitle goes to the tab whose name stands at a column of the title; where only the
-// active one has room there, to the next. It says whether there is any.
+// active one has room there, to the next. It reports whether there is any.
 func (w *Watch) ClickTitle(x int) bool {
 	title, tabs := w.title()
 	if tabs == nil && x >= 0 && x < ansi.StringWidth(title) {
