@@ -51,7 +51,7 @@ func TestCallsAreRepeatedOnlyWhereTheyMayBe(t *testing.T) {
 // TestACallThatFailsLater shows that the report says why it counts so few.
 func TestACallThatFailsLater(t *testing.T) {
 	call := &CallRun{Tool: "a", Result: &exec.Result{Success: true}, Speed: &CallSpeed{Failed: true}}
-	found := askPerfCall(&Evidence{Clean: &Run{Name: "clean"}, Calls: []*CallRun{call}})
+	found := ask("perf-call")(&Evidence{Clean: &Run{Name: "clean"}, Calls: []*CallRun{call}})
 	if len(found) != 1 || found[0].Notes == nil {
 		t.Errorf("%+v, want a note", found)
 	}

@@ -95,7 +95,7 @@ func askToolsAllServers(fleet *Fleet) []Finding {
 	}
 	return []Finding{{
 		Title: fmt.Sprintf("%d tools in all, over %s", total, strings.Join(over, " and ")),
-		Evidence: largest(ready, (*Evidence).countTools, func(name string, n int) string {
+		Evidence: largest(ready, func(e *Evidence) int { return e.countTools() }, func(name string, n int) string {
 			return name + " " + exec.Count(n, "tool")
 		}),
 		Where: &Where{Method: "tools/list"},

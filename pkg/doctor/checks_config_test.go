@@ -226,7 +226,7 @@ func TestNpxCache(t *testing.T) {
 	writeFile(t, filepath.Join(home, ".npm", "_npx", "0a", "node_modules", "mcp-remote", "package.json"), `{"name": "mcp-remote", "version": "0.1.2"}`, 0o644)
 	e := launchOf(t, []string{"HOME=" + home}, "npx", "-y", "mcp-remote", "https://host/mcp")
 	e.Launch.Cwd = home
-	if found := askKnownCVE(e); len(found) != 1 || !strings.Contains(found[0].Evidence, filepath.Join("0a", "node_modules", "mcp-remote")) {
+	if found := ask("sdk-known-cve")(e); len(found) != 1 || !strings.Contains(found[0].Evidence, filepath.Join("0a", "node_modules", "mcp-remote")) {
 		t.Errorf("%+v", found)
 	}
 }

@@ -15,13 +15,8 @@ import (
 	"toolx/pkg/servers"
 )
 
-// strays is what a run's polluted lines are, each given to the one check that
-// explains it best.
-type strays struct {
-	list []stray
-}
-
-// stray is something on stdout that is not one message on one line.
+// stray is something on stdout that is not one message on one line, given to the one
+// check that explains it best.
 type stray struct {
 	servers.PollutedLine
 	run *Run
@@ -49,13 +44,12 @@ const maxTelling = 400
 
 // straysOf makes the strays of a run, once. The run's events must not change after.
 func straysOf(e *Evidence, run *Run) []stray {
-	if run.strays == nil {
+	return once(&run.kept, func() []stray {
 		s := &sorter{e: e, run: run, lines: EventsOf[servers.PollutedLine](run)}
 		s.command, s.wrappers = argvOf(e)
 		s.look()
-		run.strays = &strays{list: s.sort()}
-	}
-	return run.strays.list
+		return s.sort()
+	})
 }
 
 // argvOf is the command line that the server comes to, and the shell scripts that

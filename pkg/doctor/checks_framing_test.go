@@ -218,7 +218,7 @@ func TestHugeLine(t *testing.T) {
 	for size, want := range map[int]Severity{largeMessage - 100: "", largeMessage + 1: Warning, tooLargeMessage + 1: Error} {
 		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
 		e := captured(servers.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
-		findings := askHuge(e)
+		findings := ask("stdout-huge-line")(e)
 		switch {
 		case want == "" && len(findings) > 0, want != "" && len(findings) != 1:
 			t.Errorf("%d bytes: %+v", size, findings)
@@ -227,7 +227,7 @@ func TestHugeLine(t *testing.T) {
 		}
 	}
 	e := captured(polluted(servers.ClassTooLong, 1, "xxxx"))
-	if len(askHuge(e)) != 1 {
+	if len(ask("stdout-huge-line")(e)) != 1 {
 		t.Error("a line over toolx's own limit is not found")
 	}
 }
@@ -275,7 +275,7 @@ func TestFloodRate(t *testing.T) {
 	} {
 		e := captured()
 		e.Clean.Flood = test.flood
-		if got := len(askFlood(e)); got != test.want {
+		if got := len(ask("stdout-flood")(e)); got != test.want {
 			t.Errorf("%+v: %d findings, want %d", test.flood, got, test.want)
 		}
 	}
@@ -370,11 +370,11 @@ func TestStartOfAProbedServer(t *testing.T) {
 func TestHTTPOnStderr(t *testing.T) {
 	line := servers.StderrLine{Text: "INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)"}
 	e := captured(line)
-	if found := askHTTP(e); found != nil {
+	if found := ask("stdout-http-mode")(e); found != nil {
 		t.Errorf("without a silent end: %+v", found)
 	}
 	e.Clean.Failure = &servers.Failure{Ending: servers.EndingSilent}
-	found := askHTTP(e)
+	found := ask("stdout-http-mode")(e)
 	if len(found) != 1 || !strings.Contains(told(found[0]), `"url": "http://127.0.0.1:8000"`) {
 		t.Errorf("found %+v", found)
 	}

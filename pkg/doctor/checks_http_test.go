@@ -363,7 +363,7 @@ func TestTLSCert(t *testing.T) {
 		leaf := &x509.Certificate{NotAfter: time.Now().Add(test.left)}
 		reply := &HTTPReply{TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}}
 		e := &Evidence{Clean: &Run{}, HTTP: &HTTPEvidence{Replies: map[string]*HTTPReply{askedInitialize: reply}}}
-		if found := askTLSCert(e); len(found) != test.found {
+		if found := ask("tls-cert")(e); len(found) != test.found {
 			t.Errorf("%s before its end: %+v", test.left, found)
 		}
 	}

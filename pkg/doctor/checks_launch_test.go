@@ -177,7 +177,7 @@ func TestNearCommandsAreNamed(t *testing.T) {
 		writeFile(t, filepath.Join(dir, name), "#!/bin/sh\n", 0o755)
 	}
 	e := launchOf(t, []string{"PATH=" + dir}, "noed")
-	finding := askCommandNotFound(e)
+	finding := ask("command-not-found")(e)
 	if len(finding) != 1 || !slices.Contains(finding[0].Fix, "install noed, or give its full path as the command") {
 		t.Fatalf("%+v", finding)
 	}
@@ -432,7 +432,7 @@ func TestNpxChecks(t *testing.T) {
 		}
 	}
 	e := launchOf(t, []string{"npm_config_yes=true"}, "npx", "some-server")
-	if found := askNpxNoYes(e); found != nil {
+	if found := ask("npx-no-yes")(e); found != nil {
 		t.Errorf("npm_config_yes says yes: %v", found)
 	}
 }
@@ -600,7 +600,7 @@ func TestNodeEngine(t *testing.T) {
 		t.Error("there was no handshake")
 	}
 	e.Node = "v99.0.0"
-	if found := askNodeEngine(e); found != nil {
+	if found := ask("node-engine")(e); found != nil {
 		t.Errorf("v99 fits: %v", found)
 	}
 }

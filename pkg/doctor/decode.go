@@ -44,7 +44,7 @@ func Decode(message string) (d Diagnosis, ok bool) {
 // nextLook is how the doctor looks at the server itself.
 func (d Diagnosis) nextLook() string {
 	if len(d.Checks) > 0 {
-		if check, _ := Find(d.Checks[0]); check.Group == GroupHTTP {
+		if pageOf(d.Checks[0]).Group == GroupHTTP {
 			return "toolx doctor --url URL asks the server itself"
 		}
 	}

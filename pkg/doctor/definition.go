@@ -34,24 +34,22 @@ type definition struct {
 	input, output *schemaTree
 }
 
-// survey reads the definitions of the clean run. Evidence belongs to one goroutine
-// once it is gathered, so nothing needs to be guarded.
+// survey reads the definitions of the clean run, once.
 func (e *Evidence) survey() *survey {
-	if e.surveyed != nil {
-		return e.surveyed
-	}
-	e.surveyed = &survey{}
-	raw, _ := e.Tools()
-	if more := len(raw) - maxSurveyed; more > 0 {
-		e.surveyed.unread, raw = more, raw[:maxSurveyed]
-	}
-	for i, one := range raw {
-		e.surveyed.size += len(one)
-		if d := readDefinition(i, one); d != nil {
-			e.surveyed.tools = append(e.surveyed.tools, d)
+	return once(&e.kept, func() *survey {
+		all := &survey{}
+		raw, _ := e.Tools()
+		if more := len(raw) - maxSurveyed; more > 0 {
+			all.unread, raw = more, raw[:maxSurveyed]
 		}
-	}
-	return e.surveyed
+		for i, one := range raw {
+			all.size += len(one)
+			if d := readDefinition(i, one); d != nil {
+				all.tools = append(all.tools, d)
+			}
+		}
+		return all
+	})
 }
 
 // countTools is how many tools the server lists, those that are not read included.

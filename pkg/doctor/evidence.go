@@ -3,6 +3,7 @@ package doctor
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,13 +67,25 @@ type Evidence struct {
 	finds func(id string) bool
 	// offered are the tools of the clean run's session, where Options.Safe asks for them.
 	offered []*exec.Tool
-	// received are the messages of all runs, read once for all checks.
-	received []received
-	// tools is what Tools has read, nil before: that is once all is gathered.
-	tools *listedTools
-	// surveyed and texts are what survey and passages have read, once for all checks.
-	surveyed *survey
-	texts    []passage
+
+	kept
+}
+
+// kept is what checks have read out of evidence, once for all of them, by its type.
+// Evidence belongs to one goroutine once it is gathered, so nothing needs to be guarded.
+type kept struct{ values map[reflect.Type]any }
+
+// once returns what read made when it was first asked for.
+func once[T any](k *kept, read func() T) T {
+	of := reflect.TypeFor[T]()
+	if _, known := k.values[of]; !known {
+		made := read()
+		if k.values == nil {
+			k.values = make(map[reflect.Type]any)
+		}
+		k.values[of] = made
+	}
+	return k.values[of].(T)
 }
 
 // Run is one life of the server's process.
@@ -114,8 +127,7 @@ type Run struct {
 	Foreign int
 	Flood   Flood
 
-	// strays is what straysOf has made of Events, once for all checks.
-	strays *strays
+	kept
 }
 
 // Exchange is one request and its answer.
@@ -365,19 +377,20 @@ func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
 	if e.Clean == nil {
 		return nil, false
 	}
-	if e.tools == nil {
+	all := once(&e.kept, func() listedTools {
 		pages := e.listing()
-		e.tools = &listedTools{listed: len(pages) > 0}
+		all := listedTools{listed: len(pages) > 0}
 		for _, exchange := range pages {
 			for member := range rawjson.Each(exchange.Result) {
 				if member.Name == "tools" {
 					page, _ := rawjson.Elements(member.Value)
-					e.tools.definitions = append(e.tools.definitions, page...)
+					all.definitions = append(all.definitions, page...)
 				}
 			}
 		}
-	}
-	return e.tools.definitions, e.tools.listed
+		return all
+	})
+	return all.definitions, all.listed
 }
 
 // listedTools are the answer of Tools.

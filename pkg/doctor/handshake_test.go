@@ -73,7 +73,7 @@ func TestARefusedRevision(t *testing.T) {
 		Error: json.RawMessage(`{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"]}}`),
 	}
 	e := &Evidence{Clean: &Run{Name: "clean", Exchanges: []*Exchange{refusal}}}
-	found := askInitializeRefused(e)
+	found := ask("initialize-refused")(e)
 	if len(found) != 1 || !strings.Contains(found[0].Title, "of revision 2025-11-25, instead of offering its own") || !strings.Contains(found[0].Notes[0], "2024-11-05") {
 		t.Errorf("refused: %+v", found)
 	}
@@ -106,7 +106,7 @@ func TestALateAnswerIsAnAnswer(t *testing.T) {
 	probe := &Run{Name: "probing", Exchanges: []*Exchange{discover, list}}
 	e := evidenceOf(&Run{Protocol: "2025-11-25", Exchanges: []*Exchange{ping}})
 	e.Probe = probe
-	found := slices.Concat(askDiscoverBreaksServer(e), askRequestBeforeInit(e), askPingFails(e))
+	found := slices.Concat(ask("discover-breaks-server")(e), ask("request-before-init")(e), ask("ping-fails")(e))
 	if len(found) != 3 || found[0].Severity != Warning {
 		t.Fatalf("%+v, want three findings, the first a warning", found)
 	}
@@ -120,7 +120,7 @@ func TestALateAnswerIsAnAnswer(t *testing.T) {
 		odd.At = x.At
 		probe.Events = append(probe.Events, odd)
 	}
-	if again := askLateReply(e); again != nil {
+	if again := ask("rpc-late-reply")(e); again != nil {
 		t.Errorf("rpc-late-reply: %+v, want that left to the checks of the handshake", again)
 	}
 }
@@ -155,7 +155,7 @@ func exchangeOf(method, params, result, failure string) *Exchange {
 func TestProtocolVersionEcho(t *testing.T) {
 	for version, want := range map[string]int{"1999-01-01": 1, "2025-11-25": 0} {
 		run := &Run{Name: "probing", Exchanges: []*Exchange{exchangeOf("initialize", `{}`, `{"protocolVersion":"`+version+`"}`, "")}}
-		if found := askVersionEcho(&Evidence{Probe: run}); len(found) != want {
+		if found := ask("protocol-version-echo")(&Evidence{Probe: run}); len(found) != want {
 			t.Errorf("%s: %d findings, want %d", version, len(found), want)
 		}
 	}
@@ -171,7 +171,7 @@ func TestRequestBeforeInit(t *testing.T) {
 		{"of the handshaken part", `{"cursor":"x"}`, "", 0},
 	} {
 		run := &Run{Name: "probing", Exchanges: []*Exchange{exchangeOf("tools/list", one.params, one.result, "")}}
-		if found := askRequestBeforeInit(&Evidence{Probe: run}); len(found) != one.want {
+		if found := ask("request-before-init")(&Evidence{Probe: run}); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
 		}
 	}
@@ -193,7 +193,7 @@ func TestUnsupportedVersionError(t *testing.T) {
 			exchangeOf("server/discover", `{}`, `{"supportedVersions":["2026-07-28"]}`, ""),
 			exchangeOf("server/discover", invented, one.result, one.failure),
 		}}
-		if found := askUnsupportedVersionError(&Evidence{Probe: run}); len(found) != one.want {
+		if found := ask("unsupported-version-error")(&Evidence{Probe: run}); len(found) != one.want {
 			t.Errorf("%s%s: %d findings, want %d", one.result, one.failure, len(found), one.want)
 		}
 	}
@@ -219,7 +219,7 @@ func TestListUnstable(t *testing.T) {
 		second := exchangeOf("tools/list", `{}`, `{"tools":[`+one.second+`]}`, "")
 		first.At, second.At = began, began.Add(2*time.Millisecond)
 		got := ""
-		for _, finding := range askListUnstable(evidenceOf(&Run{Exchanges: []*Exchange{first, second}, Events: one.events})) {
+		for _, finding := range ask("list-unstable")(evidenceOf(&Run{Exchanges: []*Exchange{first, second}, Events: one.events})) {
 			got = finding.Evidence
 		}
 		if got != one.want {
@@ -233,10 +233,10 @@ func TestNotificationAnswered(t *testing.T) {
 	odd := servers.OddFrame{Class: servers.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
 	odd.At = began.Add(time.Millisecond)
 	e := &Evidence{Probe: &Run{Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began}}}
-	if found := askNotificationAnswered(e); len(found) != 1 {
+	if found := ask("notification-answered")(e); len(found) != 1 {
 		t.Errorf("notification-answered: %+v, want one finding", found)
 	}
-	if found := askIDNull(e); found != nil {
+	if found := ask("rpc-id-null")(e); found != nil {
 		t.Errorf("rpc-id-null: %+v, want that left to notification-answered", found)
 	}
 }
@@ -245,10 +245,10 @@ func TestCancelIgnored(t *testing.T) {
 	call := exchangeOf("tools/call", `{"name":"slow","_meta":{"progressToken":1}}`, `{"content":[]}`, "")
 	late := servers.OddFrame{Class: servers.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
 	e := evidenceOf(&Run{Exchanges: []*Exchange{call}, Events: []exec.Event{late}})
-	if found := askCancelIgnored(e); len(found) != 1 {
+	if found := ask("cancel-ignored")(e); len(found) != 1 {
 		t.Errorf("cancel-ignored: %+v, want one finding", found)
 	}
-	if found := askLateReply(e); found != nil {
+	if found := ask("rpc-late-reply")(e); found != nil {
 		t.Errorf("rpc-late-reply: %+v, want that left to cancel-ignored", found)
 	}
 }
@@ -266,14 +266,14 @@ func TestModernResults(t *testing.T) {
 	} {
 		x := exchangeOf(one.method, `{}`, one.result, "")
 		modern := evidenceOf(&Run{Protocol: "2026-07-28", Exchanges: []*Exchange{x}})
-		if found := askResultType(modern); len(found) != one.untyped {
+		if found := ask("result-type-missing")(modern); len(found) != one.untyped {
 			t.Errorf("%s %s: result-type-missing has %d findings, want %d", one.method, one.result, len(found), one.untyped)
 		}
-		if found := askCacheHints(modern); len(found) != one.uncached {
+		if found := ask("cache-hints")(modern); len(found) != one.uncached {
 			t.Errorf("%s %s: cache-hints has %d findings, want %d", one.method, one.result, len(found), one.uncached)
 		}
 		legacy := evidenceOf(&Run{Protocol: "2025-11-25", Exchanges: []*Exchange{x}})
-		if found := append(askResultType(legacy), askCacheHints(legacy)...); found != nil {
+		if found := append(ask("result-type-missing")(legacy), ask("cache-hints")(legacy)...); found != nil {
 			t.Errorf("%s %s: a legacy server is held to modern rules: %+v", one.method, one.result, found)
 		}
 	}

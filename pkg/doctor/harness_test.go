@@ -102,3 +102,9 @@ func unique(checks []Check) error {
 	}
 	return nil
 }
+
+// ask is the question of a check about one server.
+func ask(id string) func(*Evidence) []Finding {
+	check, _ := Find(id)
+	return check.Ask
+}

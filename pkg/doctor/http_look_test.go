@@ -210,7 +210,7 @@ func TestSSEBufferedCalls(t *testing.T) {
 			e.Clean.Events = append(e.Clean.Events, servers.NewFrameReceived(at.Add(after*time.Millisecond), "", 0,
 				fmt.Appendf(nil, `{"method":"notifications/progress","params":{"progressToken":7,"progress":%d}}`, i)))
 		}
-		if found := askSSEBuffered(e); (found != nil) != test.found || found != nil && found[0].Where.Tool != "slow" {
+		if found := ask("sse-buffered")(e); (found != nil) != test.found || found != nil && found[0].Where.Tool != "slow" {
 			t.Errorf("%s: %+v", test.what, found)
 		}
 	}
@@ -275,7 +275,7 @@ func TestChallenges(t *testing.T) {
 	} {
 		refused := servers.HTTPExchange{URL: test.url, Request: test.request, Status: http.StatusUnauthorized, Received: http.Header{"Www-Authenticate": test.headers}}
 		e := &Evidence{Launch: &config.Resolved{URL: url}, Clean: &Run{Name: "clean", Events: []exec.Event{refused}}, HTTP: &HTTPEvidence{}}
-		found, got := askAuthChallenge(e), ""
+		found, got := ask("auth-challenge")(e), ""
 		if len(found) > 0 {
 			got = found[0].Evidence
 		}

@@ -36,38 +36,45 @@ const (
 // of its tools, prompts and resources, and what calls gave back. Every string counts,
 // names of members included: text hides best where nobody looks.
 func (e *Evidence) passages() []passage {
-	if e.texts != nil || e.Clean == nil {
-		return e.texts
+	if e.Clean == nil {
+		return nil
 	}
-	e.texts = []passage{}
+	return once(&e.kept, func() []passage { return readPassages(e) })
+}
+
+func readPassages(e *Evidence) []passage {
+	texts := &passageList{}
 	for _, method := range []string{"initialize", "server/discover", "prompts/list", "resources/list"} {
 		if exchange := e.Clean.Exchange(method, 0); exchange != nil {
-			e.read(exchange.Result, passage{where: Where{Run: "clean", Method: method, Line: exchange.Line}})
+			texts.read(exchange.Result, passage{where: Where{Run: "clean", Method: method, Line: exchange.Line}})
 		}
 	}
 	for _, d := range e.survey().tools {
-		e.read(d.raw, passage{where: *d.where("")})
+		texts.read(d.raw, passage{where: *d.where("")})
 	}
 	for _, run := range e.sessions() {
 		for _, exchange := range run.Exchanges {
 			in := passage{where: Where{Run: run.Name, Method: exchange.Method, Line: exchange.Line}, result: true}
 			if exchange.Method == "tools/call" {
-				e.read(exchange.Result, in)
+				texts.read(exchange.Result, in)
 			}
 			in.where.Pointer = "/error"
-			e.read(exchange.Error, in)
+			texts.read(exchange.Error, in)
 		}
 	}
-	return e.texts
+	return texts.list
 }
+
+// passageList is what is being read.
+type passageList struct{ list []passage }
 
 // read adds the strings of a JSON value and of everything below it, in one pass
 // whatever its depth.
-func (e *Evidence) read(value json.RawMessage, in passage) {
+func (l *passageList) read(value json.RawMessage, in passage) {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber() // no literal is out of range then
 	walk := passageWalk{pointers: []string{in.where.Pointer}}
-	for len(e.texts) < maxPassages {
+	for len(l.list) < maxPassages {
 		token, err := decoder.Token()
 		if err != nil {
 			return
@@ -77,11 +84,11 @@ func (e *Evidence) read(value json.RawMessage, in passage) {
 			walk.step(token)
 		case walk.atName():
 			if walk.enter(text); !standardMember(text) {
-				e.texts = append(e.texts, walk.passage(in, text, strings.HasSuffix(walk.above(), "/properties")))
+				l.list = append(l.list, walk.passage(in, text, strings.HasSuffix(walk.above(), "/properties")))
 			}
 		default:
 			walk.value()
-			e.texts = append(e.texts, walk.passage(in, text, isNamePointer(walk.pointer())))
+			l.list = append(l.list, walk.passage(in, text, isNamePointer(walk.pointer())))
 		}
 	}
 }

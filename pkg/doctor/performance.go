@@ -75,7 +75,7 @@ func askPerfCall(e *Evidence) []Finding {
 		}
 		switch speed := call.Speed; {
 		case speed != nil:
-			f.Evidence += " the first time" + speed.series(speed.Alone, " one after the other") + speed.series(speed.Together, ", eight at once")
+			f.Evidence += " the first time" + series(speed.Alone, " one after the other") + series(speed.Together, ", eight at once")
 			if speed.Failed {
 				f.Notes = []string{"a further call failed, so no more were made"}
 			}
@@ -88,7 +88,7 @@ func askPerfCall(e *Evidence) []Finding {
 }
 
 // series says what calls made in one way took.
-func (*CallSpeed) series(took []time.Duration, how string) string {
+func series(took []time.Duration, how string) string {
 	if len(took) == 0 {
 		return ""
 	}

@@ -64,13 +64,13 @@ func TestConcurrency(t *testing.T) {
 		{"one after the other", burst(50, 100, 150, 200, 250), 1},
 		{"too fast to tell", burst(1, 2, 3, 4, 5, 6, 7, 8), 0},
 	} {
-		if found := askConcurrency(one.e); len(found) != one.want {
+		if found := ask("perf-concurrency")(one.e); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
 		}
 	}
 	unanswered := burst(1, 2)
 	unanswered.Probe.Exchanges[1].Frame = nil
-	if found := askConcurrency(unanswered); len(found) != 1 {
+	if found := ask("perf-concurrency")(unanswered); len(found) != 1 {
 		t.Errorf("unanswered: %+v, want one finding", found)
 	}
 }
@@ -108,7 +108,7 @@ func TestPerfLeak(t *testing.T) {
 		{Speed{Flood: 1000, Before: 100 << 20, After: 101 << 20}, 0},
 		{Speed{Before: 100 << 20, After: 150 << 20}, 0},
 	} {
-		if found := askPerfLeak(evidenceOf(&Run{Speed: &one.speed})); len(found) != one.want {
+		if found := ask("perf-leak")(evidenceOf(&Run{Speed: &one.speed})); len(found) != one.want {
 			t.Errorf("%+v: %+v, want %d findings", one.speed, found, one.want)
 		}
 	}

@@ -207,7 +207,7 @@ func TestSlowStart(t *testing.T) {
 			Method: "initialize", At: began.Add(time.Second), Took: one.took - time.Second, Frame: []byte(`{}`),
 		}}})
 		var got Severity
-		for _, finding := range askSlowStart(e) {
+		for _, finding := range ask("slow-start")(e) {
 			got = Warning
 			if finding.Severity != "" {
 				got = finding.Severity
@@ -227,7 +227,7 @@ func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 		Method: "initialize", At: began, Took: 500 * time.Millisecond, Frame: []byte(`{}`),
 	}}}
 	run.Events = []exec.Event{servers.StdinClosed{Time: exec.Time{At: began.Add(501 * time.Millisecond)}}}
-	if found := askOutputBuffered(evidenceOf(run)); len(found) != 1 {
+	if found := ask("output-buffered")(evidenceOf(run)); len(found) != 1 {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -237,14 +237,14 @@ func TestIdleProcesses(t *testing.T) {
 		"0.0.0.0:3000 (pid 7)", "127.0.0.1:9229 (pid 7)", "[::]:3001 (pid 7)",
 	}}
 	e := evidenceOf(&Run{Idle: busy})
-	if found := askMemoryIdle(e); len(found) != 1 || found[0].Evidence != "400.0 MiB in 2 processes" {
+	if found := ask("memory-idle")(e); len(found) != 1 || found[0].Evidence != "400.0 MiB in 2 processes" {
 		t.Errorf("memory-idle: %+v", found)
 	}
-	if found := askCPUIdle(e); len(found) != 1 || !strings.HasPrefix(found[0].Evidence, "90 %") {
+	if found := ask("cpu-idle")(e); len(found) != 1 || !strings.HasPrefix(found[0].Evidence, "90 %") {
 		t.Errorf("cpu-idle: %+v", found)
 	}
 	var severities []Severity
-	for _, finding := range askListensOnNetwork(e) {
+	for _, finding := range ask("listens-on-network")(e) {
 		severities = append(severities, finding.Severity)
 	}
 	if want := []Severity{Error, "", Error}; !slices.Equal(severities, want) {
@@ -252,7 +252,7 @@ func TestIdleProcesses(t *testing.T) {
 	}
 	settling := *busy
 	settling.Settled = 0 // the rest of the start
-	if found := askCPUIdle(evidenceOf(&Run{Idle: &settling})); found != nil {
+	if found := ask("cpu-idle")(evidenceOf(&Run{Idle: &settling})); found != nil {
 		t.Errorf("cpu-idle: a start that is over is reported: %+v", found)
 	}
 }
@@ -269,7 +269,7 @@ func TestPipeHeldOpen(t *testing.T) {
 		{"stderr", &Run{Orphans: []Orphan{worker}, Events: []exec.Event{servers.PipeHeld{Pipe: "stderr"}}}, 0},
 		{"stdout", &Run{Orphans: []Orphan{worker}, Events: []exec.Event{stdout}}, 1},
 	} {
-		if found := askPipeHeldOpen(evidenceOf(one.run)); len(found) != one.want {
+		if found := ask("pipe-held-open")(evidenceOf(one.run)); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
 		}
 	}

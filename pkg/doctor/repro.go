@@ -44,7 +44,7 @@ func Repro(fleet *Fleet, finding Finding, hide func(string) string) (string, err
 	if at < 0 || fleet.Servers[at].Launch == nil || fleet.Servers[at].Launch.Command == "" && !fleet.Servers[at].overHTTP() {
 		return "", &ReproError{finding.ID, "it is about the config, not about what a server does"}
 	}
-	if check, _ := Find(finding.ID); finding.Severity == Info && check.Group != GroupFraming {
+	if finding.Severity == Info && pageOf(finding.ID).Group != GroupFraming {
 		return "", &ReproError{Reason: finding.ID + " is a note, and no fault"}
 	}
 	e := fleet.Servers[at]
@@ -107,8 +107,8 @@ func (r *repro) script() string {
 // head says what the script is for. Nothing in it comes from the server.
 func (r *repro) head() {
 	r.line("#!/bin/sh")
-	if check, found := Find(r.finding.ID); found {
-		r.line("# %s: %s", check.ID, check.Title)
+	if title := pageOf(r.finding.ID).Title; title != "" {
+		r.line("# %s: %s", r.finding.ID, title)
 	}
 	r.line("# Starts the server, sends it what a client sends, and shows what comes back.")
 	tools := "head, printf, sed, sleep, tail, wc"
@@ -371,7 +371,7 @@ func (r *repro) show() {
 	r.line("")
 	if line := r.shownLine(); line > 0 {
 		most := shownOfAnswer
-		if check, _ := Find(r.finding.ID); check.Group == GroupFraming {
+		if pageOf(r.finding.ID).Group == GroupFraming {
 			most = shownOfText
 		}
 		r.line(`size=$(sed -n '%d{p;q;}' "$dir/out" | wc -c)`, line)

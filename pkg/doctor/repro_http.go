@@ -48,15 +48,14 @@ func (r *repro) httpScript() (string, error) {
 
 // group is the family of the finding's check.
 func (r *repro) group() Group {
-	check, _ := Find(r.finding.ID)
-	return check.Group
+	return pageOf(r.finding.ID).Group
 }
 
 // headHTTP says what the script is for. Nothing in it comes from the server.
 func (r *repro) headHTTP() {
 	r.line("#!/bin/sh")
-	if check, found := Find(r.finding.ID); found {
-		r.line("# %s: %s", check.ID, check.Title)
+	if title := pageOf(r.finding.ID).Title; title != "" {
+		r.line("# %s: %s", r.finding.ID, title)
 	}
 	r.line("# Asks the server as the finding was made, and shows what it answers.")
 	r.line("# Needs a POSIX shell, curl, head, mktemp, sed, sleep, tr, wc.")

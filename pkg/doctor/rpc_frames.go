@@ -22,9 +22,10 @@ type received struct {
 
 // messages are all messages that the server sent in all runs, in order.
 func (e *Evidence) messages() []received {
-	if e.received != nil {
-		return e.received
-	}
+	return once(&e.kept, func() []received { return readMessages(e) })
+}
+
+func readMessages(e *Evidence) []received {
 	list := []received{}
 	for _, run := range e.Runs() {
 		asked := make(map[string]*Exchange)
@@ -40,7 +41,6 @@ func (e *Evidence) messages() []received {
 			list = append(list, m)
 		}
 	}
-	e.received = list
 	return list
 }
 

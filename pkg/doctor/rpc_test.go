@@ -93,7 +93,7 @@ func TestSurvivingALine(t *testing.T) {
 		{"it ends by itself", &Evidence{Clean: &Run{Ended: dead}, Probe: probing()}, false},
 		{"it ends at a call", &Evidence{Clean: &Run{Ended: dead, Exchanges: []*Exchange{{Method: "tools/call"}}}, Probe: probing()}, true},
 	} {
-		if found := askParseErrorSurvival(test.e); (found != nil) != test.found {
+		if found := ask("rpc-parse-error-survival")(test.e); (found != nil) != test.found {
 			t.Errorf("%s: %+v", test.what, found)
 		}
 	}
@@ -137,13 +137,13 @@ func TestTheAnswerToGarbageIsNoFault(t *testing.T) {
 			odd(15, servers.ClassIDDuplicate, false, string(ping.Frame)),
 		},
 	}}
-	if found := askIDNull(e); found != nil {
+	if found := ask("rpc-id-null")(e); found != nil {
 		t.Errorf("rpc-id-null: %+v", found)
 	}
-	if found := askIDDuplicate(e); found != nil {
+	if found := ask("rpc-id-duplicate")(e); found != nil {
 		t.Errorf("rpc-id-duplicate: %+v", found)
 	}
-	if found := askNotificationAnswered(e); found != nil {
+	if found := ask("notification-answered")(e); found != nil {
 		t.Errorf("notification-answered: %+v", found)
 	}
 }

@@ -46,7 +46,7 @@ func TestWireForms(t *testing.T) {
 		for _, member := range form.members {
 			look(name, member.of)
 			for _, id := range member.told {
-				if _, known := Find(id); !known {
+				if pageOf(id).Title == "" {
 					t.Errorf("%s of %s is told by %s, which is no check", member.name, name, id)
 				}
 			}
@@ -135,7 +135,7 @@ func TestWireSchema(t *testing.T) {
 	}
 	wireSchema := func(e *Evidence) []Finding {
 		e.finds = finder(e)
-		return askWireSchema(e)
+		return ask("wire-schema")(e)
 	}
 	found := wireSchema(clean("tools/list", `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
 	if len(found) != 1 || found[0].Where.Pointer != "/tools/0/annotations/readOnlyHint" || found[0].Where.Method != "tools/list" ||

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -86,7 +87,7 @@ func isShellScript(argv []string, in lookup) bool {
 // readWrapper reads a script; it has no commands where the file is none.
 func readWrapper(path string) wrapper {
 	text := fileBeginning(path, maxScript)
-	if hasNUL(text) {
+	if bytes.IndexByte(text, 0) >= 0 {
 		return wrapper{}
 	}
 	return wrapper{place: filepath.Base(path), commands: shellCommands(string(text))}
