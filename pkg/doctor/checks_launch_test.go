@@ -492,7 +492,9 @@ func TestWindowsShim(t *testing.T) {
 // with Windows' separator.
 func TestWindowsLookup(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "npx.cmd"), "", 0o644)
+	if err := os.WriteFile(filepath.Join(dir, "npx.cmd"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	finder := lookup{goos: "windows", path: filepath.Join(dir, "none") + ";" + dir}
 	if found := finder.find("npx"); found.path != filepath.Join(dir, "npx.cmd") || !found.runnable {
 		t.Errorf("%+v", found)
