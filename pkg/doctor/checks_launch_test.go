@@ -69,7 +69,7 @@ func launchOf(t *testing.T, environ []string, words ...string) *Evidence {
 // ownChecks are the ids of the checks that this file and its neighbours prove.
 func ownChecks() []string {
 	var ids []string
-	for _, check := range slices.Concat(configChecks(), launchChecks()) {
+	for _, check := range checksOf(GroupConfig, GroupLaunch) {
 		ids = append(ids, check.ID)
 	}
 	return ids

@@ -145,7 +145,7 @@ func beginningWith(character string) Diagnosis {
 	case 'ï', '\ufeff':
 		return Diagnosis{
 			Title: "a byte order mark stands before the message", Stood: "the bytes ef bb bf, which cannot be seen, and then most likely a message",
-			Culprit: &Culprit{"PowerShell or .NET writing UTF-8 with a byte order mark", likely},
+			Culprit: &Culprit{Name: "PowerShell or .NET writing UTF-8 with a byte order mark", Confidence: likely},
 			Fix:     []string{"in the server: write UTF-8 without a byte order mark (.NET: new UTF8Encoding(false))"}, Checks: []string{idBOM},
 		}
 	case 'ÿ', 'þ':
@@ -160,7 +160,7 @@ func beginningWith(character string) Diagnosis {
 	case utf8.RuneError:
 		return Diagnosis{
 			Title: "the server wrote text to stdout", Stood: "a line that begins with an emoji, or with bytes that are not UTF-8",
-			Culprit: &Culprit{"a start-up message (console.log, print)", likely},
+			Culprit: &Culprit{Name: "a start-up message (console.log, print)", Confidence: likely},
 			Fix:     []string{"in the server: console.error instead of console.log, print(..., file=sys.stderr)"}, Checks: append(lineChecks(), idInvalidUTF8, idUTF16),
 		}
 	case 'ð', 'â':
@@ -181,7 +181,7 @@ func escapeOf(character string) string {
 func utf16Text() Diagnosis {
 	return Diagnosis{
 		Title: "stdout is UTF-16", Stood: "the bytes ff fe, and then text of which every second byte is zero",
-		Culprit: &Culprit{"PowerShell passing a program's output on", likely},
+		Culprit: &Culprit{Name: "PowerShell passing a program's output on", Confidence: likely},
 		Fix:     []string{"in the server: write UTF-8", "from outside: start the program itself, not through a script of PowerShell"}, Checks: []string{idUTF16},
 	}
 }
@@ -190,7 +190,7 @@ func utf16Text() Diagnosis {
 func coloured() Diagnosis {
 	return Diagnosis{
 		Title: "the server wrote coloured text to stdout", Stood: "a line that begins with an escape sequence, such as \\x1b[32m",
-		Culprit: &Culprit{"a logger with colours: tracing_subscriber (Rust), NestJS, winston, chalk", likely},
+		Culprit: &Culprit{Name: "a logger with colours: tracing_subscriber (Rust), NestJS, winston, chalk", Confidence: likely},
 		Fix: []string{
 			"in the server: give the logger stderr: " + rustStderr + "; new transports.Console({ stderrLevels: […] })",
 			"from outside: add NO_COLOR=1 and, for Rust, RUST_LOG=off to this server's env",
@@ -205,12 +205,12 @@ func symbolLine(first rune) Diagnosis {
 	d := Diagnosis{Title: "the server wrote text to stdout", Checks: lineChecks()}
 	if first == 'ð' {
 		d.Stood = "a line that begins with an emoji, such as 🖥️ or 🚀 (its first byte, f0, reads as ð)"
-		d.Culprit = &Culprit{"a start-up message (console.log, print)", likely}
+		d.Culprit = &Culprit{Name: "a start-up message (console.log, print)", Confidence: likely}
 		d.Fix = []string{"in the server: console.error instead of console.log, print(..., file=sys.stderr)"}
 		return d
 	}
 	d.Stood = "a line that begins with a symbol, such as ◇, ╭, ─ or ✓ (its first byte, e2, reads as â)"
-	d.Culprit = &Culprit{"dotenv 17 (◇) or a banner (╭, ─: FastMCP)", likely}
+	d.Culprit = &Culprit{Name: "dotenv 17 (◇) or a banner (╭, ─: FastMCP)", Confidence: likely}
 	d.Fix = []string{
 		"in the server: " + quietDotenv + "; " + bannerOff,
 		"from outside: add DOTENV_CONFIG_QUIET=true and FASTMCP_SHOW_SERVER_BANNER=false to this server's env",
@@ -290,7 +290,7 @@ func literalWord(m []string) Diagnosis {
 func timeStamped(shape string) Diagnosis {
 	return Diagnosis{
 		Title: "the server wrote a log line to stdout", Stood: fmt.Sprintf("a line that begins with a time stamp, such as %s", shape),
-		Culprit: &Culprit{"a logger with time stamps (winston, Python logging, log4j)", likely},
+		Culprit: &Culprit{Name: "a logger with time stamps (winston, Python logging, log4j)", Confidence: likely},
 		Fix: []string{
 			"in the server: winston: new transports.Console({ stderrLevels: […all levels] }); Python: logging.basicConfig(stream=sys.stderr); logback: <target>System.err</target>",
 			"from outside: look for a setting of its log level (LOG_LEVEL=silent)",
@@ -314,7 +314,7 @@ func textBehind(what string) Diagnosis {
 func inspected() Diagnosis {
 	return Diagnosis{
 		Title: "the server printed an object to stdout", Stood: "a line that begins with { and no quoted name: an object printed for people, or a message spread over lines",
-		Culprit: &Culprit{"console.log of an object, or JSON with an indent", likely},
+		Culprit: &Culprit{Name: "console.log of an object, or JSON with an indent", Confidence: likely},
 		Fix:     []string{"in the server: console.error instead of console.log; JSON.stringify(message) without an indent"},
 		Checks:  []string{idPretty, idPollution, idBetween},
 	}
@@ -332,7 +332,7 @@ func brokenInTwo() Diagnosis {
 func controlled() Diagnosis {
 	return Diagnosis{
 		Title: "a message has a control character that is not escaped", Stood: "a message with a raw control character, such as ESC or a tab, inside a string",
-		Culprit: &Culprit{"JSON put together by hand", likely},
+		Culprit: &Culprit{Name: "JSON put together by hand", Confidence: likely},
 		Fix:     []string{"in the server: let a JSON library write the message"}, Checks: []string{idANSI},
 	}
 }

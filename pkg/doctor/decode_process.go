@@ -13,7 +13,7 @@ func schemaDecoders() []decoder {
 		stood = "a JSON value without \"jsonrpc\": \"2.0\", most likely the record of a logger"
 	)
 	record := Diagnosis{
-		Title: title, Stood: stood, Culprit: &Culprit{"a logger that writes JSON (pino, winston)", likely},
+		Title: title, Stood: stood, Culprit: &Culprit{Name: "a logger that writes JSON (pino, winston)", Confidence: likely},
 		Fix: []string{"in the server: " + pinoStderr}, Checks: []string{idNotRPC, "rpc-version", "rpc-shape"},
 	}
 	return []decoder{
@@ -73,7 +73,7 @@ func programNotFound(m []string) Diagnosis {
 	program := strings.TrimSuffix(strings.Join(m[1:], ""), ":")
 	d := Diagnosis{
 		Title: "the program was not found", Stood: "nothing: the client could not start the server",
-		Culprit: &Culprit{"the PATH of a desktop application, which is shorter than the shell's", likely},
+		Culprit: &Culprit{Name: "the PATH of a desktop application, which is shorter than the shell's", Confidence: likely},
 		Checks:  []string{"command-not-found", "command-path-differs", "windows-cmd-shim"},
 	}
 	if program == "" {

@@ -202,7 +202,7 @@ func TestUnsupportedVersionError(t *testing.T) {
 func TestListUnstable(t *testing.T) {
 	a, b, c := `{"name":"a"}`, `{"name":"b"}`, `{"name":"c"}`
 	began := time.Now()
-	changed := servers.Notification{Method: listChanged}
+	changed := servers.Notification{Method: "notifications/tools/list_changed"}
 	changed.At = began.Add(time.Millisecond)
 	for _, one := range []struct {
 		name, first, second string

@@ -108,3 +108,8 @@ func ask(id string) func(*Evidence) []Finding {
 	check, _ := Find(id)
 	return check.Ask
 }
+
+// checksOf are the checks of these groups, in the order of judging.
+func checksOf(groups ...Group) []Check {
+	return slices.DeleteFunc(slices.Clone(Checks()), func(check Check) bool { return !slices.Contains(groups, check.Group) })
+}

@@ -127,7 +127,7 @@ func TestAHealthyServerIsSilent(t *testing.T) {
 	fleet := examineFake(t, options, "good")
 	report := Judge(fleet, Selection{})
 	measurements := []string{"era", "perf-start", "perf-list", "perf-ping"}
-	for _, check := range slices.Concat(processChecks(), rpcChecks(), handshakeChecks(), performanceChecks()) {
+	for _, check := range checksOf(GroupProcess, GroupRPC, GroupHandshake, GroupPerformance) {
 		for _, finding := range report.Findings {
 			if finding.ID == check.ID && !slices.Contains(measurements, check.ID) {
 				t.Errorf("%s: %s: %s", finding.ID, finding.Title, finding.Evidence)

@@ -108,7 +108,7 @@ func TestReproHTTPSecrets(t *testing.T) {
 	options.Environ = append(options.Environ, "FROM_VAR=S3cr3tVariable", "PLACE=mcp")
 	fleet := Examine(t.Context(), nil, []*config.Server{server}, options)
 	hide := mask.New("S3cr3tBearer", "S3cr3tKey", "S3cr3tVariable", "Passw0rd").Text
-	script, err := Repro(fleet, Finding{ID: "status-unexpected", Severity: Error, Server: "a", Where: rawWhere("initialize")}, hide)
+	script, err := Repro(fleet, Finding{ID: "status-unexpected", Severity: Error, Server: "a", Where: &Where{Run: "raw", Method: "initialize"}}, hide)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func lintCall(tool, result string) *Exchange {
 }
 
 // mine are the checks of this part of the table.
-func mine() []Check { return append(toolChecks(), securityChecks()...) }
+func mine() []Check { return checksOf(GroupTools, GroupSecurity) }
 
 // judgeMine asks the checks of tools and security alone.
 func judgeMine(fleet *Fleet) *Report {
