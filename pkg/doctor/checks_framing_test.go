@@ -62,36 +62,36 @@ func TestFraming(t *testing.T) {
 		mute           bool // it never answers
 	}{
 		{args: "good"},
-		{args: "banner", want: idPollution, culprit: "start-up message", words: "Starting fake MCP server", phase: servers.PhaseStart},
-		{args: "banner-ansi", want: idPollution + " " + idANSI, culprit: "tracing_subscriber", words: "RUST_LOG=off", phase: servers.PhaseStart},
-		{args: "banner-json", want: idNotRPC, culprit: "logger that writes JSON", words: "ready", phase: servers.PhaseStart},
-		{args: "log-between", want: idBetween, culprit: "start-up message", words: "more lines", phase: servers.PhaseRequest},
-		{args: "log-after", want: idBetween, words: "Starting fake MCP server"},
-		{args: "log-inside --on all", want: idPollution + " " + idBetween, words: "toolx found 2 messages", phase: servers.PhaseStart},
-		{args: "log-late", want: idShutdown, words: "Shutting down", phase: servers.PhaseShutdown},
-		{args: "json-logs", want: idNotRPC, words: `"level"`},
-		{args: "json-scalars", want: idPollution + " " + idBetween + " " + idNotRPC, words: "2026-11-20"},
-		{args: "inline-prefix", want: idPrefix, words: "the message begins at byte 11", phase: servers.PhaseStart},
-		{args: "inline-suffix", want: idSuffix, words: "INFO done", phase: servers.PhaseStart},
-		{args: "two-on-line", want: idSuffix, words: "two messages on one line"},
-		{args: "no-newline", want: idNoNewline, words: "the answer to initialize"},
-		{args: "tty-prompt", want: idPartial, culprit: "npx", words: "Ok to proceed? (y)", phase: servers.PhaseStart, mute: true},
-		{args: "crlf", want: idCRLF, words: "CR LF"},
-		{args: "cr-only", want: idCROnly, words: "no LF"},
-		{args: "blank-lines", want: idCRLF + " " + idBlank, words: "CR LF"},
-		{args: "bom", want: idBOM, words: "the bytes ef bb bf"},
-		{args: "utf16", want: idUTF16, words: "ff fe 7b 00", mute: true},
-		{args: "pretty", want: idPretty, words: "{\n  \"jsonrpc\""},
-		{args: "content-length", want: idContentLength, words: "Content-Length: "},
-		{args: "sse-framing", want: idSSE, words: "event: message"},
-		{args: "http-mode", want: idHTTP, words: `"url": "http://localhost:3000/mcp"`, phase: servers.PhaseStart, mute: true},
-		{args: "usage-stdout", want: idUsage, words: "sub-command", phase: servers.PhaseStart},
-		{args: "invalid-utf8", want: idInvalidUTF8, words: "ff fe"},
-		{args: "nul-bytes", want: idNUL, words: "\x00\x00"},
-		{args: "raw-control", want: idANSI, words: "\x1b["},
-		{args: "huge-line --bytes 1500000", want: idHuge, words: "the answer to tools/call is one line of 1.4 MiB"},
-		{args: "text-flood --count 100500", want: idFlood, words: "100500 lines"},
-		{args: "echo-back", want: idEcho, words: `"method":"initialize"`},
+		{args: "banner", want: "stdout-pollution", culprit: "start-up message", words: "Starting fake MCP server", phase: servers.PhaseStart},
+		{args: "banner-ansi", want: "stdout-pollution" + " " + "stdout-ansi", culprit: "tracing_subscriber", words: "RUST_LOG=off", phase: servers.PhaseStart},
+		{args: "banner-json", want: "stdout-json-not-rpc", culprit: "logger that writes JSON", words: "ready", phase: servers.PhaseStart},
+		{args: "log-between", want: "stdout-pollution-between", culprit: "start-up message", words: "more lines", phase: servers.PhaseRequest},
+		{args: "log-after", want: "stdout-pollution-between", words: "Starting fake MCP server"},
+		{args: "log-inside --on all", want: "stdout-pollution" + " " + "stdout-pollution-between", words: "toolx found 2 messages", phase: servers.PhaseStart},
+		{args: "log-late", want: "stdout-pollution-shutdown", words: "Shutting down", phase: servers.PhaseShutdown},
+		{args: "json-logs", want: "stdout-json-not-rpc", words: `"level"`},
+		{args: "json-scalars", want: "stdout-pollution" + " " + "stdout-pollution-between" + " " + "stdout-json-not-rpc", words: "2026-11-20"},
+		{args: "inline-prefix", want: "stdout-inline-prefix", words: "the message begins at byte 11", phase: servers.PhaseStart},
+		{args: "inline-suffix", want: "stdout-inline-suffix", words: "INFO done", phase: servers.PhaseStart},
+		{args: "two-on-line", want: "stdout-inline-suffix", words: "two messages on one line"},
+		{args: "no-newline", want: "stdout-no-newline", words: "the answer to initialize"},
+		{args: "tty-prompt", want: "stdout-partial-text", culprit: "npx", words: "Ok to proceed? (y)", phase: servers.PhaseStart, mute: true},
+		{args: "crlf", want: "stdout-crlf", words: "CR LF"},
+		{args: "cr-only", want: "stdout-cr-only", words: "no LF"},
+		{args: "blank-lines", want: "stdout-crlf" + " " + "stdout-blank-lines", words: "CR LF"},
+		{args: "bom", want: "stdout-bom", words: "the bytes ef bb bf"},
+		{args: "utf16", want: "stdout-utf16", words: "ff fe 7b 00", mute: true},
+		{args: "pretty", want: "stdout-pretty-json", words: "{\n  \"jsonrpc\""},
+		{args: "content-length", want: "stdout-content-length", words: "Content-Length: "},
+		{args: "sse-framing", want: "stdout-sse-framing", words: "event: message"},
+		{args: "http-mode", want: "stdout-http-mode", words: `"url": "http://localhost:3000/mcp"`, phase: servers.PhaseStart, mute: true},
+		{args: "usage-stdout", want: "stdout-usage-text", words: "sub-command", phase: servers.PhaseStart},
+		{args: "invalid-utf8", want: "stdout-invalid-utf8", words: "ff fe"},
+		{args: "nul-bytes", want: "stdout-nul", words: "\x00\x00"},
+		{args: "raw-control", want: "stdout-ansi", words: "\x1b["},
+		{args: "huge-line --bytes 1500000", want: "stdout-huge-line", words: "the answer to tools/call is one line of 1.4 MiB"},
+		{args: "text-flood --count 100500", want: "stdout-flood", words: "100500 lines"},
+		{args: "echo-back", want: "stdout-echo", words: `"method":"initialize"`},
 	}
 	var loud, mute []string
 	for _, c := range cases {
@@ -151,7 +151,7 @@ func TestFindingIsComplete(t *testing.T) {
 	server := fakeServer(t, "banner", "--text", banner)
 	fleet := Examine(context.Background(), nil, []*config.Server{server}, shortOptions())
 	report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-	found := findingsOf(t, report, idPollution)
+	found := findingsOf(t, report, "stdout-pollution")
 	if len(found) != 1 {
 		t.Fatalf("%d findings: %+v", len(found), found)
 	}
@@ -182,10 +182,10 @@ func TestFindingIsComplete(t *testing.T) {
 func TestBytesOfTheirOwn(t *testing.T) {
 	_, tolerates := Verdicts(servers.ClassText)
 	fails, _ := Verdicts(servers.ClassGlued)
-	for text, id := range map[string]string{"bin\x00ary": idNUL, "\x1b[32mready\x1b[0m": idANSI} {
+	for text, id := range map[string]string{"bin\x00ary": "stdout-nul", "\x1b[32mready\x1b[0m": "stdout-ansi"} {
 		fleet := &Fleet{Servers: []*Evidence{captured(polluted(servers.ClassText, 1, text))}}
 		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-		if got := idsOf(report, Info); got != idPollution+" "+id {
+		if got := idsOf(report, Info); got != "stdout-pollution"+" "+id {
 			t.Errorf("%q: found %q", text, got)
 			continue
 		}
@@ -195,7 +195,7 @@ func TestBytesOfTheirOwn(t *testing.T) {
 		}
 	}
 	glued := captured(polluted(servers.ClassGlued, 1, "\x00\x00"), polluted(servers.ClassText, 2, "a\x00"))
-	found := Judge(&Fleet{Servers: []*Evidence{glued}}, Selection{Only: []string{idNUL}}).Findings
+	found := Judge(&Fleet{Servers: []*Evidence{glued}}, Selection{Only: []string{"stdout-nul"}}).Findings
 	if len(found) != 1 || found[0].Severity != Error || found[0].Where.Line != 1 || !slices.Contains(found[0].Breaks, fails[1]) {
 		t.Errorf("on a message's line: %+v", found)
 	}
@@ -206,7 +206,7 @@ func TestBytesOfTheirOwn(t *testing.T) {
 func TestErrorPath(t *testing.T) {
 	const args = "log-between --on tools/call --text Error:_no_such_tool"
 	report := judgeFakes(t, shortOptions(), args)[args].report
-	found := findingsOf(t, report, idBetween)
+	found := findingsOf(t, report, "stdout-pollution-between")
 	if len(found) != 1 || found[0].Where.Method != "tools/call" {
 		t.Fatalf("found %+v", found)
 	}
@@ -238,7 +238,7 @@ func TestHugeLine(t *testing.T) {
 func TestFloodIsCounted(t *testing.T) {
 	const args = "text-flood-call --count 2500"
 	report := judgeFakes(t, shortOptions(), args)[args].report
-	found := findingsOf(t, report, idBetween)
+	found := findingsOf(t, report, "stdout-pollution-between")
 	if len(found) != 1 || !strings.Contains(told(found[0]), "of 5000 such lines in this run toolx looked at the first 2000") {
 		t.Errorf("found %+v", found)
 	}
@@ -303,10 +303,10 @@ func TestJSONOverLines(t *testing.T) {
 		polluted(servers.ClassText, 3, `  "results": []`), polluted(servers.ClassText, 4, "}"),
 		polluted(servers.ClassText, 5, "ready"),
 	)
-	if list := piles(e, idNotRPC); len(list) != 1 || list[0].lines != 4 || list[0].who.Rule != "json-result" {
+	if list := piles(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].lines != 4 || list[0].who.Rule != "json-result" {
 		t.Errorf("piles: %+v", list)
 	}
-	if list := piles(e, idPollution); len(list) != 1 || string(list[0].first.Text) != "ready" {
+	if list := piles(e, "stdout-pollution"); len(list) != 1 || string(list[0].first.Text) != "ready" {
 		t.Errorf("the line after the value: %+v", list)
 	}
 }
@@ -324,8 +324,8 @@ func TestLastWords(t *testing.T) {
 		at(2*time.Millisecond, "TWILIO_ACCOUNT_SID is missing"),
 		servers.ProcessExited{How: "exit status 1", Lived: 50 * time.Millisecond},
 	)
-	if len(piles(e, idPollution)) != 1 || len(piles(e, idShutdown)) != 1 {
-		t.Errorf("found %d at the start, %d at the end", len(piles(e, idPollution)), len(piles(e, idShutdown)))
+	if len(piles(e, "stdout-pollution")) != 1 || len(piles(e, "stdout-pollution-shutdown")) != 1 {
+		t.Errorf("found %d at the start, %d at the end", len(piles(e, "stdout-pollution")), len(piles(e, "stdout-pollution-shutdown")))
 	}
 }
 
@@ -346,7 +346,7 @@ func TestPhaseOfSilence(t *testing.T) {
 		servers.NewFrameReceived(at(50).At, "", 2, []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)),
 		line(60),
 	)
-	if start, later := piles(e, idPollution), piles(e, idBetween); len(start) != 1 || len(later) != 1 || later[0].first.Line != 60 {
+	if start, later := piles(e, "stdout-pollution"), piles(e, "stdout-pollution-between"); len(start) != 1 || len(later) != 1 || later[0].first.Line != 60 {
 		t.Errorf("before the first answer %+v, after it %+v", start, later)
 	}
 }
@@ -361,7 +361,7 @@ func TestStartOfAProbedServer(t *testing.T) {
 	last := polluted(servers.ClassText, 2, "Server stopping")
 	last.Phase = servers.PhaseShutdown
 	e.Probe = &Run{Name: "probing", Events: []exec.Event{late, last, servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond}}}
-	start, end := piles(e, idPollution), piles(e, idShutdown)
+	start, end := piles(e, "stdout-pollution"), piles(e, "stdout-pollution-shutdown")
 	if len(start) != 1 || start[0].lines != 2 || len(end) != 1 || end[0].first.Line != 2 {
 		t.Errorf("at the start %+v, at the end %+v", start, end)
 	}

@@ -23,7 +23,7 @@ func httpChecks() []Check {
 		{ID: "content-type", Need: NeedHTTP, Ask: askContentType},
 		{ID: "body-limit", Need: NeedHTTP, Ask: func(e *Evidence) []Finding { return e.tooLarge(false) }},
 		{ID: "gzip-bomb", Need: NeedHTTP, Ask: func(e *Evidence) []Finding { return e.tooLarge(true) }},
-		{ID: idSessionLost, Need: NeedHTTPSession, Ask: askSessionLost},
+		{ID: "session-lost", Need: NeedHTTPSession, Ask: askSessionLost},
 		{ID: "accept-strict", Need: NeedHTTPSession, Ask: askAcceptStrict},
 		{ID: "notification-status", Need: NeedHTTPSession, Ask: askNotificationStatus},
 		{ID: "get-status", Need: NeedHTTPSession, Ask: askGetStatus},

@@ -195,10 +195,6 @@ func askCorsReflects(e *Evidence) []Finding {
 	return sole(Finding{Where: rawWhere(reply.asked()), Evidence: "Access-Control-Allow-Origin: " + foreignOrigin + ", Access-Control-Allow-Credentials: true"})
 }
 
-// idSessionLost is the check whose finding is behind all that a session's requests are
-// refused with.
-const idSessionLost = "session-lost"
-
 // askSessionLost goes by the first two messages behind initialize: both are refused with
 // the statuses of a session that is not known, and in words of it.
 func askSessionLost(e *Evidence) []Finding {

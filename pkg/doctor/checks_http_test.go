@@ -270,7 +270,7 @@ func TestSessionLost(t *testing.T) {
 				found = append(found, finding)
 			}
 		}
-		if len(found) != 1 || found[0].ID != idSessionLost || !strings.Contains(found[0].Notes[0], note) {
+		if len(found) != 1 || found[0].ID != "session-lost" || !strings.Contains(found[0].Notes[0], note) {
 			t.Errorf("id %q: %+v", id, found)
 		}
 	}

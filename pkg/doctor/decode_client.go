@@ -13,7 +13,7 @@ func clientDecoders() []decoder {
 			Title:  "the server was asked before the handshake",
 			Stood:  "a request before initialize was done: the client did not wait for its answer, or went on with a server that had been started again, or that is another instance behind the same address",
 			Fix:    []string{"start the client anew: it begins with initialize then", "in the client: send requests when initialize is answered and notifications/initialized is sent"},
-			Checks: []string{"request-before-init", idSessionLost},
+			Checks: []string{"request-before-init", "session-lost"},
 		})},
 		{pattern: `does not support dynamic client registration|[Dd]ynamic [Cc]lient [Rr]egistration (?:is )?not (?:supported|available)`, explain: always(Diagnosis{
 			Title: "the authorization server does not register clients by itself", Stood: "its metadata, without registration_endpoint",
@@ -67,7 +67,7 @@ func helplessDecoders() []decoder {
 			Fix: []string{
 				"read the client's log, which has the cause: Claude Desktop has mcp-server-NAME.log, Claude Code starts with --debug, Cursor has MCP Logs under Output",
 			},
-			Checks: []string{"exit-before-handshake", "env-missing", "command-not-found", idPollution, "handshake-timeout", "connect"},
+			Checks: []string{"exit-before-handshake", "env-missing", "command-not-found", "stdout-pollution", "handshake-timeout", "connect"},
 		})},
 	}
 }

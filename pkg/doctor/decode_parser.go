@@ -46,7 +46,7 @@ func positionDecoders() []decoder {
 }
 
 // lineChecks are the checks that show a foreign line.
-func lineChecks() []string { return []string{idPollution, idBetween} }
+func lineChecks() []string { return []string{"stdout-pollution", "stdout-pollution-between"} }
 
 // knownBeginnings are beginnings of texts that are told even when they are cut after a few
 // characters, as Node does it.
@@ -123,13 +123,13 @@ func (d Diagnosis) by(who Recognition) Diagnosis {
 	}
 	switch who.Rule {
 	case "content-length":
-		d.Checks = []string{idContentLength}
+		d.Checks = []string{"stdout-content-length"}
 	case "usage", "bash-usage":
-		d.Checks = []string{idUsage, "exit-before-handshake"}
+		d.Checks = []string{"stdout-usage-text", "exit-before-handshake"}
 	case "npx-prompt":
-		d.Checks = []string{idPartial, "npx-no-yes"}
+		d.Checks = []string{"stdout-partial-text", "npx-no-yes"}
 	case "glued":
-		d.Checks = []string{idPrefix}
+		d.Checks = []string{"stdout-inline-prefix"}
 	case "html":
 		d.Fix = append(d.Fix, "from outside: where the server has a url, look at it: a web page answers there, such as a login or a proxy's error")
 		d.Checks = append(d.Checks, "content-type")
@@ -146,14 +146,14 @@ func beginningWith(character string) Diagnosis {
 		return Diagnosis{
 			Title: "a byte order mark stands before the message", Stood: "the bytes ef bb bf, which cannot be seen, and then most likely a message",
 			Culprit: &Culprit{Name: "PowerShell or .NET writing UTF-8 with a byte order mark", Confidence: likely},
-			Fix:     []string{"in the server: write UTF-8 without a byte order mark (.NET: new UTF8Encoding(false))"}, Checks: []string{idBOM},
+			Fix:     []string{"in the server: write UTF-8 without a byte order mark (.NET: new UTF8Encoding(false))"}, Checks: []string{"stdout-bom"},
 		}
 	case 'ÿ', 'þ':
 		return utf16Text()
 	case '\x00':
 		return Diagnosis{
 			Title: "stdout has NUL bytes", Stood: "zero bytes: binary data, or UTF-16",
-			Fix: []string{"in the server: write UTF-8, and as many bytes as the message has"}, Checks: []string{idNUL, idUTF16},
+			Fix: []string{"in the server: write UTF-8, and as many bytes as the message has"}, Checks: []string{"stdout-nul", "stdout-utf16"},
 		}
 	case '\x1b':
 		return coloured()
@@ -161,7 +161,7 @@ func beginningWith(character string) Diagnosis {
 		return Diagnosis{
 			Title: "the server wrote text to stdout", Stood: "a line that begins with an emoji, or with bytes that are not UTF-8",
 			Culprit: &Culprit{Name: "a start-up message (console.log, print)", Confidence: likely},
-			Fix:     []string{"in the server: console.error instead of console.log, print(..., file=sys.stderr)"}, Checks: append(lineChecks(), idInvalidUTF8, idUTF16),
+			Fix:     []string{"in the server: console.error instead of console.log, print(..., file=sys.stderr)"}, Checks: append(lineChecks(), "stdout-invalid-utf8", "stdout-utf16"),
 		}
 	case 'ð', 'â':
 		return symbolLine(r)
@@ -182,7 +182,7 @@ func utf16Text() Diagnosis {
 	return Diagnosis{
 		Title: "stdout is UTF-16", Stood: "the bytes ff fe, and then text of which every second byte is zero",
 		Culprit: &Culprit{Name: "PowerShell passing a program's output on", Confidence: likely},
-		Fix:     []string{"in the server: write UTF-8", "from outside: start the program itself, not through a script of PowerShell"}, Checks: []string{idUTF16},
+		Fix:     []string{"in the server: write UTF-8", "from outside: start the program itself, not through a script of PowerShell"}, Checks: []string{"stdout-utf16"},
 	}
 }
 
@@ -195,7 +195,7 @@ func coloured() Diagnosis {
 			"in the server: give the logger stderr: " + rustStderr + "; new transports.Console({ stderrLevels: […] })",
 			"from outside: add NO_COLOR=1 and, for Rust, RUST_LOG=off to this server's env",
 		},
-		Checks: append(lineChecks(), idANSI),
+		Checks: append(lineChecks(), "stdout-ansi"),
 	}
 }
 
@@ -306,7 +306,7 @@ const fixWholeLines = "in the server: write each message with its newline in one
 func textBehind(what string) Diagnosis {
 	return Diagnosis{
 		Title: "something stands on a message's line, behind it", Stood: "a whole message, and then text on the same line" + what,
-		Fix: []string{fixWholeLines}, Checks: []string{idSuffix, idCRLF},
+		Fix: []string{fixWholeLines}, Checks: []string{"stdout-inline-suffix", "stdout-crlf"},
 	}
 }
 
@@ -316,7 +316,7 @@ func inspected() Diagnosis {
 		Title: "the server printed an object to stdout", Stood: "a line that begins with { and no quoted name: an object printed for people, or a message spread over lines",
 		Culprit: &Culprit{Name: "console.log of an object, or JSON with an indent", Confidence: likely},
 		Fix:     []string{"in the server: console.error instead of console.log; JSON.stringify(message) without an indent"},
-		Checks:  []string{idPretty, idPollution, idBetween},
+		Checks:  []string{"stdout-pretty-json", "stdout-pollution", "stdout-pollution-between"},
 	}
 }
 
@@ -324,7 +324,7 @@ func inspected() Diagnosis {
 func brokenInTwo() Diagnosis {
 	return Diagnosis{
 		Title: "a message was broken in two", Stood: "the beginning of a message: another writer's line went into it, it has a raw newline inside, or the server ended while it wrote",
-		Fix: []string{fixWholeLines}, Checks: []string{idBetween, idPretty, "truncated-message"},
+		Fix: []string{fixWholeLines}, Checks: []string{"stdout-pollution-between", "stdout-pretty-json", "truncated-message"},
 	}
 }
 
@@ -333,7 +333,7 @@ func controlled() Diagnosis {
 	return Diagnosis{
 		Title: "a message has a control character that is not escaped", Stood: "a message with a raw control character, such as ESC or a tab, inside a string",
 		Culprit: &Culprit{Name: "JSON put together by hand", Confidence: likely},
-		Fix:     []string{"in the server: let a JSON library write the message"}, Checks: []string{idANSI},
+		Fix:     []string{"in the server: let a JSON library write the message"}, Checks: []string{"stdout-ansi"},
 	}
 }
 
@@ -342,7 +342,7 @@ func blankLine() Diagnosis {
 	return Diagnosis{
 		Title: "the server wrote an empty line, or only half a message, to stdout", Stood: "an empty line (console.log() or print() with nothing), or a message that was cut off",
 		Fix:    []string{"in the server: one newline behind each message, and none elsewhere"},
-		Checks: []string{idBlank, "truncated-message"},
+		Checks: []string{"stdout-blank-lines", "truncated-message"},
 	}
 }
 
@@ -384,6 +384,6 @@ func undecodable(m []string) Diagnosis {
 	}
 	return Diagnosis{
 		Title: "stdout is not UTF-8", Stood: "the byte " + m[1] + ": text in Latin-1 or a Windows code page",
-		Fix: []string{"in the server: write UTF-8", "from outside: add PYTHONUTF8=1 (Python) to this server's env"}, Checks: []string{idInvalidUTF8},
+		Fix: []string{"in the server: write UTF-8", "from outside: add PYTHONUTF8=1 (Python) to this server's env"}, Checks: []string{"stdout-invalid-utf8"},
 	}
 }

@@ -14,7 +14,7 @@ func schemaDecoders() []decoder {
 	)
 	record := Diagnosis{
 		Title: title, Stood: stood, Culprit: &Culprit{Name: "a logger that writes JSON (pino, winston)", Confidence: likely},
-		Fix: []string{"in the server: " + pinoStderr}, Checks: []string{idNotRPC, "rpc-version", "rpc-shape"},
+		Fix: []string{"in the server: " + pinoStderr}, Checks: []string{"stdout-json-not-rpc", "rpc-version", "rpc-shape"},
 	}
 	return []decoder{
 		{pattern: `(?s)"path":\s*\[\s*"tools",\s*\d+,\s*"(?:inputSchema|outputSchema)"|inputSchema.{0,60}(?:Required|expected object|invalid_literal)`, explain: always(Diagnosis{
@@ -32,7 +32,7 @@ func schemaDecoders() []decoder {
 		}},
 		{pattern: `ReadBuffer exceeded maximum size|token too long|MaxLineLength|line too long|message too large`, explain: always(Diagnosis{
 			Title: "a message is over the client's limit", Stood: "one line of more than 10 MiB (TypeScript SDK), 16 MiB (Go SDK) or 64 KiB (bufio.Scanner)",
-			Fix: []string{"in the server: page lists, cut or page results; send files as links"}, Checks: []string{idHuge},
+			Fix: []string{"in the server: page lists, cut or page results; send files as links"}, Checks: []string{"stdout-huge-line"},
 		})},
 	}
 }
@@ -98,7 +98,7 @@ func endingDecoders() []decoder {
 				"give it time once: npx and uvx download at the first start",
 				"is there a flag for stdio (--stdio, --transport stdio)? Python: add PYTHONUNBUFFERED=1 to this server's env; npx: add -y",
 			},
-			Checks: []string{"handshake-timeout", idHTTP, idPartial, "output-buffered", idPrefix, idNoNewline, "slow-start"},
+			Checks: []string{"handshake-timeout", "stdout-http-mode", "stdout-partial-text", "output-buffered", "stdout-inline-prefix", "stdout-no-newline", "slow-start"},
 		})},
 		{pattern: `(?i)EPIPE|broken pipe`, explain: always(Diagnosis{
 			Title: "the server stopped reading", Stood: "nothing more: it had ended, or closed its stdin, when the client wrote",
@@ -110,7 +110,7 @@ func endingDecoders() []decoder {
 				"read the server's stderr: the reason is mostly its last line; a missing variable goes into env",
 				"where stderr is quiet: look for text on stdout",
 			},
-			Checks: []string{"exit-before-handshake", "env-missing", idUsage, idPollution, "discover-breaks-server", idHuge},
+			Checks: []string{"exit-before-handshake", "env-missing", "stdout-usage-text", "stdout-pollution", "discover-breaks-server", "stdout-huge-line"},
 		})},
 		{pattern: `(?i)-32601|method not found`, explain: always(Diagnosis{
 			Title: "the server does not know the method", Stood: "an answer with error -32601: a capability that is not there, or a client of a newer revision (server/discover)",

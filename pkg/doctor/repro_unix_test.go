@@ -98,7 +98,7 @@ func TestRepro(t *testing.T) {
 // TestReproCountsItsOwnLines shows that a line is named only where the script comes to the
 // same number: it does not send the pings by which the doctor measures.
 func TestReproCountsItsOwnLines(t *testing.T) {
-	finding := Finding{ID: idShutdown, Where: &Where{Run: "clean", Line: 130}}
+	finding := Finding{ID: "stdout-pollution-shutdown", Where: &Where{Run: "clean", Line: 130}}
 	timed := &Run{Name: "clean", Speed: &Speed{}}
 	if line := (&repro{run: timed, finding: finding}).shownLine(); line != 0 {
 		t.Errorf("behind the pings: line %d", line)
@@ -136,10 +136,10 @@ func TestReproOfFloods(t *testing.T) {
 		id   string
 		want []string
 	}{
-		"text-flood --count 100500":    {idFlood, []string{"stdout, line 1, ", `bytes (\n and`, "object: 100500"}},
-		"huge-line --bytes 30000000":   {idHuge, []string{"bytes (", `{"jsonrpc":"2.0","id":8,"result"`}},
+		"text-flood --count 100500":    {"stdout-flood", []string{"stdout, line 1, ", `bytes (\n and`, "object: 100500"}},
+		"huge-line --bytes 30000000":   {"stdout-huge-line", []string{"bytes (", `{"jsonrpc":"2.0","id":8,"result"`}},
 		"stderr-flood --count 100000":  {"stderr-noise", []string{"flood line 100000 of 100000"}},
-		"text-flood-call --count 9000": {idBetween, []string{"object: 9000"}},
+		"text-flood-call --count 9000": {"stdout-pollution-between", []string{"object: 9000"}},
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
@@ -177,7 +177,7 @@ func TestReproAsksForVariables(t *testing.T) {
 	options := shortOptions()
 	options.Environ = append(options.Environ, "API_TOKEN=S3cr3tValue")
 	fleet := Examine(t.Context(), nil, []*config.Server{entry}, options)
-	script, err := Repro(fleet, Finding{ID: idPollution, Server: "a", Where: &Where{Line: 1}}, mask.New("S3cr3tValue").Text)
+	script, err := Repro(fleet, Finding{ID: "stdout-pollution", Server: "a", Where: &Where{Line: 1}}, mask.New("S3cr3tValue").Text)
 	if err != nil {
 		t.Fatal(err)
 	}

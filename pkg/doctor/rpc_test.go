@@ -102,9 +102,9 @@ func TestSurvivingALine(t *testing.T) {
 // TestNoMessageIsNoPass shows that a server which says nothing passes no check of what it
 // says.
 func TestNoMessageIsNoPass(t *testing.T) {
-	report := Judge(examineFake(t, shortOptions(), "exit1-stderr"), Selection{Only: []string{"rpc-*", "protocol-version-missing", "wire-schema", idPollution}})
+	report := Judge(examineFake(t, shortOptions(), "exit1-stderr"), Selection{Only: []string{"rpc-*", "protocol-version-missing", "wire-schema", "stdout-pollution"}})
 	for _, result := range report.Checks {
-		if want := result.ID == idPollution; (result.Outcome == Passed) != want {
+		if want := result.ID == "stdout-pollution"; (result.Outcome == Passed) != want {
 			t.Errorf("%s: %s, %s", result.ID, result.Outcome, result.Because)
 		}
 	}
