@@ -86,7 +86,7 @@ func (o Options) callingRun(ctx context.Context, e *Evidence, calls []Call) (mad
 		run := life.failed(ctx, e, err)
 		e.Calling = append(e.Calling, run)
 		for _, call := range calls {
-			result := &exec.Result{ToolName: call.Tool, Err: &unmadeError{err}}
+			result := &exec.Result{ToolName: call.Tool, Err: &unmadeError{err: err}}
 			e.Calls = append(e.Calls, &CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, own: call.own, run: run})
 		}
 		return len(calls)

@@ -28,7 +28,7 @@ func (f Finding) AllPlaces() []Place {
 	if len(f.Places) > 0 {
 		return f.Places
 	}
-	return []Place{{f.Where, f.Evidence, f.Notes}}
+	return []Place{{Where: f.Where, Evidence: f.Evidence, Notes: f.Notes}}
 }
 
 // kindOfFinding is what findings of one kind have in common.

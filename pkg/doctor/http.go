@@ -355,7 +355,7 @@ func (p *httpProber) ask(ctx context.Context, name, verb string, body []byte, he
 	reply, err := p.exchange(bounded, verb, body, headers)
 	if err != nil {
 		// What gets access tokens makes an error of a refusal, whose head was seen.
-		reply = p.refusal(verb, rawQuestion{headers, body})
+		reply = p.refusal(verb, rawQuestion{headers: headers, body: body})
 	}
 	return p.keep(name, reply)
 }

@@ -79,7 +79,7 @@ func (p *httpProber) exchange(ctx context.Context, verb string, body []byte, hea
 	defer response.Body.Close()
 	reply := &HTTPReply{
 		Verb: verb, URL: p.address, Status: response.StatusCode, Header: response.Header, Took: time.Since(began), TLS: response.TLS,
-		Unpacked: response.Uncompressed, sent: rawQuestion{headers, body},
+		Unpacked: response.Uncompressed, sent: rawQuestion{headers: headers, body: body},
 	}
 	switch {
 	case reply.mediaType() != "text/event-stream" || reply.Status >= 300:
