@@ -56,6 +56,7 @@ func EnvLike(name string, environ []string) ([]string, error) {
 	return envLike(name, environ, runtime.GOOS)
 }
 
+// envLike is EnvLike on a system.
 func envLike(name string, environ []string, goos string) ([]string, error) {
 	switch name {
 	case "claude-desktop":

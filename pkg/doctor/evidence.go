@@ -169,6 +169,7 @@ const (
 	maxStderr   = 5_000
 )
 
+// take keeps an event, unless there are too many of its kind.
 func (r *recorder) take(event exec.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -287,6 +288,7 @@ type head struct {
 	result, err json.RawMessage
 }
 
+// readHead reads the members of a message that say what it is.
 func readHead(frame []byte) head {
 	var h head
 	for member := range rawjson.Each(frame) {

@@ -17,15 +17,6 @@ func listMethods() []struct{ capability, method, member string } {
 	}
 }
 
-// lostAnswers are the checks whose findings explain why a request seems to have no
-// answer, or a wrong one.
-func lostAnswers() []string {
-	return []string{
-		"crash-signal", "exit-during-request", "stdout-closed", "stdin-closed",
-		"rpc-id-null", "rpc-id-unknown", "rpc-shape", "rpc-depth", "stdout-huge-line", "stdout-echo",
-	}
-}
-
 func askCapabilityUndeclared(e *Evidence) []Finding {
 	var found []Finding
 	for _, list := range listMethods() {

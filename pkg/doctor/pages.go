@@ -120,6 +120,7 @@ func fenced(text string) string {
 	return "```text\n" + strings.TrimRight(text, "\n") + "\n```"
 }
 
+// bulleted is a list in Markdown.
 func bulleted(items []string) string {
 	var text strings.Builder
 	for _, item := range items {

@@ -37,7 +37,7 @@ func askIDNull(e *Evidence) []Finding {
 	})
 }
 
-func askRpcIDUnknown(e *Evidence) []Finding {
+func askRPCIDUnknown(e *Evidence) []Finding {
 	return e.oddFrames(servers.ClassIDUnknown, func(r *Run, odd servers.OddFrame) string {
 		id := readHead(odd.Bytes).id
 		if plainID(id) == "null" && answersGarbage(r, odd.Bytes) {

@@ -6,7 +6,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-func askRpcSurrogate(e *Evidence) []Finding {
+func askRPCSurrogate(e *Evidence) []Finding {
 	return e.oddities(loneSurrogate, "the escape %s has no other half")
 }
 

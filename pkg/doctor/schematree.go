@@ -182,6 +182,7 @@ func (t *schemaTree) child(parent *schemaNode, keyword, name string, value, loca
 // refKind says where a reference leads.
 type refKind int
 
+// The kinds.
 const (
 	refLocal    refKind = iota // to a schema in the document
 	refDangling                // into the document, where nothing is

@@ -25,6 +25,7 @@ type shellCommand struct {
 // stream is where an output of a command goes.
 type stream int
 
+// The streams.
 const (
 	streamOut stream = iota // to the stdout of the script
 	streamErr               // to its stderr
