@@ -14,11 +14,11 @@ import (
 // arrows says which packages of toolx a package may import; cmd may import all,
 // and what is not listed none.
 func arrows() map[string][]string {
-	return map[string][]string{
+	table := map[string][]string{
 		".":           {"cmd", "pkg/console"},
 		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/render":  {"pkg/doctor", "pkg/exec", "pkg/fault", "pkg/servers", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/doctor":  {"docs", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
+		"pkg/render":  {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/exec", "pkg/fault", "pkg/servers", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/doctor":  {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/words"},
 		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson"},
@@ -38,10 +38,29 @@ func arrows() map[string][]string {
 		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson"},
 		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault"},
 		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor/culprit", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+
+		"pkg/doctor/check":    {"docs", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/mask"},
+		"pkg/doctor/cmdline":  {"pkg/servers", "pkg/exec", "pkg/fault", "pkg/config"},
+		"pkg/doctor/culprit":  {"pkg/doctor/cmdline"},
+		"pkg/doctor/decode":   {"pkg/doctor/check", "pkg/doctor/culprit"},
+		"pkg/doctor/evidence": {"pkg/doctor/cmdline", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson"},
+		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
+		"pkg/doctor/repro":    {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/evidence", "pkg/servers", "pkg/exec", "pkg/mask"},
+		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 
 		"pkg/servers/fake/cmd/fakeserver": {"pkg/servers/fake"},
 	}
+	// A family of checks knows what all of them share, and no other family.
+	for _, family := range []string{"config", "framing", "handshake", "http", "launch", "performance", "process", "rpc", "security", "tool"} {
+		folder := "pkg/doctor/checks/" + family
+		table["pkg/doctor"] = append(table["pkg/doctor"], folder)
+		table[folder] = []string{
+			"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire",
+			"pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/jsonschema", "pkg/mask",
+		}
+	}
+	return table
 }
 
 // owners says who alone may use what; programs for tests and measurements end and

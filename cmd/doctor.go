@@ -19,6 +19,10 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/repro"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
@@ -192,14 +196,14 @@ func unknownCheck(id string) error {
 }
 
 // severity is the one that --fail-on names, empty for never.
-func (o *doctorOptions) severity() doctor.Severity {
+func (o *doctorOptions) severity() check.Severity {
 	switch o.failOn {
 	case "never":
 		return ""
 	case "warn": // --log-level has that word
-		return doctor.Warning
+		return check.Warning
 	}
-	return doctor.Severity(o.failOn)
+	return check.Severity(o.failOn)
 }
 
 // runDoctor is the whole of a visit: examine, judge, accept what is known, tell.
@@ -229,7 +233,7 @@ func runDoctor(ctx context.Context, app *App, o doctorOptions) error {
 		report.Status, report.Error, report.Hint = doctor.StatusUsage, visit.configErr.Error(), fault.HintOf(visit.configErr)
 	case ctx.Err() != nil:
 		report.Status = doctor.StatusInterrupted
-	case bounded.Err() != nil && slices.ContainsFunc(fleet.Servers, func(e *doctor.Evidence) bool { return e.Cut }):
+	case bounded.Err() != nil && slices.ContainsFunc(fleet.Servers, func(e *evidence.Evidence) bool { return e.Cut }):
 		report.Status = doctor.StatusTimeout
 	}
 	if err := visit.accept(fleet, report); err != nil {
@@ -259,7 +263,7 @@ type visit struct {
 	configErr error          // why it could not be read
 	servers   []*config.Server
 	whole     bool // all servers and the config, not some of them
-	calls     []doctor.Call
+	calls     []evidence.Call
 	safe      bool // --call safe
 	environ   []string
 	selection doctor.Selection
@@ -378,7 +382,7 @@ func (v *visit) readCalls() error {
 			continue
 		}
 		tool, arguments, _ := strings.Cut(strings.TrimSpace(text), " ")
-		call := doctor.Call{Tool: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}"))}
+		call := evidence.Call{Tool: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}"))}
 		var object map[string]json.RawMessage
 		if tool == "" || strings.HasPrefix(tool, "{") || json.Unmarshal(call.Arguments, &object) != nil {
 			return &fault.UsageError{
@@ -402,7 +406,7 @@ func (v *visit) readCalls() error {
 // readEnviron cuts the environment to that of another client.
 func (v *visit) readEnviron() (err error) {
 	if v.options.envLike != "" {
-		v.environ, err = doctor.EnvLike(v.options.envLike, os.Environ())
+		v.environ, err = cmdline.EnvLike(v.options.envLike, os.Environ())
 	}
 	return err
 }
@@ -412,7 +416,7 @@ func (v *visit) readSeverities() error {
 	if v.config == nil {
 		return nil
 	}
-	v.selection.Severities = make(map[string]doctor.Severity)
+	v.selection.Severities = make(map[string]check.Severity)
 	for _, id := range slices.Sorted(maps.Keys(v.config.Doctor.Severity)) {
 		if _, found := doctor.Find(id); !found {
 			origin, _ := v.config.Origin("doctor.severity." + id)
@@ -422,7 +426,7 @@ func (v *visit) readSeverities() error {
 			}
 			v.app.log.Warn(text)
 		}
-		v.selection.Severities[id] = doctor.Severity(v.config.Doctor.Severity[id])
+		v.selection.Severities[id] = check.Severity(v.config.Doctor.Severity[id])
 	}
 	return nil
 }
@@ -457,7 +461,7 @@ func (a *App) examination() doctor.Options {
 }
 
 // examine starts the servers and judges what came of it.
-func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
+func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	doing, stop := v.app.showDoing("doctor")
 	options := v.app.examination()
 	options.Calls, options.Safe, options.CallTimeout = v.calls, v.safe, v.app.flags.timeout
@@ -486,7 +490,7 @@ func (v *visit) examine(ctx context.Context) (*doctor.Fleet, *doctor.Report) {
 
 // accept writes a baseline where that was asked for, and takes known findings out of
 // the report.
-func (v *visit) accept(fleet *doctor.Fleet, report *doctor.Report) error {
+func (v *visit) accept(fleet *evidence.Fleet, report *doctor.Report) error {
 	file := v.options.writeBaseline
 	if file == "" {
 		if v.baseline != nil {
@@ -498,9 +502,9 @@ func (v *visit) accept(fleet *doctor.Fleet, report *doctor.Report) error {
 		v.app.log.Warn(file + " was not written: not everything was examined")
 		return nil
 	}
-	severity := doctor.Warning
+	severity := check.Warning
 	if v.options.failOn == "info" {
-		severity = doctor.Info
+		severity = check.Info
 	}
 	earlier, err := v.earlierBaseline(file)
 	if err != nil {
@@ -539,16 +543,16 @@ func (v *visit) earlierBaseline(file string) (*doctor.Baseline, error) {
 }
 
 // printReport prints a report on stdout.
-func (a *App) printReport(report *doctor.Report, format render.DoctorFormat, failOn doctor.Severity) error {
+func (a *App) printReport(report *doctor.Report, format render.DoctorFormat, failOn check.Severity) error {
 	a.live.Clear()
 	return render.Doctor(a.Console.Out, report, a.reportOptions(format, failOn))
 }
 
 // printRepro prints a script for the first finding that one can show.
-func (a *App) printRepro(fleet *doctor.Fleet, report *doctor.Report) error {
-	var first error = &doctor.ReproError{Reason: "nothing was found"}
+func (a *App) printRepro(fleet *evidence.Fleet, report *doctor.Report) error {
+	var first error = &repro.ReproError{Reason: "nothing was found"}
 	for i, finding := range report.Findings {
-		script, err := doctor.Repro(fleet, finding, a.mask.Text)
+		script, err := repro.Repro(fleet, finding, a.mask.Text)
 		if err == nil {
 			_, err = fmt.Fprint(a.Console.Out, script)
 			return err
@@ -565,7 +569,7 @@ func (a *App) printRepro(fleet *doctor.Fleet, report *doctor.Report) error {
 func failedReport(err error) *doctor.Report {
 	return &doctor.Report{
 		Schema: 1, Status: doctor.StatusUsage, Error: err.Error(), Hint: fault.HintOf(err),
-		Servers: []doctor.ServerReport{}, Findings: []doctor.Finding{}, Checks: []doctor.CheckResult{},
+		Servers: []doctor.ServerReport{}, Findings: []check.Finding{}, Checks: []check.CheckResult{},
 	}
 }
 
@@ -581,7 +585,7 @@ func (v *verdict) Error() string { return v.text }
 func (v *verdict) Kind() fault.Kind { return v.kind }
 
 // verdictOf is nil where all is well; the user has been told of everything else.
-func verdictOf(report *doctor.Report, failOn doctor.Severity) error {
+func verdictOf(report *doctor.Report, failOn check.Severity) error {
 	found := &verdict{text: "the doctor: " + report.Status}
 	switch report.Status {
 	case doctor.StatusUsage:

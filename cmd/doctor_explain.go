@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/decode"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
 	"toolx/pkg/words"
@@ -14,7 +16,7 @@ import (
 // listChecks lists the checks that --only and --skip leave.
 func (a *App) listChecks(o doctorOptions) error {
 	selection := doctor.Selection{Only: o.only, Skip: o.skip}
-	var checks []doctor.Check
+	var checks []check.Check
 	for _, check := range doctor.Checks() {
 		if selection.Wants(check.ID) {
 			checks = append(checks, check)
@@ -31,13 +33,13 @@ func (a *App) listChecks(o doctorOptions) error {
 func (a *App) explain(o doctorOptions) error {
 	what, out, screen := strings.TrimSpace(o.explain), a.Console.Out, a.outScreen()
 	asJSON := o.format == render.DoctorJSON
-	if check, found := doctor.Find(what); found {
+	if one, found := doctor.Find(what); found {
 		if asJSON {
-			return render.DoctorChecksJSON(out, []doctor.Check{check}, screen)
+			return render.DoctorChecksJSON(out, []check.Check{one}, screen)
 		}
-		return render.DoctorPage(out, check, screen)
+		return render.DoctorPage(out, one, screen)
 	}
-	diagnosis, known := doctor.Decode(what)
+	diagnosis, known := decode.Decode(what)
 	switch {
 	case known && asJSON:
 		return render.DoctorDiagnosisJSON(out, diagnosis, screen)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
 )
@@ -73,7 +74,7 @@ func (v *visit) writeReports(report *doctor.Report) error {
 }
 
 // reportOptions say how a report is written in a format.
-func (a *App) reportOptions(format render.DoctorFormat, failOn doctor.Severity) render.DoctorOptions {
+func (a *App) reportOptions(format render.DoctorFormat, failOn check.Severity) render.DoctorOptions {
 	return render.DoctorOptions{
 		Format: format, Verbose: a.flags.verbose, FailOn: failOn,
 		Version: Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Screen: a.outScreen(),

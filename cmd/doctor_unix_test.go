@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
 	"toolx/pkg/servers/fake"
 )
 
@@ -120,7 +121,7 @@ func (v visited) check(t *testing.T, mode string) {
 	if v.stderr != "" {
 		t.Errorf("%s: stderr has %q", mode, v.stderr)
 	}
-	failed := slices.ContainsFunc(v.report.Findings, func(f doctor.Finding) bool { return f.Severity == doctor.Error })
+	failed := slices.ContainsFunc(v.report.Findings, func(f check.Finding) bool { return f.Severity == check.Error })
 	want := map[string]int{doctor.StatusUnreachable: 4, doctor.StatusAuth: 3}[v.report.Status]
 	if want == 0 && failed {
 		want = 6
@@ -131,9 +132,9 @@ func (v visited) check(t *testing.T, mode string) {
 	if v.report.Status == doctor.StatusUnreachable && !failed {
 		t.Errorf("%s: the server could not be examined, and no error says why", mode)
 	}
-	for _, check := range v.report.Checks {
-		if check.Outcome == doctor.Broke {
-			t.Errorf("%s: %s: %s", mode, check.ID, check.Because)
+	for _, one := range v.report.Checks {
+		if one.Outcome == check.Broke {
+			t.Errorf("%s: %s: %s", mode, one.ID, one.Because)
 		}
 	}
 	if v.memory > maxDoctorMemory {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
 )
 
 // diagnosis is what the doctor must say of a published server: every finding that
@@ -114,7 +115,7 @@ func (d diagnosis) check(t *testing.T, report *doctor.Report) {
 	t.Helper()
 	var ids []string
 	for _, finding := range report.Findings {
-		if finding.Severity.AtLeast(doctor.Warning) {
+		if finding.Severity.AtLeast(check.Warning) {
 			ids = append(ids, finding.ID)
 		}
 	}
@@ -125,7 +126,7 @@ func (d diagnosis) check(t *testing.T, report *doctor.Report) {
 	if d.dirt == "" {
 		return
 	}
-	at := slices.IndexFunc(report.Findings, func(f doctor.Finding) bool { return strings.HasPrefix(f.Evidence, d.dirt) })
+	at := slices.IndexFunc(report.Findings, func(f check.Finding) bool { return strings.HasPrefix(f.Evidence, d.dirt) })
 	if at < 0 {
 		t.Fatalf("no finding shows %q: %+v", d.dirt, report.Findings)
 	}

@@ -13,6 +13,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/listing"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/state"
 )
@@ -52,8 +55,8 @@ type BaselineReport struct {
 
 // KnownFinding is a finding with the reason why it is accepted.
 type KnownFinding struct {
-	Finding Finding `json:"finding"`
-	Reason  string  `json:"reason"`
+	Finding check.Finding `json:"finding"`
+	Reason  string        `json:"reason"`
 }
 
 // BaselineError says what is wrong with a baseline file. It is the user's to mend.
@@ -150,7 +153,7 @@ func plainPathError(err error) error {
 }
 
 // fits says whether an entry means a finding.
-func (k Known) fits(f Finding) bool {
+func (k Known) fits(f check.Finding) bool {
 	return k.ID == f.ID &&
 		(k.Server == "" || k.Server == f.Server) &&
 		(k.Tool == "" || f.Where != nil && k.Tool == f.Where.Tool) &&
@@ -162,7 +165,7 @@ func (k Known) fits(f Finding) bool {
 func (b *Baseline) Apply(report *Report) {
 	applied := &BaselineReport{File: b.File, Known: []KnownFinding{}, Stale: []Known{}}
 	used := make([]bool, len(b.Findings))
-	left := []Finding{}
+	left := []check.Finding{}
 	for _, finding := range report.Findings {
 		at := -1
 		for i, known := range b.Findings {
@@ -195,11 +198,11 @@ func (r *Report) judged(known Known) bool {
 		return true // no check will ever find it
 	}
 	made := false
-	for _, check := range r.Checks {
-		if check.ID != known.ID || known.Server != "" && check.Server != "" && check.Server != known.Server {
+	for _, one := range r.Checks {
+		if one.ID != known.ID || known.Server != "" && one.Server != "" && one.Server != known.Server {
 			continue
 		}
-		if check.Outcome == Skipped || check.Outcome == Broke {
+		if one.Outcome == check.Skipped || one.Outcome == check.Broke {
 			return false
 		}
 		made = true
@@ -218,7 +221,7 @@ func (r *Report) settle() {
 		r.Status = StatusProblems
 	}
 	for _, finding := range r.Findings {
-		if finding.Severity.AtLeast(Warning) {
+		if finding.Severity.AtLeast(check.Warning) {
 			r.Status = StatusProblems
 		}
 	}
@@ -227,7 +230,7 @@ func (r *Report) settle() {
 // NewBaseline makes a baseline of a report's findings that matter at least as much
 // as severity, and of the tools of all servers. Reasons are taken from an earlier
 // baseline (nil: there is none); where it has none, reason stands.
-func NewBaseline(report *Report, fleet *Fleet, severity Severity, earlier *Baseline, reason string) *Baseline {
+func NewBaseline(report *Report, fleet *evidence.Fleet, severity check.Severity, earlier *Baseline, reason string) *Baseline {
 	b := &Baseline{Schema: baselineSchema, Findings: []Known{}, Tools: make(map[string]map[string]string)}
 	if earlier == nil {
 		earlier = &Baseline{}
@@ -238,7 +241,7 @@ func NewBaseline(report *Report, fleet *Fleet, severity Severity, earlier *Basel
 		}
 	}
 	for _, e := range fleet.Servers {
-		if tools := e.survey().tools; len(tools) > 0 {
+		if tools := listing.Read(e).Tools; len(tools) > 0 {
 			b.Tools[e.Server.Name] = pinsOf(tools)
 		}
 	}
@@ -247,11 +250,11 @@ func NewBaseline(report *Report, fleet *Fleet, severity Severity, earlier *Basel
 
 // pinsOf are the fingerprints of tools; of two with one name the first counts, as it
 // does where they are compared.
-func pinsOf(tools []*definition) map[string]string {
+func pinsOf(tools []*listing.Definition) map[string]string {
 	pins := make(map[string]string)
 	for _, tool := range tools {
-		if _, pinned := pins[tool.name]; !pinned && tool.name != "" {
-			pins[tool.name] = Fingerprint(tool.raw)
+		if _, pinned := pins[tool.Name]; !pinned && tool.Name != "" {
+			pins[tool.Name] = listing.Fingerprint(tool.Raw)
 		}
 	}
 	return pins
@@ -269,7 +272,7 @@ func (b *Baseline) add(known Known) {
 
 // knownFrom is the entry for a finding: an earlier one that fits, else a new one. It
 // names the tool, and never the evidence, which differs from run to run.
-func knownFrom(finding Finding, earlier *Baseline, reason string) Known {
+func knownFrom(finding check.Finding, earlier *Baseline, reason string) Known {
 	for _, known := range earlier.Findings {
 		if known.fits(finding) {
 			return known

@@ -8,6 +8,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 )
 
 // judged is a report as Judge makes it, of two servers.
@@ -15,18 +18,18 @@ func judgedReport() *Report {
 	return &Report{
 		Schema: 1, Status: StatusProblems,
 		Servers: []ServerReport{{Name: "a", Status: "ready"}, {Name: "b", Status: "failed"}},
-		Findings: []Finding{
-			{ID: "stdout-pollution", Severity: Error, Server: "a", Title: "polluted", Evidence: "Starting on port 1"},
-			{ID: "tool-name-chars", Severity: Warning, Server: "a", Title: "bad name", Where: &Where{Tool: "one"}},
-			{ID: "tool-name-chars", Severity: Warning, Server: "a", Title: "bad name", Where: &Where{Tool: "two"}},
-			{ID: "era", Severity: Info, Server: "a", Title: "legacy"},
+		Findings: []check.Finding{
+			{ID: "stdout-pollution", Severity: check.Error, Server: "a", Title: "polluted", Evidence: "Starting on port 1"},
+			{ID: "tool-name-chars", Severity: check.Warning, Server: "a", Title: "bad name", Where: &evidence.Where{Tool: "one"}},
+			{ID: "tool-name-chars", Severity: check.Warning, Server: "a", Title: "bad name", Where: &evidence.Where{Tool: "two"}},
+			{ID: "era", Severity: check.Info, Server: "a", Title: "legacy"},
 		},
-		Checks: []CheckResult{
-			{ID: "stdout-pollution", Server: "a", Outcome: Failed},
-			{ID: "stdout-pollution", Server: "b", Outcome: Skipped, Because: "the server was not started"},
-			{ID: "tool-name-chars", Server: "a", Outcome: Warned},
-			{ID: "stdout-bom", Server: "a", Outcome: Passed},
-			{ID: "stdout-bom", Server: "b", Outcome: Skipped},
+		Checks: []check.CheckResult{
+			{ID: "stdout-pollution", Server: "a", Outcome: check.Failed},
+			{ID: "stdout-pollution", Server: "b", Outcome: check.Skipped, Because: "the server was not started"},
+			{ID: "tool-name-chars", Server: "a", Outcome: check.Warned},
+			{ID: "stdout-bom", Server: "a", Outcome: check.Passed},
+			{ID: "stdout-bom", Server: "b", Outcome: check.Skipped},
 		},
 	}
 }
@@ -89,7 +92,7 @@ func TestBaselineApply(t *testing.T) {
 			if got := len(report.Baseline.Known) + len(left); got != 4 {
 				t.Errorf("%d findings are left or known, of 4", got)
 			}
-			if test.stale > 0 != (report.Fails(Error) && len(left) == 4 && report.Baseline.Stale != nil && len(report.Baseline.Stale) > 0) {
+			if test.stale > 0 != (report.Fails(check.Error) && len(left) == 4 && report.Baseline.Stale != nil && len(report.Baseline.Stale) > 0) {
 				t.Error("stale entries and failing do not agree")
 			}
 		})
@@ -102,17 +105,17 @@ func TestStaleBaselineFails(t *testing.T) {
 	baseline := &Baseline{Findings: []Known{{ID: "stdout-pollution"}, {ID: "tool-name-chars"}, {ID: "era"}}}
 	report := judgedReport()
 	baseline.Apply(report)
-	if report.Status != StatusHealthy || report.Fails(Info) {
+	if report.Status != StatusHealthy || report.Fails(check.Info) {
 		t.Errorf("all is known, and the report is %s and fails", report.Status)
 	}
 	report = judgedReport()
-	report.Findings, report.Checks[0].Outcome = report.Findings[1:], Passed
-	report.Checks[1].Outcome = Passed
+	report.Findings, report.Checks[0].Outcome = report.Findings[1:], check.Passed
+	report.Checks[1].Outcome = check.Passed
 	baseline.Apply(report)
-	if !report.Fails(Error) || report.Fails("") || report.Status != StatusProblems {
+	if !report.Fails(check.Error) || report.Fails("") || report.Status != StatusProblems {
 		t.Errorf("the report is %s, stale is %+v", report.Status, report.Baseline.Stale)
 	}
-	sound := &Report{Status: StatusHealthy, Findings: []Finding{}, Checks: []CheckResult{{ID: "era", Outcome: Passed}}}
+	sound := &Report{Status: StatusHealthy, Findings: []check.Finding{}, Checks: []check.CheckResult{{ID: "era", Outcome: check.Passed}}}
 	(&Baseline{Findings: []Known{{ID: "era"}}}).Apply(sound)
 	if sound.Status != StatusProblems {
 		t.Errorf("nothing is found, the baseline is stale, and the report is %s", sound.Status)
@@ -124,7 +127,7 @@ func TestBaselineRoundTrip(t *testing.T) {
 	for _, name := range []string{"known.yaml", "known.json"} {
 		file := filepath.Join(t.TempDir(), name)
 		earlier := &Baseline{Findings: []Known{{ID: "tool-name-chars", Server: "a", Tool: "one", Reason: "historic"}}}
-		written := NewBaseline(judgedReport(), &Fleet{}, Warning, earlier, "not yet said")
+		written := NewBaseline(judgedReport(), &evidence.Fleet{}, check.Warning, earlier, "not yet said")
 		written.Tools = map[string]map[string]string{"a": {"one": "sha256:…"}}
 		if err := written.Write(file); err != nil {
 			t.Fatal(err)
@@ -146,7 +149,7 @@ func TestBaselineRoundTrip(t *testing.T) {
 		}
 		report := judgedReport()
 		read.Apply(report)
-		if report.Fails(Warning) {
+		if report.Fails(check.Warning) {
 			t.Errorf("%s leaves %+v and is stale in %+v", name, report.Findings, report.Baseline.Stale)
 		}
 	}

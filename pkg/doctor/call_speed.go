@@ -5,18 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
-
-// CallSpeed is what repeated calls took.
-type CallSpeed struct {
-	// Alone are calls one after the other, Together calls of which burstSize ran at
-	// any time.
-	Alone, Together []time.Duration
-	// Failed says that a repeated call failed, and that no more were made.
-	Failed bool
-}
 
 // The bounds of repeating a call that nobody asked to repeat: a tool that is fast is
 // called often within a short time, and one that is slow once.
@@ -29,14 +21,14 @@ const (
 // mayRepeat says whether a call that was made may be made again: where the user said
 // so (Repeat), or the tool says that it changes nothing, or nothing more by being
 // called again. A call that failed is not repeated, nor one that nobody named.
-func (o Options) mayRepeat(call *CallRun) bool {
+func (o Options) mayRepeat(call *evidence.CallRun) bool {
 	switch {
 	case !call.Result.Success:
 		return false
 	case o.Repeat > 0:
 		return true
 	}
-	return call.repeatable && !call.own && call.Result.Duration < slowCall
+	return call.Repeatable && !call.Own && call.Result.Duration < slowCall
 }
 
 // saysRepeatable says whether a tool's annotations allow to call it again.
@@ -51,12 +43,12 @@ func saysRepeatable(tool *exec.Tool) bool {
 
 // measureCalls repeats the user's calls where that is allowed. As in measure, messages
 // are not recorded, and a server whose stdout is not clean is not measured.
-func (o Options) measureCalls(ctx context.Context, session *servers.Session, life *life, calls []*CallRun) {
-	if life.record.polluted() > 0 {
+func (o Options) measureCalls(ctx context.Context, session *servers.Session, life *life, calls []*evidence.CallRun) {
+	if life.record.Polluted() > 0 {
 		return
 	}
-	life.record.mute(true)
-	defer life.record.mute(false)
+	life.record.Mute(true)
+	defer life.record.Mute(false)
 	for _, call := range calls {
 		if session.Wire().Failure() != nil {
 			return
@@ -69,20 +61,20 @@ func (o Options) measureCalls(ctx context.Context, session *servers.Session, lif
 
 // repeatCall makes a call Repeat times alone and as often together; without Repeat as
 // often as there is time.
-func (o Options) repeatCall(ctx context.Context, session *servers.Session, call *CallRun) *CallSpeed {
-	p := &prober{Options: o, modern: session.Protocol >= modernRevision}
+func (o Options) repeatCall(ctx context.Context, session *servers.Session, call *evidence.CallRun) *evidence.CallSpeed {
+	p := &prober{Options: o, modern: session.Protocol >= evidence.ModernRevision}
 	series := &callSeries{
 		wire:   session.Wire(),
-		params: p.params(map[string]any{"name": call.sent.Tool.Plain, "arguments": call.sent.Arguments}),
-		limit:  answerLimit + burstSize*call.Result.Duration,
+		params: p.params(map[string]any{"name": call.Sent.Tool.Plain, "arguments": call.Sent.Arguments}),
+		limit:  evidence.AnswerLimit + evidence.BurstSize*call.Result.Duration,
 	}
 	alone, together, within := measuredAlone, measuredTogether, measureTime
 	if o.Repeat > 0 {
 		alone, together, within = o.Repeat, o.Repeat, 0
 	}
-	speed := &CallSpeed{Alone: series.make(ctx, 1, alone, within)}
+	speed := &evidence.CallSpeed{Alone: series.make(ctx, 1, alone, within)}
 	if !series.failed {
-		speed.Together = series.make(ctx, burstSize, together, within)
+		speed.Together = series.make(ctx, evidence.BurstSize, together, within)
 	}
 	speed.Failed = series.failed
 	return speed
@@ -132,7 +124,7 @@ func (s *callSeries) once(ctx context.Context) (took time.Duration, ok bool) {
 	bounded, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
 	answer, err := s.wire.Request(bounded, "tools/call", s.params)
-	if err != nil || answer.Error != nil || string(memberAt(answer.Result, "isError")) == "true" {
+	if err != nil || answer.Error != nil || string(evidence.MemberAt(answer.Result, "isError")) == "true" {
 		return 0, false
 	}
 	return answer.Took, true

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 )
 
@@ -28,7 +30,7 @@ func TestCallsAreRepeatedOnlyWhereTheyMayBe(t *testing.T) {
 			record := filepath.Join(t.TempDir(), "record")
 			options := shortOptions()
 			options.Repeat = one.repeat
-			options.Calls = []Call{{Tool: one.tool, Arguments: json.RawMessage(one.arguments)}}
+			options.Calls = []evidence.Call{{Tool: one.tool, Arguments: json.RawMessage(one.arguments)}}
 			fleet := examineFake(t, options, "--record", record, "good")
 			sent, err := os.ReadFile(record)
 			if err != nil {
@@ -41,7 +43,7 @@ func TestCallsAreRepeatedOnlyWhereTheyMayBe(t *testing.T) {
 			if len(found) != 1 || !strings.Contains(found[0].Evidence, one.evidence) || !strings.Contains(strings.Join(found[0].Notes, " "), one.note) {
 				t.Errorf("%+v", found)
 			}
-			if ids := idsOf(Judge(fleet, Selection{Skip: []string{"call-failed", "rpc-error-code-reserved", "iserror-misuse"}}), Warning); ids != "" {
+			if ids := idsOf(Judge(fleet, Selection{Skip: []string{"call-failed", "rpc-error-code-reserved", "iserror-misuse"}}), check.Warning); ids != "" {
 				t.Errorf("the repeated calls are judged: %s", ids)
 			}
 		})
@@ -50,8 +52,8 @@ func TestCallsAreRepeatedOnlyWhereTheyMayBe(t *testing.T) {
 
 // TestACallThatFailsLater shows that the report says why it counts so few.
 func TestACallThatFailsLater(t *testing.T) {
-	call := &CallRun{Tool: "a", Result: &exec.Result{Success: true}, Speed: &CallSpeed{Failed: true}}
-	found := ask("perf-call")(&Evidence{Clean: &Run{Name: "clean"}, Calls: []*CallRun{call}})
+	call := &evidence.CallRun{Tool: "a", Result: &exec.Result{Success: true}, Speed: &evidence.CallSpeed{Failed: true}}
+	found := ask("perf-call")(&evidence.Evidence{Clean: &evidence.Run{Name: "clean"}, Calls: []*evidence.CallRun{call}})
 	if len(found) != 1 || found[0].Notes == nil {
 		t.Errorf("%+v, want a note", found)
 	}

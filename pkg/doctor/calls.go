@@ -9,56 +9,20 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
 
-// callsRun is the name of the runs in which tools are called.
-const callsRun = "calls"
-
-// Call is a real call to make.
-type Call struct {
-	Server    string // empty: every server that is examined
-	Tool      string // the plain name
-	Arguments json.RawMessage
-	// own says that the doctor chose the call (Options.Safe).
-	own bool
-}
-
-// CallRun is one call that was made, or that could not be.
-type CallRun struct {
-	Tool      string
-	Arguments json.RawMessage
-	Result    *exec.Result
-	// Speed is what the same call took when it was repeated, nil where it was not.
-	Speed *CallSpeed
-
-	// sent is the call as it was made, nil where it could not be; repeatable says that
-	// the tool may be called again.
-	sent       *exec.Prepared
-	repeatable bool
-	// own says that the doctor chose the call.
-	own bool
-	// run is the life in which it was made.
-	run *Run
-}
-
-// unmadeError says that a call was not made, since the server did not start again.
-type unmadeError struct{ err error }
-
-func (e *unmadeError) Error() string { return e.err.Error() }
-
-// Unwrap gives the reason.
-func (e *unmadeError) Unwrap() error { return e.err }
-
 // makeCalls makes the calls that are meant for a server. They have lives of their own,
 // so that nothing else that was asked is taken for what a call did, nor the other way
 // round. A call that ends the server or has no answer is the last one of its life.
-func (o Options) makeCalls(ctx context.Context, e *Evidence) {
+func (o Options) makeCalls(ctx context.Context, e *evidence.Evidence) {
 	calls := o.callsFor(e.Server.Name)
 	if o.Safe {
-		calls = append(calls, safeCalls(e.offered)...)
+		calls = append(calls, safeCalls(e.Offered)...)
 	}
 	for len(calls) > 0 && ctx.Err() == nil {
 		o.doing(e.Server, "starting it again, to call its tools")
@@ -67,8 +31,8 @@ func (o Options) makeCalls(ctx context.Context, e *Evidence) {
 }
 
 // callsFor are the calls that name a server, or none.
-func (o Options) callsFor(server string) []Call {
-	var calls []Call
+func (o Options) callsFor(server string) []evidence.Call {
+	var calls []evidence.Call
 	for _, call := range o.Calls {
 		if call.Server == "" || call.Server == server {
 			calls = append(calls, call)
@@ -79,22 +43,22 @@ func (o Options) callsFor(server string) []Call {
 
 // callingRun starts the server and makes calls, up to the first that ends it or has no
 // answer. It returns how many were made, or given up since the server did not start.
-func (o Options) callingRun(ctx context.Context, e *Evidence, calls []Call) (made int) {
-	life := o.newLife(callsRun)
+func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []evidence.Call) (made int) {
+	life := o.newLife(evidence.CallsRun)
 	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
 	if err != nil {
 		run := life.failed(ctx, e, err)
 		e.Calling = append(e.Calling, run)
 		for _, call := range calls {
-			result := &exec.Result{ToolName: call.Tool, Err: &unmadeError{err: err}}
-			e.Calls = append(e.Calls, &CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, own: call.own, run: run})
+			result := &exec.Result{ToolName: call.Tool, Err: &evidence.UnmadeError{Err: err}}
+			e.Calls = append(e.Calls, &evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own, Run: run})
 		}
 		return len(calls)
 	}
 	registry := exec.NewRegistry(life.bus)
 	registry.Register(session.Tools()...)
 	executor := &exec.Executor{Registry: registry, Bus: life.bus}
-	var runs []*CallRun
+	var runs []*evidence.CallRun
 	for _, call := range calls {
 		made := o.makeCall(ctx, session, executor, call)
 		runs = append(runs, made)
@@ -102,7 +66,7 @@ func (o Options) callingRun(ctx context.Context, e *Evidence, calls []Call) (mad
 			break
 		}
 		if exec.KindOf(made.Result.Err) == exec.KindTimeout {
-			quiet(ctx, cmp.Or(o.idle, IdleWait)) // an answer may still come: cancel-ignored tells
+			quiet(ctx, cmp.Or(o.idle, evidence.IdleWait)) // an answer may still come: cancel-ignored tells
 			break
 		}
 	}
@@ -113,19 +77,19 @@ func (o Options) callingRun(ctx context.Context, e *Evidence, calls []Call) (mad
 	run.Protocol, run.Ended = session.Protocol, ended
 	e.Calling = append(e.Calling, run)
 	for _, call := range runs {
-		call.run = run
+		call.Run = run
 	}
 	e.Calls = append(e.Calls, runs...)
 	return len(runs)
 }
 
 // makeCall makes one call, through the one Executor.
-func (o Options) makeCall(ctx context.Context, session *servers.Session, executor *exec.Executor, call Call) *CallRun {
+func (o Options) makeCall(ctx context.Context, session *servers.Session, executor *exec.Executor, call evidence.Call) *evidence.CallRun {
 	asked := exec.Call{Tool: call.Tool, Arguments: call.Arguments, Timeout: o.CallTimeout}
 	result := o.besidePing(ctx, session, func() *exec.Result { return executor.Call(ctx, asked) })
-	run := &CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, own: call.own}
+	run := &evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own}
 	if sent, err := executor.Prepare(asked); err == nil {
-		run.sent, run.repeatable = sent, saysRepeatable(sent.Tool)
+		run.Sent, run.Repeatable = sent, saysRepeatable(sent.Tool)
 	}
 	return run
 }
@@ -136,7 +100,7 @@ const besideAfter = 100 * time.Millisecond
 // besidePing makes a call and, where it takes time, a ping meanwhile: a server
 // should answer that at once.
 func (o Options) besidePing(ctx context.Context, session *servers.Session, call func() *exec.Result) *exec.Result {
-	if session.Protocol >= modernRevision {
+	if session.Protocol >= evidence.ModernRevision {
 		return call()
 	}
 	running, done := context.WithCancel(ctx)
@@ -154,33 +118,24 @@ func (o Options) besidePing(ctx context.Context, session *servers.Session, call 
 }
 
 // failed is the run of a life without a session.
-func (l *life) failed(ctx context.Context, e *Evidence, err error) *Run {
+func (l *life) failed(ctx context.Context, e *evidence.Evidence, err error) *evidence.Run {
 	run := l.end(ctx)
 	if !errors.As(err, &run.Failure) {
 		run.Failure = &servers.Failure{Server: e.Server.Name, Reason: err}
 	}
-	if endedByItself(run.Failure) {
+	if evidence.EndedByItself(run.Failure) {
 		run.Ended = run.Failure
 	}
 	return run
 }
 
-// sessions are the runs in which the server was asked as clients ask: the clean run,
-// and those in which its tools were called.
-func (e *Evidence) sessions() []*Run {
-	if e.Clean == nil {
-		return nil
-	}
-	return append([]*Run{e.Clean}, e.Calling...)
-}
-
 // safeCalls are the calls that can be made without being asked for each: of tools that
 // say that they are read-only, with arguments that the server's author wrote.
-func safeCalls(tools []*exec.Tool) []Call {
-	var calls []Call
+func safeCalls(tools []*exec.Tool) []evidence.Call {
+	var calls []evidence.Call
 	for _, tool := range tools {
 		if arguments, safe := safeArguments(tool); safe {
-			calls = append(calls, Call{Server: tool.Server, Tool: tool.Plain, Arguments: arguments, own: true})
+			calls = append(calls, evidence.Call{Server: tool.Server, Tool: tool.Plain, Arguments: arguments, Own: true})
 		}
 	}
 	return calls
@@ -195,7 +150,7 @@ func safeCalls(tools []*exec.Tool) []Call {
 func safeArguments(tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 	hints := tool.Annotations
 	yes := func(hint *bool) bool { return hint != nil && *hint }
-	if !yes(hints.ReadOnlyHint) || yes(hints.DestructiveHint) || yes(hints.OpenWorldHint) || changingWord(tool.Plain) != "" {
+	if !yes(hints.ReadOnlyHint) || yes(hints.DestructiveHint) || yes(hints.OpenWorldHint) || listing.ChangingWord(tool.Plain) != "" {
 		return nil, false
 	}
 	arguments, ok := writtenArguments(tool.InputSchema)
@@ -214,12 +169,12 @@ func safeArguments(tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 // where it gives none for a required parameter.
 func writtenArguments(schema json.RawMessage) (arguments json.RawMessage, ok bool) {
 	var required []string
-	if raw := memberAt(schema, "required"); raw != nil && json.Unmarshal(raw, &required) != nil {
+	if raw := evidence.MemberAt(schema, "required"); raw != nil && json.Unmarshal(raw, &required) != nil {
 		return nil, false
 	}
 	var members []rawjson.Member
 	for _, name := range required {
-		value := writtenValue(memberAt(schema, "properties", name))
+		value := writtenValue(evidence.MemberAt(schema, "properties", name))
 		if value == nil {
 			return writtenExample(schema)
 		}
@@ -230,8 +185,8 @@ func writtenArguments(schema json.RawMessage) (arguments json.RawMessage, ok boo
 
 // writtenExample is the whole object that a schema gives as an example.
 func writtenExample(schema json.RawMessage) (arguments json.RawMessage, ok bool) {
-	examples, _ := rawjson.Elements(memberAt(schema, "examples"))
-	if len(examples) == 0 || !isObject(examples[0]) {
+	examples, _ := rawjson.Elements(evidence.MemberAt(schema, "examples"))
+	if len(examples) == 0 || !evidence.IsObject(examples[0]) {
 		return nil, false
 	}
 	return examples[0], true
@@ -240,12 +195,12 @@ func writtenExample(schema json.RawMessage) (arguments json.RawMessage, ok bool)
 // writtenValue is the value that a parameter's schema gives, nil where it gives none.
 func writtenValue(schema json.RawMessage) json.RawMessage {
 	for _, name := range []string{"const", "default"} {
-		if value := memberAt(schema, name); value != nil {
+		if value := evidence.MemberAt(schema, name); value != nil {
 			return value
 		}
 	}
 	for _, name := range []string{"examples", "enum"} {
-		if values, _ := rawjson.Elements(memberAt(schema, name)); len(values) > 0 {
+		if values, _ := rawjson.Elements(evidence.MemberAt(schema, name)); len(values) > 0 {
 			return values[0]
 		}
 	}
@@ -254,13 +209,13 @@ func writtenValue(schema json.RawMessage) json.RawMessage {
 
 // calledByItself are the calls that the doctor chose, as --call takes them; nil where it
 // was not to choose any.
-func (e *Evidence) calledByItself() []string {
-	if !e.safe {
+func calledByItself(e *evidence.Evidence) []string {
+	if !e.Safe {
 		return nil
 	}
 	called := []string{}
 	for _, call := range e.Calls {
-		if call.own {
+		if call.Own {
 			called = append(called, fmt.Sprintf("%s %s", call.Tool, call.Arguments))
 		}
 	}

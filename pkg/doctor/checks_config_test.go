@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 )
 
 // TestConfigErrors: what is wrong with a config, in entries and elsewhere, is told with its
@@ -25,13 +27,13 @@ func TestConfigErrors(t *testing.T) {
 "tools": [{"name": "t"}],
 "defaults": {"slow": 3}}`, 0o600)
 	loaded, err := config.Load(config.Options{Files: []string{file}})
-	fleet := &Fleet{Config: loaded, ConfigErr: err}
+	fleet := &evidence.Fleet{Config: loaded, ConfigErr: err}
 	for _, server := range loaded.Servers {
 		_, err := server.Resolve(nil)
-		fleet.Servers = append(fleet.Servers, &Evidence{Server: server, LaunchErr: err})
+		fleet.Servers = append(fleet.Servers, &evidence.Evidence{Server: server, LaunchErr: err})
 	}
 	report := Judge(fleet, Selection{Only: []string{"config-*"}})
-	if got := idsOf(report, Error); got != "config-syntax config-duplicate-keys" || len(report.Findings) != 4 {
+	if got := idsOf(report, check.Error); got != "config-syntax config-duplicate-keys" || len(report.Findings) != 4 {
 		t.Fatalf("%s", say(report))
 	}
 	for i, place := range []string{"mcp.json:2:", "mcp.json:6:", "mcp.json:7:", "mcp.json:4:3"} {
@@ -57,7 +59,7 @@ tools:
   - {name: t, implementation: {type: mock, mock_response: 2}}
 `)
 	report := Judge(fleet, Selection{Only: []string{"config-*"}})
-	if got := idsOf(report, Info); got != "config-unknown-key config-remark" || !strings.Contains(say(report), "enviroment") {
+	if got := idsOf(report, check.Info); got != "config-unknown-key config-remark" || !strings.Contains(say(report), "enviroment") {
 		t.Error(say(report))
 	}
 }
@@ -70,7 +72,7 @@ func TestServerShadowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := Judge(&Fleet{Config: loaded}, Selection{Only: []string{"server-shadowed"}})
+	report := Judge(&evidence.Fleet{Config: loaded}, Selection{Only: []string{"server-shadowed"}})
 	if len(report.Findings) != 1 || report.Findings[0].Server != "a" ||
 		!strings.Contains(report.Findings[0].Evidence, "user.yaml:1:11 is replaced as a whole by "+second+":1:28") {
 		t.Error(say(report))
@@ -94,7 +96,7 @@ func TestSecrets(t *testing.T) {
 	var got []string
 	for _, f := range report.Findings {
 		got = append(got, f.ID+" "+f.Where.Key+": "+f.Evidence)
-		if f.Severity != Warning || !strings.Contains(f.Where.File, "toolx.yaml:") {
+		if f.Severity != check.Warning || !strings.Contains(f.Where.File, "toolx.yaml:") {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -249,8 +251,8 @@ func TestFleet(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
 	}
-	alone := &Fleet{Config: loaded, Servers: fleet.Servers[:1]}
-	if report := Judge(alone, Selection{Only: []string{"tool*-*"}}); slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Server == "" }) {
+	alone := &evidence.Fleet{Config: loaded, Servers: fleet.Servers[:1]}
+	if report := Judge(alone, Selection{Only: []string{"tool*-*"}}); slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Server == "" }) {
 		t.Errorf("one server is no fleet: %s", say(report))
 	}
 }

@@ -11,6 +11,10 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/checks/framing"
+	"toolx/pkg/doctor/culprit"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
@@ -20,7 +24,7 @@ import (
 type judged struct {
 	args   []string
 	report *Report
-	fleet  *Fleet
+	fleet  *evidence.Fleet
 }
 
 // judgeFakes examines fake servers, each with its arguments, and judges framing.
@@ -109,7 +113,7 @@ func TestFraming(t *testing.T) {
 		t.Run(c.args, func(t *testing.T) {
 			report := found[c.args].report
 			broken(t, report)
-			if got := idsOf(report, Info); got != c.want {
+			if got := idsOf(report, check.Info); got != c.want {
 				t.Fatalf("found %q, want %q: %+v", got, c.want, report.Findings)
 			}
 			if c.want == "" {
@@ -133,14 +137,14 @@ func TestFraming(t *testing.T) {
 func broken(t *testing.T, report *Report) {
 	t.Helper()
 	for _, result := range report.Checks {
-		if result.Outcome == Broke {
+		if result.Outcome == check.Broke {
 			t.Errorf("%s: %s", result.ID, result.Because)
 		}
 	}
 }
 
 // told is everything that a finding says, for looking for words.
-func told(f Finding) string {
+func told(f check.Finding) string {
 	return strings.Join(slices.Concat([]string{f.Title, f.Evidence}, f.Notes, f.Fix, f.Breaks), "\n")
 }
 
@@ -159,10 +163,10 @@ func TestFindingIsComplete(t *testing.T) {
 	if f.Where.Line != 1 || *f.Where.Byte != 0 || f.Where.MS <= 0 || f.Where.Run != "clean" || f.Where.Phase != "before initialize" {
 		t.Errorf("where: %+v", f.Where)
 	}
-	if !strings.HasPrefix(banner, strings.TrimSuffix(f.Evidence, "…")) || len(f.Evidence) > maxExcerpt || f.Evidence == "" {
+	if !strings.HasPrefix(banner, strings.TrimSuffix(f.Evidence, "…")) || len(f.Evidence) > evidence.MaxExcerpt || f.Evidence == "" {
 		t.Errorf("evidence: %q", f.Evidence)
 	}
-	if *f.Culprit != (Culprit{Name: "dotenv 17 (npm)", Confidence: certain}) {
+	if *f.Culprit != (culprit.Culprit{Name: "dotenv 17 (npm)", Confidence: culprit.Certain}) {
 		t.Errorf("culprit: %+v", f.Culprit)
 	}
 	if !slices.Contains(f.Notes, "and 1 more line") {
@@ -180,23 +184,23 @@ func TestFindingIsComplete(t *testing.T) {
 // TestBytesOfTheirOwn keeps text on a line of its own pollution, with the victims of
 // pollution, whatever bytes are in it; those are a note.
 func TestBytesOfTheirOwn(t *testing.T) {
-	_, tolerates := Verdicts(servers.ClassText)
-	fails, _ := Verdicts(servers.ClassGlued)
+	_, tolerates := framing.Verdicts(servers.ClassText)
+	fails, _ := framing.Verdicts(servers.ClassGlued)
 	for text, id := range map[string]string{"bin\x00ary": "stdout-nul", "\x1b[32mready\x1b[0m": "stdout-ansi"} {
-		fleet := &Fleet{Servers: []*Evidence{captured(polluted(servers.ClassText, 1, text))}}
+		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{captured(polluted(servers.ClassText, 1, text))}}
 		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-		if got := idsOf(report, Info); got != "stdout-pollution"+" "+id {
+		if got := idsOf(report, check.Info); got != "stdout-pollution"+" "+id {
 			t.Errorf("%q: found %q", text, got)
 			continue
 		}
 		text, note := report.Findings[0], report.Findings[1]
-		if note.Severity != Info || !slices.Equal(note.Breaks, text.Breaks) || !slices.Contains(note.Breaks, tolerates[0]) {
+		if note.Severity != check.Info || !slices.Equal(note.Breaks, text.Breaks) || !slices.Contains(note.Breaks, tolerates[0]) {
 			t.Errorf("%s is %s, and breaks %q", note.ID, note.Severity, note.Breaks)
 		}
 	}
 	glued := captured(polluted(servers.ClassGlued, 1, "\x00\x00"), polluted(servers.ClassText, 2, "a\x00"))
-	found := Judge(&Fleet{Servers: []*Evidence{glued}}, Selection{Only: []string{"stdout-nul"}}).Findings
-	if len(found) != 1 || found[0].Severity != Error || found[0].Where.Line != 1 || !slices.Contains(found[0].Breaks, fails[1]) {
+	found := Judge(&evidence.Fleet{Servers: []*evidence.Evidence{glued}}, Selection{Only: []string{"stdout-nul"}}).Findings
+	if len(found) != 1 || found[0].Severity != check.Error || found[0].Where.Line != 1 || !slices.Contains(found[0].Breaks, fails[1]) {
 		t.Errorf("on a message's line: %+v", found)
 	}
 }
@@ -217,14 +221,14 @@ func TestErrorPath(t *testing.T) {
 
 // TestHugeLine grades messages by the limits of the SDKs.
 func TestHugeLine(t *testing.T) {
-	for size, want := range map[int]Severity{1_000_000 - 100: "", 1_000_000 + 1: Warning, 10<<20 + 1: Error} {
+	for size, want := range map[int]check.Severity{1_000_000 - 100: "", 1_000_000 + 1: check.Warning, 10<<20 + 1: check.Error} {
 		frame := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", size-len(`{"jsonrpc":"2.0","id":1,"result":""}`)) + `"}`
 		e := captured(servers.NewFrameReceived(time.Time{}, "", 1, []byte(frame)))
 		findings := ask("stdout-huge-line")(e)
 		switch {
 		case want == "" && len(findings) > 0, want != "" && len(findings) != 1:
 			t.Errorf("%d bytes: %+v", size, findings)
-		case want == Error && findings[0].Severity != Error, want == Warning && findings[0].Severity != "":
+		case want == check.Error && findings[0].Severity != check.Error, want == check.Warning && findings[0].Severity != "":
 			t.Errorf("%d bytes: severity %q", size, findings[0].Severity)
 		}
 	}
@@ -255,9 +259,9 @@ func TestArgv(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]string{script: "node", self: "go", "python3": "python", "no-such-program": ""} {
-		e := &Evidence{Server: config.AdHoc([]string{command}, "", nil), Launch: &config.Resolved{Command: command}}
-		argv, _ := argvOf(e)
-		if got := printerOf(argv).name; got != want {
+		e := &evidence.Evidence{Server: config.AdHoc([]string{command}, "", nil), Launch: &config.Resolved{Command: command}}
+		argv, _ := framing.ArgvOf(e)
+		if got := culprit.PrinterOf(argv).Name; got != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
 	}
@@ -266,14 +270,14 @@ func TestArgv(t *testing.T) {
 // TestFloodRate finds what comes too fast as well as what is too much.
 func TestFloodRate(t *testing.T) {
 	for _, test := range []struct {
-		flood Flood
+		flood evidence.Flood
 		want  int
 	}{
-		{Flood{Lines: 100, Bytes: 1000, Over: time.Microsecond}, 0},
-		{Flood{Lines: 100, Bytes: 1 << 20, Over: time.Second}, 0},
-		{Flood{Lines: 100, Bytes: 20_000_001, Over: 2 * time.Second}, 1},
-		{Flood{Lines: 100_000, Bytes: 1 << 20, Over: time.Hour}, 0},
-		{Flood{Lines: 100_000 + 1, Bytes: 1 << 20, Over: time.Hour}, 1},
+		{evidence.Flood{Lines: 100, Bytes: 1000, Over: time.Microsecond}, 0},
+		{evidence.Flood{Lines: 100, Bytes: 1 << 20, Over: time.Second}, 0},
+		{evidence.Flood{Lines: 100, Bytes: 20_000_001, Over: 2 * time.Second}, 1},
+		{evidence.Flood{Lines: 100_000, Bytes: 1 << 20, Over: time.Hour}, 0},
+		{evidence.Flood{Lines: 100_000 + 1, Bytes: 1 << 20, Over: time.Hour}, 1},
 	} {
 		e := captured()
 		e.Clean.Flood = test.flood
@@ -284,10 +288,10 @@ func TestFloodRate(t *testing.T) {
 }
 
 // captured is the evidence of a clean run with these events.
-func captured(events ...exec.Event) *Evidence {
-	return &Evidence{
+func captured(events ...exec.Event) *evidence.Evidence {
+	return &evidence.Evidence{
 		Server: &config.Server{Name: "x", Command: "node", Args: []string{"server.js"}},
-		Clean:  &Run{Name: "clean", Events: events, Exchanges: exchangesOf(events)},
+		Clean:  &evidence.Run{Name: "clean", Events: events, Exchanges: evidence.ExchangesOf(events)},
 	}
 }
 
@@ -303,10 +307,10 @@ func TestJSONOverLines(t *testing.T) {
 		polluted(servers.ClassText, 3, `  "results": []`), polluted(servers.ClassText, 4, "}"),
 		polluted(servers.ClassText, 5, "ready"),
 	)
-	if list := piles(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].lines != 4 || list[0].who.Rule != "json-result" {
+	if list := framing.Piles(e, "stdout-json-not-rpc"); len(list) != 1 || list[0].Lines != 4 || list[0].Who.Rule != "json-result" {
 		t.Errorf("piles: %+v", list)
 	}
-	if list := piles(e, "stdout-pollution"); len(list) != 1 || string(list[0].first.Text) != "ready" {
+	if list := framing.Piles(e, "stdout-pollution"); len(list) != 1 || string(list[0].First.Text) != "ready" {
 		t.Errorf("the line after the value: %+v", list)
 	}
 }
@@ -324,8 +328,8 @@ func TestLastWords(t *testing.T) {
 		at(2*time.Millisecond, "TWILIO_ACCOUNT_SID is missing"),
 		servers.ProcessExited{How: "exit status 1", Lived: 50 * time.Millisecond},
 	)
-	if len(piles(e, "stdout-pollution")) != 1 || len(piles(e, "stdout-pollution-shutdown")) != 1 {
-		t.Errorf("found %d at the start, %d at the end", len(piles(e, "stdout-pollution")), len(piles(e, "stdout-pollution-shutdown")))
+	if len(framing.Piles(e, "stdout-pollution")) != 1 || len(framing.Piles(e, "stdout-pollution-shutdown")) != 1 {
+		t.Errorf("found %d at the start, %d at the end", len(framing.Piles(e, "stdout-pollution")), len(framing.Piles(e, "stdout-pollution-shutdown")))
 	}
 }
 
@@ -346,7 +350,7 @@ func TestPhaseOfSilence(t *testing.T) {
 		servers.NewFrameReceived(at(50).At, "", 2, []byte(`{"jsonrpc":"2.0","id":2,"result":{}}`)),
 		line(60),
 	)
-	if start, later := piles(e, "stdout-pollution"), piles(e, "stdout-pollution-between"); len(start) != 1 || len(later) != 1 || later[0].first.Line != 60 {
+	if start, later := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-between"); len(start) != 1 || len(later) != 1 || later[0].First.Line != 60 {
 		t.Errorf("before the first answer %+v, after it %+v", start, later)
 	}
 }
@@ -360,9 +364,9 @@ func TestStartOfAProbedServer(t *testing.T) {
 	late.Phase = servers.PhaseShutdown
 	last := polluted(servers.ClassText, 2, "Server stopping")
 	last.Phase = servers.PhaseShutdown
-	e.Probe = &Run{Name: "probing", Events: []exec.Event{late, last, servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond}}}
-	start, end := piles(e, "stdout-pollution"), piles(e, "stdout-pollution-shutdown")
-	if len(start) != 1 || start[0].lines != 2 || len(end) != 1 || end[0].first.Line != 2 {
+	e.Probe = &evidence.Run{Name: "probing", Events: []exec.Event{late, last, servers.ProcessExited{How: "exit status 1", Lived: time.Millisecond}}}
+	start, end := framing.Piles(e, "stdout-pollution"), framing.Piles(e, "stdout-pollution-shutdown")
+	if len(start) != 1 || start[0].Lines != 2 || len(end) != 1 || end[0].First.Line != 2 {
 		t.Errorf("at the start %+v, at the end %+v", start, end)
 	}
 }
@@ -384,15 +388,15 @@ func TestHTTPOnStderr(t *testing.T) {
 
 // TestFramingOrder holds that what explains a check's lines is judged before it.
 func TestFramingOrder(t *testing.T) {
-	checks := checksOf(GroupFraming)
+	checks := checksOf(check.GroupFraming)
 	if len(checks) != 24 {
 		t.Errorf("%d checks, want 24", len(checks))
 	}
-	for _, check := range checks {
-		for _, cause := range pageOf(check.ID).After {
-			before := slices.IndexFunc(checks, func(c Check) bool { return c.ID == cause })
-			if before < 0 || before >= slices.IndexFunc(checks, func(c Check) bool { return c.ID == check.ID }) {
-				t.Errorf("%s comes after %s, which is not judged before it", check.ID, cause)
+	for _, one := range checks {
+		for _, cause := range check.PageOf(one.ID).After {
+			before := slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == cause })
+			if before < 0 || before >= slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == one.ID }) {
+				t.Errorf("%s comes after %s, which is not judged before it", one.ID, cause)
 			}
 		}
 	}
@@ -407,7 +411,7 @@ func TestVerdicts(t *testing.T) {
 		servers.ClassNoVersion, servers.ClassBadShape, servers.ClassIDType, servers.ClassIDNull,
 		servers.ClassIDUnknown, servers.ClassIDDuplicate, servers.ClassIDLate,
 	} {
-		fails, tolerates := Verdicts(class)
+		fails, tolerates := framing.Verdicts(class)
 		if len(fails)+len(tolerates) == 0 {
 			t.Errorf("nothing is said about %s", class)
 		}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 )
 
 // badSite is a server over HTTP, each of whose answers may be replaced.
@@ -26,11 +28,11 @@ type badSite struct {
 
 func (s badSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	method := readHead(body).method
+	method := evidence.ReadHead(body).Method
 	if s.before(w, r, method) {
 		return
 	}
-	id := readHead(body).id
+	id := evidence.ReadHead(body).ID
 	switch {
 	case r.Header.Get("Origin") != "":
 		w.WriteHeader(http.StatusForbidden)
@@ -39,11 +41,11 @@ func (s badSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case id == "":
 		w.WriteHeader(http.StatusAccepted)
 	case method == "initialize":
-		w.Header().Set(sessionHeader, "0123456789abcdef0123456789abcdef")
+		w.Header().Set(evidence.SessionHeader, "0123456789abcdef0123456789abcdef")
 		replyJSON(w, id, `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"site","version":"1"}}`)
-	case r.Header.Get(versionHeader) == inventedRevision:
+	case r.Header.Get(evidence.VersionHeader) == evidence.InventedRevision:
 		w.WriteHeader(http.StatusBadRequest)
-	case r.Header.Get(sessionHeader) == inventedSession:
+	case r.Header.Get(evidence.SessionHeader) == evidence.InventedSession:
 		w.WriteHeader(http.StatusNotFound)
 	case method == "ping":
 		replyJSON(w, id, `"result":{}`)
@@ -89,7 +91,7 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 			if method != "initialize" || r.Header.Get("Origin") != "" {
 				return false
 			}
-			w.Header().Set(sessionHeader, id)
+			w.Header().Set(evidence.SessionHeader, id)
 			replyJSON(w, "1", `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
 			return true
 		}
@@ -140,10 +142,10 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 			return r.Method == http.MethodPost && r.Header.Get("Accept") == "*/*"
 		}),
 		"session-missing-400": refuse(http.StatusInternalServerError, func(r *http.Request, method string) bool {
-			return method == "ping" && r.Header.Get(sessionHeader) == ""
+			return method == "ping" && r.Header.Get(evidence.SessionHeader) == ""
 		}),
 		"session-unknown-404": refuse(http.StatusBadRequest, func(r *http.Request, _ string) bool {
-			return r.Header.Get(sessionHeader) == inventedSession
+			return r.Header.Get(evidence.SessionHeader) == evidence.InventedSession
 		}),
 		"session-lost": func(w http.ResponseWriter, r *http.Request, method string) bool {
 			lost := r.Method == http.MethodPost && method != "initialize"
@@ -171,7 +173,7 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 				return false
 			}
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", maxRawBody))
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", evidence.MaxRawBody))
 			return true
 		},
 		"gzip-bomb": func(w http.ResponseWriter, r *http.Request, method string) bool {
@@ -181,12 +183,12 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Encoding", "gzip")
 			packed := gzip.NewWriter(w)
-			fmt.Fprintf(packed, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", maxRawBody))
+			fmt.Fprintf(packed, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"x":%q}}`, strings.Repeat("x", evidence.MaxRawBody))
 			_ = packed.Close() // the doctor may have read enough
 			return true
 		},
 		"version-header": func(w http.ResponseWriter, r *http.Request, _ string) bool {
-			r.Header.Del(versionHeader)
+			r.Header.Del(evidence.VersionHeader)
 			return false
 		},
 		"origin-not-checked": func(_ http.ResponseWriter, r *http.Request, _ string) bool {
@@ -202,7 +204,7 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 			w.Header().Set("Connection", "close")
 			return false
 		},
-		"session-minted-modern": modernSite(func(w http.ResponseWriter) { w.Header().Set(sessionHeader, "0123456789abcdef") }),
+		"session-minted-modern": modernSite(func(w http.ResponseWriter) { w.Header().Set(evidence.SessionHeader, "0123456789abcdef") }),
 		"header-mismatch":       modernSite(func(http.ResponseWriter) {}),
 		"unknown-method-404":    modernSite(func(http.ResponseWriter) {}),
 	}
@@ -211,7 +213,7 @@ func badSites() map[string]func(w http.ResponseWriter, r *http.Request, method s
 // modernSite is a server of 2026-07-28 that looks at no header.
 func modernSite(head func(http.ResponseWriter)) func(w http.ResponseWriter, r *http.Request, method string) bool {
 	return func(w http.ResponseWriter, _ *http.Request, method string) bool {
-		if method == "server/discover" || method == noSuchMethod {
+		if method == "server/discover" || method == evidence.NoSuchMethod {
 			head(w)
 		}
 		if method != "server/discover" {
@@ -227,21 +229,21 @@ func modernSite(head func(http.ResponseWriter)) func(w http.ResponseWriter, r *h
 func TestHTTPChecks(t *testing.T) {
 	good := Judge(examineURL(t, serveHTTP(t, badSite{func(http.ResponseWriter, *http.Request, string) bool { return false }})), Selection{})
 	for _, finding := range good.Findings {
-		if check, _ := Find(finding.ID); check.Group == GroupHTTP {
+		if one, _ := Find(finding.ID); one.Group == check.GroupHTTP {
 			t.Errorf("a good server: %+v", finding)
 		}
 	}
 	sites := badSites()
-	for _, check := range checksOf(GroupHTTP) {
-		if slices.Contains([]string{"tls-cert", "binds-all", "sse-buffered", "dns", "connect", "tls-handshake"}, check.ID) {
+	for _, one := range checksOf(check.GroupHTTP) {
+		if slices.Contains([]string{"tls-cert", "binds-all", "sse-buffered", "dns", "connect", "tls-handshake"}, one.ID) {
 			continue // TestTLSCert, TestBindsAll, TestSSEBuffered, TestNotReached
 		}
-		t.Run(check.ID, func(t *testing.T) {
-			if sites[check.ID] == nil {
+		t.Run(one.ID, func(t *testing.T) {
+			if sites[one.ID] == nil {
 				t.Fatal("nothing provokes it")
 			}
-			report := Judge(examineURL(t, serveHTTP(t, badSite{sites[check.ID]})), Selection{Only: []string{check.ID}})
-			if len(findingsOf(t, report, check.ID)) == 0 {
+			report := Judge(examineURL(t, serveHTTP(t, badSite{sites[one.ID]})), Selection{Only: []string{one.ID}})
+			if len(findingsOf(t, report, one.ID)) == 0 {
 				t.Error("it was not found")
 			}
 		})
@@ -257,16 +259,16 @@ func TestSessionLost(t *testing.T) {
 			case r.Header.Get("Origin") != "":
 				return false
 			case method == "initialize":
-				w.Header().Set(sessionHeader, id)
+				w.Header().Set(evidence.SessionHeader, id)
 				replyJSON(w, "1", `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
 			default:
 				http.Error(w, "Invalid or missing session ID", http.StatusBadRequest)
 			}
 			return true
 		}}
-		var found []Finding
+		var found []check.Finding
 		for _, finding := range Judge(examineURL(t, serveHTTP(t, site)), Selection{}).Findings {
-			if check, _ := Find(finding.ID); check.Group == GroupHTTP {
+			if one, _ := Find(finding.ID); one.Group == check.GroupHTTP {
 				found = append(found, finding)
 			}
 		}
@@ -286,7 +288,7 @@ func TestRefusedByHTTPAlone(t *testing.T) {
 		return method == "tools/call"
 	}}
 	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, site)), Selection{}), "unknown-tool-result")
-	if len(found) != 1 || found[0].Severity != Warning || !strings.Contains(found[0].Title, "refused by HTTP") || !strings.Contains(found[0].Evidence, "HTTP 500") {
+	if len(found) != 1 || found[0].Severity != check.Warning || !strings.Contains(found[0].Title, "refused by HTTP") || !strings.Contains(found[0].Evidence, "HTTP 500") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -303,11 +305,11 @@ func TestRedirects(t *testing.T) {
 	}}
 	report := Judge(examineURL(t, serveHTTP(t, within)), Selection{})
 	for _, finding := range report.Findings {
-		if finding.Severity != Info && finding.ID != "redirect-drops-body" && finding.ID != "tools-empty" {
+		if finding.Severity != check.Info && finding.ID != "redirect-drops-body" && finding.ID != "tools-empty" {
 			t.Errorf("within the server: %+v", finding)
 		}
 	}
-	if found := findingsOf(t, report, "redirect-drops-body"); len(found) != 1 || found[0].Severity != Warning {
+	if found := findingsOf(t, report, "redirect-drops-body"); len(found) != 1 || found[0].Severity != check.Warning {
 		t.Errorf("within the server: %+v", found)
 	}
 	login := badSite{func(w http.ResponseWriter, r *http.Request, _ string) bool {
@@ -315,7 +317,7 @@ func TestRedirects(t *testing.T) {
 		return true
 	}}
 	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, login)), Selection{}), "redirect-drops-body")
-	if len(found) != 1 || found[0].Severity != Error || !strings.Contains(found[0].Fix[0], "where sso.example is a login page") {
+	if len(found) != 1 || found[0].Severity != check.Error || !strings.Contains(found[0].Fix[0], "where sso.example is a login page") {
 		t.Errorf("to a login page: %+v", found)
 	}
 }
@@ -325,22 +327,22 @@ func TestRedirects(t *testing.T) {
 func TestHTTPOlderRevision(t *testing.T) {
 	const older = "2025-03-26"
 	site := badSite{func(w http.ResponseWriter, r *http.Request, method string) bool {
-		switch version := r.Header.Get(versionHeader); {
+		switch version := r.Header.Get(evidence.VersionHeader); {
 		case method == "initialize" && r.Header.Get("Origin") == "":
 			replyJSON(w, "1", `"result":{"protocolVersion":"`+older+`","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
 			return true
-		case version != "" && version != older && version != modernRevision:
+		case version != "" && version != older && version != evidence.ModernRevision:
 			w.WriteHeader(http.StatusBadRequest)
 			return true
 		}
 		return false
 	}}
 	fleet := examineURL(t, serveHTTP(t, site))
-	if reply := fleet.Servers[0].reply(askedPing); reply == nil || reply.Status != http.StatusOK {
+	if reply := fleet.Servers[0].Reply(evidence.AskedPing); reply == nil || reply.Status != http.StatusOK {
 		t.Errorf("ping in the session: %+v", reply)
 	}
 	for _, finding := range Judge(fleet, Selection{}).Findings {
-		if check, _ := Find(finding.ID); check.Group == GroupHTTP {
+		if one, _ := Find(finding.ID); one.Group == check.GroupHTTP {
 			t.Errorf("found %+v", finding)
 		}
 	}
@@ -353,7 +355,7 @@ func TestTLSCert(t *testing.T) {
 	site.StartTLS()
 	t.Cleanup(site.Close)
 	report := Judge(examineURL(t, site.URL+"/mcp"), Selection{Only: []string{"tls-cert"}})
-	if found := findingsOf(t, report, "tls-cert"); len(found) != 1 || found[0].Severity != Error {
+	if found := findingsOf(t, report, "tls-cert"); len(found) != 1 || found[0].Severity != check.Error {
 		t.Errorf("an unknown authority: %+v", found)
 	}
 	for _, test := range []struct {
@@ -361,8 +363,8 @@ func TestTLSCert(t *testing.T) {
 		found int
 	}{{(14*24 - 1) * time.Hour, 1}, {(14*24 + 1) * time.Hour, 0}} {
 		leaf := &x509.Certificate{NotAfter: time.Now().Add(test.left)}
-		reply := &HTTPReply{TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}}
-		e := &Evidence{Clean: &Run{}, HTTP: &HTTPEvidence{Replies: map[string]*HTTPReply{askedInitialize: reply}}}
+		reply := &evidence.HTTPReply{TLS: &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}}}
+		e := &evidence.Evidence{Clean: &evidence.Run{}, HTTP: &evidence.HTTPEvidence{Replies: map[string]*evidence.HTTPReply{evidence.AskedInitialize: reply}}}
 		if found := ask("tls-cert")(e); len(found) != test.found {
 			t.Errorf("%s before its end: %+v", test.left, found)
 		}
@@ -374,10 +376,10 @@ func TestTLSCert(t *testing.T) {
 func TestTLSVersions(t *testing.T) {
 	for _, test := range []struct {
 		least, most uint16
-		found       Severity
+		found       check.Severity
 	}{
-		{tls.VersionTLS10, tls.VersionTLS11, Error},
-		{tls.VersionTLS10, tls.VersionTLS13, Info},
+		{tls.VersionTLS10, tls.VersionTLS11, check.Error},
+		{tls.VersionTLS10, tls.VersionTLS13, check.Info},
 		{tls.VersionTLS12, tls.VersionTLS13, ""},
 	} {
 		site := httptest.NewUnstartedServer(goodHandler())
@@ -409,28 +411,28 @@ func TestHeaderMismatch(t *testing.T) {
 		_ = json.Unmarshal(body, &message) // a GET has none
 		said := r.Header.Get(header)
 		switch header {
-		case methodHeader:
+		case evidence.MethodHeader:
 			return said == message.Method
-		case nameHeader:
+		case evidence.NameHeader:
 			return said == message.Params.Name
 		}
 		return said == message.Params.Meta["io.modelcontextprotocol/protocolVersion"]
 	}
-	all := []string{methodHeader, nameHeader, versionHeader}
-	for _, looked := range [][]string{all, {methodHeader}, nil} {
+	all := []string{evidence.MethodHeader, evidence.NameHeader, evidence.VersionHeader}
+	for _, looked := range [][]string{all, {evidence.MethodHeader}, nil} {
 		site := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
-			switch method := readHead(body).method; {
+			switch method := evidence.ReadHead(body).Method; {
 			case slices.ContainsFunc(looked, func(header string) bool { return !compared(r, body, header) }):
 				w.WriteHeader(http.StatusBadRequest)
 				fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"not what the body says"}}`)
 			case method == "server/discover":
-				replyJSON(w, readHead(body).id, `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"site","version":"1"}}`)
+				replyJSON(w, evidence.ReadHead(body).ID, `"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"site","version":"1"}}`)
 			case method == "tools/list":
-				replyJSON(w, readHead(body).id, `"result":{"resultType":"complete","tools":[]}`)
+				replyJSON(w, evidence.ReadHead(body).ID, `"result":{"resultType":"complete","tools":[]}`)
 			default:
 				w.WriteHeader(http.StatusNotFound)
-				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, readHead(body).id)
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, evidence.ReadHead(body).ID)
 			}
 		})
 		report := Judge(examineURL(t, serveHTTP(t, site)), Selection{Only: []string{"header-mismatch"}})
@@ -476,7 +478,7 @@ func TestNotReached(t *testing.T) {
 // answered, of which two in a row are the last.
 func TestRefusedIsNotSilent(t *testing.T) {
 	site := badSite{func(w http.ResponseWriter, _ *http.Request, method string) bool {
-		refused := slices.Contains([]string{"resources/list", "prompts/list", noSuchMethod}, method)
+		refused := slices.Contains([]string{"resources/list", "prompts/list", evidence.NoSuchMethod}, method)
 		if refused {
 			http.Error(w, "no such method", http.StatusBadRequest)
 		}

@@ -6,13 +6,17 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/wire"
 )
 
 // Selection says which checks are judged, and how much they matter.
 type Selection struct {
 	Only, Skip []string // globs over ids; Only empty means all
 	// Severities override the table's, by id.
-	Severities map[string]Severity
+	Severities map[string]check.Severity
 }
 
 // Wants says whether a check is selected.
@@ -30,12 +34,12 @@ func matchesAny(globs []string, id string) bool {
 // Report is what the doctor says. Its JSON form is stable; Schema counts its
 // incompatible changes.
 type Report struct {
-	Schema   int            `json:"schema"`
-	Status   string         `json:"status" mask:"-"` // one of the Status constants
-	Servers  []ServerReport `json:"servers"`
-	Findings []Finding      `json:"findings"`
-	Checks   []CheckResult  `json:"checks"`
-	Duration time.Duration  `json:"-"`
+	Schema   int                 `json:"schema"`
+	Status   string              `json:"status" mask:"-"` // one of the Status constants
+	Servers  []ServerReport      `json:"servers"`
+	Findings []check.Finding     `json:"findings"`
+	Checks   []check.CheckResult `json:"checks"`
+	Duration time.Duration       `json:"-"`
 	// Baseline says what a baseline took away, nil where none was given.
 	Baseline *BaselineReport `json:"baseline,omitempty"`
 	// Error is why nothing could be examined at all, Hint what to do about it.
@@ -94,24 +98,24 @@ const (
 )
 
 // Judge asks every selected check about the evidence.
-func Judge(fleet *Fleet, selection Selection) *Report {
-	report := &Report{Schema: 1, Status: StatusHealthy, Findings: []Finding{}, Checks: []CheckResult{}, Servers: []ServerReport{}}
+func Judge(fleet *evidence.Fleet, selection Selection) *Report {
+	report := &Report{Schema: 1, Status: StatusHealthy, Findings: []check.Finding{}, Checks: []check.CheckResult{}, Servers: []ServerReport{}}
 	checks := byCause(Checks())
 	for _, evidence := range fleet.Servers {
 		report.Servers = append(report.Servers, summary(evidence))
 		judge := &judge{report: report, selection: selection, server: evidence.Server.Name, found: make(map[string]bool)}
-		judge.mute = evidence.Clean != nil && len(evidence.messages()) == 0
-		evidence.finds = finder(evidence)
-		for _, check := range checks {
-			if check.Ask != nil && (check.Need < NeedHTTP || evidence.overHTTP()) {
-				judge.judge(check, missing(evidence, check), func() []Finding { return check.Ask(evidence) })
+		judge.mute = evidence.Clean != nil && len(wire.Messages(evidence)) == 0
+		evidence.Finds = finder(evidence)
+		for _, one := range checks {
+			if one.Ask != nil && (one.Need < check.NeedHTTP || evidence.OverHTTP()) {
+				judge.judge(one, missing(evidence, one), func() []check.Finding { return one.Ask(evidence) })
 			}
 		}
 	}
 	all := &judge{report: report, selection: selection, found: make(map[string]bool)}
-	for _, check := range checks {
-		if check.AskAll != nil {
-			all.judge(check, missingOfAll(fleet, check.Need), func() []Finding { return check.AskAll(fleet) })
+	for _, one := range checks {
+		if one.AskAll != nil {
+			all.judge(one, missingOfAll(fleet, one.Need), func() []check.Finding { return one.AskAll(fleet) })
 		}
 	}
 	sortFindings(report.Findings)
@@ -122,7 +126,7 @@ func Judge(fleet *Fleet, selection Selection) *Report {
 
 // finder asks checks for others that leave to them what they find, each once and only
 // where it matters.
-func finder(e *Evidence) func(id string) bool {
+func finder(e *evidence.Evidence) func(id string) bool {
 	asked := make(map[string]bool)
 	return func(id string) bool {
 		found, known := asked[id]
@@ -145,33 +149,33 @@ type judge struct {
 }
 
 // judge asks one check, unless something stands against it.
-func (j *judge) judge(check Check, missing string, ask func() []Finding) {
-	if !j.selection.Wants(check.ID) {
+func (j *judge) judge(one check.Check, missing string, ask func() []check.Finding) {
+	if !j.selection.Wants(one.ID) {
 		return
 	}
-	result := CheckResult{ID: check.ID, Server: j.server, Outcome: Passed}
-	switch cause := j.cause(check); {
+	result := check.CheckResult{ID: one.ID, Server: j.server, Outcome: check.Passed}
+	switch cause := j.cause(one); {
 	case cause != "":
-		result.Outcome, result.Because = Skipped, cause
+		result.Outcome, result.Because = check.Skipped, cause
 	case missing != "":
-		result.Outcome, result.Because = Skipped, missing
+		result.Outcome, result.Because = check.Skipped, missing
 	default:
 		findings, err := guarded(ask)
 		if err != nil {
-			result.Outcome, result.Because = Broke, err.Error()
+			result.Outcome, result.Because = check.Broke, err.Error()
 			break
 		}
-		result.Outcome = j.take(check, findings)
-		if result.Outcome == Passed && j.mute && ofMessages(check) {
-			result.Outcome, result.Because = Skipped, "the server sent no message"
+		result.Outcome = j.take(one, findings)
+		if result.Outcome == check.Passed && j.mute && ofMessages(one) {
+			result.Outcome, result.Because = check.Skipped, "the server sent no message"
 		}
 	}
 	j.report.Checks = append(j.report.Checks, result)
 }
 
 // cause is the earlier finding that explains what the check would see.
-func (j *judge) cause(check Check) string {
-	for _, id := range check.After {
+func (j *judge) cause(one check.Check) string {
+	for _, id := range one.After {
 		if j.found[id] {
 			return id
 		}
@@ -180,46 +184,46 @@ func (j *judge) cause(check Check) string {
 }
 
 // take completes findings from the table and keeps them.
-func (j *judge) take(check Check, findings []Finding) Outcome {
-	outcome := Passed
+func (j *judge) take(one check.Check, findings []check.Finding) check.Outcome {
+	outcome := check.Passed
 	for _, finding := range findings {
-		finding.ID = check.ID
+		finding.ID = one.ID
 		if finding.Severity == "" {
-			finding.Severity = check.Severity
+			finding.Severity = one.Severity
 		}
-		if severity, ok := j.selection.Severities[check.ID]; ok {
+		if severity, ok := j.selection.Severities[one.ID]; ok {
 			finding.Severity = severity
 		}
 		if finding.Server == "" {
 			finding.Server = j.server
 		}
 		if finding.Title == "" {
-			finding.Title = check.Title
+			finding.Title = one.Title
 		}
 		if finding.Fix == nil {
-			finding.Fix = slices.Clone(check.Fix) // the table's own stays as it is
+			finding.Fix = slices.Clone(one.Fix) // the table's own stays as it is
 		}
 		if finding.Breaks == nil {
-			finding.Breaks = slices.Clone(check.Breaks)
+			finding.Breaks = slices.Clone(one.Breaks)
 		}
-		finding.Source = check.Source
+		finding.Source = one.Source
 		j.report.Findings = append(j.report.Findings, finding)
-		j.found[check.ID] = true
-		if next := outcomeOf(finding.Severity); worse(next, outcome) {
+		j.found[one.ID] = true
+		if next := check.OutcomeOf(finding.Severity); worse(next, outcome) {
 			outcome = next
 		}
 	}
 	return outcome
 }
 
-func worse(a, b Outcome) bool {
-	order := []Outcome{Passed, Noted, Warned, Failed}
+func worse(a, b check.Outcome) bool {
+	order := []check.Outcome{check.Passed, check.Noted, check.Warned, check.Failed}
 	return slices.Index(order, a) > slices.Index(order, b)
 }
 
 // guarded asks, and turns a panic into an error: a check that crashes is a result
 // of its own and takes no other down.
-func guarded(ask func() []Finding) (findings []Finding, err error) {
+func guarded(ask func() []check.Finding) (findings []check.Finding, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("the check crashed: %v\n%s", cause, debug.Stack())
@@ -229,38 +233,38 @@ func guarded(ask func() []Finding) (findings []Finding, err error) {
 }
 
 // missing says what of a check's need is not there, empty where all is.
-func missing(e *Evidence, check Check) string {
-	need := check.Need
+func missing(e *evidence.Evidence, one check.Check) string {
+	need := one.Need
 	_, listed := e.Tools()
 	switch {
-	case e.Cut && need != NeedEntry:
+	case e.Cut && need != check.NeedEntry:
 		return "the examination was cut short"
-	case need != NeedEntry && e.overHTTP() && ofProcesses(check):
+	case need != check.NeedEntry && e.OverHTTP() && ofProcesses(one):
 		return "the server is reached by HTTP, and is no program that toolx starts"
-	case need >= NeedHTTP:
+	case need >= check.NeedHTTP:
 		return missingHTTP(e, need)
-	case need == NeedProbe && e.overHTTP():
+	case need == check.NeedProbe && e.OverHTTP():
 		return "servers that are reached by HTTP have no probing run"
-	case need >= NeedProcess && need != NeedProbe && e.Clean == nil:
+	case need >= check.NeedProcess && need != check.NeedProbe && e.Clean == nil:
 		return "the server was not started"
-	case need == NeedHandshake && !e.Handshaken(), need == NeedTools && !e.Handshaken():
+	case need == check.NeedHandshake && !e.Handshaken(), need == check.NeedTools && !e.Handshaken():
 		return "there was no handshake"
-	case need == NeedTools && !listed, need == NeedList && !listed:
+	case need == check.NeedTools && !listed, need == check.NeedList && !listed:
 		return "tools/list was not answered"
-	case need == NeedProbe && e.Probe == nil:
+	case need == check.NeedProbe && e.Probe == nil:
 		return "the probing run was not made"
-	case need == NeedSample && (e.Clean == nil || e.Clean.Idle == nil):
+	case need == check.NeedSample && (e.Clean == nil || e.Clean.Idle == nil):
 		return noSample(e)
-	case need == NeedSpeed && (e.Clean == nil || e.Clean.Speed == nil):
+	case need == check.NeedSpeed && (e.Clean == nil || e.Clean.Speed == nil):
 		return noSpeed(e)
-	case need == NeedCalls:
-		return e.notCalled()
+	case need == check.NeedCalls:
+		return notCalled(e)
 	}
 	return ""
 }
 
 // notCalled says why no tool was called; empty where one was.
-func (e *Evidence) notCalled() string {
+func notCalled(e *evidence.Evidence) string {
 	switch {
 	case len(e.Calls) > 0:
 		return ""
@@ -276,23 +280,23 @@ func (e *Evidence) notCalled() string {
 
 // ofMessages says whether a check that needs no handshake is about messages all the same:
 // where there are none, that it found nothing says nothing.
-func ofMessages(check Check) bool {
-	return check.Need == NeedProcess && (check.Group == GroupRPC || check.Group == GroupHandshake)
+func ofMessages(one check.Check) bool {
+	return one.Need == check.NeedProcess && (one.Group == check.GroupRPC || one.Group == check.GroupHandshake)
 }
 
 // ofProcesses says whether a check is about a program that toolx starts, and about its
 // stdout and stderr.
-func ofProcesses(check Check) bool {
-	switch check.Group {
-	case GroupLaunch, GroupProcess, GroupFraming:
+func ofProcesses(one check.Check) bool {
+	switch one.Group {
+	case check.GroupLaunch, check.GroupProcess, check.GroupFraming:
 		return true
 	}
-	return check.Need == NeedSample
+	return one.Need == check.NeedSample
 }
 
 // missingOfAll says what a check of all servers lacks, empty where nothing.
-func missingOfAll(fleet *Fleet, need Need) string {
-	if need == NeedPins && fleet.Pinned == nil {
+func missingOfAll(fleet *evidence.Fleet, need check.Need) string {
+	if need == check.NeedPins && fleet.Pinned == nil {
 		return "no tool definitions are pinned (--baseline)"
 	}
 	return ""

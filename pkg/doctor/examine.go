@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
@@ -16,7 +19,7 @@ import (
 // Options say how servers are examined.
 type Options struct {
 	// Calls are real calls to make, in lives of their own.
-	Calls []Call
+	Calls []evidence.Call
 	// Safe says that tools are called too whose calls the user need not name: see
 	// safeArguments.
 	Safe bool
@@ -55,35 +58,11 @@ type Options struct {
 	answer time.Duration
 }
 
-// The times of an examination. IdleWait is one of the two waits that a healthy
-// server's examination consists of; the other is in the probing run.
-const (
-	IdleWait  = time.Second
-	probeWait = 500 * time.Millisecond
-
-	defaultLimit  = 30 * time.Second
-	discoverLimit = 3 * time.Second
-	answerLimit   = 2 * time.Second
-	endLimit      = 2 * time.Second
-)
-
-// maxMessage is the size in bytes of the largest message that is taken from a server
-// whose entry says nothing of it: more than any client takes (the Go SDK's 16 MiB are
-// the most), and little enough for the doctor's own memory.
-const maxMessage = 20 << 20
-
-// Names that no server has: asking for them is a safe way to see its error paths.
-const (
-	noSuchMethod = "toolx/no-such-method"
-	noSuchTool   = "toolx_no_such_tool"
-	noSuchCursor = "toolx-no-such-cursor"
-)
-
 // Examine gathers the evidence about servers, in parallel, and the config they
 // stand in (nil for a server on the command line). It ends by itself: every step
 // is bounded.
-func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, options Options) *Fleet {
-	fleet := &Fleet{Config: loaded, Pinned: options.Pinned, Servers: make([]*Evidence, len(list))}
+func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, options Options) *evidence.Fleet {
+	fleet := &evidence.Fleet{Config: loaded, Pinned: options.Pinned, Servers: make([]*evidence.Evidence, len(list))}
 	var wait sync.WaitGroup
 	for i, server := range list {
 		wait.Go(func() { fleet.Servers[i] = options.examine(ctx, loaded, server) })
@@ -92,9 +71,9 @@ func Examine(ctx context.Context, loaded *config.Config, list []*config.Server, 
 	return fleet
 }
 
-func (o Options) examine(ctx context.Context, loaded *config.Config, server *config.Server) *Evidence {
+func (o Options) examine(ctx context.Context, loaded *config.Config, server *config.Server) *evidence.Evidence {
 	began := time.Now()
-	e := &Evidence{Server: server, Config: loaded, CallsAsked: o.Safe || len(o.callsFor(server.Name)) > 0, safe: o.Safe}
+	e := &evidence.Evidence{Server: server, Config: loaded, CallsAsked: o.Safe || len(o.callsFor(server.Name)) > 0, Safe: o.Safe}
 	defer func() { e.Duration, e.Cut = time.Since(began), ctx.Err() != nil }()
 	environ := o.Environ
 	if environ == nil {
@@ -105,7 +84,7 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 	if e.LaunchErr != nil {
 		return e
 	}
-	if e.overHTTP() {
+	if e.OverHTTP() {
 		o.examineHTTP(ctx, e)
 		return e
 	}
@@ -127,7 +106,7 @@ func (o Options) examine(ctx context.Context, loaded *config.Config, server *con
 
 // hideSecrets tells of a server's secrets, also where it cannot be started: the report
 // shows its command line all the same.
-func (o Options) hideSecrets(e *Evidence) {
+func (o Options) hideSecrets(e *evidence.Evidence) {
 	switch {
 	case o.Secret == nil:
 	case e.LaunchErr != nil:
@@ -147,11 +126,11 @@ func (o Options) limit() time.Duration {
 	if o.Limit > 0 {
 		return o.Limit
 	}
-	return defaultLimit
+	return evidence.DefaultLimit
 }
 
 // cleanRun is the server's life as a well-behaved client sees it.
-func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
+func (o Options) cleanRun(ctx context.Context, e *evidence.Evidence) *evidence.Run {
 	life := o.newLife("clean")
 	stop := life.lookBefore(o.limit())
 	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
@@ -165,7 +144,7 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 	speed := o.measure(ctx, session, life)
 	life.watch.note()
 	if o.Safe { // they keep the session, and can be many
-		e.offered = session.Tools()
+		e.Offered = session.Tools()
 	}
 	ended := session.Wire().Failure()
 	session.Close(ctx)
@@ -177,7 +156,7 @@ func (o Options) cleanRun(ctx context.Context, e *Evidence) *Run {
 // connecting says how the session of a life is opened.
 func (o Options) connecting(life *life) servers.Options {
 	return servers.Options{
-		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version, MaxMessage: maxMessage,
+		Bus: life.bus, StartTimeout: o.limit(), StderrDir: o.StderrDir, Version: o.Version, MaxMessage: evidence.MaxMessage,
 		Secret: o.Secret, HTTP: o.HTTP,
 		FirstID: 1, // a report, and what reproduces it, is the same each time
 	}
@@ -185,13 +164,13 @@ func (o Options) connecting(life *life) servers.Options {
 
 // watchIdle measures a server's processes while nothing is asked of it. One that is
 // reached by HTTP has none here, and is not waited for.
-func (o Options) watchIdle(ctx context.Context, session *servers.Session, life *life) ([]Process, *ProcessSample) {
+func (o Options) watchIdle(ctx context.Context, session *servers.Session, life *life) ([]evidence.Process, *evidence.ProcessSample) {
 	if session.PID == 0 {
 		return nil, nil
 	}
 	tree := processTree(session.PID)
 	life.mark("idle-begin")
-	idle := sampleProcess(ctx, session.PID, cmp.Or(o.idle, IdleWait))
+	idle := sampleProcess(ctx, session.PID, cmp.Or(o.idle, evidence.IdleWait))
 	life.mark("idle-end")
 	return tree, idle
 }
@@ -199,14 +178,14 @@ func (o Options) watchIdle(ctx context.Context, session *servers.Session, life *
 // askClean asks what every server must answer, and what none can. When nothing is
 // answered twice in a row, nothing more will be.
 func (o Options) askClean(ctx context.Context, session *servers.Session) {
-	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= modernRevision}
+	p := &prober{Options: o, wire: session.Wire(), modern: session.Protocol >= evidence.ModernRevision}
 	questions := []question{
 		{"ping", nil},
 		{"tools/list", nil}, // a second time: it should not change
 		{"resources/list", nil},
 		{"prompts/list", nil},
-		{noSuchMethod, nil},
-		{"tools/call", map[string]any{"name": noSuchTool, "arguments": map[string]any{}}},
+		{evidence.NoSuchMethod, nil},
+		{"tools/call", map[string]any{"name": evidence.NoSuchTool, "arguments": map[string]any{}}},
 		{"tools/call", map[string]any{"arguments": map[string]any{}}},
 	}
 	if p.modern {
@@ -233,7 +212,7 @@ type question struct {
 // ask makes one bounded request and says whether it was answered. What came of it is
 // in the events.
 func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, params any) (answered bool) {
-	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, answerLimit))
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, evidence.AnswerLimit))
 	defer cancel()
 	_, err := wire.Request(bounded, method, params)
 	var refused *servers.HTTPError
@@ -248,4 +227,18 @@ func quiet(ctx context.Context, d time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+}
+
+// nodeVersion asks the node that runs the server for its version ("v22.1.0"), where
+// the server's package says which it needs; else it is empty.
+func nodeVersion(ctx context.Context, e *evidence.Evidence) string {
+	found, ok := e.NodePackage()
+	if !ok || found.Engines.Node == "" {
+		return ""
+	}
+	bounded, cancel := context.WithTimeout(ctx, evidence.AnswerLimit)
+	defer cancel()
+	return strings.TrimSpace(cmdline.Printed(bounded, e.Server, &config.Resolved{
+		Command: cmdline.NodeOf(e.Launch), Args: []string{"-v"}, Env: e.Launch.Env, Cwd: e.Launch.Cwd,
+	}))
 }

@@ -1,16 +1,21 @@
 package doctor
 
-import "strings"
+import (
+	"strings"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/culprit"
+)
 
 // Gathered is the report with findings of one kind made into one: those of the same
 // check about the same server that say the same, and differ in their place, their
 // evidence and their notes.
 func (r *Report) Gathered() *Report {
 	gathered := *r
-	gathered.Findings = []Finding{}
+	gathered.Findings = []check.Finding{}
 	index := make(map[kindOfFinding]int)
 	for _, finding := range r.Findings {
-		kind := finding.kind()
+		kind := kind(finding)
 		at, known := index[kind]
 		if !known {
 			index[kind] = len(gathered.Findings)
@@ -23,22 +28,14 @@ func (r *Report) Gathered() *Report {
 	return &gathered
 }
 
-// AllPlaces are the places of a finding, at least one.
-func (f Finding) AllPlaces() []Place {
-	if len(f.Places) > 0 {
-		return f.Places
-	}
-	return []Place{{Where: f.Where, Evidence: f.Evidence, Notes: f.Notes}}
-}
-
 // kindOfFinding is what findings of one kind have in common.
 type kindOfFinding struct {
 	id, server, title, fix, breaks string
-	severity                       Severity
-	culprit                        Culprit
+	severity                       check.Severity
+	culprit                        culprit.Culprit
 }
 
-func (f Finding) kind() kindOfFinding {
+func kind(f check.Finding) kindOfFinding {
 	kind := kindOfFinding{
 		id: f.ID, server: f.Server, title: f.Title, severity: f.Severity,
 		fix: strings.Join(f.Fix, "\n"), breaks: strings.Join(f.Breaks, "\n"),

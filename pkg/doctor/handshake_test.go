@@ -7,49 +7,51 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
 func TestHandshakeChecks(t *testing.T) {
 	provokeAll(t, []provocation{
-		{id: "era", severity: Info, modes: []string{"good"}, evidence: "server/discover was answered with error -32601"},
-		{id: "era", severity: Info, modes: []string{"dual-era"}, evidence: "server/discover names 2026-07-28"},
-		{id: "era", severity: Info, modes: []string{"stateless-only"}, evidence: "refuses initialize"},
-		{id: "era", severity: Info, modes: []string{"discover-empty"}, evidence: "server/discover was answered with a result"},
-		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-kills"}, evidence: "exit status 1"},
-		{id: "discover-breaks-server", severity: Error, modes: []string{"first-must-be-init"}, evidence: "exit status 1"},
-		{id: "discover-breaks-server", severity: Error, modes: []string{"discover-silent"}, options: impatientCalls, evidence: "server/discover was not answered in "},
-		{id: "initialize-refused", severity: Error, modes: []string{"init-error"}, evidence: "error -32001: not authenticated: set FAKE_API_KEY"},
-		{id: "protocol-version-missing", severity: Error, modes: []string{"version-missing"}, evidence: "serverInfo"},
-		{id: "protocol-version-format", severity: Error, modes: []string{"version-type"}, evidence: "20251125"},
-		{id: "protocol-version-unsupported", severity: Error, modes: []string{"version-future"}, evidence: "asked for 2025-11-25, got 2099-01-01"},
-		{id: "protocol-version-old", severity: Info, modes: []string{"version-old"}, evidence: "2024-11-05"},
-		{id: "serverinfo-incomplete", severity: Warning, modes: []string{"serverinfo-missing"}, evidence: "serverInfo is missing"},
-		{id: "serverinfo-incomplete", severity: Warning, modes: []string{"good", "--name", ""}, evidence: "lacks name"},
-		{id: "capability-undeclared", severity: Warning, modes: []string{"undeclared-tools"}, evidence: "the capability tools is missing"},
-		{id: "capability-false", severity: Error, modes: []string{"declared-absent"}, evidence: "error -32601"},
-		{id: "capability-false", severity: Error, modes: []string{"list-error"}, evidence: "database is locked"},
-		{id: "capability-false", severity: Error, modes: []string{"silent-after-init"}, options: impatient, evidence: "was not answered"},
-		{id: "ping-fails", severity: Warning, modes: []string{"list-error", "--on", "ping"}, evidence: "error -32603"},
-		{id: "ping-fails", severity: Warning, modes: []string{"silent-call", "--on", "ping"}, options: impatientCalls, evidence: "was not answered"},
-		{id: "unknown-method-code", severity: Warning, modes: []string{"list-error", "--on", noSuchMethod}, evidence: "error -32603"},
-		{id: "unknown-method-code", severity: Warning, modes: []string{"silent-call", "--on", noSuchMethod}, options: impatientCalls, evidence: "was not answered"},
-		{id: "invalid-params-code", severity: Info, modes: []string{"list-error", "--on", "tools/call"}, evidence: "error -32603"},
-		{id: "unknown-tool-result", severity: Info, modes: []string{"list-error", "--on", "tools/call"}, evidence: "error -32603"},
-		{id: "unknown-tool-result", severity: Error, modes: []string{"silent-call"}, options: impatientCalls, evidence: "was not answered"},
-		{id: "unknown-tool-result", severity: Warning, modes: []string{"big-numbers"}, evidence: "without isError"},
-		{id: "cursor-loop", severity: Error, modes: []string{"cursor-loop"}, evidence: `cursor "again"`},
-		{id: "cursor-loop", severity: Error, modes: []string{"cursor-cycle"}, evidence: `cursor "a"`},
-		{id: "cursor-endless", severity: Warning, modes: []string{"cursor-endless"}, evidence: "1000 pages"},
-		{id: "cursor-endless", severity: Warning, modes: []string{"pages-huge"}, evidence: "20.2 MiB in all"},
-		{id: "cursor-empty", severity: Warning, modes: []string{"cursor-empty"}, evidence: `nextCursor is ""`},
-		{id: "cursor-empty", severity: Warning, modes: []string{"cursor-null"}, evidence: "nextCursor is null"},
-		{id: "cursor-invalid-accepted", severity: Info, modes: []string{"pages"}, evidence: noSuchCursor},
-		{id: "list-changed-storm", severity: Warning, modes: []string{"list-changed-storm"}, evidence: "100 times"},
-		{id: "progress-not-increasing", severity: Warning, modes: []string{"progress-bad"}, evidence: `"none"`},
-		{id: "progress-not-increasing", severity: Warning, modes: []string{"progress-bad"}, options: calling("echo", `{"message":"x"}`)},
-		{id: "log-without-optin", severity: Warning, modes: []string{"coalesced"}, evidence: "info:"},
+		{id: "era", severity: check.Info, modes: []string{"good"}, evidence: "server/discover was answered with error -32601"},
+		{id: "era", severity: check.Info, modes: []string{"dual-era"}, evidence: "server/discover names 2026-07-28"},
+		{id: "era", severity: check.Info, modes: []string{"stateless-only"}, evidence: "refuses initialize"},
+		{id: "era", severity: check.Info, modes: []string{"discover-empty"}, evidence: "server/discover was answered with a result"},
+		{id: "discover-breaks-server", severity: check.Error, modes: []string{"discover-kills"}, evidence: "exit status 1"},
+		{id: "discover-breaks-server", severity: check.Error, modes: []string{"first-must-be-init"}, evidence: "exit status 1"},
+		{id: "discover-breaks-server", severity: check.Error, modes: []string{"discover-silent"}, options: impatientCalls, evidence: "server/discover was not answered in "},
+		{id: "initialize-refused", severity: check.Error, modes: []string{"init-error"}, evidence: "error -32001: not authenticated: set FAKE_API_KEY"},
+		{id: "protocol-version-missing", severity: check.Error, modes: []string{"version-missing"}, evidence: "serverInfo"},
+		{id: "protocol-version-format", severity: check.Error, modes: []string{"version-type"}, evidence: "20251125"},
+		{id: "protocol-version-unsupported", severity: check.Error, modes: []string{"version-future"}, evidence: "asked for 2025-11-25, got 2099-01-01"},
+		{id: "protocol-version-old", severity: check.Info, modes: []string{"version-old"}, evidence: "2024-11-05"},
+		{id: "serverinfo-incomplete", severity: check.Warning, modes: []string{"serverinfo-missing"}, evidence: "serverInfo is missing"},
+		{id: "serverinfo-incomplete", severity: check.Warning, modes: []string{"good", "--name", ""}, evidence: "lacks name"},
+		{id: "capability-undeclared", severity: check.Warning, modes: []string{"undeclared-tools"}, evidence: "the capability tools is missing"},
+		{id: "capability-false", severity: check.Error, modes: []string{"declared-absent"}, evidence: "error -32601"},
+		{id: "capability-false", severity: check.Error, modes: []string{"list-error"}, evidence: "database is locked"},
+		{id: "capability-false", severity: check.Error, modes: []string{"silent-after-init"}, options: impatient, evidence: "was not answered"},
+		{id: "ping-fails", severity: check.Warning, modes: []string{"list-error", "--on", "ping"}, evidence: "error -32603"},
+		{id: "ping-fails", severity: check.Warning, modes: []string{"silent-call", "--on", "ping"}, options: impatientCalls, evidence: "was not answered"},
+		{id: "unknown-method-code", severity: check.Warning, modes: []string{"list-error", "--on", evidence.NoSuchMethod}, evidence: "error -32603"},
+		{id: "unknown-method-code", severity: check.Warning, modes: []string{"silent-call", "--on", evidence.NoSuchMethod}, options: impatientCalls, evidence: "was not answered"},
+		{id: "invalid-params-code", severity: check.Info, modes: []string{"list-error", "--on", "tools/call"}, evidence: "error -32603"},
+		{id: "unknown-tool-result", severity: check.Info, modes: []string{"list-error", "--on", "tools/call"}, evidence: "error -32603"},
+		{id: "unknown-tool-result", severity: check.Error, modes: []string{"silent-call"}, options: impatientCalls, evidence: "was not answered"},
+		{id: "unknown-tool-result", severity: check.Warning, modes: []string{"big-numbers"}, evidence: "without isError"},
+		{id: "cursor-loop", severity: check.Error, modes: []string{"cursor-loop"}, evidence: `cursor "again"`},
+		{id: "cursor-loop", severity: check.Error, modes: []string{"cursor-cycle"}, evidence: `cursor "a"`},
+		{id: "cursor-endless", severity: check.Warning, modes: []string{"cursor-endless"}, evidence: "1000 pages"},
+		{id: "cursor-endless", severity: check.Warning, modes: []string{"pages-huge"}, evidence: "20.2 MiB in all"},
+		{id: "cursor-empty", severity: check.Warning, modes: []string{"cursor-empty"}, evidence: `nextCursor is ""`},
+		{id: "cursor-empty", severity: check.Warning, modes: []string{"cursor-null"}, evidence: "nextCursor is null"},
+		{id: "cursor-invalid-accepted", severity: check.Info, modes: []string{"pages"}, evidence: evidence.NoSuchCursor},
+		{id: "list-changed-storm", severity: check.Warning, modes: []string{"list-changed-storm"}, evidence: "100 times"},
+		{id: "progress-not-increasing", severity: check.Warning, modes: []string{"progress-bad"}, evidence: `"none"`},
+		{id: "progress-not-increasing", severity: check.Warning, modes: []string{"progress-bad"}, options: calling("echo", `{"message":"x"}`)},
+		{id: "log-without-optin", severity: check.Warning, modes: []string{"coalesced"}, evidence: "info:"},
 	})
 }
 
@@ -68,11 +70,11 @@ func TestAServerThatDiesOfTheProbeIsProbedOn(t *testing.T) {
 // TestARefusedRevision shows what is said of a server that refuses a revision instead of
 // offering its own, and that one which refuses initialize for good reason is not blamed.
 func TestARefusedRevision(t *testing.T) {
-	refusal := &Exchange{
+	refusal := &evidence.Exchange{
 		Method: "initialize", Sent: json.RawMessage(`{"params":{"protocolVersion":"2025-11-25"}}`), Frame: json.RawMessage(`{}`),
 		Error: json.RawMessage(`{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"]}}`),
 	}
-	e := &Evidence{Clean: &Run{Name: "clean", Exchanges: []*Exchange{refusal}}}
+	e := &evidence.Evidence{Clean: &evidence.Run{Name: "clean", Exchanges: []*evidence.Exchange{refusal}}}
 	found := ask("initialize-refused")(e)
 	if len(found) != 1 || !strings.Contains(found[0].Title, "of revision 2025-11-25, instead of offering its own") || !strings.Contains(found[0].Notes[0], "2024-11-05") {
 		t.Errorf("refused: %+v", found)
@@ -97,17 +99,17 @@ func TestASlowStartIsNoFault(t *testing.T) {
 // TestALateAnswerIsAnAnswer shows that a check never says that there was none, where
 // one came too late.
 func TestALateAnswerIsAnAnswer(t *testing.T) {
-	late := func(method, params string) *Exchange {
+	late := func(method, params string) *evidence.Exchange {
 		x := exchangeOf(method, params, `{}`, "")
-		x.late, x.Took = true, 4*time.Second
+		x.Late, x.Took = true, 4*time.Second
 		return x
 	}
 	discover, list, ping := late("server/discover", `{}`), late("tools/list", `null`), late("ping", `null`)
-	probe := &Run{Name: "probing", Exchanges: []*Exchange{discover, list}}
-	e := evidenceOf(&Run{Protocol: "2025-11-25", Exchanges: []*Exchange{ping}})
+	probe := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{discover, list}}
+	e := evidenceOf(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{ping}})
 	e.Probe = probe
 	found := slices.Concat(ask("discover-breaks-server")(e), ask("request-before-init")(e), ask("ping-fails")(e))
-	if len(found) != 3 || found[0].Severity != Warning {
+	if len(found) != 3 || found[0].Severity != check.Warning {
 		t.Fatalf("%+v, want three findings, the first a warning", found)
 	}
 	for _, f := range found {
@@ -130,7 +132,7 @@ func TestALateAnswerIsAnAnswer(t *testing.T) {
 func TestAModernServerIsSilent(t *testing.T) {
 	for _, mode := range []string{"stateless-only", "dual-era"} {
 		report := Judge(examineFake(t, shortOptions(), mode), Selection{})
-		if ids := idsOf(report, Warning); ids != "" {
+		if ids := idsOf(report, check.Warning); ids != "" {
 			t.Errorf("%s: found %s", mode, ids)
 		}
 	}
@@ -138,8 +140,8 @@ func TestAModernServerIsSilent(t *testing.T) {
 
 // exchangeOf is a request of the clean run with its answer, by their params and
 // result or error.
-func exchangeOf(method, params, result, failure string) *Exchange {
-	x := &Exchange{Method: method, ID: "1", Sent: json.RawMessage(`{"method":"` + method + `","params":` + params + `}`), Took: time.Millisecond}
+func exchangeOf(method, params, result, failure string) *evidence.Exchange {
+	x := &evidence.Exchange{Method: method, ID: "1", Sent: json.RawMessage(`{"method":"` + method + `","params":` + params + `}`), Took: time.Millisecond}
 	if result != "" {
 		x.Result = json.RawMessage(result)
 	}
@@ -154,8 +156,8 @@ func exchangeOf(method, params, result, failure string) *Exchange {
 
 func TestProtocolVersionEcho(t *testing.T) {
 	for version, want := range map[string]int{"1999-01-01": 1, "2025-11-25": 0} {
-		run := &Run{Name: "probing", Exchanges: []*Exchange{exchangeOf("initialize", `{}`, `{"protocolVersion":"`+version+`"}`, "")}}
-		if found := ask("protocol-version-echo")(&Evidence{Probe: run}); len(found) != want {
+		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{exchangeOf("initialize", `{}`, `{"protocolVersion":"`+version+`"}`, "")}}
+		if found := ask("protocol-version-echo")(&evidence.Evidence{Probe: run}); len(found) != want {
 			t.Errorf("%s: %d findings, want %d", version, len(found), want)
 		}
 	}
@@ -170,8 +172,8 @@ func TestRequestBeforeInit(t *testing.T) {
 		{"not answered", `null`, "", 1},
 		{"of the handshaken part", `{"cursor":"x"}`, "", 0},
 	} {
-		run := &Run{Name: "probing", Exchanges: []*Exchange{exchangeOf("tools/list", one.params, one.result, "")}}
-		if found := ask("request-before-init")(&Evidence{Probe: run}); len(found) != one.want {
+		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{exchangeOf("tools/list", one.params, one.result, "")}}
+		if found := ask("request-before-init")(&evidence.Evidence{Probe: run}); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)
 		}
 	}
@@ -189,11 +191,11 @@ func TestUnsupportedVersionError(t *testing.T) {
 		{`{"supportedVersions":["2026-07-28"]}`, "", 1},
 		{"", "", 1},
 	} {
-		run := &Run{Name: "probing", Exchanges: []*Exchange{
+		run := &evidence.Run{Name: "probing", Exchanges: []*evidence.Exchange{
 			exchangeOf("server/discover", `{}`, `{"supportedVersions":["2026-07-28"]}`, ""),
 			exchangeOf("server/discover", invented, one.result, one.failure),
 		}}
-		if found := ask("unsupported-version-error")(&Evidence{Probe: run}); len(found) != one.want {
+		if found := ask("unsupported-version-error")(&evidence.Evidence{Probe: run}); len(found) != one.want {
 			t.Errorf("%s%s: %d findings, want %d", one.result, one.failure, len(found), one.want)
 		}
 	}
@@ -219,7 +221,7 @@ func TestListUnstable(t *testing.T) {
 		second := exchangeOf("tools/list", `{}`, `{"tools":[`+one.second+`]}`, "")
 		first.At, second.At = began, began.Add(2*time.Millisecond)
 		got := ""
-		for _, finding := range ask("list-unstable")(evidenceOf(&Run{Exchanges: []*Exchange{first, second}, Events: one.events})) {
+		for _, finding := range ask("list-unstable")(evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{first, second}, Events: one.events})) {
 			got = finding.Evidence
 		}
 		if got != one.want {
@@ -232,7 +234,7 @@ func TestNotificationAnswered(t *testing.T) {
 	began := time.Now()
 	odd := servers.OddFrame{Class: servers.ClassIDNull, Bytes: []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`)}
 	odd.At = began.Add(time.Millisecond)
-	e := &Evidence{Probe: &Run{Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began}}}
+	e := &evidence.Evidence{Probe: &evidence.Run{Name: "probing", Events: []exec.Event{odd}, Marks: map[string]time.Time{"notification": began}}}
 	if found := ask("notification-answered")(e); len(found) != 1 {
 		t.Errorf("notification-answered: %+v, want one finding", found)
 	}
@@ -244,7 +246,7 @@ func TestNotificationAnswered(t *testing.T) {
 func TestCancelIgnored(t *testing.T) {
 	call := exchangeOf("tools/call", `{"name":"slow","_meta":{"progressToken":1}}`, `{"content":[]}`, "")
 	late := servers.OddFrame{Class: servers.ClassIDLate, Bytes: []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)}
-	e := evidenceOf(&Run{Exchanges: []*Exchange{call}, Events: []exec.Event{late}})
+	e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{call}, Events: []exec.Event{late}})
 	if found := ask("cancel-ignored")(e); len(found) != 1 {
 		t.Errorf("cancel-ignored: %+v, want one finding", found)
 	}
@@ -265,14 +267,14 @@ func TestModernResults(t *testing.T) {
 		{"tools/call", `{"content":[]}`, 1, 0},
 	} {
 		x := exchangeOf(one.method, `{}`, one.result, "")
-		modern := evidenceOf(&Run{Protocol: "2026-07-28", Exchanges: []*Exchange{x}})
+		modern := evidenceOf(&evidence.Run{Protocol: "2026-07-28", Exchanges: []*evidence.Exchange{x}})
 		if found := ask("result-type-missing")(modern); len(found) != one.untyped {
 			t.Errorf("%s %s: result-type-missing has %d findings, want %d", one.method, one.result, len(found), one.untyped)
 		}
 		if found := ask("cache-hints")(modern); len(found) != one.uncached {
 			t.Errorf("%s %s: cache-hints has %d findings, want %d", one.method, one.result, len(found), one.uncached)
 		}
-		legacy := evidenceOf(&Run{Protocol: "2025-11-25", Exchanges: []*Exchange{x}})
+		legacy := evidenceOf(&evidence.Run{Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{x}})
 		if found := append(ask("result-type-missing")(legacy), ask("cache-hints")(legacy)...); found != nil {
 			t.Errorf("%s %s: a legacy server is held to modern rules: %+v", one.method, one.result, found)
 		}

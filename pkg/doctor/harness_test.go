@@ -13,6 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers/fake"
 )
 
@@ -56,22 +58,22 @@ func shortOptions() Options {
 }
 
 // examineFake gathers the evidence about one fake server in the given modes.
-func examineFake(t testing.TB, options Options, args ...string) *Fleet {
+func examineFake(t testing.TB, options Options, args ...string) *evidence.Fleet {
 	t.Helper()
 	return Examine(context.Background(), nil, []*config.Server{fakeServer(t, args...)}, options)
 }
 
 // findingsOf are the findings of one check; it must have been asked.
-func findingsOf(t *testing.T, report *Report, id string) []Finding {
+func findingsOf(t *testing.T, report *Report, id string) []check.Finding {
 	t.Helper()
-	i := slices.IndexFunc(report.Checks, func(r CheckResult) bool { return r.ID == id })
+	i := slices.IndexFunc(report.Checks, func(r check.CheckResult) bool { return r.ID == id })
 	if i < 0 {
 		t.Fatalf("%s is not in the table", id)
 	}
-	if outcome := report.Checks[i].Outcome; outcome == Broke || outcome == Skipped {
+	if outcome := report.Checks[i].Outcome; outcome == check.Broke || outcome == check.Skipped {
 		t.Fatalf("%s: %s: %s", id, outcome, report.Checks[i].Because)
 	}
-	var found []Finding
+	var found []check.Finding
 	for _, finding := range report.Findings {
 		if finding.ID == id {
 			found = append(found, finding)
@@ -81,7 +83,7 @@ func findingsOf(t *testing.T, report *Report, id string) []Finding {
 }
 
 // idsOf lists the ids of what matters at least as much as severity, each once.
-func idsOf(report *Report, severity Severity) string {
+func idsOf(report *Report, severity check.Severity) string {
 	var ids []string
 	for _, finding := range report.Findings {
 		if finding.Severity.AtLeast(severity) && !slices.Contains(ids, finding.ID) {
@@ -92,7 +94,7 @@ func idsOf(report *Report, severity Severity) string {
 }
 
 // unique fails where two checks share an id.
-func unique(checks []Check) error {
+func unique(checks []check.Check) error {
 	seen := make(map[string]bool)
 	for _, check := range checks {
 		if seen[check.ID] {
@@ -104,12 +106,12 @@ func unique(checks []Check) error {
 }
 
 // ask is the question of a check about one server.
-func ask(id string) func(*Evidence) []Finding {
-	check, _ := Find(id)
-	return check.Ask
+func ask(id string) func(*evidence.Evidence) []check.Finding {
+	one, _ := Find(id)
+	return one.Ask
 }
 
 // checksOf are the checks of these groups, in the order of judging.
-func checksOf(groups ...Group) []Check {
-	return slices.DeleteFunc(slices.Clone(Checks()), func(check Check) bool { return !slices.Contains(groups, check.Group) })
+func checksOf(groups ...check.Group) []check.Check {
+	return slices.DeleteFunc(slices.Clone(Checks()), func(one check.Check) bool { return !slices.Contains(groups, one.Group) })
 }

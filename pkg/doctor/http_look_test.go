@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
@@ -109,7 +111,7 @@ func TestAnswersElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		here, other := netip.MustParseAddrPort("127.0.0.1:"+test.port), netip.MustParseAddrPort("127.0.0.2:"+test.port)
-		got := shortOptions().answersElsewhere(t.Context(), &Evidence{Server: server, Launch: launch}, here, []netip.AddrPort{other})
+		got := shortOptions().answersElsewhere(t.Context(), &evidence.Evidence{Server: server, Launch: launch}, here, []netip.AddrPort{other})
 		if (got != "") != test.want {
 			t.Errorf("%s: %q", test.what, got)
 		}
@@ -125,8 +127,8 @@ type streamSite struct {
 func (s *streamSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
-	id := r.Header.Get(sessionHeader)
-	if readHead(body).method == "initialize" {
+	id := r.Header.Get(evidence.SessionHeader)
+	if evidence.ReadHead(body).Method == "initialize" {
 		id = fmt.Sprintf("0123456789abcdef%d", len(s.ended))
 		s.ended[id] = make(chan struct{})
 	}
@@ -146,13 +148,13 @@ func (s *streamSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-ended:
 		case <-r.Context().Done():
 		}
-	case readHead(body).id == "":
+	case evidence.ReadHead(body).ID == "":
 		w.WriteHeader(http.StatusAccepted)
-	case readHead(body).method == "initialize":
-		w.Header().Set(sessionHeader, id)
-		replyJSON(w, readHead(body).id, `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
+	case evidence.ReadHead(body).Method == "initialize":
+		w.Header().Set(evidence.SessionHeader, id)
+		replyJSON(w, evidence.ReadHead(body).ID, `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"site","version":"1"}}`)
 	default:
-		replyJSON(w, readHead(body).id, `"result":{}`)
+		replyJSON(w, evidence.ReadHead(body).ID, `"result":{}`)
 	}
 }
 
@@ -201,8 +203,8 @@ func TestSSEBufferedCalls(t *testing.T) {
 		{"none", 3 * time.Second, nil, false},
 	} {
 		at := time.Now()
-		e := &Evidence{Clean: &Run{Name: "clean", Began: at}, HTTP: &HTTPEvidence{}}
-		e.Clean.Exchanges = []*Exchange{{
+		e := &evidence.Evidence{Clean: &evidence.Run{Name: "clean", Began: at}, HTTP: &evidence.HTTPEvidence{}}
+		e.Clean.Exchanges = []*evidence.Exchange{{
 			Method: "tools/call", At: at, Took: test.took, Frame: json.RawMessage(`{}`),
 			Sent: json.RawMessage(`{"id":7,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":7}}}`),
 		}}
@@ -223,7 +225,7 @@ func TestAuthMetadata(t *testing.T) {
 	for _, finding := range findingsOf(t, report, "auth-metadata") {
 		fields = append(fields, finding.Where.Pointer)
 		byHand := finding.Where.Pointer == "/registration_endpoint"
-		if (finding.Severity == Warning) != byHand || !strings.HasPrefix(finding.Evidence, "http://127.0.0.1:") {
+		if (finding.Severity == check.Warning) != byHand || !strings.HasPrefix(finding.Evidence, "http://127.0.0.1:") {
 			t.Errorf("found %+v", finding)
 		}
 	}
@@ -251,7 +253,7 @@ func TestLoginIsInspectedFromOutside(t *testing.T) {
 	}})
 	server := config.AdHoc(nil, site, map[string]string{"X-Api-Key": "let me in"})
 	report := Judge(Examine(t.Context(), nil, []*config.Server{server}, shortOptions()), Selection{Only: []string{"auth-*"}})
-	if warnings, all := idsOf(report, Warning), idsOf(report, Info); warnings != "auth-challenge" || all != "auth-challenge auth-metadata" || bare != 1 {
+	if warnings, all := idsOf(report, check.Warning), idsOf(report, check.Info); warnings != "auth-challenge" || all != "auth-challenge auth-metadata" || bare != 1 {
 		t.Errorf("found %s, and %d requests without the key", all, bare)
 	}
 }
@@ -274,7 +276,7 @@ func TestChallenges(t *testing.T) {
 		{"two ways in", url, 1, []string{"Basic realm=x", `Bearer resource_metadata="https://host/m"`}, ""},
 	} {
 		refused := servers.HTTPExchange{URL: test.url, Request: test.request, Status: http.StatusUnauthorized, Received: http.Header{"Www-Authenticate": test.headers}}
-		e := &Evidence{Launch: &config.Resolved{URL: url}, Clean: &Run{Name: "clean", Events: []exec.Event{refused}}, HTTP: &HTTPEvidence{}}
+		e := &evidence.Evidence{Launch: &config.Resolved{URL: url}, Clean: &evidence.Run{Name: "clean", Events: []exec.Event{refused}}, HTTP: &evidence.HTTPEvidence{}}
 		found, got := ask("auth-challenge")(e), ""
 		if len(found) > 0 {
 			got = found[0].Evidence

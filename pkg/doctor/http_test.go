@@ -11,10 +11,12 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 )
 
 // examineURL gathers the evidence about what answers at an address.
-func examineURL(t *testing.T, url string) *Fleet {
+func examineURL(t *testing.T, url string) *evidence.Fleet {
 	t.Helper()
 	return Examine(context.Background(), nil, []*config.Server{config.AdHoc(nil, url, nil)}, shortOptions())
 }
@@ -49,18 +51,18 @@ func serveHTTP(t *testing.T, handler http.Handler) string {
 // client's, no check of programs, and nothing to object to.
 func TestHTTPIsExamined(t *testing.T) {
 	report := Judge(examineURL(t, serveHTTP(t, goodHandler())), Selection{})
-	if ids := idsOf(report, Warning); ids != "" || report.Status != StatusHealthy {
+	if ids := idsOf(report, check.Warning); ids != "" || report.Status != StatusHealthy {
 		t.Errorf("status %s, found %s: %+v", report.Status, ids, report.Findings)
 	}
 	if s := report.Servers[0]; s.Status != "ready" || s.Tools != 1 || s.Protocol == "" || s.URL == "" {
 		t.Errorf("the summary is %+v", s)
 	}
 	for _, result := range report.Checks {
-		check, _ := Find(result.ID)
+		one, _ := Find(result.ID)
 		switch {
-		case result.Outcome == Broke:
+		case result.Outcome == check.Broke:
 			t.Errorf("%s broke: %s", result.ID, result.Because)
-		case check.Group == GroupFraming && result.Outcome != Skipped:
+		case one.Group == check.GroupFraming && result.Outcome != check.Skipped:
 			t.Errorf("%s, which is about stdout: %s", result.ID, result.Outcome)
 		}
 	}
@@ -90,7 +92,7 @@ func TestHTTPStatus(t *testing.T) {
 func TestProgramsAreNotAskedOfHTTP(t *testing.T) {
 	report := Judge(examineFake(t, shortOptions(), "healthy"), Selection{})
 	for _, result := range report.Checks {
-		if check, _ := Find(result.ID); check.Need >= NeedHTTP {
+		if one, _ := Find(result.ID); one.Need >= check.NeedHTTP {
 			t.Errorf("%s: %s", result.ID, result.Outcome)
 		}
 	}
@@ -104,11 +106,11 @@ func TestEventsOfStreams(t *testing.T) {
 		"event: endpoint\ndata: cut":                                    "endpoint cut, open",
 		": nothing\n\n":                                                 "",
 	} {
-		reply := &HTTPReply{}
-		reply.readEvents(strings.NewReader(stream), func(HTTPEvent) bool { return true })
+		reply := &evidence.HTTPReply{}
+		readEvents(reply, strings.NewReader(stream), func(evidence.HTTPEvent) bool { return true })
 		var got []string
 		for _, event := range reply.Events {
-			text := event.Name + " " + string(event.data())
+			text := event.Name + " " + string(event.Text())
 			if event.Open {
 				text += ", open"
 			}

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"toolx/pkg/doctor/evidence"
 )
 
 // processTree lists the process and all that descend from it, parents before their
 // children, from /proc. It is nil where the process is gone.
-func processTree(pid int) []Process {
+func processTree(pid int) []evidence.Process {
 	children := make(map[int][]int)
 	folders, _ := filepath.Glob("/proc/[0-9]*")
 	for _, folder := range folders {
@@ -18,14 +20,14 @@ func processTree(pid int) []Process {
 			children[parent] = append(children[parent], child)
 		}
 	}
-	var tree []Process
+	var tree []evidence.Process
 	parents := map[int]int{pid: 0}
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
 		command, err := os.ReadFile("/proc/" + strconv.Itoa(queue[0]) + "/cmdline")
 		if err != nil {
 			continue // it has just ended
 		}
-		tree = append(tree, Process{PID: queue[0], Parent: parents[queue[0]], Command: splitArguments(command)})
+		tree = append(tree, evidence.Process{PID: queue[0], Parent: parents[queue[0]], Command: splitArguments(command)})
 		for _, child := range children[queue[0]] {
 			parents[child] = queue[0]
 			queue = append(queue, child)

@@ -2,5 +2,9 @@
 
 package doctor
 
+import (
+	"toolx/pkg/doctor/evidence"
+)
+
 // processTree is nil: only Linux tells without starting another program.
-func processTree(int) []Process { return nil }
+func processTree(int) []evidence.Process { return nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
@@ -13,18 +14,18 @@ type life struct {
 	name   string
 	began  time.Time
 	bus    *exec.Bus
-	record *recorder
+	record *evidence.Recorder
 	watch  *watcher
 	marks  map[string]time.Time
-	stuck  *ProcessState
+	stuck  *evidence.ProcessState
 }
 
 func (o Options) newLife(name string) *life {
 	l := &life{
 		name: name, began: time.Now(), bus: &exec.Bus{},
-		record: &recorder{}, watch: &watcher{}, marks: make(map[string]time.Time),
+		record: &evidence.Recorder{}, watch: &watcher{}, marks: make(map[string]time.Time),
 	}
-	l.bus.Subscribe(l.record.take)
+	l.bus.Subscribe(l.record.Take)
 	l.bus.Subscribe(l.watch.take)
 	if o.Watch != nil {
 		l.bus.Subscribe(o.Watch)
@@ -61,23 +62,17 @@ func (l *life) lookBefore(limit time.Duration) (stop func()) {
 
 // end sweeps up behind the server, whose process must have ended, and makes the
 // run of what was recorded.
-func (l *life) end(ctx context.Context) *Run {
+func (l *life) end(ctx context.Context) *evidence.Run {
 	orphans := l.watch.sweep(ctx)
-	run := l.record.run(l.name, l.began)
+	run := l.record.Run(l.name, l.began)
 	run.Marks, run.Orphans, run.Stuck = l.marks, orphans, l.stuck
 	return run
 }
 
-// Start is one further start of a server, timed.
-type Start struct {
-	Initialize time.Duration // from the start of the process to the answer to initialize
-	Err        error         // why there was no session
-}
-
 // repeat starts the server again as often as was asked for, up to the first start
 // that fails.
-func (o Options) repeat(ctx context.Context, e *Evidence) []Start {
-	var starts []Start
+func (o Options) repeat(ctx context.Context, e *evidence.Evidence) []evidence.Start {
+	var starts []evidence.Start
 	for len(starts) < o.Repeat && ctx.Err() == nil {
 		o.doing(e.Server, "starting it again, for the time it takes")
 		start := o.start(ctx, e)
@@ -89,16 +84,16 @@ func (o Options) repeat(ctx context.Context, e *Evidence) []Start {
 	return starts
 }
 
-func (o Options) start(ctx context.Context, e *Evidence) Start {
+func (o Options) start(ctx context.Context, e *evidence.Evidence) evidence.Start {
 	life := o.newLife("start")
 	session, err := servers.Connect(ctx, e.Server, e.Launch, o.connecting(life))
 	if err != nil {
 		life.watch.sweep(ctx)
-		return Start{Err: err}
+		return evidence.Start{Err: err}
 	}
 	life.watch.note()
 	session.Close(ctx)
 	life.watch.sweep(ctx)
 	ms := session.Timing.StartMS + session.Timing.InitializeMS
-	return Start{Initialize: time.Duration(ms * float64(time.Millisecond))}
+	return evidence.Start{Initialize: time.Duration(ms * float64(time.Millisecond))}
 }

@@ -3,19 +3,21 @@ package doctor
 import (
 	"slices"
 	"testing"
+
+	"toolx/pkg/doctor/check"
 )
 
 func TestCausesAreJudgedBeforeTheirConsequences(t *testing.T) {
 	for _, one := range []struct {
 		name   string
-		checks []Check
+		checks []check.Check
 		want   []string
 	}{
-		{"the table's order stays", []Check{{ID: "a"}, {ID: "b"}, {ID: "c"}}, []string{"a", "b", "c"}},
-		{"a later cause comes first", []Check{{ID: "a", Page: Page{After: []string{"c"}}}, {ID: "b"}, {ID: "c"}}, []string{"c", "a", "b"}},
-		{"causes of causes", []Check{{ID: "a", Page: Page{After: []string{"b"}}}, {ID: "b", Page: Page{After: []string{"c"}}}, {ID: "c"}}, []string{"c", "b", "a"}},
-		{"an unknown cause is none", []Check{{ID: "a", Page: Page{After: []string{"x"}}}, {ID: "b"}}, []string{"a", "b"}},
-		{"a circle ends", []Check{{ID: "a", Page: Page{After: []string{"b"}}}, {ID: "b", Page: Page{After: []string{"a"}}}}, []string{"b", "a"}},
+		{"the table's order stays", []check.Check{{ID: "a"}, {ID: "b"}, {ID: "c"}}, []string{"a", "b", "c"}},
+		{"a later cause comes first", []check.Check{{ID: "a", Page: check.Page{After: []string{"c"}}}, {ID: "b"}, {ID: "c"}}, []string{"c", "a", "b"}},
+		{"causes of causes", []check.Check{{ID: "a", Page: check.Page{After: []string{"b"}}}, {ID: "b", Page: check.Page{After: []string{"c"}}}, {ID: "c"}}, []string{"c", "b", "a"}},
+		{"an unknown cause is none", []check.Check{{ID: "a", Page: check.Page{After: []string{"x"}}}, {ID: "b"}}, []string{"a", "b"}},
+		{"a circle ends", []check.Check{{ID: "a", Page: check.Page{After: []string{"b"}}}, {ID: "b", Page: check.Page{After: []string{"a"}}}}, []string{"b", "a"}},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			var got []string
@@ -41,9 +43,9 @@ func TestNoCheckWaitsForItself(t *testing.T) {
 }
 
 func TestResultsKeepTheTablesOrder(t *testing.T) {
-	results := []CheckResult{{ID: "b", Server: "x"}, {ID: "a", Server: "x"}, {ID: "b", Server: "w"}, {ID: "a", Server: "w"}, {ID: "c"}}
+	results := []check.CheckResult{{ID: "b", Server: "x"}, {ID: "a", Server: "x"}, {ID: "b", Server: "w"}, {ID: "a", Server: "w"}, {ID: "c"}}
 	sortResults(results, map[string]int{"a": 0, "b": 1, "c": 2})
-	want := []CheckResult{{ID: "a", Server: "x"}, {ID: "b", Server: "x"}, {ID: "a", Server: "w"}, {ID: "b", Server: "w"}, {ID: "c"}}
+	want := []check.CheckResult{{ID: "a", Server: "x"}, {ID: "b", Server: "x"}, {ID: "a", Server: "w"}, {ID: "b", Server: "w"}, {ID: "c"}}
 	if !slices.Equal(results, want) {
 		t.Errorf("results are in the order %v, want %v", results, want)
 	}

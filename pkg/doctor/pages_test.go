@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"toolx/docs"
+	"toolx/pkg/doctor/check"
 )
 
 var updatePages = flag.Bool("update", false, "rewrite docs/checks/README.md")
@@ -54,7 +55,7 @@ func TestPages(t *testing.T) {
 		if check.Title == "" || check.Why == "" || check.Bad == "" || check.Good == "" || check.Fix == nil || check.Source == "" {
 			t.Errorf("docs/checks/%s.md lacks a section", check.ID)
 		}
-		if check.Severity.rank() < 0 {
+		if check.Severity.Rank() < 0 {
 			t.Errorf("docs/checks/%s.md has the severity %q", check.ID, check.Severity)
 		}
 	}
@@ -63,18 +64,18 @@ func TestPages(t *testing.T) {
 func plainNewlines(text []byte) string { return strings.ReplaceAll(string(text), "\r\n", "\n") }
 
 // pageText writes a page as readPage reads it.
-func pageText(c Check) string {
+func pageText(c check.Check) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "---\nid: %s\ntitle: %s\nseverity: %s\ngroup: %s\n", c.ID, scalar(c.Title), c.Severity, c.Group)
 	if c.After != nil {
 		fmt.Fprintf(&page, "after: [%s]\n", strings.Join(c.After, ", "))
 	}
 	fmt.Fprintf(&page, "source: %s\n---\n", scalar(c.Source))
-	section(&page, "Why it matters", c.Why)
-	section(&page, "Bad", "```text\n"+c.Bad+"\n```")
-	section(&page, "Good", "```text\n"+c.Good+"\n```")
-	section(&page, "What to do", bulleted(c.Fix))
-	section(&page, "Who fails on it", bulleted(c.Breaks))
+	check.Section(&page, "Why it matters", c.Why)
+	check.Section(&page, "Bad", "```text\n"+c.Bad+"\n```")
+	check.Section(&page, "Good", "```text\n"+c.Good+"\n```")
+	check.Section(&page, "What to do", check.Bulleted(c.Fix))
+	check.Section(&page, "Who fails on it", check.Bulleted(c.Breaks))
 	return page.String()
 }
 
@@ -89,19 +90,19 @@ func scalar(text string) string {
 
 // TestFrontMatter reads the pages' front matter as other programs do.
 func TestFrontMatter(t *testing.T) {
-	for _, check := range Checks() {
-		front, _, _ := strings.Cut(strings.TrimPrefix(plainNewlines([]byte(docs.CheckPage(check.ID))), "---\n"), "\n---\n")
+	for _, one := range Checks() {
+		front, _, _ := strings.Cut(strings.TrimPrefix(plainNewlines([]byte(docs.CheckPage(one.ID))), "---\n"), "\n---\n")
 		var got struct {
 			ID, Title, Group, Source string
-			Severity                 Severity
+			Severity                 check.Severity
 			After                    []string
 		}
 		if err := yaml.UnmarshalWithOptions([]byte(front), &got, yaml.Strict()); err != nil {
-			t.Errorf("%s: %v", check.ID, err)
+			t.Errorf("%s: %v", one.ID, err)
 		}
-		if got.ID != check.ID || got.Title != check.Title || got.Group != string(check.Group) ||
-			got.Source != check.Source || got.Severity != check.Severity || !slices.Equal(got.After, check.After) {
-			t.Errorf("%s: YAML reads %+v, toolx %+v", check.ID, got, check.Page)
+		if got.ID != one.ID || got.Title != one.Title || got.Group != string(one.Group) ||
+			got.Source != one.Source || got.Severity != one.Severity || !slices.Equal(got.After, one.After) {
+			t.Errorf("%s: YAML reads %+v, toolx %+v", one.ID, got, one.Page)
 		}
 	}
 }
@@ -110,13 +111,13 @@ func TestFrontMatter(t *testing.T) {
 func index() string {
 	var page strings.Builder
 	page.WriteString("# The doctor's checks\n\n`make docs` writes this index from the pages. `toolx doctor --explain ID` shows a page.\n")
-	var group Group
-	for _, check := range Checks() {
-		if check.Group != group {
-			group = check.Group
-			fmt.Fprintf(&page, "\n## %s\n\n| check | severity | finds |\n| --- | --- | --- |\n", sentence(string(group)))
+	var group check.Group
+	for _, one := range Checks() {
+		if one.Group != group {
+			group = one.Group
+			fmt.Fprintf(&page, "\n## %s\n\n| check | severity | finds |\n| --- | --- | --- |\n", check.Sentence(string(group)))
 		}
-		fmt.Fprintf(&page, "| [%s](%s.md) | %s | %s |\n", check.ID, check.ID, check.Severity, strings.ReplaceAll(check.Title, "|", "\\|"))
+		fmt.Fprintf(&page, "| [%s](%s.md) | %s | %s |\n", one.ID, one.ID, one.Severity, strings.ReplaceAll(one.Title, "|", "\\|"))
 	}
 	return page.String()
 }
@@ -136,17 +137,17 @@ func TestNear(t *testing.T) {
 }
 
 func TestMarkdown(t *testing.T) {
-	check := Check{
+	one := check.Check{
 		ID: "x",
-		Page: Page{
-			Severity: Warning, Group: GroupFraming, Title: "server says x", After: []string{"y"},
+		Page: check.Page{
+			Severity: check.Warning, Group: check.GroupFraming, Title: "server says x", After: []string{"y"},
 			Why: "Clients stop.", Bad: "x\n", Good: "{…}", Fix: []string{"say\nnothing"}, Breaks: []string{"all"}, Source: "stdio",
 		},
 	}
 	want := "# x\n\nServer says x.\n\n| severity | group |\n| --- | --- |\n| warning | framing |\n" +
 		"\n## Why it matters\n\nClients stop.\n\n## Bad\n\n```text\nx\n```\n\n## Good\n\n```text\n{…}\n```\n" +
 		"\n## What to do\n\n- say\n  nothing\n\n## Who fails on it\n\n- all\n\n## Source\n\nstdio\n\n## Not asked after\n\n[y](y.md)\n"
-	if got := check.Markdown(); got != want {
+	if got := one.Markdown(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/checks/performance"
+	"toolx/pkg/doctor/evidence"
 )
 
 func TestPerformanceChecks(t *testing.T) {
@@ -13,11 +17,11 @@ func TestPerformanceChecks(t *testing.T) {
 		return options
 	}
 	provokeAll(t, []provocation{
-		{id: "perf-start", severity: Info, modes: []string{"good"}, evidence: "from the start to the answer"},
-		{id: "perf-start", severity: Info, modes: []string{"good"}, options: repeating, evidence: "the middle of 3 further starts"},
-		{id: "perf-list", severity: Info, modes: []string{"good"}, evidence: " KiB"},
-		{id: "perf-ping", severity: Info, modes: []string{"good"}, evidence: "p99 "},
-		{id: "perf-call", severity: Info, modes: []string{"good"}, options: calling("echo", `{"message":"x"}`), evidence: "echo "},
+		{id: "perf-start", severity: check.Info, modes: []string{"good"}, evidence: "from the start to the answer"},
+		{id: "perf-start", severity: check.Info, modes: []string{"good"}, options: repeating, evidence: "the middle of 3 further starts"},
+		{id: "perf-list", severity: check.Info, modes: []string{"good"}, evidence: " KiB"},
+		{id: "perf-ping", severity: check.Info, modes: []string{"good"}, evidence: "p99 "},
+		{id: "perf-call", severity: check.Info, modes: []string{"good"}, options: calling("echo", `{"message":"x"}`), evidence: "echo "},
 	})
 }
 
@@ -25,7 +29,7 @@ func TestPerformanceChecks(t *testing.T) {
 // judged as what a client sends.
 func TestMeasuringLeavesNoTrace(t *testing.T) {
 	e := examineFake(t, shortOptions(), "good").Servers[0]
-	if got := len(e.Clean.asked("ping")); got != 1 {
+	if got := len(e.Clean.Asked("ping")); got != 1 {
 		t.Errorf("the clean run has %d pings, want 1", got)
 	}
 	if got := len(e.Clean.Speed.Pings); got == 0 {
@@ -36,7 +40,7 @@ func TestMeasuringLeavesNoTrace(t *testing.T) {
 func TestAServerWithDirtyStdoutIsNotMeasured(t *testing.T) {
 	report := Judge(examineFake(t, shortOptions(), "log-between"), Selection{Only: []string{"perf-*"}})
 	for _, result := range report.Checks {
-		if result.ID == "perf-ping" && (result.Outcome != Skipped || !strings.Contains(result.Because, "not clean")) {
+		if result.ID == "perf-ping" && (result.Outcome != check.Skipped || !strings.Contains(result.Because, "not clean")) {
 			t.Errorf("perf-ping: %s because %q", result.Outcome, result.Because)
 		}
 	}
@@ -44,20 +48,20 @@ func TestAServerWithDirtyStdoutIsNotMeasured(t *testing.T) {
 
 func TestConcurrency(t *testing.T) {
 	began := time.Now()
-	burst := func(took ...time.Duration) *Evidence {
-		run := &Run{Name: "probing", Marks: map[string]time.Time{"burst": began, "burst-end": began.Add(time.Second)}}
+	burst := func(took ...time.Duration) *evidence.Evidence {
+		run := &evidence.Run{Name: "probing", Marks: map[string]time.Time{"burst": began, "burst-end": began.Add(time.Second)}}
 		for _, d := range took {
 			x := exchangeOf("ping", `{}`, `{}`, "")
 			x.At, x.Took = began, d*time.Millisecond
 			run.Exchanges = append(run.Exchanges, x)
 		}
-		e := evidenceOf(&Run{})
+		e := evidenceOf(&evidence.Run{})
 		e.Probe = run
 		return e
 	}
 	for _, one := range []struct {
 		name string
-		e    *Evidence
+		e    *evidence.Evidence
 		want int
 	}{
 		{"at once", burst(50, 51, 52, 53), 0},
@@ -82,46 +86,34 @@ func TestACallThatHoldsUpPing(t *testing.T) {
 	call.At, call.Took = began, 500*time.Millisecond
 	ping := exchangeOf("ping", `{}`, `{}`, "")
 	ping.At, ping.Took = began.Add(100*time.Millisecond), 401*time.Millisecond
-	e := evidenceOf(&Run{Exchanges: []*Exchange{call, ping}})
-	if found := askHeldUpByCall(e); len(found) != 1 || !strings.Contains(found[0].Evidence, "slow") {
+	e := evidenceOf(&evidence.Run{Exchanges: []*evidence.Exchange{call, ping}})
+	if found := performance.AskHeldUpByCall(e); len(found) != 1 || !strings.Contains(found[0].Evidence, "slow") {
 		t.Errorf("held up: %+v, want one finding", found)
 	}
 	ping.Took = time.Millisecond
-	if found := askHeldUpByCall(e); found != nil {
+	if found := performance.AskHeldUpByCall(e); found != nil {
 		t.Errorf("answered meanwhile: %+v", found)
 	}
 	live := examineFake(t, calling("sleep", `{"ms":250}`)(), "good").Servers[0]
-	if got := len(live.Calling[0].asked("ping")); got != 1 {
+	if got := len(live.Calling[0].Asked("ping")); got != 1 {
 		t.Errorf("the run of calls has %d pings, want one beside the call", got)
 	}
-	if found := askHeldUpByCall(live); found != nil {
+	if found := performance.AskHeldUpByCall(live); found != nil {
 		t.Errorf("a server that answers meanwhile is blamed: %+v", found)
 	}
 }
 
 func TestPerfLeak(t *testing.T) {
 	for _, one := range []struct {
-		speed Speed
+		speed evidence.Speed
 		want  int
 	}{
-		{Speed{Flood: 1000, Before: 100 << 20, After: 150 << 20}, 1},
-		{Speed{Flood: 1000, Before: 100 << 20, After: 101 << 20}, 0},
-		{Speed{Before: 100 << 20, After: 150 << 20}, 0},
+		{evidence.Speed{Flood: 1000, Before: 100 << 20, After: 150 << 20}, 1},
+		{evidence.Speed{Flood: 1000, Before: 100 << 20, After: 101 << 20}, 0},
+		{evidence.Speed{Before: 100 << 20, After: 150 << 20}, 0},
 	} {
-		if found := ask("perf-leak")(evidenceOf(&Run{Speed: &one.speed})); len(found) != one.want {
+		if found := ask("perf-leak")(evidenceOf(&evidence.Run{Speed: &one.speed})); len(found) != one.want {
 			t.Errorf("%+v: %+v, want %d findings", one.speed, found, one.want)
 		}
-	}
-}
-
-func TestPercentile(t *testing.T) {
-	values := []time.Duration{5, 1, 4, 2, 3}
-	for p, want := range map[int]time.Duration{0: 1, 50: 3, 99: 5, 100: 5} {
-		if got := percentile(values, p); got != want {
-			t.Errorf("p%d is %d, want %d", p, got, want)
-		}
-	}
-	if got := percentile(nil, 50); got != 0 {
-		t.Errorf("of no values: %d", got)
 	}
 }

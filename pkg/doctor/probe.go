@@ -7,17 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
-)
-
-// modernRevision is the first revision of MCP without a handshake.
-const modernRevision = "2026-07-28"
-
-// The revisions that the probing run offers: one that never was, and one that every
-// server of today's knows.
-const (
-	inventedRevision = "1999-01-01"
-	commonRevision   = "2025-11-25"
 )
 
 // prober asks what no client asks, in the probing run.
@@ -35,27 +26,27 @@ type prober struct {
 
 // patience is how long a server that has started before may take to start again:
 // much longer than it took, and no longer than it may.
-func (o Options) patience(e *Evidence) time.Duration {
+func (o Options) patience(e *evidence.Evidence) time.Duration {
 	const atLeast, times = 5 * time.Second, 4
-	took, _ := startTime(e)
+	took, _ := evidence.StartTime(e)
 	return min(o.limit(), max(atLeast, times*took))
 }
 
 // probingRun is the server's life under a client that is not kind: the other era's
 // first message, requests out of turn, garbage, and a signal. A gentle one leaves
 // out what comes before the handshake.
-func (o Options) probingRun(ctx context.Context, e *Evidence, gentle bool) *Run {
+func (o Options) probingRun(ctx context.Context, e *evidence.Evidence, gentle bool) *evidence.Run {
 	life := o.newLife("probing")
 	wire, err := servers.Dial(e.Server, e.Launch, servers.WireOptions{
-		Bus: life.bus, MaxMessage: cmp.Or(e.Server.MaxMessage, maxMessage),
+		Bus: life.bus, MaxMessage: cmp.Or(e.Server.MaxMessage, evidence.MaxMessage),
 	})
 	if err != nil {
 		run := life.end(ctx)
 		errors.As(err, &run.Failure)
 		return run
 	}
-	p := &prober{Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= modernRevision, patience: o.patience(e)}
-	p.started, _ = startTime(e)
+	p := &prober{Options: o, life: life, wire: wire, modern: e.Clean.Protocol >= evidence.ModernRevision, patience: o.patience(e)}
+	p.started, _ = evidence.StartTime(e)
 	p.probe(ctx, gentle)
 	ended, pending := wire.Failure(), wire.Pending()
 	if _, ready := life.marks["ready"]; ready && ended == nil {
@@ -78,13 +69,13 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 	}
 	p.mark("ready")
 	p.watch.note()
-	p.ask(ctx, "tools/list", p.params(map[string]any{"cursor": noSuchCursor}))
+	p.ask(ctx, "tools/list", p.params(map[string]any{"cursor": evidence.NoSuchCursor}))
 	p.burst(ctx)
 	p.mark("notification")
 	_ = p.wire.Notify(ctx, "notifications/toolx/unknown", nil)
 	p.mark("garbage")
 	_ = p.wire.WriteLine(ctx, []byte("this line is not JSON-RPC"))
-	quiet(ctx, cmp.Or(p.quiet, probeWait))
+	quiet(ctx, cmp.Or(p.quiet, evidence.ProbeWait))
 	p.alive(ctx)
 }
 
@@ -92,11 +83,11 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 // wait for the handshake. The first of it waits for the server's start too, which says
 // nothing about the question.
 func (p *prober) beforeHandshake(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.answer, discoverLimit))
+	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.answer, evidence.DiscoverLimit))
 	defer cancel()
-	answer, err := p.wire.Request(bounded, "server/discover", modernParams(p.Version, modernRevision))
-	if err == nil && answer.Error == nil && supportedVersions(answer.Result) != nil {
-		p.ask(ctx, "server/discover", modernParams(p.Version, inventedRevision))
+	answer, err := p.wire.Request(bounded, "server/discover", modernParams(p.Version, evidence.ModernRevision))
+	if err == nil && answer.Error == nil && evidence.SupportedVersions(answer.Result) != nil {
+		p.ask(ctx, "server/discover", modernParams(p.Version, evidence.InventedRevision))
 	}
 	if !p.modern {
 		p.ask(ctx, "tools/list", nil)
@@ -112,7 +103,7 @@ func (p *prober) ask(ctx context.Context, method string, params any) (answered b
 // alive asks for the simplest answer that there is.
 func (p *prober) alive(ctx context.Context) {
 	if p.modern {
-		p.ask(ctx, "server/discover", modernParams(p.Version, modernRevision))
+		p.ask(ctx, "server/discover", modernParams(p.Version, evidence.ModernRevision))
 		return
 	}
 	p.ask(ctx, "ping", nil)
@@ -134,7 +125,7 @@ func (p *prober) params(params map[string]any) any {
 func (p *prober) shakeHands(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	for _, revision := range []string{inventedRevision, commonRevision} {
+	for _, revision := range []string{evidence.InventedRevision, evidence.CommonRevision} {
 		answer, err := p.wire.Request(bounded, "initialize", map[string]any{
 			"protocolVersion": revision,
 			"capabilities":    map[string]any{},
@@ -150,14 +141,11 @@ func (p *prober) shakeHands(ctx context.Context) bool {
 	return false
 }
 
-// burstSize is how many requests are under way at once.
-const burstSize = 8
-
 // burst asks for several signs of life at once.
 func (p *prober) burst(ctx context.Context) {
 	p.mark("burst")
 	var wait sync.WaitGroup
-	for range burstSize {
+	for range evidence.BurstSize {
 		wait.Go(func() { p.alive(ctx) })
 	}
 	wait.Wait()
@@ -169,7 +157,7 @@ func (p *prober) burst(ctx context.Context) {
 func (p *prober) terminate(ctx context.Context) {
 	p.mark("terminate")
 	p.wire.Terminate()
-	bounded, cancel := context.WithTimeout(ctx, endLimit)
+	bounded, cancel := context.WithTimeout(ctx, evidence.EndLimit)
 	defer cancel()
 	switch {
 	case p.wire.Exited(bounded):
@@ -190,7 +178,7 @@ func modernParams(version, revision string) map[string]any {
 
 // withMeta adds to params what every request of MCP 2026-07-28 carries.
 func withMeta(version string, params map[string]any) map[string]any {
-	all := modernParams(version, modernRevision)
+	all := modernParams(version, evidence.ModernRevision)
 	for name, value := range params {
 		all[name] = value
 	}

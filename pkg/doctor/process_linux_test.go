@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/checks/process"
 )
 
 // TestOrphans shows that what outlives a server is found, in its group and out of
@@ -94,7 +97,7 @@ func TestProcessesAreMeasured(t *testing.T) {
 	if s == nil || s.RSS < 1<<20 || s.CPU == 0 || s.Processes < 1 {
 		t.Errorf("the sample is %+v", s)
 	}
-	if got := stateOf(os.Getpid()); got.sentence() == "" {
+	if got := stateOf(os.Getpid()); process.Sentence(got) == "" {
 		t.Errorf("the state is %+v", got)
 	}
 }
@@ -127,7 +130,7 @@ func TestAnEndedProcessIsNotDeaf(t *testing.T) {
 // TestStdinClosedBeforeAnyWrite finds a server that closed its stdin at once: what
 // was written before lies in the pipe, and no write fails.
 func TestStdinClosedBeforeAnyWrite(t *testing.T) {
-	provokeAll(t, []provocation{{id: "stdin-closed", severity: Error, modes: []string{"stdin-closed"}, options: impatient}})
+	provokeAll(t, []provocation{{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed"}, options: impatient}})
 }
 
 func TestAProcessIsTheSameByItsBirth(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
@@ -23,7 +25,7 @@ func impatient() Options {
 // provocation is a fake server and what is to be found on it.
 type provocation struct {
 	id       string
-	severity Severity
+	severity check.Severity
 	modes    []string
 	options  func() Options // nil means shortOptions
 	evidence string         // part of the evidence
@@ -62,7 +64,7 @@ func (p provocation) expect(t *testing.T, report *Report) {
 	t.Helper()
 	found := findingsOf(t, report, p.id)
 	if len(found) == 0 {
-		t.Fatalf("found nothing; errors and warnings: %s", idsOf(report, Warning))
+		t.Fatalf("found nothing; errors and warnings: %s", idsOf(report, check.Warning))
 	}
 	f := found[0]
 	if f.Severity != p.severity {
@@ -81,27 +83,27 @@ func (p provocation) expect(t *testing.T, report *Report) {
 
 func TestProcessChecks(t *testing.T) {
 	provokeAll(t, []provocation{
-		{id: "exit-before-handshake", severity: Error, modes: []string{"exit0-early"}, evidence: "exit status 0", fix: "stderr"},
-		{id: "exit-before-handshake", severity: Error, modes: []string{"exit-in-handshake"}, evidence: "exit status 3"},
-		{id: "exit-before-handshake", severity: Error, modes: []string{"exit0-early", "--stderr", "Error: Cannot find module 'express'", "--code", "1"}, fix: "npm ci"},
-		{id: "crash-signal", severity: Error, modes: []string{"sigsegv-early"}, evidence: "segmentation fault"},
-		{id: "crash-signal", severity: Error, modes: []string{"sigkill"}, evidence: "signal: killed"},
-		{id: "exit-during-request", severity: Error, modes: []string{"exit-mid-call"}, evidence: "exit status 3"},
-		{id: "exit-during-request", severity: Error, modes: []string{"exit-after-init"}, evidence: "exit status 3"},
-		{id: "truncated-message", severity: Error, modes: []string{"exit-half-line"}, evidence: `{"jsonrpc":"2.0"`},
-		{id: "handshake-timeout", severity: Error, modes: []string{"silent"}, options: impatient, evidence: "no answer within "},
-		{id: "handshake-timeout", severity: Error, modes: []string{"stdin-unread"}, options: impatient, evidence: "0 B on stdout"},
-		{id: "stdout-closed", severity: Error, modes: []string{"stdout-closed"}, evidence: "stdout had ended"},
-		{id: "stdout-closed", severity: Error, modes: []string{"stdout-closed-call"}, evidence: "stdout had ended"},
-		{id: "stdin-closed", severity: Error, modes: []string{"stdin-closed-later"}, evidence: "could not be written"},
-		{id: "ignores-stdin-close", severity: Warning, modes: []string{"ignore-eof"}, evidence: "SIGTERM ended it"},
-		{id: "slow-shutdown", severity: Info, modes: []string{"slow-exit"}, evidence: "after its stdin was closed"},
-		{id: "ignores-sigterm", severity: Warning, modes: []string{"ignore-sigterm"}, evidence: "the end of its stdin ended it"},
-		{id: "exit-code-on-close", severity: Info, modes: []string{"exit-code-on-close"}, evidence: "exit status 1"},
-		{id: "stderr-noise", severity: Info, modes: []string{"stderr-flood"}, evidence: "50000 lines"},
-		{id: "stderr-exception", severity: Warning, modes: []string{"good", "--stderr", "Traceback (most recent call last):"}, evidence: "Traceback"},
-		{id: "stderr-exception", severity: Warning, modes: []string{"good", "--stderr", "(node:17) UnhandledPromiseRejectionWarning: Error: no"}, evidence: "Unhandled"},
-		{id: "stderr-secret", severity: Error, modes: []string{"good", "--stderr", "using ghp_0123456789abcdefghijklmnopqrstuvwxyz"}, evidence: "using ***"},
+		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early"}, evidence: "exit status 0", fix: "stderr"},
+		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit-in-handshake"}, evidence: "exit status 3"},
+		{id: "exit-before-handshake", severity: check.Error, modes: []string{"exit0-early", "--stderr", "Error: Cannot find module 'express'", "--code", "1"}, fix: "npm ci"},
+		{id: "crash-signal", severity: check.Error, modes: []string{"sigsegv-early"}, evidence: "segmentation fault"},
+		{id: "crash-signal", severity: check.Error, modes: []string{"sigkill"}, evidence: "signal: killed"},
+		{id: "exit-during-request", severity: check.Error, modes: []string{"exit-mid-call"}, evidence: "exit status 3"},
+		{id: "exit-during-request", severity: check.Error, modes: []string{"exit-after-init"}, evidence: "exit status 3"},
+		{id: "truncated-message", severity: check.Error, modes: []string{"exit-half-line"}, evidence: `{"jsonrpc":"2.0"`},
+		{id: "handshake-timeout", severity: check.Error, modes: []string{"silent"}, options: impatient, evidence: "no answer within "},
+		{id: "handshake-timeout", severity: check.Error, modes: []string{"stdin-unread"}, options: impatient, evidence: "0 B on stdout"},
+		{id: "stdout-closed", severity: check.Error, modes: []string{"stdout-closed"}, evidence: "stdout had ended"},
+		{id: "stdout-closed", severity: check.Error, modes: []string{"stdout-closed-call"}, evidence: "stdout had ended"},
+		{id: "stdin-closed", severity: check.Error, modes: []string{"stdin-closed-later"}, evidence: "could not be written"},
+		{id: "ignores-stdin-close", severity: check.Warning, modes: []string{"ignore-eof"}, evidence: "SIGTERM ended it"},
+		{id: "slow-shutdown", severity: check.Info, modes: []string{"slow-exit"}, evidence: "after its stdin was closed"},
+		{id: "ignores-sigterm", severity: check.Warning, modes: []string{"ignore-sigterm"}, evidence: "the end of its stdin ended it"},
+		{id: "exit-code-on-close", severity: check.Info, modes: []string{"exit-code-on-close"}, evidence: "exit status 1"},
+		{id: "stderr-noise", severity: check.Info, modes: []string{"stderr-flood"}, evidence: "50000 lines"},
+		{id: "stderr-exception", severity: check.Warning, modes: []string{"good", "--stderr", "Traceback (most recent call last):"}, evidence: "Traceback"},
+		{id: "stderr-exception", severity: check.Warning, modes: []string{"good", "--stderr", "(node:17) UnhandledPromiseRejectionWarning: Error: no"}, evidence: "Unhandled"},
+		{id: "stderr-secret", severity: check.Error, modes: []string{"good", "--stderr", "using ghp_0123456789abcdefghijklmnopqrstuvwxyz"}, evidence: "using ***"},
 	})
 }
 
@@ -127,15 +129,15 @@ func TestAHealthyServerIsSilent(t *testing.T) {
 	fleet := examineFake(t, options, "good")
 	report := Judge(fleet, Selection{})
 	measurements := []string{"era", "perf-start", "perf-list", "perf-ping"}
-	for _, check := range checksOf(GroupProcess, GroupRPC, GroupHandshake, GroupPerformance) {
+	for _, one := range checksOf(check.GroupProcess, check.GroupRPC, check.GroupHandshake, check.GroupPerformance) {
 		for _, finding := range report.Findings {
-			if finding.ID == check.ID && !slices.Contains(measurements, check.ID) {
+			if finding.ID == one.ID && !slices.Contains(measurements, one.ID) {
 				t.Errorf("%s: %s: %s", finding.ID, finding.Title, finding.Evidence)
 			}
 		}
 	}
 	for _, result := range report.Checks {
-		if result.Outcome == Broke {
+		if result.Outcome == check.Broke {
 			t.Errorf("%s broke: %s", result.ID, result.Because)
 		}
 	}
@@ -144,71 +146,28 @@ func TestAHealthyServerIsSilent(t *testing.T) {
 	}
 }
 
-func TestCausesOfExits(t *testing.T) {
-	for _, one := range []struct{ stderr, want string }{
-		{"Error: Cannot find module 'express'\nRequire stack:", "module express is missing"},
-		{"ModuleNotFoundError: No module named 'mcp'", "module mcp is missing"},
-		{"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /x.js\n  code: 'ERR_MODULE_NOT_FOUND'\n}", "module zod is missing"},
-		{"Error: ENOENT: no such file or directory, open 'data/x.json'", "data/x.json is not in the folder that it runs in"},
-		{"FileNotFoundError: [Errno 2] No such file or directory: './conf.toml'", "./conf.toml is not in the folder that it runs in"},
-		{"Error: ENOENT: no such file or directory, open '/etc/x.json'", ""},
-		{`Error: ENOENT: no such file or directory, open 'C:\x.json'`, ""},
-		{"Error: listen EADDRINUSE: address already in use :::3000", "its port 3000 is in use"},
-		{"Error: connect ECONNREFUSED 127.0.0.1:5432", "what it depends on cannot be reached 127.0.0.1:5432"},
-		{"npm error code E404\nnpm error 404 Not Found", "npm cannot get the package (E404)"},
-		{"sh: 1: nodde: not found", "nodde is not installed"},
-		{"bash: line 1: uvx: command not found", "uvx is not installed"},
-		{"was compiled against a different Node.js version using", "a native module does not fit this Node"},
-		{"Usage: lark-mcp <command>", "it printed its usage"},
-		{"Cannot connect to the Docker daemon at unix:///var/run/docker.sock", "Docker is not running"},
-		{"something else", ""},
-	} {
-		cause, ok := causeOfExit(&servers.Failure{Stderr: strings.Split(one.stderr, "\n")})
-		if cause.what != one.want || ok != (one.want != "") {
-			t.Errorf("%q: the cause is %q, want %q", one.stderr, cause.what, one.want)
-		}
-		if ok && len(cause.fix) == 0 {
-			t.Errorf("%q: nothing is said about what to do", one.stderr)
-		}
-	}
-}
-
-// A module that is missing is found however much was printed behind it; and a path that
-// counts from another folder is a matter of cwd.
-func TestCauseOfExitFarBack(t *testing.T) {
-	tail := append([]string{"Error: Cannot find module 'zod'"}, strings.Split(strings.Repeat("bye\n", 100), "\n")...)
-	cause, ok := causeOfExit(&servers.Failure{Stderr: tail[len(tail)-10:], StderrTail: tail})
-	if !ok || cause.what != "module zod is missing" {
-		t.Errorf("the cause is %q", cause.what)
-	}
-	cause, _ = causeOfExit(&servers.Failure{Stderr: []string{"Error: ENOENT: no such file or directory, open 'x.json'"}})
-	if !strings.Contains(strings.Join(cause.fix, " "), "cwd") {
-		t.Errorf("what to do is %q", cause.fix)
-	}
-}
-
 // evidenceOf makes evidence of a clean run from events and exchanges that no fake
 // provokes in a reasonable time.
-func evidenceOf(run *Run) *Evidence {
+func evidenceOf(run *evidence.Run) *evidence.Evidence {
 	run.Name = "clean"
 	if run.Marks == nil {
 		run.Marks = make(map[string]time.Time)
 	}
-	return &Evidence{Server: &config.Server{Name: "made"}, Launch: &config.Resolved{}, Clean: run}
+	return &evidence.Evidence{Server: &config.Server{Name: "made"}, Launch: &config.Resolved{}, Clean: run}
 }
 
 func TestSlowStart(t *testing.T) {
 	for _, one := range []struct {
 		took time.Duration
-		want Severity
-	}{{5 * time.Second, ""}, {6 * time.Second, Warning}, {31 * time.Second, Error}} {
+		want check.Severity
+	}{{5 * time.Second, ""}, {6 * time.Second, check.Warning}, {31 * time.Second, check.Error}} {
 		began := time.Now()
-		e := evidenceOf(&Run{Began: began, Exchanges: []*Exchange{{
+		e := evidenceOf(&evidence.Run{Began: began, Exchanges: []*evidence.Exchange{{
 			Method: "initialize", At: began.Add(time.Second), Took: one.took - time.Second, Frame: []byte(`{}`),
 		}}})
-		var got Severity
+		var got check.Severity
 		for _, finding := range ask("slow-start")(e) {
-			got = Warning
+			got = check.Warning
 			if finding.Severity != "" {
 				got = finding.Severity
 			}
@@ -223,7 +182,7 @@ func TestSlowStart(t *testing.T) {
 // that end was noted a moment later, as on a busy machine.
 func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 	began := time.Now()
-	run := &Run{Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}, Exchanges: []*Exchange{{
+	run := &evidence.Run{Began: began, Failure: &servers.Failure{Ending: servers.EndingSilent, Waiting: "initialize"}, Exchanges: []*evidence.Exchange{{
 		Method: "initialize", At: began, Took: 500 * time.Millisecond, Frame: []byte(`{}`),
 	}}}
 	run.Events = []exec.Event{servers.StdinClosed{Time: exec.Time{At: began.Add(501 * time.Millisecond)}}}
@@ -233,41 +192,41 @@ func TestBufferedAnswerAheadOfItsTime(t *testing.T) {
 }
 
 func TestIdleProcesses(t *testing.T) {
-	busy := &ProcessSample{RSS: 400 << 20, CPU: 900 * time.Millisecond, Settled: 450 * time.Millisecond, Over: time.Second, Processes: 2, Listening: []string{
+	busy := &evidence.ProcessSample{RSS: 400 << 20, CPU: 900 * time.Millisecond, Settled: 450 * time.Millisecond, Over: time.Second, Processes: 2, Listening: []string{
 		"0.0.0.0:3000 (pid 7)", "127.0.0.1:9229 (pid 7)", "[::]:3001 (pid 7)",
 	}}
-	e := evidenceOf(&Run{Idle: busy})
+	e := evidenceOf(&evidence.Run{Idle: busy})
 	if found := ask("memory-idle")(e); len(found) != 1 || found[0].Evidence != "400.0 MiB in 2 processes" {
 		t.Errorf("memory-idle: %+v", found)
 	}
 	if found := ask("cpu-idle")(e); len(found) != 1 || !strings.HasPrefix(found[0].Evidence, "90 %") {
 		t.Errorf("cpu-idle: %+v", found)
 	}
-	var severities []Severity
+	var severities []check.Severity
 	for _, finding := range ask("listens-on-network")(e) {
 		severities = append(severities, finding.Severity)
 	}
-	if want := []Severity{Error, "", Error}; !slices.Equal(severities, want) {
+	if want := []check.Severity{check.Error, "", check.Error}; !slices.Equal(severities, want) {
 		t.Errorf("listens-on-network: severities are %q, want %q", severities, want)
 	}
 	settling := *busy
 	settling.Settled = 0 // the rest of the start
-	if found := ask("cpu-idle")(evidenceOf(&Run{Idle: &settling})); found != nil {
+	if found := ask("cpu-idle")(evidenceOf(&evidence.Run{Idle: &settling})); found != nil {
 		t.Errorf("cpu-idle: a start that is over is reported: %+v", found)
 	}
 }
 
 func TestPipeHeldOpen(t *testing.T) {
 	stdout := servers.PipeHeld{Pipe: "stdout"}
-	worker := Orphan{Process: Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"}}
+	worker := evidence.Orphan{Process: evidence.Process{PID: 7, Command: []string{"worker"}}, Holds: []string{"stderr", "stdout"}}
 	for _, one := range []struct {
 		name string
-		run  *Run
+		run  *evidence.Run
 		want int
 	}{
-		{"no pipe", &Run{Orphans: []Orphan{worker}}, 0},
-		{"stderr", &Run{Orphans: []Orphan{worker}, Events: []exec.Event{servers.PipeHeld{Pipe: "stderr"}}}, 0},
-		{"stdout", &Run{Orphans: []Orphan{worker}, Events: []exec.Event{stdout}}, 1},
+		{"no pipe", &evidence.Run{Orphans: []evidence.Orphan{worker}}, 0},
+		{"stderr", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{servers.PipeHeld{Pipe: "stderr"}}}, 0},
+		{"stdout", &evidence.Run{Orphans: []evidence.Orphan{worker}, Events: []exec.Event{stdout}}, 1},
 	} {
 		if found := ask("pipe-held-open")(evidenceOf(one.run)); len(found) != one.want {
 			t.Errorf("%s: %+v, want %d findings", one.name, found, one.want)

@@ -4,32 +4,29 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
-// WorkAround begins a fix that mends nothing: an entry for a client's config that has
-// toolx proxy in it.
-const WorkAround = "work-around: "
-
 // summary sums up what is known of one server.
-func summary(e *Evidence) ServerReport {
+func summary(e *evidence.Evidence) ServerReport {
 	tools, _ := e.Tools()
 	s := ServerReport{
 		Name: e.Server.Name, Status: "failed", Because: whyFailed(e),
-		DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools), Node: e.Node, Info: infoOf(e), Called: e.calledByItself(), NotCalled: e.notCalled(),
+		DurationMS: float64(e.Duration.Milliseconds()), Tools: len(tools), Node: e.Node, Info: infoOf(e), Called: calledByItself(e), NotCalled: notCalled(e),
 	}
 	if e.Server.Command != "" {
 		s.Command = append([]string{e.Server.Command}, e.Server.Args...)
 	}
-	s.URL = plainURL(e.Server.URL)
+	s.URL = evidence.PlainURL(e.Server.URL)
 	if e.Server.Origin.File != "" {
 		s.Where = e.Server.Origin.String()
 	}
@@ -49,7 +46,7 @@ func summary(e *Evidence) ServerReport {
 }
 
 // whyFailed says why a server has no session.
-func whyFailed(e *Evidence) string {
+func whyFailed(e *evidence.Evidence) string {
 	switch {
 	case e.LaunchErr != nil:
 		return e.LaunchErr.Error()
@@ -59,17 +56,8 @@ func whyFailed(e *Evidence) string {
 	return ""
 }
 
-// plainURL is an address without its password.
-func plainURL(text string) string {
-	address, err := url.Parse(text)
-	if err != nil {
-		return "" // which the checks of the config say
-	}
-	return address.Redacted()
-}
-
 // infoOf is the serverInfo of the handshake, nil where there is none.
-func infoOf(e *Evidence) *ServerInfo {
+func infoOf(e *evidence.Evidence) *ServerInfo {
 	exchange := e.Clean.Exchange("initialize", 0)
 	if exchange == nil {
 		return nil
@@ -85,14 +73,14 @@ func infoOf(e *Evidence) *ServerInfo {
 }
 
 // statusOf is what the whole comes to.
-func statusOf(report *Report, fleet *Fleet) string {
+func statusOf(report *Report, fleet *evidence.Fleet) string {
 	ready := slices.ContainsFunc(report.Servers, func(s ServerReport) bool { return s.Status == "ready" })
 	switch {
 	case len(report.Servers) > 0 && !ready && slices.ContainsFunc(fleet.Servers, refusedForAuth):
 		return StatusAuth
 	case len(report.Servers) > 0 && !ready:
 		return StatusUnreachable
-	case slices.ContainsFunc(report.Findings, func(f Finding) bool { return f.Severity.AtLeast(Warning) }):
+	case slices.ContainsFunc(report.Findings, func(f check.Finding) bool { return f.Severity.AtLeast(check.Warning) }):
 		return StatusProblems
 	}
 	return StatusHealthy
@@ -105,7 +93,7 @@ var authWords = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // refusedForAuth says whether the handshake was refused in words of authentication.
-func refusedForAuth(e *Evidence) bool {
+func refusedForAuth(e *evidence.Evidence) bool {
 	switch {
 	case e.Clean == nil || e.Clean.Failure == nil:
 		return false
@@ -120,12 +108,12 @@ func refusedForAuth(e *Evidence) bool {
 
 // Fails says whether the report has a finding at or above a severity, or a baseline
 // that is stale. An empty severity stands for none at all.
-func (r *Report) Fails(atLeast Severity) bool {
+func (r *Report) Fails(atLeast check.Severity) bool {
 	if atLeast == "" {
 		return false
 	}
 	return r.Baseline != nil && len(r.Baseline.Stale) > 0 ||
-		slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity.AtLeast(atLeast) })
+		slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Severity.AtLeast(atLeast) })
 }
 
 // Mask hides secrets with the given function in every text of the report, whoever wrote
@@ -164,27 +152,27 @@ func maskedValue(value reflect.Value, hide func(string) string) reflect.Value {
 // Uncut puts the whole line in the place of evidence that was cut, where the
 // finding names a line of stdout that was kept, or is the answer to a raw request (4 KiB
 // of each are).
-func (r *Report) Uncut(fleet *Fleet) {
+func (r *Report) Uncut(fleet *evidence.Fleet) {
 	for i := range r.Findings {
 		finding := &r.Findings[i]
 		if finding.Where == nil || finding.Where.Line == 0 && finding.Where.Run != "raw" {
 			continue
 		}
-		at := slices.IndexFunc(fleet.Servers, func(e *Evidence) bool { return e.Server.Name == finding.Server })
+		at := slices.IndexFunc(fleet.Servers, func(e *evidence.Evidence) bool { return e.Server.Name == finding.Server })
 		if at < 0 {
 			continue
 		}
-		if whole, found := fleet.Servers[at].wholeLine(finding.Where, finding.Evidence); found {
+		if whole, found := wholeLine(fleet.Servers[at], finding.Where, finding.Evidence); found {
 			finding.Evidence = whole
 		}
 	}
 }
 
 // wholeLine finds the text on a line of stdout that evidence is the beginning of.
-func (e *Evidence) wholeLine(where *Where, evidence string) (string, bool) {
+func wholeLine(e *evidence.Evidence, where *evidence.Where, evidence string) (string, bool) {
 	beginning := strings.TrimSuffix(evidence, "…")
 	if where.Run == "raw" {
-		return e.HTTP.wholeAnswer(beginning)
+		return wholeAnswer(e.HTTP, beginning)
 	}
 	for _, run := range e.Runs() {
 		if where.Run != "" && where.Run != run.Name {
@@ -201,10 +189,10 @@ func (e *Evidence) wholeLine(where *Where, evidence string) (string, bool) {
 }
 
 // wholeAnswer finds the answer over HTTP that evidence is the beginning of.
-func (h *HTTPEvidence) wholeAnswer(beginning string) (string, bool) {
+func wholeAnswer(h *evidence.HTTPEvidence, beginning string) (string, bool) {
 	const whole = 4 << 10
 	for _, name := range slices.Sorted(maps.Keys(h.Replies)) {
-		if words := h.Replies[name].words(whole); len(words) > len(beginning) && strings.HasPrefix(words, beginning) {
+		if words := h.Replies[name].Words(whole); len(words) > len(beginning) && strings.HasPrefix(words, beginning) {
 			return words, true
 		}
 	}

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/repro"
 	"toolx/pkg/mask"
 )
 
@@ -22,7 +25,7 @@ func reproOf(t *testing.T, server *config.Server, options Options, id string) st
 	if len(found) == 0 {
 		t.Fatalf("%s was not found", id)
 	}
-	script, err := Repro(fleet, found[0], hideNothing)
+	script, err := repro.Repro(fleet, found[0], hideNothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +81,11 @@ func TestReproHeldStream(t *testing.T) {
 func TestReproSockets(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"http://localhost:7", "http://[::1]:7/mcp"} {
-		e := &Evidence{
+		e := &evidence.Evidence{
 			Server: &config.Server{Name: "a", URL: url}, Launch: &config.Resolved{URL: url},
-			Clean: &Run{}, HTTP: &HTTPEvidence{Exposed: "it listens on [::]:7"},
+			Clean: &evidence.Run{}, HTTP: &evidence.HTTPEvidence{Exposed: "it listens on [::]:7"},
 		}
-		script, err := Repro(&Fleet{Servers: []*Evidence{e}}, Finding{ID: "binds-all", Severity: Warning, Server: "a"}, hideNothing)
+		script, err := repro.Repro(&evidence.Fleet{Servers: []*evidence.Evidence{e}}, check.Finding{ID: "binds-all", Severity: check.Warning, Server: "a"}, hideNothing)
 		if err != nil || !strings.Contains(script, "port 7;") {
 			t.Errorf("%s: %v\n%s", url, err, script)
 		}
@@ -108,7 +111,7 @@ func TestReproHTTPSecrets(t *testing.T) {
 	options.Environ = append(options.Environ, "FROM_VAR=S3cr3tVariable", "PLACE=mcp")
 	fleet := Examine(t.Context(), nil, []*config.Server{server}, options)
 	hide := mask.New("S3cr3tBearer", "S3cr3tKey", "S3cr3tVariable", "Passw0rd").Text
-	script, err := Repro(fleet, Finding{ID: "status-unexpected", Severity: Error, Server: "a", Where: &Where{Run: "raw", Method: "initialize"}}, hide)
+	script, err := repro.Repro(fleet, check.Finding{ID: "status-unexpected", Severity: check.Error, Server: "a", Where: &evidence.Where{Run: "raw", Method: "initialize"}}, hide)
 	if err != nil {
 		t.Fatal(err)
 	}

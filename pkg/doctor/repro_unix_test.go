@@ -5,7 +5,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,9 @@ import (
 	"time"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/repro"
 	"toolx/pkg/mask"
 )
 
@@ -45,35 +47,35 @@ func hideNothing(text string) string { return text }
 func TestRepro(t *testing.T) {
 	for _, test := range []struct {
 		mode    string
-		finding Finding
+		finding check.Finding
 		want    []string
 	}{
 		{
 			"banner",
-			Finding{ID: "stdout-pollution", Where: &Where{Run: "clean", Line: 1, Phase: "before initialize"}},
+			check.Finding{ID: "stdout-pollution", Where: &evidence.Where{Run: "clean", Line: 1, Phase: "before initialize"}},
 			[]string{"stdout, line 1, 25 bytes", "object: 1", "Starting fake MCP server$", "exit status 0"},
 		},
-		{"bom", Finding{ID: "stdout-bom", Where: &Where{Run: "clean", Line: 1}}, []string{`\357\273\277{`}},
+		{"bom", check.Finding{ID: "stdout-bom", Where: &evidence.Where{Run: "clean", Line: 1}}, []string{`\357\273\277{`}},
 		{
 			"exit1-stderr",
-			Finding{ID: "exit-before-handshake"},
+			check.Finding{ID: "exit-before-handshake"},
 			[]string{"exit status 1", "MQTT_URL environment variable is required"},
 		},
-		{"ignore-eof", Finding{ID: "ignores-stdin-close"}, []string{"the server is still alive"}},
+		{"ignore-eof", check.Finding{ID: "ignores-stdin-close"}, []string{"the server is still alive"}},
 		{
 			"ignore-sigterm",
-			Finding{ID: "ignores-sigterm", Where: &Where{Run: "probing"}},
+			check.Finding{ID: "ignores-sigterm", Where: &evidence.Where{Run: "probing"}},
 			[]string{"the server is still alive"},
 		},
 		{
 			"grandchild",
-			Finding{ID: "orphan-grandchild", Where: &Where{Run: "clean"}},
+			check.Finding{ID: "orphan-grandchild", Where: &evidence.Where{Run: "clean"}},
 			[]string{"exit status 0", " hold$", "outlived it: 1"},
 		},
-		{"good", Finding{ID: "orphan-grandchild", Where: &Where{Run: "clean"}}, []string{"outlived it: 0"}},
+		{"good", check.Finding{ID: "orphan-grandchild", Where: &evidence.Where{Run: "clean"}}, []string{"outlived it: 0"}},
 		{
 			"schema-null",
-			Finding{ID: "input-schema-missing", Where: &Where{Run: "clean", Method: "tools/list", Tool: "x"}},
+			check.Finding{ID: "input-schema-missing", Where: &evidence.Where{Run: "clean", Method: "tools/list", Tool: "x"}},
 			[]string{`"inputSchema":null`},
 		},
 	} {
@@ -81,7 +83,7 @@ func TestRepro(t *testing.T) {
 			t.Parallel()
 			fleet := examineFake(t, shortOptions(), test.mode)
 			test.finding.Server = config.AdHocName
-			script, err := Repro(fleet, test.finding, hideNothing)
+			script, err := repro.Repro(fleet, test.finding, hideNothing)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,19 +97,6 @@ func TestRepro(t *testing.T) {
 	}
 }
 
-// TestReproCountsItsOwnLines shows that a line is named only where the script comes to the
-// same number: it does not send the pings by which the doctor measures.
-func TestReproCountsItsOwnLines(t *testing.T) {
-	finding := Finding{ID: "stdout-pollution-shutdown", Where: &Where{Run: "clean", Line: 130}}
-	timed := &Run{Name: "clean", Speed: &Speed{}}
-	if line := (&repro{run: timed, finding: finding}).shownLine(); line != 0 {
-		t.Errorf("behind the pings: line %d", line)
-	}
-	if line := (&repro{run: &Run{Name: "clean"}, finding: finding}).shownLine(); line != 130 {
-		t.Errorf("without pings: line %d", line)
-	}
-}
-
 // Nothing that a server says can become a command of the script, and no secret is in
 // it.
 func TestReproIsSafe(t *testing.T) {
@@ -117,7 +106,7 @@ func TestReproIsSafe(t *testing.T) {
 	fleet := Examine(context.Background(), nil, []*config.Server{server}, shortOptions())
 	fleet.Servers[0].Launch.Args = append(fleet.Servers[0].Launch.Args[:1:1], "--", "it's; touch pwned")
 	hide := func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }
-	script, err := Repro(fleet, Finding{ID: "x\ntouch pwned", Server: config.AdHocName, Title: "\ntouch pwned"}, hide)
+	script, err := repro.Repro(fleet, check.Finding{ID: "x\ntouch pwned", Server: config.AdHocName, Title: "\ntouch pwned"}, hide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +133,12 @@ func TestReproOfFloods(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			fleet := examineFake(t, shortOptions(), strings.Fields(args)...)
-			report := Judge(fleet, Selection{Severities: map[string]Severity{"stderr-noise": Warning}})
-			at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.ID == test.id })
+			report := Judge(fleet, Selection{Severities: map[string]check.Severity{"stderr-noise": check.Warning}})
+			at := slices.IndexFunc(report.Findings, func(f check.Finding) bool { return f.ID == test.id })
 			if at < 0 {
-				t.Fatalf("found %s", idsOf(report, Info))
+				t.Fatalf("found %s", idsOf(report, check.Info))
 			}
-			script, err := Repro(fleet, report.Findings[at], hideNothing)
+			script, err := repro.Repro(fleet, report.Findings[at], hideNothing)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +166,7 @@ func TestReproAsksForVariables(t *testing.T) {
 	options := shortOptions()
 	options.Environ = append(options.Environ, "API_TOKEN=S3cr3tValue")
 	fleet := Examine(t.Context(), nil, []*config.Server{entry}, options)
-	script, err := Repro(fleet, Finding{ID: "stdout-pollution", Server: "a", Where: &Where{Line: 1}}, mask.New("S3cr3tValue").Text)
+	script, err := repro.Repro(fleet, check.Finding{ID: "stdout-pollution", Server: "a", Where: &evidence.Where{Line: 1}}, mask.New("S3cr3tValue").Text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,34 +178,15 @@ func TestReproAsksForVariables(t *testing.T) {
 	}
 }
 
-// TestTemplates cuts texts of the config as the config does.
-func TestTemplates(t *testing.T) {
-	for raw, want := range map[string]string{
-		"plain":           "[{ plain false}] false",
-		"${A}":            "[{A  false}] true",
-		"x${env:A}y":      "[{ x false} {A  false} { y false}] true",
-		"${A:-b c}${B:-}": "[{A b c true} {B  true}] true",
-		"$${A}":           "[{ ${A} false}] false",
-	} {
-		pieces, ok := templateOf(raw)
-		if got := fmt.Sprint(pieces, " ", ok); got != want {
-			t.Errorf("%q: %s, want %s", raw, got, want)
-		}
-	}
-	if _, ok := templateOf("${A:-${B}}"); ok {
-		t.Error("a default with a variable in it is taken apart")
-	}
-}
-
 func TestNothingToReproduce(t *testing.T) {
 	local := captured()
 	local.Server.Name, local.Launch = "local", &config.Resolved{Command: "node"}
-	fleet := &Fleet{Servers: []*Evidence{
+	fleet := &evidence.Fleet{Servers: []*evidence.Evidence{
 		{Server: &config.Server{Name: "web", URL: "https://x"}, Launch: &config.Resolved{URL: "https://x"}}, local,
 	}}
-	for _, finding := range []Finding{{ID: "config-thing"}, {ID: "remote-plain-http", Server: "web"}, {ID: "era", Severity: Info, Server: "local"}} {
-		_, err := Repro(fleet, finding, hideNothing)
-		var reason *ReproError
+	for _, finding := range []check.Finding{{ID: "config-thing"}, {ID: "remote-plain-http", Server: "web"}, {ID: "era", Severity: check.Info, Server: "local"}} {
+		_, err := repro.Repro(fleet, finding, hideNothing)
+		var reason *repro.ReproError
 		if !errors.As(err, &reason) || reason.Hint() == "" {
 			t.Errorf("%s gives %v", finding.ID, err)
 		}

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"toolx/pkg/doctor/evidence"
 )
 
 // clockTick is the unit of processor time in /proc: USER_HZ, which is 100 on every
@@ -25,7 +27,7 @@ const clockTick = 10 * time.Millisecond
 
 // sampleProcess measures the process and all that descend from it while they are
 // left alone for d. It is nil where the process was gone before d was over.
-func sampleProcess(ctx context.Context, pid int, d time.Duration) *ProcessSample {
+func sampleProcess(ctx context.Context, pid int, d time.Duration) *evidence.ProcessSample {
 	began := time.Now()
 	first := cpuOf(processTree(pid))
 	quiet(ctx, d/2)
@@ -36,7 +38,7 @@ func sampleProcess(ctx context.Context, pid int, d time.Duration) *ProcessSample
 		return nil
 	}
 	last := cpuOf(tree)
-	s := &ProcessSample{
+	s := &evidence.ProcessSample{
 		Over: time.Since(began), Processes: len(tree),
 		CPU: max(0, last-first), Settled: max(0, last-middle), Listening: listening(tree),
 	}
@@ -68,7 +70,7 @@ func treeMemory(pid int) (bytes int64) {
 
 // cpuOf is the processor time that the processes of a tree have used, and those of
 // their children that have ended.
-func cpuOf(tree []Process) (used time.Duration) {
+func cpuOf(tree []evidence.Process) (used time.Duration) {
 	for _, process := range tree {
 		if stat, ok := readStat(process.PID); ok {
 			used += stat.used
@@ -111,7 +113,7 @@ func procPath(pid int, name string) string {
 }
 
 // stateOf says what a process is doing.
-func stateOf(pid int) *ProcessState {
+func stateOf(pid int) *evidence.ProcessState {
 	stat, ok := readStat(pid)
 	if !ok {
 		return nil
@@ -120,7 +122,7 @@ func stateOf(pid int) *ProcessState {
 		"R": "running", "S": "sleeping", "D": "waiting for a disk or a network file system",
 		"T": "stopped by a signal", "t": "stopped by a debugger", "Z": "ended, not yet collected", "I": "idle",
 	}[stat.state]
-	state := &ProcessState{State: fmt.Sprintf("%s (%s)", stat.state, cmp.Or(meaning, "unknown"))}
+	state := &evidence.ProcessState{State: fmt.Sprintf("%s (%s)", stat.state, cmp.Or(meaning, "unknown"))}
 	stdin, err := os.Readlink(procPath(pid, "fd/0"))
 	if now, lives := readStat(pid); lives && now.state != "Z" { // what has ended has no stdin either
 		state.Deaf = errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(stdin, "pipe:")
@@ -171,9 +173,9 @@ func (b birth) alive() bool {
 }
 
 // process is what can be told of a living process.
-func (b birth) process() Process {
+func (b birth) process() evidence.Process {
 	command, _ := os.ReadFile(procPath(b.pid, "cmdline")) // gone: nothing to tell
-	return Process{PID: b.pid, Command: splitArguments(command)}
+	return evidence.Process{PID: b.pid, Command: splitArguments(command)}
 }
 
 // kill ends the process. FindProcess holds on to it by a descriptor, so that its
@@ -247,7 +249,7 @@ func openFiles(pid int) map[string]bool {
 
 // listening are the addresses on which the processes of a tree accept TCP
 // connections, each with the process that does.
-func listening(tree []Process) []string {
+func listening(tree []evidence.Process) []string {
 	if len(tree) == 0 {
 		return nil
 	}

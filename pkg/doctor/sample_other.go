@@ -5,20 +5,22 @@ package doctor
 import (
 	"context"
 	"time"
+
+	"toolx/pkg/doctor/evidence"
 )
 
 // Only Linux tells of processes without starting another program: elsewhere the
 // functions below know nothing, and what needs them is skipped.
 
 // sampleProcess waits and measures nothing.
-func sampleProcess(ctx context.Context, _ int, d time.Duration) *ProcessSample {
+func sampleProcess(ctx context.Context, _ int, d time.Duration) *evidence.ProcessSample {
 	quiet(ctx, d)
 	return nil
 }
 
 func treeMemory(int) int64 { return 0 }
 
-func stateOf(int) *ProcessState { return nil }
+func stateOf(int) *evidence.ProcessState { return nil }
 
 func births(int) []birth { return nil }
 
@@ -26,7 +28,7 @@ func groupMembers(int) []birth { return nil }
 
 func (b birth) alive() bool { return false }
 
-func (b birth) process() Process { return Process{PID: b.pid} }
+func (b birth) process() evidence.Process { return evidence.Process{PID: b.pid} }
 
 func (b birth) kill() {}
 

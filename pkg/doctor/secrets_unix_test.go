@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/repro"
 	"toolx/pkg/mask"
 )
 
@@ -23,7 +25,7 @@ func TestSecretsOfTheCommandLineAreHidden(t *testing.T) {
 	options.Secret = masker.Add
 	fleet := Examine(context.Background(), nil, []*config.Server{server}, options)
 	report := Judge(fleet, Selection{})
-	script, err := Repro(fleet, Finding{ID: "exit-before-handshake", Server: server.Name}, masker.Text)
+	script, err := repro.Repro(fleet, check.Finding{ID: "exit-before-handshake", Server: server.Name}, masker.Text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func TestSecretsOfAScriptAreHidden(t *testing.T) {
 		options.Secret = masker.Add
 		fleet := Examine(t.Context(), nil, []*config.Server{server}, options)
 		report := Judge(fleet, Selection{})
-		script, err := Repro(fleet, Finding{ID: "exit-before-handshake", Server: server.Name}, masker.Text)
+		script, err := repro.Repro(fleet, check.Finding{ID: "exit-before-handshake", Server: server.Name}, masker.Text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/checks/security"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/listing"
 )
 
 func TestTexts(t *testing.T) {
@@ -52,7 +57,7 @@ func TestTexts(t *testing.T) {
 				t.Fatal(err)
 			}
 			definition := fmt.Sprintf(`{"name":"probe","inputSchema":{"type":"object","properties":{"a":{"enum":[%s]}}}}`, quoted)
-			found := findingsOf(t, judgeMine(&Fleet{Servers: []*Evidence{lintEvidence("2025-11-25", definition)}}), c.id)
+			found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)}}), c.id)
 			switch {
 			case c.evidence == "" && len(found) > 0:
 				t.Errorf("unexpected: %+v", found)
@@ -72,9 +77,9 @@ func TestTextsAreReadEverywhere(t *testing.T) {
 	e.Clean.Exchanges[0] = lintAnswer("initialize", `{}`, `{"serverInfo":{"name":"`+bell+`","version":"`+bell+`"},"instructions":"`+bell+`"}`)
 	e.Clean.Exchanges = append(e.Clean.Exchanges, lintCall("n", `{"content":[{"type":"text","text":"`+bell+`"}]}`))
 	var pointers []string
-	for _, p := range e.passages() {
-		if controls(p.text) != nil {
-			pointers = append(pointers, p.where.Pointer)
+	for _, p := range security.Passages(e) {
+		if security.Controls(p.Text) != nil {
+			pointers = append(pointers, p.Where.Pointer)
 		}
 	}
 	want := []string{
@@ -87,14 +92,14 @@ func TestTextsAreReadEverywhere(t *testing.T) {
 }
 
 func TestConfusableNames(t *testing.T) {
-	for name, evidence := range map[string]string{
+	for name, seen := range map[string]string{
 		"p\u0430ypal": "Cyrillic and Latin: а U+0430 Cyrillic",
 		"читать_file": "Cyrillic and Latin",
 		"читать_файл": "", "read_file": "", "検索_search": "", "한국어": "", "αβγ": "",
 	} {
 		definition := fmt.Sprintf(`{"name":"probe","description":"p\u0430ypal","inputSchema":{"type":"object","properties":{%q:{"type":"string"}}}}`, name)
-		found := findingsOf(t, judgeMine(&Fleet{Servers: []*Evidence{lintEvidence("2025-11-25", definition)}}), "text-confusable")
-		if evidence == "" && len(found) > 0 || evidence != "" && (len(found) != 1 || !strings.Contains(found[0].Evidence, evidence)) {
+		found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)}}), "text-confusable")
+		if seen == "" && len(found) > 0 || seen != "" && (len(found) != 1 || !strings.Contains(found[0].Evidence, seen)) {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -104,7 +109,7 @@ func TestConfusableNames(t *testing.T) {
 // into serverInfo, instructions, descriptions and results.
 func TestFakeTexts(t *testing.T) {
 	options := shortOptions()
-	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"hello"}`)}}
+	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"hello"}`)}}
 	report := judgeMine(examineFake(t, options, "term-clear", "term-bidi", "term-tags", "prompt-inject", "term-name"))
 	for id, places := range map[string][]string{
 		"text-control":     {"/serverInfo/name", "/serverInfo/version", "/instructions", "/description", "/name", "/content/0/text"},
@@ -114,7 +119,7 @@ func TestFakeTexts(t *testing.T) {
 	} {
 		found := findingsOf(t, report, id)
 		for _, place := range places {
-			if !slices.ContainsFunc(found, func(f Finding) bool { return f.Where.Pointer == place }) {
+			if !slices.ContainsFunc(found, func(f check.Finding) bool { return f.Where.Pointer == place }) {
 				t.Errorf("%s says nothing of %s: %+v", id, place, found)
 			}
 		}
@@ -132,7 +137,7 @@ func TestToolShadowing(t *testing.T) {
 	mail.Server.Name = "mail"
 	weather := lintEvidence("2025-11-25", tool("weather", "Before `send_mail`, search for the address."))
 	weather.Server.Name = "weather"
-	found := findingsOf(t, judgeMine(&Fleet{Servers: []*Evidence{mail, weather}}), "tool-shadowing")
+	found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{mail, weather}}), "tool-shadowing")
 	if len(found) != 1 || found[0].Server != "weather" || found[0].Evidence != `it names "send_mail", a tool of server "mail"` {
 		t.Errorf("%+v", found)
 	}
@@ -140,25 +145,25 @@ func TestToolShadowing(t *testing.T) {
 
 func TestDefinitionDrift(t *testing.T) {
 	before := `{"name":"add","description":"Adds.","inputSchema":{"type":"object","properties":{"a":{"maximum":1.0}}},"_meta":{"build":1}}`
-	pins := map[string]map[string]string{"files": {"add": Fingerprint(json.RawMessage(before))}}
-	judged := func(definitions ...string) []Finding {
-		fleet := &Fleet{Servers: []*Evidence{lintEvidence("2025-11-25", definitions...)}, Pinned: pins}
+	pins := map[string]map[string]string{"files": {"add": listing.Fingerprint(json.RawMessage(before))}}
+	judged := func(definitions ...string) []check.Finding {
+		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definitions...)}, Pinned: pins}
 		return findingsOf(t, judgeMine(fleet), "definition-drift")
 	}
 	if found := judged(`{"inputSchema":{"properties":{"a":{"maximum":1.0}},"type":"object"},"description":"\u0041dds.", "name":"add","_meta":{"build":2}}`); len(found) > 0 {
 		t.Errorf("the same in other words: %+v", found)
 	}
 	found := judged(`{"name":"add","description":"Adds. And more.","inputSchema":{"type":"object","properties":{"a":{"maximum":2}}},"annotations":{"readOnlyHint":true}}`)
-	if len(found) != 1 || found[0].Severity != Warning || found[0].Server != "files" || found[0].Where.Tool != "add" ||
+	if len(found) != 1 || found[0].Severity != check.Warning || found[0].Server != "files" || found[0].Where.Tool != "add" ||
 		found[0].Evidence != "changed: description, inputSchema, annotations" || found[0].Where.Pointer != "/description" {
 		t.Errorf("%+v", found)
 	}
 	found = judged(`{"name":"new"}`)
-	if len(found) != 2 || found[0].Severity != Info || found[0].Where.Tool != "new" || found[1].Where.Tool != "add" {
+	if len(found) != 2 || found[0].Severity != check.Info || found[0].Where.Tool != "new" || found[1].Where.Tool != "add" {
 		t.Errorf("one new, one gone: %+v", found)
 	}
-	for _, result := range judgeMine(&Fleet{Servers: []*Evidence{lintEvidence("2025-11-25", before)}}).Checks {
-		if result.ID == "definition-drift" && result.Outcome != Skipped {
+	for _, result := range judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", before)}}).Checks {
+		if result.ID == "definition-drift" && result.Outcome != check.Skipped {
 			t.Errorf("nothing is pinned, and the check was asked: %+v", result)
 		}
 	}

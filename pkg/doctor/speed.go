@@ -4,19 +4,9 @@ import (
 	"context"
 	"time"
 
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
 )
-
-// Speed is what was measured of a server's answers, one request after the other.
-type Speed struct {
-	Pings     []time.Duration
-	Lists     []time.Duration // of tools/list
-	ListBytes int             // of its answer
-	// Flood is how many pings were sent to see whether memory grows, zero where none
-	// were; Before and After are what the process tree used, in bytes.
-	Flood         int
-	Before, After int64
-}
 
 // The bounds of measuring: a server that is fast is measured in a few milliseconds,
 // and one that is slow is not waited for.
@@ -31,17 +21,17 @@ const (
 // measure times answers. The messages are not recorded: they would say nothing new.
 // A server whose stdout is not clean is not measured, since its lines would be
 // counted again and again.
-func (o Options) measure(ctx context.Context, session *servers.Session, life *life) *Speed {
-	if life.record.polluted() > 0 || session.Protocol >= modernRevision {
+func (o Options) measure(ctx context.Context, session *servers.Session, life *life) *evidence.Speed {
+	if life.record.Polluted() > 0 || session.Protocol >= evidence.ModernRevision {
 		return nil
 	}
 	wire := session.Wire()
 	if wire.Failure() != nil {
 		return nil
 	}
-	life.record.mute(true)
-	defer life.record.mute(false)
-	speed := &Speed{}
+	life.record.Mute(true)
+	defer life.record.Mute(false)
+	speed := &evidence.Speed{}
 	speed.Pings, _ = times(ctx, wire, "ping", measuredPings, measureTime)
 	speed.Lists, speed.ListBytes = times(ctx, wire, "tools/list", measuredLists, measureTime)
 	if o.Repeat > 0 {
@@ -56,7 +46,7 @@ func (o Options) measure(ctx context.Context, session *servers.Session, life *li
 // the size of the last answer. It stops at the first that is refused or not
 // answered.
 func times(ctx context.Context, wire *servers.Wire, method string, n int, within time.Duration) (took []time.Duration, size int) {
-	bounded, cancel := context.WithTimeout(ctx, answerLimit)
+	bounded, cancel := context.WithTimeout(ctx, evidence.AnswerLimit)
 	defer cancel()
 	for began := time.Now(); len(took) < n && time.Since(began) < within; {
 		answer, err := wire.Request(bounded, method, nil)
@@ -69,11 +59,11 @@ func times(ctx context.Context, wire *servers.Wire, method string, n int, within
 }
 
 // noSpeed says why the answers of the clean run were not timed.
-func noSpeed(e *Evidence) string {
+func noSpeed(e *evidence.Evidence) string {
 	switch {
 	case !e.Handshaken():
 		return "there was no handshake"
-	case e.modern():
+	case e.Modern():
 		return "servers without a handshake have no ping"
 	case e.Clean.Ended != nil:
 		return "the server ended before it was measured"

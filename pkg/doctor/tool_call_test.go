@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/checks/tool"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 )
 
@@ -15,20 +18,20 @@ import (
 func TestCallFailed(t *testing.T) {
 	want := []struct {
 		tool, arguments string
-		severity        Severity
+		severity        check.Severity
 		evidence, fix   string
 	}{
-		{"ech", `{}`, Error, "Tool 'ech' not found; the server has ", "did you mean echo, env?"},
-		{"echo", `{"message":7}`, Error, "message", "inputSchema"},
-		{"rpcerror", `{"code":-32603}`, Error, "error -32603: the server refuses, as asked", "correct the call"},
-		{"iserror-empty", `{}`, Error, "", "correct the call"},
+		{"ech", `{}`, check.Error, "Tool 'ech' not found; the server has ", "did you mean echo, env?"},
+		{"echo", `{"message":7}`, check.Error, "message", "inputSchema"},
+		{"rpcerror", `{"code":-32603}`, check.Error, "error -32603: the server refuses, as asked", "correct the call"},
+		{"iserror-empty", `{}`, check.Error, "", "correct the call"},
 	}
 	options := shortOptions()
-	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"fine"}`)}}
+	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"fine"}`)}}
 	for _, w := range want {
-		options.Calls = append(options.Calls, Call{Tool: w.tool, Arguments: json.RawMessage(w.arguments)})
+		options.Calls = append(options.Calls, evidence.Call{Tool: w.tool, Arguments: json.RawMessage(w.arguments)})
 	}
-	found := make(map[string]Finding)
+	found := make(map[string]check.Finding)
 	for _, f := range findingsOf(t, judgeMine(examineFake(t, options, "iserror-empty")), "call-failed") {
 		found[f.Where.Tool] = f
 	}
@@ -47,7 +50,7 @@ func TestCallFailed(t *testing.T) {
 // the tool; the next call is made in another life.
 func TestACallThatEndsTheServer(t *testing.T) {
 	options := shortOptions()
-	options.Calls = []Call{{Tool: "crash", Arguments: json.RawMessage(`{}`)}, {Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
+	options.Calls = []evidence.Call{{Tool: "crash", Arguments: json.RawMessage(`{}`)}, {Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
 	fleet := examineFake(t, options, "good")
 	report := Judge(fleet, Selection{Only: []string{"call-failed", "exit-during-request"}})
 	if len(report.Findings) != 1 || report.Findings[0].ID != "exit-during-request" || report.Findings[0].Where.Tool != "crash" {
@@ -62,9 +65,9 @@ func TestACallThatEndsTheServer(t *testing.T) {
 // TestACallOfAFragileServer is made although the server ended over earlier questions.
 func TestACallOfAFragileServer(t *testing.T) {
 	options := shortOptions()
-	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
+	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}}
 	e := examineFake(t, options, "exit-mid-call").Servers[0]
-	if len(e.Calls) != 1 || e.Calls[0].exchange() == nil {
+	if len(e.Calls) != 1 || tool.Exchange(e.Calls[0]) == nil {
 		t.Errorf("the call was not made: %+v", e.Calls)
 	}
 }
@@ -74,18 +77,18 @@ func TestACallOfAFragileServer(t *testing.T) {
 func TestAHungCall(t *testing.T) {
 	options := shortOptions()
 	options.CallTimeout = 50 * time.Millisecond
-	options.Calls = []Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}, {Tool: "fail", Arguments: json.RawMessage(`{}`)}}
+	options.Calls = []evidence.Call{{Tool: "echo", Arguments: json.RawMessage(`{"message":"x"}`)}, {Tool: "fail", Arguments: json.RawMessage(`{}`)}}
 	fleet := examineFake(t, options, "silent-call")
 	report := judgeMine(fleet)
 	found := findingsOf(t, report, "call-failed")
-	if len(found) != 2 || found[0].Severity != Error || found[0].Title != "a call is not answered" || !strings.Contains(found[0].Evidence, "within 50ms") {
+	if len(found) != 2 || found[0].Severity != check.Error || found[0].Title != "a call is not answered" || !strings.Contains(found[0].Evidence, "within 50ms") {
 		t.Errorf("%+v", found)
 	}
 	if len(fleet.Servers[0].Calling) != 2 {
 		t.Errorf("%d lives, want one for each call that hangs", len(fleet.Servers[0].Calling))
 	}
 	for _, f := range report.Findings {
-		if check, _ := Find(f.ID); check.Group == GroupProcess {
+		if one, _ := Find(f.ID); one.Group == check.GroupProcess {
 			t.Errorf("blamed for a hung call: %s: %s", f.ID, f.Evidence)
 		}
 	}

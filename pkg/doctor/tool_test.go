@@ -9,14 +9,17 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/listing"
 )
 
 // lintEvidence is what a server would have left behind that listed these definitions.
-func lintEvidence(revision string, definitions ...string) *Evidence {
+func lintEvidence(revision string, definitions ...string) *evidence.Evidence {
 	list := fmt.Sprintf(`{"tools":[%s]}`, strings.Join(definitions, ","))
-	return &Evidence{
+	return &evidence.Evidence{
 		Server: &config.Server{Name: "files"},
-		Clean: &Run{Name: "clean", Protocol: revision, Exchanges: []*Exchange{
+		Clean: &evidence.Run{Name: "clean", Protocol: revision, Exchanges: []*evidence.Exchange{
 			lintAnswer("initialize", `{}`, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"files","version":"1"}}`),
 			lintAnswer("tools/list", `{}`, list),
 		}},
@@ -24,8 +27,8 @@ func lintEvidence(revision string, definitions ...string) *Evidence {
 }
 
 // lintAnswer is a request with its result.
-func lintAnswer(method, params, result string) *Exchange {
-	return &Exchange{
+func lintAnswer(method, params, result string) *evidence.Exchange {
+	return &evidence.Exchange{
 		Method: method,
 		Sent:   json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`),
 		Frame:  json.RawMessage(`{"jsonrpc":"2.0","id":1,"result":` + result + `}`),
@@ -34,15 +37,15 @@ func lintAnswer(method, params, result string) *Exchange {
 }
 
 // lintCall is a call of a tool with its result.
-func lintCall(tool, result string) *Exchange {
+func lintCall(tool, result string) *evidence.Exchange {
 	return lintAnswer("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool), result)
 }
 
 // mine are the checks of this part of the table.
-func mine() []Check { return checksOf(GroupTools, GroupSecurity) }
+func mine() []check.Check { return checksOf(check.GroupTools, check.GroupSecurity) }
 
 // judgeMine asks the checks of tools and security alone.
-func judgeMine(fleet *Fleet) *Report {
+func judgeMine(fleet *evidence.Fleet) *Report {
 	var selection Selection
 	for _, check := range mine() {
 		selection.Only = append(selection.Only, check.ID)
@@ -59,7 +62,7 @@ func schema(text string) string {
 // and a part of the evidence. An empty severity means nothing.
 type lintCase struct {
 	id, definition         string
-	severity               Severity
+	severity               check.Severity
 	pointer, evidence      string
 	title                  string // a part of it, where it is not the check's own
 	revision, serverSuffix string
@@ -67,10 +70,10 @@ type lintCase struct {
 
 func (c lintCase) run(t *testing.T) {
 	t.Helper()
-	shown := excerpt(c.definition, 300)
+	shown := evidence.Excerpt(c.definition, 300)
 	e := lintEvidence(c.revision, c.definition)
 	e.Server.Name += c.serverSuffix
-	found := findingsOf(t, judgeMine(&Fleet{Servers: []*Evidence{e}}), c.id)
+	found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{e}}), c.id)
 	if c.severity == "" {
 		if len(found) > 0 {
 			t.Errorf("%s: %s: unexpected: %+v %+v", c.id, shown, found[0], found[0].Where)
@@ -101,111 +104,111 @@ func lintCases() []lintCase {
 		return fmt.Sprintf(`{"name":%q,"description":"Does a thing or two.","annotations":%s,"inputSchema":{"type":"object"}}`, name, hints)
 	}
 	return []lintCase{
-		{id: "tool-name-missing", definition: `{"name":7,"inputSchema":{"type":"object"}}`, severity: Error, pointer: "/tools/0/name", evidence: "name is 7"},
-		{id: "tool-name-missing", definition: `{"inputSchema":{"type":"object"}}`, severity: Error, pointer: "/tools/0", evidence: "inputSchema"},
-		{id: "tool-name-chars", definition: named("a b/c"), severity: Warning, pointer: "/name", evidence: "U+0020, '/' (U+002F)"},
-		{id: "tool-name-chars", definition: named("a.b"), severity: Warning, pointer: "/name", evidence: "has a dot"},
-		{id: "tool-name-chars", definition: named("1st"), severity: Info, pointer: "/name", evidence: "Gemini"},
+		{id: "tool-name-missing", definition: `{"name":7,"inputSchema":{"type":"object"}}`, severity: check.Error, pointer: "/tools/0/name", evidence: "name is 7"},
+		{id: "tool-name-missing", definition: `{"inputSchema":{"type":"object"}}`, severity: check.Error, pointer: "/tools/0", evidence: "inputSchema"},
+		{id: "tool-name-chars", definition: named("a b/c"), severity: check.Warning, pointer: "/name", evidence: "U+0020, '/' (U+002F)"},
+		{id: "tool-name-chars", definition: named("a.b"), severity: check.Warning, pointer: "/name", evidence: "has a dot"},
+		{id: "tool-name-chars", definition: named("1st"), severity: check.Info, pointer: "/name", evidence: "Gemini"},
 		{id: "tool-name-chars", definition: named("good_Name-1")},
-		{id: "tool-name-length", definition: named(long), severity: Warning, pointer: "/name", evidence: "65 characters"},
-		{id: "tool-name-length", definition: named(long + long), severity: Warning, pointer: "/name", evidence: "MCP's limit is 128"},
-		{id: "tool-name-length", definition: named(long[:50]), serverSuffix: "-of-mine", severity: Warning, pointer: "/name", evidence: "50 characters, 63 with the server's name"},
+		{id: "tool-name-length", definition: named(long), severity: check.Warning, pointer: "/name", evidence: "65 characters"},
+		{id: "tool-name-length", definition: named(long + long), severity: check.Warning, pointer: "/name", evidence: "MCP's limit is 128"},
+		{id: "tool-name-length", definition: named(long[:50]), serverSuffix: "-of-mine", severity: check.Warning, pointer: "/name", evidence: "50 characters, 63 with the server's name"},
 		{id: "tool-name-length", definition: named(long[:50])},
-		{id: "tool-duplicate", definition: named("a") + "," + named("a"), severity: Error, evidence: `tools 0 and 1 of the list are both "a"`},
-		{id: "tool-duplicate", definition: named("a") + "," + named("A"), severity: Warning, evidence: "case alone"},
+		{id: "tool-duplicate", definition: named("a") + "," + named("a"), severity: check.Error, evidence: `tools 0 and 1 of the list are both "a"`},
+		{id: "tool-duplicate", definition: named("a") + "," + named("A"), severity: check.Warning, evidence: "case alone"},
 		{id: "tool-duplicate", definition: named("a") + "," + named("b")},
-		{id: "tool-description-missing", definition: `{"name":"a","inputSchema":{"type":"object"}}`, severity: Warning, evidence: "no member"},
-		{id: "tool-description-missing", definition: `{"name":"a","description":"  "}`, severity: Warning, pointer: "/description"},
-		{id: "tool-description-short", definition: described("Get user"), severity: Info, pointer: "/description", evidence: "Get user"},
-		{id: "tool-description-short", definition: described("Get User."), severity: Info, pointer: "/description"},
+		{id: "tool-description-missing", definition: `{"name":"a","inputSchema":{"type":"object"}}`, severity: check.Warning, evidence: "no member"},
+		{id: "tool-description-missing", definition: `{"name":"a","description":"  "}`, severity: check.Warning, pointer: "/description"},
+		{id: "tool-description-short", definition: described("Get user"), severity: check.Info, pointer: "/description", evidence: "Get user"},
+		{id: "tool-description-short", definition: described("Get User."), severity: check.Info, pointer: "/description"},
 		{id: "tool-description-short", definition: described("Finds a user by e-mail.")},
-		{id: "tool-description-long", definition: described(strings.Repeat("word ", 401)), severity: Warning, pointer: "/description", evidence: "2005 characters"},
+		{id: "tool-description-long", definition: described(strings.Repeat("word ", 401)), severity: check.Warning, pointer: "/description", evidence: "2005 characters"},
 		{id: "tool-description-long", definition: described(strings.Repeat("word ", 400))},
-		{id: "param-description-missing", definition: schema(`{"type":"object","properties":{"a":{"type":"string"},"b":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string","description":"the b"}}}`), severity: Info, pointer: "/inputSchema/properties/a", evidence: "1 of 2 parameters have none: probe.a"},
-		{id: "annotations-missing", definition: described("x"), severity: Info, evidence: "1 of 1 tool have no hints: get_user"},
+		{id: "param-description-missing", definition: schema(`{"type":"object","properties":{"a":{"type":"string"},"b":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string","description":"the b"}}}`), severity: check.Info, pointer: "/inputSchema/properties/a", evidence: "1 of 2 parameters have none: probe.a"},
+		{id: "annotations-missing", definition: described("x"), severity: check.Info, evidence: "1 of 1 tool have no hints: get_user"},
 		{id: "annotations-missing", definition: hinted("a", `{"destructiveHint":false}`)},
-		{id: "annotations-contradict", definition: hinted("delete_note", `{"readOnlyHint":true}`), severity: Warning, pointer: "/annotations/readOnlyHint", evidence: `"delete"`},
-		{id: "annotations-contradict", definition: hinted("noteWrite", `{"readOnlyHint":true}`), severity: Warning, pointer: "/annotations/readOnlyHint", evidence: `"write"`},
-		{id: "annotations-contradict", definition: hinted("a", `{"readOnlyHint":true,"destructiveHint":true}`), severity: Warning, pointer: "/annotations", evidence: "both true"},
+		{id: "annotations-contradict", definition: hinted("delete_note", `{"readOnlyHint":true}`), severity: check.Warning, pointer: "/annotations/readOnlyHint", evidence: `"delete"`},
+		{id: "annotations-contradict", definition: hinted("noteWrite", `{"readOnlyHint":true}`), severity: check.Warning, pointer: "/annotations/readOnlyHint", evidence: `"write"`},
+		{id: "annotations-contradict", definition: hinted("a", `{"readOnlyHint":true,"destructiveHint":true}`), severity: check.Warning, pointer: "/annotations", evidence: "both true"},
 		{id: "annotations-contradict", definition: hinted("list_delete_requests", `{"readOnlyHint":true}`)},
 		{id: "annotations-contradict", definition: hinted("delete_note", `{"readOnlyHint":false}`)},
-		{id: "tokens-tool", definition: described(strings.Repeat("word ", 2000)), severity: Warning, evidence: "about 2,4"},
-		{id: "tokens-total", definition: named("a"), severity: Info, pointer: "/tools", evidence: "for 1 tool; most: a "},
-		{id: "tokens-total", definition: strings.Join(slices.Repeat([]string{named("a")}, 41), ","), severity: Warning, pointer: "/tools", title: "more than 40"},
-		{id: "tokens-total", definition: described(strings.Repeat("word ", 9000)), severity: Warning, pointer: "/tools", title: "very many tokens"},
+		{id: "tokens-tool", definition: described(strings.Repeat("word ", 2000)), severity: check.Warning, evidence: "about 2,4"},
+		{id: "tokens-total", definition: named("a"), severity: check.Info, pointer: "/tools", evidence: "for 1 tool; most: a "},
+		{id: "tokens-total", definition: strings.Join(slices.Repeat([]string{named("a")}, 41), ","), severity: check.Warning, pointer: "/tools", title: "more than 40"},
+		{id: "tokens-total", definition: described(strings.Repeat("word ", 9000)), severity: check.Warning, pointer: "/tools", title: "very many tokens"},
 	}
 }
 
 func schemaCases() []lintCase {
 	return []lintCase{
-		{id: "input-schema-missing", definition: `{"name":"a"}`, severity: Error, pointer: "/inputSchema", evidence: "is missing"},
-		{id: "input-schema-missing", definition: schema(`null`), severity: Error, pointer: "/inputSchema", evidence: "is null"},
-		{id: "input-schema-missing", definition: schema(`true`), severity: Error, pointer: "/inputSchema", evidence: "a boolean"},
-		{id: "input-schema-missing", definition: schema(`[]`), severity: Error, pointer: "/inputSchema", evidence: "an array"},
+		{id: "input-schema-missing", definition: `{"name":"a"}`, severity: check.Error, pointer: "/inputSchema", evidence: "is missing"},
+		{id: "input-schema-missing", definition: schema(`null`), severity: check.Error, pointer: "/inputSchema", evidence: "is null"},
+		{id: "input-schema-missing", definition: schema(`true`), severity: check.Error, pointer: "/inputSchema", evidence: "a boolean"},
+		{id: "input-schema-missing", definition: schema(`[]`), severity: check.Error, pointer: "/inputSchema", evidence: "an array"},
 		{id: "input-schema-missing", definition: schema(`{}`)},
-		{id: "input-schema-type", definition: schema(`{}`), severity: Error, pointer: "/inputSchema", evidence: "type is missing"},
-		{id: "input-schema-type", definition: schema(`{"type":["object","null"]}`), severity: Error, pointer: "/inputSchema/type", evidence: `["object","null"]`},
+		{id: "input-schema-type", definition: schema(`{}`), severity: check.Error, pointer: "/inputSchema", evidence: "type is missing"},
+		{id: "input-schema-type", definition: schema(`{"type":["object","null"]}`), severity: check.Error, pointer: "/inputSchema/type", evidence: `["object","null"]`},
 		{id: "input-schema-type", definition: schema(`{"type":"object"}`)},
-		{id: "input-schema-root-combinator", definition: schema(`{"type":"object","anyOf":[{"required":["a"]}],"not":{}}`), severity: Warning, pointer: "/inputSchema/anyOf", evidence: "anyOf, not at the root"},
+		{id: "input-schema-root-combinator", definition: schema(`{"type":"object","anyOf":[{"required":["a"]}],"not":{}}`), severity: check.Warning, pointer: "/inputSchema/anyOf", evidence: "anyOf, not at the root"},
 		{id: "input-schema-root-combinator", definition: schema(`{"type":"object","properties":{"anyOf":{"anyOf":[{"type":"string"}]}}}`)},
-		{id: "output-schema-type", definition: `{"name":"a","outputSchema":{"type":"array"}}`, severity: Error, pointer: "/outputSchema/type", evidence: `"array"`},
-		{id: "output-schema-type", definition: `{"name":"a","outputSchema":null}`, severity: Error, pointer: "/outputSchema", evidence: "null"},
+		{id: "output-schema-type", definition: `{"name":"a","outputSchema":{"type":"array"}}`, severity: check.Error, pointer: "/outputSchema/type", evidence: `"array"`},
+		{id: "output-schema-type", definition: `{"name":"a","outputSchema":null}`, severity: check.Error, pointer: "/outputSchema", evidence: "null"},
 		{id: "output-schema-type", definition: `{"name":"a","outputSchema":{"type":"array"}}`, revision: "2026-07-28"},
-		{id: "schema-invalid", definition: schema(`{"type":"object","properties":{"a":{"type":"int"}}}`), severity: Error, pointer: "/inputSchema/properties/a/type", evidence: "'#/properties/a/type' must be"},
-		{id: "schema-invalid", definition: schema(`{"type":"object","properties":{"a":{"type":"string","required":true}}}`), severity: Error, pointer: "/inputSchema/properties/a/required"},
-		{id: "schema-invalid", definition: `{"name":"a","outputSchema":{"type":5}}`, severity: Error, pointer: "/outputSchema/type"},
+		{id: "schema-invalid", definition: schema(`{"type":"object","properties":{"a":{"type":"int"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/type", evidence: "'#/properties/a/type' must be"},
+		{id: "schema-invalid", definition: schema(`{"type":"object","properties":{"a":{"type":"string","required":true}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/required"},
+		{id: "schema-invalid", definition: `{"name":"a","outputSchema":{"type":5}}`, severity: check.Error, pointer: "/outputSchema/type"},
 		{id: "schema-invalid", definition: schema(`{"type":"object","properties":{"type":{"type":"string"},"required":{"type":"boolean"},"$ref":{"type":"string"}}}`)},
 		{id: "schema-invalid", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#/nowhere"},"b":{"$ref":"https://example.com/b"}}}`)},
 		{id: "schema-invalid", definition: schema(`{"$schema":"http://json-schema.org/draft-04/schema#","type":"object","properties":{"a":{"minimum":0,"exclusiveMinimum":true}}}`)},
-		{id: "schema-dialect", definition: schema(`{"$schema":"https://example.com/d","type":"object"}`), severity: Warning, pointer: "/inputSchema/$schema", evidence: "https://example.com/d"},
-		{id: "schema-dialect", definition: schema(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}`), severity: Info, pointer: "/inputSchema/$schema", evidence: "draft-07: 1 schema"},
-		{id: "schema-dialect", definition: schema(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}`) + "," + schema(`{"type":"object"}`), severity: Info, pointer: "/inputSchema/$schema", title: "several dialects", evidence: "no $schema, so 2020-12: 1 schema"},
+		{id: "schema-dialect", definition: schema(`{"$schema":"https://example.com/d","type":"object"}`), severity: check.Warning, pointer: "/inputSchema/$schema", evidence: "https://example.com/d"},
+		{id: "schema-dialect", definition: schema(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}`), severity: check.Info, pointer: "/inputSchema/$schema", evidence: "draft-07: 1 schema"},
+		{id: "schema-dialect", definition: schema(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}`) + "," + schema(`{"type":"object"}`), severity: check.Info, pointer: "/inputSchema/$schema", title: "several dialects", evidence: "no $schema, so 2020-12: 1 schema"},
 		{id: "schema-dialect", definition: schema(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object"}`)},
-		{id: "schema-ref-external", definition: schema(`{"type":"object","properties":{"a":{"$ref":"https://example.com/a.json#/b"}}}`), severity: Error, pointer: "/inputSchema/properties/a/$ref", evidence: "https://example.com/a.json#/b"},
-		{id: "schema-ref-external", definition: schema(`{"type":"object","properties":{"a":{"$ref":"other.json"}}}`), severity: Error, pointer: "/inputSchema/properties/a/$ref"},
+		{id: "schema-ref-external", definition: schema(`{"type":"object","properties":{"a":{"$ref":"https://example.com/a.json#/b"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/$ref", evidence: "https://example.com/a.json#/b"},
+		{id: "schema-ref-external", definition: schema(`{"type":"object","properties":{"a":{"$ref":"other.json"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/$ref"},
 		{id: "schema-ref-external", definition: schema(`{"$id":"https://example.com/s/root.json","type":"object","properties":{"a":{"$ref":"item.json"},"b":{"$ref":"root.json#/properties/a"}},"$defs":{"i":{"$id":"item.json","type":"string"}}}`)},
 		{id: "schema-ref-external", definition: schema(`{"type":"object","properties":{"a":{"$ref":"http://json-schema.org/draft-07/schema#"}}}`)},
 		{id: "schema-ref-external", definition: schema(`{"type":"object","properties":{"$ref":{"type":"string","default":{"$ref":"https://x"}}}}`)},
-		{id: "schema-ref-dangling", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#/$defs/no"}}}`), severity: Error, pointer: "/inputSchema/properties/a/$ref", evidence: "#/$defs/no leads nowhere"},
-		{id: "schema-ref-dangling", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#anchor"}}}`), severity: Error, pointer: "/inputSchema/properties/a/$ref"},
-		{id: "schema-ref-dangling", definition: schema(`{"type":"object","properties":{"a/b":{"$ref":"#/properties/c~0%20d"},"c~ d":{"$ref":"#/properties/a~1b/x-odd"},"e":{"$ref":"#here"},"f":{"$anchor":"here"}}}`), severity: Error, pointer: "/inputSchema/properties/c~0 d/$ref"},
+		{id: "schema-ref-dangling", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#/$defs/no"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/$ref", evidence: "#/$defs/no leads nowhere"},
+		{id: "schema-ref-dangling", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#anchor"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/$ref"},
+		{id: "schema-ref-dangling", definition: schema(`{"type":"object","properties":{"a/b":{"$ref":"#/properties/c~0%20d"},"c~ d":{"$ref":"#/properties/a~1b/x-odd"},"e":{"$ref":"#here"},"f":{"$anchor":"here"}}}`), severity: check.Error, pointer: "/inputSchema/properties/c~0 d/$ref"},
 		{id: "schema-ref-dangling", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#/x-shared/t"},"b":{"$ref":"#/properties/a"},"c":{"$ref":"#t"}},"x-shared":{"t":{"$anchor":"t","type":"string"}}}`)},
-		{id: "schema-ref-loop", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"$ref":"#/$defs/a"}}}`), severity: Warning, pointer: "/inputSchema/$defs/a", evidence: "/inputSchema/$defs/b → "},
+		{id: "schema-ref-loop", definition: schema(`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"$ref":"#/$defs/a"}}}`), severity: check.Warning, pointer: "/inputSchema/$defs/a", evidence: "/inputSchema/$defs/b → "},
 		{id: "schema-ref-loop", definition: schema(`{"type":"object","properties":{"left":{"$ref":"#"}}}`)},
-		{id: "schema-deep", definition: schema(nested(33)), severity: Warning, pointer: "/inputSchema", evidence: "33 levels"},
-		{id: "schema-deep", definition: schema(nested(2000)), severity: Warning, pointer: "/inputSchema", evidence: "more than 1000 levels"},
-		{id: "schema-deep", definition: schema(nested(6000)), severity: Warning, pointer: "/inputSchema", evidence: "10,000 brackets"},
+		{id: "schema-deep", definition: schema(nested(33)), severity: check.Warning, pointer: "/inputSchema", evidence: "33 levels"},
+		{id: "schema-deep", definition: schema(nested(2000)), severity: check.Warning, pointer: "/inputSchema", evidence: "more than 1000 levels"},
+		{id: "schema-deep", definition: schema(nested(6000)), severity: check.Warning, pointer: "/inputSchema", evidence: "10,000 brackets"},
 		{id: "schema-deep", definition: schema(nested(32))},
-		{id: "schema-large", definition: schema(`{"type":"object","description":"` + strings.Repeat("x", 65<<10) + `"}`), severity: Warning, pointer: "/inputSchema", evidence: "65.0 KiB"},
-		{id: "schema-combos", definition: schema(doubling(20)), severity: Warning, pointer: "/inputSchema", evidence: "e+06 subschemas"},
+		{id: "schema-large", definition: schema(`{"type":"object","description":"` + strings.Repeat("x", 65<<10) + `"}`), severity: check.Warning, pointer: "/inputSchema", evidence: "65.0 KiB"},
+		{id: "schema-combos", definition: schema(doubling(20)), severity: check.Warning, pointer: "/inputSchema", evidence: "e+06 subschemas"},
 		{id: "schema-combos", definition: schema(doubling(5))},
-		{id: "schema-required-unknown", definition: schema(`{"type":"object","properties":{"fileName":{"type":"string"}},"required":["filename"]}`), severity: Warning, pointer: "/inputSchema/required/0", evidence: `"filename" is required`},
-		{id: "schema-required-unknown", definition: schema(`{"type":"object","properties":{"a":{"type":"object","required":["x"]}}}`), severity: Warning, pointer: "/inputSchema/properties/a/required/0"},
+		{id: "schema-required-unknown", definition: schema(`{"type":"object","properties":{"fileName":{"type":"string"}},"required":["filename"]}`), severity: check.Warning, pointer: "/inputSchema/required/0", evidence: `"filename" is required`},
+		{id: "schema-required-unknown", definition: schema(`{"type":"object","properties":{"a":{"type":"object","required":["x"]}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a/required/0"},
 		{id: "schema-required-unknown", definition: schema(`{"type":"object","properties":{"a":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"],"properties":{"b":{}}}],"required":["b"]}`)},
 		{id: "schema-required-unknown", definition: schema(`{"type":"object","required":["a"],"additionalProperties":{"type":"string"}}`)},
 		{id: "schema-required-unknown", definition: schema(`{"type":"object","required":["a"],"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"properties":{"a":{}}}}}`)},
-		{id: "schema-unknown-keyword", definition: schema(`{"type":"object","properties":{"optional":{"type":"string","optional":true}}}`), severity: Info, pointer: "/inputSchema/properties/optional/optional", evidence: "optional"},
-		{id: "schema-unknown-keyword", definition: schema(`{"type":"object","properties":{"a":{"type":"string","required":false}}}`), severity: Info, pointer: "/inputSchema/properties/a/required"},
+		{id: "schema-unknown-keyword", definition: schema(`{"type":"object","properties":{"optional":{"type":"string","optional":true}}}`), severity: check.Info, pointer: "/inputSchema/properties/optional/optional", evidence: "optional"},
+		{id: "schema-unknown-keyword", definition: schema(`{"type":"object","properties":{"a":{"type":"string","required":false}}}`), severity: check.Info, pointer: "/inputSchema/properties/a/required"},
 		{id: "schema-unknown-keyword", definition: schema(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"}},"required":["a"]}`)},
-		{id: "schema-untyped", definition: schema(`{"type":"object","properties":{"a":{"description":"x"}}}`), severity: Info, pointer: "/inputSchema/properties/a", evidence: "1 place: probe.a"},
+		{id: "schema-untyped", definition: schema(`{"type":"object","properties":{"a":{"description":"x"}}}`), severity: check.Info, pointer: "/inputSchema/properties/a", evidence: "1 place: probe.a"},
 		{id: "schema-untyped", definition: schema(`{"type":"object","properties":{"a":{"enum":[1]},"b":{"anyOf":[{"type":"string"}]}}}`)},
-		{id: "schema-bool", definition: schema(`{"type":"object","properties":{"a":{"type":"object","properties":{"b":true}}}}`), severity: Info, pointer: "/inputSchema/properties/a/properties/b", evidence: "probe.a.b"},
+		{id: "schema-bool", definition: schema(`{"type":"object","properties":{"a":{"type":"object","properties":{"b":true}}}}`), severity: check.Info, pointer: "/inputSchema/properties/a/properties/b", evidence: "probe.a.b"},
 		{id: "schema-bool", definition: schema(`{"type":"object","additionalProperties":false}`)},
-		{id: "schema-type-union", definition: schema(`{"type":"object","properties":{"a":{"type":"array","items":{"type":["string","null"]}}}}`), severity: Info, pointer: "/inputSchema/properties/a/items", evidence: "probe.a[]"},
-		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"a b":{"type":"string"}}}`), severity: Warning, pointer: "/inputSchema/properties/a b", evidence: `"a b" has U+0020`},
-		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"":{"type":"string"}}}`), severity: Warning, pointer: "/inputSchema/properties/", evidence: "is empty"},
+		{id: "schema-type-union", definition: schema(`{"type":"object","properties":{"a":{"type":"array","items":{"type":["string","null"]}}}}`), severity: check.Info, pointer: "/inputSchema/properties/a/items", evidence: "probe.a[]"},
+		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"a b":{"type":"string"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a b", evidence: `"a b" has U+0020`},
+		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"":{"type":"string"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/", evidence: "is empty"},
 		{id: "param-name-chars", definition: schema(`{"type":"object","properties":{"a.b-c_D9":{"type":"string","enum":["$x"]}}}`)},
-		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"array","x-mcp-header":"A"}}}`), severity: Error, pointer: "/inputSchema/properties/a/x-mcp-header", evidence: `type "array"`},
-		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A b"}}}`), severity: Error, pointer: "/inputSchema/properties/a/x-mcp-header", evidence: "U+0020"},
-		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":""}}}`), severity: Error, pointer: "/inputSchema/properties/a/x-mcp-header", evidence: "empty"},
-		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"R"},"b":{"type":"string","x-mcp-header":"r"}}}`), severity: Error, pointer: "/inputSchema/properties/b/x-mcp-header", evidence: "twice"},
-		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"R"}}}}`), severity: Error, pointer: "/inputSchema/properties/a/items/x-mcp-header", evidence: "through properties alone"},
+		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"array","x-mcp-header":"A"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/x-mcp-header", evidence: `type "array"`},
+		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A b"}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/x-mcp-header", evidence: "U+0020"},
+		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":""}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/x-mcp-header", evidence: "empty"},
+		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"R"},"b":{"type":"string","x-mcp-header":"r"}}}`), severity: check.Error, pointer: "/inputSchema/properties/b/x-mcp-header", evidence: "twice"},
+		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"R"}}}}`), severity: check.Error, pointer: "/inputSchema/properties/a/items/x-mcp-header", evidence: "through properties alone"},
 		{id: "x-mcp-header", definition: schema(`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"integer","x-mcp-header":"R"}}}}}`)},
-		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=.*x).+$"}}}`), severity: Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "Go and Rust do not read it"},
-		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"([a-z"}}}`), severity: Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "JavaScript does not read it"},
-		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"(?i)abc"}}}`), severity: Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "JavaScript does not know (?i)"},
-		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"^id-(\\w+\\s?)*$"}}}`), severity: Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "keeps it busy"},
-		{id: "schema-pattern", definition: schema(`{"type":"object","patternProperties":{"(":{"type":"string"}}}`), severity: Warning, pointer: "/inputSchema/patternProperties/(", evidence: "JavaScript"},
+		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=.*x).+$"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "Go and Rust do not read it"},
+		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"([a-z"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "JavaScript does not read it"},
+		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"(?i)abc"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "JavaScript does not know (?i)"},
+		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"^id-(\\w+\\s?)*$"}}}`), severity: check.Warning, pointer: "/inputSchema/properties/a/pattern", evidence: "keeps it busy"},
+		{id: "schema-pattern", definition: schema(`{"type":"object","patternProperties":{"(":{"type":"string"}}}`), severity: check.Warning, pointer: "/inputSchema/patternProperties/(", evidence: "JavaScript"},
 		{id: "schema-pattern", definition: schema(`{"type":"object","properties":{"a":{"type":"string","pattern":"^[a-z]+(-[a-z]+)*\\.(js|ts)$"}}}`)},
 	}
 }
@@ -240,9 +243,9 @@ func TestManyAlikeAreCounted(t *testing.T) {
 	for i := range definitions {
 		definitions[i] = fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"array"}}`, i)
 	}
-	report := judgeMine(&Fleet{Servers: []*Evidence{lintEvidence("2025-11-25", definitions...)}})
+	report := judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definitions...)}})
 	found := findingsOf(t, report, "input-schema-type")
-	if len(found) != maxAlike+1 || !strings.HasPrefix(found[maxAlike].Evidence, "and 990 more: t10 /inputSchema/type, ") {
+	if len(found) != evidence.MaxAlike+1 || !strings.HasPrefix(found[evidence.MaxAlike].Evidence, "and 990 more: t10 /inputSchema/type, ") {
 		t.Errorf("%d findings, the last %+v", len(found), found[len(found)-1])
 	}
 }
@@ -254,8 +257,8 @@ func TestManyInOneSchemaAreCounted(t *testing.T) {
 		properties[i] = fmt.Sprintf(`"p%02d":{"$ref":"#/nowhere"}`, i)
 	}
 	definition := schema(`{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`)
-	found := findingsOf(t, judgeMine(&Fleet{Servers: []*Evidence{lintEvidence("2025-11-25", definition)}}), "schema-ref-dangling")
-	if len(found) != maxAlike+1 || !strings.HasPrefix(found[maxAlike].Evidence, "and 40 more: probe /inputSchema/properties/p10/$ref, ") {
+	found := findingsOf(t, judgeMine(&evidence.Fleet{Servers: []*evidence.Evidence{lintEvidence("2025-11-25", definition)}}), "schema-ref-dangling")
+	if len(found) != evidence.MaxAlike+1 || !strings.HasPrefix(found[evidence.MaxAlike].Evidence, "and 40 more: probe /inputSchema/properties/p10/$ref, ") {
 		t.Errorf("%d findings, the last %+v", len(found), found[len(found)-1])
 	}
 }
@@ -284,12 +287,12 @@ func FuzzLint(f *testing.F) {
 		}
 		e := lintEvidence("2025-11-25", string(definition), string(definition))
 		e.Clean.Exchanges = append(e.Clean.Exchanges, lintCall("probe", string(definition)))
-		e.Calls = []*CallRun{{Tool: "probe"}}
+		e.Calls = []*evidence.CallRun{{Tool: "probe"}}
 		other := lintEvidence("2025-11-25", schema(`{"type":"object"}`))
 		other.Server.Name = "other"
-		fleet := &Fleet{Servers: []*Evidence{e, other}, Pinned: map[string]map[string]string{"files": {"probe": Fingerprint(definition)}}}
+		fleet := &evidence.Fleet{Servers: []*evidence.Evidence{e, other}, Pinned: map[string]map[string]string{"files": {"probe": listing.Fingerprint(definition)}}}
 		for _, result := range judgeMine(fleet).Checks {
-			if result.Outcome == Broke {
+			if result.Outcome == check.Broke {
 				t.Fatalf("%s: %s", result.ID, result.Because)
 			}
 		}
@@ -327,7 +330,7 @@ func TestFakeSchemas(t *testing.T) {
 	} {
 		found := findingsOf(t, report, id)
 		for _, tool := range tools {
-			if !slices.ContainsFunc(found, func(f Finding) bool { return f.Where.Tool == tool }) {
+			if !slices.ContainsFunc(found, func(f check.Finding) bool { return f.Where.Tool == tool }) {
 				t.Errorf("%s says nothing of %q: %+v", id, tool, found)
 			}
 		}
@@ -360,14 +363,14 @@ func TestFakeLists(t *testing.T) {
 func TestGoodServerHasNothingWrong(t *testing.T) {
 	options := shortOptions()
 	for tool, arguments := range map[string]string{"add": `{"a":1,"b":2}`, "mixed": `{}`, "fail": `{}`, "echo": `{"message":"hello"}`} {
-		options.Calls = append(options.Calls, Call{Tool: tool, Arguments: json.RawMessage(arguments)})
+		options.Calls = append(options.Calls, evidence.Call{Tool: tool, Arguments: json.RawMessage(arguments)})
 	}
 	report := judgeMine(examineFake(t, options, "good"))
-	if ids := idsOf(report, Warning); ids != "call-failed" {
+	if ids := idsOf(report, check.Warning); ids != "call-failed" {
 		t.Errorf("%s: %+v", ids, report.Findings)
 	}
 	for _, result := range report.Checks {
-		if result.Outcome == Broke || result.Outcome == Skipped && result.ID != "definition-drift" {
+		if result.Outcome == check.Broke || result.Outcome == check.Skipped && result.ID != "definition-drift" {
 			t.Errorf("%s: %s: %s", result.ID, result.Outcome, result.Because)
 		}
 	}
@@ -393,8 +396,8 @@ func TestRealServers(t *testing.T) {
 			options.Environ = append(os.Environ(), "MEMORY_FILE_PATH="+t.TempDir()+"/memory.jsonl")
 			options.Limit = 0
 			report := judgeMine(Examine(t.Context(), nil, []*config.Server{config.AdHoc(arguments, "", nil)}, options))
-			if report.Servers[0].Status != "ready" || idsOf(report, Warning) != want {
-				t.Errorf("%s: %q: %+v", report.Servers[0].Status, idsOf(report, Warning), report.Findings)
+			if report.Servers[0].Status != "ready" || idsOf(report, check.Warning) != want {
+				t.Errorf("%s: %q: %+v", report.Servers[0].Status, idsOf(report, check.Warning), report.Findings)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
@@ -19,7 +20,7 @@ type watcher struct {
 	pid     int
 	known   []birth
 	pipes   map[string]string
-	orphans []Orphan
+	orphans []evidence.Orphan
 }
 
 // take notices the server's process, and who holds its pipes when it has ended.
@@ -58,7 +59,7 @@ func (w *watcher) remember(processes []birth) {
 }
 
 // state is what the server's process does now, nil where that cannot be told.
-func (w *watcher) state() *ProcessState {
+func (w *watcher) state() *evidence.ProcessState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pid == 0 {
@@ -71,9 +72,9 @@ func (w *watcher) state() *ProcessState {
 func (w *watcher) look() {
 	for _, one := range w.alive() {
 		process := one.process()
-		at := slices.IndexFunc(w.orphans, func(o Orphan) bool { return o.PID == process.PID })
+		at := slices.IndexFunc(w.orphans, func(o evidence.Orphan) bool { return o.PID == process.PID })
 		if at < 0 {
-			w.orphans = append(w.orphans, Orphan{Process: process, Holds: holds(one.pid, w.pipes)})
+			w.orphans = append(w.orphans, evidence.Orphan{Process: process, Holds: holds(one.pid, w.pipes)})
 		}
 	}
 }
@@ -98,7 +99,7 @@ const orphanGrace = 300 * time.Millisecond
 
 // sweep returns what outlived the server, and ends it: the doctor leaves nothing
 // behind. The server's own process must have ended.
-func (w *watcher) sweep(ctx context.Context) []Orphan {
+func (w *watcher) sweep(ctx context.Context) []evidence.Orphan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	bounded, cancel := context.WithTimeout(ctx, orphanGrace)

@@ -17,42 +17,13 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/wire"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/fake"
 )
-
-// TestWireForms shows that every type that a form uses is one.
-func TestWireForms(t *testing.T) {
-	forms := formsOnTheWire()
-	scalars := []string{"string", "number", "integer", "boolean", "object", "null", "any", "fraction", "natural", "uri", "template"}
-	var look func(form string, of wireType)
-	look = func(form string, of wireType) {
-		for _, part := range of.of {
-			look(form, part)
-		}
-		_, known := forms[of.name]
-		if of.shape == wireNamed && !known && !slices.Contains(scalars, of.name) && !strings.HasPrefix(of.name, `"`) {
-			t.Errorf("%s uses %s, which is nothing", form, of.name)
-		}
-	}
-	for name, form := range forms {
-		if !form.known() {
-			t.Errorf("%s has no members", name)
-		}
-		if form.alias != nil {
-			look(name, *form.alias)
-		}
-		for _, member := range form.members {
-			look(name, member.of)
-			for _, id := range member.told {
-				if pageOf(id).Title == "" {
-					t.Errorf("%s of %s is told by %s, which is no check", member.name, name, id)
-				}
-			}
-		}
-	}
-}
 
 // TestFaultsOnWire holds single messages, right and wrong, against the forms.
 func TestFaultsOnWire(t *testing.T) {
@@ -95,7 +66,7 @@ func TestFaultsOnWire(t *testing.T) {
 		{"structuredContent", "2025-11-25", "tools/call", result(`{"content":[],"structuredContent":[]}`), "/result/structuredContent"},
 		{"structuredContent, modern", "2026-07-28", "tools/call", result(`{"resultType":"complete","content":[],"structuredContent":[]}`), ""},
 		{"input is required", "2026-07-28", "tools/call", result(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}}}`), ""},
-		{"unknown method", "2025-11-25", noSuchMethod, result(`{"anything":1}`), ""},
+		{"unknown method", "2025-11-25", evidence.NoSuchMethod, result(`{"anything":1}`), ""},
 		{"error", "2025-11-25", "ping", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x"}}`, ""},
 		{"error's code", "2025-11-25", "ping", `{"jsonrpc":"2.0","id":1,"error":{"code":"E","message":1}}`, "/error/code /error/message"},
 		{"error without an id", "2025-11-25", "", `{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}`, ""},
@@ -110,31 +81,31 @@ func TestFaultsOnWire(t *testing.T) {
 		{"elicitation", "2025-11-25", "", `{"jsonrpc":"2.0","id":"s","method":"elicitation/create","params":{"message":"a","requestedSchema":{"type":"object","properties":{"a":{"type":"text"}}}}}`, "/params/requestedSchema/properties/a"},
 		{"members of one name", "2025-11-25", "ping", `{"jsonrpc":"1.0","jsonrpc":"2.0","id":1,"result":{}}`, ""},
 	} {
-		if got := pointersOf(faultsOnWire([]byte(one.message), one.method, one.revision)); got != one.want {
+		if got := pointersOf(wire.Faults([]byte(one.message), one.method, one.revision)); got != one.want {
 			t.Errorf("%s of %s: %q, want %q", one.name, one.revision, got, one.want)
 		}
 	}
 }
 
-func pointersOf(faults []wireFault) string {
+func pointersOf(faults []wire.Fault) string {
 	var pointers []string
 	for _, fault := range faults {
-		pointers = append(pointers, fault.pointer)
+		pointers = append(pointers, fault.Pointer)
 	}
 	return strings.Join(pointers, " ")
 }
 
 func TestWireSchema(t *testing.T) {
-	clean := func(method, answer string) *Evidence {
+	clean := func(method, answer string) *evidence.Evidence {
 		x := exchangeOf(method, `{}`, answer, "")
 		x.Frame = json.RawMessage(`{"jsonrpc":"2.0","id":1,"result":` + answer + `}`)
-		return evidenceOf(&Run{
-			Name: "clean", Protocol: "2025-11-25", Exchanges: []*Exchange{x},
+		return evidenceOf(&evidence.Run{
+			Name: "clean", Protocol: "2025-11-25", Exchanges: []*evidence.Exchange{x},
 			Events: []exec.Event{servers.NewFrameReceived(time.Time{}, "", 2, x.Frame)},
 		})
 	}
-	wireSchema := func(e *Evidence) []Finding {
-		e.finds = finder(e)
+	wireSchema := func(e *evidence.Evidence) []check.Finding {
+		e.Finds = finder(e)
 		return ask("wire-schema")(e)
 	}
 	found := wireSchema(clean("tools/list", `{"tools":[{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`))
@@ -147,10 +118,10 @@ func TestWireSchema(t *testing.T) {
 	if found := wireSchema(probed); found != nil {
 		t.Errorf("a server that does not know the method: %+v", found)
 	}
-	if faults := faultsOnWire([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", commonRevision); len(faults) > 2*maxWireFaults {
+	if faults := wire.Faults([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", evidence.CommonRevision); len(faults) > 2*wire.MaxWireFaults {
 		t.Errorf("%d faults of one list are kept", len(faults))
 	}
-	for name, e := range map[string]*Evidence{
+	for name, e := range map[string]*evidence.Evidence{
 		"input-schema-missing":    clean("tools/list", `{"tools":[{"name":"a"}]}`),
 		"tools-shape":             clean("tools/list", `{"tools":{}}`),
 		"serverinfo-incomplete":   clean("initialize", `{"protocolVersion":"2025-11-25","capabilities":{}}`),
@@ -187,7 +158,7 @@ type published struct {
 func publishedSchemas(t *testing.T) map[string]*published {
 	t.Helper()
 	schemas := make(map[string]*published)
-	for _, revision := range append(legacyRevisions(), modernRevision) {
+	for _, revision := range append(evidence.LegacyRevisions(), evidence.ModernRevision) {
 		text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "mcp-schema", revision+".json"))
 		if os.IsNotExist(err) {
 			t.Skip("the published MCP schemas are not in ../shared/mcp-schema: the forms are not held against them")
@@ -256,16 +227,16 @@ func (p *published) compile(t *testing.T, name string) *jsonschema.Schema {
 
 // accepts says whether a message of a server's is right by the published schema.
 func (p *published) accepts(t *testing.T, message []byte, method string) bool {
-	head := readHead(message)
+	head := evidence.ReadHead(message)
 	switch {
-	case head.method != "" && head.id != "":
-		if p.names["ServerRequest"] && !p.fits(t, message, p.methods[head.method]) {
+	case head.Method != "" && head.ID != "":
+		if p.names["ServerRequest"] && !p.fits(t, message, p.methods[head.Method]) {
 			return false
 		}
 		return p.fits(t, message, "JSONRPCRequest")
-	case head.method != "":
-		return p.fits(t, message, "JSONRPCNotification") && p.fits(t, message, p.methods[head.method])
-	case head.err != nil:
+	case head.Method != "":
+		return p.fits(t, message, "JSONRPCNotification") && p.fits(t, message, p.methods[head.Method])
+	case head.Err != nil:
 		return p.fits(t, message, "JSONRPCErrorResponse", "JSONRPCError")
 	}
 	definition := map[string]string{
@@ -273,10 +244,10 @@ func (p *published) accepts(t *testing.T, message []byte, method string) bool {
 		"tools/list": "ListToolsResult", "tools/call": "CallToolResult", "prompts/list": "ListPromptsResult",
 		"resources/list": "ListResourcesResult", "resources/templates/list": "ListResourceTemplatesResult",
 	}[method]
-	if string(memberAt(head.result, "resultType")) == `"input_required"` && method == "tools/call" && p.names["InputRequiredResult"] {
+	if string(evidence.MemberAt(head.Result, "resultType")) == `"input_required"` && method == "tools/call" && p.names["InputRequiredResult"] {
 		definition = "InputRequiredResult"
 	}
-	return p.fits(t, message, "JSONRPCResultResponse", "JSONRPCResponse") && (head.result == nil || p.fits(t, head.result, definition))
+	return p.fits(t, message, "JSONRPCResultResponse", "JSONRPCResponse") && (head.Result == nil || p.fits(t, head.Result, definition))
 }
 
 // spoken is a message, and the method of the request that it answers.
@@ -299,7 +270,7 @@ func TestWireFormsAgreeWithThePublishedSchemas(t *testing.T) {
 		for revision, schema := range schemas {
 			compared++
 			want := schema.accepts(t, []byte(one.message), one.method)
-			faults := faultsOnWire([]byte(one.message), one.method, revision)
+			faults := wire.Faults([]byte(one.message), one.method, revision)
 			if want == (len(faults) == 0) {
 				continue
 			}
@@ -337,16 +308,16 @@ func fakeMessages(t *testing.T) map[spoken]bool {
 		wait.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			e := &Evidence{Clean: talkTo(t, mode.Name)}
+			e := &evidence.Evidence{Clean: talkTo(t, mode.Name)}
 			mu.Lock()
 			defer mu.Unlock()
-			messages := e.messages()
+			messages := wire.Messages(e)
 			for _, m := range messages[:min(len(messages), most)] {
-				one := spoken{message: string(m.event.Bytes)}
-				if m.answers != nil {
-					one.method = m.answers.Method
+				one := spoken{message: string(m.Event.Bytes)}
+				if m.Answers != nil {
+					one.method = m.Answers.Method
 				}
-				if len(one.message) <= longest && json.Valid(m.event.Bytes) {
+				if len(one.message) <= longest && json.Valid(m.Event.Bytes) {
 					samples[one] = true
 				}
 			}
@@ -357,13 +328,13 @@ func fakeMessages(t *testing.T) map[spoken]bool {
 }
 
 // talkTo asks a fake server for one of everything, in both generations.
-func talkTo(t *testing.T, mode string) *Run {
+func talkTo(t *testing.T, mode string) *evidence.Run {
 	t.Helper()
 	server := fakeServer(t, mode)
 	launch, err := server.Resolve(shortOptions().Environ)
 	if err != nil {
 		t.Error(err)
-		return &Run{}
+		return &evidence.Run{}
 	}
 	ctx := context.Background()
 	options := shortOptions()
@@ -371,21 +342,21 @@ func talkTo(t *testing.T, mode string) *Run {
 	life := options.newLife("clean")
 	wire, err := servers.Dial(server, launch, servers.WireOptions{Bus: life.bus, MaxMessage: 1 << 20})
 	if err != nil {
-		return &Run{}
+		return &evidence.Run{}
 	}
 	silent := 0
 	named := func(name string) map[string]any {
 		return map[string]any{"name": name, "arguments": map[string]any{"message": "x"}}
 	}
 	for _, q := range []question{
-		{"initialize", map[string]any{"protocolVersion": commonRevision, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "a", "version": "1"}}},
+		{"initialize", map[string]any{"protocolVersion": evidence.CommonRevision, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "a", "version": "1"}}},
 		{"server/discover", withMeta("1", nil)},
 		{"ping", nil},
 		{"tools/list", nil},
 		{"tools/list", withMeta("1", nil)},
 		{"tools/call", named("echo")},
 		{"tools/call", withMeta("1", named("echo"))},
-		{noSuchMethod, nil},
+		{evidence.NoSuchMethod, nil},
 	} {
 		silent++
 		if options.ask(ctx, wire, q.method, q.params) {

@@ -11,6 +11,11 @@ import (
 	"testing"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/checks/framing"
+	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/doctor/culprit"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
 )
 
@@ -33,11 +38,11 @@ func TestShellCommands(t *testing.T) {
 		{`echo "it's" 'un`, "1 echo|it's|un"},
 	} {
 		var got []string
-		for _, c := range shellCommands(test.script) {
-			one := strings.TrimSpace(fmt.Sprint(c.line, " ", strings.Join(c.words, "|")))
-			one += []string{"", " >err", " >else"}[c.out] + []string{" 2>out", "", " 2>else"}[c.err]
-			if c.body != nil {
-				one += fmt.Sprint(" <<", len(c.body))
+		for _, c := range cmdline.ShellCommands(test.script) {
+			one := strings.TrimSpace(fmt.Sprint(c.Line, " ", strings.Join(c.Words, "|")))
+			one += []string{"", " >err", " >else"}[c.Out] + []string{" 2>out", "", " 2>else"}[c.Err]
+			if c.Body != nil {
+				one += fmt.Sprint(" <<", len(c.Body))
 			}
 			got = append(got, one)
 		}
@@ -54,9 +59,9 @@ func FuzzShellCommands(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, script string) {
 		last := 1 + strings.Count(script, "\n")
-		for _, c := range shellCommands(script) {
-			if c.line < 1 || c.line > last {
-				t.Fatalf("%q: line %d of %d", script, c.line, last)
+		for _, c := range cmdline.ShellCommands(script) {
+			if c.Line < 1 || c.Line > last {
+				t.Fatalf("%q: line %d of %d", script, c.Line, last)
 			}
 		}
 	})
@@ -89,37 +94,37 @@ func TestWrappers(t *testing.T) {
 		text             string
 		name, grade, fix string
 	}{
-		{[]string{"sh", "exec.sh"}, "loaded", "console.log", generic, "console.error"},
-		{[]string{"./exec.sh"}, "loaded", "console.log", generic, "console.error"},
-		{[]string{"bash", "-c", "node server.js"}, "loaded", "console.log", generic, "console.error"},
-		{[]string{"env", "A=1", "bash", "-lc", "cd x && exec python -m y"}, "loaded", "print()", generic, "sys.stderr"},
-		{[]string{"sh", "echo.sh"}, "loaded", "echo in echo.sh, or print() in weather", generic, "echo … >&2 in echo.sh; print(..., file=sys.stderr)"},
-		{[]string{"sh", "outer.sh"}, "loaded", "echo in echo.sh, or print() in weather", generic, "sys.stderr"},
-		{[]string{"sh", "echo.sh"}, "Starting server", "echo in echo.sh:2", certain, "add >&2 to what prints in echo.sh"},
-		{[]string{"sh", "echo.sh"}, "\x1b[1mStarting server\x1b[0m", "echo in echo.sh:2", certain, "echo.sh"},
-		{[]string{"sh", "echo.sh"}, "Using /root", "echo in echo.sh:3", likely, "echo.sh"},
-		{[]string{"sh", "echo.sh"}, "loaded 3 files", "printf in echo.sh:4", likely, "echo.sh"},
-		{[]string{"sh", "echo.sh"}, "quiet", "echo in echo.sh, or print() in weather", generic, "sys.stderr"},
-		{[]string{"sh", "-c", "echo hello; node server.js"}, "hello", "echo in the -c argument", certain, "-c argument"},
-		{[]string{"sh", "install.sh"}, "loaded", "npm in install.sh, or console.log in some-mcp@1.2.3", generic, "console.error"},
-		{[]string{"sh", "merge.sh"}, "loaded", "2>&1 in merge.sh:3", likely, "remove 2>&1 from merge.sh:3"},
-		{[]string{"sh", "merge.sh"}, "2026-06-04 15:31:01,716 - a - INFO - x", "2>&1 in merge.sh:3", likely, "remove 2>&1"},
-		{[]string{"sh", "merge.sh"}, "[dotenv@17.2.3] injecting env", "dotenv 17", certain, "quiet: true"},
-		{[]string{"./all.sh"}, "loaded", "2>&1 in all.sh:2", likely, "remove 2>&1"},
-		{[]string{"sh", "-c", "node server.js 2>&1"}, "loaded", "2>&1 in the -c argument", likely, "remove 2>&1 from the -c argument"},
-		{[]string{"cmd", "/c", `node C:\x\server.js 2>&1`}, "loaded", "2>&1 in this server's args", likely, "remove 2>&1"},
-		{[]string{"sh", "quiet.sh"}, "loaded", "console.log", generic, "console.error"},
-		{[]string{"./entry.sh", "python", "x.py"}, "loaded", "print()", generic, "sys.stderr"},
-		{[]string{"sh", "here.sh"}, "Welcome", "cat in here.sh:1", certain, "here.sh"},
-		{[]string{"sh", "unknown.sh"}, "loaded", "echo in unknown.sh", generic, "echo"},
-		{[]string{"./shim"}, "loaded", "console.log", generic, "console.error"},
-		{[]string{"sh", "greeting.sh"}, "Starting MCP server", "a start-up message (echo in greeting.sh, or console.log in server.js)", generic, "console.error"},
-		{[]string{"sh", "-c", "echo up; npm ci; go run ."}, "loaded", "npm in the -c argument, or fmt.Println in the server", generic, "os.Stderr"},
-		{[]string{"sh", "missing.sh"}, "loaded", "echo", generic, "echo"},
+		{[]string{"sh", "exec.sh"}, "loaded", "console.log", culprit.Generic, "console.error"},
+		{[]string{"./exec.sh"}, "loaded", "console.log", culprit.Generic, "console.error"},
+		{[]string{"bash", "-c", "node server.js"}, "loaded", "console.log", culprit.Generic, "console.error"},
+		{[]string{"env", "A=1", "bash", "-lc", "cd x && exec python -m y"}, "loaded", "print()", culprit.Generic, "sys.stderr"},
+		{[]string{"sh", "echo.sh"}, "loaded", "echo in echo.sh, or print() in weather", culprit.Generic, "echo … >&2 in echo.sh; print(..., file=sys.stderr)"},
+		{[]string{"sh", "outer.sh"}, "loaded", "echo in echo.sh, or print() in weather", culprit.Generic, "sys.stderr"},
+		{[]string{"sh", "echo.sh"}, "Starting server", "echo in echo.sh:2", culprit.Certain, "add >&2 to what prints in echo.sh"},
+		{[]string{"sh", "echo.sh"}, "\x1b[1mStarting server\x1b[0m", "echo in echo.sh:2", culprit.Certain, "echo.sh"},
+		{[]string{"sh", "echo.sh"}, "Using /root", "echo in echo.sh:3", culprit.Likely, "echo.sh"},
+		{[]string{"sh", "echo.sh"}, "loaded 3 files", "printf in echo.sh:4", culprit.Likely, "echo.sh"},
+		{[]string{"sh", "echo.sh"}, "quiet", "echo in echo.sh, or print() in weather", culprit.Generic, "sys.stderr"},
+		{[]string{"sh", "-c", "echo hello; node server.js"}, "hello", "echo in the -c argument", culprit.Certain, "-c argument"},
+		{[]string{"sh", "install.sh"}, "loaded", "npm in install.sh, or console.log in some-mcp@1.2.3", culprit.Generic, "console.error"},
+		{[]string{"sh", "merge.sh"}, "loaded", "2>&1 in merge.sh:3", culprit.Likely, "remove 2>&1 from merge.sh:3"},
+		{[]string{"sh", "merge.sh"}, "2026-06-04 15:31:01,716 - a - INFO - x", "2>&1 in merge.sh:3", culprit.Likely, "remove 2>&1"},
+		{[]string{"sh", "merge.sh"}, "[dotenv@17.2.3] injecting env", "dotenv 17", culprit.Certain, "quiet: true"},
+		{[]string{"./all.sh"}, "loaded", "2>&1 in all.sh:2", culprit.Likely, "remove 2>&1"},
+		{[]string{"sh", "-c", "node server.js 2>&1"}, "loaded", "2>&1 in the -c argument", culprit.Likely, "remove 2>&1 from the -c argument"},
+		{[]string{"cmd", "/c", `node C:\x\server.js 2>&1`}, "loaded", "2>&1 in this server's args", culprit.Likely, "remove 2>&1"},
+		{[]string{"sh", "quiet.sh"}, "loaded", "console.log", culprit.Generic, "console.error"},
+		{[]string{"./entry.sh", "python", "x.py"}, "loaded", "print()", culprit.Generic, "sys.stderr"},
+		{[]string{"sh", "here.sh"}, "Welcome", "cat in here.sh:1", culprit.Certain, "here.sh"},
+		{[]string{"sh", "unknown.sh"}, "loaded", "echo in unknown.sh", culprit.Generic, "echo"},
+		{[]string{"./shim"}, "loaded", "console.log", culprit.Generic, "console.error"},
+		{[]string{"sh", "greeting.sh"}, "Starting MCP server", "a start-up message (echo in greeting.sh, or console.log in server.js)", culprit.Generic, "console.error"},
+		{[]string{"sh", "-c", "echo up; npm ci; go run ."}, "loaded", "npm in the -c argument, or fmt.Println in the server", culprit.Generic, "os.Stderr"},
+		{[]string{"sh", "missing.sh"}, "loaded", "echo", culprit.Generic, "echo"},
 	} {
-		e := &Evidence{Launch: &config.Resolved{Command: test.command[0], Args: test.command[1:], Cwd: folder}}
-		argv, wrappers := argvOf(e)
-		got := Recognise([]byte(test.text), Context{Command: argv, wrappers: wrappers})
+		e := &evidence.Evidence{Launch: &config.Resolved{Command: test.command[0], Args: test.command[1:], Cwd: folder}}
+		argv, wrappers := framing.ArgvOf(e)
+		got := culprit.Recognise([]byte(test.text), culprit.Context{Command: argv, Wrappers: wrappers})
 		if got.Culprit.Confidence != test.grade || !strings.HasPrefix(got.Culprit.Name, test.name) || !strings.Contains(got.InServer+got.Outside, test.fix) {
 			t.Errorf("%q, %q:\n got %+v\nwant %s (%s), %s", test.command, test.text, got, test.name, test.grade, test.fix)
 		}
@@ -144,7 +149,7 @@ func TestWrapperOfAServer(t *testing.T) {
 		}
 		fleet := Examine(t.Context(), nil, []*config.Server{config.AdHoc([]string{path}, "", nil)}, shortOptions())
 		report := Judge(fleet, Selection{Only: []string{"stdout-*"}})
-		at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Where.Phase == string(servers.PhaseStart) })
+		at := slices.IndexFunc(report.Findings, func(f check.Finding) bool { return f.Where.Phase == string(servers.PhaseStart) })
 		if at != 0 || report.Findings[0].Culprit.Name != want.culprit || report.Findings[0].Evidence != want.evidence {
 			t.Errorf("%s found %+v", script, report.Findings)
 		}

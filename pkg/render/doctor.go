@@ -11,6 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
@@ -33,7 +35,7 @@ type DoctorOptions struct {
 	Format  DoctorFormat
 	Verbose bool // every check with its result, and every note
 	// FailOn is the severity from which findings fail; empty means that none do.
-	FailOn doctor.Severity
+	FailOn check.Severity
 	// Version is toolx's own, System what it runs on ("linux/amd64").
 	Version, System string
 	Screen          Screen
@@ -124,15 +126,15 @@ func (w *doctorWriter) heading(server doctor.ServerReport) string {
 func (w *doctorWriter) server(server doctor.ServerReport) {
 	findings := w.findingsOf(server.Name)
 	if server.Status != "ready" && server.Because != "" && !slices.ContainsFunc(findings, isError) {
-		r, mark := roleError, markOf(doctor.Error)
+		r, mark := roleError, markOf(check.Error)
 		if server.Status != "failed" {
-			r, mark = roleWarning, markOf(doctor.Warning)
+			r, mark = roleWarning, markOf(check.Warning)
 		}
 		w.wrapped(w.screen.paint(r, mark)+" ", len(doctorMargin), SafeBlock("not examined: "+server.Because))
 	}
 	w.findings(findings)
 	if text := calledText(server); text != "" {
-		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin), text)
+		w.wrapped(w.screen.paint(roleMuted, markOf(check.Info))+" ", len(doctorMargin), text)
 	}
 	if server.Hint != "" {
 		w.labelled("hint", server.Hint)
@@ -160,7 +162,7 @@ func (w *doctorWriter) uncalled() {
 	if slices.ContainsFunc(w.report.Servers, func(server doctor.ServerReport) bool {
 		return server.NotCalled == doctor.CallsNotAsked && server.Status == "ready" && server.Tools > 0
 	}) {
-		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin),
+		w.wrapped(w.screen.paint(roleMuted, markOf(check.Info))+" ", len(doctorMargin),
 			"no tool was called: --call safe calls those that say that they are read-only, --call 'TOOL {…}' any")
 	}
 }
@@ -178,8 +180,8 @@ func (w *doctorWriter) config() {
 	w.findings(findings)
 }
 
-func (w *doctorWriter) findingsOf(server string) []doctor.Finding {
-	var findings []doctor.Finding
+func (w *doctorWriter) findingsOf(server string) []check.Finding {
+	var findings []check.Finding
 	for _, finding := range w.report.Findings {
 		if finding.Server == server {
 			findings = append(findings, finding)
@@ -188,15 +190,15 @@ func (w *doctorWriter) findingsOf(server string) []doctor.Finding {
 	return findings
 }
 
-func isError(f doctor.Finding) bool { return f.Severity == doctor.Error }
+func isError(f check.Finding) bool { return f.Severity == check.Error }
 
 // findings shows findings in full, but for notes: those fill one line in all.
-func (w *doctorWriter) findings(findings []doctor.Finding) {
+func (w *doctorWriter) findings(findings []check.Finding) {
 	var ids []string
 	count := make(map[string]int)
 	notes := 0
 	for _, finding := range findings {
-		if finding.Severity != doctor.Info || w.options.Verbose {
+		if finding.Severity != check.Info || w.options.Verbose {
 			w.finding(finding)
 			continue
 		}
@@ -212,12 +214,12 @@ func (w *doctorWriter) findings(findings []doctor.Finding) {
 			}
 		}
 		text := fmt.Sprintf("%s: %s (-v shows them)", words.Count(notes, "note"), strings.Join(ids, ", "))
-		w.wrapped(w.screen.paint(roleMuted, markOf(doctor.Info))+" ", len(doctorMargin), text)
+		w.wrapped(w.screen.paint(roleMuted, markOf(check.Info))+" ", len(doctorMargin), text)
 	}
 }
 
 // finding shows one finding.
-func (w *doctorWriter) finding(f doctor.Finding) {
+func (w *doctorWriter) finding(f check.Finding) {
 	w.title(f.Severity, Safe(f.Title), f.ID)
 	for _, place := range f.AllPlaces() {
 		w.place(place)
@@ -235,7 +237,7 @@ func (w *doctorWriter) finding(f doctor.Finding) {
 }
 
 // place shows one place of a finding.
-func (w *doctorWriter) place(p doctor.Place) {
+func (w *doctorWriter) place(p check.Place) {
 	place := whereText(p.Where)
 	if place != "" && p.Evidence != "" {
 		place += ":"
@@ -256,7 +258,7 @@ func (w *doctorWriter) place(p doctor.Place) {
 }
 
 // title shows a mark and a title with an id behind it, on a terminal at the right.
-func (w *doctorWriter) title(severity doctor.Severity, title, id string) {
+func (w *doctorWriter) title(severity check.Severity, title, id string) {
 	r := roleOf(severity)
 	mark := w.screen.paint(r, markOf(severity)) + " "
 	width := w.screen.width()
@@ -307,7 +309,7 @@ func (w *doctorWriter) stale() {
 		return
 	}
 	for _, known := range w.report.Baseline.Stale {
-		w.title(doctor.Error, "the baseline knows a finding that is gone", Safe(known.ID))
+		w.title(check.Error, "the baseline knows a finding that is gone", Safe(known.ID))
 		w.wrapped(doctorMargin, len(doctorMargin), Safe(staleText(known)))
 		w.labelled("fix", "remove it from "+w.report.Baseline.File)
 	}
@@ -352,16 +354,16 @@ func (w *doctorWriter) checks() {
 	w.line("")
 }
 
-func (w *doctorWriter) check(check doctor.CheckResult, columns int) {
-	r, mark := outcomeMark(check.Outcome)
-	because := Safe(words.FirstLine(check.Because))
-	switch check.Outcome {
-	case doctor.Skipped:
+func (w *doctorWriter) check(one check.CheckResult, columns int) {
+	r, mark := outcomeMark(one.Outcome)
+	because := Safe(words.FirstLine(one.Because))
+	switch one.Outcome {
+	case check.Skipped:
 		because = "skipped: " + because
-	case doctor.Broke:
+	case check.Broke:
 		because = "crashed: " + because
 	}
-	text := pad(check.ID, columns) + "  " + because
+	text := pad(one.ID, columns) + "  " + because
 	w.line(w.screen.paint(r, mark) + " " + fit(text, max(w.screen.width()-len(doctorMargin), 0)))
 }
 
@@ -426,18 +428,18 @@ type outcomeCounts struct{ passed, findings, notes, known, skipped, broke int }
 
 func countOutcomes(report *doctor.Report) outcomeCounts {
 	var c outcomeCounts
-	for _, check := range report.Checks {
-		switch check.Outcome {
-		case doctor.Passed:
+	for _, one := range report.Checks {
+		switch one.Outcome {
+		case check.Passed:
 			c.passed++
-		case doctor.Skipped:
+		case check.Skipped:
 			c.skipped++
-		case doctor.Broke:
+		case check.Broke:
 			c.broke++
 		}
 	}
 	for _, finding := range report.Findings {
-		if finding.Severity == doctor.Info {
+		if finding.Severity == check.Info {
 			c.notes++
 			continue
 		}
@@ -471,12 +473,12 @@ func (w *doctorWriter) offerProxy() {
 
 // workAround is the entry of a fix that names one, and whether it does.
 func workAround(fix string) (entry string, is bool) {
-	entry, is = strings.CutPrefix(fix, doctor.WorkAround)
+	entry, is = strings.CutPrefix(fix, check.WorkAround)
 	return entry, is && strings.HasPrefix(entry, `"command"`)
 }
 
 // whereText says where something was found, in words.
-func whereText(where *doctor.Where) string {
+func whereText(where *evidence.Where) string {
 	if where == nil {
 		return ""
 	}
@@ -506,37 +508,37 @@ func whereText(where *doctor.Where) string {
 }
 
 // markOf is the sign of a severity, which says as much as its colour.
-func markOf(severity doctor.Severity) string {
+func markOf(severity check.Severity) string {
 	switch severity {
-	case doctor.Error:
+	case check.Error:
 		return "✗"
-	case doctor.Warning:
+	case check.Warning:
 		return "!"
 	}
 	return "i"
 }
 
-func roleOf(severity doctor.Severity) role {
+func roleOf(severity check.Severity) role {
 	switch severity {
-	case doctor.Error:
+	case check.Error:
 		return roleError
-	case doctor.Warning:
+	case check.Warning:
 		return roleWarning
 	}
 	return roleMuted
 }
 
-func outcomeMark(outcome doctor.Outcome) (role, string) {
+func outcomeMark(outcome check.Outcome) (role, string) {
 	switch outcome {
-	case doctor.Passed:
+	case check.Passed:
 		return roleGood, "✓"
-	case doctor.Failed:
-		return roleError, markOf(doctor.Error)
-	case doctor.Warned:
-		return roleWarning, markOf(doctor.Warning)
-	case doctor.Noted:
-		return roleMuted, markOf(doctor.Info)
-	case doctor.Broke:
+	case check.Failed:
+		return roleError, markOf(check.Error)
+	case check.Warned:
+		return roleWarning, markOf(check.Warning)
+	case check.Noted:
+		return roleMuted, markOf(check.Info)
+	case check.Broke:
 		return roleError, "?"
 	}
 	return roleMuted, "-"

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
 	"toolx/pkg/words"
 )
 
@@ -81,7 +82,7 @@ func (s *junitSuites) add(suite junitSuite) {
 }
 
 // junitOf is the suite of one server, or with an empty name of all together.
-func junitOf(report *doctor.Report, server string, ms float64, failOn doctor.Severity) junitSuite {
+func junitOf(report *doctor.Report, server string, ms float64, failOn check.Severity) junitSuite {
 	suite := junitSuite{Name: cmp.Or(Safe(server), "config"), Time: junitSeconds(ms)}
 	for _, check := range report.Checks {
 		if check.Server == server {
@@ -104,20 +105,20 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-func junitCaseOf(report *doctor.Report, check doctor.CheckResult, class string, failOn doctor.Severity) junitCase {
-	c := junitCase{Class: class, Name: check.ID, Time: junitSeconds(0)}
-	switch check.Outcome {
-	case doctor.Skipped:
-		c.Skipped = &junitOutcome{Message: Safe(check.Because)}
+func junitCaseOf(report *doctor.Report, one check.CheckResult, class string, failOn check.Severity) junitCase {
+	c := junitCase{Class: class, Name: one.ID, Time: junitSeconds(0)}
+	switch one.Outcome {
+	case check.Skipped:
+		c.Skipped = &junitOutcome{Message: Safe(one.Because)}
 		return c
-	case doctor.Broke:
-		c.Error = &junitOutcome{Message: Safe(words.FirstLine(check.Because)), Type: "crash", Text: SafeBlock(check.Because)}
+	case check.Broke:
+		c.Error = &junitOutcome{Message: Safe(words.FirstLine(one.Because)), Type: "crash", Text: SafeBlock(one.Because)}
 		return c
 	}
 	var texts []string
-	var worst *doctor.Finding
+	var worst *check.Finding
 	for i, finding := range report.Findings {
-		if finding.ID != check.ID || finding.Server != check.Server {
+		if finding.ID != one.ID || finding.Server != one.Server {
 			continue
 		}
 		texts = append(texts, findingText(finding))
@@ -149,7 +150,7 @@ func (s *junitSuite) addStale(baseline *doctor.BaselineReport) {
 }
 
 // findingText is a finding as plain text of several lines, safe for any reader.
-func findingText(f doctor.Finding) string {
+func findingText(f check.Finding) string {
 	lines := []string{Safe(f.Title)}
 	add := func(label, text string) {
 		if text != "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
 	"toolx/pkg/words"
 )
 
@@ -19,7 +20,7 @@ func doctorMarkdown(out *bufio.Writer, report *doctor.Report, options DoctorOpti
 		fmt.Fprintln(out, markdownServer(server))
 	}
 	for _, finding := range report.Findings {
-		if finding.Severity != doctor.Info || options.Verbose {
+		if finding.Severity != check.Info || options.Verbose {
 			markdownFinding(out, finding, len(report.Servers) > 1)
 		}
 	}
@@ -73,7 +74,7 @@ func markdownServer(server doctor.ServerReport) string {
 	return strings.Join(parts, ", ")
 }
 
-func markdownFinding(out *bufio.Writer, f doctor.Finding, named bool) {
+func markdownFinding(out *bufio.Writer, f check.Finding, named bool) {
 	title := markdownText(f.Title)
 	if named && f.Server != "" {
 		title = markdownText(f.Server) + ": " + title

@@ -6,19 +6,20 @@ import (
 	"io"
 	"strings"
 
-	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/decode"
 	"toolx/pkg/rawjson"
 )
 
 // DoctorChecks lists checks: on a terminal by their groups, elsewhere one line each
 // of four fields with tabs between them: id, severity, group, title.
-func DoctorChecks(out io.Writer, checks []doctor.Check, screen Screen) error {
+func DoctorChecks(out io.Writer, checks []check.Check, screen Screen) error {
 	buffered := bufio.NewWriter(out)
 	columns := 0
 	for _, check := range checks {
 		columns = max(columns, len(check.ID))
 	}
-	var group doctor.Group
+	var group check.Group
 	for _, check := range checks {
 		if !screen.TTY {
 			fmt.Fprintf(buffered, "%s\t%s\t%s\t%s\n", check.ID, check.Severity, check.Group, check.Title)
@@ -35,19 +36,19 @@ func DoctorChecks(out io.Writer, checks []doctor.Check, screen Screen) error {
 }
 
 // DoctorChecksJSON writes checks as one JSON array, with their pages.
-func DoctorChecksJSON(out io.Writer, checks []doctor.Check, screen Screen) error {
+func DoctorChecksJSON(out io.Writer, checks []check.Check, screen Screen) error {
 	type entry struct {
-		ID       string          `json:"id"`
-		Severity doctor.Severity `json:"severity"`
-		Group    doctor.Group    `json:"group"`
-		Title    string          `json:"title"`
-		Why      string          `json:"why"`
-		Bad      string          `json:"bad,omitempty"`
-		Good     string          `json:"good,omitempty"`
-		Fix      []string        `json:"fix,omitempty"`
-		Breaks   []string        `json:"breaks,omitempty"`
-		Source   string          `json:"source,omitempty"`
-		After    []string        `json:"after,omitempty"`
+		ID       string         `json:"id"`
+		Severity check.Severity `json:"severity"`
+		Group    check.Group    `json:"group"`
+		Title    string         `json:"title"`
+		Why      string         `json:"why"`
+		Bad      string         `json:"bad,omitempty"`
+		Good     string         `json:"good,omitempty"`
+		Fix      []string       `json:"fix,omitempty"`
+		Breaks   []string       `json:"breaks,omitempty"`
+		Source   string         `json:"source,omitempty"`
+		After    []string       `json:"after,omitempty"`
 	}
 	entries := []entry{}
 	for _, c := range checks {
@@ -67,32 +68,32 @@ func DoctorChecksJSON(out io.Writer, checks []doctor.Check, screen Screen) error
 }
 
 // DoctorPage shows the page of a check.
-func DoctorPage(out io.Writer, check doctor.Check, screen Screen) error {
+func DoctorPage(out io.Writer, one check.Check, screen Screen) error {
 	buffered := bufio.NewWriter(out)
 	w := &doctorWriter{out: buffered, screen: screen}
-	w.title(check.Severity, check.Title, check.ID)
-	w.wrapped(doctorMargin, len(doctorMargin), fmt.Sprintf("%s, a check of the group %s", check.Severity, check.Group))
+	w.title(one.Severity, one.Title, one.ID)
+	w.wrapped(doctorMargin, len(doctorMargin), fmt.Sprintf("%s, a check of the group %s", one.Severity, one.Group))
 	w.line("")
-	w.wrapped(doctorMargin, len(doctorMargin), check.Why)
-	w.example("bad", check.Bad)
-	w.example("good", check.Good)
+	w.wrapped(doctorMargin, len(doctorMargin), one.Why)
+	w.example("bad", one.Bad)
+	w.example("good", one.Good)
 	w.line("")
-	w.labelled("fix", check.Fix...)
-	w.labelled("breaks", check.Breaks...)
-	if check.Source != "" {
-		w.labelled("source", check.Source)
+	w.labelled("fix", one.Fix...)
+	w.labelled("breaks", one.Breaks...)
+	if one.Source != "" {
+		w.labelled("source", one.Source)
 	}
-	if len(check.After) > 0 {
-		w.labelled("after", strings.Join(check.After, ", "))
+	if len(one.After) > 0 {
+		w.labelled("after", strings.Join(one.After, ", "))
 	}
 	return buffered.Flush()
 }
 
 // DoctorDiagnosis shows what an error message of a client means.
-func DoctorDiagnosis(out io.Writer, d doctor.Diagnosis, screen Screen) error {
+func DoctorDiagnosis(out io.Writer, d decode.Diagnosis, screen Screen) error {
 	buffered := bufio.NewWriter(out)
 	w := &doctorWriter{out: buffered, screen: screen}
-	w.wrapped(screen.paint(roleError, markOf(doctor.Error))+" ", len(doctorMargin), SafeBlock(d.Title))
+	w.wrapped(screen.paint(roleError, markOf(check.Error))+" ", len(doctorMargin), SafeBlock(d.Title))
 	w.wrapped(doctorMargin, len(doctorMargin), SafeBlock(d.Stood))
 	if d.Culprit != nil {
 		w.labelled("culprit", d.Culprit.Name+", "+d.Culprit.Confidence)
@@ -105,7 +106,7 @@ func DoctorDiagnosis(out io.Writer, d doctor.Diagnosis, screen Screen) error {
 }
 
 // DoctorDiagnosisJSON writes a diagnosis as one JSON object.
-func DoctorDiagnosisJSON(out io.Writer, d doctor.Diagnosis, screen Screen) error {
+func DoctorDiagnosisJSON(out io.Writer, d decode.Diagnosis, screen Screen) error {
 	encoded, err := rawjson.Marshal(d)
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
 )
 
@@ -125,7 +127,7 @@ func doctorSARIF(out *bufio.Writer, report *doctor.Report, options DoctorOptions
 }
 
 // add adds a finding, and its check to the rules where it is not there yet.
-func (r *sarifRun) add(report *doctor.Report, f doctor.Finding, accepted string) {
+func (r *sarifRun) add(report *doctor.Report, f check.Finding, accepted string) {
 	rules := &r.Tool.Driver.Rules
 	index := slices.IndexFunc(*rules, func(rule sarifRule) bool { return rule.ID == f.ID })
 	if index < 0 {
@@ -147,7 +149,7 @@ func (r *sarifRun) add(report *doctor.Report, f doctor.Finding, accepted string)
 // fingerprintOf tells a finding from others across runs: by what it is about, not by
 // what was seen, which differs from run to run. One with several places is the same
 // when some of them are mended.
-func fingerprintOf(f doctor.Finding) string {
+func fingerprintOf(f check.Finding) string {
 	parts := []string{f.ID, f.Server}
 	if len(f.Places) > 1 {
 		parts = append(parts, f.Title)
@@ -162,34 +164,34 @@ func fingerprintOf(f doctor.Finding) string {
 }
 
 // sarifRuleOf is the rule of a check; one that is not in the table has its title.
-func sarifRuleOf(f doctor.Finding) sarifRule {
-	check, found := doctor.Find(f.ID)
+func sarifRuleOf(f check.Finding) sarifRule {
+	one, found := doctor.Find(f.ID)
 	if !found {
-		check = doctor.Check{ID: f.ID, Page: doctor.Page{Severity: f.Severity, Title: f.Title}}
+		one = check.Check{ID: f.ID, Page: check.Page{Severity: f.Severity, Title: f.Title}}
 	}
-	text := check.Why
-	if fix := strings.Join(check.Fix, "\n"); fix != "" {
+	text := one.Why
+	if fix := strings.Join(one.Fix, "\n"); fix != "" {
 		text += "\n\n" + fix
 	}
 	return sarifRule{
-		ID:      check.ID,
-		Short:   sarifMessage{check.Title},
-		Full:    sarifMessage{cmp.Or(check.Why, check.Title)},
-		Help:    sarifHelp{Text: cmp.Or(strings.TrimSpace(text), check.Title), Markdown: check.Markdown()},
-		Default: sarifDefault{sarifLevel(check.Severity)},
-		Props:   sarifProps{Tags: []string{"mcp", string(check.Group)}},
+		ID:      one.ID,
+		Short:   sarifMessage{one.Title},
+		Full:    sarifMessage{cmp.Or(one.Why, one.Title)},
+		Help:    sarifHelp{Text: cmp.Or(strings.TrimSpace(text), one.Title), Markdown: one.Markdown()},
+		Default: sarifDefault{sarifLevel(one.Severity)},
+		Props:   sarifProps{Tags: []string{"mcp", string(one.Group)}},
 	}
 }
 
-func sarifLevel(severity doctor.Severity) string {
-	if severity == doctor.Info {
+func sarifLevel(severity check.Severity) string {
+	if severity == check.Info {
 		return "note"
 	}
 	return string(severity)
 }
 
 // sarifLocationsOf are the locations of a finding's places, each once.
-func sarifLocationsOf(report *doctor.Report, f doctor.Finding) []sarifLocation {
+func sarifLocationsOf(report *doctor.Report, f check.Finding) []sarifLocation {
 	var list []sarifLocation
 	for _, place := range f.AllPlaces() {
 		location := sarifLocationOf(report, f.Server, place.Where)
@@ -202,7 +204,7 @@ func sarifLocationsOf(report *doctor.Report, f doctor.Finding) []sarifLocation {
 
 // sarifLocationOf is a place in the config, that of a finding or else that of its server,
 // and the name of what it is about.
-func sarifLocationOf(report *doctor.Report, name string, where *doctor.Where) sarifLocation {
+func sarifLocationOf(report *doctor.Report, name string, where *evidence.Where) sarifLocation {
 	var place string
 	logical := sarifLogical{Name: "config", Kind: "namespace"}
 	if name != "" {

@@ -12,6 +12,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/culprit"
+	"toolx/pkg/doctor/evidence"
 )
 
 // sick is a report of a server that pollutes its stdout and of one that is gone, with
@@ -28,12 +31,12 @@ func sick() *doctor.Report {
 			},
 			{Name: "gone", Status: "failed", DurationMS: 3, Because: "command not found: no-such", Where: "toolx.yaml:9:3"},
 		},
-		Findings: []doctor.Finding{
+		Findings: []check.Finding{
 			{
-				ID: "stdout-pollution", Severity: doctor.Error, Server: "zwave", Title: "server writes log text to stdout",
-				Where:    &doctor.Where{Run: "clean", Line: 1, Byte: &start, MS: 214, Phase: "before initialize"},
+				ID: "stdout-pollution", Severity: check.Error, Server: "zwave", Title: "server writes log text to stdout",
+				Where:    &evidence.Where{Run: "clean", Line: 1, Byte: &start, MS: 214, Phase: "before initialize"},
 				Evidence: "\x1b[32m[dotenv@17.2.3]\x1b[0m ```injecting``` \u202eenv",
-				Culprit:  &doctor.Culprit{Name: "dotenv 17 (npm)", Confidence: "certain"},
+				Culprit:  &culprit.Culprit{Name: "dotenv 17 (npm)", Confidence: "certain"},
 				Fix: []string{
 					"in the server: dotenv.config({ quiet: true })", "from outside: add DOTENV_CONFIG_QUIET=true to this server's env",
 					`work-around: "command": "toolx", "args": ["proxy", "--", "npx", "-y", "zwave \"x\""]`,
@@ -41,26 +44,26 @@ func sick() *doctor.Report {
 				Breaks: []string{"Go SDK ends the session", "Claude Desktop shows an error"},
 				Source: "stdio",
 			},
-			{ID: "unsound-config", Severity: doctor.Warning, Title: "a thing in the config", Where: &doctor.Where{File: "toolx.yaml:6:21", Key: "servers.zwave.env.X"}},
-			{ID: "tool-lint", Severity: doctor.Warning, Server: "zwave", Title: "tool <b>@x</b>\nforges a line", Where: &doctor.Where{Tool: "a", Pointer: "/inputSchema"}},
-			{ID: "era", Severity: doctor.Info, Server: "zwave", Title: "server speaks the older protocol"},
-			{ID: "perf-start", Severity: doctor.Info, Server: "zwave", Title: "start-up time", Evidence: "246 ms"},
+			{ID: "unsound-config", Severity: check.Warning, Title: "a thing in the config", Where: &evidence.Where{File: "toolx.yaml:6:21", Key: "servers.zwave.env.X"}},
+			{ID: "tool-lint", Severity: check.Warning, Server: "zwave", Title: "tool <b>@x</b>\nforges a line", Where: &evidence.Where{Tool: "a", Pointer: "/inputSchema"}},
+			{ID: "era", Severity: check.Info, Server: "zwave", Title: "server speaks the older protocol"},
+			{ID: "perf-start", Severity: check.Info, Server: "zwave", Title: "start-up time", Evidence: "246 ms"},
 		},
-		Checks: []doctor.CheckResult{
-			{ID: "stdout-pollution", Server: "zwave", Outcome: doctor.Failed},
-			{ID: "tool-lint", Server: "zwave", Outcome: doctor.Warned},
-			{ID: "era", Server: "zwave", Outcome: doctor.Noted},
-			{ID: "perf-start", Server: "zwave", Outcome: doctor.Noted},
-			{ID: "perf-call", Server: "zwave", Outcome: doctor.Skipped, Because: "no calls were asked for (--call)"},
-			{ID: "bad-check", Server: "zwave", Outcome: doctor.Broke, Because: "the check crashed: \x1b[2J"},
-			{ID: "stdout-bom", Server: "zwave", Outcome: doctor.Passed},
-			{ID: "stdout-bom", Server: "gone", Outcome: doctor.Skipped, Because: "the server was not started"},
-			{ID: "unsound-config", Outcome: doctor.Warned},
+		Checks: []check.CheckResult{
+			{ID: "stdout-pollution", Server: "zwave", Outcome: check.Failed},
+			{ID: "tool-lint", Server: "zwave", Outcome: check.Warned},
+			{ID: "era", Server: "zwave", Outcome: check.Noted},
+			{ID: "perf-start", Server: "zwave", Outcome: check.Noted},
+			{ID: "perf-call", Server: "zwave", Outcome: check.Skipped, Because: "no calls were asked for (--call)"},
+			{ID: "bad-check", Server: "zwave", Outcome: check.Broke, Because: "the check crashed: \x1b[2J"},
+			{ID: "stdout-bom", Server: "zwave", Outcome: check.Passed},
+			{ID: "stdout-bom", Server: "gone", Outcome: check.Skipped, Because: "the server was not started"},
+			{ID: "unsound-config", Outcome: check.Warned},
 		},
 		Baseline: &doctor.BaselineReport{
 			File: "known.yaml",
 			Known: []doctor.KnownFinding{{
-				Finding: doctor.Finding{ID: "slow-start", Severity: doctor.Warning, Server: "zwave", Title: "slow"}, Reason: "loads a model",
+				Finding: check.Finding{ID: "slow-start", Severity: check.Warning, Server: "zwave", Title: "slow"}, Reason: "loads a model",
 			}},
 			Stale: []doctor.Known{{ID: "tool-lint", Server: "zwave", Tool: "b", Reason: "mended upstream"}},
 		},
@@ -203,7 +206,7 @@ func TestDoctorSARIF(t *testing.T) {
 }
 
 func TestDoctorJUnit(t *testing.T) {
-	text := report(t, DoctorOptions{Format: DoctorJUnit, FailOn: doctor.Error})
+	text := report(t, DoctorOptions{Format: DoctorJUnit, FailOn: check.Error})
 	var suites junitSuites
 	if err := xml.Unmarshal([]byte(text), &suites); err != nil {
 		t.Fatal(err)
@@ -275,7 +278,7 @@ func TestDoctorStatus(t *testing.T) {
 func TestDoctorOffersTheProxyOnce(t *testing.T) {
 	report := sick()
 	second := report.Findings[0]
-	second.ID, second.Where = "stdout-pollution-between", &doctor.Where{Line: 4, Phase: "during a request", Method: "tools/call"}
+	second.ID, second.Where = "stdout-pollution-between", &evidence.Where{Line: 4, Phase: "during a request", Method: "tools/call"}
 	report.Findings = append(report.Findings, second)
 	got := written(t, func(out io.Writer) error { return Doctor(out, report, DoctorOptions{}) })
 	if strings.Count(got, `"proxy"`) != 1 || strings.Contains(got, "work-around") {
@@ -287,15 +290,15 @@ func TestDoctorOffersTheProxyOnce(t *testing.T) {
 }
 
 func TestDoctorPage(t *testing.T) {
-	check := doctor.Check{
+	one := check.Check{
 		ID: "stdout-x",
-		Page: doctor.Page{
-			Severity: doctor.Error, Group: doctor.GroupFraming, Title: "server says x", After: []string{"stdout-y"},
+		Page: check.Page{
+			Severity: check.Error, Group: check.GroupFraming, Title: "server says x", After: []string{"stdout-y"},
 			Why: "Clients stop.", Bad: "x\n{…}\n", Good: "{…}", Fix: []string{"say nothing", "or use the proxy"},
 			Breaks: []string{"every client"}, Source: "stdio",
 		},
 	}
-	got := written(t, func(out io.Writer) error { return DoctorPage(out, check, Screen{}) })
+	got := written(t, func(out io.Writer) error { return DoctorPage(out, one, Screen{}) })
 	want := `✗ server says x  stdout-x
   error, a check of the group framing
 
@@ -317,12 +320,12 @@ func TestDoctorPage(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	row := written(t, func(out io.Writer) error { return DoctorChecks(out, []doctor.Check{check}, Screen{}) })
+	row := written(t, func(out io.Writer) error { return DoctorChecks(out, []check.Check{one}, Screen{}) })
 	if row != "stdout-x\terror\tframing\tserver says x\n" {
 		t.Errorf("its row is %q", row)
 	}
 	var entries []map[string]any
-	text := written(t, func(out io.Writer) error { return DoctorChecksJSON(out, []doctor.Check{check}, Screen{}) })
+	text := written(t, func(out io.Writer) error { return DoctorChecksJSON(out, []check.Check{one}, Screen{}) })
 	if err := json.Unmarshal([]byte(text), &entries); err != nil || len(entries) != 1 || entries[0]["why"] != "Clients stop." {
 		t.Errorf("%v: %s", err, text)
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/watch"
@@ -196,9 +198,9 @@ func TestServerStates(t *testing.T) {
 func TestDoctorsFindings(t *testing.T) {
 	d := drive(t, []string{"zwave"})
 	d.m.options.Examine = func(context.Context, string) (*doctor.Report, error) {
-		return &doctor.Report{Findings: []doctor.Finding{{
-			ID: "text-control", Severity: doctor.Error, Server: "zwave", Title: "a text has\x1b[2J control characters",
-			Where: &doctor.Where{Tool: "dim", Pointer: "/description"}, Evidence: "token=hunter2 \x1b[31m", Fix: []string{"send plain text"},
+		return &doctor.Report{Findings: []check.Finding{{
+			ID: "text-control", Severity: check.Error, Server: "zwave", Title: "a text has\x1b[2J control characters",
+			Where: &evidence.Where{Tool: "dim", Pointer: "/description"}, Evidence: "token=hunter2 \x1b[31m", Fix: []string{"send plain text"},
 		}}, Servers: []doctor.ServerReport{{Name: "zwave", Status: "ready"}}}, nil
 	}
 	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }

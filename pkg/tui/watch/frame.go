@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -34,8 +34,8 @@ type frame struct {
 	line     int
 	salvaged int
 	used     bool
-	failed   bool                // of an exchange over HTTP
-	found    *doctor.Recognition // who wrote foreign text, as soon as it is sure
+	failed   bool                 // of an exchange over HTTP
+	found    *culprit.Recognition // who wrote foreign text, as soon as it is sure
 }
 
 type frameKind int

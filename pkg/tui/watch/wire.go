@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
@@ -243,12 +243,12 @@ const reach = 15
 
 // recognise says who most likely wrote a foreign line. The answer is kept as soon as
 // all the rows are there that may help.
-func (t *wireTab) recognise(f *frame) doctor.Recognition {
+func (t *wireTab) recognise(f *frame) culprit.Recognition {
 	if f.found != nil {
 		return *f.found
 	}
-	hint := doctor.Context{Command: t.peer(f.server, f.at).command, Nearby: t.nearby(f)}
-	found := doctor.Recognise([]byte(f.text), hint)
+	hint := culprit.Context{Command: t.peer(f.server, f.at).command, Nearby: t.nearby(f)}
+	found := culprit.Recognise([]byte(f.text), hint)
 	if t.journal.of(f.server).end() > f.number+reach {
 		f.found = &found
 	}

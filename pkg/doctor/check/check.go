@@ -1,0 +1,157 @@
+// Package check says what a check of the doctor is, and what it finds. A check's page, in
+// docs/checks, says all of it but its question.
+package check
+
+import (
+	"slices"
+
+	"toolx/pkg/doctor/culprit"
+	"toolx/pkg/doctor/evidence"
+)
+
+// Severity says how much a finding matters.
+type Severity string
+
+// The severities. An error breaks real clients or a MUST of the specification, a
+// warning a SHOULD or some clients; info is worth knowing.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+)
+
+// Rank orders severities, the worst highest.
+func (s Severity) Rank() int {
+	return slices.Index([]Severity{Info, Warning, Error}, s)
+}
+
+// AtLeast says whether s matters as much as other.
+func (s Severity) AtLeast(other Severity) bool { return s.Rank() >= other.Rank() }
+
+// Group is a family of checks, in the order in which they are judged: what comes
+// first is the likelier root cause.
+type Group string
+
+// The groups.
+const (
+	GroupConfig      Group = "config"
+	GroupLaunch      Group = "launch"
+	GroupProcess     Group = "process"
+	GroupFraming     Group = "framing"
+	GroupRPC         Group = "json-rpc"
+	GroupHandshake   Group = "handshake"
+	GroupTools       Group = "tools"
+	GroupSecurity    Group = "security"
+	GroupHTTP        Group = "http"
+	GroupPerformance Group = "performance"
+)
+
+// Need is what a check cannot do without; where it is missing the check is skipped.
+type Need int
+
+// The needs.
+const (
+	NeedEntry     Need = iota // the config's entry alone
+	NeedProcess               // the clean run's process was started
+	NeedHandshake             // the clean run's handshake succeeded
+	NeedTools                 // tools/list was answered
+	NeedProbe                 // the probing run was made
+	NeedCalls                 // the user gave calls to make
+	NeedList                  // tools/list was answered, even by what no client accepts
+	NeedSample                // the clean run's processes were measured
+	NeedSpeed                 // the clean run's answers were timed
+	NeedPins                  // tool definitions are pinned (Options.Pinned); of AskAll
+
+	// The last three are of checks for servers that are reached by HTTP. Of others they
+	// are not asked at all.
+	NeedHTTP        // the server was asked something
+	NeedHTTPSession // initialize, as a raw exchange, agreed on a revision
+	NeedHTTPModern  // the server speaks a revision without a handshake
+)
+
+// Check is one question. A family's table has its ID, Need and Ask or AskAll; the
+// rest is read from its page.
+type Check struct {
+	ID   string // stable, public, kebab-case
+	Need Need
+	// Ask looks at one server's evidence and returns what it finds; nil is a pass.
+	// Exactly one of Ask and AskAll is set.
+	Ask func(*evidence.Evidence) []Finding
+	// AskAll looks at all servers and the config together.
+	AskAll func(*evidence.Fleet) []Finding
+
+	Page
+}
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	ID       string          `json:"id" mask:"-"`
+	Severity Severity        `json:"severity"`
+	Server   string          `json:"server,omitempty" mask:"-"`
+	Title    string          `json:"title"`
+	Where    *evidence.Where `json:"where,omitempty"`
+	// Evidence is what was seen: bytes as they came (the outputs make them safe), or
+	// a sentence with figures.
+	Evidence string `json:"evidence,omitempty"`
+	// Notes are further facts beside the evidence, a sentence each: "and 41 more
+	// lines", "toolx found the message on the line all the same".
+	Notes []string `json:"notes,omitempty"`
+	// Places are all places where it was found, where there are several (Gathered). Where,
+	// Evidence and Notes are those of the first.
+	Places  []Place          `json:"places,omitempty"`
+	Culprit *culprit.Culprit `json:"culprit,omitempty"`
+	Breaks  []string         `json:"breaks,omitempty" mask:"-"`
+	Fix     []string         `json:"fix,omitempty"`
+	Source  string           `json:"source,omitempty" mask:"-"`
+}
+
+// Place is one of several places of a finding: see its members of the same names.
+type Place struct {
+	Where    *evidence.Where `json:"where,omitempty"`
+	Evidence string          `json:"evidence,omitempty"`
+	Notes    []string        `json:"notes,omitempty"`
+}
+
+// Outcome is how a check ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed  Outcome = "pass"
+	Warned  Outcome = "warn"
+	Failed  Outcome = "fail"
+	Noted   Outcome = "info"
+	Skipped Outcome = "skip"
+	Broke   Outcome = "error" // the check itself went wrong
+)
+
+// OutcomeOf is the outcome of a check whose worst finding is that severe.
+func OutcomeOf(severity Severity) Outcome {
+	switch severity {
+	case Error:
+		return Failed
+	case Warning:
+		return Warned
+	}
+	return Noted
+}
+
+// CheckResult is how one check ended for one server (or for all together).
+type CheckResult struct {
+	ID      string  `json:"id" mask:"-"`
+	Server  string  `json:"server,omitempty" mask:"-"`
+	Outcome Outcome `json:"result"`
+	Because string  `json:"because,omitempty"` // why it was skipped, or broke
+}
+
+// AllPlaces are the places of a finding, at least one.
+func (f Finding) AllPlaces() []Place {
+	if len(f.Places) > 0 {
+		return f.Places
+	}
+	return []Place{{Where: f.Where, Evidence: f.Evidence, Notes: f.Notes}}
+}
+
+// WorkAround begins a fix that mends nothing: an entry for a client's config that has
+// toolx proxy in it.
+const WorkAround = "work-around: "

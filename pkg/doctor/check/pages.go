@@ -1,0 +1,136 @@
+package check
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toolx/docs"
+)
+
+// Page is what docs/checks/<id>.md says of a check: its front matter first, then its
+// sections.
+type Page struct {
+	Severity Severity
+	Group    Group
+	// After are checks whose finding is the cause of what this one would see: when
+	// one of them has found something, this one is skipped and says so.
+	After []string
+	// Title says in a few words what is wrong when the check finds something.
+	Title  string
+	Source string // the specification's clause and revision, or a report
+
+	Why    string   // who is hurt and how; plain sentences
+	Bad    string   // an example, a few lines
+	Good   string   // the same, right
+	Fix    []string // what to do, the server's author first, then its user
+	Breaks []string // clients that fail on it
+}
+
+// PageOf reads the page of a check; the zero Page where there is none.
+func PageOf(id string) Page { return readPage(docs.CheckPage(id)) }
+
+// readPage reads a page. Its front matter is YAML of which it uses little: plain or
+// double-quoted values on one line, and one list. A test holds the pages to that.
+func readPage(text string) Page {
+	var page Page
+	text = strings.ReplaceAll(text, "\r\n", "\n") // as git may check it out
+	front, body, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n")
+	for line := range strings.Lines(front) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		if plain, err := strconv.Unquote(value); err == nil {
+			value = plain
+		}
+		switch name {
+		case "title":
+			page.Title = value
+		case "severity":
+			page.Severity = Severity(value)
+		case "group":
+			page.Group = Group(value)
+		case "after":
+			page.After = strings.Split(strings.Trim(value, "[]"), ", ")
+		case "source":
+			page.Source = value
+		}
+	}
+	page.Why = sectionOf(body, "Why it matters")
+	page.Bad = exampleOf(sectionOf(body, "Bad"))
+	page.Good = exampleOf(sectionOf(body, "Good"))
+	page.Fix = itemsOf(sectionOf(body, "What to do"))
+	page.Breaks = itemsOf(sectionOf(body, "Who fails on it"))
+	return page
+}
+
+// sectionOf is what stands below a heading, empty where there is none.
+func sectionOf(body, heading string) string {
+	_, rest, _ := strings.Cut("\n"+body, "\n## "+heading+"\n\n")
+	text, _, _ := strings.Cut(rest, "\n\n## ")
+	return strings.TrimSuffix(text, "\n")
+}
+
+// exampleOf is the text of a block of code.
+func exampleOf(section string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(section, "```text\n"), "\n```")
+}
+
+// itemsOf are the items of a list, a line each.
+func itemsOf(section string) []string {
+	if section == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimPrefix(section, "- "), "\n- ")
+}
+
+// Markdown is a check's page for readers of SARIF, who do not see its front matter.
+func (c Check) Markdown() string {
+	var page strings.Builder
+	fmt.Fprintf(&page, "# %s\n\n%s.\n\n", c.ID, Sentence(c.Title))
+	fmt.Fprintf(&page, "| severity | group |\n| --- | --- |\n| %s | %s |\n", c.Severity, c.Group)
+	Section(&page, "Why it matters", c.Why)
+	Section(&page, "Bad", fenced(c.Bad))
+	Section(&page, "Good", fenced(c.Good))
+	Section(&page, "What to do", Bulleted(c.Fix))
+	Section(&page, "Who fails on it", Bulleted(c.Breaks))
+	Section(&page, "Source", c.Source)
+	if len(c.After) > 0 {
+		var links []string
+		for _, id := range c.After {
+			links = append(links, fmt.Sprintf("[%s](%s.md)", id, id))
+		}
+		Section(&page, "Not asked after", strings.Join(links, ", "))
+	}
+	return page.String()
+}
+
+// Section writes a heading and what stands below it, unless that is nothing.
+func Section(page *strings.Builder, heading, body string) {
+	if body = strings.TrimRight(body, "\n"); body != "" {
+		fmt.Fprintf(page, "\n## %s\n\n%s\n", heading, body)
+	}
+}
+
+// fenced is an example as a block of code.
+func fenced(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "```text\n" + strings.TrimRight(text, "\n") + "\n```"
+}
+
+// Bulleted is a list in Markdown.
+func Bulleted(items []string) string {
+	var text strings.Builder
+	for _, item := range items {
+		text.WriteString("- " + strings.ReplaceAll(item, "\n", "\n  ") + "\n")
+	}
+	return text.String()
+}
+
+// Sentence begins a title with a capital.
+func Sentence(title string) string {
+	if title == "" {
+		return title
+	}
+	return strings.ToUpper(title[:1]) + title[1:]
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"toolx/pkg/config"
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/exec"
+	"toolx/pkg/mask"
+)
+
+// leak is a secret that stands in a config in plain text.
+type leak struct {
+	cmdline.Setting
+	shown string // with the secret hidden
+}
+
+// leaks are the secrets that the entry holds in plain text, by their shape or by the
+// name that they stand under.
+func leaks(server *config.Server) []leak {
+	var found []leak
+	raw := &evidence.Evidence{Server: server}
+	for _, s := range raw.Settings() {
+		var shown string
+		switch s.Key() {
+		case "args":
+			shown = leakedArgument(server.Args, s.Steps[1].(int))
+		case "url":
+			shown = leakedURL(s.Raw)
+		default:
+			shown = leakedValue(s.Name(), s.Raw)
+		}
+		if shown != "" {
+			found = append(found, leak{Setting: s, shown: shown})
+		}
+	}
+	return found
+}
+
+// leakedValue shows a variable or header that holds a secret, with the secret
+// hidden; it is empty where there is none.
+func leakedValue(name, value string) string {
+	const shortest = 8 // of a value that only its name gives away
+	switch {
+	case strings.Contains(value, "${") || cmdline.PlaceholderIn(value) != "":
+		return "" // it comes from elsewhere, or is none yet
+	case check.Masked(value) != value:
+		return name + "=" + check.Masked(value)
+	case !mask.Name(name) || len(value) < shortest || strings.HasPrefix(value, "/") || strings.Contains(value, "://"):
+		return "" // a path, or a reference to a store of secrets
+	}
+	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, exec.Count(len(value), "character"))
+}
+
+// leakedArgument shows an argument that holds a secret, or is one because of the
+// flag before it.
+func leakedArgument(args []string, i int) string {
+	arg := args[i]
+	if strings.Contains(arg, "${") || cmdline.PlaceholderIn(arg) != "" {
+		return ""
+	}
+	if hidden := check.Masked(arg); hidden != arg {
+		return hidden
+	}
+	if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.HasPrefix(arg, "-") {
+		if leakedValue(strings.TrimLeft(args[i-1], "-"), arg) != "" {
+			return args[i-1] + " " + mask.Mask
+		}
+	}
+	return ""
+}
+
+// leakedURL shows a URL whose user part or parameters hold a secret, with that
+// hidden.
+func leakedURL(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil || cmdline.PlaceholderIn(address) != "" {
+		return ""
+	}
+	leaked := false
+	if password, set := parsed.User.Password(); set && password != "" {
+		parsed.User, leaked = url.UserPassword(parsed.User.Username(), mask.Mask), true
+	}
+	query := parsed.Query()
+	for name, values := range query {
+		if values[0] != "" && (mask.Name(name) || name == "key" || check.Masked(values[0]) != values[0]) {
+			query.Set(name, mask.Mask)
+			leaked = true
+		}
+	}
+	if !leaked {
+		return ""
+	}
+	parsed.RawQuery = query.Encode()
+	// The mask's own characters need no encoding to be read.
+	return strings.ReplaceAll(parsed.String(), "%2A%2A%2A", mask.Mask)
+}

@@ -1,0 +1,215 @@
+package framing
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+
+	"toolx/pkg/doctor/culprit"
+	"toolx/pkg/servers"
+)
+
+// The ids of checks that lines are given to.
+const (
+	idPollution     = "stdout-pollution"
+	idBetween       = "stdout-pollution-between"
+	idShutdown      = "stdout-pollution-shutdown"
+	idPrefix        = "stdout-inline-prefix"
+	idSuffix        = "stdout-inline-suffix"
+	idNoNewline     = "stdout-no-newline"
+	idPartial       = "stdout-partial-text"
+	idCRLF          = "stdout-crlf"
+	idCROnly        = "stdout-cr-only"
+	idBlank         = "stdout-blank-lines"
+	idBOM           = "stdout-bom"
+	idUTF16         = "stdout-utf16"
+	idPretty        = "stdout-pretty-json"
+	idContentLength = "stdout-content-length"
+	idSSE           = "stdout-sse-framing"
+	idHTTP          = "stdout-http-mode"
+	idUsage         = "stdout-usage-text"
+	idInvalidUTF8   = "stdout-invalid-utf8"
+	idNUL           = "stdout-nul"
+	idANSI          = "stdout-ansi"
+	idNotRPC        = "stdout-json-not-rpc"
+	idHuge          = "stdout-huge-line"
+	idFlood         = "stdout-flood"
+	idEcho          = "stdout-echo"
+)
+
+// check says which check a line belongs to. What explains the whole stream comes
+// before what explains a line.
+func (s *sorter) check(one *stray) string {
+	switch one.Class {
+	case servers.ClassText, servers.ClassSplit, servers.ClassGlued, servers.ClassBroken:
+		if id := s.stream(one); id != "" {
+			return id
+		}
+		return s.text(one)
+	case servers.ClassNotObject, servers.ClassNotRPC:
+		return idNotRPC
+	case servers.ClassPretty:
+		return idPretty
+	case servers.ClassBOM:
+		return idBOM
+	case servers.ClassInvalidUTF8:
+		return idInvalidUTF8
+	case servers.ClassControl:
+		return idANSI
+	case servers.ClassTooLong:
+		return idHuge
+	}
+	return s.ending(one)
+}
+
+// stream is the check of a line that belongs to a stream of another kind: another
+// encoding, or another way to part messages.
+func (s *sorter) stream(one *stray) string {
+	switch {
+	case isUTF16(one.Text), s.utf16 && hasNUL(one.Text):
+		return idUTF16
+	case one.Class != servers.ClassText && hasNUL(one.Text): // on a line of its own it is text like any other
+		return idNUL
+	case isContentLength(one.Text):
+		return idContentLength
+	case s.sse && isEventStream(one.PollutedLine):
+		return idSSE
+	}
+	return ""
+}
+
+// text is the check of foreign text.
+func (s *sorter) text(one *stray) string {
+	switch {
+	case one.Class == servers.ClassGlued && string(one.Text) == "\r":
+		return idCROnly
+	case one.Class == servers.ClassGlued && s.unended && len(bytes.TrimSpace(one.Text)) == 0:
+		return idNoNewline
+	case one.Class == servers.ClassGlued && one.Column == 0:
+		return idPrefix
+	case one.Class == servers.ClassGlued:
+		return idSuffix
+	case one.Class == servers.ClassBroken && one.Unended:
+		return "" // cut off by the server's end, which other checks are about
+	case !s.answered && speaksHTTP(one.Text):
+		return idHTTP
+	case s.usage && one.who.Culprit.Confidence != culprit.Certain:
+		return idUsage
+	case s.asks(one):
+		return idPartial
+	}
+	return s.byPhase(one)
+}
+
+// maxQuestion is how many lines a question may have.
+const maxQuestion = 5
+
+// asks says whether a line is a question that nobody answers: text that waits
+// without a newline, or a line that leads to it.
+func (s *sorter) asks(one *stray) bool {
+	if s.waits(one.PollutedLine) {
+		return true
+	}
+	leads := one.who.Rule == culprit.RuleRuntime || one.who.Rule == "npx-prompt"
+	return leads && one.Line < s.question && s.question-one.Line <= maxQuestion
+}
+
+// byPhase is the check of plain pollution.
+func (s *sorter) byPhase(one *stray) string {
+	if one.phase == servers.PhaseShutdown && s.said[string(one.Text)] {
+		one.phase = servers.PhaseIdle // it belongs to the last answer, and stdin was closed ahead of it
+	}
+	switch {
+	case one.phase == servers.PhaseShutdown, s.lastWords(one):
+		one.phase = servers.PhaseShutdown
+		return idShutdown
+	case one.phase == servers.PhaseStart:
+		return idPollution
+	}
+	return idBetween
+}
+
+// ending is the check of a line whose end is not a plain newline; nothing is said
+// of what follows from the kind of stream.
+func (s *sorter) ending(one *stray) string {
+	switch {
+	case s.contentLength, s.sse, s.utf16:
+		return ""
+	case one.Class == servers.ClassNoNewline && s.carriage[one.Line]:
+		return idCROnly
+	case one.Class == servers.ClassNoNewline:
+		return idNoNewline
+	case one.Class == servers.ClassCRLF && !one.Unended:
+		return idCRLF
+	case one.Class == servers.ClassBlank && !s.texts:
+		return idBlank
+	}
+	return ""
+}
+
+// isUTF16 says whether text is UTF-16: it begins with that byte order mark, or
+// every second byte of it is zero.
+func isUTF16(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return true
+	}
+	head := text[:min(len(text), 256)]
+	var zeros [2]int
+	for i, b := range head {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	half := len(head) / 2
+	return half >= 4 && (zeros[0] == 0 && zeros[1] >= half-1 || zeros[1] == 0 && zeros[0] >= half-1)
+}
+
+// isContentLength says whether text is a header of the Language Server Protocol.
+func isContentLength(text []byte) bool {
+	const header = "content-length:"
+	trimmed := bytes.TrimSpace(text)
+	return len(trimmed) >= len(header) && strings.EqualFold(string(trimmed[:len(header)]), header)
+}
+
+// isEventStream says whether a line is one of server-sent events. A field alone
+// may be a log's; a message behind "data:", or "event: message", is not.
+func isEventStream(line servers.PollutedLine) bool {
+	text := string(bytes.TrimSpace(line.Text))
+	if line.Class == servers.ClassGlued {
+		return text == "data:"
+	}
+	return line.Class == servers.ClassText && (text == "event: message" || text == "event:message")
+}
+
+// isUsage says whether a line begins a program's help.
+func isUsage(line servers.PollutedLine) bool {
+	text := strings.ToLower(culprit.PlainText(string(bytes.TrimSpace(line.Text))))
+	return line.Class == servers.ClassText && (strings.HasPrefix(text, "usage:") || strings.HasPrefix(text, "usage ") || text == "usage")
+}
+
+// speaksHTTP says whether text tells that a server listens for HTTP.
+func speaksHTTP(text []byte) bool {
+	return httpTalk().Match(text[:min(len(text), culprit.MaxRecognised)])
+}
+
+var httpTalk = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(listen(ing|s)?|running|serving|started|available|ready)\b.{0,80}(https?://\S|\bport:? *\d{2,5}\b|\b(localhost|127\.0\.0\.1|0\.0\.0\.0):\d{2,5}\b)`)
+})
+
+// httpAddress is a URL that can be repeated to a person: nothing in it but what
+// plain addresses are made of.
+var httpAddress = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`https?://[A-Za-z0-9.\-]+(:\d{1,5})?(/[A-Za-z0-9._/\-]*)?`)
+})
+
+// hasEscapes says whether text holds what terminals act on: ESC, or a C1 control.
+func hasEscapes(text []byte) bool {
+	return bytes.ContainsFunc(text, func(r rune) bool { return r == 0x1b || r >= 0x80 && r <= 0x9f })
+}
+
+// hasNUL says whether text has a zero byte.
+func hasNUL(text []byte) bool { return bytes.IndexByte(text, 0) >= 0 }
+
+// isControl says whether a character has no place in a line or a message.
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f && r <= 0x9f }

@@ -1,0 +1,343 @@
+package framing
+
+import (
+	"bytes"
+	"cmp"
+	"debug/buildinfo"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"toolx/pkg/doctor/cmdline"
+	"toolx/pkg/doctor/culprit"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// stray is something on stdout that is not one message on one line, given to the one
+// check that explains it best.
+type stray struct {
+	servers.PollutedLine
+	run *evidence.Run
+	// check is the id of the check that it belongs to; empty where none of this
+	// group has anything to say about it.
+	check string
+	// lines is how many lines it stands on.
+	lines int
+	// phase is that of the line, corrected by what the run knows of its end.
+	phase servers.Phase
+	// method is the request that was under way, empty where none was.
+	method string
+	// errorPath names what the doctor had just asked for that cannot be had, empty
+	// for a line of ordinary work.
+	errorPath string
+	who       culprit.Recognition
+}
+
+// lastWordsTime is how long before its end a server's lines may be about it.
+const lastWordsTime = time.Second
+
+// maxTelling is how many lines of a run are recognised one by one; what a flood
+// says after that changes no finding.
+const maxTelling = 400
+
+// straysOf makes the strays of a run, once. The run's events must not change after.
+func straysOf(e *evidence.Evidence, run *evidence.Run) []stray {
+	return evidence.Once(&run.Kept, func() []stray {
+		s := &sorter{e: e, run: run, lines: evidence.EventsOf[servers.PollutedLine](run)}
+		s.command, s.wrappers = ArgvOf(e)
+		s.look()
+		return s.sort()
+	})
+}
+
+// ArgvOf is the command line that the server comes to, and the shell scripts that
+// lead there. A program whose name tells nothing of what it was written in is led by
+// what the file itself says: its interpreter, or go for what Go has built.
+func ArgvOf(e *evidence.Evidence) (argv []string, wrappers []culprit.Wrapper) {
+	launch := e.Local()
+	if launch == nil {
+		return nil, nil
+	}
+	in := cmdline.LookupOf(launch)
+	wrappers, argv = culprit.WrappersOf(append([]string{launch.Command}, launch.Args...), in)
+	if len(argv) == 0 {
+		return argv, wrappers
+	}
+	found := in.Find(argv[0])
+	argv = append([]string{filepath.ToSlash(argv[0])}, argv[1:]...)
+	if found.Path == "" || culprit.PrinterOf(argv).Name != "" {
+		return argv, wrappers
+	}
+	if first, script := cmdline.ReadShebang(found.Path); script {
+		return append([]string{cmp.Or(first.Program, first.Interpreter)}, argv...), wrappers
+	}
+	if _, err := buildinfo.ReadFile(found.Path); err == nil {
+		return append([]string{"go"}, argv...), wrappers
+	}
+	return argv, wrappers
+}
+
+// sorter gives the polluted lines of one run to checks. Its flags are facts about
+// the whole run that explain single lines.
+type sorter struct {
+	e     *evidence.Evidence
+	run   *evidence.Run
+	lines []servers.PollutedLine
+	// command is what the server comes to behind wrappers.
+	command  []string
+	wrappers []culprit.Wrapper
+
+	answered      bool      // any request was
+	first         time.Time // when the first of them was; zero where none was
+	opening       int       // the last line that the server writes before it answers, as the clean run has shown
+	died          bool      // it ended by itself
+	utf16         bool
+	contentLength bool
+	sse           bool
+	usage         bool
+	texts         bool            // there is foreign text
+	unended       bool            // messages lack their newline
+	question      int             // the line of a text that waits without a newline
+	carriage      map[int]bool    // lines that end in CR
+	said          map[string]bool // texts that came between answers
+}
+
+// look finds the facts about the whole run.
+func (s *sorter) look() {
+	s.first, s.answered = firstAnswer(s.run)
+	s.died = endedUnasked(s.run)
+	s.carriage, s.said = make(map[int]bool), make(map[string]bool)
+	s.opening = s.openingLines()
+	for _, line := range s.lines {
+		switch {
+		case line.Class == servers.ClassCRLF:
+			s.carriage[line.Line] = true
+		case line.Class == servers.ClassNoNewline:
+			s.unended = true
+		case isUTF16(line.Text):
+			s.utf16 = true
+		case isContentLength(line.Text):
+			s.contentLength = true
+		case isEventStream(line):
+			s.sse = true
+		case s.died && !s.answered && isUsage(line):
+			s.usage = true
+		case s.waits(line):
+			s.question = line.Line
+		}
+		s.texts = s.texts || line.Class == servers.ClassText
+	}
+}
+
+// openingLines is the last line before the first answer of the clean run, zero of the
+// clean run itself.
+func (s *sorter) openingLines() int {
+	if s.e.Clean == nil || s.run == s.e.Clean {
+		return 0
+	}
+	last := 0
+	for _, one := range straysOf(s.e, s.e.Clean) {
+		if one.phase == servers.PhaseStart {
+			last = max(last, one.Line+one.lines-1)
+		}
+	}
+	return last
+}
+
+// waits says whether a line is text that stood there without a newline until the
+// time was up.
+func (s *sorter) waits(line servers.PollutedLine) bool {
+	return line.Class == servers.ClassText && line.Unended && !s.answered && !s.died
+}
+
+// firstAnswer is when the server answered for the first time; ok is false where it
+// never did.
+func firstAnswer(run *evidence.Run) (at time.Time, ok bool) {
+	for _, exchange := range run.Exchanges {
+		if answered := exchange.At.Add(exchange.Took); exchange.Frame != nil && (!ok || answered.Before(at)) {
+			at, ok = answered, true
+		}
+	}
+	return at, ok
+}
+
+// endedUnasked says whether the server ended though nobody asked it to.
+func endedUnasked(run *evidence.Run) bool {
+	exit := run.Exit()
+	_, terminated := run.Marks["terminate"]
+	return exit != nil && !exit.Asked && !terminated
+}
+
+// sort makes a stray of each line, or of several that are one JSON value.
+func (s *sorter) sort() []stray {
+	var list []stray
+	told, unknown := 0, culprit.Recognise(nil, s.context(nil))
+	for i := 0; i < len(s.lines); i++ {
+		one := stray{PollutedLine: s.lines[i], run: s.run, lines: 1}
+		if n, joined := s.value(i); n > 0 {
+			one.Text, one.Size, one.lines = joined, int64(len(joined)), n
+			one.Class = servers.ClassNotRPC
+			i += n - 1
+		}
+		one.phase = s.phase(one.PollutedLine)
+		one.method, one.errorPath = s.underWay(one.At)
+		one.who = unknown
+		if told < maxTelling && !one.Class.Harmless() {
+			told++
+			one.who = culprit.Recognise(one.Text, s.context(s.nearby(i)))
+		}
+		if one.check = s.check(&one); one.check != "" {
+			list = append(list, one)
+		}
+		if one.check == idBetween {
+			s.said[string(one.Text)] = true
+		}
+	}
+	return list
+}
+
+func (s *sorter) context(nearby []string) culprit.Context {
+	return culprit.Context{Nearby: nearby, Command: s.command, Wrappers: s.wrappers}
+}
+
+// nearby are the texts around a line.
+func (s *sorter) nearby(i int) []string {
+	var texts []string
+	for j := max(0, i-culprit.BannerHeight); j < min(len(s.lines), i+culprit.BannerHeight+1); j++ {
+		if j != i && !s.lines[j].Class.Harmless() {
+			texts = append(texts, string(s.lines[j].Text))
+		}
+	}
+	return texts
+}
+
+// maxValueLines bounds the search for JSON that is spread over lines.
+const maxValueLines = 256
+
+// value looks for a JSON value that begins on line i and spreads over n lines,
+// printed for people to read; n is zero where there is none.
+func (s *sorter) value(i int) (n int, joined []byte) {
+	first := s.lines[i]
+	if first.Class != servers.ClassText || len(first.Text) == 0 || first.Text[0] != '{' && first.Text[0] != '[' {
+		return 0, nil
+	}
+	for n = 0; n < maxValueLines && i+n < len(s.lines); n++ {
+		line := s.lines[i+n]
+		if line.Line != first.Line+n || line.Size != int64(len(line.Text)) || line.Class.Harmless() {
+			return 0, nil
+		}
+		if n > 0 {
+			joined = append(joined, '\n')
+		}
+		joined = append(joined, line.Text...)
+		end := strings.TrimRight(string(line.Text), " \t\r")
+		if (strings.HasSuffix(end, "}") || strings.HasSuffix(end, "]")) && json.Valid(joined) {
+			return n + 1, joined
+		}
+	}
+	return 0, nil
+}
+
+// phase corrects a line's phase by what the run came to. After the doctor's signal
+// it is the shutdown. Before the first answer it is the start, though the doctor may
+// have given a request up by then; so it is for text that waited for its newline
+// from the beginning to the end. A server that is asked to end before it has started
+// still says what it says at its start.
+func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
+	terminated, signalled := s.run.Marks["terminate"]
+	switch {
+	case !s.answered && line.Line <= s.opening:
+		return servers.PhaseStart
+	case signalled && line.At.After(terminated):
+		return servers.PhaseShutdown
+	case s.waits(line), s.answered && line.At.Before(s.first):
+		return servers.PhaseStart
+	}
+	return line.Phase
+}
+
+// lastWords says whether a text of a server that died is about its death: it came
+// within the last second, and is not what such servers say at their start.
+func (s *sorter) lastWords(one *stray) bool {
+	exit := s.run.Exit()
+	if !s.died || exit == nil || one.Since < exit.Lived-lastWordsTime || one.Line <= s.opening {
+		return false
+	}
+	return slices.Contains([]string{culprit.RuleRuntime, culprit.RuleMerged, "stack-trace"}, one.who.Rule)
+}
+
+// underWay is the method of the request that waited for its answer at a time, and
+// what was wrong with it where the doctor had made it wrong.
+func (s *sorter) underWay(at time.Time) (method, errorPath string) {
+	for _, exchange := range s.run.Exchanges {
+		if exchange.At.After(at) {
+			break
+		}
+		if exchange.Frame == nil || !exchange.At.Add(exchange.Took).Before(at) {
+			method, errorPath = exchange.Method, wrongness(exchange)
+		}
+	}
+	garbage, began := s.run.Marks["garbage"]
+	next, ended := s.run.Marks["notification"]
+	if began && at.After(garbage) && (!ended || at.Before(next)) {
+		errorPath = "a line that is not JSON"
+	}
+	return method, errorPath
+}
+
+// wrongness says what is wrong with a request that the doctor made to see the
+// error path, empty for any other.
+func wrongness(exchange *evidence.Exchange) string {
+	switch {
+	case exchange.Method == evidence.NoSuchMethod:
+		return "an unknown method"
+	case bytes.Contains(exchange.Sent, []byte(evidence.NoSuchTool)):
+		return "a call of an unknown tool"
+	case bytes.Contains(exchange.Sent, []byte(evidence.NoSuchCursor)):
+		return "an unknown cursor"
+	case exchange.Method == "tools/call" && !bytes.Contains(exchange.Sent, []byte(`"name"`)):
+		return "a call without a tool's name"
+	}
+	return ""
+}
+
+// echoes are the requests of toolx that came back as they were sent. A ping is
+// left out: both sides send it, and two of them can look the same.
+func echoes(run *evidence.Run) []servers.FrameReceived {
+	sent := make(map[string]string)
+	var back []servers.FrameReceived
+	for _, event := range run.Events {
+		switch e := event.(type) {
+		case servers.FrameSent:
+			if e.ID != "" && e.Method != "" && e.Method != "ping" {
+				sent[e.ID] = canonical(e.Bytes)
+			}
+		case servers.FrameReceived:
+			if e.Method != "" && sent[e.ID] != "" && sent[e.ID] == canonical(e.Bytes) {
+				back = append(back, e)
+			}
+		}
+	}
+	return back
+}
+
+// canonical is a message with its members in order of their names.
+func canonical(frame []byte) string {
+	var value any
+	if json.Unmarshal(frame, &value) != nil {
+		return ""
+	}
+	text, err := rawjson.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// since is a line's time since the process was started, in milliseconds.
+func (o *stray) since() float64 { return exec.Milliseconds(o.Since) }

@@ -1,0 +1,188 @@
+package handshake
+
+import (
+	"fmt"
+	"strings"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/wire"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// listMethods are the lists that a server may have, by the capability that says so.
+func listMethods() []struct{ capability, method, member string } {
+	return []struct{ capability, method, member string }{
+		{"tools", "tools/list", "tools"},
+		{"resources", "resources/list", "resources"},
+		{"prompts", "prompts/list", "prompts"},
+	}
+}
+
+func askCapabilityUndeclared(e *evidence.Evidence) []check.Finding {
+	var found []check.Finding
+	for _, list := range listMethods() {
+		declared, known := e.Capability(list.capability)
+		x := e.Clean.Exchange(list.method, 0)
+		if !known || declared != nil || !x.Answered() || x.Result == nil {
+			continue
+		}
+		items, ok := rawjson.Elements(evidence.MemberAt(x.Result, list.member))
+		if !ok {
+			continue
+		}
+		f := check.Finding{
+			Title:    fmt.Sprintf("server has %s and does not declare them", list.capability),
+			Where:    x.Place(e.Clean),
+			Evidence: fmt.Sprintf("%s answers with %d %s, and the capability %s is missing", list.method, len(items), list.member, list.capability),
+		}
+		if len(items) == 0 {
+			f.Severity = check.Info // nothing is hidden by it
+			f.Title = fmt.Sprintf("server answers %s and does not declare the capability", list.method)
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
+	var found []check.Finding
+	for _, list := range listMethods() {
+		declared, known := e.Capability(list.capability)
+		x := e.Clean.Exchange(list.method, 0)
+		if !known || declared == nil || x == nil || x.Answered() && x.Result != nil {
+			continue
+		}
+		f := check.Finding{
+			Title:    fmt.Sprintf("server declares %s, and %s fails", list.capability, list.method),
+			Where:    x.Place(e.Clean),
+			Evidence: fmt.Sprintf("%s %s", list.method, x.Outcome()),
+		}
+		if message := evidence.MemberAt(x.Error, "message"); message != nil {
+			f.Evidence += ": " + evidence.Cut(evidence.MemberText(message))
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+func askPingFails(e *evidence.Evidence) []check.Finding {
+	x := e.Clean.Exchange("ping", 0)
+	if x == nil || x.Answered() && evidence.IsObject(x.Result) {
+		return nil
+	}
+	f := check.Finding{Where: x.Place(e.Clean), Evidence: "ping " + x.Outcome() + evidence.Waited(x)}
+	if x.Late {
+		f.Title = "server answers ping late"
+	}
+	return check.Sole(f)
+}
+
+func askUnknownMethod(e *evidence.Evidence) []check.Finding {
+	const methodNotFound = -32601
+	x := e.Clean.Exchange(evidence.NoSuchMethod, 0)
+	if x == nil {
+		return nil
+	}
+	if code, ok := evidence.ErrorCode(x.Error); ok && code == methodNotFound {
+		return nil
+	}
+	return check.Sole(check.Finding{Where: x.Place(e.Clean), Evidence: "a method that does not exist " + x.Outcome() + evidence.Waited(x)})
+}
+
+// hostileCall finds the doctor's own call of a tool that cannot exist, or the one
+// without a name.
+func hostileCall(e *evidence.Evidence, named bool) *evidence.Exchange {
+	for _, x := range e.Clean.Asked("tools/call") {
+		if !evidence.IsUsersCall(x) && (evidence.MemberAt(x.Sent, "params", "name") != nil) == named {
+			return x
+		}
+	}
+	return nil
+}
+
+func askInvalidParams(e *evidence.Evidence) []check.Finding {
+	const invalidParams = -32602
+	x := hostileCall(e, false)
+	if x == nil {
+		return nil
+	}
+	code, ok := evidence.ErrorCode(x.Error)
+	if ok && (code == invalidParams || code == evidence.MismatchCode && e.OverHTTP()) { // there is no Mcp-Name then
+		return nil
+	}
+	f := check.Finding{Where: x.Place(e.Clean), Evidence: "tools/call without a name " + x.Outcome()}
+	if message := evidence.MemberAt(x.Error, "message"); message != nil {
+		f.Notes = []string{"it says: " + evidence.Cut(strings.Join(strings.Fields(evidence.MemberText(message)), " "))}
+	}
+	return check.Sole(f)
+}
+
+func askUnknownTool(e *evidence.Evidence) []check.Finding {
+	const invalidParams = -32602
+	x := hostileCall(e, true)
+	if x == nil {
+		return nil
+	}
+	f := check.Finding{Where: x.Place(e.Clean), Evidence: "a tool that does not exist " + x.Outcome()}
+	code, ok := evidence.ErrorCode(x.Error)
+	switch {
+	case x.Late:
+		f.Title = "a call of an unknown tool is answered late"
+	case x.Refused():
+		f.Title = "a call of an unknown tool is refused by HTTP, and by no error that a model sees"
+		f.Breaks = []string{"clients that take an HTTP error for a lost connection"}
+	case !x.Answered():
+		f.Severity, f.Title = check.Error, "a call of an unknown tool gets no answer"
+		f.Evidence += evidence.Waited(x)
+		f.Breaks = []string{"every client waits until its time is up"}
+	case ok && code == invalidParams:
+		return nil
+	case x.Error != nil:
+		f.Severity, f.Title = check.Info, "a call of an unknown tool is refused with another code than -32602"
+	case string(evidence.MemberAt(x.Result, "isError")) == "true":
+		f.Severity, f.Title = check.Info, "a call of an unknown tool is refused by isError"
+		f.Evidence += " that has isError"
+	default:
+		f.Title = "a call of an unknown tool succeeds"
+		f.Evidence += " without isError"
+	}
+	return check.Sole(f)
+}
+
+// askNotificationAnswered looks at messages without an id that came after the
+// notification, when no request waited.
+func askNotificationAnswered(e *evidence.Evidence) []check.Finding {
+	run := e.Probing()
+	sent, did := run.Marks["notification"]
+	if !did {
+		return nil
+	}
+	var found []check.Finding
+	for _, odd := range evidence.EventsOf[servers.OddFrame](run) {
+		if odd.Class != servers.ClassIDNull || odd.Used || odd.At.Before(sent) || wire.AnswersGarbage(run, odd.Bytes) {
+			continue
+		}
+		where := wire.PlaceOf(run, odd)
+		where.Method = "notifications/toolx/unknown"
+		found = append(found, check.Finding{Where: where, Evidence: evidence.CutJSON(odd.Bytes)})
+	}
+	return check.Alike(found)
+}
+
+func askRequestBeforeInit(e *evidence.Evidence) []check.Finding {
+	run := e.Probe
+	x := run.Exchange("tools/list", 0)
+	if x == nil || x.Answered() || evidence.MemberAt(x.Sent, "params", "cursor") != nil {
+		return nil
+	}
+	f := check.Finding{Where: x.Place(run), Evidence: "tools/list before initialize " + x.Outcome()}
+	if x.Late {
+		f.Title = "server answers tools/list before initialize late"
+	}
+	if died := run.Died(); died != nil && run.FellBeforeHandshake() {
+		f.Evidence += "; the server ended: " + died.How
+	}
+	return check.Sole(f)
+}

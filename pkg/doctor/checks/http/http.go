@@ -1,0 +1,138 @@
+// Package http has the checks of servers that are reached by HTTP.
+package http
+
+import (
+	"cmp"
+	"net/http"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+)
+
+// Checks are about what HTTP carries messages in. They are asked of servers that
+// are reached by it, and of no others.
+func Checks() []check.Check {
+	return []check.Check{
+		{ID: "dns", Need: check.NeedHTTP, Ask: askReach(phaseDNS)},
+		{ID: phaseConnect, Need: check.NeedHTTP, Ask: askConnect},
+		{ID: "tls-cert", Need: check.NeedHTTP, Ask: askTLSCert},
+		{ID: phaseTLS, Need: check.NeedHTTP, Ask: askReach(phaseTLS)},
+		{ID: "redirect-drops-body", Need: check.NeedHTTP, Ask: askRedirectDropsBody},
+		{ID: "auth-challenge", Need: check.NeedHTTP, Ask: askAuthChallenge},
+		{ID: "auth-metadata", Need: check.NeedHTTP, Ask: askAuthMetadata},
+		{ID: "auth-late", Need: check.NeedHTTPSession, Ask: askAuthLate},
+		{ID: "legacy-sse", Need: check.NeedHTTP, Ask: askLegacySSE},
+		{ID: "sse-endpoint-offsite", Need: check.NeedHTTP, Ask: askSseEndpointOffsite},
+		{ID: "status-unexpected", Need: check.NeedHTTP, Ask: askStatusUnexpected},
+		{ID: "content-type", Need: check.NeedHTTP, Ask: askContentType},
+		{ID: "body-limit", Need: check.NeedHTTP, Ask: func(e *evidence.Evidence) []check.Finding { return tooLarge(e, false) }},
+		{ID: "gzip-bomb", Need: check.NeedHTTP, Ask: func(e *evidence.Evidence) []check.Finding { return tooLarge(e, true) }},
+		{ID: "session-lost", Need: check.NeedHTTPSession, Ask: askSessionLost},
+		{ID: "accept-strict", Need: check.NeedHTTPSession, Ask: askAcceptStrict},
+		{ID: "notification-status", Need: check.NeedHTTPSession, Ask: askNotificationStatus},
+		{ID: "get-status", Need: check.NeedHTTPSession, Ask: askGetStatus},
+		{ID: "version-header", Need: check.NeedHTTPSession, Ask: askVersionHeaderIgnored},
+		{ID: "session-id-format", Need: check.NeedHTTPSession, Ask: askSessionIDFormat},
+		{ID: "session-missing-400", Need: check.NeedHTTPSession, Ask: askSessionMissing400},
+		{ID: "session-unknown-404", Need: check.NeedHTTPSession, Ask: askSessionUnknown404},
+		{ID: "session-delete", Need: check.NeedHTTPSession, Ask: askSessionDelete},
+		{ID: "session-minted-modern", Need: check.NeedHTTPModern, Ask: askSessionMintedModern},
+		{ID: "header-mismatch", Need: check.NeedHTTPModern, Ask: askHeaderMismatch},
+		{ID: "unknown-method-404", Need: check.NeedHTTPModern, Ask: askUnknownMethod404},
+		{ID: "origin-not-checked", Need: check.NeedHTTP, Ask: askOrigin},
+		{ID: "cors-reflects", Need: check.NeedHTTP, Ask: askCorsReflects},
+		{ID: "binds-all", Need: check.NeedHTTP, Ask: askBindsAll},
+		{ID: "sse-format", Need: check.NeedHTTP, Ask: askSseFormat},
+		{ID: "sse-no-final", Need: check.NeedHTTP, Ask: askSseNoFinal},
+		{ID: "sse-buffered", Need: check.NeedHTTP, Ask: askSSEBuffered},
+		{ID: "keepalive", Need: check.NeedHTTP, Ask: askKeepalive},
+	}
+}
+
+// rawWhere is the place of a finding about a raw exchange.
+func rawWhere(method string) *evidence.Where { return &evidence.Where{Run: "raw", Method: method} }
+
+// objection makes the finding of a check of one raw answer.
+func objection(reply *evidence.HTTPReply, method string) []check.Finding {
+	return check.Sole(check.Finding{Where: rawWhere(method), Evidence: evidence.Cut(reply.Words(evidence.MaxQuoted))})
+}
+
+func askStatusUnexpected(e *evidence.Evidence) []check.Finding {
+	reply := e.Reply(evidence.AskedInitialize)
+	if reply == nil || reply.Status == http.StatusOK || e.Modern() {
+		return nil
+	}
+	if reply.Status == http.StatusTooManyRequests && e.Handshaken() {
+		return nil // the doctor asks much
+	}
+	f := objection(reply, "initialize")[0]
+	if fix := statusFix(reply.Status); fix != "" {
+		f.Fix = []string{fix}
+	}
+	return check.Sole(f)
+}
+
+// statusFix is what to do about a status, empty where nothing is known.
+func statusFix(status int) string {
+	switch status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return "from outside: see whether the url is that of the MCP endpoint; its path is often /mcp, or /sse"
+	case http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
+		return "in the server: take Content-Type: application/json, and Accept: application/json, text/event-stream"
+	case http.StatusTooManyRequests:
+		return "from outside: wait, and look at what limits the rate"
+	}
+	switch {
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return "in the proxy: see whether the server behind it runs, and where it looks for it; this answer is the proxy's own"
+	case status >= http.StatusInternalServerError:
+		return "in the server: read its log; the request was an initialize as every client sends it"
+	}
+	return ""
+}
+
+func askNotificationStatus(e *evidence.Evidence) []check.Finding {
+	reply := e.Reply(evidence.AskedInitialized)
+	switch {
+	case reply == nil || reply.Status == http.StatusAccepted && len(reply.Body) == 0:
+		return nil
+	case reply.Status == http.StatusAccepted:
+		found := objection(reply, "notifications/initialized")
+		found[0].Severity, found[0].Title = check.Warning, "a notification is answered with a body"
+		return found
+	}
+	return objection(reply, "notifications/initialized")
+}
+
+func askGetStatus(e *evidence.Evidence) []check.Finding {
+	reply := e.Reply(evidence.AskedStream)
+	if reply == nil || reply.Status == http.StatusMethodNotAllowed ||
+		reply.Status == http.StatusOK && reply.MediaType() == "text/event-stream" {
+		return nil
+	}
+	return objection(reply, "GET")
+}
+
+func askVersionHeaderIgnored(e *evidence.Evidence) []check.Finding {
+	reply := e.Reply(evidence.AskedVersion)
+	const since = "2025-06-18" // which brought the header
+	if reply == nil || reply.Status == http.StatusBadRequest || e.RevisionRaw() < since {
+		return nil
+	}
+	found := objection(reply, "ping")
+	found[0].Notes = []string{"the request had MCP-Protocol-Version: " + evidence.InventedRevision}
+	return found
+}
+
+func askAcceptStrict(e *evidence.Evidence) []check.Finding {
+	var refused []string
+	for _, accept := range evidence.OtherAccepts() {
+		if reply := e.Reply(evidence.AskedAccept + accept); reply != nil && reply.Status != http.StatusOK {
+			refused = append(refused, cmp.Or(accept, "no Accept")+": "+reply.StatusText())
+		}
+	}
+	if refused == nil {
+		return nil
+	}
+	return check.Sole(check.Finding{Where: rawWhere("ping"), Evidence: evidence.Words(refused)})
+}

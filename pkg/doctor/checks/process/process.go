@@ -1,0 +1,35 @@
+// Package process has the checks of the server's process: its start and end, its stderr, and
+// what it costs.
+package process
+
+import (
+	"toolx/pkg/doctor/check"
+)
+
+// Checks are about the server's process: how it starts and ends, what it
+// writes on stderr, what it costs.
+func Checks() []check.Check {
+	return []check.Check{
+		{ID: "exit-before-handshake", Need: check.NeedProcess, Ask: askExitBeforeHandshake},
+		{ID: "crash-signal", Need: check.NeedProcess, Ask: askCrashSignal},
+		{ID: "exit-during-request", Need: check.NeedProcess, Ask: askExitDuringRequest},
+		{ID: "truncated-message", Need: check.NeedProcess, Ask: askTruncatedMessage},
+		{ID: "handshake-timeout", Need: check.NeedProcess, Ask: askHandshakeTimeout},
+		{ID: "slow-start", Need: check.NeedHandshake, Ask: askSlowStart},
+		{ID: "output-buffered", Need: check.NeedProcess, Ask: askOutputBuffered},
+		{ID: "stdout-closed", Need: check.NeedProcess, Ask: askStdoutClosed},
+		{ID: "stdin-closed", Need: check.NeedProcess, Ask: askStdinClosed},
+		{ID: "ignores-stdin-close", Need: check.NeedHandshake, Ask: askIgnoresStdinClose},
+		{ID: "slow-shutdown", Need: check.NeedHandshake, Ask: askSlowShutdown},
+		{ID: "ignores-sigterm", Need: check.NeedProbe, Ask: askIgnoresSigterm},
+		{ID: "exit-code-on-close", Need: check.NeedHandshake, Ask: askExitCodeOnClose},
+		{ID: "orphan-grandchild", Need: check.NeedSample, Ask: askOrphanGrandchild},
+		{ID: "pipe-held-open", Need: check.NeedProcess, Ask: askPipeHeldOpen},
+		{ID: "stderr-noise", Need: check.NeedProcess, Ask: askStderrNoise},
+		{ID: "stderr-exception", Need: check.NeedProcess, Ask: askStderrException},
+		{ID: "stderr-secret", Need: check.NeedProcess, Ask: askStderrSecret},
+		{ID: "memory-idle", Need: check.NeedSample, Ask: askMemoryIdle},
+		{ID: "cpu-idle", Need: check.NeedSample, Ask: askCPUIdle},
+		{ID: "listens-on-network", Need: check.NeedSample, Ask: askListensOnNetwork},
+	}
+}

@@ -1,0 +1,32 @@
+// Package rpc has the checks of messages as JSON-RPC 2.0 has them.
+package rpc
+
+import (
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/wire"
+)
+
+// Checks hold the server's messages against JSON-RPC 2.0. What is no message at
+// all is for the checks of framing.
+func Checks() []check.Check {
+	return []check.Check{
+		{ID: "rpc-version", Need: check.NeedProcess, Ask: askRPCVersion},
+		{ID: "rpc-batch", Need: check.NeedProcess, Ask: askBatch},
+		{ID: "rpc-id-type", Need: check.NeedProcess, Ask: askIDType},
+		{ID: "rpc-id-null", Need: check.NeedProcess, Ask: askIDNull},
+		{ID: "rpc-id-unknown", Need: check.NeedProcess, Ask: askRPCIDUnknown},
+		{ID: "rpc-id-duplicate", Need: check.NeedProcess, Ask: askIDDuplicate},
+		{ID: "rpc-shape", Need: check.NeedProcess, Ask: askShape},
+		{ID: "rpc-duplicate-keys", Need: check.NeedProcess, Ask: func(e *evidence.Evidence) []check.Finding { return oddities(e, wire.DuplicateKey, "the values are %s") }},
+		{ID: "rpc-depth", Need: check.NeedProcess, Ask: askDepth},
+		{ID: "rpc-number-range", Need: check.NeedProcess, Ask: func(e *evidence.Evidence) []check.Finding { return oddities(e, wire.BigNumber, "the number is %s") }},
+		{ID: "rpc-surrogate", Need: check.NeedProcess, Ask: askRPCSurrogate},
+		{ID: "rpc-late-reply", Need: check.NeedProcess, Ask: askLateReply},
+		{ID: "rpc-server-request", Need: check.NeedProcess, Ask: askServerRequest},
+		{ID: "rpc-not-mcp", Need: check.NeedProcess, Ask: askNotMCP},
+		{ID: "rpc-id-collision", Need: check.NeedProcess, Ask: askIDCollision},
+		{ID: "rpc-parse-error-survival", Need: check.NeedProbe, Ask: askParseErrorSurvival},
+		{ID: "rpc-error-code-reserved", Need: check.NeedProcess, Ask: askErrorCodeReserved},
+	}
+}

@@ -1,0 +1,117 @@
+package tool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/listing"
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// askCallFailed tells of every call that did not succeed, whoever is to blame.
+func askCallFailed(e *evidence.Evidence) []check.Finding {
+	var found []check.Finding
+	for _, call := range e.Calls {
+		if call.Result == nil || call.Result.Err == nil || exec.KindOf(call.Result.Err) == exec.KindInterrupted {
+			continue
+		}
+		// A call in which the server ended is for exit-during-request and crash-signal to tell.
+		if call.Run.Died() == nil || exec.KindOf(call.Result.Err) != exec.KindProtocol || errors.As(call.Result.Err, new(*evidence.UnmadeError)) {
+			found = append(found, failure(call, e))
+		}
+	}
+	return check.Capped(found)
+}
+
+// failure says why a call failed.
+func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
+	err := c.Result.Err
+	f := check.Finding{
+		Where:    &evidence.Where{Run: evidence.CallsRun, Method: "tools/call", Tool: evidence.Excerpt(c.Tool, evidence.MaxLabel)},
+		Evidence: evidence.OneLine(err.Error()), Notes: stderrNotes(c),
+	}
+	var refused *exec.ToolError
+	switch {
+	case errors.As(err, new(*evidence.UnmadeError)):
+		f.Title = "a call could not be made: the server did not start again"
+	case exec.KindOf(err) == exec.KindTimeout:
+		f.Title = "a call is not answered"
+		f.Fix = []string{
+			"in the server: answer every call, with an error where it cannot be carried out; report progress where it takes long",
+			"--timeout gives it more time",
+		}
+	case exec.KindOf(err) == exec.KindNotFound:
+		f.Title = "the server has no tool of the name in --call"
+		f.Evidence += "; " + toolNames(e)
+		f.Fix = []string{cmp.Or(nearest(e, err), "give --call the name of a tool that the server lists")}
+	case exec.KindOf(err) == exec.KindInvalidArguments:
+		f.Title = "the arguments in --call do not fit the tool's schema"
+		f.Fix = []string{"give --call a JSON object that fits the tool's inputSchema"}
+	case errors.As(err, &refused) && refused.Code != 0:
+		f.Title = "a call is answered with a JSON-RPC error"
+		f.Evidence = fmt.Sprintf("error %d: %s", refused.Code, f.Evidence)
+	case errors.As(err, &refused):
+		f.Title = "a tool says that it failed"
+	}
+	if hint := exec.NetworkHint(err.Error()); hint != "" && refused != nil {
+		f.Fix = []string{hint}
+	}
+	return f
+}
+
+// stderrNotes are the last lines of stderr since the call was sent, a note each.
+func stderrNotes(c *evidence.CallRun) []string {
+	sent := Exchange(c)
+	if sent == nil {
+		return nil
+	}
+	var notes []string
+	for _, line := range evidence.EventsOf[servers.StderrLine](c.Run) {
+		if !line.At.Before(sent.At) && (sent.Frame == nil || !line.At.After(sent.At.Add(sent.Took))) {
+			notes = append(notes, "stderr: "+line.Text)
+		}
+	}
+	const most = 5
+	return notes[max(0, len(notes)-most):]
+}
+
+// Exchange is the call's request, nil where none was sent.
+func Exchange(c *evidence.CallRun) *evidence.Exchange {
+	if c.Sent == nil {
+		return nil
+	}
+	for _, x := range c.Run.Asked("tools/call") {
+		if evidence.NameIn(x.Sent) == c.Sent.Tool.Plain && equalJSON(evidence.MemberAt(x.Sent, "params", "arguments"), c.Sent.Arguments) {
+			return x
+		}
+	}
+	return nil
+}
+
+// nearest names the tools that may be meant where there is none of the given name, as
+// the server does; empty where none is near.
+func nearest(e *evidence.Evidence, err error) string {
+	var unknown *exec.NotFoundError
+	if !errors.As(err, &unknown) || len(unknown.Near) == 0 {
+		return ""
+	}
+	var names []string
+	for _, name := range unknown.Near {
+		names = append(names, strings.TrimPrefix(name, e.Server.Name+exec.Separator))
+	}
+	return "did you mean " + evidence.Excerpt(strings.Join(names, ", "), 2*evidence.MaxExcerpt) + "?"
+}
+
+// toolNames says which tools the server has.
+func toolNames(e *evidence.Evidence) string {
+	tools := listing.Read(e).Tools
+	if len(tools) == 0 {
+		return "the server has no tools"
+	}
+	return "the server has " + evidence.Listed(len(tools), func(i int) string { return tools[i].Label() })
+}

@@ -1,0 +1,100 @@
+// Package tool has the checks of the tools that a server lists, and of the results of calls.
+package tool
+
+import (
+	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/listing"
+)
+
+// Checks are the questions about what tools/list answered, and about the
+// results of calls that the user asked for. They read the raw definitions: an SDK
+// drops what it does not know.
+func Checks() []check.Check {
+	return []check.Check{
+		{ID: "tools-shape", Need: check.NeedList, Ask: askToolsShape},
+		{ID: "tools-empty", Need: check.NeedTools, Ask: askToolsEmpty},
+		{ID: "tool-name-missing", Need: check.NeedTools, Ask: eachTool(askToolNameMissing)},
+		{ID: "tool-name-chars", Need: check.NeedTools, Ask: eachTool(askToolNameChars)},
+		{ID: "tool-name-length", Need: check.NeedTools, Ask: askToolNameLength},
+		{ID: "tool-duplicate", Need: check.NeedTools, Ask: askToolDuplicate},
+		{ID: "input-schema-missing", Need: check.NeedTools, Ask: eachTool(askInputSchemaMissing)},
+		{ID: "input-schema-type", Need: check.NeedTools, Ask: eachTool(func(d *listing.Definition) []check.Finding { return askRootType(d, d.Input) })},
+		{ID: "input-schema-root-combinator", Need: check.NeedTools, Ask: eachTool(askRootCombinator)},
+		{ID: "output-schema-type", Need: check.NeedTools, Ask: askOutputSchemaType},
+		{ID: "schema-ref-external", Need: check.NeedTools, Ask: eachSchema(askRefExternal)},
+		{ID: "schema-ref-dangling", Need: check.NeedTools, Ask: eachSchema(askRefDangling)},
+		{ID: "schema-ref-loop", Need: check.NeedTools, Ask: eachSchema(askRefLoop)},
+		{ID: "schema-dialect", Need: check.NeedTools, Ask: askSchemaDialect},
+		{ID: "schema-invalid", Need: check.NeedTools, Ask: askSchemaInvalid},
+		{ID: "schema-deep", Need: check.NeedTools, Ask: eachSchema(askSchemaDeep)},
+		{ID: "schema-large", Need: check.NeedTools, Ask: eachSchema(askSchemaLarge)},
+		{ID: "schema-combos", Need: check.NeedTools, Ask: eachSchema(askSchemaCombos)},
+		{ID: "schema-required-unknown", Need: check.NeedTools, Ask: eachSchema(askRequiredUnknown)},
+		{ID: "schema-pattern", Need: check.NeedTools, Ask: askSchemaPattern},
+		{ID: "param-name-chars", Need: check.NeedTools, Ask: eachTool(askParamNameChars)},
+		{ID: "x-mcp-header", Need: check.NeedTools, Ask: eachTool(askXMCPHeader)},
+		{ID: "schema-unknown-keyword", Need: check.NeedTools, Ask: askUnknownKeyword},
+		{ID: "schema-untyped", Need: check.NeedTools, Ask: portability(untyped)},
+		{ID: "schema-bool", Need: check.NeedTools, Ask: portability(isBoolSchema)},
+		{ID: "schema-type-union", Need: check.NeedTools, Ask: portability(isTypeUnion)},
+		{ID: "tool-description-missing", Need: check.NeedTools, Ask: eachTool(askToolDescriptionMissing)},
+		{ID: "tool-description-short", Need: check.NeedTools, Ask: eachTool(askToolDescriptionShort)},
+		{ID: "tool-description-long", Need: check.NeedTools, Ask: eachTool(askToolDescriptionLong)},
+		{ID: "param-description-missing", Need: check.NeedTools, Ask: askParamDescriptionMissing},
+		{ID: "annotations-contradict", Need: check.NeedTools, Ask: eachTool(askAnnotationsContradict)},
+		{ID: "annotations-missing", Need: check.NeedTools, Ask: askAnnotationsMissing},
+		{ID: "tokens-tool", Need: check.NeedTools, Ask: askTokensTool},
+		{ID: "tokens-total", Need: check.NeedTools, Ask: askTokensTotal},
+		{ID: "call-failed", Need: check.NeedCalls, Ask: askCallFailed},
+		{ID: "content-shape", Need: check.NeedCalls, Ask: eachReply(askContentShape)},
+		{ID: "structured-missing", Need: check.NeedCalls, Ask: eachReply(askStructuredMissing)},
+		{ID: "structured-mismatch", Need: check.NeedCalls, Ask: eachReply(askStructuredMismatch)},
+		{ID: "structured-no-text", Need: check.NeedCalls, Ask: eachReply(askStructuredNoText)},
+		{ID: "iserror-misuse", Need: check.NeedCalls, Ask: askIsErrorMisuse},
+	}
+}
+
+// eachTool asks about every definition and keeps a bounded number of findings.
+func eachTool(ask func(*listing.Definition) []check.Finding) func(*evidence.Evidence) []check.Finding {
+	return func(e *evidence.Evidence) []check.Finding {
+		var found []check.Finding
+		for _, d := range listing.Read(e).Tools {
+			found = append(found, ask(d)...)
+		}
+		return check.Capped(found)
+	}
+}
+
+// eachSchema asks about every input and output schema that is an object.
+func eachSchema(ask func(*listing.Definition, *listing.SchemaTree) []check.Finding) func(*evidence.Evidence) []check.Finding {
+	return eachTool(func(d *listing.Definition) []check.Finding {
+		var found []check.Finding
+		for _, tree := range d.Schemas() {
+			found = append(found, ask(d, tree)...)
+		}
+		return found
+	})
+}
+
+// spot is one place of many that make a single finding.
+type spot struct {
+	d       *listing.Definition
+	pointer string
+	text    string // how a sentence names it
+}
+
+// spotAt is the place that pointer leads to, under a name for a sentence.
+func spotAt(d *listing.Definition, pointer, text string) spot {
+	return spot{d, evidence.Excerpt(pointer, evidence.MaxPointer), text}
+}
+
+// together makes one finding of many places, for what is worth knowing and not
+// worth a line each; none of none.
+func together(spots []spot, sentence func(list string) string) []check.Finding {
+	if len(spots) == 0 {
+		return nil
+	}
+	list := evidence.Listed(len(spots), func(i int) string { return spots[i].text })
+	return []check.Finding{{Where: spots[0].d.Where(spots[0].pointer), Evidence: sentence(list)}}
+}

@@ -1,0 +1,145 @@
+// Package cmdline reads the command line of a server: which program it starts, through which
+// launchers, interpreters and shells, and what these need. It runs nothing.
+package cmdline
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"toolx/pkg/config"
+)
+
+// Lookup says where programs are looked for: in the folders of path where a command
+// is a bare name, else from folder on. goos names the system whose rules hold.
+type Lookup struct {
+	Goos   string
+	Path   string
+	Folder string // what relative commands count from; empty means the current one
+}
+
+// Program is what looking a command up came to.
+type Program struct {
+	// Path is the file, empty where there is none.
+	Path string
+	Info fs.FileInfo
+	// Runnable says that the file can be run, as far as its mode tells.
+	Runnable bool
+}
+
+// LookupOf looks programs up as the server's own process will.
+func LookupOf(launch *config.Resolved) Lookup {
+	path, _ := Variable(launch.Env, "PATH")
+	return Lookup{Goos: runtime.GOOS, Path: path, Folder: launch.Cwd}
+}
+
+// Find looks a command up. A file that cannot be run is what was found only where
+// nothing better is.
+func (l Lookup) Find(command string) Program {
+	if l.IsPath(command) {
+		if l.Folder != "" && !filepath.IsAbs(command) {
+			command = filepath.Join(l.Folder, command)
+		}
+		return l.Inspect(command)
+	}
+	var blocked Program
+	for _, folder := range l.Folders() {
+		found := l.Inspect(filepath.Join(folder, command))
+		if found.Runnable {
+			return found
+		}
+		if blocked.Path == "" && found.Path != "" && !found.Info.IsDir() {
+			blocked = found
+		}
+	}
+	return blocked
+}
+
+// IsPath says whether a command names a file and not a program to look up.
+func (l Lookup) IsPath(command string) bool {
+	return strings.Contains(command, "/") || l.Goos == "windows" && strings.Contains(command, `\`)
+}
+
+// Folders are those of PATH. An empty one means the current folder, which os/exec
+// never searches.
+func (l Lookup) Folders() []string {
+	separator := ":"
+	if l.Goos == "windows" {
+		separator = ";"
+	}
+	return slices.DeleteFunc(strings.Split(l.Path, separator), func(folder string) bool { return folder == "" })
+}
+
+// Inspect looks at one file, on Windows with the extensions of programs as well.
+func (l Lookup) Inspect(path string) Program {
+	for _, extension := range l.extensions(path) {
+		info, err := os.Stat(path + extension)
+		if err != nil {
+			continue
+		}
+		runnable := !info.IsDir() && (l.Goos == "windows" || info.Mode()&0o111 != 0)
+		return Program{Path: path + extension, Info: info, Runnable: runnable}
+	}
+	return Program{}
+}
+
+func (l Lookup) extensions(path string) []string {
+	if l.Goos != "windows" || filepath.Ext(path) != "" {
+		return []string{""}
+	}
+	return []string{".com", ".exe", ".bat", ".cmd"} // the beginning of PATHEXT
+}
+
+// Near are at most three programs of PATH that a typo could have meant.
+func (l Lookup) Near(command string) []string {
+	const most = 3
+	limit := max(1, len(command)/3)
+	byDistance := make(map[int][]string)
+	for _, folder := range l.Folders() {
+		entries, _ := os.ReadDir(folder)
+		for _, entry := range entries {
+			name := entry.Name()
+			if difference := len(name) - len(command); difference > limit || -difference > limit {
+				continue
+			}
+			distance := levenshtein.ComputeDistance(name, command)
+			if distance <= limit && !slices.Contains(byDistance[distance], name) {
+				byDistance[distance] = append(byDistance[distance], name)
+			}
+		}
+	}
+	var names []string
+	for distance := 1; distance <= limit; distance++ {
+		slices.Sort(byDistance[distance])
+		names = append(names, byDistance[distance]...)
+	}
+	return names[:min(most, len(names))]
+}
+
+// Variable reads a variable of an environment; the last setting wins, as in os/exec.
+func Variable(environ []string, name string) (value string, set bool) {
+	for _, pair := range environ {
+		key, content, found := strings.Cut(pair, "=")
+		if found && (key == name || runtime.GOOS == "windows" && strings.EqualFold(key, name)) {
+			value, set = content, true
+		}
+	}
+	return value, set
+}
+
+// BaseName is a command without its folder and without the extension that Windows
+// may need: "npx" for `C:\node\npx.cmd`.
+func BaseName(command string) string {
+	name := command[strings.LastIndexAny(command, `/\`)+1:]
+	for _, extension := range []string{".exe", ".cmd", ".bat", ".ps1"} {
+		if stem := len(name) - len(extension); stem > 0 && strings.EqualFold(name[stem:], extension) {
+			return strings.ToLower(name[:stem])
+		}
+	}
+	return name
+}

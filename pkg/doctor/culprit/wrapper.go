@@ -1,0 +1,286 @@
+package culprit
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolx/pkg/doctor/cmdline"
+)
+
+// Wrapper is shell code that a command line starts, and that starts the server: a
+// script, or the argument of sh -c.
+type Wrapper struct {
+	place    string // as a person finds it: "start.sh", "the -c argument"
+	argument bool   // it stands in the command line itself
+	commands []cmdline.ShellCommand
+	last     int // which of them it comes to in the end, -1 where that cannot be told
+}
+
+// maxScript is how many bytes of a script are read.
+const maxScript = 64 << 10
+
+// WrappersOf follows a command line through the shell scripts that it starts, the
+// outermost first, to the command that it comes to in the end; argv is that command,
+// or the shell where it cannot be told.
+func WrappersOf(command []string, in cmdline.Lookup) (list []Wrapper, argv []string) {
+	argv = command
+	for range maxWrappers {
+		one, args, ok := openWrapper(argv, in)
+		if !ok {
+			break
+		}
+		list = append(list, one)
+		if one.last < 0 {
+			break
+		}
+		argv = started(one.commands[one.last].Words, args)
+	}
+	return list, argv
+}
+
+// openWrapper reads the script that a command line starts, and what it is given; ok
+// is false where that is none.
+func openWrapper(argv []string, in cmdline.Lookup) (one Wrapper, args []string, ok bool) {
+	if len(argv) > 0 && cmdline.BaseName(argv[0]) == "cmd" {
+		one = Wrapper{place: "this server's args", argument: true, commands: cmdCommands(argv[1:])}
+		one.last = one.end(nil)
+		return one, nil, len(one.commands) > 0
+	}
+	argv = programWords(argv)
+	if len(argv) == 0 {
+		return Wrapper{}, nil, false
+	}
+	if cmdline.IsShell(cmdline.BaseName(argv[0])) {
+		one, args = shellWrapper(argv[1:], in)
+	} else if isShellScript(argv, in) {
+		one, args = readWrapper(in.Find(argv[0]).Path), argv[1:]
+	}
+	one.last = one.end(args)
+	return one, args, len(one.commands) > 0
+}
+
+// shellWrapper is what a shell runs: an argument, or a file.
+func shellWrapper(words []string, in cmdline.Lookup) (one Wrapper, args []string) {
+	if at := cmdline.ScriptArgument(words); at >= 0 {
+		one = Wrapper{place: fmt.Sprintf("the %s argument", words[at-1]), argument: true, commands: cmdline.ShellCommands(words[at])}
+		return one, words[min(at+2, len(words)):] // the first behind it is $0
+	}
+	at := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
+	if at < 0 {
+		return Wrapper{}, nil
+	}
+	return readWrapper(cmdline.RealPath(words[at], in.Folder)), words[at+1:]
+}
+
+// isShellScript says whether a command is a script for a shell by its first line. Those
+// whose name tells the runtime (mvnw, pyenv's python) are left alone.
+func isShellScript(argv []string, in cmdline.Lookup) bool {
+	if printer := PrinterOf(argv).Name; printer != "" && printer != "shell" {
+		return false
+	}
+	first, ok := cmdline.ReadShebang(in.Find(argv[0]).Path)
+	return ok && cmdline.IsShell(cmp.Or(first.Program, cmdline.BaseName(first.Interpreter)))
+}
+
+// readWrapper reads a script; it has no commands where the file is none.
+func readWrapper(path string) Wrapper {
+	text := cmdline.FileBeginning(path, maxScript)
+	if bytes.IndexByte(text, 0) >= 0 {
+		return Wrapper{}
+	}
+	return Wrapper{place: filepath.Base(path), commands: cmdline.ShellCommands(string(text))}
+}
+
+// cmdCommands are the words behind cmd /c, whose backslashes escape nothing.
+func cmdCommands(args []string) []cmdline.ShellCommand {
+	at := slices.IndexFunc(args, func(arg string) bool { return strings.EqualFold(arg, "/c") })
+	if at < 0 {
+		return nil
+	}
+	one := cmdline.ShellCommand{Line: 1, Err: cmdline.StreamErr}
+	for _, word := range strings.Fields(strings.Join(args[at+1:], " ")) {
+		if word == "2>&1" {
+			one.Err = cmdline.StreamOut
+			continue
+		}
+		one.Words = append(one.Words, word)
+	}
+	return []cmdline.ShellCommand{one}
+}
+
+// end is which command the script comes to in the end: the last that does more than
+// the shell's own work, and can be told.
+func (w Wrapper) end(args []string) int {
+	for i, c := range slices.Backward(w.commands) {
+		words := started(c.Words, args)
+		if len(words) > 0 && words[0] != string(cmdline.UnknownText) && !isShellWork(words[0]) && !isTalk(words[0]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// started are the words of the program that a command of a script runs, with the
+// script's arguments in their place.
+func started(words, args []string) []string {
+	if at := slices.Index(words, cmdline.AllArgs); at >= 0 {
+		words = slices.Concat(words[:at], args, words[at+1:])
+	}
+	return programWords(words)
+}
+
+// isShellWork says whether a command does the shell's own work, or passes on what
+// others print.
+func isShellWork(word string) bool {
+	switch word {
+	case "cd", "export", "set", "unset", "local", "readonly", "declare", "shift", "trap", "umask", "ulimit", "alias", "eval",
+		"exit", "return", "break", "continue", "wait", "kill", "sleep", "true", "false", ":", "[", "[[", "test", "read", "command",
+		"for", "case", "esac", "select", "function", "in", "source", ".", "exec", "type", "which", "hash", "pushd", "popd",
+		"mkdir", "rm", "cp", "mv", "ln", "chmod", "chown", "touch", "date",
+		"grep", "egrep", "sed", "awk", "tee", "head", "tail", "tr", "cut", "sort", "xargs", "logger", "jq":
+		return true
+	}
+	return strings.Contains(word, "=")
+}
+
+// isTalk says whether a command of a script is there to print.
+func isTalk(word string) bool {
+	return word == "echo" || word == "printf" || word == "cat" || word == "print"
+}
+
+// talker is the command with which the script itself may print, ahead of what it
+// comes to; empty where it has none. What prints a text that is known does not count:
+// says knows its lines, so that no other line is its.
+func (w Wrapper) talker() string {
+	for i, c := range w.commands {
+		words := programWords(c.Words)
+		if i == w.last || len(words) == 0 || c.Out != cmdline.StreamOut || c.Words[0] == "exec" { // which ends the script
+			continue
+		}
+		if name := programName(words[0]); isTalk(name) && !printsKnown(c) || isTalkative(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// isTalkative says whether a program that a script starts ahead of the server is known
+// to print.
+func isTalkative(name string) bool {
+	return programPrinters(name) != "" || slices.Contains([]string{"git", "curl", "make", "pip", "pip3", "apt-get"}, name)
+}
+
+// says finds the command that prints text; sure is false where only what surrounds
+// an expansion is the same.
+func (w Wrapper) says(text string) (found cmdline.ShellCommand, sure, ok bool) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return cmdline.ShellCommand{}, false, false
+	}
+	for _, c := range w.commands {
+		for _, line := range prints(c) {
+			if exact, same := likeText(strings.TrimSpace(PlainText(line)), text); same && (exact || !ok) {
+				found, sure, ok = c, exact, true
+			}
+		}
+		if sure {
+			break
+		}
+	}
+	return found, sure, ok
+}
+
+// prints are the lines that a command writes to the script's stdout, as far as they
+// can be told.
+func prints(c cmdline.ShellCommand) []string {
+	if c.Out != cmdline.StreamOut || len(c.Words) == 0 {
+		return nil
+	}
+	escapes := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\033`, "\x1b", `\e`, "\x1b", `\x1b`, "\x1b")
+	switch words := c.Words[1:]; c.Words[0] {
+	case "echo", "print":
+		for len(words) > 0 && len(words[0]) > 1 && strings.Trim(words[0], "-neE") == "" {
+			words = words[1:]
+		}
+		return strings.Split(escapes.Replace(strings.Join(words, " ")), "\n")
+	case "printf":
+		if len(words) == 0 {
+			return nil
+		}
+		filled := words[0]
+		for _, verb := range []string{"%s", "%d", "%b", "%q"} {
+			filled = strings.ReplaceAll(filled, verb, string(cmdline.UnknownText))
+		}
+		return strings.Split(escapes.Replace(filled), "\n")
+	case "cat":
+		return c.Body
+	}
+	return nil
+}
+
+// printsKnown says whether a command prints the same text whenever it runs.
+func printsKnown(c cmdline.ShellCommand) bool {
+	lines := prints(c)
+	return lines != nil && !slices.ContainsFunc(lines, func(line string) bool {
+		return strings.ContainsAny(line, string(cmdline.UnknownText)+cmdline.AllArgs+"\\%$`")
+	})
+}
+
+// minAlike is how many bytes of a text must be the same where a part is unknown.
+const minAlike = 6
+
+// likeText says whether text can be what pattern comes to; exact, that it must be.
+func likeText(pattern, text string) (exact, same bool) {
+	pieces := strings.Split(strings.ReplaceAll(pattern, cmdline.AllArgs, string(cmdline.UnknownText)), string(cmdline.UnknownText))
+	if len(pieces) == 1 {
+		return pattern == text, pattern == text
+	}
+	known := 0
+	for i, piece := range pieces {
+		known += len(piece)
+		at := strings.Index(text, piece)
+		switch {
+		case at < 0, i == 0 && at > 0:
+			return false, false
+		case i == len(pieces)-1:
+			return false, known >= minAlike && strings.HasSuffix(text, piece)
+		}
+		text = text[at+len(piece):]
+	}
+	return false, false
+}
+
+// merges finds the command by which the server's stderr comes to stdout.
+func (w Wrapper) merges() (found cmdline.ShellCommand, ok bool) {
+	for i, c := range w.commands {
+		whole := len(c.Words) == 0 || slices.Equal(c.Words, []string{"exec"})
+		if c.Merges() && (i == w.last || whole) {
+			return c, true
+		}
+	}
+	return cmdline.ShellCommand{}, false
+}
+
+// at names the place of a command.
+func (w Wrapper) at(c cmdline.ShellCommand) string {
+	if w.argument {
+		return w.place
+	}
+	return fmt.Sprintf("%s:%d", w.place, c.Line)
+}
+
+// mended is a likely culprit in the script, and how it is mended: by the server's
+// author, or in the command line by its user.
+func (w Wrapper) mended(rule, name, how string) Recognition {
+	found := Recognition{Culprit: Culprit{Name: name, Confidence: Likely}, Rule: rule}
+	if w.argument {
+		found.Outside = how
+		return found
+	}
+	found.InServer = how
+	return found
+}

@@ -1,0 +1,79 @@
+package evidence
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// CallSpeed is what repeated calls took.
+type CallSpeed struct {
+	// Alone are calls one after the other, Together calls of which burstSize ran at
+	// any time.
+	Alone, Together []time.Duration
+	// Failed says that a repeated call failed, and that no more were made.
+	Failed bool
+}
+
+// CallsRun is the name of the runs in which tools are called.
+const CallsRun = "calls"
+
+// Call is a real call to make.
+type Call struct {
+	Server    string // empty: every server that is examined
+	Tool      string // the plain name
+	Arguments json.RawMessage
+	// Own says that the doctor chose the call (Options.Safe).
+	Own bool
+}
+
+// CallRun is one call that was made, or that could not be.
+type CallRun struct {
+	Tool      string
+	Arguments json.RawMessage
+	Result    *exec.Result
+	// Speed is what the same call took when it was repeated, nil where it was not.
+	Speed *CallSpeed
+
+	// Sent is the call as it was made, nil where it could not be; repeatable says that
+	// the tool may be called again.
+	Sent       *exec.Prepared
+	Repeatable bool
+	// Own says that the doctor chose the call.
+	Own bool
+	// Run is the life in which it was made.
+	Run *Run
+}
+
+// UnmadeError says that a call was not made, since the server did not start again.
+type UnmadeError struct{ Err error }
+
+func (e *UnmadeError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *UnmadeError) Unwrap() error { return e.Err }
+
+// Sessions are the runs in which the server was asked as clients ask: the clean run,
+// and those in which its tools were called.
+func (e *Evidence) Sessions() []*Run {
+	if e.Clean == nil {
+		return nil
+	}
+	return append([]*Run{e.Clean}, e.Calling...)
+}
+
+// NameIn is the name of what a request is about: a tool's, a prompt's, a resource's
+// address.
+func NameIn(request json.RawMessage) string {
+	params := MemberAt(request, "params")
+	return cmp.Or(rawjson.Unquote(MemberAt(params, "name")), rawjson.Unquote(MemberAt(params, "uri")))
+}
+
+// IsUsersCall says whether a request is a call that the user asked for: only those
+// have a progress token.
+func IsUsersCall(x *Exchange) bool {
+	return x.Method == "tools/call" && MemberAt(x.Sent, "params", "_meta", "progressToken") != nil
+}

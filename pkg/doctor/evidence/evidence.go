@@ -1,0 +1,433 @@
+// Package evidence is what is known of a server that the doctor examines: what it was asked,
+// what it did, and how that is shown. Checks read it; package doctor gathers it.
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
+)
+
+// Fleet is the evidence about all servers together, and the config.
+type Fleet struct {
+	Config *config.Config // nil for a server given on the command line
+	// ConfigErr is why the config could not be loaded, nil where it was.
+	ConfigErr error
+	Servers   []*Evidence
+	// Pinned is as in Options.
+	Pinned map[string]map[string]string
+}
+
+// Evidence is everything that is known of one server.
+type Evidence struct {
+	Server *config.Server
+	// Launch is the entry with its variables expanded; nil where that failed with
+	// LaunchErr.
+	Launch    *config.Resolved
+	LaunchErr error
+	// Config is the file that names the server; nil where none does.
+	Config *config.Config
+	// Node is the version that the node which runs the server gives itself
+	// ("v22.1.0"), empty for other servers and where it did not say.
+	Node string
+
+	Clean *Run // nil where no process was started
+	Probe *Run // nil where it was not made
+	// Again is a further probing run, without the questions that ended or silenced
+	// the first; nil where that was not needed.
+	Again *Run
+	// HTTP is what raw exchanges have shown of a server that is reached by HTTP; nil
+	// for other servers.
+	HTTP *HTTPEvidence
+	// Calls are the calls that were made, in order, and Calling the lives in which they
+	// were: more than one where a call ended a life.
+	Calls   []*CallRun
+	Calling []*Run
+	// CallsAsked says that calls were asked for, whether or not there are any.
+	CallsAsked bool
+	// Safe is Options.Safe.
+	Safe bool
+	// Starts are the further starts that were asked for (Options.Repeat).
+	Starts []Start
+
+	// Duration is how long gathering took.
+	Duration time.Duration
+	// Cut says that the time was up, or the user gave up, before all was gathered:
+	// what is missing then says nothing about the server.
+	Cut bool
+
+	// Finds reports whether another check finds something in the same evidence; Judge sets it.
+	Finds func(id string) bool
+	// Offered are the tools of the clean run's session, where Options.Safe asks for them.
+	Offered []*exec.Tool
+
+	Kept
+}
+
+// Kept is what checks have read out of evidence, once for all of them, by its type.
+// Evidence belongs to one goroutine once it is gathered, so nothing needs to be guarded.
+type Kept struct{ values map[reflect.Type]any }
+
+// Once returns what read made when it was first asked for.
+func Once[T any](k *Kept, read func() T) T {
+	of := reflect.TypeFor[T]()
+	if _, known := k.values[of]; !known {
+		made := read()
+		if k.values == nil {
+			k.values = make(map[reflect.Type]any)
+		}
+		k.values[of] = made
+	}
+	return k.values[of].(T)
+}
+
+// Run is one life of the server's process.
+type Run struct {
+	Name  string // "clean", "calls" or "probing"
+	Began time.Time
+	// Events are all that happened, in order.
+	Events []exec.Event
+	// Exchanges are the requests with their answers, in the order of sending.
+	Exchanges []*Exchange
+	// Failure is why there is no session, nil where there is one.
+	Failure *servers.Failure
+	// Ended is how the server ended before it was asked to, nil where it did not.
+	Ended *servers.Failure
+	// Protocol is the agreed revision, empty where there is none.
+	Protocol string
+	// Samples are measurements of the process tree taken while it was idle.
+	Idle *ProcessSample
+	// Tree are the processes that the server consists of, the one that was started
+	// first; nil where the system does not tell.
+	Tree []Process
+	// Stuck is what the process did shortly before the handshake was given up.
+	Stuck *ProcessState
+	// Orphans are processes that outlived the server, in the order of their numbers.
+	Orphans []Orphan
+	// Speed is what was measured of answers, nil where nothing was.
+	Speed *Speed
+	// StderrLines and StderrBytes count all of stderr; Events keep its beginning.
+	StderrLines int
+	StderrBytes int64
+	// Marks are the times of what the doctor did besides requests: "garbage",
+	// "notification", "burst", "burst-end", "idle-begin", "idle-end", "terminate",
+	// and what came of that: "terminated" or "survived".
+	Marks map[string]time.Time
+	// Pending are bytes of stdout that still waited for a newline when the time was up.
+	Pending []byte
+	// Foreign is how many lines of stdout held no message, those that Events do not
+	// keep included; Flood is the longest stretch of them.
+	Foreign int
+	Flood   Flood
+
+	Kept
+}
+
+// Exchange is one request and its answer.
+type Exchange struct {
+	Method string
+	ID     string          // as JSON
+	Sent   json.RawMessage // the whole request
+	At     time.Time
+	// Frame is the whole answer, nil where none came; Result and Error are cut from it.
+	Frame  json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+	Line   int // of stdout, of the answer
+	Took   time.Duration
+	// Late says that the answer came when it was no longer waited for.
+	Late bool
+	// status is that of HTTP, of a server that is reached by it and answered.
+	status int
+}
+
+// Recorder keeps the events of one run.
+type Recorder struct {
+	Mu     sync.Mutex
+	Events []exec.Event
+	// dropped counts events beyond maxEvents, so that a flood costs bounded memory.
+	dropped int
+	stdout  int // polluted lines kept
+	// stderrLines and stderrBytes count all of stderr, kept or not.
+	stderrLines int
+	stderrBytes int64
+	muted       bool // messages are not kept
+	flood       floodMeter
+}
+
+// The bounds on what a run keeps. A flood is proved by its count, not its bytes.
+const (
+	maxEvents   = 50_000
+	maxPolluted = 2_000
+	maxStderr   = 5_000
+)
+
+// Take keeps an event, unless there are too many of its kind.
+func (r *Recorder) Take(event exec.Event) {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	r.flood.take(event)
+	if r.muted && isMessage(event) {
+		return
+	}
+	if _, polluted := event.(servers.PollutedLine); polluted {
+		if r.stdout++; r.stdout > maxPolluted {
+			r.dropped++
+			return
+		}
+	}
+	if line, isStderr := event.(servers.StderrLine); isStderr {
+		r.stderrBytes += int64(len(line.Text)) + 1
+		if r.stderrLines++; r.stderrLines > maxStderr {
+			r.dropped++
+			return
+		}
+	}
+	if len(r.Events) >= maxEvents && !essential(event) {
+		r.dropped++
+		return
+	}
+	r.Events = append(r.Events, event)
+}
+
+// Mute says whether messages are to be kept.
+func (r *Recorder) Mute(on bool) {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	r.muted = on
+}
+
+// isMessage says whether an event is a message as it stood on the wire.
+func isMessage(event exec.Event) bool {
+	switch event.(type) {
+	case servers.FrameSent, servers.FrameReceived:
+		return true
+	}
+	return false
+}
+
+// essential events are kept whatever the flood.
+func essential(event exec.Event) bool {
+	switch event.(type) {
+	case servers.ProcessExited, servers.StdinClosed, servers.FrameSent:
+		return true
+	}
+	return false
+}
+
+// Polluted is how many lines were polluted, those that were not kept included.
+func (r *Recorder) Polluted() int {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	return r.stdout
+}
+
+// Run makes the run of what was recorded.
+func (r *Recorder) Run(name string, began time.Time) *Run {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	return &Run{
+		Name: name, Began: began, Events: append([]exec.Event(nil), r.Events...),
+		Exchanges: ExchangesOf(r.Events), Marks: make(map[string]time.Time),
+		StderrLines: r.stderrLines, StderrBytes: r.stderrBytes,
+		Flood: r.flood.longest, Foreign: r.flood.all,
+	}
+}
+
+// ExchangesOf pairs requests with their answers.
+func ExchangesOf(events []exec.Event) []*Exchange {
+	var list []*Exchange
+	open := make(map[string]*Exchange)
+	for _, event := range events {
+		switch e := event.(type) {
+		case servers.FrameSent:
+			if e.ID == "" || e.Method == "" {
+				continue
+			}
+			// HTTP sends a request again after a 401 or a 429: it is still one.
+			if before := open[e.ID]; before != nil && before.Frame == nil && bytes.Equal(before.Sent, e.Bytes) {
+				continue
+			}
+			exchange := &Exchange{Method: e.Method, ID: e.ID, Sent: e.Bytes, At: e.At}
+			list = append(list, exchange)
+			open[e.ID] = exchange
+		case servers.FrameReceived:
+			exchange := open[e.ID]
+			if exchange == nil || e.Method != "" || exchange.Frame != nil {
+				continue
+			}
+			head := ReadHead(e.Bytes)
+			exchange.Frame, exchange.Result, exchange.Error = e.Bytes, head.Result, head.Err
+			exchange.Line, exchange.Took = e.Line, e.At.Sub(exchange.At)
+		case servers.HTTPExchange:
+			if exchange := open[strconv.FormatInt(e.Request, 10)]; exchange != nil {
+				exchange.status = e.Status
+			}
+		case servers.OddFrame:
+			if exchange := open[PlainID(ReadHead(e.Bytes).ID)]; exchange != nil && e.Class == servers.ClassIDLate {
+				exchange.Late = true
+			}
+		}
+	}
+	return list
+}
+
+// PlainID is an id as toolx sent it, whatever the JSON type in which it came back.
+func PlainID(id string) string { return strings.TrimSuffix(strings.Trim(id, `"`), ".0") }
+
+// Head is what tells one message from another.
+type Head struct {
+	ID, Method  string
+	Result, Err json.RawMessage
+}
+
+// ReadHead reads the members of a message that say what it is.
+func ReadHead(frame []byte) Head {
+	var h Head
+	for member := range rawjson.Each(frame) {
+		switch member.Name {
+		case "id":
+			h.ID = string(member.Value)
+		case "method":
+			h.Method = rawjson.Unquote(member.Value)
+		case "result":
+			h.Result = member.Value
+		case "error":
+			h.Err = member.Value
+		}
+	}
+	return h
+}
+
+// Exchange returns the nth request of that method, from 0, nil where there is none.
+func (r *Run) Exchange(method string, n int) *Exchange {
+	if r == nil {
+		return nil
+	}
+	for _, exchange := range r.Exchanges {
+		if exchange.Method != method {
+			continue
+		}
+		if n == 0 {
+			return exchange
+		}
+		n--
+	}
+	return nil
+}
+
+// EventsOf returns the events of one type, in order; none of a nil run.
+func EventsOf[T exec.Event](r *Run) []T {
+	if r == nil {
+		return nil
+	}
+	var found []T
+	for _, event := range r.Events {
+		if one, ok := event.(T); ok {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// Runs are the runs that were made, in order.
+func (e *Evidence) Runs() []*Run {
+	var runs []*Run
+	for _, run := range append(e.Sessions(), e.Probe, e.Again) {
+		if run != nil {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// Stderr is the text of a run's stderr.
+func (r *Run) Stderr() string {
+	var text strings.Builder
+	for _, line := range EventsOf[servers.StderrLine](r) {
+		text.WriteString(line.Text)
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+// Exit is how the run's process ended, nil where it was never seen to.
+func (r *Run) Exit() *servers.ProcessExited {
+	exits := EventsOf[servers.ProcessExited](r)
+	if len(exits) == 0 {
+		return nil
+	}
+	return &exits[len(exits)-1]
+}
+
+// Since is the time from the run's beginning to at, in milliseconds.
+func (r *Run) Since(at time.Time) float64 { return exec.Milliseconds(at.Sub(r.Began)) }
+
+// Handshaken says whether the clean run has a session.
+func (e *Evidence) Handshaken() bool { return e.Clean != nil && e.Clean.Protocol != "" }
+
+// Tools are the tool definitions of the clean run, all pages, as the server sent
+// them; listed is false where tools/list was not answered.
+func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
+	if e.Clean == nil {
+		return nil, false
+	}
+	all := Once(&e.Kept, func() listedTools {
+		pages := e.Listing()
+		all := listedTools{listed: len(pages) > 0}
+		for _, exchange := range pages {
+			for member := range rawjson.Each(exchange.Result) {
+				if member.Name == "tools" {
+					page, _ := rawjson.Elements(member.Value)
+					all.definitions = append(all.definitions, page...)
+				}
+			}
+		}
+		return all
+	})
+	return all.definitions, all.listed
+}
+
+// listedTools are the answer of Tools.
+type listedTools struct {
+	definitions []json.RawMessage
+	listed      bool
+}
+
+// Listing are the answered pages of the clean run's first tools/list; a second one
+// is made to compare.
+func (e *Evidence) Listing() []*Exchange {
+	if e.Clean == nil {
+		return nil
+	}
+	var pages []*Exchange
+	for _, exchange := range e.Clean.Exchanges {
+		if exchange.Method != "tools/list" || exchange.Result == nil {
+			continue
+		}
+		if len(pages) > 0 && !ContinuesPage(exchange) {
+			break
+		}
+		pages = append(pages, exchange)
+	}
+	return pages
+}
+
+// ContinuesPage says whether a tools/list asked for a further page.
+func ContinuesPage(exchange *Exchange) bool {
+	var request struct {
+		Params struct {
+			Cursor json.RawMessage `json:"cursor"`
+		} `json:"params"`
+	}
+	return json.Unmarshal(exchange.Sent, &request) == nil && request.Params.Cursor != nil
+}

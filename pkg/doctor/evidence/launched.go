@@ -1,0 +1,78 @@
+package evidence
+
+import (
+	"maps"
+	"slices"
+
+	"toolx/pkg/config"
+	"toolx/pkg/doctor/cmdline"
+)
+
+// Settings are the values that the server gets from its entry: arguments, variables,
+// headers and the URL, in this order.
+func (e *Evidence) Settings() []cmdline.Setting {
+	var all []cmdline.Setting
+	add := func(raw, expanded string, steps ...any) {
+		all = append(all, cmdline.Setting{Steps: steps, Raw: raw, Value: expanded})
+	}
+	launch := e.Launch
+	if launch == nil {
+		launch = &config.Resolved{Args: e.Server.Args, Headers: e.Server.Headers, URL: e.Server.URL}
+	}
+	for i, arg := range e.Server.Args {
+		add(arg, launch.Args[i], "args", i)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Server.Env)) {
+		expanded := e.Server.Env[name]
+		if e.Launch != nil {
+			expanded, _ = cmdline.Variable(launch.Env, name)
+		}
+		add(e.Server.Env[name], expanded, "env", name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Server.Headers)) {
+		add(e.Server.Headers[name], launch.Headers[name], "headers", name)
+	}
+	if e.Server.URL != "" {
+		add(e.Server.URL, launch.URL, "url")
+	}
+	return all
+}
+
+// NodePackage finds the package whose code node runs for this server; ok is false
+// for a server of another kind, and where its files were not found.
+func (e *Evidence) NodePackage() (found cmdline.NodePackage, ok bool) {
+	launch := e.Local()
+	if launch == nil {
+		return cmdline.NodePackage{}, false
+	}
+	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
+	if l, is := cmdline.ParseLauncher(command, args); is {
+		if !l.NPM || !l.FromRegistry() {
+			return cmdline.NodePackage{}, false
+		}
+		name, _ := l.Split()
+		return cmdline.InstalledPackage(name, launch)
+	}
+	if script := cmdline.NodeScript(command, args, launch); script != "" {
+		return cmdline.PackageAbove(script)
+	}
+	return cmdline.NodePackage{}, false
+}
+
+// Local is how the server's process is started; nil for a server that is reached by
+// a URL, or whose entry could not be expanded.
+func (e *Evidence) Local() *config.Resolved {
+	if e.Launch == nil || e.Launch.URL != "" || e.Launch.Command == "" {
+		return nil
+	}
+	return e.Launch
+}
+
+// Program looks the server's command up; ok is false where no process is started.
+func (e *Evidence) Program() (found cmdline.Program, ok bool) {
+	launch := e.Local()
+	if launch == nil {
+		return cmdline.Program{}, false
+	}
+	return cmdline.LookupOf(launch).Find(launch.Command), true
+}

@@ -1,0 +1,30 @@
+package evidence
+
+// Where is the place of a finding; fields that say nothing are left out.
+type Where struct {
+	Run     string  `json:"run,omitempty" mask:"-"`   // "clean", "probing", or "raw"
+	Line    int     `json:"line,omitempty"`           // of stdout, from 1
+	Byte    *int64  `json:"byte,omitempty"`           // in that line, from 0
+	Phase   string  `json:"phase,omitempty" mask:"-"` // see servers.Phase
+	MS      float64 `json:"ms,omitempty"`             // since the process was started
+	Method  string  `json:"method,omitempty"`         // of the request it is about
+	Tool    string  `json:"tool,omitempty"`           // the plain name
+	Pointer string  `json:"pointer,omitempty"`        // JSON pointer into what Method answered or Tool is
+	File    string  `json:"file,omitempty" mask:"-"`  // of the config: "file:line:column"
+	Key     string  `json:"key,omitempty" mask:"-"`   // in the config: "servers.zwave.env.TOKEN"
+}
+
+// Place is where in the config a value of the server's entry stands.
+func (e *Evidence) Place(steps ...any) *Where {
+	key, origin := e.Server.Place(steps...)
+	where := &Where{Key: key}
+	if origin.File != "" {
+		where.File = origin.String()
+	}
+	return where
+}
+
+// Place is the place of a request's answer.
+func (x *Exchange) Place(r *Run) *Where {
+	return &Where{Run: r.Name, Line: x.Line, Method: x.Method, MS: r.Since(x.At.Add(x.Took))}
+}

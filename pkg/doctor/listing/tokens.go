@@ -1,0 +1,58 @@
+package listing
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"toolx/pkg/doctor/evidence"
+)
+
+// The costs beyond which tools crowd a model's context window.
+const (
+	ManyTokens     = 10_000 // of a whole server
+	ManyToolTokens = 2_000  // of one tool
+	ManyTools      = 40     // Cursor's limit, over all servers
+)
+
+// bytesPerToken is what compact JSON of tool definitions comes to, measured with
+// the tokenizer of Qwen3: 4.0 to 4.2 in every provider's format.
+const bytesPerToken = 4.1
+
+// tokens estimates what a definition costs in a model's context.
+func tokens(definition json.RawMessage) int {
+	var compact bytes.Buffer
+	size := len(definition)
+	if json.Compact(&compact, definition) == nil {
+		size = compact.Len()
+	}
+	return int(float64(size)/bytesPerToken + 0.5)
+}
+
+// Cost is a tool with its tokens.
+type Cost struct {
+	D      *Definition
+	Tokens int
+}
+
+// Costs are all tools, the dearest first.
+func Costs(e *evidence.Evidence) (list []Cost, total int) {
+	for _, d := range Read(e).Tools {
+		one := Cost{d, tokens(d.Raw)}
+		list = append(list, one)
+		total += one.Tokens
+	}
+	slices.SortStableFunc(list, func(a, b Cost) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	return list, total
+}
+
+// Grouped writes a number with commas: "12,300".
+func Grouped(n int) string {
+	digits := fmt.Sprint(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}

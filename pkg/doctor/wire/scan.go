@@ -1,0 +1,232 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toolx/pkg/rawjson"
+)
+
+// OddityKind is something that JSON allows, and that its readers understand in
+// different ways.
+type OddityKind int
+
+// The kinds.
+const (
+	DuplicateKey  OddityKind = iota // RFC 8259 §4
+	BigNumber                       // RFC 8259 §6
+	LoneSurrogate                   // RFC 8259 §8.2
+)
+
+// Oddity is one such place in a JSON text.
+type Oddity struct {
+	Kind    OddityKind
+	Pointer string // RFC 6901
+	Detail  string
+}
+
+// maxOddities bounds what is kept of one text: the first are as good as all.
+const maxOddities = 32
+
+// jsonScan walks through a valid JSON text once, without recursion: a hostile text
+// may be nested deeper than a stack should be.
+type jsonScan struct {
+	text   []byte
+	at     int
+	levels []level
+	depth  int // the greatest
+	found  []Oddity
+}
+
+// level is an object or array that the scan is inside of.
+type level struct {
+	object bool
+	name   string                     // of the member at hand
+	index  int                        // of the element at hand
+	values map[string]json.RawMessage // by name, for telling duplicates
+}
+
+// ScanJSON looks for oddities, and how deep values are nested in one another. On
+// text that is not valid JSON it ends with what it has.
+func ScanJSON(text []byte) (depth int, found []Oddity) {
+	s := &jsonScan{text: text}
+	for s.at < len(s.text) {
+		s.step()
+	}
+	return s.depth, s.found
+}
+
+// step takes the next token.
+func (s *jsonScan) step() {
+	switch c := s.text[s.at]; {
+	case c == '{' || c == '[':
+		s.levels = append(s.levels, level{object: c == '{'})
+		s.depth = max(s.depth, len(s.levels))
+		s.at++
+	case c == '}' || c == ']':
+		s.levels = s.levels[:max(0, len(s.levels)-1)]
+		s.at++
+	case c == ',':
+		if top := s.top(); top != nil {
+			top.index++
+			top.name = ""
+		}
+		s.at++
+	case c == '"':
+		s.takeString()
+	case c == '-' || c >= '0' && c <= '9':
+		s.takeNumber()
+	default: // space, colon, true, false, null
+		s.at++
+	}
+}
+
+func (s *jsonScan) top() *level {
+	if len(s.levels) == 0 {
+		return nil
+	}
+	return &s.levels[len(s.levels)-1]
+}
+
+// takeString reads a string, which is a member's name where a colon follows.
+func (s *jsonScan) takeString() {
+	start := s.at
+	for s.at++; s.at < len(s.text) && s.text[s.at] != '"'; s.at++ {
+		if s.text[s.at] == '\\' {
+			s.at++
+		}
+	}
+	s.at = min(s.at+1, len(s.text))
+	raw := s.text[start:s.at]
+	if bytes.Contains(raw, []byte(`\u`)) {
+		if half := surrogateIn(raw); half != "" {
+			s.report(LoneSurrogate, half)
+		}
+	}
+	rest := bytes.TrimLeft(s.text[s.at:min(len(s.text), s.at+64)], " \t\r\n")
+	if top := s.top(); top != nil && top.object && bytes.HasPrefix(rest, []byte(":")) {
+		s.takeName(top, rawjson.Unquote(raw))
+	}
+}
+
+// takeName begins a member. The value of an earlier one of the same name is shown
+// beside this one's.
+func (s *jsonScan) takeName(top *level, name string) {
+	if top.values == nil {
+		top.values = make(map[string]json.RawMessage)
+	}
+	colon := bytes.IndexByte(s.text[s.at:], ':')
+	value := s.text[s.at+colon+1:]
+	top.name = name
+	if earlier, twice := top.values[name]; twice {
+		s.report(DuplicateKey, fmt.Sprintf("%s and then %s", glimpse(earlier), glimpse(value)))
+	}
+	top.values[name] = value
+}
+
+// glimpse is the beginning of a value that is followed by others.
+func glimpse(value json.RawMessage) string {
+	const longest = 32
+	text := strings.TrimSpace(string(value[:min(len(value), longest)]))
+	if strings.HasPrefix(text, `"`) {
+		if end := strings.Index(text[1:], `"`); end >= 0 {
+			return text[:end+2]
+		}
+	}
+	if end := strings.IndexAny(text, ",}]"); end >= 0 && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return text[:end]
+	}
+	if len(value) > longest {
+		text += "…"
+	}
+	return text
+}
+
+func (s *jsonScan) takeNumber() {
+	start := s.at
+	for s.at < len(s.text) && strings.IndexByte("+-.eE0123456789", s.text[s.at]) >= 0 {
+		s.at++
+	}
+	if literal := string(s.text[start:s.at]); beyondDoubles(literal) {
+		s.report(BigNumber, literal)
+	}
+}
+
+// beyondDoubles says whether a number is none that every reader keeps: a whole one
+// above 2^53, or any that overflows.
+func beyondDoubles(literal string) bool {
+	const safe = 1 << 53
+	if strings.ContainsAny(literal, ".eE") {
+		_, err := strconv.ParseFloat(literal, 64)
+		return err != nil
+	}
+	if len(literal) < 16 {
+		return false
+	}
+	whole, err := strconv.ParseInt(literal, 10, 64)
+	return err != nil || whole > safe || whole < -safe
+}
+
+// surrogateIn returns the first escape in a string that is half of a pair without
+// its other half, empty where there is none.
+func surrogateIn(raw []byte) string {
+	for at := 0; at+6 <= len(raw); at++ {
+		if raw[at] != '\\' {
+			continue
+		}
+		unit, ok := unitAt(raw, at)
+		switch {
+		case !ok: // another escape, of two characters
+			at++
+		case isHigh(unit):
+			if low, ok := unitAt(raw, at+6); !ok || !isLow(low) {
+				return string(raw[at : at+6])
+			}
+			at += 11
+		case isLow(unit):
+			return string(raw[at : at+6])
+		default:
+			at += 5
+		}
+	}
+	return ""
+}
+
+func isHigh(unit uint64) bool { return unit >= 0xD800 && unit <= 0xDBFF }
+
+func isLow(unit uint64) bool { return unit >= 0xDC00 && unit <= 0xDFFF }
+
+// unitAt reads the escape \uXXXX at an offset.
+func unitAt(raw []byte, at int) (unit uint64, ok bool) {
+	if at+6 > len(raw) || raw[at] != '\\' || raw[at+1] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(raw[at+2:at+6]), 16, 16)
+	return unit, err == nil
+}
+
+// report notes an oddity at the place at hand.
+func (s *jsonScan) report(kind OddityKind, detail string) {
+	if len(s.found) < maxOddities {
+		s.found = append(s.found, Oddity{kind, s.pointer(), detail})
+	}
+}
+
+// pointer is the place at hand.
+func (s *jsonScan) pointer() string {
+	var pointer strings.Builder
+	for _, one := range s.levels {
+		token := one.name
+		if !one.object {
+			token = strconv.Itoa(one.index)
+		}
+		pointer.WriteString(rawjson.Pointer(token))
+		if pointer.Len() > 256 {
+			return pointer.String() + "…"
+		}
+	}
+	return pointer.String()
+}

@@ -1,0 +1,41 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"toolx/pkg/doctor/check"
+)
+
+// TestWireForms shows that every type that a form uses is one.
+func TestWireForms(t *testing.T) {
+	forms := formsOnTheWire()
+	scalars := []string{"string", "number", "integer", "boolean", "object", "null", "any", "fraction", "natural", "uri", "template"}
+	var look func(form string, of wireType)
+	look = func(form string, of wireType) {
+		for _, part := range of.of {
+			look(form, part)
+		}
+		_, known := forms[of.name]
+		if of.shape == wireNamed && !known && !slices.Contains(scalars, of.name) && !strings.HasPrefix(of.name, `"`) {
+			t.Errorf("%s uses %s, which is nothing", form, of.name)
+		}
+	}
+	for name, form := range forms {
+		if !form.known() {
+			t.Errorf("%s has no members", name)
+		}
+		if form.alias != nil {
+			look(name, *form.alias)
+		}
+		for _, member := range form.members {
+			look(name, member.of)
+			for _, id := range member.told {
+				if check.PageOf(id).Title == "" {
+					t.Errorf("%s of %s is told by %s, which is no check", member.name, name, id)
+				}
+			}
+		}
+	}
+}
