@@ -40,7 +40,7 @@ type callOptions struct {
 	answers   answerOptions
 }
 
-func newCallCommand(app *App, run func(context.Context, *App, callOptions) error) *cobra.Command {
+func newCallCommand(app *App, run func(context.Context, *App, callOptions) error) *cobra.Command { //nolint:funlen // flags are a table
 	var o callOptions
 	var asJSON bool
 	var objects []string // of --args, as often as it was given
@@ -107,18 +107,13 @@ was broken, 124 timeout, 130 interrupted.`,
 	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
 	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
 	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (the config's maxOutput, else 256KiB on a terminal; 0: never; not with -o raw)")
-	o.declareRun(flags)
-	return cmd
-}
-
-// declareRun declares the flags that say how the call is made.
-func (o *callOptions) declareRun(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request instead of sending it")
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
 	o.answers.declare(flags)
 	o.model.declare(flags)
+	return cmd
 }
 
 // check takes the object of --args, and refuses flags whose values say nothing, or too

@@ -259,7 +259,7 @@ func valueAt(value any, location []string) any {
 }
 
 // problemOf says what is wrong with one value; Path stays empty.
-func problemOf(err *jsonschema.ValidationError, value any) Problem {
+func problemOf(err *jsonschema.ValidationError, value any) Problem { //nolint:funlen // one table of all kinds of error
 	problem := Problem{Given: given(value)}
 	set := func(reason Reason, expected string) { problem.Reason, problem.Expected = reason, expected }
 	switch k := err.ErrorKind.(type) {
@@ -287,50 +287,49 @@ func problemOf(err *jsonschema.ValidationError, value any) Problem {
 		set(ReasonLength, "at least "+words.Count(k.Want, "character"))
 	case *kind.MaxLength:
 		set(ReasonLength, "at most "+words.Count(k.Want, "character"))
-	default:
-		return collectionProblem(err.ErrorKind, problem)
-	}
-	return problem
-}
-
-// collectionProblem says what is wrong with an array, an object, or a choice.
-func collectionProblem(errorKind jsonschema.ErrorKind, problem Problem) Problem {
-	set := func(reason Reason, expected, given string) {
-		problem.Reason, problem.Expected, problem.Given = reason, expected, given
-	}
-	switch k := errorKind.(type) {
 	case *kind.MinItems:
-		set(ReasonLength, "at least "+words.Count(k.Want, "item"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at least "+words.Count(k.Want, "item"))
+		problem.Given = strconv.Itoa(k.Got)
 	case *kind.MaxItems:
-		set(ReasonLength, "at most "+words.Count(k.Want, "item"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at most "+words.Count(k.Want, "item"))
+		problem.Given = strconv.Itoa(k.Got)
 	case *kind.AdditionalItems:
-		set(ReasonLength, words.Count(k.Count, "item")+" less", "")
+		set(ReasonLength, words.Count(k.Count, "item")+" less")
+		problem.Given = ""
 	case *kind.MinProperties:
-		set(ReasonLength, "at least "+words.Count(k.Want, "member"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at least "+words.Count(k.Want, "member"))
+		problem.Given = strconv.Itoa(k.Got)
 	case *kind.MaxProperties:
-		set(ReasonLength, "at most "+words.Count(k.Want, "member"), strconv.Itoa(k.Got))
+		set(ReasonLength, "at most "+words.Count(k.Want, "member"))
+		problem.Given = strconv.Itoa(k.Got)
 	case *kind.UniqueItems:
-		set(ReasonUnique, "not hold a value twice", "")
+		set(ReasonUnique, "not hold a value twice")
+		problem.Given = ""
 		problem.Detail = fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
-		set(ReasonChoice, "hold an item that fits the schema", problem.Given)
+		set(ReasonChoice, "hold an item that fits the schema")
 	case *kind.MinContains:
-		set(ReasonChoice, "hold at least "+words.Count(k.Want, "item")+" of the kind the schema asks for", strconv.Itoa(len(k.Got)))
+		set(ReasonChoice, "hold at least "+words.Count(k.Want, "item")+" of the kind the schema asks for")
+		problem.Given = strconv.Itoa(len(k.Got))
 	case *kind.MaxContains:
-		set(ReasonChoice, "hold at most "+words.Count(k.Want, "item")+" of the kind the schema limits", strconv.Itoa(len(k.Got)))
+		set(ReasonChoice, "hold at most "+words.Count(k.Want, "item")+" of the kind the schema limits")
+		problem.Given = strconv.Itoa(len(k.Got))
 	case *kind.OneOf:
-		set(ReasonChoice, "fit exactly one alternative of the schema", problem.Given)
+		set(ReasonChoice, "fit exactly one alternative of the schema")
 		if len(k.Subschemas) == 2 {
 			problem.Detail = fmt.Sprintf("it fits alternatives %d and %d", k.Subschemas[0]+1, k.Subschemas[1]+1)
 		}
 	case *kind.AnyOf:
-		set(ReasonChoice, "fit an alternative of the schema", problem.Given)
+		set(ReasonChoice, "fit an alternative of the schema")
 	case *kind.FalseSchema:
-		set(ReasonForbidden, "is not allowed", "")
+		set(ReasonForbidden, "is not allowed")
+		problem.Given = ""
 	case *kind.Not:
-		set(ReasonForbidden, "has a value that the schema excludes", "")
+		set(ReasonForbidden, "has a value that the schema excludes")
+		problem.Given = ""
 	default:
-		set(ReasonForbidden, "does not fit the schema", "")
+		set(ReasonForbidden, "does not fit the schema")
+		problem.Given = ""
 	}
 	return problem
 }

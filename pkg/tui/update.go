@@ -26,7 +26,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	return tea.Batch(cmd, m.suggest())
 }
 
-func (m *model) take(msg tea.Msg) tea.Cmd {
+func (m *model) take(msg tea.Msg) tea.Cmd { //nolint:funlen // one table of all messages
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -85,17 +85,6 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.tick()
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
-	case watch.RerunMsg, watch.CommandMsg, watch.EditMsg:
-		return m.updateEarlier(msg)
-	default: // cursors that blink
-		return m.focused().update(msg)
-	}
-	return nil
-}
-
-// updateEarlier does what is asked of an earlier call.
-func (m *model) updateEarlier(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
 	case watch.RerunMsg:
 		return m.rerun(msg.Method, msg.Tool, msg.Arguments, true)
 	case watch.CommandMsg:
@@ -106,6 +95,8 @@ func (m *model) updateEarlier(msg tea.Msg) tea.Cmd {
 			m.tell(msg.Note, true)
 		}
 		return cmd
+	default: // cursors that blink
+		return m.focused().update(msg)
 	}
 	return nil
 }
