@@ -168,7 +168,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 		return app.printResult(ctx, box.executor.Reject(o.tool, o.given(), began, err), o, jq)
 	}
 	if o.dryRun {
-		return app.printRequest(box, prepared)
+		return app.printRequest(box, prepared, map[string]int{})
 	}
 	result := box.executor.Call(bounded, prepared)
 	box.addStartTiming(result)
@@ -334,8 +334,9 @@ func (a *App) saveBlocks(folder string, result *exec.Result) error {
 	return nil
 }
 
-// printRequest prints the request that a call would send (--dry-run).
-func (a *App) printRequest(box *toolbox, call exec.Call) error {
+// printRequest prints the request that a call would send (--dry-run), and counts it in shown,
+// which has how many were shown already for each server.
+func (a *App) printRequest(box *toolbox, call exec.Call, shown map[string]int) error {
 	prepared, err := box.executor.Prepare(call)
 	if err != nil {
 		return err
@@ -343,22 +344,24 @@ func (a *App) printRequest(box *toolbox, call exec.Call) error {
 	for _, warning := range prepared.Warnings {
 		a.log.Warn(warning)
 	}
-	request, err := box.requestOf(prepared)
+	request, err := box.requestOf(prepared, shown[prepared.Tool.Server])
 	if err != nil {
 		return err
 	}
+	shown[prepared.Tool.Server]++
 	_, err = fmt.Fprintf(a.Console.Out, "%s\n", request)
 	return err
 }
 
-// requestOf is the JSON-RPC request of a call; for one of toolx's own tools, to
-// which none is sent, the one that a client of "toolx serve" would send.
-func (b *toolbox) requestOf(prepared *exec.Prepared) (json.RawMessage, error) {
+// requestOf returns the JSON-RPC request of a call, as it would be sent after so many others
+// to its server; for one of toolx's own tools, to which none is sent, the one that a client
+// of "toolx serve" would send.
+func (b *toolbox) requestOf(prepared *exec.Prepared, after int) (json.RawMessage, error) {
 	if session := b.pool.Session(prepared.Tool.Server); session != nil {
-		return session.NextRequest("tools/call", servers.CallParams(prepared.Tool.Plain, prepared.Arguments))
+		return session.NextRequest("tools/call", servers.CallParams(prepared.Tool.Plain, prepared.Arguments), after)
 	}
 	return rawjson.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"jsonrpc": "2.0", "id": 1 + after, "method": "tools/call",
 		"params": servers.CallParams(prepared.Tool.Name, prepared.Arguments),
 	})
 }

@@ -296,10 +296,11 @@ func (a *App) modelRequest(call modelCall) exec.Call {
 // printModelRequests prints the requests that the calls would send, a line each
 // (--dry-run). The first call that could not be made ends it.
 func (a *App) printModelRequests(ctx context.Context, box *toolbox, calls []modelCall) error {
+	shown := make(map[string]int)
 	for _, call := range calls {
 		err := call.err
 		if err == nil {
-			err = a.printRequest(box, a.modelRequest(call))
+			err = a.printRequest(box, a.modelRequest(call), shown)
 		}
 		if ctx.Err() != nil {
 			return &exec.InterruptedError{}

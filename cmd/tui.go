@@ -109,7 +109,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 			if err != nil {
 				return nil, err
 			}
-			return box.requestOf(prepared)
+			return box.requestOf(prepared, 0)
 		},
 		Examine: func(ctx context.Context, server string) (*doctor.Report, error) {
 			return app.examineOne(ctx, box, server)

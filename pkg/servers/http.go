@@ -76,6 +76,8 @@ type remote struct {
 	// knows; repeatable says whether a request may be sent twice.
 	onExpired  func(ctx context.Context, session string) error
 	repeatable func(method string, params json.RawMessage) bool
+	// ping asks the server for a sign of life.
+	ping func(ctx context.Context) error
 	// standing is the standing stream of the session, nil before it is asked for; noStream is
 	// closed by markNoStream, when the server turns out to have none.
 	standing     atomic.Pointer[standing]

@@ -169,7 +169,7 @@ func (s *standing) busy() bool {
 func (s *standing) there() bool {
 	ctx, stop := exec.WithLimit(s.life, s.longest)
 	defer stop()
-	_, err := s.roundTrip(ctx, string(mcp.MethodPing), nil, nil)
+	err := s.ping(ctx)
 	if s.life.Err() != nil {
 		return false
 	}

@@ -51,10 +51,10 @@ func (s *Session) Request(
 }
 
 // NextRequest returns the JSON-RPC request that Request would send next with a progress
-// token, byte for byte: its id, and 2026-07-28's _meta where that is the agreed revision.
-// It sends nothing.
-func (s *Session) NextRequest(method string, params json.RawMessage) (json.RawMessage, error) {
-	return encodeRequest(s.link.rpc().upcomingID(), method, s.dressed(params, s.tokens.Load()+1))
+// token, or after so many others, byte for byte: its id, and 2026-07-28's _meta where that
+// is the agreed revision. It sends nothing.
+func (s *Session) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
+	return encodeRequest(s.link.rpc().upcomingID()+int64(after), method, s.dressed(params, s.tokens.Load()+1+int64(after)))
 }
 
 // dressed are params as they go out: with the _meta of the agreed revision and, where

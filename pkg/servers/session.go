@@ -126,6 +126,10 @@ func (s *Session) start(ctx context.Context, d dial) error {
 		}
 		s.remote.onExpired = func(ctx context.Context, session string) error { return s.renew(ctx, d, session) }
 		s.remote.repeatable = s.repeatable
+		s.remote.ping = func(ctx context.Context) error {
+			_, err := s.Ping(ctx)
+			return err
+		}
 		s.link = s.remote
 	}
 	if d.firstID != 0 {

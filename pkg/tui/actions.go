@@ -178,7 +178,7 @@ func (m *model) requestOf(one item, arguments json.RawMessage) (json.RawMessage,
 	if one.kind == kindPrompt {
 		params = servers.PromptParams(one.Plain, arguments)
 	}
-	return session.NextRequest(one.kind.request(), params)
+	return session.NextRequest(one.kind.request(), params, 0)
 }
 
 // copyResult copies what the shown call gave, or why it failed.
