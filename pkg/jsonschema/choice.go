@@ -16,7 +16,7 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 	var tried []*report
 	for _, cause := range err.Causes {
 		branch := newReport(r.document, r.value)
-		branch.choice = true
+		branch.choice, branch.places = true, r.places
 		branch.add(cause)
 		branch.problems = branch.sorted()
 		if len(branch.problems) == 0 && len(branch.unknown) > 0 {

@@ -26,8 +26,20 @@ type report struct {
 	choice   bool
 	problems []Problem
 	unknown  []UnknownParameter
-	reported map[string]bool   // the paths of unknown
-	objects  map[string]*names // of addOutside, by their location
+	reported map[string]bool // the paths of unknown
+	// places are what the schema says of the values that problems are about, by their
+	// locations: thousands of problems may be about one value.
+	places map[string]*place
+}
+
+// place is what a schema says about one value in the arguments. What costs a look at all
+// its parts is found out when it is asked for.
+type place struct {
+	schema      *Node // nil where the schema says nothing
+	names       *names
+	described   bool
+	description string
+	options     []any // nil where other values are valid too
 }
 
 // names are those that a schema has for the members of an object.
@@ -41,7 +53,7 @@ func newNames(set map[string]bool) *names {
 }
 
 func newReport(document *Document, value any) *report {
-	return &report{document: document, value: value, reported: make(map[string]bool), objects: make(map[string]*names)}
+	return &report{document: document, value: value, reported: make(map[string]bool), places: make(map[string]*place)}
 }
 
 // add takes one error with all its causes.
@@ -88,10 +100,11 @@ func (r *report) add(err *jsonschema.ValidationError) {
 func (r *report) addLeaf(err *jsonschema.ValidationError) {
 	problem := problemOf(err, valueAt(r.value, err.InstanceLocation))
 	problem.Path, problem.Location = r.path(err.InstanceLocation), err.InstanceLocation
-	if schema, ok := r.document.at(err.InstanceLocation); ok && len(err.InstanceLocation) > 0 {
-		problem.Description = schema.Description()
-		if values, ok := schema.Options(); ok && problem.Reason == ReasonType {
-			problem.Reason, problem.Expected, problem.Options = ReasonEnum, oneOf(values), OptionTexts(values)
+	if len(err.InstanceLocation) > 0 {
+		at := r.place(err.InstanceLocation).describe()
+		problem.Description = at.description
+		if at.options != nil && problem.Reason == ReasonType {
+			problem.Reason, problem.Expected, problem.Options = ReasonEnum, oneOf(at.options), OptionTexts(at.options)
 		}
 	}
 	r.problems = append(r.problems, problem)
@@ -103,7 +116,7 @@ const maxDescribed = 200
 // addMissing adds a problem for each name that an object lacks. because is the
 // parameter that makes them necessary, or empty.
 func (r *report) addMissing(location, names []string, because string) {
-	object, _ := r.document.at(location)
+	object := r.place(location).schema
 	for i, name := range names {
 		below := append(slices.Clone(location), name)
 		problem := Problem{Path: r.path(below), Reason: ReasonMissing, Location: below}
@@ -154,14 +167,31 @@ func (r *report) takeUnknown(u UnknownParameter) {
 
 // namesIn returns the names that the object at a location can have.
 func (r *report) namesIn(location []string) *names {
-	key := strings.Join(location, "\x00")
-	known := r.objects[key]
-	if known == nil {
-		object, _ := r.document.at(location)
-		known = newNames(object.NameSet())
-		r.objects[key] = known
+	at := r.place(location)
+	if at.names == nil {
+		at.names = newNames(at.schema.NameSet())
 	}
-	return known
+	return at.names
+}
+
+// place returns what the schema says about the value at a location.
+func (r *report) place(location []string) *place {
+	key := strings.Join(location, "\x00")
+	if r.places[key] == nil {
+		schema, _ := r.document.at(location)
+		r.places[key] = &place{schema: schema}
+	}
+	return r.places[key]
+}
+
+// describe fills in the words and the values that the schema has for the place.
+func (p *place) describe() *place {
+	if !p.described {
+		p.described = true
+		p.description = p.schema.Description()
+		p.options, _ = p.schema.Options()
+	}
+	return p
 }
 
 // suggest finds the nearest names of the first unknown parameters: those that
