@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
@@ -65,7 +66,7 @@ func (o Options) callingRun(ctx context.Context, e *evidence.Evidence, calls []e
 		if session.Wire().Failure() != nil {
 			break
 		}
-		if exec.KindOf(made.Result.Err) == exec.KindTimeout {
+		if fault.KindOf(made.Result.Err) == fault.KindTimeout {
 			quiet(ctx, cmp.Or(o.idle, evidence.IdleWait)) // an answer may still come: cancel-ignored tells
 			break
 		}

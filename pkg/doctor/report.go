@@ -13,6 +13,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 )
 
@@ -97,7 +98,7 @@ func refusedForAuth(e *evidence.Evidence) bool {
 	switch {
 	case e.Clean == nil || e.Clean.Failure == nil:
 		return false
-	case e.Clean.Failure.Kind() == exec.KindAuth: // as HTTP says it
+	case e.Clean.Failure.Kind() == fault.KindAuth: // as HTTP says it
 		return true
 	case e.Clean.Failure.Ending != servers.EndingRefused:
 		return false

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 // The PATHs of applications that are started from a desktop and not from a shell.
@@ -66,7 +66,7 @@ func EnvLikeOn(name string, environ []string, goos string) ([]string, error) {
 	case "minimal":
 		return onlyNames(environ, goos, minimalNames(goos)), nil
 	}
-	return nil, &exec.UsageError{
+	return nil, &fault.UsageError{
 		Message: fmt.Sprintf("--env-like: no client '%s' is known", name),
 		Fix:     "--env-like claude-desktop, cursor or minimal",
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 )
 
 func TestEnvLike(t *testing.T) {
@@ -46,7 +46,7 @@ func TestEnvLikeWindows(t *testing.T) {
 
 func TestEnvLikeUnknown(t *testing.T) {
 	_, err := EnvLike("emacs", nil)
-	var usage *exec.UsageError
+	var usage *fault.UsageError
 	if !errors.As(err, &usage) || !strings.Contains(usage.Hint(), "claude-desktop") {
 		t.Errorf("%v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
-	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 // ready are the servers whose tools are known.
@@ -99,7 +99,7 @@ func askToolsAllServers(fleet *evidence.Fleet) []check.Finding {
 	return []check.Finding{{
 		Title: fmt.Sprintf("%d tools in all, over %s", total, strings.Join(over, " and ")),
 		Evidence: largest(ready, listing.CountTools, func(name string, n int) string {
-			return name + " " + exec.Count(n, "tool")
+			return name + " " + words.Count(n, "tool")
 		}),
 		Where: &evidence.Where{Method: "tools/list"},
 	}}

@@ -9,8 +9,8 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/exec"
 	"toolx/pkg/mask"
+	"toolx/pkg/words"
 )
 
 // leak is a secret that stands in a config in plain text.
@@ -53,7 +53,7 @@ func leakedValue(name, value string) string {
 	case !mask.Name(name) || len(value) < shortest || strings.HasPrefix(value, "/") || strings.Contains(value, "://"):
 		return "" // a path, or a reference to a store of secrets
 	}
-	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, exec.Count(len(value), "character"))
+	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, words.Count(len(value), "character"))
 }
 
 // leakedArgument shows an argument that holds a secret, or is one because of the

@@ -9,9 +9,9 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // Pile is strays that are one finding: the same writer's, under the same check.
@@ -109,7 +109,7 @@ func (p *Pile) where() *evidence.Where {
 func (p *Pile) notes() []string {
 	var notes []string
 	if more := p.Lines - p.First.lines; more > 0 {
-		notes = append(notes, "and "+exec.Count(more, "more line"))
+		notes = append(notes, "and "+words.Count(more, "more line"))
 	}
 	if kept := len(foreignLines(p.First.run)); p.First.run.Foreign > kept {
 		notes = append(notes, fmt.Sprintf("of %d such lines in this run toolx looked at the first %d", p.First.run.Foreign, kept))

@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
+	"toolx/pkg/words"
 )
 
 // Checks ask what stood on stdout besides messages. What explains the whole
@@ -189,7 +190,7 @@ func askEcho(e *evidence.Evidence) []check.Finding {
 			Evidence: evidence.Excerpt(string(back[0].Bytes), evidence.MaxExcerpt),
 		}
 		if len(back) > 1 {
-			finding.Notes = []string{exec.Count(len(back), "request") + " came back"}
+			finding.Notes = []string{words.Count(len(back), "request") + " came back"}
 		}
 		return []check.Finding{finding}
 	}

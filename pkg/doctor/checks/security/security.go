@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 // Checks are the questions about text that a server sends to be read: what
@@ -78,10 +79,10 @@ func around(text, sign string) string {
 func askTextInvisible(p Passage) string {
 	h := invisibles(p.Text)
 	if h.tags != "" {
-		return fmt.Sprintf("hidden text in %s: %q", exec.Count(h.count, "invisible character"), evidence.Excerpt(h.tags, evidence.MaxExcerpt))
+		return fmt.Sprintf("hidden text in %s: %q", words.Count(h.count, "invisible character"), evidence.Excerpt(h.tags, evidence.MaxExcerpt))
 	}
 	if len(h.bytes) > 1 {
-		return fmt.Sprintf("hidden bytes in %s: %q", exec.Count(h.count, "invisible character"), evidence.Excerpt(string(h.bytes), evidence.MaxExcerpt))
+		return fmt.Sprintf("hidden bytes in %s: %q", words.Count(h.count, "invisible character"), evidence.Excerpt(string(h.bytes), evidence.MaxExcerpt))
 	}
 	return withSigns(p.Text, h.signs)
 }

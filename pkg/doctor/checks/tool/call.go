@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
+	"toolx/pkg/fault"
 	"toolx/pkg/servers"
 )
 
@@ -17,11 +18,11 @@ import (
 func askCallFailed(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, call := range e.Calls {
-		if call.Result == nil || call.Result.Err == nil || exec.KindOf(call.Result.Err) == exec.KindInterrupted {
+		if call.Result == nil || call.Result.Err == nil || fault.KindOf(call.Result.Err) == fault.KindInterrupted {
 			continue
 		}
 		// A call in which the server ended is for exit-during-request and crash-signal to tell.
-		if call.Run.Died() == nil || exec.KindOf(call.Result.Err) != exec.KindProtocol || errors.As(call.Result.Err, new(*evidence.UnmadeError)) {
+		if call.Run.Died() == nil || fault.KindOf(call.Result.Err) != fault.KindProtocol || errors.As(call.Result.Err, new(*evidence.UnmadeError)) {
 			found = append(found, failure(call, e))
 		}
 	}
@@ -39,17 +40,17 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	switch {
 	case errors.As(err, new(*evidence.UnmadeError)):
 		f.Title = "a call could not be made: the server did not start again"
-	case exec.KindOf(err) == exec.KindTimeout:
+	case fault.KindOf(err) == fault.KindTimeout:
 		f.Title = "a call is not answered"
 		f.Fix = []string{
 			"in the server: answer every call, with an error where it cannot be carried out; report progress where it takes long",
 			"--timeout gives it more time",
 		}
-	case exec.KindOf(err) == exec.KindNotFound:
+	case fault.KindOf(err) == fault.KindNotFound:
 		f.Title = "the server has no tool of the name in --call"
 		f.Evidence += "; " + toolNames(e)
 		f.Fix = []string{cmp.Or(nearest(e, err), "give --call the name of a tool that the server lists")}
-	case exec.KindOf(err) == exec.KindInvalidArguments:
+	case fault.KindOf(err) == fault.KindInvalidArguments:
 		f.Title = "the arguments in --call do not fit the tool's schema"
 		f.Fix = []string{"give --call a JSON object that fits the tool's inputSchema"}
 	case errors.As(err, &refused) && refused.Code != 0:

@@ -11,9 +11,9 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
-	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 func askRequiredUnknown(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
@@ -265,7 +265,7 @@ func portability(is func(*listing.SchemaNode) bool) func(*evidence.Evidence) []c
 			}
 		}
 		return together(spots, func(list string) string {
-			return fmt.Sprintf("%s: %s", exec.Count(len(spots), "place"), list)
+			return fmt.Sprintf("%s: %s", words.Count(len(spots), "place"), list)
 		})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
-	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
+	"toolx/pkg/words"
 )
 
 func askInputSchemaMissing(d *listing.Definition) []check.Finding {
@@ -103,7 +103,7 @@ func olderDialects(count map[string]int, older []spot) []check.Finding {
 	}
 	var parts []string
 	for name, n := range count {
-		parts = append(parts, fmt.Sprintf("%s: %s", name, exec.Count(n, "schema")))
+		parts = append(parts, fmt.Sprintf("%s: %s", name, words.Count(n, "schema")))
 	}
 	slices.Sort(parts)
 	title := "schemas are of an older dialect"
@@ -145,7 +145,7 @@ func askSchemaInvalid(e *evidence.Evidence) []check.Finding {
 	if left > 0 {
 		found = append(found, check.Finding{
 			Severity: check.Info, Title: "not all schemas were judged",
-			Evidence: fmt.Sprintf("%s took longer than %s to compile; %d more were left out", exec.Count(len(known), "schema"), compileLimit, left),
+			Evidence: fmt.Sprintf("%s took longer than %s to compile; %d more were left out", words.Count(len(known), "schema"), compileLimit, left),
 		})
 	}
 	return found

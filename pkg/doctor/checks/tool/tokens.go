@@ -8,6 +8,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 func askTokensTool(e *evidence.Evidence) []check.Finding {
@@ -34,10 +35,10 @@ func askTokensTotal(e *evidence.Evidence) []check.Finding {
 	f := check.Finding{
 		Where: &evidence.Where{Run: "clean", Method: "tools/list", Pointer: "/tools"},
 		Evidence: fmt.Sprintf("about %s tokens (%s) for %s; most: %s",
-			listing.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)), exec.Count(len(list), "tool"), strings.Join(dear, ", ")),
+			listing.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)), words.Count(len(list), "tool"), strings.Join(dear, ", ")),
 	}
 	if unread := listing.Read(e).Unread; unread > 0 {
-		f.Evidence += fmt.Sprintf("; toolx has read no more of the list, which has %s more", exec.Count(unread, "tool"))
+		f.Evidence += fmt.Sprintf("; toolx has read no more of the list, which has %s more", words.Count(unread, "tool"))
 	}
 	switch {
 	case total > listing.ManyTokens:

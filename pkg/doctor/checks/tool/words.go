@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
-	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 func askToolDescriptionMissing(d *listing.Definition) []check.Finding {
@@ -75,7 +75,7 @@ func askParamDescriptionMissing(e *evidence.Evidence) []check.Finding {
 		}
 	}
 	return together(bare, func(list string) string {
-		return fmt.Sprintf("%d of %s have none: %s", len(bare), exec.Count(total, "parameter"), list)
+		return fmt.Sprintf("%d of %s have none: %s", len(bare), words.Count(total, "parameter"), list)
 	})
 }
 
@@ -116,7 +116,7 @@ func askAnnotationsMissing(e *evidence.Evidence) []check.Finding {
 		}
 	}
 	return together(bare, func(list string) string {
-		return fmt.Sprintf("%d of %s have no hints: %s", len(bare), exec.Count(len(tools), "tool"), list)
+		return fmt.Sprintf("%d of %s have no hints: %s", len(bare), words.Count(len(tools), "tool"), list)
 	})
 }
 
