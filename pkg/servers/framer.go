@@ -20,15 +20,14 @@ type line struct {
 	end    lineEnd
 }
 
-// framer cuts a stream of bytes into lines, whatever the chunks it comes in.
-// mcp.md says why it is neither a bufio.Scanner (which ends at a long line) nor a
-// json.Decoder (which reads "2026-06-04 …" as the number 2026).
-//
 // largeLine is the size in bytes from which a line's buffer doubles when it grows, and is
 // cut to its size when the line is whole.
 const largeLine = 1 << 20
 
-// The zero value with max and emit set is ready. emit owns line.bytes.
+// framer cuts a stream of bytes into lines, whatever the chunks it comes in. It is neither
+// a bufio.Scanner, which ends at a long line, nor a json.Decoder, which reads
+// "2026-06-04 …" as the number 2026. The zero value with max and emit set is ready. emit
+// owns line.bytes.
 type framer struct {
 	max  int64
 	emit func(line)
