@@ -16,8 +16,8 @@ import (
 func arrows() map[string][]string {
 	table := map[string][]string{
 		".":           {"cmd", "pkg/console"},
-		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/render":  {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/exec", "pkg/fault", "pkg/servers", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/tui":     {"pkg/tui/form", "pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/tui/result", "pkg/tui/watch", "pkg/render", "pkg/doctor", "pkg/doctor/report", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/console", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
+		"pkg/render":  {"pkg/exec", "pkg/fault", "pkg/console", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/doctor":  {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/words"},
@@ -46,6 +46,7 @@ func arrows() map[string][]string {
 		"pkg/doctor/decode":   {"pkg/doctor/check", "pkg/doctor/culprit"},
 		"pkg/doctor/evidence": {"pkg/doctor/cmdline", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson"},
 		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
+		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/repro":    {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/evidence", "pkg/servers", "pkg/exec", "pkg/mask"},
 		"pkg/doctor/wire":     {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/servers", "pkg/rawjson"},
 

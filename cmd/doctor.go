@@ -22,6 +22,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/doctor/report"
 	"toolx/pkg/doctor/repro"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -34,7 +35,7 @@ type doctorOptions struct {
 	servers []string // names from the config; none means all of them and the config
 	command []string // a command line behind --
 
-	format     render.DoctorFormat
+	format     report.Format
 	reports    []string // FORMAT=FILE
 	repro      bool
 	full       bool
@@ -56,7 +57,7 @@ const doctorTime = 2 * time.Minute
 
 func newDoctorCommand(app *App, run func(context.Context, *App, doctorOptions) error) *cobra.Command {
 	var o doctorOptions
-	formats := map[render.DoctorFormat]*bool{}
+	formats := map[report.Format]*bool{}
 	cmd := &cobra.Command{
 		Use:   "doctor [SERVER…] [-- COMMAND…]",
 		Short: "Find out what is wrong with servers and the config",
@@ -105,13 +106,13 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 	}
 	flags := cmd.Flags()
 	for _, format := range []struct {
-		name  render.DoctorFormat
+		name  report.Format
 		usage string
 	}{
-		{render.DoctorJSON, "print the report as JSON"},
-		{render.DoctorSARIF, "print it as SARIF 2.1.0, for code scanning"},
-		{render.DoctorJUnit, "print it as JUnit XML, for continuous integration"},
-		{render.DoctorMarkdown, "print it as Markdown, for an issue"},
+		{report.JSON, "print the report as JSON"},
+		{report.SARIF, "print it as SARIF 2.1.0, for code scanning"},
+		{report.JUnit, "print it as JUnit XML, for continuous integration"},
+		{report.Markdown, "print it as Markdown, for an issue"},
 	} {
 		formats[format.name] = flags.Bool(string(format.name), false, format.usage)
 	}
@@ -138,8 +139,8 @@ func (o *doctorOptions) declare(cmd *cobra.Command) {
 }
 
 // chooseFormat allows one form of output at a time.
-func (o *doctorOptions) chooseFormat(formats map[render.DoctorFormat]*bool) error {
-	o.format = render.DoctorText
+func (o *doctorOptions) chooseFormat(formats map[report.Format]*bool) error {
+	o.format = report.Text
 	var asked []string
 	for _, format := range slices.Sorted(maps.Keys(formats)) {
 		if *formats[format] {
@@ -543,9 +544,9 @@ func (v *visit) earlierBaseline(file string) (*doctor.Baseline, error) {
 }
 
 // printReport prints a report on stdout.
-func (a *App) printReport(report *doctor.Report, format render.DoctorFormat, failOn check.Severity) error {
+func (a *App) printReport(judged *doctor.Report, format report.Format, failOn check.Severity) error {
 	a.live.Clear()
-	return render.Doctor(a.Console.Out, report, a.reportOptions(format, failOn))
+	return report.Write(a.Console.Out, judged, a.reportOptions(format, failOn))
 }
 
 // printRepro prints a script for the first finding that one can show.

@@ -8,8 +8,8 @@ import (
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/decode"
+	"toolx/pkg/doctor/report"
 	"toolx/pkg/fault"
-	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
 
@@ -22,29 +22,29 @@ func (a *App) listChecks(o doctorOptions) error {
 			checks = append(checks, check)
 		}
 	}
-	if o.format == render.DoctorJSON {
-		return render.DoctorChecksJSON(a.Console.Out, checks, a.outScreen())
+	if o.format == report.JSON {
+		return report.ChecksJSON(a.Console.Out, checks, a.outScreen())
 	}
-	return render.DoctorChecks(a.Console.Out, checks, a.outScreen())
+	return report.Checks(a.Console.Out, checks, a.outScreen())
 }
 
 // explain shows the page of a check, or what an error message of a client means.
 // Only what looks like an id is taken for one that is misspelt.
 func (a *App) explain(o doctorOptions) error {
 	what, out, screen := strings.TrimSpace(o.explain), a.Console.Out, a.outScreen()
-	asJSON := o.format == render.DoctorJSON
+	asJSON := o.format == report.JSON
 	if one, found := doctor.Find(what); found {
 		if asJSON {
-			return render.DoctorChecksJSON(out, []check.Check{one}, screen)
+			return report.ChecksJSON(out, []check.Check{one}, screen)
 		}
-		return render.DoctorPage(out, one, screen)
+		return report.Page(out, one, screen)
 	}
 	diagnosis, known := decode.Decode(what)
 	switch {
 	case known && asJSON:
-		return render.DoctorDiagnosisJSON(out, diagnosis, screen)
+		return report.DiagnosisJSON(out, diagnosis, screen)
 	case known:
-		return render.DoctorDiagnosis(out, diagnosis, screen)
+		return report.Diagnosis(out, diagnosis, screen)
 	case strings.ContainsAny(what, " \"'"):
 		return &fault.UsageError{
 			Message: "toolx does not know the message " + quote(words.Clip(what, 80)),

@@ -11,13 +11,14 @@ import (
 
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/report"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
 )
 
 // reportFile is a file that takes the doctor's report beside stdout (--report).
 type reportFile struct {
-	format render.DoctorFormat
+	format report.Format
 	name   string
 	file   *os.File
 }
@@ -50,14 +51,14 @@ func (v *visit) readReports() error {
 			return &fault.UsageError{Message: fmt.Sprintf("the report cannot be written: %v", err), Fix: "give --report a file in a folder that you may write to"}
 		}
 		v.app.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
-		v.reports = append(v.reports, reportFile{render.DoctorFormat(format), name, file})
+		v.reports = append(v.reports, reportFile{report.Format(format), name, file})
 	}
 	return nil
 }
 
 // writeReports writes the report, whose secrets are masked, into each file in place of
 // what stood there.
-func (v *visit) writeReports(report *doctor.Report) error {
+func (v *visit) writeReports(judged *doctor.Report) error {
 	var errs []error
 	for _, one := range v.reports {
 		options := v.app.reportOptions(one.format, v.options.severity())
@@ -66,7 +67,7 @@ func (v *visit) writeReports(report *doctor.Report) error {
 		if info, statErr := one.file.Stat(); statErr == nil && info.Mode().IsRegular() {
 			err = one.file.Truncate(0) // nothing was read or written yet
 		}
-		if err := errors.Join(err, render.Doctor(one.file, report, options), one.file.Close()); err != nil {
+		if err := errors.Join(err, report.Write(one.file, judged, options), one.file.Close()); err != nil {
 			errs = append(errs, fmt.Errorf("report %s: %w", one.name, err))
 		}
 	}
@@ -74,8 +75,8 @@ func (v *visit) writeReports(report *doctor.Report) error {
 }
 
 // reportOptions say how a report is written in a format.
-func (a *App) reportOptions(format render.DoctorFormat, failOn check.Severity) render.DoctorOptions {
-	return render.DoctorOptions{
+func (a *App) reportOptions(format report.Format, failOn check.Severity) report.Options {
+	return report.Options{
 		Format: format, Verbose: a.flags.verbose, FailOn: failOn,
 		Version: Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Screen: a.outScreen(),
 	}

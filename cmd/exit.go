@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolx/pkg/console"
+	"toolx/pkg/doctor/report"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/mask"
@@ -186,7 +187,7 @@ func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error 
 		return nil
 	}
 	if verb.Name() == "doctor" {
-		return func(err error) error { return a.printReport(failedReport(a.masked(err)), render.DoctorJSON, "") }
+		return func(err error) error { return a.printReport(failedReport(a.masked(err)), report.JSON, "") }
 	}
 	if verb.Name() == "ask" {
 		question := flags.Args()

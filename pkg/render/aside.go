@@ -8,7 +8,7 @@ import (
 // Aside writes one line about what is going on, dim where there is colour, in one
 // write. The text may be anyone's; it is made safe.
 func Aside(out io.Writer, text string, screen Screen) error {
-	_, err := io.WriteString(out, screen.paint(roleMuted, Safe(text))+"\n")
+	_, err := io.WriteString(out, screen.Paint(RoleMuted, Safe(text))+"\n")
 	return err
 }
 
@@ -22,7 +22,7 @@ func Quote(text string, columns int) []string {
 	if columns > 0 {
 		columns = max(columns-len(quoteMark), len(quoteMark))
 	}
-	lines := wrap(strings.TrimRight(SafeBlock(text), "\n"), columns)
+	lines := Wrap(strings.TrimRight(SafeBlock(text), "\n"), columns)
 	for i := range lines {
 		lines[i] = quoteMark + lines[i]
 	}

@@ -48,7 +48,7 @@ func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Scr
 		if len(catalog.Entries) == 1 {
 			remark = "1 " + noun
 		}
-		fmt.Fprintln(buffered, screen.paint(roleHeading, Safe(catalog.Server))+" "+screen.paint(roleMuted, "("+remark+")"))
+		fmt.Fprintln(buffered, screen.Paint(RoleHeading, Safe(catalog.Server))+" "+screen.Paint(RoleMuted, "("+remark+")"))
 		for _, entry := range catalog.Entries {
 			writeEntry(buffered, entry, screen)
 		}
@@ -65,7 +65,7 @@ func writeEntryRows(out *bufio.Writer, entries []Entry, screen Screen) {
 
 func writeEntry(out *bufio.Writer, entry Entry, screen Screen) {
 	const margin = "  "
-	head := margin + screen.paint(roleName, Safe(entry.Plain))
+	head := margin + screen.Paint(roleName, Safe(entry.Plain))
 	if entry.Remark != "" {
 		head += " " + Safe(entry.Remark)
 	}
@@ -75,7 +75,7 @@ func writeEntry(out *bufio.Writer, entry Entry, screen Screen) {
 		described = strings.TrimRight(entry.Title+": "+described, ": ")
 	}
 	if described != "" {
-		fmt.Fprintln(out, fit(margin+margin+screen.paint(roleMuted, Safe(described)), screen.width()))
+		fmt.Fprintln(out, Fit(margin+margin+screen.Paint(RoleMuted, Safe(described)), screen.Columns()))
 	}
 }
 

@@ -25,7 +25,7 @@ func JSONLine(out io.Writer, text json.RawMessage, screen Screen) error {
 		return err
 	}
 	buffered := bufio.NewWriter(out)
-	if err := jsonLine(buffered, line.Bytes(), screen); err != nil {
+	if err := WriteJSONLine(buffered, line.Bytes(), screen); err != nil {
 		return err
 	}
 	return buffered.Flush()
@@ -38,11 +38,11 @@ func writeDocument(out *bufio.Writer, text []byte, screen Screen) error {
 	case !json.Valid(text):
 		return writeBlockText(out, string(text))
 	case screen.TTY:
-		return jsonLine(out, indent(text), screen)
+		return WriteJSONLine(out, indent(text), screen)
 	}
 	var line bytes.Buffer
 	if err := json.Compact(&line, text); err != nil {
 		return err
 	}
-	return jsonLine(out, line.Bytes(), screen)
+	return WriteJSONLine(out, line.Bytes(), screen)
 }

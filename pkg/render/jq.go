@@ -136,5 +136,5 @@ func (j *JQ) writeOne(out *bufio.Writer, result any, screen Screen) error {
 	if err != nil {
 		return err
 	}
-	return jsonLine(out, line, screen)
+	return WriteJSONLine(out, line, screen)
 }

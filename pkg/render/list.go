@@ -94,8 +94,8 @@ func plainNames(tools []*exec.Tool) []string {
 func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 	fmt.Fprintln(out, groupHeading(group, screen))
 	if group.Err != nil {
-		for _, line := range wrap(SafeBlock(group.Err.Error()), max(0, screen.width()-2)) {
-			fmt.Fprintln(out, "  "+screen.paint(roleError, line)) // wrapped, not cut: it says why
+		for _, line := range Wrap(SafeBlock(group.Err.Error()), max(0, screen.Columns()-2)) {
+			fmt.Fprintln(out, "  "+screen.Paint(RoleError, line)) // wrapped, not cut: it says why
 		}
 		return
 	}
@@ -121,25 +121,25 @@ func groupHeading(group Group, screen Screen) string {
 	if group.Err != nil || group.Status != "" && group.Status != "ready" {
 		remark = cmp.Or(group.Status, "failed")
 	}
-	name = fit(name, max(0, screen.width()-ansi.StringWidth(remark)-3))
-	return screen.paint(roleHeading, name) + " " + screen.paint(roleMuted, "("+Safe(remark)+")")
+	name = Fit(name, max(0, screen.Columns()-ansi.StringWidth(remark)-3))
+	return screen.Paint(RoleHeading, name) + " " + screen.Paint(RoleMuted, "("+Safe(remark)+")")
 }
 
 // writeSummary writes the signature, and below it the badges and the first sentence
 // of the description.
 func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	const margin = "  "
-	signature := Signature(tool.Plain, tool.Input(), max(0, screen.width()-len(margin)))
+	signature := Signature(tool.Plain, tool.Input(), max(0, screen.Columns()-len(margin)))
 	name, rest := signature, ""
 	if at := strings.IndexByte(signature, '('); at > 0 {
 		name, rest = signature[:at], signature[at:]
 	}
-	fmt.Fprintln(out, margin+screen.paint(roleName, name)+rest)
+	fmt.Fprintln(out, margin+screen.Paint(roleName, name)+rest)
 
 	described := Safe(firstSentence(cmp.Or(tool.Description, tool.Title)))
-	below := strings.TrimRight(paintBadges(Badges(tool), screen)+screen.paint(roleMuted, described), " ")
+	below := strings.TrimRight(paintBadges(Badges(tool), screen)+screen.Paint(RoleMuted, described), " ")
 	if below != "" {
-		fmt.Fprintln(out, fit(margin+margin+below, screen.width()))
+		fmt.Fprintln(out, Fit(margin+margin+below, screen.Columns()))
 	}
 }
 
@@ -169,14 +169,14 @@ func Badges(tool *exec.Tool) []string {
 func paintBadges(badges []string, screen Screen) string {
 	text := ""
 	for _, badge := range badges {
-		r := roleMuted
+		r := RoleMuted
 		switch badge {
 		case "read-only":
-			r = roleGood
+			r = RoleGood
 		case "destructive":
-			r = roleWarning
+			r = RoleWarning
 		}
-		text += screen.paint(r, "["+badge+"]") + " "
+		text += screen.Paint(r, "["+badge+"]") + " "
 	}
 	return text
 }

@@ -16,13 +16,13 @@ import (
 // pass for a line of toolx's own.
 func Error(out io.Writer, err error, screen Screen) error {
 	var text strings.Builder
-	text.WriteString(message(screen.paint(roleError, "error:"), err.Error()))
+	text.WriteString(message(screen.Paint(RoleError, "error:"), err.Error()))
 	for _, detail := range fault.DetailsOf(err) {
-		text.WriteString("  " + screen.paint(roleMuted, Safe(detail)) + "\n")
+		text.WriteString("  " + screen.Paint(RoleMuted, Safe(detail)) + "\n")
 	}
 	if hint := strings.TrimSpace(fault.HintOf(err)); hint != "" {
 		for line := range strings.SplitSeq(hint, "\n") {
-			text.WriteString(message(screen.paint(roleGood, "hint:"), line))
+			text.WriteString(message(screen.Paint(RoleGood, "hint:"), line))
 		}
 	}
 	_, failure := io.WriteString(out, text.String())
@@ -31,16 +31,16 @@ func Error(out io.Writer, err error, screen Screen) error {
 
 // LogLine writes one log record for people, in one write: "warning: text".
 func LogLine(out io.Writer, level slog.Level, text string, screen Screen) error {
-	r, label := roleMuted, "debug:"
+	r, label := RoleMuted, "debug:"
 	switch {
 	case level >= slog.LevelError:
-		r, label = roleError, "error:"
+		r, label = RoleError, "error:"
 	case level >= slog.LevelWarn:
-		r, label = roleWarning, "warning:"
+		r, label = RoleWarning, "warning:"
 	case level >= slog.LevelInfo:
 		label = "info:"
 	}
-	_, err := io.WriteString(out, message(screen.paint(r, label), text))
+	_, err := io.WriteString(out, message(screen.Paint(r, label), text))
 	return err
 }
 
@@ -74,7 +74,7 @@ func (p Progress) Line(width int) string {
 		parts = append(parts, Safe(p.Message))
 	}
 	// The last column stays free: some terminals wrap when it is written.
-	return fit(strings.Join(parts, "  "), max(1, width-1))
+	return Fit(strings.Join(parts, "  "), max(1, width-1))
 }
 
 // bar shows a share of 0 to 1; a server may report anything else.

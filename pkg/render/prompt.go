@@ -19,7 +19,7 @@ func Messages(out io.Writer, messages []exec.Message, screen Screen) error {
 			}
 			role := Safe("[" + message.Role + "]")
 			if screen.TTY {
-				role = screen.paint(roleHeading, role)
+				role = screen.Paint(RoleHeading, role)
 			}
 			buffered.WriteString(role + "\n") //nolint:errcheck // as above
 		}

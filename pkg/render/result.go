@@ -58,7 +58,7 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 		if err != nil {
 			return err
 		}
-		return jsonLine(out, envelope, options.Screen)
+		return WriteJSONLine(out, envelope, options.Screen)
 	case FormatYAML:
 		envelope, err := result.MarshalJSON()
 		if err != nil {
@@ -69,7 +69,7 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 		if result.Raw == nil {
 			return nil
 		}
-		return jsonLine(out, result.Raw, options.Screen)
+		return WriteJSONLine(out, result.Raw, options.Screen)
 	}
 	if !result.Success {
 		return nil
@@ -77,8 +77,8 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 	return writeText(out, result, options.Screen)
 }
 
-// jsonLine writes JSON as it is and ends the line.
-func jsonLine(out *bufio.Writer, text []byte, screen Screen) error {
+// WriteJSONLine writes JSON as it is and ends the line.
+func WriteJSONLine(out *bufio.Writer, text []byte, screen Screen) error {
 	if screen.TTY {
 		if err := EscapeJSON(out, text); err != nil {
 			return err
@@ -100,13 +100,13 @@ func writeText(out *bufio.Writer, result *exec.Result, screen Screen) error {
 	case result.ValueIsContent():
 		return writeBlocks(out, result.Content, screen)
 	case screen.TTY:
-		return jsonLine(out, indent(answer), screen)
+		return WriteJSONLine(out, indent(answer), screen)
 	}
 	var line bytes.Buffer
 	if err := json.Compact(&line, answer); err != nil {
 		return err
 	}
-	return jsonLine(out, line.Bytes(), screen)
+	return WriteJSONLine(out, line.Bytes(), screen)
 }
 
 // writeString writes what a JSON string says, with a newline at the end where it

@@ -40,7 +40,7 @@ func assemble(name string, parameters []string, width int) string {
 		kept++
 	}
 	if kept == 0 {
-		return fit(name+"(…)", width)
+		return Fit(name+"(…)", width)
 	}
 	return name + "(" + strings.Join(parameters[:kept], ", ") + ", …)"
 }
@@ -202,7 +202,7 @@ func (t *typer) reference(n *jsonschema.Node, depth int) string {
 	target, reference := n.Target(), n.Reference()
 	if target == nil || slices.Contains(t.open, reference) || len(t.open) >= 16 {
 		if name := jsonschema.ReferenceName(reference); name != "" {
-			return Safe(fit(name, maxLiteral))
+			return Safe(Fit(name, maxLiteral))
 		}
 		return "{…}" // the whole document
 	}
@@ -231,9 +231,9 @@ func literal(value json.RawMessage) string {
 		return text
 	}
 	if strings.HasPrefix(text, `"`) {
-		return fit(text, maxLiteral-1) + `"`
+		return Fit(text, maxLiteral-1) + `"`
 	}
-	return fit(text, maxLiteral)
+	return Fit(text, maxLiteral)
 }
 
 // compact gives JSON on one line, safe for a terminal.

@@ -14,67 +14,68 @@ type Screen struct {
 	Color bool // styles are wanted
 }
 
-// width is the number of columns to fit into; 0 means that nothing has to fit.
-func (s Screen) width() int {
+// Columns is the number of columns to fit into; 0 means that nothing has to fit.
+func (s Screen) Columns() int {
 	if !s.TTY {
 		return 0
 	}
 	return s.Width
 }
 
-// role is what a piece of text is, which decides how it looks.
-type role int
+// Role is what a piece of text is, which decides how it looks.
+type Role int
 
+// The roles.
 const (
-	roleHeading role = iota
+	RoleHeading Role = iota
 	roleName
-	roleMuted
-	roleGood
-	roleWarning
-	roleError
+	RoleMuted
+	RoleGood
+	RoleWarning
+	RoleError
 )
 
-// paint styles one line of text that is safe already. This is the only place that
+// Paint styles one line of text that is safe already. This is the only place that
 // knows Lip Gloss. Colours are the terminal's own sixteen, so that they fit the
 // user's theme and no terminal needs converting.
-func (s Screen) paint(r role, text string) string {
+func (s Screen) Paint(r Role, text string) string {
 	if !s.Color || text == "" {
 		return text
 	}
 	style := lipgloss.NewStyle()
 	switch r {
-	case roleHeading:
+	case RoleHeading:
 		style = style.Bold(true)
 	case roleName:
 		style = style.Foreground(lipgloss.Cyan)
-	case roleMuted:
+	case RoleMuted:
 		style = style.Faint(true)
-	case roleGood:
+	case RoleGood:
 		style = style.Foreground(lipgloss.Green)
-	case roleWarning:
+	case RoleWarning:
 		style = style.Foreground(lipgloss.Yellow)
-	case roleError:
+	case RoleError:
 		style = style.Foreground(lipgloss.Red).Bold(true)
 	}
 	return style.Render(text)
 }
 
-// fit cuts one line of safe text to so many columns, with a mark; 0 means no limit.
-func fit(text string, columns int) string {
+// Fit cuts one line of safe text to so many columns, with a mark; 0 means no limit.
+func Fit(text string, columns int) string {
 	if columns <= 0 {
 		return text
 	}
 	return ansi.Truncate(text, columns, "…")
 }
 
-// pad fills text up to so many columns.
-func pad(text string, columns int) string {
+// Pad fills text up to so many columns.
+func Pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-ansi.StringWidth(text)))
 }
 
-// wrap breaks safe text into lines of at most so many columns, between words where
+// Wrap breaks safe text into lines of at most so many columns, between words where
 // that is possible; 0 means that only its own line feeds break it.
-func wrap(text string, columns int) []string {
+func Wrap(text string, columns int) []string {
 	if columns > 0 {
 		text = ansi.Wrap(strings.ReplaceAll(text, "\t", "    "), columns, "")
 	}

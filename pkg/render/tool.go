@@ -44,7 +44,7 @@ func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error 
 // ToolJSON writes a tool's definition, byte for byte as its owner sent it.
 func ToolJSON(out io.Writer, tool *exec.Tool, screen Screen) error {
 	buffered := bufio.NewWriter(out)
-	if err := jsonLine(buffered, tool.Definition, screen); err != nil {
+	if err := WriteJSONLine(buffered, tool.Definition, screen); err != nil {
 		return err
 	}
 	return buffered.Flush()
@@ -59,22 +59,22 @@ func (w *toolWriter) line(text string) { fmt.Fprintln(w.out, text) }
 
 func (w *toolWriter) heading(text string) {
 	w.line("")
-	w.line(w.screen.paint(roleHeading, text))
+	w.line(w.screen.Paint(RoleHeading, text))
 }
 
 // paragraph writes safe text, wrapped, below a margin.
 func (w *toolWriter) paragraph(margin, text string) {
 	room := 0
-	if width := w.screen.width(); width > 0 {
+	if width := w.screen.Columns(); width > 0 {
 		room = max(20, width-len(margin))
 	}
-	for _, line := range wrap(text, room) {
+	for _, line := range Wrap(text, room) {
 		w.line(strings.TrimRight(margin+line, " "))
 	}
 }
 
 func (w *toolWriter) head(tool *exec.Tool) {
-	line := w.screen.paint(roleName, Safe(tool.Name))
+	line := w.screen.Paint(roleName, Safe(tool.Name))
 	if tool.Title != "" && tool.Title != tool.Name {
 		line += "  " + Safe(tool.Title)
 	}
@@ -100,7 +100,7 @@ func (w *toolWriter) section(title string, rows []parameterRow, without string) 
 		names = max(names, ansi.StringWidth(row.name))
 		types = max(types, ansi.StringWidth(row.kind))
 	}
-	if width := w.screen.width(); width > 0 {
+	if width := w.screen.Columns(); width > 0 {
 		names, types = min(names, max(10, width/3)), min(types, max(10, width/3))
 	}
 	for _, row := range rows {
@@ -110,13 +110,13 @@ func (w *toolWriter) section(title string, rows []parameterRow, without string) 
 
 // row writes name, type and need side by side, and the rest below.
 func (w *toolWriter) row(row parameterRow, names, types int) {
-	need := w.screen.paint(roleMuted, "optional")
+	need := w.screen.Paint(RoleMuted, "optional")
 	if row.required {
-		need = w.screen.paint(roleWarning, "required")
+		need = w.screen.Paint(RoleWarning, "required")
 	}
-	name, kind := pad(row.name, names), pad(row.kind, types)
+	name, kind := Pad(row.name, names), Pad(row.kind, types)
 	indentation := len(row.name) - len(strings.TrimLeft(row.name, " "))
-	w.line("  " + name[:indentation] + w.screen.paint(roleName, name[indentation:]) + "  " + kind + "  " + need)
+	w.line("  " + name[:indentation] + w.screen.Paint(roleName, name[indentation:]) + "  " + kind + "  " + need)
 	margin := strings.Repeat(" ", indentation+6)
 	if row.description != "" {
 		w.paragraph(margin, row.description)

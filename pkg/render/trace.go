@@ -30,17 +30,17 @@ type Frame struct {
 //	  {"jsonrpc":"2.0","id":3,"method":"tools/call","params":…}
 //	09:15:02.493 zwave ← result #3 1.2 KiB 12 ms
 func Trace(out io.Writer, frame Frame, screen Screen) error {
-	arrow := screen.paint(roleName, "←")
+	arrow := screen.Paint(roleName, "←")
 	if frame.Sent {
-		arrow = screen.paint(roleGood, "→")
+		arrow = screen.Paint(RoleGood, "→")
 	}
 	what, failed := describe(frame.Bytes, frame.Hide)
 	what = Safe(what)
 	if failed {
-		what = screen.paint(roleError, what)
+		what = screen.Paint(RoleError, what)
 	}
 	parts := []string{
-		screen.paint(roleMuted, frame.At.Format("15:04:05.000")), Safe(frame.Server), arrow, what,
+		screen.Paint(RoleMuted, frame.At.Format("15:04:05.000")), Safe(frame.Server), arrow, what,
 		exec.Bytes(int64(len(frame.Bytes))),
 	}
 	if frame.Latency > 0 {
@@ -67,7 +67,7 @@ type Stray struct {
 //	09:15:02.481 zwave stderr connecting to mqtt://localhost
 func TraceStray(out io.Writer, stray Stray, screen Screen) error {
 	_, err := fmt.Fprintf(out, "%s %s %s %s\n",
-		screen.paint(roleMuted, stray.At.Format("15:04:05.000")), Safe(stray.Server), screen.paint(roleMuted, stray.On), Safe(stray.Text))
+		screen.Paint(RoleMuted, stray.At.Format("15:04:05.000")), Safe(stray.Server), screen.Paint(RoleMuted, stray.On), Safe(stray.Text))
 	return err
 }
 
@@ -97,7 +97,7 @@ func describe(frame []byte, hide func(string) string) (what string, failed bool)
 		if hide != nil {
 			text = hide(text) // before it is cut: half a secret is not found any more
 		}
-		return fit(text, 80)
+		return Fit(text, 80)
 	}
 	switch {
 	case head.Method != "":

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/report"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
 )
@@ -71,9 +72,9 @@ func (m *model) doctorLines(d *diagnosis, width int) []string {
 }
 
 // reportLines are a report as the command line shows it.
-func reportLines(report *doctor.Report, width int, color bool) []string {
+func reportLines(judged *doctor.Report, width int, color bool) []string {
 	var out strings.Builder
-	options := render.DoctorOptions{Screen: render.Screen{TTY: true, Width: width, Color: color}}
-	_ = render.Doctor(&out, report, options) // a builder takes everything
+	options := report.Options{Screen: render.Screen{TTY: true, Width: width, Color: color}}
+	_ = report.Write(&out, judged, options) // a builder takes everything
 	return strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 }

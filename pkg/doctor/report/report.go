@@ -1,4 +1,6 @@
-package render
+// Package report shows what the doctor found: as text, JSON, Markdown, SARIF and JUnit, and
+// the pages of its checks.
+package report
 
 import (
 	"bufio"
@@ -14,50 +16,51 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
 
-// DoctorFormat is a form of the doctor's report.
-type DoctorFormat string
+// Format is a form of the doctor's report.
+type Format string
 
 // The forms: for people, and those that other programs read.
 const (
-	DoctorText     DoctorFormat = "text"
-	DoctorJSON     DoctorFormat = "json"     // one object, as docs/doctor.md has it
-	DoctorSARIF    DoctorFormat = "sarif"    // SARIF 2.1.0, for code scanning
-	DoctorJUnit    DoctorFormat = "junit"    // JUnit XML, for continuous integration
-	DoctorMarkdown DoctorFormat = "markdown" // the body of an issue
+	Text     Format = "text"
+	JSON     Format = "json"     // one object, as docs/doctor.md has it
+	SARIF    Format = "sarif"    // SARIF 2.1.0, for code scanning
+	JUnit    Format = "junit"    // JUnit XML, for continuous integration
+	Markdown Format = "markdown" // the body of an issue
 )
 
-// DoctorOptions say how a report is shown.
-type DoctorOptions struct {
-	Format  DoctorFormat
+// Options say how a report is shown.
+type Options struct {
+	Format  Format
 	Verbose bool // every check with its result, and every note
 	// FailOn is the severity from which findings fail; empty means that none do.
 	FailOn check.Severity
 	// Version is toolx's own, System what it runs on ("linux/amd64").
 	Version, System string
-	Screen          Screen
+	Screen          render.Screen
 }
 
-// Doctor writes a report, findings of one kind as one (doctor.Report.Gathered). Secrets
+// Write writes a report, findings of one kind as one (doctor.Report.Gathered). Secrets
 // have been masked (doctor.Report.Mask).
-func Doctor(out io.Writer, report *doctor.Report, options DoctorOptions) error {
+func Write(out io.Writer, report *doctor.Report, options Options) error {
 	report = report.Gathered()
 	buffered := bufio.NewWriter(out)
 	var err error
 	switch options.Format {
-	case DoctorJSON:
-		err = doctorJSON(buffered, report, options.Screen)
-	case DoctorSARIF:
-		err = doctorSARIF(buffered, report, options)
-	case DoctorJUnit:
-		err = doctorJUnit(buffered, report, options)
-	case DoctorMarkdown:
-		doctorMarkdown(buffered, report, options)
+	case JSON:
+		err = writeJSON(buffered, report, options.Screen)
+	case SARIF:
+		err = writeSARIF(buffered, report, options)
+	case JUnit:
+		err = writeJUnit(buffered, report, options)
+	case Markdown:
+		writeMarkdown(buffered, report, options)
 	default:
-		(&doctorWriter{out: buffered, report: report, options: options, screen: options.Screen}).write()
+		(&writer{out: buffered, report: report, options: options, screen: options.Screen}).write()
 	}
 	if err != nil {
 		return err
@@ -65,32 +68,32 @@ func Doctor(out io.Writer, report *doctor.Report, options DoctorOptions) error {
 	return buffered.Flush()
 }
 
-func doctorJSON(out *bufio.Writer, report *doctor.Report, screen Screen) error {
+func writeJSON(out *bufio.Writer, report *doctor.Report, screen render.Screen) error {
 	encoded, err := rawjson.Marshal(report)
 	if err != nil {
 		return err
 	}
-	return jsonLine(out, encoded, screen)
+	return render.WriteJSONLine(out, encoded, screen)
 }
 
-// doctorWriter writes a report for people.
-type doctorWriter struct {
+// writer writes a report for people.
+type writer struct {
 	out     *bufio.Writer
 	report  *doctor.Report
-	options DoctorOptions
-	screen  Screen
+	options Options
+	screen  render.Screen
 }
 
 // The margins of a finding, and the column of what stands behind its labels.
 const (
-	doctorMargin   = "  "
-	doctorEvidence = "    "
-	doctorLabel    = len("  culprit  ")
+	findingMargin  = "  "
+	evidenceMargin = "    "
+	labelColumn    = len("  culprit  ")
 )
 
-func (w *doctorWriter) line(text string) { fmt.Fprintln(w.out, strings.TrimRight(text, " ")) }
+func (w *writer) line(text string) { fmt.Fprintln(w.out, strings.TrimRight(text, " ")) }
 
-func (w *doctorWriter) write() {
+func (w *writer) write() {
 	servers := w.report.Servers
 	for i, server := range servers {
 		if len(servers) > 1 {
@@ -112,35 +115,35 @@ func (w *doctorWriter) write() {
 }
 
 // heading names one of several servers.
-func (w *doctorWriter) heading(server doctor.ServerReport) string {
+func (w *writer) heading(server doctor.ServerReport) string {
 	remark := []string{server.Status}
 	if server.Status == "ready" {
-		remark = []string{"protocol " + Safe(server.Protocol), words.Count(server.Tools, "tool"), seconds(server.DurationMS)}
+		remark = []string{"protocol " + render.Safe(server.Protocol), words.Count(server.Tools, "tool"), seconds(server.DurationMS)}
 	}
-	return w.screen.paint(roleHeading, Safe(server.Name)) + " " +
-		w.screen.paint(roleMuted, "("+strings.Join(remark, ", ")+")")
+	return w.screen.Paint(render.RoleHeading, render.Safe(server.Name)) + " " +
+		w.screen.Paint(render.RoleMuted, "("+strings.Join(remark, ", ")+")")
 }
 
 // server shows what was found about one server; one that cannot be examined always
 // has something to show.
-func (w *doctorWriter) server(server doctor.ServerReport) {
+func (w *writer) server(server doctor.ServerReport) {
 	findings := w.findingsOf(server.Name)
 	if server.Status != "ready" && server.Because != "" && !slices.ContainsFunc(findings, isError) {
-		r, mark := roleError, markOf(check.Error)
+		r, mark := render.RoleError, markOf(check.Error)
 		if server.Status != "failed" {
-			r, mark = roleWarning, markOf(check.Warning)
+			r, mark = render.RoleWarning, markOf(check.Warning)
 		}
-		w.wrapped(w.screen.paint(r, mark)+" ", len(doctorMargin), SafeBlock("not examined: "+server.Because))
+		w.wrapped(w.screen.Paint(r, mark)+" ", len(findingMargin), render.SafeBlock("not examined: "+server.Because))
 	}
 	w.findings(findings)
 	if text := calledText(server); text != "" {
-		w.wrapped(w.screen.paint(roleMuted, markOf(check.Info))+" ", len(doctorMargin), text)
+		w.wrapped(w.screen.Paint(render.RoleMuted, markOf(check.Info))+" ", len(findingMargin), text)
 	}
 	if server.Hint != "" {
 		w.labelled("hint", server.Hint)
 	}
 	if len(findings) == 0 && server.Status == "ready" && len(w.report.Servers) > 1 {
-		w.line(w.screen.paint(roleGood, "✓") + " nothing found")
+		w.line(w.screen.Paint(render.RoleGood, "✓") + " nothing found")
 	}
 }
 
@@ -154,33 +157,33 @@ func calledText(server doctor.ServerReport) string {
 		return ""
 	}
 	return fmt.Sprintf("called %s of %d, which say that they are read-only: %s",
-		words.Count(len(server.Called), "tool"), server.Tools, Safe(strings.Join(server.Called, ", ")))
+		words.Count(len(server.Called), "tool"), server.Tools, render.Safe(strings.Join(server.Called, ", ")))
 }
 
 // uncalled says that no tool was called, where nobody asked for it and there are some.
-func (w *doctorWriter) uncalled() {
+func (w *writer) uncalled() {
 	if slices.ContainsFunc(w.report.Servers, func(server doctor.ServerReport) bool {
 		return server.NotCalled == doctor.CallsNotAsked && server.Status == "ready" && server.Tools > 0
 	}) {
-		w.wrapped(w.screen.paint(roleMuted, markOf(check.Info))+" ", len(doctorMargin),
+		w.wrapped(w.screen.Paint(render.RoleMuted, markOf(check.Info))+" ", len(findingMargin),
 			"no tool was called: --call safe calls those that say that they are read-only, --call 'TOOL {…}' any")
 	}
 }
 
 // config shows what was found about no single server.
-func (w *doctorWriter) config() {
+func (w *writer) config() {
 	findings := w.findingsOf("")
 	if len(findings) == 0 {
 		return
 	}
 	if len(w.report.Servers) > 1 {
 		w.line("")
-		w.line(w.screen.paint(roleHeading, "all servers and the config"))
+		w.line(w.screen.Paint(render.RoleHeading, "all servers and the config"))
 	}
 	w.findings(findings)
 }
 
-func (w *doctorWriter) findingsOf(server string) []check.Finding {
+func (w *writer) findingsOf(server string) []check.Finding {
 	var findings []check.Finding
 	for _, finding := range w.report.Findings {
 		if finding.Server == server {
@@ -193,7 +196,7 @@ func (w *doctorWriter) findingsOf(server string) []check.Finding {
 func isError(f check.Finding) bool { return f.Severity == check.Error }
 
 // findings shows findings in full, but for notes: those fill one line in all.
-func (w *doctorWriter) findings(findings []check.Finding) {
+func (w *writer) findings(findings []check.Finding) {
 	var ids []string
 	count := make(map[string]int)
 	notes := 0
@@ -214,13 +217,13 @@ func (w *doctorWriter) findings(findings []check.Finding) {
 			}
 		}
 		text := fmt.Sprintf("%s: %s (-v shows them)", words.Count(notes, "note"), strings.Join(ids, ", "))
-		w.wrapped(w.screen.paint(roleMuted, markOf(check.Info))+" ", len(doctorMargin), text)
+		w.wrapped(w.screen.Paint(render.RoleMuted, markOf(check.Info))+" ", len(findingMargin), text)
 	}
 }
 
 // finding shows one finding.
-func (w *doctorWriter) finding(f check.Finding) {
-	w.title(f.Severity, Safe(f.Title), f.ID)
+func (w *writer) finding(f check.Finding) {
+	w.title(f.Severity, render.Safe(f.Title), f.ID)
 	for _, place := range f.AllPlaces() {
 		w.place(place)
 	}
@@ -237,65 +240,65 @@ func (w *doctorWriter) finding(f check.Finding) {
 }
 
 // place shows one place of a finding.
-func (w *doctorWriter) place(p check.Place) {
+func (w *writer) place(p check.Place) {
 	place := whereText(p.Where)
 	if place != "" && p.Evidence != "" {
 		place += ":"
 	}
 	if place != "" {
-		w.wrapped(doctorMargin, len(doctorMargin), place)
+		w.wrapped(findingMargin, len(findingMargin), place)
 	}
 	if p.Evidence != "" {
-		margin := doctorEvidence
+		margin := evidenceMargin
 		if place == "" {
-			margin = doctorMargin
+			margin = findingMargin
 		}
-		w.wrapped(margin, len(margin), Safe(p.Evidence))
+		w.wrapped(margin, len(margin), render.Safe(p.Evidence))
 	}
 	for _, note := range p.Notes {
-		w.wrapped(doctorMargin, len(doctorMargin), Safe(note))
+		w.wrapped(findingMargin, len(findingMargin), render.Safe(note))
 	}
 }
 
 // title shows a mark and a title with an id behind it, on a terminal at the right.
-func (w *doctorWriter) title(severity check.Severity, title, id string) {
+func (w *writer) title(severity check.Severity, title, id string) {
 	r := roleOf(severity)
-	mark := w.screen.paint(r, markOf(severity)) + " "
-	width := w.screen.width()
+	mark := w.screen.Paint(r, markOf(severity)) + " "
+	width := w.screen.Columns()
 	if width == 0 {
 		w.line(mark + title + "  " + id)
 		return
 	}
 	const gap = 2
-	room := max(width-len(doctorMargin)-gap-ansi.StringWidth(id), 20)
-	for i, text := range wrap(title, room) {
+	room := max(width-len(findingMargin)-gap-ansi.StringWidth(id), 20)
+	for i, text := range render.Wrap(title, room) {
 		if i == 0 {
-			w.line(mark + w.screen.paint(roleHeading, pad(text, room)) + strings.Repeat(" ", gap) + w.screen.paint(roleMuted, id))
+			w.line(mark + w.screen.Paint(render.RoleHeading, render.Pad(text, room)) + strings.Repeat(" ", gap) + w.screen.Paint(render.RoleMuted, id))
 			continue
 		}
-		w.line(doctorMargin + w.screen.paint(roleHeading, text))
+		w.line(findingMargin + w.screen.Paint(render.RoleHeading, text))
 	}
 }
 
 // labelled shows lines with a label before the first.
-func (w *doctorWriter) labelled(label string, lines ...string) {
+func (w *writer) labelled(label string, lines ...string) {
 	for i, text := range lines {
 		if i > 0 {
 			label = ""
 		}
-		margin := pad(doctorMargin+label, doctorLabel)
-		w.wrapped(w.screen.paint(roleMuted, margin), doctorLabel, SafeBlock(text))
+		margin := render.Pad(findingMargin+label, labelColumn)
+		w.wrapped(w.screen.Paint(render.RoleMuted, margin), labelColumn, render.SafeBlock(text))
 	}
 }
 
 // wrapped writes safe text behind a margin of so many columns; lines after the first
 // are indented by as many.
-func (w *doctorWriter) wrapped(margin string, columns int, text string) {
+func (w *writer) wrapped(margin string, columns int, text string) {
 	room := 0
-	if width := w.screen.width(); width > 0 {
+	if width := w.screen.Columns(); width > 0 {
 		room = max(width-columns, 20)
 	}
-	for i, line := range wrap(text, room) {
+	for i, line := range render.Wrap(text, room) {
 		if i > 0 {
 			margin = strings.Repeat(" ", columns)
 		}
@@ -304,13 +307,13 @@ func (w *doctorWriter) wrapped(margin string, columns int, text string) {
 }
 
 // stale shows the entries of a baseline that nothing fits.
-func (w *doctorWriter) stale() {
+func (w *writer) stale() {
 	if w.report.Baseline == nil {
 		return
 	}
 	for _, known := range w.report.Baseline.Stale {
-		w.title(check.Error, "the baseline knows a finding that is gone", Safe(known.ID))
-		w.wrapped(doctorMargin, len(doctorMargin), Safe(staleText(known)))
+		w.title(check.Error, "the baseline knows a finding that is gone", render.Safe(known.ID))
+		w.wrapped(findingMargin, len(findingMargin), render.Safe(staleText(known)))
 		w.labelled("fix", "remove it from "+w.report.Baseline.File)
 	}
 }
@@ -331,7 +334,7 @@ func staleText(known doctor.Known) string {
 }
 
 // checks lists every check with its result.
-func (w *doctorWriter) checks() {
+func (w *writer) checks() {
 	if len(w.report.Findings) > 0 || len(w.report.Servers) > 1 {
 		w.line("")
 	}
@@ -345,32 +348,32 @@ func (w *doctorWriter) checks() {
 			server = check.Server
 			name := "all servers and the config"
 			if server != "" {
-				name = Safe(server)
+				name = render.Safe(server)
 			}
-			w.line(w.screen.paint(roleHeading, name))
+			w.line(w.screen.Paint(render.RoleHeading, name))
 		}
 		w.check(check, columns)
 	}
 	w.line("")
 }
 
-func (w *doctorWriter) check(one check.CheckResult, columns int) {
+func (w *writer) check(one check.CheckResult, columns int) {
 	r, mark := outcomeMark(one.Outcome)
-	because := Safe(words.FirstLine(one.Because))
+	because := render.Safe(words.FirstLine(one.Because))
 	switch one.Outcome {
 	case check.Skipped:
 		because = "skipped: " + because
 	case check.Broke:
 		because = "crashed: " + because
 	}
-	text := pad(one.ID, columns) + "  " + because
-	w.line(w.screen.paint(r, mark) + " " + fit(text, max(w.screen.width()-len(doctorMargin), 0)))
+	text := render.Pad(one.ID, columns) + "  " + because
+	w.line(w.screen.Paint(r, mark) + " " + render.Fit(text, max(w.screen.Columns()-len(findingMargin), 0)))
 }
 
 // summary ends the report: how much was asked, how much found, how long it took.
-func (w *doctorWriter) summary() {
+func (w *writer) summary() {
 	if remark := statusRemark(w.report); remark != "" {
-		w.line(w.screen.paint(roleWarning, "!") + " " + remark)
+		w.line(w.screen.Paint(render.RoleWarning, "!") + " " + remark)
 	}
 	counts := countOutcomes(w.report)
 	parts := []string{words.Count(counts.passed, "check") + " passed", words.Count(counts.findings, "finding")}
@@ -389,21 +392,21 @@ func (w *doctorWriter) summary() {
 	}
 	parts = append(parts, seconds(float64(w.report.Duration.Milliseconds())))
 	text := strings.Join(parts, " · ")
-	mark := w.screen.paint(roleGood, "✓") + " "
+	mark := w.screen.Paint(render.RoleGood, "✓") + " "
 	if counts.passed == 0 {
-		mark = w.screen.paint(roleMuted, "-") + " "
+		mark = w.screen.Paint(render.RoleMuted, "-") + " "
 	}
 	if counts.findings == 0 {
 		w.line(mark + text)
 		return
 	}
 	explain := "toolx doctor --explain " + w.report.Findings[0].ID // the worst comes first
-	if width := w.screen.width(); width > 0 && ansi.StringWidth(text+explain)+5 > width {
-		w.wrapped(mark, len(doctorMargin), text)
-		w.line(doctorMargin + w.screen.paint(roleMuted, explain))
+	if width := w.screen.Columns(); width > 0 && ansi.StringWidth(text+explain)+5 > width {
+		w.wrapped(mark, len(findingMargin), text)
+		w.line(findingMargin + w.screen.Paint(render.RoleMuted, explain))
 		return
 	}
-	w.line(mark + text + "   " + w.screen.paint(roleMuted, explain))
+	w.line(mark + text + "   " + w.screen.Paint(render.RoleMuted, explain))
 }
 
 // statusRemark says why a report is not the whole story.
@@ -453,7 +456,7 @@ func countOutcomes(report *doctor.Report) outcomeCounts {
 
 // offerProxy shows, once, the entries of a client's config that put toolx proxy
 // between it and a server whose stdout is dirty.
-func (w *doctorWriter) offerProxy() {
+func (w *writer) offerProxy() {
 	var entries []string
 	for _, finding := range w.report.Findings {
 		for _, fix := range finding.Fix {
@@ -467,7 +470,7 @@ func (w *doctorWriter) offerProxy() {
 			w.line("")
 			w.line("Until that is mended, clients can start it through toolx proxy:")
 		}
-		w.line(doctorMargin + Safe(entry)) // never wrapped: it is for pasting
+		w.line(findingMargin + render.Safe(entry)) // never wrapped: it is for pasting
 	}
 }
 
@@ -504,7 +507,7 @@ func whereText(where *evidence.Where) string {
 	add(where.MS > 0, "%s after start", milliseconds(where.MS))
 	add(phase != "", "%s", phase)
 	add(where.Run == "probing", "in the probing run")
-	return Safe(strings.Join(parts, ", "))
+	return render.Safe(strings.Join(parts, ", "))
 }
 
 // markOf is the sign of a severity, which says as much as its colour.
@@ -518,30 +521,30 @@ func markOf(severity check.Severity) string {
 	return "i"
 }
 
-func roleOf(severity check.Severity) role {
+func roleOf(severity check.Severity) render.Role {
 	switch severity {
 	case check.Error:
-		return roleError
+		return render.RoleError
 	case check.Warning:
-		return roleWarning
+		return render.RoleWarning
 	}
-	return roleMuted
+	return render.RoleMuted
 }
 
-func outcomeMark(outcome check.Outcome) (role, string) {
+func outcomeMark(outcome check.Outcome) (render.Role, string) {
 	switch outcome {
 	case check.Passed:
-		return roleGood, "✓"
+		return render.RoleGood, "✓"
 	case check.Failed:
-		return roleError, markOf(check.Error)
+		return render.RoleError, markOf(check.Error)
 	case check.Warned:
-		return roleWarning, markOf(check.Warning)
+		return render.RoleWarning, markOf(check.Warning)
 	case check.Noted:
-		return roleMuted, markOf(check.Info)
+		return render.RoleMuted, markOf(check.Info)
 	case check.Broke:
-		return roleError, "?"
+		return render.RoleError, "?"
 	}
-	return roleMuted, "-"
+	return render.RoleMuted, "-"
 }
 
 // seconds shows a time of a run.

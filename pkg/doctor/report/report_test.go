@@ -1,6 +1,7 @@
-package render
+package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
+	"toolx/pkg/render"
 )
 
 // sick is a report of a server that pollutes its stdout and of one that is gone, with
@@ -70,13 +72,13 @@ func sick() *doctor.Report {
 	}
 }
 
-func report(t *testing.T, options DoctorOptions) string {
+func report(t *testing.T, options Options) string {
 	t.Helper()
-	return written(t, func(out io.Writer) error { return Doctor(out, sick(), options) })
+	return written(t, func(out io.Writer) error { return Write(out, sick(), options) })
 }
 
 func TestDoctorOnATerminal(t *testing.T) {
-	got := report(t, DoctorOptions{Format: DoctorText, Screen: Screen{TTY: true, Width: 76}})
+	got := report(t, Options{Format: Text, Screen: render.Screen{TTY: true, Width: 76}})
 	want := `zwave (protocol 2025-11-25, 4 tools, 1.8 s)
 ✗ server writes log text to stdout                          stdout-pollution
   line 1, byte 0, 214 ms after start, before initialize:
@@ -116,10 +118,10 @@ Until that is mended, clients can start it through toolx proxy:
 }
 
 func TestDoctorColourSaysNothingMore(t *testing.T) {
-	screen := Screen{TTY: true, Width: 76, Color: true}
-	painted := report(t, DoctorOptions{Format: DoctorText, Verbose: true, Screen: screen})
+	screen := render.Screen{TTY: true, Width: 76, Color: true}
+	painted := report(t, Options{Format: Text, Verbose: true, Screen: screen})
 	screen.Color = false
-	plain := report(t, DoctorOptions{Format: DoctorText, Verbose: true, Screen: screen})
+	plain := report(t, Options{Format: Text, Verbose: true, Screen: screen})
 	if got := ansi.Strip(painted); got != plain {
 		t.Errorf("without its colours it is\n%s\nand not\n%s", got, plain)
 	}
@@ -127,7 +129,7 @@ func TestDoctorColourSaysNothingMore(t *testing.T) {
 
 // In a pipe nothing is cut or wrapped, and -v shows every check with its result.
 func TestDoctorInAPipe(t *testing.T) {
-	got := report(t, DoctorOptions{Format: DoctorText, Verbose: true})
+	got := report(t, Options{Format: Text, Verbose: true})
 	for _, want := range []string{
 		"✗ server writes log text to stdout  stdout-pollution\n",
 		"i start-up time  perf-start\n  246 ms\n",
@@ -145,7 +147,7 @@ func TestDoctorInAPipe(t *testing.T) {
 }
 
 func TestDoctorJSONIsOneDocument(t *testing.T) {
-	text := report(t, DoctorOptions{Format: DoctorJSON})
+	text := report(t, Options{Format: JSON})
 	var got doctor.Report
 	if err := json.Unmarshal([]byte(text), &got); err != nil || strings.Count(text, "\n") != 1 {
 		t.Fatalf("%v: %s", err, text)
@@ -157,7 +159,7 @@ func TestDoctorJSONIsOneDocument(t *testing.T) {
 
 func TestDoctorSARIF(t *testing.T) {
 	var log sarifLog
-	text := report(t, DoctorOptions{Format: DoctorSARIF, Version: "1.2.3"})
+	text := report(t, Options{Format: SARIF, Version: "1.2.3"})
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&log); err != nil {
@@ -206,7 +208,7 @@ func TestDoctorSARIF(t *testing.T) {
 }
 
 func TestDoctorJUnit(t *testing.T) {
-	text := report(t, DoctorOptions{Format: DoctorJUnit, FailOn: check.Error})
+	text := report(t, Options{Format: JUnit, FailOn: check.Error})
 	var suites junitSuites
 	if err := xml.Unmarshal([]byte(text), &suites); err != nil {
 		t.Fatal(err)
@@ -236,7 +238,7 @@ func TestDoctorJUnit(t *testing.T) {
 }
 
 func TestDoctorMarkdown(t *testing.T) {
-	got := report(t, DoctorOptions{Format: DoctorMarkdown, Version: "1.2.3", System: "linux/amd64"})
+	got := report(t, Options{Format: Markdown, Version: "1.2.3", System: "linux/amd64"})
 	for _, want := range []string{
 		"## toolx doctor: 3 findings\n\n- toolx 1.2.3, linux/amd64\n",
 		"- server `zwave`, zwave\\* 1.0, protocol 2025-11-25, Node v22.1.0, started by `npx -y zwave \"x\"`\n",
@@ -264,8 +266,8 @@ func TestDoctorStatus(t *testing.T) {
 		doctor.StatusUnreachable: "no server could be examined",
 	} {
 		report := &doctor.Report{Status: status}
-		for _, format := range []DoctorFormat{DoctorText, DoctorMarkdown, DoctorSARIF} {
-			got := written(t, func(out io.Writer) error { return Doctor(out, report, DoctorOptions{Format: format}) })
+		for _, format := range []Format{Text, Markdown, SARIF} {
+			got := written(t, func(out io.Writer) error { return Write(out, report, Options{Format: format}) })
 			if !strings.Contains(got, want) {
 				t.Errorf("%s as %s says nothing of %q: %s", status, format, want, got)
 			}
@@ -280,7 +282,7 @@ func TestDoctorOffersTheProxyOnce(t *testing.T) {
 	second := report.Findings[0]
 	second.ID, second.Where = "stdout-pollution-between", &evidence.Where{Line: 4, Phase: "during a request", Method: "tools/call"}
 	report.Findings = append(report.Findings, second)
-	got := written(t, func(out io.Writer) error { return Doctor(out, report, DoctorOptions{}) })
+	got := written(t, func(out io.Writer) error { return Write(out, report, Options{}) })
 	if strings.Count(got, `"proxy"`) != 1 || strings.Contains(got, "work-around") {
 		t.Errorf("the proxy is not offered once:\n%s", got)
 	}
@@ -298,7 +300,7 @@ func TestDoctorPage(t *testing.T) {
 			Breaks: []string{"every client"}, Source: "stdio",
 		},
 	}
-	got := written(t, func(out io.Writer) error { return DoctorPage(out, one, Screen{}) })
+	got := written(t, func(out io.Writer) error { return Page(out, one, render.Screen{}) })
 	want := `✗ server says x  stdout-x
   error, a check of the group framing
 
@@ -320,12 +322,12 @@ func TestDoctorPage(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	row := written(t, func(out io.Writer) error { return DoctorChecks(out, []check.Check{one}, Screen{}) })
+	row := written(t, func(out io.Writer) error { return Checks(out, []check.Check{one}, render.Screen{}) })
 	if row != "stdout-x\terror\tframing\tserver says x\n" {
 		t.Errorf("its row is %q", row)
 	}
 	var entries []map[string]any
-	text := written(t, func(out io.Writer) error { return DoctorChecksJSON(out, []check.Check{one}, Screen{}) })
+	text := written(t, func(out io.Writer) error { return ChecksJSON(out, []check.Check{one}, render.Screen{}) })
 	if err := json.Unmarshal([]byte(text), &entries); err != nil || len(entries) != 1 || entries[0]["why"] != "Clients stop." {
 		t.Errorf("%v: %s", err, text)
 	}
@@ -341,10 +343,20 @@ func FuzzMarkdownText(f *testing.F) {
 		if plain := markdownText(text); strings.ContainsAny(plain, "\n\r\x1b") {
 			t.Errorf("%q is not one line", plain)
 		}
-		block := markdownBlock(Safe(text))
+		block := markdownBlock(render.Safe(text))
 		fence, rest, _ := strings.Cut(block, "text\n")
 		if !strings.HasSuffix(rest, "\n"+fence) || strings.Contains(strings.TrimSuffix(rest, "\n"+fence), fence) {
 			t.Errorf("%q ends its block of code", block)
 		}
 	})
+}
+
+// written is what write wrote.
+func written(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }

@@ -1,4 +1,4 @@
-package render
+package report
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
 )
 
 // The objects of SARIF 2.1.0 (OASIS, section 3), as far as toolx has something to
@@ -101,9 +102,9 @@ type (
 	}
 )
 
-// doctorSARIF writes the report as one run. Findings that a baseline knows are there
+// writeSARIF writes the report as one run. Findings that a baseline knows are there
 // as well, suppressed, with their reasons.
-func doctorSARIF(out *bufio.Writer, report *doctor.Report, options DoctorOptions) error {
+func writeSARIF(out *bufio.Writer, report *doctor.Report, options Options) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "toolx doctor", Version: options.Version, Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{sarifInvocationOf(report)},
@@ -123,7 +124,7 @@ func doctorSARIF(out *bufio.Writer, report *doctor.Report, options DoctorOptions
 	if err != nil {
 		return err
 	}
-	return jsonLine(out, encoded, options.Screen)
+	return render.WriteJSONLine(out, encoded, options.Screen)
 }
 
 // add adds a finding, and its check to the rules where it is not there yet.
@@ -273,7 +274,7 @@ func splitPlace(place string) (file string, line, column int) {
 func sarifInvocationOf(report *doctor.Report) sarifInvocation {
 	var notes []sarifNotification
 	note := func(text string) {
-		notes = append(notes, sarifNotification{"error", sarifMessage{Safe(text)}})
+		notes = append(notes, sarifNotification{"error", sarifMessage{render.Safe(text)}})
 	}
 	if report.Error != "" {
 		note(report.Error)

@@ -1,4 +1,4 @@
-package render
+package report
 
 import (
 	"bufio"
@@ -7,12 +7,13 @@ import (
 
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
 
-// doctorMarkdown writes the report as the body of an issue: what was run on what,
+// writeMarkdown writes the report as the body of an issue: what was run on what,
 // then each finding, then what was asked.
-func doctorMarkdown(out *bufio.Writer, report *doctor.Report, options DoctorOptions) {
+func writeMarkdown(out *bufio.Writer, report *doctor.Report, options Options) {
 	counts := countOutcomes(report)
 	fmt.Fprintf(out, "## toolx doctor: %s\n\n", markdownHeadline(report, counts))
 	fmt.Fprintf(out, "- toolx %s, %s\n", markdownText(options.Version), options.System)
@@ -86,7 +87,7 @@ func markdownFinding(out *bufio.Writer, f check.Finding, named bool) {
 			fmt.Fprintf(out, "\n%s:\n", markdownText(where))
 		}
 		if place.Evidence != "" {
-			fmt.Fprintf(out, "\n%s\n", markdownBlock(Safe(place.Evidence)))
+			fmt.Fprintf(out, "\n%s\n", markdownBlock(render.Safe(place.Evidence)))
 		}
 		for _, note := range place.Notes {
 			items = append(items, markdownText(note))
@@ -116,7 +117,7 @@ func markdownFinding(out *bufio.Writer, f check.Finding, named bool) {
 // would format it, link, mention someone or begin HTML are escaped.
 func markdownText(text string) string {
 	var out strings.Builder
-	for _, r := range Safe(text) {
+	for _, r := range render.Safe(text) {
 		switch {
 		case strings.ContainsRune("\\`*_{}[]<>|~!", r):
 			out.WriteByte('\\')
@@ -134,7 +135,7 @@ func markdownText(text string) string {
 
 // markdownCode is text as code inside a line.
 func markdownCode(text string) string {
-	text = Safe(text)
+	text = render.Safe(text)
 	fence := strings.Repeat("`", longestRun(text, '`')+1)
 	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || text == "" {
 		text = " " + text + " "

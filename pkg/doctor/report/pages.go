@@ -1,4 +1,4 @@
-package render
+package report
 
 import (
 	"bufio"
@@ -9,11 +9,12 @@ import (
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/decode"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
 )
 
-// DoctorChecks lists checks: on a terminal by their groups, elsewhere one line each
+// Checks lists checks: on a terminal by their groups, elsewhere one line each
 // of four fields with tabs between them: id, severity, group, title.
-func DoctorChecks(out io.Writer, checks []check.Check, screen Screen) error {
+func Checks(out io.Writer, checks []check.Check, screen render.Screen) error {
 	buffered := bufio.NewWriter(out)
 	columns := 0
 	for _, check := range checks {
@@ -27,16 +28,16 @@ func DoctorChecks(out io.Writer, checks []check.Check, screen Screen) error {
 		}
 		if check.Group != group {
 			group = check.Group
-			fmt.Fprintln(buffered, screen.paint(roleHeading, string(group)))
+			fmt.Fprintln(buffered, screen.Paint(render.RoleHeading, string(group)))
 		}
-		mark := screen.paint(roleOf(check.Severity), markOf(check.Severity))
-		fmt.Fprintln(buffered, doctorMargin+mark+" "+fit(pad(check.ID, columns)+"  "+check.Title, screen.width()-4))
+		mark := screen.Paint(roleOf(check.Severity), markOf(check.Severity))
+		fmt.Fprintln(buffered, findingMargin+mark+" "+render.Fit(render.Pad(check.ID, columns)+"  "+check.Title, screen.Columns()-4))
 	}
 	return buffered.Flush()
 }
 
-// DoctorChecksJSON writes checks as one JSON array, with their pages.
-func DoctorChecksJSON(out io.Writer, checks []check.Check, screen Screen) error {
+// ChecksJSON writes checks as one JSON array, with their pages.
+func ChecksJSON(out io.Writer, checks []check.Check, screen render.Screen) error {
 	type entry struct {
 		ID       string         `json:"id"`
 		Severity check.Severity `json:"severity"`
@@ -61,20 +62,20 @@ func DoctorChecksJSON(out io.Writer, checks []check.Check, screen Screen) error 
 		return err
 	}
 	buffered := bufio.NewWriter(out)
-	if err := jsonLine(buffered, encoded, screen); err != nil {
+	if err := render.WriteJSONLine(buffered, encoded, screen); err != nil {
 		return err
 	}
 	return buffered.Flush()
 }
 
-// DoctorPage shows the page of a check.
-func DoctorPage(out io.Writer, one check.Check, screen Screen) error {
+// Page shows the page of a check.
+func Page(out io.Writer, one check.Check, screen render.Screen) error {
 	buffered := bufio.NewWriter(out)
-	w := &doctorWriter{out: buffered, screen: screen}
+	w := &writer{out: buffered, screen: screen}
 	w.title(one.Severity, one.Title, one.ID)
-	w.wrapped(doctorMargin, len(doctorMargin), fmt.Sprintf("%s, a check of the group %s", one.Severity, one.Group))
+	w.wrapped(findingMargin, len(findingMargin), fmt.Sprintf("%s, a check of the group %s", one.Severity, one.Group))
 	w.line("")
-	w.wrapped(doctorMargin, len(doctorMargin), one.Why)
+	w.wrapped(findingMargin, len(findingMargin), one.Why)
 	w.example("bad", one.Bad)
 	w.example("good", one.Good)
 	w.line("")
@@ -89,12 +90,12 @@ func DoctorPage(out io.Writer, one check.Check, screen Screen) error {
 	return buffered.Flush()
 }
 
-// DoctorDiagnosis shows what an error message of a client means.
-func DoctorDiagnosis(out io.Writer, d decode.Diagnosis, screen Screen) error {
+// Diagnosis shows what an error message of a client means.
+func Diagnosis(out io.Writer, d decode.Diagnosis, screen render.Screen) error {
 	buffered := bufio.NewWriter(out)
-	w := &doctorWriter{out: buffered, screen: screen}
-	w.wrapped(screen.paint(roleError, markOf(check.Error))+" ", len(doctorMargin), SafeBlock(d.Title))
-	w.wrapped(doctorMargin, len(doctorMargin), SafeBlock(d.Stood))
+	w := &writer{out: buffered, screen: screen}
+	w.wrapped(screen.Paint(render.RoleError, markOf(check.Error))+" ", len(findingMargin), render.SafeBlock(d.Title))
+	w.wrapped(findingMargin, len(findingMargin), render.SafeBlock(d.Stood))
 	if d.Culprit != nil {
 		w.labelled("culprit", d.Culprit.Name+", "+d.Culprit.Confidence)
 	}
@@ -105,27 +106,27 @@ func DoctorDiagnosis(out io.Writer, d decode.Diagnosis, screen Screen) error {
 	return buffered.Flush()
 }
 
-// DoctorDiagnosisJSON writes a diagnosis as one JSON object.
-func DoctorDiagnosisJSON(out io.Writer, d decode.Diagnosis, screen Screen) error {
+// DiagnosisJSON writes a diagnosis as one JSON object.
+func DiagnosisJSON(out io.Writer, d decode.Diagnosis, screen render.Screen) error {
 	encoded, err := rawjson.Marshal(d)
 	if err != nil {
 		return err
 	}
 	buffered := bufio.NewWriter(out)
-	if err := jsonLine(buffered, encoded, screen); err != nil {
+	if err := render.WriteJSONLine(buffered, encoded, screen); err != nil {
 		return err
 	}
 	return buffered.Flush()
 }
 
 // example shows an example below its label, never wrapped.
-func (w *doctorWriter) example(label, text string) {
+func (w *writer) example(label, text string) {
 	if text == "" {
 		return
 	}
 	w.line("")
-	w.line(doctorMargin + w.screen.paint(roleMuted, label))
+	w.line(findingMargin + w.screen.Paint(render.RoleMuted, label))
 	for line := range strings.Lines(text) {
-		w.line(doctorEvidence + Safe(strings.TrimRight(line, "\r\n")))
+		w.line(evidenceMargin + render.Safe(strings.TrimRight(line, "\r\n")))
 	}
 }

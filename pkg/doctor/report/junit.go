@@ -1,4 +1,4 @@
-package render
+package report
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
 
@@ -52,10 +53,10 @@ type (
 	}
 )
 
-// doctorJUnit writes a test suite for each server and one for all together, a test
+// writeJUnit writes a test suite for each server and one for all together, a test
 // case for each check. A finding below FailOn does not fail its case; it stands in
 // its output.
-func doctorJUnit(out *bufio.Writer, report *doctor.Report, options DoctorOptions) error {
+func writeJUnit(out *bufio.Writer, report *doctor.Report, options Options) error {
 	all := junitSuites{Name: "toolx doctor", Time: junitSeconds(float64(report.Duration.Milliseconds()))}
 	for _, server := range report.Servers {
 		all.add(junitOf(report, server.Name, server.DurationMS, options.FailOn))
@@ -83,7 +84,7 @@ func (s *junitSuites) add(suite junitSuite) {
 
 // junitOf is the suite of one server, or with an empty name of all together.
 func junitOf(report *doctor.Report, server string, ms float64, failOn check.Severity) junitSuite {
-	suite := junitSuite{Name: cmp.Or(Safe(server), "config"), Time: junitSeconds(ms)}
+	suite := junitSuite{Name: cmp.Or(render.Safe(server), "config"), Time: junitSeconds(ms)}
 	for _, check := range report.Checks {
 		if check.Server == server {
 			suite.add(junitCaseOf(report, check, suite.Name, failOn))
@@ -109,10 +110,10 @@ func junitCaseOf(report *doctor.Report, one check.CheckResult, class string, fai
 	c := junitCase{Class: class, Name: one.ID, Time: junitSeconds(0)}
 	switch one.Outcome {
 	case check.Skipped:
-		c.Skipped = &junitOutcome{Message: Safe(one.Because)}
+		c.Skipped = &junitOutcome{Message: render.Safe(one.Because)}
 		return c
 	case check.Broke:
-		c.Error = &junitOutcome{Message: Safe(words.FirstLine(one.Because)), Type: "crash", Text: SafeBlock(one.Because)}
+		c.Error = &junitOutcome{Message: render.Safe(words.FirstLine(one.Because)), Type: "crash", Text: render.SafeBlock(one.Because)}
 		return c
 	}
 	var texts []string
@@ -129,7 +130,7 @@ func junitCaseOf(report *doctor.Report, one check.CheckResult, class string, fai
 	switch text := strings.Join(texts, "\n"); {
 	case worst == nil:
 	case failOn != "" && worst.Severity.AtLeast(failOn):
-		c.Failure = &junitOutcome{Message: Safe(worst.Title), Type: string(worst.Severity), Text: text}
+		c.Failure = &junitOutcome{Message: render.Safe(worst.Title), Type: string(worst.Severity), Text: text}
 	default:
 		c.Out = &junitTextNode{text}
 	}
@@ -143,25 +144,25 @@ func (s *junitSuite) addStale(baseline *doctor.BaselineReport) {
 	}
 	for _, known := range baseline.Stale {
 		s.add(junitCase{
-			Class: "baseline", Name: Safe(known.ID), Time: junitSeconds(0),
-			Failure: &junitOutcome{Message: "the baseline knows a finding that is gone", Type: "stale", Text: Safe(staleText(known))},
+			Class: "baseline", Name: render.Safe(known.ID), Time: junitSeconds(0),
+			Failure: &junitOutcome{Message: "the baseline knows a finding that is gone", Type: "stale", Text: render.Safe(staleText(known))},
 		})
 	}
 }
 
 // findingText is a finding as plain text of several lines, safe for any reader.
 func findingText(f check.Finding) string {
-	lines := []string{Safe(f.Title)}
+	lines := []string{render.Safe(f.Title)}
 	add := func(label, text string) {
 		if text != "" {
-			lines = append(lines, label+SafeBlock(text))
+			lines = append(lines, label+render.SafeBlock(text))
 		}
 	}
 	for _, place := range f.AllPlaces() {
 		add("where: ", whereText(place.Where))
-		add("evidence: ", Safe(place.Evidence))
+		add("evidence: ", render.Safe(place.Evidence))
 		for _, note := range place.Notes {
-			add("", Safe(note))
+			add("", render.Safe(note))
 		}
 	}
 	if f.Culprit != nil {
