@@ -1,13 +1,14 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"path/filepath"
+	"os"
 	"time"
 
 	"toolx/pkg/config"
@@ -101,7 +102,7 @@ func (m *mock) blocks() (json.RawMessage, error) {
 		if err != nil {
 			return nil, &fault.UsageError{
 				Message: fmt.Sprintf("content block %d of the mock %s: %v", i+1, m.entry.Name, err),
-				Fix:     "give data (base64), or path: a file relative to the config file",
+				Fix:     cmp.Or(fault.HintOf(err), "give data (base64), or path: a file relative to the config file"),
 			}
 		}
 		answer.Content[i] = loaded
@@ -115,18 +116,20 @@ func (m *mock) blocks() (json.RawMessage, error) {
 // load replaces the "path" of an image or audio block by the file's bytes, read
 // at the time of the call. Every other block is returned untouched.
 func (m *mock) load(block json.RawMessage) (json.RawMessage, error) {
-	var head struct {
-		Type string  `json:"type"`
-		Path *string `json:"path"`
+	file, err := m.entry.BlockFile(block)
+	if file == nil || err != nil {
+		return block, err
 	}
-	if json.Unmarshal(block, &head) != nil || head.Path == nil || (head.Type != "image" && head.Type != "audio") {
-		return block, nil
+	from := files(anyFile{})
+	if file.Within != "" {
+		root, err := os.OpenRoot(file.Within)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = root.Close() }() // only read
+		from = filesBelow{file.Within, root}
 	}
-	path := *head.Path
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(m.entry.Origin.File), path)
-	}
-	data, err := readUpTo(anyFile{}, path, maxMockFile)
+	data, err := readUpTo(from, file.Path, maxMockFile)
 	if err != nil {
 		return nil, err
 	}

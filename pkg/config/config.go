@@ -145,6 +145,7 @@ type Tool struct {
 	Implementation Implementation
 	Origin         Origin
 
+	project  *Project // nil where the user named the file
 	problems []Problem
 }
 

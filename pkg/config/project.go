@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ type Project struct {
 	SHA256 string
 
 	servers  []*Server
+	tools    []*Tool
 	roots    []string
 	envFiles map[string]envFile // by the name that is written
 	allowed  atomic.Bool
@@ -49,6 +51,10 @@ func newProject(file File, read loaded) *Project {
 		if server.EnvFile != "" {
 			p.envFiles[server.EnvFile] = p.lookAt(server.EnvFile)
 		}
+	}
+	for _, entry := range read.tools.list {
+		entry.value.project = p
+		p.tools = append(p.tools, entry.value)
 	}
 	if len(p.envFiles) > 0 {
 		all := p.SHA256
@@ -127,6 +133,63 @@ func (p *Project) outside() []string {
 	})
 }
 
+// BlockFile is a file that a content block of a mock names.
+type BlockFile struct {
+	Path string // absolute, or relative to the working folder
+	// Within is the folder that the file may not leave, also by a link; empty where the user
+	// named the config, or consented to a path that leads out of its folder.
+	Within string
+}
+
+// BlockFile returns the file that a content block of the tool names: the path of an image or
+// of audio. It returns nil for every other block. The error is an *UntrustedError where the
+// path leads out of the folder of a project's file without the user's consent.
+func (t *Tool) BlockFile(block json.RawMessage) (*BlockFile, error) {
+	path, found := blockPath(block)
+	if !found {
+		return nil, nil
+	}
+	if t.project == nil {
+		return &BlockFile{Path: absolute(path, filepath.Dir(t.Origin.File))}, nil
+	}
+	file := &BlockFile{Path: absolute(path, t.project.folder())}
+	switch {
+	case filepath.IsLocal(path):
+		// A link may be put there after the consent, so consent is to the names of files alone.
+		file.Within = t.project.folder()
+	case !t.project.Allowed():
+		return nil, &UntrustedError{Tool: t.Name, Path: path, File: t.project.File.Name, SHA256: t.project.SHA256}
+	}
+	return file, nil
+}
+
+// blockPath returns the path of an image or audio block, as written.
+func blockPath(block json.RawMessage) (path string, found bool) {
+	var head struct {
+		Type string  `json:"type"`
+		Path *string `json:"path"`
+	}
+	if json.Unmarshal(block, &head) != nil || head.Path == nil || (head.Type != "image" && head.Type != "audio") {
+		return "", false
+	}
+	return *head.Path, true
+}
+
+// filesOutside returns the files outside the folder of the project's file that the tool answers with.
+func (t *Tool) filesOutside() []string {
+	if t.Err() != nil {
+		return nil // it answers nothing
+	}
+	var outside []string
+	for _, block := range t.Implementation.Content {
+		if file, err := t.BlockFile(block); err != nil || file != nil && file.Within == "" {
+			path, _ := blockPath(block)
+			outside = append(outside, path)
+		}
+	}
+	return outside
+}
+
 // TrustedRoots returns Roots without those that a project's file gives outside its own
 // folder and that the user has not consented to; these are returned as well.
 func (c *Config) TrustedRoots() (roots, untrusted []string) {
@@ -164,7 +227,8 @@ func (p *Project) Allowed() bool { return p.allowed.Load() }
 
 // NeedsConsent reports whether anything in the file waits for Allow.
 func (p *Project) NeedsConsent() bool {
-	return len(p.outside()) > 0 || slices.ContainsFunc(p.servers, func(s *Server) bool { return !s.needsNone() })
+	return len(p.outside()) > 0 || slices.ContainsFunc(p.tools, func(t *Tool) bool { return len(t.filesOutside()) > 0 }) ||
+		slices.ContainsFunc(p.servers, func(s *Server) bool { return !s.needsNone() })
 }
 
 // needsNone reports whether the entry can be used without consent: it is broken, so that it
@@ -172,8 +236,8 @@ func (p *Project) NeedsConsent() bool {
 func (s *Server) needsNone() bool { return s.Err() != nil || s.playsOwnFile() }
 
 // Effects returns, in the order of the file, what its servers would do: a line for each
-// program and address, and one for each other key that matters, as written. Variables are
-// not expanded. The text is the file's own, so whoever shows it makes it safe.
+// program and address, and one for each other key that matters, as written; then what its
+// tools read, and its roots. Variables are not expanded. The text is the file's own, so whoever shows it makes it safe.
 func (p *Project) Effects() []string {
 	var lines []string
 	for _, server := range p.servers {
@@ -182,6 +246,11 @@ func (p *Project) Effects() []string {
 		}
 		for _, effect := range server.effects() {
 			lines = append(lines, word(server.Name)+" "+effect)
+		}
+	}
+	for _, tool := range p.tools {
+		for _, file := range tool.filesOutside() {
+			lines = append(lines, "tool "+word(tool.Name)+" answers with the file "+word(file))
 		}
 	}
 	for _, root := range p.outside() {
@@ -272,17 +341,23 @@ func (s *Server) CheckConsent() error {
 }
 
 // UntrustedError says that servers stand in a project's file that the user has not
-// consented to. They were not started, and nothing was sent.
+// consented to, so that they were not started, and nothing was sent; or that a tool stands
+// there which answers with a file from elsewhere.
 type UntrustedError struct {
 	Servers []string
-	File    string // as messages show it
-	SHA256  string
+	// Tool is the tool, and Path the file that it would read, where there are no Servers.
+	Tool, Path string
+	File       string // as messages show it
+	SHA256     string
 	// Changed names an envFile that is another than the one that was consented to.
 	Changed string
 }
 
 // Error names the servers, as many as are read, and the file.
 func (e *UntrustedError) Error() string {
+	if e.Tool != "" {
+		return fmt.Sprintf("%s is outside the folder of %s, which came with this folder and is not trusted", e.Path, e.File)
+	}
 	const most = 5
 	names := []string{}
 	for _, name := range e.Servers[:min(most, len(e.Servers))] {
