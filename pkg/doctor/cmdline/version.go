@@ -119,7 +119,11 @@ func bounds(comparator string) (low Version, high *Version, ok bool) {
 		if given < 3 {
 			return next, nil, true
 		}
-		v.numbers[2]++
+		if v.before != "" {
+			v.before += "\x00" // the next text
+		} else {
+			v.numbers[2]++
+		}
 		return v, nil, true
 	case "<":
 		return low, &v, true
