@@ -49,6 +49,11 @@ type classifier struct {
 
 	held   heldLines
 	doubts []doubt
+	// taken are the ids of answers that were taken from a line of text, the newest last.
+	// glues reports whether none of them came again on a line of its own: the server writes
+	// text and messages on one line.
+	taken []json.RawMessage
+	glues bool
 }
 
 // heldLines are lines that began like a JSON value and did not end it.
@@ -75,7 +80,6 @@ const utf8BOM = "\xef\xbb\xbf"
 
 // line takes the next line.
 func (c *classifier) line(current line) {
-	c.settleDoubts(false)
 	if current.end == endTooLong {
 		c.release()
 		c.report(current, ClassTooLong, 0, current.bytes, 0)
@@ -331,6 +335,10 @@ func (c *classifier) salvageGlued(current line, content []byte) bool {
 		return false
 	case quoted:
 		c.doubts = append(c.doubts, doubt{line: current, content: content, found: found})
+		if len(c.doubts) > maxDoubts {
+			c.settle(c.doubts[:1])
+			c.doubts = c.doubts[1:]
+		}
 	default:
 		c.deliverGlued(current, content, found)
 	}
@@ -367,35 +375,54 @@ func fromClient(found located) bool {
 
 // doubt is a line of text with messages behind it: written without a newline between
 // them, or a log that quotes an answer. What comes next tells: where the same answer
-// comes on a line of its own, the text was a log. Else the messages are taken, when
-// the server has nothing more to say for now.
+// comes on a line of its own, the text was a log. Else the messages are taken, when the
+// time for that is up.
 type doubt struct {
 	line    line
 	content []byte
 	found   []located
-	age     int // lines that came since
+	waited  bool // since settleDoubts was called last
 }
 
-// maxDoubtAge is after how many lines a doubt is settled in a stream that never rests.
-const maxDoubtAge = 64
+// maxDoubts is how many doubts, and ids of answers taken from such lines, are kept.
+const maxDoubts = 64
 
-// settleDoubts takes the messages of lines that have waited long enough.
-func (c *classifier) settleDoubts(all bool) {
-	waiting := c.doubts
-	c.doubts = nil
-	for _, d := range waiting {
-		if d.age++; all || d.age > maxDoubtAge {
-			c.deliverGlued(d.line, d.content, d.found)
-			continue
+// settleDoubts takes the messages of lines that stand in doubt since its last call, and
+// reports whether others are left.
+func (c *classifier) settleDoubts() (left bool) {
+	n := 0
+	for n < len(c.doubts) && c.doubts[n].waited {
+		n++
+	}
+	c.settle(c.doubts[:n])
+	c.doubts = c.doubts[n:]
+	for i := range c.doubts {
+		c.doubts[i].waited = true
+	}
+	return len(c.doubts) > 0
+}
+
+// settle takes the messages of lines.
+func (c *classifier) settle(doubts []doubt) {
+	for _, d := range doubts {
+		for _, f := range d.found {
+			if f.message.quoted {
+				c.taken = append(c.taken, f.message.id)
+			}
 		}
-		c.doubts = append(c.doubts, d)
+		c.taken = c.taken[max(0, len(c.taken)-maxDoubts):]
+		c.glues = true
+		c.deliverGlued(d.line, d.content, d.found)
 	}
 }
 
 // overrule drops a doubtful line whose answer has come on a line of its own.
 func (c *classifier) overrule(m message) {
-	if len(c.doubts) == 0 || m.kind() != kindReply {
+	if m.kind() != kindReply {
 		return
+	}
+	if slices.ContainsFunc(c.taken, func(id json.RawMessage) bool { return bytes.Equal(id, m.id) }) {
+		c.glues = false
 	}
 	c.doubts = slices.DeleteFunc(c.doubts, func(d doubt) bool {
 		quoted := slices.ContainsFunc(d.found, func(f located) bool { return bytes.Equal(f.message.id, m.id) })
@@ -493,13 +520,14 @@ func beginsMessage(content []byte) bool {
 }
 
 // idle tells the classifier that nothing more is coming for now.
-func (c *classifier) idle() {
-	c.release()
-	c.settleDoubts(true)
-}
+func (c *classifier) idle() { c.release() }
 
-// waits says whether idle has anything to do.
-func (c *classifier) waits() bool { return c.isOpen() || len(c.doubts) > 0 }
+// end tells the classifier that nothing more is coming.
+func (c *classifier) end() {
+	c.release()
+	c.settle(c.doubts)
+	c.doubts = nil
+}
 
 // report makes a finding about a line.
 func (c *classifier) report(current line, class Class, column int, text []byte, salvaged int) {

@@ -32,7 +32,7 @@ func readAll(stream []byte, limit int64, sizes ...int) reading {
 		stream = stream[n:]
 	}
 	f.flush(endEOF)
-	c.idle()
+	c.end()
 	return r
 }
 

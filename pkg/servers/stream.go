@@ -18,9 +18,10 @@ type stream struct {
 	// coming; it may be nil.
 	settled func()
 
-	reading  sync.Mutex // guards what follows against the idle timer
+	reading  sync.Mutex // guards what follows against the timers
 	framer   framer
 	classify classifier
+	doubting *time.Timer // runs settleDoubts
 }
 
 // newStream makes a stream with a limit, in bytes, on the size of a line. The
@@ -32,11 +33,19 @@ func newStream(limit int64, onMessage func(m message, number int), onFinding fun
 	return s
 }
 
+// doubtTime is how long an answer behind text on its line waits for the same answer on a line
+// of its own, which wins: the text may be a log that quotes what anybody wrote. A server that
+// has shown that it writes so waits for idleTime alone.
+const doubtTime = 2 * time.Second
+
 // read takes all of r, to its end.
 func (s *stream) read(r io.Reader) {
 	idle := time.AfterFunc(time.Hour, s.idle)
 	idle.Stop()
 	defer idle.Stop()
+	s.doubting = time.AfterFunc(time.Hour, s.settleDoubts)
+	s.doubting.Stop()
+	defer s.doubting.Stop()
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := r.Read(chunk)
@@ -59,11 +68,12 @@ func (s *stream) take(chunk []byte, last bool) (waiting bool) {
 	if s.eager {
 		s.takeAtOnce()
 	}
-	waiting = len(s.framer.pending()) > 0 || s.classify.waits()
+	waiting = len(s.framer.pending()) > 0 || s.classify.isOpen()
 	if last {
 		s.framer.flush(endEOF)
-		s.classify.idle()
+		s.classify.end()
 	}
+	s.awaitDoubts()
 	if s.settled != nil {
 		s.settled()
 	}
@@ -78,6 +88,35 @@ func (s *stream) idle() {
 	defer s.reading.Unlock()
 	s.takeComplete()
 	s.classify.idle()
+	s.awaitDoubts()
+	if s.settled != nil {
+		s.settled()
+	}
+}
+
+// awaitDoubts sets the timer for answers in doubt, unless it is set.
+func (s *stream) awaitDoubts() {
+	if doubts := s.classify.doubts; len(doubts) > 0 && !doubts[0].waited {
+		s.classify.settleDoubts() // which marks them
+		s.resetDoubting()
+	}
+}
+
+func (s *stream) resetDoubting() {
+	if s.classify.glues {
+		s.doubting.Reset(idleTime)
+	} else {
+		s.doubting.Reset(doubtTime)
+	}
+}
+
+// settleDoubts runs when the time of answers in doubt is up.
+func (s *stream) settleDoubts() {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	if s.classify.settleDoubts() {
+		s.resetDoubting()
+	}
 	if s.settled != nil {
 		s.settled()
 	}
