@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+	"golang.org/x/net/netutil"
 
 	"toolx/pkg/fault"
 )
@@ -26,6 +27,10 @@ const (
 	sessionTime = 30 * time.Minute
 	// maxStreams is how many streams of sessions may be open at once.
 	maxStreams = 1000
+	// maxConnections is how many connections may be open at once, those of strangers without a
+	// token included, and maxHeader how many bytes of headers each may send.
+	maxConnections = 1500
+	maxHeader      = 32 << 10
 	// headerTime bounds how long a client may take to send a request's headers.
 	headerTime = 10 * time.Second
 	// bodyTime bounds how long a message may take to come.
@@ -131,6 +136,7 @@ func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint
 	sessions := newHTTPSessions(sessionTime)
 	web := &http.Server{
 		ReadHeaderTimeout: headerTime,
+		MaxHeaderBytes:    maxHeader,
 		IdleTimeout:       keepTime,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelInfo),
 	}
@@ -225,7 +231,7 @@ func readToken(given string) (string, error) {
 // as interrupted; streams end.
 func (e *Endpoint) Serve(ctx context.Context) error {
 	failed := make(chan error, 1)
-	go func() { failed <- e.server.Serve(e.listener) }()
+	go func() { failed <- e.server.Serve(netutil.LimitListener(e.listener, maxConnections)) }()
 	go e.sweep(ctx)
 	select {
 	case err := <-failed:

@@ -37,6 +37,7 @@ func clients(t *testing.T, p programs) []outcome {
 		{"20,000 sessions that never end", manySessions},
 		{"eight unfinished bodies of 60 MiB", unfinishedBodies},
 		{"100 connections that say nothing", silentConnections},
+		{"500 unfinished headers of 900 kB, without a token", unfinishedHeaders},
 	} {
 		outcomes = append(outcomes, p.served(t, config, "serve: "+one.name, one.do))
 	}
@@ -192,6 +193,22 @@ func silentConnections(t *testing.T, address, _ string) []string {
 			return []string{err.Error()}
 		}
 		t.Cleanup(func() { conn.Close() })
+	}
+	return nil
+}
+
+// unfinishedHeaders sends more headers than any client has, and never their end. A connection
+// that is closed before all of them are sent is an answer too.
+func unfinishedHeaders(t *testing.T, address, _ string) []string {
+	host := strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/mcp")
+	headers := []byte("POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("a", 900_000))
+	for range 500 {
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		t.Cleanup(func() { conn.Close() })
+		_, _ = conn.Write(headers)
 	}
 	return nil
 }
