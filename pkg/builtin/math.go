@@ -275,6 +275,7 @@ func unknownFunction(n ast.Node, name string) error {
 
 // suggestion is the end of a message about an unknown name.
 func suggestion(name string, names []string) string {
+	names = slices.DeleteFunc(names, func(known string) bool { return known == name }) // a constant, called
 	if near := nearest(name, names); len(near) > 0 {
 		return ": did you mean " + strings.Join(near, ", ") + "?"
 	}

@@ -40,6 +40,13 @@ func moved(err error, places []int) error {
 // expression as a *file.Error.
 func readMath(expression string) (*mathSource, error) {
 	spaced, places := spaceNumbers(plainOperators(expression))
+	for i := range len(spaced) - 1 { // the library takes what follows for a comment
+		if pair := string(spaced[i : i+2]); pair == "//" || pair == "/*" {
+			wrong := &file.Error{Message: "unexpected \"" + pair + "\" (write / to divide, floor(7/2) for whole numbers)"}
+			wrong.From, wrong.To = i, i+2
+			return nil, moved(wrong, places)
+		}
+	}
 	tokens, err := lexer.Lex(file.NewSource(string(spaced)))
 	if err != nil {
 		return nil, moved(err, places)
