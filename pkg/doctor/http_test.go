@@ -18,7 +18,12 @@ import (
 // examineURL gathers the evidence about what answers at an address.
 func examineURL(t *testing.T, url string) *evidence.Fleet {
 	t.Helper()
-	return Examine(context.Background(), nil, []*config.Server{config.AdHoc(nil, url, nil)}, shortOptions())
+	return examineURLWith(t, url, shortOptions())
+}
+
+func examineURLWith(t *testing.T, url string, options Options) *evidence.Fleet {
+	t.Helper()
+	return Examine(context.Background(), nil, []*config.Server{config.AdHoc(nil, url, nil)}, options)
 }
 
 // goodHandler is a server of the SDK behind what keeps web pages from elsewhere away.
