@@ -11,7 +11,7 @@ import (
 // the id is empty, and the name says which call it belongs to.
 type answer struct{ id, name string }
 
-// to says whether it is the answer to a call.
+// to reports whether it is the answer to a call.
 func (a answer) to(call ToolCall) bool {
 	if a.id != "" && call.ID != "" {
 		return a.id == call.ID
@@ -37,7 +37,7 @@ func (r *callReader) dropAnswered(from int, messages []json.RawMessage) {
 	}
 }
 
-// answersIn are the results that a message of any provider holds.
+// answersIn returns the results that a message of any provider holds.
 func answersIn(message members) []answer {
 	role := messageRole(message)
 	for _, name := range []string{"kwargs", "data"} { // LangChain's serialized forms
@@ -51,8 +51,7 @@ func answersIn(message members) []answer {
 	return partAnswers(message)
 }
 
-// partAnswers are the results among the parts of a message: Anthropic's, Bedrock's and
-// Gemini's.
+// partAnswers returns the results among the parts of a message: Anthropic's, Bedrock's and Gemini's.
 func partAnswers(message members) []answer {
 	var answers []answer
 	for _, name := range []string{"content", "parts"} {

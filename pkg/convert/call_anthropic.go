@@ -28,8 +28,7 @@ type anthropicSource struct {
 	Data      []byte `json:"data"` // base64 in JSON
 }
 
-// anthropicResult is a tool_result block. All of a turn stand in one user message,
-// before any text.
+// anthropicResult returns a tool_result block. All of a turn stand in one user message, before any text.
 func anthropicResult(result ToolResult) any {
 	var content []anthropicBlock
 	for _, part := range resultParts(result, anthropicImages()) {
@@ -51,7 +50,7 @@ func anthropicResult(result ToolResult) any {
 	}{"tool_result", result.Call.ID, content, result.IsError}
 }
 
-// anthropicImages are the types of images that the messages API takes.
+// anthropicImages returns the types of images that the messages API takes.
 func anthropicImages() []string {
 	return []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 }
@@ -62,10 +61,9 @@ type resultPart struct {
 	image *exec.Block
 }
 
-// resultParts is a result in pieces, for providers that take images of some types.
-// Everything else is text. Where the text for the model is not simply that of the
-// blocks, because it was cut or the result is structured, it comes first and whole,
-// and the images behind it.
+// resultParts returns a result in pieces, for providers that take images of some types. Everything else is text. Where
+// the text for the model is not simply that of the blocks, because it was cut or the result is structured, it comes
+// first and whole, and the images behind it.
 func resultParts(result ToolResult, images []string) []resultPart {
 	whole := len(result.Content) > 0 && result.Text == contentText(result.Content)
 	var parts []resultPart
@@ -84,7 +82,7 @@ func resultParts(result ToolResult, images []string) []resultPart {
 	return parts
 }
 
-// contentText is the text of MCP content as models get it, a block on a line or more.
+// contentText returns the text of MCP content as models get it, a block on a line or more.
 func contentText(content []json.RawMessage) string {
 	lines := make([]string, len(content))
 	for i, raw := range content {

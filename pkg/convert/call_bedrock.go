@@ -34,7 +34,7 @@ type bedrockToolResult struct {
 	Status  string         `json:"status"`
 }
 
-// bedrockResult is a toolResult block of the Converse API.
+// bedrockResult returns a toolResult block of the Converse API.
 func bedrockResult(result ToolResult) any {
 	written := bedrockToolResult{ID: result.Call.ID, Content: bedrockContent(result), Status: "success"}
 	if result.IsError {

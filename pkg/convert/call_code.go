@@ -2,8 +2,8 @@ package convert
 
 import "strings"
 
-// quotedEnd is the offset behind the code that a place in a text stands in; zero where
-// it stands in none. lineStart says that the text begins at the start of a line.
+// quotedEnd returns the offset behind the code that a place in a text stands in; zero where it stands in none.
+// lineStart says that the text begins at the start of a line.
 func quotedEnd(text string, place int, lineStart bool) int {
 	for at := 0; at < place; {
 		start, fence := codeStart(text[at:place], lineStart)
@@ -45,15 +45,14 @@ func isFence(text string) bool {
 	return run >= least && (text[0] == '~' || !strings.Contains(line, "`"))
 }
 
-// runLength is how often the first sign stands at the beginning of a text.
+// runLength returns how often the first sign stands at the beginning of a text.
 func runLength(text string) int {
 	return len(text) - len(strings.TrimLeft(text, text[:1]))
 }
 
-// codeEnd is the offset behind the code that begins at one, as Markdown has it: a fence
-// ends at a line with a run of its own sign that is as long at least, or at the end of
-// the text; a span ends at the next run of the same length in its paragraph. Backticks
-// without such an end quote nothing, and are passed. What a model thinks ends with its
+// codeEnd returns the offset behind the code that begins at one, as Markdown has it: a fence ends at a line with a run
+// of its own sign that is as long at least, or at the end of the text; a span ends at the next run of the same length
+// in its paragraph. Backticks without such an end quote nothing, and are passed. What a model thinks ends with its
 // thinking, quoted or not.
 func codeEnd(text string, start int, fence bool) int {
 	run := runLength(text[start:])
@@ -83,7 +82,7 @@ func codeEnd(text string, start int, fence bool) int {
 	return len(text)
 }
 
-// spanEnd is the end of code in a line of prose, from behind its backticks on.
+// spanEnd returns the end of code in a line of prose, from behind its backticks on.
 func spanEnd(text string, body, run int) int {
 	paragraph := text[body:]
 	if end := strings.Index(paragraph, "\n\n"); end >= 0 {

@@ -31,8 +31,7 @@ type geminiFunctionResponse struct {
 	Response geminiResponse `json:"response"`
 }
 
-// geminiResult is a functionResponse part. The answer stands under "output", a
-// failure under "error".
+// geminiResult returns a functionResponse part. The answer stands under "output", a failure under "error".
 func geminiResult(result ToolResult) any {
 	response := geminiResponse{Output: result.Text}
 	if structured, ok := structuredValue(result); ok {

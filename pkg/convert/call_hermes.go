@@ -18,7 +18,7 @@ const (
 	functionClose = "</function>"
 )
 
-// holdsTextCalls says whether text may hold calls.
+// holdsTextCalls reports whether text may hold calls.
 func holdsTextCalls(text string) bool {
 	return strings.Contains(text, callOpen) || strings.Contains(text, functionOpen)
 }

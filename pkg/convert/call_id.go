@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// fitID is the id under which a provider takes the result of a call at a place of
-// its turn. An id that the provider refuses, because it came from another, becomes
-// one that rests on it alone.
+// fitID returns the id under which a provider takes the result of a call at a place of its turn. An id that the
+// provider refuses, because it came from another, becomes one that rests on it alone.
 func fitID(to Format, id string, place int) string {
 	switch {
 	case id == "" && (to == Gemini || to == GeminiJSON || to == Ollama || isTextFormat(to) || to == MCP):
@@ -38,8 +37,7 @@ func isMistralID(id string) bool {
 	return len(id) == mistralIDLength && strings.IndexFunc(id, func(r rune) bool { return r > 'z' || !isAlphanumeric(byte(r)) }) < 0
 }
 
-// isPlainID says whether Anthropic and Bedrock take an id: letters, digits, "_" and
-// "-", 64 at most.
+// isPlainID reports whether Anthropic and Bedrock take an id: letters, digits, "_" and "-", 64 at most.
 func isPlainID(id string) bool {
 	const most = 64
 	return len(id) <= most && strings.IndexFunc(id, func(r rune) bool {
@@ -47,7 +45,7 @@ func isPlainID(id string) bool {
 	}) < 0
 }
 
-// hashedID is an id as Mistral demands it, made of another one.
+// hashedID returns an id as Mistral demands it, made of another one.
 func hashedID(id string) string {
 	const base = 36
 	sum := sha256.Sum256([]byte(id))

@@ -42,8 +42,8 @@ func serializedMessage(fields members) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// serializedRole is who wrote a message in the first of those forms, by the class
-// that its id ends in; empty where it is none.
+// serializedRole returns who wrote a message in the first of those forms, by the class that its id ends in; empty where
+// it is none.
 func serializedRole(fields members) string {
 	path, ok := fields.list("id")
 	if !ok || len(path) == 0 || !fields.has("lc") {
@@ -58,7 +58,7 @@ func serializedRole(fields members) string {
 	return ""
 }
 
-// langChainResult is a ToolMessage.
+// langChainResult returns a ToolMessage.
 func langChainResult(result ToolResult) any {
 	status := "success"
 	if result.IsError {

@@ -42,8 +42,7 @@ type mcpCallToolResult struct {
 	IsError    bool              `json:"isError,omitempty"`
 }
 
-// mcpResult is a CallToolResult: the tool's own blocks, unless the text for the
-// model is another, cut one.
+// mcpResult returns a CallToolResult: the tool's own blocks, unless the text for the model is another, cut one.
 func mcpResult(result ToolResult) any {
 	written := mcpCallToolResult{Content: result.Content, IsError: result.IsError}
 	isStructured := result.Structured != nil && result.Text == string(result.Structured)

@@ -37,7 +37,7 @@ func (m *mender) space() {
 	m.at += len(m.text[m.at:]) - len(strings.TrimLeft(m.text[m.at:], " \t\r\n"))
 }
 
-// next says whether the next sign, behind space, is that one, and passes it.
+// next reports whether the next sign, behind space, is that one, and passes it.
 func (m *mender) next(sign byte) bool {
 	m.space()
 	if m.at == len(m.text) || m.text[m.at] != sign {

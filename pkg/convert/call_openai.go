@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// isChat says whether a format's calls are those of OpenAI's chat completions, or
-// look like them.
+// isChat reports whether a format's calls are those of OpenAI's chat completions, or look like them.
 func isChat(format Format) bool {
 	switch format {
 	case OpenAI, OpenAIStrict, Mistral, Cohere, Ollama:
@@ -84,8 +83,8 @@ func readChatCall(fields members) (ToolCall, Format) {
 	return call, OpenAI
 }
 
-// commonChat is the format of a message whose calls look like different ones. An
-// id can have nine letters by chance; an argument object has no other reason.
+// commonChat returns the format of a message whose calls look like different ones. An id can have nine letters by
+// chance; an argument object has no other reason.
 func commonChat(a, b Format) Format {
 	if a == Ollama || b == Ollama {
 		return Ollama
@@ -115,7 +114,7 @@ func openAIResult(result ToolResult) any {
 // errorMark stands before the text of a failure where a provider has no other mark.
 const errorMark = "Error: "
 
-// markedText is a result's text, with the mark of failures.
+// markedText returns a result's text, with the mark of failures.
 func markedText(result ToolResult) string {
 	if !result.IsError || strings.HasPrefix(result.Text, errorMark) {
 		return result.Text
@@ -123,8 +122,7 @@ func markedText(result ToolResult) string {
 	return errorMark + result.Text
 }
 
-// structuredValue is the structured result, where the text for the model is not
-// another, cut one.
+// structuredValue returns the structured result, where the text for the model is not another, cut one.
 func structuredValue(result ToolResult) (json.RawMessage, bool) {
 	if result.Structured == nil || result.IsError || result.Text != string(result.Structured) {
 		return nil, false

@@ -29,13 +29,13 @@ type callReader struct {
 	depth    int
 }
 
-// object is a member that is an object.
+// object returns a member that is an object.
 func (o members) object(name string) (members, bool) {
 	list, ok := rawjson.Members(o.get(name))
 	return list, ok
 }
 
-// list is a member that is an array.
+// list returns a member that is an array.
 func (o members) list(name string) ([]json.RawMessage, bool) {
 	return rawjson.Elements(o.get(name))
 }
@@ -212,7 +212,7 @@ func (r *callReader) object(fields members) {
 	r.content(fields)
 }
 
-// call reads one call, in any shape; it says whether there is one.
+// call reads one call, in any shape; it reports whether there is one.
 func (r *callReader) call(fields members) bool {
 	for _, shape := range callShapes() {
 		if !shape.is(fields) {
@@ -302,7 +302,7 @@ func (r *callReader) listed(message members) {
 	}
 }
 
-// callsMayBeText says whether the text of a chat message is searched for calls.
+// callsMayBeText reports whether the text of a chat message is searched for calls.
 func (r *callReader) callsMayBeText() bool {
 	return slices.Contains([]Format{"", Ollama, Qwen, Hermes, QwenCoder}, r.from)
 }
@@ -329,7 +329,7 @@ func callShapes() []callShape {
 	}
 }
 
-// message is what was gathered.
+// message returns what was gathered.
 func (r *callReader) message() (*Message, error) {
 	message := &Message{Format: r.from, Calls: r.calls, Seen: r.seen}
 	if len(r.calls) == 0 {
@@ -349,8 +349,7 @@ func (r *callReader) message() (*Message, error) {
 	return message, nil
 }
 
-// format is the one that all calls have in common. A call that is but a name may be of
-// any: alone, it is MCP's.
+// format returns the one that all calls have in common. A call that is but a name may be of any: alone, it is MCP's.
 func (r *callReader) format() (Format, error) {
 	var found Format
 	for _, shape := range r.shapes {
@@ -374,8 +373,8 @@ func isTextFormat(format Format) bool {
 	return format == Hermes || format == Qwen || format == QwenCoder
 }
 
-// sameCalls says whether calls of one format may be read as those of the other.
-// Text is what a chat server gives that does not know the model's calls.
+// sameCalls reports whether calls of one format may be read as those of the other. Text is what a chat server gives
+// that does not know the model's calls.
 func sameCalls(a, b Format) bool {
 	class := func(format Format) Format {
 		switch {

@@ -16,8 +16,8 @@ func readResponsesCall(fields members) (ToolCall, Format) {
 	return newCall(id, fields.text("name"), responsesArguments(fields)), Responses
 }
 
-// responsesArguments are the text of an item's arguments. A program that has the
-// response in OpenAI's Go types and writes it as JSON gives a union in their place.
+// responsesArguments returns the text of an item's arguments. A program that has the response in OpenAI's Go types and
+// writes it as JSON gives a union in their place.
 func responsesArguments(fields members) json.RawMessage {
 	if union, ok := fields.object("arguments"); ok && union.has("OfString") {
 		return union.get("OfString")
@@ -40,7 +40,7 @@ func (r *callReader) noteAnswer(item members) {
 // customOutput is the type of a custom tool's result.
 const customOutput = "custom_tool_call_output"
 
-// responsesResult is a function_call_output. It has no mark for errors.
+// responsesResult returns a function_call_output. It has no mark for errors.
 func responsesResult(result ToolResult) any {
 	kind := "function_call_output"
 	if result.Call.custom {

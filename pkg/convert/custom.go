@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// customDialect is the tools of toolx's config, and functions without any provider's
-// wrapping, which look the same.
+// customDialect returns the format of the tools of toolx's config, and functions without any provider's wrapping, which
+// look the same.
 func customDialect() dialect {
 	return dialect{label: "custom", layout: flat("parameters"), marks: looksCustom, read: readCustom}
 }
@@ -53,8 +53,7 @@ func readCustom(element members) (json.RawMessage, error) {
 	return rawjson.Object(definition), nil
 }
 
-// functionForm is the form of a function without its wrapping; nil where it is its
-// essence alone.
+// functionForm returns the form of a function without its wrapping; nil where it is its essence alone.
 func functionForm(function members) json.RawMessage {
 	if len(function.without(nameMember, descriptionMember, "parameters")) == 0 {
 		return nil

@@ -33,7 +33,7 @@ func (e *AmbiguousError) Hint() string {
 // Kind says that the choice is the user's.
 func (e *AmbiguousError) Kind() fault.Kind { return fault.KindUsage }
 
-// recognised are the formats that have marks, in the order in which they are told.
+// recognised returns the formats that have marks, in the order in which they are told.
 func recognised() []Format {
 	return []Format{Custom, MCP, OpenAI, Responses, Anthropic, Gemini, GeminiJSON, Bedrock, LangChain}
 }
@@ -46,7 +46,7 @@ func schemaMembers() []string {
 	}
 }
 
-// hasSchema says whether an object has a tool's schema in any format.
+// hasSchema reports whether an object has a tool's schema in any format.
 func hasSchema(list members) bool {
 	return slices.ContainsFunc(schemaMembers(), func(name string) bool { return list.get(name) != nil })
 }
@@ -123,8 +123,7 @@ func recognise(list members) (json.RawMessage, Format, error) {
 	return nil, "", errUnknown(list)
 }
 
-// choices are the formats that a user can name: a custom tool is read as OpenAI's
-// function without its wrapping.
+// choices returns the formats that a user can name: a custom tool is read as OpenAI's function without its wrapping.
 func choices(candidates []Format) []Format {
 	named := slices.Clone(candidates)
 	if i := slices.Index(named, Custom); i >= 0 {

@@ -11,8 +11,7 @@ import (
 // definition's _meta: the element itself, with null in the three places. Written in
 // the same format again, it is the element's layout.
 
-// formFor is the form of a definition that was read in a format; nil where there is
-// none.
+// formFor returns the form of a definition that was read in a format; nil where there is none.
 func formFor(format Format, definition members) json.RawMessage {
 	form := membersOf(definition.get(metaMember)).get(formPrefix + string(format))
 	if !isObjectText(form) {
@@ -106,8 +105,7 @@ func leftOfForm(form json.RawMessage, from, to Format, strict bool) []Loss {
 	return losses
 }
 
-// isAtRest says whether a value is null, false or empty: a setting that asks for
-// nothing.
+// isAtRest reports whether a value is null, false or empty: a setting that asks for nothing.
 func isAtRest(value json.RawMessage) bool {
 	switch string(rawjson.Compact(value)) {
 	case "null", "false", "[]", "{}", `""`:

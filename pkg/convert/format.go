@@ -32,8 +32,7 @@ const (
 // are those of Qwen.
 const QwenCoder Format = "qwen-coder"
 
-// Formats are the formats of tool definitions, in the order in which they are
-// told.
+// Formats returns the formats of tool definitions, in the order in which they are told.
 func Formats() []Format {
 	return []Format{
 		MCP, LangChain, Qwen, Ollama, OpenAI, OpenAIStrict, Responses,
@@ -68,7 +67,7 @@ func Join(formats []Format) string {
 // nothing is written in it.
 const Custom Format = "custom"
 
-// Label is the format's name in a sentence: "LangChain".
+// Label returns the format's name in a sentence: "LangChain".
 func (f Format) Label() string {
 	if known, ok := dialectOf(f); ok {
 		return known.label
@@ -89,8 +88,8 @@ type dialect struct {
 	// exact says that elements hold what the layout has and nothing else, wherever
 	// the tool came from.
 	exact bool
-	// marks says whether an element looks like this format's; nil for a format
-	// that is never recognised, because another one reads the same.
+	// marks reports whether an element looks like this format's; nil for a format that is never recognised, because
+	// another one reads the same.
 	marks func(element members) bool
 	// prepare brings an element's variants into the one form that the layout
 	// describes, or says why it cannot be read; nil where there is one form only.
@@ -102,7 +101,7 @@ type dialect struct {
 	document func(tools []json.RawMessage) []byte
 }
 
-// dialectOf is the table of formats.
+// dialectOf returns the table of formats.
 func dialectOf(format Format) (found dialect, ok bool) {
 	switch format {
 	case MCP:

@@ -40,8 +40,8 @@ func geminiJSONDialect() dialect {
 	return declaration
 }
 
-// geminiNames is the rule that the API's error message gives, which is stricter than
-// the documentation: 64 characters, and no colon.
+// geminiNames returns the rule that the API's error message gives, which is stricter than the documentation: 64
+// characters, and no colon.
 func geminiNames() nameRule {
 	return nameRule{longest: longestName, signs: "_.-", notFirst: "0123456789.-"}
 }
@@ -79,7 +79,7 @@ func fromGeminiJSON(element members) (members, error) {
 	return element, nil
 }
 
-// hasGeminiTypes says whether a schema, or one in it, has a type in capitals.
+// hasGeminiTypes reports whether a schema, or one in it, has a type in capitals.
 func hasGeminiTypes(schema json.RawMessage) bool {
 	list := membersOf(schema)
 	if kind := list.text("type"); kind != "" && kind == strings.ToUpper(kind) && strings.ToLower(kind) != kind {
@@ -115,7 +115,7 @@ func plainSchema(schema json.RawMessage) json.RawMessage {
 
 func isUnspecified(kind json.RawMessage) bool { return rawjson.Unquote(kind) == "TYPE_UNSPECIFIED" }
 
-// plainKeyword is the value of one keyword in JSON Schema.
+// plainKeyword returns the value of one keyword in JSON Schema.
 func plainKeyword(member rawjson.Member, nullable bool) json.RawMessage {
 	switch member.Name {
 	case "type":

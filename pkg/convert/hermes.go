@@ -9,8 +9,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// hermesDialect is the text with which Qwen's chat template puts tools into the
-// system prompt, a form that the Hermes models began. Elements are Qwen's.
+// hermesDialect returns the dialect of the text with which Qwen's chat template puts tools into the system prompt, a
+// form that the Hermes models began. Elements are Qwen's.
 func hermesDialect() dialect {
 	hermes := qwenDialect()
 	hermes.label = "Hermes"
@@ -18,8 +18,7 @@ func hermesDialect() dialect {
 	return hermes
 }
 
-// hermesPrompt is what Qwen 2.5 and 3 see of tools, byte for byte; nothing where
-// there is no tool.
+// hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; nothing where there is no tool.
 func hermesPrompt(tools []json.RawMessage) []byte {
 	if len(tools) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// langchainDialect is the tool objects of LangChain JS, as far as JSON holds them:
-// invoke is a function and cannot be written. Names have no rule.
+// langchainDialect returns the dialect of the tool objects of LangChain JS, as far as JSON holds them: invoke is a
+// function and cannot be written. Names have no rule.
 func langchainDialect() dialect {
 	return dialect{
 		label:   "LangChain",

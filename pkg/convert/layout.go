@@ -16,8 +16,8 @@ type layout struct {
 	skeleton string
 	// The paths of the three places.
 	name, description, schema []string
-	// strict is where the element says whether arguments must fit the schema; nil where
-	// the format has no word for it.
+	// strict is where the element reports whether arguments must fit the schema; nil where the format has no word for
+	// it.
 	strict []string
 	// described says that there is always a description, if an empty one.
 	described bool
@@ -27,7 +27,7 @@ type layout struct {
 	bare bool
 }
 
-// flat is the layout of {"name", "description", <schema>}.
+// flat returns the layout of {"name", "description", <schema>}.
 func flat(schema string) layout {
 	return layout{
 		skeleton:    `{"name":null,"description":null,"` + schema + `":null}`,
@@ -37,8 +37,7 @@ func flat(schema string) layout {
 	}
 }
 
-// functionLayout is the layout that OpenAI's chat completions began and most others
-// took over.
+// functionLayout returns the layout that OpenAI's chat completions began and most others took over.
 func functionLayout() layout {
 	return layout{
 		skeleton:    `{"type":"function","function":{"name":null,"description":null,"parameters":null}}`,
@@ -76,8 +75,7 @@ func (l layout) essence(element json.RawMessage) (essence, error) {
 	return found, nil
 }
 
-// foreignSchema is the member in which an element has another format's schema; empty
-// where there is none.
+// foreignSchema returns the member in which an element has another format's schema; empty where there is none.
 func (l layout) foreignSchema(element json.RawMessage) string {
 	beside := len(l.name) - 1
 	around := membersOf(valueAt(element, l.name[:beside]))
@@ -92,8 +90,7 @@ func (l layout) foreignSchema(element json.RawMessage) string {
 	return ""
 }
 
-// form is an element with null for its essence; nil where it says no more than any
-// element of the format.
+// form returns an element with null for its essence; nil where it says no more than any element of the format.
 func (l layout) form(element json.RawMessage) json.RawMessage {
 	form := setAt(element, l.name, json.RawMessage("null"))
 	if text := valueAt(element, l.description); text == nil || rawjson.IsString(text) {
@@ -135,8 +132,7 @@ func (l layout) fill(form json.RawMessage, e essence) json.RawMessage {
 	return setAt(element, l.schema, e.schema)
 }
 
-// extras are the members of a form that the skeleton has not, or has with another
-// value, by their last name.
+// extras returns the members of a form that the skeleton has not, or has with another value, by their last name.
 func (l layout) extras(form json.RawMessage) []rawjson.Member {
 	return extras(form, json.RawMessage(l.skeleton))
 }

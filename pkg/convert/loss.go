@@ -38,7 +38,7 @@ const (
 	renamed = "renamed"
 )
 
-// String is the loss on one line: "gemini: dropped exclusiveMinimum at fetch.max_length".
+// String returns the loss on one line: "gemini: dropped exclusiveMinimum at fetch.max_length".
 func (l Loss) String() string {
 	text := l.sentence()
 	if l.Format == "" {

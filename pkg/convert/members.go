@@ -18,8 +18,8 @@ func membersOf(text json.RawMessage) members {
 	return list
 }
 
-// index is the place of a member, of the last one where a name stands twice, as
-// JSON parsers have it; -1 where there is none.
+// index returns the place of a member, of the last one where a name stands twice, as JSON parsers have it; -1 where
+// there is none.
 func (o members) index(name string) int {
 	for i, member := range slices.Backward(o) {
 		if member.Name == name {
@@ -29,10 +29,10 @@ func (o members) index(name string) int {
 	return -1
 }
 
-// has says whether there is such a member, be it null.
+// has reports whether there is such a member, be it null.
 func (o members) has(name string) bool { return o.index(name) >= 0 }
 
-// get is a member's value; nil where there is none, or null.
+// get returns a member's value; nil where there is none, or null.
 func (o members) get(name string) json.RawMessage {
 	i := o.index(name)
 	if i < 0 || isNull(o[i].Value) {
@@ -41,7 +41,7 @@ func (o members) get(name string) json.RawMessage {
 	return o[i].Value
 }
 
-// text is a member's value where that is a string, else empty.
+// text returns a member's value where that is a string, else empty.
 func (o members) text(name string) string {
 	if value := o.get(name); rawjson.IsString(value) {
 		return rawjson.Unquote(value)
@@ -49,7 +49,7 @@ func (o members) text(name string) string {
 	return ""
 }
 
-// isObject says whether a member is an object.
+// isObject reports whether a member is an object.
 func (o members) isObject(name string) bool {
 	_, ok := rawjson.Members(o.get(name))
 	return ok
@@ -92,7 +92,7 @@ func valueAt(text json.RawMessage, path []string) json.RawMessage {
 	return text
 }
 
-// hasAt says whether a path of names leads to a value, be it null.
+// hasAt reports whether a path of names leads to a value, be it null.
 func hasAt(text json.RawMessage, path []string) bool {
 	last := len(path) - 1
 	return membersOf(valueAt(text, path[:last])).has(path[last])

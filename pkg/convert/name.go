@@ -20,15 +20,13 @@ type nameRule struct {
 	notFirst string // what must not begin a name
 }
 
-// portableNames is the rule of OpenAI, Anthropic, Bedrock and Mistral.
+// portableNames returns the rule of OpenAI, Anthropic, Bedrock and Mistral.
 func portableNames() nameRule { return nameRule{longest: longestName, signs: "_-"} }
 
-// FitName is the name under which a model of the format calls a tool: server__tool,
-// changed where the format's rules demand it. It rests on the two names alone, so
-// that it stays when other servers come and go; a name that had to be changed ends
-// in "_" and 8 hex digits of a hash of both. A name that another pair has already
-// is changed as well, whatever the format: b__c of server a stays, so c of server a__b
-// is changed.
+// FitName returns the name under which a model of the format calls a tool: server__tool, changed where the format's
+// rules demand it. It rests on the two names alone, so that it stays when other servers come and go; a name that had to
+// be changed ends in "_" and 8 hex digits of a hash of both. A name that another pair has already is changed as well,
+// whatever the format: b__c of server a stays, so c of server a__b is changed.
 func FitName(server, tool string, to Format) string {
 	target, _ := dialectOf(to)
 	return target.names.fit(server, tool)
@@ -41,13 +39,13 @@ func (r nameRule) fit(server, tool string) string {
 	return r.hashed(server, tool)
 }
 
-// keeps says whether a tool's name stays as it is.
+// keeps reports whether a tool's name stays as it is.
 func (r nameRule) keeps(server, tool string) bool {
 	joined := qualified(server, tool)
 	return cutsOneWay(joined, server) && (r.longest == 0 || r.admits(joined))
 }
 
-// cutsOneWay says whether a joined name can be cut in one way only.
+// cutsOneWay reports whether a joined name can be cut in one way only.
 func cutsOneWay(joined, server string) bool {
 	return server == "" || strings.Index(joined, "__") == len(server)
 }
@@ -67,8 +65,7 @@ func (r nameRule) allows(sign rune) bool {
 	return strings.ContainsRune(r.signs, sign)
 }
 
-// hashed is the changed name of a tool. The hash keeps the two names apart, which
-// joined they are not.
+// hashed returns the changed name of a tool. The hash keeps the two names apart, which joined they are not.
 func (r nameRule) hashed(server, tool string) string {
 	sum := sha256.Sum256([]byte(server + "\x00" + tool))
 	suffix := "_" + hex.EncodeToString(sum[:4])
@@ -126,7 +123,7 @@ func firstMatch(tools []ModelTool, tests ...func(ModelTool) bool) []ModelTool {
 	return nil
 }
 
-// nameRules are the rules of all formats, each once.
+// nameRules returns the rules of all formats, each once.
 func nameRules() []nameRule {
 	var rules []nameRule
 	for _, format := range Formats() {
@@ -137,7 +134,7 @@ func nameRules() []nameRule {
 	return rules
 }
 
-// made says whether a name is what the rule makes of a tool's.
+// made reports whether a name is what the rule makes of a tool's.
 func (r nameRule) made(name string, tool ModelTool) bool {
 	if r.keeps(tool.Server, tool.Plain) {
 		return name == qualified(tool.Server, tool.Plain)
@@ -145,8 +142,8 @@ func (r nameRule) made(name string, tool ModelTool) bool {
 	return r.hashedTo(name, tool)
 }
 
-// hashedTo says whether a name is a tool's changed one. It looks at the name first,
-// as a hash for each of ten thousand tools takes its time.
+// hashedTo reports whether a name is a tool's changed one. It looks at the name first, as a hash for each of ten
+// thousand tools takes its time.
 func (r nameRule) hashedTo(name string, tool ModelTool) bool {
 	end := len(name) - suffixLength
 	return end >= 0 && name[end] == '_' && strings.Trim(name[end+1:], "0123456789abcdef") == "" &&

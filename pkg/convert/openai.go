@@ -48,7 +48,7 @@ func wrapFunction(element members) (members, error) {
 	return wrapped(element.without("type")), nil
 }
 
-// wrapped is an element of a function.
+// wrapped returns an element of a function.
 func wrapped(function members) members {
 	return members{
 		rawjson.NewMember("type", json.RawMessage(`"function"`)),

@@ -48,7 +48,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("not JSON at line %d, column %d: %v", e.Line, e.Column, e.Err)
 }
 
-// Unwrap gives what encoding/json said.
+// Unwrap returns what encoding/json said.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // Kind says that the input is the user's to mend.

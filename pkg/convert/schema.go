@@ -122,7 +122,7 @@ type place struct {
 	inline bool
 }
 
-// property is the place of a property of this object.
+// property returns the place of a property of this object.
 func (at place) property(name string) place {
 	if at.path == "" {
 		return at.below(name)
@@ -130,7 +130,7 @@ func (at place) property(name string) place {
 	return at.below("." + name)
 }
 
-// below is the place of a schema inside this one, of the same instance or a part.
+// below returns the place of a schema inside this one, of the same instance or a part.
 func (at place) below(step string) place {
 	at.path += step
 	at.root, at.inline = false, false

@@ -165,8 +165,8 @@ func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
 	f.tell(at, Lossy, "dropped", "additionalProperties but for the type")
 }
 
-// short is a hint that may be repeated in words; empty where it is too long, or refers
-// to what is not there to be read.
+// short returns a hint that may be repeated in words; empty where it is too long, or refers to what is not there to be
+// read.
 func short(hint string, most int) string {
 	if len(hint) > most || strings.Contains(hint, `"$ref"`) {
 		return ""

@@ -32,7 +32,7 @@ func isRestriction(keyword string) bool {
 	}, keyword)
 }
 
-// typeOfKeyword is the type of the values that a keyword speaks about.
+// typeOfKeyword returns the type of the values that a keyword speaks about.
 func typeOfKeyword(keyword string) (string, bool) {
 	switch keyword {
 	case "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
@@ -49,9 +49,8 @@ func typeOfKeyword(keyword string) (string, bool) {
 	return "", false
 }
 
-// wellFormed says whether a keyword's value is of the kind that JSON Schema wants.
-// Servers send "required": null and "properties": null, and one such word takes a
-// whole request down (ollama#18051).
+// wellFormed reports whether a keyword's value is of the kind that JSON Schema wants. Servers send "required": null and
+// "properties": null, and one such word takes a whole request down (ollama#18051).
 func wellFormed(keyword string, value json.RawMessage) bool {
 	kind := literal(value)
 	switch keyword {
@@ -94,13 +93,13 @@ func wellFormed(keyword string, value json.RawMessage) bool {
 	return true
 }
 
-// isCount says whether value is a whole number that is not negative, which 2.0 is too.
+// isCount reports whether value is a whole number that is not negative, which 2.0 is too.
 func isCount(value json.RawMessage) bool {
 	number, ok := numberOf(value)
 	return ok && number >= 0 && number == math.Trunc(number)
 }
 
-// numberOf is a number's value, as near as a float64 comes to it.
+// numberOf returns a number's value, as near as a float64 comes to it.
 func numberOf(value json.RawMessage) (number float64, ok bool) {
 	if kind := literal(value); kind != "integer" && kind != "number" {
 		return 0, false
@@ -109,8 +108,7 @@ func numberOf(value json.RawMessage) (number float64, ok bool) {
 	return number, true
 }
 
-// isAnchor says whether text may be the name of a place in a schema
-// (JSON Schema 2020-12, core, 8.2.2).
+// isAnchor reports whether text may be the name of a place in a schema (JSON Schema 2020-12, core, 8.2.2).
 func isAnchor(text string) bool {
 	for i, r := range text {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'

@@ -86,8 +86,8 @@ func merge(o, other *object) (lost []string) {
 	return lost
 }
 
-// tangled are the keywords of a second schema that would mean something else beside
-// those of the first: they speak of each other.
+// tangled returns the keywords of a second schema that would mean something else beside those of the first: they speak
+// of each other.
 func tangled(o, other *object) (names []string) {
 	names = append(names, grouped(o, other, "if", "then", "else")...)
 	names = append(names, grouped(o, other, "contains", "minContains", "maxContains")...)
@@ -107,8 +107,8 @@ func tangled(o, other *object) (names []string) {
 
 func restricts(m rawjson.Member) bool { return isRestriction(m.Name) }
 
-// grouped are the words of a group that the second schema has, where the first has
-// some of the group too, and says something else.
+// grouped returns the words of a group that the second schema has, where the first has some of the group too, and says
+// something else.
 func grouped(o, other *object, group ...string) (names []string) {
 	same := true
 	for _, name := range group {
@@ -141,8 +141,7 @@ func strays(o, other *object) bool {
 	return false
 }
 
-// combine is what one keyword says where two schemas must both hold; ok is false
-// where no value says it.
+// combine returns what one keyword says where two schemas must both hold; ok is false where no value says it.
 func combine(keyword string, a, b json.RawMessage) (json.RawMessage, bool) {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
@@ -199,7 +198,7 @@ func combineMaps(a, b json.RawMessage, definitions bool) json.RawMessage {
 	return all.text()
 }
 
-// combineSchemas is the schema of values that two others admit.
+// combineSchemas returns the schema of values that two others admit.
 func combineSchemas(a, b json.RawMessage) (json.RawMessage, bool) {
 	switch {
 	case isTrue(a) || isFalse(b):
@@ -255,7 +254,7 @@ func setOf(list []json.RawMessage) map[string]bool {
 	return set
 }
 
-// distinct are the values without those that are there twice.
+// distinct returns the values without those that are there twice.
 func distinct(values []json.RawMessage) []json.RawMessage {
 	var kept []json.RawMessage
 	seen := make(map[string]bool, len(values))

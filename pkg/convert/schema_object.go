@@ -61,7 +61,7 @@ func (o *object) index(name string) int {
 	return slices.IndexFunc(o.members, func(m rawjson.Member) bool { return m.Name == name })
 }
 
-// get is a member's value, nil where there is none.
+// get returns a member's value, nil where there is none.
 func (o *object) get(name string) json.RawMessage {
 	if i := o.index(name); i >= 0 {
 		return o.members[i].Value
@@ -138,7 +138,7 @@ func (o *object) keepOnly(keep func(name string) bool) (dropped []rawjson.Member
 	return dropped
 }
 
-// stringOf is a member that is a string; empty where it is none.
+// stringOf returns a member that is a string; empty where it is none.
 func (o *object) stringOf(name string) string {
 	if value := o.get(name); rawjson.IsString(value) {
 		return rawjson.Unquote(value)
@@ -146,13 +146,13 @@ func (o *object) stringOf(name string) string {
 	return ""
 }
 
-// objectOf is a member that is an object; nil where it is none.
+// objectOf returns a member that is an object; nil where it is none.
 func (o *object) objectOf(name string) *object {
 	inner, _ := parseObject(o.get(name))
 	return inner
 }
 
-// objectOfOrEmpty is a member that is an object, or one without members.
+// objectOfOrEmpty returns a member that is an object, or one without members.
 func (o *object) objectOfOrEmpty(name string) *object {
 	if inner := o.objectOf(name); inner != nil {
 		return inner
@@ -160,13 +160,13 @@ func (o *object) objectOfOrEmpty(name string) *object {
 	return newObject()
 }
 
-// listOf are the elements of a member that is an array.
+// listOf returns the elements of a member that is an array.
 func (o *object) listOf(name string) []json.RawMessage {
 	list, _ := rawjson.Elements(o.get(name))
 	return list
 }
 
-// stringsOf are the elements of a member that is an array of strings.
+// stringsOf returns the elements of a member that is an array of strings.
 func (o *object) stringsOf(name string) []string { return stringList(o.get(name)) }
 
 func stringList(text json.RawMessage) []string {

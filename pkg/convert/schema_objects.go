@@ -151,7 +151,7 @@ func (f *fitter) adoptCondition(o, condition *object, at place) {
 	}
 }
 
-// knownTypes are the types that a schema names, or its values have.
+// knownTypes returns the types that a schema names, or its values have.
 func knownTypes(text json.RawMessage) []string {
 	o, ok := parseObject(text)
 	if !ok {
@@ -216,8 +216,8 @@ func (f *fitter) definitions(o *object, at place) {
 	}
 }
 
-// defined fits the definitions under a keyword that are needed and not done, and says
-// whether there were any: they may need others.
+// defined fits the definitions under a keyword that are needed and not done, and reports whether there were any: they
+// may need others.
 func (f *fitter) defined(o *object, at place, keyword string, done map[string]bool) (some bool) {
 	all := o.objectOf(keyword)
 	if all == nil {
@@ -235,7 +235,7 @@ func (f *fitter) defined(o *object, at place, keyword string, done map[string]bo
 	return some
 }
 
-// under is the place of the schema under a keyword.
+// under returns the place of the schema under a keyword.
 func (at place) under(keyword string) place {
 	switch keyword {
 	case "items", "additionalItems", "contains", "unevaluatedItems":

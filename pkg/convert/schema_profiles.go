@@ -103,8 +103,8 @@ func (p *profile) keeps(keyword string, root bool) bool {
 	return known == nil || slices.Contains(known, keyword)
 }
 
-// profileOf is what a format's schemas may hold, by the vendors' documents and SDKs;
-// where these disagree, the narrower one.
+// profileOf returns what a format's schemas may hold, by the vendors' documents and SDKs; where these disagree, the
+// narrower one.
 func profileOf(format Format) profile {
 	switch format {
 	case Qwen, Hermes, QwenCoder:
@@ -176,7 +176,7 @@ func openAIProfile() profile {
 	}
 }
 
-// openAIStrictProfile is the subset of structured outputs.
+// openAIStrictProfile returns the subset of structured outputs.
 func openAIStrictProfile() profile {
 	return profile{
 		keywords: []string{
@@ -211,7 +211,7 @@ func anthropicProfile() profile {
 
 var anthropicKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`) })
 
-// geminiProfile is the Schema of Google's API, a subset of OpenAPI 3.0.
+// geminiProfile returns the Schema of Google's API, a subset of OpenAPI 3.0.
 func geminiProfile() profile {
 	return profile{
 		keywords: []string{

@@ -48,8 +48,8 @@ func refOf(o *object) (keyword, ref string, ok bool) {
 	return "", "", false
 }
 
-// keepsRef says whether a ref may stay. Only those to definitions do: any other
-// place may be changed by the conversion, and some providers refuse to look there.
+// keepsRef reports whether a ref may stay. Only those to definitions do: any other place may be changed by the
+// conversion, and some providers refuse to look there.
 func (f *fitter) keepsRef(ref string, at place) bool {
 	if at.profile.refs == inlineRefs || at.root || at.inline {
 		return false
@@ -148,7 +148,7 @@ func (f *fitter) resolve(ref string) (json.RawMessage, bool) {
 	return target, kind == "object" || kind == "boolean"
 }
 
-// schemasIn are the schemas that stand under a keyword.
+// schemasIn returns the schemas that stand under a keyword.
 func schemasIn(m rawjson.Member) []json.RawMessage {
 	switch jsonschema.Held(m.Name, m.Value) {
 	case jsonschema.HoldsSchema:

@@ -150,8 +150,8 @@ func requiredByAll(alternatives []*object) []string {
 	})
 }
 
-// alternativesOf is what a property may be in any of the alternatives. What holds for
-// all of them is as much as can be said where one of them is silent.
+// alternativesOf returns what a property may be in any of the alternatives. What holds for all of them is as much as
+// can be said where one of them is silent.
 func alternativesOf(name string, base json.RawMessage, alternatives []*object) json.RawMessage {
 	var all []json.RawMessage
 	for _, a := range alternatives {
@@ -172,8 +172,7 @@ func alternativesOf(name string, base json.RawMessage, alternatives []*object) j
 	return anyOfThese(distinct(all))
 }
 
-// anyOfThese is a schema that admits what any of them admits: one enum where all
-// are constants.
+// anyOfThese returns a schema that admits what any of them admits: one enum where all are constants.
 func anyOfThese(list []json.RawMessage) json.RawMessage {
 	if len(list) == 1 {
 		return list[0]

@@ -94,8 +94,7 @@ func (f *fitter) mendTypes(o *object, at place) {
 	}
 }
 
-// typeMeant is the type of JSON Schema that a name stands for: empty where it stands for
-// any value.
+// typeMeant returns the type of JSON Schema that a name stands for: empty where it stands for any value.
 func typeMeant(name string) (kind string, known bool) {
 	if isType(name) {
 		return name, true

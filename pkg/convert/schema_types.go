@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// typesOf are the types that a schema names, in small letters.
+// typesOf returns the types that a schema names, in small letters.
 func typesOf(o *object) []string { return typeList(o.get("type")) }
 
 func typeList(text json.RawMessage) []string {
@@ -212,7 +212,7 @@ func (f *fitter) splitTypes(o *object, at place) {
 	f.tell(at, Info, "changed", "list of types to anyOf")
 }
 
-// branchOf is the part of a schema that speaks about values of one type.
+// branchOf returns the part of a schema that speaks about values of one type.
 func branchOf(o *object, kind string) *object {
 	branch := newObject(rawjson.NewMember("type", rawjson.Quote(kind)))
 	for _, m := range o.members {

@@ -135,7 +135,7 @@ func valuesApart(a, b *object) bool {
 	return !slices.ContainsFunc(mine, func(value json.RawMessage) bool { return set[string(rawjson.Compact(value))] })
 }
 
-// valuesOf are the only values that a schema admits, nil where it names none.
+// valuesOf returns the only values that a schema admits, nil where it names none.
 func valuesOf(o *object) []json.RawMessage {
 	if value := o.get("const"); value != nil {
 		return []json.RawMessage{value}

@@ -8,10 +8,9 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// carriesStrict says whether a tool is written as a strict one: always as openai-strict;
-// elsewhere where a document of another format calls it so, and the target has a word
-// for it and would take the schema. A strict tool whose schema does not obey its rules
-// takes the whole request down; among formats with the same rules, that is as it was.
+// carriesStrict reports whether a tool is written as a strict one: always as openai-strict; elsewhere where a document
+// of another format calls it so, and the target has a word for it and would take the schema. A strict tool whose schema
+// does not obey its rules takes the whole request down; among formats with the same rules, that is as it was.
 func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
 	target, _ := dialectOf(to)
 	switch {
@@ -33,11 +32,10 @@ func carriesStrict(definition members, to Format, schema json.RawMessage) bool {
 	return err == nil && !recursive && isClosed(schema)
 }
 
-// obeysOpenAI says whether a format's strict schemas obey OpenAI's rules; Anthropic's
-// are others.
+// obeysOpenAI reports whether a format's strict schemas obey OpenAI's rules; Anthropic's are others.
 func obeysOpenAI(format Format) bool { return format != Anthropic && format != Bedrock }
 
-// strictSource is the format of a document that calls the tool strict.
+// strictSource returns the format of a document that calls the tool strict.
 func strictSource(definition members) (Format, bool) {
 	for _, member := range membersOf(definition.get(metaMember)) {
 		name, isForm := strings.CutPrefix(member.Name, formPrefix)
@@ -49,8 +47,8 @@ func strictSource(definition members) (Format, bool) {
 	return "", false
 }
 
-// isClosed says whether a schema obeys the rules of Anthropic's strict tools (schemautil
-// of its SDK): objects take no other properties, and only some keywords are known.
+// isClosed reports whether a schema obeys the rules of Anthropic's strict tools (schemautil of its SDK): objects take
+// no other properties, and only some keywords are known.
 func isClosed(text json.RawMessage) bool {
 	o, ok := parseObject(text)
 	if !ok {

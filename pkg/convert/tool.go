@@ -108,15 +108,14 @@ func (e essence) definition(of Format, form json.RawMessage) json.RawMessage {
 	return rawjson.Object(list)
 }
 
-// same says whether two readings of a tool come to the same.
+// same reports whether two readings of a tool come to the same.
 func (e essence) same(other essence) bool {
 	return e.name == other.name &&
 		rawjson.Unquote(e.description) == rawjson.Unquote(other.description) &&
 		(rawjson.Same(e.schema, other.schema) || hasNoParameters(e.schema) && hasNoParameters(other.schema))
 }
 
-// hasNoParameters says whether a schema, in JSON Schema or Gemini's spelling, says
-// no more than that there are none.
+// hasNoParameters reports whether a schema, in JSON Schema or Gemini's spelling, says no more than that there are none.
 func hasNoParameters(schema json.RawMessage) bool {
 	for member := range rawjson.Each(schema) {
 		switch member.Name {
@@ -135,7 +134,7 @@ func hasNoParameters(schema json.RawMessage) bool {
 	return true
 }
 
-// qualified is the name of a tool across servers.
+// qualified returns the name of a tool across servers.
 func qualified(server, tool string) string {
 	if server == "" {
 		return tool
@@ -143,5 +142,5 @@ func qualified(server, tool string) string {
 	return server + "__" + tool
 }
 
-// nth is how a tool without a name is told: by its position, from 1.
+// nth returns how a tool without a name is told: by its position, from 1.
 func nth(index int) string { return fmt.Sprintf("#%d", index+1) }

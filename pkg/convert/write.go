@@ -160,8 +160,7 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 	return all
 }
 
-// reservedNames are the qualified names of servers' tools: they mean those tools
-// wherever toolx takes a name.
+// reservedNames returns the qualified names of servers' tools: they mean those tools wherever toolx takes a name.
 func reservedNames(tools []Tool) map[string]bool {
 	reserved := make(map[string]bool)
 	for _, tool := range tools {
@@ -172,8 +171,7 @@ func reservedNames(tools []Tool) map[string]bool {
 	return reserved
 }
 
-// freeName is the fitted name of a tool, or the one with the hash where another
-// tool has it.
+// freeName returns the fitted name of a tool, or the one with the hash where another tool has it.
 func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved map[string]bool) (string, error) {
 	target, _ := dialectOf(to)
 	fitted := FitName(tool.Server, tool.Plain, to)
@@ -190,7 +188,7 @@ func freeName(tool ModelTool, to Format, taken map[string]ModelTool, reserved ma
 	return "", fmt.Errorf("another tool has its name, %s", fitted)
 }
 
-// toolName is how a tool is told that may not even have a name.
+// toolName returns how a tool is told that may not even have a name.
 func toolName(tool Tool, index int) string {
 	if name := membersOf(tool.Definition).text(nameMember); name != "" {
 		return qualified(tool.Server, name)
@@ -203,8 +201,8 @@ func (c *Conversion) skip(loss Loss) {
 	c.losses = append(c.losses, loss)
 }
 
-// Document is what a request's list of tools holds: a JSON array ("[]" where there
-// is no tool), for Hermes the text of the prompt (none where there is no tool).
+// Document returns what a request's list of tools holds: a JSON array ("[]" where there is no tool), for Hermes the
+// text of the prompt (none where there is no tool).
 func (c *Conversion) Document() []byte {
 	elements := make([]json.RawMessage, len(c.Tools))
 	for i, tool := range c.Tools {
@@ -216,6 +214,6 @@ func (c *Conversion) Document() []byte {
 	return rawjson.Array(elements)
 }
 
-// Losses are all losses of the conversion, those of skipped tools too, in the order
-// of the tools; what concerns the whole list comes last.
+// Losses returns all losses of the conversion, those of skipped tools too, in the order of the tools; what concerns the
+// whole list comes last.
 func (c *Conversion) Losses() []Loss { return slices.Concat(c.losses, c.Limits) }

@@ -22,10 +22,10 @@ type abandonedError struct{ cause error }
 
 func (e *abandonedError) Error() string { return e.cause.Error() + " (" + e.Detail() + ")" }
 
-// Unwrap gives the context's error.
+// Unwrap returns the context's error.
 func (e *abandonedError) Unwrap() error { return e.cause }
 
-// Detail is what TimeoutError and InterruptedError say besides.
+// Detail returns what TimeoutError and InterruptedError say besides.
 func (e *abandonedError) Detail() string {
 	return "it did not end when it was told to, and was abandoned"
 }

@@ -120,7 +120,7 @@ func (p *argParser) arrayOf(s *setting) (name, rest string, ok bool) {
 	return name, rest, known && allowed.Has(jsonschema.Array) && !allowed.Has(jsonschema.Object)
 }
 
-// wholeArray is the argument that gives all the given parts of an array.
+// wholeArray returns the argument that gives all the given parts of an array.
 func (p *argParser) wholeArray(name string, settings []*setting) string {
 	schema, _ := p.schema.Property(p.names.target(name))
 	element, _ := schema.Element(0)
@@ -158,7 +158,7 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 	return strings.Join(words, " ")
 }
 
-// completed is the value of a parameter with what its parts miss.
+// completed returns the value of a parameter with what its parts miss.
 func (p *argParser) completed(name string, value json.RawMessage) json.RawMessage {
 	arguments := rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)})
 	schema, err := p.tool.Schema()
@@ -177,8 +177,8 @@ func (p *argParser) completed(name string, value json.RawMessage) json.RawMessag
 	return value
 }
 
-// partPath is the way to a part of an array: its index, and names below. [0].name, .0.name
-// and .name are the same; [] is the element at next.
+// partPath returns the way to a part of an array: its index, and names below. [0].name, .0.name and .name are the same;
+// [] is the element at next.
 func partPath(rest string, next int) []string {
 	tokens := strings.FieldsFunc(rest, func(char rune) bool { return strings.ContainsRune(".[]", char) })
 	switch {

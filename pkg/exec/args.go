@@ -126,7 +126,7 @@ func objectFix(text []byte) string {
 	return fix
 }
 
-// strippedQuotes says whether text looks like JSON that lost its quotes.
+// strippedQuotes reports whether text looks like JSON that lost its quotes.
 func strippedQuotes(text []byte) bool {
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[') &&
 		bytes.IndexByte(text, '"') < 0 && bytes.ContainsFunc(text, unicode.IsLetter)
@@ -270,8 +270,8 @@ func (p *argParser) nested(schema *jsonschema.Node, key string, top bool) (path 
 	return nil, nil, false
 }
 
-// holdsNames says whether a schema is that of an object: by its type, among
-// others maybe, or by the properties that it lists.
+// holdsNames reports whether a schema is that of an object: by its type, among others maybe, or by the properties that
+// it lists.
 func (p *argParser) holdsNames(schema *jsonschema.Node) bool {
 	allowed := schema.Kinds()
 	return allowed.Has(jsonschema.Object) && (allowed != jsonschema.AnyKind || len(schema.NameSet()) > 0)
@@ -302,8 +302,8 @@ func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessa
 	return rawjson.Object(list)
 }
 
-// refused is the text that was given for a parameter, or the texts of several elements of an
-// array; ok is false where that is long, or no text.
+// refused returns the text that was given for a parameter, or the texts of several elements of an array; ok is false
+// where that is long, or no text.
 func (p *argParser) refused(s *setting) (value json.RawMessage, ok bool) {
 	texts := make([]json.RawMessage, len(s.given))
 	for i, a := range s.given {

@@ -35,7 +35,7 @@ type Coercion struct {
 	From, To string
 }
 
-// String is the change as the log shows it: "count from "3" to 3".
+// String returns the change as the log shows it: "count from "3" to 3".
 func (c Coercion) String() string {
 	if c.To == "" {
 		return c.Path + ", which was " + c.From + ", taken out"
@@ -51,8 +51,7 @@ type ArgumentsCoerced struct {
 	Changes []Coercion
 }
 
-// String is the event as the log shows it: "coerced parameters of t: count from "3"
-// to 3".
+// String returns the event as the log shows it: "coerced parameters of t: count from "3" to 3".
 func (e ArgumentsCoerced) String() string {
 	texts := make([]string, 0, words.MaxNamed+1)
 	for _, change := range e.Changes[:min(len(e.Changes), words.MaxNamed)] {
@@ -78,8 +77,8 @@ func (p *Prepared) coerce(schema *jsonschema.Schema, untyped bool) {
 	p.Coerced = c.done
 }
 
-// decoded is the object in arguments that are a string, as a model writes them that
-// has its JSON encoded once too often; else the arguments themselves.
+// decoded returns the object in arguments that are a string, as a model writes them that has its JSON encoded once too
+// often; else the arguments themselves.
 func decoded(arguments json.RawMessage) json.RawMessage {
 	if !rawjson.IsString(arguments) || rawjson.Check(arguments) != nil {
 		return arguments
@@ -176,7 +175,7 @@ func (c *coercer) value(raw json.RawMessage, schema *jsonschema.Node, path strin
 	return raw
 }
 
-// meant is the value of some allowed kind that a text is.
+// meant returns the value of some allowed kind that a text is.
 func meant(text string, allowed jsonschema.Kinds) (value json.RawMessage, ok bool) {
 	value = json.RawMessage(strings.TrimSpace(text))
 	switch word := string(value); {
@@ -223,8 +222,8 @@ func (c *coercer) object(raw json.RawMessage, schema *jsonschema.Node, path stri
 	return rawjson.Object(kept)
 }
 
-// refusesNull says whether a value is a null that its schema does not want; the
-// words for it count where text is not wanted either.
+// refusesNull reports whether a value is a null that its schema does not want; the words for it count where text is not
+// wanted either.
 func (c *coercer) refusesNull(value json.RawMessage, schema *jsonschema.Node) bool {
 	switch allowed := schema.Kinds(); string(value) {
 	case "null":

@@ -44,8 +44,8 @@ func withLaunch(tool *Tool, words ...string) []string {
 	return words
 }
 
-// LaunchWords are the words behind a command that reach a server of the command line
-// again: flags, then its address or its command, each of which may be empty.
+// LaunchWords returns the words behind a command that reach a server of the command line again: flags, then its address
+// or its command, each of which may be empty.
 func LaunchWords(flags []string, address string, command []string) []string {
 	words := slices.Clone(flags)
 	if address != "" {
@@ -76,12 +76,12 @@ func ShellLine(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// callWords are the words of the call itself.
+// callWords returns the words of the call itself.
 func callWords(tool *Tool, arguments json.RawMessage) []string {
 	return append([]string{"toolx", "call", pasteQuote(tool.Name)}, argumentWords(tool, arguments)...)
 }
 
-// argumentWords are the words that give a tool or a prompt its arguments.
+// argumentWords returns the words that give a tool or a prompt its arguments.
 func argumentWords(tool *Tool, arguments json.RawMessage) []string {
 	list, ok := rawjson.Members(arguments)
 	if !ok || rawjson.Check(arguments) != nil {
@@ -142,7 +142,7 @@ func (p *argParser) spell(m rawjson.Member) (words []string, ok bool) {
 // more are easier to read as JSON.
 const maxRepeated = 4
 
-// argumentText is a value as k=v would have it: text without its quotes.
+// argumentText returns a value as k=v would have it: text without its quotes.
 func argumentText(value json.RawMessage) string {
 	if value[0] == '"' {
 		return rawjson.Unquote(value)
@@ -158,8 +158,7 @@ func escapeAt(text string) string {
 	return text
 }
 
-// readsBack says whether what is given for a setting, typed by the schema, is value
-// again.
+// readsBack reports whether what is given for a setting, typed by the schema, is value again.
 func (p *argParser) readsBack(s *setting, value json.RawMessage) bool {
 	before := len(p.problems)
 	got, ok := p.value(s)
@@ -181,8 +180,8 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b)
 }
 
-// printable says whether text can stand on a command line as it is, without
-// characters that a terminal acts on or does not show.
+// printable reports whether text can stand on a command line as it is, without characters that a terminal acts on or
+// does not show.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(char rune) bool { return !unicode.IsPrint(char) || char == unicode.ReplacementChar })
 }

@@ -70,11 +70,10 @@ func ParseBlock(raw json.RawMessage) Block {
 	return block
 }
 
-// Binary says whether the block carries bytes rather than text (EXEC-15).
+// Binary reports whether the block carries bytes rather than text (EXEC-15).
 func (b Block) Binary() bool { return b.Data != nil || b.DataErr != nil }
 
-// String is the block as one piece of text; bytes are named, not shown:
-// "[image image/png 70 B 1×1]".
+// String returns the block as one piece of text; bytes are named, not shown: "[image image/png 70 B 1×1]".
 func (b Block) String() string {
 	switch {
 	case b.Type == "text":

@@ -71,7 +71,7 @@ func (e *NotFoundError) Hint() string {
 	return e.line("list") + " shows every tool"
 }
 
-// line is a toolx command that finds the same tools.
+// line returns a toolx command that finds the same tools.
 func (e *NotFoundError) line(words ...string) string {
 	return PasteLine(slices.Concat([]string{"toolx"}, words, e.Launch)...)
 }
@@ -125,7 +125,7 @@ func (e *TimeoutError) explain(err error) {
 	e.Evidence = fault.DetailsOf(err)
 }
 
-// Details is the evidence.
+// Details returns the evidence.
 func (e *TimeoutError) Details() []string { return e.Evidence }
 
 func (e *TimeoutError) Error() string {
@@ -165,7 +165,7 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("service unavailable: %s: %v", e.Service, e.Err)
 }
 
-// Unwrap gives the network's error.
+// Unwrap returns the network's error.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // Kind implements the interface that fault.KindOf looks for.
@@ -240,7 +240,7 @@ func PlainJSONError(err error) error {
 	return fmt.Errorf("%s is %s %s", field, article, mismatch.Value)
 }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *MalformedError) Unwrap() error { return e.Reason }
 
 // Kind implements the interface that fault.KindOf looks for.

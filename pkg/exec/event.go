@@ -69,7 +69,7 @@ type Time struct{ At time.Time }
 // When implements Event.
 func (t Time) When() time.Time { return t.At }
 
-// Now is the Time of an event that happens now.
+// Now returns the Time of an event that happens now.
 func Now() Time { return Time{At: time.Now()} }
 
 // CallStarted says that a call's tool was found and its arguments are about to

@@ -111,7 +111,7 @@ func (e *Executor) Prepare(call Call) (*Prepared, error) {
 	return prepared, nil
 }
 
-// target is the tool that a call is for.
+// target returns the tool that a call is for.
 func (e *Executor) target(call Call) (*Tool, error) {
 	if call.Target != nil {
 		return call.Target, nil
@@ -119,8 +119,8 @@ func (e *Executor) target(call Call) (*Tool, error) {
 	return e.Registry.Find(call.Tool)
 }
 
-// prepare is Prepare for a tool that is found. Where the arguments are not valid, it
-// returns what it made of them as well.
+// prepare does what Prepare does, for a tool that is found. Where the arguments are not valid, it also returns what it
+// made of them.
 func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
 	arguments, fromModel := call.Arguments, call.FromModel || call.Untyped
 	if len(arguments) == 0 {

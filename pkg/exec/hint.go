@@ -12,10 +12,9 @@ import (
 // nobody pastes a file's content.
 const maxHint = 2000
 
-// Hint is a command that works: the arguments that are right as they were given,
-// and examples for those that are missing or wrong; else an example altogether.
-// Where no arguments are found that the schema accepts, it is the command that
-// tells of the tool.
+// Hint returns a command that works: the arguments that are right as they were given, and examples for those that are
+// missing or wrong; else an example altogether. Where no arguments are found that the schema accepts, it is the command
+// that tells of the tool.
 func (e *InvalidArgumentsError) Hint() string {
 	if e.Tool == nil {
 		return ""
@@ -34,9 +33,8 @@ func (e *InvalidArgumentsError) Hint() string {
 	return strings.Join(withLaunch(e.Tool, "toolx", "show", pasteQuote(e.Tool.Name)), " ") + " tells what it takes"
 }
 
-// corrected are the given arguments with what is wrong as it was probably meant, else with
-// an example in its place, else without it, and with what is missing; ok is false where
-// they would be refused again.
+// corrected returns the given arguments with what is wrong as it was probably meant, else with an example in its place,
+// else without it, and with what is missing; ok is false where they would be refused again.
 func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments json.RawMessage, ok bool) {
 	given, _ := rawjson.Members(e.Arguments)
 	const least = len(" --arg a=1") // of one argument on the line
@@ -59,8 +57,7 @@ func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments js
 	return arguments, false
 }
 
-// wrong are the tool's names of the top-level parameters that have problems other than
-// that something is missing.
+// wrong returns the tool's names of the top-level parameters that have problems other than that something is missing.
 func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 	wrong := make(map[string]bool)
 	add := func(path string, location []string) {
@@ -83,7 +80,7 @@ func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 	return wrong
 }
 
-// accepts says whether a tool's schema finds nothing to say about arguments.
+// accepts reports whether a tool's schema finds nothing to say about arguments.
 func accepts(tool *Tool, arguments json.RawMessage) bool {
 	normalized, _, err := Normalize(tool, arguments)
 	if err != nil {

@@ -149,7 +149,7 @@ func (l *limits) progressed() bool {
 	return l.restarts > 0
 }
 
-// asked is how long the clocks stood, since a person was being asked.
+// asked returns how long the clocks stood, since a person was being asked.
 func (l *limits) asked() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

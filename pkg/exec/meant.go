@@ -53,8 +53,8 @@ func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) js
 	return rawjson.Object(list)
 }
 
-// asMeant is a parameter with a value that the schema refuses, as it was probably meant; as
-// it is where nobody can tell.
+// asMeant returns a parameter with a value that the schema refuses, as it was probably meant; as it is where nobody can
+// tell.
 func asMeant(schema *jsonschema.Node, m rawjson.Member) rawjson.Member {
 	c := coercer{schema: schema, budget: maxCoerced, guesses: true}
 	if property, known := schema.Property(m.Name); known && rawjson.Check(m.Value) == nil {
@@ -63,7 +63,7 @@ func asMeant(schema *jsonschema.Node, m rawjson.Member) rawjson.Member {
 	return m
 }
 
-// listed is the only one of the schema's options that a value could be a spelling of.
+// listed returns the only one of the schema's options that a value could be a spelling of.
 func (c *coercer) listed(raw json.RawMessage, schema *jsonschema.Node) (json.RawMessage, bool) {
 	values, ok := schema.Options()
 	if !ok {
@@ -85,8 +85,7 @@ func (c *coercer) listed(raw json.RawMessage, schema *jsonschema.Node) (json.Raw
 	return json.RawMessage(found[0]), true
 }
 
-// guessed is the value that a person meant by a text: yes for true, a,b for two
-// elements.
+// guessed returns the value that a person meant by a text: yes for true, a,b for two elements.
 func (c *coercer) guessed(text string, schema *jsonschema.Node, allowed jsonschema.Kinds) (json.RawMessage, bool) {
 	text = strings.TrimSpace(text)
 	switch word := strings.ToLower(text); {
@@ -104,8 +103,8 @@ func (c *coercer) guessed(text string, schema *jsonschema.Node, allowed jsonsche
 	return nil, false
 }
 
-// plainNumber is a number that people write with a plus, as a word, with a mark at the
-// thousands or a comma before its fraction, as JSON has it; any other text as it is.
+// plainNumber returns a number that people write with a plus, as a word, with a mark at the thousands or a comma before
+// its fraction, as JSON has it; any other text as it is.
 func plainNumber(text string) string {
 	text = strings.TrimPrefix(text, "+")
 	small := []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}

@@ -35,8 +35,7 @@ import (
 // Rename is one changed parameter name.
 type Rename struct{ From, To string }
 
-// String is the change as the log shows it (NORM-5):
-// "{device_name: …} → {deviceName: …}".
+// String returns the change as the log shows it (NORM-5): "{device_name: …} → {deviceName: …}".
 func (r Rename) String() string { return "{" + r.From + ": …} → {" + r.To + ": …}" }
 
 // Normalize changes parameter names in arguments, a JSON object, to those that
@@ -162,7 +161,7 @@ func (n *naming) spelling(name string) (string, bool) {
 	return found[0], true
 }
 
-// loose is a name without underscores and capitals.
+// loose returns a name without underscores and capitals.
 func loose(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 // camelCase joins the words of a snake_case name: new_parameter_name becomes

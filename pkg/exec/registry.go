@@ -133,8 +133,7 @@ func (r *Registry) register(tool *Tool) {
 	}
 }
 
-// twin is the registered tool that is the same one: of the same server, under the
-// same name.
+// twin returns the registered tool that is the same one: of the same server, under the same name.
 func (r *Registry) twin(tool *Tool) *Tool {
 	for _, old := range r.byName[tool.Name] {
 		if old.Server == tool.Server {
@@ -206,8 +205,8 @@ func (r *Registry) nameOf(tool *Tool) string {
 	return tool.Name
 }
 
-// behindOwn is the name behind Own of a tool of toolx's own; empty for other tools, and
-// where a server's name stands in the way.
+// behindOwn returns the name behind Own of a tool of toolx's own; empty for other tools, and where a server's name
+// stands in the way.
 func (r *Registry) behindOwn(tool *Tool) string {
 	name := Own + Separator + tool.Name
 	if tool.Server != "" || ServerOf(name, r.servers) != "" {
@@ -256,8 +255,7 @@ func (r *Registry) Find(name string) (*Tool, error) {
 	return nil, missing
 }
 
-// ambiguous is the error of a plain name that several servers' tools have, and perhaps a
-// built-in one.
+// ambiguous returns the error of a plain name that several servers' tools have, and perhaps a built-in one.
 func (r *Registry) ambiguous(name string, plain []*Tool, builtIn *Tool) *NotFoundError {
 	missing := &NotFoundError{Name: name, Servers: slices.Clone(r.servers), Launch: r.launch}
 	for _, tool := range plain {
@@ -270,8 +268,7 @@ func (r *Registry) ambiguous(name string, plain []*Tool, builtIn *Tool) *NotFoun
 	return missing
 }
 
-// own is the tool of toolx's own that a name with Own before it means, nil where it means
-// none.
+// own returns the tool of toolx's own that a name with Own before it means, nil where it means none.
 func (r *Registry) own(name string) *Tool {
 	rest, ok := strings.CutPrefix(name, Own+Separator)
 	if !ok || ServerOf(name, r.servers) != "" {
@@ -308,8 +305,8 @@ func (r *Registry) Shadowed(tool *Tool) *Tool {
 	return nil
 }
 
-// named is the tool of a qualified name or an alias, nil where there is none. An alias, which
-// the config gives, goes before the name of a built-in tool.
+// named returns the tool of a qualified name or an alias, nil where there is none. An alias, which the config gives,
+// goes before the name of a built-in tool.
 func (r *Registry) named(name string) *Tool {
 	alias := r.byAlias[name]
 	tools := r.byName[name]

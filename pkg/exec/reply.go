@@ -70,7 +70,7 @@ func ReadPrompt(reply json.RawMessage) (Parts, error) {
 	return parts, err
 }
 
-// textOf is what a JSON string says; empty for any other value.
+// textOf returns what a JSON string says; empty for any other value.
 func textOf(value json.RawMessage) string {
 	if rawjson.IsString(value) {
 		return rawjson.Unquote(value)

@@ -147,9 +147,9 @@ func (r *Result) errorText() string {
 	return r.Err.Error()
 }
 
-// String is the result as text, for a model or a screen (EXEC-16): the text as
-// it is, structured values as JSON, a failure as "Error: …"; binary blocks are
-// named, never included. Text from a server is not made safe for a terminal here.
+// String returns the result as text, for a model or a screen (EXEC-16): the text as it is, structured values as JSON, a
+// failure as "Error: …"; binary blocks are named, never included. Text from a server is not made safe for a terminal
+// here.
 func (r *Result) String() string {
 	text := "Error: " + r.errorText()
 	if r.Success {
@@ -181,7 +181,7 @@ func (r *Result) Answer() json.RawMessage {
 	return r.Value
 }
 
-// blocksText is a content array as text, a block on a line or more.
+// blocksText returns a content array as text, a block on a line or more.
 func blocksText(content []json.RawMessage) string {
 	lines := make([]string, len(content))
 	for i, block := range content {
@@ -300,7 +300,7 @@ func allText(content []json.RawMessage) (text json.RawMessage, ok bool) {
 	return rawjson.Quote(strings.Join(decoded, "\n")), true
 }
 
-// blockText is the text of a text block, as the JSON string that it is.
+// blockText returns the text of a text block, as the JSON string that it is.
 func blockText(block json.RawMessage) (text json.RawMessage, ok bool) {
 	isText := false
 	for member := range rawjson.Each(block) {
@@ -314,7 +314,7 @@ func blockText(block json.RawMessage) (text json.RawMessage, ok bool) {
 	return text, isText && rawjson.IsString(text)
 }
 
-// errorMessage is what a tool with isError said.
+// errorMessage returns what a tool with isError said.
 func errorMessage(reply shaped) string {
 	message := strings.TrimSpace(blocksText(reply.content))
 	if message == "" && reply.structured != nil {
@@ -365,9 +365,8 @@ func (r *Result) shorten(text string, limit int64) string {
 	return short
 }
 
-// contentSaysMore says whether the content array holds what Value does not. A
-// single text block that repeats the structured value as JSON (as the
-// specification recommends) says nothing more.
+// contentSaysMore reports whether the content array holds what Value does not. A single text block that repeats the
+// structured value as JSON (as the specification recommends) says nothing more.
 func (r *Result) contentSaysMore() bool {
 	if len(r.Content) == 0 || r.Truncated != nil || r.valueIsContent || r.valueHasContent {
 		return false

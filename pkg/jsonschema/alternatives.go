@@ -67,8 +67,8 @@ func constants(list []Alternative) []Option {
 	return options
 }
 
-// Constant is the only value that a schema allows by itself: its const, or an enum of
-// one; nil where there are several.
+// Constant returns the only value that a schema allows by itself: its const, or an enum of one; nil where there are
+// several.
 func Constant(schema *Node) *Node {
 	if values := ownOptions(schema); len(values) == 1 {
 		return values[0]
@@ -76,7 +76,7 @@ func Constant(schema *Node) *Node {
 	return nil
 }
 
-// constantOf is the first constant among schemas that apply together.
+// constantOf returns the first constant among schemas that apply together.
 func constantOf(parts []*Node) *Node {
 	for _, part := range parts {
 		if value := Constant(part); value != nil {
@@ -86,13 +86,13 @@ func constantOf(parts []*Node) *Node {
 	return nil
 }
 
-// shaping are the keywords that make an alternative more than a condition.
+// shaping returns the keywords that make an alternative more than a condition.
 func shaping() []string {
 	return []string{"properties", "items", "prefixItems", "enum", "const", "anyOf", "oneOf", "additionalProperties"}
 }
 
-// redundant says whether alternatives add nothing to a shape whose type is known:
-// {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}.
+// redundant reports whether alternatives add nothing to a shape whose type is known: {"anyOf": [{"required": ["a"]},
+// {"required": ["b"]}]}.
 func redundant(parts []*Node, list []Alternative) bool {
 	base := TypesOf(parts)
 	if base == AnyKind {
@@ -109,7 +109,7 @@ func redundant(parts []*Node, list []Alternative) bool {
 	})
 }
 
-// sameScalar says whether all alternatives are one scalar type, however bounded.
+// sameScalar reports whether all alternatives are one scalar type, however bounded.
 func sameScalar(list []Alternative) (name string, same bool) {
 	var all Kinds
 	for _, a := range list {

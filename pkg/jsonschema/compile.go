@@ -136,8 +136,8 @@ func compileDocument(document *Document) (schema *Schema, err error) {
 	return schema, schema.compile(doc)
 }
 
-// unchecked is the schema of tools without one, and of those whose own is broken:
-// all that it asks for is a JSON object.
+// unchecked returns the schema of tools without one, and of those whose own is broken: all that it asks for is a JSON
+// object.
 func unchecked() *Schema { return &Schema{document: Parse(nil)} }
 
 // readSchema decodes the text of a schema.
@@ -224,10 +224,10 @@ type SchemaError struct {
 	text    string
 }
 
-// Error is the problem in one line: "'#/properties/level/type' must be …".
+// Error returns the problem in one line: "'#/properties/level/type' must be …".
 func (e *SchemaError) Error() string { return e.text }
 
-// metaError is the first leaf of what the meta-schema found.
+// metaError returns the first leaf of what the meta-schema found.
 func metaError(doc any, err *jsonschema.ValidationError) error {
 	for len(err.Causes) > 0 {
 		err = err.Causes[0]
@@ -293,7 +293,7 @@ func (g *schemaGraph) countSets(meter *meter) {
 	}
 }
 
-// partsInPlace is how many schemas a schema applies to the very value that it is applied to.
+// partsInPlace returns how many schemas a schema applies to the very value that it is applied to.
 func partsInPlace(s *jsonschema.Schema) int {
 	parts := len(s.AllOf) + len(s.AnyOf) + len(s.OneOf) + len(s.DependentSchemas) + len(s.Dependencies)
 	for _, one := range []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else} {

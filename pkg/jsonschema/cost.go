@@ -87,7 +87,7 @@ func (c *schemaCost) addKeyword(name string, value any) {
 	}
 }
 
-// usual says whether a pointer leads to where schemas are kept to be referred to.
+// usual reports whether a pointer leads to where schemas are kept to be referred to.
 func (c *schemaCost) usual(pointer string) bool {
 	place, rest, _ := strings.Cut(pointer, "/")
 	return (place == "definitions" || place == "$defs" && c.modern) && !strings.Contains(rest, "/")

@@ -46,7 +46,7 @@ func (m *exampleMaker) settle(schema *Schema, object map[string]any, order []str
 	return raw, false
 }
 
-// written is an object as JSON, in an order that a map has not.
+// written returns an object as JSON, in an order that a map has not.
 func written(object map[string]any, names []string) json.RawMessage {
 	var list []rawjson.Member
 	for _, name := range names {
@@ -61,7 +61,7 @@ func written(object map[string]any, names []string) json.RawMessage {
 	return rawjson.Object(list)
 }
 
-// mend takes up problems one by one, and says whether it changed anything.
+// mend takes up problems one by one, and reports whether it changed anything.
 func (m *exampleMaker) mend(object map[string]any, problems []Problem) (changed bool) {
 	for _, problem := range problems[:min(len(problems), words.MaxNamed)] {
 		last := len(problem.Location) - 1

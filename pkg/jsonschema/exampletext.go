@@ -49,7 +49,7 @@ func (e *effort) text(parts []*Node, variant int) string {
 	return text + suffix
 }
 
-// formatSample is a value of a format; empty for one that is not known.
+// formatSample returns a value of a format; empty for one that is not known.
 func formatSample(format string) string {
 	switch format {
 	case "date-time":
@@ -183,7 +183,7 @@ func groupEnd(pattern string, at int) int {
 	return len(pattern)
 }
 
-// sampleOf is text in which each of some patterns finds something.
+// sampleOf returns text in which each of some patterns finds something.
 func sampleOf(patterns []string) string {
 	var out strings.Builder
 	for _, pattern := range patterns {

@@ -166,7 +166,7 @@ func (n *Node) allowed(budget *int) Kinds {
 	return allowed
 }
 
-// combinations are the keywords that list alternatives.
+// combinations returns the keywords that list alternatives.
 func combinations() []string { return []string{"oneOf", "anyOf"} }
 
 // typeKinds returns the kinds that a schema's own type allows. A type that JSON Schema

@@ -44,7 +44,7 @@ func collect(n *Node, next func(*Node) []*Node) []*Node {
 	return found
 }
 
-// conjuncts are the schemas that apply with one, next to it.
+// conjuncts returns the schemas that apply with one, next to it.
 func conjuncts(part *Node) []*Node {
 	var parts []*Node
 	for _, keyword := range referenceKeywords() {
@@ -57,13 +57,13 @@ func conjuncts(part *Node) []*Node {
 	return append(parts, part.Get("allOf").Elements()...)
 }
 
-// alternatives are the schemas that apply with one in some cases.
+// alternatives returns the schemas that apply with one in some cases.
 func alternatives(part *Node) []*Node {
 	parts := append(slices.Clone(part.Get("anyOf").Elements()), part.Get("oneOf").Elements()...)
 	return append(parts, conditions(part)...)
 }
 
-// conditions are the schemas that apply with one where a condition holds, or does not.
+// conditions returns the schemas that apply with one where a condition holds, or does not.
 func conditions(part *Node) []*Node {
 	var parts []*Node
 	for _, keyword := range []string{"then", "else"} {

@@ -1,8 +1,8 @@
 package jsonschema
 
-// mentioned are the members of an object that its schema speaks of without declaring
-// them: what must be there in some case, and what a condition looks at. Of parts it
-// looks at the conditions alone, of what stands aside at everything.
+// mentioned returns the members of an object that its schema speaks of without declaring them: what must be there in
+// some case, and what a condition looks at. Of parts it looks at the conditions alone, of what stands aside at
+// everything.
 func mentioned(parts, aside []*Node) []Member {
 	m := &mentions{seen: make(map[*Node]bool)}
 	for _, part := range parts {

@@ -188,7 +188,7 @@ func (n *Node) names() []string {
 	return names
 }
 
-// without is the same object with members left out; the others stay the very same nodes.
+// without returns the same object with members left out; the others stay the very same nodes.
 func (n *Node) without(names ...string) *Node {
 	rest := &Node{doc: n.doc, members: []Member{}}
 	for _, m := range n.Members() {
@@ -251,7 +251,7 @@ func (n *Node) Target() *Node {
 	return n.doc.Resolve(reference)
 }
 
-// ReferenceName is the last part of a reference: "Node" of "#/$defs/Node".
+// ReferenceName returns the last part of a reference: "Node" of "#/$defs/Node".
 func ReferenceName(reference string) string {
 	return reference[strings.LastIndexAny(reference, "/#")+1:]
 }

@@ -135,8 +135,7 @@ func (r *references) takeNames(place *schemaPlace) {
 	}
 }
 
-// rewritten are the references that are not written as they should be, with the text
-// that they should have.
+// rewritten returns the references that are not written as they should be, with the text that they should have.
 func (r *references) rewritten() []reference {
 	var found []reference
 	size := 0
@@ -155,7 +154,7 @@ func (r *references) rewritten() []reference {
 	return found
 }
 
-// pointer is a reference as a pointer from the document's root.
+// pointer returns a reference as a pointer from the document's root.
 func (r *references) pointer(one reference) (string, bool) {
 	document, fragment, _ := strings.Cut(resolveURI(one.place.base, one.text), "#")
 	start := r.ids[document]
@@ -211,7 +210,7 @@ func (p *schemaPlace) child(token string, node *Node) *schemaPlace {
 	return &schemaPlace{up: p, token: token, node: node, base: p.base}
 }
 
-// pointer is the JSON pointer to the place, as a URI's fragment has it.
+// pointer returns the JSON pointer to the place, as a URI's fragment has it.
 func (p *schemaPlace) pointer() string {
 	if p.up == nil {
 		return ""
@@ -248,7 +247,7 @@ type refEdits struct {
 	below map[string]*refEdits
 }
 
-// at is where the edits of a place are kept.
+// at returns where the edits of a place are kept.
 func (e *refEdits) at(place *schemaPlace) *refEdits {
 	if place.up == nil {
 		return e

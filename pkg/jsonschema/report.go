@@ -381,7 +381,7 @@ func findCycle(err *jsonschema.ValidationError) error {
 	return nil
 }
 
-// given is a value as JSON, cut to fit a message.
+// given returns a value as JSON, cut to fit a message.
 func given(value any) string {
 	raw, err := rawjson.Marshal(value)
 	if err != nil {
@@ -390,7 +390,7 @@ func given(value any) string {
 	return words.Shorten(string(raw), words.MaxGiven)
 }
 
-// GivenText is text that may not be JSON, quoted where it is not.
+// GivenText returns text that may not be JSON, quoted where it is not.
 func GivenText(text []byte) string {
 	if json.Valid(text) {
 		return words.Shorten(strings.TrimSpace(string(text)), words.MaxGiven)
@@ -398,7 +398,7 @@ func GivenText(text []byte) string {
 	return words.Shorten(string(rawjson.Quote(words.Shorten(string(text), words.MaxGiven))), words.MaxGiven)
 }
 
-// oneOf is the expectation of one of several values.
+// oneOf returns the expectation of one of several values.
 func oneOf(values []any) string {
 	if len(values) == 1 {
 		return given(values[0])

@@ -123,7 +123,7 @@ func (d *Document) Arguments() (*Shape, *Node) {
 	return s, applied.Target
 }
 
-// typeNode is a schema that names one type.
+// typeNode returns a schema that names one type.
 func typeNode(name string) *Node { return newNode(`{"type":"` + name + `"}`) }
 
 // ShapeOf makes the shape of schemas that apply together. It merges what can
@@ -168,8 +168,8 @@ func ShapeOf(parts []*Node) *Shape {
 	return (&Shape{Kind: ShapeJSON, Why: "combined too deeply", Nullable: true}).describe(parts)
 }
 
-// looseShape is the shape of an object of which parts say too much for a form, or what no
-// object can be: it has the members that they name.
+// looseShape returns the shape of an object of which parts say too much for a form, or what no object can be: it has
+// the members that they name.
 func looseShape(parts []*Node) *Shape {
 	rest, aside := []*Node{typeNode("object")}, []*Node(nil)
 	for _, part := range parts {
@@ -187,8 +187,7 @@ const AnyValue = "any value"
 // Nowhere is why a field is JSON whose schema cannot be found.
 const Nowhere = "a reference that leads nowhere"
 
-// plainShape is the shape of parts without alternatives; those that only set conditions
-// stand aside.
+// plainShape returns the shape of parts without alternatives; those that only set conditions stand aside.
 func plainShape(parts, aside []*Node) *Shape {
 	s := (&Shape{aside: aside}).describe(parts)
 	if s.Options = options(parts); s.Options != nil {
@@ -320,7 +319,7 @@ func (s *Shape) describe(parts []*Node) *Shape {
 	return s
 }
 
-// options are the values of the first enum or const, nil where there is none.
+// options returns the values of the first enum or const, nil where there is none.
 func options(parts []*Node) []Option {
 	if value := First(parts, "const"); value != nil {
 		return []Option{{Raw: rawjson.Compact(value.raw)}}

@@ -68,8 +68,8 @@ func (p *Problem) Expect(schema *Node) {
 	}
 }
 
-// String is the problem as one line: "missing 'deviceName' (string: name of the
-// device)", "'level' must be integer; got "5"" (EXEC-7, VAL-1).
+// String returns the problem as one line: "missing 'deviceName' (string: name of the device)", "'level' must be
+// integer; got "5"" (EXEC-7, VAL-1).
 func (p Problem) String() string {
 	text := p.sentence()
 	if p.Detail != "" {
@@ -140,10 +140,10 @@ type UnknownParameter struct {
 	name string // the last part of Path
 }
 
-// String is a warning in one line: "unknown parameter 'lvl' (did you mean 'level'?)".
+// String returns a warning in one line: "unknown parameter 'lvl' (did you mean 'level'?)".
 func (u UnknownParameter) String() string { return u.Problem().String() }
 
-// Problem is the same as an error, for --strict.
+// Problem returns the same as an error, for --strict.
 func (u UnknownParameter) Problem() Problem {
 	problem := Problem{Path: u.Path, Reason: ReasonUnknown, Options: u.Known}
 	const many = 12
@@ -323,8 +323,7 @@ func measure(value any) (count, depth int) {
 	return count, depth + 1
 }
 
-// UnknownTexts are the warnings of unknown parameters, of the first and of how many
-// more there are.
+// UnknownTexts returns the warnings of unknown parameters, of the first and of how many more there are.
 func UnknownTexts(unknown []UnknownParameter) []string {
 	var texts []string
 	for _, parameter := range unknown[:min(len(unknown), words.MaxNamed)] {

@@ -38,7 +38,7 @@ func newBodies(limit int64) bodies {
 	}
 }
 
-// laneOf is the lane for a message of that size; less than 0 is not known.
+// laneOf returns the lane for a message of that size; less than 0 is not known.
 func (b bodies) laneOf(size int64) *bodyLane {
 	for _, lane := range b {
 		if size >= 0 && size <= lane.size {

@@ -136,10 +136,9 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	x.sdk.ServeHTTP(answer, r)
 }
 
-// revisionOf is the revision that a message names, in itself or in the header, and
-// reports whether toolx serve does not know it. Where the two differ and the stateless
-// revision is one of them, that is what is wrong, and the SDK says so (2026-07-28
-// basic/transports, "Server Validation").
+// revisionOf returns the revision that a message names, in itself or in the header, and reports whether toolx serve
+// does not know it. Where the two differ and the stateless revision is one of them, that is what is wrong, and the SDK
+// says so (2026-07-28 basic/transports, "Server Validation").
 func revisionOf(r *http.Request, head requestHead) (revision string, unknown bool) {
 	inside, outside := head.Params.Meta.Revision, r.Header.Get(mcp.HeaderProtocolVersion)
 	switch {

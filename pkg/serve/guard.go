@@ -66,8 +66,7 @@ func (g *guard) knows(header string) bool {
 	return host != "" && slices.ContainsFunc(g.hosts, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// hostName is the name or address in a Host header, without brackets, port and the
-// root's dot, in lower case.
+// hostName returns the name or address in a Host header, without brackets, port and the root's dot, in lower case.
 func hostName(header string) string {
 	host, _, err := net.SplitHostPort(header)
 	if err != nil {
@@ -139,7 +138,7 @@ func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	g.warn("refused: " + text)
 }
 
-// plainWord is text as an argument to type; an ellipsis where that needs care.
+// plainWord returns text as an argument to type; an ellipsis where that needs care.
 func plainWord(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:/_"
 	if text == "" || len(text) > 100 || strings.Trim(text, plain) != "" || strings.HasPrefix(text, "-") {

@@ -108,7 +108,7 @@ type Endpoint struct {
 	sessions *httpSessions
 }
 
-// URL is where a client on this machine reaches the endpoint.
+// URL returns where a client on this machine reaches the endpoint.
 func (e *Endpoint) URL() string {
 	host := e.Address.IP.String()
 	if e.Address.IP.IsUnspecified() {
@@ -166,7 +166,7 @@ func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint
 	return e, nil
 }
 
-// resolveAddress is where to listen: on this machine alone, unless told otherwise.
+// resolveAddress returns where to listen: on this machine alone, unless told otherwise.
 func resolveAddress(o HTTPOptions) (*net.TCPAddr, error) {
 	text := o.Address
 	if text != "" && strings.Trim(text, "0123456789") == "" {
@@ -186,8 +186,8 @@ func resolveAddress(o HTTPOptions) (*net.TCPAddr, error) {
 	return address, nil
 }
 
-// clientToken is the token that clients must have, empty with --no-token. One is made where
-// none is given; it is long enough that nobody guesses it.
+// clientToken returns the token that clients must have, empty with --no-token. One is made where none is given; it is
+// long enough that nobody guesses it.
 func (o *HTTPOptions) clientToken() (token string, made bool, err error) {
 	token, err = readToken(o.Token)
 	switch {

@@ -86,7 +86,7 @@ func extend(kept, part []byte, limit int64) []byte {
 	return append(kept, part...)
 }
 
-// headOf is the beginning of a line of which part is next.
+// headOf returns the beginning of a line of which part is next.
 func headOf(kept, part []byte) []byte {
 	if len(kept) > headSize {
 		return bytes.Clone(kept[:headSize]) // and the rest is let go
@@ -94,7 +94,7 @@ func headOf(kept, part []byte) []byte {
 	return append(kept, part[:min(len(part), headSize-len(kept))]...)
 }
 
-// tailOf is the end of a line that ends with part so far.
+// tailOf returns the end of a line that ends with part so far.
 func tailOf(tail, part []byte) []byte {
 	tail = append(tail, part[max(0, len(part)-tailSize):]...)
 	return tail[max(0, len(tail)-tailSize):]

@@ -51,7 +51,7 @@ func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest) {
 	executor.Reject(name, request.Params.RawArguments, time.Now(), &exec.NotFoundError{Name: name})
 }
 
-// errorText is what a client reads of an error of the SDK's.
+// errorText returns what a client reads of an error of the SDK's.
 func errorText(message string) string {
 	if tool, is := strings.CutSuffix(message, ": "+server.ErrToolNotFound.Error()); is {
 		message = "Tool" + strings.TrimPrefix(tool, "tool")
@@ -59,7 +59,7 @@ func errorText(message string) string {
 	return words.Clip(message, maxErrorText)
 }
 
-// definitionOf is the SDK's form of a tool, with the schemas as they are written.
+// definitionOf returns the SDK's form of a tool, with the schemas as they are written.
 func definitionOf(tool *exec.Tool) mcp.Tool {
 	return mcp.Tool{
 		Name:            tool.Name,
@@ -87,8 +87,8 @@ func handlerOf(executor *exec.Executor, tool *exec.Tool) server.ToolHandlerFunc 
 	}
 }
 
-// replyOf is a result as the SDK sends it. A value that is no object stays out of
-// structuredContent: no revision before 2026-07-28 allows it there.
+// replyOf returns a result as the SDK sends it. A value that is no object stays out of structuredContent: no revision
+// before 2026-07-28 allows it there.
 func replyOf(result *exec.Result) (*mcp.CallToolResult, error) {
 	if result.Raw == nil {
 		return mcp.NewToolResultError(result.Err.Error()), nil

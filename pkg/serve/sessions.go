@@ -75,8 +75,8 @@ func (s *httpSessions) begin(ctx context.Context) (placed context.Context, leave
 	}, true
 }
 
-// oldest is the session that nobody uses, and has not for the longest time; empty where all
-// are in use. The caller holds the lock.
+// oldest returns the session that nobody uses, and has not for the longest time; empty where all are in use. The caller
+// holds the lock.
 func (s *httpSessions) oldest() (oldest string) {
 	for id, session := range s.open {
 		if session.busy == 0 && (oldest == "" || session.used.Before(s.open[oldest].used)) {
@@ -126,7 +126,7 @@ func (s *httpSessions) sweep() {
 	}
 }
 
-// endIn is how a session ends in the SDK, which has no other way than a client's own.
+// endIn returns how a session ends in the SDK, which has no other way than a client's own.
 func endIn(sdk http.Handler) func(id string) {
 	return func(id string) {
 		request, err := http.NewRequestWithContext(context.Background(), http.MethodDelete, endpointPath, http.NoBody)

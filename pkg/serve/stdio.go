@@ -260,7 +260,7 @@ func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []
 	}
 }
 
-// errorAnswer is a JSON-RPC error; id is nil where it answers no request.
+// errorAnswer returns a JSON-RPC error; id is nil where it answers no request.
 func errorAnswer(id json.RawMessage, code int, text string) mcp.JSONRPCError {
 	answer := mcp.JSONRPCError{JSONRPC: mcp.JSONRPC_VERSION, Error: mcp.NewJSONRPCErrorDetails(code, text, nil)}
 	if id != nil {
@@ -361,7 +361,7 @@ func (c *stdioClient) drain(giveUp context.CancelFunc) error {
 	}
 }
 
-// writeError is the first failure to write, if there was one.
+// writeError returns the first failure to write, if there was one.
 func (c *stdioClient) writeError() error {
 	select {
 	case err := <-c.broken:

@@ -13,20 +13,18 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Answers are what sessions say to the requests of their servers. What is left out
-// is not advertised, and refused with -32601; the zero value answers nothing but
-// ping. The functions are called on goroutines of their own and must obey ctx, which
-// ends when the server no longer waits. No time limit of a call runs meanwhile.
+// Answers hold how sessions answer the requests of their servers. A nil field is not advertised, and its requests are
+// refused with -32601; the zero value answers only ping. Each function is called on a goroutine of its own and must
+// obey ctx, which ends when the server no longer waits. No time limit of a call runs meanwhile.
 type Answers struct {
-	// Elicit asks the user what a server wants to know (elicitation/create). An error
-	// is told to the server as one.
+	// Elicit asks the user what a server wants to know (elicitation/create). The server gets an error as a JSON-RPC
+	// error.
 	Elicit func(ctx context.Context, asked *Elicitation) (*Elicited, error)
-	// Sample lets a model, or whoever plays one, answer sampling/createMessage: params
-	// are the request's, the result is a CreateMessageResult. An error declines, in
-	// its words.
+	// Sample lets a model, or whoever plays one, answer sampling/createMessage: params are the request's, the result is
+	// a CreateMessageResult. An error declines the request, with its text.
 	Sample func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
-	// Roots are where servers may work (roots/list). Nil is not advertised; an empty
-	// list says that there are none.
+	// Roots are where servers may work (roots/list). Nil is not advertised; an empty list means that there are no
+	// roots.
 	Roots []Root
 }
 
@@ -36,10 +34,10 @@ type Root struct {
 	Name string `json:"name,omitempty"`
 }
 
-// any says whether a server may ask for anything.
+// any reports whether a server may ask for anything.
 func (a Answers) any() bool { return a.Elicit != nil || a.Sample != nil || a.Roots != nil }
 
-// capabilities is what a client with these answers advertises.
+// capabilities returns what a client with these answers advertises.
 func (a Answers) capabilities() mcp.ClientCapabilities {
 	var c mcp.ClientCapabilities
 	if a.Elicit != nil {
@@ -108,10 +106,10 @@ func newInbox(server string, bus *exec.Bus, answers Answers) *inbox {
 	}
 }
 
-// handler gives a request's params to who answers its method.
+// handler answers a request of one method, given its params.
 type handler func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
 
-// handler returns who answers a method, nil where that was not advertised.
+// handler returns the handler of a method, or nil where the method was not advertised.
 func (b *inbox) handler(method string) handler {
 	switch {
 	case method == string(mcp.MethodElicitationCreate) && b.answers.Elicit != nil:
@@ -124,8 +122,8 @@ func (b *inbox) handler(method string) handler {
 	return nil
 }
 
-// take answers a request of a legacy server in its own time, and says whether it
-// does: nothing that takes time may be done on the goroutine that reads.
+// take answers a request of a legacy server on a goroutine of its own, and reports whether it does: nothing that takes
+// time may run on the goroutine that reads.
 func (b *inbox) take(p *peer, m message) bool {
 	answer := b.handler(m.method)
 	if answer == nil {
@@ -168,7 +166,7 @@ func (b *inbox) take(p *peer, m message) bool {
 	return true
 }
 
-// cancelled ends what the server no longer wants to know.
+// cancelled ends a request that the server has cancelled.
 func (b *inbox) cancelled(params json.RawMessage) {
 	for member := range rawjson.Each(params) {
 		if member.Name != "requestId" {
@@ -182,7 +180,7 @@ func (b *inbox) cancelled(params json.RawMessage) {
 	}
 }
 
-// requestError is an error that a server's request is answered with.
+// requestError is an error with which toolx answers a server's request.
 type requestError struct {
 	code    int
 	message string
@@ -245,7 +243,7 @@ func (b *inbox) listRoots(context.Context, json.RawMessage) (json.RawMessage, er
 	return rawjson.Marshal(map[string]any{"roots": b.roots})
 }
 
-// setRoots replaces the roots and says whether the server may be told of it.
+// setRoots replaces the roots and reports whether the server may be notified of it.
 func (b *inbox) setRoots(roots []Root) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -256,8 +254,8 @@ func (b *inbox) setRoots(roots []Root) bool {
 	return true
 }
 
-// enter notes a request of ours that is under way, until leave is called: its clocks
-// stop while the user is asked. Which of them a server asks for cannot be known.
+// enter notes a request of ours that is under way, until leave is called: its clocks stop while the user is asked.
+// Which of the open requests a server asks for cannot be known.
 func (b *inbox) enter(ctx context.Context) (leave func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -299,8 +297,8 @@ func (b *inbox) stopClocks() (start func()) {
 	}
 }
 
-// SetRoots replaces the roots of a session that advertised some, and tells the
-// server (notifications/roots/list_changed) where its revision knows that.
+// SetRoots replaces the roots of a session that advertised some, and notifies the server
+// (notifications/roots/list_changed) where its revision knows that.
 func (s *Session) SetRoots(ctx context.Context, roots []Root) error {
 	if !s.inbox.setRoots(roots) || mcp.IsModernProtocol(s.Protocol) {
 		return nil
@@ -308,14 +306,14 @@ func (s *Session) SetRoots(ctx context.Context, roots []Root) error {
 	return s.notify(ctx, mcp.MethodNotificationRootsListChanged)
 }
 
-// SetRoots replaces the roots of all sessions, those that are open and those to come.
+// SetRoots replaces the roots of all sessions, open and future.
 func (p *Pool) SetRoots(ctx context.Context, roots []Root) {
 	p.mu.Lock()
 	p.options.Answers.Roots = append([]Root{}, roots...)
 	p.mu.Unlock()
 	for _, name := range p.order {
 		if session := p.Session(name); session != nil {
-			// A server that cannot be told has ended, and that is told elsewhere.
+			// A server that cannot be notified has ended, which is reported elsewhere.
 			_ = session.SetRoots(ctx, roots)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// finding is what the classifier saw on a line besides messages.
+// finding is what the classifier found on a line besides messages.
 type finding struct {
 	class  Class
 	number int
@@ -23,49 +23,46 @@ type finding struct {
 	text   []byte
 	size   int64
 	end    lineEnd
-	// syntax is what makes a broken message no JSON.
+	// syntax is the syntax error of a broken message.
 	syntax error
-	// salvaged counts the messages that were found all the same.
+	// salvaged counts the messages that were read from the line despite the fault.
 	salvaged int
-	// near is what stands around the byte that is bad, from byte nearAt of the whole text
-	// on; nil where the text is bad as a whole.
+	// near holds the bytes around the first bad byte, starting at byte nearAt of the whole text; nil where the whole
+	// text is bad.
 	near   []byte
 	nearAt int
-	// tail, on a line that was too long or broke off, is its last bytes: they or
-	// text may name the request that will never be answered.
+	// tail holds the last bytes of a line that was too long or broke off: they or text may name the request that will
+	// never be answered.
 	tail []byte
 }
 
-// classifier turns lines into messages and findings. It holds back a line that
-// may be the beginning of a message over several lines. It does no I/O and knows
-// no time, so that the same bytes always give the same answer.
+// classifier turns lines into messages and findings. It holds back a line that may be the beginning of a message over
+// several lines. It does no I/O and uses no clock, so that the same bytes always give the same answer.
 type classifier struct {
 	// onMessage gets each message with its line's number.
 	onMessage func(m message, number int)
-	// onFinding gets each finding; harmless ones too.
+	// onFinding gets each finding, harmless ones included.
 	onFinding func(finding)
 	// keep is how many bytes of a finding's text are kept; zero means maxEvidence.
 	keep int
 
 	held   heldLines
 	doubts []doubt
-	// taken are the ids of answers that were taken from a line of text, the newest last.
-	// glues reports whether none of them came again on a line of its own: the server writes
-	// text and messages on one line.
+	// taken holds the ids of answers that were taken from a line of text, the newest last. glues reports that none of
+	// them came again on a line of its own, so the server writes text and messages on one line.
 	taken []json.RawMessage
 	glues bool
 }
 
-// heldLines are lines that began like a JSON value and did not end it.
+// heldLines are lines that begin like a JSON value and do not end it.
 type heldLines struct {
 	lines  []line
 	joined []byte
-	// read counts the bytes that were parsed in vain so far.
+	// read counts the bytes that were parsed without success so far.
 	read int
 }
 
-// The bounds on holding and salvaging: a server's text must not cost more than
-// its size.
+// The bounds on holding and salvaging, so that the work stays proportional to the text that a server writes.
 const (
 	maxHeldLines      = 4096
 	maxHeldBytes      = 8 << 20
@@ -152,8 +149,8 @@ func (c *classifier) object(current line, m message) {
 	c.deliver(m, current.number)
 }
 
-// deliver hands a message on, as one line of UTF-8: whoever writes it further, to a
-// client or to a file of JSON lines, may rely on both.
+// deliver passes a message on as one line of UTF-8. Code that writes it further, to a client or to a file of JSON
+// lines, may rely on both.
 func (c *classifier) deliver(m message, number int) {
 	if bytes.ContainsAny(m.raw, "\r\n") || !utf8.Valid(m.raw) {
 		quoted := m.quoted
@@ -163,8 +160,7 @@ func (c *classifier) deliver(m message, number int) {
 	c.onMessage(m, number)
 }
 
-// oneLine is valid JSON without line breaks, and with U+FFFD for bytes that are no
-// UTF-8.
+// oneLine returns valid JSON without line breaks, with U+FFFD in place of bytes that are not UTF-8.
 func oneLine(raw []byte) []byte {
 	var line bytes.Buffer
 	if json.Compact(&line, raw) == nil { // always: raw is valid JSON
@@ -173,7 +169,7 @@ func oneLine(raw []byte) []byte {
 	return bytes.Map(func(r rune) rune { return r }, raw)
 }
 
-// batch takes an array: JSON-RPC's batches, which MCP had in one revision only.
+// batch takes an array, a JSON-RPC batch, which only one revision of MCP had.
 func (c *classifier) batch(current line, array []byte) {
 	var messages []message
 	list, _ := rawjson.Elements(array)
@@ -192,12 +188,11 @@ func (c *classifier) batch(current line, array []byte) {
 	}
 }
 
-// isOpen says whether earlier lines wait for the end of a message.
+// isOpen reports whether earlier lines wait for the end of a message.
 func (c *classifier) isOpen() bool { return len(c.held.lines) > 0 }
 
-// joinsHeld tries to complete a message that earlier lines began: all lines
-// together (pretty-printed), or the first and this one (a foreign line between).
-// It says whether the line was taken.
+// joinsHeld tries to complete a message that earlier lines began: all lines together (pretty-printed), or the first and
+// this one (a foreign line between). It reports whether the line was taken.
 func (c *classifier) joinsHeld(current line, content []byte) bool {
 	if !c.isOpen() {
 		return false
@@ -235,7 +230,7 @@ func (c *classifier) joinsHeld(current line, content []byte) bool {
 	return true
 }
 
-// salvageHeld reports the held lines as one finding and hands on their message.
+// salvageHeld reports the held lines as one finding and passes on their message.
 func (c *classifier) salvageHeld(class Class, m message, text []byte) {
 	first := c.held.lines[0]
 	c.held = heldLines{}
@@ -261,8 +256,8 @@ func (c *classifier) foreign(current line, content []byte) {
 	c.reportText(current, content)
 }
 
-// reportText reports a line that is no message; one that begins like a message is
-// broken, which loses an answer.
+// reportText reports a line that is not a message. A line that begins like a message is reported as broken, because an
+// answer is lost.
 func (c *classifier) reportText(current line, content []byte) {
 	class := ClassText
 	if beginsMessage(content) {
@@ -271,15 +266,15 @@ func (c *classifier) reportText(current line, content []byte) {
 	c.report(current, class, 0, content, 0)
 }
 
-// unfinished says whether content would be JSON if more came.
+// unfinished reports whether content would be JSON if more came.
 func unfinished(content []byte) bool {
 	var syntax *json.SyntaxError
 	err := json.Unmarshal(content, new(json.RawMessage))
 	return errors.As(err, &syntax) && syntax.Offset >= int64(len(content))
 }
 
-// escapeControls escapes the control characters inside the strings of what may be
-// JSON; some servers write them raw, and no JSON parser takes that.
+// escapeControls escapes control characters inside the strings of what may be JSON. Some servers write them raw, and no
+// JSON parser accepts that.
 func escapeControls(content []byte) []byte {
 	if !bytes.ContainsFunc(content, func(r rune) bool { return r < ' ' }) {
 		return nil
@@ -304,7 +299,7 @@ func escapeControls(content []byte) []byte {
 	return escaped
 }
 
-// release gives up on the held lines: they were no message after all.
+// release gives up on the held lines: they are not a message after all.
 func (c *classifier) release() {
 	lines := c.held.lines
 	c.held = heldLines{}
@@ -321,8 +316,8 @@ func (c *classifier) release() {
 // salvageGlued finds messages inside a line that is not JSON as a whole. Each run
 // of foreign bytes is one finding.
 //
-// Behind text, only answers are taken, and in doubt: a log may quote what anybody wrote, and
-// a request or a notification in it would act in the server's name.
+// After text, only answers are taken, and those are doubtful: a log may quote what anybody wrote, and a request or a
+// notification in it would act in the server's name.
 func (c *classifier) salvageGlued(current line, content []byte) bool {
 	found := markQuoted(content, findMessages(content))
 	quoted := slices.ContainsFunc(found, func(f located) bool { return f.message.quoted })
@@ -345,7 +340,7 @@ func (c *classifier) salvageGlued(current line, content []byte) bool {
 	return true
 }
 
-// markQuoted marks the messages that stand behind text on the line.
+// markQuoted marks the messages that follow text on the line.
 func markQuoted(content []byte, found []located) []located {
 	at, quoted := 0, false
 	for i, f := range found {
@@ -356,13 +351,12 @@ func markQuoted(content []byte, found []located) []located {
 	return found
 }
 
-// logged says whether what stands before a message is text, as in a log that quotes
-// messages, and not stray bytes.
+// logged reports whether the prefix of a message is text, as in a log that quotes messages, rather than stray bytes.
 func logged(prefix []byte) bool {
 	return bytes.ContainsFunc(prefix, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// fromClient says whether only a client sends such a message.
+// fromClient reports whether only a client sends such a message.
 func fromClient(found located) bool {
 	switch method := found.message.method; {
 	case method == "", strings.HasPrefix(method, "sampling/"), strings.HasPrefix(method, "elicitation/"), method == "roots/list":
@@ -373,10 +367,9 @@ func fromClient(found located) bool {
 	return true
 }
 
-// doubt is a line of text with messages behind it: written without a newline between
-// them, or a log that quotes an answer. What comes next tells: where the same answer
-// comes on a line of its own, the text was a log. Else the messages are taken, when the
-// time for that is up.
+// doubt is a line of text followed by messages: they were written without a newline between them, or the line is a log
+// that quotes an answer. What comes next decides: if the same answer comes on a line of its own, the text is a log.
+// Otherwise the messages are taken when the time for that is up.
 type doubt struct {
 	line    line
 	content []byte
@@ -384,11 +377,11 @@ type doubt struct {
 	waited  bool // since settleDoubts was called last
 }
 
-// maxDoubts is how many doubts, and ids of answers taken from such lines, are kept.
+// maxDoubts bounds how many doubts, and how many ids of answers taken from such lines, are kept.
 const maxDoubts = 64
 
-// settleDoubts takes the messages of lines that stand in doubt since its last call, and
-// reports whether others are left.
+// settleDoubts takes the messages of lines that have been in doubt since its last call, and reports whether others are
+// left.
 func (c *classifier) settleDoubts() (left bool) {
 	n := 0
 	for n < len(c.doubts) && c.doubts[n].waited {
@@ -433,7 +426,7 @@ func (c *classifier) overrule(m message) {
 	})
 }
 
-// deliverGlued reports the foreign bytes of a line and hands on its messages.
+// deliverGlued reports the foreign bytes of a line and passes on its messages.
 func (c *classifier) deliverGlued(current line, content []byte, found []located) {
 	at := 0
 	for _, f := range append(found, located{start: len(content), end: len(content)}) {
@@ -480,8 +473,7 @@ func findMessages(content []byte) []located {
 	return found
 }
 
-// decodeMessage reads one message at the beginning of b and says how long it is;
-// zero where there is none.
+// decodeMessage reads one message at the beginning of b and returns its length, or zero where there is none.
 func decodeMessage(b []byte) (message, int) {
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	var raw json.RawMessage
@@ -495,8 +487,7 @@ func decodeMessage(b []byte) (message, int) {
 	return m, int(decoder.InputOffset())
 }
 
-// opensValue says whether a line may be the beginning of a JSON message that
-// goes on in the next line.
+// opensValue reports whether a line may be the beginning of a JSON message that goes on in the next line.
 func opensValue(content []byte) bool {
 	trimmed := bytes.TrimSpace(content)
 	if trimmed[0] != '{' && trimmed[0] != '[' {
@@ -505,21 +496,21 @@ func opensValue(content []byte) bool {
 	return len(trimmed) == 1 || beginsMessage(content) || trimmed[0] == '{' && bytes.HasSuffix(trimmed, []byte(","))
 }
 
-// endsValue says whether a line may be the end of a JSON value.
+// endsValue reports whether a line may be the end of a JSON value.
 func endsValue(content []byte) bool {
 	trimmed := bytes.TrimSpace(content)
 	last := trimmed[len(trimmed)-1]
 	return last == '}' || last == ']'
 }
 
-// beginsMessage says whether a line starts like a JSON-RPC message.
+// beginsMessage reports whether a line starts like a JSON-RPC message.
 func beginsMessage(content []byte) bool {
 	trimmed := bytes.TrimSpace(content)
 	head := trimmed[:min(len(trimmed), 256)]
 	return len(head) > 0 && head[0] == '{' && bytes.Contains(head, []byte(`"jsonrpc"`))
 }
 
-// idle tells the classifier that nothing more is coming for now.
+// idle tells the classifier that nothing more comes for now.
 func (c *classifier) idle() { c.release() }
 
 // end tells the classifier that nothing more is coming.
@@ -551,8 +542,7 @@ func (c *classifier) report(current line, class Class, column int, text []byte, 
 	})
 }
 
-// badByte is the offset of the byte that makes a message a bad one; -1 where it is not one
-// byte that does.
+// badByte returns the offset of the byte that makes a message invalid, or -1 where no single byte does.
 func badByte(class Class, text []byte, syntax error) int {
 	var broken *json.SyntaxError
 	switch {
@@ -566,11 +556,10 @@ func badByte(class Class, text []byte, syntax error) int {
 	return -1
 }
 
-// nearBytes is how many bytes are shown before a bad one, and behind it.
+// nearBytes is how many bytes are shown before a bad one, and after it.
 const nearBytes = 30
 
-// around cuts what stands around the byte at an offset, and says where that begins; nil
-// where the offset is outside of the text.
+// around returns the bytes around an offset and where they begin; nil where the offset is outside of the text.
 func around(text []byte, at int) (start int, near []byte) {
 	if at < 0 || at >= len(text) {
 		return 0, nil
@@ -582,7 +571,7 @@ func around(text []byte, at int) (start int, near []byte) {
 	return start, bytes.Clone(text[start:min(len(text), at+nearBytes)])
 }
 
-// invalidAt is the offset of the first byte that is not UTF-8.
+// invalidAt returns the offset of the first byte that is not UTF-8.
 func invalidAt(b []byte) int {
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])

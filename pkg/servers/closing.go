@@ -7,9 +7,9 @@ import (
 	"toolx/pkg/exec"
 )
 
-// shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL:
-// each step is bounded, and ctx's end goes to the last one at once. It returns
-// when the process has ended, its pipes are read, and its log is written.
+// shutdown closes the server's stdin, waits, sends SIGTERM, waits, sends SIGKILL. Each step is bounded, and when ctx
+// ends, shutdown goes to the last step at once. It returns when the process has ended, its pipes are read, and its log
+// is written.
 func (t *stdio) shutdown(ctx context.Context) {
 	t.closeOnce.Do(func() {
 		if t.process == nil {
@@ -26,7 +26,7 @@ func (t *stdio) shutdown(ctx context.Context) {
 	})
 }
 
-// tellExit says that the process has ended, the first time that it is called.
+// tellExit emits ProcessExited, the first time that it is called.
 func (t *stdio) tellExit(asked bool, forced string) {
 	t.exitOnce.Do(func() {
 		t.bus.Emit(ProcessExited{
@@ -36,7 +36,7 @@ func (t *stdio) tellExit(asked bool, forced string) {
 	})
 }
 
-// end makes the process end and says which signal was needed.
+// end makes the process end and returns the signal that was needed.
 func (t *stdio) end(ctx context.Context) (forced string) {
 	t.closeStdin(ctx)
 	t.bus.Emit(StdinClosed{Time: exec.Now(), Server: t.server})
@@ -58,7 +58,7 @@ func (t *stdio) end(ctx context.Context) (forced string) {
 	return "SIGKILL"
 }
 
-// closeStdin lets the writer send what is queued, for a moment, and closes stdin.
+// closeStdin gives the writer flushTime to send what is queued, and closes stdin.
 func (t *stdio) closeStdin(ctx context.Context) {
 	timer := time.NewTimer(flushTime)
 	defer timer.Stop()
@@ -76,7 +76,7 @@ func (t *stdio) closeStdin(ctx context.Context) {
 	_ = t.process.stdin.Close()
 }
 
-// waitFor waits for a channel to be closed, at most d and not beyond ctx.
+// waitFor waits for a channel to be closed, for at most d and not beyond ctx.
 func waitFor(ctx context.Context, closed <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -10,20 +10,19 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// A resource, a template or a prompt is described in the form that tools have: what is
-// shown of it, and the schema that its form is made of. Such a Tool has no
-// Implementation, and is in no Registry.
+// A resource, a template or a prompt is described as a Tool: what is shown of it, and the schema of its form. Such a
+// Tool has no Implementation and is in no Registry.
 
-// DescribeResource describes a resource of a server by its definition. Its Plain name
-// is the URI. ok is false where there is none.
+// DescribeResource describes a resource of a server by its definition. Its Plain name is the URI. ok is false where the
+// definition has none.
 func DescribeResource(server *config.Server, definition json.RawMessage) (resource *exec.Tool, ok bool) {
 	resource = describe(server, definition, rawjson.GetText(definition, "uri"))
 	resource.Title = cmp.Or(resource.Title, rawjson.GetText(definition, "name"))
 	return resource, resource.Plain != ""
 }
 
-// DescribeTemplate describes a template of resources. Its Plain name is the template,
-// its schema that of the variables. ok is false where there is none.
+// DescribeTemplate describes a resource template. Its Plain name is the template, its schema that of the variables. ok
+// is false where the definition has none.
 func DescribeTemplate(server *config.Server, definition json.RawMessage) (template *exec.Tool, ok bool) {
 	template = describe(server, definition, rawjson.GetText(definition, "uriTemplate"))
 	template.Title = cmp.Or(template.Title, rawjson.GetText(definition, "name"))
@@ -47,8 +46,7 @@ func describe(server *config.Server, definition json.RawMessage, plain string) *
 	return described
 }
 
-// qualify gives a tool its name behind its server's, and what a command that calls it
-// must repeat.
+// qualify prefixes a tool's name with its server's, and sets what a command that calls it must repeat.
 func qualify(tool *exec.Tool, server *config.Server) {
 	tool.Name, tool.Server, tool.Flags = server.Name+exec.Separator+tool.Plain, server.Name, server.Flags
 	switch {
@@ -60,9 +58,9 @@ func qualify(tool *exec.Tool, server *config.Server) {
 	}
 }
 
-// PromptSchema is a JSON Schema of a prompt's arguments, all of them texts (MCP
-// 2025-11-25, server/prompts); those of more are there even where the prompt does not
-// know them. Without a definition any argument is a text.
+// PromptSchema returns a JSON Schema of a prompt's arguments, all of them strings (MCP 2025-11-25, server/prompts). It
+// includes the names in more even where the prompt does not declare them. Without a definition, any argument is allowed
+// and is a string.
 func PromptSchema(definition json.RawMessage, more ...string) json.RawMessage {
 	var properties []rawjson.Member
 	var required []string

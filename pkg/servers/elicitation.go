@@ -18,21 +18,20 @@ import (
 type Elicitation struct {
 	Server  string
 	Message string
-	// Schema describes the form: an object whose properties are texts, numbers,
-	// booleans and choices, in the server's order. It is nil where URL is set.
+	// Schema describes the form: an object whose properties are strings, numbers, booleans and choices, in the server's
+	// order. It is nil where URL is set.
 	Schema json.RawMessage
-	// URL is a page that the user is to visit; its content is not the client's
-	// business. Empty for a form.
+	// URL is a page that the user is asked to visit; the client does not see its content. Empty for a form.
 	URL string
-	// ID names the page where the server tells that it was visited
-	// (notifications/elicitation/complete); may be empty.
+	// ID names the page in the server's notification that it was visited (notifications/elicitation/complete); may be
+	// empty.
 	ID string
-	// First says that the server answers only when the page has been visited: it is
-	// asked again as soon as this is accepted.
+	// First reports that the server answers only after the page has been visited: toolx repeats the request as soon as
+	// the elicitation is accepted.
 	First bool
 }
 
-// Action is how the user took an Elicitation.
+// Action is the user's response to an Elicitation: accept, decline or cancel.
 type Action string
 
 // The actions.
@@ -45,12 +44,11 @@ const (
 // Elicited is a user's answer.
 type Elicited struct {
 	Action Action
-	// Content is the form as an object, where it was accepted; nil for a URL.
+	// Content is the filled form as an object, where the user accepted; nil for a URL.
 	Content json.RawMessage
 }
 
-// The bounds of what a person can be asked at once: the params in bytes, and the fields of
-// a form.
+// The bounds of one elicitation: the size of its params in bytes, and the fields of a form.
 const (
 	maxElicitation = 1 << 20
 	maxFields      = 500
@@ -93,9 +91,8 @@ func readElicitation(server string, params json.RawMessage) (*Elicitation, error
 	return asked, nil
 }
 
-// Host is the host of the page that is to be visited, with its port. It is ASCII:
-// letters of other scripts, which can look like these, are escaped. remarks say what
-// is suspicious about the address.
+// Host returns the host of the page to visit, with its port. It is ASCII: letters of other scripts, which can look like
+// ASCII, are escaped. remarks say what is suspicious about the address.
 func (e *Elicitation) Host() (host string, remarks []string) {
 	parsed, err := url.Parse(e.URL)
 	if err != nil { // readElicitation refuses such
@@ -115,8 +112,8 @@ func (e *Elicitation) Host() (host string, remarks []string) {
 	return host, remarks
 }
 
-// Fill lays content over the defaults of the schema: what is not given and has a
-// default is taken from there. Content may be nil; the order is the schema's.
+// Fill merges content over the defaults of the schema: a field that is not given takes its default, if it has one.
+// Content may be nil; the order is the schema's.
 func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 	given, _ := rawjson.Members(content)
 	known := make(map[string]bool)
@@ -139,16 +136,16 @@ func (e *Elicitation) Fill(content json.RawMessage) json.RawMessage {
 	return rawjson.Object(filled)
 }
 
-// Check says what is wrong with content by the schema, formats included; nil where
-// nothing is. A schema that is itself broken checks nothing: the server judges (VAL-3).
+// Check returns what is wrong with content by the schema, formats included, or nil. A schema that is itself broken
+// checks nothing: the server judges (VAL-3).
 func (e *Elicitation) Check(content json.RawMessage) error { return e.check(content, "") }
 
-// CheckField says what is wrong with the value of one field, as Check does.
+// CheckField returns what is wrong with the value of one field, as Check does.
 func (e *Elicitation) CheckField(name string, value json.RawMessage) error {
 	return e.check(rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)}), name)
 }
 
-// check is Check, of one field alone where only is its name.
+// check does what Check does, limited to the field named only unless that is empty.
 func (e *Elicitation) check(content json.RawMessage, only string) error {
 	document := jsonschema.Parse(e.Schema)
 	schema, err := document.Compile()
@@ -175,7 +172,7 @@ func (e *Elicitation) check(content json.RawMessage, only string) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// badFormats says which texts of content are not of the format that their field has.
+// badFormats returns a problem for each string in content that does not match the format of its field.
 func badFormats(schema *jsonschema.Document, content json.RawMessage) []string {
 	var texts []string
 	for field := range rawjson.Each(content) {
@@ -191,7 +188,7 @@ func badFormats(schema *jsonschema.Document, content json.RawMessage) []string {
 	return texts
 }
 
-// result is the ElicitResult.
+// result returns the ElicitResult.
 func (e *Elicited) result(asked *Elicitation) (json.RawMessage, error) {
 	result := map[string]any{"action": e.Action}
 	if e.Action == Accept && asked.URL == "" {

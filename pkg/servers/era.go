@@ -215,7 +215,7 @@ type notModernError struct{ reason error }
 
 func (e *notModernError) Error() string { return "not of the modern era: " + e.reason.Error() }
 
-// Unwrap gives the answer.
+// Unwrap returns the answer.
 func (e *notModernError) Unwrap() error { return e.reason }
 
 // judgeDiscovery says what the answer to server/discover means: nil where the server
@@ -238,8 +238,8 @@ func judgeDiscovery(ctx context.Context, answer *Answer, err error, stranger boo
 	return err
 }
 
-// refusesMethod says whether an HTTP error may mean that the server does not know what
-// it was asked, and not that it cannot be reached at all.
+// refusesMethod reports whether an HTTP error may mean that the server does not know what it was asked, and not that it
+// cannot be reached at all.
 func refusesMethod(err error) bool {
 	var failed *HTTPError
 	return errors.As(err, &failed) && slices.Contains([]int{
@@ -249,7 +249,7 @@ func refusesMethod(err error) bool {
 	}, failed.Status)
 }
 
-// hangsUp says whether a server took a request over HTTP and closed the connection.
+// hangsUp reports whether a server took a request over HTTP and closed the connection.
 func hangsUp(err error) bool {
 	var failed *HTTPError
 	return errors.As(err, &failed) && failed.Status == 0 && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
@@ -270,8 +270,8 @@ func judgeDiscoveryError(details *mcp.JSONRPCErrorDetails) error {
 	return rpcError(details)
 }
 
-// offered is the newest revision that an error offers instead of the one that it
-// refuses, as far as toolx knows it; empty where there is none.
+// offered returns the newest revision that an error offers instead of the one that it refuses, as far as toolx knows
+// it; empty where there is none.
 func offered(details *mcp.JSONRPCErrorDetails) string {
 	var unsupported mcp.UnsupportedProtocolVersionError
 	if !errors.As(details.AsError(), &unsupported) {
@@ -280,7 +280,7 @@ func offered(details *mcp.JSONRPCErrorDetails) string {
 	return mcp.NegotiateMutuallySupportedVersion(unsupported.Supported)
 }
 
-// modernError says whether an error's code is one of the modern era alone.
+// modernError reports whether an error's code is one of the modern era alone.
 func modernError(code int) bool {
 	return code == mcp.HEADER_MISMATCH || code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.UNSUPPORTED_PROTOCOL_VERSION
 }
@@ -378,7 +378,7 @@ func (h *handshake) findWay(ctx context.Context, limit time.Duration) (way, erro
 	return wayOld, h.initializeOld(ctx, err)
 }
 
-// legacyVersion is the revision to offer by initialize.
+// legacyVersion returns the revision to offer by initialize.
 func (d dial) legacyVersion() string {
 	if mcp.IsValidProtocolVersion(d.protocol) {
 		return d.protocol
@@ -416,23 +416,22 @@ func (e *fallbackError) Error() string {
 	return fmt.Sprintf("%v; and over the older HTTP with SSE: %v", e.first, e.last.Reason)
 }
 
-// Unwrap gives both reasons, the first one first.
+// Unwrap returns both reasons, the first one first.
 func (e *fallbackError) Unwrap() []error { return []error{e.first, e.last} }
 
-// wantsModern says whether initialize was refused by a server of the modern era.
+// wantsModern reports whether initialize was refused by a server of the modern era.
 func wantsModern(err error) bool {
 	var refused *exec.ToolError
 	return errors.As(err, &refused) && modernError(refused.Code)
 }
 
-// knowsNoInitialize says whether a server has no such method, as those of the modern era.
+// knowsNoInitialize reports whether a server has no such method, as those of the modern era.
 func knowsNoInitialize(err error) bool {
 	var refused *exec.ToolError
 	return errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND
 }
 
-// isOlder says whether a refusal of initialize may mean that the server only knows
-// the older HTTP with SSE.
+// isOlder reports whether a refusal of initialize may mean that the server only knows the older HTTP with SSE.
 func isOlder(err error) bool {
 	var failed *HTTPError
 	return errors.As(err, &failed) && (failed.Status == http.StatusBadRequest ||

@@ -74,8 +74,7 @@ type Failure struct {
 	Reason error
 }
 
-// Lives says whether the server's process is known to live on, although it can no
-// longer be talked to.
+// Lives reports whether the server's process is known to live on, although it can no longer be talked to.
 func (f *Failure) Lives() bool {
 	return f.Ending == EndingClosedStdout || f.Ending == EndingClosedStdin
 }
@@ -109,8 +108,8 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// lastWords is the line of stderr that most likely says why: the one that names the
-// error, else the first that speaks of one and is no part of a stack, else the last.
+// lastWords returns the line of stderr that most likely says why: the one that names the error, else the first that
+// speaks of one and is no part of a stack, else the last.
 func (f *Failure) lastWords() string {
 	if i := namesError(f.Stderr); i >= 0 {
 		return f.Stderr[i]
@@ -128,7 +127,7 @@ func (f *Failure) lastWords() string {
 	return ""
 }
 
-// Details is the whole story, a line each.
+// Details returns the whole story, a line each.
 func (f *Failure) Details() []string {
 	if f.URL != "" {
 		return f.remoteDetails()
@@ -163,7 +162,7 @@ func (f *Failure) Details() []string {
 	return details
 }
 
-// remoteDetails is the story of a server that is reached by HTTP.
+// remoteDetails returns the story of a server that is reached by HTTP.
 func (f *Failure) remoteDetails() []string {
 	details := []string{"url      " + f.URL}
 	var failed *HTTPError
@@ -173,7 +172,7 @@ func (f *Failure) remoteDetails() []string {
 	return details
 }
 
-// labelled are lines behind the name of what they stood on.
+// labelled returns lines behind the name of what they stood on.
 func labelled(name string, lines []string) []string {
 	if len(lines) == 0 {
 		lines = []string{"(nothing)"}
@@ -221,7 +220,7 @@ func (f *Failure) Hint() string {
 	return f.startHint()
 }
 
-// Curable says whether trying again can help (MCP-6).
+// Curable reports whether trying again can help (MCP-6).
 func (f *Failure) Curable() bool {
 	var failed *HTTPError
 	if errors.As(f.Reason, &failed) {
@@ -271,8 +270,8 @@ func passing(words string) bool {
 	}, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// withoutNumbers is text without what differs from one start to the next: words with a digit,
-// as times, process ids, addresses and random ids are.
+// withoutNumbers returns text without what differs from one start to the next: words with a digit, as times, process
+// ids, addresses and random ids are.
 func withoutNumbers(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-:._+", r)
@@ -302,7 +301,7 @@ func (e *ConnectError) Error() string {
 	return fmt.Sprintf("MCP connection failed after %s: %v", attempts, e.Last)
 }
 
-// Unwrap gives the reason of the last attempt.
+// Unwrap returns the reason of the last attempt.
 func (e *ConnectError) Unwrap() error { return e.Last }
 
 // Kind implements the interface that fault.KindOf looks for. A variable that is
@@ -322,16 +321,16 @@ func (e *ConnectError) Kind() fault.Kind {
 	return fault.KindConnect
 }
 
-// Hint gives the configured hint, and on a line of its own what follows from the ending.
+// Hint returns the configured hint, and on a line of its own what follows from the ending.
 func (e *ConnectError) Hint() string { return joinHints(e.Advice, e.ownHint()) }
 
-// joinHints are several hints, a line each; empty ones are left out.
+// joinHints returns several hints, a line each; empty ones are left out.
 func joinHints(hints ...string) string {
 	hints = slices.DeleteFunc(hints, func(hint string) bool { return hint == "" })
 	return strings.Join(slices.Compact(hints), "\n")
 }
 
-// ownHint is what follows from the ending; empty where nothing does.
+// ownHint returns what follows from the ending; empty where nothing does.
 func (e *ConnectError) ownHint() string {
 	var failure *Failure
 	if !errors.As(e.Last, &failure) {
@@ -351,7 +350,7 @@ func (e *ConnectError) ownHint() string {
 	return failure.Hint()
 }
 
-// Details is the whole story of the last attempt, a line each.
+// Details returns the whole story of the last attempt, a line each.
 func (e *ConnectError) Details() []string {
 	var failure *Failure
 	if errors.As(e.Last, &failure) {
@@ -381,7 +380,7 @@ func (e *UnreachedError) Error() string {
 	return fmt.Sprintf("%v; %s not reached", e.Missing, wereNames(names))
 }
 
-// Unwrap gives the error that decides kind and hint.
+// Unwrap returns the error that decides kind and hint.
 func (e *UnreachedError) Unwrap() error {
 	if e.Alone {
 		return e.Failed[0].Err
@@ -389,8 +388,7 @@ func (e *UnreachedError) Unwrap() error {
 	return e.Missing
 }
 
-// Details is a line for each server that was not reached, but for those of whose first
-// failure a Retry has told.
+// Details returns a line for each server that was not reached, but for those of whose first failure a Retry has told.
 func (e *UnreachedError) Details() []string {
 	if e.Alone {
 		return fault.DetailsOf(e.Failed[0].Err)
@@ -406,14 +404,13 @@ func (e *UnreachedError) Details() []string {
 	return details
 }
 
-// firstLineOf is the first line of what an error says.
+// firstLineOf returns the first line of what an error says.
 func firstLineOf(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }
 
-// wereNames is the beginning of a sentence about servers: "server 'a' was", "servers 'a',
-// 'b' were".
+// wereNames returns the beginning of a sentence about servers: "server 'a' was", "servers 'a', 'b' were".
 func wereNames(names []string) string {
 	text := "'" + strings.Join(names, "', '") + "'"
 	if len(names) == 1 {
@@ -440,13 +437,13 @@ func (e *abandonedError) Error() string {
 	return e.detail + ": " + e.err.Error()
 }
 
-// Unwrap gives the context's error.
+// Unwrap returns the context's error.
 func (e *abandonedError) Unwrap() error { return e.err }
 
 // Detail implements the interface by which exec adds to a timeout's message.
 func (e *abandonedError) Detail() string { return e.detail }
 
-// Details is the evidence.
+// Details returns the evidence.
 func (e *abandonedError) Details() []string { return e.evidence }
 
 // rounded makes a duration readable: three digits at most matter to a person.

@@ -51,7 +51,7 @@ const (
 	ClassIDLate      Class = "id-late"      // a reply to a request that was cancelled
 )
 
-// Harmless says whether every client tolerates lines of this class.
+// Harmless reports whether every client tolerates lines of this class.
 func (c Class) Harmless() bool {
 	return c == ClassCRLF || c == ClassBlank || c == ClassIDLate
 }

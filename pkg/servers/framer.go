@@ -93,7 +93,7 @@ func (f *framer) finish(end lineEnd, newline int64) {
 	f.emit(current)
 }
 
-// pending is what has been read of a line that has not ended.
+// pending returns what has been read of a line that has not ended.
 func (f *framer) pending() []byte { return f.partial }
 
 // flush emits a line that ends without newline, if there is one.

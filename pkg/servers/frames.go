@@ -37,7 +37,7 @@ func NewFrameReceived(at time.Time, server string, line int, bytes []byte) Frame
 	return FrameReceived{Time: exec.Time{At: at}, Server: server, Line: line, ID: id, Method: m.method, Bytes: bytes}
 }
 
-// numericID is the id of an answer as toolx writes ids, in whatever JSON type it came back.
+// numericID returns the id of an answer as toolx writes ids, in whatever JSON type it came back.
 func numericID(raw []byte) string {
 	if id, _, ok := requestID(raw); ok {
 		return strconv.FormatInt(id, 10)

@@ -72,8 +72,8 @@ type remote struct {
 	version string
 	stream  *oldStream // of the older HTTP with SSE, else nil
 
-	// onExpired begins a new session in the place of one that the server no longer
-	// knows; repeatable says whether a request may be sent twice.
+	// onExpired begins a new session in the place of one that the server no longer knows; repeatable reports whether a
+	// request may be sent twice.
 	onExpired  func(ctx context.Context, session string) error
 	repeatable func(method string, params json.RawMessage) bool
 	// ping asks the server for a sign of life.
@@ -148,7 +148,7 @@ func (t *remote) modern() bool {
 	return mcp.IsModernProtocol(t.version)
 }
 
-// sessionID is the id that the server gave the session, empty where it gave none.
+// sessionID returns the id that the server gave the session, empty where it gave none.
 func (t *remote) sessionID() string {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()
@@ -240,8 +240,8 @@ func (t *remote) withFreshHeaders(ctx context.Context, run func() error) error {
 	return run()
 }
 
-// gatherAgain makes the headers anew, unless another request has done so since sent,
-// and says whether they are others now.
+// gatherAgain makes the headers anew, unless another request has done so since sent, and reports whether they are
+// others now.
 func (t *remote) gatherAgain(ctx context.Context, sent *map[string]string) (changed bool, err error) {
 	t.gathering.Lock()
 	defer t.gathering.Unlock()

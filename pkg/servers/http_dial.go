@@ -192,11 +192,10 @@ func readKeyPair(certificate, key string) (tls.Certificate, error) {
 	return tls.X509KeyPair(certificates, secret)
 }
 
-// authorities are the system's (which SSL_CERT_FILE replaces, as everywhere), those
-// that Node.js would trust besides (NODE_EXTRA_CA_CERTS), and those of the file that the user
-// names, which may be a pipe, or else of the file that the config names; nil means the
-// system's alone. As Node.js does, toolx goes on without the second where they
-// cannot be used, and says so by warn, which may be nil: the variable is seldom meant
+// authorities returns the trusted certificate authorities: the system's (which SSL_CERT_FILE replaces, as everywhere),
+// those that Node.js also trusts (NODE_EXTRA_CA_CERTS), and those of the file that the user names, which may be a pipe,
+// or else of the file that the config names. Nil means the system's alone. As Node.js does, toolx goes on without
+// NODE_EXTRA_CA_CERTS where it cannot be used, and says so through warn, which may be nil: the variable is seldom meant
 // for toolx.
 func authorities(named, configured string, warn func(text string)) (*x509.CertPool, error) {
 	replaced, extra := os.Getenv("SSL_CERT_FILE"), os.Getenv("NODE_EXTRA_CA_CERTS")

@@ -69,7 +69,7 @@ func statusWords(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// Unwrap gives the network's error.
+// Unwrap returns the network's error.
 func (e *HTTPError) Unwrap() error { return e.Err }
 
 // Kind implements the interface that fault.KindOf looks for. What gets tokens has
@@ -88,8 +88,7 @@ func (e *HTTPError) Kind() fault.Kind {
 	return fault.KindProtocol
 }
 
-// curable says whether trying again can help (MCP-6): what is refused, misspelt or not
-// trusted stays so.
+// curable reports whether trying again can help (MCP-6): what is refused, misspelt or not trusted stays so.
 func (e *HTTPError) curable() bool {
 	var notFound *net.DNSError
 	var proxy *proxyError
@@ -112,7 +111,7 @@ func (e *HTTPError) curable() bool {
 	return true
 }
 
-// ending is what the error makes of the server for a session.
+// ending returns what the error makes of the server for a session.
 func (e *HTTPError) ending() Ending {
 	switch e.Kind() {
 	case fault.KindAuth:
@@ -131,8 +130,7 @@ func (e *HTTPError) ending() Ending {
 	return EndingRefused
 }
 
-// RetryAfter is how long the server asks to wait before the next request (RFC 9110,
-// 10.2.3).
+// RetryAfter returns how long the server asks to wait before the next request (RFC 9110, 10.2.3).
 func (e *HTTPError) RetryAfter() (time.Duration, bool) {
 	text := e.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -159,8 +157,8 @@ func (e *HTTPError) challenge() string {
 	return "asks for " + strings.Join(asked, "; ")
 }
 
-// hasForeignBody says whether the answer is a page for people, as proxies and login
-// forms send, and not one for programs.
+// hasForeignBody reports whether the answer is a page for people, as proxies and login forms send, and not one for
+// programs.
 func (e *HTTPError) hasForeignBody() bool {
 	return strings.Contains(e.Header.Get("Content-Type"), "html")
 }
@@ -178,8 +176,8 @@ func (e *HTTPError) foreign() string {
 	return text + ")"
 }
 
-// quoted is what the answer says of itself: a JSON-RPC or other error's message, or
-// its first line; with ": " before it, empty where there is nothing.
+// quoted returns what the answer says of itself: a JSON-RPC or other error's message, or its first line; with ": "
+// before it, empty where there is nothing.
 func (e *HTTPError) quoted() string {
 	if said := said(e.Body); said != "" {
 		return ": " + said
@@ -207,7 +205,7 @@ func said(body []byte) string {
 	return shortened(string(text))
 }
 
-// headline is the title of a page, else its first line of text.
+// headline returns the title of a page, else its first line of text.
 func headline(body []byte) string {
 	if title := pageTitle().FindSubmatch(body); title != nil {
 		return shortened(string(title[1]))
@@ -298,7 +296,7 @@ func (e *ExpiredError) Error() string {
 		"the tool does not say that it may be called twice (readOnlyHint, idempotentHint)", e.Server, e.Err, e.Method)
 }
 
-// Unwrap gives what the server said.
+// Unwrap returns what the server said.
 func (e *ExpiredError) Unwrap() error { return e.Err }
 
 // Kind implements the interface that fault.KindOf looks for.

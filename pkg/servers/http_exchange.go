@@ -172,7 +172,7 @@ func (t *remote) takeAnswer(request *http.Request, response *http.Response, out 
 	return t.takeBody(request, response, out, body)
 }
 
-// packing is what an answer is packed as that nobody unpacks, empty where it is not.
+// packing returns what an answer is packed as that nobody unpacks, empty where it is not.
 func packing(response *http.Response) string {
 	encoding := response.Header.Get("Content-Encoding")
 	if strings.EqualFold(encoding, "identity") {
@@ -252,7 +252,7 @@ func (o *posted) collect() bool {
 	}
 }
 
-// takeText takes a message, or an array of them, and says whether it was that.
+// takeText takes a message, or an array of them, and reports whether it was that.
 func (t *remote) takeText(text []byte) bool {
 	if rest, marked := bytes.CutPrefix(bytes.TrimSpace(text), []byte(utf8BOM)); marked {
 		t.odd(ClassBOM, message{raw: text}, 0, true)
@@ -302,15 +302,14 @@ func (t *remote) takeRefusal(request *http.Request, response *http.Response, out
 	return t.settled(out)
 }
 
-// isNumber says whether an id is one that toolx may have sent.
+// isNumber reports whether an id is one that toolx may have sent.
 func isNumber(id json.RawMessage) bool {
 	_, _, ok := requestID(id)
 	return ok
 }
 
-// expires says whether an answer means that the server does not know the session any
-// more. By the specification that is 404; servers made from the SDKs' examples send
-// 400 and say so in words.
+// expires reports whether an answer means that the server does not know the session any more. By the specification that
+// is 404; servers made from the SDKs' examples send 400 and say so in words.
 func expires(request *http.Request, failed *HTTPError, code int, words string) bool {
 	if request.Header.Get(mcp.HeaderSessionID) == "" {
 		return false
@@ -324,8 +323,7 @@ func expires(request *http.Request, failed *HTTPError, code int, words string) b
 	return false
 }
 
-// unusable is the error for an answer that carries no message; body is what was read
-// of it, nil where nothing was.
+// unusable returns the error for an answer that carries no message; body is what was read of it, nil where nothing was.
 func (t *remote) unusable(request *http.Request, response *http.Response, body []byte) *HTTPError {
 	if body == nil {
 		body, _ = readCapped(response.Body, maxErrorBody) // what there is of it says enough
@@ -339,14 +337,13 @@ func (t *remote) unusable(request *http.Request, response *http.Response, body [
 	}
 }
 
-// bare says whether nothing was sent that could say who asks: no authorization, and no
-// header of the user's.
+// bare reports whether nothing was sent that could say who asks: no authorization, and no header of the user's.
 func (t *remote) bare(response *http.Response) bool {
 	sent := response.Request // what was sent in the end
 	return sent != nil && sent.Header.Get("Authorization") == "" && len(*t.next.headers.Load()) == 0
 }
 
-// noAnswer is the error for an exchange without one.
+// noAnswer returns the error for an exchange without one.
 func (t *remote) noAnswer(request *http.Request, err error) error {
 	var already *HTTPError
 	if errors.As(err, &already) {

@@ -20,8 +20,8 @@ const (
 	headersMost = 64 << 10 // bytes of its output
 )
 
-// gatherHeaders are the headers of every request: those of the config, and over them
-// those that its headersCommand prints. The error is a *Failure, or ctx's.
+// gatherHeaders returns the headers of every request: those of the config, and over them those that its headersCommand
+// prints. The error is a *Failure, or ctx's.
 func (d dial) gatherHeaders(ctx context.Context) (map[string]string, error) {
 	headers := maps.Clone(d.launch.Headers)
 	if len(d.launch.HeadersCommand) == 0 {

@@ -74,8 +74,7 @@ func (t *remote) awaitStream(ctx context.Context, method string) {
 	}
 }
 
-// hear opens the stream, takes what comes on it until it ends, and says whether to open
-// it again.
+// hear opens the stream, takes what comes on it until it ends, and reports whether to open it again.
 func (s *standing) hear() (again bool) {
 	response, err := s.get(s.life, s.lastID)
 	s.answered()
@@ -116,8 +115,8 @@ func (s *standing) slowDown(least time.Duration) { s.delay = longer(s.delay, lea
 // longer is twice a delay, and least at least.
 func longer(delay, least time.Duration) time.Duration { return min(max(2*delay, least), resumeMost) }
 
-// refused deals with an attempt that failed, and says whether there shall be another. A
-// server that gives no stream is asked whether it is still there.
+// refused deals with an attempt that failed, and reports whether there shall be another. A server that gives no stream
+// is asked whether it is still there.
 func (s *standing) refused(err error) (again bool) {
 	if s.failures++; s.failures == 1 {
 		s.delay = 0 // from here on it is as that of connecting
@@ -142,8 +141,8 @@ func (s *standing) refused(err error) (again bool) {
 	return true
 }
 
-// refusesListening says whether an answer to the request for a stream will stay the same:
-// the server has none, or no longer for this session.
+// refusesListening reports whether an answer to the request for a stream will stay the same: the server has none, or no
+// longer for this session.
 func refusesListening(err error) bool {
 	var failed *HTTPError
 	if !errors.As(err, &failed) || failed.Status >= http.StatusInternalServerError {
@@ -156,7 +155,7 @@ func refusesListening(err error) bool {
 	return true
 }
 
-// busy says whether a request waits for its answer: then that says how the server is.
+// busy reports whether a request waits for its answer: then that says how the server is.
 func (s *standing) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +227,7 @@ func (s *Session) keepListening(ctx context.Context, listen func() error) error 
 
 func isCutOff(err error) bool { return errors.As(err, new(*cutOffError)) }
 
-// isUnreachable says whether the network, or what stands before the server, has no answer.
+// isUnreachable reports whether the network, or what stands before the server, has no answer.
 func isUnreachable(err error) bool {
 	var failure *Failure
 	return errors.As(err, &failure) && (failure.Ending == EndingUnavailable || failure.Ending == EndingUnanswered)

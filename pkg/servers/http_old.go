@@ -132,8 +132,8 @@ func (t *remote) lose(stream *oldStream, err error) {
 	stream.cancel()
 }
 
-// agreed says whether the handshake on the stream has got as far as an agreed
-// revision: until then its end only fails the attempt.
+// agreed reports whether the handshake on the stream has got as far as an agreed revision: until then its end only
+// fails the attempt.
 func (t *remote) agreed(stream *oldStream) bool {
 	t.stateMu.Lock()
 	defer t.stateMu.Unlock()

@@ -18,10 +18,9 @@ import (
 	"toolx/pkg/fault"
 )
 
-// environmentProxy is the proxy by which the environment wants an address to be reached
-// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), nil for none. The error is a *proxySettingError
-// where a variable holds no address: Go would go without a proxy then, past what guards
-// the network.
+// environmentProxy returns the proxy by which the environment wants an address to be reached (HTTPS_PROXY, HTTP_PROXY,
+// NO_PROXY), nil for none. The error is a *proxySettingError where a variable holds no address: Go would go without a
+// proxy then, past what guards the network.
 func environmentProxy(request *http.Request) (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(request)
 	name, setting := proxyVariable(request.URL.Scheme)
@@ -36,7 +35,7 @@ func environmentProxy(request *http.Request) (*url.URL, error) {
 	return proxy, nil
 }
 
-// proxyFor is the proxy by which an address is reached, nil where there is none.
+// proxyFor returns the proxy by which an address is reached, nil where there is none.
 func proxyFor(address *url.URL) *url.URL {
 	proxy, err := environmentProxy(&http.Request{URL: address})
 	if err != nil {
@@ -45,8 +44,7 @@ func proxyFor(address *url.URL) *url.URL {
 	return proxy
 }
 
-// proxyVariable is the variable that names the proxy for addresses of a scheme, and what
-// it says.
+// proxyVariable returns the variable that names the proxy for addresses of a scheme, and what it says.
 func proxyVariable(scheme string) (name, setting string) {
 	name = strings.ToUpper(scheme) + "_PROXY"
 	if os.Getenv(name) == "" && os.Getenv(strings.ToLower(name)) != "" {
@@ -55,7 +53,7 @@ func proxyVariable(scheme string) (name, setting string) {
 	return name, os.Getenv(name)
 }
 
-// readableProxy says whether Go reads a setting as the address of a proxy.
+// readableProxy reports whether Go reads a setting as the address of a proxy.
 func readableProxy(setting string) bool {
 	for _, text := range []string{setting, "http://" + setting} {
 		if _, err := url.Parse(text); err == nil {
@@ -65,14 +63,13 @@ func readableProxy(setting string) bool {
 	return false
 }
 
-// usableProxy says whether anything can be reached by an address.
+// usableProxy reports whether anything can be reached by an address.
 func usableProxy(proxy *url.URL) bool {
 	return slices.Contains([]string{"http", "https", "socks5", "socks5h"}, proxy.Scheme) &&
 		proxy.Hostname() != "" && checkPort(proxy) == nil
 }
 
-// exempt says whether a host is reached without a proxy, however that is set: this
-// machine, and what NO_PROXY names.
+// exempt reports whether a host is reached without a proxy, however that is set: this machine, and what NO_PROXY names.
 func exempt(host string) bool {
 	host = strings.ToLower(host)
 	ip, _ := netip.ParseAddr(host)
@@ -81,8 +78,8 @@ func exempt(host string) bool {
 		slices.ContainsFunc(names, func(one string) bool { return exempts(one, host, ip) })
 }
 
-// exempts says whether an element of NO_PROXY stands for a host: a name with all below
-// it, an address, a network, or * for everything.
+// exempts reports whether an element of NO_PROXY stands for a host: a name with all below it, an address, a network, or
+// * for everything.
 func exempts(one, host string, ip netip.Addr) bool {
 	one = strings.ToLower(strings.TrimSpace(one))
 	if network, err := netip.ParsePrefix(one); err == nil {
@@ -137,7 +134,7 @@ func (e *proxyError) Error() string {
 	return fmt.Sprintf("the proxy %s does not let toolx through: %s", e.proxy.Redacted(), why)
 }
 
-// Unwrap gives what the proxy failed by, nil where it answered.
+// Unwrap returns what the proxy failed by, nil where it answered.
 func (e *proxyError) Unwrap() error { return e.err }
 
 // Hint says what to do about it.

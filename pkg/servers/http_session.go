@@ -52,8 +52,8 @@ func (s *Session) noStream() <-chan struct{} {
 	return s.remote.noStream
 }
 
-// repeatable says whether a request may be sent twice: one that only reads, and a call
-// of a tool that says so of itself.
+// repeatable reports whether a request may be sent twice: one that only reads, and a call of a tool that says so of
+// itself.
 func (s *Session) repeatable(method string, params json.RawMessage) bool {
 	if mcp.MCPMethod(method) != mcp.MethodToolsCall {
 		return slices.Contains([]mcp.MCPMethod{
@@ -80,8 +80,8 @@ func (s *Session) tool(plain string) *exec.Tool {
 	return nil
 }
 
-// paramHeaders are the Mcp-Param headers of a call with the given params, nil where the
-// tool has none (MCP 2026-07-28, server/tools, x-mcp-header).
+// paramHeaders returns the Mcp-Param headers of a call with the given params, nil where the tool has none (MCP
+// 2026-07-28, server/tools, x-mcp-header).
 func (s *Session) paramHeaders(params json.RawMessage) map[string]string {
 	if !s.mirrorsParams() {
 		return nil
@@ -110,7 +110,7 @@ func (s *Session) checkParamHeaders(definition json.RawMessage) error {
 	return mcp.ValidateParamHeaderAnnotations(&known)
 }
 
-// mirrorsParams says whether parameters of calls are shown in headers.
+// mirrorsParams reports whether parameters of calls are shown in headers.
 func (s *Session) mirrorsParams() bool {
 	return s.remote != nil && mcp.IsModernProtocol(s.Protocol)
 }

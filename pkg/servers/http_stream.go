@@ -23,7 +23,7 @@ const (
 	resumeFutile = 3 // attempts in a row that bring nothing
 )
 
-// pauseBefore is how long to wait before asking for the rest of a stream.
+// pauseBefore returns how long to wait before asking for the rest of a stream.
 func pauseBefore(events *sse.Reader) time.Duration {
 	if events.Retry > 0 {
 		return min(max(events.Retry, resumeLeast), resumeMost)
@@ -176,8 +176,8 @@ func (t *remote) streamOf(request *http.Request, response *http.Response) (*http
 	return nil, failed
 }
 
-// brokenStream is the error for a stream that ended before the reply. Where the
-// server sent what nobody had asked for, that is most likely why.
+// brokenStream returns the error for a stream that ended before the reply. Where the server sent what nobody had asked
+// for, that is most likely why.
 func (t *remote) brokenStream(request *http.Request, out *posted, err error) error {
 	if request.Context().Err() != nil {
 		return request.Context().Err()

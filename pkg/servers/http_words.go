@@ -58,8 +58,8 @@ func exchangeWords(err error, peer string, address *url.URL) string {
 	return plainWords(err)
 }
 
-// plainWords is an error without what Go's libraries put before their reasons: their own
-// names, and of a request the verb and the whole address.
+// plainWords returns an error without what Go's libraries put before their reasons: their own names, and of a request
+// the verb and the whole address.
 func plainWords(err error) string {
 	var wrapped *url.Error
 	for errors.As(err, &wrapped) {
@@ -99,7 +99,7 @@ func brokenWords(err error, peer string, _ *url.URL) string {
 	return ""
 }
 
-// speaksTLS says whether a server answered plain HTTP with an alert of TLS (RFC 8446, 6).
+// speaksTLS reports whether a server answered plain HTTP with an alert of TLS (RFC 8446, 6).
 func speaksTLS(err error) bool {
 	return err != nil && strings.Contains(err.Error(), notHTTP+`"\x15\x03`)
 }
@@ -134,7 +134,7 @@ func dialWords(err error, peer string, address *url.URL) string {
 	return fmt.Sprintf("the connection to %s broke: %s", peer, innermost(op))
 }
 
-// innermost is what an operation on the network failed by, without where and how.
+// innermost returns what an operation on the network failed by, without where and how.
 func innermost(op *net.OpError) string {
 	var within *net.OpError
 	for errors.As(op.Err, &within) {
@@ -147,7 +147,7 @@ func innermost(op *net.OpError) string {
 	return op.Err.Error()
 }
 
-// dialled is the address that a dialler tried.
+// dialled returns the address that a dialler tried.
 func dialled(err error, host string) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Addr != nil {
@@ -195,7 +195,7 @@ func tlsWords(err error, _ string, address *url.URL) string {
 	return ""
 }
 
-// alertOf is what the other side of TLS objected to, nil where it did not.
+// alertOf returns what the other side of TLS objected to, nil where it did not.
 func alertOf(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "remote error" { // the name that crypto/tls has for it
@@ -204,7 +204,7 @@ func alertOf(err error) error {
 	return nil
 }
 
-// issuerName is who signed a certificate, in as few words as there are.
+// issuerName returns who signed a certificate, in as few words as there are.
 func issuerName(certificate *x509.Certificate) string {
 	if certificate.Issuer.CommonName != "" {
 		return certificate.Issuer.CommonName

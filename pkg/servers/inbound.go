@@ -103,7 +103,7 @@ func (p *peer) takeMessage(m message, number int) {
 	}
 }
 
-// idOf is the id of a message; of an answer, that of the request which it answers.
+// idOf returns the id of a message; of an answer, that of the request which it answers.
 func (p *peer) idOf(m message) string {
 	if m.kind() != kindReply {
 		return string(m.id)

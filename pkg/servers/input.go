@@ -42,7 +42,7 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("server %q asks for %s, which was not offered to it", e.Server, e.Method)
 }
 
-// Unwrap gives the reason, which may be nil.
+// Unwrap returns the reason, which may be nil.
 func (e *InputError) Unwrap() error { return e.Err }
 
 // Kind implements the interface that fault.KindOf looks for: who declines makes the
@@ -119,8 +119,8 @@ func (b *inbox) converse(
 // answers (MCP 2025-11-25, client/elicitation, URLElicitationRequiredError).
 const codeVisitFirst = -32042
 
-// visit asks the user to visit the pages that an error names, and says whether all of
-// them were. An error of another kind, or one that the user says no to, is left alone.
+// visit asks the user to visit the pages that an error names, and reports whether all of them were. An error of another
+// kind, or one that the user says no to, is left alone.
 func (b *inbox) visit(ctx context.Context, failure *mcp.JSONRPCErrorDetails) (visited bool, err error) {
 	data, err := rawjson.Marshal(failure.Data)
 	pages, _ := rawjson.Elements(rawjson.Get(data, "elicitations"))

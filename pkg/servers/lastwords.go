@@ -55,5 +55,5 @@ func namesError(lines []string) int {
 	return -1
 }
 
-// stackFrame says whether a line is one frame of a stack: "    at main (/x.js:1:2)".
+// stackFrame reports whether a line is one frame of a stack: "    at main (/x.js:1:2)".
 func stackFrame(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "at ") }

@@ -81,7 +81,7 @@ func (m message) kind() messageKind {
 	return notMessage
 }
 
-// versioned says whether the message carries "jsonrpc": "2.0".
+// versioned reports whether the message carries "jsonrpc": "2.0".
 func (m message) versioned() bool { return string(m.version) == `"2.0"` }
 
 // requestID reads a reply's id as the number that toolx sent. exact is false

@@ -38,8 +38,8 @@ const (
 	listReach   = 20
 )
 
-// flattened is text on one line, without the lines of stack traces: reports of
-// missing variables are often lists, or JSON over several lines.
+// flattened returns text on one line, without the lines of stack traces: reports of missing variables are often lists,
+// or JSON over several lines.
 func flattened(text string) string {
 	var words []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -54,7 +54,7 @@ func flattened(text string) string {
 // span is a piece of a text, by offsets.
 type span struct{ from, to int }
 
-// distance is how many bytes lie between two pieces.
+// distance returns how many bytes lie between two pieces.
 func (s span) distance(from, to int) int {
 	return max(0, from-s.to, s.from-to)
 }
@@ -141,7 +141,7 @@ func isVariableName(name string) bool {
 // nameByte reports whether a name of a variable has such bytes.
 func nameByte(b byte) bool { return b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' }
 
-// lowerASCII is text in lower case, with every byte at its offset.
+// lowerASCII returns text in lower case, with every byte at its offset.
 func lowerASCII(text string) string {
 	lower := []byte(text)
 	for i, b := range lower {

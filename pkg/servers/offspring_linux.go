@@ -194,7 +194,7 @@ func (f *family) sweep(ctx context.Context, mark string, program int) (found, le
 	return found, namesOf(pids)
 }
 
-// namesOf are the names of processes with their numbers: "sleep (4711)".
+// namesOf returns the names of processes with their numbers: "sleep (4711)".
 func namesOf(pids []int) []string {
 	var names []string
 	for _, pid := range pids {
@@ -204,14 +204,14 @@ func namesOf(pids []int) []string {
 	return names
 }
 
-// marked says whether a process was started with a mark. The environment of a process of
-// another user is not to be seen.
+// marked reports whether a process was started with a mark. The environment of a process of another user is not to be
+// seen.
 func marked(pid int, mark string) bool {
 	environ, _ := os.ReadFile(procFile(pid, "environ"))
 	return bytes.Contains(environ, []byte(mark))
 }
 
-// descendants are all below a process.
+// descendants returns all below a process.
 func descendants(pid int) []int {
 	below := childrenOf(pid)
 	for i := 0; i < len(below); i++ { // it grows
@@ -220,7 +220,7 @@ func descendants(pid int) []int {
 	return below
 }
 
-// childrenOf are the children of a process, those that wait to be reaped included.
+// childrenOf returns the children of a process, those that wait to be reaped included.
 func childrenOf(pid int) []int {
 	tasks, _ := os.ReadDir(procFile(pid, "task")) // gone: it has none
 	var children []int
@@ -235,8 +235,7 @@ func childrenOf(pid int) []int {
 	return children
 }
 
-// pgrpOfZombie is the group of a process that waits to be reaped; zero for one that lives, or
-// has gone.
+// pgrpOfZombie returns the group of a process that waits to be reaped; zero for one that lives, or has gone.
 func pgrpOfZombie(pid int) int {
 	stat, err := os.ReadFile(procFile(pid, "stat"))
 	if err != nil {

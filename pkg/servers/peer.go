@@ -43,11 +43,9 @@ type peer struct {
 	// onNotification takes the server's notifications, in order, on the goroutine
 	// that reads: it must not block.
 	onNotification func(method string, params json.RawMessage)
-	// onRequest takes a request of the server, likewise, and says whether it sees to
-	// an answer.
+	// onRequest takes a request of the server, likewise, and reports whether it sees to an answer.
 	onRequest func(p *peer, m message) bool
-	// post sends a message that nobody waits for, without blocking, and says whether
-	// it could.
+	// post sends a message that nobody waits for, without blocking, and reports whether it could.
 	post  func(f frame) bool
 	times requestTimes
 
@@ -76,11 +74,10 @@ func newPeer(server string, bus *exec.Bus) *peer {
 
 func (p *peer) rpc() *peer { return p }
 
-// firstID is where the ids of a session begin: at random, so that a text that a server passes
-// on (a page that it fetched and quotes in its log, say) cannot hold the answer to a request
-// that is waiting. Servers made with the Rust SDK of before September 2025 read ids as 32 bits
-// (modelcontextprotocol/rust-sdk#416), so no more than that is used; all ids have nine digits,
-// so that messages are of one length.
+// firstID returns where the ids of a session begin: at random, so that a text that a server passes on (a page that it
+// fetched and quotes in its log, say) cannot hold the answer to a request that is waiting. Servers made with the Rust
+// SDK of before September 2025 read ids as 32 bits (modelcontextprotocol/rust-sdk#416), so no more than that is used;
+// all ids have nine digits, so that messages are of one length.
 func firstID() int64 { return 100_000_000 + rand.Int64N(800_000_000) }
 
 // pending is a request without an answer.
@@ -92,7 +89,7 @@ type pending struct {
 	detail string     // what is known should it never be answered; guarded by peer.mu
 }
 
-// frame is the request as it is sent.
+// frame returns the request as it is sent.
 func (p *pending) frame() frame {
 	return frame{p.bytes, strconv.FormatInt(p.id, 10), p.method}
 }
@@ -138,7 +135,7 @@ func (p *peer) register(method string, params json.RawMessage) (*pending, error)
 	return waiting, nil
 }
 
-// upcomingID is the id that the next request will have.
+// upcomingID returns the id that the next request will have.
 func (p *peer) upcomingID() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,7 +189,7 @@ func beginsSession(method string) bool {
 	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodServerDiscover)
 }
 
-// phase is where in the session's life it is now; p.mu is held.
+// phase returns where in the session's life it is now; p.mu is held.
 func (p *peer) phase() Phase {
 	switch {
 	case closed(p.closing):
@@ -217,7 +214,7 @@ func (p *peer) fail(failure *Failure) {
 	close(p.done)
 }
 
-// failed is the session's failure, as a request of the given method meets it.
+// failed returns the session's failure, as a request of the given method meets it.
 func (p *peer) failed(method string) *Failure {
 	p.mu.Lock()
 	defer p.mu.Unlock()

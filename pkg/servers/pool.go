@@ -110,8 +110,8 @@ func NewPool(list []*config.Server, options Options) *Pool {
 	return p
 }
 
-// Disabled is the error of a use of a server that the config switches off: it names the
-// setting, and has the server's configured hint.
+// Disabled returns the error of a use of a server that the config switches off: it names the setting, and has the
+// server's configured hint.
 func Disabled(server *config.Server) *fault.UsageError {
 	setting, origin := server.DisabledBy()
 	message := "server '" + server.Name + "' is disabled in the config"
@@ -124,8 +124,8 @@ func Disabled(server *config.Server) *fault.UsageError {
 	}
 }
 
-// Known returns nil for the name of a server that can be opened; else a *fault.UsageError,
-// which says whether the server is disabled or not in the config at all.
+// Known returns nil for the name of a server that can be opened; else a *fault.UsageError, which reports whether the
+// server is disabled or not in the config at all.
 func (p *Pool) Known(name string) error {
 	switch {
 	case p.entries[name] != nil:
@@ -139,7 +139,7 @@ func (p *Pool) Known(name string) error {
 	}
 }
 
-// Names are the servers' names, in the config's order.
+// Names returns the servers' names, in the config's order.
 func (p *Pool) Names() []string { return p.order }
 
 // Open returns the session of a server, which it starts if it does not run
@@ -370,9 +370,8 @@ func (p *Pool) unreached(err error, openings []*opening) error {
 	return failed
 }
 
-// namesNoServer says whether err is about a qualified name whose server does not
-// exist (ROUTE-2). A tool's own name may look like one, so the servers were asked;
-// those that are being tried again are not waited for.
+// namesNoServer reports whether err is about a qualified name whose server does not exist (ROUTE-2). A tool's own name
+// may look like one, so the servers were asked; those that are being tried again are not waited for.
 func namesNoServer(err error) bool {
 	var missing *exec.NotFoundError
 	return errors.As(err, &missing) && missing.UnknownServer != ""
@@ -416,7 +415,7 @@ func waitAll(ctx context.Context, openings []*opening, channel func(*opening) ch
 	return nil
 }
 
-// unknown says whether err is that no tool has the name, not that several do.
+// unknown reports whether err is that no tool has the name, not that several do.
 func unknown(err error) bool {
 	var missing *exec.NotFoundError
 	return errors.As(err, &missing) && len(missing.Candidates) == 0
@@ -472,8 +471,8 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	}
 }
 
-// askedToWait is how long a server's answer asks to wait (Retry-After), zero where it
-// does not, or for longer than longest.
+// askedToWait returns how long a server's answer asks to wait (Retry-After), zero where it does not, or for longer than
+// longest.
 func askedToWait(err error, longest time.Duration) time.Duration {
 	var failed *HTTPError
 	if !errors.As(err, &failed) {
@@ -548,7 +547,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 	}
 }
 
-// http are the options for HTTP, whose secrets are secrets of all.
+// http returns the options for HTTP, whose secrets are secrets of all.
 func (o Options) http() HTTPOptions {
 	options := o.HTTP
 	options.Secret = o.Secret
@@ -610,7 +609,7 @@ func (p *Pool) Kill() {
 	}
 }
 
-// waited waits for d and says whether ctx let it.
+// waited waits for d and reports whether ctx let it.
 func waited(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -94,7 +94,7 @@ func (p *process) release(ctx context.Context, bus *exec.Bus, server string) {
 	}
 }
 
-// ended says whether the program has ended within d.
+// ended reports whether the program has ended within d.
 func (p *process) ended(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

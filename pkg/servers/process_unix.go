@@ -72,8 +72,8 @@ func signalName(state *os.ProcessState) string {
 	return name
 }
 
-// exitCode is how a shell tells the end of a process: by its exit status, or by 128
-// and the number of the signal that ended it.
+// exitCode returns the exit code of a process as a shell reports it: its exit status, or 128 plus the number of the
+// signal that ended it.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -81,8 +81,7 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// pipeState says how it stands with what in reads from; only of pipes, sockets and
-// terminals is that known.
+// pipeState returns the state of what in reads from, which is known only for pipes, sockets and terminals.
 func pipeState(in io.Reader) (state pipeFacts) {
 	file, ok := in.(*os.File)
 	if !ok {

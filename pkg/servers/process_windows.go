@@ -96,7 +96,7 @@ func (g group) leave() {}
 // signalName is empty: Windows has no signals.
 func signalName(*os.ProcessState) string { return "" }
 
-// exitCode is the exit code of a process.
+// exitCode returns the exit code of a process.
 func exitCode(state *os.ProcessState) int { return state.ExitCode() }
 
 // pipeState is never known: a write that blocks cannot be interrupted either.

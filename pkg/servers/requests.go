@@ -67,7 +67,7 @@ func (s *Session) dressed(params json.RawMessage, token int64) json.RawMessage {
 	return dress(params, meta)
 }
 
-// meta are the members of _meta that the agreed revision demands of every request.
+// meta returns the members of _meta that the agreed revision demands of every request.
 func (s *Session) meta() []rawjson.Member {
 	if !mcp.IsModernProtocol(s.Protocol) {
 		return nil
@@ -113,8 +113,8 @@ func dress(params json.RawMessage, meta []rawjson.Member) json.RawMessage {
 	return rawjson.Object(append(dressed, rawjson.NewMember("_meta", rawjson.Object(members))))
 }
 
-// header are the headers that the agreed revision wants on a request over HTTP, nil
-// where it wants none. params are as they go out.
+// header returns the headers that the agreed revision wants on a request over HTTP, nil where it wants none. params are
+// as they go out.
 func (s *Session) header(method string, params json.RawMessage) http.Header {
 	header := standardHeader(s.Protocol, method, params)
 	if method != string(mcp.MethodToolsCall) {
@@ -126,8 +126,7 @@ func (s *Session) header(method string, params json.RawMessage) http.Header {
 	return header
 }
 
-// standardHeader are the headers that 2026-07-28 wants on HTTP, nil for the
-// revisions before it.
+// standardHeader returns the headers that 2026-07-28 wants on HTTP, nil for the revisions before it.
 func standardHeader(protocol, method string, params json.RawMessage) http.Header {
 	var header http.Header
 	for name, value := range mcp.StandardHeaders(protocol, mcp.MCPMethod(method), params) {
@@ -174,7 +173,7 @@ func (s *Session) demand(
 	return answer.Result, nil
 }
 
-// unoffered is the error for a result that asks for what the server was not offered.
+// unoffered returns the error for a result that asks for what the server was not offered.
 func (s *Session) unoffered(result json.RawMessage) error {
 	for request := range rawjson.Each(rawjson.Get(result, "inputRequests")) {
 		if method := methodOf(request.Value); s.inbox.handler(method) == nil {

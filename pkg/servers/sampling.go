@@ -30,7 +30,7 @@ type SamplingMessage struct {
 	Blocks []exec.Block
 }
 
-// String is the message as text, in which other content is named.
+// String returns the message as text, in which other content is named.
 func (m SamplingMessage) String() string {
 	texts := make([]string, len(m.Blocks))
 	for i, block := range m.Blocks {
@@ -72,7 +72,7 @@ func ReadSampling(params json.RawMessage) (*Sampling, error) {
 	return asked, nil
 }
 
-// Wishes are what the server would like of the answer, for people.
+// Wishes returns what the server would like of the answer, for people.
 func (s *Sampling) Wishes() []string {
 	var wishes []string
 	if len(s.Hints) > 0 {
@@ -90,8 +90,7 @@ func (s *Sampling) Wishes() []string {
 	return wishes
 }
 
-// Sampled is the CreateMessageResult of a text: which model wrote it, and why it
-// stopped ("endTurn", "maxTokens").
+// Sampled returns the CreateMessageResult of a text: which model wrote it, and why it stopped ("endTurn", "maxTokens").
 func Sampled(model, text, stop string) json.RawMessage {
 	return rawjson.Object([]rawjson.Member{
 		rawjson.NewMember("role", rawjson.Quote("assistant")),
@@ -103,8 +102,8 @@ func Sampled(model, text, stop string) json.RawMessage {
 	})
 }
 
-// wantsTools says whether a request lets the model call tools of the server's, which
-// only a client may be sent that advertises sampling.tools.
+// wantsTools reports whether a request lets the model call tools of the server's, which only a client may be sent that
+// advertises sampling.tools.
 func wantsTools(params json.RawMessage) bool {
 	tools := rawjson.Get(params, "tools")
 	choice := rawjson.Get(params, "toolChoice")

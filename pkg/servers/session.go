@@ -197,7 +197,7 @@ func (s *Session) startError(method mcp.MCPMethod, err error) error {
 	return failure
 }
 
-// rpcError is a JSON-RPC error in the server's own words.
+// rpcError returns a JSON-RPC error in the server's own words.
 func rpcError(details *mcp.JSONRPCErrorDetails) error {
 	message := details.Message
 	if data, err := rawjson.Marshal(details.Data); err == nil && details.Data != nil {
@@ -263,7 +263,7 @@ func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage
 	return tools
 }
 
-// Tools are the server's tools, in its order.
+// Tools returns the server's tools, in its order.
 func (s *Session) Tools() []*exec.Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,7 +48,7 @@ func (e *FolderError) Error() string {
 	return fmt.Sprintf("its cwd %s cannot be used: %v", e.Path, e.Err)
 }
 
-// Unwrap gives the system's error.
+// Unwrap returns the system's error.
 func (e *FolderError) Unwrap() error { return e.Err }
 
 // Hint says what to do about the folder.
@@ -87,7 +87,7 @@ func (e *interpreterError) Error() string {
 	return fmt.Sprintf("%s exists, but the program that its first line names does not: %s", e.program, e.line)
 }
 
-// Unwrap gives the system's error.
+// Unwrap returns the system's error.
 func (e *interpreterError) Unwrap() error { return e.err }
 
 // Hint says what to do about the interpreter.
@@ -202,8 +202,7 @@ func throughInterpreter(command []string) string {
 	return ", or run it through its interpreter: " + toolxexec.ShellLine(append([]string{interpreterOf(command[0])}, command...)...)
 }
 
-// interpreterOf is the program that runs a script, by the end of its name; empty for
-// what is no script.
+// interpreterOf returns the program that runs a script, by the end of its name; empty for what is no script.
 func interpreterOf(program string) string {
 	switch strings.ToLower(filepath.Ext(program)) {
 	case ".js", ".mjs", ".cjs":

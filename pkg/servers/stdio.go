@@ -16,8 +16,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// The times of a stdio session. None is a limit that a user waits for in vain:
-// each bounds a step that normally takes no time at all.
+// The times of a stdio session. Each bounds a step that normally takes no time at all, so no user waits for one in
+// vain.
 const (
 	// drainTime is how long the pipes of an ended server are read on.
 	drainTime = 200 * time.Millisecond
@@ -31,8 +31,7 @@ const (
 	flushTime = 200 * time.Millisecond
 )
 
-// DefaultMaxMessage is the size in bytes of the largest message that is accepted
-// from a server unless configured.
+// DefaultMaxMessage is the size in bytes of the largest message that toolx accepts from a server, unless configured.
 const DefaultMaxMessage = 64 << 20
 
 // writeQueue is how many messages may wait for a server to read.
@@ -60,8 +59,7 @@ type stdio struct {
 
 	stdinGrace time.Duration // how long shutdown waits after closing stdin
 
-	// announced is closed when everybody was told that the session stands: the end
-	// of its process is told no earlier.
+	// announced is closed when the session has been announced: the exit of its process is not reported earlier.
 	announced chan struct{}
 
 	closeOnce, exitOnce, drainOnce sync.Once
@@ -145,8 +143,7 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params json.RawMes
 	}
 }
 
-// abandon gives a request up after ctx's end; before is how far the server had come when
-// it was asked.
+// abandon gives a request up after ctx has ended; before is how much the server had written when it was asked.
 func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing, before wrote) error {
 	written, evidence := sent.written.Load(), t.evidenceSince(before)
 	// A request that is still queued goes out all the same, and the notice behind it.
@@ -167,8 +164,8 @@ func (t *stdio) soFar() wrote {
 	return wrote{stderr, t.strays}
 }
 
-// evidenceSince is what the server has written besides messages, as far as it is short,
-// and where the whole log is: a line each, in the form of Failure.Details.
+// evidenceSince returns what the server has written besides messages, if that is short, and where the whole log is: a
+// line each, in the form of Failure.Details.
 func (t *stdio) evidenceSince(before wrote) []string {
 	stderr, total, path := t.log.last(failureLines)
 	stderr = lastOf(stderr, total-before.stderr)
@@ -222,7 +219,7 @@ func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 	}
 }
 
-// write is the writer: it alone writes to the server's stdin.
+// write runs the writer: it alone writes to the server's stdin.
 func (t *stdio) write() {
 	defer close(t.stdinEnded)
 	for {
@@ -244,8 +241,8 @@ func (t *stdio) write() {
 	}
 }
 
-// stdinBroken handles a server that no longer reads. Mostly it is ending, and its
-// exit says more than the broken pipe: only a server that lives on is failed.
+// stdinBroken handles a server that no longer reads. Usually the server is about to exit, and its exit says more than
+// the broken pipe, so only a server that lives on is failed.
 func (t *stdio) stdinBroken(err error) {
 	select {
 	case <-t.closing:
@@ -261,14 +258,13 @@ func (t *stdio) stdinBroken(err error) {
 	t.fail(failure)
 }
 
-// watch sees the process end and fails the session with all that is known. It tells
-// of the end at once where the session was announced, and leaves that to shutdown
-// where the session is being closed.
+// watch waits for the process to end and fails the session with all that is known. It reports the exit at once where
+// the session was announced, and leaves that to shutdown where the session is being closed.
 func (t *stdio) watch() {
 	select {
 	case <-t.process.exited:
 	case <-t.stdoutEnded:
-		// Mostly the exit follows at once, and says more.
+		// Usually the exit follows at once and says more.
 		if !t.process.ended(drainTime) {
 			t.fail(t.newFailure(EndingClosedStdout))
 			<-t.process.exited
@@ -289,12 +285,11 @@ func (t *stdio) watch() {
 	}
 }
 
-// announce notes that everybody knows of the session. It is called once.
+// announce notes that the session has been announced. It is called once.
 func (t *stdio) announce() { close(t.announced) }
 
-// drain reads what an ended server left in its pipes, to their ends, and returns when
-// that is done. Where a process that it started holds them open, the group is killed;
-// what a process outside of the group holds is closed.
+// drain reads what an ended server left in its pipes, to their ends, and returns when that is done. Where a process
+// that the server started holds them open, drain kills the group; it closes what a process outside of the group holds.
 func (t *stdio) drain() {
 	t.drainOnce.Do(func() {
 		for _, pipe := range []struct {
@@ -315,11 +310,11 @@ func (t *stdio) drain() {
 	})
 }
 
-// maxDrain is for how many times drainTime a pipe is read on that a process other than
-// the ended server still writes to.
+// maxDrain is how many times drainTime a pipe is read on while a process other than the ended server still writes to
+// it.
 const maxDrain = 5
 
-// countedPipe is a pipe that says whether anything moves in it.
+// countedPipe is a pipe that counts what is read from it.
 type countedPipe struct {
 	file  *os.File
 	bytes atomic.Int64 // that were read
@@ -332,10 +327,9 @@ func (p *countedPipe) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// settled waits until the pipe of an ended server is read to its end, which ended says.
-// While nobody holds the other side, that end is certain to come, however long toolx
-// takes to read; else settled gives up, and returns false, once nothing more has come
-// for drainTime.
+// settled waits until the pipe of an ended server is read to its end; ended is closed then. While nobody holds the
+// other side, that end is certain to come, however long toolx takes to read. Otherwise settled gives up and returns
+// false once nothing more has come for drainTime.
 func (p *countedPipe) settled(ended <-chan struct{}) bool {
 	tick := time.NewTicker(drainTime)
 	defer tick.Stop()
@@ -358,7 +352,7 @@ func (p *countedPipe) settled(ended <-chan struct{}) bool {
 	}
 }
 
-// newFailure gathers what is known now.
+// newFailure gathers what is known of the server now.
 func (t *stdio) newFailure(ending Ending) *Failure {
 	failure := &Failure{Server: t.server, Ending: ending, Command: t.command(), Cwd: t.launch.Cwd, Withheld: t.launch.Withheld}
 	if failure.Cwd == "" {

@@ -60,7 +60,7 @@ func (s *stream) read(r io.Reader) {
 	}
 }
 
-// take takes the next chunk and says whether something on it is unfinished.
+// take takes the next chunk and reports whether something on it is unfinished.
 func (s *stream) take(chunk []byte, last bool) (waiting bool) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -163,7 +163,7 @@ func (s *stream) complete() (found []located, end int) {
 	return findMessages(pending), len(pending)
 }
 
-// pending is what has come of a line that has not ended, cut as evidence.
+// pending returns what has come of a line that has not ended, cut as evidence.
 func (s *stream) pending() []byte {
 	s.reading.Lock()
 	defer s.reading.Unlock()

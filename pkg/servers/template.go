@@ -19,7 +19,7 @@ type variable struct {
 	prefix   int  // only so many characters of it; 0 for all
 }
 
-// named says whether the variable's name stands before its value in the URI.
+// named reports whether the variable's name stands before its value in the URI.
 func (v variable) named() bool { return v.operator == '?' || v.operator == '&' || v.operator == ';' }
 
 // cutTemplate cuts a template into its literal parts and the variables of the
@@ -59,9 +59,8 @@ func variablesOf(expression string) []variable {
 	return list
 }
 
-// TemplateMatches says whether a URI template (RFC 6570) may stand for a URI: a
-// variable for anything without a slash, one of the forms with an operator for
-// anything.
+// TemplateMatches reports whether a URI template (RFC 6570) may stand for a URI: a variable for anything without a
+// slash, one of the forms with an operator for anything.
 func TemplateMatches(template, uri string) bool {
 	literals, expressions, ok := cutTemplate(template)
 	if !ok {
@@ -82,9 +81,8 @@ func TemplateMatches(template, uri string) bool {
 	return err == nil && matches
 }
 
-// TemplateSchema is a JSON Schema of a template's variables, for a form: texts, lists
-// of texts, or objects of texts. Those without which a part of the path would be empty
-// are required.
+// TemplateSchema returns a JSON Schema of a template's variables, for a form: texts, lists of texts, or objects of
+// texts. Those without which a part of the path would be empty are required.
 func TemplateSchema(template string) json.RawMessage {
 	_, expressions, _ := cutTemplate(template)
 	var properties []rawjson.Member
@@ -115,7 +113,7 @@ func (v variable) schema() json.RawMessage {
 	return json.RawMessage(`{"type":"string"}`)
 }
 
-// objectSchema is a JSON Schema of an object.
+// objectSchema returns a JSON Schema of an object.
 func objectSchema(properties []rawjson.Member, required []string, more ...rawjson.Member) json.RawMessage {
 	schema := []rawjson.Member{
 		rawjson.NewMember("type", rawjson.Quote("object")),
@@ -154,15 +152,14 @@ func ExpandTemplate(template string, values json.RawMessage) (string, error) {
 	return out.String(), nil
 }
 
-// valid says whether the name is one (RFC 6570, 2.3).
+// valid reports whether the name is one (RFC 6570, 2.3).
 func (v variable) valid() bool {
 	return v.name != "" && !strings.ContainsFunc(v.name, func(char rune) bool {
 		return !unreserved(char) && char != '%' || char == '-' || char == '~'
 	})
 }
 
-// signs are what stands before all that an expression gives, and between its parts
-// (RFC 6570, appendix A).
+// signs returns what stands before all that an expression gives, and between its parts (RFC 6570, appendix A).
 func (v variable) signs() (first, between string) {
 	switch v.operator {
 	case 0, '+':
@@ -175,8 +172,7 @@ func (v variable) signs() (first, between string) {
 	return string(v.operator), string(v.operator)
 }
 
-// parts is what a value gives; none where there is no value, and none for an empty
-// list (RFC 6570, 3.2.1).
+// parts returns what a value gives; none where there is no value, and none for an empty list (RFC 6570, 3.2.1).
 func (v variable) parts(value json.RawMessage) []string {
 	if members, ok := rawjson.Members(value); ok {
 		var pairs []string
@@ -207,8 +203,8 @@ func (v variable) parts(value json.RawMessage) []string {
 	return []string{v.withName(v.escape(text))}
 }
 
-// joined are the parts of a list: each apart where the variable explodes, else one.
-// Those of an exploded list have the variable's name, where such a name is told.
+// joined returns the parts of a list: each apart where the variable explodes, else one. Those of an exploded list have
+// the variable's name, where such a name is told.
 func (v variable) joined(texts []string, list bool) []string {
 	switch {
 	case len(texts) == 0:
@@ -260,7 +256,7 @@ func unreserved(char rune) bool {
 		strings.ContainsRune("-._~", char)
 }
 
-// encoded says whether text begins with a percent-encoded byte.
+// encoded reports whether text begins with a percent-encoded byte.
 func encoded(text string) bool {
 	const hex = "0123456789abcdefABCDEF"
 	return len(text) >= 3 && text[0] == '%' && strings.IndexByte(hex, text[1]) >= 0 && strings.IndexByte(hex, text[2]) >= 0

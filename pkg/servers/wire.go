@@ -124,7 +124,7 @@ func (w *Wire) Failure() *Failure {
 
 // The methods from here to Pending are for a server that toolx started.
 
-// PID is the number of the server's process.
+// PID returns the number of the server's process.
 func (w *Wire) PID() int { return w.program.process.cmd.Process.Pid }
 
 // Started is when the process was started.
@@ -140,7 +140,7 @@ func (w *Wire) Exited(ctx context.Context) bool {
 	}
 }
 
-// State is how the process ended, nil while it has not.
+// State returns how the process ended, nil while it has not.
 func (w *Wire) State() *os.ProcessState {
 	if !closed(w.program.process.exited) {
 		return nil
@@ -152,7 +152,7 @@ func (w *Wire) State() *os.ProcessState {
 // Windows), its stdin being open.
 func (w *Wire) Terminate() { w.program.process.group.terminate() }
 
-// Pending are the bytes of stdout that wait for their newline.
+// Pending returns the bytes of stdout that wait for their newline.
 func (w *Wire) Pending() []byte {
 	return w.program.stdout.pending()
 }
@@ -160,6 +160,5 @@ func (w *Wire) Pending() []byte {
 // Close ends the process as Session.Close does.
 func (w *Wire) Close(ctx context.Context) { w.link.shutdown(ctx) }
 
-// Wire is the line below the session. Its requests have ids of their own and do not
-// disturb the session's.
+// Wire returns the line below the session. Its requests have ids of their own and do not disturb the session's.
 func (s *Session) Wire() *Wire { return &Wire{s.link, s.program, s.Protocol} }
