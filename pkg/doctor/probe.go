@@ -27,7 +27,7 @@ type prober struct {
 // patience is how long a server that has started before may take to start again:
 // much longer than it took, and no longer than it may.
 func (o Options) patience(e *evidence.Evidence) time.Duration {
-	const atLeast, times = 5 * time.Second, 4
+	const atLeast, times = 10 * time.Second, 8
 	took, _ := evidence.StartTime(e)
 	return min(o.limit(), max(atLeast, times*took))
 }
@@ -81,9 +81,9 @@ func (p *prober) probe(ctx context.Context, gentle bool) {
 
 // beforeHandshake asks what a client of the other era asks first, and what must
 // wait for the handshake. The first of it waits for the server's start too, which says
-// nothing about the question.
+// nothing about the question; where the clean run's took long, the machine may be busy.
 func (p *prober) beforeHandshake(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.answer, evidence.DiscoverLimit))
+	bounded, cancel := context.WithTimeout(ctx, p.started+cmp.Or(p.answer, max(evidence.DiscoverLimit, 4*p.started)))
 	defer cancel()
 	answer, err := p.wire.Request(bounded, "server/discover", modernParams(p.Version, evidence.ModernRevision))
 	if err == nil && answer.Error == nil && evidence.SupportedVersions(answer.Result) != nil {
