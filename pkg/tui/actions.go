@@ -17,14 +17,14 @@ import (
 	"toolx/pkg/tui/watch"
 )
 
-// toldMsg is a message for the last line, from a command.
+// toldMsg carries a message from a command for the status line.
 type toldMsg struct {
 	text string
 	bad  bool
 }
 
-// run runs what is on the screen with what is filled in; a tool that destroys things
-// asks first.
+// run runs the item on the screen with the form's values; a destructive tool asks for confirmation
+// first.
 func (m *model) run() tea.Cmd {
 	one := m.page.item
 	arguments, err := m.page.arguments()
@@ -42,8 +42,8 @@ func (m *model) run() tea.Cmd {
 	return m.startCall(one, arguments)
 }
 
-// rerun goes to what was run before with its arguments, and runs it where it is to be
-// run again. method is empty for a tool.
+// rerun goes to an item that was run before, fills in its arguments, and runs it again if that is
+// asked. method is empty for a tool.
 func (m *model) rerun(method, name string, arguments json.RawMessage, run bool) tea.Cmd {
 	one, fill, err := m.itemOf(method, name, arguments)
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *model) rerun(method, name string, arguments json.RawMessage, run bool) 
 	return replace()
 }
 
-// unsent reports whether the form of an item holds what was typed and not yet sent.
+// unsent reports whether an item's form holds values that were typed and not sent yet.
 func (m *model) unsent(one item) bool {
 	kept, ok := m.page.forms[one.key()]
 	if !ok || !kept.form.Changed() {
@@ -95,8 +95,8 @@ func (m *model) copied(text, what string) tea.Cmd {
 	})
 }
 
-// subject is what is copied as a command or a request: in the result's pane the call that
-// is shown, elsewhere the page.
+// subject returns what a copied command or request is made from: the call on the screen if the result
+// pane has the focus, else the item on the page.
 func (m *model) subject() (item, json.RawMessage, error) {
 	if m.ofResult() {
 		return m.shown.item, m.shown.arguments, nil
@@ -105,10 +105,10 @@ func (m *model) subject() (item, json.RawMessage, error) {
 	return m.page.item, arguments, err
 }
 
-// ofResult reports whether keys are about the call that is shown.
+// ofResult reports whether keys apply to the call on the screen.
 func (m *model) ofResult() bool { return m.focus == areaResult && m.shown != nil }
 
-// callAgain runs what the shown call did, with its arguments.
+// callAgain repeats the call on the screen with the same arguments.
 func (m *model) callAgain() tea.Cmd {
 	method := ""
 	if m.shown.item.kind != kindTool {
@@ -117,7 +117,7 @@ func (m *model) callAgain() tea.Cmd {
 	return m.rerun(method, m.shown.name, m.shown.arguments, true)
 }
 
-// copyCommand copies the command line that does what is shown.
+// copyCommand copies the command line that does what the screen shows.
 func (m *model) copyCommand() tea.Cmd {
 	one, arguments, err := m.subject()
 	if err != nil {
@@ -137,7 +137,7 @@ func (m *model) copyEarlier(call watch.CommandMsg) tea.Cmd {
 	return m.copied(commandLine(one, call.Arguments), "the command line")
 }
 
-// commandLine is the command that runs an item with arguments.
+// commandLine returns the command that runs an item with arguments.
 func commandLine(one item, arguments json.RawMessage) string {
 	switch one.kind {
 	case kindTool:
@@ -165,7 +165,7 @@ func (m *model) copyRequest() tea.Cmd {
 	return m.copied(string(request), "the request")
 }
 
-// requestOf is the JSON-RPC request that runs an item.
+// requestOf returns the JSON-RPC request that runs an item.
 func (m *model) requestOf(one item, arguments json.RawMessage) (json.RawMessage, error) {
 	if one.kind == kindTool {
 		return m.options.Request(exec.Call{Tool: one.Name, Target: one.Tool, Arguments: arguments})
@@ -181,7 +181,7 @@ func (m *model) requestOf(one item, arguments json.RawMessage) (json.RawMessage,
 	return session.NextRequest(one.kind.request(), params, 0)
 }
 
-// copyResult copies what the shown call gave, or why it failed.
+// copyResult copies the result of the call on the screen, or why it failed.
 func (m *model) copyResult() tea.Cmd {
 	if err := m.shown.result.Err; err != nil {
 		return m.copied(err.Error(), "the error")
@@ -192,7 +192,7 @@ func (m *model) copyResult() tea.Cmd {
 	return m.copied(m.shown.result.String(), "the result")
 }
 
-// promptText is what the command line prints of a prompt.
+// promptText returns what the command line prints for a prompt.
 func promptText(result *exec.Result) string {
 	var out strings.Builder
 	messages, err := exec.ReadMessages(result.Raw)
@@ -202,7 +202,7 @@ func promptText(result *exec.Result) string {
 	return out.String()
 }
 
-// restartServer ends the selected server and starts it anew.
+// restartServer stops the selected server and starts it again.
 func (m *model) restartServer() tea.Cmd {
 	s := m.currentServer()
 	s.asked = true
@@ -216,7 +216,7 @@ func (m *model) restartServer() tea.Cmd {
 	return tea.Batch(stopped, m.tick())
 }
 
-// stopServer ends the selected server.
+// stopServer stops the selected server.
 func (m *model) stopServer() tea.Cmd {
 	s := m.currentServer()
 	s.asked = true
@@ -227,8 +227,8 @@ func (m *model) stopServer() tea.Cmd {
 	}
 }
 
-// stoppedMsg says that a server was stopped: one without a process has no other
-// event of its end.
+// stoppedMsg reports that a server was stopped. A server without a process has no other event for
+// that.
 type stoppedMsg struct{ server string }
 
 func (m *model) updateStopped(msg stoppedMsg) tea.Cmd {
@@ -243,22 +243,22 @@ func (m *model) startFilter() tea.Cmd {
 	return m.tree.startTyping()
 }
 
-// openRow opens the group under the cursor, or goes to its item's page.
+// openRow opens the group under the cursor, or shows its item's page.
 func (m *model) openRow() tea.Cmd {
 	if m.tree.selected().item.none() {
 		m.tree.setClosed(false)
 		return nil
 	}
-	m.page.leaf = leafForm
+	m.page.tab = tabForm
 	return m.setFocus(areaPage)
 }
 
-// enterRow does what is done with the row under the cursor most often: a resource, of
-// which nothing is to be filled in, is read, and a list that failed is read again.
+// enterRow does the most common action for the row under the cursor: it reads a resource, which has no
+// form, and reads a failed list again.
 func (m *model) enterRow() tea.Cmd {
 	switch at := m.tree.selected(); {
 	case at.failed():
-		return m.listAnew(at.group.server.name, at.shelf.kind)
+		return m.listAnew(at.group.server.name, at.serverList.kind)
 	case at.item.kind == kindResource:
 		return m.run()
 	}
@@ -278,7 +278,7 @@ func (m *model) toggleZoom() tea.Cmd {
 	return nil
 }
 
-// quit ends the interface; while calls run it asks.
+// quit ends the interface; it asks first if calls are running.
 func (m *model) quit() tea.Cmd {
 	n := m.runningCalls()
 	if n == 0 {
@@ -292,7 +292,7 @@ func (m *model) quit() tea.Cmd {
 	return nil
 }
 
-// pageKeys are the page's, and those of what is shown.
+// pageKeys returns the keys of the page and of what it shows.
 func (m *model) pageKeys() []pane.Binding {
 	keys := m.page.bindings()
 	if m.page.item.kind == kindResource && m.page.runnable() {

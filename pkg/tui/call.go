@@ -19,7 +19,7 @@ import (
 	"toolx/pkg/tui/result"
 )
 
-// call is one run of an item, from the key to its result.
+// call is one run of an item, from the key press to its result.
 type call struct {
 	id        string
 	item      item
@@ -37,13 +37,13 @@ type call struct {
 // running reports whether a call has not ended.
 func (c *call) running() bool { return c.result == nil }
 
-// giveUp cancels a call that runs.
+// giveUp cancels a running call.
 func (c *call) giveUp() {
 	c.cancelled = true
 	c.cancel()
 }
 
-// took is how long a call has run at a time, or ran.
+// took returns how long a call has been running at now, or how long it ran.
 func (c *call) took(now time.Time) time.Duration {
 	if !c.running() {
 		now = c.ended
@@ -54,22 +54,21 @@ func (c *call) took(now time.Time) time.Duration {
 // maxCalls is how many ended calls are kept with their results.
 const maxCalls = 32
 
-// askedMsg says that a call's server is up and the tool is asked now.
+// askedMsg reports that a call's server is up and that the tool is being called now.
 type askedMsg struct {
 	id string
 	at time.Time
 }
 
-// calledMsg says how a call ended, and when its tool was asked: zero where it was
-// not.
+// calledMsg reports how a call ended, and when its tool was called: zero if it never was.
 type calledMsg struct {
 	id     string
 	asked  time.Time
 	result *exec.Result
 }
 
-// startCall runs an item in the background. arguments are those of the tool or the
-// prompt, or the URI of a resource.
+// startCall runs an item in the background. arguments are those of the tool or prompt, or hold the URI
+// of a resource.
 func (m *model) startCall(one item, arguments json.RawMessage) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.lastCall++
@@ -88,8 +87,8 @@ func (m *model) startCall(one item, arguments json.RawMessage) tea.Cmd {
 	return tea.Batch(m.runCall(withCall(ctx, c.id), c, asked), func() tea.Msg { return <-asked }, m.tick())
 }
 
-// runCall is the command of a call: it starts the server where it does not run, and
-// tells on asked when it does.
+// runCall returns the command that makes a call. It starts the server if it is not running, and sends
+// on asked once the server is up.
 func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.Cmd {
 	pool, executor, now := m.options.Pool, m.options.Executor, m.now
 	return func() tea.Msg {
@@ -128,8 +127,8 @@ func (c *call) reject(executor *exec.Executor, err error) *exec.Result {
 	return executor.Reject(c.name, c.arguments, c.started, err)
 }
 
-// operation is the request for a resource or a prompt, as the command line makes it; a
-// session is only needed to run it.
+// operation returns the request for a resource or a prompt, as the command line makes it. Only running
+// it needs a session.
 func (c *call) operation(session *servers.Session) exec.Operation {
 	operation := exec.Operation{
 		ID: c.id, Name: c.name, Server: c.item.Server, Method: c.item.kind.request(), Arguments: c.arguments,
@@ -147,7 +146,7 @@ func (c *call) operation(session *servers.Session) exec.Operation {
 	return operation
 }
 
-// uriOf is the URI in the arguments of a resource.
+// uriOf returns the URI in the arguments of a resource.
 func uriOf(arguments json.RawMessage) string {
 	for member := range rawjson.Each(arguments) {
 		if member.Name == "uri" && rawjson.IsString(member.Value) {
@@ -157,9 +156,8 @@ func uriOf(arguments json.RawMessage) string {
 	return ""
 }
 
-// reach gives a server's session, and opens one where there is none. A server that can no longer be
-// talked to, but lives on, is left alone: its process is not ended for a call, only by
-// who restarts it.
+// reach returns a server's session, and opens one if there is none. A server whose session is lost
+// while its process lives is left alone: only a restart by the user ends the process.
 func reach(ctx context.Context, pool Pool, name string) (*servers.Session, error) {
 	if session := pool.Session(name); session != nil {
 		if failure := session.Err(); failure != nil && failure.Lives() {
@@ -169,7 +167,8 @@ func reach(ctx context.Context, pool Pool, name string) (*servers.Session, error
 	return pool.Open(ctx, name)
 }
 
-// lostError is the failure of a server that lives on, with what to do about it here.
+// lostError is the failure of a server whose process lives but whose session is lost. It adds a hint
+// for the interface.
 type lostError struct{ *servers.Failure }
 
 func (e *lostError) Unwrap() error { return e.Failure }
@@ -177,8 +176,8 @@ func (e *lostError) Unwrap() error { return e.Failure }
 // Hint implements the interface that fault.HintOf looks for.
 func (e *lostError) Hint() string { return "r restarts the server" }
 
-// current is a tool as it is registered now: a server that was started anew has made
-// its tools anew.
+// current returns a tool as it is registered now: a server that was restarted has registered its tools
+// again.
 func current(registry *exec.Registry, tool *exec.Tool) *exec.Tool {
 	for _, one := range registry.All() {
 		if one.Server == tool.Server && one.Plain == tool.Plain {
@@ -188,7 +187,7 @@ func current(registry *exec.Registry, tool *exec.Tool) *exec.Tool {
 	return tool
 }
 
-// turnCalls shows the call before or after the one that is shown.
+// turnCalls shows the call before or after the one on the screen.
 func (m *model) turnCalls(by int) tea.Cmd {
 	at := slices.Index(m.calls, m.shown) + by
 	if at >= 0 && at < len(m.calls) {
@@ -197,13 +196,13 @@ func (m *model) turnCalls(by int) tea.Cmd {
 	return m.tickIfBusy()
 }
 
-// noOtherCall says why there is none to turn to.
+// noOtherCall returns why there is no call before or after this one.
 func (m *model) noOtherCall(by int) string {
 	at := slices.Index(m.calls, m.shown) + by
 	return off(m.shown == nil || at < 0 || at >= len(m.calls), "there is none")
 }
 
-// forgetCalls drops the oldest calls that have ended, and with them their results.
+// forgetCalls drops the oldest ended calls and their results.
 func (m *model) forgetCalls() {
 	for i := 0; len(m.calls) > maxCalls && i < len(m.calls); {
 		if m.calls[i].running() || m.calls[i] == m.shown {
@@ -214,7 +213,7 @@ func (m *model) forgetCalls() {
 	}
 }
 
-// callOf finds a call by its id; nil where it was forgotten.
+// callOf finds a call by its id. It returns nil if the call was dropped.
 func (m *model) callOf(id string) *call {
 	for _, c := range m.calls {
 		if c.id == id {
@@ -224,7 +223,7 @@ func (m *model) callOf(id string) *call {
 	return nil
 }
 
-// latestCall is the newest call of an item, nil where there is none.
+// latestCall returns the newest call of an item, or nil.
 func (m *model) latestCall(one item) *call {
 	for i := len(m.calls) - 1; i >= 0; i-- {
 		if m.calls[i].item.key() == one.key() {
@@ -245,7 +244,7 @@ func (m *model) runningCalls() int {
 	return n
 }
 
-// called takes a call's end.
+// called handles the end of a call.
 func (m *model) called(msg calledMsg) tea.Cmd {
 	c := m.callOf(msg.id)
 	if c == nil {
@@ -259,7 +258,7 @@ func (m *model) called(msg calledMsg) tea.Cmd {
 	return nil
 }
 
-// cancelCall gives the call on the screen up; its server lives on.
+// cancelCall cancels the call on the screen; its server keeps running.
 func (m *model) cancelCall() tea.Cmd {
 	if m.shown != nil && m.shown.running() {
 		m.shown.giveUp()
@@ -267,7 +266,7 @@ func (m *model) cancelCall() tea.Cmd {
 	return nil
 }
 
-// headline is the first line of the result's pane: what runs, or how it ended.
+// headline returns the first line of the result pane: what is running, or how it ended.
 func (m *model) headline(c *call, width int) string {
 	name := m.theme.Paint(pane.Strong, render.Safe(c.name))
 	took := pane.Duration(c.took(m.now()))
@@ -290,7 +289,7 @@ func (m *model) headline(c *call, width int) string {
 	return m.theme.Cut(state+"  "+name+"  "+m.theme.Paint(pane.Dim, place+m.phases(c)), width)
 }
 
-// phases splits a call's time: what starting the server took, and the call itself.
+// phases splits a call's time into starting the server and the call itself.
 func (m *model) phases(c *call) string {
 	if c.sent.IsZero() {
 		if c.running() && c.item.Server != "" {
@@ -309,7 +308,7 @@ func (m *model) phases(c *call) string {
 	return fmt.Sprintf("start %.0f · initialize %.0f · list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS)
 }
 
-// runningLines are what there is to see of a call before it ends.
+// runningLines returns what the result pane shows of a running call.
 func (m *model) runningLines(c *call, width int) []string {
 	var lines []string
 	if p := c.progress; p.Progress > 0 || p.Message != "" {
@@ -324,8 +323,7 @@ func (m *model) runningLines(c *call, width int) []string {
 	return append(lines, "", m.theme.Paint(pane.Dim, "x cancels"))
 }
 
-// progressBar draws how far a call has come; a total of zero is one that the server
-// does not know.
+// progressBar draws the progress of a call. A total of zero means that the server does not know it.
 func (m *model) progressBar(p exec.Progress, width int) string {
 	if p.Total <= 0 {
 		return m.theme.Paint(pane.Accent, fmt.Sprintf("%g done", p.Progress))

@@ -11,25 +11,25 @@ import (
 	"toolx/pkg/words"
 )
 
-// dialog stands over everything else and takes all keys.
+// dialog is drawn over everything else and takes all keys.
 type dialog struct {
 	title string
 	lines []string
 	top   int // the first line that is shown
 	page  int // how many lines were shown last
-	// bindings are what can be answered; esc always closes.
+	// bindings are the possible answers; esc always closes.
 	bindings []pane.Binding
-	// place is where it was drawn last, answers where in its last line each of bindings
-	// stands, and esc behind them.
+	// place is where the dialog was drawn last. answers says where each of bindings, and then esc,
+	// stands in its last line.
 	place   rect
 	answers []pane.Span
-	// back is done where nothing was agreed to; may be nil.
+	// back runs if the user does not agree; may be nil.
 	back func()
-	// about is the question that it belongs to, with which it goes away; may be nil.
+	// about is the question that the dialog belongs to and disappears with; may be nil.
 	about *question
 }
 
-// ask opens a dialog with one thing to agree to, by one of keys.
+// ask opens a dialog with one thing to agree to, by any of keys.
 func (m *model) ask(title string, lines, keys []string, agree string, do func() tea.Cmd) {
 	d := &dialog{title: title, lines: lines}
 	d.bindings = []pane.Binding{
@@ -39,7 +39,7 @@ func (m *model) ask(title string, lines, keys []string, agree string, do func() 
 	m.dialog = d
 }
 
-// close is done where nothing was agreed to.
+// close returns the command for a dialog that is closed without agreement.
 func (d *dialog) close() tea.Cmd {
 	if d.back != nil {
 		d.back()
@@ -54,7 +54,7 @@ func (m *model) closeDialog() tea.Cmd {
 	return closed.close()
 }
 
-// updateDialog takes a key while a dialog is open.
+// updateDialog handles a key while a dialog is open.
 func (m *model) updateDialog(key tea.KeyPressMsg) tea.Cmd {
 	open := m.dialog
 	if binding := pane.Find(open.bindings, key.String()); binding != nil {
@@ -72,7 +72,7 @@ func (m *model) updateDialog(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// scroll moves the lines of a dialog by a key; drawing keeps them within it.
+// scroll scrolls the lines of a dialog by a key; drawing limits the offset.
 func (d *dialog) scroll(key string) {
 	page, all := max(1, d.page-1), 1<<20
 	by := map[string]int{
@@ -88,8 +88,8 @@ func (m *model) answerDialog(binding *pane.Binding) tea.Cmd {
 	return binding.Do()
 }
 
-// clickDialog takes a click while a dialog is open: on an answer, or beside the dialog,
-// which closes it.
+// clickDialog handles a click while a dialog is open: on an answer, or outside the dialog, which
+// closes it.
 func (m *model) clickDialog(x, y int) tea.Cmd {
 	d := m.dialog
 	if !d.place.contains(x, y) {
@@ -110,8 +110,8 @@ func (m *model) clickDialog(x, y int) tea.Cmd {
 	return nil
 }
 
-// renderDialog draws the open dialog, as wide as it needs to be, and says where on the
-// screen it stands.
+// renderDialog draws the open dialog, as wide as it needs to be, and returns its position on the
+// screen.
 func (m *model) renderDialog() (box string, x, y int) {
 	d := m.dialog
 	answers := d.answerLine(m.theme)
@@ -136,7 +136,7 @@ func (m *model) renderDialog() (box string, x, y int) {
 	return box, d.place.x, d.place.y
 }
 
-// answerLine tells what can be answered.
+// answerLine lists the possible answers.
 func (d *dialog) answerLine(theme *pane.Theme) string {
 	const gap = "   "
 	answers := make([]string, 0, len(d.bindings)+1)

@@ -1,13 +1,11 @@
-// Package tui is the terminal interface: servers with their tools, resources and
-// prompts (items: item.go), forms made from schemas, calls and results, and what servers
-// write meanwhile.
+// Package tui is the terminal interface: servers with their tools, resources and prompts (items:
+// item.go), forms made from schemas, calls and results, and the messages and logs of the servers.
 //
-// There is one model (model.go). Messages say what happened; each kind has its
-// update_<subject>.go. What takes time runs in commands, and what comes back too
-// late, for something that is gone, is dropped. Panes are plain structs that draw
-// themselves into a rectangle (see package pane). Everything is asked of the same
-// config, pool, executor and events as on the command line.
+// There is one model (model.go). Messages say what happened; each kind has its update_<subject>.go.
+// Whatever takes time runs in a command; an answer for something that no longer exists is dropped.
+// Panes are plain structs that draw themselves into a rectangle (see package pane). The interface uses
+// the same config, pool, executor and events as the command line.
 //
-// What servers ask of the user comes through Questions, and stands over the panes until
-// it is answered or withdrawn (question.go).
+// Requests from servers to the user arrive through Questions and are drawn over the panes until they
+// are answered or withdrawn (question.go).
 package tui

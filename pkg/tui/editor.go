@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// editedMsg is what came out of the editor.
+// editedMsg carries the text that the editor saved.
 type editedMsg struct {
 	item      itemKey
 	draft     string // what it began with
@@ -22,8 +22,8 @@ type editedMsg struct {
 	err       error
 }
 
-// editArguments opens the arguments as JSON in the user's editor; when it ends the
-// form holds what was written.
+// editArguments opens the arguments as JSON in the user's editor. When the editor ends, the form takes
+// over the saved text.
 func (m *model) editArguments() tea.Cmd {
 	edited := m.page.item.key()
 	draft := m.page.form.Draft()
@@ -46,7 +46,7 @@ func (m *model) editArguments() tea.Cmd {
 	})
 }
 
-// writeDraft writes a text to a file that only the user can read.
+// writeDraft writes text to a file that only the user can read.
 func writeDraft(draft string) (string, error) {
 	file, err := os.CreateTemp("", "toolx-*.json")
 	if err != nil {
@@ -70,6 +70,6 @@ func (m *model) updateEdited(msg editedMsg) tea.Cmd {
 	case m.page.form.SetArguments(json.RawMessage(written)) != nil:
 		m.page.form.EditText(written) // which says what is wrong, and where
 	}
-	m.page.leaf = leafForm
+	m.page.tab = tabForm
 	return m.setFocus(areaPage)
 }

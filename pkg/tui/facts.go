@@ -17,7 +17,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// capabilities names what a server offers (MCP 2025-11-25, basic/lifecycle).
+// capabilities lists the capabilities of a server (MCP 2025-11-25, basic/lifecycle).
 func capabilities(c mcp.ServerCapabilities) string {
 	var names []string
 	add := func(has bool, name string) {
@@ -36,7 +36,7 @@ func capabilities(c mcp.ServerCapabilities) string {
 	return strings.Join(names, ", ")
 }
 
-// environment is what the config sets for a server, in order of the names.
+// environment lists the variables that the config sets for a server, in order of their names.
 func environment(entry *config.Server) string {
 	var lines []string
 	for name, value := range entry.Env {
@@ -46,7 +46,7 @@ func environment(entry *config.Server) string {
 	return strings.Join(lines, "\n")
 }
 
-// serverFacts are what there is to know of a server, as lines.
+// serverFacts returns the lines of a server's page.
 func (m *model) serverFacts(s *server, width int) []string {
 	theme := m.theme
 	facts := factList{theme: theme, width: width}
@@ -88,8 +88,8 @@ func (m *model) serverFacts(s *server, width int) []string {
 	return lines
 }
 
-// manual are the instructions of a server, as they were drawn last: its page is drawn
-// every second, and they can be made to take long.
+// manual is a server's instructions as they were drawn last. They are cached because the page is drawn
+// every second and hostile instructions can be slow to lay out.
 type manual struct {
 	text  string
 	theme *pane.Theme
@@ -104,7 +104,7 @@ func (m *manual) render(text string, width int, theme *pane.Theme) []string {
 	return m.lines
 }
 
-// serverLine tells what can be done now with the server whose page is shown.
+// serverLine says which actions are possible for the server on the page.
 func (m *model) serverLine() string {
 	var told []string
 	for _, binding := range append([]pane.Binding{*pane.Find(m.common(), "r")}, m.serverKeys()...) {
@@ -122,11 +122,11 @@ func onlyFirst(i int, name string) string {
 	return name
 }
 
-// listCounts says how much a server has of each kind, as far as that is known.
+// listCounts says how many items of each kind a server has, as far as that is known.
 func (m *model) listCounts(s *server) string {
 	g := m.tree.groupOf(s.name)
 	counts := []string{words.Count(len(g.tools), "tool")}
-	for _, of := range g.shelves {
+	for _, of := range g.serverLists {
 		if of.shown() && of.listed {
 			counts = append(counts, words.Count(len(of.items), of.kind.String()))
 		}
@@ -134,8 +134,8 @@ func (m *model) listCounts(s *server) string {
 	return strings.Join(counts, ", ")
 }
 
-// shelfFacts are what there is to know of a list of a server, as lines.
-func (m *model) shelfFacts(of *shelf, width int) []string {
+// serverListFacts returns the lines of the page of one of a server's lists.
+func (m *model) serverListFacts(of *serverList, width int) []string {
 	facts := factList{theme: m.theme, width: width}
 	switch {
 	case of.reading != nil:
@@ -170,7 +170,7 @@ type factList struct {
 	lines []string
 }
 
-// add adds a value, over several lines where it is long; one that is empty is left out.
+// add adds a value, over several lines if it is long; an empty one is left out.
 func (f *factList) add(name, value string) {
 	if value == "" {
 		return
@@ -180,7 +180,7 @@ func (f *factList) add(name, value string) {
 	}
 }
 
-// widest is the width of the widest line.
+// widest returns the width of the widest line.
 func widest(lines []string) int {
 	width := 0
 	for _, line := range lines {
@@ -189,5 +189,5 @@ func widest(lines []string) int {
 	return width
 }
 
-// cleanNote is the message of the last line, safe and on one line.
+// cleanNote returns the message of the status line, safe and on one line.
 func (m *model) cleanNote() string { return render.Safe(m.hide(m.note.text)) }

@@ -64,12 +64,12 @@ func (d *driver) result() *exec.Result {
 
 // Beside its tools a server shows what else it has, closed, with counts; one that has
 // nothing else shows nothing.
-func TestShelves(t *testing.T) {
+func TestServerLists(t *testing.T) {
 	d := driveFake(t, "features")
 	d.shows("▸ resources (3)", "▸ templates (1)", "▸ prompts (2)")
 	d.press("down")
 	for range 100 {
-		if d.m.tree.selected().shelf != nil {
+		if d.m.tree.selected().serverList != nil {
 			break
 		}
 		d.press("down")
@@ -236,7 +236,7 @@ func TestSubscribe(t *testing.T) {
 func TestListFails(t *testing.T) {
 	d := driveFake(t, "features")
 	g, session := d.m.tree.groups[0], d.m.options.Pool.Session("fake")
-	of := g.shelf(kindPrompt)
+	of := g.serverList(kindPrompt)
 	of.reading = session
 	d.send(listedMsg{server: "fake", kind: kindPrompt, session: session, err: errors.New("too\x1b[2J tired")})
 	d.shows(`▸ prompts ✗ too\x1b[2J tired`)
@@ -245,7 +245,7 @@ func TestListFails(t *testing.T) {
 	}
 	d.press("G")
 	for range 100 {
-		if d.m.tree.selected().shelf == of {
+		if d.m.tree.selected().serverList == of {
 			break
 		}
 		d.press("up")
@@ -277,7 +277,7 @@ func TestListChangeIsNotLost(t *testing.T) {
 func TestManyResources(t *testing.T) {
 	d := driveFake(t, "features")
 	session := d.m.options.Pool.Session("fake")
-	of := d.m.tree.groups[0].shelf(kindResource)
+	of := d.m.tree.groups[0].serverList(kindResource)
 	var definitions []json.RawMessage
 	for i := range 3000 {
 		definitions = append(definitions, json.RawMessage(fmt.Sprintf(`{"uri":"file:///%d/index.md","name":"index.md"}`, i)))
@@ -361,7 +361,7 @@ func TestHostileFeatures(t *testing.T) {
 		kindTemplate: `{"uriTemplate":"x://E{a}","name":"E","description":"E"}`,
 		kindPrompt:   `{"name":"E","title":"E","description":"E","arguments":[{"name":"E","description":"E"}]}`,
 	}
-	for _, of := range g.shelves {
+	for _, of := range g.serverLists {
 		definition := json.RawMessage(strings.ReplaceAll(definitions[of.kind], "E", evil))
 		of.items, of.failure = itemsOf(of.kind, g.server.config, []json.RawMessage{definition}), "\x1b[2J\u202e"
 	}
@@ -394,7 +394,7 @@ func TestRestartListsAnew(t *testing.T) {
 		to := d.m.subscriptions["fake__test://text"]
 		return to != nil && to.updates == 1 && !d.m.listing()
 	})
-	of, before := d.m.tree.groups[0].shelf(kindResource), d.m.options.Pool.Session("fake")
+	of, before := d.m.tree.groups[0].serverList(kindResource), d.m.options.Pool.Session("fake")
 	d.press("r")
 	d.until("the lists", func() bool {
 		session := d.m.options.Pool.Session("fake")

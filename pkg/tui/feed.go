@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	// maxPending bounds how many events of one kind and server wait for the screen.
-	// Of a flood the newest are kept, and it takes no room from anything else; the
-	// others are counted and dropped, but never one that says how a server or a call
-	// stands.
+	// maxPending bounds how many events of one kind and server wait to be drawn. In a flood the newest
+	// are kept, and other streams lose nothing. The rest are counted and dropped, except events that
+	// report the state of a server or a call.
 	maxPending = 1024
-	// maxPendingBytes bounds what they hold; one alone may hold more.
+	// maxPendingBytes bounds the size of the waiting events of a stream. A single event may be larger.
 	maxPendingBytes = 8 << 20
-	// frameTime is the least time between two deliveries: 30 a second.
+	// frameTime is the minimum time between two deliveries: 30 a second.
 	frameTime = time.Second / 30
 )
 
@@ -43,8 +42,8 @@ type feed struct {
 type stream struct {
 	kind   reflect.Type
 	server string
-	// list is the method of a notification that a list has changed: among others it
-	// would be lost, and the list stay as it was.
+	// list is the method of a list_changed notification. Such a notification has a stream of its own
+	// because dropping it would leave the list outdated.
 	list string
 }
 
@@ -56,13 +55,13 @@ func streamOf(event exec.Event) stream {
 	return of
 }
 
-// backlog is what waits of a stream.
+// backlog holds the waiting events of a stream.
 type backlog struct {
 	events []numbered
 	bytes  int // that they hold
 }
 
-// sizeOf is how many bytes an event holds that a server made as many as it liked.
+// sizeOf returns the size in bytes of an event whose size the server controls.
 func sizeOf(event exec.Event) int {
 	switch e := event.(type) {
 	case servers.FrameReceived:
@@ -94,7 +93,7 @@ func newFeed() *feed {
 	return &feed{ready: make(chan struct{}, 1), pending: make(map[stream]*backlog), strays: make(map[string]int)}
 }
 
-// take is the subscriber of the bus.
+// take subscribes to the bus.
 func (f *feed) take(event exec.Event) {
 	of := streamOf(event)
 	f.mu.Lock()
@@ -117,7 +116,7 @@ func (f *feed) take(event exec.Event) {
 	}
 }
 
-// add keeps an event, and returns the older ones that had to go.
+// add keeps an event and returns the older ones that it displaced.
 func (b *backlog) add(e numbered) (gone []numbered) {
 	b.events = append(b.events, e)
 	b.bytes += sizeOf(e.event)
@@ -135,8 +134,8 @@ func (b *backlog) add(e numbered) (gone []numbered) {
 	return gone
 }
 
-// vital reports whether an event tells how a server or a call stands; all others are
-// of a kind that a server can send without end.
+// vital reports whether an event reports the state of a server or a call. A server can send any number
+// of all others.
 func vital(event exec.Event) bool {
 	switch event.(type) {
 	case servers.ProcessStarted, servers.ProcessExited, servers.Retry, servers.Connected, servers.ConnectFailed,
@@ -146,7 +145,7 @@ func vital(event exec.Event) bool {
 	return false
 }
 
-// eventsMsg are the events since the last one, in their order.
+// eventsMsg carries the events since the last one, in order.
 type eventsMsg struct {
 	events  []exec.Event
 	dropped int // that had no place
@@ -154,8 +153,8 @@ type eventsMsg struct {
 	strays map[string]int
 }
 
-// wait returns the command that waits for the next events; they come after
-// frameTime, with what else came in the meantime.
+// wait returns the command that waits for the next events. It delivers them after frameTime, together
+// with those that arrived in the meantime.
 func (f *feed) wait(ctx context.Context) tea.Cmd {
 	return func() tea.Msg {
 		select {

@@ -65,9 +65,9 @@ func TestGoldenFrames(t *testing.T) {
 		d.golden(name("servers"))
 		d.press("j", "enter", "text:Switch One", "tab", "space")
 		d.golden(name("form"))
-		d.m.page.leaf = leafAbout
+		d.m.page.tab = tabAbout
 		d.golden(name("about"))
-		d.m.page.leaf = leafForm
+		d.m.page.tab = tabForm
 		d.press("ctrl+r")
 		d.until("the result", func() bool { return !d.m.shown.running() })
 		d.golden(name("result"))
@@ -96,7 +96,7 @@ func library(t *testing.T) *driver {
 		for _, definition := range definitions {
 			raw = append(raw, json.RawMessage(definition))
 		}
-		of := g.shelf(k)
+		of := g.serverList(k)
 		of.offered, of.listed, of.closed, of.items = true, true, false, itemsOf(k, g.server.config, raw)
 	}
 	d.m.setItems()

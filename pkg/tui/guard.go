@@ -11,8 +11,7 @@ import (
 	"toolx/pkg/fault"
 )
 
-// PanicError says that the interface itself went wrong. The terminal was restored
-// before anybody sees it.
+// PanicError reports that the interface panicked. The terminal is restored before the error is shown.
 type PanicError struct {
 	Value any    // what it panicked with
 	Stack string // of the goroutine that did, one call below the other
@@ -25,9 +24,9 @@ func (e *PanicError) Error() string {
 // Kind implements the interface that fault.KindOf looks for.
 func (e *PanicError) Kind() fault.Kind { return fault.KindInternal }
 
-// guard stands between Bubble Tea and the model. Whatever panics in the model or in a
-// command ends the program in order. Bubble Tea's own way is to print the trace before
-// it restores the terminal, which takes it away again, and to go on as if killed.
+// guard wraps the model for Bubble Tea. It ends the program in order after any panic in the model or
+// in a command. Bubble Tea itself prints the trace before it restores the terminal, which erases the
+// trace, and then returns as if it had been killed.
 type guard struct {
 	model *model
 	end   context.CancelFunc // ends the program
@@ -58,7 +57,7 @@ func (g *guard) View() (view tea.View) {
 	return g.model.View()
 }
 
-// command is a command that may panic, and all that it leads to.
+// command guards a command, and every command that its message holds.
 func (g *guard) command(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
@@ -75,7 +74,7 @@ func (g *guard) command(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-// catch keeps the first panic, and ends the program. It is to be deferred itself.
+// catch keeps the first panic and ends the program. Call it with defer.
 func (g *guard) catch() {
 	if value := recover(); value != nil {
 		g.crash.CompareAndSwap(nil, &PanicError{Value: value, Stack: string(debug.Stack())})

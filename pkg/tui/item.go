@@ -6,7 +6,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// kind is what a server, or toolx itself, has to offer.
+// kind is a kind of item that a server, or toolx itself, offers.
 type kind int
 
 // The kinds, in the order of the tree.
@@ -17,49 +17,49 @@ const (
 	kindPrompt
 )
 
-// String names a kind.
+// String returns the name of a kind.
 func (k kind) String() string {
 	return [...]string{"tool", "resource", "template", "prompt"}[k]
 }
 
-// verb is what is done with one of a kind.
+// verb returns what one does with an item of the kind.
 func (k kind) verb() string {
 	return [...]string{"call", "read", "read", "get"}[k]
 }
 
-// past is what was done with one of a kind.
+// past returns the past tense of verb.
 func (k kind) past() string {
 	return [...]string{"called", "read", "read", "got"}[k]
 }
 
-// request is the method that runs one of a kind.
+// request returns the method that runs an item of the kind.
 func (k kind) request() string {
 	return [...]string{"tools/call", "resources/read", "resources/read", "prompts/get"}[k]
 }
 
-// item is one thing to call, read or get. What is no tool is described by one, so
-// that form, page and tree see one shape; only a tool is ever called. The zero item
-// is none. Items that are equal are the same thing, from the same list.
+// item is one thing to call, read or get. Resources and prompts are described by a Tool as well, so
+// that form, page and tree handle one type; only real tools are ever called. The zero item means no
+// item. Items that are equal are the same item from the same list.
 type item struct {
 	*exec.Tool
 	kind kind
-	// ambiguous says that others of its list have the same title.
+	// ambiguous says that other items of the list have the same title.
 	ambiguous bool
 }
 
-// toolItem is the item of a tool.
+// toolItem returns the item of a tool.
 func toolItem(tool *exec.Tool) item { return item{Tool: tool, kind: kindTool} }
 
 // none reports whether there is no item.
 func (i item) none() bool { return i.Tool == nil }
 
-// itemKey tells an item again after it was listed anew.
+// itemKey identifies an item across listings.
 type itemKey struct {
 	kind kind
 	name string
 }
 
-// key is the item's key; that of the zero item is the zero key.
+// key returns the item's key; the zero item has the zero key.
 func (i item) key() itemKey {
 	if i.none() {
 		return itemKey{}
@@ -67,7 +67,8 @@ func (i item) key() itemKey {
 	return itemKey{i.kind, i.Name}
 }
 
-// label is what the tree calls the item: URIs are long, and alike at their beginning.
+// label returns the item's name in the tree. URIs are long and begin alike, so resources are shown by
+// title.
 func (i item) label() string {
 	if (i.kind == kindResource || i.kind == kindTemplate) && !i.ambiguous {
 		return cmp.Or(i.Title, i.Plain)
@@ -75,7 +76,7 @@ func (i item) label() string {
 	return i.Plain
 }
 
-// heading is what its page calls the item.
+// heading returns the item's name on its page.
 func (i item) heading() string {
 	if i.kind == kindResource || i.kind == kindTemplate {
 		return i.Server + " " + i.label()

@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// always are the keys that work everywhere, also while text is typed.
+// always returns the keys that work everywhere, even while text is typed.
 func (m *model) always() []pane.Binding {
 	run := pane.Binding{Keys: []string{"ctrl+r", "f5"}, Help: m.runHelp(), Off: m.cannotCall(), Mend: m.toProblem, Do: m.run}
 	if m.ofResult() && m.shown.item.key() != m.page.item.key() {
@@ -19,7 +19,7 @@ func (m *model) always() []pane.Binding {
 	}
 	bindings := []pane.Binding{
 		run,
-		{Keys: []string{"ctrl+t"}, Help: m.page.leafHelp(), Off: m.noItem(), Do: m.page.turn},
+		{Keys: []string{"ctrl+t"}, Help: m.page.tabHelp(), Off: m.noItem(), Do: m.page.turn},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
 		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: func() tea.Cmd { return tea.Suspend }},
 		{Keys: []string{"f1"}, Help: "help", Do: m.openHelp},
@@ -30,7 +30,7 @@ func (m *model) always() []pane.Binding {
 	return bindings
 }
 
-// common are the keys of every pane, where no text is typed.
+// common returns the keys of every pane, while no text is typed.
 func (m *model) common() []pane.Binding {
 	bindings := []pane.Binding{
 		{Keys: []string{"tab"}, Help: "next pane", Do: func() tea.Cmd { return m.moveFocus(1) }},
@@ -63,7 +63,7 @@ func (m *model) common() []pane.Binding {
 	)
 }
 
-// treeKeys are the keys of the tree.
+// treeKeys returns the keys of the tree.
 func (m *model) treeKeys() []pane.Binding {
 	t := m.tree
 	if t.typing {
@@ -89,7 +89,7 @@ func (m *model) treeKeys() []pane.Binding {
 	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
 }
 
-// filterKeys are those of the tree while its filter is typed; all else is text.
+// filterKeys returns the keys of the tree while its filter is typed; all other keys are text.
 func (m *model) filterKeys() []pane.Binding {
 	move := func(by int) func() tea.Cmd {
 		return func() tea.Cmd { m.tree.list.Move(by, len(m.tree.rows)); return m.follow() }
@@ -102,11 +102,11 @@ func (m *model) filterKeys() []pane.Binding {
 	}
 }
 
-// serverKeys are those of the server whose page is shown; one of its lists has none, lest
-// the server be stopped in the place of a resource.
+// serverKeys returns the keys of the server on the page. The page of one of its lists has none, so
+// that nobody stops the server when they mean a resource.
 func (m *model) serverKeys() []pane.Binding {
 	s := m.page.server
-	if s == nil || m.page.shelf != nil {
+	if s == nil || m.page.serverList != nil {
 		return nil
 	}
 	return []pane.Binding{
@@ -115,7 +115,7 @@ func (m *model) serverKeys() []pane.Binding {
 	}
 }
 
-// resourceKeys are those of a resource, or of a template, whose page is shown.
+// resourceKeys returns the keys of the resource or template on the page.
 func (m *model) resourceKeys() []pane.Binding {
 	if kind := m.page.item.kind; kind != kindResource && kind != kindTemplate {
 		return nil
@@ -127,16 +127,16 @@ func (m *model) resourceKeys() []pane.Binding {
 	return []pane.Binding{{Keys: []string{"s"}, Help: help, Off: m.cannotSubscribe(), Do: m.toggleSubscription}}
 }
 
-// runHelp says what running is, of what is on the screen.
+// runHelp returns what the run key does with the item on the screen.
 func (m *model) runHelp() string {
 	return m.page.item.kind.verb() + " the " + m.page.item.kind.String()
 }
 
-// enterHelp says what enter does with the row under the tree's cursor.
+// enterHelp returns what enter does with the row under the tree's cursor.
 func (m *model) enterHelp() string {
 	switch at := m.tree.selected(); {
 	case at.failed():
-		return "list the " + at.shelf.name() + " again"
+		return "list the " + at.serverList.name() + " again"
 	case at.item.none():
 		return "open the group"
 	case at.item.fillable():
@@ -145,7 +145,7 @@ func (m *model) enterHelp() string {
 	return m.runHelp()
 }
 
-// off gives a reason where something cannot be done.
+// off returns reason if something cannot be done.
 func off(cannot bool, reason string) string {
 	if cannot {
 		return reason
@@ -166,12 +166,12 @@ func (m *model) noResult() string {
 	return off(m.shown == nil || m.shown.running(), "there is no result")
 }
 
-// hidden says why a pane cannot have the focus.
+// hidden returns why a pane cannot have the focus.
 func (m *model) hidden(a area) string {
 	return off(a == areaResult && m.shown == nil, "nothing was called yet")
 }
 
-// cannotCall says why what is on the screen cannot be run now.
+// cannotCall returns why the item on the screen cannot be run now.
 func (m *model) cannotCall() string {
 	if m.page.item.none() {
 		return "no tool is selected"
@@ -187,12 +187,12 @@ func (m *model) cannotCall() string {
 	return ""
 }
 
-// toProblem goes to what holds the call back.
+// toProblem goes to the field that prevents the call.
 func (m *model) toProblem() {
 	if !m.page.item.fillable() || len(m.page.form.Problems()) == 0 {
 		return
 	}
-	m.page.show(leafForm)
+	m.page.show(tabForm)
 	m.setFocus(areaPage)
 	m.page.form.ToProblem()
 }
@@ -212,7 +212,7 @@ func (m *model) openHelp() tea.Cmd {
 	return nil
 }
 
-// without leaves out the keys that others, which come first, take.
+// without returns bindings without the keys that others, which take precedence, use.
 func without(bindings, others []pane.Binding) []pane.Binding {
 	var left []pane.Binding
 	for _, binding := range bindings {
@@ -227,7 +227,7 @@ func without(bindings, others []pane.Binding) []pane.Binding {
 	return left
 }
 
-// keyLines are the help on keys, under a heading.
+// keyLines returns the help on keys, under a heading.
 func (m *model) keyLines(title string, bindings []pane.Binding) []string {
 	lines := []string{m.theme.Paint(pane.Heading, title)}
 	for _, binding := range bindings {
@@ -240,12 +240,12 @@ func (m *model) keyLines(title string, bindings []pane.Binding) []string {
 	return append(lines, "")
 }
 
-// String names a pane.
+// String returns the name of a pane.
 func (a area) String() string {
 	return [...]string{"tools", "tool", "result", "watch"}[a]
 }
 
-// destructive reports whether an item says of itself that it may destroy something.
+// destructive reports whether an item's annotations say that it may destroy something.
 func destructive(one item) bool {
 	hint := one.Annotations.DestructiveHint
 	readOnly := one.Annotations.ReadOnlyHint

@@ -3,7 +3,7 @@ package tui
 // rect is a part of the screen, in cells.
 type rect struct{ x, y, w, h int }
 
-// empty reports whether a pane has no place on the screen.
+// empty reports whether a pane has no space on the screen.
 func (r rect) empty() bool { return r.w <= 0 || r.h <= 0 }
 
 func (r rect) contains(x, y int) bool {
@@ -28,8 +28,8 @@ const (
 	minHeight   = 12
 	mediumWidth = 80
 	wideWidth   = 150
-	// stackHeight is the height below which a medium screen has no room for the
-	// watching pane beside the others.
+	// stackHeight is the height below which a medium screen has no room for the watch pane beside the
+	// others.
 	stackHeight = 20
 )
 
@@ -41,15 +41,15 @@ type arrangement struct {
 	watch  bool // the watching pane is wanted
 }
 
-// layout says where each pane stands. The last line is the status; a narrow screen
-// has a line of tabs at its top and shows one pane at a time.
+// layout says where each pane is. The last line is the status line. A narrow screen shows one pane at
+// a time, with a line of tabs at its top.
 type layout struct {
 	panes  [areas]rect
 	tabs   rect
 	status rect
 }
 
-// arrange lays the panes out. Rectangles never overlap, and fill the screen.
+// arrange lays the panes out. Rectangles never overlap, and they fill the screen.
 func arrange(width, height int, a arrangement) layout {
 	l := layout{status: rect{0, height - 1, width, 1}}
 	body := rect{0, 0, width, height - 1}
@@ -65,7 +65,7 @@ func arrange(width, height int, a arrangement) layout {
 	return l
 }
 
-// medium has the tree on the left, and page, result and watching stacked.
+// medium has the tree on the left, and page, result and watch stacked.
 func (l *layout) medium(body rect, a arrangement) {
 	tree, right := body.cutLeft(max(26, body.w*3/10))
 	l.panes[areaTree] = tree
@@ -79,7 +79,7 @@ func (l *layout) medium(body rect, a arrangement) {
 	l.stack(right, a)
 }
 
-// wide has watching as a column on the right.
+// wide has the watch pane as a column on the right.
 func (l *layout) wide(body rect, a arrangement) {
 	tree, rest := body.cutLeft(max(32, body.w*2/10))
 	l.panes[areaTree] = tree
@@ -91,8 +91,8 @@ func (l *layout) wide(body rect, a arrangement) {
 	l.stack(rest, a)
 }
 
-// stack puts the result below the page; the one with focus gets more room. Where there
-// is room for one alone, that is the result, unless the page has the focus.
+// stack puts the result below the page; the one with the focus gets more room. If there is room for
+// only one, that is the result, unless the page has the focus.
 func (l *layout) stack(r rect, a arrangement) {
 	const least = 3 + 4 // rows of both, with their borders
 	switch {

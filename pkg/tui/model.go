@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/tui/watch"
 )
 
-// model is all that the screen shows. Only Update changes it.
+// model is everything that the screen shows. Only Update changes it.
 type model struct {
 	ctx     context.Context
 	options Options
@@ -37,23 +37,23 @@ type model struct {
 	calls    []*call
 	shown    *call // whose result is on the screen
 	lastCall int
-	// suggested is what a server offers for the argument under the cursor; completing
-	// says that one is being asked.
+	// suggested holds what a server offers for the argument under the cursor; completing says that a
+	// request for it is running.
 	suggested  suggestions
 	completing bool
 	// subscriptions are the resources whose updates are watched, by their full names.
 	subscriptions map[string]*subscription
 	note          note
 	ticking       bool
-	// wanted is the tool to go to as soon as it is there, with its arguments.
+	// wanted is the tool to go to, with its arguments, as soon as it is listed.
 	wanted *Start
 	typist typist
 	parts  [areas]part
-	// questions are what servers ask of the user; the first one is on the screen.
+	// questions are the requests of servers to the user; the first one is on the screen.
 	questions []*question
 }
 
-// part is what the model asks of a pane.
+// part is what the model needs from a pane.
 type part struct {
 	bindings func() []pane.Binding
 	update   func(tea.Msg) tea.Cmd
@@ -61,15 +61,14 @@ type part struct {
 	setFocus func(bool)
 }
 
-// note is a short message on the last line, until it is replaced or old.
+// note is a short message on the status line, shown until it is replaced or old.
 type note struct {
 	text string
 	bad  bool
 	at   time.Time
 }
 
-// noteTime is how long a note stands, readTime how long one stands at least, whatever
-// keys are pressed.
+// noteTime is how long a note is shown. It is shown for at least readTime, whatever keys are pressed.
 const (
 	noteTime = 5 * time.Second
 	readTime = time.Second
@@ -90,7 +89,7 @@ func newModel(ctx context.Context, options Options) *model {
 	for _, entry := range options.Servers {
 		s := &server{name: entry.Name, config: entry, status: statusStarting, since: m.now()}
 		m.servers = append(m.servers, s)
-		m.tree.groups = append(m.tree.groups, &group{server: s, shelves: newShelves()})
+		m.tree.groups = append(m.tree.groups, &group{server: s, serverLists: newServerLists()})
 	}
 	if options.Local {
 		m.tree.groups = append(m.tree.groups, &group{closed: len(m.servers) > 0})
@@ -109,7 +108,7 @@ func newModel(ctx context.Context, options Options) *model {
 
 func (m *model) focused() part { return m.parts[m.focus] }
 
-// Init starts every server, all at once; the first frame does not wait for them.
+// Init starts all servers at once; the first frame does not wait for them.
 func (m *model) Init() tea.Cmd {
 	opening := make([]tea.Cmd, 0, len(m.servers))
 	for _, s := range m.servers {
@@ -122,20 +121,20 @@ func (m *model) Init() tea.Cmd {
 	return tea.Batch(m.feed.wait(m.ctx), tea.RequestBackgroundColor, m.watch.Init(), m.tick(), m.options.Questions.wait(m.ctx), open)
 }
 
-// Starting many processes takes the whole machine for a while. So more than fewServers
-// wait until the first frame is drawn, which takes Bubble Tea at most firstFrame.
+// Starting many processes uses the whole machine for a while. So more than fewServers servers wait
+// until the first frame is drawn, which Bubble Tea does within firstFrame.
 const (
 	fewServers = 3
 	firstFrame = 40 * time.Millisecond
 )
 
-// openedMsg says how opening a server ended.
+// openedMsg reports how opening a server ended.
 type openedMsg struct {
 	server string
 	err    error
 }
 
-// open is the command that starts a server.
+// open returns the command that starts a server.
 func (m *model) open(s *server) tea.Cmd {
 	pool, name := m.options.Pool, s.name
 	return func() tea.Msg {
@@ -144,12 +143,12 @@ func (m *model) open(s *server) tea.Cmd {
 	}
 }
 
-// tickMsg comes while something is under way whose time is shown.
+// tickMsg arrives while the screen shows a running time.
 type tickMsg struct{}
 
 const tickTime = 100 * time.Millisecond
 
-// tick asks for the next tickMsg, unless one is on its way.
+// tick schedules the next tickMsg, unless one is scheduled already.
 func (m *model) tick() tea.Cmd {
 	if m.ticking {
 		return nil
@@ -162,24 +161,24 @@ func (m *model) tick() tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
 }
 
-// busy reports whether the screen changes by itself, tenth of a second by tenth.
+// busy reports whether the screen changes by itself every tenth of a second.
 func (m *model) busy() bool {
 	return m.opening() || m.examining() || m.listing() || m.runningCalls() > 0 || m.note.text != ""
 }
 
-// ages reports whether the screen shows what changes by the second: a server's page.
+// ages reports whether the screen changes by itself every second: it shows a server's page.
 func (m *model) ages() bool {
 	return m.page.server != nil && m.page.server.status == statusReady
 }
 
-// opening reports whether any server may yet come up.
+// opening reports whether any server may still come up.
 func (m *model) opening() bool {
 	return slices.ContainsFunc(m.servers, func(s *server) bool {
 		return s.status == statusStarting || s.status == statusRetrying
 	})
 }
 
-// examining reports whether the doctor is at work.
+// examining reports whether the doctor is running.
 func (m *model) examining() bool {
 	return slices.ContainsFunc(m.servers, func(s *server) bool { return s.diagnosis.running() })
 }
@@ -195,8 +194,7 @@ func (m *model) setTools() {
 	})
 }
 
-// renew shows what lists anew have made of the screen, and says so where what was on it
-// is gone.
+// renew runs list, which replaces lists, updates the screen, and says so if the item on it is gone.
 func (m *model) renew(list func()) {
 	shown, typing := m.page.item, m.focused().editing()
 	list()
@@ -212,21 +210,21 @@ func (m *model) renew(list func()) {
 	}
 }
 
-// renewItems takes items that were listed anew into the forms.
+// renewItems takes relisted items into the forms.
 func (m *model) renewItems(items []item) {
 	if m.page.renew(items) {
 		m.tell("the server has changed what "+render.Safe(m.page.item.Name)+" takes; what was filled in is kept", true)
 	}
 }
 
-// Start is where the interface begins.
+// Start is the item that the interface begins with.
 type Start struct {
 	Tool string // a name as Registry.Find takes it
-	// Fill gives what its form is filled with.
+	// Fill returns the values for its form.
 	Fill func(*exec.Tool) (json.RawMessage, error)
 }
 
-// goToWanted goes to the tool that was asked for, once it is there.
+// goToWanted goes to the tool that was asked for, once it is listed.
 func (m *model) goToWanted() {
 	if m.wanted == nil {
 		return
@@ -251,13 +249,13 @@ func (m *model) goToWanted() {
 	}
 }
 
-// goTo shows an item with arguments in its form, and puts the focus there.
+// goTo shows an item with arguments in its form, and moves the focus there.
 func (m *model) goTo(wanted item, arguments json.RawMessage) {
 	if !m.tree.reveal(wanted.key()) {
 		return
 	}
 	m.showSelected()
-	m.page.leaf = leafForm
+	m.page.tab = tabForm
 	if len(arguments) > 0 && wanted.fillable() {
 		if err := m.page.form.SetArguments(arguments); err != nil {
 			m.tell(err.Error(), true)
@@ -266,7 +264,7 @@ func (m *model) goTo(wanted item, arguments json.RawMessage) {
 	m.setFocus(areaPage)
 }
 
-// showSelected shows what is under the tree's cursor.
+// showSelected shows the row under the tree's cursor.
 func (m *model) showSelected() {
 	at := m.tree.selected()
 	switch {
@@ -276,8 +274,8 @@ func (m *model) showSelected() {
 			m.show(latest)
 		}
 		m.watch.Select(at.item.Server, at.item.Name)
-	case at.shelf != nil:
-		m.page.showShelf(at.group.server, at.shelf)
+	case at.serverList != nil:
+		m.page.showServerList(at.group.server, at.serverList)
 		m.watch.Select(at.group.server.name, "")
 	case at.group != nil && at.group.server != nil:
 		m.page.showServer(at.group.server)
@@ -287,7 +285,7 @@ func (m *model) showSelected() {
 	}
 }
 
-// follow shows what the tree's cursor has moved to.
+// follow shows the row that the tree's cursor moved to.
 func (m *model) follow() tea.Cmd {
 	m.showSelected()
 	return nil
@@ -301,12 +299,12 @@ func (m *model) show(c *call) {
 	}
 }
 
-// calling reports whether a call of an item runs.
+// calling reports whether a call of an item is running.
 func (m *model) calling(one item) bool {
 	return slices.ContainsFunc(m.calls, func(c *call) bool { return c.running() && c.item.key() == one.key() })
 }
 
-// serverOf finds a server by its name, nil for toolx's own tools.
+// serverOf returns a server by its name, or nil for toolx's own tools.
 func (m *model) serverOf(name string) *server {
 	for _, s := range m.servers {
 		if s.name == name {
@@ -316,7 +314,7 @@ func (m *model) serverOf(name string) *server {
 	return nil
 }
 
-// currentServer is the server of what is selected.
+// currentServer returns the server of the selected row.
 func (m *model) currentServer() *server {
 	at := m.tree.selected()
 	if at.group == nil {
@@ -325,11 +323,10 @@ func (m *model) currentServer() *server {
 	return at.group.server
 }
 
-// tell puts a message on the last line.
+// tell shows a message on the status line.
 func (m *model) tell(text string, bad bool) { m.note = note{text, bad, m.now()} }
 
-// fade takes a note away that was there long enough to be read: it stands in the place of
-// the keys that work now.
+// fade removes a note that was shown long enough to be read, because it covers the key hints.
 func (m *model) fade() {
 	if m.now().Sub(m.note.at) >= readTime {
 		m.note = note{}

@@ -58,9 +58,9 @@ func TestClickTabs(t *testing.T) {
 		d.shows("[" + strings.TrimRight(tab, " ─") + "]")
 	}
 	d.click("lamp")
-	for _, leaf := range []string{"about", "schema", "json", "form"} {
-		d.click(leaf)
-		d.shows("[" + leaf + "]")
+	for _, tab := range []string{"about", "schema", "json", "form"} {
+		d.click(tab)
+		d.shows("[" + tab + "]")
 	}
 	d.press("space", "ctrl+r")
 	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })

@@ -18,24 +18,24 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// leaf is one of the leaves of an item's page.
-type leaf int
+// pageTab is one of the tabs of an item's page.
+type pageTab int
 
 const (
-	leafForm leaf = iota
-	leafAbout
-	leafSchema // as a tree
-	leafJSON   // the same as text
+	tabForm pageTab = iota
+	tabAbout
+	tabSchema // as a tree
+	tabJSON   // the same as text
 )
 
-// page is the pane in the centre: an item, a list of such, or a server.
+// page is the pane in the centre: an item, a list of items, or a server.
 type page struct {
-	theme  *pane.Theme
-	now    func() time.Time
-	item   item    // none where a server is shown
-	server *server // nil where nothing is selected either
-	shelf  *shelf  // of server; nil where the server itself is shown
-	leaf   leaf
+	theme      *pane.Theme
+	now        func() time.Time
+	item       item        // none where a server is shown
+	server     *server     // nil where nothing is selected either
+	serverList *serverList // of server; nil where the server itself is shown
+	tab        pageTab
 
 	form   *form.Form         // of item; nil where it has none
 	forms  map[itemKey]filled // of every item that was shown
@@ -55,7 +55,7 @@ func newPage(theme *pane.Theme, now func() time.Time) *page {
 	return &page{theme: theme, now: now, forms: make(map[itemKey]filled)}
 }
 
-// showItem shows an item; what was filled in for it is there again.
+// showItem shows an item, with what was filled in for it before.
 func (p *page) showItem(one item) {
 	if p.item == one {
 		return
@@ -63,7 +63,7 @@ func (p *page) showItem(one item) {
 	if p.form != nil {
 		p.form.Focus(false)
 	}
-	p.item, p.server, p.shelf, p.top = one, nil, nil, 0
+	p.item, p.server, p.serverList, p.top = one, nil, nil, 0
 	p.form = p.forms[one.key()].form
 	if p.form == nil && one.fillable() {
 		p.form = form.New(one.Tool, p.theme, p.now)
@@ -73,9 +73,8 @@ func (p *page) showItem(one item) {
 	p.setFocus(p.focus)
 }
 
-// renew takes items that were listed anew. A form stays as it is, with its cursor, as
-// long as its schema is the same; else what was filled in goes into a new one. changed
-// says that this is so of the form on the screen.
+// renew takes relisted items. A form is kept, with its cursor, as long as its schema is the same; else
+// its values go into a new form. changed reports whether that happened to the form on the screen.
 func (p *page) renew(all []item) (changed bool) {
 	for _, one := range all {
 		if p.item.key() == one.key() && !one.fillable() {
@@ -103,8 +102,8 @@ func (p *page) renew(all []item) (changed bool) {
 	return changed
 }
 
-// refilled is an item's form with what another one holds; what does not fit is there
-// as JSON, and what is no JSON yet as text.
+// refilled returns an item's form with the values of an old one. Values that do not fit are filled in
+// as JSON, and text that is not JSON yet as text.
 func (p *page) refilled(one item, old *form.Form) *form.Form {
 	fresh := form.New(one.Tool, p.theme, p.now)
 	arguments, err := old.Arguments()
@@ -118,38 +117,38 @@ func (p *page) refilled(one item, old *form.Form) *form.Form {
 }
 
 // showNothing empties the page: nothing is selected.
-func (p *page) showNothing() { p.item, p.form, p.server, p.shelf = item{}, nil, nil, nil }
+func (p *page) showNothing() { p.item, p.form, p.server, p.serverList = item{}, nil, nil, nil }
 
-func (p *page) showServer(s *server) { p.showShelf(s, nil) }
+func (p *page) showServer(s *server) { p.showServerList(s, nil) }
 
-// showShelf shows a list of a server, or the server itself where there is none.
-func (p *page) showShelf(s *server, of *shelf) {
-	if p.server != s || p.shelf != of {
+// showServerList shows one of a server's lists, or the server itself if of is nil.
+func (p *page) showServerList(s *server, of *serverList) {
+	if p.server != s || p.serverList != of {
 		p.top = 0
 	}
-	p.item, p.form, p.server, p.shelf = item{}, nil, s, of
+	p.item, p.form, p.server, p.serverList = item{}, nil, s, of
 }
 
-// leaves are the leaves of the item's page.
-func (p *page) leaves() []leaf {
+// tabs returns the tabs of the item's page.
+func (p *page) tabs() []pageTab {
 	switch p.item.kind {
 	case kindTool:
-		return []leaf{leafForm, leafAbout, leafSchema, leafJSON}
+		return []pageTab{tabForm, tabAbout, tabSchema, tabJSON}
 	case kindResource:
-		return []leaf{leafAbout, leafJSON}
+		return []pageTab{tabAbout, tabJSON}
 	}
-	return []leaf{leafForm, leafAbout, leafJSON} // the schema is toolx's own
+	return []pageTab{tabForm, tabAbout, tabJSON} // the schema is toolx's own
 }
 
-// shown is the leaf on the screen: the one that was chosen, wherever there is one.
-func (p *page) shown() leaf {
-	if list := p.leaves(); !slices.Contains(list, p.leaf) {
+// shown returns the tab on the screen: the one that was chosen, if the item has it.
+func (p *page) shown() pageTab {
+	if list := p.tabs(); !slices.Contains(list, p.tab) {
 		return list[0]
 	}
-	return p.leaf
+	return p.tab
 }
 
-// arguments are what the item is run with, as a JSON object: of a resource its URI.
+// arguments returns what the item is run with, as a JSON object; for a resource it holds the URI.
 func (p *page) arguments() (json.RawMessage, error) {
 	if p.item.kind != kindResource && p.item.kind != kindTemplate {
 		return p.form.Arguments()
@@ -161,7 +160,7 @@ func (p *page) arguments() (json.RawMessage, error) {
 	return rawjson.Marshal(map[string]string{"uri": uri})
 }
 
-// uri is that of the resource on the screen, of a template with what is filled in.
+// uri returns the URI of the resource on the screen, or of the template with the values filled in.
 func (p *page) uri() (string, error) {
 	if p.item.kind != kindTemplate {
 		return p.item.Plain, nil
@@ -186,20 +185,20 @@ func (p *page) setTheme(theme *pane.Theme) {
 func (p *page) setFocus(on bool) {
 	p.focus = on
 	if p.form != nil {
-		p.form.Focus(on && p.shown() == leafForm)
+		p.form.Focus(on && p.shown() == tabForm)
 	}
 }
 
-// turn goes to the next leaf of an item.
+// turn goes to the next tab of an item.
 func (p *page) turn() tea.Cmd {
-	list := p.leaves()
+	list := p.tabs()
 	p.show(list[(slices.Index(list, p.shown())+1)%len(list)])
 	return nil
 }
 
-// show goes to a leaf of an item.
-func (p *page) show(wanted leaf) {
-	p.leaf, p.top = wanted, 0
+// show goes to a tab of an item.
+func (p *page) show(wanted pageTab) {
+	p.tab, p.top = wanted, 0
 	p.setFocus(p.focus)
 }
 
@@ -208,9 +207,9 @@ func (p *page) editing() bool {
 	switch {
 	case p.item.none():
 		return false
-	case p.shown() == leafForm:
+	case p.shown() == tabForm:
 		return p.form.Editing()
-	case p.shown() == leafSchema:
+	case p.shown() == tabSchema:
 		return p.schema.Editing()
 	}
 	return false
@@ -218,9 +217,9 @@ func (p *page) editing() bool {
 
 func (p *page) update(msg tea.Msg) tea.Cmd {
 	switch {
-	case !p.item.none() && p.shown() == leafForm:
+	case !p.item.none() && p.shown() == tabForm:
 		return p.form.Update(msg)
-	case !p.item.none() && p.shown() == leafSchema:
+	case !p.item.none() && p.shown() == tabSchema:
 		return p.schema.Update(msg)
 	}
 	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
@@ -252,34 +251,34 @@ func (p *page) bindings() []pane.Binding {
 	if p.editing() {
 		return p.form.Bindings() // "]" is text now
 	}
-	turn := pane.Binding{Keys: []string{"]"}, Help: p.leafHelp(), Do: p.turn}
+	turn := pane.Binding{Keys: []string{"]"}, Help: p.tabHelp(), Do: p.turn}
 	switch p.shown() {
-	case leafForm:
+	case tabForm:
 		return append(p.form.Bindings(), turn)
-	case leafSchema:
+	case tabSchema:
 		return append(p.schema.Bindings(), turn)
 	}
 	return append(p.scrollKeys(), turn)
 }
 
-// String names a leaf.
-func (l leaf) String() string { return [...]string{"form", "about", "schema", "json"}[l] }
+// String returns the name of a tab.
+func (t pageTab) String() string { return [...]string{"form", "about", "schema", "json"}[t] }
 
-// leafHelp names the leaves that there are.
-func (p *page) leafHelp() string {
+// tabHelp names the tabs of the page.
+func (p *page) tabHelp() string {
 	var names []string
-	for _, one := range p.leaves() {
+	for _, one := range p.tabs() {
 		names = append(names, one.String())
 	}
 	return strings.Join(names, ", ")
 }
 
-// title stands in the border: the item and its leaves, or the server.
+// title returns what is in the border: the item and its tabs, or the server.
 func (p *page) title() string {
 	switch {
 	case !p.item.none():
 		var names []string
-		for _, one := range p.leaves() {
+		for _, one := range p.tabs() {
 			name := one.String()
 			if one == p.shown() {
 				name = p.theme.Paint(pane.Strong, "["+name+"]")
@@ -287,15 +286,15 @@ func (p *page) title() string {
 			names = append(names, name)
 		}
 		return p.theme.Paint(pane.Strong, render.Safe(p.item.heading())) + "  " + strings.Join(names, " ")
-	case p.shelf != nil:
-		return p.shelf.name() + " of " + render.Safe(p.server.name)
+	case p.serverList != nil:
+		return p.serverList.name() + " of " + render.Safe(p.server.name)
 	case p.server != nil:
 		return "server " + render.Safe(p.server.name)
 	}
 	return "tool"
 }
 
-// render draws the page; foot are the lines at its end, where there is something to run.
+// render draws the page. foot holds the last lines, if there is something to run.
 func (p *page) render(width, height int, facts, foot []string) string {
 	switch {
 	case p.item.none() && p.server == nil:
@@ -303,32 +302,32 @@ func (p *page) render(width, height int, facts, foot []string) string {
 	case p.item.none():
 		return p.scrolled(facts, width, height)
 	case !p.runnable():
-		return p.renderLeaf(width, height)
+		return p.renderTab(width, height)
 	}
 	foot = foot[max(0, len(foot)-max(1, height-1)):] // the last line matters most
 	if height == len(foot) {
 		return p.theme.Block(foot, width, height)
 	}
-	return p.renderLeaf(width, height-len(foot)) + "\n" + p.theme.Block(foot, width, len(foot))
+	return p.renderTab(width, height-len(foot)) + "\n" + p.theme.Block(foot, width, len(foot))
 }
 
-func (p *page) renderLeaf(width, height int) string {
+func (p *page) renderTab(width, height int) string {
 	switch p.shown() {
-	case leafForm:
+	case tabForm:
 		return p.form.Render(width, height)
-	case leafSchema:
+	case tabSchema:
 		return p.schema.Render(width, height)
 	}
 	return p.scrolled(p.tell(width), width, height)
 }
 
-// runnable reports whether the leaf on the screen is the one from which the item is run:
-// its form, or of what has none its description.
+// runnable reports whether the item can be run from the tab on the screen: its form, or its
+// description if it has no form.
 func (p *page) runnable() bool {
-	return !p.item.none() && (p.shown() == leafForm || !p.item.fillable() && p.shown() == leafAbout)
+	return !p.item.none() && (p.shown() == tabForm || !p.item.fillable() && p.shown() == tabAbout)
 }
 
-// callLine is the last line of the page: how to run the item, or why not.
+// callLine returns the last line of the page: how to run the item, or why that is impossible.
 func (p *page) callLine(cannot string) string {
 	if cannot != "" {
 		return p.theme.Paint(pane.Warn, p.theme.Glyphs.Warn+" "+render.Safe(cannot))
@@ -340,7 +339,7 @@ func (p *page) callLine(cannot string) string {
 	return p.theme.Paint(pane.Good, "ctrl+r") + " " + p.item.kind.verb() + "s " + render.Safe(what)
 }
 
-// scrolled shows a part of lines; it ends at the last one.
+// scrolled returns the visible part of lines; it stops at the last one.
 func (p *page) scrolled(lines []string, width, height int) string {
 	p.top = max(0, min(p.top, len(lines)-height))
 	shown := slices.Clone(lines[p.top:min(len(lines), p.top+height)])
@@ -350,13 +349,13 @@ func (p *page) scrolled(lines []string, width, height int) string {
 	return p.theme.Block(shown, width, height)
 }
 
-// spin is the sign of what is under way, at a time.
+// spin returns the spinner's sign at now.
 func spin(theme *pane.Theme, now time.Time) string {
 	frames := theme.Glyphs.Spinner
 	return frames[int(now.UnixMilli()/tickTime.Milliseconds())%len(frames)]
 }
 
-// spinner is the sign of what is under way.
+// spinner returns the sign for something that is running.
 func (m *model) spinner() string {
 	return spin(m.theme, m.now())
 }

@@ -17,14 +17,13 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// Questions carries what servers ask to the screen. Its methods are for
-// servers.Answers: they wait until the user has answered there, or the server no longer
-// waits.
+// Questions brings the requests of servers to the screen. Its methods implement servers.Answers: they
+// wait until the user has answered, or until the server stops waiting.
 type Questions struct {
 	asked chan *question
 }
 
-// NewQuestions makes the way of one interface's questions (Options.Questions).
+// NewQuestions returns the Questions of one interface (Options.Questions).
 func NewQuestions() *Questions { return &Questions{asked: make(chan *question)} }
 
 // Elicit asks the user for what a server wants to know. The error is ctx's.
@@ -38,9 +37,9 @@ func (q *Questions) Elicit(ctx context.Context, asked *servers.Elicitation) (*se
 	return &servers.Elicited{Action: given.action, Content: given.content}, nil
 }
 
-// Sample lets the user answer in a model's place: params are those of
-// sampling/createMessage, the result is a CreateMessageResult. The error says why there
-// is none, such as that the user declined.
+// Sample lets the user answer in place of a model. params are those of sampling/createMessage, the
+// result is a CreateMessageResult. The error says why there is no answer, such as that the user
+// declined.
 func (q *Questions) Sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := servers.ReadSampling(params)
 	if err != nil {
@@ -58,7 +57,7 @@ func (q *Questions) Sample(ctx context.Context, server string, params json.RawMe
 	return servers.Sampled("human", answerOf(given.content), "endTurn"), nil
 }
 
-// put hands a question to the screen and waits for its answer.
+// put shows a question on the screen and waits for its answer.
 func (q *Questions) put(one *question) (given, error) {
 	select {
 	case q.asked <- one:
@@ -73,10 +72,10 @@ func (q *Questions) put(one *question) (given, error) {
 	}
 }
 
-// questionMsg says that a server asks something.
+// questionMsg reports that a server asks something.
 type questionMsg struct{ question *question }
 
-// wait is the command that waits for the next question.
+// wait returns the command that waits for the next question.
 func (q *Questions) wait(ctx context.Context) tea.Cmd {
 	if q == nil {
 		return nil
@@ -91,8 +90,8 @@ func (q *Questions) wait(ctx context.Context) tea.Cmd {
 	}
 }
 
-// question is what a server wants of the user, from when it is asked until it is
-// answered: an elicitation, or a request to a model that the user plays.
+// question is a server's request to the user, from its arrival until it is answered: an elicitation,
+// or a sampling request that the user answers as the model.
 type question struct {
 	ctx         context.Context //nolint:containedctx // ends when the server no longer waits
 	server      string
@@ -101,7 +100,7 @@ type question struct {
 	reply       chan given    // takes one answer without waiting
 	answered    chan struct{} // closed when that is there
 
-	// What follows belongs to the model.
+	// The model owns the fields below.
 	calls   []*call    // that it may belong to
 	form    *form.Form // nil where there is nothing to fill in
 	fields  int        // of the form
@@ -115,17 +114,17 @@ type question struct {
 	drawn   questionPlace
 }
 
-// maxQuestions is how many questions wait for the user; a server that asks more is
-// answered for them, with neither yes nor no.
+// maxQuestions is how many questions may wait for the user. Further ones are cancelled: neither
+// accepted nor declined.
 const maxQuestions = 32
 
-// The places of the focus in a dialog that are no button.
+// The values of the focus in a dialog that are not buttons.
 const (
 	noButton = -1 // on the buttons, but on none yet
 	inForm   = -2
 )
 
-// given is an answer. The content is the form as an object, where it was accepted.
+// given is an answer. The content is the form as an object, if the user accepted.
 type given struct {
 	action  servers.Action
 	content json.RawMessage
@@ -135,8 +134,8 @@ func newQuestion(ctx context.Context, server string) *question {
 	return &question{ctx: ctx, server: server, reply: make(chan given, 1), answered: make(chan struct{}), button: noButton}
 }
 
-// open makes the form of a question, filled in with the defaults of its schema. A page
-// has none, nor has a question that is a matter of yes or no.
+// open makes the form of a question, filled in with the defaults of its schema. A question with a
+// page, or with a schema without fields, has no form.
 func (q *question) open(theme *pane.Theme, now func() time.Time) {
 	schema, start := json.RawMessage(answerSchema), json.RawMessage("{}")
 	if asked := q.elicitation; asked != nil {
@@ -165,28 +164,28 @@ func (q *question) open(theme *pane.Theme, now func() time.Time) {
 	q.focus(inForm)
 }
 
-// answerField is the only field of the form in which the user plays a model.
+// answerField is the only field of the form in which the user answers as a model.
 const answerField = "answer"
 
 const answerSchema = `{"type":"object","required":["` + answerField + `"],"properties":{"` + answerField +
 	`":{"type":"string","description":"What the model would say; ctrl+j begins a new line."}}}`
 
-// answerOf is the text that a user has typed in a model's place.
+// answerOf returns the text that the user typed as the model.
 func answerOf(content json.RawMessage) string {
 	var fields map[string]string
 	_ = json.Unmarshal(content, &fields) // the form has one field, of text
 	return fields[answerField]
 }
 
-// callKey is under which a call's context has its id, so that what a server asks in
-// the place of that call's result (MCP 2026-07-28) can be told to belong to it.
+// callKey is the context key of a call's id. It links a question that a server returns in place of
+// that call's result (MCP 2026-07-28) to the call.
 type callKey struct{}
 
 func withCall(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, callKey{}, id)
 }
 
-// updateAsked takes a question: it is the next when those before it are answered.
+// updateAsked queues a question behind those that are not answered yet.
 func (m *model) updateAsked(q *question) tea.Cmd {
 	next := m.options.Questions.wait(m.ctx)
 	m.questions = append(m.questions, q)
@@ -209,8 +208,8 @@ func (m *model) updateAsked(q *question) tea.Cmd {
 	return tea.Batch(next, withdrawn)
 }
 
-// callsOf are the calls that a question may belong to. Of a legacy server nobody knows:
-// it may be any that runs there.
+// callsOf returns the calls that a question may belong to. A legacy server does not say: it may be any
+// call that is running there.
 func (m *model) callsOf(q *question) []*call {
 	if id, ok := q.ctx.Value(callKey{}).(string); ok {
 		if c := m.callOf(id); c != nil {
@@ -226,7 +225,7 @@ func (m *model) callsOf(q *question) []*call {
 	return calls
 }
 
-// withdrawnMsg says that nobody waits for a question's answer any more.
+// withdrawnMsg reports that the server stopped waiting for a question's answer.
 type withdrawnMsg struct{ question *question }
 
 func (m *model) updateWithdrawn(q *question) tea.Cmd {
@@ -242,7 +241,7 @@ func (m *model) updateWithdrawn(q *question) tea.Cmd {
 	return m.tick()
 }
 
-// asking is the question that stands on the screen, nil where there is none.
+// asking returns the question on the screen, or nil.
 func (m *model) asking() *question {
 	if len(m.questions) == 0 {
 		return nil
@@ -254,7 +253,7 @@ func (m *model) dropQuestion(q *question) {
 	m.questions = slices.DeleteFunc(m.questions, func(one *question) bool { return one == q })
 }
 
-// answer answers a question, which then makes room for the next.
+// answer answers a question; then the next one is shown.
 func (m *model) answer(q *question, action servers.Action, content json.RawMessage) tea.Cmd {
 	if !slices.Contains(m.questions, q) {
 		return nil // it was withdrawn meanwhile
@@ -267,7 +266,7 @@ func (m *model) answer(q *question, action servers.Action, content json.RawMessa
 	return m.tick()
 }
 
-// send gives the server what is filled in, if that fits what it asked for.
+// send sends the form's values to the server, if they match what it asked for.
 func (m *model) send(q *question) tea.Cmd {
 	if q.form == nil {
 		return m.answer(q, servers.Accept, nil)
@@ -283,7 +282,7 @@ func (m *model) send(q *question) tea.Cmd {
 	return m.answer(q, servers.Accept, content)
 }
 
-// leave says neither yes nor no, once more asked for where that loses what was typed.
+// leave cancels a question. It asks for confirmation if that loses what was typed.
 func (m *model) leave(q *question) tea.Cmd {
 	action := servers.Cancel
 	if q.sampling != nil {
@@ -304,12 +303,12 @@ func (m *model) cancelAsker(q *question) tea.Cmd {
 	return m.answer(q, servers.Cancel, nil)
 }
 
-// running are those of the calls that have not ended.
+// running returns the calls of the question that have not ended.
 func (q *question) running() []*call {
 	return slices.DeleteFunc(slices.Clone(q.calls), func(c *call) bool { return !c.running() })
 }
 
-// noAsker says why the call of a question cannot be cancelled.
+// noAsker returns why the call of a question cannot be cancelled.
 func (q *question) noAsker() string {
 	switch running := q.running(); {
 	case len(running) == 0:
@@ -326,15 +325,15 @@ type openedPageMsg struct {
 	err      error
 }
 
-// visit opens the page of a question in the browser.
+// visit opens a question's page in the browser.
 func (m *model) visit(q *question) tea.Cmd {
 	q.opening = true
 	open, ctx, address := m.options.OpenPage, m.ctx, q.elicitation.URL
 	return func() tea.Msg { return openedPageMsg{q, open(ctx, address)} }
 }
 
-// updateOpenedPage agrees where that is all that the server waits for; a page that is
-// to be visited first is agreed to when the user has been there.
+// updateOpenedPage accepts the question if opening the page is all that the server waits for. If the
+// page has to be visited first, the user accepts after the visit.
 func (m *model) updateOpenedPage(msg openedPageMsg) tea.Cmd {
 	q := msg.question
 	q.opening, q.shown, q.note = false, true, ""
@@ -347,7 +346,8 @@ func (m *model) updateOpenedPage(msg openedPageMsg) tea.Cmd {
 	return nil
 }
 
-// visited takes a server's word that a page was visited: the user need not say so too.
+// visited handles a server's notification that a page was visited, so that the user need not confirm
+// it.
 func (m *model) visited(notification servers.Notification) {
 	if notification.Method != "notifications/elicitation/complete" {
 		return
@@ -371,7 +371,7 @@ func (m *model) copyPage(q *question) tea.Cmd {
 	return m.copied(q.elicitation.URL, "the address")
 }
 
-// questionKeys are the ways to answer, which are the buttons too.
+// questionKeys returns the ways to answer, which are also the buttons.
 func (m *model) questionKeys(q *question) []pane.Binding {
 	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: func() tea.Cmd { return m.answer(q, servers.Decline, nil) }}
 	cancel := pane.Binding{Keys: []string{"esc"}, Help: "cancel", Do: func() tea.Cmd { return m.leave(q) }}
@@ -387,8 +387,8 @@ func (m *model) questionKeys(q *question) []pane.Binding {
 	return []pane.Binding{send, decline, cancel}
 }
 
-// pageAnswers are the ways to agree to a page. The browser is started by a key that
-// means nothing elsewhere: the dialog may come while something is typed.
+// pageAnswers returns the ways to accept a page. The key that starts the browser means nothing
+// elsewhere, because the dialog may appear while the user is typing.
 func (m *model) pageAnswers(q *question) []pane.Binding {
 	open := pane.Binding{Keys: []string{"ctrl+s"}, Help: "open it", Off: off(q.opening, "the browser is being started"), Do: func() tea.Cmd { return m.visit(q) }}
 	agree := pane.Binding{Keys: []string{"ctrl+s"}, Help: "agree", Do: func() tea.Cmd { return m.send(q) }}
@@ -407,7 +407,7 @@ func (m *model) pageAnswers(q *question) []pane.Binding {
 	return append(list, pane.Binding{Keys: []string{"y"}, Help: "copy", Do: func() tea.Cmd { return m.copyPage(q) }})
 }
 
-// toProblem goes to the first field that keeps the answer from being sent.
+// toProblem goes to the first field that prevents sending the answer.
 func (q *question) toProblem() {
 	if q.form != nil {
 		q.whole = false
@@ -416,7 +416,7 @@ func (q *question) toProblem() {
 	}
 }
 
-// cannotSend says why what is filled in cannot be sent.
+// cannotSend returns why the form cannot be sent.
 func (q *question) cannotSend() string {
 	if q.form == nil {
 		return ""

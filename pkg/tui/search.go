@@ -8,13 +8,13 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// hit is an item that a filter finds, and how well it fits.
+// hit is an item that a filter finds, and how well it matches.
 type hit struct {
 	item  item
 	score int
 }
 
-// search gives the items that fit a pattern, the best first.
+// search returns the items that match a pattern, best first.
 func search(items []item, pattern string) []hit {
 	var hits []hit
 	for _, one := range items {
@@ -26,16 +26,16 @@ func search(items []item, pattern string) []hit {
 	return hits
 }
 
-// What a word of the pattern is worth, by where it is found.
+// The score of a word of the pattern, by where it is found.
 const (
 	inName        = 1000
 	inDescription = 100
 	inLetters     = 50 // at the most: its letters, in their order, are in the name
 )
 
-// scoreOf says how well an item fits a pattern; zero where it does not. Every word has
-// to be found: as it is in the name or the description, or letter by letter in the
-// name. Descriptions are long: letter by letter, all of them would fit.
+// scoreOf returns how well an item matches a pattern, zero if it does not. Every word must be found:
+// as it is in the name or the description, or letter by letter in the name. Letter by letter, every
+// word would match the long descriptions.
 func scoreOf(one item, pattern string) int {
 	if one.none() {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// status is how a server stands.
+// status is the state of a server.
 type status int
 
 const (
@@ -25,7 +25,7 @@ const (
 	statusStopped // by the user
 )
 
-// server is what is known of one server of the config.
+// server holds what is known about one server of the config.
 type server struct {
 	name   string
 	config *config.Server
@@ -39,16 +39,16 @@ type server struct {
 	reason   string        // why it failed or ended
 	hint     string        // what to do about a start that failed
 	polluted int           // lines of this life
-	// diagnosis is what the doctor says of it, manual what it says of itself.
+	// diagnosis is the doctor's report on it, manual its own instructions.
 	diagnosis diagnosis
 	manual    manual
-	// completes and subscribes say what it offers besides lists.
+	// completes and subscribes report which capabilities it has besides lists.
 	completes, subscribes bool
-	// asked says that the user stopped it, or starts it anew.
+	// asked says that the user stopped it, or is restarting it.
 	asked bool
 }
 
-// commandLine is what was started, or what the config says where nothing was.
+// commandLine returns the command that was started, or the config's if none was.
 func (s *server) commandLine() []string {
 	if len(s.command) > 0 || s.config.Command == "" {
 		return s.command
@@ -59,8 +59,7 @@ func (s *server) commandLine() []string {
 // become changes the status.
 func (s *server) become(to status, at time.Time) { s.status, s.since = to, at }
 
-// take learns from an event about this server, and reports whether its tools may have
-// changed.
+// take updates the server from an event about it, and reports whether its tools may have changed.
 func (s *server) take(event exec.Event) (toolsChanged bool) {
 	at := event.When()
 	switch e := event.(type) {
@@ -91,8 +90,7 @@ func (s *server) take(event exec.Event) (toolsChanged bool) {
 	return false
 }
 
-// lost notes that a server which was ready cannot be talked to any more, whether it
-// runs or not.
+// lost records that the session of a server that was ready is lost, whether or not its process runs.
 func (s *server) lost(e servers.SessionLost) {
 	if s.status == statusReady {
 		s.reason = string(e.Why.Ending)
@@ -100,24 +98,24 @@ func (s *server) lost(e servers.SessionLost) {
 	}
 }
 
-// runs reports whether there is anything to stop: a process, a session without one, or
-// attempts to get one.
+// runs reports whether there is anything to stop: a process, a session without a process, or attempts
+// to open one.
 func (s *server) runs() bool {
 	return s.pid != 0 || s.status == statusReady || s.status == statusStarting || s.status == statusRetrying
 }
 
-// down reports whether the server has to be started anew before it is of use.
+// down reports whether the server has to be restarted before it can be used.
 func (s *server) down() bool {
 	return s.status == statusFailed || s.status == statusEnded || s.status == statusStopped
 }
 
-// stop notes that the user stopped it, and nothing of it is left.
+// stop records that the user stopped the server and that nothing of it is running.
 func (s *server) stop(at time.Time) {
 	s.pid, s.reason, s.asked = 0, "", false
 	s.become(statusStopped, at)
 }
 
-// exited notes the end of a process, unless an attempt that failed has told more.
+// exited records the end of a process, unless a failed attempt has already told more.
 func (s *server) exited(e servers.ProcessExited) {
 	s.pid = 0
 	switch {
@@ -130,7 +128,7 @@ func (s *server) exited(e servers.ProcessExited) {
 	}
 }
 
-// summary says in a few words how the server stands, at a time.
+// summary returns the server's state at now in a few words.
 func (s *server) summary(now time.Time) string {
 	switch s.status {
 	case statusStarting:

@@ -29,8 +29,7 @@ func profileOf(
 	return max(colorprofile.ASCII, colorprofile.Detect(out, environ))
 }
 
-// forced reports whether the user asks for colour whatever the terminal (see
-// console.System).
+// forced reports whether the user asks for colour whatever the terminal is (see console.System).
 func forced(environ []string) bool {
 	for _, name := range []string{"CLICOLOR_FORCE", "FORCE_COLOR"} {
 		if value := variable(environ, name); value != "" && value != "0" && value != "false" {
@@ -40,7 +39,7 @@ func forced(environ []string) bool {
 	return false
 }
 
-// variable is a variable of an environment, empty where it is not set.
+// variable returns a variable of an environment, empty if it is not set.
 func variable(environ []string, name string) (value string) {
 	for _, entry := range environ {
 		if found, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -50,8 +49,8 @@ func variable(environ []string, name string) (value string) {
 	return value
 }
 
-// terminfoColors is how many colours a terminal has as the system's terminfo database
-// knows it, by its name; ok is false where it does not.
+// terminfoColors returns how many colours a terminal has according to the system's terminfo database.
+// ok is false if the database does not know the terminal's name.
 func terminfoColors(term string) (count int, ok bool) {
 	entry, err := terminfo.Load(term)
 	if err != nil {

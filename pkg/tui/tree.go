@@ -26,10 +26,9 @@ type tree struct {
 	typing bool
 	focus  bool
 	height int // of the rows, when they were drawn last
-	// calling reports whether a call of an item runs; nil where none can.
+	// calling reports whether a call of an item is running; nil if nothing can be called.
 	calling func(item) bool
-	// subscribed reports whether toolx is told of a resource's updates; nil where it never
-	// is.
+	// subscribed reports whether a resource's updates are subscribed to; nil if none can be.
 	subscribed func(item) bool
 }
 
@@ -38,36 +37,35 @@ type group struct {
 	server *server
 	tools  []item
 	closed bool
-	// shelves are what the server has beside its tools; nil for toolx's own.
-	shelves []*shelf
+	// lists are the server's lists besides its tools; nil for toolx's own.
+	serverLists []*serverList
 }
 
-// shelf is the group's list of a kind.
-func (g *group) shelf(of kind) *shelf {
-	return g.shelves[slices.IndexFunc(g.shelves, func(s *shelf) bool { return s.kind == of })]
+// list returns the group's list of a kind.
+func (g *group) serverList(of kind) *serverList {
+	return g.serverLists[slices.IndexFunc(g.serverLists, func(s *serverList) bool { return s.kind == of })]
 }
 
-// row is what one line of the tree stands for: a group, a shelf in it, or an item in
-// either.
+// row is one line of the tree: a group, a list in it, or an item in either.
 type row struct {
-	group *group
-	shelf *shelf // nil for the group itself and its tools
-	item  item
+	group      *group
+	serverList *serverList // nil for the group itself and its tools
+	item       item
 }
 
-// header reports whether the row is one that opens and closes.
+// header reports whether the row can be opened and closed.
 func (r row) header() bool { return r.group != nil && r.item.none() }
 
-// sign is the column of the sign of a row that opens and closes.
+// sign returns the column of the fold sign of a row that can be opened and closed.
 func (r row) sign() int {
-	if r.shelf != nil {
+	if r.serverList != nil {
 		return 2
 	}
 	return 0
 }
 
-// failed reports whether the row is that of a list that could not be read.
-func (r row) failed() bool { return r.header() && r.shelf != nil && r.shelf.failure != "" }
+// failed reports whether the row is a list that could not be read.
+func (r row) failed() bool { return r.header() && r.serverList != nil && r.serverList.failure != "" }
 
 func newTree(theme *pane.Theme) *tree {
 	filter := textinput.New()
@@ -76,7 +74,7 @@ func newTree(theme *pane.Theme) *tree {
 	return &tree{theme: theme, filter: filter}
 }
 
-// setTools gives the groups their tools anew, and keeps the cursor on what it was.
+// setTools replaces the tools of the groups, and keeps the cursor on the same row.
 func (t *tree) setTools(all []*exec.Tool) {
 	selected := t.selected()
 	for _, g := range t.groups {
@@ -96,13 +94,12 @@ func (t *tree) setTools(all []*exec.Tool) {
 	t.find(selected)
 }
 
-// find puts the cursor on a row again, by name: tools are made anew when a server
-// is. Where the row is gone, the cursor goes to its server, and not to what stands in its
-// place now: that was not chosen.
+// find moves the cursor to a row by name, because tools are made anew when a server restarts. If the
+// row is gone, the cursor moves to its server rather than to another item that was never chosen.
 func (t *tree) find(wanted row) {
 	for _, same := range []func(row) bool{
-		func(r row) bool { return r.shelf == wanted.shelf && r.item.key() == wanted.item.key() },
-		func(r row) bool { return r.shelf == nil && r.item.none() },
+		func(r row) bool { return r.serverList == wanted.serverList && r.item.key() == wanted.item.key() },
+		func(r row) bool { return r.serverList == nil && r.item.none() },
 	} {
 		if i := slices.IndexFunc(t.rows, func(r row) bool { return r.group == wanted.group && same(r) }); i >= 0 {
 			t.list.Set(i, len(t.rows))
@@ -112,8 +109,8 @@ func (t *tree) find(wanted row) {
 	t.list.Move(0, len(t.rows))
 }
 
-// listed is the row that an item has, or would have where what it is in is open and
-// nothing is filtered; ok is false where no list has the item.
+// listed returns the row of an item, or the row that it would have if everything around it were open
+// and nothing filtered. ok is false if no list has the item.
 func (t *tree) listed(wanted itemKey) (at row, ok bool) {
 	for _, g := range t.groups {
 		for _, one := range g.tools {
@@ -121,7 +118,7 @@ func (t *tree) listed(wanted itemKey) (at row, ok bool) {
 				return row{group: g, item: one}, true
 			}
 		}
-		for _, s := range g.shelves {
+		for _, s := range g.serverLists {
 			if one, ok := s.find(wanted.name); ok && s.kind == wanted.kind {
 				return row{g, s, one}, true
 			}
@@ -130,7 +127,7 @@ func (t *tree) listed(wanted itemKey) (at row, ok bool) {
 	return row{}, false
 }
 
-// selected is the row under the cursor, the zero row where there is none.
+// selected returns the row under the cursor, or the zero row.
 func (t *tree) selected() row {
 	if t.list.Cursor < len(t.rows) {
 		return t.rows[t.list.Cursor]
@@ -138,8 +135,8 @@ func (t *tree) selected() row {
 	return row{}
 }
 
-// arrange makes the rows: all that is open, or what the filter finds, the best of
-// each server first.
+// arrange builds the rows: everything that is open, or what the filter finds, the best matches of each
+// server first.
 func (t *tree) arrange() {
 	t.rows = t.rows[:0]
 	pattern := t.filter.Value()
@@ -152,7 +149,7 @@ func (t *tree) arrange() {
 	}
 }
 
-// arrangeOpen makes the rows of what is open in a group.
+// arrangeOpen adds the open rows of a group.
 func (t *tree) arrangeOpen(g *group) {
 	t.rows = append(t.rows, row{group: g})
 	if g.closed {
@@ -161,11 +158,11 @@ func (t *tree) arrangeOpen(g *group) {
 	for _, one := range g.tools {
 		t.rows = append(t.rows, row{group: g, item: one})
 	}
-	for _, s := range g.shelves {
+	for _, s := range g.serverLists {
 		if !s.shown() {
 			continue
 		}
-		t.rows = append(t.rows, row{group: g, shelf: s})
+		t.rows = append(t.rows, row{group: g, serverList: s})
 		for _, one := range s.items {
 			if s.closed {
 				break
@@ -175,17 +172,17 @@ func (t *tree) arrangeOpen(g *group) {
 	}
 }
 
-// arrangeFound makes the rows of what a pattern finds in a group.
+// arrangeFound adds the rows of a group that match a pattern.
 func (t *tree) arrangeFound(g *group, pattern string) {
 	top := len(t.rows)
 	t.rows = append(t.rows, row{group: g})
 	for _, hit := range search(g.tools, pattern) {
 		t.rows = append(t.rows, row{group: g, item: hit.item})
 	}
-	for _, s := range g.shelves {
+	for _, s := range g.serverLists {
 		found := search(s.items, pattern)
 		if len(found) > 0 {
-			t.rows = append(t.rows, row{group: g, shelf: s})
+			t.rows = append(t.rows, row{group: g, serverList: s})
 		}
 		for _, hit := range found {
 			t.rows = append(t.rows, row{g, s, hit.item})
@@ -196,7 +193,7 @@ func (t *tree) arrangeFound(g *group, pattern string) {
 	}
 }
 
-// groupOf is the group of a server, nil where it has none.
+// groupOf returns the group of a server, or nil.
 func (t *tree) groupOf(server string) *group {
 	for _, g := range t.groups {
 		if g.server != nil && g.server.name == server {
@@ -206,15 +203,14 @@ func (t *tree) groupOf(server string) *group {
 	return nil
 }
 
-// reveal opens what an item is in and puts the cursor on it; it reports whether it is
-// there.
+// reveal opens everything around an item, moves the cursor to it, and reports whether the tree has it.
 func (t *tree) reveal(wanted itemKey) bool {
 	at, ok := t.listed(wanted)
 	if !ok {
 		return false
 	}
-	if at.group.closed = false; at.shelf != nil {
-		at.shelf.closed = false
+	if at.group.closed = false; at.serverList != nil {
+		at.serverList.closed = false
 	}
 	t.unfilter()
 	t.find(at)
@@ -227,7 +223,7 @@ func (t *tree) unfilter() {
 	t.arrange()
 }
 
-// setFilter filters anew and goes to the best match of all servers.
+// setFilter applies the filter and moves to the best match of all servers.
 func (t *tree) setFilter() {
 	t.arrange()
 	t.list.Set(0, len(t.rows))
@@ -240,7 +236,7 @@ func (t *tree) setFilter() {
 	}
 }
 
-// update takes what is typed into the filter; the keys that are no text are filterKeys.
+// update handles text typed into the filter; filterKeys are the other keys.
 func (t *tree) update(msg tea.Msg) tea.Cmd {
 	before := t.filter.Value()
 	var cmd tea.Cmd
@@ -263,35 +259,35 @@ func (t *tree) stopTyping() {
 	t.filter.Blur()
 }
 
-// toggle opens or closes the group or shelf under the cursor, or around it.
+// toggle opens or closes the group or list that the cursor is on or in.
 func (t *tree) toggle() {
 	at := t.selected()
-	if at.shelf != nil {
-		t.setClosed(!at.shelf.closed)
+	if at.serverList != nil {
+		t.setClosed(!at.serverList.closed)
 		return
 	}
 	t.setClosed(!at.group.closed)
 }
 
-// setClosed closes or opens what the cursor is in. A shelf that is closed already
-// leads to its server.
+// setClosed closes or opens what the cursor is on or in. Closing a list that is closed already moves
+// to its server.
 func (t *tree) setClosed(closed bool) {
 	at := t.selected()
 	switch {
 	case at.group == nil:
 		return
-	case at.shelf == nil:
+	case at.serverList == nil:
 		at.group.closed = closed
-	case closed && at.shelf.closed:
-		at.shelf = nil
+	case closed && at.serverList.closed:
+		at.serverList = nil
 	default:
-		at.shelf.closed = closed
+		at.serverList.closed = closed
 	}
 	t.arrange()
-	t.find(row{group: at.group, shelf: at.shelf})
+	t.find(row{group: at.group, serverList: at.serverList})
 }
 
-// setAllClosed closes or opens the groups; the cursor stays in its own.
+// setAllClosed closes or opens all groups; the cursor stays in its group.
 func (t *tree) setAllClosed(closed bool) {
 	at := t.selected()
 	for _, g := range t.groups {
@@ -301,7 +297,7 @@ func (t *tree) setAllClosed(closed bool) {
 	t.find(at)
 }
 
-// render draws the tree at a time: a server that starts counts its seconds.
+// render draws the tree at now: a starting server counts its seconds.
 func (t *tree) render(width, height int, now time.Time) string {
 	var lines []string
 	if t.typing || t.filter.Value() != "" {
@@ -340,8 +336,8 @@ func (t *tree) line(i, width int, now time.Time) string {
 	switch {
 	case !r.item.none():
 		text = t.itemLine(r, width, now)
-	case r.shelf != nil:
-		text = t.shelfLine(r.shelf, width, now)
+	case r.serverList != nil:
+		text = t.listLine(r.serverList, width, now)
 	default:
 		text = t.groupLine(r.group, width, now)
 	}
@@ -354,8 +350,8 @@ func (t *tree) line(i, width int, now time.Time) string {
 	return t.theme.Paint(pane.Marked, stripped(text))
 }
 
-// groupLine is "▾ zwave ✓ 85 ms !3 stray (4)": the name, how it stands, its polluted
-// lines, its tools.
+// groupLine draws "▾ zwave ✓ 85 ms !3 stray (4)": the name, the state, the polluted lines, and the
+// number of tools.
 func (t *tree) groupLine(g *group, width int, now time.Time) string {
 	fold := t.fold(g.closed)
 	if g.server == nil {
@@ -374,7 +370,7 @@ func (t *tree) groupLine(g *group, width int, now time.Time) string {
 	return t.theme.Cut(line, width)
 }
 
-// fold is the sign of what is open or closed; what a filter finds is open.
+// fold returns the sign for open or closed; search results are always open.
 func (t *tree) fold(closed bool) string {
 	if closed && t.filter.Value() == "" {
 		return t.theme.Glyphs.Closed
@@ -382,8 +378,8 @@ func (t *tree) fold(closed bool) string {
 	return t.theme.Glyphs.Open
 }
 
-// shelfLine is "▸ resources (7)", or why they could not be listed.
-func (t *tree) shelfLine(s *shelf, width int, now time.Time) string {
+// listLine draws "▸ resources (7)", or why the list could not be read.
+func (t *tree) listLine(s *serverList, width int, now time.Time) string {
 	line := "  " + t.fold(s.closed) + " " + s.name()
 	switch {
 	case s.failure != "":
@@ -396,7 +392,7 @@ func (t *tree) shelfLine(s *shelf, width int, now time.Time) string {
 	return t.theme.Cut(line, width)
 }
 
-// stray counts the lines of a server's stdout that are no messages.
+// stray returns the number of lines on a server's stdout that are not messages.
 func (t *tree) stray(s *server) string {
 	if s.polluted == 0 {
 		return ""
@@ -404,7 +400,7 @@ func (t *tree) stray(s *server) string {
 	return t.theme.Paint(pane.Warn, fmt.Sprintf("%s%d stray", t.theme.Glyphs.Warn, s.polluted))
 }
 
-// state is a server's state with its sign.
+// state returns a server's state with its sign.
 func (t *tree) state(s *server, now time.Time) string {
 	glyphs := t.theme.Glyphs
 	sign, role := glyphs.Off, pane.Dim
@@ -419,7 +415,7 @@ func (t *tree) state(s *server, now time.Time) string {
 	return t.theme.Paint(role, sign+" "+render.Safe(s.summary(now)))
 }
 
-// itemLine is an item with what it says of itself; badges go before the name is cut.
+// itemLine draws an item with its badges; a long name is cut before its badges are.
 func (t *tree) itemLine(r row, width int, now time.Time) string {
 	one, sign := r.item, t.theme.Glyphs.Bullet
 	switch {
@@ -429,7 +425,7 @@ func (t *tree) itemLine(r row, width int, now time.Time) string {
 		sign = t.theme.Glyphs.On
 	}
 	indent := "  "
-	if r.shelf != nil {
+	if r.serverList != nil {
 		indent = "    "
 	}
 	name := indent + sign + " " + render.Safe(one.label())
@@ -440,8 +436,8 @@ func (t *tree) itemLine(r row, width int, now time.Time) string {
 	return name + "  " + t.theme.Paint(pane.Badge, badges)
 }
 
-// click puts the cursor on the row that is drawn at a place; a second click on a group,
-// or one on its sign, opens or closes it. The line that says that there is more shows it.
+// click moves the cursor to the row at a place. A second click on a group, or a click on its sign,
+// opens or closes it. A click on the line that says that there is more scrolls to it.
 func (t *tree) click(x, y int) {
 	if t.typing || t.filter.Value() != "" {
 		y--
@@ -459,8 +455,8 @@ func (t *tree) click(x, y int) {
 	}
 }
 
-// stripped is text without its look, for a row that has one look as a whole.
+// stripped returns text without styles, for a row that is styled as a whole.
 func stripped(text string) string { return ansi.Strip(text) }
 
-// count is a number of tools in brackets.
+// count returns a number of tools in brackets.
 func count(n int) string { return fmt.Sprintf("(%d)", n) }

@@ -17,17 +17,17 @@ import (
 	"toolx/pkg/servers"
 )
 
-// Pool is what the interface asks of servers; *servers.Pool is one.
+// Pool is what the interface needs from the servers; *servers.Pool implements it.
 type Pool interface {
-	// Open starts a server that does not run.
+	// Open starts a server that is not running.
 	Open(ctx context.Context, name string) (*servers.Session, error)
-	// Stop ends a server; Open starts it anew.
+	// Stop stops a server; Open starts it again.
 	Stop(ctx context.Context, name string)
-	// Session is a server's open session, nil where there is none.
+	// Session returns a server's open session, or nil.
 	Session(name string) *servers.Session
 }
 
-// Options are what the interface works with.
+// Options configure the interface.
 type Options struct {
 	In  io.Reader // a terminal
 	Out io.Writer // a terminal
@@ -38,20 +38,20 @@ type Options struct {
 	Bus      *exec.Bus
 	// Local says that toolx's own tools are shown too.
 	Local bool
-	// History is the file of the execution log, empty where there is none.
+	// History is the path of the execution log, empty if there is none.
 	History string
-	// Start is the tool to begin with, nil for none.
+	// Start is the tool to begin with, or nil.
 	Start *Start
-	// Questions are what servers ask of the user; nil where they are not asked here.
+	// Questions delivers the requests of servers to the user; nil if they are not asked here.
 	Questions *Questions
-	// OpenPage starts a browser at an address that a server wants to be visited; nil
-	// where the user opens it.
+	// OpenPage opens the user's browser at an address that a server asks the user to visit; nil if the
+	// user has to open it.
 	OpenPage func(ctx context.Context, address string) error
-	// Request gives the JSON-RPC request of a call.
+	// Request returns the JSON-RPC request of a call.
 	Request func(exec.Call) (json.RawMessage, error)
-	// Examine asks the doctor about a server; nil where there is no doctor.
+	// Examine runs the doctor on a server; nil if there is no doctor.
 	Examine func(ctx context.Context, server string) (*doctor.Report, error)
-	// Memory is what a process takes, in bytes; ok is false where that is not known.
+	// Memory returns the memory that a process uses, in bytes; ok is false if that is not known.
 	Memory func(pid int) (bytes int64, ok bool)
 	// Hide masks secrets; nil shows everything.
 	Hide func(string) string
@@ -63,9 +63,9 @@ type Options struct {
 // framesPerSecond bounds how often the screen is drawn.
 const framesPerSecond = 30
 
-// Run shows the interface until the user quits. The terminal is restored when it
-// returns, whatever happened. The error is an *exec.InterruptedError where ctx
-// ended first, a *PanicError where the interface itself went wrong.
+// Run shows the interface until the user quits. It restores the terminal before it returns, whatever
+// happened. The error is an *exec.InterruptedError if ctx ended first, and a *PanicError if the
+// interface panicked.
 func Run(ctx context.Context, options Options) error {
 	inside, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -15,12 +15,12 @@ import (
 	"toolx/pkg/tui/watch"
 )
 
-// Update takes one message. Each kind is one call.
+// Update handles one message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.update(msg)
 }
 
-// update takes one message; whatever it was, something else may be typed now.
+// update handles one message and then sees whether the place of typing has changed.
 func (m *model) update(msg tea.Msg) tea.Cmd {
 	cmd := m.take(msg)
 	return tea.Batch(cmd, m.suggest())
@@ -101,15 +101,15 @@ func (m *model) take(msg tea.Msg) tea.Cmd { //nolint:funlen // one table of all 
 	return nil
 }
 
-// takeBackground takes the colours that can be read on the terminal's background.
+// takeBackground selects the colours that are readable on the terminal's background.
 func (m *model) takeBackground(msg tea.BackgroundColorMsg) {
 	theme := pane.NewTheme(m.options.Color, msg.IsDark(), m.options.ASCII)
 	theme.Clusters = m.theme.Clusters
 	m.setTheme(theme)
 }
 
-// takeMode learns what the terminal can do. The condition is Bubble Tea's: both must
-// count cells alike.
+// takeMode learns what the terminal supports. The condition is Bubble Tea's: both must measure text
+// alike.
 func (m *model) takeMode(msg tea.ModeReportMsg) {
 	if msg.Mode == ansi.ModeUnicodeCore {
 		theme := *m.theme
@@ -118,8 +118,8 @@ func (m *model) takeMode(msg tea.ModeReportMsg) {
 	}
 }
 
-// setTheme gives everything another look. It is another value each time: what was laid
-// out for the one before is known by that.
+// setTheme changes the style of everything. Each theme is a new value, so that whatever was laid out
+// with the last one can tell.
 func (m *model) setTheme(theme *pane.Theme) {
 	m.theme, m.tree.theme = theme, theme
 	m.page.setTheme(theme)
@@ -132,8 +132,8 @@ func (m *model) setTheme(theme *pane.Theme) {
 	}
 }
 
-// updateKey finds what a key does: in a dialog, in a question, as text, everywhere, in
-// the pane with focus, in every pane.
+// updateKey handles a key. It goes to the first of these that takes it: a dialog, a question, a text
+// field, the keys that work everywhere, the focused pane, the keys of every pane.
 func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 	m.fade()
 	if m.dialog != nil {
@@ -142,7 +142,7 @@ func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
 	return m.typesInto(key)
 }
 
-// updatePanes finds what a key does where no question is asked.
+// updatePanes handles a key while no question is asked.
 func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	if binding := pane.Find(m.always(), key.String()); binding != nil {
 		return m.do(binding)
@@ -150,7 +150,7 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	part := m.focused()
 	own := pane.Find(part.bindings(), key.String())
 	works := own != nil && own.Off == ""
-	// What is text goes into the text, also where a key of the name does nothing now.
+	// Text goes into the text field, even if a key of that name does nothing now.
 	if part.editing() && (own == nil || works || key.Text != "") {
 		return part.update(key)
 	}
@@ -166,7 +166,7 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	return part.update(key)
 }
 
-// do does what a key is bound to, or says why it cannot be done.
+// do runs the action of a key, or says why it is not possible.
 func (m *model) do(binding *pane.Binding) tea.Cmd {
 	if binding.Off != "" {
 		m.tell(binding.Help+": "+binding.Off, true)
@@ -178,7 +178,7 @@ func (m *model) do(binding *pane.Binding) tea.Cmd {
 	return binding.Do()
 }
 
-// updateTree takes clicks and the wheel, and what is typed into the filter.
+// updateTree handles clicks, the wheel, and text typed into the filter.
 func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -201,7 +201,7 @@ func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// updateEvents takes what happened since the last frame.
+// updateEvents handles the events since the last frame.
 func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 	changed := false
 	var commands []tea.Cmd
@@ -234,7 +234,7 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 	return tea.Batch(append(commands, m.feed.wait(m.ctx), m.tickIfBusy())...)
 }
 
-// serverName is the server that an event is about, empty for none.
+// serverName returns the server that an event is about, or empty.
 func serverName(event exec.Event) string {
 	if about, ok := event.(servers.Event); ok {
 		return about.From()
@@ -285,7 +285,7 @@ func (m *model) setFocus(to area) tea.Cmd {
 	return nil
 }
 
-// moveFocus goes to the next pane that can have the focus.
+// moveFocus moves the focus to the next pane that can have it.
 func (m *model) moveFocus(by int) tea.Cmd {
 	to := m.focus
 	for range areas {
@@ -297,8 +297,8 @@ func (m *model) moveFocus(by int) tea.Cmd {
 	return m.setFocus(to)
 }
 
-// back goes from a call's result, and from watching, to the tool, from there to the
-// tree, and there from what a filter found to everything.
+// back moves from a call's result or the watch pane to the tool, from there to the tree, and there
+// from the search results to all items.
 func (m *model) back() tea.Cmd {
 	switch {
 	case m.focus == areaTree:
@@ -312,7 +312,7 @@ func (m *model) back() tea.Cmd {
 	return m.setFocus(areaPage)
 }
 
-// backHelp says what back does, empty where it does nothing.
+// backHelp says where back leads, empty if it does nothing.
 func (m *model) backHelp() string {
 	switch {
 	case m.focus == areaTree && m.tree.filter.Value() == "":

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// diagnosis is what the doctor says of a server.
+// diagnosis is the doctor's report on a server.
 type diagnosis struct {
 	since  time.Time // when it was asked; zero where it has answered
 	report *doctor.Report
@@ -22,15 +22,14 @@ type diagnosis struct {
 	width int
 }
 
-// examinedMsg brings what the doctor says.
+// examinedMsg carries the doctor's report.
 type examinedMsg struct {
 	server string
 	report *doctor.Report
 	err    error
 }
 
-// examine asks the doctor about the selected server. What it said before stays until it
-// answers.
+// examine runs the doctor on the selected server. The last report stays until the new one arrives.
 func (m *model) examine() tea.Cmd {
 	s, examine, hide := m.currentServer(), m.options.Examine, m.hide
 	s.diagnosis.since = m.now()
@@ -51,10 +50,10 @@ func (m *model) updateExamined(msg examinedMsg) tea.Cmd {
 	return nil
 }
 
-// running reports whether the doctor has not answered yet.
+// running reports whether the doctor is running.
 func (d *diagnosis) running() bool { return !d.since.IsZero() }
 
-// doctorLines are what there is to see of a server's diagnosis, none where nobody asked.
+// doctorLines returns the lines of a server's diagnosis, none if the doctor was not asked.
 func (m *model) doctorLines(d *diagnosis, width int) []string {
 	facts := factList{theme: m.theme, width: width}
 	switch {
@@ -71,7 +70,7 @@ func (m *model) doctorLines(d *diagnosis, width int) []string {
 	return facts.lines
 }
 
-// reportLines are a report as the command line shows it.
+// reportLines returns a report as the command line shows it.
 func reportLines(judged *doctor.Report, width int, color bool) []string {
 	var out strings.Builder
 	options := report.Options{Screen: render.Screen{TTY: true, Width: width, Color: color}}

@@ -14,13 +14,13 @@ import (
 	"toolx/pkg/servers"
 )
 
-// metMsg brings the session of a server that has come up, nil where it is gone again.
+// metMsg carries the session of a server that has come up, nil if it is gone again.
 type metMsg struct {
 	server  string
 	session *servers.Session
 }
 
-// meet is the command that gets the session of a server that has come up.
+// meet returns the command that gets the session of a server that has come up.
 func (m *model) meet(name string) tea.Cmd {
 	pool := m.options.Pool
 	return func() tea.Msg {
@@ -32,8 +32,8 @@ func (m *model) meet(name string) tea.Cmd {
 	}
 }
 
-// updateMet lists what the server has beside its tools, each list by itself and none
-// holding anything up, and keeps an ear on changes.
+// updateMet starts to read the server's lists besides its tools, independently of each other and
+// without blocking, and listens for changes.
 func (m *model) updateMet(msg metMsg) tea.Cmd {
 	g := m.tree.groupOf(msg.server)
 	if g == nil || msg.session == nil {
@@ -43,7 +43,7 @@ func (m *model) updateMet(msg metMsg) tea.Cmd {
 	g.server.completes = has.Completions != nil
 	g.server.subscribes = has.Resources != nil && has.Resources.Subscribe
 	var commands []tea.Cmd
-	for _, s := range g.shelves {
+	for _, s := range g.serverLists {
 		s.offered = has.Resources != nil
 		if s.kind == kindPrompt {
 			s.offered = has.Prompts != nil
@@ -58,8 +58,8 @@ func (m *model) updateMet(msg metMsg) tea.Cmd {
 	return tea.Batch(append(commands, m.listen(msg.session), m.tick())...)
 }
 
-// listen is the command that asks a server of revision 2026-07-28 to tell of changed
-// lists; those of earlier revisions tell without being asked.
+// listen returns the command that subscribes to changes of a server's lists with revision 2026-07-28.
+// Earlier revisions send them unasked.
 func (m *model) listen(session *servers.Session) tea.Cmd {
 	has := session.Capabilities
 	interest := servers.Interest{
@@ -71,13 +71,13 @@ func (m *model) listen(session *servers.Session) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		// How it ends is on the wire: the lists are there all the same.
+		// A failure is visible on the wire; the lists are usable all the same.
 		_ = session.Listen(m.ctx, interest, func() {})
 		return nil
 	}
 }
 
-// listedMsg brings what a server lists of a kind.
+// listedMsg carries a server's list of a kind.
 type listedMsg struct {
 	server  string
 	kind    kind
@@ -86,9 +86,9 @@ type listedMsg struct {
 	err     error
 }
 
-// list is the command that reads a list; one that is under way is read once more when
-// it has come.
-func (m *model) list(s *server, of *shelf, session *servers.Session) tea.Cmd {
+// list returns the command that reads a list. If it is being read already, it is read once more
+// afterwards.
+func (m *model) list(s *server, of *serverList, session *servers.Session) tea.Cmd {
 	if of.reading == session {
 		of.again = true
 		return nil
@@ -103,13 +103,13 @@ func (m *model) list(s *server, of *shelf, session *servers.Session) tea.Cmd {
 	}
 }
 
-// updateListed takes a list. Where it failed, what was listed before stays.
+// updateListed takes a list. If reading it failed, the old list stays.
 func (m *model) updateListed(msg listedMsg) tea.Cmd {
 	g := m.tree.groupOf(msg.server)
 	if g == nil {
 		return nil
 	}
-	of := g.shelf(msg.kind)
+	of := g.serverList(msg.kind)
 	if of.reading != msg.session {
 		return nil // another session is asked by now
 	}
@@ -133,15 +133,14 @@ func (m *model) setItems() {
 		m.tree.arrange()
 		m.tree.find(selected)
 		for _, g := range m.tree.groups {
-			for _, s := range g.shelves {
+			for _, s := range g.serverLists {
 				m.renewItems(s.items)
 			}
 		}
 	})
 }
 
-// takeNotification learns from what a server tells: lists that have changed, resources
-// that have.
+// takeNotification handles notifications of changed lists and of updated resources.
 func (m *model) takeNotification(event servers.Notification) tea.Cmd {
 	switch event.Method {
 	case mcp.MethodNotificationResourcesListChanged:
@@ -154,7 +153,7 @@ func (m *model) takeNotification(event servers.Notification) tea.Cmd {
 	return nil
 }
 
-// changesList reports whether a notification is that a list has changed.
+// changesList reports whether a notification says that a list has changed.
 func changesList(method string) bool {
 	return method == mcp.MethodNotificationResourcesListChanged || method == mcp.MethodNotificationPromptsListChanged
 }
@@ -166,7 +165,7 @@ func (m *model) listAnew(server string, of ...kind) tea.Cmd {
 		return nil
 	}
 	var commands []tea.Cmd
-	for _, s := range g.shelves {
+	for _, s := range g.serverLists {
 		if s.offered && slices.Contains(of, s.kind) {
 			commands = append(commands, m.list(g.server, s, session))
 		}
@@ -177,12 +176,12 @@ func (m *model) listAnew(server string, of ...kind) tea.Cmd {
 // listing reports whether any list is being read.
 func (m *model) listing() bool {
 	return slices.ContainsFunc(m.tree.groups, func(g *group) bool {
-		return slices.ContainsFunc(g.shelves, func(s *shelf) bool { return s.reading != nil })
+		return slices.ContainsFunc(g.serverLists, func(s *serverList) bool { return s.reading != nil })
 	})
 }
 
-// itemOf finds what was run before. fill are the arguments for its form, nil where it
-// has none. A resource need not be listed: servers make them of templates.
+// itemOf finds the item of an earlier call. fill holds the values for its form, nil if it has none. A
+// resource need not be in a list: servers also make them from templates.
 func (m *model) itemOf(method, name string, arguments json.RawMessage) (one item, fill json.RawMessage, err error) {
 	switch method {
 	case "":
@@ -205,14 +204,14 @@ func (m *model) itemOf(method, name string, arguments json.RawMessage) (one item
 	return item{}, nil, fmt.Errorf("no server that is shown has %s", name)
 }
 
-// sourceOf is what the tree has of a resource: itself, or the template that it was made
-// of; where it has neither, the resource all the same.
+// sourceOf returns the tree's item for a resource: the resource itself, or the template that it was
+// made from. If the tree has neither, it returns the resource.
 func (m *model) sourceOf(resource item) item {
 	g := m.tree.groupOf(resource.Server)
 	if _, ok := m.tree.listed(resource.key()); ok || g == nil {
 		return resource
 	}
-	for _, one := range g.shelf(kindTemplate).items {
+	for _, one := range g.serverList(kindTemplate).items {
 		if servers.TemplateMatches(one.Plain, resource.Plain) {
 			return one
 		}
@@ -220,7 +219,7 @@ func (m *model) sourceOf(resource item) item {
 	return resource
 }
 
-// resource describes a resource that no list has, by its full name and its URI.
+// resource describes a resource that is in no list, by its full name and its URI.
 func (m *model) resource(name, uri string) (item, bool) {
 	for _, s := range m.servers {
 		if name != s.name+exec.Separator+uri || uri == "" {

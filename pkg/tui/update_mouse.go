@@ -9,8 +9,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// updateMouse scrolls what is under the pointer, and does what a click there means:
-// what looks like a tab or names a key, or the pane's own.
+// updateMouse scrolls the pane under the pointer, and handles clicks: on tabs, on key hints, and
+// inside the panes.
 func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	switch msg := msg.(type) {
@@ -34,8 +34,8 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// paneAt is the pane at a place of the screen and what it draws within its border;
-// areas where there is none.
+// paneAt returns the pane at a place of the screen, and the rectangle within its border; areas if
+// there is none.
 func (m *model) paneAt(x, y int) (area, rect) {
 	for i, r := range m.layout().panes {
 		if r.contains(x, y) {
@@ -45,13 +45,13 @@ func (m *model) paneAt(x, y int) (area, rect) {
 	return areas, rect{}
 }
 
-// mouse is a place of the screen as one within a rectangle.
+// mouse translates a place on the screen into one within a rectangle.
 func (r rect) mouse(at tea.Mouse) tea.Mouse {
 	at.X, at.Y = at.X-r.x, at.Y-r.y
 	return at
 }
 
-// click does what a click on the screen means.
+// click handles a click on the screen.
 func (m *model) click(at tea.Mouse) tea.Cmd {
 	l := m.layout()
 	if l.status.contains(at.X, at.Y) {
@@ -85,7 +85,7 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	return tea.Batch(focus, m.parts[a].update(tea.MouseClickMsg(local)))
 }
 
-// clickTab goes to the pane of a tab, on a screen that shows one at a time.
+// clickTab goes to the pane of a tab, on a screen that shows one pane at a time.
 func (m *model) clickTab(x int) tea.Cmd {
 	left := 0
 	for a := range areas {
@@ -96,14 +96,14 @@ func (m *model) clickTab(x int) tea.Cmd {
 	return nil
 }
 
-// clickTitle goes to what stands at a column of a pane's title.
+// clickTitle goes to the tab at a column of a pane's title.
 func (m *model) clickTitle(a area, x int) {
 	switch {
 	case a == areaWatch:
 		m.watch.ClickTitle(x)
 	case a == areaPage && !m.page.item.none():
 		title := ansi.Strip(m.page.title())
-		for _, one := range m.page.leaves() {
+		for _, one := range m.page.tabs() {
 			name := one.String()
 			at := strings.LastIndex(title, name)
 			left := ansi.StringWidth(title[:max(0, at)])
@@ -114,8 +114,7 @@ func (m *model) clickTitle(a area, x int) {
 	}
 }
 
-// onCallLine reports whether a click is on the words below the form that say how to call
-// the tool.
+// onCallLine reports whether a click is on the words below the form that say how to call the tool.
 func (m *model) onCallLine(at tea.Mouse, inside rect) bool {
 	if !m.page.runnable() || at.Y != inside.h-1 {
 		return false
@@ -123,8 +122,7 @@ func (m *model) onCallLine(at tea.Mouse, inside rect) bool {
 	return m.cannotCall() == "" && at.X < ansi.StringWidth(m.page.callLine(""))
 }
 
-// onSuggestions reports whether a click is on the line above that, of what the server
-// suggests.
+// onSuggestions reports whether a click is on the line of suggestions above the call line.
 func (m *model) onSuggestions(at tea.Mouse, inside rect) bool {
 	if !m.page.runnable() || len(m.suggested.values) == 0 || inside.h < 3 || at.Y != inside.h-2 {
 		return false
@@ -141,7 +139,7 @@ func (m *model) clickRunning(at tea.Mouse, width int) bool {
 	return at.Y == len(lines) && at.X < ansi.StringWidth(lines[len(lines)-1]) // below the headline
 }
 
-// clickHint does what the key does that stands at a column of the last line.
+// clickHint runs the key whose hint is at a column of the status line.
 func (m *model) clickHint(x int) tea.Cmd {
 	if m.note.text != "" {
 		return nil

@@ -11,8 +11,8 @@ func (q *question) editing() bool {
 	return q.button == inForm && !q.whole && q.form.Editing()
 }
 
-// moreKeys are what else can be done while a question is asked, where no text is typed
-// unless it is a key that no text needs.
+// moreKeys returns the other keys of a question. While text is typed, only keys that are not text
+// work.
 func (m *model) moreKeys(q *question) []pane.Binding {
 	keys := []pane.Binding{
 		{Keys: []string{"ctrl+t"}, Help: "all that the server says", Off: off(q.form == nil || !q.long() && !q.whole, "it is on the screen"), Do: q.turn},
@@ -30,8 +30,8 @@ func (m *model) moreKeys(q *question) []pane.Binding {
 	)
 }
 
-// updateQuestion takes a key while a question is asked: as an answer, as text, in the
-// form, on the buttons.
+// updateQuestion handles a key while a question is asked: as an answer, as text, in the form, or on
+// the buttons.
 func (m *model) updateQuestion(q *question, key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	q.note = ""
@@ -55,7 +55,7 @@ func (m *model) updateQuestion(q *question, key tea.KeyPressMsg) tea.Cmd {
 	return q.updateButtons(name, answers)
 }
 
-// do does what a key is bound to, or says in the dialog why it cannot be done.
+// do runs the action of a key, or says in the dialog why it is not possible.
 func (q *question) do(binding *pane.Binding) tea.Cmd {
 	if binding.Off != "" {
 		q.note = binding.Help + ": " + binding.Off
@@ -67,8 +67,7 @@ func (q *question) do(binding *pane.Binding) tea.Cmd {
 	return binding.Do()
 }
 
-// updateForm gives the form a key; behind its last field, and before its first, are the
-// buttons.
+// updateForm passes a key to the form. The buttons come after its last field and before its first.
 func (q *question) updateForm(key tea.KeyPressMsg) tea.Cmd {
 	own := pane.Find(q.form.Bindings(), key.String())
 	works := own != nil && own.Off == ""
@@ -86,7 +85,7 @@ func (q *question) updateForm(key tea.KeyPressMsg) tea.Cmd {
 	return q.form.Update(key)
 }
 
-// updateButtons moves among the buttons, and presses one.
+// updateButtons moves between the buttons and presses one.
 func (q *question) updateButtons(key string, answers []pane.Binding) tea.Cmd {
 	switch key {
 	case "enter", "space":
@@ -111,7 +110,7 @@ func (q *question) updateButtons(key string, answers []pane.Binding) tea.Cmd {
 	return nil
 }
 
-// focus puts the focus on the form, or on the buttons.
+// focus moves the focus to the form or to the buttons.
 func (q *question) focus(at int) {
 	q.button = at
 	if q.form != nil {
@@ -119,13 +118,13 @@ func (q *question) focus(at int) {
 	}
 }
 
-// turn shows all that the server says in the place of the form, and back.
+// turn switches between the form and the full text of the server.
 func (q *question) turn() tea.Cmd {
 	q.whole, q.top = !q.whole, 0
 	return nil
 }
 
-// scrolls reports whether a key moves what the server says, where nothing else can move.
+// scrolls reports whether a key scrolls the server's text, when nothing else can move.
 func (q *question) scrolls(key string) bool {
 	switch key {
 	case "up", "down", "pgup", "pgdown", "j", "k":
@@ -142,7 +141,7 @@ func (q *question) scroll(key string) {
 	q.top = max(0, q.top+by)
 }
 
-// updatePaste gives pasted text to who takes text: a question before the panes.
+// updatePaste passes pasted text to what takes text: a question before the panes.
 func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
 	m.typist.settle(m.now())
 	switch q := m.asking(); {
@@ -156,7 +155,7 @@ func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// mouseQuestion takes a click on a button or in the form, and the wheel.
+// mouseQuestion handles the wheel, and clicks on a button or in the form.
 func (m *model) mouseQuestion(q *question, msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	x, y := at.X-q.drawn.x, at.Y-q.drawn.y

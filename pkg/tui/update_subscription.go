@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// subscription is a resource of whose updates a server tells.
+// subscription is the subscription to a resource's updates.
 type subscription struct {
 	cancel  context.CancelFunc
 	stands  bool // the server has been asked
@@ -20,7 +20,7 @@ type subscription struct {
 	last    time.Time // of the latest update
 }
 
-// subscribedMsg says that a subscription stands, or how it ended.
+// subscribedMsg reports that a subscription was accepted, or how it ended.
 type subscribedMsg struct {
 	name string // of the resource, with its server's
 	to   *subscription
@@ -28,8 +28,8 @@ type subscribedMsg struct {
 	err  error
 }
 
-// toggleSubscription begins to watch the resource on the screen, or ends it. What comes
-// is in the log.
+// toggleSubscription subscribes to the resource on the screen, or ends its subscription. Updates
+// appear in the log.
 func (m *model) toggleSubscription() tea.Cmd {
 	one := m.page.item
 	uri, err := m.page.uri()
@@ -94,12 +94,12 @@ func (m *model) noteUpdate(event servers.Notification) {
 	}
 }
 
-// subscribed reports whether toolx is told of a resource's updates.
+// subscribed reports whether a resource's updates are subscribed to.
 func (m *model) subscribed(one item) bool {
 	return one.kind == kindResource && m.subscriptions[one.Name] != nil
 }
 
-// subscription is that of what is on the screen, nil for none.
+// subscription returns the subscription of the item on the screen, or nil.
 func (m *model) subscription() *subscription {
 	if len(m.subscriptions) == 0 || m.page.item.none() {
 		return nil
@@ -111,7 +111,7 @@ func (m *model) subscription() *subscription {
 	return m.subscriptions[m.page.item.Server+exec.Separator+uri]
 }
 
-// cannotSubscribe says why there are no updates of what is on the screen.
+// cannotSubscribe returns why the item on the screen cannot be subscribed to.
 func (m *model) cannotSubscribe() string {
 	one := m.page.item
 	if one.kind != kindResource && one.kind != kindTemplate {
@@ -123,7 +123,7 @@ func (m *model) cannotSubscribe() string {
 	return m.cannotCall()
 }
 
-// subscriptionNote says how the subscription of what is on the screen goes.
+// subscriptionNote returns the state of the subscription of the item on the screen.
 func (m *model) subscriptionNote() string {
 	to := m.subscription()
 	switch {

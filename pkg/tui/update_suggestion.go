@@ -17,23 +17,21 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// wish is what a server can be asked to complete: an argument of a prompt, or a
-// variable of a template, as far as it is typed (MCP 2025-11-25,
-// server/utilities/completion).
+// wish is a completion request: an argument of a prompt, or a variable of a template, as typed so far
+// (MCP 2025-11-25, server/utilities/completion).
 type wish struct {
 	item         itemKey
 	field, typed string
 	known        string // the other arguments, a JSON object of texts
 }
 
-// beside reports whether another wish is for the same argument, with the others as they
-// are.
+// beside reports whether other is for the same argument, with the same values of the other arguments.
 func (w wish) beside(other wish) bool {
 	other.typed = w.typed
 	return w == other
 }
 
-// suggestions are what a server offers for the argument under the cursor.
+// suggestions are the server's completions for the argument under the cursor.
 type suggestions struct {
 	of     wish // the zero wish where nothing was asked for
 	values []string
@@ -43,10 +41,10 @@ type suggestions struct {
 	failure string
 }
 
-// maxSuggestions bounds what is kept; the specification allows a server as many.
+// maxSuggestions bounds how many values are kept; the specification lets a server send 100.
 const maxSuggestions = 100
 
-// suggestedMsg brings what a server suggests.
+// suggestedMsg carries a server's suggestions.
 type suggestedMsg struct {
 	of     wish
 	values []string
@@ -54,9 +52,8 @@ type suggestedMsg struct {
 	err    error
 }
 
-// suggest asks the server for values of the argument under the cursor, whenever another
-// one is there or more is typed of it. One request at a time is under way, so that a
-// slow server is asked less often.
+// suggest asks the server for values of the argument under the cursor whenever the argument or its
+// text has changed. Only one request runs at a time, so that a slow server gets fewer of them.
 func (m *model) suggest() tea.Cmd {
 	wanted, ok := m.wish()
 	if !ok {
@@ -76,10 +73,10 @@ func (m *model) suggest() tea.Cmd {
 	return m.complete(m.page.item, wanted)
 }
 
-// wish is what is to be completed now; ok is false where there is nothing.
+// wish returns what to complete now; ok is false if there is nothing.
 func (m *model) wish() (wanted wish, ok bool) {
 	one := m.page.item
-	if m.focus != areaPage || one.kind != kindPrompt && one.kind != kindTemplate || m.page.shown() != leafForm {
+	if m.focus != areaPage || one.kind != kindPrompt && one.kind != kindTemplate || m.page.shown() != tabForm {
 		return wish{}, false
 	}
 	if s := m.serverOf(one.Server); s == nil || !s.completes || s.status != statusReady {
@@ -99,7 +96,7 @@ func (m *model) wish() (wanted wish, ok bool) {
 	return wish{one.key(), field, typed, string(rawjson.Object(known))}, true
 }
 
-// complete is the command that asks a server for suggestions.
+// complete returns the command that asks a server for suggestions.
 func (m *model) complete(one item, wanted wish) tea.Cmd {
 	session, executor := m.options.Pool.Session(one.Server), m.options.Executor
 	ref := servers.Reference{Prompt: one.Plain}
@@ -134,7 +131,7 @@ func (m *model) complete(one item, wanted wish) tea.Cmd {
 	}
 }
 
-// updateSuggested takes suggestions, unless something else is typed by now.
+// updateSuggested takes suggestions, unless other text is typed by now.
 func (m *model) updateSuggested(msg suggestedMsg) tea.Cmd {
 	m.completing = false
 	if wanted, ok := m.wish(); !ok || wanted != msg.of {
@@ -164,7 +161,7 @@ func (m *model) takeSuggestion() tea.Cmd {
 	return nil
 }
 
-// suggestionLine names what the server suggests, empty for nothing.
+// suggestionLine lists the server's suggestions, empty if there are none.
 func (m *model) suggestionLine(width int) string {
 	s := &m.suggested
 	switch {

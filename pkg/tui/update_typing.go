@@ -6,38 +6,38 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// typist remembers when text was typed last. Servers ask, and change what they list,
-// when they like: the place of typing can be covered, or go away, between two letters of
-// a word. The rest of that word was meant neither as an answer nor as commands.
+// typist remembers when text was typed last. A server can ask a question or change a list at any time,
+// so the text field can be covered or disappear between two letters of a word. The rest of that word
+// is neither an answer nor a command.
 type typist struct {
-	last    time.Time
-	beneath bool // keys go on to the pane beneath the question
-	deaf    bool // keys go nowhere: what was typed there is gone
+	last     time.Time
+	beneath  bool // keys go to the pane beneath the question
+	dropping bool // keys are dropped: the text field is gone
 }
 
-// typingPause is how long no key comes when a user has seen what is new on the screen.
+// typingPause is the pause without keys after which a user counts as having seen what is new on the
+// screen.
 const typingPause = 700 * time.Millisecond
 
-// typing reports whether a user is in the middle of typing at a time.
+// typing reports whether the user is in the middle of typing at now.
 func (t *typist) typing(now time.Time) bool {
 	return !t.last.IsZero() && now.Sub(t.last) < typingPause
 }
 
-// settle ends what a pause ends; a key that still belongs elsewhere goes on with the word.
+// settle ends the word if the user has paused; a key before that belongs to the word.
 func (t *typist) settle(now time.Time) {
 	switch {
 	case !t.typing(now):
-		t.beneath, t.deaf = false, false
-	case t.beneath || t.deaf:
+		t.beneath, t.dropping = false, false
+	case t.beneath || t.dropping:
 		t.last = now
 	}
 }
 
-// typesInto gives a key to where it belongs: the question on the screen, nothing, or else
-// the panes.
+// typesInto passes a key to where it belongs: the question on the screen, nothing, or the panes.
 func (m *model) typesInto(key tea.KeyPressMsg) tea.Cmd {
 	m.typist.settle(m.now())
-	if m.typist.deaf && key.String() != "ctrl+c" {
+	if m.typist.dropping && key.String() != "ctrl+c" {
 		return nil
 	}
 	q := m.asking()
@@ -54,20 +54,19 @@ func (m *model) typesInto(key tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// typed notes that a key has left the user in the middle of typing, or has not: one that
-// calls a tool, or answers, ends the word.
+// typed records whether a key was text. A key that calls a tool or answers a question ends the word.
 func (m *model) typed(text bool) {
 	if m.typist.last = (time.Time{}); text {
 		m.typist.last = m.now()
 	}
 }
 
-// cover lets the user finish a word that a question has come over.
+// cover lets the user finish a word when a question appears over the text field.
 func (m *model) cover() {
 	m.typist.beneath = m.dialog == nil && m.focused().editing() && m.typist.typing(m.now())
 }
 
-// uncover takes the rest of a word whose place is gone; was says that text was typed there.
+// uncover drops the rest of a word whose text field is gone; was says that text was typed there.
 func (m *model) uncover(was bool) {
-	m.typist.deaf = was && m.typist.typing(m.now())
+	m.typist.dropping = was && m.typist.typing(m.now())
 }

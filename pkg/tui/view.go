@@ -20,7 +20,7 @@ func (m *model) View() tea.View {
 	return view
 }
 
-// screen is the whole screen as text.
+// screen returns the whole screen as text.
 func (m *model) screen() string {
 	if m.width < minWidth || m.height < minHeight {
 		text := fmt.Sprintf("toolx needs %d×%d cells, here are %d×%d", minWidth, minHeight, m.width, m.height)
@@ -39,7 +39,7 @@ func (m *model) screen() string {
 	return screen
 }
 
-// over lays a box over the screen.
+// over draws a box over the screen.
 func (m *model) over(screen, box string, x, y int) string {
 	layer := lipgloss.NewLayer(box).X(x).Y(y)
 	both := lipgloss.NewCompositor(lipgloss.NewLayer(screen), layer).Render() // without spaces at the ends
@@ -52,8 +52,7 @@ func (m *model) layout() layout {
 	})
 }
 
-// compose puts the panes beside and below each other, row by row: they tile the
-// screen, so a row is its panes from left to right.
+// compose joins the panes row by row: they tile the screen, so a row is its panes from left to right.
 func (m *model) compose(l layout) string {
 	rows := make([]strings.Builder, m.height)
 	place := func(r rect, text string) {
@@ -88,8 +87,8 @@ func (m *model) renderPane(a area, r rect) string {
 		title = m.page.title()
 		var facts []string
 		switch {
-		case m.page.shelf != nil:
-			facts = m.shelfFacts(m.page.shelf, width)
+		case m.page.serverList != nil:
+			facts = m.serverListFacts(m.page.serverList, width)
 		case m.page.server != nil:
 			facts = m.serverFacts(m.page.server, width)
 		}
@@ -103,8 +102,8 @@ func (m *model) renderPane(a area, r rect) string {
 	return m.theme.Box(title, block, r.w, r.h, a == m.focus)
 }
 
-// foot are the lines at the end of the page: how a subscription goes, what the server
-// suggests, how to run the item.
+// foot returns the last lines of the page: the subscription's state, the server's suggestions, and how
+// to run the item.
 func (m *model) foot(width int) []string {
 	if !m.page.runnable() {
 		return nil
@@ -119,7 +118,7 @@ func (m *model) foot(width int) []string {
 	return append(lines, m.theme.Cut(m.page.callLine(m.cannotCall()), width))
 }
 
-// renderResult draws the shown call: its headline, and below it what there is of it.
+// renderResult draws the call on the screen: its headline, and its result below.
 func (m *model) renderResult(width, height int) string {
 	c := m.shown
 	if c == nil {
@@ -132,10 +131,10 @@ func (m *model) renderResult(width, height int) string {
 	return head + "\n" + m.result.Render(width, height-1)
 }
 
-// tab is the label of a pane on a screen that shows one at a time.
+// tab returns the label of a pane on a screen that shows one at a time.
 func (a area) tab() string { return fmt.Sprintf(" %d %s ", a+1, a) }
 
-// renderTabs names the panes on a screen that shows one at a time.
+// renderTabs draws the tabs of the panes on a screen that shows one at a time.
 func (m *model) renderTabs(width int) string {
 	var tabs []string
 	for a := range areas {
@@ -151,7 +150,7 @@ func (m *model) renderTabs(width int) string {
 	return m.theme.Fit(strings.Join(tabs, ""), width)
 }
 
-// renderStatus is the last line: what was just said, or the keys that matter most.
+// renderStatus draws the status line: the last message, or the most useful keys.
 func (m *model) renderStatus(width int) string {
 	if m.note.text != "" {
 		role := pane.Good
@@ -168,17 +167,17 @@ func (m *model) renderStatus(width int) string {
 	return m.theme.Fit(strings.Join(texts, hintGap), width)
 }
 
-// hint is a key on the last line, and where it stands there.
+// hint is a key on the status line, and its column.
 type hint struct {
 	pane.Span
 	text    string
 	binding *pane.Binding
 }
 
-// hintGap stands between two hints.
+// hintGap separates two hints.
 const hintGap = "  "
 
-// placedHints are the hints that there is room for.
+// placedHints returns the hints that fit.
 func (m *model) placedHints(width int) []hint {
 	var placed []hint
 	left := 0
@@ -194,7 +193,7 @@ func (m *model) placedHints(width int) []hint {
 	return placed
 }
 
-// hints are the keys that the last line tells of, the most useful first.
+// hints returns the keys for the status line, the most useful first.
 func (m *model) hints() []pane.Binding {
 	if m.asking() != nil || m.dialog != nil {
 		return nil // what stands over the panes tells its own

@@ -12,22 +12,22 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// told is a leaf that only tells, as it was drawn last.
+// told is a read-only tab as it was drawn last.
 type told struct {
 	item  item
-	leaf  leaf
+	tab   pageTab
 	theme *pane.Theme
 	width int
 	lines []string
 }
 
-// tell are the lines of the leaf on the screen: what the item says of itself, or its
-// definition. Both can be made to take long: they are laid out once.
+// tell returns the lines of the tab on the screen: the item's description or its definition. They are
+// cached because hostile texts can be slow to lay out.
 func (p *page) tell(width int) []string {
 	shown := p.shown()
-	if t := p.told; t.item != p.item || t.leaf != shown || t.width != width || t.theme != p.theme {
+	if t := p.told; t.item != p.item || t.tab != shown || t.width != width || t.theme != p.theme {
 		lay := p.about
-		if shown == leafJSON {
+		if shown == tabJSON {
 			lay = p.definition
 		}
 		p.told = told{p.item, shown, p.theme, width, lay(width)}
@@ -35,7 +35,7 @@ func (p *page) tell(width int) []string {
 	return p.told.lines
 }
 
-// about is what an item says of itself.
+// about returns the description of an item.
 func (p *page) about(width int) []string {
 	tool := p.item.Tool
 	var lines []string
@@ -60,7 +60,7 @@ func (p *page) about(width int) []string {
 // maxDefinition is how many bytes of a definition are shown.
 const maxDefinition = 1 << 20
 
-// definition is what the server says of the item, as JSON, of any width.
+// definition returns the server's definition of the item as JSON, whatever the width.
 func (p *page) definition(int) []string {
 	var text bytes.Buffer
 	if json.Indent(&text, p.item.Definition, "", "  ") != nil {
@@ -75,8 +75,8 @@ func (p *page) definition(int) []string {
 	return lines
 }
 
-// resourceFacts are what a resource or a template says of itself beside its words, and
-// an empty line; none of anything else.
+// resourceFacts returns the properties of a resource or template besides its description, and an empty
+// line; nothing for any other item.
 func (p *page) resourceFacts(width int) []string {
 	if p.item.kind != kindResource && p.item.kind != kindTemplate {
 		return nil

@@ -14,20 +14,20 @@ import (
 	"toolx/pkg/words"
 )
 
-// questionPlace is where a question was drawn last, for the mouse. The rectangles of
-// what is inside count from the dialog's top left.
+// questionPlace is where a question was drawn last, for the mouse. The inner rectangles are relative
+// to the top left of the dialog.
 type questionPlace struct {
 	x, y    int
 	form    rect
 	buttons []rect
-	// hidden is how many lines of what the server says have no room.
+	// hidden is how many lines of the server's text did not fit.
 	hidden int
 }
 
-// long reports whether not all that the server says had room when it was drawn last.
+// long reports whether some of the server's text did not fit when it was drawn last.
 func (q *question) long() bool { return q.drawn.hidden > 0 }
 
-// said are the lines that tell what is asked, laid out once for a width.
+// said returns the lines of the question's text, laid out once per width.
 func (m *model) said(q *question, width int) []string {
 	belongs := q.belongs()
 	if l := q.laid; l.theme != m.theme || l.width != width || l.belongs != belongs {
@@ -39,7 +39,7 @@ func (m *model) said(q *question, width int) []string {
 	return q.laid.lines
 }
 
-// laid is what a question says as it was laid out last.
+// laid is the text of a question as it was laid out last.
 type laid struct {
 	theme   *pane.Theme
 	width   int
@@ -47,8 +47,8 @@ type laid struct {
 	lines   []string
 }
 
-// sheet takes toolx's own lines, and those of a server behind a bar, so that they cannot
-// pass for toolx's.
+// sheet collects toolx's own lines, and a server's lines behind a bar, so that they cannot pass for
+// toolx's.
 type sheet struct {
 	theme *pane.Theme
 	width int
@@ -78,8 +78,7 @@ func (s *sheet) quote(text string) {
 	}
 }
 
-// tell writes what a question says. The host of a page comes first, where no message
-// can hide it.
+// tell writes the question's text. The host of a page comes first, so that no message can hide it.
 func (s *sheet) tell(q *question) {
 	switch {
 	case q.sampling != nil:
@@ -99,8 +98,7 @@ func (s *sheet) tell(q *question) {
 	}
 }
 
-// tellSampling writes a conversation, message by message, and what is wanted of the
-// answer.
+// tellSampling writes a conversation message by message, and the requirements on the answer.
 func (s *sheet) tellSampling(asked *servers.Sampling) {
 	if asked.System != "" {
 		s.own(pane.Heading, "system")
@@ -122,7 +120,7 @@ func (s *sheet) tellSampling(asked *servers.Sampling) {
 	}
 }
 
-// belongs says what a question is for, as far as that is known.
+// belongs returns what a question is for, as far as that is known.
 func (q *question) belongs() string {
 	var names []string
 	for _, c := range q.running() {
@@ -146,8 +144,8 @@ const (
 	maxRemark     = 3  // lines
 )
 
-// renderQuestion draws the question that is asked, no larger than it needs to be, and
-// says where on the screen.
+// renderQuestion draws the question, no larger than it needs to be, and returns its position on the
+// screen.
 func (m *model) renderQuestion(q *question) (box string, x, y int) {
 	width := min(m.width, questionWidth)
 	if m.width >= mediumWidth {
@@ -176,7 +174,7 @@ func (m *model) renderQuestion(q *question) (box string, x, y int) {
 	return box, q.drawn.x, q.drawn.y
 }
 
-// share splits the room between what the server says and the form.
+// share divides the room between the server's text and the form.
 func (q *question) share(said, room int) (head, fill int) {
 	if q.form == nil || q.whole {
 		return min(said, room), 0
@@ -185,11 +183,11 @@ func (q *question) share(said, room int) (head, fill int) {
 	return head, max(0, min(q.wants(), room-head))
 }
 
-// wants is how many lines are good for a form: its fields, some rows or lines of text,
-// and what is said about one of them.
+// wants returns how many lines a form can use: its fields, some rows or lines of text, and the remarks
+// on one field.
 func (q *question) wants() int { return q.fields + 7 }
 
-// window is the part of what the server says that is seen.
+// window returns the visible part of the server's text.
 func (m *model) window(q *question, said []string, height int) []string {
 	q.top = max(0, min(q.top, len(said)-height))
 	lines := slices.Clone(said[q.top : q.top+height])
@@ -204,8 +202,8 @@ func (m *model) window(q *question, said []string, height int) []string {
 	return lines
 }
 
-// remark is what stands above the buttons: why the last key did nothing, whole; else
-// what is wrong, in a line that may change with every key; else what more keys do.
+// remark returns the lines above the buttons: the full reason why the last key did nothing; else a
+// problem of the form, on a single line because it may change with every key; else what more keys do.
 func (m *model) remark(q *question, width int) []string {
 	sign := m.theme.Glyphs.Warn + " "
 	if q.note != "" {
@@ -229,7 +227,7 @@ func (m *model) remark(q *question, width int) []string {
 	return []string{m.theme.Paint(pane.Dim, hint)}
 }
 
-// questionTitle says who asks, and how many wait behind.
+// questionTitle says who asks, and how many questions are waiting.
 func (m *model) questionTitle(q *question) string {
 	title := m.theme.Paint(pane.Strong, "server "+render.Safe(q.server)) + " asks"
 	if q.sampling != nil {
@@ -241,8 +239,8 @@ func (m *model) questionTitle(q *question) string {
 	return title
 }
 
-// renderButtons draws the ways to answer, in as many lines as they need, and says where
-// each stands in them.
+// renderButtons draws the ways to answer, in as many lines as they need, and returns where each stands
+// in them.
 func (m *model) renderButtons(q *question, width int) (lines []string, places []rect) {
 	line, used := "", 0
 	for i, binding := range m.questionKeys(q) {

@@ -12,10 +12,10 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// errorLeaf shows why a call failed: the kind, the message, what to do about it, and
+// errorTab shows why a call failed: the kind, the message, what to do about it, and
 // the whole story.
-func errorLeaf(err error) *leaf {
-	return &leaf{
+func errorTab(err error) *tab {
+	return &tab{
 		name:      "error",
 		extension: ".txt",
 		open: func(theme *pane.Theme) body {

@@ -22,13 +22,13 @@ func messagesOf(result *exec.Result) []exec.Message {
 	return messages
 }
 
-// messagesLeaf shows the messages of a prompt, each below its role; nil where there are
+// messagesTab shows the messages of a prompt, each below its role; nil where there are
 // none.
-func messagesLeaf(messages []exec.Message) *leaf {
+func messagesTab(messages []exec.Message) *tab {
 	if len(messages) == 0 {
 		return nil
 	}
-	return &leaf{
+	return &tab{
 		name:      "messages",
 		extension: ".txt",
 		open: func(theme *pane.Theme) body {

@@ -35,7 +35,7 @@ func TestMessages(t *testing.T) {
 {"role":"assistant\u202e","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},{"role":"user"}]}`, exec.ReadPrompt)
 	holds(t, frame(t, v, 60, 24), "[messages] reply raw", "user\nLook at \\x1b[2J", "2  image image/png 70 B 1×1  (i shows it)", "one\n\n4  text 3 B\ntwo")
 	path := filepath.Join(t.TempDir(), "prompt.txt")
-	if err := v.leaves[0].saveAs(path); err != nil {
+	if err := v.tabs[0].saveAs(path); err != nil {
 		t.Fatal(err)
 	}
 	saved, err := os.ReadFile(path)

@@ -17,10 +17,10 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// openPager shows all of the leaf on the screen in the user's pager.
+// openPager shows all of the tab on the screen in the user's pager.
 func (v *View) openPager() tea.Cmd {
 	variable := v.getenv("PAGER")
-	pager := newPager(variable, v.leaves[v.current])
+	pager := newPager(variable, v.tabs[v.current])
 	return tea.Exec(pager, func(err error) tea.Msg {
 		if err != nil {
 			name := cmp.Or(strings.TrimSpace(variable), pager.Args[0])
@@ -30,8 +30,8 @@ func (v *View) openPager() tea.Cmd {
 	})
 }
 
-// newPager makes the pager of a leaf.
-func newPager(variable string, l *leaf) *pager {
+// newPager makes the pager of a tab.
+func newPager(variable string, l *tab) *pager {
 	words := pagerCommand(variable)
 	command := exec.Command(words[0], words[1:]...)
 	command.Env = config.Environ()

@@ -37,10 +37,10 @@ func script(t *testing.T, lines string) string {
 	return path
 }
 
-// runPager runs the pager of a leaf, as Bubble Tea does.
+// runPager runs the pager of a tab, as Bubble Tea does.
 func runPager(t *testing.T, v *View, variable string) (string, error) {
 	t.Helper()
-	p := newPager(variable, v.leaves[v.current])
+	p := newPager(variable, v.tabs[v.current])
 	var out bytes.Buffer
 	p.SetStdin(strings.NewReader("keys"))
 	p.SetStdout(&out)
@@ -49,7 +49,7 @@ func runPager(t *testing.T, v *View, variable string) (string, error) {
 	return out.String(), err
 }
 
-// The pager gets all of a leaf, and nothing that a terminal would act on.
+// The pager gets all of a tab, and nothing that a terminal would act on.
 func TestPager(t *testing.T) {
 	pager := script(t, "cat")
 	text := strings.Repeat("line \x1b[2J\n", 20_000)

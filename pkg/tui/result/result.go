@@ -1,7 +1,7 @@
 // Package result shows what a call gave: text, Markdown, JSON as a tree or a table,
 // errors, images and other content blocks, and the reply of the server as it came.
 //
-// A result has several leaves, such as its structured content, its content blocks
+// A result has several tabs, such as its structured content, its content blocks
 // and its raw bytes; one of them is on the screen. All text of a server is made safe
 // before it is drawn, and of a huge result only the first part is read.
 package result
@@ -22,15 +22,15 @@ type View struct {
 	focus  bool
 	result *exec.Result // nil where nothing was shown yet
 
-	leaves  []*leaf
-	current int      // which of leaves is on the screen
+	tabs    []*tab
+	current int      // which of tabs is on the screen
 	remarks []remark // about the whole result
 	binary  bool     // the result has blocks of bytes
 	images  bool     // some of them may be images
 	prompt  *prompt  // where something is to be saved; nil while nothing is
 
 	headHeight int         // the lines above the body, when it was drawn last
-	names      []pane.Span // of the leaves in the first of those
+	names      []pane.Span // of the tabs in the first of those
 	getenv     func(string) string
 }
 
@@ -41,7 +41,7 @@ type NoteMsg struct {
 	Bad  bool
 }
 
-// body is what a leaf shows below the head of the view.
+// body is what a tab shows below the head of the view.
 type body interface {
 	SetTheme(*pane.Theme)
 	Focus(bool)
@@ -60,7 +60,7 @@ func New(theme *pane.Theme) *View { return &View{theme: theme, getenv: os.Getenv
 // SetTheme changes the look.
 func (v *View) SetTheme(theme *pane.Theme) {
 	v.theme = theme
-	for _, l := range v.leaves {
+	for _, l := range v.tabs {
 		if l.made != nil {
 			l.made.SetTheme(theme)
 		}
@@ -77,11 +77,11 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 		return
 	}
 	v.binary, v.images = bytesIn(result.Content)
-	v.leaves = leavesOf(result)
+	v.tabs = tabsOf(result)
 	v.remarks = remarksOn(result, tool)
 	again := before.result != nil && before.result.ToolName == result.ToolName
 	if again && before.result.Success && result.Success {
-		v.current = max(0, slices.IndexFunc(v.leaves, func(l *leaf) bool { return l.name == before.leaves[before.current].name }))
+		v.current = max(0, slices.IndexFunc(v.tabs, func(l *tab) bool { return l.name == before.tabs[before.current].name }))
 	}
 }
 
@@ -95,13 +95,13 @@ func (v *View) Focus(on bool) {
 	}
 }
 
-// body is the body of the leaf on the screen, nil where there is none. It is made
+// body is the body of the tab on the screen, nil where there is none. It is made
 // when it is asked for first.
 func (v *View) body() body {
-	if v.current >= len(v.leaves) {
+	if v.current >= len(v.tabs) {
 		return nil
 	}
-	l := v.leaves[v.current]
+	l := v.tabs[v.current]
 	if l.made == nil {
 		l.made = l.open(v.theme)
 		l.made.Focus(v.focus)
@@ -129,10 +129,10 @@ func (v *View) Bindings() []pane.Binding {
 	return append(v.ownKeys(), b.Bindings()...)
 }
 
-// ownKeys are what keys do whatever the leaf.
+// ownKeys are what keys do whatever the tab.
 func (v *View) ownKeys() []pane.Binding {
 	own := []pane.Binding{
-		{Keys: []string{"v"}, Help: "next view of the result", Off: off(len(v.leaves) < 2, "there is one view only"), Do: v.turn},
+		{Keys: []string{"v"}, Help: "next view of the result", Off: off(len(v.tabs) < 2, "there is one view only"), Do: v.turn},
 		{Keys: []string{"o"}, Help: "open in $PAGER", Do: v.openPager},
 		{Keys: []string{"s"}, Help: "save to a file", Do: v.save},
 		{Keys: []string{"S"}, Help: "save what is shown to a file", Do: v.saveText},
@@ -152,16 +152,16 @@ func off(cannot bool, reason string) string {
 	return ""
 }
 
-// turn goes to the next leaf.
+// turn goes to the next tab.
 func (v *View) turn() tea.Cmd {
-	v.goTo((v.current + 1) % len(v.leaves))
+	v.goTo((v.current + 1) % len(v.tabs))
 	return nil
 }
 
-// goTo puts a leaf on the screen.
-func (v *View) goTo(leaf int) {
+// goTo puts a tab on the screen.
+func (v *View) goTo(tab int) {
 	v.body().Focus(false)
-	v.current = leaf
+	v.current = tab
 	v.body().Focus(v.focus)
 }
 
@@ -182,7 +182,7 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 	return v.updateText(msg)
 }
 
-// click goes to the leaf whose name is clicked, and hands a click on the body to it.
+// click goes to the tab whose name is clicked, and hands a click on the body to it.
 func (v *View) click(msg tea.MouseClickMsg) tea.Cmd {
 	if msg.Y == 0 && v.headHeight > 0 {
 		v.clickTitle(msg.X)

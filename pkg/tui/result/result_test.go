@@ -123,7 +123,7 @@ func TestText(t *testing.T) {
 	holds(t, frame(t, v, 60, 8), "[raw]", `{"content":[{"type":"text","text":"one two three`)
 }
 
-func TestEveryLeaf(t *testing.T) {
+func TestEveryTab(t *testing.T) {
 	for _, test := range []struct{ name, reply, schema, want string }{
 		{"an empty reply", `{"content":[]}`, "", "[text] reply raw\nnothing is in it"},
 		{"JSON in text", ofText(`{"a":{"b":[1]}}`), "", "[json] content reply raw  tree"},
@@ -278,7 +278,7 @@ func TestSearch(t *testing.T) {
 	holds(t, frame(t, v, 40, 10), "not found: nowhere")
 }
 
-// Nothing that a terminal acts on reaches it, in no leaf.
+// Nothing that a terminal acts on reaches it, in no tab.
 func TestHostile(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;x\x07\u202e\u200b\U000e0041\u009b1m\r"
 	quoted, _ := json.Marshal(evil)

@@ -91,7 +91,7 @@ func savedBlocks(folder string, result *exec.Result) tea.Msg {
 
 // saveText asks for a file for all of what is on the screen, byte for byte.
 func (v *View) saveText() tea.Cmd {
-	l := v.leaves[v.current]
+	l := v.tabs[v.current]
 	return v.ask("save as", fileName(v.result.ToolName)+l.extension, func(path string) tea.Cmd {
 		return func() tea.Msg {
 			if err := l.saveAs(path); err != nil {
@@ -103,7 +103,7 @@ func (v *View) saveText() tea.Cmd {
 }
 
 // saveAs writes a new file for the user alone. Nothing is overwritten.
-func (l *leaf) saveAs(path string) error {
+func (l *tab) saveAs(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("%s is there already; choose another name", path)

@@ -41,13 +41,13 @@ func (v *View) Render(width, height int) string {
 	return block
 }
 
-// title names the leaves, marks the one on the screen, and says how it is shown. It
+// title names the tabs, marks the one on the screen, and says how it is shown. It
 // notes where each name stands, none where only the one on the screen has room.
 func (v *View) title(width int) string {
-	names := make([]string, len(v.leaves))
-	v.names = make([]pane.Span, len(v.leaves))
+	names := make([]string, len(v.tabs))
+	v.names = make([]pane.Span, len(v.tabs))
 	left := 0
-	for i, l := range v.leaves {
+	for i, l := range v.tabs {
 		names[i] = v.theme.Paint(pane.Dim, l.name)
 		if i == v.current {
 			names[i] = v.theme.Paint(pane.Strong, "["+l.name+"]")
@@ -66,7 +66,7 @@ func (v *View) title(width int) string {
 	return v.theme.Cut(line, width)
 }
 
-// clickTitle goes to the leaf whose name stands at a column of the title, or to the next
+// clickTitle goes to the tab whose name stands at a column of the title, or to the next
 // where only one is named.
 func (v *View) clickTitle(x int) {
 	if v.names == nil {

@@ -12,68 +12,68 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// leaf is one way to look at a result.
-type leaf struct {
+// tab is one way to look at a result.
+type tab struct {
 	name string
-	// open makes the body; nothing is read before the leaf is looked at.
+	// open makes the body; nothing is read before the tab is looked at.
 	open func(*pane.Theme) body
 	made body
-	// write writes all of what the leaf shows the first part of. Where safe is set
+	// write writes all of what the tab shows the first part of. Where safe is set
 	// it goes to a terminal, else every byte is the server's own, but for the line
 	// ends between blocks.
 	write     func(out io.Writer, safe bool) error
 	extension string // of a file that it is saved to
 }
 
-// leavesOf takes a result apart. There is always at least one leaf.
-func leavesOf(result *exec.Result) []*leaf {
-	var leaves []*leaf
-	add := func(l *leaf) {
+// tabsOf takes a result apart. There is always at least one tab.
+func tabsOf(result *exec.Result) []*tab {
+	var tabs []*tab
+	add := func(l *tab) {
 		if l != nil {
-			leaves = append(leaves, l)
+			tabs = append(tabs, l)
 		}
 	}
 	structured, messages := structuredIn(result.Raw), messagesOf(result)
 	switch {
 	case messages != nil:
-		add(messagesLeaf(messages))
+		add(messagesTab(messages))
 	case result.Err != nil:
-		add(errorLeaf(result.Err))
-		add(jsonLeaf("structured", structured))
+		add(errorTab(result.Err))
+		add(jsonTab("structured", structured))
 	case result.Truncated != nil:
-		add(textLeaf("text", result.Value))
+		add(textTab("text", result.Value))
 	case structured != nil:
-		add(jsonLeaf("structured", structured))
+		add(jsonTab("structured", structured))
 	default:
-		add(valueLeaf(result))
+		add(valueTab(result))
 	}
 	if len(result.Content) > 0 && messages == nil {
-		add(contentLeaf(result))
+		add(contentTab(result))
 	}
 	if len(result.Raw) <= maxTree { // else it would look like the raw one
-		add(replyLeaf(result.Raw))
+		add(replyTab(result.Raw))
 	}
-	add(rawLeaf(result))
-	if len(leaves) == 0 {
-		add(textLeaf("text", json.RawMessage(`""`)))
+	add(rawTab(result))
+	if len(tabs) == 0 {
+		add(textTab("text", json.RawMessage(`""`)))
 	}
-	return leaves
+	return tabs
 }
 
-// valueLeaf is for a value that is JSON: of a tool that gives no content, or a text
-// that is written as JSON. Other text is in the content's leaf.
-func valueLeaf(result *exec.Result) *leaf {
+// valueTab is for a value that is JSON: of a tool that gives no content, or a text
+// that is written as JSON. Other text is in the content's tab.
+func valueTab(result *exec.Result) *tab {
 	switch {
 	case result.ValueIsContent() || len(result.Value) == 0:
 		return nil
 	case !rawjson.IsString(result.Value):
-		return jsonLeaf("value", result.Value)
+		return jsonTab("value", result.Value)
 	}
 	if text := jsonInText(result.Value); text != nil {
-		return jsonLeaf("json", text)
+		return jsonTab("json", text)
 	}
 	if len(result.Content) == 0 {
-		return textLeaf("text", result.Value)
+		return textTab("text", result.Value)
 	}
 	return nil
 }
@@ -107,12 +107,12 @@ func structuredIn(raw json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// jsonLeaf shows JSON as a tree or a table; nil where there is none.
-func jsonLeaf(name string, value json.RawMessage) *leaf {
+// jsonTab shows JSON as a tree or a table; nil where there is none.
+func jsonTab(name string, value json.RawMessage) *tab {
 	if len(value) == 0 {
 		return nil
 	}
-	return &leaf{
+	return &tab{
 		name:      name,
 		extension: ".json",
 		open: func(theme *pane.Theme) body {
@@ -131,18 +131,18 @@ func jsonLeaf(name string, value json.RawMessage) *leaf {
 	}
 }
 
-// replyLeaf shows the server's result as a tree: its blocks make no good table.
-func replyLeaf(raw json.RawMessage) *leaf {
-	l := jsonLeaf("reply", raw)
+// replyTab shows the server's result as a tree: its blocks make no good table.
+func replyTab(raw json.RawMessage) *tab {
+	l := jsonTab("reply", raw)
 	if l != nil {
 		l.open = func(theme *pane.Theme) body { return jsontree.New(raw, theme) }
 	}
 	return l
 }
 
-// textLeaf shows what a JSON string says.
-func textLeaf(name string, quoted json.RawMessage) *leaf {
-	return &leaf{
+// textTab shows what a JSON string says.
+func textTab(name string, quoted json.RawMessage) *tab {
+	return &tab{
 		name:      name,
 		extension: ".txt",
 		open: func(theme *pane.Theme) body {
@@ -152,9 +152,9 @@ func textLeaf(name string, quoted json.RawMessage) *leaf {
 	}
 }
 
-// contentLeaf shows the content blocks, one after the other.
-func contentLeaf(result *exec.Result) *leaf {
-	return &leaf{
+// contentTab shows the content blocks, one after the other.
+func contentTab(result *exec.Result) *tab {
+	return &tab{
 		name:      "content",
 		extension: ".txt",
 		open: func(theme *pane.Theme) body {
@@ -167,13 +167,13 @@ func contentLeaf(result *exec.Result) *leaf {
 	}
 }
 
-// rawLeaf shows the server's exact result, byte for byte; nil where there is none.
-func rawLeaf(result *exec.Result) *leaf {
+// rawTab shows the server's exact result, byte for byte; nil where there is none.
+func rawTab(result *exec.Result) *tab {
 	raw := result.Raw
 	if len(raw) == 0 {
 		return nil
 	}
-	return &leaf{
+	return &tab{
 		name:      "raw",
 		extension: ".json",
 		open:      func(theme *pane.Theme) body { return newRaw(theme, raw) },

@@ -10,35 +10,35 @@ import (
 	"toolx/pkg/servers"
 )
 
-// shelf is one of the lists that a server may have beside its tools.
-type shelf struct {
+// serverList is one of the lists that a server may have besides its tools.
+type serverList struct {
 	kind   kind
 	items  []item
 	closed bool
-	// offered says that the server has such a list, listed that it was read.
+	// offered says that the server offers the list, listed that it was read.
 	offered, listed bool
-	// reading is the session that is being asked for the list, nil for none; again says
-	// that the list has changed meanwhile.
+	// reading is the session that is reading the list, nil if none is. again says that the list has
+	// changed since that request.
 	reading *servers.Session
 	again   bool
 	failure string // why it could not be read the last time; not safe
 }
 
-// newShelves are the lists that a server may have, closed.
-func newShelves() []*shelf {
-	return []*shelf{{kind: kindResource, closed: true}, {kind: kindTemplate, closed: true}, {kind: kindPrompt, closed: true}}
+// newServerLists returns the lists that a server may have, closed.
+func newServerLists() []*serverList {
+	return []*serverList{{kind: kindResource, closed: true}, {kind: kindTemplate, closed: true}, {kind: kindPrompt, closed: true}}
 }
 
-// shown reports whether the shelf has a place in the tree. Templates have no capability of
-// their own: most servers with resources have none.
-func (s *shelf) shown() bool {
+// shown reports whether the list is shown in the tree. Templates have no capability of their own, and
+// most servers with resources have no templates.
+func (s *serverList) shown() bool {
 	return s.offered && (s.kind != kindTemplate || len(s.items) > 0 || s.failure != "")
 }
 
-// name is what the tree calls the shelf.
-func (s *shelf) name() string { return s.kind.String() + "s" }
+// name returns the list's name in the tree.
+func (s *serverList) name() string { return s.kind.String() + "s" }
 
-// method is the request for a list of a kind.
+// method returns the request that lists items of a kind.
 func (k kind) method() string {
 	switch k {
 	case kindResource:
@@ -49,7 +49,7 @@ func (k kind) method() string {
 	return "prompts/list"
 }
 
-// list asks a session for all of a kind.
+// list reads all items of a kind from a session.
 func (k kind) list(ctx context.Context, session *servers.Session) ([]json.RawMessage, error) {
 	switch k {
 	case kindResource:
@@ -60,7 +60,7 @@ func (k kind) list(ctx context.Context, session *servers.Session) ([]json.RawMes
 	return session.Prompts(ctx)
 }
 
-// describe makes what describes one of a kind.
+// describe makes the description of an item of a kind.
 func (k kind) describe(server *config.Server, definition json.RawMessage) (*exec.Tool, bool) {
 	switch k {
 	case kindResource:
@@ -71,9 +71,8 @@ func (k kind) describe(server *config.Server, definition json.RawMessage) (*exec
 	return servers.DescribePrompt(server, definition)
 }
 
-// itemsOf makes items of what a server lists, in its order. Of several that have the
-// same name the last one counts; titles that do not tell resources apart are left to
-// their pages.
+// itemsOf makes items from a server's list, in its order. Of items with the same name the last one
+// counts. Titles that do not distinguish resources are shown only on their pages.
 func itemsOf(k kind, server *config.Server, definitions []json.RawMessage) []item {
 	items := make([]item, 0, len(definitions))
 	places := make(map[string]int, len(definitions))
@@ -97,11 +96,11 @@ func itemsOf(k kind, server *config.Server, definitions []json.RawMessage) []ite
 	return items
 }
 
-// clear forgets what a server has that does not have it any more.
-func (s *shelf) clear() { *s = shelf{kind: s.kind, closed: s.closed} }
+// clear forgets the items of a list that the server no longer has.
+func (s *serverList) clear() { *s = serverList{kind: s.kind, closed: s.closed} }
 
-// find is the item of a name.
-func (s *shelf) find(name string) (item, bool) {
+// find returns the item with a name.
+func (s *serverList) find(name string) (item, bool) {
 	at := slices.IndexFunc(s.items, func(one item) bool { return one.Name == name })
 	if at < 0 {
 		return item{}, false
