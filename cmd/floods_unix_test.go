@@ -28,6 +28,23 @@ func TestListsStaySmall(t *testing.T) {
 	}
 }
 
+// TestListOfWideToolsStaysSmall lists tools whose schemas together are 64 MiB: what is parsed
+// of one is not kept.
+func TestListOfWideToolsStaysSmall(t *testing.T) {
+	t.Parallel()
+	peak := filepath.Join(t.TempDir(), "peak")
+	cmd := exec.Command("measured", peak, buildToolx(t), "list", "--", buildFake(t), "pages-wide")
+	var stderr strings.Builder
+	cmd.Stderr, cmd.Dir = &stderr, emptyFolder(t)
+	listed, err := cmd.Output()
+	if err != nil || !strings.Contains(string(listed), "p99?: any") || !strings.Contains(stderr.String(), "over the limit of 64.0 MiB") {
+		t.Errorf("%v, %d bytes; %s", err, len(listed), stderr.String())
+	}
+	if size := peakOf(t, peak); size > 256<<20 {
+		t.Errorf("%d MiB at its largest", size>>20)
+	}
+}
+
 // TestTerminalStaysSmall floods a person at the terminal with questions: toolx stays below
 // 256 MiB, and what was not asked when the call ended is not asked any more.
 func TestTerminalStaysSmall(t *testing.T) {

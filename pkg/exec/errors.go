@@ -13,6 +13,8 @@ import (
 	"toolx/pkg/words"
 )
 
+var errNoJSON = errors.New("the tool definition is no JSON")
+
 var errNoName = errors.New("the tool definition has no name")
 
 // NotFoundError says that no tool has the name that was asked for.

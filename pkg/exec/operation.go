@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -44,6 +45,8 @@ type Parts struct {
 	Content []json.RawMessage
 	// Whole says that Value has the content within it: the envelope needs no other.
 	Whole bool
+	// Warnings are remarks for the user.
+	Warnings []string
 }
 
 // Do runs an operation from beginning to end. Every failure is a Result: Do never
@@ -104,6 +107,9 @@ func (e *Executor) operate(ctx context.Context, id string, operation Operation, 
 			return &MalformedError{What: "the reply to " + operation.Method, Reason: err}
 		}
 	}
+	for _, warning := range parts.Warnings {
+		e.notice(slog.LevelWarn, warning)
+	}
 	return result.take(reply, parts, e.Defaults.MaxOutput)
 }
 
@@ -121,6 +127,7 @@ func operationError(ctx context.Context, operation Operation, err error) error {
 func (r *Result) take(raw json.RawMessage, parts Parts, limit int64) error {
 	r.Raw, r.Content, r.Value, r.Success = raw, parts.Content, parts.Value, true
 	r.valueHasContent = parts.Whole
+	r.Warnings = append(r.Warnings, parts.Warnings...)
 	if parts.Value == nil {
 		var err error
 		if r.Value, err = rawjson.Marshal(parts.Content); err != nil {

@@ -3,19 +3,25 @@ package exec
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"toolx/pkg/rawjson"
 )
 
+// maxContents is how many contents of a resource are read: what toolx keeps of one can be
+// many times its text.
+const maxContents = 100_000
+
 // ReadContents makes content blocks of a ReadResourceResult (MCP 2025-11-25,
 // server/resources), each piece an embedded resource. The value is the text, where all
 // of it is text. The error says that the reply is malformed. It fits Operation.Read.
 func ReadContents(reply json.RawMessage) (Parts, error) {
-	contents, ok := rawjson.Elements(rawjson.Get(reply, "contents"))
-	if !ok {
+	list := rawjson.Get(reply, "contents")
+	if len(list) == 0 || list[0] != '[' {
 		return Parts{}, errors.New("contents is no array")
 	}
+	contents, more := rawjson.FirstElements(list, maxContents)
 	parts := Parts{Content: make([]json.RawMessage, 0, len(contents))}
 	var texts []string
 	for _, content := range contents {
@@ -25,6 +31,9 @@ func ReadContents(reply json.RawMessage) (Parts, error) {
 		if text := rawjson.Get(content, "text"); rawjson.IsString(text) {
 			texts = append(texts, rawjson.Unquote(text))
 		}
+	}
+	if more {
+		parts.Warnings = []string{fmt.Sprintf("the resource has more than %d contents; the others are left out (-o raw has all)", maxContents)}
 	}
 	if len(texts) == len(contents) {
 		parts.Value = rawjson.Quote(strings.Join(texts, "\n"))

@@ -269,11 +269,16 @@ func (r *Result) shape(raw json.RawMessage, limit int64) error {
 // wraps reports whether structured content has one member only, and that says what the
 // text says: the same text, or a number or word that is written like it.
 func wraps(structured, text json.RawMessage) bool {
-	members, _ := rawjson.Members(structured)
-	if len(members) != 1 {
+	var value json.RawMessage
+	for member := range rawjson.Each(structured) {
+		if value != nil {
+			return false // without a look at the others: there can be millions
+		}
+		value = member.Value
+	}
+	if value == nil {
 		return false
 	}
-	value := members[0].Value
 	if rawjson.IsString(value) {
 		return rawjson.Unquote(value) == rawjson.Unquote(text)
 	}

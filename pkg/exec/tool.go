@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/jsonschema"
+	"toolx/pkg/rawjson"
 )
 
 // Type says what stands behind a tool.
@@ -126,31 +127,34 @@ type Progress struct {
 // for byte. Name and Plain are both the object's name; the caller qualifies.
 // It fails where the object is not one or has no name.
 func NewTool(definition json.RawMessage) (*Tool, error) {
-	var head struct {
-		Name         string          `json:"name"`
-		Title        string          `json:"title"`
-		Description  string          `json:"description"`
-		Annotations  json.RawMessage `json:"annotations"`
-		InputSchema  json.RawMessage `json:"inputSchema"`
-		OutputSchema json.RawMessage `json:"outputSchema"`
+	if !json.Valid(definition) {
+		return nil, errNoJSON
 	}
-	if err := json.Unmarshal(definition, &head); err != nil && head.Name == "" {
-		return nil, err
+	tool := &Tool{Definition: definition}
+	var annotations json.RawMessage
+	// Nothing is copied: a schema can have tens of megabytes.
+	for member := range rawjson.Each(definition) {
+		switch member.Name {
+		case "name":
+			tool.Name = textOf(member.Value)
+		case "title":
+			tool.Title = textOf(member.Value)
+		case "description":
+			tool.Description = textOf(member.Value)
+		case "annotations":
+			annotations = member.Value
+		case "inputSchema":
+			tool.InputSchema = member.Value
+		case "outputSchema":
+			tool.OutputSchema = member.Value
+		}
 	}
-	if head.Name == "" {
+	if tool.Name == "" {
 		return nil, errNoName
 	}
-	tool := &Tool{
-		Name:         head.Name,
-		Plain:        head.Name,
-		Title:        head.Title,
-		Description:  head.Description,
-		Definition:   definition,
-		InputSchema:  head.InputSchema,
-		OutputSchema: head.OutputSchema,
-	}
+	tool.Plain = tool.Name
 	// Annotations are hints: a malformed one is worth nothing, not an error.
-	_ = json.Unmarshal(head.Annotations, &tool.Annotations)
+	_ = json.Unmarshal(annotations, &tool.Annotations)
 	if tool.Title == "" {
 		tool.Title = tool.Annotations.Title
 	}

@@ -33,9 +33,14 @@ type Document struct {
 	matcher *matcher   // of patternProperties; made when first needed
 }
 
-// Parse reads the text of a schema. It never fails; Compile says what is wrong with it.
+// Parse reads the text of a schema. It never fails; Compile says what is wrong with it. A
+// schema over MaxSize answers every question with "anything", like one that is none.
 func Parse(raw json.RawMessage) *Document {
 	d := &Document{raw: raw}
+	if d.TooLarge() {
+		d.root = &Node{doc: d}
+		return d
+	}
 	text := raw
 	if !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
@@ -49,6 +54,9 @@ func Parse(raw json.RawMessage) *Document {
 
 // Root returns the whole schema.
 func (d *Document) Root() *Node { return d.root }
+
+// TooLarge reports whether the schema is over MaxSize, so that none of it was read.
+func (d *Document) TooLarge() bool { return len(d.raw) > MaxSize }
 
 // Compile compiles the schema, once. An error means that the schema is broken (VAL-3):
 // callers warn and skip validation.

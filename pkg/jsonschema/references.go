@@ -22,7 +22,7 @@ import (
 // validation does.
 func LocalReferences(schema json.RawMessage) json.RawMessage {
 	text := string(schema)
-	if len(schema) > maxSchemaSize || !strings.Contains(text, `ef"`) ||
+	if len(schema) > MaxSize || !strings.Contains(text, `ef"`) ||
 		!strings.Contains(text, `id"`) && !strings.Contains(text, `nchor"`) || rawjson.Check(schema) != nil {
 		return schema
 	}
@@ -41,7 +41,7 @@ func LocalReferences(schema json.RawMessage) json.RawMessage {
 // addresses are, and pointers that are much longer than the references they replace.
 const (
 	maxBase    = 2000
-	maxRewrite = maxSchemaSize
+	maxRewrite = MaxSize
 )
 
 // references are the names and the references of one schema document.

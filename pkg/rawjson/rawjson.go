@@ -87,6 +87,18 @@ func Elements(text []byte) (list []json.RawMessage, ok bool) {
 	return list, true
 }
 
+// FirstElements cuts the first elements of an array, limit at most, and says whether it has
+// more; none where text is another kind of value.
+func FirstElements(text []byte, limit int) (list []json.RawMessage, more bool) {
+	for element := range EachElement(text) {
+		if len(list) == limit {
+			return list, true
+		}
+		list = append(list, element)
+	}
+	return list, false
+}
+
 // EachElement gives the elements of an array one by one; none where text is another
 // kind of value.
 func EachElement(text []byte) iter.Seq[json.RawMessage] {

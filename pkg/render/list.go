@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
 )
@@ -70,7 +71,7 @@ func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.name, b.name) })
 	for _, row := range rows {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(row.name, screen), Signature(row.tool.Plain, row.tool.Input(), 0),
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\n", Field(row.name, screen), signatureOf(row.tool, 0),
 			strings.Join(Badges(row.tool), ","), Field(words.FirstLine(row.tool.Description), screen))
 	}
 	for _, group := range groups {
@@ -129,7 +130,7 @@ func groupHeading(group Group, screen Screen) string {
 // of the description.
 func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	const margin = "  "
-	signature := Signature(tool.Plain, tool.Input(), max(0, screen.Columns()-len(margin)))
+	signature := signatureOf(tool, max(0, screen.Columns()-len(margin)))
 	name, rest := signature, ""
 	if at := strings.IndexByte(signature, '('); at > 0 {
 		name, rest = signature[:at], signature[at:]
@@ -141,6 +142,12 @@ func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	if below != "" {
 		fmt.Fprintln(out, Fit(margin+margin+below, screen.Columns()))
 	}
+}
+
+// signatureOf returns a tool's signature. It parses the schema anew: the tool would keep
+// what was parsed, and a list can have 100,000 tools.
+func signatureOf(tool *exec.Tool, width int) string {
+	return Signature(tool.Plain, jsonschema.Parse(tool.InputSchema), width)
 }
 
 // Badges names what a tool says of itself by MCP's annotations: "read-only",

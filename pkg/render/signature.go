@@ -19,8 +19,12 @@ import (
 //
 // It fits into width columns (0: no limit), leaving parameters out at the end if it
 // must. Name and schema are a server's, hence untrusted; the signature is safe for a
-// terminal. A schema that is none gives a signature without parameters.
+// terminal. A schema that is none gives a signature without parameters, and one that is
+// too large to be read "name(…)".
 func Signature(name string, schema *jsonschema.Document, width int) string {
+	if schema.TooLarge() {
+		return assemble(Safe(name), []string{"…"}, width)
+	}
 	return assemble(Safe(name), newTyper().signature(schema.Root(), 1), width)
 }
 

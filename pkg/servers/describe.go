@@ -3,7 +3,6 @@ package servers
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -58,24 +57,33 @@ func qualify(tool *exec.Tool, server *config.Server) {
 	}
 }
 
+// maxArguments is the number of a prompt's arguments that toolx reads: with more, the schema
+// would be too large to be read.
+const maxArguments = 10_000
+
 // PromptSchema returns a JSON Schema of a prompt's arguments, all of them strings (MCP 2025-11-25, server/prompts). It
 // includes the names in more even where the prompt does not declare them. Without a definition, any argument is allowed
-// and is a string.
+// and is a string. At most maxArguments
+// arguments of the definition are read.
 func PromptSchema(definition json.RawMessage, more ...string) json.RawMessage {
 	var properties []rawjson.Member
 	var required []string
+	known, needed := make(map[string]bool), make(map[string]bool)
 	add := func(name string, property json.RawMessage) {
-		if !slices.ContainsFunc(properties, func(p rawjson.Member) bool { return p.Name == name }) {
+		if !known[name] {
+			known[name] = true
 			properties = append(properties, rawjson.NewMember(name, property))
 		}
 	}
-	for argument := range rawjson.EachElement(rawjson.Get(definition, "arguments")) {
+	arguments, _ := rawjson.FirstElements(rawjson.Get(definition, "arguments"), maxArguments)
+	for _, argument := range arguments {
 		name := rawjson.GetText(argument, "name")
 		add(name, rawjson.Object([]rawjson.Member{
 			rawjson.NewMember("type", rawjson.Quote("string")),
 			rawjson.NewMember("description", rawjson.Quote(rawjson.GetText(argument, "description"))),
 		}))
-		if string(rawjson.Get(argument, "required")) == "true" && !slices.Contains(required, name) {
+		if string(rawjson.Get(argument, "required")) == "true" && !needed[name] {
+			needed[name] = true
 			required = append(required, name)
 		}
 	}

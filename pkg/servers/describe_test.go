@@ -2,9 +2,12 @@ package servers
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"toolx/pkg/config"
+	"toolx/pkg/jsonschema"
 )
 
 // What servers list is described with its names, and never worse than by its URI.
@@ -30,5 +33,19 @@ func TestDescribe(t *testing.T) {
 		if _, ok := DescribePrompt(server, json.RawMessage(nameless)); ok {
 			t.Errorf("%s is a prompt", nameless)
 		}
+	}
+}
+
+// A prompt with very many arguments gives a schema that can still be read.
+func TestPromptSchemaIsBounded(t *testing.T) {
+	t.Parallel()
+	argument := `{"name":"a`
+	var list strings.Builder
+	for i := range maxArguments + 1 {
+		fmt.Fprintf(&list, `,%s%d","required":true}`, argument, i)
+	}
+	schema := jsonschema.Parse(PromptSchema(json.RawMessage(`{"arguments":[` + list.String()[1:] + `]}`)))
+	if count := len(schema.Root().Properties()); count != maxArguments {
+		t.Errorf("%d of %d arguments", count, maxArguments)
 	}
 }

@@ -45,13 +45,18 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 		return nil, false, errors.New("the result is no object")
 	}
 	list, next := rawjson.Get(result, member), rawjson.Get(result, "nextCursor")
-	elements, ok := rawjson.Elements(list)
-	if !ok && list != nil && string(list) != "null" { // an empty list, as many servers write it
+	isArray := len(list) > 0 && list[0] == '['
+	if !isArray && list != nil && string(list) != "null" { // an empty list, as many servers write it
 		return nil, false, fmt.Errorf("%s is no array: %s", member, shortened(string(list[:min(len(list), maxQuotedList)])))
 	}
+	elements, beyond := rawjson.FirstElements(list, maxElements-p.elements)
 	p.pages++
 	p.elements += len(elements)
 	p.bytes += int64(len(result))
+	if beyond {
+		p.stop("has more than %d elements in %s", maxElements, p.method)
+		return elements, false, nil
+	}
 	if next == nil || string(next) == "null" { // an empty string is a cursor
 		return elements, false, nil
 	}

@@ -55,3 +55,13 @@ func TestListsAreBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestOnePageIsBounded takes no more elements than a list may have of a single page.
+func TestOnePageIsBounded(t *testing.T) {
+	session := &Session{Name: "s", bus: &exec.Bus{}, maxMessage: 1 << 30}
+	page := fmt.Sprintf(`{"tools":[%s1]}`, strings.Repeat("1,", 2*maxElements))
+	elements, more, err := session.newPager("tools/list").take(json.RawMessage(page), "tools")
+	if err != nil || more || len(elements) != maxElements {
+		t.Errorf("%d elements are taken: %v", len(elements), err)
+	}
+}

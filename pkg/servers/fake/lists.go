@@ -43,7 +43,26 @@ func pageModes() []mode {
 				return []string{define("huge-"+strings.Trim(next, `"`), strings.Repeat("Reads a room. ", 21_000), ``, ``)}, next
 			}
 		}},
+		{"pages-wide", "500 tools with 100 parameters each on every page, and always another page", methodList, func(s *server) {
+			s.page = func(cursor *string) ([]string, string) {
+				_, next := endless(cursor)
+				return wideTools(strings.Trim(next, `"`)), next
+			}
+		}},
 	}
+}
+
+// wideTools are 500 tools with 100 parameters each.
+func wideTools(page string) []string {
+	var properties strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&properties, `,"p%d":{}`, i)
+	}
+	tools := make([]string, 500)
+	for i := range tools {
+		tools[i] = define(fmt.Sprintf("wide-%s-%d", page, i), "", properties.String()[1:], ``)
+	}
+	return tools
 }
 
 func pagesOfTwo(s *server) pager {

@@ -1,0 +1,25 @@
+package jsonschema
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A schema over the limit is not read, and says why where it is compiled.
+func TestTooLargeSchema(t *testing.T) {
+	t.Parallel()
+	begin, end := `{"type":"object","properties":{"a":{}},"description":"`, `"}`
+	fits := json.RawMessage(begin + strings.Repeat("a", MaxSize-len(begin)-len(end)) + end)
+	document := Parse(fits)
+	if _, err := document.Compile(); err != nil || document.TooLarge() || len(document.Root().Properties()) != 1 {
+		t.Errorf("a schema of %d bytes is not read: %v", len(fits), err)
+	}
+	document = Parse(append(fits, ' '))
+	if _, err := document.Compile(); err == nil || !strings.Contains(err.Error(), "1048577 bytes") {
+		t.Errorf("the error is %v", err)
+	}
+	if !document.TooLarge() || document.Root().Properties() != nil {
+		t.Error("a schema over the limit is read")
+	}
+}
