@@ -241,10 +241,19 @@ func (a *App) loadConfig() (*config.Config, error) {
 	return loaded, nil
 }
 
-// tellShadowed warns where a folder's file takes the place of a server of the user's own.
+// tellShadowed warns where a folder's file takes the place of a server or a tool of the user's
+// own. Without the user's consent to the file, --quiet does not silence it: another program
+// than the one that is meant gets the arguments.
 func (a *App) tellShadowed(loaded *config.Config) {
 	for _, shadowed := range loaded.Shadowed {
-		a.warnOnce(fmt.Sprintf("server '%s' is that of %s, not the one of %s", shadowed.Server, shadowed.By, shadowed.Origin))
+		warn, what := a.warnOnce, "server '"+shadowed.Server+"'"
+		if !shadowed.Consented() {
+			warn = a.warnLoudly
+		}
+		if shadowed.Tool != "" {
+			what = "tool '" + shadowed.Tool + "'"
+		}
+		warn(fmt.Sprintf("%s is that of %s, not the one of %s", what, shadowed.By, shadowed.Origin))
 	}
 }
 

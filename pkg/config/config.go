@@ -28,7 +28,7 @@ type Config struct {
 	// Problems are what is wrong outside of the entries of servers and tools: the value
 	// in question is left out. What is wrong in an entry is in its Err.
 	Problems []Problem
-	// Shadowed are the servers of earlier files that later files replaced.
+	// Shadowed are the servers and tools of earlier files whose names later files took.
 	Shadowed []Shadowed
 
 	// root is everything that was read, merged, for Origin.
@@ -209,13 +209,18 @@ type Origin struct {
 	Column int
 }
 
-// Shadowed says that a server's entry is never used: a later file has one of the
-// same name.
+// Shadowed says that an entry is not found by a name: a later file has one of that name.
 type Shadowed struct {
-	Server string
-	Origin Origin // of the entry that is not used
+	Server string // empty where it is about a tool
+	Tool   string // its name or alias
+	Origin Origin // of the entry that is not found
 	By     Origin // of the one that is
+
+	project *Project // that By stands in
 }
+
+// Consented reports whether the user named the file of the later entry, or trusts it.
+func (s Shadowed) Consented() bool { return s.project == nil || s.project.Allowed() }
 
 // Warning is a remark about a place in a file.
 type Warning struct {

@@ -8,6 +8,7 @@ type merge struct {
 	defaults Defaults
 	doctor   Doctor
 	shadowed []Shadowed
+	aliases  map[string]Origin // of tools
 	roots    []string
 	// tree is the defaults of all files, doctorTree what they say of the doctor, for
 	// Config.Origin.
@@ -18,12 +19,30 @@ type merge struct {
 func (m *merge) add(file document) {
 	for _, e := range file.servers.list {
 		if earlier, found := m.servers.find(e.node.key); found {
-			m.shadowed = append(m.shadowed, Shadowed{e.node.key, earlier.value.Origin, e.value.Origin})
+			m.shadowed = append(m.shadowed, Shadowed{
+				Server: e.node.key, Origin: earlier.value.Origin, By: e.value.Origin, project: e.value.project,
+			})
 		}
 		m.servers.put(e)
 	}
 	for _, e := range file.tools.list {
+		shadowed := Shadowed{Tool: e.node.key, By: e.value.Origin, project: e.value.project}
+		if earlier, found := m.tools.find(e.node.key); found {
+			shadowed.Origin = earlier.value.Origin
+			m.shadowed = append(m.shadowed, shadowed)
+		} else if origin, found := m.aliases[e.node.key]; found { // a name goes before an alias
+			shadowed.Origin = origin
+			m.shadowed = append(m.shadowed, shadowed)
+		}
+	}
+	for _, e := range file.tools.list {
 		m.tools.put(e)
+		for _, alias := range e.value.Aliases {
+			if m.aliases == nil {
+				m.aliases = make(map[string]Origin)
+			}
+			m.aliases[alias] = e.value.Origin
+		}
 	}
 	if file.roots != nil {
 		m.roots = file.roots

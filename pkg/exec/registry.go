@@ -70,9 +70,13 @@ func (r *Registry) Preferred() string {
 func (r *Registry) KnowServers(names ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	known := make(map[string]bool, len(r.servers)+len(names))
+	for _, name := range r.servers {
+		known[name] = true
+	}
 	for _, name := range names {
-		if !slices.Contains(r.servers, name) {
-			r.servers = append(r.servers, name)
+		if !known[name] {
+			known[name], r.servers = true, append(r.servers, name)
 		}
 	}
 }
@@ -117,6 +121,13 @@ func (r *Registry) register(tool *Tool) {
 	} else {
 		r.tools = append(r.tools, tool)
 	}
+	if builtIn := r.builtIn(tool.Name); builtIn != nil && tool.Server == "" && !tool.BuiltIn {
+		text := fmt.Sprintf("tool %q is that of the config", tool.Name)
+		if own := r.behindOwn(builtIn); own != "" {
+			text += "; toolx's own is " + own
+		}
+		r.bus.Emit(Notice{Time: Now(), Level: slog.LevelWarn, Text: text})
+	}
 	r.byName[tool.Name] = append(r.byName[tool.Name], tool)
 	for _, alias := range tool.Aliases {
 		if first := r.byAlias[alias]; first != nil && first != tool {
@@ -133,12 +144,26 @@ func (r *Registry) register(tool *Tool) {
 	}
 }
 
-// twin returns the registered tool that is the same one: of the same server, under the same name.
+// twin returns the registered tool that is the same one: of the same server, of the config or
+// built in, under the same name.
 func (r *Registry) twin(tool *Tool) *Tool {
 	for _, old := range r.byName[tool.Name] {
-		if old.Server == tool.Server {
+		if old.Server == tool.Server && old.BuiltIn == tool.BuiltIn {
 			return old
 		}
+	}
+	return nil
+}
+
+// builtIn returns the built-in tool of that name, nil where there is none.
+func (r *Registry) builtIn(name string) *Tool {
+	return r.first(name, func(t *Tool) bool { return t.BuiltIn })
+}
+
+// first returns the first registered tool of that name that fits, nil where none does.
+func (r *Registry) first(name string, fits func(*Tool) bool) *Tool {
+	if at := slices.IndexFunc(r.byName[name], fits); at >= 0 {
+		return r.byName[name][at]
 	}
 	return nil
 }
@@ -177,7 +202,7 @@ func (r *Registry) All() []*Tool {
 
 // Offered returns the tools that are found by their own names, in the order of
 // registration: those of the preferred server alone, where there is one; and never a
-// built-in one whose name a server's tool takes.
+// built-in one whose name another tool takes.
 func (r *Registry) Offered() []*Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -186,7 +211,7 @@ func (r *Registry) Offered() []*Tool {
 
 // hidden reports whether a tool of toolx's own is found behind Own alone.
 func (r *Registry) hidden(tool *Tool) bool {
-	taken := tool.BuiltIn && (len(r.byPlain[tool.Name]) > 0 || r.byAlias[tool.Name] != nil)
+	taken := tool.BuiltIn && (len(r.byPlain[tool.Name]) > 0 || r.byAlias[tool.Name] != nil || len(r.byName[tool.Name]) > 1)
 	return tool.Server == "" && (r.preferred != "" || taken)
 }
 
@@ -223,6 +248,9 @@ func (r *Registry) behindOwn(tool *Tool) string {
 func (r *Registry) Find(name string) (*Tool, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	if tool := r.own(name); tool != nil && tool.BuiltIn {
+		return tool, nil // whatever tools of the config are called
+	}
 	plain, named := r.byPlain[name], r.named(name)
 	if r.preferred != "" {
 		plain = slices.DeleteFunc(slices.Clone(plain), func(tool *Tool) bool { return tool.Server != r.preferred })
@@ -268,14 +296,18 @@ func (r *Registry) ambiguous(name string, plain []*Tool, builtIn *Tool) *NotFoun
 	return missing
 }
 
-// own returns the tool of toolx's own that a name with Own before it means, nil where it means none.
+// own returns the tool that a name with Own before it means: the built-in one of that name, else
+// that of the config; nil where it means none.
 func (r *Registry) own(name string) *Tool {
 	rest, ok := strings.CutPrefix(name, Own+Separator)
 	if !ok || ServerOf(name, r.servers) != "" {
 		return nil
 	}
-	if at := slices.IndexFunc(r.byName[rest], func(tool *Tool) bool { return tool.Server == "" }); at >= 0 {
-		return r.byName[rest][at]
+	if tool := r.builtIn(rest); tool != nil {
+		return tool
+	}
+	if tool := r.first(rest, func(t *Tool) bool { return t.Server == "" }); tool != nil {
+		return tool
 	}
 	if tool := r.byAlias[rest]; tool != nil && tool.Server == "" {
 		return tool
@@ -288,6 +320,9 @@ func (r *Registry) own(name string) *Tool {
 func (r *Registry) Settled(name string) *Tool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	if tool := r.own(name); tool != nil && tool.BuiltIn {
+		return tool
+	}
 	if tool := r.named(name); r.preferred == "" && tool != nil && tool.Server == "" && !tool.BuiltIn {
 		return tool
 	}
@@ -313,7 +348,13 @@ func (r *Registry) named(name string) *Tool {
 	if len(tools) == 0 || alias != nil && len(tools) == 1 && tools[0].BuiltIn {
 		return alias
 	}
-	return slices.MaxFunc(tools, func(a, b *Tool) int { return cmp.Compare(len(a.Server), len(b.Server)) })
+	rank := func(tool *Tool) int { // a built-in tool gives way to that of the config
+		if tool.BuiltIn {
+			return -1
+		}
+		return len(tool.Server)
+	}
+	return slices.MaxFunc(tools, func(a, b *Tool) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 // ServerOf returns the server that a qualified name "server__tool" names, empty

@@ -111,6 +111,11 @@ func TestFindBesideBuiltInTools(t *testing.T) {
 	find("weather", "weather")
 	find("datetime", "datetime")
 	find("toolx__get_weather", "weather")
+	for name, builtIn := range map[string]bool{"datetime": false, "toolx__datetime": true} {
+		if tool, err := registry.Find(name); err != nil || tool.BuiltIn != builtIn {
+			t.Errorf("%s: got %v, %v", name, tool, err)
+		}
+	}
 	refuse("search", "Tool 'search' is ambiguous: one__search, two__search, toolx__search",
 		"use the full name, for example: toolx call one__search")
 	refuse("toolx__math_evil", "Tool 'toolx__math_evil' not found", "did you mean: toolx__math_eval")
@@ -129,8 +134,8 @@ func TestFindBesideBuiltInTools(t *testing.T) {
 			hidden = append(hidden, registry.NameOf(tool))
 		}
 	}
-	wantTexts(t, "hidden tools", hidden, []string{"toolx__echo", "toolx__search", "toolx__volume"})
-	if all, offered := registry.All(), registry.Offered(); len(offered) != len(all)-3 {
+	wantTexts(t, "hidden tools", hidden, []string{"toolx__echo", "toolx__search", "toolx__volume", "toolx__datetime"})
+	if all, offered := registry.All(), registry.Offered(); len(offered) != len(all)-4 {
 		t.Errorf("%d tools of %d are offered", len(offered), len(all))
 	}
 

@@ -116,6 +116,9 @@ func askServerShadowed(fleet *evidence.Fleet) []check.Finding {
 	}
 	var findings []check.Finding
 	for _, shadowed := range fleet.Config.Shadowed {
+		if shadowed.Server == "" {
+			continue // every verb tells of the tools
+		}
 		findings = append(findings, check.Finding{
 			Server:   shadowed.Server,
 			Title:    fmt.Sprintf("server '%s' of %s is not used", evidence.Excerpt(shadowed.Server, evidence.MaxLabel), shadowed.Origin.File),
