@@ -38,6 +38,7 @@ type schemaCost struct {
 	schemas float64 // objects and booleans: all that can be schemas
 	ids     float64
 	refs    float64
+	regexps float64 // each is compiled twice, to check the schema and to apply it
 	paths   float64 // copying of paths, in nanoseconds
 	oddRefs map[string]bool
 }
@@ -47,6 +48,7 @@ func (c *schemaCost) nanoseconds() float64 {
 	return 1000*c.values +
 		4000*c.schemas +
 		c.paths +
+		150_000*c.regexps +
 		2.5*(c.schemas+c.refs)*c.schemas +
 		20*c.ids*(c.schemas+c.refs) +
 		150*float64(len(c.oddRefs))*c.schemas
@@ -72,11 +74,16 @@ func (c *schemaCost) add(value any, depth, path float64) {
 }
 
 func (c *schemaCost) addKeyword(name string, value any) {
+	if patterned, ok := value.(map[string]any); ok && name == "patternProperties" {
+		c.regexps += float64(len(patterned))
+	}
 	text, ok := value.(string)
 	if !ok {
 		return
 	}
 	switch name {
+	case "pattern":
+		c.regexps++
 	case "$id", "id":
 		c.ids++
 	case "$ref", "$dynamicRef", "$recursiveRef":

@@ -2,6 +2,8 @@ package jsonschema
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -21,5 +23,18 @@ func TestTooLargeSchema(t *testing.T) {
 	}
 	if !document.TooLarge() || document.Root().Properties() != nil {
 		t.Error("a schema over the limit is read")
+	}
+}
+
+// A schema of very many patterns is too large to be compiled: each is a program.
+func TestTooManyPatterns(t *testing.T) {
+	t.Parallel()
+	var list strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&list, `,"^(a|b%d)+$":{"type":"integer"}`, i)
+	}
+	schema := `{"type":"object","patternProperties":{` + list.String()[1:] + `}}`
+	if _, err := Parse(json.RawMessage(schema)).Compile(); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("the error is %v", err)
 	}
 }
