@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// Bindings says what keys do right now. While text is typed, keys that are not here
-// go into the text.
+// Bindings returns what the keys do now. While text is typed, keys without a binding go into the text.
 func (f *Form) Bindings() []pane.Binding {
 	if f.json != nil {
 		return f.jsonBindings()
@@ -53,7 +52,7 @@ func (f *Form) moveBindings() []pane.Binding {
 	return list
 }
 
-// valueBindings are the keys that change the value under the cursor.
+// valueBindings returns the keys that change the value under the cursor.
 func (f *Form) valueBindings() []pane.Binding {
 	if f.editor != nil {
 		help := "next field"
@@ -101,7 +100,7 @@ func (f *Form) newLine() tea.Cmd {
 	return nil
 }
 
-// noEnter says why enter does nothing: there is nothing to fill in.
+// noEnter returns why enter does nothing: there is nothing to fill in.
 func (f *Form) noEnter() string {
 	switch at := f.cursor.field; {
 	case f.cursor.add && at.silent():
@@ -143,7 +142,7 @@ func sideHelp(at *field, value, group string) string {
 	return value
 }
 
-// stateBindings are the keys that make the field unset, null or an example.
+// stateBindings returns the keys that make the field unset, null or an example.
 func (f *Form) stateBindings() []pane.Binding {
 	at := f.cursor.field
 	noNull, noUnset, noExample := "", "", ""
@@ -170,7 +169,7 @@ func (f *Form) stateBindings() []pane.Binding {
 	}
 }
 
-// rowBindings are the keys that add, remove and move rows.
+// rowBindings returns the keys that add, remove and move rows.
 func (f *Form) rowBindings() []pane.Binding {
 	noAdd, noRemove, noUp, noDown := "", "", "", ""
 	if within, _ := f.container(); within == nil {

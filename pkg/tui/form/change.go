@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// activate is what enter does where no text is typed.
+// activate does what enter does while no text is typed.
 func (f *Form) activate() tea.Cmd {
 	at := f.cursor.field
 	switch {
@@ -32,7 +32,7 @@ func (f *Form) activate() tea.Cmd {
 	return nil
 }
 
-// fewOptions is how many options are gone through one by one; more are searched.
+// fewOptions is the most options that are stepped through one by one; more are searched.
 const fewOptions = 5
 
 // toggle opens or closes a group.
@@ -49,7 +49,7 @@ func (f *Form) toggle(open bool) {
 	f.changed()
 }
 
-// sideways is what left and right do: options by turns, groups closed and opened.
+// sideways does what left and right do: it steps through options, or closes and opens groups.
 func (f *Form) sideways(by int) tea.Cmd {
 	switch at := f.cursor.field; {
 	case f.cursor.add:
@@ -61,8 +61,8 @@ func (f *Form) sideways(by int) tea.Cmd {
 	return nil
 }
 
-// cycle takes the next of the values that a field can have; one of them is to be
-// left out, where that is possible.
+// cycle selects the next of the values that a field can have. Leaving the field out is one of them, if
+// that is possible.
 func (f *Form) cycle(by int) tea.Cmd {
 	at := f.cursor.field
 	count, now := at.turn()
@@ -83,7 +83,7 @@ func (f *Form) cycle(by int) tea.Cmd {
 	return nil
 }
 
-// turn is how many values a field can be switched between, and which one it has.
+// turn returns how many values a field can be switched between, and which one it has.
 func (f *field) turn() (count, now int) {
 	switch {
 	case f.kind == jsonschema.ShapeVariant:
@@ -113,7 +113,7 @@ func (f *field) takeTurn(turn int) {
 	}
 }
 
-// pick makes a variant one of its alternatives, or none.
+// pick selects one of a variant's alternatives, or none.
 func (f *field) pick(choice int) {
 	f.state, f.choice, f.open = unset, choice, true
 	if choice < 0 {
@@ -126,8 +126,7 @@ func (f *field) pick(choice int) {
 	}
 }
 
-// setEmpty gives a group that is left out an empty value; else it does what enter
-// does.
+// setEmpty gives an unset group an empty value; for other fields it does what enter does.
 func (f *Form) setEmpty() tea.Cmd {
 	at := f.cursor.field
 	if at.kind != jsonschema.ShapeObject && at.kind != jsonschema.ShapeArray || at.state == valued {
@@ -156,7 +155,7 @@ func (f *Form) unset() tea.Cmd {
 	return nil
 }
 
-// offered are the values that the schema shows for a field.
+// offered returns the values that the schema names for a field: its default and examples.
 func (f *field) offered() []*jsonschema.Node {
 	list := f.shape.Examples
 	if f.shape.Default != nil {
@@ -165,7 +164,7 @@ func (f *field) offered() []*jsonschema.Node {
 	return list
 }
 
-// offer gives the field the next of the values that the schema shows.
+// offer gives the field the next of the values that the schema names.
 func (f *Form) offer() tea.Cmd {
 	at := f.cursor.field
 	list, next := at.offered(), 0
@@ -180,8 +179,8 @@ func (f *Form) offer() tea.Cmd {
 	return nil
 }
 
-// words are what the values of a choice are called, by the turns that take them; nil of
-// every other field.
+// words returns the texts by which each value of a choice can be searched, in the order of turn; nil
+// for any other field.
 func (f *field) words() [][]string {
 	var words [][]string
 	switch f.kind {
@@ -199,9 +198,8 @@ func (f *field) words() [][]string {
 	return words
 }
 
-// search finds the value of a choice that is called by a text: the first one that
-// begins with it, else that holds it; -1 for none. What begins both "on" and "off" is
-// neither.
+// search returns the turn of the value that a text means: the first that begins with it, else the
+// first that contains it; -1 for none. A text that begins both "on" and "off" matches neither.
 func (f *field) search(text string) (turn int) {
 	text = strings.ToLower(text)
 	if text == "" || f.kind == jsonschema.ShapeBool && text == "o" {

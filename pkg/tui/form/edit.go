@@ -11,8 +11,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// key does what a key does now: what the bindings say, else it goes to the text
-// under the cursor.
+// key handles a key: the bindings come first, then the text under the cursor.
 func (f *Form) key(msg tea.KeyPressMsg) tea.Cmd {
 	if binding := pane.Find(f.Bindings(), msg.String()); binding != nil {
 		if binding.Off != "" {
@@ -32,8 +31,8 @@ func (f *Form) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// paste puts text in at the cursor. Terminals send a line's end as a carriage
-// return. Where no text is typed, JSON becomes the value.
+// paste inserts text at the cursor. Terminals send a carriage return for a line's end. If no text is
+// being typed, JSON becomes the value.
 func (f *Form) paste(text string) {
 	if f.editor == nil {
 		f.typing = true
@@ -55,7 +54,7 @@ func (f *Form) paste(text string) {
 	f.typed()
 }
 
-// takesText reports whether the cursor stands where text can be typed right away.
+// takesText reports whether text can be typed at the cursor right away.
 func (f *Form) takesText() bool {
 	if f.cursor.add {
 		return false
@@ -64,8 +63,7 @@ func (f *Form) takesText() bool {
 	return f.onKey || kind == jsonschema.ShapeText || kind == jsonschema.ShapeNumber || kind == jsonschema.ShapeJSON
 }
 
-// startEditing opens the text under the cursor where typing is on; else it closes
-// what is open.
+// startEditing opens the text under the cursor if typing is on, else closes the open one.
 func (f *Form) startEditing() {
 	f.closeEditor()
 	if !f.focused || !f.typing {
@@ -87,7 +85,7 @@ func (f *Form) startEditing() {
 	f.editor.lines = f.editor.several()
 }
 
-// edit begins typing at the cursor; of a choice it is the search for one of its values.
+// edit begins typing at the cursor; for a choice, that searches its values.
 func (f *Form) edit() tea.Cmd {
 	f.typing = true
 	f.startEditing()
@@ -104,7 +102,7 @@ func (f *Form) leave() tea.Cmd {
 	return nil
 }
 
-// typed takes over what the editor holds.
+// typed takes over the editor's text.
 func (f *Form) typed() {
 	defer f.changed()
 	if f.json != nil {
@@ -131,8 +129,8 @@ func (f *Form) typed() {
 	}
 }
 
-// enterKey is what enter does while text is typed: a new line where there are
-// several, else on to the next field.
+// enterKey does what enter does while text is typed: it adds a line in text of several lines, else
+// moves to the next field.
 func (f *Form) enterKey() tea.Cmd {
 	switch {
 	case f.editor.lines && !f.onKey:

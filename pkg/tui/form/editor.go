@@ -12,9 +12,9 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// editor is text with a cursor in it. It keeps every character as it is, control
-// characters too, and shows them as render.Safe does: what one sees is what is sent.
-// (The text fields of Bubbles drop or replace what they cannot draw.)
+// editor is text with a cursor. It keeps every character, including control characters, and shows them
+// as render.Safe does, so that users see what is sent. (The text fields of Bubbles drop or replace
+// what they cannot draw.)
 type editor struct {
 	text []rune
 	at   int // the cursor, before text[at]
@@ -40,7 +40,7 @@ func (e *editor) insert(text string) {
 	e.at += len(runes)
 }
 
-// remove takes out what lies between the cursor and another place.
+// remove deletes the text between the cursor and another place.
 func (e *editor) remove(to int) {
 	to = max(0, min(to, len(e.text)))
 	from, to := min(e.at, to), max(e.at, to)
@@ -50,7 +50,7 @@ func (e *editor) remove(to int) {
 
 func (e *editor) move(to int) { e.at = max(0, min(to, len(e.text))) }
 
-// lineStart and lineEnd are the bounds of the line that a place is in.
+// lineStart and lineEnd return the bounds of the line around a place.
 func (e *editor) lineStart(at int) int {
 	for at > 0 && e.text[at-1] != '\n' {
 		at--
@@ -65,7 +65,7 @@ func (e *editor) lineEnd(at int) int {
 	return at
 }
 
-// vertical moves the cursor a line up or down; false where there is none.
+// vertical moves the cursor a line up or down; it returns false if there is no such line.
 func (e *editor) vertical(down bool) bool {
 	start := e.lineStart(e.at)
 	column := e.at - start
@@ -108,7 +108,7 @@ func (e *editor) word(right bool) int {
 
 func inWord(char rune) bool { return unicode.IsLetter(char) || unicode.IsDigit(char) }
 
-// key does what a key does to text, and reports whether the text is another now.
+// key applies a key to the text, and reports whether the text changed.
 func (e *editor) key(key, text string) (changed bool) {
 	before := len(e.text)
 	switch key {
@@ -144,7 +144,7 @@ func (e *editor) key(key, text string) (changed bool) {
 	return len(e.text) != before
 }
 
-// place is the cursor's line and character in it, from 0.
+// place returns the cursor's line and the column in it, both from 0.
 func (e *editor) place() (line, column int) {
 	start := e.lineStart(e.at)
 	for _, char := range e.text[:start] {
@@ -155,13 +155,13 @@ func (e *editor) place() (line, column int) {
 	return line, e.at - start
 }
 
-// whereabouts says where the cursor is, for people: lines and columns from 1.
+// whereabouts returns the cursor's position for display, with lines and columns from 1.
 func (e *editor) whereabouts() string {
 	line, column := e.place()
 	return fmt.Sprintf("line %d of %d, column %d", line+1, strings.Count(string(e.text), "\n")+1, column+1)
 }
 
-// click puts the cursor where a line of the view was clicked, cells from its left.
+// click moves the cursor to a clicked cell of the view.
 func (e *editor) click(row, cell int) {
 	at := 0
 	for range e.top + row {
@@ -184,8 +184,8 @@ func (e *editor) click(row, cell int) {
 	e.at = at
 }
 
-// view draws the lines around the cursor into width and height; marks say where text
-// goes on to the left and right.
+// view draws the lines around the cursor into width and height. Marks show that a line continues to
+// the left or right.
 func (e *editor) view(theme *pane.Theme, width, height int) []string {
 	cursorLine, column := e.place()
 	all := strings.Split(string(e.text), "\n")
@@ -203,7 +203,7 @@ func (e *editor) view(theme *pane.Theme, width, height int) []string {
 	return lines
 }
 
-// cursorLine draws one line with the cursor in it, scrolled so that it is seen.
+// cursorLine draws the line with the cursor, scrolled so that the cursor is visible.
 func (e *editor) cursorLine(theme *pane.Theme, line []rune, column, width int) string {
 	e.left = min(e.left, column)
 	room := max(1, width-2) // a mark on each side
@@ -257,7 +257,7 @@ func cellsOf(char rune) int {
 	return ansi.StringWidth(safeRune(char))
 }
 
-// safeRune shows one character; most need no looking at.
+// safeRune shows one character; most need no check.
 func safeRune(char rune) string {
 	if char >= ' ' && char < 0x7f {
 		return string(char)

@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// state is which of three things a field says about its value.
+// state says whether a field is unset, null, or has a value.
 type state int
 
 const (
@@ -17,8 +17,8 @@ const (
 	nullness              // it is null
 )
 
-// field is one value of the form, with the fields within it. What lies within is
-// made when it is opened or filled in: a recursive schema has no end.
+// field is one value of the form, with its child fields. Children are made when the field is opened or
+// filled in, because a recursive schema has no end.
 type field struct {
 	parent   *field
 	depth    int
@@ -75,7 +75,7 @@ func (f *field) take(applied jsonschema.Applied) {
 	f.shape, f.kind = s, s.Kind
 }
 
-// repeats counts the fields around this one that are of the same schema.
+// repeats counts the fields around this one that have the same schema.
 func (f *field) repeats() int {
 	count := 0
 	for around := f.parent; around != nil && f.target != nil; around = around.parent {
@@ -86,15 +86,15 @@ func (f *field) repeats() int {
 	return count
 }
 
-// group reports whether the field holds others.
+// group reports whether the field holds other fields.
 func (f *field) group() bool { return f.kind >= jsonschema.ShapeObject }
 
-// row reports whether the field is one of several that come and go.
+// row reports whether the field is a row that can be added and removed.
 func (f *field) row() bool {
 	return f.extra || f.parent != nil && f.parent.kind == jsonschema.ShapeArray
 }
 
-// inner is what a variant is now, nil where nothing is chosen.
+// inner returns the chosen alternative of a variant, nil if none is chosen.
 func (f *field) inner() *field {
 	if f.kind != jsonschema.ShapeVariant || f.choice < 0 {
 		return nil
@@ -102,8 +102,8 @@ func (f *field) inner() *field {
 	return f.inners[f.choice]
 }
 
-// present reports whether the field has a value to be sent. An object is there as soon
-// as anything in it is.
+// present reports whether the field has a value to send. An object is present as soon as anything in
+// it is.
 func (f *field) present() bool {
 	switch {
 	case f.state != unset || f.row():
@@ -115,7 +115,7 @@ func (f *field) present() bool {
 	return inner != nil && inner.present()
 }
 
-// grow makes the fields of an object that its schema names.
+// grow makes the fields that an object's schema names.
 func (f *field) grow() {
 	if f.grown || f.kind != jsonschema.ShapeObject {
 		return
@@ -129,8 +129,8 @@ func (f *field) grow() {
 	}
 }
 
-// addRow puts a row into an array, or a member without a name into an object, at a
-// place among its children.
+// addRow inserts a row into an array, or an unnamed member into an object, at a place among its
+// children.
 func (f *field) addRow(at int) *field {
 	schema := f.shape.Items
 	if f.kind == jsonschema.ShapeObject {
@@ -144,15 +144,15 @@ func (f *field) addRow(at int) *field {
 	return row
 }
 
-// number tells children their places, from one on.
+// number renumbers the children from an index on.
 func (f *field) number(from int) {
 	for i := from; i < len(f.children); i++ {
 		f.children[i].place = i
 	}
 }
 
-// choose makes a variant one of its alternatives. What was typed into another one
-// comes back with it.
+// choose selects an alternative of a variant. Text typed into another alternative is kept for when it
+// is chosen again.
 func (f *field) choose(choice int) *field {
 	if f.inners == nil {
 		f.inners = make([]*field, len(f.shape.Alternatives))
@@ -167,14 +167,14 @@ func (f *field) choose(choice int) *field {
 	return f.inners[choice]
 }
 
-// clear leaves the field out, with all that is in it.
+// clear unsets the field and everything in it.
 func (f *field) clear() {
 	f.kind, f.state, f.text, f.raw = f.shape.Kind, unset, "", nil
 	f.children, f.grown, f.choice, f.inners = nil, false, -1, nil
 }
 
-// begin gives a new row the value that is nearest to none, so that it can be sent;
-// a number has none such and stays to be typed.
+// begin gives a new row an empty value, so that it can be sent. Numbers have no empty value and have
+// to be typed.
 func (f *field) begin() {
 	switch f.kind {
 	case jsonschema.ShapeText, jsonschema.ShapeObject, jsonschema.ShapeArray:
@@ -190,7 +190,7 @@ func (f *field) begin() {
 	f.setConstants()
 }
 
-// setConstants gives an object the members that can only have one value.
+// setConstants fills in the members of an object that can have only one value.
 func (f *field) setConstants() {
 	f.grow()
 	for _, child := range f.children {
@@ -200,8 +200,8 @@ func (f *field) setConstants() {
 	}
 }
 
-// enter makes everything around the field ready for a value in it: null around it
-// gives way, and an object that begins to exist gets its constants.
+// enter prepares everything around the field for a value in it: null values around it are unset, and
+// an object that becomes present gets its constants.
 func (f *field) enter() {
 	for around := f.parent; around != nil; around = around.parent {
 		if around.kind == jsonschema.ShapeObject && around.parent != nil && !around.present() {
@@ -213,7 +213,7 @@ func (f *field) enter() {
 	}
 }
 
-// option is the place of a value among a choice's options, -1 where it is none.
+// option returns the index of a value among a choice's options, or -1.
 func (f *field) option() int {
 	return slices.IndexFunc(f.shape.Options, func(o jsonschema.Option) bool { return bytes.Equal(o.Raw, f.raw) })
 }

@@ -7,12 +7,11 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Fill gives values to what is required and has none, from the examples of the
-// schema where it has some (see jsonschema.Document.Example). What was typed stays, and so does JSON
-// that is broken.
+// Fill gives values to required fields that have none, from the schema's examples if it has some (see
+// jsonschema.Document.Example). It keeps what was typed, including broken JSON.
 func (f *Form) Fill() {
-	// The error says that the example may not be valid: that is shown of it then, as
-	// of any other value.
+	// An error means that the example may be invalid, which the form then shows as for any other
+	// value.
 	example, _ := f.tool.Input().Example()
 	if f.json != nil {
 		if given, err := f.Arguments(); err == nil {
@@ -27,7 +26,7 @@ func (f *Form) Fill() {
 	f.startEditing()
 }
 
-// supply fills in what is not there; a variant that is chosen stays what it is.
+// supply fills in fields that are unset; a chosen variant stays chosen.
 func (f *field) supply(example json.RawMessage) {
 	switch {
 	case !f.present() && (f.parent != nil || f.kind == jsonschema.ShapeVariant):
@@ -47,7 +46,7 @@ func (f *field) supply(example json.RawMessage) {
 	}
 }
 
-// merge adds to an object what another has and it has not.
+// merge adds to an object the members of another that it lacks.
 func merge(given, more json.RawMessage) json.RawMessage {
 	members, ok := rawjson.Members(given)
 	others, both := rawjson.Members(more)

@@ -1,11 +1,11 @@
-// Package form is the form that the terminal interface makes of a tool's input
-// schema: fields to fill in, a JSON editor for the same arguments, and what the
-// executor's validator says about them. It calls nothing and sends nothing.
+// Package form is the form that the terminal interface makes from a tool's input schema: fields to
+// fill in, a JSON editor for the same arguments, and the problems that the executor's validator finds
+// in them. It calls nothing and sends nothing.
 //
-// A schema becomes shapes (shape.go), shapes become fields (field.go), fields are
-// filled in from JSON and written as JSON (put.go, write.go). What no field can show
-// is typed as JSON; nothing is hidden, and nothing that was given is lost: digits,
-// control characters and members that the schema does not know all stay.
+// A schema becomes shapes (jsonschema), shapes become fields (field.go), fields are filled in from
+// JSON and written as JSON (put.go, write.go). A value that no field can show is typed as JSON.
+// Nothing is hidden, and nothing that was given is lost: digits, control characters and members that
+// the schema does not know all stay.
 package form
 
 import (
@@ -30,12 +30,12 @@ type Form struct {
 	theme *pane.Theme
 	root  *field
 
-	// holdFormats says that text which is not of its format holds the call back.
+	// holdFormats says that text with the wrong format prevents the call.
 	holdFormats bool
 
 	focused bool
-	// typing says that text fields take letters as soon as the cursor is on them; esc
-	// ends it, enter and tab begin it again.
+	// typing says that text fields take letters as soon as the cursor is on them; esc ends it, enter
+	// and tab start it again.
 	typing bool
 	cursor row
 	onKey  bool    // the cursor is on the key of a row of key and value
@@ -48,22 +48,22 @@ type Form struct {
 	baseline []byte   // what Changed compares with
 	screen   screen
 
-	// slow says that the schema takes long to check: then it is not done for every
-	// key, but when typing ends. stale says that this is still to be done.
+	// slow says that checking against the schema takes long, so that it runs when typing ends and not
+	// at every key. stale says that a check is due.
 	slow, stale bool
 	now         func() time.Time
 }
 
-// New makes the form of a tool, with every field unset. It never fails: of a schema
-// that is broken, missing or stranger than any form, JSON fields remain. By the clock now,
-// the form sees whether the schema is slow to check.
+// New returns the form of a tool, with every field unset. It never fails: a broken, missing or
+// unsupported schema becomes JSON fields. The form uses the clock now to see whether checking against
+// the schema is slow.
 func New(tool *exec.Tool, theme *pane.Theme, now func() time.Time) *Form {
 	f := &Form{tool: tool, theme: theme, now: now, typing: true, root: newRoot(tool.Input())}
 	f.reset()
 	return f
 }
 
-// newRoot makes the field of the arguments as a whole, which are an object.
+// newRoot makes the field of the whole arguments, which are an object.
 func newRoot(schema *jsonschema.Document) *field {
 	shape, target := schema.Arguments()
 	f := &field{shape: shape, kind: shape.Kind, target: target, choice: -1, open: true}
@@ -72,7 +72,7 @@ func newRoot(schema *jsonschema.Document) *field {
 	return f
 }
 
-// openRequired shows the fields of objects that must be there, where they are few.
+// openRequired opens required objects that have few fields.
 func (f *field) openRequired() {
 	for _, child := range f.children {
 		if child.required && child.kind == jsonschema.ShapeObject && f.depth < 2 && len(child.shape.Properties) <= maxOpen/2 {
@@ -83,19 +83,18 @@ func (f *field) openRequired() {
 	}
 }
 
-// SetTheme changes the look.
+// SetTheme changes the theme.
 func (f *Form) SetTheme(theme *pane.Theme) { f.theme = theme }
 
-// HoldFormats makes text that is not of its format a problem, and not only a warning:
-// whoever asks for it is known to mean it.
+// HoldFormats makes a wrong format a problem rather than a warning: a server that asks for a format
+// relies on it.
 func (f *Form) HoldFormats() {
 	f.holdFormats = true
 	f.changed()
 }
 
-// SetArguments fills the form in, in place of what it holds. Members that the schema
-// does not know are kept as JSON rows. The error says why arguments is no JSON
-// object; the form is then as it was.
+// SetArguments replaces the form's values. It keeps members that the schema does not know as JSON
+// rows. The error says why arguments is not a JSON object; the form is then unchanged.
 func (f *Form) SetArguments(arguments json.RawMessage) error {
 	if err := notObject(arguments); err != nil {
 		return err
@@ -106,7 +105,7 @@ func (f *Form) SetArguments(arguments json.RawMessage) error {
 	return nil
 }
 
-// notObject says why text is not a JSON object.
+// notObject returns why text is not a JSON object.
 func notObject(text []byte) error {
 	if why := notJSON(string(bytes.TrimSpace(text))); why != "" {
 		return errors.New(why)
@@ -125,8 +124,8 @@ func (f *Form) fill(arguments json.RawMessage) {
 	f.changed()
 }
 
-// Arguments returns what would be sent: a JSON object. The error says why there is
-// none: the JSON editor's text is no object, or a field's text is no JSON.
+// Arguments returns what would be sent: a JSON object. It fails if the JSON editor's text is not an
+// object, or if a field's text is not JSON.
 func (f *Form) Arguments() (json.RawMessage, error) {
 	if f.json != nil {
 		text := f.json.String()
@@ -142,8 +141,8 @@ func (f *Form) Arguments() (json.RawMessage, error) {
 	return f.rootJSON(w), nil
 }
 
-// emptyRoot reports whether the whole is a variant of which nothing is chosen: that is
-// an empty object.
+// emptyRoot reports whether the root is a variant with nothing chosen, which is sent as an empty
+// object.
 func (f *Form) emptyRoot() bool { return f.root.kind == jsonschema.ShapeVariant && !f.root.present() }
 
 func (f *Form) rootJSON(w *writer) json.RawMessage {
@@ -163,7 +162,7 @@ func (f *Form) Clear() {
 	f.toFirst()
 }
 
-// Focus reports whether the form gets the keys.
+// Focus sets whether the form gets the keys.
 func (f *Form) Focus(on bool) {
 	f.focused = on
 	if on {
@@ -172,13 +171,12 @@ func (f *Form) Focus(on bool) {
 	f.startEditing()
 }
 
-// Editing says that letters are text now, or choose a value, and are no commands.
+// Editing reports whether letters are text, or select a value, rather than commands.
 func (f *Form) Editing() bool { return f.focused && (f.editor != nil || f.letters()) }
 
-// letters reports whether letters belong to the field under the cursor although no text is
-// open there: a choice takes them for the beginning of one of its values, an array or map
-// for the beginning of a row, and to an object they mean nothing.
-// Whoever types words means no commands; esc makes them commands.
+// letters reports whether letters belong to the field under the cursor although no text is open there.
+// In a choice they begin one of its values, in an array or map they begin a row, and in an object they
+// do nothing, because someone who types words means no commands. After esc they are commands.
 func (f *Form) letters() bool {
 	if !f.typing || f.json != nil || f.editor != nil {
 		return false
@@ -190,7 +188,7 @@ func (f *Form) letters() bool {
 	return at.kind == jsonschema.ShapeBool || at.group() || at.kind == jsonschema.ShapeEnum
 }
 
-// letter takes a letter for the field under the cursor.
+// letter handles a letter for the field under the cursor.
 func (f *Form) letter(msg tea.KeyPressMsg) tea.Cmd {
 	switch at := f.cursor.field; {
 	case f.cursor.add || at.takesRows():
@@ -203,10 +201,10 @@ func (f *Form) letter(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Changed reports whether the arguments are others than after New or SetArguments.
+// Changed reports whether the arguments have changed since New or SetArguments.
 func (f *Form) Changed() bool { return !bytes.Equal(f.snapshot(), f.baseline) }
 
-// snapshot is what is typed now, be it JSON or not.
+// snapshot returns what is typed now, which need not be JSON.
 func (f *Form) snapshot() []byte {
 	if f.json != nil && f.json.String() != f.json.before {
 		return []byte(f.json.String())
@@ -217,7 +215,7 @@ func (f *Form) snapshot() []byte {
 	return f.made
 }
 
-// reset makes what the form holds the state that Changed compares with.
+// reset makes the current state the one that Changed compares with.
 func (f *Form) reset() {
 	f.editor, f.json = nil, nil
 	f.changed()
@@ -225,7 +223,7 @@ func (f *Form) reset() {
 	f.baseline = f.snapshot()
 }
 
-// changed forgets what was derived from the fields.
+// changed drops what was derived from the fields.
 func (f *Form) changed() {
 	f.rows, f.made = nil, nil
 	f.stale = f.slow && f.editor != nil
@@ -234,7 +232,7 @@ func (f *Form) changed() {
 	}
 }
 
-// closeEditor ends the typing in one place.
+// closeEditor ends typing in the open text.
 func (f *Form) closeEditor() {
 	f.editor = nil
 	if f.stale {
@@ -242,8 +240,8 @@ func (f *Form) closeEditor() {
 	}
 }
 
-// Update takes keys, pasted text and the mouse; coordinates count from the form's top
-// left. Keys that mean nothing here change nothing.
+// Update handles keys, pasted text and the mouse, in coordinates from the form's top left. Unknown
+// keys change nothing.
 func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:

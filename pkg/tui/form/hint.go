@@ -12,8 +12,8 @@ import (
 // maxHinted is how many options, and how many cells of a value, a hint shows.
 const maxHinted = 40
 
-// hint says in a few words what fits: the type, its bounds, the default, an example.
-// It is safe for a terminal.
+// hint describes allowed values in a few words: the type, its bounds, the default, an example. It is
+// safe for a terminal.
 func hint(s *jsonschema.Shape) string {
 	words := []string{typeHint(s)}
 	words = append(words, bounds(s)...)
@@ -32,7 +32,7 @@ func hint(s *jsonschema.Shape) string {
 	return strings.Join(words, ", ")
 }
 
-// shown is a value of the schema in a hint.
+// shown returns a value of the schema as a hint shows it.
 func shown(n *jsonschema.Node) string { return shownText(n.Raw()) }
 
 func shownText(raw json.RawMessage) string {
@@ -88,7 +88,7 @@ func optionHint(s *jsonschema.Shape) string {
 	return strings.Join(labels, " | ")
 }
 
-// bounds are the limits of numbers, texts and rows.
+// bounds returns the limits of numbers, texts and rows.
 func bounds(s *jsonschema.Shape) []string {
 	switch s.Kind {
 	case jsonschema.ShapeNumber:
@@ -114,7 +114,7 @@ func bounds(s *jsonschema.Shape) []string {
 	return nil
 }
 
-// between says from what to what something goes.
+// between returns a range with its unit.
 func between(s *jsonschema.Shape, least, most, unit string) []string {
 	low, high := jsonschema.First(s.Parts, least), jsonschema.First(s.Parts, most)
 	switch {

@@ -9,15 +9,15 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// jsonText is the whole form as JSON that is typed.
+// jsonText is the whole form, typed as JSON.
 type jsonText struct {
 	*editor
-	// before is the text that the fields made. Where it did not change, the fields
-	// are still right, with all that JSON does not say of them.
+	// before is the text that was made from the fields. If it did not change, the fields are kept,
+	// with the state that JSON does not express.
 	before string
 }
 
-// indent writes JSON over several lines; text that is none stays as it is.
+// indent writes JSON over several lines; other text stays as it is.
 func indent(text []byte) string {
 	var out bytes.Buffer
 	if json.Indent(&out, text, "", "  ") != nil {
@@ -26,8 +26,7 @@ func indent(text []byte) string {
 	return out.String()
 }
 
-// toJSON turns the fields into JSON to be edited. What is typed in them and is no
-// JSON stands in it as it is.
+// toJSON turns the fields into JSON to edit. Text in a field that is not JSON is included as it is.
 func (f *Form) toJSON() tea.Cmd {
 	w := &writer{pretty: true}
 	w.value(f.root)
@@ -35,12 +34,11 @@ func (f *Form) toJSON() tea.Cmd {
 	return nil
 }
 
-// Draft is what is typed now, as JSON to be edited; what is no JSON yet stands in it
-// as it is.
+// Draft returns what is typed now as JSON to edit. Text that is not JSON yet is included as it is.
 func (f *Form) Draft() string { return indent(f.snapshot()) }
 
-// EditText opens the JSON editor with a text, such as one that was written elsewhere;
-// it need not be JSON.
+// EditText opens the JSON editor with a text, for instance from an external editor; it need not be
+// JSON.
 func (f *Form) EditText(text string) {
 	if f.json == nil {
 		f.toJSON()
@@ -60,8 +58,7 @@ func (f *Form) openJSON(text string) {
 	f.startEditing()
 }
 
-// toFields goes back from JSON to the fields. JSON that is broken stays, with the
-// cursor where it breaks.
+// toFields returns from JSON to the fields. Broken JSON stays open, with the cursor at the error.
 func (f *Form) toFields() tea.Cmd {
 	text := f.json.String()
 	if text != f.json.before {

@@ -7,8 +7,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// click puts the cursor where the mouse is; on the row that has it already it does
-// what enter does.
+// click moves the cursor to the clicked row; a click on the current row does what enter does.
 func (f *Form) click(x, y int) {
 	if f.json != nil {
 		f.edit()
@@ -44,8 +43,8 @@ func (f *Form) click(x, y int) {
 	f.startEditing()
 }
 
-// wheel scrolls. Of the fields it leaves the cursor where it is, and what is typed there;
-// the next key brings it back into sight.
+// wheel scrolls. The cursor and the text being typed stay where they are; the next key scrolls them
+// back into view.
 func (f *Form) wheel(msg tea.MouseWheelMsg) {
 	by := pane.Wheel(msg)
 	if f.json == nil {

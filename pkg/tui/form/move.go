@@ -22,7 +22,7 @@ func (f *Form) to(place int) tea.Cmd {
 	return nil
 }
 
-// vertical moves a line up or down: within text of several lines first.
+// vertical moves a line up or down, within text of several lines first.
 func (f *Form) vertical(by int) tea.Cmd {
 	if f.editor != nil && f.editor.vertical(by > 0) {
 		return nil
@@ -30,13 +30,13 @@ func (f *Form) vertical(by int) tea.Cmd {
 	return f.to(f.place() + by)
 }
 
-// step moves as vim does, and stays out of the text that it comes by.
+// step moves as in vim, without starting to type in the text that it passes.
 func (f *Form) step(by int) tea.Cmd {
 	f.typing = false
 	return f.vertical(by)
 }
 
-// next goes to the next stop of tab: a key and its value are two.
+// next moves to the next tab stop: a key and its value are two.
 func (f *Form) next() tea.Cmd {
 	f.typing = true
 	if f.onKey {
@@ -64,8 +64,8 @@ func (f *Form) previous() tea.Cmd {
 	return f.to(f.place() - 1)
 }
 
-// ToProblem puts the cursor on the first field that holds the call back, opens what that
-// is in, and lets it be typed. Where no single field does, nothing changes.
+// ToProblem moves to the first field that prevents the call, opens everything around it, and starts
+// typing. If no single field is at fault, nothing changes.
 func (f *Form) ToProblem() {
 	wrong := f.check().first
 	if wrong == nil || f.json != nil {
@@ -80,8 +80,8 @@ func (f *Form) ToProblem() {
 	f.to(f.place())
 }
 
-// lacking is what has to be filled in first, of a field that is missing: of an object,
-// what it requires.
+// lacking returns what has to be filled in first in a missing field: for an object, its first required
+// field.
 func (f *field) lacking() *field {
 	if f.kind != jsonschema.ShapeObject || f.present() {
 		return f
@@ -96,8 +96,8 @@ func (f *field) lacking() *field {
 	return f
 }
 
-// Resume puts the cursor where it stands in another form of the same tool. Where that
-// field is gone, typing ends: what is typed next was meant for none of the others.
+// Resume moves the cursor to where it is in another form of the same tool. If that field is gone,
+// typing ends, because further keys were meant for that field.
 func (f *Form) Resume(old *Form) {
 	if f.json != nil || old.json != nil {
 		return

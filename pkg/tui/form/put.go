@@ -63,7 +63,7 @@ func (f *field) putValue(raw json.RawMessage) {
 	f.open = len(f.children) <= maxOpen
 }
 
-// maxOpen is how many rows a group may have to be shown at once.
+// maxOpen is the most rows that a group may have to be opened at once.
 const maxOpen = 50
 
 // putMembers fills in the fields that the schema names, and keeps all other members
@@ -81,7 +81,7 @@ func (f *field) putMembers(raw json.RawMessage) {
 	}
 }
 
-// byName are the fields of an object by their names.
+// byName returns the fields of an object by name.
 func (f *field) byName() map[string]*field {
 	named := make(map[string]*field, len(f.children))
 	for _, child := range f.children {

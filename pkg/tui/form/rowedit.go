@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// addRow adds a row behind the one under the cursor, and goes there.
+// addRow adds a row after the one under the cursor and moves there.
 func (f *Form) addRow() tea.Cmd {
 	within, child := f.container()
 	within.grow()
@@ -25,8 +25,7 @@ func (f *Form) addRow() tea.Cmd {
 	return nil
 }
 
-// goTo puts the cursor on a row that was just made; of an object, on the first of
-// its fields that is still to be filled in.
+// goTo moves to a new row; in an object, to its first field that still has to be filled in.
 func (f *Form) goTo(at *field) {
 	if first := slices.IndexFunc(at.children, func(c *field) bool { return !c.present() }); first >= 0 && !at.extra {
 		at = at.children[first]
@@ -35,7 +34,7 @@ func (f *Form) goTo(at *field) {
 	f.startEditing()
 }
 
-// named is how many of an object's fields its schema names; they stay where they are.
+// named returns how many of an object's fields its schema names; they cannot be moved.
 func (f *field) named() int {
 	if f.kind == jsonschema.ShapeArray {
 		return 0

@@ -8,14 +8,13 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// row is one place where the cursor can stand: a field, or the line that adds a row
-// to it.
+// row is a place where the cursor can be: a field, or the line that adds a row to it.
 type row struct {
 	field *field
 	add   bool
 }
 
-// visible returns the rows that are not in a closed group, in their order.
+// visible returns the rows outside closed groups, in order.
 func (f *Form) visible() []row {
 	if f.rows == nil {
 		f.rows = make([]row, 0, len(f.root.children)+1)
@@ -30,7 +29,7 @@ func (f *Form) visible() []row {
 	return f.rows
 }
 
-// gather adds what lies within a field.
+// gather adds the rows within a field.
 func (f *Form) gather(within *field) {
 	if !within.open || within.state == nullness {
 		return
@@ -50,8 +49,8 @@ func (f *Form) gather(within *field) {
 	}
 }
 
-// gatherInner adds what a variant is: the rows of an object or array stand right
-// under the picker, all else has a row of its own.
+// gatherInner adds the rows of a variant's alternative. The rows of an object or array follow the
+// picker directly; any other alternative has a row of its own.
 func (f *Form) gatherInner(inner *field) {
 	if inner == nil {
 		return
@@ -64,19 +63,19 @@ func (f *Form) gatherInner(inner *field) {
 	f.gather(inner)
 }
 
-// takesRows reports whether rows are what the field is for.
+// takesRows reports whether the field's purpose is to hold rows.
 func (f *field) takesRows() bool {
 	return f.kind == jsonschema.ShapeArray || f.kind == jsonschema.ShapeObject && f.shape.IsMap
 }
 
-// silent reports whether the tool's schema is an object of which it says no more, as most
-// tools without parameters have it: rows are possible, and not asked for.
+// silent reports whether the tool's schema is a bare object, as most tools without parameters have it:
+// rows are possible, but nothing asks for them.
 func (f *field) silent() bool {
 	return f.parent == nil && f.kind == jsonschema.ShapeObject && f.shape.Bare && len(f.children) == 0
 }
 
-// place is the cursor's row among those that are visible. Where its field is gone,
-// the cursor goes to what is nearest.
+// place returns the index of the cursor's row among the visible ones. If its field is gone, the cursor
+// moves to the nearest one.
 func (f *Form) place() int {
 	rows := f.visible()
 	if at := slices.Index(rows, f.cursor); at >= 0 {
@@ -92,7 +91,7 @@ func (f *Form) place() int {
 	return 0
 }
 
-// find puts the cursor on the field of a path, where it can be seen.
+// find moves the cursor to the field of a path if it is visible.
 func (f *Form) find(path string) {
 	for _, r := range f.visible() {
 		if !r.add && r.field.path() == path {
@@ -102,9 +101,8 @@ func (f *Form) find(path string) {
 	}
 }
 
-// container is the field to which a row is added at the cursor: the innermost array or
-// object that takes rows, nil where there is none; child is what the cursor is in of
-// it.
+// container returns the field to which a row is added at the cursor: the innermost array or object
+// that takes rows, or nil. child is its child that holds the cursor.
 func (f *Form) container() (around, child *field) {
 	if f.cursor.add && f.cursor.field.takesRows() {
 		return f.cursor.field, nil
@@ -121,7 +119,7 @@ func (f *Form) container() (around, child *field) {
 	return nil, nil
 }
 
-// ownRow is the innermost row that the cursor is in, nil where there is none.
+// ownRow returns the innermost row that the cursor is in, or nil.
 func (f *Form) ownRow() *field {
 	if f.cursor.add {
 		return nil
@@ -133,7 +131,7 @@ func (f *Form) ownRow() *field {
 	return at
 }
 
-// settled is what a field is, behind all pickers.
+// settled returns the field behind all pickers.
 func settled(f *field) *field {
 	for f.inner() != nil {
 		f = f.inner()
@@ -141,7 +139,7 @@ func settled(f *field) *field {
 	return f
 }
 
-// label is what stands before a field's value. A name that could not be seen is quoted.
+// label returns the text before a field's value. An invisible name is quoted.
 func (f *field) label() string {
 	switch {
 	case f.parent == nil:
@@ -156,7 +154,7 @@ func (f *field) label() string {
 	return f.name
 }
 
-// path leads to the field, as problems name it: options.mode, items[2].
+// path returns the field's path as problems name it: options.mode, items[2].
 func (f *field) path() string {
 	switch {
 	case f.parent == nil:

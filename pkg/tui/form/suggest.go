@@ -5,9 +5,9 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Typed is the parameter whose text is under the cursor, and what is typed of it: one
-// of the tool's own, or a row in one that is a list. ok is false for all others, and
-// while the arguments are edited as JSON.
+// Typed returns the parameter whose text is under the cursor, and the text so far. It is a parameter
+// of the tool, or a row in one that is a list. ok is false for anything else, and while the arguments
+// are edited as JSON.
 func (f *Form) Typed() (name, text string, ok bool) {
 	if f.json != nil {
 		return "", "", false
@@ -27,8 +27,7 @@ func (f *Form) Typed() (name, text string, ok bool) {
 	return parameter.name, at.text, true
 }
 
-// Type puts a text under the cursor, in place of what is there; it does nothing where
-// Typed has no text.
+// Type replaces the text under the cursor; it does nothing where Typed has no text.
 func (f *Form) Type(text string) {
 	if _, _, ok := f.Typed(); !ok {
 		return

@@ -13,7 +13,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// verdict is what is wrong with the fields as they are.
+// verdict holds the problems of the current fields.
 type verdict struct {
 	problems []string
 	at       map[*field][]note // what is shown at a field
@@ -29,13 +29,12 @@ type note struct {
 	missing bool   // the field is required and unset: that is said in its place
 }
 
-// Problems says why the tool cannot be called now, empty where it can; the first one
-// is the one to tell. The texts are safe for a terminal. It costs nothing until the
-// form changes.
+// Problems returns why the tool cannot be called now, empty if it can; the first one is the one to
+// show. The texts are safe for a terminal. The result is cached until the form changes.
 func (f *Form) Problems() []string { return f.check().problems }
 
-// check holds the arguments against the schema, by the validator that the executor
-// uses (VAL-1). A schema that cannot judge holds nothing back (VAL-3).
+// check validates the arguments against the schema with the executor's validator (VAL-1). A schema
+// that cannot be compiled prevents nothing (VAL-3).
 func (f *Form) check() *verdict {
 	if f.verdict == nil {
 		f.verdict = &verdict{at: make(map[*field][]note), inside: make(map[*field]int)}
@@ -53,10 +52,10 @@ func (f *Form) check() *verdict {
 	return f.verdict
 }
 
-// maxLive is how long a check may take to be made at every key.
+// maxLive is the longest check that runs at every key.
 const maxLive = 100 * time.Millisecond
 
-// judgeText judges the JSON editor's text.
+// judgeText checks the JSON editor's text.
 func (v *verdict) judgeText(f *Form) {
 	text := f.json.String()
 	if err := notObject([]byte(text)); err != nil {
@@ -72,7 +71,7 @@ func (v *verdict) judgeText(f *Form) {
 	}
 }
 
-// judgeFields judges what the fields hold.
+// judgeFields checks the values of the fields.
 func (v *verdict) judgeFields(f *Form) {
 	w := write(f.root, true)
 	if f.emptyRoot() {
@@ -96,7 +95,7 @@ func (v *verdict) judgeFields(f *Form) {
 	v.checkFormats(f.root, f.holdFormats)
 }
 
-// judge asks the validator.
+// judge runs the validator.
 func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
 	schema, err := f.tool.Schema()
 	if err != nil {
@@ -113,8 +112,7 @@ func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]jsonschema.Proble
 	return problems, unknown
 }
 
-// problem notes what holds back the call, at a field or, where that is nil or the
-// whole, below.
+// problem records what prevents the call, at a field, or below the fields if at is nil or the root.
 func (v *verdict) problem(at *field, n note) {
 	v.problems = append(v.problems, n.text)
 	if at == nil || at.parent == nil {
@@ -132,7 +130,7 @@ func (v *verdict) problem(at *field, n note) {
 	}
 }
 
-// warnUnknown notes which members the schema does not name (VAL-2).
+// warnUnknown records which members the schema does not name (VAL-2).
 func (v *verdict) warnUnknown(root *field, unknown []jsonschema.UnknownParameter) {
 	named := make(map[string]*field)
 	for _, child := range settled(root).children {
@@ -150,9 +148,8 @@ func (v *verdict) warnUnknown(root *field, unknown []jsonschema.UnknownParameter
 	}
 }
 
-// checkFormats warns of text that is not of its format. Formats are annotations for
-// the validator, because servers disagree about them: they hold nothing back, unless
-// that was asked for.
+// checkFormats warns about text with the wrong format. Formats are annotations for the validator,
+// because servers disagree about them: they prevent nothing unless hold is set.
 func (v *verdict) checkFormats(f *field, hold bool) {
 	if f.kind == jsonschema.ShapeText && f.state == valued && f.shape.Format != "" {
 		if why := jsonschema.FormatProblem(f.shape.Format, f.text); why != "" {
@@ -187,7 +184,7 @@ func (l *finder) find(location []string) *field {
 		}
 		at = settled(next)
 	}
-	// The picker of a variant is what a person sees of it.
+	// A variant is visible as its picker.
 	for at.parent != nil && at.parent.kind == jsonschema.ShapeVariant && at.group() {
 		at = at.parent
 	}
@@ -211,7 +208,7 @@ func (l *finder) child(f *field, token string) *field {
 	return l.names[f][token]
 }
 
-// whereNotJSON says where text ends being JSON, in lines and columns.
+// whereNotJSON returns the line and column at which text stops being JSON.
 func whereNotJSON(text string, err error) string {
 	at, broken := brokenAt(text)
 	if !broken {
@@ -223,8 +220,8 @@ func whereNotJSON(text string, err error) string {
 	return render.Safe(fmt.Sprintf("line %d, column %d: %s", line, column, err))
 }
 
-// brokenAt is the offset of the first character at which text is no JSON; broken is
-// false where it is JSON, or nothing at all.
+// brokenAt returns the offset of the first character at which text stops being JSON. broken is false
+// if it is JSON or empty.
 func brokenAt(text string) (at int, broken bool) {
 	var value json.RawMessage
 	syntax, broken := errors.AsType[*json.SyntaxError](json.Unmarshal([]byte(text), &value))

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// value draws the value of a row, and the text that is typed where it is open.
+// value draws the value of a row, or the text being typed if it is open.
 func (p *painter) value(r row, current bool) string {
 	room := max(2, p.width-p.valueLeft)
 	if current && p.form.editor != nil && !p.form.onKey {
@@ -21,8 +21,8 @@ func (p *painter) value(r row, current bool) string {
 	return p.closed(r.field, current, room)
 }
 
-// typing draws a line of text that is being typed: of a choice with the option that
-// it finds, and where it is empty with what would fit.
+// typing draws a line of text that is being typed: for a choice with the option that it finds, and if
+// it is empty with what is allowed.
 func (p *painter) typing(f *field, room int) string {
 	p.opened(p.valueLeft, p.width, 0, 1)
 	if f.words() != nil {
@@ -69,7 +69,7 @@ func (p *painter) closed(f *field, current bool, room int) string {
 	return p.theme.Paint(pane.Dim, "JSON ") + safe(f.meant(), room)
 }
 
-// absent shows what would fit where nothing is.
+// absent draws what is allowed where there is no value.
 func (p *painter) absent(f *field) string {
 	hint := p.theme.Paint(pane.Dim, hint(f.shape))
 	if f.needed() {
@@ -78,8 +78,8 @@ func (p *painter) absent(f *field) string {
 	return hint
 }
 
-// needed reports whether the call waits for the field: one that is required within
-// something optional is needed once that is there.
+// needed reports whether the call needs the field. A field that is required within an optional group
+// is needed once the group is present.
 func (f *field) needed() bool {
 	around := f.parent
 	if around == nil || !f.required && !f.row() {
@@ -96,7 +96,7 @@ func (p *painter) switched(f *field) string {
 	return p.theme.Paint(pane.Word, sign+" "+safe(string(f.raw), 8))
 }
 
-// chosen shows one of several values, and under the cursor which one of how many.
+// chosen draws one of several values, and under the cursor its number among them.
 func (p *painter) chosen(f *field, current bool) string {
 	at := f.option()
 	text := optionText(jsonschema.Option{Raw: f.raw})
@@ -109,8 +109,8 @@ func (p *painter) chosen(f *field, current bool) string {
 	return p.turning(text, at, len(f.shape.Options))
 }
 
-// optionText is an option as it is shown: its label, or its value; text without quotes
-// where it cannot be taken for another value.
+// optionText returns an option as it is shown: its label, or its value. Text is unquoted if it cannot
+// be mistaken for another value.
 func optionText(o jsonschema.Option) string {
 	if o.Label != "" {
 		return render.Safe(o.Label)
@@ -150,7 +150,7 @@ func (p *painter) variant(f *field, current bool) string {
 	return p.turning(text, f.choice, len(f.shape.Alternatives))
 }
 
-// group says how much is in an object or array.
+// group returns how much an object or array contains.
 func (p *painter) group(f *field) string {
 	if !f.present() {
 		return p.absent(f)
@@ -170,7 +170,7 @@ func (p *painter) group(f *field) string {
 	return p.theme.Paint(pane.Dim, fmt.Sprintf("%d set", count))
 }
 
-// trouble says how many problems a closed group hides.
+// trouble returns how many problems a closed group hides.
 func (p *painter) trouble(f *field) string {
 	count := p.verdict.inside[f]
 	if count == 0 || f.open && f.state != nullness {

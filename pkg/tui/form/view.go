@@ -29,11 +29,10 @@ func (s *screen) inEditor(x, y int) bool {
 	return y >= s.editorTop && y < s.editorTop+s.editorLines && x >= s.editorLeft && x < s.editorRight
 }
 
-// page is how far a page key goes.
+// page returns how many lines a page key moves.
 func (s *screen) page() int { return max(1, s.height-1) }
 
-// Render draws the form into exactly width by height cells, scrolled to the field
-// under the cursor.
+// Render draws the form into exactly width by height cells, scrolled to the field under the cursor.
 func (f *Form) Render(width, height int) string {
 	if f.json != nil {
 		return f.renderJSON(width, height)
@@ -47,7 +46,7 @@ func (f *Form) Render(width, height int) string {
 	return f.theme.Block(append(fill(lines, p.height), footer...), width, height)
 }
 
-// fill cuts or lengthens lines to so many.
+// fill cuts or pads lines to count.
 func fill(lines []string, count int) []string {
 	if len(lines) > count {
 		return lines[:count]
@@ -64,7 +63,7 @@ type painter struct {
 	valueLeft     int
 }
 
-// maxIndent is how many levels are set off from each other; deeper ones have no room.
+// maxIndent is how many levels are indented; there is no room for more.
 const maxIndent = 6
 
 func indentOf(r row) int {
@@ -78,7 +77,7 @@ func indentOf(r row) int {
 	return 2 * max(0, min(level, maxIndent))
 }
 
-// layout finds the column of the values: behind the longest label, within reason.
+// layout sets the column of the values: after the longest label, within limits.
 func (p *painter) layout(rows []row) {
 	longest := 0
 	limit := max(8, min(p.width/2, 20+p.width/5))
@@ -95,8 +94,7 @@ func (p *painter) layout(rows []row) {
 	p.form.screen.valueLeft = p.valueLeft
 }
 
-// draw returns the lines that are seen. Only they are drawn: of all other rows it is
-// enough to know their heights.
+// draw returns the visible lines. Only those are drawn; of other rows the height suffices.
 func (p *painter) draw(rows []row, at int) []string {
 	s := &p.form.screen
 	s.height, s.editorLines = p.height, 0
@@ -125,7 +123,7 @@ func (p *painter) draw(rows []row, at int) []string {
 	return p.window(rows, at, current, below)
 }
 
-// window draws the rows that are in sight, and what stands below them.
+// window draws the visible rows, and the lines below them.
 func (p *painter) window(rows []row, at int, current, below []string) []string {
 	s := &p.form.screen
 	var lines []string
@@ -161,7 +159,7 @@ func (p *painter) window(rows []row, at int, current, below []string) []string {
 	return lines
 }
 
-// rowHeight is how many lines a row takes that is not under the cursor.
+// rowHeight returns how many lines a row takes while it is not under the cursor.
 func (p *painter) rowHeight(r row) int {
 	if r.add {
 		return 1
@@ -169,8 +167,7 @@ func (p *painter) rowHeight(r row) int {
 	return 1 + len(p.verdict.at[r.field])
 }
 
-// block draws one row with all its lines; the row under the cursor shows its remarks
-// in full.
+// block draws all lines of one row; the row under the cursor shows its remarks in full.
 func (p *painter) block(r row, current bool) []string {
 	line := p.head(r, current)
 	if r.add {
@@ -210,13 +207,13 @@ func (p *painter) noteLine(n note, text string, first bool) string {
 	return p.fit("    " + p.theme.Paint(role, p.theme.Fit(sign, 2)+text))
 }
 
-// maxBelow is how many lines the remarks below the fields take at most.
+// maxBelow is the most lines for the remarks below the fields.
 const maxBelow = 20
 
-// belowLines are the problems that belong to no field, in full.
+// belowLines returns the problems that belong to no field, in full.
 func (p *painter) belowLines() []string { return p.remarks(p.verdict.below, maxBelow) }
 
-// remarks draws so many lines of remarks, and says how many remarks are left.
+// remarks draws up to most lines of remarks, the last of which counts those left out.
 func (p *painter) remarks(notes []note, most int) []string {
 	var lines []string
 	for at, n := range notes {
@@ -240,7 +237,7 @@ func (p *painter) remarks(notes []note, most int) []string {
 	return lines
 }
 
-// head draws what stands before the value: cursor, level, sign of a group, name.
+// head draws what comes before the value: cursor, indent, fold sign, name.
 func (p *painter) head(r row, current bool) string {
 	cursor := "  "
 	if current {
@@ -280,7 +277,7 @@ func (p *painter) openKey(before string) string {
 	return p.theme.Fit(before+view[0], p.valueLeft-1) + " "
 }
 
-// name draws a label, marked where the cursor is.
+// name draws a label, highlighted under the cursor.
 func (p *painter) name(text string, role pane.Role, current bool) string {
 	switch {
 	case current && p.form.focused:
@@ -291,7 +288,7 @@ func (p *painter) name(text string, role pane.Role, current bool) string {
 	return p.theme.Paint(role, text)
 }
 
-// sign shows whether a group is open.
+// sign draws whether a group is open.
 func (p *painter) sign(f *field) string {
 	switch {
 	case !f.group():
@@ -313,14 +310,13 @@ func (p *painter) openText() []string {
 	return lines
 }
 
-// opened notes where the open text was drawn, counted from its row.
+// opened records where the open text was drawn, relative to its row.
 func (p *painter) opened(left, right, top, lines int) {
 	s := &p.form.screen
 	s.editorLeft, s.editorRight, s.editorTop, s.editorLines = left, right, top, lines
 }
 
-// footer draws what the field under the cursor is, in as many lines as the height
-// leaves for it.
+// footer draws the description of the field under the cursor, in the lines that remain.
 func (p *painter) footer(height int) []string {
 	count := 0
 	switch {
@@ -362,7 +358,7 @@ func (p *painter) footer(height int) []string {
 	return fill(lines, count)
 }
 
-// ends sets two texts at the ends of one line, the second whole.
+// ends puts two texts at the ends of one line; the right one is never cut.
 func (p *painter) ends(left, right string) string {
 	room := p.width - p.theme.Width(right) - 1
 	if room < 8 {
@@ -371,7 +367,7 @@ func (p *painter) ends(left, right string) string {
 	return p.theme.Fit(left, room) + " " + p.theme.Paint(pane.Dim, right)
 }
 
-// about says what a row is: its path and what fits, then its description.
+// about describes a row: its path and what is allowed, then its description.
 func (p *painter) about(r row) []string {
 	at := r.field
 	if r.add && (at.silent() || !at.takesRows()) {
@@ -388,7 +384,7 @@ func (p *painter) about(r row) []string {
 		name += " (" + title + ")"
 	}
 	lines := []string{p.theme.Paint(pane.Strong, name) + p.theme.Paint(pane.Dim, ": "+hint(at.shape))}
-	// A description of any length is cut to what could be shown.
+	// A long description is cut to what could be shown.
 	const most = 8
 	text := render.SafeBlock(clip(at.shape.Description, p.width*most))
 	if text = strings.Join(strings.Fields(text), " "); text != "" {
@@ -404,7 +400,7 @@ func orWhole(path string) string {
 	return render.Safe(clip(path, 200))
 }
 
-// renderJSON draws the JSON editor, with what is wrong below it.
+// renderJSON draws the JSON editor, with the problems below it.
 func (f *Form) renderJSON(width, height int) string {
 	p := &painter{form: f, theme: f.theme, width: width, verdict: f.check()}
 	var notes []string
@@ -420,9 +416,8 @@ func (f *Form) renderJSON(width, height int) string {
 // safe makes text safe for one line of about so many cells.
 func safe(text string, cells int) string { return render.Safe(clip(text, cells)) }
 
-// clip shortens text that cannot fit into so many cells anyway, so that a megabyte
-// is not looked at for a line. What is left is still too long: it will be marked
-// where it is cut.
+// clip shortens text that cannot fit into the cells, so that drawing a line does not scan a megabyte.
+// The result is still too long, so that the cut is marked later.
 func clip(text string, cells int) string {
 	const perCell = 40 // bytes of the longest emoji, and of stacked marks
 	most := (max(0, cells) + 2) * perCell

@@ -10,26 +10,26 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// writer makes JSON of fields.
+// writer writes fields as JSON.
 type writer struct {
 	out []byte
-	// flaws are the fields of which no JSON can be made.
+	// flaws are the fields whose text is not JSON.
 	flaws []flaw
-	// mend puts null in place of what is no JSON, so that the rest can be checked;
-	// else it is written as it was typed.
+	// mend writes null in place of text that is not JSON, so that the rest can be checked; else the
+	// text is written as it was typed.
 	mend bool
 	// pretty writes a line for each member and row, depth how far in.
 	pretty bool
 	depth  int
 }
 
-// flaw is why a field is not JSON.
+// flaw says why a field is not JSON.
 type flaw struct {
 	field *field
 	text  string
 }
 
-// write makes the JSON of a field that is there.
+// write writes the JSON of a field that is present.
 func write(f *field, mend bool) *writer {
 	w := &writer{mend: mend}
 	w.value(f)
@@ -102,8 +102,8 @@ func (w *writer) array(f *field) {
 	w.end("]", len(f.children))
 }
 
-// begin, next and end write what stands before, between and behind the parts of a
-// group, with lines of their own where that is wanted.
+// begin, next and end write what comes before, between and after the parts of a group, with line
+// breaks if pretty is set.
 func (w *writer) begin(sign string) {
 	w.add(sign)
 	w.depth++
@@ -137,7 +137,7 @@ func (w *writer) colon() string {
 	return ":"
 }
 
-// typed writes what was typed as JSON.
+// typed writes typed text as JSON.
 func (w *writer) typed(f *field) {
 	text := f.meant()
 	if why := notJSON(text); why != "" {
@@ -156,8 +156,8 @@ func (w *writer) typed(f *field) {
 	w.add(text)
 }
 
-// meant is the JSON that was typed into a field. Where any value fits, words are text
-// without being quoted, as on the command line; what begins like JSON has to be JSON.
+// meant returns the JSON that text typed into a field stands for. If the field allows any value, words
+// are strings without quotes, as on the command line; text that begins like JSON has to be JSON.
 func (f *field) meant() string {
 	text := strings.TrimSpace(f.text)
 	if !f.kindless() || text == "" || strings.ContainsAny(text[:1], `{["-0123456789`) || json.Valid([]byte(text)) {
@@ -178,8 +178,7 @@ func (w *writer) missing(f *field) {
 
 func (w *writer) add(text string) { w.out = append(w.out, text...) }
 
-// notJSON says why text is not exactly one JSON value as toolx takes it; empty where
-// it is one.
+// notJSON returns why text is not exactly one JSON value that toolx accepts; empty if it is.
 func notJSON(text string) string {
 	if text == "" {
 		return "empty where JSON is expected"

@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// node is a value of the document. Its children are cut out of its text when they
-// are asked for.
+// node is a value of the document. Its children are parsed when they are needed.
 type node struct {
 	parent *node
 	key    string // the member's name, where the parent is an object
@@ -24,19 +23,18 @@ type node struct {
 }
 
 const (
-	// maxDepth bounds how deep "open everything" goes, maxUnfold how many nodes it
-	// opens.
+	// maxDepth bounds how deep "open everything" goes, maxUnfold how many nodes it opens.
 	maxDepth  = 64
 	maxUnfold = 5000
-	// maxShort is how many children a part may have that is open from the beginning.
+	// maxShort is the most children of a container that is open at first.
 	maxShort = 40
 	// maxChildren bounds how many children of one node are shown.
 	maxChildren = 100_000
-	// maxLines bounds how many bytes of a long text are shown below it.
+	// maxLines bounds how many bytes of a long text are shown below its node.
 	maxLines = 128 << 10
 )
 
-// kind is the first byte of the value: { [ " t f n - or a digit.
+// kind returns the first byte of the value: { [ " t f n - or a digit.
 func (n *node) kind() byte {
 	text := bytes.TrimLeft(n.raw, " \t\r\n")
 	if len(text) == 0 {
@@ -47,7 +45,7 @@ func (n *node) kind() byte {
 
 func (n *node) container() bool { return n.kind() == '{' || n.kind() == '[' }
 
-// children cuts the value, once.
+// children parses the children of the value, once.
 func (n *node) children() []*node {
 	if n.cut {
 		return n.list
@@ -62,7 +60,7 @@ func (n *node) children() []*node {
 	return n.list
 }
 
-// adopt takes a child, or only counts it where there are too many.
+// adopt adds a child, or only counts it if there are too many.
 func (n *node) adopt(child *node) {
 	if len(n.list) == maxChildren {
 		n.rest++
@@ -82,7 +80,7 @@ func (n *node) depth() int {
 	return depth
 }
 
-// name is what stands ahead of the value.
+// name returns what is drawn before the value.
 func (n *node) name() string {
 	if n.parent != nil && n.parent.kind() == '[' {
 		return fmt.Sprint(n.index)
@@ -90,7 +88,7 @@ func (n *node) name() string {
 	return n.key
 }
 
-// text is what a string says, or the value as it is written.
+// text returns the text of a string, or any other value as it is written.
 func (n *node) text() string {
 	if n.kind() == '"' {
 		return rawjson.Unquote(n.raw)
@@ -98,8 +96,8 @@ func (n *node) text() string {
 	return string(n.raw)
 }
 
-// head is the beginning of a scalar, enough for so many cells: a string with no more
-// escapes than JSON needs, everything else as it is written.
+// head returns the beginning of a scalar, enough for a number of cells: a string with no more escapes
+// than JSON needs, any other value as it is written.
 func (n *node) head(cells int) string {
 	text := bytes.TrimSpace(n.raw)
 	const bytesPerCell = 32 // an emoji with joiners is long, and longer in escapes
@@ -118,7 +116,7 @@ func (n *node) head(cells int) string {
 // plain writes a string as JSON with no more escapes than it needs.
 func plain(text string) string { return string(rawjson.Quote(text)) }
 
-// beginning is the part of a scalar's text that is shown below it.
+// beginning returns the part of a scalar's text that is shown below it.
 func (n *node) beginning() string {
 	text := n.text()
 	if len(text) <= maxLines {
@@ -127,10 +125,10 @@ func (n *node) beginning() string {
 	return fmt.Sprintf("%s\n[the first %d of %d bytes]", strings.ToValidUTF8(text[:maxLines], ""), maxLines, len(text))
 }
 
-// value is the value for the clipboard: a string's text, else its JSON.
+// value returns the value for the clipboard: a string's text, else its JSON.
 func (n *node) value() string { return n.text() }
 
-// fold closes a node and all below it that were opened.
+// fold closes a node and all open nodes below it.
 func (n *node) fold() {
 	n.open = false
 	for _, child := range n.list {
@@ -138,7 +136,7 @@ func (n *node) fold() {
 	}
 }
 
-// unfold opens a node and what is below it, to a depth, as long as it is not much.
+// unfold opens a node and the nodes below it to a depth, within maxUnfold.
 func (n *node) unfold(depth int) {
 	left := maxUnfold
 	n.unfoldWithin(depth, depth == maxDepth, &left)
@@ -158,7 +156,7 @@ func (n *node) unfoldWithin(depth int, long bool, left *int) {
 	}
 }
 
-// pointer is the JSON pointer to the node (RFC 6901).
+// pointer returns the JSON pointer to the node (RFC 6901).
 func (n *node) pointer() string {
 	if n.parent == nil {
 		return ""
@@ -166,7 +164,7 @@ func (n *node) pointer() string {
 	return n.parent.pointer() + rawjson.Pointer(n.name())
 }
 
-// jq is the path to the node as jq takes it: .a[0]."b c".
+// jq returns the path to the node in jq syntax: .a[0]."b c".
 func (n *node) jq() string {
 	if n.parent == nil {
 		return "."
@@ -184,7 +182,7 @@ func (n *node) jq() string {
 	return path + "." + string(rawjson.Quote(n.key))
 }
 
-// identifier reports whether jq takes a name without quotes.
+// identifier reports whether jq accepts a name without quotes.
 func identifier(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'

@@ -17,7 +17,7 @@ func (t *Tree) startSearch() tea.Cmd {
 	return t.search.Focus()
 }
 
-// searchKeys are what keys do while a search is typed.
+// searchKeys returns the keys while a search is typed.
 func (t *Tree) searchKeys() []pane.Binding {
 	return []pane.Binding{
 		{Keys: []string{"enter"}, Help: "search", Do: func() tea.Cmd { t.stopSearch(); t.find(1); return nil }},
@@ -25,7 +25,7 @@ func (t *Tree) searchKeys() []pane.Binding {
 	}
 }
 
-// typed takes what is typed into a search.
+// typed handles text typed into a search.
 func (t *Tree) typed(msg tea.Msg) (cmd tea.Cmd) {
 	if t.typing {
 		t.search, cmd = t.search.Update(msg)
@@ -38,8 +38,8 @@ func (t *Tree) stopSearch() {
 	t.search.Blur()
 }
 
-// find goes to the next node, or the one before, whose name or value holds what is
-// searched for, and opens what it is in. It goes around at the end.
+// find moves to the next or previous node whose name or value contains the search text, and opens
+// everything around it. It wraps around.
 func (t *Tree) find(by int) {
 	wanted := strings.ToLower(t.search.Value())
 	if wanted == "" || t.root == nil {
@@ -80,8 +80,7 @@ func (t *Tree) find(by int) {
 	}
 }
 
-// walk visits a node and all below it in their order, as long as any are left to
-// visit.
+// walk visits a node and all nodes below it in order, up to left nodes.
 func (n *node) walk(left *int, visit func(*node)) {
 	if *left--; *left < 0 {
 		return
@@ -94,8 +93,8 @@ func (n *node) walk(left *int, visit func(*node)) {
 	}
 }
 
-// matches reports whether a node's own name or value holds a text in lower case. A
-// string may be meant as it reads or as it is shown, but not by escapes that are not.
+// matches reports whether a node's own name or value contains a text in lower case. A string matches
+// by its text and as it is shown, but not by escapes that are not shown.
 func (n *node) matches(wanted string) bool {
 	if holds(n.name(), wanted) {
 		return true
@@ -109,7 +108,7 @@ func (n *node) matches(wanted string) bool {
 
 func holds(text, wanted string) bool { return strings.Contains(strings.ToLower(text), wanted) }
 
-// reveal opens all that a node is in, and goes there.
+// reveal opens everything around a node and moves there.
 func (t *Tree) reveal(n *node) {
 	for at := n.parent; at != nil; at = at.parent {
 		at.open = true

@@ -1,6 +1,6 @@
-// Package jsontree shows JSON as a tree whose parts can be folded, searched and
-// copied. It cuts the text only where it is looked at: a document of megabytes is
-// there at once, and members keep their order and numbers their digits.
+// Package jsontree shows JSON as a tree whose parts can be folded, searched and copied. It parses only
+// what is shown, so that a document of megabytes opens at once, and it keeps the order of members and
+// the digits of numbers.
 package jsontree
 
 import (
@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// Tree is a JSON document, or text where it is none.
+// Tree shows a JSON document, or plain text if the document is not JSON.
 type Tree struct {
 	theme *pane.Theme
 	root  *node
@@ -31,16 +31,16 @@ type Tree struct {
 	missed bool // the last search found nothing
 }
 
-// row is a line of the tree: a node, or a part of its long text below it.
+// row is a line of the tree: a node, or a line of its long text below it.
 type row struct {
 	node *node
 	text string // of a part; empty for the node itself
 }
 
-// CopyMsg asks for a text to be put on the clipboard; What says what it is.
+// CopyMsg asks to copy Text to the clipboard; What names it.
 type CopyMsg struct{ Text, What string }
 
-// New makes a tree. The first levels are open where they are not long.
+// New returns a tree. Its first levels are open if they are short.
 func New(text json.RawMessage, theme *pane.Theme) *Tree {
 	t := &Tree{theme: theme, search: textinput.New()}
 	t.search.Prompt = "/"
@@ -53,10 +53,10 @@ func New(text json.RawMessage, theme *pane.Theme) *Tree {
 	return t
 }
 
-// SetTheme changes the look.
+// SetTheme changes the theme.
 func (t *Tree) SetTheme(theme *pane.Theme) { t.theme = theme }
 
-// Focus reports whether the tree has the focus; without it nothing is typed.
+// Focus sets whether the tree has the focus; losing it ends a search that is being typed.
 func (t *Tree) Focus(on bool) {
 	if t.focus = on; !on {
 		t.stopSearch()
@@ -66,7 +66,7 @@ func (t *Tree) Focus(on bool) {
 // Editing reports whether letters are text now: a search is being typed.
 func (t *Tree) Editing() bool { return t.typing }
 
-// Bindings are what keys do now.
+// Bindings returns what the keys do now.
 func (t *Tree) Bindings() []pane.Binding {
 	if t.typing {
 		return t.searchKeys()
@@ -106,8 +106,8 @@ func copied(text, what string) tea.Cmd {
 	return func() tea.Msg { return CopyMsg{text, what} }
 }
 
-// Update takes the keys of Bindings, what is typed into a search, and clicks and the
-// wheel in the tree's own coordinates.
+// Update handles the keys of Bindings, text typed into a search, and clicks and the wheel in the
+// tree's own coordinates.
 func (t *Tree) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -125,7 +125,7 @@ func (t *Tree) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// click goes to a line; a second click there opens or closes it.
+// click moves to a line; a second click there opens or closes it.
 func (t *Tree) click(y int) {
 	at := t.list.Top() + y
 	if at >= len(t.rows) {
@@ -138,7 +138,7 @@ func (t *Tree) click(y int) {
 	t.list.Set(at, len(t.rows))
 }
 
-// current is the node under the cursor, nil where there is no JSON.
+// current returns the node under the cursor, nil if there is no JSON.
 func (t *Tree) current() *node {
 	if t.list.Cursor < len(t.rows) {
 		return t.rows[t.list.Cursor].node
@@ -171,7 +171,7 @@ func (t *Tree) foldAll() {
 	t.goTo(t.root)
 }
 
-// goTo puts the cursor on a node that is shown.
+// goTo moves the cursor to a visible node.
 func (t *Tree) goTo(wanted *node) {
 	for i, r := range t.rows {
 		if r.node == wanted {
@@ -181,7 +181,7 @@ func (t *Tree) goTo(wanted *node) {
 	}
 }
 
-// layout makes the rows of what is open.
+// layout builds the rows of the open nodes.
 func (t *Tree) layout() {
 	t.rows = t.rows[:0]
 	if t.root != nil {
@@ -258,7 +258,7 @@ func (t *Tree) line(i, width int) string {
 	return t.theme.Paint(pane.Marked, ansi.Strip(text))
 }
 
-// nodeLine is "▾ name: value".
+// nodeLine draws "▾ name: value".
 func (t *Tree) nodeLine(n *node, width int) string {
 	glyphs := t.theme.Glyphs
 	sign := strings.Repeat(" ", ansi.StringWidth(glyphs.Open))
@@ -276,7 +276,7 @@ func (t *Tree) nodeLine(n *node, width int) string {
 	return line + t.theme.Cut(t.valueLine(n, room), room)
 }
 
-// valueLine is a value on one line: a scalar, or what is in a container.
+// valueLine draws a value on one line: a scalar, or a summary of a container.
 func (t *Tree) valueLine(n *node, room int) string {
 	switch {
 	case n.container():

@@ -1,6 +1,5 @@
-// Package markdown shows Markdown on a terminal: CommonMark, with text that is not
-// trusted. Highlighting of code and everything else that would cost start-up time
-// is left out.
+// Package markdown shows untrusted Markdown (CommonMark) on a terminal. It has no syntax highlighting
+// and nothing else that would cost start-up time.
 package markdown
 
 import (
@@ -19,17 +18,16 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// MaxSource is the size in bytes up to which text is read as Markdown. The reader
-// takes time by the square of the size where the text is made to that end.
+// MaxSource is the size in bytes up to which text is parsed as Markdown. Parsing hostile text takes
+// quadratic time.
 const MaxSource = 32 << 10
 
 // MaxShown is the size in bytes up to which text is shown at all.
 const MaxShown = 256 << 10
 
-// Render gives Markdown as lines of at most width cells; of more than MaxSource
-// bytes, it gives them as the plain text that they are, and of more than MaxShown the
-// first, with a word on how much is missing. Whatever a terminal would act on is shown
-// (see render.SafeBlock).
+// Render returns Markdown as lines of at most width cells. Text of more than MaxSource bytes is
+// returned as plain text. Of text of more than MaxShown bytes it returns the beginning, with a note on
+// how much is missing. Control characters are made visible (see render.SafeBlock).
 func Render(source string, width int, theme *pane.Theme) []string {
 	if cut := len(source) - MaxShown; cut > 0 {
 		remark := fmt.Sprintf("%s %s more that are not shown", theme.Glyphs.Warn, exec.Bytes(int64(cut)))
@@ -62,7 +60,7 @@ type writer struct {
 // maxNesting bounds how far lists and quotes are indented.
 const maxNesting = 24
 
-// blocks writes the blocks in a node, each behind the margin.
+// blocks writes the blocks in a node, each after the margin.
 func (w *writer) blocks(parent ast.Node, margin string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		w.block(n, margin)
@@ -100,8 +98,7 @@ func (w *writer) block(n ast.Node, margin string) {
 	}
 }
 
-// paragraph wraps text. A table that is too wide, or none that can be read, keeps its
-// lines.
+// paragraph wraps text. A table that is too wide or cannot be parsed keeps its lines.
 func (w *writer) paragraph(n ast.Node, margin string) {
 	content := w.inline(n)
 	lines := strings.Split(content, "\n")
@@ -127,7 +124,7 @@ func allBegin(lines []string, prefix string) bool {
 	return true
 }
 
-// list writes items behind their signs.
+// list writes items after their bullets or numbers.
 func (w *writer) list(n *ast.List, margin string) {
 	number := n.Start
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
@@ -145,7 +142,7 @@ func (w *writer) list(n *ast.List, margin string) {
 	}
 }
 
-// deeper is a margin with more of it, as long as there is room.
+// deeper returns a margin extended by more, as long as there is room.
 func (w *writer) deeper(margin, more string) string {
 	if deep := margin + more; ansi.StringWidth(deep) <= min(maxNesting, w.width/2) {
 		return deep
@@ -153,7 +150,7 @@ func (w *writer) deeper(margin, more string) string {
 	return margin
 }
 
-// verbatim writes the lines of a block as they are; long ones are cut, and marked.
+// verbatim writes the lines of a block as they are; long ones are cut and marked.
 func (w *writer) verbatim(n ast.Node, margin string) {
 	lines := n.Lines()
 	for i := range lines.Len() {
@@ -173,19 +170,19 @@ func (w *writer) add(margin, line string) {
 	w.lines = append(w.lines, w.theme.Cut(margin+strings.ReplaceAll(line, "\t", "    "), w.width))
 }
 
-// gap is one empty line between blocks.
+// gap writes one empty line between blocks.
 func (w *writer) gap(margin string) {
 	w.lines = append(w.lines, strings.TrimRight(margin, " "))
 }
 
-// closeGap takes the empty line behind the last block inside of another back.
+// closeGap removes the empty line after the last block inside another.
 func (w *writer) closeGap(margin string) {
 	if last := len(w.lines) - 1; last >= 0 && w.lines[last] == strings.TrimRight(margin, " ") {
 		w.lines = w.lines[:last]
 	}
 }
 
-// inline gives the text in a node with its look.
+// inline returns the styled text of a node.
 func (w *writer) inline(parent ast.Node) string {
 	var out strings.Builder
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -216,14 +213,14 @@ func (w *writer) span(n ast.Node) string {
 	return w.inline(n)
 }
 
-// plainText resolves entities and escapes; an entity may name what a terminal acts
-// on, so that the text is made safe once more.
+// plainText resolves entities and escapes. An entity may stand for a control character, so the text is
+// made safe again.
 func plainText(source []byte) string {
 	return render.Safe(html.UnescapeString(string(util.UnescapePunctuations(source))))
 }
 
-// lineEnd is what stands behind a text. Lines stay as their author broke them: most
-// descriptions are plain text, whose lines mean something.
+// lineEnd returns what follows a text. Line breaks stay as the author wrote them: most descriptions
+// are plain text whose lines matter.
 func lineEnd(n *ast.Text) string {
 	if n.HardLineBreak() || n.SoftLineBreak() {
 		return "\n"
@@ -240,7 +237,7 @@ func (w *writer) segments(list *text.Segments) string {
 	return out.String()
 }
 
-// target is a link's text with where it leads, unless they are the same.
+// target returns a link's text with its address, unless they are the same.
 func (w *writer) target(label, to string) string {
 	to = render.Safe(to)
 	if ansi.Strip(label) == to || to == "" {

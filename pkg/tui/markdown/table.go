@@ -11,17 +11,16 @@ import (
 // tableGap is what stands between two columns.
 const tableGap = "  "
 
-// table is a table as GitHub writes it (GitHub Flavored Markdown, 4.10), which
-// CommonMark takes for a paragraph. goldmark's own reader of tables would cost half a
-// millisecond at each start of toolx.
+// table is a table in GitHub's syntax (GitHub Flavored Markdown, 4.10), which CommonMark parses as a
+// paragraph. goldmark's own table parser would cost half a millisecond at each start of toolx.
 type table struct {
 	aligns []byte     // of each column: l, r or c
 	rows   [][]string // the first is the head
 }
 
-// tableOf reads the lines of a paragraph as a table; ok is false where they are none.
-// Rows may have fewer cells than the head, and never more: then a bar in a text was
-// taken for the end of a cell.
+// tableOf parses the lines of a paragraph as a table; ok is false if they are not one. Rows may have
+// fewer cells than the head but never more: more cells mean that a bar in a text was taken for the end
+// of a cell.
 func tableOf(lines []string) (t table, ok bool) {
 	if len(lines) < 2 {
 		return table{}, false
@@ -52,7 +51,7 @@ func tableOf(lines []string) (t table, ok bool) {
 	return t, true
 }
 
-// cellsOf cuts a line at its bars; those at its ends are none.
+// cellsOf splits a line at its bars, ignoring those at its ends.
 func cellsOf(line string) []string {
 	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
 	cells := strings.Split(line, "|")
@@ -62,7 +61,7 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// widths are how many cells of the screen each column needs.
+// widths returns how many cells of the screen each column needs.
 func (t table) widths(theme *pane.Theme) []int {
 	widths := make([]int, len(t.aligns))
 	for _, row := range t.rows {
@@ -73,7 +72,7 @@ func (t table) widths(theme *pane.Theme) []int {
 	return widths
 }
 
-// table draws a table in columns; false says that there is no room for it.
+// table draws a table in columns; it returns false if there is no room for it.
 func (w *writer) table(t table, margin string) bool {
 	widths := t.widths(w.theme)
 	total := ansi.StringWidth(margin) + len(tableGap)*(len(widths)-1)
@@ -97,7 +96,7 @@ func (w *writer) table(t table, margin string) bool {
 	return true
 }
 
-// row lays the cells of one row out.
+// row draws the cells of one row.
 func (w *writer) row(t table, cells []string, widths []int, head bool) string {
 	out := make([]string, len(widths))
 	for i, width := range widths {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Duration writes a time as people read it: "0.6 ms", "85 ms", "1.2 s", "3 min".
+// Duration formats a duration for display: "0.6 ms", "85 ms", "1.2 s", "3 min".
 func Duration(d time.Duration) string {
 	switch {
 	case 0 < d && d < 10*time.Millisecond:

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Width is how many cells a line takes on the theme's terminal.
+// Width returns how many cells a line takes on the theme's terminal.
 func (t *Theme) Width(line string) int {
 	if t.Clusters {
 		return ansi.StringWidth(line)
@@ -17,9 +17,8 @@ func (t *Theme) Width(line string) int {
 	return ansi.StringWidthWc(apart(line))
 }
 
-// Cut shortens a line to width cells and marks that it did; what fits stays as it
-// is. Styling is kept. On a terminal without clusters the parts of an emoji are written
-// apart.
+// Cut shortens a line to width cells with a mark; a line that fits is unchanged. Styles are kept. On a
+// terminal without clusters the parts of an emoji are written separately.
 func (t *Theme) Cut(line string, width int) string {
 	if width <= 0 {
 		return ""
@@ -47,10 +46,9 @@ func (t *Theme) Fit(line string, width int) string {
 // how, and show nothing of their own.
 const joiner, textSelector, emojiSelector = "\u200d", "\ufe0e", "\ufe0f"
 
-// apart leaves out what joins emoji. A terminal that cannot join them draws the parts
-// beside each other in any case; but some keep no place for them all, and then the rest
-// of the row, with the border, stands elsewhere than it was drawn. Joiners inside words
-// stay, since scripts need them.
+// apart removes the joiners of emoji. A terminal that cannot join them draws the parts side by side in
+// any case, but some terminals reserve too few cells for them, which shifts the rest of the row.
+// Joiners inside words stay, because scripts need them.
 func apart(line string) string {
 	if !strings.Contains(line, joiner) && !strings.Contains(line, textSelector) && !strings.Contains(line, emojiSelector) {
 		return line
@@ -68,8 +66,8 @@ func apart(line string) string {
 	return out.String()
 }
 
-// Block makes lines fill a rectangle exactly: each fitted to the width, the list cut
-// or filled with empty lines to the height.
+// Block makes lines fill a rectangle exactly: each line is fitted to the width, and the list is cut or
+// padded with empty lines to the height.
 func (t *Theme) Block(lines []string, width, height int) string {
 	rows := make([]string, 0, max(0, height))
 	for i := range height {
@@ -82,8 +80,8 @@ func (t *Theme) Block(lines []string, width, height int) string {
 	return strings.Join(rows, "\n")
 }
 
-// Wrap breaks text into lines of at most width cells, at spaces where it can. They fit
-// on terminals with clusters and on those without.
+// Wrap breaks text into lines of at most width cells, at spaces where possible. They fit on terminals
+// with and without clusters.
 func Wrap(text string, width int) []string {
 	if width <= 0 {
 		return nil
@@ -95,8 +93,7 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// Break breaks text into lines at width cells, and nowhere else but at its own ends of
-// lines.
+// Break breaks text into lines at width cells and at its own line ends only.
 func (t *Theme) Break(text string, width int) []string {
 	if t.Clusters {
 		return strings.Split(ansi.Hardwrap(text, width, true), "\n")
@@ -104,8 +101,8 @@ func (t *Theme) Break(text string, width int) []string {
 	return strings.Split(ansi.HardwrapWc(apart(text), width, true), "\n")
 }
 
-// Box draws a border with a title around a block of exactly width-2 by height-2
-// cells. The box with focus is marked by colour and by a sign.
+// Box draws a border with a title around a block of exactly width-2 by height-2 cells. The focused box
+// is marked by colour and by a sign.
 func (t *Theme) Box(title, block string, width, height int, focus bool) string {
 	glyphs := t.Glyphs
 	role, sign := Dim, glyphs.Horizontal

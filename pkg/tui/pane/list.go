@@ -1,34 +1,32 @@
 package pane
 
-// List is a cursor in a list of rows, and the part of it that is seen. The zero
-// value stands on the first row.
+// List is a cursor in a list of rows, and the visible part of the list. The zero value is on the first
+// row.
 type List struct {
 	Cursor int
 	top    int
-	// loose says that the list was scrolled, and may show rows without the cursor.
+	// loose says that the list was scrolled and may not show the cursor.
 	loose bool
 }
 
-// Move moves the cursor by rows, within a list of n, and makes it seen.
+// Move moves the cursor by rows, within a list of n, and scrolls it into view.
 func (l *List) Move(by, n int) {
 	l.loose = false
 	l.Set(l.Cursor+by, n)
 }
 
-// Set puts the cursor on a row, within a list of n. It is seen where it moved.
+// Set moves the cursor to a row, within a list of n, and scrolls it into view if it moved.
 func (l *List) Set(row, n int) {
 	before := l.Cursor
 	l.Cursor = max(0, min(row, n-1))
 	l.loose = l.loose && l.Cursor == before
 }
 
-// Scroll shows rows further down or up, as a wheel does; the cursor stays where it
-// is.
+// Scroll scrolls by rows, as a wheel does; the cursor stays where it is.
 func (l *List) Scroll(by int) { l.top, l.loose = max(0, l.top+by), true }
 
-// Window is the part of a list of n rows that is seen at a height: from is its
-// first row, to the one behind its last. The cursor is within, unless the list was
-// scrolled away from it.
+// Window returns the visible part of a list of n rows at a height: from is its first row, to the one
+// after its last. It contains the cursor unless the list was scrolled away from it.
 func (l *List) Window(n, height int) (from, to int) {
 	height = max(1, height)
 	l.Set(l.Cursor, n)
@@ -42,5 +40,5 @@ func (l *List) Window(n, height int) (from, to int) {
 	return l.top, min(n, l.top+height)
 }
 
-// Top is the first row that was seen when Window was asked last.
+// Top returns the first visible row of the last Window.
 func (l *List) Top() int { return l.top }

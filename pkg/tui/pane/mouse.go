@@ -2,11 +2,10 @@ package pane
 
 import tea "charm.land/bubbletea/v2"
 
-// wheelRows is by how many rows a turn of the wheel moves.
+// wheelRows is how many rows one step of the wheel scrolls.
 const wheelRows = 3
 
-// Wheel is by how many rows a turn of the wheel moves what is under the pointer: down
-// is positive. A wheel that is turned sideways moves nothing.
+// Wheel returns how many rows the wheel scrolls; down is positive. A sideways wheel scrolls nothing.
 func Wheel(msg tea.MouseWheelMsg) int {
 	switch msg.Button {
 	case tea.MouseWheelUp:
@@ -17,7 +16,7 @@ func Wheel(msg tea.MouseWheelMsg) int {
 	return 0
 }
 
-// Span is a part of a line, in cells, such as a word that can be clicked.
+// Span is a range of cells in a line, such as a word that can be clicked.
 type Span struct{ From, To int }
 
 // Holds reports whether a column is in the span.

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Program is the command line of a program that the user has named in a variable such as
-// EDITOR, with further arguments; nil where the variable is empty. Its words are parted at
-// spaces. Where it holds more than words, such as quotes, the shell takes it as it does for
-// git, so that EDITOR='"/opt/my editor" --wait' works here too.
+// Program returns the command line of a program that the user has named in a variable such as EDITOR,
+// with further arguments; nil if the variable is empty. It splits the variable at spaces. If the
+// variable holds more than words, such as quotes, the shell interprets it as for git, so that
+// EDITOR='"/opt/my editor" --wait' works too.
 func Program(variable string, arguments ...string) []string {
 	words := strings.Fields(variable)
 	switch {

@@ -4,7 +4,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Role is what a piece of text is, which decides its look.
+// Role is the role of a piece of text, which decides its style.
 type Role int
 
 // The roles.
@@ -26,13 +26,13 @@ const (
 	Name // of a member
 )
 
-// Theme is how roles look on one terminal. A Theme without colour uses bold, faint
-// and reverse alone: no information rests on colour.
+// Theme holds the styles of roles on one terminal. A Theme without colour uses only bold, faint and
+// reverse: no information depends on colour.
 type Theme struct {
 	// Glyphs are the signs that are not letters.
 	Glyphs Glyphs
-	// Clusters says that the terminal draws characters that belong together as one sign,
-	// of the width of one (mode 2027): Bubble Tea asks it, and then draws so too.
+	// Clusters says that the terminal draws grapheme clusters as one sign with the width of one (mode
+	// 2027). Bubble Tea asks the terminal for it, and then draws clusters too.
 	Clusters bool
 
 	styles map[Role]lipgloss.Style
@@ -55,8 +55,8 @@ type Glyphs struct {
 	Filled, Hollow string // of a progress bar
 }
 
-// NewTheme makes a theme for a terminal: whether it shows colour, whether its
-// background is dark, and whether it can only show ASCII.
+// NewTheme returns the theme of a terminal: color says whether it shows colour, dark whether its
+// background is dark, ascii whether it can only show ASCII.
 func NewTheme(color, dark, ascii bool) *Theme {
 	t := &Theme{Glyphs: unicodeGlyphs(), styles: plainStyles()}
 	if ascii {
@@ -68,7 +68,7 @@ func NewTheme(color, dark, ascii bool) *Theme {
 	return t
 }
 
-// Paint gives text the look of a role.
+// Paint styles text for a role.
 func (t *Theme) Paint(role Role, text string) string {
 	style, ok := t.styles[role]
 	if !ok || text == "" {
@@ -105,8 +105,8 @@ func plainStyles() map[Role]lipgloss.Style {
 	}
 }
 
-// colorStyles uses the sixteen colours that every theme of a terminal sets to its
-// taste; the brighter half where the background is dark.
+// colorStyles uses the sixteen colours that a terminal's theme defines; the brighter half on a dark
+// background.
 func colorStyles(dark bool) map[Role]lipgloss.Style {
 	style := lipgloss.NewStyle()
 	pick := func(onLight, onDark string) lipgloss.Style {
