@@ -14,7 +14,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// Ending is how a server stopped being of use.
+// Ending is the way in which a server stopped being usable.
 type Ending string
 
 // The endings.
@@ -43,17 +43,16 @@ const (
 	EndingGone          Ending = "has gone away"      // a session stood, and the network no longer leads to it
 )
 
-// Failure says what is known of a server that failed: the forensics that every
-// failed start and every crash comes with.
+// Failure holds what is known of a server that failed. Every failed start and every crash comes with it.
 type Failure struct {
 	Server string
 	Ending Ending
-	// URL is the address of a server that is reached by HTTP, without its password;
-	// Command and Cwd are of one that toolx starts.
+	// URL is the address of a server that is reached by HTTP, without its password; Command and Cwd belong to a server
+	// that toolx starts.
 	URL     string
 	Command []string
 	Cwd     string // empty: toolx's own
-	// Withheld names the variables that the process was not given (config.Resolved).
+	// Withheld names the variables that were not passed to the process (config.Resolved).
 	Withheld []string
 	// How is the exit status or the signal, empty where there is none.
 	How   string
@@ -61,20 +60,20 @@ type Failure struct {
 	// Waiting is the method of the oldest request without an answer, empty where
 	// none was under way.
 	Waiting string
-	// Stderr are the lines that tell most of StderrLines in all: the last ones, and
-	// the one that names the error, without the frames of a stack where there are too
-	// many. StderrTail are the last ones as they came; StderrPath has all of them.
+	// Stderr holds the most telling of StderrLines lines: the last ones, and the one that names the error, without
+	// stack frames where there are too many. StderrTail holds the last lines unchanged; StderrPath is the file with all
+	// of them.
 	Stderr      []string
 	StderrTail  []string
 	StderrLines int
 	StderrPath  string
-	// Stdout are the first lines of stdout that were no messages.
+	// Stdout holds the first lines of stdout that were not messages.
 	Stdout []string
 	// Reason is the underlying error; it may be nil.
 	Reason error
 }
 
-// Lives reports whether the server's process is known to live on, although it can no longer be talked to.
+// Lives reports whether the server's process is known to be running, although toolx can no longer talk to it.
 func (f *Failure) Lives() bool {
 	return f.Ending == EndingClosedStdout || f.Ending == EndingClosedStdin
 }
@@ -99,7 +98,7 @@ func (f *Failure) Error() string {
 		text += ", " + f.Waiting + " unanswered"
 	}
 	if f.Reason != nil && f.Ending != EndingNotFound {
-		// What gets tokens names the server as well.
+		// The errors of authorization name the server too.
 		text += ": " + strings.TrimPrefix(f.Reason.Error(), "server '"+f.Server+"': ")
 	}
 	if last := f.lastWords(); last != "" {
@@ -108,8 +107,8 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// lastWords returns the line of stderr that most likely says why: the one that names the error, else the first that
-// speaks of one and is no part of a stack, else the last.
+// lastWords returns the line of stderr that most likely says why the server failed: the one that names the error, else
+// the first that mentions one and is not part of a stack, else the last.
 func (f *Failure) lastWords() string {
 	if i := namesError(f.Stderr); i >= 0 {
 		return f.Stderr[i]
@@ -127,7 +126,7 @@ func (f *Failure) lastWords() string {
 	return ""
 }
 
-// Details returns the whole story, a line each.
+// Details returns everything that is known, one fact a line.
 func (f *Failure) Details() []string {
 	if f.URL != "" {
 		return f.remoteDetails()
@@ -162,7 +161,7 @@ func (f *Failure) Details() []string {
 	return details
 }
 
-// remoteDetails returns the story of a server that is reached by HTTP.
+// remoteDetails returns the details of a server that is reached by HTTP.
 func (f *Failure) remoteDetails() []string {
 	details := []string{"url      " + f.URL}
 	var failed *HTTPError
@@ -172,7 +171,7 @@ func (f *Failure) remoteDetails() []string {
 	return details
 }
 
-// labelled returns lines behind the name of what they stood on.
+// labelled returns lines with name in front of the first one, the others indented; "(nothing)" where there are none.
 func labelled(name string, lines []string) []string {
 	if len(lines) == 0 {
 		lines = []string{"(nothing)"}
@@ -195,9 +194,8 @@ func (f *Failure) program() string {
 // Unwrap returns the reason, which may be nil.
 func (f *Failure) Unwrap() error { return f.Reason }
 
-// Kind implements the interface that fault.KindOf looks for: a server that fails
-// in mid-session breaks the protocol, unless the network or a lack of authorization
-// explains it. ConnectError says otherwise for a start.
+// Kind implements the interface that fault.KindOf looks for: a server that fails during a session breaks the protocol,
+// unless the network or missing authorization explains it. ConnectError has other kinds for a failed start.
 func (f *Failure) Kind() fault.Kind {
 	switch f.Ending {
 	case EndingUnset, EndingUnusable, EndingMisconfigured:
@@ -210,8 +208,8 @@ func (f *Failure) Kind() fault.Kind {
 	return fault.KindProtocol
 }
 
-// Hint says what to do about a server that could not be started, or one that is
-// reached by HTTP; empty where nothing is known.
+// Hint returns what to do about a server that could not be started, or that is reached by HTTP; empty where nothing is
+// known.
 func (f *Failure) Hint() string {
 	switch {
 	case f.URL != "", f.Ending == EndingUnset, f.Ending == EndingUnusable:
@@ -233,13 +231,11 @@ func (f *Failure) Curable() bool {
 	return true
 }
 
-// atOnce is within what time a server ends that does no more than look at what it was
-// started with.
+// atOnce bounds how long a server lives that fails over what it was started with.
 const atOnce = 10 * time.Second
 
-// repeats reports whether a start failed as the one before, and another one would: the
-// program ended at once, the same way and with the same last words. What waits for the
-// network is worth trying again.
+// repeats reports whether a start failed the same way as the one before, so that another attempt would too: the program
+// ended at once, with the same status and the same last words. A failure of the network is worth another attempt.
 func (f *Failure) repeats(before *Failure) bool {
 	if before == nil || f.Ending != EndingExited || before.Ending != EndingExited || max(f.Lived, before.Lived) > atOnce {
 		return false
@@ -248,8 +244,8 @@ func (f *Failure) repeats(before *Failure) bool {
 	return f.How == before.How && withoutNumbers(words) == withoutNumbers(before.lastWords()) && !passing(words)
 }
 
-// lacksVariable reports whether the program ended at once for want of an environment variable,
-// as its last words say; environ is what it was given.
+// lacksVariable reports whether the program ended at once because an environment variable was missing, according to its
+// last words; environ is the environment that it was given.
 func (f *Failure) lacksVariable(environ []string) bool {
 	if f.Ending != EndingExited || f.Lived > atOnce {
 		return false
@@ -261,8 +257,8 @@ func (f *Failure) lacksVariable(environ []string) bool {
 	return len(MissingVariables(words, environ)) > 0 && !passing(words)
 }
 
-// passing reports whether the last words of a program are about what may be over at the next
-// attempt: the network, or what another program holds.
+// passing reports whether the last words of a program are about something that may be over by the next attempt: the
+// network, or something that another program holds.
 func passing(words string) bool {
 	lower := strings.ToLower(words)
 	return toolxexec.NetworkHint(words) != "" || slices.ContainsFunc([]string{
@@ -270,8 +266,8 @@ func passing(words string) bool {
 	}, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// withoutNumbers returns text without what differs from one start to the next: words with a digit, as times, process
-// ids, addresses and random ids are.
+// withoutNumbers returns text without words that contain a digit, such as times, process ids, addresses and random ids,
+// which differ from one start to the next.
 func withoutNumbers(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-:._+", r)
@@ -304,9 +300,8 @@ func (e *ConnectError) Error() string {
 // Unwrap returns the reason of the last attempt.
 func (e *ConnectError) Unwrap() error { return e.Last }
 
-// Kind implements the interface that fault.KindOf looks for. A variable that is
-// not set is a matter of the config; anything else of the server, and a lack of
-// authorization of the user.
+// Kind implements the interface that fault.KindOf looks for: KindUsage for an unset variable, KindAuth where
+// authorization is missing, otherwise KindConnect.
 func (e *ConnectError) Kind() fault.Kind {
 	var failure *Failure
 	if errors.As(e.Last, &failure) {
@@ -314,23 +309,23 @@ func (e *ConnectError) Kind() fault.Kind {
 			return kind
 		}
 	}
-	// What gets tokens may have an error of its own.
+	// Authorization may have an error of its own.
 	if fault.KindOf(e.Last) == fault.KindAuth {
 		return fault.KindAuth
 	}
 	return fault.KindConnect
 }
 
-// Hint returns the configured hint, and on a line of its own what follows from the ending.
+// Hint returns the configured hint, and on a line of its own the hint that follows from the ending.
 func (e *ConnectError) Hint() string { return joinHints(e.Advice, e.ownHint()) }
 
-// joinHints returns several hints, a line each; empty ones are left out.
+// joinHints joins hints, one on a line, and leaves out empty ones.
 func joinHints(hints ...string) string {
 	hints = slices.DeleteFunc(hints, func(hint string) bool { return hint == "" })
 	return strings.Join(slices.Compact(hints), "\n")
 }
 
-// ownHint returns what follows from the ending; empty where nothing does.
+// ownHint returns the hint that follows from the ending; empty where there is none.
 func (e *ConnectError) ownHint() string {
 	var failure *Failure
 	if !errors.As(e.Last, &failure) {
@@ -350,7 +345,7 @@ func (e *ConnectError) ownHint() string {
 	return failure.Hint()
 }
 
-// Details returns the whole story of the last attempt, a line each.
+// Details returns what is known of the last attempt, one fact a line.
 func (e *ConnectError) Details() []string {
 	var failure *Failure
 	if errors.As(e.Last, &failure) {
@@ -359,13 +354,12 @@ func (e *ConnectError) Details() []string {
 	return nil
 }
 
-// UnreachedError says that no server which answered has a tool, and which servers were not
-// reached.
+// UnreachedError says that no server that answered has a tool, and which servers were not reached.
 type UnreachedError struct {
 	Missing *toolxexec.NotFoundError
 	Failed  []Opened // the servers that were not reached; at least one
-	// Alone says that nothing but those servers can be meant: none answered, and no tool
-	// has a name like that. Their failure is the story then.
+	// Alone reports that only those servers can be meant: none answered, and no tool has a similar name. The message
+	// then is their failure.
 	Alone bool
 }
 
@@ -388,7 +382,7 @@ func (e *UnreachedError) Unwrap() error {
 	return e.Missing
 }
 
-// Details returns a line for each server that was not reached, but for those of whose first failure a Retry has told.
+// Details returns a line for each server that was not reached, except those whose first failure a Retry has reported.
 func (e *UnreachedError) Details() []string {
 	if e.Alone {
 		return fault.DetailsOf(e.Failed[0].Err)
@@ -419,8 +413,8 @@ func wereNames(names []string) string {
 	return "servers " + text + " were"
 }
 
-// abandonedError says that a request was given up when its context ended, and what
-// is known of why it had no answer; detail and evidence may be empty.
+// abandonedError says that a request was given up when its context ended, and why it may have had no answer; detail and
+// evidence may be empty.
 type abandonedError struct {
 	err      error
 	detail   string
@@ -446,7 +440,7 @@ func (e *abandonedError) Detail() string { return e.detail }
 // Details returns the evidence.
 func (e *abandonedError) Details() []string { return e.evidence }
 
-// rounded makes a duration readable: three digits at most matter to a person.
+// rounded cuts a duration to a precision that a person can read, three digits at most.
 func rounded(d time.Duration) time.Duration {
 	switch {
 	case d >= 10*time.Second:

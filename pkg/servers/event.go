@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// Phase is where in a session's life something happened.
+// Phase is the part of a session's life in which something happened.
 type Phase string
 
 // The phases of a session, in order.
@@ -77,17 +77,16 @@ type ProcessExited struct {
 	Forced string
 }
 
-// SessionLost says that nothing more can come over a session that stood, although its
-// server may live on: its process closed a pipe, or the stream of events ended. The end
-// of a process is ProcessExited, and no loss besides.
+// SessionLost says that nothing more can come over an open session, although its server may live on: its process closed
+// a pipe, or the stream of events ended. The end of a process is reported as ProcessExited instead.
 type SessionLost struct {
 	exec.Time
 	Server string
 	Why    *Failure
 }
 
-// PipeHeld says that a server's process has ended and another one keeps a pipe of
-// it open, which toolx is about to end: who that is can be seen now, and not later.
+// PipeHeld says that a server's process has ended while another one keeps a pipe of it open, which toolx is about to
+// end. Subscribers can still find out which process that is now, not later.
 type PipeHeld struct {
 	exec.Time
 	Server string
@@ -109,21 +108,21 @@ type FrameSent struct {
 	Bytes  []byte
 }
 
-// FrameReceived is one message that a server sent, as it stood on its stdout.
+// FrameReceived is one message that a server sent, unchanged.
 type FrameReceived struct {
 	exec.Time
 	Server string
 	Line   int
-	// ID is that of a request, or that of the request that is answered, as JSON and as its
-	// sender wrote it, in whatever form it came back; empty: none.
+	// ID is the id of a request, or of the request that is answered, as JSON and as the sender of the request wrote it,
+	// in whatever form it came back; empty means none.
 	ID     string
 	Method string        // of a request or a notification; empty: an answer
 	Took   time.Duration // of an answer: since its request was sent; zero: it answers none
 	Bytes  []byte
 }
 
-// HTTPExchange is one exchange over HTTP: a request, and the head of its answer. The
-// messages that it carries are events of their own. Headers hold secrets.
+// HTTPExchange is one exchange over HTTP: a request, and the head of its response. The messages that it carries are
+// separate events. Headers hold secrets.
 type HTTPExchange struct {
 	exec.Time
 	Server   string
@@ -139,7 +138,7 @@ type HTTPExchange struct {
 	Err      error
 }
 
-// PollutedLine is a line of stdout with something on it that is no message.
+// PollutedLine is a line of stdout that holds something besides a message.
 type PollutedLine struct {
 	exec.Time
 	Server string
@@ -156,14 +155,13 @@ type PollutedLine struct {
 	// it comes from a Proxy).
 	Text []byte
 	Size int64
-	// Near is what stands around the first bad byte of a text that is a message, or
-	// nearly one, from byte NearAt of it on; nil where the text is bad as a whole.
+	// Near holds the bytes around the first bad byte of a text that is nearly a message, from byte NearAt of the text
+	// on; nil where the whole text is bad.
 	Near   []byte
 	NearAt int
-	// Salvaged counts the messages that were found on the line all the same.
+	// Salvaged counts the messages that were read from the line despite the fault.
 	Salvaged int
-	// Unended says that the line was taken without a newline at its end: stdout was
-	// quiet, or had come to its end.
+	// Unended reports that the line had no newline at its end: stdout was quiet, or had ended.
 	Unended bool
 }
 
@@ -176,7 +174,7 @@ type OddFrame struct {
 	Phase  Phase
 	Why    string // in words; empty where the class says it
 	Bytes  []byte // at most maxEvidence
-	// Used says that toolx took the message for what it must have meant.
+	// Used reports that toolx took the message for what it must have meant.
 	Used bool
 }
 
@@ -195,11 +193,11 @@ type Retry struct {
 	Of      int
 	Delay   time.Duration
 	Err     error
-	// Searched says that nobody named the server: all are asked for a tool.
+	// Searched reports that the user named no server, so that all are asked for a tool.
 	Searched bool
 }
 
-// Connected says that a session stands.
+// Connected says that a session is open.
 type Connected struct {
 	exec.Time
 	Server   string
@@ -208,7 +206,7 @@ type Connected struct {
 	Timing   exec.Timing
 }
 
-// ConnectFailed says that a server was given up (MCP-4).
+// ConnectFailed says that toolx has given up connecting to a server (MCP-4).
 type ConnectFailed struct {
 	exec.Time
 	Server string

@@ -16,13 +16,13 @@ import (
 	"toolx/pkg/sse"
 )
 
-// standsLong is how long a stream must have stood for its end to be nothing odd, where
-// nothing came on it: proxies cut off what is idle.
+// standsLong is how long a stream must have been open for its end to be normal where nothing came on it: proxies cut
+// off idle streams.
 const standsLong = 5 * time.Second
 
-// standing is the standing stream of one session, on which a server sends what belongs
-// to no request (MCP up to 2025-11-25, streamable HTTP, "Listening for Messages from the
-// Server"). It is opened again whenever it ends, for as long as the session stands.
+// standing is the standing stream of one session, on which a server sends messages that belong to no request (MCP up to
+// 2025-11-25, streamable HTTP, "Listening for Messages from the Server"). It is opened again whenever it ends, for as
+// long as the session lasts.
 type standing struct {
 	*remote
 	session  string
@@ -50,12 +50,12 @@ func (t *remote) listen() {
 	})
 }
 
-// streamWait is how long a request waits for the standing stream. Servers open it at once;
-// a proxy that holds its head back must not hold calls back.
+// streamWait is how long a request waits for the standing stream. Servers open it at once; a proxy that delays its
+// headers must not delay calls.
 const streamWait = time.Second
 
-// awaitStream holds a request back in the midst of which the server may ask something:
-// many ask on the standing stream, and what they ask before that is open is lost.
+// awaitStream waits for the standing stream before a request during which the server may ask something: many servers
+// ask on that stream, and what they ask before it is open is lost.
 func (t *remote) awaitStream(ctx context.Context, method string) {
 	s := t.standing.Load()
 	switch mcp.MCPMethod(method) {
@@ -74,7 +74,7 @@ func (t *remote) awaitStream(ctx context.Context, method string) {
 	}
 }
 
-// hear opens the stream, takes what comes on it until it ends, and reports whether to open it again.
+// hear opens the stream, takes the messages on it until it ends, and reports whether to open it again.
 func (s *standing) hear() (again bool) {
 	response, err := s.get(s.life, s.lastID)
 	s.answered()
@@ -112,11 +112,11 @@ func (s *standing) hear() (again bool) {
 // slowDown makes the next delay longer.
 func (s *standing) slowDown(least time.Duration) { s.delay = longer(s.delay, least) }
 
-// longer is twice a delay, and least at least.
+// longer returns twice a delay, but at least least and at most resumeMost.
 func longer(delay, least time.Duration) time.Duration { return min(max(2*delay, least), resumeMost) }
 
-// refused deals with an attempt that failed, and reports whether there shall be another. A server that gives no stream
-// is asked whether it is still there.
+// refused handles an attempt that failed, and reports whether to try again. A server that gives no stream is pinged to
+// see whether it is still there.
 func (s *standing) refused(err error) (again bool) {
 	if s.failures++; s.failures == 1 {
 		s.delay = 0 // from here on it is as that of connecting
@@ -155,16 +155,16 @@ func refusesListening(err error) bool {
 	return true
 }
 
-// busy reports whether a request waits for its answer: then that says how the server is.
+// busy reports whether a request waits for its answer. If so, that request will show the state of the server.
 func (s *standing) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.pending) > 0
 }
 
-// there asks the server whether it is still there. One that is not has ended the session.
-// One that has forgotten the session gets a new one, with a standing stream of its own:
-// then this one is over too.
+// there pings the server, and reports whether the stream may be opened again. A server that does not answer has ended
+// the session. A server that has forgotten the session gets a new one, with a standing stream of its own, which ends
+// this one.
 func (s *standing) there() bool {
 	ctx, stop := exec.WithLimit(s.life, s.longest)
 	defer stop()
@@ -187,8 +187,8 @@ func (s *standing) there() bool {
 	return false
 }
 
-// giveUpStream tells that the server has no way to say what belongs to no request; of one
-// that had it until now, nobody expects that.
+// giveUpStream reports that the server has no standing stream, or no longer has one, and so no way to send messages
+// that belong to no request.
 func (s *standing) giveUpStream(err error) {
 	if s.opened {
 		s.tell(slog.LevelWarn, "gives the standing stream no more, so it tells nothing between requests: %v", err)
@@ -198,9 +198,9 @@ func (s *standing) giveUpStream(err error) {
 	s.markNoStream()
 }
 
-// keepListening runs listen, which asks for a stream of 2026-07-28 and returns when that
-// has ended. One that was cut off after a while is asked for again; one that is cut off at
-// once, or that nobody answers any more, as often as connecting is tried.
+// keepListening runs listen, which asks for a stream of 2026-07-28 and returns when that stream has ended. A stream
+// that is cut off after a while is asked for again. One that is cut off at once, or that nobody answers any more, is
+// asked for as often as connecting is tried.
 func (s *Session) keepListening(ctx context.Context, listen func() error) error {
 	cut, delay := false, time.Duration(0)
 	for failures := 0; ; failures++ {
@@ -227,13 +227,13 @@ func (s *Session) keepListening(ctx context.Context, listen func() error) error 
 
 func isCutOff(err error) bool { return errors.As(err, new(*cutOffError)) }
 
-// isUnreachable reports whether the network, or what stands before the server, has no answer.
+// isUnreachable reports whether the error comes from the network, or from a gateway before the server.
 func isUnreachable(err error) bool {
 	var failure *Failure
 	return errors.As(err, &failure) && (failure.Ending == EndingUnavailable || failure.Ending == EndingUnanswered)
 }
 
-// asGone makes of it that a server cannot be reached that it was there before.
+// asGone turns the error of an unreachable server into one of a server that was reachable before.
 func asGone(err error) error {
 	var failure *Failure
 	if !isUnreachable(err) || !errors.As(err, &failure) {

@@ -13,15 +13,14 @@ import (
 	"toolx/pkg/sse"
 )
 
-// oldStream is the one stream of the older HTTP with SSE (2024-11-05): everything
-// that the server sends comes on it, and requests are posted to the address that its
-// first event names.
+// oldStream is the one stream of the older HTTP with SSE (2024-11-05). Everything that the server sends comes on it,
+// and requests are posted to the address that its first event names.
 type oldStream struct {
 	cancel context.CancelFunc
 	// endpoint is where messages are posted, nil until ready is closed.
 	endpoint atomic.Pointer[url.URL]
 	ready    chan struct{}
-	// ended is closed when the stream has ended, for the reason in err.
+	// ended is closed when the stream has ended; err is why.
 	ended chan struct{}
 	err   error
 }
@@ -32,8 +31,8 @@ func (t *remote) oldStream() *oldStream {
 	return t.stream
 }
 
-// fallBack goes over to the older HTTP with SSE: it opens the stream and waits for
-// its first event. The error is a *Failure, or the context's.
+// fallBack switches to the older HTTP with SSE: it opens the stream and waits for its first event. The error is a
+// *Failure, or the context's.
 func (t *remote) fallBack(ctx context.Context) error {
 	life, cancel := context.WithCancel(t.life)
 	stream := &oldStream{cancel: cancel, ready: make(chan struct{}), ended: make(chan struct{})}
@@ -62,7 +61,7 @@ func (t *remote) fallBack(ctx context.Context) error {
 	return t.explain(http.MethodGet, err)
 }
 
-// openOld opens the stream, which lives as long as ctx, and has what comes on it taken.
+// openOld opens the stream, which lives as long as ctx, and starts reading it.
 func (t *remote) openOld(ctx context.Context, stream *oldStream) error {
 	request, err := t.newRequest(ctx, http.MethodGet, t.address, nil)
 	if err != nil {
@@ -92,7 +91,7 @@ func (t *remote) openOld(ctx context.Context, stream *oldStream) error {
 	return nil
 }
 
-// pumpOld takes everything that comes on the stream and returns why it ended.
+// pumpOld takes every message that comes on the stream and returns why it ended.
 func (t *remote) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL) error {
 	for {
 		event, err := events.Next()
@@ -117,7 +116,7 @@ func (t *remote) pumpOld(stream *oldStream, events *sse.Reader, address *url.URL
 	}
 }
 
-// lose ends what depends on a stream that has ended: without it no reply can come.
+// lose ends what depends on a stream that has ended: no reply can come without it.
 func (t *remote) lose(stream *oldStream, err error) {
 	stream.err = err
 	if t.agreed(stream) && t.life.Err() == nil {
@@ -140,7 +139,7 @@ func (t *remote) agreed(stream *oldStream) bool {
 	return t.stream == stream && t.version != ""
 }
 
-// awaitOld waits for the reply to a message that the server has taken.
+// awaitOld waits for the reply to a message that the server has accepted.
 func (t *remote) awaitOld(ctx context.Context, out *posted) error {
 	stream := t.oldStream()
 	select {

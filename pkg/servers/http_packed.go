@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// unpacked sends a request that may be answered in gzip, and unpacks the answer, as
-// http.Transport does by itself: but that takes an answer which is no gzip for one that
-// breaks off. Who asks for an encoding gets the answer as it came.
+// unpacked sends a request that may be answered in gzip, and decompresses the response. http.Transport would do so by
+// itself, but reports a response that is not gzip as one that broke off. A request that asks for an encoding itself
+// gets the response unchanged.
 func unpacked(request *http.Request, send func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	if request.Header.Get("Accept-Encoding") != "" || request.Header.Get("Range") != "" || request.Method == http.MethodHead {
 		return send(request)
@@ -28,8 +28,8 @@ func unpacked(request *http.Request, send func(*http.Request) (*http.Response, e
 	return response, nil
 }
 
-// packedBody unpacks a body. It begins when it is first read: the server may write its
-// beginning later than the head.
+// packedBody decompresses a body. It starts at the first read: the server may send the beginning of the body later than
+// the headers.
 type packedBody struct {
 	io.Closer
 	raw  *endKeeper
@@ -59,7 +59,7 @@ func (b *packedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// endKeeper keeps how a reader ended.
+// endKeeper records the error with which a reader ended.
 type endKeeper struct {
 	in  io.Reader
 	err error

@@ -18,9 +18,9 @@ import (
 	"toolx/pkg/fault"
 )
 
-// environmentProxy returns the proxy by which the environment wants an address to be reached (HTTPS_PROXY, HTTP_PROXY,
-// NO_PROXY), nil for none. The error is a *proxySettingError where a variable holds no address: Go would go without a
-// proxy then, past what guards the network.
+// environmentProxy returns the proxy that the environment sets for an address (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), or
+// nil. The error is a *proxySettingError where a variable does not hold an address: Go would then connect without a
+// proxy, past whatever guards the network.
 func environmentProxy(request *http.Request) (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(request)
 	name, setting := proxyVariable(request.URL.Scheme)
@@ -44,7 +44,7 @@ func proxyFor(address *url.URL) *url.URL {
 	return proxy
 }
 
-// proxyVariable returns the variable that names the proxy for addresses of a scheme, and what it says.
+// proxyVariable returns the name and the value of the variable that sets the proxy for addresses of a scheme.
 func proxyVariable(scheme string) (name, setting string) {
 	name = strings.ToUpper(scheme) + "_PROXY"
 	if os.Getenv(name) == "" && os.Getenv(strings.ToLower(name)) != "" {
@@ -63,13 +63,14 @@ func readableProxy(setting string) bool {
 	return false
 }
 
-// usableProxy reports whether anything can be reached by an address.
+// usableProxy reports whether a proxy's address can be connected to at all.
 func usableProxy(proxy *url.URL) bool {
 	return slices.Contains([]string{"http", "https", "socks5", "socks5h"}, proxy.Scheme) &&
 		proxy.Hostname() != "" && checkPort(proxy) == nil
 }
 
-// exempt reports whether a host is reached without a proxy, however that is set: this machine, and what NO_PROXY names.
+// exempt reports whether a host is reached without a proxy, whatever the other settings: this machine, and what
+// NO_PROXY names.
 func exempt(host string) bool {
 	host = strings.ToLower(host)
 	ip, _ := netip.ParseAddr(host)
@@ -78,8 +79,8 @@ func exempt(host string) bool {
 		slices.ContainsFunc(names, func(one string) bool { return exempts(one, host, ip) })
 }
 
-// exempts reports whether an element of NO_PROXY stands for a host: a name with all below it, an address, a network, or
-// * for everything.
+// exempts reports whether an element of NO_PROXY covers a host. An element is a name, which covers all names below it,
+// an address, a network, or * for everything.
 func exempts(one, host string, ip netip.Addr) bool {
 	one = strings.ToLower(strings.TrimSpace(one))
 	if network, err := netip.ParsePrefix(one); err == nil {
@@ -111,12 +112,11 @@ func (e *proxySettingError) Hint() string {
 	return e.name + "=http://HOST:PORT names a proxy; an empty one, or NO_PROXY=HOST, does without"
 }
 
-// proxyHint is where a proxy's password stands. As one url, "USER:PASSWORD@" would be
-// masked like a password.
+// proxyHint says where a proxy's password goes. Written as one url, "USER:PASSWORD@" would be masked like a password.
 const proxyHint = "HTTPS_PROXY and HTTP_PROXY take USER:PASSWORD@HOST:PORT of the proxy, with http:// before it"
 
-// proxyError says that a proxy did not let toolx through to a server: by its answer
-// (status), or by none (err).
+// proxyError says that a proxy did not let toolx through to a server: by its response (status), or by not responding
+// (err).
 type proxyError struct {
 	proxy  *url.URL
 	status int
@@ -134,7 +134,7 @@ func (e *proxyError) Error() string {
 	return fmt.Sprintf("the proxy %s does not let toolx through: %s", e.proxy.Redacted(), why)
 }
 
-// Unwrap returns what the proxy failed by, nil where it answered.
+// Unwrap returns the error of reaching the proxy, nil where it answered.
 func (e *proxyError) Unwrap() error { return e.err }
 
 // Hint says what to do about it.
@@ -145,8 +145,8 @@ func (e *proxyError) Hint() string {
 	return "HTTPS_PROXY names the proxy; NO_PROXY=HOST reaches a host without it"
 }
 
-// throughProxy sends a request to a server with TLS, and blames the proxy for a failure
-// that came before the proxy had made the tunnel.
+// throughProxy sends a request to a server with TLS, and blames the proxy for a failure that comes before the proxy has
+// made the tunnel.
 func throughProxy(transport *http.Transport, request *http.Request) (*http.Response, error) {
 	if transport.Proxy == nil {
 		return transport.RoundTrip(request)

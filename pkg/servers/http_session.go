@@ -14,8 +14,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// renew begins a new session in the place of the one that the server has forgotten,
-// unless another request has done so already.
+// renew begins a new session in place of one that the server has forgotten, unless another request has done so already.
 func (s *Session) renew(ctx context.Context, d dial, session string) error {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
@@ -36,14 +35,14 @@ func (s *Session) renew(ctx context.Context, d dial, session string) error {
 	return nil
 }
 
-// renewed is closed when another session has taken the place of the one that stands now.
+// renewed returns a channel that is closed when another session has replaced the current one.
 func (s *Session) renewed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.renewals
 }
 
-// noStream is closed when a server over HTTP turns out to have no standing stream, nil for
+// noStream returns a channel that is closed when a server over HTTP turns out to have no standing stream, or nil for
 // any other server.
 func (s *Session) noStream() <-chan struct{} {
 	if s.remote == nil {
@@ -52,8 +51,8 @@ func (s *Session) noStream() <-chan struct{} {
 	return s.remote.noStream
 }
 
-// repeatable reports whether a request may be sent twice: one that only reads, and a call of a tool that says so of
-// itself.
+// repeatable reports whether a request may be sent twice: one that only reads, or a call of a tool whose annotations
+// say so.
 func (s *Session) repeatable(method string, params json.RawMessage) bool {
 	if mcp.MCPMethod(method) != mcp.MethodToolsCall {
 		return slices.Contains([]mcp.MCPMethod{
@@ -110,7 +109,7 @@ func (s *Session) checkParamHeaders(definition json.RawMessage) error {
 	return mcp.ValidateParamHeaderAnnotations(&known)
 }
 
-// mirrorsParams reports whether parameters of calls are shown in headers.
+// mirrorsParams reports whether parameters of calls are repeated in headers.
 func (s *Session) mirrorsParams() bool {
 	return s.remote != nil && mcp.IsModernProtocol(s.Protocol)
 }

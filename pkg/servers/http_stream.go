@@ -23,7 +23,7 @@ const (
 	resumeFutile = 3 // attempts in a row that bring nothing
 )
 
-// pauseBefore returns how long to wait before asking for the rest of a stream.
+// pauseBefore returns how long to wait before resuming a stream.
 func pauseBefore(events *sse.Reader) time.Duration {
 	if events.Retry > 0 {
 		return min(max(events.Retry, resumeLeast), resumeMost)
@@ -31,8 +31,8 @@ func pauseBefore(events *sse.Reader) time.Duration {
 	return resumeDelay
 }
 
-// takeStream takes a stream of events until the reply is there. A stream that breaks
-// before is resumed where the revision has that and the server gave its events ids.
+// takeStream reads a stream of events until the reply has come. A stream that breaks before that is resumed where the
+// revision allows it and the server gave its events ids.
 func (t *remote) takeStream(
 	request *http.Request, body io.ReadCloser, out *posted, release func(time.Duration),
 ) error {
@@ -60,8 +60,8 @@ func (t *remote) takeStream(
 	}
 }
 
-// awaitReply reads events until the reply to out is there, which may come on another
-// stream too. Then the stream is left to end by itself, for a moment.
+// awaitReply reads events until the reply to out has come, which may be on another stream. Then the stream gets a
+// moment to end by itself.
 func (t *remote) awaitReply(
 	ctx context.Context, events *sse.Reader, body io.ReadCloser, out *posted, release func(time.Duration),
 ) error {
@@ -88,13 +88,12 @@ func (t *remote) awaitReply(
 		}
 		return why
 	case <-ctx.Done():
-		// What is read of the body is cut off by the context.
+		// The context cuts off reading the body.
 		return ctx.Err()
 	}
 }
 
-// pump takes all messages of a stream and returns why it ended: io.EOF where the
-// server ended it.
+// pump takes all messages of a stream and returns why it ended; io.EOF means that the server ended it.
 func (t *remote) pump(events *sse.Reader) error {
 	for {
 		event, err := events.Next()
@@ -105,8 +104,8 @@ func (t *remote) pump(events *sse.Reader) error {
 	}
 }
 
-// takeEvent takes the message of an event. Other names than "message" are no
-// messages; without data, an event only carries an id.
+// takeEvent takes the message of an event. Events with a name other than "message" are not messages; an event without
+// data only carries an id.
 func (t *remote) takeEvent(event sse.Event) {
 	if event.Name != "message" || len(event.Data) == 0 {
 		return
@@ -117,8 +116,8 @@ func (t *remote) takeEvent(event sse.Event) {
 	}
 }
 
-// noteBrokenEvent tells the requests that wait of an event without a message: when no
-// reply comes to one of them, that was most likely it.
+// noteBrokenEvent notes an event without a message for the requests that wait: if one of them gets no reply, that event
+// is the likely cause.
 func (t *remote) noteBrokenEvent(data []byte) {
 	detail := "an event of the server holds " + wrongWithJSON(data)
 	t.mu.Lock()
@@ -128,7 +127,7 @@ func (t *remote) noteBrokenEvent(data []byte) {
 	}
 }
 
-// resume asks for the rest of a stream, from the last event on.
+// resume asks for the rest of a stream, after the last event.
 func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser, error) {
 	if !waited(ctx, pauseBefore(events)) {
 		return nil, ctx.Err()
@@ -142,8 +141,8 @@ func (t *remote) resume(ctx context.Context, events *sse.Reader) (io.ReadCloser,
 	return response.Body, nil
 }
 
-// get asks for a stream of events: the rest of one behind an event, or where lastID
-// is empty, the standing one. The error is an *HTTPError, or the context's.
+// get asks for a stream of events: the rest of one after an event, or the standing one where lastID is empty. The error
+// is an *HTTPError, or the context's.
 func (t *remote) get(ctx context.Context, lastID string) (*http.Response, error) {
 	request, err := t.newRequest(ctx, http.MethodGet, t.address, nil)
 	if err != nil {
@@ -164,7 +163,7 @@ func (t *remote) get(ctx context.Context, lastID string) (*http.Response, error)
 	return t.streamOf(request, response)
 }
 
-// streamOf refuses an answer that is no stream of events.
+// streamOf refuses a response that is not a stream of events.
 func (t *remote) streamOf(request *http.Request, response *http.Response) (*http.Response, error) {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if response.StatusCode == http.StatusOK && kind == "text/event-stream" {
@@ -176,8 +175,8 @@ func (t *remote) streamOf(request *http.Request, response *http.Response) (*http
 	return nil, failed
 }
 
-// brokenStream returns the error for a stream that ended before the reply. Where the server sent what nobody had asked
-// for, that is most likely why.
+// brokenStream returns the error for a stream that ended before the reply. A reply that nobody asked for is named as
+// the likely cause.
 func (t *remote) brokenStream(request *http.Request, out *posted, err error) error {
 	if request.Context().Err() != nil {
 		return request.Context().Err()

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// networkWords says why there is no answer from an address, or not all of it.
+// networkWords describes why an address sent no response, or only part of one.
 func networkWords(err error, address *url.URL) string {
 	peer := address.Host
 	if proxy := proxyFor(address); proxy != nil && address.Scheme == "http" {
@@ -26,8 +26,7 @@ func networkWords(err error, address *url.URL) string {
 	return exchangeWords(err, peer, address)
 }
 
-// exchangeWords says how an exchange with peer failed, by which an address was to be
-// reached.
+// exchangeWords describes how an exchange with peer failed; address is the one that was to be reached.
 func exchangeWords(err error, peer string, address *url.URL) string {
 	var own interface {
 		error
@@ -58,8 +57,8 @@ func exchangeWords(err error, peer string, address *url.URL) string {
 	return plainWords(err)
 }
 
-// plainWords returns an error without what Go's libraries put before their reasons: their own names, and of a request
-// the verb and the whole address.
+// plainWords returns the text of an error without what Go's libraries put before the reason: their own names, and a
+// request's verb and whole address.
 func plainWords(err error) string {
 	var wrapped *url.Error
 	for errors.As(err, &wrapped) {
@@ -75,11 +74,10 @@ func plainWords(err error) string {
 // transportBroken is what net/http puts before what it could not read.
 const transportBroken = "net/http: HTTP/1.x transport connection broken: "
 
-// notHTTP is what net/http says of an answer whose first line is not one of HTTP, which
-// follows in quotes.
+// notHTTP is what net/http reports for a response whose first line is not HTTP; that line follows in quotes.
 const notHTTP = "malformed HTTP response "
 
-// brokenWords says in which way an answer is no HTTP, empty where it is not that.
+// brokenWords describes how a response breaks HTTP, empty where the error is another one.
 func brokenWords(err error, peer string, _ *url.URL) string {
 	text := plainWords(err)
 	switch begins, odd := strings.CutPrefix(text, notHTTP); {
@@ -104,8 +102,7 @@ func speaksTLS(err error) bool {
 	return err != nil && strings.Contains(err.Error(), notHTTP+`"\x15\x03`)
 }
 
-// dialWords says why there is no connection, or how it was lost; empty where it is not
-// that.
+// dialWords describes why there is no connection, or how it was lost; empty where the error is another one.
 func dialWords(err error, peer string, address *url.URL) string {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -134,7 +131,7 @@ func dialWords(err error, peer string, address *url.URL) string {
 	return fmt.Sprintf("the connection to %s broke: %s", peer, innermost(op))
 }
 
-// innermost returns what an operation on the network failed by, without where and how.
+// innermost returns the reason for which a network operation failed, without operation and address.
 func innermost(op *net.OpError) string {
 	var within *net.OpError
 	for errors.As(op.Err, &within) {
@@ -158,13 +155,13 @@ func dialled(err error, host string) string {
 	return host
 }
 
-// noTLS reports whether the other side does not speak TLS. For an answer in plain HTTP,
-// http.Client has an error of its own.
+// noTLS reports whether the other side does not speak TLS. http.Client has a separate error for a response in plain
+// HTTP.
 func noTLS(err error) bool {
 	return errors.As(err, new(tls.RecordHeaderError)) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// tlsWords says what is wrong with TLS, empty where it is not that.
+// tlsWords describes what is wrong with TLS, empty where the error is another one.
 func tlsWords(err error, _ string, address *url.URL) string {
 	var authority x509.UnknownAuthorityError
 	var name x509.HostnameError
@@ -195,7 +192,7 @@ func tlsWords(err error, _ string, address *url.URL) string {
 	return ""
 }
 
-// alertOf returns what the other side of TLS objected to, nil where it did not.
+// alertOf returns the TLS alert that the other side sent, or nil.
 func alertOf(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "remote error" { // the name that crypto/tls has for it
@@ -204,7 +201,7 @@ func alertOf(err error) error {
 	return nil
 }
 
-// issuerName returns who signed a certificate, in as few words as there are.
+// issuerName returns the shortest name of a certificate's issuer.
 func issuerName(certificate *x509.Certificate) string {
 	if certificate.Issuer.CommonName != "" {
 		return certificate.Issuer.CommonName

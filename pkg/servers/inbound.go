@@ -14,8 +14,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// takeFinding tells of a line that is not one message, and fails a request whose
-// answer is lost by it.
+// takeFinding reports a line that is not one message, and fails a request whose answer is lost with it.
 func (t *stdio) takeFinding(f finding) {
 	t.mu.Lock()
 	phase := t.phase()
@@ -34,13 +33,12 @@ func (t *stdio) takeFinding(f finding) {
 		t.failLost(f, fmt.Errorf("line %d is over the limit of %s for one message; maxMessage in the config raises it",
 			f.number, exec.Bytes(t.max)))
 	case f.class == ClassBroken && f.end != endEOF:
-		// At the end of stdout the server's exit says more than its half message.
+		// At the end of stdout, the server's exit says more than half a message does.
 		t.failLost(f, fmt.Errorf("line %d is not JSON: %w", f.number, f.syntax))
 	}
 }
 
-// The bounds on what forensics keep of stdout: bytes of a line, and how many of the first
-// lines.
+// The bounds on what a Failure keeps of stdout: bytes of a line, and how many of the first lines.
 const (
 	strayBytes = 200
 	strayLines = 5
@@ -58,9 +56,9 @@ func (t *stdio) noteStray(text string) {
 	}
 }
 
-// failLost fails the request whose answer was cut off or over the limit: no other
-// answer will come. Which one it is stands near the line's beginning or end; where
-// it does not, and only one is waiting, it is that one.
+// failLost fails the request whose answer was cut off or over the limit, since no other answer will come. The id is
+// looked for near the line's beginning and end; where it is not there and only one request waits, that request is
+// failed.
 func (t *stdio) failLost(f finding, reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,7 +77,7 @@ func malformed(method string, reason error) reply {
 	return reply{err: &exec.MalformedError{What: "the reply to " + method, Reason: reason}}
 }
 
-// answer gives a request its end; a second one is dropped.
+// answer ends a pending request with a reply; a second reply is dropped.
 func answer(p *pending, r reply) {
 	select {
 	case p.reply <- r:
@@ -103,7 +101,7 @@ func (p *peer) takeMessage(m message, number int) {
 	}
 }
 
-// idOf returns the id of a message; of an answer, that of the request which it answers.
+// idOf returns the id of a request, or, for an answer, the id of the request that it answers.
 func (p *peer) idOf(m message) string {
 	if m.kind() != kindReply {
 		return string(m.id)
@@ -118,8 +116,8 @@ func (p *peer) idOf(m message) string {
 	return numericID(m.id)
 }
 
-// takeReply finds the request that a reply answers. Ids that came back in another
-// type, or as null where only one request waits, are understood and reported.
+// takeReply finds the request that a reply answers. Ids that come back in another type, or as null where only one
+// request waits, are accepted and reported.
 func (p *peer) takeReply(m message, number int) {
 	id, exact, ok := requestID(m.id)
 	p.mu.Lock()
@@ -166,8 +164,8 @@ func (p *peer) takeReply(m message, number int) {
 	}
 }
 
-// noteStrayReply tells the requests that wait of a reply that none of them has
-// asked for: when one of them times out, that is most likely why.
+// noteStrayReply notes a reply that no waiting request has asked for: if one of them times out, that reply is the
+// likely cause.
 func (p *peer) noteStrayReply(m message) {
 	detail := fmt.Sprintf("the server answered a request that was never sent, id %s", evidence(m.id))
 	for _, waiting := range p.pending {
@@ -175,7 +173,7 @@ func (p *peer) noteStrayReply(m message) {
 	}
 }
 
-// onlyPending returns the one request that waits, if it is the only one.
+// onlyPending returns the request that waits, if there is exactly one.
 func (p *peer) onlyPending() (int64, *pending) {
 	if len(p.pending) == 1 {
 		for id, waiting := range p.pending {
@@ -199,9 +197,8 @@ func (p *peer) oddIn(phase Phase, class Class, why string, m message, number int
 	})
 }
 
-// answerRequest answers a request of the server at once: a ping with an empty
-// result, what toolx has not advertised with -32601, and the rest by whoever sees to
-// it. A server that is left without an answer waits for ever.
+// answerRequest answers a request of the server at once: a ping with an empty result, and a method that toolx has not
+// advertised with -32601. It passes the rest to onRequest. A server that gets no answer waits for ever.
 func (p *peer) answerRequest(m message) {
 	if p.onRequest(p, m) {
 		return

@@ -19,13 +19,13 @@ import (
 // multi round-trip requests).
 const (
 	maxInputRounds = 20
-	// maxEmptyRounds is how often a server may ask for nothing, which means that it is
-	// busy, and emptyRoundDelay the first pause before it is asked again; it doubles.
+	// maxEmptyRounds is how often a server may ask for nothing, which means that it is busy. emptyRoundDelay is the
+	// first pause before the request is repeated; it doubles.
 	maxEmptyRounds  = 4
 	emptyRoundDelay = 100 * time.Millisecond
 )
 
-// InputError says that a server asks for input that it cannot have.
+// InputError says that a server asks for input that toolx cannot give.
 type InputError struct {
 	Server string
 	Method string // of what it asks for; empty where it asks for too much
@@ -45,8 +45,8 @@ func (e *InputError) Error() string {
 // Unwrap returns the reason, which may be nil.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Kind implements the interface that fault.KindOf looks for: who declines makes the
-// call fail, who asks for what was not offered breaks the protocol.
+// Kind implements the interface that fault.KindOf looks for: a user who declines makes the call fail, a server that
+// asks for what was not offered breaks the protocol.
 func (e *InputError) Kind() fault.Kind {
 	if e.Method != "" && e.Err != nil {
 		return fault.KindTool
@@ -54,7 +54,7 @@ func (e *InputError) Kind() fault.Kind {
 	return fault.KindProtocol
 }
 
-// Hint says how it would be answered.
+// Hint says how the request could be answered.
 func (e *InputError) Hint() string {
 	if !e.unoffered() {
 		return ""
@@ -66,7 +66,7 @@ func (e *InputError) Hint() string {
 	}[e.Method]
 }
 
-// unoffered says that the server asks for what it was not offered.
+// unoffered reports whether the server asks for something that toolx did not offer.
 func (e *InputError) unoffered() bool { return e.Method != "" && e.Err == nil }
 
 // asksForInput reports whether a result is MCP 2026-07-28's "input_required".
@@ -74,10 +74,9 @@ func asksForInput(result json.RawMessage) bool {
 	return string(rawjson.Get(result, "resultType")) == `"input_required"`
 }
 
-// converse sends a request by send, and sends it anew with what the server asks for as
-// long as it does; once more where it wanted a page to be visited first, and that was
-// done. It returns the last answer. The error is send's, ctx's or an *InputError, which
-// comes with the answer that asks.
+// converse sends a request by send, and repeats it with the answers for as long as the server asks for input. It
+// repeats it once more where the server wanted a page to be visited first and the user has done that. It returns the
+// last answer. The error is send's, ctx's or an *InputError, which comes with the answer that asks.
 func (b *inbox) converse(
 	ctx context.Context, params json.RawMessage, send func(params json.RawMessage) (*Answer, error),
 ) (*Answer, error) {
@@ -115,12 +114,12 @@ func (b *inbox) converse(
 	return answer, &InputError{Server: b.server, Err: fmt.Errorf("%d times for one request", maxInputRounds)}
 }
 
-// codeVisitFirst is the error of a server that wants pages to be visited before it
-// answers (MCP 2025-11-25, client/elicitation, URLElicitationRequiredError).
+// codeVisitFirst is the error code of a server that wants pages to be visited before it answers (MCP 2025-11-25,
+// client/elicitation, URLElicitationRequiredError).
 const codeVisitFirst = -32042
 
-// visit asks the user to visit the pages that an error names, and reports whether all of them were. An error of another
-// kind, or one that the user says no to, is left alone.
+// visit asks the user to visit the pages that an error names, and reports whether all of them were visited. An error of
+// another kind, or one that the user declines, is left alone.
 func (b *inbox) visit(ctx context.Context, failure *mcp.JSONRPCErrorDetails) (visited bool, err error) {
 	data, err := rawjson.Marshal(failure.Data)
 	pages, _ := rawjson.Elements(rawjson.Get(data, "elicitations"))
@@ -142,8 +141,8 @@ func (b *inbox) visit(ctx context.Context, failure *mcp.JSONRPCErrorDetails) (vi
 	return true, nil
 }
 
-// repeated returns the params of a request with the answers and the state of the server,
-// instead of those of the round before.
+// repeated returns the params of a request with the responses and the server's state of this round in place of those of
+// the round before.
 func repeated(params json.RawMessage, responses []rawjson.Member, state json.RawMessage) json.RawMessage {
 	members, _ := rawjson.Members(params)
 	members = slices.DeleteFunc(members, func(m rawjson.Member) bool {
@@ -158,8 +157,7 @@ func repeated(params json.RawMessage, responses []rawjson.Member, state json.Raw
 	return rawjson.Object(members)
 }
 
-// answerAll answers the requests of one round, at the same time; one that cannot be
-// answered fails the round.
+// answerAll answers the requests of one round in parallel; one that cannot be answered fails the round.
 func (b *inbox) answerAll(ctx context.Context, requests []rawjson.Member) ([]rawjson.Member, error) {
 	if len(requests) > maxOpen {
 		return nil, &InputError{Server: b.server, Err: fmt.Errorf("%d requests in one answer, over the limit of %d", len(requests), maxOpen)}

@@ -10,16 +10,14 @@ import (
 // failureLines is how many lines of stderr a failure shows.
 const failureLines = 10
 
-// errorName matches a line that begins with an error's name, as runtimes print what
-// nothing caught: "TypeError: …", "Error [ERR_X]: …", "java.lang.Exception: …",
-// "panic: …".
+// errorName matches a line that begins with an error's name, as runtimes print uncaught errors: "TypeError: …", "Error
+// [ERR_X]: …", "java.lang.Exception: …", "panic: …".
 var errorName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:Uncaught )?(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal error)(?:: |$)|^thread '.*' panicked at`)
 })
 
-// telling returns at most n of the lines of a stderr, in their order: those that most
-// likely say why the server ended. Node names the error first and prints its stack
-// behind it, Python the other way round, so that no end of fixed length holds both.
+// telling returns at most n lines of a server's stderr, in their order: those that most likely say why the server
+// ended. Node prints the error before its stack, Python after it, so a tail of fixed length does not hold both.
 func telling(lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines
@@ -38,8 +36,8 @@ func telling(lines []string, n int) []string {
 	return last
 }
 
-// namesError finds the last line that names an error, or the line that ends a Python
-// traceback whatever its error is called; -1 where there is none.
+// namesError returns the index of the last line that names an error, or of the line that ends a Python traceback,
+// whatever its error is called; -1 where there is none.
 func namesError(lines []string) int {
 	plain := -1 // the nearest line that is not indented: it ends a traceback
 	for i, text := range slices.Backward(lines) {

@@ -17,11 +17,11 @@ type message struct {
 	params  json.RawMessage
 	result  json.RawMessage
 	err     json.RawMessage
-	// nullError says that there was an "error": null beside the result, which counts
-	// as none: libraries that write every member of a reply send it.
+	// nullError reports that there was an "error": null beside the result. It counts as no error: libraries that write
+	// every member of a reply send it.
 	nullError bool
-	// quoted says that the message stands behind text on its line. The text may be a log
-	// that quotes what anybody wrote, so such a message is believed less.
+	// quoted reports that the message follows text on its line. The text may be a log that quotes what anybody wrote,
+	// so such a message is trusted less.
 	quoted bool
 }
 
@@ -66,7 +66,7 @@ func parseMessage(raw []byte) (m message, ok bool) {
 	return m, true
 }
 
-// kind tells what the message is. Whether "jsonrpc" is right is another question.
+// kind returns what the message is. Whether "jsonrpc" is right is another question.
 func (m message) kind() messageKind {
 	switch {
 	case m.method != "" && m.id != nil:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MissingVariables returns the names of environment variables that a server's last words
-// say it lacks, in their order. What environ has a value for is not lacking.
+// MissingVariables returns the names of environment variables that a server's last output says are missing, in their
+// order there. Variables to which environ gives a value are left out.
 func MissingVariables(text string, environ []string) []string {
 	var names []string
 	flat := flattened(text)
@@ -31,8 +31,7 @@ func MissingVariables(text string, environ []string) []string {
 	return names
 }
 
-// How far a name may stand from the words that make it a missing one, and from the
-// name before it in a list.
+// How far a name may be from the words that call it missing, and from the name before it in a list.
 const (
 	phraseReach = 60
 	listReach   = 20
@@ -59,7 +58,7 @@ func (s span) distance(from, to int) int {
 	return max(0, from-s.to, s.from-to)
 }
 
-// phrasePlaces finds the words by which programs say that something is not there.
+// phrasePlaces finds the phrases with which programs say that something is missing.
 func phrasePlaces(lower string) []span {
 	var places []span
 	for _, phrase := range [...]string{
@@ -79,7 +78,7 @@ func phrasePlaces(lower string) []span {
 	return places
 }
 
-// capitals gives the words of text that are in capitals, with their offsets.
+// capitals yields the words of text that are in capitals, with their offsets.
 func capitals(text string) func(yield func(int, string) bool) {
 	return func(yield func(int, string) bool) {
 		for at := 0; at < len(text); {
@@ -99,8 +98,8 @@ func capitals(text string) func(yield func(int, string) bool) {
 	}
 }
 
-// saidToBeVariable reports whether the word in text[from:end] stands directly behind the words
-// "environment variable", or before them: any word in capitals is a name there.
+// saidToBeVariable reports whether the word in text[from:end] directly follows the words "environment variable", or
+// precedes them: next to them, any word in capitals is a name.
 func saidToBeVariable(lower string, from, end int) bool {
 	if end-from < 2 || lower[from] < 'a' || lower[from] > 'z' || strings.ContainsFunc(lower[from:end], func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
@@ -116,8 +115,8 @@ func saidToBeVariable(lower string, from, end int) bool {
 	return false
 }
 
-// isVariableName tells names such as API_KEY from the capitals of error codes: they have an
-// underscore, or an ending that says what they hold.
+// isVariableName reports whether a word in capitals is a name such as API_KEY rather than an error code: it has an
+// underscore, or an ending that says what the variable holds.
 func isVariableName(name string) bool {
 	if len(name) < 4 || name[0] < 'A' || name[0] > 'Z' || strings.ContainsFunc(name, func(r rune) bool { return !nameByte(byte(r)) }) {
 		return false
@@ -138,10 +137,10 @@ func isVariableName(name string) bool {
 	return false
 }
 
-// nameByte reports whether a name of a variable has such bytes.
+// nameByte reports whether b can be part of a variable's name.
 func nameByte(b byte) bool { return b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' }
 
-// lowerASCII returns text in lower case, with every byte at its offset.
+// lowerASCII returns text with its ASCII letters in lower case, so that every byte keeps its offset.
 func lowerASCII(text string) string {
 	lower := []byte(text)
 	for i, b := range lower {

@@ -18,12 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// offspring is what descends from the programs that toolx runs for servers. A process that
-// leaves its group (setsid) and whose parent ends (a double fork) belongs to nobody: while
-// such programs run, the kernel makes it a child of toolx (PR_SET_CHILD_SUBREAPER), and a
-// variable in its environment, which it has inherited, says whose it was.
+// offspring tracks the descendants of the programs that toolx runs for servers. A process that leaves its group
+// (setsid) and whose parent ends (a double fork) has no known owner. While such programs run, toolx therefore asks the
+// kernel to make it the parent of orphans (PR_SET_CHILD_SUBREAPER), and an environment variable that they have
+// inherited tells which server they belong to.
 //
-// The kernel has one such setting for a process, so there is one account of it.
+// The kernel has one such setting for a process, so this is a package variable.
 //
 //nolint:gochecknoglobals // see above
 var offspring family
@@ -36,12 +36,12 @@ type family struct {
 	stop    func()       // ends reaping
 }
 
-// markName is the variable that marks offspring: the marks of this toolx and of those around
-// it, with commas.
+// markName is the variable that marks descendants. It holds the marks of this toolx and of the ones around it,
+// separated by commas.
 const markName = "TOOLX_OFFSPRING"
 
-// start starts a program and returns the mark of what will descend from it. Each start needs
-// an ended, when os/exec no longer waits, and a release.
+// start starts a program and returns the mark that its descendants inherit. After each start, the caller calls ended
+// when os/exec no longer waits, and then release.
 func (f *family) start(cmd *exec.Cmd) (mark string, err error) {
 	mark = rand.Text()
 	if cmd.Env == nil {
@@ -74,9 +74,9 @@ func (f *family) release() {
 	f.leave()
 }
 
-// adopt begins to take over orphans and to reap them.
+// adopt starts taking over orphans and reaping them.
 func (f *family) adopt() {
-	// An old kernel refuses: then orphans go to init, as ever.
+	// An old kernel refuses: then orphans go to init, as usual.
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	f.waited = make(map[int]bool)
 	children, done := make(chan os.Signal, 1), make(chan struct{})
@@ -104,8 +104,8 @@ func (f *family) leave() {
 	}
 }
 
-// reap takes the ends of orphans that were adopted. What os/exec waits for is left to it: the
-// programs that are in waited, and those of other packages, which are in toolx's own group.
+// reap reaps orphans that were adopted. It leaves processes that os/exec waits for alone: the programs that are in
+// waited, and those of other packages, which are in toolx's own group.
 func (f *family) reap() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,11 +117,11 @@ func (f *family) reap() {
 	}
 }
 
-// looks is how often in a row nothing must be found before there is nothing: the kernel's list
-// of children leaves some out where others of them end while it is read (proc(5)).
+// looks is how often in a row a search must find nothing to be believed: the kernel's list of children leaves some out
+// where others end while it is read (proc(5)).
 const looks = 3
 
-// find returns what lives of a program's offspring, but for the program itself.
+// find returns the living descendants of a program, without the program itself.
 func (f *family) find(mark string, program int) (found []int) {
 	for range looks {
 		if found = f.look(mark, program); len(found) > 0 {
@@ -151,8 +151,8 @@ func (f *family) look(mark string, program int) []int {
 	return slices.DeleteFunc(found, func(pid int) bool { return pgrpOfZombie(pid) != 0 })
 }
 
-// kill ends a program's offspring without waiting for their ends. It looks several times: a
-// process can change its parent while it looks.
+// kill kills a program's descendants without waiting for them to end. It searches several times: a process can change
+// its parent during a search.
 func (f *family) kill(mark string, program int) {
 	for range looks {
 		for _, pid := range f.find(mark, program) {
@@ -161,16 +161,16 @@ func (f *family) kill(mark string, program int) {
 	}
 }
 
-// How long the offspring of a program that has ended has to end after SIGTERM, and how long
-// it is waited for after SIGKILL.
+// How long the descendants of an ended program have to end after SIGTERM, and how long toolx waits for them after
+// SIGKILL.
 const (
 	sweepGrace = 200 * time.Millisecond
 	sweepTime  = 500 * time.Millisecond
 	sweepPoll  = 2 * time.Millisecond
 )
 
-// sweep ends the offspring of a program that has ended itself, at once where ctx has ended. It
-// returns the names and numbers of what it found, and of what cannot be ended.
+// sweep ends the descendants of a program that has itself ended, at once where ctx has ended. It returns the names and
+// numbers of those that it found, and of those that cannot be ended.
 func (f *family) sweep(ctx context.Context, mark string, program int) (found, left []string) {
 	pids := f.find(mark, program)
 	if len(pids) == 0 {
@@ -204,14 +204,13 @@ func namesOf(pids []int) []string {
 	return names
 }
 
-// marked reports whether a process was started with a mark. The environment of a process of another user is not to be
-// seen.
+// marked reports whether a process was started with a mark. The environment of another user's process cannot be read.
 func marked(pid int, mark string) bool {
 	environ, _ := os.ReadFile(procFile(pid, "environ"))
 	return bytes.Contains(environ, []byte(mark))
 }
 
-// descendants returns all below a process.
+// descendants returns all descendants of a process.
 func descendants(pid int) []int {
 	below := childrenOf(pid)
 	for i := 0; i < len(below); i++ { // it grows
@@ -220,7 +219,7 @@ func descendants(pid int) []int {
 	return below
 }
 
-// childrenOf returns the children of a process, those that wait to be reaped included.
+// childrenOf returns the children of a process, including those that wait to be reaped.
 func childrenOf(pid int) []int {
 	tasks, _ := os.ReadDir(procFile(pid, "task")) // gone: it has none
 	var children []int
@@ -235,7 +234,7 @@ func childrenOf(pid int) []int {
 	return children
 }
 
-// pgrpOfZombie returns the group of a process that waits to be reaped; zero for one that lives, or has gone.
+// pgrpOfZombie returns the process group of a process that waits to be reaped; zero for one that lives or has gone.
 func pgrpOfZombie(pid int) int {
 	stat, err := os.ReadFile(procFile(pid, "stat"))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// offspring is what descends from the programs that toolx runs for servers. Where the kernel
-// gives orphans to init, only what stays in a program's group can be found.
+// offspring tracks the descendants of the programs that toolx runs for servers. Where the kernel gives orphans to init,
+// toolx only finds those that stay in a program's group.
 var offspring family
 
 type family struct{}

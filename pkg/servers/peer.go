@@ -15,17 +15,15 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// link is the way to one server: a process's pipes, or HTTP. Both take what a server
-// sends through one peer.
+// link is the connection to one server: a process's pipes, or HTTP. Both pass what a server sends through one peer.
 type link interface {
-	// roundTrip sends a request and waits for its answer, ctx's end, or the server's;
-	// params are nil for a request without any, header is for HTTP. When ctx ends, the
-	// server is told so.
+	// roundTrip sends a request and waits for its answer, for ctx to end, or for the server to end; params are nil for
+	// a request without any, header is for HTTP. When ctx ends, the request is cancelled.
 	roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error)
 	// send sends one message as it is.
 	send(ctx context.Context, f frame) error
-	// shutdown ends the link, each step bounded, and cut short by ctx's end; kill ends
-	// it at once and does not wait.
+	// shutdown ends the link in steps, each bounded, and cut short when ctx ends; kill ends it at once and does not
+	// wait.
 	shutdown(ctx context.Context)
 	kill()
 	// newFailure gathers what is known of the server now.
@@ -34,18 +32,16 @@ type link interface {
 	rpc() *peer
 }
 
-// peer is toolx's side of JSON-RPC with one server, whatever carries the messages:
-// its requests find their answers, the server's requests get one, and what breaks
-// the rules is told on the bus.
+// peer is toolx's side of JSON-RPC with one server, whatever carries the messages: it matches answers with requests,
+// answers the server's requests, and reports violations on the bus.
 type peer struct {
 	server string
 	bus    *exec.Bus
-	// onNotification takes the server's notifications, in order, on the goroutine
-	// that reads: it must not block.
+	// onNotification takes the server's notifications, in order, on the goroutine that reads, so it must not block.
 	onNotification func(method string, params json.RawMessage)
-	// onRequest takes a request of the server, likewise, and reports whether it sees to an answer.
+	// onRequest takes a request of the server, also on that goroutine, and reports whether it will answer it.
 	onRequest func(p *peer, m message) bool
-	// post sends a message that nobody waits for, without blocking, and reports whether it could.
+	// post sends a message without waiting for a reply or blocking, and reports whether it could.
 	post  func(f frame) bool
 	times requestTimes
 
@@ -74,10 +70,10 @@ func newPeer(server string, bus *exec.Bus) *peer {
 
 func (p *peer) rpc() *peer { return p }
 
-// firstID returns where the ids of a session begin: at random, so that a text that a server passes on (a page that it
+// firstID returns the first id of a session. It is random, so that a text that a server passes on (a page that it
 // fetched and quotes in its log, say) cannot hold the answer to a request that is waiting. Servers made with the Rust
-// SDK of before September 2025 read ids as 32 bits (modelcontextprotocol/rust-sdk#416), so no more than that is used;
-// all ids have nine digits, so that messages are of one length.
+// SDK of before September 2025 read ids as 32 bits (modelcontextprotocol/rust-sdk#416), so no more bits are used; all
+// ids have nine digits, so that messages have the same length.
 func firstID() int64 { return 100_000_000 + rand.Int64N(800_000_000) }
 
 // pending is a request without an answer.
@@ -94,14 +90,13 @@ func (p *pending) frame() frame {
 	return frame{p.bytes, strconv.FormatInt(p.id, 10), p.method}
 }
 
-// reply is how a request ended.
+// reply is the outcome of a request.
 type reply struct {
 	message message
 	err     error
 }
 
-// maxAnswered bounds how many ids are remembered for telling late and duplicate
-// replies from unknown ones.
+// maxAnswered bounds how many ids are remembered to tell late and duplicate replies from unknown ones.
 const maxAnswered = 1024
 
 // requestFrame is a request as it goes over the wire.
@@ -112,7 +107,7 @@ type requestFrame struct {
 	Params  json.RawMessage `json:"params,omitempty"`
 }
 
-// encodeRequest makes the bytes of a request, for sending and for showing.
+// encodeRequest returns the bytes of a request, for sending and for display.
 func encodeRequest(id int64, method string, params json.RawMessage) (json.RawMessage, error) {
 	encoded, err := rawjson.Marshal(requestFrame{mcp.JSONRPC_VERSION, id, method, params})
 	if err != nil {
@@ -142,7 +137,7 @@ func (p *peer) upcomingID() int64 {
 	return p.lastID + 1
 }
 
-// settle forgets a request; further replies to it are of the given class.
+// settle forgets a request; further replies to it get the class further.
 func (p *peer) settle(id int64, further Class) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,8 +156,8 @@ func (p *peer) settleLocked(id int64, further Class) {
 	p.answered[id] = further
 }
 
-// giveUp forgets a request whose context has ended, tells the server so where that
-// is allowed and wanted, and returns what is known of why it had no answer.
+// giveUp forgets a request whose context has ended, cancels it at the server where that is allowed and wanted, and
+// returns what is known of why there was no answer.
 func (p *peer) giveUp(ctx context.Context, waiting *pending, tell bool) (detail string) {
 	p.mu.Lock()
 	p.settleLocked(waiting.id, ClassIDLate)
@@ -189,7 +184,7 @@ func beginsSession(method string) bool {
 	return method == string(mcp.MethodInitialize) || method == string(mcp.MethodServerDiscover)
 }
 
-// phase returns where in the session's life it is now; p.mu is held.
+// phase returns the current phase of the session; p.mu is held.
 func (p *peer) phase() Phase {
 	switch {
 	case closed(p.closing):
@@ -214,7 +209,7 @@ func (p *peer) fail(failure *Failure) {
 	close(p.done)
 }
 
-// failed returns the session's failure, as a request of the given method meets it.
+// failed returns the session's failure with method as the request that was waiting.
 func (p *peer) failed(method string) *Failure {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,7 +228,7 @@ func errorDetails(raw json.RawMessage) *mcp.JSONRPCErrorDetails {
 	return &details
 }
 
-// newNotification makes a notification; nil params are left out.
+// newNotification returns the frame of a notification; nil params are left out.
 func newNotification(method string, params any) (frame, error) {
 	encoded, err := rawjson.Marshal(struct {
 		JSONRPC string `json:"jsonrpc"`

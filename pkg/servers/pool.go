@@ -23,54 +23,52 @@ const (
 	DefaultStartTimeout = 30 * time.Second
 )
 
-// Options say how a Pool connects. The zero value of a field leaves the matter to
-// the server's entry, then to the default.
+// Options say how a Pool connects. For a field with its zero value, the server's entry decides, then the default.
 type Options struct {
 	Bus      *exec.Bus      // may be nil
 	Registry *exec.Registry // takes the tools of every opened server
-	// Attempts is how often connecting is tried, BaseDelay the wait before the
-	// second attempt; it doubles.
+	// Attempts is how often toolx tries to connect. BaseDelay is the wait before the second attempt; it doubles.
 	Attempts  int
 	BaseDelay time.Duration
-	// StartTimeout bounds each attempt's handshake, and its tools/list.
+	// StartTimeout bounds the handshake of each attempt, and its tools/list.
 	StartTimeout time.Duration
 	Protocol     string
 	MaxMessage   int64
-	// StderrDir takes the servers' stderr logs; empty means none are kept.
+	// StderrDir is the folder for the servers' stderr logs; empty means that none are kept.
 	StderrDir string
-	// Version is toolx's own, told to servers.
+	// Version is toolx's own version, which it sends to servers.
 	Version string
-	// Secret is told every value that must not be shown; it may be nil.
+	// Secret is called with every value that must not be shown; it may be nil.
 	Secret func(values ...string)
-	// EraFile keeps which era servers over HTTP are of, from one process to the next;
-	// empty means that it is found out each time.
+	// EraFile is a file that remembers the era of servers over HTTP from one process to the next; empty means that the
+	// era is found out each time.
 	EraFile string
-	// FirstID is the id of a session's first request; zero means that ids begin at random
-	// (see firstID), which who calls tools wants.
+	// FirstID is the id of a session's first request; zero means that ids begin at random (see firstID), as callers of
+	// tools want.
 	FirstID int64
 	// HTTP says how servers with a url are reached.
 	HTTP HTTPOptions
-	// Answers are what every session says to the requests of its server.
+	// Answers hold how every session answers the requests of its server.
 	Answers Answers
-	// Consent is asked before a server is used for the first time, and may ask the user in
-	// turn; what it has not allowed does not resolve. It may be nil. The error is ctx's.
+	// Consent is called before a server is used for the first time, and may ask the user; an entry that it has not
+	// allowed does not resolve. It may be nil. The error is ctx's.
 	Consent func(ctx context.Context, list ...*config.Server) error
 }
 
-// Pool holds the sessions of all configured servers and opens each at most once,
-// when it is needed. It is safe for concurrent use.
+// Pool holds the sessions of all configured servers and opens each of them once, when it is needed. It is safe for
+// concurrent use.
 type Pool struct {
 	mu      sync.Mutex // guards options.Answers
 	options Options
 	order   []string
-	// disabled are the names of the servers in off, which the config switches off.
+	// disabled holds the names of the servers in off, which the config switches off.
 	disabled []string
 	off      map[string]*config.Server
 	entries  map[string]*entry
 	noted    sync.Map // what note has told
 }
 
-// entry is one server and its session, once it was asked for.
+// entry is one server and its session, once somebody has asked for it.
 type entry struct {
 	server *config.Server
 
@@ -78,8 +76,8 @@ type entry struct {
 	opening *opening
 }
 
-// opening is one run of attempts, which several callers may wait for. It goes on as long as
-// the context of any of them, unless the server is stopped.
+// opening is one run of attempts to connect, which several callers may wait for. It goes on as long as the context of
+// any of them, unless the server is stopped.
 type opening struct {
 	tried   chan struct{} // closed when the first attempt has ended
 	done    chan struct{} // closed when session or err is set
@@ -87,7 +85,7 @@ type opening struct {
 	cancel  context.CancelFunc
 	session *Session
 	err     error
-	// searched says that nobody named the server: it is one of all that are asked.
+	// searched reports that nobody named the server: it is opened as one of all.
 	searched bool
 
 	mu      sync.Mutex
@@ -95,7 +93,7 @@ type opening struct {
 	forget  []func() bool // each stops the wait for the end of a caller's context
 }
 
-// NewPool makes a Pool of the servers that are not disabled; it starts nothing.
+// NewPool returns a Pool of the servers that are not disabled; it starts nothing.
 func NewPool(list []*config.Server, options Options) *Pool {
 	p := &Pool{options: options, entries: make(map[string]*entry), off: make(map[string]*config.Server)}
 	for _, server := range list {
@@ -110,7 +108,7 @@ func NewPool(list []*config.Server, options Options) *Pool {
 	return p
 }
 
-// Disabled returns the error of a use of a server that the config switches off: it names the setting, and has the
+// Disabled returns the error of using a server that the config switches off. It names the setting and carries the
 // server's configured hint.
 func Disabled(server *config.Server) *fault.UsageError {
 	setting, origin := server.DisabledBy()
@@ -124,8 +122,8 @@ func Disabled(server *config.Server) *fault.UsageError {
 	}
 }
 
-// Known returns nil for the name of a server that can be opened; else a *fault.UsageError, which reports whether the
-// server is disabled or not in the config at all.
+// Known returns nil if name is that of a server that can be opened. Otherwise it returns a *fault.UsageError that says
+// whether the server is disabled or missing from the config.
 func (p *Pool) Known(name string) error {
 	switch {
 	case p.entries[name] != nil:
@@ -139,12 +137,11 @@ func (p *Pool) Known(name string) error {
 	}
 }
 
-// Names returns the servers' names, in the config's order.
+// Names returns the servers' names in the order of the config.
 func (p *Pool) Names() []string { return p.order }
 
-// Open returns the session of a server, which it starts if it does not run
-// (ROUTE-4). The tools are in the Registry when it returns. The error is a
-// *ConnectError, ctx's, or a *exec.NotFoundError for an unknown server.
+// Open returns the session of a server, and starts the server if it does not run (ROUTE-4). The tools are in the
+// Registry when it returns. The error is a *ConnectError, ctx's, or an *exec.NotFoundError for an unknown server.
 func (p *Pool) Open(ctx context.Context, name string) (*Session, error) {
 	e := p.entries[name]
 	if e == nil {
@@ -159,8 +156,8 @@ func (p *Pool) Open(ctx context.Context, name string) (*Session, error) {
 	}
 }
 
-// begin starts opening a server unless that is done or under way. A session that
-// has ended is closed and opened anew.
+// begin starts opening a server unless that is done or under way. A session that has ended is closed and replaced by a
+// new one.
 func (p *Pool) begin(ctx context.Context, e *entry, searched bool) *opening {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -169,7 +166,7 @@ func (p *Pool) begin(ctx context.Context, e *entry, searched bool) *opening {
 		return before
 	}
 	o := &opening{tried: make(chan struct{}), done: make(chan struct{}), searched: searched}
-	// The first caller may go while others wait.
+	// The first caller may leave while others wait.
 	o.ctx, o.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	o.join(ctx)
 	e.opening = o
@@ -188,8 +185,8 @@ func (p *Pool) begin(ctx context.Context, e *entry, searched bool) *opening {
 	return o
 }
 
-// join makes the opening last as long as ctx does, at least. It reports whether it is of
-// use: one that failed, was given up, or whose session has ended is not.
+// join makes the opening last at least as long as ctx. It reports whether the opening can be used: one that failed, was
+// given up, or whose session has ended cannot.
 func (o *opening) join(ctx context.Context) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -204,7 +201,7 @@ func (o *opening) join(ctx context.Context) bool {
 	return true
 }
 
-// leave gives the opening up when the last caller has gone.
+// leave cancels the opening when the last caller has left.
 func (o *opening) leave() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -213,7 +210,7 @@ func (o *opening) leave() {
 	}
 }
 
-// end says that session or err is set.
+// end signals that session or err is set.
 func (o *opening) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -225,15 +222,15 @@ func (o *opening) end() {
 	o.cancel()
 }
 
-// Opened is how opening one server ended.
+// Opened is the outcome of opening one server.
 type Opened struct {
 	Server  string
 	Session *Session // nil where Err says why
 	Err     error
 }
 
-// OpenAll opens the named servers in parallel, all where none is named, and
-// returns in their order how each ended (MCP-5).
+// OpenAll opens the named servers in parallel, or all where none is named, and returns the outcome of each in their
+// order (MCP-5).
 func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 	if len(names) == 0 {
 		names = p.order
@@ -250,17 +247,15 @@ func (p *Pool) OpenAll(ctx context.Context, names ...string) []Opened {
 	return opened
 }
 
-// Search is OpenAll for all servers, where nobody named any of them: of those that fail,
-// less is told meanwhile.
+// Search does what OpenAll does for all servers, where the user named none: it reports less about servers that fail.
 func (p *Pool) Search(ctx context.Context) []Opened {
 	p.beginAll(ctx)
 	return p.OpenAll(ctx)
 }
 
-// OpenTried opens all servers in parallel and returns, in their order, how opening those
-// ended that need no other attempt than the first. The others are tried again meanwhile:
-// they hold back nobody who does not need them (MCP-5). OpenAll waits for them. The error
-// is ctx's.
+// OpenTried opens all servers in parallel and returns, in their order, the outcome for those that succeed or finally
+// fail with the first attempt. The others are retried meanwhile, so that they do not delay callers who do not need them
+// (MCP-5); OpenAll waits for them. The error is ctx's.
 func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
 	openings := p.beginAll(ctx)
 	if err := waitAll(ctx, openings, func(o *opening) chan struct{} { return o.tried }); err != nil {
@@ -275,13 +270,11 @@ func (p *Pool) OpenTried(ctx context.Context) ([]Opened, error) {
 	return opened, nil
 }
 
-// Find opens what must be open to tell which tool a name means, and returns that tool: the
-// one server that a qualified name names (ROUTE-1, ROUTE-4), nothing for a tool of the
-// config or one named behind exec.Own, else all servers. Of those, one that fails its first
-// attempt holds back nothing while another has the tool, or toolx itself (MCP-5).
+// Find returns the tool that a name means, and opens the servers that it needs for that: one server for a qualified
+// name (ROUTE-1, ROUTE-4), none for a tool of the config or one named after exec.Own, otherwise all. A server that
+// fails its first attempt delays nothing if another server, or toolx itself, has the tool (MCP-5).
 //
-// The error is the Registry's, or an *UnreachedError where servers which might have had the
-// tool could not be reached.
+// The error is the Registry's, or an *UnreachedError where servers that might have the tool could not be reached.
 func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	registry := p.options.Registry
 	if server := exec.ServerOf(name, p.disabled); server != "" && exec.ServerOf(name, p.order) == "" {
@@ -313,8 +306,8 @@ func (p *Pool) Find(ctx context.Context, name string) (*exec.Tool, error) {
 	return nil, p.unreached(err, openings)
 }
 
-// chosen says so where a plain name could mean another tool than the one that it means: a
-// built-in one, or that of a server that was not reached.
+// chosen returns tool, and warns where the plain name could mean another one: a built-in tool, or that of a server that
+// was not reached.
 func (p *Pool) chosen(name string, tool *exec.Tool, openings []*opening) *exec.Tool {
 	if tool == nil {
 		return nil
@@ -354,7 +347,7 @@ func (p *Pool) note(text string) {
 	}
 }
 
-// unreached adds to the error of an unknown name the servers that were not reached.
+// unreached adds the servers that were not reached to the error of an unknown name.
 func (p *Pool) unreached(err error, openings []*opening) error {
 	failed := &UnreachedError{}
 	errors.As(err, &failed.Missing)
@@ -371,7 +364,7 @@ func (p *Pool) unreached(err error, openings []*opening) error {
 }
 
 // namesNoServer reports whether err is about a qualified name whose server does not exist (ROUTE-2). A tool's own name
-// may look like one, so the servers were asked; those that are being tried again are not waited for.
+// may look like one, so the servers were asked first; servers that are being retried are not waited for.
 func namesNoServer(err error) bool {
 	var missing *exec.NotFoundError
 	return errors.As(err, &missing) && missing.UnknownServer != ""
@@ -388,7 +381,7 @@ func (p *Pool) findOnAny(ctx context.Context, named []string, name string) (tool
 	return nil, err
 }
 
-// findOn opens one server and looks for the tool then.
+// findOn opens one server and then looks for the tool.
 func (p *Pool) findOn(ctx context.Context, server, name string) (*exec.Tool, error) {
 	if _, err := p.Open(ctx, server); err != nil {
 		return nil, err
@@ -415,14 +408,14 @@ func waitAll(ctx context.Context, openings []*opening, channel func(*opening) ch
 	return nil
 }
 
-// unknown reports whether err is that no tool has the name, not that several do.
+// unknown reports whether err says that no tool has the name, rather than that several do.
 func unknown(err error) bool {
 	var missing *exec.NotFoundError
 	return errors.As(err, &missing) && len(missing.Candidates) == 0
 }
 
-// connect makes the attempts (MCP-3, MCP-4, MCP-6) and registers the tools; tried
-// is called before the wait for another attempt.
+// connect makes the attempts (MCP-3, MCP-4, MCP-6) and registers the tools; it calls tried before the wait for another
+// attempt.
 func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Session, error) {
 	ctx := o.ctx
 	if p.options.Consent != nil {
@@ -471,8 +464,8 @@ func (p *Pool) connect(o *opening, server *config.Server, tried func()) (*Sessio
 	}
 }
 
-// askedToWait returns how long a server's answer asks to wait (Retry-After), zero where it does not, or for longer than
-// longest.
+// askedToWait returns how long a server's response asks to wait (Retry-After), or zero where it asks for nothing, or
+// for more than longest.
 func askedToWait(err error, longest time.Duration) time.Duration {
 	var failed *HTTPError
 	if !errors.As(err, &failed) {
@@ -484,13 +477,13 @@ func askedToWait(err error, longest time.Duration) time.Duration {
 	return 0
 }
 
-// Connect makes one attempt to open a session, outside any Pool: no retry, no
-// Registry. The error is a *Failure, or ctx's where that ended first.
+// Connect makes one attempt to open a session, outside any Pool: without retry or Registry. The error is a *Failure, or
+// ctx's where that ended first.
 func Connect(ctx context.Context, server *config.Server, launch *config.Resolved, options Options) (*Session, error) {
 	return options.dial(server, launch).open(ctx)
 }
 
-// dial gathers what the entry, the options and the defaults say.
+// dial combines the entry, the options and the defaults.
 func (p *Pool) dial(server *config.Server) (dial, error) {
 	launch, err := resolve(server)
 	if err != nil {
@@ -508,8 +501,8 @@ func (p *Pool) dial(server *config.Server) (dial, error) {
 	return p.options.dial(server, launch), nil
 }
 
-// resolve expands an entry in toolx's own environment. The error is a *Failure, for
-// variables that are not set and values that cannot be used.
+// resolve expands an entry in toolx's own environment. The error is a *Failure for variables that are not set and
+// values that cannot be used.
 func resolve(server *config.Server) (*config.Resolved, error) {
 	failure := &Failure{Server: server.Name, URL: server.URL}
 	if server.Command != "" {
@@ -527,7 +520,7 @@ func resolve(server *config.Server) (*config.Resolved, error) {
 	return launch, nil
 }
 
-// dial lays the options over the entry, and both over the defaults.
+// dial merges the options over the entry, and both over the defaults.
 func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 	return dial{
 		server:       server,
@@ -547,7 +540,7 @@ func (o Options) dial(server *config.Server, launch *config.Resolved) dial {
 	}
 }
 
-// http returns the options for HTTP, whose secrets are secrets of all.
+// http returns the options for HTTP, with Secret set.
 func (o Options) http() HTTPOptions {
 	options := o.HTTP
 	options.Secret = o.Secret
@@ -560,15 +553,14 @@ func (p *Pool) giveUp(server *config.Server, attempts int, err error) error {
 	return failed
 }
 
-// Stop ends the session of one server, or gives up opening it; ctx bounds the wait.
-// Open starts the server anew.
+// Stop ends the session of one server, or stops opening it; ctx bounds the wait. Open starts the server anew.
 func (p *Pool) Stop(ctx context.Context, name string) {
 	if e := p.entries[name]; e != nil {
 		e.stop(ctx)
 	}
 }
 
-// stop ends what was opened last, if anything was.
+// stop ends the session that was opened last, if there is one.
 func (e *entry) stop(ctx context.Context) {
 	e.mu.Lock()
 	o := e.opening
@@ -583,8 +575,8 @@ func (e *entry) stop(ctx context.Context) {
 	}
 }
 
-// Close closes all sessions in parallel; ctx bounds the wait. What is still being
-// opened is given up: a server that is to be tried again holds nobody back (MCP-5).
+// Close closes all sessions in parallel; ctx bounds the wait. Servers that are still being opened are given up: a
+// server that is to be retried delays nobody (MCP-5).
 func (p *Pool) Close(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, e := range p.entries {
@@ -609,7 +601,7 @@ func (p *Pool) Kill() {
 	}
 }
 
-// waited waits for d and reports whether ctx let it.
+// waited waits for d and reports whether ctx lasted as long.
 func waited(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -621,8 +613,8 @@ func waited(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Status says how a server stands: "not started", "starting", "ready" with the
-// agreed protocol, "failed" or "ended" with the reason, "disabled".
+// Status returns the state of a server: "not started", "starting", "ready" with the agreed protocol, "failed" or
+// "ended" with the reason, "disabled".
 func (p *Pool) Status(name string) (status, protocol, reason string) {
 	e := p.entries[name]
 	if e == nil {

@@ -15,9 +15,8 @@ import (
 	"toolx/pkg/exec"
 )
 
-// process is a running server program with its three pipes. It is in a process
-// group of its own (on Windows: a Job Object), so that Ctrl-C reaches toolx only
-// and everything that the server started can be ended with it.
+// process is a running server program with its three pipes. It has a process group of its own (on Windows: a Job
+// Object), so that Ctrl-C reaches only toolx, and everything that the server started can be ended with it.
 type process struct {
 	cmd     *osexec.Cmd
 	stdin   *os.File
@@ -31,9 +30,8 @@ type process struct {
 	lived  time.Duration
 }
 
-// startProcess starts the resolved server program. Its stderr goes to the given
-// writer; where that is nil, it is a pipe like the others. The error is of os/exec
-// where the program could not be started at all.
+// startProcess starts the resolved server program. Its stderr goes to errTo; where that is nil, stderr is a pipe like
+// the others. The error is of os/exec where the program could not be started at all.
 func startProcess(r *config.Resolved, errTo io.Writer) (*process, error) {
 	var files pipes
 	defer files.closeAll()
@@ -79,8 +77,8 @@ func (p *process) wait() {
 	close(p.exited)
 }
 
-// release ends what the program, which has ended, has left behind, at once where ctx has ended,
-// and tells of it.
+// release ends the processes that the program, which has ended, left behind, at once where ctx has ended, and reports
+// them on the bus.
 func (p *process) release(ctx context.Context, bus *exec.Bus, server string) {
 	found, left := p.group.release(ctx)
 	if len(left) > 0 {
@@ -106,13 +104,13 @@ func (p *process) ended(d time.Duration) bool {
 	}
 }
 
-// pipeFacts are what is known of the other side of a pipe without reading it.
+// pipeFacts holds what is known of the other side of a pipe without reading it.
 type pipeFacts struct {
 	hungUp   bool // nobody is left to write to it, whether or not all has been read
 	readable bool // a read would not wait
 }
 
-// pipes collects files that are closed unless they are kept.
+// pipes collects files to close unless they are kept.
 type pipes struct {
 	files []*os.File
 	err   error

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is a process group; its number is that of its first process. What has left the group
-// is found by its mark (see offspring).
+// group is a process group; its number is that of its first process. Processes that have left the group are found by
+// their mark (see offspring).
 type group struct {
 	id   int
 	mark string
@@ -43,20 +43,20 @@ func (g group) signal(s os.Signal) {
 	}
 }
 
-// kill ends every process of the group, and what has left it.
+// kill kills every process of the group, and those that have left it.
 func (g group) kill() {
 	_ = syscall.Kill(-g.id, syscall.SIGKILL)
 	offspring.kill(g.mark, g.id)
 }
 
-// release ends what is left when the first process has ended, and gives up the group. It
-// returns the names of what it found, and of what cannot be ended.
+// release ends the processes that are left when the first one has ended, and gives up the group. It returns the names
+// of those that it found, and of those that cannot be ended.
 func (g group) release(ctx context.Context) (found, left []string) {
 	defer offspring.release()
 	return offspring.sweep(ctx, g.mark, g.id)
 }
 
-// leave gives up the group, and lets what is left of it live.
+// leave gives up the group without ending the processes that are left of it.
 func (g group) leave() { offspring.release() }
 
 // signalName names the signal that ended a process, empty where none did.

@@ -82,7 +82,7 @@ func (g group) kill() {
 	}
 }
 
-// release closes the job, which ends what is left in it without a word.
+// release closes the job, which ends the processes that are left in it; it reports none of them.
 func (g group) release(context.Context) (found, left []string) {
 	if g.job != 0 {
 		_ = windows.CloseHandle(g.job)

@@ -10,14 +10,13 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Prompts lists the server's prompts, all pages, each byte for byte; a server without
-// any has an empty list.
+// Prompts returns the server's prompts, all pages, each byte for byte; the list is empty for a server without prompts.
 func (s *Session) Prompts(ctx context.Context) ([]json.RawMessage, error) {
 	return s.pages(ctx, string(mcp.MethodPromptsList), "prompts")
 }
 
-// GetPrompt returns a GetPromptResult, byte for byte. arguments is a JSON object of
-// texts, or nil. A refusal is an *exec.ToolError in the server's own words.
+// GetPrompt returns a GetPromptResult, byte for byte. arguments is a JSON object of strings, or nil. A refusal is an
+// *exec.ToolError with the server's own message.
 func (s *Session) GetPrompt(
 	ctx context.Context, name string, arguments json.RawMessage, progress func(exec.Progress),
 ) (json.RawMessage, error) {
@@ -32,15 +31,14 @@ func PromptParams(name string, arguments json.RawMessage) json.RawMessage {
 	return CallParams(name, arguments)
 }
 
-// Reference is what an argument to be completed belongs to: a prompt by its name, or
-// a resource by its URI template.
+// Reference names what an argument to be completed belongs to: a prompt by its name, or a resource by its URI template.
 type Reference struct {
 	Prompt   string
 	Template string
 }
 
-// Complete returns a CompleteResult, byte for byte: values for an argument of which
-// value is typed so far. known are the arguments that are settled; may be nil.
+// Complete returns a CompleteResult, byte for byte: possible values for an argument, given the value typed so far.
+// known holds the arguments that are already settled; it may be nil.
 func (s *Session) Complete(
 	ctx context.Context, ref Reference, argument, value string, known map[string]string,
 ) (json.RawMessage, error) {

@@ -14,12 +14,10 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Request sends any request and returns the answer, byte for byte; an answer with an
-// error is an Answer. params is JSON or nil and is sent as it stands, but for what
-// the agreed revision demands of every request: 2026-07-28's _meta. Where progress
-// is not nil, a progress token is sent along. What a server of that revision asks
-// for is answered (see Answers); where it asks for what was not offered, that is the
-// answer.
+// Request sends any request and returns the answer, byte for byte; a JSON-RPC error is an Answer too. params is JSON or
+// nil and is sent unchanged, except for the _meta that revision 2026-07-28 demands of every request. Where progress is
+// not nil, Request sends a progress token. When a server of that revision asks for input, Request answers it (see
+// Answers); if it asks for something that was not offered, Request returns that answer.
 //
 // The error is ctx's, a *Failure where the server ended, an *InputError, or an
 // *exec.MalformedError where the answer is broken.
@@ -50,15 +48,14 @@ func (s *Session) Request(
 	return answer, nil
 }
 
-// NextRequest returns the JSON-RPC request that Request would send next with a progress
-// token, or after so many others, byte for byte: its id, and 2026-07-28's _meta where that
-// is the agreed revision. It sends nothing.
+// NextRequest returns the JSON-RPC request that Request would send next with a progress token, or after so many others,
+// byte for byte: with its id, and with _meta where the agreed revision is 2026-07-28. It sends nothing.
 func (s *Session) NextRequest(method string, params json.RawMessage, after int) (json.RawMessage, error) {
 	return encodeRequest(s.link.rpc().upcomingID()+int64(after), method, s.dressed(params, s.tokens.Load()+1+int64(after)))
 }
 
-// dressed are params as they go out: with the _meta of the agreed revision and, where
-// token is not 0, a progress token.
+// dressed returns params in the form in which they are sent: with the _meta of the agreed revision and, where token is
+// not 0, a progress token.
 func (s *Session) dressed(params json.RawMessage, token int64) json.RawMessage {
 	meta := s.meta()
 	if token != 0 {
@@ -90,8 +87,8 @@ func (s *Session) meta() []rawjson.Member {
 	return members
 }
 
-// dress lays members under the _meta of params: what is there already stays, and so
-// do params that are no object.
+// dress adds members to the _meta of params. Members that are already there stay, and params that are not an object are
+// returned unchanged.
 func dress(params json.RawMessage, meta []rawjson.Member) json.RawMessage {
 	fields, isObject := rawjson.Members(params)
 	if len(meta) == 0 || params != nil && !isObject {
@@ -113,8 +110,8 @@ func dress(params json.RawMessage, meta []rawjson.Member) json.RawMessage {
 	return rawjson.Object(append(dressed, rawjson.NewMember("_meta", rawjson.Object(members))))
 }
 
-// header returns the headers that the agreed revision wants on a request over HTTP, nil where it wants none. params are
-// as they go out.
+// header returns the headers that the agreed revision requires on a request over HTTP, or nil. params are those that
+// are sent.
 func (s *Session) header(method string, params json.RawMessage) http.Header {
 	header := standardHeader(s.Protocol, method, params)
 	if method != string(mcp.MethodToolsCall) {
@@ -126,7 +123,7 @@ func (s *Session) header(method string, params json.RawMessage) http.Header {
 	return header
 }
 
-// standardHeader returns the headers that 2026-07-28 wants on HTTP, nil for the revisions before it.
+// standardHeader returns the headers that 2026-07-28 requires on HTTP, or nil for earlier revisions.
 func standardHeader(protocol, method string, params json.RawMessage) http.Header {
 	var header http.Header
 	for name, value := range mcp.StandardHeaders(protocol, mcp.MCPMethod(method), params) {
@@ -138,7 +135,7 @@ func standardHeader(protocol, method string, params json.RawMessage) http.Header
 	return header
 }
 
-// ask is demand with params that are not encoded yet; nil means none.
+// ask encodes params and calls demand; nil means no params.
 func (s *Session) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	encoded, err := encodeParams(method, params)
 	if err != nil {
@@ -156,8 +153,8 @@ func (s *Session) notify(ctx context.Context, method mcp.MCPMethod) error {
 	return s.link.send(ctx, notification)
 }
 
-// demand sends a request whose answer has to be a result. An answer with an error is an
-// *exec.ToolError in the server's own words.
+// demand sends a request whose answer must be a result. A JSON-RPC error is returned as an *exec.ToolError with the
+// server's own message.
 func (s *Session) demand(
 	ctx context.Context, method string, params json.RawMessage, progress func(exec.Progress),
 ) (json.RawMessage, error) {
@@ -173,7 +170,7 @@ func (s *Session) demand(
 	return answer.Result, nil
 }
 
-// unoffered returns the error for a result that asks for what the server was not offered.
+// unoffered returns the error for a result that asks for input that toolx did not offer.
 func (s *Session) unoffered(result json.RawMessage) error {
 	for request := range rawjson.Each(rawjson.Get(result, "inputRequests")) {
 		if method := methodOf(request.Value); s.inbox.handler(method) == nil {
@@ -221,9 +218,8 @@ func (s *Session) Ping(ctx context.Context) (json.RawMessage, error) {
 	return s.ask(ctx, string(mcp.MethodPing), nil)
 }
 
-// SetLevel asks the server for log messages of a level (debug to emergency) and the
-// graver ones. Revision 2026-07-28 has no request for it: there, each request to come
-// says so.
+// SetLevel asks the server for log messages of a level (debug to emergency) and more severe ones. Revision 2026-07-28
+// has no request for it: there, each later request carries the level.
 func (s *Session) SetLevel(ctx context.Context, level string) error {
 	if !mcp.IsModernProtocol(s.Protocol) {
 		if _, err := s.ask(ctx, string(mcp.MethodSetLogLevel), map[string]any{"level": level}); err != nil {
@@ -236,7 +232,7 @@ func (s *Session) SetLevel(ctx context.Context, level string) error {
 	return nil
 }
 
-// expectProgress gives reports for a new token to on, until forget is called.
+// expectProgress passes progress reports for a new token to on, until forget is called.
 func (s *Session) expectProgress(on func(exec.Progress)) (token int64, forget func()) {
 	token = s.tokens.Add(1)
 	key := strconv.FormatInt(token, 10)

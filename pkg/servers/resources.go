@@ -12,19 +12,19 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Resources lists the server's resources, all pages, each byte for byte; a server
-// without any has an empty list.
+// Resources returns the server's resources, all pages, each byte for byte; the list is empty for a server without
+// resources.
 func (s *Session) Resources(ctx context.Context) ([]json.RawMessage, error) {
 	return s.pages(ctx, string(mcp.MethodResourcesList), "resources")
 }
 
-// ResourceTemplates lists the server's templates of resources, as Resources does.
+// ResourceTemplates returns the server's resource templates, as Resources does.
 func (s *Session) ResourceTemplates(ctx context.Context) ([]json.RawMessage, error) {
 	return s.pages(ctx, string(mcp.MethodResourcesTemplatesList), "resourceTemplates")
 }
 
-// ReadResource returns a ReadResourceResult, byte for byte. A refusal is an
-// *exec.ToolError in the server's own words.
+// ReadResource returns a ReadResourceResult, byte for byte. A refusal is an *exec.ToolError with the server's own
+// message.
 func (s *Session) ReadResource(ctx context.Context, uri string, progress func(exec.Progress)) (json.RawMessage, error) {
 	return s.demand(ctx, string(mcp.MethodResourcesRead), ReadParams(uri), progress)
 }
@@ -34,16 +34,14 @@ func ReadParams(uri string) json.RawMessage {
 	return rawjson.Object([]rawjson.Member{rawjson.NewMember("uri", rawjson.Quote(uri))})
 }
 
-// Interest is what Listen is told of. Legacy servers tell of changed lists without
-// being asked.
+// Interest is what Listen subscribes to. Legacy servers report changed lists without a subscription.
 type Interest struct {
 	Tools, Prompts, Resources bool     // changes of these lists
 	URIs                      []string // updates of these resources
 }
 
-// Listen subscribes and returns when ctx ends, with ctx's error, or earlier with what
-// the server said or how it ended. What comes is told on the bus; ready is called
-// when the server has been asked for all of it.
+// Listen subscribes and returns when ctx ends, with ctx's error, or earlier with the server's error or the way it
+// ended. Notifications go to the bus; Listen calls ready when it has subscribed to everything.
 func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) error {
 	if mcp.IsModernProtocol(s.Protocol) {
 		return s.listenModern(ctx, interest, ready)
@@ -72,7 +70,7 @@ func (s *Session) Listen(ctx context.Context, interest Interest, ready func()) e
 	}
 }
 
-// subscribe asks a server of the older era to tell of changes of resources.
+// subscribe asks a server of the older era for notifications of changed resources.
 func (s *Session) subscribe(ctx context.Context, uris []string) error {
 	for _, uri := range uris {
 		if _, err := s.ask(ctx, string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri}); err != nil {
@@ -82,8 +80,8 @@ func (s *Session) subscribe(ctx context.Context, uris []string) error {
 	return nil
 }
 
-// subscribeAnew asks for the same in a session that took the place of another, which had
-// the level of log messages besides.
+// subscribeAnew repeats the subscriptions in a session that replaces another one, and sets its level of log messages
+// again.
 func (s *Session) subscribeAnew(ctx context.Context, uris []string) error {
 	s.mu.Lock()
 	level := s.logLevel
@@ -96,8 +94,7 @@ func (s *Session) subscribeAnew(ctx context.Context, uris []string) error {
 	return s.subscribe(ctx, uris)
 }
 
-// unsubscribe tells a server that goes on living. What it says to that is of no more
-// interest, and it gets no time to say it.
+// unsubscribe ends the subscriptions at a server that lives on. It does not wait for the responses.
 func (s *Session) unsubscribe(ctx context.Context, uris []string) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 	defer cancel()
@@ -109,8 +106,7 @@ func (s *Session) unsubscribe(ctx context.Context, uris []string) {
 	}
 }
 
-// listenModern opens the stream of 2026-07-28 (subscriptions/listen), whose answer
-// comes when it ends.
+// listenModern opens the stream of 2026-07-28 (subscriptions/listen); the response comes when the stream ends.
 func (s *Session) listenModern(ctx context.Context, interest Interest, ready func()) error {
 	filter := map[string]any{}
 	for name, wanted := range map[string]bool{

@@ -10,15 +10,14 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Sampling is what a server asks a model (MCP, client/sampling, CreateMessageRequest).
-// All texts are the server's and untrusted.
+// Sampling is a server's request to a model (MCP, client/sampling, CreateMessageRequest). All texts are the server's
+// and untrusted.
 type Sampling struct {
 	System   string // instructions; may be empty
 	Messages []SamplingMessage
-	// Hints are names of models, or parts of them, that the server would like, the
-	// best first.
+	// Hints are names of models, or parts of them, that the server prefers, the best first.
 	Hints []string
-	// MaxTokens is the most that the answer may have; zero where that is not said.
+	// MaxTokens is the most tokens that the answer may have; zero where the server sets no limit.
 	MaxTokens   int64
 	Temperature json.Number // empty where that is not said
 	Stops       []string    // texts that end the answer
@@ -30,7 +29,7 @@ type SamplingMessage struct {
 	Blocks []exec.Block
 }
 
-// String returns the message as text, in which other content is named.
+// String returns the message as text; content that is not text is named.
 func (m SamplingMessage) String() string {
 	texts := make([]string, len(m.Blocks))
 	for i, block := range m.Blocks {
@@ -65,14 +64,14 @@ func ReadSampling(params json.RawMessage) (*Sampling, error) {
 			asked.Hints = append(asked.Hints, name)
 		}
 	}
-	// A member of another type says nothing.
+	// A member of the wrong type is ignored.
 	_ = json.Unmarshal(rawjson.Get(params, "maxTokens"), &asked.MaxTokens)
 	_ = json.Unmarshal(rawjson.Get(params, "temperature"), &asked.Temperature)
 	_ = json.Unmarshal(rawjson.Get(params, "stopSequences"), &asked.Stops)
 	return asked, nil
 }
 
-// Wishes returns what the server would like of the answer, for people.
+// Wishes returns the server's preferences for the answer, worded for people.
 func (s *Sampling) Wishes() []string {
 	var wishes []string
 	if len(s.Hints) > 0 {
@@ -90,7 +89,8 @@ func (s *Sampling) Wishes() []string {
 	return wishes
 }
 
-// Sampled returns the CreateMessageResult of a text: which model wrote it, and why it stopped ("endTurn", "maxTokens").
+// Sampled returns a CreateMessageResult with a text, the model that wrote it, and why it stopped ("endTurn",
+// "maxTokens").
 func Sampled(model, text, stop string) json.RawMessage {
 	return rawjson.Object([]rawjson.Member{
 		rawjson.NewMember("role", rawjson.Quote("assistant")),
@@ -102,8 +102,8 @@ func Sampled(model, text, stop string) json.RawMessage {
 	})
 }
 
-// wantsTools reports whether a request lets the model call tools of the server's, which only a client may be sent that
-// advertises sampling.tools.
+// wantsTools reports whether a request lets the model call the server's tools. A server may only send such a request to
+// a client that advertises sampling.tools.
 func wantsTools(params json.RawMessage) bool {
 	tools := rawjson.Get(params, "tools")
 	choice := rawjson.Get(params, "toolChoice")

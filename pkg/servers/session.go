@@ -19,35 +19,35 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Session is a live connection to one MCP server. It runs the server's tools: it
-// is their exec.Implementation. Its methods are safe for concurrent use.
+// Session is an open connection to one MCP server. It is the exec.Implementation of the server's tools. Its methods are
+// safe for concurrent use.
 type Session struct {
 	// Name is the server's name in the config.
 	Name string
 	// Protocol is the revision of MCP that was agreed on.
 	Protocol string
-	// Info is what the server says of itself, Instructions how to use it.
+	// Info and Instructions are the server's own name and version, and its instructions for use.
 	Info         mcp.Implementation
 	Instructions string
 	Capabilities mcp.ServerCapabilities
-	// Timing says how long its start took; CallMS is zero.
+	// Timing is how long the start took; CallMS is zero.
 	Timing exec.Timing
 	// PID is the process of a server that toolx started.
 	PID int
 
 	bus  *exec.Bus
 	link link
-	// program is the link where it is a process's, remote where it is HTTP, else nil.
+	// program is the link where it is a process's, remote where it is HTTP; the other one is nil.
 	program *stdio
 	remote  *remote
-	// clientInfo and clientCapabilities are what toolx says of itself.
+	// clientInfo and clientCapabilities are what toolx sends about itself.
 	clientInfo         mcp.Implementation
 	clientCapabilities mcp.ClientCapabilities
 	inbox              *inbox
 	relist             relister
 	// maxMessage is the size in bytes of the largest message, and of the largest list.
 	maxMessage int64
-	// renewing is held while a new session takes the place of one that has expired.
+	// renewing is held while a new session replaces one that has expired.
 	renewing sync.Mutex
 
 	tokens   atomic.Int64
@@ -71,9 +71,8 @@ type dial struct {
 	answers      Answers
 	firstID      int64 // zero: at random
 
-	// The rest is for servers that are reached by HTTP: how, the headers of every
-	// request, how often one is sent that the server refuses for now, and which way led
-	// to a session before.
+	// The rest is for servers that are reached by HTTP: the options, the headers of every request, how often to repeat
+	// a request that the server refuses for now, and which way led to a session before.
 	http      HTTPOptions
 	headers   map[string]string
 	attempts  int
@@ -81,8 +80,8 @@ type dial struct {
 	eras      eraMemory
 }
 
-// open makes one attempt: start, handshake, tools/list. The error is a *Failure,
-// or ctx's where that ended first; either way nothing is left behind.
+// open makes one attempt: start, handshake, tools/list. The error is a *Failure, or ctx's where that ended first;
+// either way nothing is left running.
 func (d dial) open(ctx context.Context) (*Session, error) {
 	s := &Session{Name: d.server.Name, bus: d.bus, maxMessage: d.maxMessage, progress: make(map[string]func(exec.Progress)), renewals: make(chan struct{})}
 	began := time.Now()
@@ -111,7 +110,7 @@ func (d dial) open(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// start makes the link and starts it.
+// start creates the link and starts it.
 func (s *Session) start(ctx context.Context, d dial) error {
 	if d.launch.URL == "" {
 		s.program = newStdio(d.server.Name, d.launch, d.maxMessage, d.bus, d.stderrDir)
@@ -150,7 +149,7 @@ func (s *Session) start(ctx context.Context, d dial) error {
 	return nil
 }
 
-// step runs one part of the start under the time limit and takes its time.
+// step runs one part of the start within the time limit and measures it.
 func (s *Session) step(
 	ctx context.Context, limit time.Duration, method mcp.MCPMethod, ms *float64, run func(context.Context) error,
 ) error {
@@ -174,8 +173,7 @@ func (s *Session) step(
 	return err
 }
 
-// startError makes a Failure of an answer to a request of the start that is an error or
-// no answer; the link's own failures pass.
+// startError turns an error of a request of the start into a Failure; the link's own failures pass unchanged.
 func (s *Session) startError(method mcp.MCPMethod, err error) error {
 	var failure *Failure
 	if errors.As(err, &failure) {
@@ -197,7 +195,7 @@ func (s *Session) startError(method mcp.MCPMethod, err error) error {
 	return failure
 }
 
-// rpcError returns a JSON-RPC error in the server's own words.
+// rpcError returns the error for a JSON-RPC error, with the server's own message.
 func rpcError(details *mcp.JSONRPCErrorDetails) error {
 	message := details.Message
 	if data, err := rawjson.Marshal(details.Data); err == nil && details.Data != nil {
@@ -209,8 +207,7 @@ func rpcError(details *mcp.JSONRPCErrorDetails) error {
 	return &exec.ToolError{Message: message, Code: details.Code}
 }
 
-// list reads all pages of tools/list. A server without tools has none; that is no
-// failure.
+// list reads all pages of tools/list. A server without tools has an empty list, which is not a failure.
 func (s *Session) list(ctx context.Context, server *config.Server) error {
 	definitions, err := s.pages(ctx, string(mcp.MethodToolsList), "tools")
 	if err != nil {
@@ -220,14 +217,14 @@ func (s *Session) list(ctx context.Context, server *config.Server) error {
 	return nil
 }
 
-// The sizes in bytes up to which short words of a server are taken: names, and what it
-// says of its progress. A longer name of its own is cut, and a tool of one left out.
+// The sizes in bytes up to which short texts of a server are taken: names, and messages of progress. A longer name of
+// the server itself is cut, and a tool with a longer name is left out.
 const (
 	maxName     = 1 << 10
 	maxProgress = 4 << 10
 )
 
-// cutWords cuts a text to at most n bytes, with a mark.
+// cutWords cuts a text to at most n bytes and marks the cut.
 func cutWords(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -235,8 +232,7 @@ func cutWords(text string, n int) string {
 	return strings.ToValidUTF8(text[:n], "") + "…"
 }
 
-// makeTools makes tools of a server's definitions; those that cannot be read are
-// left out with a warning.
+// makeTools creates tools from a server's definitions; definitions that cannot be read are left out with a warning.
 func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage) []*exec.Tool {
 	var tools []*exec.Tool
 	for _, definition := range definitions {
@@ -263,16 +259,15 @@ func (s *Session) makeTools(server *config.Server, definitions []json.RawMessage
 	return tools
 }
 
-// Tools returns the server's tools, in its order.
+// Tools returns the server's tools in the server's order.
 func (s *Session) Tools() []*exec.Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tools
 }
 
-// CallTool implements exec.Implementation. A progress token is always sent; the
-// reply is the server's, byte for byte. A JSON-RPC error is an *exec.ToolError in
-// the server's own words (NORM-6).
+// CallTool implements exec.Implementation. It always sends a progress token, and returns the server's reply byte for
+// byte. A JSON-RPC error is an *exec.ToolError with the server's own message (NORM-6).
 func (s *Session) CallTool(ctx context.Context, request exec.Request) (json.RawMessage, error) {
 	return s.demand(ctx, string(mcp.MethodToolsCall), CallParams(request.Name, request.Arguments), request.Progress)
 }
@@ -295,7 +290,7 @@ func (s *Session) notified(method string, params json.RawMessage) {
 			Logger string          `json:"logger"`
 			Data   json.RawMessage `json:"data"`
 		}
-		// A malformed member leaves the others.
+		// A malformed member does not affect the others.
 		_ = json.Unmarshal(params, &message)
 		s.bus.Emit(LogMessage{Time: exec.Now(), Server: s.Name, Level: message.Level, Logger: message.Logger, Data: message.Data})
 	case "notifications/cancelled":
@@ -309,8 +304,7 @@ func (s *Session) notified(method string, params json.RawMessage) {
 	}
 }
 
-// progressed hands a report to the call that its token names. The token may come
-// back as a string.
+// progressed passes a report to the call that its token names. The token may come back as a string.
 func (s *Session) progressed(params json.RawMessage) {
 	var report struct {
 		Token    json.RawMessage `json:"progressToken"`
@@ -329,11 +323,10 @@ func (s *Session) progressed(params json.RawMessage) {
 	on(exec.Progress{Progress: report.Progress, Total: report.Total, Message: cutWords(report.Message, maxProgress)})
 }
 
-// Done is closed when the server has ended or can no longer be talked to.
+// Done returns a channel that is closed when the server has ended or can no longer be talked to.
 func (s *Session) Done() <-chan struct{} { return s.link.rpc().done }
 
-// Err says why the session is of no more use; nil as long as it stands, and once toolx
-// has closed it.
+// Err returns why the session can no longer be used; nil while it is open, and once toolx has closed it.
 func (s *Session) Err() *Failure {
 	if !closed(s.Done()) {
 		return nil
@@ -350,7 +343,7 @@ func (s *Session) Err() *Failure {
 	return failure
 }
 
-// tellLoss waits for the session's end, and tells of it where nothing else does.
+// tellLoss waits for the session's end, and reports it where nothing else does.
 func (s *Session) tellLoss() {
 	<-s.Done()
 	failure := s.Err()
@@ -369,8 +362,8 @@ func (s *Session) Stderr(n int) (lines []string, total int, path string) {
 	return s.program.log.last(n)
 }
 
-// Close ends the session: stdin's end, SIGTERM, SIGKILL, each after a bounded
-// wait, which ctx's end cuts short. It returns when the process is gone.
+// Close ends the session: it closes stdin, sends SIGTERM, then SIGKILL, each after a bounded wait, which ends early
+// when ctx does. It returns when the process is gone.
 func (s *Session) Close(ctx context.Context) { s.link.shutdown(ctx) }
 
 func (s *Session) notice(level slog.Level, text string) {

@@ -7,15 +7,13 @@ import (
 	"time"
 )
 
-// stream reads a server's stdout: the framer, the classifier behind it, and the
-// timer that ends their waiting. Whatever has a server's stdout reads it so.
+// stream reads a server's stdout: it holds the framer, the classifier, and the timer that ends their waiting. Every
+// reader of a server's stdout uses it.
 type stream struct {
-	// eager takes a whole message at once, although its newline has not come; else
-	// that is given idleTime. Nothing that could follow makes another message of it,
-	// but whether the newline would have come is then not known.
+	// eager takes a whole message at once, before its newline has come; otherwise the newline gets idleTime. Nothing
+	// that could follow changes the message, but whether the newline would have come is then not known.
 	eager bool
-	// settled is called when all that was read is dealt with and more may be long in
-	// coming; it may be nil.
+	// settled is called when everything that was read has been handled and more may be long in coming; it may be nil.
 	settled func()
 
 	reading  sync.Mutex // guards what follows against the timers
@@ -24,18 +22,17 @@ type stream struct {
 	doubting *time.Timer // runs settleDoubts
 }
 
-// newStream makes a stream with a limit, in bytes, on the size of a line. The
-// functions are called on the goroutine that reads, or on the timer's, never on
-// both at a time; what they get is theirs.
+// newStream returns a stream with a limit, in bytes, on the size of a line. The functions are called on the goroutine
+// that reads, or on the timer's, never on both at a time; they own what they get.
 func newStream(limit int64, onMessage func(m message, number int), onFinding func(finding)) *stream {
 	s := &stream{classify: classifier{onMessage: onMessage, onFinding: onFinding}}
 	s.framer = framer{max: limit, emit: s.classify.line}
 	return s
 }
 
-// doubtTime is how long an answer behind text on its line waits for the same answer on a line
-// of its own, which wins: the text may be a log that quotes what anybody wrote. A server that
-// has shown that it writes so waits for idleTime alone.
+// doubtTime is how long an answer that follows text on its line waits for the same answer on a line of its own, which
+// wins: the text may be a log that quotes what anybody wrote. For a server that is known to write text and messages on
+// one line, the wait is only idleTime.
 const doubtTime = 2 * time.Second
 
 // read takes all of r, to its end.
@@ -94,7 +91,7 @@ func (s *stream) idle() {
 	}
 }
 
-// awaitDoubts sets the timer for answers in doubt, unless it is set.
+// awaitDoubts sets the timer for doubtful answers, unless it is set.
 func (s *stream) awaitDoubts() {
 	if doubts := s.classify.doubts; len(doubts) > 0 && !doubts[0].waited {
 		s.classify.settleDoubts() // which marks them
@@ -110,7 +107,7 @@ func (s *stream) resetDoubting() {
 	}
 }
 
-// settleDoubts runs when the time of answers in doubt is up.
+// settleDoubts runs when the time of doubtful answers is up.
 func (s *stream) settleDoubts() {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -129,12 +126,12 @@ func (s *stream) takeComplete() {
 	}
 }
 
-// maxEager is up to which size, in bytes, a line is looked at after each chunk: one
-// that comes in many would be parsed many times.
+// maxEager is the size, in bytes, up to which a line is examined after each chunk: a longer line that comes in many
+// chunks would be parsed many times.
 const maxEager = 64 << 10
 
-// takeAtOnce does the same while more may be coming. A message that stands inside of
-// another one, of which the end is missing, is none.
+// takeAtOnce does the same while more may be coming. It does not take a message inside of another one whose end is
+// missing.
 func (s *stream) takeAtOnce() {
 	pending := s.framer.pending()
 	if len(pending) > maxEager {
@@ -153,8 +150,8 @@ func (s *stream) takeAtOnce() {
 	}
 }
 
-// complete finds the messages in what waits for its newline, and says where that
-// ends but for blanks; none where it cannot end with one.
+// complete finds the messages in a line that waits for its newline, and returns where the line ends apart from blanks;
+// none where it cannot end with a message.
 func (s *stream) complete() (found []located, end int) {
 	pending := bytes.TrimRight(s.framer.pending(), " \t\r")
 	if len(pending) == 0 || pending[len(pending)-1] != '}' {
@@ -163,7 +160,7 @@ func (s *stream) complete() (found []located, end int) {
 	return findMessages(pending), len(pending)
 }
 
-// pending returns what has come of a line that has not ended, cut as evidence.
+// pending returns the beginning of a line that has not ended, cut as evidence.
 func (s *stream) pending() []byte {
 	s.reading.Lock()
 	defer s.reading.Unlock()

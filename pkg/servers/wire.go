@@ -15,25 +15,24 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Wire is the line to one server, below any session: whoever holds it speaks
-// JSON-RPC for himself. The doctor asks on it what no client asks. What happens is
-// told on the bus, as for a session.
+// Wire is the connection to one server below any session: its user speaks JSON-RPC directly. The doctor uses it for
+// requests that no client sends. Events go to the bus, as for a session.
 type Wire struct {
 	link link
-	// program is the link where it is a process's, else nil.
+	// program is the link where it is a process's, otherwise nil.
 	program *stdio
-	// protocol is the revision that a session has agreed on, empty before.
+	// protocol is the revision that a session has agreed on, empty before that.
 	protocol string
 }
 
-// WireOptions say how a Wire is made.
+// WireOptions are the options of a Wire.
 type WireOptions struct {
 	Bus        *exec.Bus // may be nil
 	MaxMessage int64     // bytes; zero means DefaultMaxMessage
 	StderrDir  string    // takes the stderr log; empty means none is kept
 }
 
-// Dial starts a server's process and says nothing to it. The error is a *Failure.
+// Dial starts a server's process and sends nothing to it. The error is a *Failure.
 func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (*Wire, error) {
 	limit := cmp.Or(options.MaxMessage, server.MaxMessage, DefaultMaxMessage)
 	program := newStdio(server.Name, launch, limit, options.Bus, options.StderrDir)
@@ -47,10 +46,9 @@ func Dial(server *config.Server, launch *config.Resolved, options WireOptions) (
 	return &Wire{link: program, program: program}, nil
 }
 
-// Answer is a reply, as it stood on the wire.
+// Answer is a reply, byte for byte as it was received.
 type Answer struct {
-	// Frame is the whole message; Result and Error are cut from it, nil where it
-	// has none.
+	// Frame is the whole message; Result and Error are slices of it, nil where it has none.
 	Frame  json.RawMessage
 	Result json.RawMessage
 	Error  *mcp.JSONRPCErrorDetails
@@ -76,7 +74,7 @@ func (w *Wire) Request(ctx context.Context, method string, params any) (*Answer,
 	return answer, nil
 }
 
-// answer returns a reply in the form in which it leaves the package.
+// answer returns a reply in the form that the package exports.
 func (m message) answer() *Answer {
 	answer := &Answer{Frame: m.raw, Result: m.result}
 	if m.err != nil {
@@ -111,10 +109,10 @@ func (w *Wire) WriteLine(ctx context.Context, line []byte) error {
 	return w.link.send(ctx, readFrame(line))
 }
 
-// Done is closed when nothing more can come from the server.
+// Done returns a channel that is closed when nothing more can come from the server.
 func (w *Wire) Done() <-chan struct{} { return w.link.rpc().done }
 
-// Failure says how the server ended, nil while it has not.
+// Failure returns how the server ended, nil while it has not.
 func (w *Wire) Failure() *Failure {
 	if !closed(w.Done()) {
 		return nil
@@ -127,10 +125,10 @@ func (w *Wire) Failure() *Failure {
 // PID returns the number of the server's process.
 func (w *Wire) PID() int { return w.program.process.cmd.Process.Pid }
 
-// Started is when the process was started.
+// Started returns when the process was started.
 func (w *Wire) Started() time.Time { return w.program.process.started }
 
-// Exited waits until the process has ended, or ctx; it says which.
+// Exited waits until the process has ended, or ctx has; it reports whether the process has ended.
 func (w *Wire) Exited(ctx context.Context) bool {
 	select {
 	case <-w.program.process.exited:
@@ -160,5 +158,5 @@ func (w *Wire) Pending() []byte {
 // Close ends the process as Session.Close does.
 func (w *Wire) Close(ctx context.Context) { w.link.shutdown(ctx) }
 
-// Wire returns the line below the session. Its requests have ids of their own and do not disturb the session's.
+// Wire returns the connection below the session. Its requests have ids of their own and do not disturb the session's.
 func (s *Session) Wire() *Wire { return &Wire{s.link, s.program, s.Protocol} }
