@@ -105,7 +105,7 @@ func runTrust(ctx context.Context, app *App, o trustOptions) error {
 	store := trustStore()
 	known, err := store.Find(project.File.Path)
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
 	if known != nil && known.SHA256 == project.SHA256 {
 		app.say("%s is trusted already", render.Safe(project.File.Name))
@@ -139,9 +139,18 @@ func runTrust(ctx context.Context, app *App, o trustOptions) error {
 func (a *App) projectAt(file string) (*config.Project, error) {
 	options := config.Options{Distrust: true}
 	if file != "" {
+		if reason := config.Refused(file); reason != "" {
+			return nil, &fault.UsageError{
+				Message: file + " is not read: " + reason,
+				Fix:     "let nobody else write it: chmod go-w " + shellWord(file) + "; or name it with --config",
+			}
+		}
 		options.Files = []string{file}
 	} else {
-		files, _, _ := config.Find(config.Options{})
+		files, warnings, _ := config.Find(config.Options{})
+		for _, warning := range warnings {
+			a.log.Warn(warning.String())
+		}
 		files = slices.DeleteFunc(files, func(f config.File) bool { return !f.Project })
 		if len(files) == 0 {
 			return nil, &fault.UsageError{
@@ -161,7 +170,7 @@ func (a *App) projectAt(file string) (*config.Project, error) {
 func (a *App) listTrusted(asJSON bool) error {
 	grants, err := trustStore().List()
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
 	if asJSON {
 		if grants == nil {
@@ -208,7 +217,7 @@ func (a *App) revokeTrust(ctx context.Context, file string) error {
 	}
 	found, err := trustStore().Remove(ctx, path)
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
 	if !found {
 		return &fault.UsageError{Message: "no consent is recorded for " + path, Fix: "toolx trust --list shows what is"}
@@ -230,8 +239,12 @@ func (a *App) loadConfig() (*config.Config, error) {
 	}
 	loaded, err := config.Load(config.Options{Files: a.flags.config, Distrust: policy.none})
 	for _, project := range loaded.Projects {
-		if policy.allows(project) {
+		allowed, unreadable := policy.allows(project)
+		if allowed {
 			project.Allow()
+		}
+		if unreadable != nil && project.NeedsConsent() {
+			a.warnOnce("no consent can be read: " + unreadable.Error())
 		}
 	}
 	a.tellShadowed(loaded)
@@ -286,16 +299,17 @@ func trustPolicy(text string) (policy, error) {
 	return policy{digests: digests}, nil
 }
 
-func (p policy) allows(project *config.Project) bool {
+// allows reports whether the user has consented to a file. The error says that the store cannot
+// be read, which has no consent in it then.
+func (p policy) allows(project *config.Project) (bool, error) {
 	switch {
 	case p.none:
-		return false
+		return false, nil
 	case p.all, slices.Contains(p.digests, project.SHA256):
-		return true
+		return true, nil
 	}
-	// A store that cannot be read has no consent in it; consent tells of it.
 	known, err := trustStore().Find(project.File.Path)
-	return err == nil && known != nil && known.SHA256 == project.SHA256
+	return err == nil && known != nil && known.SHA256 == project.SHA256, err
 }
 
 // consent asks the user, once for each file and where a person is there, whether the

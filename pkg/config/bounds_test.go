@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -33,5 +34,16 @@ func TestExpansionIsBounded(t *testing.T) {
 	server := &Server{Name: "s", Command: "true", Args: []string{strings.Repeat("${BIG}", 40)}}
 	if resolved, err := server.Resolve(environ); err != nil || len(resolved.Args[0]) != 4_000_000 {
 		t.Errorf("what is below the limit: %v", err)
+	}
+}
+
+// TestEntriesAreBounded refuses a file with more entries than anyone means.
+func TestEntriesAreBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range maxEntries + 1 {
+		fmt.Fprintf(&text, ", \"s%d\": {}", i)
+	}
+	if _, problems := parseFile(File{Name: "c.json"}, []byte(`{"servers": {`+text.String()[1:]+"}}")); len(problems) != 1 || !strings.Contains(problems[0].Text, "'servers' has 20001 entries, and the most is 20000") {
+		t.Errorf("%.300v", problems)
 	}
 }

@@ -17,6 +17,9 @@ import (
 // maxFile is the size in bytes of the largest config file that is read.
 const maxFile = 4 << 20
 
+// maxEntries is how many servers, and how many tools, one file may have.
+const maxEntries = 20_000
+
 // loaded is one file, read and checked.
 type loaded struct {
 	document
@@ -81,6 +84,15 @@ func parseFile(file File, data []byte) (loaded, []Problem) {
 			Text:   fmt.Sprintf("expected a mapping with servers, tools or defaults, found %s", root.kind),
 			Fix:    "begin with for example servers:",
 		})
+	}
+	for _, m := range root.members {
+		if many := max(len(m.value.members), len(m.value.items)); many > maxEntries {
+			return loaded{}, append(problems, Problem{
+				Origin: m.origin,
+				Text:   fmt.Sprintf("'%s' has %d entries, and the most is %d", m.key, many, maxEntries),
+				Fix:    "split it into several files and give each with --config",
+			})
+		}
 	}
 	decoder := &decoder{dir: filepath.Dir(file.Path)}
 	var result loaded

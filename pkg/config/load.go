@@ -190,6 +190,16 @@ func nearestFile(options Options) (path string, warnings []Warning) {
 	return "", warnings
 }
 
+// Refused returns why a file that nobody names is not read since somebody else decides what it
+// says; empty where nobody does, or where it cannot be looked at.
+func Refused(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return writableByOthers(info)
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

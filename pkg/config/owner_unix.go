@@ -20,6 +20,9 @@ func writableByOthers(info fs.FileInfo) string {
 	if !ok {
 		return ""
 	}
+	if info.Mode().Perm()&0o020 != 0 && !ownGroup(int(system.Gid)) {
+		return fmt.Sprintf("its group can write it (gid %d, mode %04o)", system.Gid, info.Mode().Perm())
+	}
 	switch owner := int(system.Uid); {
 	case owner == 0, owner == os.Geteuid():
 		return ""
@@ -28,4 +31,10 @@ func writableByOthers(info fs.FileInfo) string {
 	default:
 		return fmt.Sprintf("it belongs to another user (uid %d)", owner)
 	}
+}
+
+// ownGroup reports whether a group is root's or the user's primary one: many systems give each
+// user a group of its own, and make files that it can write.
+func ownGroup(group int) bool {
+	return group == 0 || group == os.Getegid() || os.Geteuid() == 0 && os.Getenv("SUDO_GID") == strconv.Itoa(group)
 }

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,22 @@ func TestFilesOfOthers(t *testing.T) {
 	}
 	if os.Geteuid() != 0 {
 		return // nobody else's files can be made
+	}
+	grouped := filepath.Join(dir, ".mcp.json")
+	if err := errors.Join(os.Chmod(grouped, 0o664), os.Chown(grouped, -1, 4711)); err != nil {
+		t.Fatal(err)
+	}
+	if files, warnings = find(); len(files) != 1 || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "its group can write it (gid 4711, mode 0664)") {
+		t.Errorf("%v, %v", files, warnings)
+	}
+	if err := os.Chown(grouped, -1, os.Getegid()); err != nil {
+		t.Fatal(err)
+	}
+	if files, warnings = find(); len(files) != 1 || filepath.Base(files[0].Path) != ".mcp.json" || len(warnings) != 0 {
+		t.Errorf("of the user's own group: %v, %v", files, warnings)
+	}
+	if err := os.Chmod(grouped, 0o666); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.Chown(filepath.Join(top, "toolx.yaml"), 4711, 4711); err != nil {
 		t.Fatal(err)

@@ -325,7 +325,19 @@ const OwnCommand = "toolx"
 func (s *Server) playsOwnFile() bool {
 	return s.Command == OwnCommand && len(s.Args) == 2 && s.Args[0] == "serve" &&
 		filepath.IsLocal(s.Args[1]) && !strings.HasPrefix(s.Args[1], "-") && !strings.Contains(s.Args[1], "${") &&
-		s.URL == "" && s.EnvFile == "" && len(s.HeadersCommand) == 0 && s.Cwd == "." && len(s.otherKeys()) == 1 // cwd
+		s.URL == "" && s.EnvFile == "" && len(s.HeadersCommand) == 0 && s.Cwd == "." && len(s.otherKeys()) == 1 && // cwd
+		staysIn(s.dir, s.Args[1])
+}
+
+// staysIn reports whether no link leads from a file below a folder out of that folder.
+func staysIn(folder, name string) bool {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return false
+	}
+	defer root.Close() //nolint:errcheck // it was read only
+	_, err = root.Stat(name)
+	return err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
 // Project returns the project's file that the entry stands in, nil where the user named
