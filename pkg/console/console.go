@@ -1,6 +1,6 @@
-// Package console holds the three streams of the process and the facts about
-// them: which are terminals, how wide, whether colour is wanted. The facts are
-// found once, here; whatever writes is handed them and never looks itself.
+// Package console holds the three streams of the process and the facts about them: which are
+// terminals, how wide they are, whether colour is wanted. The facts are determined once, here, and
+// passed to whatever writes.
 package console
 
 import (
@@ -12,38 +12,37 @@ import (
 	"golang.org/x/term"
 )
 
-// DefaultWidth is the width in columns that is assumed where no terminal tells.
+// DefaultWidth is the width in columns that is assumed if no terminal reports one.
 const DefaultWidth = 80
 
-// Console is where toolx reads and writes. Its fields are set before use and not
-// changed after.
+// Console is where toolx reads and writes. Set its fields before use and do not change them
+// afterwards.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
 
-	// InTTY, OutTTY and ErrTTY say which streams are terminals.
+	// InTTY, OutTTY and ErrTTY report which streams are terminals.
 	InTTY, OutTTY, ErrTTY bool
 
-	// Joined reports whether Out and Err are the same file, so that the order shows in
-	// which they are written to.
+	// Joined reports whether Out and Err are the same file, so that the order of writes to the two is
+	// visible.
 	Joined bool
 
-	// Width is the terminal's width in columns, DefaultWidth where there is none.
+	// Width is the terminal's width in columns, DefaultWidth if there is no terminal.
 	Width int
 
-	// Color reports whether Out may be coloured, ErrColor whether Err may. They
-	// differ where one of the two is redirected.
+	// Color reports whether Out may be coloured, ErrColor whether Err may. They differ if one of the
+	// two is redirected.
 	Color, ErrColor bool
 
-	// Motion reports whether a line on Err may be drawn over: Err is a terminal that
-	// obeys control sequences (TERM is not "dumb").
+	// Motion reports whether a line on Err may be redrawn: Err is a terminal that supports control
+	// sequences (TERM is not "dumb").
 	Motion bool
 }
 
-// System returns the process's own streams with the facts about them. Colour
-// follows the environment (see no-color.org and bixense.com/clicolors): NO_COLOR
-// wins, then CLICOLOR_FORCE or FORCE_COLOR, then TERM=dumb and CLICOLOR=0, and
-// else a terminal has colour and anything else has none.
+// System returns the process's own streams with the facts about them. Colour follows the environment
+// (see no-color.org and bixense.com/clicolors): NO_COLOR wins, then CLICOLOR_FORCE or FORCE_COLOR,
+// then TERM=dumb and CLICOLOR=0. Otherwise terminals are coloured and other files are not.
 func System() *Console {
 	return detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 }
@@ -60,8 +59,7 @@ func Buffered(input string) (c *Console, out, err *bytes.Buffer) {
 	return New(strings.NewReader(input), out, err), out, err
 }
 
-// detect finds the facts; getenv gives a variable of the environment, empty where
-// it is unset.
+// detect determines the facts; getenv returns a variable of the environment, empty if it is unset.
 func detect(in, out, err *os.File, getenv func(string) string) *Console {
 	c := New(in, out, err)
 	c.InTTY, c.OutTTY, c.ErrTTY = isTerminal(in), isTerminal(out), isTerminal(err)
@@ -90,8 +88,8 @@ func sameFile(a, b *os.File) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// wantsColor decides for one stream; obeys says that it is a terminal that
-// understands control sequences.
+// wantsColor decides whether one stream is coloured; obeys says that it is a terminal that supports
+// control sequences.
 func wantsColor(obeys bool, getenv func(string) string) bool {
 	forced := func(name string) bool {
 		value := getenv(name)
@@ -108,8 +106,8 @@ func wantsColor(obeys bool, getenv func(string) string) bool {
 	return obeys
 }
 
-// width asks the streams in turn; the first terminal that knows wins. A terminal
-// of width 0 (some CI systems, a serial line) does not know.
+// width asks the streams in turn; the first terminal that reports a width wins. A terminal of width 0
+// (some CI systems, a serial line) does not count.
 func width(streams ...*os.File) int {
 	for _, stream := range streams {
 		if !isTerminal(stream) {
@@ -122,5 +120,5 @@ func width(streams ...*os.File) int {
 	return DefaultWidth
 }
 
-// NoColor switches colour off on both streams: what --no-color asks for.
+// NoColor turns colour off on both streams, for --no-color.
 func (c *Console) NoColor() { c.Color, c.ErrColor = false, false }

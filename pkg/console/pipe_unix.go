@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// KeepSIGPIPE lets the process live when it writes to a pipe that nobody reads:
-// the write fails with an error for which IsBrokenPipe holds, so that servers are
-// still closed in order. stop restores the default, which is death.
+// KeepSIGPIPE keeps the process alive when it writes to a closed pipe: the write fails with an error
+// for which IsBrokenPipe returns true, so that servers are still shut down in order. stop restores the
+// default, which kills the process.
 //
-// The signal is caught and dropped rather than ignored, because an ignored signal
-// stays ignored in child processes, and servers must keep their own default.
+// The signal is caught and dropped rather than ignored, because child processes inherit an ignored
+// signal, and servers must keep the default.
 func KeepSIGPIPE() (stop func()) {
 	caught := make(chan os.Signal, 1) // never read: a full channel drops signals
 	signal.Notify(caught, syscall.SIGPIPE)
@@ -23,5 +23,5 @@ func KeepSIGPIPE() (stop func()) {
 
 func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// enableSequences has nothing to do: terminals obey.
+// enableSequences does nothing: terminals support control sequences.
 func enableSequences(*os.File) bool { return true }

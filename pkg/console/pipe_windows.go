@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// KeepSIGPIPE has nothing to do: Windows has no such signal, a write to a pipe
-// that nobody reads fails with an error for which IsBrokenPipe holds.
+// KeepSIGPIPE does nothing: Windows has no such signal, and a write to a closed pipe fails with an
+// error for which IsBrokenPipe returns true.
 func KeepSIGPIPE() (stop func()) { return func() {} }
 
 func isBrokenPipe(err error) bool {
@@ -16,8 +16,8 @@ func isBrokenPipe(err error) bool {
 		errors.Is(err, windows.ERROR_PIPE_NOT_CONNECTED)
 }
 
-// enableSequences makes a console obey control sequences, which consoles older
-// than Windows Terminal do only when asked; false means that it cannot.
+// enableSequences enables control sequences on a console; consoles older than Windows Terminal need
+// that. It returns false if the console does not support them.
 func enableSequences(f *os.File) bool {
 	handle := windows.Handle(f.Fd())
 	var mode uint32

@@ -11,12 +11,12 @@ import (
 	"toolx/pkg/state"
 )
 
-// append writes one line at the end of the file. The file is opened for every line:
-// that costs microseconds, holds nothing open beside a long-running TUI or server,
-// and always meets the file that is current, whichever process rotated the last.
+// append writes one line at the end of the file. It opens the file for every line, which costs
+// microseconds, keeps no file open in a long-running TUI or server, and always writes to the current
+// file, whichever process rotated the last one.
 //
-// Rotation is a rename and nothing else. A library that makes the new file itself
-// would truncate what another process has written to it in the meantime.
+// Rotation only renames. A library that creates the new file itself would truncate what another
+// process has written to it in the meantime.
 func (l *Log) append(line []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,9 +46,9 @@ func (l *Log) append(line []byte) error {
 	return file.Close()
 }
 
-// isCut reports whether the file ends within a line: a disk was full, or a process was killed. It
-// is also said while another process writes, and then the log has an empty line, which every
-// reader skips.
+// isCut reports whether the file ends within a line because a disk was full or a process was killed.
+// It may also return true while another process is writing; then the log gets an empty line, which
+// every reader skips.
 func isCut(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
@@ -64,10 +64,9 @@ func (l *Log) full(info os.FileInfo, line []byte) bool {
 	return info.Size() > 0 && info.Size()+int64(len(line)) > l.limit
 }
 
-// rotate moves the full log out of the way and removes the oldest. One process does
-// so at a time; where another does, or where it fails (Windows, while another
-// process writes), the log grows a little until the next attempt. The error says that
-// there is no lock to be had.
+// rotate renames the full log and removes the oldest one. One process does so at a time. If another
+// process is rotating, or if renaming fails (Windows, while another process writes), the log grows
+// until the next attempt. The error says that the lock cannot be taken.
 func (l *Log) rotate(line []byte) error {
 	unlock, ok, err := state.TryLock(l.path + ".lock")
 	if err != nil || !ok {
@@ -90,7 +89,7 @@ func (l *Log) rotate(line []byte) error {
 	return nil
 }
 
-// rotated gives the rotated logs of path, oldest first.
+// rotated returns the rotated logs of path, oldest first.
 func rotated(path string) []string {
 	base, extension := split(path)
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -108,7 +107,7 @@ func rotated(path string) []string {
 	return found
 }
 
-// split cuts the extension off: "history" and ".jsonl".
+// split splits off the extension: "history" and ".jsonl".
 func split(path string) (base, extension string) {
 	extension = filepath.Ext(path)
 	return strings.TrimSuffix(path, extension), extension

@@ -1,7 +1,6 @@
-// Package history keeps the execution log (EXEC-11): one line of JSON for every
-// tool call, with what was asked, what came back, how it ended and how long it took,
-// secrets masked. It is there to be read after the fact, by people, scripts and the TUI;
-// nothing in toolx depends on it, and no call fails because of it.
+// Package history keeps the execution log (EXEC-11): one line of JSON for every tool call, with its
+// arguments, its result or error, and its duration, with secrets masked. People, scripts and the TUI
+// read it afterwards; nothing in toolx depends on it, and no call fails because of it.
 package history
 
 import (
@@ -27,16 +26,16 @@ type Entry struct {
 	PID    int       `json:"pid"`
 	Tool   string    `json:"tool"`
 	Server string    `json:"server,omitempty"`
-	// Method is that of a request that was no tool call: prompts/get.
+	// Method is the method of a request other than a tool call: prompts/get.
 	Method string `json:"method,omitempty"`
-	// Arguments is the object that was sent, masked; where it was too long, a
-	// string with its beginning, and ArgumentsBytes says how long it was.
+	// Arguments is the object that was sent, masked. If it was too long, it is a string with its
+	// beginning, and ArgumentsBytes is its full length.
 	Arguments      json.RawMessage `json:"arguments"`
 	ArgumentsBytes int             `json:"arguments_bytes,omitempty"`
 	Success        bool            `json:"success"`
-	// Result is the answer, masked, null where it is nil; where it was too long, a
-	// string with its beginning, and ResultBytes says how long it was. It is missing
-	// for failed calls and where results are not kept.
+	// Result is the result, masked, null if it is nil. If it was too long, it is a string with its
+	// beginning, and ResultBytes is its full length. It is absent for failed calls and if results are
+	// not kept.
 	Result          json.RawMessage `json:"result,omitempty"`
 	ResultBytes     int64           `json:"result_bytes,omitempty"`
 	Error           string          `json:"error,omitempty"`
@@ -53,13 +52,13 @@ const (
 	backups      = 3        // rotated logs that are kept
 )
 
-// Log writes entries. It is safe for concurrent use, also by several processes on
-// one file: every entry is one write at the file's end.
+// Log writes entries. It is safe for concurrent use, also by several processes on one file: every
+// entry is one write at the end of the file.
 type Log struct {
-	// Notice is told once when the log cannot be written or rotated, and never again. It is
-	// set before the first Record; nil means that nobody wants to know.
+	// Notice is called once, when the log cannot be written or rotated for the first time. Set it
+	// before the first Record; nil drops the error.
 	Notice func(error)
-	// NoResults says that results are not kept. It is set before the first Record.
+	// NoResults says that results are not kept. Set it before the first Record.
 	NoResults bool
 
 	path   string
@@ -71,9 +70,9 @@ type Log struct {
 	closed bool
 }
 
-// Open returns the log at path. Nothing touches the disk before the first call is
-// recorded. masker hides secrets; nil hides those that show by name and shape. The
-// error says that there is no path.
+// Open returns the log at path. It does not touch the disk before the first call is recorded. masker
+// hides secrets; nil hides those that can be recognised by name and shape. Open fails if path is
+// empty.
 func Open(path string, masker *mask.Masker) (*Log, error) {
 	if path == "" {
 		return nil, errors.New("calls are not logged: no home directory; set HOME or XDG_STATE_HOME")
@@ -81,9 +80,8 @@ func Open(path string, masker *mask.Masker) (*Log, error) {
 	return &Log{path: path, masker: masker, limit: maxSize}, nil
 }
 
-// Record writes an entry where event is an exec.CallFinished, and does nothing for
-// other events, so it fits exec.Bus.Subscribe. It returns when the entry is in the
-// hands of the system, after one small write.
+// Record writes an entry if event is an exec.CallFinished, and ignores other events, so it fits
+// exec.Bus.Subscribe. It returns after one small write.
 func (l *Log) Record(event exec.Event) {
 	finished, ok := event.(exec.CallFinished)
 	if !ok || finished.Result == nil {
@@ -136,8 +134,8 @@ func (l *Log) entry(event exec.CallFinished) Entry {
 	return entry
 }
 
-// arguments masks first and cuts then: half a secret is not recognised any more.
-// What is no JSON (a call can fail for that very reason) is kept as a string.
+// arguments masks first and cuts afterwards, because half a secret cannot be recognised. Text that is
+// not JSON (a call can fail for that very reason) is kept as a string.
 func (l *Log) arguments(given json.RawMessage) (kept json.RawMessage, total int) {
 	if len(bytes.TrimSpace(given)) == 0 {
 		return json.RawMessage("{}"), 0
@@ -156,8 +154,8 @@ func (l *Log) arguments(given json.RawMessage) (kept json.RawMessage, total int)
 	return text, total
 }
 
-// result masks and cuts as arguments does. Of a long one only the beginning is masked: to
-// mask all of it takes a second for each 15 MB, for which the user would wait.
+// result masks and cuts as arguments does. Only the beginning of a long result is masked: masking all
+// of it would take a second for each 15 MB, and the user would have to wait.
 func (l *Log) result(of *exec.Result) (kept json.RawMessage, total int64) {
 	value := of.Value
 	if len(value) == 0 {
@@ -175,8 +173,8 @@ func (l *Log) result(of *exec.Result) (kept json.RawMessage, total int64) {
 	return rawjson.Quote(words.Clip(l.beginning(value), maxResult)), total
 }
 
-// beginning is the text of a value, or so much of it that what is kept ends far before the
-// place where a secret may have been cut in two.
+// beginning returns the masked text of a value, or enough of it that the kept part ends long before
+// the place where a secret may have been cut in two.
 func (l *Log) beginning(value json.RawMessage) string {
 	for size := 16 * maxResult; ; size *= 2 {
 		masked := l.masker.Text(head(value, size))
@@ -186,7 +184,7 @@ func (l *Log) beginning(value json.RawMessage) string {
 	}
 }
 
-// head is the beginning of a value: of its text where it is a string, else of its JSON.
+// head returns the beginning of a value: of its text if it is a string, else of its JSON.
 func head(value json.RawMessage, size int) string {
 	if rawjson.IsString(value) {
 		return rawjson.UnquoteHead(value, size)

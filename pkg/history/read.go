@@ -12,10 +12,10 @@ import (
 	"toolx/pkg/state"
 )
 
-// Read gives the last n entries of the log at path, oldest first, from rotated logs
-// too where the current one has fewer; n of 0 or less means all. Lines that are no
-// entries are skipped: a full disk or a crash may have left half a line. A log that
-// does not exist is empty.
+// Read returns the last n entries of the log at path, oldest first, including rotated logs if the
+// current one has fewer. It returns all of them if n is 0 or less. It skips lines that are not
+// entries, because a full disk or a crash may have left half a line. A log that does not exist has no
+// entries.
 func Read(path string, n int) ([]Entry, error) {
 	files := append(rotated(path), path)
 	var newestFirst []Entry

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// assignments hides what is given to the name of a secret in plain text: "k=v" of
-// environments and URLs, "k: v" of headers and YAML, "k":"v" of JSON, "--k v" of
-// command lines.
+// assignments hides values that are assigned to the name of a secret in plain text: "k=v" of
+// environments and URLs, "k: v" of headers and YAML, "k":"v" of JSON, "--k v" of command lines.
 func assignments(text string) string {
 	signs := "=:"
 	if strings.Contains(text, "--") { // spaces are many, flags are few
@@ -41,7 +40,7 @@ func assignments(text string) string {
 	return out.String()
 }
 
-// shortFlags hides what stands behind a ShortFlag and looks like a secret.
+// shortFlags hides values after a ShortFlag that look like secrets.
 func shortFlags(text string) string {
 	return replaceAt(text, "-", func(at int) (from, to, next int) {
 		if at > 0 && strings.IndexByte(" \t\n\"'`(", text[at-1]) < 0 {
@@ -63,9 +62,9 @@ func shortFlags(text string) string {
 	})
 }
 
-// placeholder reports whether a value only shows where a secret belongs, as a hint does:
-// "…", "Bearer …", "<YOUR_TOKEN>", "Bearer ${TOKEN}" (whose bracket may be left out of the
-// value), the "-…" of "${TOKEN:-…}"; or whether it is a word that hides nothing.
+// placeholder reports whether a value only shows where a secret belongs, as in a hint: "…", "Bearer
+// …", "<YOUR_TOKEN>", "Bearer ${TOKEN}" (whose bracket may be left out of the value), the "-…" of
+// "${TOKEN:-…}". It is also true for a word that hides nothing.
 func placeholder(value string) bool {
 	value = strings.TrimPrefix(value, "Bearer ")
 	switch {
@@ -78,7 +77,7 @@ func placeholder(value string) bool {
 	return is && strings.IndexFunc(variable, func(r rune) bool { return r > 'z' || !isWord(byte(r)) }) < 0
 }
 
-// names reports whether before ends in the name of a secret that sign gives a value to.
+// names reports whether before ends in the name of a secret to which sign assigns a value.
 func names(before string, sign byte) bool {
 	end := len(before)
 	if sign != ' ' {
@@ -97,7 +96,7 @@ func names(before string, sign byte) bool {
 	return Name(before[start:end])
 }
 
-// isFile reports whether a word is a file's name, by its ending.
+// isFile reports whether a word is a file name, by its extension.
 func isFile(word string) bool {
 	at := strings.LastIndexByte(word, '.')
 	return at >= 0 && slices.Contains([]string{
@@ -105,9 +104,9 @@ func isFile(word string) bool {
 	}, word[at+1:])
 }
 
-// isQuotedThing reports whether the name in text[start:end] is one that toolx speaks of:
-// it stands in quotes behind what it is the name of. Without the quotes, it may be
-// anybody's text: "the server password: …".
+// isQuotedThing reports whether the name in text[start:end] is the name of something that toolx
+// mentions: it is in quotes after a word such as server. Without quotes it may be anyone's text: "the
+// server password: …".
 func isQuotedThing(text string, start, end int) bool {
 	if start == 0 || end == len(text) || text[start-1] != text[end] || strings.IndexByte("\"'`", text[end]) < 0 {
 		return false
@@ -117,8 +116,7 @@ func isQuotedThing(text string, start, end int) bool {
 	})
 }
 
-// valueBehind gives where the value begins and ends that follows a sign; from is
-// the first byte behind it.
+// valueBehind returns the bounds of the value after a sign; from is the first byte after it.
 func valueBehind(text string, from int, sign byte) (start, end int) {
 	for from < len(text) && (text[from] == ' ' || text[from] == '\\' || sign == ':' && text[from] == '\t') {
 		from++
@@ -140,9 +138,9 @@ func valueBehind(text string, from int, sign byte) (start, end int) {
 	return from, end
 }
 
-// quoted gives the inside of the quotes that open at from, up to the text's end
-// where they do not close. Quotes that are escaped themselves, as in JSON within
-// JSON, end at the next of their kind.
+// quoted returns the bounds of the text in the quotes that open at from, up to the text's end if they
+// do not close. Quotes that are escaped themselves, as in JSON within JSON, end at the next of their
+// kind.
 func quoted(text string, from int) (start, end int) {
 	quote := text[from]
 	escaped := from > 0 && text[from-1] == '\\'
@@ -159,8 +157,8 @@ func quoted(text string, from int) (start, end int) {
 	return from + 1, len(text)
 }
 
-// lineEnd gives where an unquoted value of "k: v" ends: at the end of the line, or
-// at a quote or bracket that was opened before the name.
+// lineEnd returns where an unquoted value of "k: v" ends: at the end of the line, or at a quote or
+// bracket that was opened before the name.
 func lineEnd(rest string) int {
 	if end := strings.IndexAny(rest, "\r\n\"'`)]}"); end >= 0 {
 		return end

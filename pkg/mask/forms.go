@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// forms are the ways in which value may be written: value itself first.
+// forms returns the ways in which value may be written, value itself first.
 func forms(value string) []string {
 	all := []string{value}
 	add := func(form string) {
@@ -43,20 +43,18 @@ func lowerEscapes(encoded string) string {
 	return string(out)
 }
 
-// minEmbedded is the length of the shortest piece of base64 that is looked for
-// inside a longer one; a shorter piece would occur in others by chance.
+// minEmbedded is the shortest piece of base64, in characters, that is searched for inside a longer
+// one; a shorter piece would occur in others by chance.
 const minEmbedded = 8
 
-// embedded gives what base64 makes of value inside a longer text, as in "user:value"
-// of HTTP's basic authentication: one form for each of the three places that value
-// can have in a group of three bytes, without the characters that its neighbours
-// have a part in.
+// embedded returns what base64 makes of value inside a longer text, as in "user:value" of HTTP's basic
+// authentication. There is one form for each of the three offsets of value in a group of three bytes,
+// without the characters that also depend on its neighbours.
 func embedded(encoding *base64.Encoding, value string) []string {
 	var pieces []string
 	for before := range 3 {
 		text := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + value))
-		// Bits are 8 to a byte and 6 to a character: a character counts where it
-		// begins and ends inside value.
+		// A byte has 8 bits and a character 6: a character counts if it begins and ends inside value.
 		from := (8*before + 5) / 6
 		to := 8 * (before + len(value)) / 6
 		if to-from >= minEmbedded {

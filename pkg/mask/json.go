@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// JSON hides secrets in a JSON text, which stays valid: strings and numbers under
-// the name of a secret (also deep inside an object or array under it), and what
-// Text finds in any other string or key. Order, spaces and everything else stay
-// byte for byte; where nothing is hidden the result is the input itself. What is
-// not valid JSON is treated as text.
+// JSON hides secrets in a JSON text and keeps it valid: strings and numbers under the name of a secret
+// (also deep inside an object or array under it), and what Text finds in any other string or key.
+// Order, spaces and everything else stay byte for byte; if nothing is hidden, it returns the input
+// itself. It treats invalid JSON as text.
 func (m *Masker) JSON(text []byte) []byte {
 	if !json.Valid(text) {
 		masked := m.Text(string(text))
@@ -28,8 +27,7 @@ func (m *Masker) JSON(text []byte) []byte {
 	return w.out.Bytes()
 }
 
-// walker goes through valid JSON once; everything before done is in out, where
-// anything was changed.
+// walker goes through valid JSON once. If anything was changed, out holds everything before done.
 type walker struct {
 	masker   *Masker
 	in       []byte
@@ -37,7 +35,7 @@ type walker struct {
 	out      bytes.Buffer
 }
 
-// place says what is known of a value from where it stands.
+// place holds what the position of a value says about it.
 type place struct {
 	secret bool // under the name of a secret
 	schema bool // the object under "properties": its keys name parameters, they hold no values
@@ -89,7 +87,7 @@ func (w *walker) array(p place) {
 	w.at++
 }
 
-// string passes a string, or hides what is secret in it, and gives what it says.
+// string passes a string, hides what is secret in it, and returns its text.
 func (w *walker) string(secret bool) string {
 	start := w.at
 	escapes := false
@@ -117,8 +115,8 @@ func (w *walker) string(secret bool) string {
 	return said
 }
 
-// scalar passes a number or literal. A number that is a secret becomes a string:
-// no number says that it was hidden.
+// scalar passes a number or literal. A secret number becomes a string, because no number can say that
+// it was hidden.
 func (w *walker) scalar(secret bool) {
 	start := w.at
 	for w.at < len(w.in) && strings.IndexByte(",]} \t\r\n", w.in[w.at]) < 0 {
@@ -133,7 +131,7 @@ func (w *walker) scalar(secret bool) {
 	}
 }
 
-// replace writes text in place of what stands from start up to here.
+// replace writes text in place of the input from start up to here.
 func (w *walker) replace(start int, text string) {
 	w.out.Write(w.in[w.done:start])
 	w.out.WriteString(text)
@@ -148,8 +146,8 @@ func (w *walker) space() {
 
 func validText(text string) bool { return strings.ToValidUTF8(text, "") == text }
 
-// jsonText is text as it stands between the quotes of a JSON string, with nothing
-// escaped that need not be.
+// jsonText returns text as it is written between the quotes of a JSON string, with as few escapes as
+// possible.
 func jsonText(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -1,10 +1,9 @@
-// Package mask hides secrets in what toolx writes about its work: logs, traces,
-// the execution log. It never touches what is sent to a server, nor a result.
+// Package mask hides secrets in what toolx writes about its work: logs, traces, the execution log. It
+// never changes what is sent to a server, or a result.
 //
-// Three signs give a secret away: the name that it stands under (Name), its value,
-// where that came from a variable (Masker.Add), and its shape, where a service
-// gives its tokens one (ghp_…, AKIA…, JWTs, private keys). Everything else passes
-// byte for byte.
+// It recognises a secret in three ways: by the name that it is assigned to (Name), by its value if
+// that came from a variable (Masker.Add), and by its shape if a service gives its tokens one (ghp_…,
+// AKIA…, JWTs, private keys). Everything else passes byte for byte.
 package mask
 
 import (
@@ -19,15 +18,15 @@ import (
 	"sync/atomic"
 )
 
-// Mask stands in the place of a secret.
+// Mask replaces a secret.
 const Mask = "***"
 
-// MinLength is the length in bytes below which a value is not hidden: short ones
-// occur everywhere by chance.
+// MinLength is the length in bytes below which a value is not hidden, because short values occur
+// everywhere by chance.
 const MinLength = 4
 
-// Masker hides secrets. The zero value is ready and knows no values, and so does a
-// nil Masker, which cannot learn any. It is safe for concurrent use.
+// Masker hides secrets. The zero value is ready to use and knows no values. So does a nil Masker, to
+// which no values can be added. A Masker is safe for concurrent use.
 type Masker struct {
 	mu     sync.Mutex
 	values map[string]bool
@@ -47,10 +46,9 @@ func New(values ...string) *Masker {
 	return m
 }
 
-// Add hides these values from now on, as they are and in the forms in which they
-// are sent: escaped in JSON, encoded in a URL, in base64. Values shorter than
-// MinLength and the words true, false and null are ignored: hiding them would hide
-// half of every text.
+// Add hides these values from now on, as they are and in the forms in which they are sent: escaped in
+// JSON, encoded in a URL, in base64. It ignores values shorter than MinLength and the words true,
+// false and null, because hiding them would hide half of every text.
 func (m *Masker) Add(values ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,8 +74,8 @@ func isLiteral(value string) bool {
 	return value == "true" || value == "false" || value == "null"
 }
 
-// newFinder prefers the longest of several values that begin at one place: a
-// Replacer takes the first that it was given.
+// newFinder puts longer values first: of several values that begin at one place, a Replacer takes the
+// one that it was given first.
 func newFinder(values map[string]bool) *finder {
 	f := &finder{values: slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
@@ -90,14 +88,14 @@ func newFinder(values map[string]bool) *finder {
 	return f
 }
 
-// in reports whether any value is in text. Looking for each is many times faster than
-// the Replacer, which is needed only where there is something to replace.
+// in reports whether any value is in text. Looking for each value is many times faster than the
+// Replacer, which is needed only if there is something to replace.
 func (f *finder) in(text string) bool {
 	return slices.ContainsFunc(f.values, func(value string) bool { return strings.Contains(text, value) })
 }
 
-// Text hides secrets in text of any kind: a log line, a command line, a URL, a
-// piece of JSON or YAML. Use JSON for JSON that must stay valid.
+// Text hides secrets in any text: a log line, a command line, a URL, a piece of JSON or YAML. Use JSON
+// for JSON that must stay valid.
 func (m *Masker) Text(text string) string {
 	if len(text) < MinLength {
 		return text
@@ -105,8 +103,8 @@ func (m *Masker) Text(text string) string {
 	return m.known(shapes(shortFlags(assignments(m.known(text)))))
 }
 
-// known hides registered values. A mask can complete another value together with
-// its neighbours, hence the loop; it ends since every round makes text shorter.
+// known hides registered values. A mask and its neighbours can form another value, hence the loop; it
+// ends because every round makes text shorter.
 func (m *Masker) known(text string) string {
 	if m == nil {
 		return text
@@ -121,11 +119,11 @@ func (m *Masker) known(text string) string {
 	return finder.cutOff(text)
 }
 
-// cut is the mark where text was shortened before it came here.
+// cut marks where text was shortened before it came here.
 const cut = "…"
 
-// cutOff hides what the mark of a cut has left of a value: its beginning ahead of the mark,
-// or its end behind it.
+// cutOff hides the part of a value that a cut has left: its beginning before the mark of the cut, or
+// its end after it.
 func (f *finder) cutOff(text string) string {
 	for from := 0; ; {
 		at := strings.Index(text[from:], cut)
@@ -156,12 +154,11 @@ func (f *finder) cutOff(text string) string {
 	}
 }
 
-// Beginning is Text for text whose end is missing, and with it perhaps that of a secret.
+// Beginning is Text for a text without its end, which may have cut a secret in two.
 func (m *Masker) Beginning(text string) string { return strings.TrimSuffix(m.Text(text+cut), cut) }
 
-// Attr hides secrets in an attribute of a log record, by its key and in its text.
-// It fits slog.HandlerOptions.ReplaceAttr; times, levels, numbers and truth values
-// pass.
+// Attr hides secrets in an attribute of a log record, by its key and in its text. It fits
+// slog.HandlerOptions.ReplaceAttr. Times, levels, numbers and booleans pass.
 func (m *Masker) Attr(_ []string, attr slog.Attr) slog.Attr {
 	value := attr.Value.Resolve()
 	switch value.Kind() {

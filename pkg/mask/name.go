@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// Name reports whether what stands under name is a secret: a key of JSON, a variable
-// of the environment, a header, a flag. It looks at whole words, whatever joins
-// them, so that apiKey, API_KEY and x-api-key are names of secrets, and max_tokens,
-// tokenizer and author are not. Names about a secret (token_type, password_length)
-// and tokens that are none (progressToken, nextPageToken) are not either.
+// Name reports whether a value with this name is a secret: the name of a JSON member, an environment
+// variable, a header or a flag. It compares whole words, however they are joined, so apiKey, API_KEY
+// and x-api-key are names of secrets, and max_tokens, tokenizer and author are not. Names of facts
+// about a secret (token_type, password_length) and of tokens that are not secret (progressToken,
+// nextPageToken) are not names of secrets either.
 func Name(name string) bool {
 	if len(name) > 256 {
 		return false
@@ -34,14 +34,13 @@ func Name(name string) bool {
 	return false
 }
 
-// ShortFlag reports whether a flag of a command line often has a key or password as its
-// value, and often something else (sort -k 2): the value must tell (Value).
+// ShortFlag reports whether a command-line flag often takes a key or password, and often something
+// else (sort -k 2), so that the value has to decide (Value).
 func ShortFlag(flag string) bool {
 	return flag == "-k" || flag == "-K" || flag == "-pw"
 }
 
-// mayName is a quick refusal of most names: every secret word and pair holds one of
-// these.
+// mayName rejects most names quickly: every secret word and pair contains one of these.
 func mayName(name string) bool {
 	for _, part := range [...]string{"tok", "sec", "pas", "key", "aut", "cre", "coo", "jwt"} {
 		if containsFold(name, part) {
@@ -51,7 +50,7 @@ func mayName(name string) bool {
 	return false
 }
 
-// containsFold reports whether name holds the ASCII word part, which is lower case.
+// containsFold reports whether name contains the ASCII word part, which is lower case.
 func containsFold(name, part string) bool {
 	for i := 0; i+len(part) <= len(name); i++ {
 		if strings.EqualFold(name[i:i+len(part)], part) {
@@ -81,13 +80,12 @@ func isSecretPair(previous, word string) bool {
 	return false
 }
 
-// isHarmlessToken says that a token of this kind only counts or points.
+// isHarmlessToken reports whether a token of this kind only counts or points.
 func isHarmlessToken(previous string) bool {
 	return slices.Contains([]string{"progress", "page", "next", "continuation", "max", "min", "num", "per", "cancellation"}, previous)
 }
 
-// isMeasure says that a name that ends in word is about the secret, and holds
-// something else.
+// isMeasure reports whether a name that ends in word is about a secret but holds something else.
 func isMeasure(word string) bool {
 	return slices.Contains([]string{
 		"count", "limit", "type", "length", "size", "budget", "usage", "expiry", "expires", "expiration", "ttl",
@@ -96,8 +94,8 @@ func isMeasure(word string) bool {
 	}, word)
 }
 
-// words splits name at everything that is neither letter nor digit, and where
-// camelCase begins a word, and gives them in lower case.
+// words splits name at everything that is neither letter nor digit, and where camelCase begins a word,
+// and returns the words in lower case.
 func words(name string) []string {
 	var all []string
 	var word strings.Builder

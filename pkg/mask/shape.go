@@ -2,9 +2,9 @@ package mask
 
 import "strings"
 
-// Value reports whether text, a word by itself, looks like a secret: it has the form of a
-// known service's token, or is at least eight letters and digits, both, without
-// anything that a path, a number or a host name has.
+// Value reports whether text, a word by itself, looks like a secret. It does if it has the form of a
+// known service's token, or if it has at least eight letters and digits, some of each, and no
+// character that a path, a number or a host name has.
 func Value(text string) bool {
 	if shapes(text) != text {
 		return true
@@ -23,7 +23,7 @@ func Value(text string) bool {
 	return len(text) >= 8 && digits > 0 && letters > 0
 }
 
-// shape is how one service's tokens look: a prefix, then characters of one set.
+// shape is the form of one service's tokens: a prefix, then characters of one set.
 type shape struct {
 	prefix string
 	also   string // characters that a token has besides letters and digits
@@ -31,8 +31,8 @@ type shape struct {
 	digit  bool   // at least one of them is a digit, which tells it from words
 }
 
-// tokenShapes are the shapes that need nothing but the table. A function, so that
-// nothing is built when the program starts.
+// tokenShapes returns the shapes that need nothing but the table. It is a function so that nothing is
+// built at start-up.
 func tokenShapes() [16]shape {
 	return [...]shape{
 		{"ghp_", "", 20, false}, // GitHub: personal, OAuth, user, server, refresh
@@ -54,7 +54,7 @@ func tokenShapes() [16]shape {
 	}
 }
 
-// shapes hides tokens that can be told by how they look.
+// shapes hides tokens that can be recognised by their shape.
 func shapes(text string) string {
 	if len(text) < 12 {
 		return text
@@ -71,9 +71,8 @@ func shapes(text string) string {
 	return hideKeys(text)
 }
 
-// hide masks what match finds at each prefix that stands at the beginning of a
-// word. match takes the text from the prefix on; it says how many bytes it looked
-// at, and whether they are a token.
+// hide masks what match finds at each prefix at the beginning of a word. match gets the text from the
+// prefix on, and returns how many bytes it looked at and whether they are a token.
 func hide(text, prefix string, match func(string) (n int, ok bool)) string {
 	return replaceAt(text, prefix, func(at int) (from, to, next int) {
 		if at > 0 && isWord(text[at-1]) {
@@ -87,8 +86,8 @@ func hide(text, prefix string, match func(string) (n int, ok bool)) string {
 	})
 }
 
-// hideAfter masks what match finds behind each mark, which stays. match takes the
-// text behind it and gives where the secret begins and ends; both 0 mean none.
+// hideAfter masks what match finds after each mark, and keeps the mark. match gets the text after it
+// and returns the bounds of the secret; both are 0 if there is none.
 func hideAfter(text, mark string, match func(string) (from, to int)) string {
 	return replaceAt(text, mark, func(at int) (int, int, int) {
 		from, to := match(text[at+len(mark):])
@@ -96,9 +95,8 @@ func hideAfter(text, mark string, match func(string) (from, to int)) string {
 	})
 }
 
-// replaceAt writes Mask over what find says of each place where mark stands: from
-// and to, and where to look on, all counted from that place. It gives text itself
-// where there is nothing.
+// replaceAt replaces by Mask what find returns for each place where mark is: from, to, and where to
+// continue, all relative to that place. It returns text itself if nothing is found.
 func replaceAt(text, mark string, find func(at int) (from, to, next int)) string {
 	var out strings.Builder
 	done, at := 0, 0
@@ -156,8 +154,8 @@ func matchJWT(text string) (n int, ok bool) {
 	return n, n >= 20 && dots >= 2
 }
 
-// matchBearer finds the token of RFC 6750 behind the word "Bearer". Words of prose
-// ("bearer authentication") are told from it by length and digits.
+// matchBearer finds the token of RFC 6750 after the word "Bearer". It tells tokens from words of prose
+// ("bearer authentication") by length and digits.
 func matchBearer(text string) (from, to int) {
 	n, digits := 0, 0
 	for n < len(text) && (isAlnum(text[n]) || strings.IndexByte("-._~+/=", text[n]) >= 0) {
@@ -175,7 +173,7 @@ func matchBearer(text string) (from, to int) {
 	return 0, 0
 }
 
-// matchUserinfo finds the password in a URL's "user:password@", behind "://".
+// matchUserinfo finds the password in a URL's "user:password@", after "://".
 func matchUserinfo(text string) (from, to int) {
 	end := strings.IndexAny(text, "/?# \t\r\n\"'<>`")
 	if end < 0 {
@@ -192,8 +190,8 @@ func matchUserinfo(text string) (from, to int) {
 	return colon + 1, at
 }
 
-// hideKeys masks private keys in PEM (RFC 7468), up to their end, or to the text's
-// where that is missing. The first line stays, to say what was there.
+// hideKeys masks private keys in PEM (RFC 7468), up to their end, or to the end of the text if that is
+// missing. The first line stays, to say what was there.
 func hideKeys(text string) string {
 	return hideAfter(text, "-----BEGIN ", func(rest string) (int, int) {
 		const label, longest = "PRIVATE KEY-----", 64
@@ -215,5 +213,5 @@ func isAlnum(b byte) bool {
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
-// isWord says that b belongs to the word that a token would continue.
+// isWord reports whether b belongs to the word that a token would continue.
 func isWord(b byte) bool { return isAlnum(b) || b == '_' }

@@ -13,18 +13,17 @@ import (
 	"toolx/pkg/words"
 )
 
-// Limits of what toolx reads as JSON. They lie far above what tools use and far
-// below what would exhaust memory or stack.
+// Limits of what toolx reads as JSON. They are far above what tools use and far below what would
+// exhaust memory or stack.
 const (
 	MaxDepth        = 500  // of nesting, in arguments and in schemas
 	maxNumberLength = 1000 // characters of one number
 	maxExponent     = 400  // of ten; a float64 ends at 308
 )
 
-// Check refuses text that is not exactly one JSON value, and text that JSON
-// allows but that no two programs read alike: a name twice in one object (the
-// reader decides which value wins), invalid UTF-8, numbers outside every
-// machine's range, nesting deeper than MaxDepth.
+// Check rejects text that is not exactly one JSON value, and text that JSON allows but that programs
+// read differently: a name twice in one object (the reader decides which value wins), invalid UTF-8,
+// numbers that are too large for machines, nesting deeper than MaxDepth.
 func Check(text []byte) error {
 	if at := InvalidUTF8(text); at >= 0 {
 		return fmt.Errorf("not valid UTF-8 at byte %d", at+1)
@@ -51,7 +50,7 @@ func InvalidUTF8(text []byte) int {
 	return -1
 }
 
-// syntaxError says where and why text is not JSON.
+// syntaxError returns where and why text is not JSON.
 func syntaxError(text []byte) error {
 	var value json.RawMessage
 	err := json.Unmarshal(text, &value)
@@ -71,8 +70,7 @@ func syntaxError(text []byte) error {
 type jsonChecker struct {
 	text []byte
 	at   int
-	// open has a set of the names so far for every object that is open, and nil
-	// for every array.
+	// open has, for every open object, the set of the names so far, and nil for every open array.
 	open []map[string]bool
 }
 
@@ -107,7 +105,7 @@ func (c *jsonChecker) step() error {
 	return nil
 }
 
-// quoted passes one string, which is a name where a colon follows.
+// quoted passes one string, which is a name if a colon follows.
 func (c *jsonChecker) quoted() error {
 	end := StringEnd(c.text, c.at)
 	raw := c.text[c.at:end]
@@ -134,8 +132,8 @@ func (c *jsonChecker) number() error {
 	return CheckNumber(number)
 }
 
-// CheckNumber refuses a JSON number that costs more to compute with than it can
-// be worth: exact arithmetic on 1e999999 takes a million digits.
+// CheckNumber rejects a JSON number that is too expensive to compute with: exact arithmetic on
+// 1e999999 takes a million digits.
 func CheckNumber(number string) error {
 	if len(number) > maxNumberLength {
 		return fmt.Errorf("a number of %d characters is too long", len(number))
@@ -160,8 +158,7 @@ func Decode(text []byte) (any, error) {
 	return value, nil
 }
 
-// Compact returns JSON without the space between its tokens; text that is not JSON stays
-// as it is.
+// Compact returns JSON without the space between its tokens; other text is unchanged.
 func Compact(text json.RawMessage) json.RawMessage {
 	var out bytes.Buffer
 	if json.Compact(&out, text) != nil {
@@ -170,13 +167,13 @@ func Compact(text json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
-// Same reports whether two texts are the same JSON but for the space between tokens.
+// Same reports whether two texts are the same JSON apart from the space between tokens.
 func Same(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || bytes.Equal(Compact(a), Compact(b))
 }
 
-// IsNumber reports whether text is a number as JSON writes them: no plus sign, no
-// leading zeros or spaces, no hexadecimal, no NaN.
+// IsNumber reports whether text is a JSON number: no plus sign, no leading zeros or spaces, no
+// hexadecimal, no NaN.
 func IsNumber(text string) bool {
 	if text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
 		return false

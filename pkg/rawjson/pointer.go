@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// At follows a JSON pointer (RFC 6901) through a decoded value: maps and slices, as
-// encoding/json makes them. The empty pointer is the value itself.
+// At follows a JSON pointer (RFC 6901) through a decoded value of maps and slices, as encoding/json
+// makes them. The empty pointer is the value itself.
 func At(value any, pointer string) (any, bool) {
 	for _, token := range Tokens(pointer) {
 		switch at := value.(type) {
@@ -30,8 +30,8 @@ func At(value any, pointer string) (any, bool) {
 	return value, true
 }
 
-// Find follows a JSON pointer (RFC 6901) through text. The empty pointer is the
-// text itself. Of two members of one name the last counts, as for encoding/json.
+// Find follows a JSON pointer (RFC 6901) through text. The empty pointer is the text itself. Of two
+// members with one name the last counts, as in encoding/json.
 func Find(text json.RawMessage, pointer string) (found json.RawMessage, ok bool) {
 	for _, token := range Tokens(pointer) {
 		if elements, isArray := Elements(text); isArray {
@@ -56,7 +56,7 @@ func Find(text json.RawMessage, pointer string) (found json.RawMessage, ok bool)
 	return text, true
 }
 
-// Pointer is the JSON pointer (RFC 6901) that goes along tokens.
+// Pointer returns the JSON pointer (RFC 6901) with these tokens.
 func Pointer(tokens ...string) string {
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	var out strings.Builder
@@ -67,8 +67,7 @@ func Pointer(tokens ...string) string {
 	return out.String()
 }
 
-// Tokens are the tokens of a JSON pointer, as they are named in the document; the
-// reverse of Pointer.
+// Tokens returns the unescaped tokens of a JSON pointer; it is the reverse of Pointer.
 func Tokens(pointer string) []string {
 	tokens := strings.Split(pointer, "/")[1:]
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")
@@ -78,8 +77,8 @@ func Tokens(pointer string) []string {
 	return tokens
 }
 
-// indexOf reads the token that stands for an element of an array: digits without
-// leading zeros (RFC 6901, section 4).
+// indexOf reads a token as the index of an array's element: digits without leading zeros (RFC 6901,
+// section 4).
 func indexOf(token string, length int) (int, bool) {
 	index, err := strconv.Atoi(token)
 	return index, err == nil && index >= 0 && index < length && strconv.Itoa(index) == token

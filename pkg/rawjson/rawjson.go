@@ -1,9 +1,9 @@
-// Package rawjson cuts JSON text into its parts and puts parts together, byte for
-// byte: no digit, no order of members and no escape is lost, and nothing is copied.
-// What text means (schemas, JSON-RPC, MCP) is other packages' business.
+// Package rawjson splits JSON text into its parts and joins parts, byte for byte: no digit, no order
+// of members and no escape is lost, and nothing is copied. The meaning of the text (schemas, JSON-RPC,
+// MCP) is up to other packages.
 //
-// Functions that read take text that is known to be valid JSON; on other text they
-// end with what they have, and never panic.
+// Functions that read take text that is known to be valid JSON. On other text they return what they
+// have read so far, and never panic.
 package rawjson
 
 import (
@@ -20,13 +20,12 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// NewMember makes a member whose name needs quoting.
+// NewMember makes a member, and quotes its name.
 func NewMember(name string, value json.RawMessage) Member {
 	return Member{Name: name, Key: Quote(name), Value: value}
 }
 
-// Members cuts an object into its members, in their order; ok is false where text
-// is another kind of value.
+// Members splits an object into its members, in order; ok is false if text is any other value.
 func Members(text []byte) (list []Member, ok bool) {
 	if !opens(text, '{') {
 		return nil, false
@@ -34,8 +33,7 @@ func Members(text []byte) (list []Member, ok bool) {
 	return slices.Collect(Each(text)), true
 }
 
-// Each gives the members of an object one by one; none where text is another kind
-// of value.
+// Each yields the members of an object one by one; none if text is any other value.
 func Each(text []byte) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		if !opens(text, '{') {
@@ -56,8 +54,8 @@ func Each(text []byte) iter.Seq[Member] {
 	}
 }
 
-// Get returns a member of an object, nil where there is none. Of several with one name the
-// last counts, as it does for encoding/json and for JavaScript's JSON.parse.
+// Get returns a member of an object, or nil. Of several with one name the last counts, as in
+// encoding/json and in JavaScript's JSON.parse.
 func Get(object []byte, name string) (value json.RawMessage) {
 	for member := range Each(object) {
 		if member.Name == name {
@@ -67,7 +65,7 @@ func Get(object []byte, name string) (value json.RawMessage) {
 	return value
 }
 
-// GetText returns a member that is text, unquoted; empty where there is none.
+// GetText returns a member that is a string, unquoted; empty if there is none.
 func GetText(object []byte, name string) string {
 	if value := Get(object, name); IsString(value) {
 		return Unquote(value)
@@ -75,8 +73,7 @@ func GetText(object []byte, name string) string {
 	return ""
 }
 
-// Elements cuts an array into its elements; ok is false where text is another kind
-// of value.
+// Elements splits an array into its elements; ok is false if text is any other value.
 func Elements(text []byte) (list []json.RawMessage, ok bool) {
 	if !opens(text, '[') {
 		return nil, false
@@ -87,8 +84,7 @@ func Elements(text []byte) (list []json.RawMessage, ok bool) {
 	return list, true
 }
 
-// FirstElements cuts the first elements of an array, limit at most, and says whether it has
-// more; none where text is another kind of value.
+// EachElement yields the elements of an array one by one; none if text is any other value.
 func FirstElements(text []byte, limit int) (list []json.RawMessage, more bool) {
 	for element := range EachElement(text) {
 		if len(list) == limit {
@@ -151,8 +147,7 @@ func Array(list []json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
-// Marshal is json.Marshal without the escaping of <, > and &, which serves HTML
-// and makes text hard to read everywhere else.
+// IsString reports whether text is a JSON string.
 func Marshal(value any) (json.RawMessage, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote decodes a string, with U+FFFD for bytes that are not UTF-8; text that is
-// none is returned as it is.
+// Unquote decodes a string, with U+FFFD for bytes that are not UTF-8. It returns text that is not a
+// string as it is.
 func Unquote(text json.RawMessage) string {
 	if len(text) >= 2 && text[0] == '"' && bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return string(text[1 : len(text)-1])
@@ -23,9 +23,9 @@ func Unquote(text json.RawMessage) string {
 	return decoded
 }
 
-// UnquoteHead decodes the beginning of a string: that of its first limit bytes as they
-// are written, or a few more where an escape ends behind them. Of a text of tens of
-// megabytes nothing else is decoded. quoted is a valid JSON string with its quotes.
+// UnquoteHead decodes the beginning of a string: its first limit bytes as they are written, or a few
+// more if an escape ends after them. It decodes nothing else of a text of tens of megabytes. quoted is
+// a valid JSON string with its quotes.
 func UnquoteHead(quoted json.RawMessage, limit int) string {
 	if len(quoted) <= limit {
 		return Unquote(quoted)
@@ -54,8 +54,8 @@ func Quote(text string) json.RawMessage {
 	return quoted
 }
 
-// WriteText writes what a JSON string says, without making a copy of it in memory: a
-// result may be tens of megabytes. quoted is a valid JSON string with its quotes.
+// WriteText writes the decoded text of a JSON string without a copy of it in memory, because a result
+// may be tens of megabytes. quoted is a valid JSON string with its quotes.
 func WriteText(out io.Writer, quoted []byte) error {
 	inside := quoted[1 : len(quoted)-1]
 	for len(inside) > 0 {
@@ -78,7 +78,7 @@ func WriteText(out io.Writer, quoted []byte) error {
 	return nil
 }
 
-// unescape writes what the escape says that text begins with, and gives its length.
+// unescape decodes and writes the escape at the beginning of text, and returns its length.
 func unescape(out io.Writer, text []byte) (n int, err error) {
 	const signs, meanings = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	if i := strings.IndexByte(signs, text[1]); i >= 0 {
@@ -96,7 +96,7 @@ func unescape(out io.Writer, text []byte) (n int, err error) {
 	return size, err
 }
 
-// hex reads four digits, which a valid JSON text has there.
+// hex reads four hexadecimal digits, which valid JSON has there.
 func hex(digits []byte) uint64 {
 	value, err := strconv.ParseUint(string(digits), 16, 32)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package spool takes writing off the goroutine that has something to write: a
-// terminal that is not read and a disk that is slow hold nobody up. What is written,
-// and where it goes, is the caller's matter.
+// Package spool moves writing to another goroutine, so that a terminal that is not read or a slow disk
+// blocks nobody. What is written, and where, is up to the caller.
 package spool
 
 import (
@@ -10,8 +9,8 @@ import (
 	"sync"
 )
 
-// Writer passes everything that is written to it on to another writer, in order, one
-// write for each, from a goroutine of its own. It is safe for concurrent use.
+// Writer passes everything that is written to it on to another writer, in order and write by write,
+// from a goroutine of its own. It is safe for concurrent use.
 type Writer struct {
 	out   io.Writer
 	limit int
@@ -25,16 +24,14 @@ type Writer struct {
 	err     error         // the first error of out
 }
 
-// New returns a Writer to out. Offers are refused while they would make the queue
-// longer than limit, in bytes; note is the text, with its newline, that tells in their
-// place how many lines were dropped.
+// New returns a Writer to out. It refuses an Offer that would make the queue longer than limit, in
+// bytes. note returns the text, with its newline, that replaces dropped lines.
 func New(out io.Writer, limit int, note func(lines int) string) *Writer {
 	return &Writer{out: out, limit: limit, note: note}
 }
 
-// Write queues a copy of p and returns at once, however long the queue is: it is for
-// what must not get lost. The error is that of an earlier write, after which
-// everything is dropped.
+// Write queues a copy of p and returns at once, however long the queue is. It is for output that must
+// not get lost. The error is that of an earlier write, after which everything is dropped.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,9 +42,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Offer is Write for what there may be any amount of: where the queue is too long, p
-// is dropped and its lines are counted. A single write that finds the queue empty is
-// always taken.
+// Offer is Write for output of unlimited size: if the queue is too long, it drops p and counts its
+// lines. It always takes a single write that finds the queue empty.
 func (w *Writer) Offer(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,8 +65,8 @@ type offering struct{ *Writer }
 
 func (o offering) Write(p []byte) (int, error) { return o.Offer(p) }
 
-// push queues p behind the note on what was dropped before it, and starts the
-// goroutine that writes, unless that is running.
+// push queues p after the note about what was dropped before it, and starts the writing goroutine
+// unless it is running.
 func (w *Writer) push(p []byte) {
 	w.tellDropped()
 	w.queue, w.size = append(w.queue, p), w.size+len(p)
@@ -87,7 +83,7 @@ func (w *Writer) tellDropped() {
 	}
 }
 
-// drain writes until nothing is left.
+// drain writes until the queue is empty.
 func (w *Writer) drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,15 +106,15 @@ func (w *Writer) drain() {
 	}
 }
 
-// Behind reports whether something waits to be written.
+// Behind reports whether anything is waiting to be written.
 func (w *Writer) Behind() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.drained != nil
 }
 
-// Flush waits until everything is written, or ctx ends. The error is ctx's, or the
-// first one of writing.
+// Flush waits until everything is written or ctx ends. The error is ctx's, or the first one of
+// writing.
 func (w *Writer) Flush(ctx context.Context) error {
 	w.mu.Lock()
 	drained := w.drained

@@ -1,6 +1,6 @@
-// Package state opens, replaces and locks the files that toolx keeps for itself: tokens, the
-// execution log, what it knows of servers. Nothing that stands in the place of such a file
-// makes toolx wait, and a process that dies leaves nothing that stops the others.
+// Package state opens, replaces and locks toolx's own files: tokens, the execution log, what it knows
+// about servers. toolx never blocks on something else in place of such a file, and a process that dies
+// leaves nothing behind that stops others.
 package state
 
 import (
@@ -19,19 +19,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrIrregular says that a pipe, a device, a socket or a folder stands where a file should be.
+// ErrIrregular says that a pipe, a device, a socket or a folder is where a file should be.
 var ErrIrregular = errors.New("not a regular file")
 
-// Open opens a regular file with the flags of os.OpenFile, and makes it with mode 0600 where
-// the flags say so. It never waits: to open a pipe would wait for its other end, and to open a
-// device can do anything. The error is a *fs.PathError, with ErrIrregular for what is no
-// regular file.
+// Open opens a regular file with the flags of os.OpenFile, and creates it with mode 0600 if the flags
+// say so. It never blocks: opening a pipe would wait for its other end, and opening a device can do
+// anything. The error is a *fs.PathError, with ErrIrregular for anything but a regular file.
 func Open(path string, flags int) (*os.File, error) {
 	irregular := &fs.PathError{Op: "open", Path: path, Err: ErrIrregular}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, irregular
 	}
-	// What was put there since is opened without waiting, and looked at once more.
+	// Whatever has replaced the file since is opened without blocking, and checked again.
 	file, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err
@@ -47,8 +46,8 @@ func Open(path string, flags int) (*os.File, error) {
 	return file, nil
 }
 
-// Append opens a regular file to write at its end and to read, and makes it where it is
-// missing, with its folder, for the user alone. Its errors are those of Open.
+// Append opens a regular file to write at its end and to read. It creates the file if it is missing,
+// and its folder, for the user alone. Its errors are those of Open.
 func Append(path string) (*os.File, error) {
 	const flags = os.O_APPEND | os.O_CREATE | os.O_RDWR
 	file, err := Open(path, flags)
@@ -61,8 +60,8 @@ func Append(path string) (*os.File, error) {
 	return Open(path, flags)
 }
 
-// Read reads a whole regular file of at most most bytes. Its errors are those of Open, and one
-// for a file that is larger.
+// Read reads a whole regular file of at most most bytes. Its errors are those of Open, and one for a
+// file that is larger.
 func Read(path string, most int64) ([]byte, error) {
 	file, err := Open(path, os.O_RDONLY)
 	if err != nil {
@@ -76,10 +75,10 @@ func Read(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// Replace writes a file that only the user can read, with its folder where that is missing. A
-// reader sees the old text or the new one, also after a crash. It waits while another process
-// replaces a file of the same folder (lockTime at most), and removes what a process that died
-// while it did so has left there.
+// Replace writes a file that only the user can read, and creates its folder if that is missing. A
+// reader sees the old text or the new one, even after a crash. It waits while another process replaces
+// a file in the same folder (lockTime at most), and removes what processes that died while they did so
+// have left there.
 func Replace(path string, text []byte) error {
 	unlock, err := lockFolder(filepath.Dir(path))
 	if err != nil {
@@ -97,7 +96,7 @@ func Replace(path string, text []byte) error {
 	return err
 }
 
-// Writable says why Replace cannot write in a folder; nil where it can.
+// Writable returns why Replace cannot write in a folder, or nil.
 func Writable(folder string) error {
 	unlock, err := lockFolder(folder)
 	if err != nil {
@@ -112,8 +111,8 @@ func Writable(folder string) error {
 	return os.Remove(name)
 }
 
-// Sweep removes what processes that died in Replace have left in a folder. Where there is
-// nothing, nothing is written either.
+// Sweep removes what processes that died in Replace have left in a folder. If there is nothing, it
+// writes nothing.
 func Sweep(folder string) error {
 	if len(leftovers(folder)) == 0 {
 		return nil
@@ -126,10 +125,10 @@ func Sweep(folder string) error {
 	return clean(folder)
 }
 
-// newPrefix begins the name of a file that is not in its place yet.
+// newPrefix begins the name of a file that has not been renamed into place yet.
 const newPrefix = "new-"
 
-// leftovers are the files of a folder that are not in their place. A folder that cannot be
+// leftovers returns the files of a folder that were not renamed into place. A folder that cannot be
 // read has none.
 func leftovers(folder string) []string {
 	entries, _ := os.ReadDir(folder)
@@ -142,7 +141,8 @@ func leftovers(folder string) []string {
 	return found
 }
 
-// clean removes them. It is for who holds the folder's lock: then they belong to nobody.
+// clean removes the leftovers of a folder. The caller holds the folder's lock, so no running process
+// owns them.
 func clean(folder string) (err error) {
 	for _, path := range leftovers(folder) {
 		err = errors.Join(err, os.Remove(path))
@@ -150,11 +150,11 @@ func clean(folder string) (err error) {
 	return err
 }
 
-// lockTime is how long a folder may be locked by another process, which writes one small file.
+// lockTime is how long another process may hold the lock of a folder to write one small file.
 const lockTime = 5 * time.Second
 
-// lockFolder lets one process at a time write new files in a folder. No interrupt ends the
-// waiting: what is written may be a token that exists nowhere else.
+// lockFolder lets one process at a time write new files in a folder. An interrupt does not end the
+// wait, because the new file may hold a token that exists nowhere else.
 func lockFolder(folder string) (unlock func(), err error) {
 	path := filepath.Join(folder, "write.lock")
 	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
@@ -165,7 +165,7 @@ func lockFolder(folder string) (unlock func(), err error) {
 	return unlock, err
 }
 
-// writeNew writes a file under a name that is free. After an error nothing is left of it.
+// writeNew writes a file under an unused name. After an error nothing is left of it.
 func writeNew(folder string, text []byte) (name string, err error) {
 	file, err := os.CreateTemp(folder, newPrefix+"*") // made with 0600
 	if err != nil {
@@ -179,8 +179,8 @@ func writeNew(folder string, text []byte) (name string, err error) {
 	return file.Name(), nil
 }
 
-// rename puts a file in the place of another. Windows refuses that while somebody reads the
-// other, which takes no time: it is tried again.
+// rename replaces a file by another. Windows refuses that while somebody reads the file, which takes
+// only a moment, so rename tries again.
 func rename(from, to string) error {
 	err := os.Rename(from, to)
 	for tries := 0; err != nil && runtime.GOOS == "windows" && tries < 50; tries++ {
@@ -190,12 +190,12 @@ func rename(from, to string) error {
 	return err
 }
 
-// lockPoll is how often a lock that another process holds is tried.
+// lockPoll is how often Lock tries a lock that another process holds.
 const lockPoll = 20 * time.Millisecond
 
-// Lock waits until no other process holds the lock of a file, which is made where it is
-// missing, with its folder. The system gives the lock back when a process ends, however it
-// does, and whatever the clock says.
+// Lock waits until no other process holds the lock of a file. It creates the file if it is missing,
+// and its folder. The system releases the lock when a process ends, however it ends, whatever the
+// clock says.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	file, err := lockFile(path)
 	if err != nil {
@@ -207,7 +207,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return release(file), nil
 }
 
-// TryLock takes the lock of a file as Lock does, at once or not at all; ok reports whether it did.
+// TryLock takes the lock of a file as Lock does, but without waiting; ok reports whether it did.
 func TryLock(path string) (unlock func(), ok bool, err error) {
 	file, err := lockFile(path)
 	if err != nil {
@@ -219,7 +219,8 @@ func TryLock(path string) (unlock func(), ok bool, err error) {
 	return release(file), true, nil
 }
 
-// lockFile is the lock of a file. What is no file is refused: to open a pipe would wait.
+// lockFile returns the lock of a file. It refuses anything but a regular file, because opening a pipe
+// would block.
 func lockFile(path string) (*flock.Flock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

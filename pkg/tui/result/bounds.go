@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// The bounds of what is read at once, in bytes. What is beyond them is in the pager
-// and in files.
+// The bounds of what is read at once, in bytes. The pager and saved files have all of it.
 const (
 	maxText    = 1 << 20  // of text that is shown
 	maxTree    = 16 << 20 // of JSON that is shown as a tree or a table
@@ -21,14 +20,14 @@ const (
 // maxBlocks is how many content blocks are shown.
 const maxBlocks = 10_000
 
-// sizeOf is how many bytes a JSON string says.
+// sizeOf returns how many bytes a JSON string holds when decoded.
 func sizeOf(quoted json.RawMessage) int {
 	var n counter
 	_ = rawjson.WriteText(&n, quoted) // counting does not fail
 	return int(n)
 }
 
-// counter counts what is written to it.
+// counter counts the bytes that are written to it.
 type counter int
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -36,13 +35,13 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// WriteString spares io.WriteString a copy for every escape.
+// WriteString saves io.WriteString a copy for every escape.
 func (c *counter) WriteString(s string) (int, error) {
 	*c += counter(len(s))
 	return len(s), nil
 }
 
-// firstPart is the beginning of a text; where some of it is missing, it says so.
+// firstPart returns the beginning of a text, with a note if some of it is missing.
 func firstPart(whole string) string {
 	if len(whole) <= maxText {
 		return whole

@@ -26,7 +26,7 @@ type block struct {
 	markdown bool // the server says so
 }
 
-// blocksOf reads content blocks as far as they are shown; rest is how many are not.
+// blocksOf reads the content blocks that are shown; rest counts the others.
 func blocksOf(content []json.RawMessage) (_ []block, rest int) {
 	rest = max(0, len(content)-maxBlocks)
 	content = content[:len(content)-rest]
@@ -39,7 +39,7 @@ func blocksOf(content []json.RawMessage) (_ []block, rest int) {
 	return blocks, rest
 }
 
-// blockOf reads a block; of a text at most so many bytes.
+// blockOf reads a block, with at most that many bytes of its text.
 func blockOf(raw json.RawMessage, most int) block {
 	kind, members := membersOf(raw)
 	if quoted := textOf(raw); quoted != nil {
@@ -68,8 +68,7 @@ func blockOf(raw json.RawMessage, most int) block {
 	return block{label: labelOf("block of type", members, "type"), text: text, total: len(raw), cut: len(raw) > most}
 }
 
-// textBlock is a block of what a JSON string says, of which it keeps at most so many
-// bytes.
+// textBlock makes a block of a JSON string, with at most that many bytes of it.
 func textBlock(quoted json.RawMessage, most int) block {
 	most = max(most, len(`""`))
 	return block{text: rawjson.UnquoteHead(quoted, most), total: sizeOf(quoted), cut: len(quoted) > most}
@@ -94,7 +93,7 @@ func holdsImage(kind string, members map[string]json.RawMessage) bool {
 	return kind == "image"
 }
 
-// membersOf is a block's type and its members.
+// membersOf returns a block's type and its members.
 func membersOf(raw json.RawMessage) (kind string, members map[string]json.RawMessage) {
 	members = make(map[string]json.RawMessage)
 	for member := range rawjson.Each(raw) {
@@ -103,8 +102,7 @@ func membersOf(raw json.RawMessage) (kind string, members map[string]json.RawMes
 	return rawjson.Unquote(members["type"]), members
 }
 
-// textOf is the text of a text block or of an embedded resource, as the JSON string
-// that it is; nil where there is none.
+// textOf returns the text of a text block or of an embedded resource as a JSON string, or nil.
 func textOf(raw json.RawMessage) json.RawMessage {
 	kind, members := membersOf(raw)
 	text := members["text"]
@@ -117,7 +115,7 @@ func textOf(raw json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// labelOf is a label with those of the members that are text.
+// labelOf returns a label with those of the members that are strings.
 func labelOf(label string, members map[string]json.RawMessage, names ...string) string {
 	for _, name := range names {
 		if value := members[name]; rawjson.IsString(value) {
@@ -127,7 +125,7 @@ func labelOf(label string, members map[string]json.RawMessage, names ...string) 
 	return label
 }
 
-// content is a body of content blocks, one after the other.
+// content is a body that shows content blocks one after the other.
 type content struct {
 	*text
 	blocks   []block
@@ -144,8 +142,8 @@ func newContent(theme *pane.Theme, blocks []block, rest int) *content {
 	return c
 }
 
-// looksLikeMarkdown reports whether a text has what hardly any other text has: a fence
-// around code, or a heading below an empty line that is not a comment of a script.
+// looksLikeMarkdown reports whether a text contains something that is rare outside Markdown: a code
+// fence, or a heading after an empty line that is not a comment of a script.
 func looksLikeMarkdown(source string) bool {
 	if len(source) > markdown.MaxSource {
 		return false
@@ -169,7 +167,7 @@ func (c *content) about() string {
 	return c.text.about()
 }
 
-// Bindings are those of a text, and the one that switches Markdown.
+// Bindings returns the keys of a text, and the one that switches Markdown on and off.
 func (c *content) Bindings() []pane.Binding {
 	if c.Editing() {
 		return c.text.Bindings()
@@ -186,7 +184,7 @@ func (c *content) switchMarkdown() tea.Cmd {
 	return nil
 }
 
-// compose gives the lines of all blocks.
+// compose returns the lines of all blocks.
 func (c *content) compose(theme *pane.Theme, width int) []string {
 	var lines []string
 	for i, b := range c.blocks {
@@ -209,7 +207,7 @@ func (c *content) compose(theme *pane.Theme, width int) []string {
 	return lines
 }
 
-// labelLines say what a block is; a single text needs no label.
+// labelLines describes a block; a single text needs no label.
 func (c *content) labelLines(theme *pane.Theme, i, width int) []string {
 	b := c.blocks[i]
 	label := b.label

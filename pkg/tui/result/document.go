@@ -9,8 +9,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// document is a body of JSON: a tree, or a table where it is a list of objects. It
-// begins as a table where that shows everything.
+// document is a body that shows JSON: as a tree, or as a table if it is a list of objects. It begins
+// as a table if the table shows everything.
 type document struct {
 	tree    *jsontree.Tree
 	table   *table // nil where there is none
@@ -25,7 +25,7 @@ func newDocument(theme *pane.Theme, value json.RawMessage) *document {
 	return d
 }
 
-// shown is what is on the screen.
+// shown returns the view on the screen.
 func (d *document) shown() body {
 	if d.asTable {
 		return d.table
@@ -41,7 +41,7 @@ func (d *document) SetTheme(theme *pane.Theme) {
 	}
 }
 
-// Focus reports whether the document has the focus.
+// Focus sets whether the document has the focus.
 func (d *document) Focus(on bool) {
 	d.focus = on
 	d.shown().Focus(on)
@@ -58,7 +58,7 @@ func (d *document) about() string {
 	return "tree"
 }
 
-// Bindings are those of what is shown, and the one that switches.
+// Bindings returns the keys of the view on the screen, and the one that switches views.
 func (d *document) Bindings() []pane.Binding {
 	if d.Editing() {
 		return d.shown().Bindings()
@@ -77,8 +77,8 @@ func (d *document) turn() tea.Cmd {
 	return nil
 }
 
-// Update hands messages to what is shown.
+// Update passes messages to the view on the screen.
 func (d *document) Update(msg tea.Msg) tea.Cmd { return d.shown().Update(msg) }
 
-// Render draws what is shown.
+// Render draws the view on the screen.
 func (d *document) Render(width, height int) string { return d.shown().Render(width, height) }

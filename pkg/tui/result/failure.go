@@ -12,8 +12,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// errorTab shows why a call failed: the kind, the message, what to do about it, and
-// the whole story.
+// errorTab shows why a call failed: the kind, the message, the hint, and all details.
 func errorTab(err error) *tab {
 	return &tab{
 		name:      "error",
@@ -45,8 +44,7 @@ func failure(theme *pane.Theme, err error, width int) []string {
 	return lines
 }
 
-// Failure says in a word or two what kind of failure an error is; of a JSON-RPC error, its
-// code.
+// Failure names the kind of an error in a word or two; for a JSON-RPC error it gives the code.
 func Failure(err error) string {
 	if told, ok := errors.AsType[*exec.ToolError](err); ok && told.Code != 0 {
 		return fmt.Sprintf("error %d", told.Code)

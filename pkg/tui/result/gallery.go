@@ -19,7 +19,7 @@ import (
 	"toolx/pkg/render"
 )
 
-// noPictures says why images cannot be shown.
+// noPictures returns why images cannot be shown.
 func (v *View) noPictures() string {
 	switch {
 	case !v.images:
@@ -30,7 +30,7 @@ func (v *View) noPictures() string {
 	return ""
 }
 
-// showPictures leaves the interface, and shows the images of the result one by one.
+// showPictures suspends the interface and shows the images of the result one by one.
 func (v *View) showPictures() tea.Cmd {
 	return tea.Exec(v.gallery(), func(err error) tea.Msg {
 		if err != nil {
@@ -50,8 +50,8 @@ func (v *View) gallery() *gallery {
 	return g
 }
 
-// gallery is the showing of the images of a result, as a tea.ExecCommand. It has the
-// terminal's other screen for itself: nothing of it is left behind.
+// gallery shows the images of a result, as a tea.ExecCommand. It draws on the terminal's alternate
+// screen, so that nothing stays on the terminal.
 type gallery struct {
 	protocol *protocol
 	blocks   []numbered
@@ -74,8 +74,8 @@ func (g *gallery) SetStdout(out io.Writer) { g.out = out }
 // SetStderr implements tea.ExecCommand.
 func (g *gallery) SetStderr(io.Writer) {}
 
-// Run implements tea.ExecCommand. The error is that of the terminal: an image that
-// cannot be shown says so in its place. A signal ends it, as q does.
+// Run implements tea.ExecCommand. It returns errors of the terminal; an image that cannot be shown is
+// replaced by the reason. A signal ends it, as q does.
 func (g *gallery) Run() (err error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -102,7 +102,7 @@ func (g *gallery) Run() (err error) {
 	return nil
 }
 
-// raw has the terminal hand over keys one by one, and returns what undoes that.
+// raw puts the terminal in raw mode and returns a function that undoes it.
 func (g *gallery) raw() (undo func()) {
 	file, ok := g.in.(*os.File)
 	if !ok {
@@ -115,14 +115,14 @@ func (g *gallery) raw() (undo func()) {
 	return func() { _ = term.Restore(int(file.Fd()), before) }
 }
 
-// say writes control sequences and text. In raw mode a line ends with both its signs.
+// say writes control sequences and text. In raw mode a line has to end with CR LF.
 func (g *gallery) say(text string) error {
 	_, err := io.WriteString(g.out, text)
 	return err
 }
 
-// The lines of the screen that are not the image's: what it is and a blank one above,
-// a blank one and the keys below.
+// The lines of the screen besides the image: a caption and a blank line above it, a blank line and the
+// keys below.
 const aroundImage = 4
 
 // show draws one image.
@@ -146,7 +146,7 @@ func (g *gallery) show(at int) error {
 	return g.say(ansi.CursorPosition(1, s.rows) + ansi.Truncate(keys, s.columns-1, "") + " ")
 }
 
-// draw draws an image as large as it is, but no larger than there is room.
+// draw draws an image at its size, scaled down if there is less room.
 func (g *gallery) draw(data []byte, s screen) error {
 	picture, err := readPicture(data)
 	if err != nil {
@@ -155,12 +155,12 @@ func (g *gallery) draw(data []byte, s screen) error {
 	return g.protocol.write(g.out, fitted(picture, s))
 }
 
-// fitted is a picture that fits below its caption.
+// fitted returns a picture that fits below its caption.
 func fitted(picture image.Image, s screen) image.Image {
 	return shrunk(picture, s.columns*s.cellWidth, (s.rows-aroundImage)*s.cellHeight)
 }
 
-// turn waits for a key, and says which image is next: one that is none ends the
+// turn waits for a key and returns the image to show next. An index that is out of range ends the
 // gallery.
 func (g *gallery) turn(at int, signals <-chan os.Signal) (next int, err error) {
 	type pressed struct {
@@ -187,7 +187,7 @@ func (g *gallery) turn(at int, signals <-chan os.Signal) (next int, err error) {
 	}
 }
 
-// after is the image that a key goes to.
+// after returns the image that a key goes to.
 func (g *gallery) after(at int, key string) int {
 	const ctrlC, esc = "\x03", "\x1b"
 	switch key {
@@ -206,14 +206,14 @@ func (g *gallery) after(at int, key string) int {
 	return at
 }
 
-// screen is the size of a terminal: in cells, and of a cell in pixels.
+// screen is the size of a terminal in cells, and the size of a cell in pixels.
 type screen struct {
 	columns, rows         int
 	cellWidth, cellHeight int
 }
 
-// screenOf asks a terminal for its size. One that does not tell how large its cells are
-// has them at least about as large as is assumed here.
+// screenOf asks a terminal for its size. If it does not report the size of its cells, a small cell is
+// assumed: real ones are about as large or larger.
 func screenOf(out io.Writer) screen {
 	s := screen{80, 24, 8, 16}
 	file, ok := out.(interface{ Fd() uintptr })

@@ -8,9 +8,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// messagesOf are the messages of a prompt's result, nil where it is another one: of a
-// prompt alone the whole reply is the value (see exec.ReadPrompt), and has such a
-// member.
+// messagesOf returns the messages of a prompt's result, or nil. Only a prompt's value is the whole
+// reply (see exec.ReadPrompt) and has such a member.
 func messagesOf(result *exec.Result) []exec.Message {
 	if result.Err != nil || len(result.Raw) == 0 || len(result.Value) != len(result.Raw) {
 		return nil
@@ -22,8 +21,7 @@ func messagesOf(result *exec.Result) []exec.Message {
 	return messages
 }
 
-// messagesTab shows the messages of a prompt, each below its role; nil where there are
-// none.
+// messagesTab shows the messages of a prompt, each below its role; nil if there are none.
 func messagesTab(messages []exec.Message) *tab {
 	if len(messages) == 0 {
 		return nil
@@ -41,8 +39,8 @@ func messagesTab(messages []exec.Message) *tab {
 	}
 }
 
-// messageBlocks are the blocks of all messages as far as they are shown; the first of each
-// has its role. rest is how many are not shown.
+// messageBlocks returns the shown blocks of all messages; the first block of each message has its
+// role. rest counts the blocks that are not shown.
 func messageBlocks(messages []exec.Message) (blocks []block, rest int) {
 	left := maxText
 	for _, message := range messages {

@@ -17,7 +17,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// openPager shows all of the tab on the screen in the user's pager.
+// openPager shows the whole content of the tab in the user's pager.
 func (v *View) openPager() tea.Cmd {
 	variable := v.getenv("PAGER")
 	pager := newPager(variable, v.tabs[v.current])
@@ -38,8 +38,8 @@ func newPager(variable string, l *tab) *pager {
 	return &pager{Cmd: command, write: l.write}
 }
 
-// pagerCommand is the program of $PAGER with its flags; less where it is not set. A
-// less that leaves at once what fits on a screen would show nothing at all here.
+// pagerCommand returns the program of $PAGER with its flags, or less if it is not set. With its flag
+// -F, less would exit at once for a short text, and nobody would see it.
 func pagerCommand(variable string) []string {
 	words := pane.Program(variable)
 	if len(words) == 0 {
@@ -54,13 +54,13 @@ func pagerCommand(variable string) []string {
 	return words
 }
 
-// pager is a program that shows what write writes: text that is safe for a terminal.
+// pager is a program that shows the output of write, which is safe for a terminal.
 type pager struct {
 	*exec.Cmd
 	write func(out io.Writer, safe bool) error
 }
 
-// SetStdin does nothing: a pager takes its keys from the terminal itself.
+// SetStdin does nothing: a pager reads keys from the terminal itself.
 func (p *pager) SetStdin(io.Reader) {}
 
 // SetStdout implements tea.ExecCommand.
@@ -79,8 +79,7 @@ func (p *pager) Run() error {
 		return err
 	}
 	buffered := bufio.NewWriterSize(in, 64<<10)
-	// A user who has seen enough closes the pipe before all is written: that is no
-	// error.
+	// A user who quits early closes the pipe before everything is written, which is not an error.
 	_ = errors.Join(p.write(buffered, true), buffered.Flush(), in.Close())
 	return p.Wait()
 }

@@ -22,15 +22,14 @@ import (
 
 // protocol is one kind of control sequences for pictures.
 type protocol struct {
-	// write draws a picture at the cursor; where the cursor is then, differs.
+	// write draws a picture at the cursor. Where it leaves the cursor depends on the protocol.
 	write func(out io.Writer, picture image.Image) error
-	// clear removes all pictures; empty where erasing the screen does.
+	// clear removes all pictures; empty if erasing the screen does so.
 	clear string
 }
 
-// protocolOf finds out how a terminal shows pictures, nil where it cannot or where
-// that is not known. Asking the terminal would take its time to answer; what it says
-// of itself in the environment does not.
+// protocolOf returns how a terminal shows pictures, nil if it cannot or if that is unknown. It reads
+// the environment, because waiting for the terminal to answer a query takes time.
 func protocolOf(getenv func(string) string) *protocol {
 	name, program := getenv("TERM"), getenv("TERM_PROGRAM")
 	is := func(text string, names ...string) bool {
@@ -81,7 +80,7 @@ func writeSixel(out io.Writer, picture image.Image) error {
 	return err
 }
 
-// maxPixels bounds what an image takes in memory: a small file can be a huge one.
+// maxPixels bounds the memory for an image, because a small file can hold a huge one.
 const maxPixels = 64 << 20
 
 func readPicture(data []byte) (image.Image, error) {
@@ -99,9 +98,8 @@ func readPicture(data []byte) (image.Image, error) {
 	return picture, err
 }
 
-// withoutExtras is a PNG with what its pixels are made of and nothing else. Real
-// servers send remarks and colour profiles with broken checksums, which no viewer
-// minds but Go's.
+// withoutExtras returns a PNG reduced to the chunks that its pixels need. Real servers send comments
+// and colour profiles with broken checksums, which no viewer but Go's rejects.
 func withoutExtras(data []byte) []byte {
 	const signature, around = 8, 12 // around the data of a chunk: its length, name and checksum
 	kept := slices.Clone(data[:signature])
@@ -119,7 +117,7 @@ func withoutExtras(data []byte) []byte {
 	return kept
 }
 
-// shrunk is a picture made small enough for so many pixels; one that is, stays.
+// shrunk scales a picture down to fit into width and height; one that fits is unchanged.
 func shrunk(picture image.Image, width, height int) image.Image {
 	width, height = max(1, width), max(1, height)
 	from := picture.Bounds()
@@ -130,7 +128,7 @@ func shrunk(picture image.Image, width, height int) image.Image {
 	return &smaller{picture, scale}
 }
 
-// smaller is a picture of which each pixel stands for scale times scale of another.
+// smaller is a picture in which each pixel stands for scale times scale pixels of another.
 type smaller struct {
 	image.Image
 	scale float64

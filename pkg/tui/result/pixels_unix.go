@@ -4,7 +4,7 @@ package result
 
 import "golang.org/x/sys/unix"
 
-// pixels is the size of a terminal in pixels, zero where it does not tell.
+// pixels returns the size of a terminal in pixels, zero if the terminal does not report it.
 func pixels(fd int) (width, height int) {
 	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	if err != nil {

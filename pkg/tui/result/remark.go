@@ -11,14 +11,14 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// remark is a line about the whole result: that it is valid, what is wrong with it,
-// how much of it is missing. Its text is safe.
+// remark is a line about the whole result: that it is valid, what is wrong with it, or how much of it
+// is missing. Its text is safe.
 type remark struct {
 	role pane.Role
 	text string
 }
 
-// newRemark makes a remark of any text, of which it keeps the beginning.
+// newRemark makes a remark from the beginning of any text.
 func newRemark(role pane.Role, text string) remark {
 	const longest = 1000
 	if len(text) > longest {
@@ -27,7 +27,7 @@ func newRemark(role pane.Role, text string) remark {
 	return remark{role, render.Safe(text)}
 }
 
-// sign says by a sign what the role says by colour.
+// sign returns the sign that stands for the role, for terminals without colour.
 func (r remark) sign(theme *pane.Theme) string {
 	switch r.role {
 	case pane.Good:
@@ -38,10 +38,10 @@ func (r remark) sign(theme *pane.Theme) string {
 	return theme.Glyphs.Warn
 }
 
-// maxRemarks is how many warnings, and how many problems with the schema, are told.
+// maxRemarks is the most warnings, and the most schema problems, that are shown.
 const maxRemarks = 10
 
-// remarksOn are the remarks on a result.
+// remarksOn returns the remarks on a result.
 func remarksOn(result *exec.Result, tool *exec.Tool) []remark {
 	var remarks []remark
 	if cut := result.Truncated; cut != nil {
@@ -57,9 +57,8 @@ func remarksOn(result *exec.Result, tool *exec.Tool) []remark {
 	return remarks
 }
 
-// verdict holds the structured content against the tool's output schema. A tool with
-// such a schema must give structured content, unless it failed (MCP 2025-06-18,
-// server/tools, output schema).
+// verdict checks the structured content against the tool's output schema. A tool with such a schema
+// must return structured content, unless it failed (MCP 2025-06-18, server/tools, output schema).
 func verdict(result *exec.Result, tool *exec.Tool) []remark {
 	if tool == nil || len(tool.OutputSchema) == 0 || result.Raw == nil {
 		return nil
@@ -76,7 +75,7 @@ func verdict(result *exec.Result, tool *exec.Tool) []remark {
 	return judge(structured, tool.Output())
 }
 
-// judge holds a value against a schema.
+// judge validates a value against a schema.
 func judge(value json.RawMessage, schema *jsonschema.Document) []remark {
 	compiled, err := schema.Compile()
 	if err != nil {

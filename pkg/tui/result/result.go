@@ -1,9 +1,9 @@
-// Package result shows what a call gave: text, Markdown, JSON as a tree or a table,
-// errors, images and other content blocks, and the reply of the server as it came.
+// Package result shows what a call returned: text, Markdown, JSON as a tree or a table, errors, images
+// and other content blocks, and the server's raw reply.
 //
-// A result has several tabs, such as its structured content, its content blocks
-// and its raw bytes; one of them is on the screen. All text of a server is made safe
-// before it is drawn, and of a huge result only the first part is read.
+// A result has several tabs, such as its structured content, its content blocks and its raw bytes; one
+// of them is on the screen. Text from a server is made safe before it is drawn, and only the first
+// part of a huge result is read.
 package result
 
 import (
@@ -16,7 +16,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// View shows one result at a time. Its zero value is of no use; see New.
+// View shows one result at a time. Create it with New; its zero value does not work.
 type View struct {
 	theme  *pane.Theme
 	focus  bool
@@ -34,14 +34,14 @@ type View struct {
 	getenv     func(string) string
 }
 
-// NoteMsg is a short message about what was done, or could not be done, for the last
-// line of the screen. It is not yet safe for a terminal.
+// NoteMsg is a short message for the status line about what was done or failed. It is not safe for a
+// terminal yet.
 type NoteMsg struct {
 	Text string
 	Bad  bool
 }
 
-// body is what a tab shows below the head of the view.
+// body is the content of a tab, drawn below the remarks.
 type body interface {
 	SetTheme(*pane.Theme)
 	Focus(bool)
@@ -51,10 +51,10 @@ type body interface {
 	Render(width, height int) string
 }
 
-// described is a body that says in a few words how it shows what it shows.
+// described is a body that can describe in a few words how it shows its content.
 type described interface{ about() string }
 
-// New makes a view that shows nothing yet.
+// New returns a view that shows nothing yet.
 func New(theme *pane.Theme) *View { return &View{theme: theme, getenv: os.Getenv} }
 
 // SetTheme changes the look.
@@ -67,9 +67,9 @@ func (v *View) SetTheme(theme *pane.Theme) {
 	}
 }
 
-// Show takes the result of a call of a tool; the tool may be nil. What is shown first
-// is the error, or else the structured content, or else the content; but a tool that
-// is called again is looked at as before.
+// Show shows the result of a call of a tool; the tool may be nil. It begins with the error, else the
+// structured content, else the content. If the same tool succeeded before as well, the tab stays the
+// same.
 func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	before := *v
 	*v = View{theme: v.theme, focus: v.focus, getenv: v.getenv, result: result}
@@ -85,7 +85,7 @@ func (v *View) Show(result *exec.Result, tool *exec.Tool) {
 	}
 }
 
-// Focus reports whether the view has the focus; without it nothing is typed.
+// Focus sets whether the view has the focus; without it nothing is typed.
 func (v *View) Focus(on bool) {
 	if v.focus = on; !on {
 		v.prompt = nil
@@ -95,8 +95,7 @@ func (v *View) Focus(on bool) {
 	}
 }
 
-// body is the body of the tab on the screen, nil where there is none. It is made
-// when it is asked for first.
+// body returns the body of the tab on the screen, or nil. It is made when it is first needed.
 func (v *View) body() body {
 	if v.current >= len(v.tabs) {
 		return nil
@@ -115,7 +114,7 @@ func (v *View) Editing() bool {
 	return v.prompt != nil || b != nil && b.Editing()
 }
 
-// Bindings are what keys do now.
+// Bindings returns what the keys do now.
 func (v *View) Bindings() []pane.Binding {
 	b := v.body()
 	switch {
@@ -129,7 +128,7 @@ func (v *View) Bindings() []pane.Binding {
 	return append(v.ownKeys(), b.Bindings()...)
 }
 
-// ownKeys are what keys do whatever the tab.
+// ownKeys returns the keys that do not depend on the tab.
 func (v *View) ownKeys() []pane.Binding {
 	own := []pane.Binding{
 		{Keys: []string{"v"}, Help: "next view of the result", Off: off(len(v.tabs) < 2, "there is one view only"), Do: v.turn},
@@ -144,7 +143,7 @@ func (v *View) ownKeys() []pane.Binding {
 	return own
 }
 
-// off gives a reason where something cannot be done.
+// off returns reason if something cannot be done.
 func off(cannot bool, reason string) string {
 	if cannot {
 		return reason
@@ -158,15 +157,15 @@ func (v *View) turn() tea.Cmd {
 	return nil
 }
 
-// goTo puts a tab on the screen.
+// goTo shows a tab.
 func (v *View) goTo(tab int) {
 	v.body().Focus(false)
 	v.current = tab
 	v.body().Focus(v.focus)
 }
 
-// Update takes the keys of Bindings, what is typed, and clicks and the wheel in the
-// view's own coordinates.
+// Update handles the keys of Bindings, typed text, and clicks and the wheel in the view's own
+// coordinates.
 func (v *View) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -182,7 +181,7 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 	return v.updateText(msg)
 }
 
-// click goes to the tab whose name is clicked, and hands a click on the body to it.
+// click goes to a tab whose name is clicked, and passes a click on the body to the body.
 func (v *View) click(msg tea.MouseClickMsg) tea.Cmd {
 	if msg.Y == 0 && v.headHeight > 0 {
 		v.clickTitle(msg.X)
@@ -195,7 +194,7 @@ func (v *View) click(msg tea.MouseClickMsg) tea.Cmd {
 	return nil
 }
 
-// updateText hands what is no key of the view to where text is typed.
+// updateText passes other messages to the place where text is typed.
 func (v *View) updateText(msg tea.Msg) (cmd tea.Cmd) {
 	if v.prompt != nil {
 		v.prompt.input, cmd = v.prompt.input.Update(msg)
@@ -207,7 +206,7 @@ func (v *View) updateText(msg tea.Msg) (cmd tea.Cmd) {
 	return nil
 }
 
-// note is the command that tells the user something.
+// note returns the command that shows a note to the user.
 func note(text string, bad bool) tea.Cmd {
 	return func() tea.Msg { return NoteMsg{text, bad} }
 }

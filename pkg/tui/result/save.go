@@ -22,7 +22,7 @@ type prompt struct {
 	save  func(path string) tea.Cmd
 }
 
-// ask opens the line that asks for a path, with a proposal in it.
+// ask opens the line that asks for a path, with a proposed path in it.
 func (v *View) ask(question, proposal string, save func(path string) tea.Cmd) tea.Cmd {
 	input := textinput.New()
 	input.Prompt = question + ": "
@@ -31,7 +31,7 @@ func (v *View) ask(question, proposal string, save func(path string) tea.Cmd) te
 	return v.prompt.input.Focus()
 }
 
-// promptKeys are what keys do while a path is typed.
+// promptKeys returns the keys while a path is typed.
 func (v *View) promptKeys() []pane.Binding {
 	return []pane.Binding{
 		{Keys: []string{"enter"}, Help: "save", Do: v.answer},
@@ -56,7 +56,7 @@ func (p *prompt) line(width int) string {
 	return p.input.View()
 }
 
-// atHome resolves the ~ that a shell would.
+// atHome expands ~ as a shell would.
 func atHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	home, err := os.UserHomeDir()
@@ -66,8 +66,7 @@ func atHome(path string) string {
 	return filepath.Join(home, rest)
 }
 
-// save asks for a folder for images and other bytes where there are any, else for a
-// file for the text.
+// save asks for a folder if there are images or other binary blocks, else for a file for the text.
 func (v *View) save() tea.Cmd {
 	if !v.binary {
 		return v.saveText()
@@ -89,7 +88,7 @@ func savedBlocks(folder string, result *exec.Result) tea.Msg {
 	return NoteMsg{Text: fmt.Sprintf("saved %d files, the last is %s", len(paths), paths[len(paths)-1])}
 }
 
-// saveText asks for a file for all of what is on the screen, byte for byte.
+// saveText asks for a file for the whole content of the tab, byte for byte.
 func (v *View) saveText() tea.Cmd {
 	l := v.tabs[v.current]
 	return v.ask("save as", fileName(v.result.ToolName)+l.extension, func(path string) tea.Cmd {
@@ -102,7 +101,7 @@ func (v *View) saveText() tea.Cmd {
 	})
 }
 
-// saveAs writes a new file for the user alone. Nothing is overwritten.
+// saveAs writes a new file that only the user can read. It overwrites nothing.
 func (l *tab) saveAs(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -117,7 +116,7 @@ func (l *tab) saveAs(path string) error {
 	return nil
 }
 
-// fileName makes a proposal for a file out of a tool's name.
+// fileName proposes a file name for a tool.
 func fileName(tool string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -132,7 +131,7 @@ func fileName(tool string) string {
 	return name[:min(len(name), longest)]
 }
 
-// bytesIn reports whether content has blocks of bytes, and among them images.
+// bytesIn reports whether content has binary blocks, and images among them.
 func bytesIn(content []json.RawMessage) (binary, images bool) {
 	for _, raw := range content {
 		kind, members := membersOf(raw)

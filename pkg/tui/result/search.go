@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// search looks for a text in rows, without regard to capitals.
+// search finds a text in rows, ignoring case.
 type search struct {
 	input  textinput.Model
 	typing bool
@@ -26,33 +26,33 @@ func newSearch() search {
 	return search{input: input, row: -1}
 }
 
-// start begins to take what is typed.
+// start begins to accept typed text.
 func (s *search) start() tea.Cmd {
 	s.typing, s.missed = true, false
 	s.input.Reset()
 	return s.input.Focus()
 }
 
-// forget takes the marks away.
+// forget removes the highlights.
 func (s *search) forget() tea.Cmd {
 	s.query, s.row, s.missed = "", -1, false
 	return nil
 }
 
-// stop takes no more of what is typed.
+// stop ends typing.
 func (s *search) stop() {
 	s.typing = false
 	s.input.Blur()
 }
 
-// enter begins to look for what was typed; false where that is nothing.
+// enter begins to search for the typed text; it returns false if that is empty.
 func (s *search) enter() bool {
 	s.stop()
 	s.query, s.row = strings.ToLower(s.input.Value()), -1
 	return s.query != ""
 }
 
-// bindings are what keys do while a search is typed. begin looks for it.
+// bindings returns the keys while a search is typed. begin starts the search.
 func (s *search) bindings(begin func()) []pane.Binding {
 	return []pane.Binding{
 		{Keys: []string{"enter"}, Help: "search", Do: func() tea.Cmd {
@@ -65,7 +65,7 @@ func (s *search) bindings(begin func()) []pane.Binding {
 	}
 }
 
-// update takes what is typed, besides the keys of bindings.
+// update handles typed text, besides the keys of bindings.
 func (s *search) update(msg tea.Msg) (cmd tea.Cmd) {
 	if s.typing {
 		s.input, cmd = s.input.Update(msg)
@@ -73,8 +73,8 @@ func (s *search) update(msg tea.Msg) (cmd tea.Cmd) {
 	return cmd
 }
 
-// find gives the next of n rows behind from that holds a match, or ahead of it where
-// by is -1. It goes around at the end.
+// find returns the next of n rows after from that matches, or the previous one if by is -1. It wraps
+// around.
 func (s *search) find(n, from, by int, holds func(row int) bool) (row int, ok bool) {
 	for step := 1; step <= n; step++ {
 		row := ((from+by*step)%n + n) % n
@@ -87,13 +87,13 @@ func (s *search) find(n, from, by int, holds func(row int) bool) (row int, ok bo
 	return 0, false
 }
 
-// holds reports whether a line, which may have a look, holds what is searched for.
+// holds reports whether a line, which may be styled, contains the search text.
 func (s *search) holds(line string) bool {
 	return s.query != "" && strings.Contains(strings.ToLower(ansi.Strip(line)), s.query)
 }
 
-// mark shows the matches in a line; the row that was found last stands out, as a whole
-// where the match is not within the line.
+// mark highlights the matches in a line. The row that was found last stands out, as a whole if the
+// match is not within the line.
 func (s *search) mark(theme *pane.Theme, line string, row int) string {
 	role := pane.Marked
 	if row == s.row {
@@ -119,8 +119,8 @@ func (s *search) mark(theme *pane.Theme, line string, row int) string {
 	}
 }
 
-// line is the line below the rows: what is typed, or that there is no match. It is
-// empty where there is nothing to say.
+// line returns the line below the rows: the typed text, or that there is no match. It is empty if
+// there is nothing to show.
 func (s *search) line(theme *pane.Theme, width int) string {
 	switch {
 	case s.typing:

@@ -15,17 +15,16 @@ import (
 // tab is one way to look at a result.
 type tab struct {
 	name string
-	// open makes the body; nothing is read before the tab is looked at.
+	// open makes the body; nothing is read before the tab is shown.
 	open func(*pane.Theme) body
 	made body
-	// write writes all of what the tab shows the first part of. Where safe is set
-	// it goes to a terminal, else every byte is the server's own, but for the line
-	// ends between blocks.
+	// write writes the whole content of the tab. With safe it writes for a terminal; else every byte
+	// is the server's own, except the line ends between blocks.
 	write     func(out io.Writer, safe bool) error
 	extension string // of a file that it is saved to
 }
 
-// tabsOf takes a result apart. There is always at least one tab.
+// tabsOf returns the tabs of a result. There is always at least one.
 func tabsOf(result *exec.Result) []*tab {
 	var tabs []*tab
 	add := func(l *tab) {
@@ -60,8 +59,8 @@ func tabsOf(result *exec.Result) []*tab {
 	return tabs
 }
 
-// valueTab is for a value that is JSON: of a tool that gives no content, or a text
-// that is written as JSON. Other text is in the content's tab.
+// valueTab shows a value that is JSON: the value of a tool without content, or a text that holds JSON.
+// Other text is in the content tab.
 func valueTab(result *exec.Result) *tab {
 	switch {
 	case result.ValueIsContent() || len(result.Value) == 0:
@@ -78,8 +77,8 @@ func valueTab(result *exec.Result) *tab {
 	return nil
 }
 
-// jsonInText is the object or array that a JSON string says, nil where it says
-// something else, or too much.
+// jsonInText returns the object or array in a JSON string, or nil if the string holds anything else or
+// is too long.
 func jsonInText(quoted json.RawMessage) json.RawMessage {
 	const longest = 256 // of the space ahead of a value
 	if len(quoted) > maxTree {
@@ -96,8 +95,7 @@ func jsonInText(quoted json.RawMessage) json.RawMessage {
 	return text
 }
 
-// structuredIn cuts structuredContent out of a CallToolResult, nil where there is
-// none.
+// structuredIn returns structuredContent of a CallToolResult, or nil.
 func structuredIn(raw json.RawMessage) json.RawMessage {
 	for member := range rawjson.Each(raw) {
 		if member.Name == "structuredContent" && string(member.Value) != "null" {
@@ -107,7 +105,7 @@ func structuredIn(raw json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// jsonTab shows JSON as a tree or a table; nil where there is none.
+// jsonTab shows JSON as a tree or a table; nil if there is no JSON.
 func jsonTab(name string, value json.RawMessage) *tab {
 	if len(value) == 0 {
 		return nil
@@ -131,7 +129,7 @@ func jsonTab(name string, value json.RawMessage) *tab {
 	}
 }
 
-// replyTab shows the server's result as a tree: its blocks make no good table.
+// replyTab shows the server's result as a tree, because content blocks are unsuitable for a table.
 func replyTab(raw json.RawMessage) *tab {
 	l := jsonTab("reply", raw)
 	if l != nil {
@@ -140,7 +138,7 @@ func replyTab(raw json.RawMessage) *tab {
 	return l
 }
 
-// textTab shows what a JSON string says.
+// textTab shows the text of a JSON string.
 func textTab(name string, quoted json.RawMessage) *tab {
 	return &tab{
 		name:      name,
@@ -152,7 +150,7 @@ func textTab(name string, quoted json.RawMessage) *tab {
 	}
 }
 
-// contentTab shows the content blocks, one after the other.
+// contentTab shows the content blocks one after the other.
 func contentTab(result *exec.Result) *tab {
 	return &tab{
 		name:      "content",
@@ -167,7 +165,7 @@ func contentTab(result *exec.Result) *tab {
 	}
 }
 
-// rawTab shows the server's exact result, byte for byte; nil where there is none.
+// rawTab shows the server's exact result, byte for byte; nil if there is none.
 func rawTab(result *exec.Result) *tab {
 	raw := result.Raw
 	if len(raw) == 0 {
@@ -187,7 +185,7 @@ func rawTab(result *exec.Result) *tab {
 	}
 }
 
-// writeContent writes content blocks, each on lines of its own; bytes are named.
+// writeContent writes content blocks, each on lines of its own; binary blocks are only named.
 func writeContent(out io.Writer, content []json.RawMessage, safe bool) error {
 	for i, raw := range content {
 		if i > 0 {
@@ -214,7 +212,7 @@ func writeBlock(out io.Writer, raw json.RawMessage, safe bool) error {
 	return err
 }
 
-// writeQuoted writes what a JSON string says.
+// writeQuoted writes the text of a JSON string.
 func writeQuoted(out io.Writer, quoted json.RawMessage, safe bool) error {
 	if !safe {
 		return rawjson.WriteText(out, quoted)

@@ -22,8 +22,8 @@ const (
 	columnGap  = 2
 )
 
-// table is a body of rows and columns: a list of objects. Of members that are objects
-// or lists themselves it shows no more than that.
+// table is a body of rows and columns that shows a list of objects. Members that are objects or lists
+// are shown only as a mark.
 type table struct {
 	theme   *pane.Theme
 	rows    []json.RawMessage
@@ -37,15 +37,15 @@ type table struct {
 	search  search
 }
 
-// column is the members of one name.
+// column holds the members of one name.
 type column struct {
 	name   string // as the server wrote it
 	width  int    // of its widest cell, in cells of the terminal
 	number bool   // all its values are numbers
 }
 
-// newTable makes a table of a list of objects, or of an object whose only member that
-// is no scalar is such a list; nil of everything else.
+// newTable returns a table of a list of objects, or of an object whose only non-scalar member is such
+// a list; nil for anything else.
 func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	rows, caption := listIn(value)
 	names := namesOf(rows)
@@ -60,7 +60,7 @@ func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	return t
 }
 
-// listIn finds the list, and says what stands beside it.
+// listIn returns the list, and a caption with the members beside it.
 func listIn(value json.RawMessage) (rows []json.RawMessage, caption string) {
 	if rows = listOf(value); rows != nil {
 		return rows, ""
@@ -85,7 +85,7 @@ func listIn(value json.RawMessage) (rows []json.RawMessage, caption string) {
 	return rows, strings.Join(beside, "  ")
 }
 
-// listOf cuts a list whose elements are all objects, and nothing else.
+// listOf returns the elements of a list that holds only objects.
 func listOf(value json.RawMessage) (rows []json.RawMessage) {
 	for element := range rawjson.EachElement(value) {
 		if element[0] != '{' {
@@ -96,8 +96,8 @@ func listOf(value json.RawMessage) (rows []json.RawMessage) {
 	return rows
 }
 
-// namesOf are the names in all rows, in the order in which they come first; none
-// where there are too many.
+// namesOf returns the names in all rows, in the order in which they first appear; none if there are
+// too many.
 func namesOf(rows []json.RawMessage) []string {
 	var names []string
 	known := make(map[string]bool)
@@ -119,7 +119,7 @@ func scalar(value json.RawMessage) bool {
 	return len(value) > 0 && value[0] != '{' && value[0] != '['
 }
 
-// cell is a value on one line, safe.
+// cell returns a value on one line, safe.
 func cell(value json.RawMessage) string {
 	if rawjson.IsString(value) {
 		return render.Safe(rawjson.UnquoteHead(value, maxCell))
@@ -127,7 +127,7 @@ func cell(value json.RawMessage) string {
 	return render.Safe(string(value[:min(len(value), maxCell)]))
 }
 
-// cell is a member on one line; what has no room there is a mark between brackets.
+// cell returns a member on one line; a value with no room is a mark between brackets.
 func (t *table) cell(value json.RawMessage) string {
 	if scalar(value) {
 		return cell(value)
@@ -139,7 +139,7 @@ func (t *table) cell(value json.RawMessage) string {
 	return string(value[:1]) + mark + string(value[last:])
 }
 
-// measure finds the widths of the columns, and whether the table is flat.
+// measure computes the widths of the columns, and whether the table is flat.
 func (t *table) measure() {
 	at := make(map[string]*column)
 	for i := range t.columns {
@@ -162,7 +162,7 @@ func (t *table) measure() {
 // SetTheme changes the look.
 func (t *table) SetTheme(theme *pane.Theme) { t.theme = theme }
 
-// Focus reports whether the table has the focus.
+// Focus sets whether the table has the focus.
 func (t *table) Focus(on bool) {
 	if t.focus = on; !on {
 		t.search.stop()
@@ -172,12 +172,12 @@ func (t *table) Focus(on bool) {
 // Editing reports whether letters are text now.
 func (t *table) Editing() bool { return t.search.typing }
 
-// about says how large the table is.
+// about returns the size of the table.
 func (t *table) about() string {
 	return fmt.Sprintf("table, row %d of %d", t.list.Cursor+1, len(t.rows))
 }
 
-// Bindings are what keys do now.
+// Bindings returns what the keys do now.
 func (t *table) Bindings() []pane.Binding {
 	if t.search.typing {
 		return t.search.bindings(func() { t.find(1) })
@@ -207,7 +207,7 @@ func (t *table) Bindings() []pane.Binding {
 
 func (t *table) page() int { return max(1, t.height-1) }
 
-// find goes to the next row with a match in any column, shown or not.
+// find moves to the next row with a match in any column, shown or not.
 func (t *table) find(by int) {
 	holds := func(row int) bool {
 		for member := range rawjson.Each(t.rows[row]) {
@@ -222,8 +222,7 @@ func (t *table) find(by int) {
 	}
 }
 
-// Update takes the keys of Bindings, what is typed into a search, clicks and the
-// wheel.
+// Update handles the keys of Bindings, text typed into a search, clicks and the wheel.
 func (t *table) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -242,7 +241,7 @@ func (t *table) Update(msg tea.Msg) tea.Cmd {
 	return t.search.update(msg)
 }
 
-// headHeight is how many lines stand above the rows.
+// headHeight returns how many lines are above the rows.
 func (t *table) headHeight() int {
 	if t.caption != "" {
 		return 2
@@ -250,7 +249,7 @@ func (t *table) headHeight() int {
 	return 1
 }
 
-// Render draws the rows that are seen.
+// Render draws the visible rows.
 func (t *table) Render(width, height int) string {
 	below := ""
 	if height > 1 {
@@ -278,7 +277,7 @@ func (t *table) Render(width, height int) string {
 	return block
 }
 
-// header names the columns, and says how many have no room.
+// header draws the names of the columns, and how many columns are hidden.
 func (t *table) header(shown []column, hidden, width int) string {
 	cells := make([]string, len(shown))
 	for i, c := range shown {
@@ -318,7 +317,7 @@ func (t *table) row(at int, shown []column, width int) string {
 	return t.theme.Paint(pane.Marked, line)
 }
 
-// align makes a cell as wide as its column; numbers stand on the right.
+// align pads a cell to the width of its column; numbers are right-aligned.
 func (t *table) align(text string, c column) string {
 	text = t.theme.Cut(text, c.width)
 	space := strings.Repeat(" ", max(0, c.width-t.theme.Width(text)))
@@ -328,8 +327,7 @@ func (t *table) align(text string, c column) string {
 	return text + space
 }
 
-// fit chooses the columns that there is room for and makes them as wide as they can
-// be; hidden counts the others.
+// fit chooses the columns that fit and makes them as wide as possible; hidden counts the others.
 func (t *table) fit(width int) (shown []column, hidden int) {
 	shown = append(shown, t.columns[t.first:]...)
 	hidden = t.first
@@ -354,8 +352,7 @@ func (t *table) fit(width int) (shown []column, hidden int) {
 	}
 }
 
-// shrink makes the widest columns narrower until all have room; false where that is
-// not enough.
+// shrink narrows the widest columns until all fit; it returns false if they cannot.
 func shrink(columns []column, room int) bool {
 	for total(columns) > room {
 		wide := 0
@@ -372,7 +369,7 @@ func shrink(columns []column, room int) bool {
 	return true
 }
 
-// total is the width of columns with the gaps between them.
+// total returns the width of columns with the gaps between them.
 func total(columns []column) int {
 	sum := columnGap * (len(columns) - 1)
 	for _, c := range columns {

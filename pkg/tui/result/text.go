@@ -11,11 +11,10 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// text is a body of lines that scroll, wrapped to the width, in which can be
-// searched.
+// text is a body of lines that are wrapped to the width, scroll, and can be searched.
 type text struct {
 	theme *pane.Theme
-	// compose gives the lines for a width: safe, and with their look.
+	// compose returns the styled, safe lines for a width.
 	compose func(theme *pane.Theme, width int) []string
 
 	lines  []string // that compose gave for width; nil where it is to be asked
@@ -25,7 +24,7 @@ type text struct {
 	search search
 }
 
-// newRaw shows JSON byte for byte: lines are broken at the width and nowhere else.
+// newRaw shows JSON byte for byte: lines are broken only at the width.
 func newRaw(theme *pane.Theme, raw json.RawMessage) *text {
 	var begin strings.Builder
 	_ = render.EscapeJSON(&begin, raw[:min(len(raw), maxText)]) // a builder takes everything
@@ -43,8 +42,7 @@ func composed(theme *pane.Theme, compose func(*pane.Theme, int) []string) *text 
 	return &text{theme: theme, compose: compose, search: newSearch()}
 }
 
-// ready makes text fit to be wrapped: safe, and without tabs, which have no width of
-// their own.
+// ready prepares text for wrapping: safe, and without tabs, whose width varies.
 func ready(content string) string {
 	return strings.ReplaceAll(render.SafeBlock(content), "\t", "    ")
 }
@@ -52,8 +50,7 @@ func ready(content string) string {
 // SetTheme changes the look.
 func (t *text) SetTheme(theme *pane.Theme) { t.theme, t.lines = theme, nil }
 
-// Focus reports whether the text has the focus. It has no cursor; a search that is being
-// typed ends.
+// Focus sets whether the text has the focus. Losing it ends a search that is being typed.
 func (t *text) Focus(on bool) {
 	if !on {
 		t.search.stop()
@@ -63,7 +60,7 @@ func (t *text) Focus(on bool) {
 // Editing reports whether letters are text now.
 func (t *text) Editing() bool { return t.search.typing }
 
-// about says which lines are seen.
+// about says which lines are visible.
 func (t *text) about() string {
 	if len(t.lines) <= t.height {
 		return ""
@@ -71,7 +68,7 @@ func (t *text) about() string {
 	return fmt.Sprintf("lines %d-%d of %d", t.top+1, min(len(t.lines), t.top+t.height), len(t.lines))
 }
 
-// Bindings are what keys do now.
+// Bindings returns what the keys do now.
 func (t *text) Bindings() []pane.Binding {
 	if t.search.typing {
 		return t.search.bindings(func() { t.find(1) })
@@ -94,12 +91,12 @@ func (t *text) Bindings() []pane.Binding {
 	}
 }
 
-// page is how far a page goes: a line of the last one stays.
+// page returns how many lines a page key scrolls: one line of the last page stays visible.
 func (t *text) page() int { return max(1, t.height-1) }
 
 func (t *text) goTo(row int) { t.top = max(0, min(row, len(t.lines)-t.height)) }
 
-// Update takes the keys of Bindings, what is typed into a search, and the wheel.
+// Update handles the keys of Bindings, text typed into a search, and the wheel.
 func (t *text) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -113,7 +110,7 @@ func (t *text) Update(msg tea.Msg) tea.Cmd {
 	return t.search.update(msg)
 }
 
-// find goes to the next line with a match, or the one before.
+// find goes to the next or previous line with a match.
 func (t *text) find(by int) {
 	from := t.search.row
 	if from < t.top || from >= t.top+t.height {
@@ -127,8 +124,8 @@ func (t *text) find(by int) {
 	}
 }
 
-// holds reports whether a match begins in a line; it may end in the next, where the width
-// has parted it.
+// holds reports whether a match begins in a line; it may end in the next one, if it is broken at the
+// width.
 func (t *text) holds(row int) bool {
 	line := t.lines[row]
 	if t.search.holds(line) || row+1 == len(t.lines) {
@@ -139,7 +136,7 @@ func (t *text) holds(row int) bool {
 	return parted && !t.search.holds(next)
 }
 
-// Render draws the lines that are seen.
+// Render draws the visible lines.
 func (t *text) Render(width, height int) string {
 	if t.lines == nil || t.width != width {
 		t.layout(width)
@@ -164,7 +161,7 @@ func (t *text) Render(width, height int) string {
 	return block
 }
 
-// layout makes the lines anew. The place in the text stays about the same.
+// layout lays the lines out again. The position in the text stays about the same.
 func (t *text) layout(width int) {
 	before := max(1, len(t.lines))
 	t.lines, t.width = t.compose(t.theme, width), width

@@ -9,7 +9,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// minBody is how many lines the body has before what stands above it gets any.
+// minBody is how many lines the body gets before the lines above it get any.
 const minBody = 3
 
 // Render draws the view into exactly width by height cells.
@@ -41,8 +41,8 @@ func (v *View) Render(width, height int) string {
 	return block
 }
 
-// title names the tabs, marks the one on the screen, and says how it is shown. It
-// notes where each name stands, none where only the one on the screen has room.
+// title names the tabs, marks the current one, and says how it is shown. It records the position of
+// each name, or none if only the current one fits.
 func (v *View) title(width int) string {
 	names := make([]string, len(v.tabs))
 	v.names = make([]pane.Span, len(v.tabs))
@@ -66,8 +66,8 @@ func (v *View) title(width int) string {
 	return v.theme.Cut(line, width)
 }
 
-// clickTitle goes to the tab whose name stands at a column of the title, or to the next
-// where only one is named.
+// clickTitle goes to the tab whose name is at a column of the title, or to the next one if only one is
+// named.
 func (v *View) clickTitle(x int) {
 	if v.names == nil {
 		v.turn()
@@ -80,7 +80,7 @@ func (v *View) clickTitle(x int) {
 	}
 }
 
-// remarkLines are the remarks, as far as the body leaves room for them.
+// remarkLines returns the remarks for which the body leaves room.
 func (v *View) remarkLines(width, height int) []string {
 	var lines []string
 	for _, r := range v.remarks {

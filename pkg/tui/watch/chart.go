@@ -7,8 +7,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// chart draws the latest calls as bars, the newest at the right, tall rows high, and
-// below them a sign under each slow one, where there are any. The highest bar is the slowest call shown.
+// chart draws the latest calls as bars, tall rows high, with the newest at the right, and a sign below
+// each slow one. The highest bar is the slowest call shown.
 func (t *timingTab) chart(s *stats, width, tall int) []string {
 	calls := s.calls[max(0, len(s.calls)-max(1, width)):]
 	var most time.Duration
@@ -39,7 +39,7 @@ func (t *timingTab) chart(s *stats, width, tall int) []string {
 	return append(lines, t.theme.Paint(pane.Warn, marks.String()))
 }
 
-// barHeight is how many levels of all a time takes, at least one.
+// barHeight returns the height of a bar in levels, at least one.
 func barHeight(took, most time.Duration, levels int) int {
 	if most <= 0 {
 		return 1
@@ -47,7 +47,7 @@ func barHeight(took, most time.Duration, levels int) int {
 	return max(1, int((took*time.Duration(levels)+most-1)/most))
 }
 
-// bar is the glyph of so many levels within one row.
+// bar returns the glyph for a height within one row.
 func (t *timingTab) bar(height int) string {
 	bars := t.theme.Glyphs.Bars
 	if height <= 0 {

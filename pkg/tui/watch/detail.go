@@ -11,15 +11,14 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// opened is what is seen of a row when it is opened.
+// opened is what an opened row shows.
 type opened struct {
 	title string   // one line, safe
 	notes []string // of toolx about the text, safe
 	text  string   // from a server, as it came
 }
 
-// detail is an opened row on the screen: JSON as a tree, else text that can be
-// scrolled.
+// detail is an opened row on the screen: JSON as a tree, else text that scrolls.
 type detail struct {
 	opened
 	look *look
@@ -65,7 +64,7 @@ func (d *detail) bindings() []pane.Binding {
 	}
 }
 
-// update takes what is no key of bindings, with the mouse in the detail's own
+// update handles messages other than the keys of bindings, with the mouse in the detail's own
 // coordinates.
 func (d *detail) update(msg tea.Msg) tea.Cmd {
 	if click, ok := msg.(tea.MouseClickMsg); ok {
@@ -100,7 +99,7 @@ func (d *detail) render(width, height int) string {
 	return top + "\n" + d.look.theme.Block(d.lines[min(d.top, len(d.lines)):], width, height)
 }
 
-// headLines are the title and the notes.
+// headLines returns the title and the notes.
 func (d *detail) headLines(width int) []string {
 	lines := []string{d.look.theme.Paint(pane.Strong, d.title)}
 	for _, note := range d.notes {
@@ -111,12 +110,12 @@ func (d *detail) headLines(width int) []string {
 	return lines
 }
 
-// do makes a binding's work of a function.
+// do makes a function the action of a binding.
 func do(f func()) func() tea.Cmd {
 	return func() tea.Cmd { f(); return nil }
 }
 
-// copied asks for a text to be put on the clipboard.
+// copied asks to copy a text to the clipboard.
 func copied(text, what string) func() tea.Cmd {
 	return func() tea.Cmd {
 		return func() tea.Msg { return jsontree.CopyMsg{Text: text, What: what} }

@@ -11,8 +11,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// exchangeFrame is the row of an exchange over HTTP. The messages that it carries are
-// rows of their own; it is kept for its heads.
+// exchangeFrame returns the row of an HTTP exchange. The messages in it have rows of their own; this
+// one holds the headers.
 func exchangeFrame(e servers.HTTPExchange) *frame {
 	head := exchangeWords(e)
 	text := keep([]byte(head + "\n" + headerLines("> ", e.Sent) + headerLines("< ", e.Received)))
@@ -22,7 +22,7 @@ func exchangeFrame(e servers.HTTPExchange) *frame {
 	}
 }
 
-// exchangeWords are an exchange in one line: POST https://example.com/mcp 200 HTTP/2.0.
+// exchangeWords describes an exchange on one line: POST https://example.com/mcp 200 HTTP/2.0.
 func exchangeWords(e servers.HTTPExchange) string {
 	words := []string{e.Verb, e.URL}
 	if e.Status > 0 {
@@ -37,8 +37,7 @@ func exchangeWords(e servers.HTTPExchange) string {
 	return strings.Join(words, " ")
 }
 
-// headerLines writes headers in the order of their names, without what is secret by
-// its name.
+// headerLines writes headers in the order of their names, with secrets masked by name.
 func headerLines(prefix string, headers http.Header) string {
 	names := make([]string, 0, len(headers))
 	for name := range headers {

@@ -11,8 +11,8 @@ import (
 	"toolx/pkg/servers"
 )
 
-// frame is a row of the wire: a message, a line of stdout that is none, a message
-// that is odd, or a mark in the life of the process.
+// frame is a row of the wire: a message, a line of stdout that is not a message, an odd message, or an
+// event in the life of the process.
 type frame struct {
 	at     time.Time
 	since  time.Duration // the start of the session
@@ -29,7 +29,7 @@ type frame struct {
 	latency time.Duration // also of its answer, and of an exchange over HTTP
 	of      string        // of an answer: what the request was
 
-	// Of a line that is no message, and of an odd message.
+	// For a line that is not a message, and for an odd message.
 	class    servers.Class
 	line     int
 	salvaged int
@@ -48,7 +48,7 @@ const (
 	kindExchange           // an exchange over HTTP
 )
 
-// state is how a request stands.
+// state is the state of a request.
 type state int
 
 const (
@@ -70,7 +70,7 @@ func (f *frame) contains(lower string) bool {
 	return holds(f.text, lower) || holds(f.of, lower) || holds(string(f.class), lower)
 }
 
-// head is what one needs to know of a message to show and to pair it. Texts are cut.
+// head holds what is needed to show a message and to pair it. Texts are cut.
 type head struct {
 	method  string
 	id      string // as who asks has written it: "3" and 3 are two
@@ -78,8 +78,8 @@ type head struct {
 	failure string // code and message of an error
 	cancels string // the id of the request that a notification cancels
 	answer  bool
-	// toolError says that the answer tells of a tool that failed. It is not looked
-	// for in answers that are too long to be kept.
+	// toolError says that the answer reports a failed tool. Answers that are too long to keep are not
+	// checked for it.
 	toolError bool
 }
 
@@ -89,8 +89,8 @@ const (
 	maxName = 120
 )
 
-// readHead reads the members of a message that matter besides its id and method. What is no
-// object has none.
+// readHead reads the members of a message that matter besides its id and method. A message that is not
+// an object has none.
 func readHead(id, method string, message []byte) head {
 	h := head{id: cutText(id, maxID), method: cutText(method, maxName)}
 	var params json.RawMessage
@@ -119,7 +119,7 @@ func readHead(id, method string, message []byte) head {
 // request reports whether a message asks for an answer.
 func (h head) request() bool { return h.method != "" && h.id != "" }
 
-// what names a request or notification: its method, and which tool it calls.
+// what names a request or notification: its method, and the tool that it calls.
 func (h head) what() string {
 	if h.name == "" {
 		return h.method
@@ -127,13 +127,13 @@ func (h head) what() string {
 	return h.method + " " + h.name
 }
 
-// failure is an error in a few words: -32601 "Method not found".
+// failure returns an error in a few words: -32601 "Method not found".
 func failure(text json.RawMessage) string {
 	code, message := rawjson.Get(text, "code"), rawjson.Get(text, "message")
 	return strings.TrimSpace(word(code) + " " + word(message))
 }
 
-// word is a string's text, or a value as it is written, short enough for a row.
+// word returns a string's text, or another value as it is written, short enough for a row.
 func word(value json.RawMessage) string {
 	const escaped = 6 // bytes for one character, as \u0041
 	if len(value) > escaped*maxName {

@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// record is a call that was made, now or in an earlier run.
+// record is a call of this run or an earlier one.
 type record struct {
 	at        time.Time
 	server    string
@@ -29,8 +29,8 @@ type record struct {
 	kind      fault.Kind // of the error
 	failure   string
 	took      time.Duration
-	// cut says that not all of the arguments were kept, hidden that the log has
-	// masked secrets in them: neither can be sent again as it stands.
+	// cut says that the arguments are incomplete, hidden that the log masked secrets in them: neither
+	// can be sent again as they are.
 	cut, hidden bool
 }
 
@@ -44,23 +44,22 @@ func (r *record) contains(lower string) bool {
 	return holds(r.tool, lower) || holds(r.arguments, lower) || holds(r.failure, lower) || holds(string(r.kind), lower)
 }
 
-// HistoryMsg brings the calls of earlier runs; it belongs to the Watch that has asked
-// for it by Init.
+// HistoryMsg carries the calls of earlier runs to the Watch whose Init asked for it.
 type HistoryMsg struct {
 	records []*record
 	err     error
 }
 
-// RerunMsg asks for a tool to be called again, or a resource to be read, a prompt to be
-// got again: then Method is that of the request.
+// RerunMsg asks to call a tool, read a resource or get a prompt again. Method is the request's method,
+// empty for a tool.
 type RerunMsg struct {
 	Tool      string
 	Method    string
 	Arguments json.RawMessage
 }
 
-// EditMsg asks for a tool's form to be filled in. Note says what the user should know
-// of the arguments, empty for nothing.
+// EditMsg asks to fill in a tool's form. Note is what the user should know about the arguments, or
+// empty.
 type EditMsg struct {
 	Tool      string
 	Method    string // as RerunMsg has it
@@ -68,16 +67,15 @@ type EditMsg struct {
 	Note      string
 }
 
-// CommandMsg asks for the command line of a call to be copied.
+// CommandMsg asks to copy the command line of a call.
 type CommandMsg struct {
 	Tool      string
 	Method    string // as RerunMsg has it
 	Arguments json.RawMessage
 }
 
-// readHistory is the command that reads the execution log at path. What this process
-// has written since begun is left out: its calls come as events, with all that the
-// log hides.
+// readHistory returns the command that reads the execution log at path. It skips what this process has
+// written since begun, because those calls arrive as events, without masks.
 func readHistory(path string, begun time.Time) tea.Cmd {
 	if path == "" {
 		return nil
@@ -124,7 +122,7 @@ func isObject(text []byte) bool {
 	return json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
 }
 
-// historyTab shows the calls that were made. It begins with those of all servers.
+// historyTab shows past calls. It begins with those of all servers.
 type historyTab struct {
 	list[*record]
 	changed int    // counts changes, for those who compute from the records
@@ -146,7 +144,7 @@ func (t *historyTab) take(event exec.Event) {
 	}
 }
 
-// load puts the calls of earlier runs before those that came since.
+// load inserts the calls of earlier runs before those of this run.
 func (t *historyTab) load(msg HistoryMsg) {
 	t.err = msg.err
 	old := &t.journal.all
@@ -162,7 +160,7 @@ func (t *historyTab) load(msg HistoryMsg) {
 	t.changed++
 }
 
-// problem says why calls of earlier runs are missing, or one is not made again.
+// problem returns why calls of earlier runs are missing, or why one is not repeated.
 func (t *historyTab) problem() string {
 	if t.err == nil || t.told != "" {
 		return t.told
@@ -170,7 +168,7 @@ func (t *historyTab) problem() string {
 	return t.safe("earlier calls cannot be read: "+t.err.Error(), 100)
 }
 
-// bindings has calls run again instead of opened with enter.
+// bindings makes enter run a call again instead of opening it.
 func (t *historyTab) bindings() []pane.Binding {
 	bindings := t.list.bindings()
 	if t.detail != nil || t.editing() {
@@ -198,8 +196,8 @@ func (t *historyTab) bindings() []pane.Binding {
 	}, bindings...)
 }
 
-// again asks for the call to be made once more. One whose arguments are not all there
-// is filled in instead: what the log has put in the place of a secret is never sent.
+// again asks to repeat the call. If some of its arguments are missing, the form is filled in instead:
+// a mask is never sent.
 func (t *historyTab) again() tea.Cmd {
 	r, ok := t.view.current()
 	switch {
@@ -212,7 +210,7 @@ func (t *historyTab) again() tea.Cmd {
 	return func() tea.Msg { return RerunMsg{r.tool, r.method, json.RawMessage(r.arguments)} }
 }
 
-// command asks for the call's command line; what the log hides is hidden there as well.
+// command asks for the call's command line; what the log masks is masked there as well.
 func (t *historyTab) command() tea.Cmd {
 	r, _ := t.view.current()
 	return func() tea.Msg { return CommandMsg{r.tool, r.method, json.RawMessage(r.arguments)} }
@@ -235,8 +233,8 @@ func (t *historyTab) edit() tea.Cmd {
 	return func() tea.Msg { return msg }
 }
 
-// withoutMasked leaves out every member and element of a JSON value with a mask in
-// it. An empty answer means that nothing is left.
+// withoutMasked removes every member and element with a mask in it from a JSON value. An empty result
+// means that nothing is left.
 func withoutMasked(value json.RawMessage) json.RawMessage {
 	if !bytes.Contains(value, []byte(mask.Mask)) {
 		return value

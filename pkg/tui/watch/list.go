@@ -12,10 +12,10 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// tab is one of the things that can be watched.
+// tab is one of the tabs of the pane.
 type tab interface {
 	name() string
-	// count is how many rows there are, -1 where there are none to count.
+	// count returns how many rows there are, -1 if the tab has no rows to count.
 	count() int
 	bindings() []pane.Binding
 	update(msg tea.Msg) tea.Cmd
@@ -26,7 +26,7 @@ type tab interface {
 	render(width, height int) string
 }
 
-// typing is what text is typed for.
+// typing is what text is being typed for.
 type typing int
 
 const (
@@ -35,16 +35,15 @@ const (
 	typingSearch
 )
 
-// list is a tab that shows the rows of a journal. What is different from tab to tab
-// are the functions.
+// list is a tab that shows the rows of a journal. Its functions are what differs between tabs.
 type list[T entry] struct {
 	*look
 	label string
-	// draw gives a row without its cursor.
+	// draw returns a row without the cursor.
 	draw func(row T, width int) string
-	// open gives what is seen of a row when it is opened.
+	// open returns what a row shows when it is opened.
 	open func(row T) opened
-	// note says more on the last line, nil or empty for nothing.
+	// note returns more text for the last line; nil or empty for none.
 	note func() string
 
 	journal    journal[T]
@@ -82,11 +81,11 @@ func (t *list[T]) setFocus(on bool) {
 	}
 }
 
-// ofAll reports whether the rows of all servers are shown: also as long as none is
+// ofAll reports whether the rows of all servers are shown, which is also so while no server is
 // selected.
 func (t *list[T]) ofAll() bool { return t.everything || !t.selected }
 
-// refresh makes the view see what the rest of the state says.
+// refresh updates the view from the rest of the state.
 func (t *list[T]) refresh() {
 	rows := &t.journal.all
 	if !t.ofAll() {
@@ -136,8 +135,8 @@ func (t *list[T]) bindings() []pane.Binding {
 	return bindings
 }
 
-// typingBindings are the keys that are no text while text is typed: no other may take a
-// letter, be it that it does nothing now.
+// typingBindings returns the keys that are not text while text is typed. No other binding may take a
+// letter, even to say that it does nothing now.
 func (t *list[T]) typingBindings() []pane.Binding {
 	enter := "filter"
 	if t.typing == typingSearch {
@@ -192,7 +191,7 @@ func (t *list[T]) copyRow() tea.Cmd {
 	return copied(t.masked(t.open(row).text), "the row")()
 }
 
-// update takes keys while text is typed, and the mouse in the tab's own coordinates.
+// update handles keys while text is typed, and the mouse in the tab's own coordinates.
 func (t *list[T]) update(msg tea.Msg) tea.Cmd {
 	t.refresh()
 	switch {
@@ -210,7 +209,7 @@ func (t *list[T]) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// click goes to a row; a second click there opens it.
+// click moves to a row; a second click there opens it.
 func (t *list[T]) click(y int) {
 	at := t.view.top + y
 	_, end := t.view.bounds()
@@ -232,8 +231,8 @@ func (t *list[T]) startTyping(what typing, prompt, value string) tea.Cmd {
 	return t.input.Focus()
 }
 
-// typed takes a message while text is typed. A filter works at once, a search with
-// enter; esc gives both up.
+// typed handles a message while text is typed. A filter applies at once, a search on enter; esc
+// cancels both.
 func (t *list[T]) typed(msg tea.Msg) tea.Cmd {
 	if key, ok := msg.(tea.KeyPressMsg); ok {
 		switch key.String() {
@@ -299,7 +298,7 @@ func (t *list[T]) drawRow(at, width int) string {
 	return line
 }
 
-// serverColumn names the server of a row, where rows of several are shown.
+// serverColumn returns the server of a row, if rows of several servers are shown.
 func (t *list[T]) serverColumn(server string) []string {
 	const width = 12
 	if !t.ofAll() || len(t.journal.byServer) < 2 {
@@ -321,7 +320,7 @@ func (t *list[T]) nothing() string {
 	return "nothing of " + t.safe(t.server, 40) + " yet; a shows all servers"
 }
 
-// lastLine says what is shown, and what is not.
+// lastLine says what is shown and what is not.
 func (t *list[T]) lastLine(width int) string {
 	if t.typing != typingNothing {
 		t.input.SetWidth(max(1, width-len(t.input.Prompt)-1))

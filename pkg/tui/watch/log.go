@@ -13,8 +13,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// remark is a row of the log: what a server says of itself through the protocol, or
-// toolx of its work.
+// remark is a row of the log: what a server reports through the protocol, or what toolx reports.
 type remark struct {
 	at     time.Time
 	server string
@@ -31,8 +30,8 @@ func (r *remark) contains(lower string) bool {
 	return holds(r.text, lower) || holds(r.source, lower) || holds(r.level, lower)
 }
 
-// logTab shows log messages, notifications and requests of servers, and toolx's own
-// notices. It begins with all servers: notices are about none.
+// logTab shows log messages, notifications and requests of servers, and toolx's own notices. It begins
+// with all servers, because notices belong to none.
 type logTab struct{ list[*remark] }
 
 func newLogTab(l *look) *logTab {
@@ -72,7 +71,7 @@ func (t *logTab) add(at time.Time, server, level, source, text string) {
 	})
 }
 
-// said is the text of a log message: its data where that is a string, else JSON.
+// said returns the text of a log message: its data if that is a string, else JSON.
 func said(data json.RawMessage) string {
 	if rawjson.IsString(data) {
 		return rawjson.Unquote(data)
@@ -99,7 +98,7 @@ func noticeText(e exec.Notice) string {
 	return text.String()
 }
 
-// levelName is a level as MCP names it.
+// levelName returns MCP's name of a level.
 func levelName(level slog.Level) string {
 	switch {
 	case level >= slog.LevelError:
@@ -119,7 +118,7 @@ func exitLevel(e servers.ProcessExited) string {
 	return "error"
 }
 
-// levelRole is the look of a level (RFC 5424, as MCP has them).
+// levelRole returns the role of a level (RFC 5424, as in MCP).
 func levelRole(level string) pane.Role {
 	switch level {
 	case "emergency", "alert", "critical", "error":

@@ -12,21 +12,21 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// look is what all tabs draw with.
+// look is what all tabs need to draw.
 type look struct {
 	theme *pane.Theme
 	hide  func(string) string
 	now   func() time.Time
 	focus bool
 
-	// selected says that server and tool are what the screen is about; an empty
-	// server stands for toolx's own tools.
+	// selected says that server and tool are selected on the screen; an empty server stands for
+	// toolx's own tools.
 	selected     bool
 	server, tool string
 }
 
-// safe makes untrusted text fit for so many cells of one line: secrets masked, and
-// nothing in it that acts on the terminal. It looks at no more than it needs.
+// safe prepares untrusted text for a number of cells on one line: it masks secrets and makes control
+// characters visible. It reads no more of the text than it needs.
 func (l *look) safe(text string, cells int) string {
 	const bytesPerCell = 16 // an emoji with joiners is long
 	more := ""
@@ -37,8 +37,7 @@ func (l *look) safe(text string, cells int) string {
 	return render.Safe(l.masked(text)) + more
 }
 
-// masked masks secrets. The text may have been cut: with a mark at its end, the beginning of
-// a secret is found there as well.
+// masked masks secrets. If the text was cut and has a mark at its end, a cut secret is found as well.
 func (l *look) masked(text string) string {
 	if l.hide == nil {
 		return text
@@ -46,8 +45,8 @@ func (l *look) masked(text string) string {
 	return strings.TrimSuffix(l.hide(text+"…"), "…")
 }
 
-// maskedJSON masks secrets in JSON, which stays JSON in all but odd cases: what
-// stands under the name of a secret first, then what is known by its value.
+// maskedJSON masks secrets in JSON, first by the names of members, then by known values. The result is
+// JSON in all but odd cases.
 func (l *look) maskedJSON(text string) json.RawMessage {
 	if l.hide == nil {
 		return json.RawMessage(text)
@@ -56,7 +55,7 @@ func (l *look) maskedJSON(text string) json.RawMessage {
 	return json.RawMessage(l.masked(string(byName.JSON([]byte(text)))))
 }
 
-// cutText cuts text to limit bytes at a character's border, and lets the rest go.
+// cutText copies at most limit bytes of text, to a character's border, so that the rest can be freed.
 func cutText(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -70,8 +69,8 @@ func cutText(text string, limit int) string {
 	return strings.Clone(text[:limit])
 }
 
-// row is a row of the screen: text at its left, and at its right what stays when
-// the text is too long.
+// row returns a row of the screen: text at its left, and at its right the part that stays when the
+// text is too long.
 func (l *look) row(left, right string, width int) string {
 	if right == "" {
 		return l.theme.Fit(left, width)
@@ -81,7 +80,7 @@ func (l *look) row(left, right string, width int) string {
 	return l.theme.Fit(left, width-wide-1) + l.theme.Fit(" "+right, min(width, wide+1))
 }
 
-// clock is a time of day; of another day than today with the date.
+// clock formats a time of day, with the date unless it is today.
 func (l *look) clock(at time.Time) string {
 	now := l.now()
 	at = at.In(now.Location())
@@ -91,10 +90,10 @@ func (l *look) clock(at time.Time) string {
 	return at.Format("15:04:05.000")
 }
 
-// dash begins a mark in the life of a process.
+// dash begins the line of an event in the life of a process.
 func (l *look) dash() string { return strings.Repeat(l.theme.Glyphs.Horizontal, 2) }
 
-// duration is pane.Duration, with a digit more where latencies differ in it: "3.2 ms".
+// duration is pane.Duration with one more digit where latencies differ in it: "3.2 ms".
 func duration(d time.Duration) string {
 	if d < 10*time.Millisecond {
 		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
@@ -107,12 +106,12 @@ func keep(text []byte) string {
 	return cutText(string(text[:min(len(text), maxText+1)]), maxText)
 }
 
-// holds reports whether text contains another one, which is in lower case.
+// holds reports whether text contains another text, which is in lower case.
 func holds(text, lower string) bool {
 	return strings.Contains(strings.ToLower(text), lower)
 }
 
-// emphasize marks where a text that is searched for stands in a line without styles.
+// emphasize highlights the search text in an unstyled line.
 func (l *look) emphasize(line, lower string) string {
 	folded := strings.ToLower(line)
 	if lower == "" || len(folded) != len(line) { // places are not the same

@@ -2,12 +2,12 @@ package watch
 
 import "time"
 
-// maxWaiting bounds the requests of one side whose answers are waited for: a server
-// that asks without end and is not answered would be remembered for ever.
+// maxWaiting bounds the unanswered requests of one side, because a server that sends requests without
+// end would fill the memory.
 const maxWaiting = 256
 
-// peer is what is known of a server's process: when its session began, and which
-// requests have no answer yet. A new process or session begins anew.
+// peer holds what is known about a server's process: when its session began, and which requests have
+// no answer yet. A new process or session gets a new peer.
 type peer struct {
 	began   time.Time
 	command []string
@@ -19,7 +19,7 @@ func newPeer(began time.Time, command []string) *peer {
 	return &peer{began, command, make(map[string]*frame), make(map[string]*frame)}
 }
 
-// waiting counts the requests that wait for sure.
+// waiting counts the requests that certainly have no answer yet.
 func (p *peer) waiting() int {
 	n := 0
 	for _, requests := range []map[string]*frame{p.sent, p.asked} {
@@ -32,8 +32,8 @@ func (p *peer) waiting() int {
 	return n
 }
 
-// requests are those of one side. JSON-RPC ids are the business of who asks: both
-// sides may use the same.
+// requests returns the requests of one side. Each side chooses its own JSON-RPC ids, so both may use
+// the same.
 func (p *peer) requests(sent bool) map[string]*frame {
 	if sent {
 		return p.sent
@@ -41,7 +41,7 @@ func (p *peer) requests(sent bool) map[string]*frame {
 	return p.asked
 }
 
-// pair notes a request, or finds the request that a message answers or cancels.
+// pair records a request, or finds the request that a message answers or cancels.
 func (p *peer) pair(f *frame) {
 	switch {
 	case f.head.request():
@@ -57,8 +57,7 @@ func (p *peer) pair(f *frame) {
 	}
 }
 
-// ask notes a request. An id that is used again means that its first request is given
-// up.
+// ask records a request. If an id is reused, its first request counts as given up.
 func (p *peer) ask(f *frame) {
 	requests := p.requests(f.sent)
 	if earlier := requests[f.head.id]; earlier != nil {
@@ -71,7 +70,7 @@ func (p *peer) ask(f *frame) {
 	requests[f.head.id] = f
 }
 
-// take finds the request with an id and forgets it.
+// take removes the request with an id and returns it.
 func (p *peer) take(sent bool, id string) *frame {
 	requests := p.requests(sent)
 	request := requests[id]
@@ -86,7 +85,7 @@ func (f *frame) settle(answer *frame) {
 	answer.latency, answer.of = f.latency, f.head.what()
 }
 
-// end ends all requests that wait.
+// end ends all waiting requests.
 func (p *peer) end(as state) {
 	for _, requests := range []map[string]*frame{p.sent, p.asked} {
 		for _, request := range requests {
@@ -96,8 +95,8 @@ func (p *peer) end(as state) {
 	}
 }
 
-// doubt marks the requests that wait: events were dropped. An answer that comes all
-// the same is still found.
+// doubt marks the waiting requests as uncertain because events were dropped. A late answer is still
+// paired.
 func (p *peer) doubt() {
 	for _, requests := range []map[string]*frame{p.sent, p.asked} {
 		for _, request := range requests {

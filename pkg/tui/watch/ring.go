@@ -1,7 +1,7 @@
 package watch
 
-// The bounds of what is kept. A subject is one tab of one server, or of all servers
-// together; both hold the same rows.
+// The bounds of what is kept. A subject is one tab of one server, or of all servers together; both
+// hold the same rows.
 const (
 	maxRows   = 10_000
 	maxBytes  = 16 << 20
@@ -11,16 +11,16 @@ const (
 
 // entry is a row that is kept.
 type entry interface {
-	// subject is the server that it is about, empty for none.
+	// subject returns the server of the row, or empty.
 	subject() string
-	// weight is what it takes in memory, in bytes; it never changes.
+	// weight returns the row's size in memory, in bytes; it never changes.
 	weight() int
-	// contains reports whether its text holds a text, which is in lower case.
+	// contains reports whether its text contains a text, which is in lower case.
 	contains(lower string) bool
 }
 
-// ring keeps the newest rows within the bounds. Each row has a number, counted from
-// 0, that it keeps when older ones are dropped. The zero value is empty.
+// ring keeps the newest rows within the bounds. Each row has a number, counted from 0, that it keeps
+// when older rows are dropped. The zero value is empty.
 type ring[T entry] struct {
 	slots []T
 	start int // the slot of the oldest row
@@ -29,15 +29,15 @@ type ring[T entry] struct {
 	bytes int
 }
 
-// end is the number that the next row gets.
+// end returns the number of the next row.
 func (r *ring[T]) end() int { return r.first + r.count }
 
-// at gives the row of a number from first to end, without end.
+// at returns the row with a number from first up to end.
 func (r *ring[T]) at(number int) T {
 	return r.slots[(r.start+number-r.first)%len(r.slots)]
 }
 
-// push adds a row, and drops as many old ones as the bounds ask for.
+// push adds a row and drops old ones beyond the bounds.
 func (r *ring[T]) push(row T) {
 	for r.count > 0 && (r.count >= maxRows || r.bytes+row.weight() > maxBytes) {
 		r.drop()
@@ -67,8 +67,8 @@ func (r *ring[T]) grow() {
 	r.slots, r.start = slots, 0
 }
 
-// journal keeps the rows of every server for itself, so that a loud one drives no
-// other's out, and those of all together.
+// journal keeps the rows of every server separately, so that a busy server displaces no other's rows,
+// and the rows of all servers together.
 type journal[T entry] struct {
 	all      ring[T]
 	byServer map[string]*ring[T]
@@ -87,7 +87,7 @@ func (j *journal[T]) add(row T) {
 	j.all.push(row)
 }
 
-// of gives the rows of one server.
+// of returns the rows of one server.
 func (j *journal[T]) of(server string) *ring[T] {
 	if r := j.byServer[server]; r != nil {
 		return r

@@ -81,7 +81,7 @@ func (t *stderrTab) opened(p *printed) opened {
 	return opened{title: t.clock(p.at) + " " + t.safe(p.server, 40) + cutNote(len(p.text), p.size), text: p.text}
 }
 
-// cutNote says how much of a text was kept, empty where all was.
+// cutNote says how much of a text was kept; empty if nothing was cut.
 func cutNote(kept, size int) string {
 	if kept >= size {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// What makes a call slow: so long, or so many times as long as the median.
+// A call is slow if it takes this long, or this many times the median.
 const (
 	slowTime   = time.Second
 	slowFactor = 3
@@ -26,13 +26,13 @@ type stats struct {
 	slow                     []*record // newest first
 }
 
-// ran reports whether a call got as far as the tool: a refusal beforehand says nothing
-// about how long the tool takes. A call whose time was up did.
+// ran reports whether a call reached the tool: an earlier refusal says nothing about the tool's
+// latency. A call that timed out did reach it.
 func ran(r *record) bool {
 	return r.success || r.kind == fault.KindTool || r.kind == fault.KindTimeout || r.kind == fault.KindProtocol
 }
 
-// statsOf computes the times of calls that ran; there is at least one.
+// statsOf computes the times of calls that reached the tool; there is at least one.
 func statsOf(tool string, calls []*record) *stats {
 	times := make([]time.Duration, 0, len(calls))
 	for _, r := range calls {
@@ -51,8 +51,7 @@ func statsOf(tool string, calls []*record) *stats {
 	return s
 }
 
-// percentile is the least of sorted values that p of 100 values do not exceed (the
-// nearest rank).
+// percentile returns the p-th percentile of sorted values by the nearest-rank method.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	rank := (len(sorted)*p + 99) / 100
 	return sorted[max(0, rank-1)]
@@ -108,7 +107,7 @@ func (t *timingTab) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// compute makes the numbers anew where calls were added since.
+// compute updates the numbers if calls were added.
 func (t *timingTab) compute() {
 	if t.computed == t.history.changed {
 		return
@@ -134,7 +133,7 @@ func (t *timingTab) compute() {
 	})
 }
 
-// statsOfTool is nil where the selected tool was never called.
+// statsOfTool returns the selected tool's numbers, nil if it was never called.
 func (t *timingTab) statsOfTool() *stats {
 	for _, s := range t.all {
 		if s.tool == t.tool {
@@ -160,7 +159,7 @@ func (t *timingTab) render(width, height int) string {
 	return t.scrolled(t.head(s, width, height), len(s.slow), func(i int) string { return t.slowLine(s.slow[i], width) }, width, height)
 }
 
-// scrolled draws what is seen of some lines and n rows below them, and no other row.
+// scrolled draws the visible part of some lines and n rows below them, and calls row only for those.
 func (t *timingTab) scrolled(head []string, n int, row func(int) string, width, height int) string {
 	t.top = max(0, min(t.top, len(head)+n-height))
 	var lines []string
@@ -174,7 +173,7 @@ func (t *timingTab) scrolled(head []string, n int, row func(int) string, width, 
 	return t.theme.Block(lines, width, height)
 }
 
-// head is one tool's numbers and the chart; the slow calls follow.
+// head returns one tool's numbers and the chart; the slow calls follow.
 func (t *timingTab) head(s *stats, width, height int) []string {
 	lines := []string{t.theme.Paint(pane.Strong, t.safe(s.tool, width))}
 	lines = append(lines, pane.Wrap(s.summary(), max(1, width))...)
@@ -195,7 +194,7 @@ func (t *timingTab) slowLine(r *record, width int) string {
 	return t.theme.Paint(pane.Warn, text) + " " + t.theme.Paint(pane.Dim, t.safe(r.arguments, width))
 }
 
-// statsRow is a tool's row in the table of all.
+// statsRow draws a tool's row in the table of all tools.
 func (t *timingTab) statsRow(s *stats, width int) string {
 	slow := ""
 	if len(s.slow) > 0 {
@@ -205,7 +204,7 @@ func (t *timingTab) statsRow(s *stats, width int) string {
 		duration(s.median), duration(s.p95), slow, duration(s.most), fmt.Sprint(len(s.calls)))
 }
 
-// tableRow has as many columns as there is room for: the last vanish first.
+// tableRow draws as many columns as fit; the last ones are dropped first.
 func (t *timingTab) tableRow(width int, tool string, columns ...string) string {
 	const column = 9
 	name := max(8, min(30, width/3))

@@ -2,12 +2,11 @@ package watch
 
 import "sort"
 
-// view is what is seen of a ring: the rows that the filter lets through, a cursor,
-// and the part that has a place on the screen. Rows that come are filtered once; all
-// are only looked at again when the ring or the filter changes.
+// view is the visible part of a ring: the rows that match the filter, a cursor, and a window. New rows
+// are filtered once; all rows are only filtered again when the ring or the filter changes.
 //
-// Positions count the rows that the filter lets through, also those that were
-// dropped since: a position stays where it is while old rows go.
+// Positions count the rows that match the filter, including those dropped since, so that a position
+// stays the same while old rows are dropped.
 type view[T entry] struct {
 	ring   *ring[T]
 	filter string // in lower case; empty lets everything through
@@ -20,7 +19,7 @@ type view[T entry] struct {
 	stopped     bool // the cursor does not follow the newest row
 }
 
-// show sets what is looked at. The cursor stays on its row where that is still seen.
+// show sets the ring and the filter. The cursor stays on its row if that is still visible.
 func (v *view[T]) show(r *ring[T], filter string) {
 	if r == v.ring && filter == v.filter {
 		v.catchUp()
@@ -39,7 +38,7 @@ func (v *view[T]) show(r *ring[T], filter string) {
 	v.cursor = v.positionOf(number)
 }
 
-// catchUp filters the rows that came, and forgets those that were dropped.
+// catchUp filters new rows, and forgets dropped ones.
 func (v *view[T]) catchUp() {
 	if v.filter == "" {
 		return
@@ -55,7 +54,7 @@ func (v *view[T]) catchUp() {
 	v.lost += gone
 }
 
-// bounds are the position of the oldest row and that behind the newest.
+// bounds returns the position of the oldest row and the one after the newest.
 func (v *view[T]) bounds() (first, end int) {
 	switch {
 	case v.ring == nil:
@@ -66,7 +65,7 @@ func (v *view[T]) bounds() (first, end int) {
 	return v.lost, v.lost + len(v.hits)
 }
 
-// number is the number of the row at a position.
+// number returns the number of the row at a position.
 func (v *view[T]) number(position int) int {
 	if v.filter == "" {
 		return position
@@ -74,7 +73,7 @@ func (v *view[T]) number(position int) int {
 	return v.hits[position-v.lost]
 }
 
-// positionOf is the position of a row, or of the next one that is seen.
+// positionOf returns the position of a row, or of the next visible one.
 func (v *view[T]) positionOf(number int) int {
 	if v.filter == "" {
 		return number
@@ -84,8 +83,8 @@ func (v *view[T]) positionOf(number int) int {
 
 func (v *view[T]) row(position int) T { return v.ring.at(v.number(position)) }
 
-// current is the row under the cursor as it was drawn last, whatever came since; ok is
-// false where there is none.
+// current returns the row under the cursor as it was drawn last, whatever arrived since; ok is false
+// if there is none.
 func (v *view[T]) current() (row T, ok bool) {
 	v.clamp()
 	first, end := v.bounds()
@@ -95,14 +94,14 @@ func (v *view[T]) current() (row T, ok bool) {
 	return v.row(v.cursor), true
 }
 
-// clamp puts the cursor on a row that is still there.
+// clamp moves the cursor to a row that still exists.
 func (v *view[T]) clamp() {
 	first, end := v.bounds()
 	v.cursor = max(first, min(v.cursor, end-1))
 }
 
-// window is the part that is seen at a height; the cursor is within, on the newest
-// row where it follows.
+// window returns the visible part at a height. It contains the cursor, which is on the newest row if
+// the view follows.
 func (v *view[T]) window(height int) (from, to int) {
 	height = max(1, height)
 	first, end := v.bounds()
@@ -126,8 +125,8 @@ func (v *view[T]) move(by int) {
 	v.set(v.cursor + by)
 }
 
-// scroll shows rows further down or up at a height, as a wheel does. The cursor stays
-// on its row as long as that is seen; at the end it follows again.
+// scroll scrolls by rows at a height, as a wheel does. The cursor stays on its row as long as that is
+// visible; at the end the view follows again.
 func (v *view[T]) scroll(by, height int) {
 	from, _ := v.window(height)
 	first, end := v.bounds()
@@ -144,16 +143,16 @@ func (v *view[T]) scroll(by, height int) {
 	v.clamp()
 }
 
-// set puts the cursor at a position.
+// set moves the cursor to a position.
 func (v *view[T]) set(position int) {
 	first, end := v.bounds()
 	v.cursor = max(first, min(position, end-1))
 	v.stopped = v.cursor < end-1
 }
 
-// find goes to the next row in a direction (1 or -1) that contains a text in lower
-// case, around the end where it must; ok is false where there is none. The row under
-// the cursor is the first to be looked at where here is set, else the last.
+// find moves to the next row in a direction (1 or -1) that contains a text in lower case, wrapping
+// around; ok is false if there is none. It looks at the row under the cursor first if here is set,
+// else last.
 func (v *view[T]) find(lower string, by int, here bool) (ok bool) {
 	v.clamp()
 	first, end := v.bounds()

@@ -13,9 +13,9 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// Options are what the pane works with.
+// Options configure the pane.
 type Options struct {
-	// History is the file of the execution log, empty where there is none.
+	// History is the path of the execution log, empty if there is none.
 	History string
 	// Hide masks secrets on the screen; nil shows everything.
 	Hide func(string) string
@@ -41,7 +41,7 @@ type Watch struct {
 	width   int // that was drawn last
 }
 
-// New makes the pane.
+// New returns the pane.
 func New(theme *pane.Theme, options Options) *Watch {
 	if options.Now == nil {
 		options.Now = time.Now
@@ -67,8 +67,7 @@ func (w *Watch) SetTheme(theme *pane.Theme) {
 // Init reads the history. Its HistoryMsg goes to Update.
 func (w *Watch) Init() tea.Cmd { return readHistory(w.options.History, w.begun) }
 
-// Take keeps what an event tells. It is cheap, and holds no more of the event than
-// the bounds allow.
+// Take records an event. It is cheap, and keeps no more of the event than the bounds allow.
 func (w *Watch) Take(event exec.Event) {
 	w.stderr.take(event)
 	w.wire.take(event)
@@ -76,7 +75,7 @@ func (w *Watch) Take(event exec.Event) {
 	w.history.take(event)
 }
 
-// Dropped says that n events were lost before Take.
+// Dropped records that n events were lost before Take.
 func (w *Watch) Dropped(n int) {
 	if n <= 0 {
 		return
@@ -85,8 +84,8 @@ func (w *Watch) Dropped(n int) {
 	w.wire.doubt()
 }
 
-// Select says what the rest of the screen is about: a server, empty for toolx's own
-// tools, and a tool, empty for none.
+// Select sets what is selected on the screen: a server, empty for toolx's own tools, and a tool, empty
+// for none.
 func (w *Watch) Select(server, tool string) {
 	if w.look.tool != tool {
 		w.timing.top = 0
@@ -94,7 +93,7 @@ func (w *Watch) Select(server, tool string) {
 	w.look.selected, w.look.server, w.look.tool = true, server, tool
 }
 
-// Focus reports whether the pane has the focus.
+// Focus sets whether the pane has the focus.
 func (w *Watch) Focus(on bool) {
 	w.look.focus = on
 	for _, t := range w.tabs {
@@ -105,16 +104,15 @@ func (w *Watch) Focus(on bool) {
 // Editing reports whether letters are text now.
 func (w *Watch) Editing() bool { return w.tabs[w.active].editing() }
 
-// Title names the tabs, for the border of what Render has drawn last, and says how
-// many events were lost. Where there is no room, that goes first, then all tabs but
-// the active one.
+// Title returns the tabs, for the border of the last Render, and how many events were lost. If there
+// is no room, the count is dropped first, then all tabs but the active one.
 func (w *Watch) Title() string {
 	title, _ := w.title()
 	return title
 }
 
-// ClickTitle goes to the tab whose name stands at a column of the title; where only the
-// active one has room there, to the next. It reports whether there is any.
+// ClickTitle goes to the tab whose name is at a column of the title, or to the next one if only the
+// active tab fits. It reports whether a tab was clicked.
 func (w *Watch) ClickTitle(x int) bool {
 	title, tabs := w.title()
 	if tabs == nil && x >= 0 && x < ansi.StringWidth(title) {
@@ -130,7 +128,7 @@ func (w *Watch) ClickTitle(x int) bool {
 	return false
 }
 
-// title also says where in it each tab stands; nil where only the active one is named.
+// title also returns the position of each tab; nil if only the active one is named.
 func (w *Watch) title() (title string, spans []pane.Span) {
 	const border = 4 // cells of the border that are not the title's, beside the block
 	names := make([]string, 0, len(w.tabs))
@@ -165,7 +163,7 @@ func (w *Watch) title() (title string, spans []pane.Span) {
 	return short, nil
 }
 
-// roughly writes a count in few cells: 9999, 932k, 1.2M.
+// roughly formats a count in few cells: 9999, 932k, 1.2M.
 func roughly(n int) string {
 	switch {
 	case n < 10_000:
@@ -176,7 +174,7 @@ func roughly(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// Bindings are what keys do now.
+// Bindings returns what the keys do now.
 func (w *Watch) Bindings() []pane.Binding {
 	turn := func(by int) func() tea.Cmd { return do(func() { w.turn(by) }) }
 	next := pane.Binding{Keys: []string{"]"}, Help: "next of " + w.names(), Do: turn(1)}
@@ -202,8 +200,8 @@ func (w *Watch) names() string {
 
 func (w *Watch) turn(by int) { w.active = (w.active + by + len(w.tabs)) % len(w.tabs) }
 
-// Update takes keys, as Bindings has them or as text, the mouse in the pane's own
-// coordinates, and HistoryMsg.
+// Update handles keys, as Bindings or as text, the mouse in the pane's own coordinates, and
+// HistoryMsg.
 func (w *Watch) Update(msg tea.Msg) tea.Cmd {
 	active := w.tabs[w.active]
 	switch msg := msg.(type) {

@@ -12,8 +12,8 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// wireTab shows every message between toolx and its servers, and what else stands on
-// a server's stdout, in its place.
+// wireTab shows every message between toolx and its servers, in order with the other lines on a
+// server's stdout.
 type wireTab struct {
 	list[*frame]
 	peers map[string]*peer
@@ -25,8 +25,7 @@ func newWireTab(l *look) *wireTab {
 	return t
 }
 
-// peer gives what is known of a server; where nobody said that its session begins, it
-// began now.
+// peer returns the state of a server; if no event reported the start of its session, it began at at.
 func (t *wireTab) peer(server string, at time.Time) *peer {
 	p := t.peers[server]
 	if p == nil {
@@ -80,7 +79,7 @@ func (t *wireTab) message(f *frame, id, method string, message []byte) {
 	t.add(f)
 }
 
-// odd adds a remark about a message.
+// odd adds a remark about an odd message.
 func (t *wireTab) odd(e servers.OddFrame) {
 	f := &frame{
 		at: e.At, server: e.Server, kind: kindOdd, class: e.Class, line: e.Line, used: e.Used,
@@ -95,21 +94,21 @@ func (t *wireTab) add(f *frame) {
 	t.journal.add(f)
 }
 
-// end says that no answer comes any more from a server's session.
+// end records that a server's session sends no more answers.
 func (t *wireTab) end(server string) {
 	if p := t.peers[server]; p != nil {
 		p.end(stateLost)
 	}
 }
 
-// doubt says that events were dropped.
+// doubt records that events were dropped.
 func (t *wireTab) doubt() {
 	for _, p := range t.peers {
 		p.doubt()
 	}
 }
 
-// unanswered counts the requests that wait, for the last line.
+// unanswered counts the waiting requests, for the last line.
 func (t *wireTab) unanswered() string {
 	n := 0
 	for server, p := range t.peers {
@@ -126,7 +125,7 @@ func (t *wireTab) unanswered() string {
 	return fmt.Sprintf("%d requests wait", n)
 }
 
-// line draws a row. Columns vanish, the least important first, as it gets narrower.
+// line draws a row. As it gets narrower, the least important columns are dropped first.
 func (t *wireTab) line(f *frame, width int) string {
 	var left []string
 	if width >= 80 {
@@ -190,7 +189,7 @@ func (t *wireTab) messageCells(f *frame, width int) (what, right string) {
 	return what, strings.Join(columns, " ")
 }
 
-// wait is the time that a request has taken, or how long it waits.
+// wait returns how long a request took, or how long it has been waiting.
 func (t *wireTab) wait(f *frame) string {
 	switch f.state {
 	case stateWaiting:
@@ -220,9 +219,8 @@ func (t *wireTab) arrow(sent bool) string {
 	return "←"
 }
 
-// foreignCells draws a line that is no message, with who most likely wrote it: asked
-// of the doctor when the row is drawn, and not before, for a server may print more
-// such lines than anybody looks at.
+// foreignCells draws a line that is not a message, with the program that most likely wrote it. That is
+// looked up when the row is drawn, because a server may print more such lines than anybody looks at.
 func (t *wireTab) foreignCells(f *frame, width int) (what, right string) {
 	role, sign := pane.Bad, t.theme.Glyphs.Bad
 	if f.class.Harmless() {
@@ -241,8 +239,8 @@ func (t *wireTab) foreignCells(f *frame, width int) (what, right string) {
 // reach is how many rows before and after a foreign line help to tell who wrote it.
 const reach = 15
 
-// recognise says who most likely wrote a foreign line. The answer is kept as soon as
-// all the rows are there that may help.
+// recognise returns what most likely wrote a foreign line. The answer is kept once all the rows that
+// may help are there.
 func (t *wireTab) recognise(f *frame) culprit.Recognition {
 	if f.found != nil {
 		return *f.found
@@ -255,7 +253,7 @@ func (t *wireTab) recognise(f *frame) culprit.Recognition {
 	return found
 }
 
-// nearby are the foreign lines around one.
+// nearby returns the foreign lines around one.
 func (t *wireTab) nearby(f *frame) []string {
 	const longest = 1024
 	var lines []string
@@ -268,7 +266,7 @@ func (t *wireTab) nearby(f *frame) []string {
 	return lines
 }
 
-// oddWords says in words what is odd about a message.
+// oddWords describes what is odd about a message.
 func oddWords(f *frame) string {
 	words := map[servers.Class]string{
 		servers.ClassNoVersion:   `"jsonrpc" is missing or not "2.0"`,
@@ -304,7 +302,7 @@ func (t *wireTab) opened(f *frame) opened {
 	return row
 }
 
-// foreignNotes say who wrote a foreign line, what stops it, and what toolx made of it.
+// foreignNotes say what wrote a foreign line, how to stop it, and how toolx read it.
 func (t *wireTab) foreignNotes(f *frame) []string {
 	if f.class.Harmless() {
 		return nil
