@@ -9,10 +9,9 @@ import (
 )
 
 const (
-	// graceTime is how long a call has to end once its time is up, or its user gave up.
+	// graceTime is how long a call has to end after its time is up or its user has given up.
 	graceTime = time.Second
-	// maxAbandoned is how many abandoned calls may be running at once. Each may hold a
-	// thread of the system for ever.
+	// maxAbandoned is how many abandoned calls may be running at once. Each may block a thread of the system for ever.
 	maxAbandoned = 100
 )
 
@@ -25,15 +24,14 @@ func (e *abandonedError) Error() string { return e.cause.Error() + " (" + e.Deta
 // Unwrap returns the context's error.
 func (e *abandonedError) Unwrap() error { return e.cause }
 
-// Detail returns what TimeoutError and InterruptedError say besides.
+// Detail returns the text that TimeoutError and InterruptedError add.
 func (e *abandonedError) Detail() string {
 	return "it did not end when it was told to, and was abandoned"
 }
 
-// await returns what run returns, or an *abandonedError where that has not ended
-// graceTime after ctx: a read from a device, for instance, heeds no context. A panic of
-// run is an error, with the stack in the log (EXEC-5, EXEC-8). name is that of the tool
-// or the request.
+// await returns the results of run, or an *abandonedError where run has not ended graceTime after ctx: a read from a
+// device, for instance, ignores its context. A panic of run becomes an error, with the stack in the log (EXEC-5,
+// EXEC-8). name is that of the tool or the request.
 func await[T any](ctx context.Context, e *Executor, name string, run func() (T, error)) (value T, err error) {
 	if e.abandoned.Load() >= maxAbandoned {
 		return value, fmt.Errorf("%d calls were abandoned and still run: toolx makes no more", maxAbandoned)

@@ -15,10 +15,9 @@ import (
 	"toolx/pkg/words"
 )
 
-// CheckInput finds what is wrong with the form of arguments, as far as that needs no
-// schema: before a server is started for them. It opens files that are named and reads
-// none, since what is behind a name may be read once only (a pipe). The error is a
-// *UsageError, or an *InvalidArgumentsError of values that must be JSON and are none.
+// CheckInput checks the form of arguments as far as that needs no schema, before a server is started for them. It opens
+// files that are named but reads none, since a name may be readable only once (a pipe). The error is a *UsageError, or
+// an *InvalidArgumentsError for values that must be JSON and are not.
 func CheckInput(input Input) error {
 	parser := &argParser{source: &source{}}
 	stdin := input.Object == "-" || input.Object == "@-"
@@ -62,8 +61,7 @@ func CheckInput(input Input) error {
 	return nil
 }
 
-// withNext corrects the hint of an argument without a "=" whose value stands in the next:
-// message: x.
+// withNext corrects the hint for an argument without "=" whose value is the next argument: message: x.
 func withNext(err error, args []string) error {
 	var usage *fault.UsageError
 	name, colon := strings.CutSuffix(args[0], ":")
@@ -73,7 +71,7 @@ func withNext(err error, args []string) error {
 	return err
 }
 
-// checkFile says why a file cannot be read, if it cannot. Only a regular one is opened.
+// checkFile returns why a file cannot be read, or nil. It opens only regular files.
 func checkFile(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -107,8 +105,8 @@ func (p *argParser) checkParts(settings []*setting) error {
 	return nil
 }
 
-// arrayOf parts a key into the name of an array and what names a part of it; ok is
-// false where the schema knows the key, or no such array.
+// arrayOf splits a key into the name of an array and the part of it that the key names; ok is false where the schema
+// knows the key, or has no such array.
 func (p *argParser) arrayOf(s *setting) (name, rest string, ok bool) {
 	at := strings.IndexAny(s.key, ".[")
 	if s.known || at <= 0 {

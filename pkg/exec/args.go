@@ -32,15 +32,12 @@ type Input struct {
 // maxInput is the size in bytes at which a file or standard input is refused.
 const maxInput = 256 << 20
 
-// ParseArgs makes one JSON object of the input, each value typed by the tool's
-// schema and never by its look: for a string, 012, true and 1e5 stay text. Single
-// arguments are laid over the whole object; the order is that of the input.
-// Names stay as given (see Normalize), but find their type under the tool's name
-// for them.
+// ParseArgs returns one JSON object for the input. The tool's schema decides the type of each value, never the value's
+// look: for a string, 012, true and 1e5 stay text. Single arguments override the members of the whole object; the order
+// is that of the input. Names stay as given (see Normalize), but find their type under the tool's name for them.
 //
-// The error is a *UsageError where the input has not the right form or cannot be
-// read, else an *InvalidArgumentsError with every value that does not fit its
-// type; Executor.Complete adds what else is wrong.
+// The error is a *UsageError where the input is malformed or cannot be read, else an *InvalidArgumentsError with every
+// value that does not fit its type; Executor.Complete adds what else is wrong.
 func ParseArgs(tool *Tool, input Input) (json.RawMessage, error) {
 	parser := newArgParser(tool, &source{stdin: input.Stdin})
 	base, err := parser.base(input.Object)
@@ -79,7 +76,7 @@ func newArgParser(tool *Tool, source *source) *argParser {
 
 func (p *argParser) problem(problem jsonschema.Problem) { p.problems = append(p.problems, problem) }
 
-// base returns the object that single arguments are laid over.
+// base returns the object that single arguments override.
 func (p *argParser) base(given string) (json.RawMessage, error) {
 	if given == "" {
 		return json.RawMessage("{}"), nil
@@ -115,8 +112,8 @@ func (p *argParser) base(given string) (json.RawMessage, error) {
 	return text, nil
 }
 
-// objectFix says how to hand over an object. Windows PowerShell takes the
-// quotes out of what it passes to programs: {city:Paris} arrives.
+// objectFix returns a hint on how to pass an object. Windows PowerShell removes the quotes from what it passes to
+// programs: {city:Paris} arrives.
 func objectFix(text []byte) string {
 	fix := `--args '{"name": "value"}', --args @FILE, or --args - for standard input`
 	if strippedQuotes(text) {
@@ -132,7 +129,7 @@ func strippedQuotes(text []byte) bool {
 		bytes.IndexByte(text, '"') < 0 && bytes.ContainsFunc(text, unicode.IsLetter)
 }
 
-// setting is what one or more arguments with the same key say.
+// setting holds the arguments with one key.
 type setting struct {
 	key    string
 	path   []string // the key, taken apart where the schema nests it
@@ -150,7 +147,7 @@ type argument struct {
 	literal bool   // text is what stood on the command line
 }
 
-// settings reads all arguments, those with one key together.
+// settings reads all arguments, and groups those with the same key.
 func (p *argParser) settings(args []string) ([]*setting, error) {
 	var settings []*setting
 	byKey := make(map[string]*setting)
@@ -242,9 +239,8 @@ func (p *argParser) newSetting(key string) *setting {
 	return &setting{key: key, path: []string{key}}
 }
 
-// nested takes a key with dots apart where the schema has an object of the
-// first name: a.b is b in a, and the rest of an object without named properties
-// is one key of it.
+// nested splits a key at its dots where the schema has an object of the first name: a.b is b in a. For an object
+// without named properties, the rest is one key of it.
 func (p *argParser) nested(schema *jsonschema.Node, key string, top bool) (path []string, leaf *jsonschema.Node, ok bool) {
 	for at, char := range key {
 		if char != '.' || at == 0 || at == len(key)-1 {
@@ -270,15 +266,14 @@ func (p *argParser) nested(schema *jsonschema.Node, key string, top bool) (path 
 	return nil, nil, false
 }
 
-// holdsNames reports whether a schema is that of an object: by its type, among others maybe, or by the properties that
-// it lists.
+// holdsNames reports whether a schema describes an object: by its type, possibly among others, or by the properties
+// that it lists.
 func (p *argParser) holdsNames(schema *jsonschema.Node) bool {
 	allowed := schema.Kinds()
 	return allowed.Has(jsonschema.Object) && (allowed != jsonschema.AnyKind || len(schema.NameSet()) > 0)
 }
 
-// lay puts the settings over the base object; in the place of a value that is refused, its
-// text.
+// lay merges the settings into the base object; a value that was refused is represented by its text.
 func (p *argParser) lay(base json.RawMessage, settings []*setting) json.RawMessage {
 	list, _ := rawjson.Members(base)
 	list = slices.Clone(list)
@@ -422,5 +417,5 @@ func fileError(name string, err error) error {
 	return &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %s", name, fault.Reason(err))}
 }
 
-// trimBOM takes away the mark that Windows editors put before UTF-8.
+// trimBOM removes the byte order mark that Windows editors put before UTF-8.
 func trimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }

@@ -13,11 +13,10 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// CommandLine returns the toolx command that calls tool with arguments, a JSON
-// object, quoted to be pasted into a shell (see pasteQuote). ParseArgs makes the same object of it: text
-// and numbers go as --arg k=v where the schema reads them back as what they are,
-// all else as --arg k:=JSON, and what no single argument can say as --args.
-// The command line of a server that no config knows stands behind "--".
+// CommandLine returns the toolx command that calls tool with arguments, a JSON object, quoted to be pasted into a shell
+// (see pasteQuote). ParseArgs reads the same object from it. Text and numbers become --arg k=v where the schema reads
+// them back unchanged, everything else --arg k:=JSON, and what no single argument can express goes into --args. The
+// command line of a server that is in no config follows "--".
 func CommandLine(tool *Tool, arguments json.RawMessage) string {
 	return strings.Join(withLaunch(tool, callWords(tool, arguments)...), " ")
 }
@@ -44,8 +43,8 @@ func withLaunch(tool *Tool, words ...string) []string {
 	return words
 }
 
-// LaunchWords returns the words behind a command that reach a server of the command line again: flags, then its address
-// or its command, each of which may be empty.
+// LaunchWords returns the words to append to a command so that it reaches a server of the command line again: flags,
+// then its address or its command, each of which may be empty.
 func LaunchWords(flags []string, address string, command []string) []string {
 	words := slices.Clone(flags)
 	if address != "" {
@@ -66,8 +65,8 @@ func PasteLine(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// ShellLine joins words to a line that any POSIX shell cuts into the same words
-// again, in a script: control characters stand in it as they are.
+// ShellLine joins words to a line that any POSIX shell splits into the same words, for a script: control characters
+// stay as they are.
 func ShellLine(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -166,8 +165,7 @@ func (p *argParser) readsBack(s *setting, value json.RawMessage) bool {
 	return ok && equalJSON(got, value)
 }
 
-// equalJSON compares scalars and arrays of them: strings by their text, all else as
-// written.
+// equalJSON compares scalars and arrays of them: strings by their text, everything else as written.
 func equalJSON(a, b json.RawMessage) bool {
 	if a[0] == '"' && b[0] == '"' {
 		return rawjson.Unquote(a) == rawjson.Unquote(b)

@@ -12,8 +12,8 @@ import (
 	_ "image/png"
 )
 
-// Block is one MCP content block, read leniently: a type that toolx does not
-// know keeps its raw form and is shown as such, never refused.
+// Block is one MCP content block, read leniently: a type that toolx does not know keeps its raw form and is shown so,
+// never refused.
 type Block struct {
 	Type     string
 	Text     string // of text, and of an embedded text resource
@@ -22,12 +22,12 @@ type Block struct {
 	URI      string // of resource and resource_link
 	Name     string // of resource_link
 	Raw      json.RawMessage
-	// DataErr says that the binary data is not valid base64.
+	// DataErr is the error of binary data that is not valid base64.
 	DataErr error
 }
 
-// ParseBlock reads one element of a content array. It never fails: what cannot be
-// read is left empty, and Raw has it all.
+// ParseBlock reads one element of a content array. It never fails: what cannot be read stays empty, and Raw holds
+// everything.
 func ParseBlock(raw json.RawMessage) Block {
 	var fields struct {
 		Type     string `json:"type"`
@@ -73,7 +73,7 @@ func ParseBlock(raw json.RawMessage) Block {
 // Binary reports whether the block carries bytes rather than text (EXEC-15).
 func (b Block) Binary() bool { return b.Data != nil || b.DataErr != nil }
 
-// String returns the block as one piece of text; bytes are named, not shown: "[image image/png 70 B 1×1]".
+// String returns the block as text; bytes are described, not shown: "[image image/png 70 B 1×1]".
 func (b Block) String() string {
 	switch {
 	case b.Type == "text":
@@ -98,7 +98,7 @@ func (b Block) String() string {
 	return string(b.Raw)
 }
 
-// Bytes gives a size as people write it: "70 B", "1.4 KiB".
+// Bytes formats a size for people: "70 B", "1.4 KiB".
 func Bytes(n int64) string {
 	const unit = 1024
 	if n < unit {

@@ -22,11 +22,9 @@ type NotFoundError struct {
 	Name string
 	// Near are the names nearest to it, best first; none is ever run instead.
 	Near []string
-	// Candidates are the qualified names that a plain name could mean: it is
-	// ambiguous, not unknown.
+	// Candidates are the qualified names that an ambiguous plain name could mean; empty where the name is unknown.
 	Candidates []string
-	// UnknownServer is the prefix of Name that looks like a server's name and is
-	// none; Servers are the known ones.
+	// UnknownServer is the prefix of Name that looks like a server's name but is not one; Servers are the known ones.
 	UnknownServer string
 	Servers       []string
 	// Launch are the words that a command needs to find the tools that there are (see
@@ -107,10 +105,10 @@ func (e *InvalidArgumentsError) Kind() fault.Kind { return fault.KindInvalidArgu
 // TimeoutError says that a call was given up because its time was up.
 type TimeoutError struct {
 	Tool string
-	// Request says that Tool is the name of a request that is no tool call.
+	// Request reports that Tool is the name of a request that is not a tool call.
 	Request bool
 	After   time.Duration
-	// Idle says that the time without progress was up, not the whole of it.
+	// Idle reports that the time without progress was up, rather than the whole time.
 	Idle bool
 	// Detail is what is known of the cause ("the server is not reading its stdin").
 	Detail string
@@ -118,7 +116,7 @@ type TimeoutError struct {
 	Evidence []string
 }
 
-// explain takes what err knows of why there was no answer.
+// explain copies what err knows about the missing answer.
 func (e *TimeoutError) explain(err error) {
 	var detailed interface{ Detail() string }
 	if errors.As(err, &detailed) {
@@ -127,7 +125,7 @@ func (e *TimeoutError) explain(err error) {
 	e.Evidence = fault.DetailsOf(err)
 }
 
-// Details returns the evidence.
+// Details returns the evidence, one fact a line.
 func (e *TimeoutError) Details() []string { return e.Evidence }
 
 func (e *TimeoutError) Error() string {
@@ -156,8 +154,7 @@ func (e *TimeoutError) Hint() string {
 	return "--max-time sets the absolute limit"
 }
 
-// UnavailableError says that the network stood between toolx and a tool's service
-// (EXEC-9).
+// UnavailableError says that toolx could not reach a tool's service over the network (EXEC-9).
 type UnavailableError struct {
 	Service string // the server's name, or the tool's where it has none
 	Err     error
@@ -178,7 +175,7 @@ func (e *UnavailableError) Hint() string {
 	return "see whether the service runs, and whether its address is right"
 }
 
-// ToolError says that the tool ran and reported a failure, in its own words.
+// ToolError says that the tool ran and reported a failure, with its own message.
 type ToolError struct {
 	Message string
 	// Code is the JSON-RPC error code where the server answered with one, else 0.
@@ -194,7 +191,7 @@ func (e *ToolError) Kind() fault.Kind { return fault.KindTool }
 // tells of one (EXEC-9).
 func (e *ToolError) Hint() string { return NetworkHint(e.Message) }
 
-// InterruptedError says that the user gave up: a call, where Tool is set.
+// InterruptedError says that the user gave up; Tool is set where that was a call.
 type InterruptedError struct {
 	Tool   string
 	Detail string // that the call went on all the same; may be empty
@@ -224,8 +221,7 @@ func (e *MalformedError) Error() string {
 	return e.What + " is malformed: " + PlainJSONError(e.Reason).Error()
 }
 
-// PlainJSONError says in words of JSON what encoding/json says in words of Go:
-// "tools is an object" instead of a remark about Go types.
+// PlainJSONError rewords an error of encoding/json without Go's types: "tools is an object".
 func PlainJSONError(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	if !errors.As(err, &mismatch) {

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// Event is something that happened while servers were talked to or tools were
-// called. This package and servers define the types; log, TUI, trace and doctor
-// consume them. Events are values and never change.
+// Event is something that happened while toolx talked to servers or called tools. This package and servers define the
+// types; log, TUI, trace and doctor consume them. Events are values and never change.
 type Event interface {
 	// When is the time at which it happened.
 	When() time.Time
 }
 
-// Bus hands each event to every subscriber, in the order of emission. A nil Bus
-// drops them. It is safe for concurrent use.
+// Bus passes each event to every subscriber, in the order of emission. A nil Bus drops them. It is safe for concurrent
+// use.
 type Bus struct {
 	mu          sync.RWMutex
 	next        int
@@ -50,7 +49,7 @@ func (b *Bus) Subscribe(on func(Event)) (cancel func()) {
 	}
 }
 
-// Emit tells every subscriber of event.
+// Emit passes event to every subscriber.
 func (b *Bus) Emit(event Event) {
 	if b == nil {
 		return
@@ -102,13 +101,12 @@ type CallFinished struct {
 	Result    *Result
 }
 
-// Notice is a remark for the log: something that a person may want to know and
-// no other event says.
+// Notice is a remark for the log that a person may want to read and that no other event carries.
 type Notice struct {
 	Time
 	Level slog.Level
 	Text  string
 	Attrs []slog.Attr
-	// Server is whose doing it is, empty for nobody's: a server can cause any number.
+	// Server is the server that caused it, which can cause any number; empty for none.
 	Server string
 }

@@ -1,6 +1,6 @@
-// Package fault says what kinds of failure there are, and what errors tell about
-// themselves: their kind, a hint at what to do, and the whole story. Errors are made
-// where the facts are; what reads them here needs to know none of their types.
+// Package fault defines the kinds of failure, and reads what errors tell about themselves: their kind, a hint at what
+// to do, and their details. Errors are made where the facts are; code that reads them here needs to know none of their
+// types.
 package fault
 
 import (
@@ -11,8 +11,7 @@ import (
 	"os"
 )
 
-// Kind is the coarse reason of a failure: the "kind" of the JSON envelope, and
-// what the exit code is chosen by.
+// Kind is the coarse reason of a failure: the "kind" of the JSON envelope, which also decides the exit code.
 type Kind string
 
 // The kinds of failure.
@@ -54,8 +53,8 @@ func HintOf(err error) string {
 	return ""
 }
 
-// DetailsOf returns the whole story of err, a line each, from the first error in
-// its tree with a method Details() []string; nil where none has one.
+// DetailsOf returns the details of err, one fact a line, from the first error in its tree with a method Details()
+// []string; nil where none has one.
 func DetailsOf(err error) []string {
 	var detailed interface{ Details() []string }
 	if errors.As(err, &detailed) {
@@ -64,7 +63,7 @@ func DetailsOf(err error) []string {
 	return nil
 }
 
-// UsageError says that what the user gave is wrong before any tool was looked at.
+// UsageError says that the user's input is wrong, before any tool is looked at.
 type UsageError struct {
 	Message string
 	Fix     string // what to type instead; may be empty
@@ -75,12 +74,11 @@ func (e *UsageError) Error() string { return e.Message }
 // Kind returns KindUsage.
 func (e *UsageError) Kind() Kind { return KindUsage }
 
-// Hint says what to type instead.
+// Hint returns what to type instead.
 func (e *UsageError) Hint() string { return e.Fix }
 
-// Reason returns what the network or a file system says of a failure, without the path or
-// address around it, which the message names itself. A path such
-// as …/token before a colon would pass for a secret's name.
+// Reason returns the reason that the network or a file system gives for a failure, without the path or address around
+// it, which the message names itself. A path such as …/token before a colon would be taken for the name of a secret.
 func Reason(err error) string {
 	var file *fs.PathError
 	var call *os.SyscallError

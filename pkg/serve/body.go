@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// bodies bound what messages take in memory before they are answered: each waits for a slot
-// before it is read, by its size, so that large messages hold up no small ones.
+// bodies bounds the memory of messages that are not answered yet. Each message waits for a slot of its size class
+// before it is read, so that large messages do not delay small ones.
 type bodies []*bodyLane
 
-// bodyLane is for messages up to a size.
+// bodyLane has the slots for messages up to a size.
 type bodyLane struct {
 	size  int64
 	slots chan struct{}
@@ -25,8 +25,8 @@ const slotTime = 30 * time.Second
 // errNoSlot says that no slot became free in time.
 var errNoSlot = errors.New("too many large messages are open: send this one again later")
 
-// newBodies are lanes for messages up to limit, in bytes: 176 MiB in all where that is 64 MiB.
-// A call's arguments are kept as long as it runs; small ones are bounded by the number of calls.
+// newBodies returns the lanes for messages up to limit, in bytes: 176 MiB in all where that is 64 MiB. A call's
+// arguments are kept as long as it runs; small ones are bounded by the number of calls.
 func newBodies(limit int64) bodies {
 	lane := func(size int64, slots int, d time.Duration, held bool) *bodyLane {
 		return &bodyLane{size: size, slots: make(chan struct{}, slots), time: d, held: held}
@@ -38,7 +38,7 @@ func newBodies(limit int64) bodies {
 	}
 }
 
-// laneOf returns the lane for a message of that size; less than 0 is not known.
+// laneOf returns the lane for a message of size bytes; a negative size is unknown.
 func (b bodies) laneOf(size int64) *bodyLane {
 	for _, lane := range b {
 		if size >= 0 && size <= lane.size {

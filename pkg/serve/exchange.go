@@ -16,8 +16,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// exchange answers requests over HTTP as stdioClient does those on standard input:
-// the SDK's transport knows both eras, and this adds what it leaves open.
+// exchange answers requests over HTTP as stdioClient does those on standard input. The SDK's transport handles both
+// eras; exchange adds what it leaves open.
 type exchange struct {
 	sdk      http.Handler
 	sessions *httpSessions
@@ -65,9 +65,8 @@ func (x *exchange) stream(w http.ResponseWriter, r *http.Request) {
 	x.sdk.ServeHTTP(w, r)
 }
 
-// session marks the session that a request of a legacy revision names as used until leave is
-// called, or makes room for the one that it begins. It refuses the request otherwise, and ok
-// is false.
+// session marks the session that a request of a legacy revision names as used until leave is called, or reserves a
+// place for the one that it begins. Otherwise it refuses the request, and ok is false.
 func (x *exchange) session(w http.ResponseWriter, r *http.Request, id json.RawMessage, begins bool) (placed *http.Request, leave func(), ok bool) {
 	session := r.Header.Get(mcp.HeaderSessionID)
 	switch {
@@ -97,7 +96,7 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	}
 	defer done()
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		// Of 2025-03-26 alone, which asks servers to take them.
+		// Only 2025-03-26 has batches, and asks servers to take them.
 		writeAnswer(w, http.StatusBadRequest, errorAnswer(nil, mcp.INVALID_REQUEST, "batches are not served: send each message on its own"))
 		return
 	}
@@ -154,7 +153,7 @@ func revisionOf(r *http.Request, head requestHead) (revision string, unknown boo
 	return outside, !speaks(outside)
 }
 
-// inSession is session for a message. What begins a session belongs to no other.
+// inSession calls session for a message. A message that begins a session belongs to no other.
 func (x *exchange) inSession(w http.ResponseWriter, r *http.Request, head requestHead) (placed *http.Request, leave func(), ok bool) {
 	begins := head.Method == string(mcp.MethodInitialize)
 	if begins && r.Header.Get(mcp.HeaderSessionID) != "" {
@@ -187,7 +186,7 @@ func (x *exchange) refuseBody(w http.ResponseWriter, err error) {
 	writeAnswer(w, http.StatusRequestEntityTooLarge, errorAnswer(nil, mcp.INVALID_REQUEST, fmt.Sprintf("a message is larger than the limit of %s", limit)))
 }
 
-// recovered answers where something failed inside.
+// recovered answers a request whose handler panicked.
 func (x *exchange) recovered(answer *httpAnswer) {
 	cause := recover()
 	if cause == nil {
@@ -199,9 +198,8 @@ func (x *exchange) recovered(answer *httpAnswer) {
 	}
 }
 
-// httpAnswer is a response in which the SDK's JSON-RPC messages get the form that
-// they have on standard output: the id as it was written, short errors, and no id
-// where there is none.
+// httpAnswer is a response that gives the SDK's JSON-RPC messages the form that they have on standard output: the id as
+// it was written, short errors, and no id where there is none.
 type httpAnswer struct {
 	http.ResponseWriter
 	id    json.RawMessage
@@ -213,9 +211,8 @@ type httpAnswer struct {
 // noticeKey is the key of a channel that is closed when a notice has been sent.
 type noticeKey struct{}
 
-// awaitNotice is for the SDK's hook after subscriptions/listen, on which it sends a
-// notice. Its transport for HTTP now and then forgets a notice that is not on its way
-// when the answer is there.
+// awaitNotice waits in the SDK's hook after subscriptions/listen, on which the SDK sends a notice. The SDK's HTTP
+// transport sometimes loses a notice that is not yet sent when the answer is there.
 func awaitNotice(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
 	if sent, is := ctx.Value(noticeKey{}).(<-chan struct{}); is {
 		select {
@@ -258,8 +255,8 @@ func (a *httpAnswer) Flush() {
 	}
 }
 
-// mendAnswer puts the id as it was written into an answer of the SDK's, which reads
-// numbers as floats and loses digits.
+// mendAnswer replaces the id in an answer of the SDK with the id as the client wrote it: the SDK reads numbers as
+// floats and loses digits.
 func mendAnswer(message []byte, id json.RawMessage) []byte {
 	const head, tail = `{"jsonrpc":"2.0",`, `"id":`
 	rest, is := bytes.CutPrefix(message, []byte(head+tail))

@@ -18,10 +18,9 @@ import (
 	"toolx/pkg/words"
 )
 
-// guard decides whose requests toolx serve --http answers. A server on this machine
-// is within reach of every web page that its user opens: a page can send requests
-// across origins, and a name of the page's own can be pointed at 127.0.0.1 (2025-11-25
-// basic/transports, "Security Warning").
+// guard decides whose requests toolx serve --http answers. Every web page that the user opens can reach a server on
+// this machine: a page can send requests across origins, and the page's own host name can be pointed at 127.0.0.1
+// (2025-11-25 basic/transports, "Security Warning").
 type guard struct {
 	hosts   []string // allowed besides addresses and localhost
 	origins []string // allowed besides those of this machine
@@ -53,8 +52,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knows reports whether a Host header names this server. A name that somebody has
-// pointed here is none of ours; an address cannot be pointed anywhere.
+// knows reports whether a Host header names this server. A name that somebody has pointed here is refused; an address
+// cannot be pointed anywhere.
 func (g *guard) knows(header string) bool {
 	host := hostName(header)
 	if host == "localhost" {
@@ -92,9 +91,8 @@ func (g *guard) welcomes(origin string) bool {
 	return err == nil && address.IsLoopback()
 }
 
-// answerPreflight lets a page of an allowed origin read the answers, and answers the
-// request by which a browser asks whether it may (the Fetch standard, "CORS
-// protocol"); it reports whether it did. That one carries no token.
+// answerPreflight lets a page of an allowed origin read the answers, and answers the request by which a browser asks
+// whether it may (the Fetch standard, "CORS protocol"); it reports whether it did. That request carries no token.
 func (g *guard) answerPreflight(w http.ResponseWriter, r *http.Request, origin string) bool {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", origin)
@@ -110,8 +108,8 @@ func (g *guard) answerPreflight(w http.ResponseWriter, r *http.Request, origin s
 	return true
 }
 
-// admits reports whether an Authorization header has the token. How long that takes
-// tells nothing of it, nor of its length.
+// admits reports whether an Authorization header has the token. The comparison takes the same time whatever the header
+// holds, so it reveals neither token nor length.
 func (g *guard) admits(authorization string) bool {
 	if g.token == "" {
 		return true
@@ -121,8 +119,8 @@ func (g *guard) admits(authorization string) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
-// refuse answers with an error that belongs to no message, and tells the user, who
-// may have to allow what was refused; each thing once, for pages try again.
+// refuse answers with an error that belongs to no message, and tells the user, who may have to allow what was refused.
+// Each refusal is told once, since pages try again.
 func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	writeAnswer(w, status, errorAnswer(nil, mcp.INVALID_REQUEST, text))
 	const most = 100
@@ -138,7 +136,7 @@ func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	g.warn("refused: " + text)
 }
 
-// plainWord returns text as an argument to type; an ellipsis where that needs care.
+// plainWord returns text as an argument to type, or an ellipsis where text would need quoting.
 func plainWord(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:/_"
 	if text == "" || len(text) > 100 || strings.Trim(text, plain) != "" || strings.HasPrefix(text, "-") {

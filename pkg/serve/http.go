@@ -35,7 +35,7 @@ const (
 	headerTime = 10 * time.Second
 	// bodyTime bounds how long a message may take to come.
 	bodyTime = 2 * time.Minute
-	// keepTime is how long a connection is kept that nothing comes on.
+	// keepTime is how long an idle connection is kept.
 	keepTime = 2 * time.Minute
 )
 
@@ -79,8 +79,7 @@ func (o *HTTPOptions) Check() error {
 	return o.checkNames()
 }
 
-// checkNames refuses hosts and origins that no request can name: they would be allowed
-// in vain.
+// checkNames refuses hosts and origins that no request can name, since allowing them would have no effect.
 func (o *HTTPOptions) checkNames() error {
 	for _, host := range o.Hosts {
 		if hostName(host) == "" || strings.ContainsAny(host, "/@ ") {
@@ -96,7 +95,7 @@ func (o *HTTPOptions) checkNames() error {
 	return nil
 }
 
-// Endpoint is a listener that is open, and what answers on it.
+// Endpoint is an open listener and the handler that answers on it.
 type Endpoint struct {
 	Address  *net.TCPAddr // where it listens
 	Token    string       // what every client must have; empty: none is wanted
@@ -108,7 +107,7 @@ type Endpoint struct {
 	sessions *httpSessions
 }
 
-// URL returns where a client on this machine reaches the endpoint.
+// URL returns the address at which a client on this machine reaches the endpoint.
 func (e *Endpoint) URL() string {
 	host := e.Address.IP.String()
 	if e.Address.IP.IsUnspecified() {
@@ -117,8 +116,8 @@ func (e *Endpoint) URL() string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(e.Address.Port)) + endpointPath
 }
 
-// Listen opens the address, so that whoever connects from now on is answered as soon
-// as the endpoint serves. A message has at most limit bytes. The error is a *fault.UsageError.
+// Listen opens the address, so that whoever connects from now on is answered as soon as Serve runs. A message has at
+// most limit bytes. The error is a *fault.UsageError.
 func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint, error) {
 	token, made, err := o.clientToken()
 	if err != nil {
@@ -166,7 +165,7 @@ func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint
 	return e, nil
 }
 
-// resolveAddress returns where to listen: on this machine alone, unless told otherwise.
+// resolveAddress returns the address to listen on: this machine only, unless the options say otherwise.
 func resolveAddress(o HTTPOptions) (*net.TCPAddr, error) {
 	text := o.Address
 	if text != "" && strings.Trim(text, "0123456789") == "" {
@@ -227,8 +226,7 @@ func readToken(given string) (string, error) {
 	return token, nil
 }
 
-// Serve answers until ctx ends. Calls that are open then are given up, and answered
-// as interrupted; streams end.
+// Serve answers until ctx ends. Calls that are open then are given up and answered as interrupted; streams end.
 func (e *Endpoint) Serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- e.server.Serve(netutil.LimitListener(e.listener, maxConnections)) }()

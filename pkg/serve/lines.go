@@ -19,8 +19,8 @@ type requestLine struct {
 	id      json.RawMessage
 }
 
-// readRequests sends the lines of in, the last one without a newline too, until in
-// or ctx ends. The error is that of reading; the end is none.
+// readRequests sends the lines of in, including a last one without a newline, until in or ctx ends. The error is that
+// of reading; the end of in is not an error.
 func readRequests(ctx context.Context, in io.Reader, limit int64, lines chan<- requestLine) error {
 	const bufferSize = 64 << 10
 	reader := bufio.NewReaderSize(in, bufferSize)
@@ -42,15 +42,13 @@ func readRequests(ctx context.Context, in io.Reader, limit int64, lines chan<- r
 	}
 }
 
-// The parts of an over-long line that are kept, in bytes: what its id is looked for
-// in.
+// The parts of an over-long line that are kept to look for its id, in bytes.
 const (
 	headSize = 4 << 10
 	tailSize = 256
 )
 
-// readRequest reads one line of at most limit bytes; of a longer one it keeps next
-// to nothing.
+// readRequest reads one line of at most limit bytes; of a longer line it keeps only the two ends.
 func readRequest(reader *bufio.Reader, limit int64) (requestLine, error) {
 	var kept, tail []byte
 	var size int64
@@ -86,7 +84,7 @@ func extend(kept, part []byte, limit int64) []byte {
 	return append(kept, part...)
 }
 
-// headOf returns the beginning of a line of which part is next.
+// headOf returns the beginning of a line whose next piece is part.
 func headOf(kept, part []byte) []byte {
 	if len(kept) > headSize {
 		return bytes.Clone(kept[:headSize]) // and the rest is let go
@@ -94,14 +92,14 @@ func headOf(kept, part []byte) []byte {
 	return append(kept, part[:min(len(part), headSize-len(kept))]...)
 }
 
-// tailOf returns the end of a line that ends with part so far.
+// tailOf returns the end of a line whose last piece so far is part.
 func tailOf(tail, part []byte) []byte {
 	tail = append(tail, part[max(0, len(part)-tailSize):]...)
 	return tail[max(0, len(tail)-tailSize):]
 }
 
-// idOf finds the id of a request of which only the two ends are there: before the
-// large member in most clients, the last member of all in others.
+// idOf finds the id of a request of which only the two ends are known: most clients write it before the large member,
+// others as the last member of all.
 func idOf(head, tail []byte) json.RawMessage {
 	if id := idBefore(head); id != nil {
 		return id
@@ -109,7 +107,7 @@ func idOf(head, tail []byte) json.RawMessage {
 	return idAtEnd(tail)
 }
 
-// idBefore reads the members of an object as far as they are there.
+// idBefore reads the members of an object up to where it is cut off.
 func idBefore(head []byte) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(head))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {

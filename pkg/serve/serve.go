@@ -1,6 +1,6 @@
-// Package serve is an MCP server of tools that are called through an exec.Executor: on
-// standard streams, or over HTTP. mcp-go answers the messages; what is here bounds what a
-// client can make it hold, keeps strangers out, and runs calls beside each other.
+// Package serve provides an MCP server of tools that are called through an exec.Executor, on standard streams or over
+// HTTP. mcp-go answers the messages; this package bounds the memory that a client can use, keeps strangers out, and
+// runs calls in parallel.
 package serve
 
 import (
@@ -21,8 +21,8 @@ import (
 // Server is an MCP server of tools, for any transport.
 type Server struct{ sdk *server.MCPServer }
 
-// New returns a server of tools, whose calls go through executor. They end with ctx, whatever
-// the request that made them has to say. version is that of toolx.
+// New returns a server of tools, whose calls go through executor. The calls end with ctx, whatever the context of the
+// request that made them. version is that of toolx.
 func New(ctx context.Context, version string, executor *exec.Executor, tools []*exec.Tool) *Server {
 	hooks := &server.Hooks{}
 	hooks.AddAfterSubscriptionsListen(awaitNotice)
@@ -44,14 +44,14 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 	return &Server{mcpServer}
 }
 
-// rejectUnknown records the call of a tool that is not there (EXEC-6). The SDK answers it,
-// in words of its own, which errorText mends.
+// rejectUnknown records the call of a tool that does not exist (EXEC-6). The SDK answers it with a message that
+// errorText rewrites.
 func rejectUnknown(executor *exec.Executor, request *mcp.CallToolRequest) {
 	name := words.Clip(request.Params.Name, maxErrorText)
 	executor.Reject(name, request.Params.RawArguments, time.Now(), &exec.NotFoundError{Name: name})
 }
 
-// errorText returns what a client reads of an error of the SDK's.
+// errorText returns the message that a client reads for an error of the SDK.
 func errorText(message string) string {
 	if tool, is := strings.CutSuffix(message, ": "+server.ErrToolNotFound.Error()); is {
 		message = "Tool" + strings.TrimPrefix(tool, "tool")
@@ -59,7 +59,7 @@ func errorText(message string) string {
 	return words.Clip(message, maxErrorText)
 }
 
-// definitionOf returns the SDK's form of a tool, with the schemas as they are written.
+// definitionOf returns a tool in the SDK's form, with its schemas unchanged.
 func definitionOf(tool *exec.Tool) mcp.Tool {
 	return mcp.Tool{
 		Name:            tool.Name,
@@ -87,8 +87,8 @@ func handlerOf(executor *exec.Executor, tool *exec.Tool) server.ToolHandlerFunc 
 	}
 }
 
-// replyOf returns a result as the SDK sends it. A value that is no object stays out of structuredContent: no revision
-// before 2026-07-28 allows it there.
+// replyOf returns a result in the form that the SDK sends. A value that is not an object stays out of
+// structuredContent: no revision before 2026-07-28 allows it there.
 func replyOf(result *exec.Result) (*mcp.CallToolResult, error) {
 	if result.Raw == nil {
 		return mcp.NewToolResultError(result.Err.Error()), nil

@@ -16,9 +16,9 @@ import (
 // about 15 kB.
 const maxSessions = 1000
 
-// httpSessions are the sessions of the legacy revisions: the ids that toolx serve has given
-// out, and that have not ended. There are no more than most: for one more, the one ends that
-// nobody has used for the longest time. Each ends as well when it was not used for idle.
+// httpSessions holds the sessions of the legacy revisions: the ids that toolx serve has given out and that have not
+// ended. There are at most most of them: another one ends the session that has been unused for the longest time. A
+// session also ends when it was not used for idle.
 type httpSessions struct {
 	most int
 	idle time.Duration
@@ -39,7 +39,7 @@ func newHTTPSessions(idle time.Duration) *httpSessions {
 	return &httpSessions{most: maxSessions, idle: idle, now: time.Now, end: func(string) {}, open: map[string]*httpSession{}}
 }
 
-// newSession is a place for a session that a request may begin.
+// newSession is a reserved place for a session that a request may begin.
 type newSession struct {
 	id    string
 	begun bool
@@ -47,8 +47,8 @@ type newSession struct {
 
 type newSessionKey struct{}
 
-// begin keeps a place for a session that the request of ctx may begin; ok is false where all
-// sessions are in use. leave must be called when the request is answered.
+// begin reserves a place for a session that the request of ctx may begin; ok is false where all sessions are in use.
+// leave must be called when the request is answered.
 func (s *httpSessions) begin(ctx context.Context) (placed context.Context, leave func(), ok bool) {
 	place := &newSession{id: strings.ToLower(rand.Text())}
 	s.sweep()
@@ -75,8 +75,8 @@ func (s *httpSessions) begin(ctx context.Context) (placed context.Context, leave
 	}, true
 }
 
-// oldest returns the session that nobody uses, and has not for the longest time; empty where all are in use. The caller
-// holds the lock.
+// oldest returns the id of the session that has been unused for the longest time; empty where all are in use. The
+// caller holds the lock.
 func (s *httpSessions) oldest() (oldest string) {
 	for id, session := range s.open {
 		if session.busy == 0 && (oldest == "" || session.used.Before(s.open[oldest].used)) {
@@ -126,7 +126,7 @@ func (s *httpSessions) sweep() {
 	}
 }
 
-// endIn returns how a session ends in the SDK, which has no other way than a client's own.
+// endIn returns a function that ends a session in the SDK. It sends a client's request, since the SDK has no other way.
 func endIn(sdk http.Handler) func(id string) {
 	return func(id string) {
 		request, err := http.NewRequestWithContext(context.Background(), http.MethodDelete, endpointPath, http.NoBody)
@@ -138,7 +138,7 @@ func endIn(sdk http.Handler) func(id string) {
 	}
 }
 
-// nowhere is an http.ResponseWriter for an answer that nobody reads.
+// nowhere is an http.ResponseWriter that discards the response.
 type nowhere struct{ header http.Header }
 
 func (n nowhere) Header() http.Header         { return n.header }
@@ -154,7 +154,7 @@ func (s *httpSessions) ResolveSessionIdManager(r *http.Request) server.SessionId
 	return sessionsOf{s, place}
 }
 
-// sessionsOf are the sessions as one request sees them.
+// sessionsOf is the view that one request has of the sessions.
 type sessionsOf struct {
 	*httpSessions
 	place *newSession // for the session that it begins; nil where it begins none

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// drainTime bounds how long serve waits for open calls once standard input has
-	// ended. A client that closes it wants the server to go.
+	// drainTime bounds how long serve waits for open calls once standard input has ended. A client that closes it wants
+	// the server to end.
 	drainTime = time.Second
 	// stallTime bounds how long it waits after that while not a byte goes out.
 	stallTime = 4 * time.Second
@@ -83,8 +83,8 @@ func newStdioClient(mcpServer *server.MCPServer, out *AnswerWriter, limit int64,
 	}
 }
 
-// serve answers what comes on in until that or ctx ends, or no answer can be
-// written. What is open then has drainTime to be answered.
+// serve answers the requests on in until that or ctx ends, or no answer can be written. Open calls then get drainTime
+// to finish.
 func (c *stdioClient) serve(ctx context.Context, in io.Reader) error {
 	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -107,7 +107,7 @@ func (c *stdioClient) serve(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// take begins to answer one line.
+// take starts answering one line.
 func (c *stdioClient) take(ctx context.Context, line requestLine) {
 	if line.tooLong > 0 {
 		c.refuseTooLong(ctx, line)
@@ -128,7 +128,7 @@ func (c *stdioClient) take(ctx context.Context, line requestLine) {
 	}
 }
 
-// requestHead is what toolx serve itself looks at in a message.
+// requestHead holds the members of a message that toolx serve itself looks at.
 type requestHead struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -140,7 +140,8 @@ type requestHead struct {
 	} `json:"params"`
 }
 
-// readHead is empty for what is no message; the SDK says what is wrong with that.
+// readHead reads the head of a message. It is empty for a line that is not a message; the SDK reports what is wrong
+// with that.
 func readHead(message []byte) requestHead {
 	var head requestHead
 	_ = json.Unmarshal(message, &head)
@@ -150,9 +151,8 @@ func readHead(message []byte) requestHead {
 // asks reports whether the message wants an answer.
 func (h requestHead) asks() bool { return len(h.ID) > 0 && string(h.ID) != "null" }
 
-// speaks reports whether toolx serve knows the revision that a request names; most
-// requests of the older revisions name none. The SDK takes a revision that never was
-// for an older one (2026-07-28, basic/versioning, wants -32022).
+// speaks reports whether toolx serve knows the revision that a request names; most requests of the older revisions name
+// none. The SDK treats a revision that never existed as an older one (2026-07-28, basic/versioning, wants -32022).
 func speaks(revision string) bool {
 	return revision == "" || mcp.IsValidProtocolVersion(revision)
 }
@@ -175,7 +175,7 @@ func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
 	c.post(ctx, errorAnswer(line.id, mcp.INVALID_REQUEST, fmt.Sprintf("a message of %s is larger than the limit of %s", size, limit)))
 }
 
-// beginCall runs a call beside everything else.
+// beginCall runs a call in parallel with everything else.
 func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message []byte) {
 	callCtx, cancel := context.WithCancel(ctx)
 	call := &openCall{cancel: cancel}
@@ -222,8 +222,7 @@ func (c *stdioClient) endCall(id string, call *openCall) bool {
 	return !call.cancelled
 }
 
-// cancelCall gives a call up. MCP wants no answer to it then (cancellation,
-// "Behavior Requirements").
+// cancelCall gives a call up. MCP wants no answer to a cancelled call (cancellation, "Behavior Requirements").
 func (c *stdioClient) cancelCall(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,8 +233,8 @@ func (c *stdioClient) cancelCall(id string) {
 	}
 }
 
-// handle lets the SDK answer a message; nil is no answer. The id is given back as
-// it was written: the SDK reads numbers as floats, and loses digits.
+// handle lets the SDK answer a message; nil means no answer. The id is returned as the client wrote it: the SDK reads
+// numbers as floats and loses digits.
 func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []byte) (answer mcp.JSONRPCMessage) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -269,9 +268,8 @@ func errorAnswer(id json.RawMessage, code int, text string) mcp.JSONRPCError {
 	return answer
 }
 
-// encodeAnswer makes a line of an answer. The SDK gives an error that answers no
-// request a null id, as JSON-RPC has it; MCP has no null ids, and leaves it out
-// (2025-11-25 and later, JSONRPCErrorResponse).
+// encodeAnswer encodes an answer as a line. The SDK gives an error that answers no request a null id, as JSON-RPC does;
+// MCP has no null ids, so encodeAnswer leaves it out (2025-11-25 and later, JSONRPCErrorResponse).
 func encodeAnswer(answer any) []byte {
 	line, err := json.Marshal(answer)
 	if err != nil { // values that were read from JSON always marshal
@@ -331,10 +329,9 @@ func (c *stdioClient) write(line []byte) {
 	}
 }
 
-// drain returns when all is answered. After drainTime the calls that are still
-// open are given up, and after stallTime without a byte written, so are their
-// answers: the client does not read them, or a tool does not heed the end. The
-// error is that of writing.
+// drain returns when everything is answered. After drainTime, calls that are still open are given up. After stallTime
+// without a byte written, so are their answers: the client does not read them, or a tool ignores the end of its
+// context. The error is that of writing.
 func (c *stdioClient) drain(giveUp context.CancelFunc) error {
 	answered := make(chan struct{})
 	go func() {
@@ -371,8 +368,8 @@ func (c *stdioClient) writeError() error {
 	}
 }
 
-// stdioSession is what the SDK knows of the client. Nothing in serve notifies by
-// itself; the SDK does while it answers subscriptions/listen.
+// stdioSession is what the SDK knows of the client. Nothing in serve sends notifications by itself; the SDK does while
+// it answers subscriptions/listen.
 type stdioSession struct {
 	initialized atomic.Bool
 	notices     chan mcp.JSONRPCNotification
@@ -386,8 +383,7 @@ func (s *stdioSession) Initialized() bool { return s.initialized.Load() }
 
 func (s *stdioSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notices }
 
-// AnswerWriter is standard output: it keeps the lines of several writers whole, and
-// counts what has gone out.
+// AnswerWriter writes to standard output. It keeps the lines of several writers whole, and counts the bytes written.
 type AnswerWriter struct {
 	written atomic.Int64
 

@@ -16,17 +16,17 @@ type Event struct {
 	Data []byte // its lines, joined by newlines
 }
 
-// Reader reads the events of a stream, and keeps what it takes to resume it.
+// Reader reads the events of a stream, and keeps what is needed to resume it.
 type Reader struct {
 	in    *bufio.Reader
 	limit int64 // bytes of one event
 	begun bool
 
-	// Taken counts the events that were returned.
+	// Taken counts the events that Next has returned.
 	Taken int
 	// LastID is the id of the last event, empty where none had one.
 	LastID string
-	// Retry is how long the server asks to wait before resuming, zero where it says nothing.
+	// Retry is how long the server asks to wait before resuming, zero where it does not say.
 	Retry time.Duration
 }
 
@@ -44,9 +44,9 @@ func (s *Reader) Continue(r io.Reader) {
 	s.begun = false
 }
 
-// Next returns the next event that has data. The error is io.EOF where the server has
-// ended the stream, ErrTooLarge, or that of reading. What stands at the end of a stream
-// without the empty line that ends an event is taken as one: some servers forget it.
+// Next returns the next event that has data. The error is io.EOF where the server has ended the stream, ErrTooLarge, or
+// that of reading. An event at the end of a stream counts even without the empty line that should end it: some servers
+// forget it.
 func (s *Reader) Next() (Event, error) {
 	event := Event{Name: "message"}
 	id, hasID := "", false
@@ -87,7 +87,7 @@ func (s *Reader) Next() (Event, error) {
 	}
 }
 
-// joinData adds a line of data, which is the event's own from now on, to an event's.
+// joinData appends a line of data, which the event then owns, to an event's data.
 func joinData(data, line []byte) []byte {
 	switch {
 	case data == nil && line == nil:
@@ -98,7 +98,7 @@ func joinData(data, line []byte) []byte {
 	return append(append(data, '\n'), line...)
 }
 
-// maxField is how many bytes the id or the name of an event may have; a longer one is none.
+// maxField is how many bytes the id or the name of an event may have; a longer one is ignored.
 const maxField = 64 << 10
 
 // largeLine is the size in bytes from which the buffer of a line doubles when it grows.
@@ -129,8 +129,8 @@ func (s *Reader) line(limit int64) ([]byte, error) {
 	return bytes.TrimSuffix(whole, []byte("\n")), err
 }
 
-// lineEnds makes LF of the three ends that a line may have: LF, CR LF, and CR alone. It
-// waits for nothing: whether an LF follows a CR is seen when more comes.
+// lineEnds turns the three line ends (LF, CR LF, and CR alone) into LF. It never waits to see whether an LF follows a
+// CR: that is checked when more data comes.
 type lineEnds struct {
 	in      io.Reader
 	afterCR bool // the last byte was one
@@ -146,7 +146,7 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 	}
 }
 
-// rewrite rewrites text in its place and returns how long it is now.
+// rewrite rewrites text in place and returns its new length.
 func (l *lineEnds) rewrite(text []byte) int {
 	if len(text) == 0 || !l.afterCR && bytes.IndexByte(text, '\r') < 0 {
 		return len(text)

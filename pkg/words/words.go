@@ -1,5 +1,4 @@
-// Package words has what several packages need to write messages: counts, cut text, the
-// nearest of several names.
+// Package words holds what several packages need to write messages: counts, cut text, the nearest of several names.
 package words
 
 import (
@@ -12,10 +11,10 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// MaxGiven is the length in characters at which a value that was given is cut in messages.
+// MaxGiven is the length in characters at which messages cut a value that the user gave.
 const MaxGiven = 60
 
-// Shorten cuts text to at most limit characters, the last of which then is "…".
+// Shorten cuts text to at most limit characters; "…" is the last one of a text that was cut.
 func Shorten(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
@@ -44,7 +43,7 @@ func Head(text string, limit int) string {
 	return text[:end]
 }
 
-// Clip returns Head of text, with "…" behind it where that is not all.
+// Clip returns Head of text, followed by "…" where text was cut.
 func Clip(text string, limit int) string {
 	if head := Head(text, limit); len(head) < len(text) {
 		return head + "…"
@@ -58,8 +57,7 @@ func FirstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// Count returns how many there are of something whose plural ends in s: "1 line",
-// "2 lines".
+// Count returns n and a noun whose plural ends in s: "1 line", "2 lines".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -70,8 +68,7 @@ func Count(n int, noun string) string {
 // MaxNamed is how many problems, or unknown parameters, one message names.
 const MaxNamed = 20
 
-// AndMore says how many of so many a message does not name; nothing where it names
-// them all.
+// AndMore returns how many of count items a message leaves out; nothing where it names them all.
 func AndMore(count int, what string) []string {
 	if count <= MaxNamed {
 		return nil
