@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// ToolCall is a model's wish to have a tool called.
+// ToolCall is a model's request to call a tool.
 type ToolCall struct {
 	ID        string          // the provider's; empty where the message had none
 	Name      string          // as the model wrote it
@@ -16,15 +16,14 @@ type ToolCall struct {
 	// Untyped says that the arguments came as text (Qwen3-Coder): every value is a
 	// JSON string, which the tool's schema has to type.
 	Untyped bool
-	// Err says why the arguments could not be read, nil where they were; it goes to
-	// the model as the call's result.
+	// Err is why the arguments could not be read, or nil; it goes to the model as the call's result.
 	Err error
 	// custom says that the call is one of OpenAI's custom tools, whose results are
 	// of a type of their own.
 	custom bool
 }
 
-// Message is what a model answered, as far as calls go.
+// Message holds the tool calls of a model's answer.
 type Message struct {
 	// Format is the one that results are to be written in; empty where there are no
 	// calls and no format was named.
@@ -59,7 +58,7 @@ func ReadCalls(data []byte, from Format) (*Message, error) {
 	return reader.message()
 }
 
-// ToolResult is what became of a call.
+// ToolResult is the outcome of a call.
 type ToolResult struct {
 	Call ToolCall
 	// Text is the string form of the result (EXEC-16), or the error's text.

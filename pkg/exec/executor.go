@@ -18,8 +18,8 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// Executor runs every tool call of toolx (EXEC-1). Its fields are set before the
-// first call and not changed after; its methods are safe for concurrent use.
+// Executor runs every tool call of toolx (EXEC-1). Its fields are set before the first call and do not change after
+// that; its methods are safe for concurrent use.
 type Executor struct {
 	Registry *Registry
 	Bus      *Bus // may be nil
@@ -49,8 +49,8 @@ type Defaults struct {
 	Strict bool
 	// KeepNames switches the normalization of parameter names off (NORM-7).
 	KeepNames bool
-	// Confined says that calls come from others than the person at the keyboard (see
-	// Request.Confined), as a model's always do.
+	// Confined reports that callers other than the person at the keyboard choose the calls (see Request.Confined), as a
+	// model always does.
 	Confined bool
 }
 
@@ -61,7 +61,7 @@ const (
 	DefaultSlow    = time.Second
 )
 
-// Call is what a caller wants to be run.
+// Call describes one call to run.
 type Call struct {
 	// Tool is a name as Registry.Find takes it.
 	Tool string
@@ -76,11 +76,10 @@ type Call struct {
 	// zero; less than zero means none.
 	Timeout time.Duration
 	MaxTime time.Duration
-	// FromModel says that a model wrote the arguments. Where the schema refuses a
-	// value and another kind of it says the same, that one is sent: 3 for "3".
+	// FromModel reports that a model wrote the arguments. Where the schema refuses a value, and a value of another type
+	// says the same, that one is sent: 3 for "3".
 	FromModel bool
-	// Untyped says that the model wrote every value as text, which the schema has to
-	// type; it implies FromModel.
+	// Untyped reports that the model wrote every value as text, which the schema has to type; it implies FromModel.
 	Untyped bool
 }
 
@@ -97,8 +96,8 @@ type Prepared struct {
 	Warnings []string
 }
 
-// Prepare does what comes before running: find, normalize, validate (EXEC-3).
-// The error is a *NotFoundError or an *InvalidArgumentsError.
+// Prepare does everything that comes before running: find, normalize, validate (EXEC-3). The error is a *NotFoundError
+// or an *InvalidArgumentsError.
 func (e *Executor) Prepare(call Call) (*Prepared, error) {
 	tool, err := e.target(call)
 	if err != nil {
@@ -199,11 +198,10 @@ func related(a, b []string) bool {
 	return slices.Equal(a[:least], b[:least])
 }
 
-// Call runs one tool call from beginning to end. Every failure is a Result, and
-// so is a panic of an implementation (EXEC-5): Call never returns nil.
+// Call runs one tool call from beginning to end. Every failure is a Result, even a panic of an implementation (EXEC-5):
+// Call never returns nil.
 //
-// ctx's end means that the user gave up; the server is told so by the
-// Implementation.
+// When ctx ends, the user gave up; the Implementation tells the server.
 func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	started := time.Now()
 	id := cmp.Or(call.ID, strconv.FormatInt(e.calls.Add(1), 10))
@@ -260,8 +258,7 @@ func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result 
 	return result
 }
 
-// run gives the call to the tool's implementation, under its timeouts, and
-// shapes what comes back.
+// run passes the call to the tool's implementation, under its timeouts, and shapes the reply.
 func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prepared, result *Result) error {
 	tool := prepared.Tool
 	limits := e.Defaults.limits(cmp.Or(call.Timeout, tool.Timeout), call.MaxTime)

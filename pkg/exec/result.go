@@ -15,7 +15,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Result is how a call ended. It marshals to the envelope of EXEC-4 and EXEC-5.
+// Result is the outcome of a call. It marshals to the envelope of EXEC-4 and EXEC-5.
 type Result struct {
 	Success bool
 	// Value is the answer as JSON: structuredContent where there is one, else the
@@ -71,13 +71,13 @@ type Truncated struct {
 	TotalBytes int64 `json:"total_bytes"`
 }
 
-// Milliseconds gives d as the envelope counts time.
+// Milliseconds returns d in the unit of the envelope.
 func Milliseconds(d time.Duration) float64 {
 	return float64(d.Microseconds()) / 1000
 }
 
-// MarshalJSON gives the envelope, on one line. The four fields of EXEC-4 and EXEC-5
-// come first and always; the others only where they say something.
+// MarshalJSON returns the envelope, on one line. The four fields of EXEC-4 and EXEC-5 come first and are always there;
+// the others only where they have content.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	entries := []struct {
 		name  string

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Type says what stands behind a tool.
+// Type is the kind of implementation behind a tool.
 type Type string
 
 // The implementation types.
@@ -23,8 +23,7 @@ const (
 	TypeInternal Type = "internal" // one of toolx's own services
 )
 
-// Tool is one callable tool, whatever runs it. Tools are made once and then only
-// read; every part of toolx sees this one form.
+// Tool is one callable tool, whatever runs it. Tools are created once and then only read.
 type Tool struct {
 	// Name is unique in a Registry: "server__tool" for an MCP tool, the tool's
 	// own name for the others.
@@ -35,7 +34,7 @@ type Tool struct {
 	Server string
 	// Plain is the tool's name without its server: what Implementation is asked for.
 	Plain string
-	// Type says what runs the tool.
+	// Type is the kind of implementation behind a tool.
 	Type Type
 	// BuiltIn says that toolx has the tool without any config. A server's tool takes its
 	// name (see Registry.Find).
@@ -102,14 +101,14 @@ type Implementation interface {
 	CallTool(ctx context.Context, request Request) (json.RawMessage, error)
 }
 
-// Request is what an Implementation is asked to do.
+// Request is a call as an Implementation receives it.
 type Request struct {
 	// Name is the tool's Plain name.
 	Name string
 	// Arguments is a JSON object.
 	Arguments json.RawMessage
-	// Confined says that no person at the keyboard chose the arguments: files outside of
-	// the folders that servers may work in are not theirs to name.
+	// Confined reports that no person at the keyboard chose the arguments, so they may not name files outside of the
+	// folders that servers may work in.
 	Confined bool
 	// Progress takes reports of progress; each restarts the idle timeout. It is
 	// never nil and may be called from any goroutine.
