@@ -126,7 +126,7 @@ func (a *App) report(err error, answer func(error) error) int {
 	return exitCode(err)
 }
 
-// tell tells of a failure on stderr. A reader that has gone is none.
+// tell writes a failure to stderr. It ignores a closed pipe.
 func (a *App) tell(err error) {
 	if !console.IsBrokenPipe(err) {
 		a.showError(a.masked(err))

@@ -323,7 +323,7 @@ func (b *anthropicBlock) add(delta json.RawMessage) {
 	}
 }
 
-// isMute says that the next request must not repeat the block: a text without text is
+// isMute reports whether the next request must not repeat the block: a text without text is
 // refused.
 func (b *anthropicBlock) isMute() bool {
 	return string(b.get("type")) == `"text"` && b.isEmpty("text")

@@ -91,7 +91,7 @@ func (c *Conversation) answer(ctx context.Context, asked []json.RawMessage) (*An
 	return nil, err
 }
 
-// lasting says that an exchange is worth keeping after err: it was not the reason.
+// lasting reports whether an exchange is worth keeping after err: it was not the reason.
 func lasting(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.KindConnect, fault.KindProtocol, fault.KindTimeout, fault.KindInterrupted:

@@ -96,7 +96,7 @@ func withoutUser(text string) string {
 // shown is the address for people.
 func (e *endpoint) shown() string { return withoutUser(e.base) }
 
-// local says that the server is on this machine, or in a network of one's own:
+// local reports whether the server is on this machine, or in a network of one's own:
 // there, keys are rare.
 func (e *endpoint) local() bool {
 	address, err := url.Parse(e.base)
@@ -252,14 +252,14 @@ func (e *endpoint) noAnswer(body []byte) *Failure {
 	return e.broken(cmp.Or(message, "there is no answer in it"), nil)
 }
 
-// isWhole says that a response is one JSON value, and no stream: some servers do not
+// isWhole reports whether a response is one JSON value, and no stream: some servers do not
 // stream, whatever they are asked for.
 func isWhole(header http.Header) bool {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	return kind == "application/json"
 }
 
-// isPage says that a response is a page for people, which no provider sends: a
+// isPage reports whether a response is a page for people, which no provider sends: a
 // proxy's, or that of some other server.
 func isPage(header http.Header) bool {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
@@ -289,7 +289,7 @@ func rootCause(err error) string {
 	return err.Error()
 }
 
-// isTLS says that the two sides could not agree on a safe connection, which no
+// isTLS reports whether the two sides could not agree on a safe connection, which no
 // other attempt will change.
 func isTLS(err error) bool {
 	text := err.Error()

@@ -149,7 +149,7 @@ func (f *fragment) lastAt(index string) int {
 	return -1
 }
 
-// isOther says that a piece is of another tool call than f: it has another id, or,
+// isOther reports whether a piece is of another tool call than f: it has another id, or,
 // without an id, another name.
 func (f *fragment) isOther(piece []rawjson.Member) bool {
 	after := identify(piece)
@@ -196,7 +196,7 @@ func indexOf(element json.RawMessage) (index string, rest []rawjson.Member) {
 	return index, rest
 }
 
-// beginsCall says that a piece of a tool call without an index is the first of it.
+// beginsCall reports whether a piece of a tool call without an index is the first of it.
 func beginsCall(members []rawjson.Member) bool {
 	return identify(members) != callIdentity{}
 }
@@ -242,7 +242,7 @@ func (f *fragment) set(name string, value json.RawMessage) {
 	*f.member(name, rawjson.Quote(name)) = fragment{text: slices.Clone(value)}
 }
 
-// isEmpty says that a member is not there, or says nothing: null or no text.
+// isEmpty reports whether a member is not there, or says nothing: null or no text.
 func (f *fragment) isEmpty(name string) bool {
 	value := string(f.get(name))
 	return value == "" || value == "null" || value == `""`

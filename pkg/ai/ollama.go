@@ -126,7 +126,7 @@ func (o *ollama) permanent(err error) error {
 	return err
 }
 
-// cannotLoad says that the message of a refusal is about the model itself: it needs
+// cannotLoad reports whether the message of a refusal is about the model itself: it needs
 // more memory than there is, or its file is not one that this Ollama can run.
 func cannotLoad(message string) bool {
 	message = strings.ToLower(message)

@@ -41,7 +41,7 @@ func (g *Grant) status() *Status {
 	}
 }
 
-// ErrOpen says that a server asks nobody to log in.
+// ErrOpen reports that a server requires no login.
 var ErrOpen = errors.New("the server asks for no login")
 
 // Login gets a new grant, whatever is kept, and keeps it. The error is ErrOpen where the
@@ -160,7 +160,7 @@ func (c *client) probe(ctx context.Context) (int, *challenge, error) { return c.
 // every server knows and nothing comes of.
 func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	ctx, cancel := context.WithTimeoutCause(ctx, c.patience, errSilent)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.exchangeTimeout, errSilent)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.options.URL, strings.NewReader(ping))
 	if err != nil {
@@ -177,7 +177,7 @@ func (c *client) ping(ctx context.Context, grant *Grant) (int, *challenge, error
 	}
 	resp, err := c.send(copies, grant)
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
-		return 0, nil, &Error{Server: c.options.Server, Problem: fmt.Sprintf("it does not answer within %s", c.patience), Unreached: true}
+		return 0, nil, &Error{Server: c.options.Server, Problem: fmt.Sprintf("it does not answer within %s", c.exchangeTimeout), Unreached: true}
 	}
 	if err != nil {
 		return 0, nil, c.fail(ctx, &url.Error{Op: "Post", URL: c.options.URL, Err: err}, "", "it cannot be reached: %v", err)

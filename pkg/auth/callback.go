@@ -72,11 +72,11 @@ func page(w http.ResponseWriter, status int, title, text string) {
 	fmt.Fprintf(w, "<!doctype html><title>toolx</title><h1>%s</h1><p>%s</p>\n", title, text)
 }
 
-// farewell bounds how long the browser may take to read its page.
-const farewell = time.Second
+// shutdownTimeout bounds how long the browser may take to read its page.
+const shutdownTimeout = time.Second
 
 func (b *callback) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	if b.server.Shutdown(ctx) != nil {
 		b.server.Close() //nolint:errcheck // nothing is left to tell

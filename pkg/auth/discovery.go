@@ -265,7 +265,7 @@ func (c *client) getJSON(ctx context.Context, address string, to any) (missing s
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxMetadata)).Decode(to)
 	switch {
 	case errors.As(err, &late) && late.Timeout():
-		return "", fmt.Errorf("it has not come to its end after %s", c.patience)
+		return "", fmt.Errorf("it has not come to its end after %s", c.exchangeTimeout)
 	case err != nil:
 		return "", errors.New("it is not JSON")
 	}
@@ -284,7 +284,7 @@ func metadataReason(err error) string {
 func (c *client) metadataClient() *http.Client {
 	return &http.Client{
 		Transport: c.outward,
-		Timeout:   c.patience,
+		Timeout:   c.exchangeTimeout,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects || c.trusted(req.URL.String()) != nil {
 				return errRedirect

@@ -1069,7 +1069,7 @@ func TestSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.patience = 400 * time.Millisecond
+	c.exchangeTimeout = 400 * time.Millisecond
 	w.logins = []string{silent.URL}
 	if _, err := w.call(c, ""); fault.KindOf(err) != fault.KindConnect || !strings.Contains(err.Error(), silent.URL+" cannot be reached") {
 		t.Errorf("a silent authorization server: %v (%s)", err, fault.KindOf(err))

@@ -49,7 +49,7 @@ func Inspect(ctx context.Context, base http.RoundTripper, options Options, heade
 	if err != nil || asked == nil {
 		return nil
 	}
-	c.patience = inspectTime
+	c.exchangeTimeout = inspectTime
 	i := &inspection{client: c}
 	i.all(ctx, asked)
 	if ctx.Err() != nil {

@@ -124,7 +124,7 @@ func TestInspectEndless(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.patience = time.Second
+	c.exchangeTimeout = time.Second
 	i := &inspection{client: c}
 	i.all(t.Context(), &challenge{metadata: endless.URL})
 	if len(i.faults) != 1 || !strings.Contains(i.faults[0].Problem, "not come to its end after 1s") {

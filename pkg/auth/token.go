@@ -345,7 +345,7 @@ func (c *client) confessClient(grant *Grant) {
 func (c *client) endpointClient() *http.Client {
 	return &http.Client{
 		Transport:     c.outward,
-		Timeout:       c.patience,
+		Timeout:       c.exchangeTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -95,9 +95,9 @@ type client struct {
 	options Options
 	address *url.URL
 
-	// patience bounds each exchange with an authorization server: it is short, and the
+	// exchangeTimeout bounds each exchange with an authorization server: it is short, and the
 	// clocks of a call may stand.
-	patience time.Duration
+	exchangeTimeout time.Duration
 
 	// busy holds one value while tokens are got or renewed, so that requests that are
 	// refused at the same time share what comes of it.
@@ -138,7 +138,7 @@ func newClient(base http.RoundTripper, options Options) (*client, error) {
 	}
 	c := &client{
 		base: base, outward: options.Outward, options: options, address: address,
-		patience: exchangeTime, busy: make(chan struct{}, 1),
+		exchangeTimeout: exchangeTime, busy: make(chan struct{}, 1),
 	}
 	c.secret(options.Auth.ClientSecret, options.Auth.PrivateKey, options.Auth.IdentityToken)
 	return c, nil

@@ -84,7 +84,8 @@ func Elements(text []byte) (list []json.RawMessage, ok bool) {
 	return list, true
 }
 
-// EachElement yields the elements of an array one by one; none if text is any other value.
+// FirstElements returns the first elements of an array, limit at most, and reports whether it has
+// more; none if text is any other value.
 func FirstElements(text []byte, limit int) (list []json.RawMessage, more bool) {
 	for element := range EachElement(text) {
 		if len(list) == limit {
@@ -95,8 +96,7 @@ func FirstElements(text []byte, limit int) (list []json.RawMessage, more bool) {
 	return list, false
 }
 
-// EachElement gives the elements of an array one by one; none where text is another
-// kind of value.
+// EachElement yields the elements of an array one by one; none if text is any other value.
 func EachElement(text []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		if !opens(text, '[') {
@@ -147,7 +147,8 @@ func Array(list []json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
-// IsString reports whether text is a JSON string.
+// Marshal is json.Marshal without the escaping of <, > and &, which is for HTML and makes other text
+// hard to read.
 func Marshal(value any) (json.RawMessage, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -158,10 +159,10 @@ func Marshal(value any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// IsString says whether text is a string.
+// IsString reports whether text is a JSON string.
 func IsString(text []byte) bool { return opens(text, '"') }
 
-// opens says whether the value that text holds begins with that sign.
+// opens reports whether the value in text begins with sign.
 func opens(text []byte, sign byte) bool {
 	at := SpaceEnd(text, 0)
 	return at < len(text) && text[at] == sign
@@ -184,7 +185,7 @@ func SpaceEnd(text []byte, at int) int {
 	return at
 }
 
-// StringEnd returns the offset behind the string that begins at at.
+// StringEnd returns the offset after the string that begins at at.
 func StringEnd(text []byte, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
@@ -197,7 +198,7 @@ func StringEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// valueEnd returns the offset behind the value that begins at at.
+// valueEnd returns the offset after the value that begins at at.
 func valueEnd(text []byte, at int) int {
 	depth := 0
 	for at < len(text) {

@@ -146,7 +146,7 @@ func (c *cleaner) shown(r rune, size int) bool {
 	return !invisible(r)
 }
 
-// invisible says that r shows nothing of its own, or changes how its neighbours
+// invisible reports whether r shows nothing of its own, or changes how its neighbours
 // are shown. Number signs of Arabic and its relatives are format characters by
 // category only: they are visible.
 func invisible(r rune) bool {
@@ -157,7 +157,7 @@ func invisible(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
 }
 
-// joins says that a joiner between these two belongs to the spelling of a word: in
+// joins reports whether a joiner between these two belongs to the spelling of a word: in
 // Persian, say, or in Malayalam, where it may also end one after a virama.
 func joins(previous, next rune) bool {
 	return inJoiningScript(previous) && (inJoiningScript(next) || unicode.In(previous, unicode.Mn, unicode.Mc))
@@ -171,7 +171,7 @@ func inJoiningScript(r rune) bool {
 		unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
 }
 
-// joinsEmoji says that a joiner between these two makes one picture of them.
+// joinsEmoji reports whether a joiner between these two makes one picture of them.
 // Pictographs are of category So, but for the arrow; a skin tone or the selector of
 // the emoji form may stand before the joiner.
 func joinsEmoji(previous, next rune) bool {

@@ -41,7 +41,7 @@ type group struct {
 	serverLists []*serverList
 }
 
-// list returns the group's list of a kind.
+// serverList returns the group's list of a kind.
 func (g *group) serverList(of kind) *serverList {
 	return g.serverLists[slices.IndexFunc(g.serverLists, func(s *serverList) bool { return s.kind == of })]
 }
