@@ -18,8 +18,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// probeLimit is how long a server over HTTP may take to say whether it is of the
-// modern era, before it is asked in the old way.
+// probeLimit is how long a server over HTTP may take to answer server/discover before toolx tries initialize.
 const probeLimit = 3 * time.Second
 
 // handshake agrees on a revision with the server of a session.
@@ -165,7 +164,7 @@ func (s *Session) speak(version string) {
 	}
 }
 
-// introduce keeps what the server says of itself.
+// introduce stores what the server says about itself.
 func (s *Session) introduce(info mcp.Implementation, capabilities mcp.ServerCapabilities, instructions string) {
 	info.Name, info.Version = cutWords(info.Name, maxName), cutWords(info.Version, maxName)
 	s.Info, s.Capabilities, s.Instructions = info, capabilities, instructions

@@ -22,7 +22,7 @@ import (
 
 // The times of a session over HTTP. Calls are bounded by their own clocks.
 const (
-	// postLimit bounds messages that nobody waits for: answers, cancellations.
+	// postLimit bounds sending messages that nobody waits for: answers, cancellations.
 	postLimit = 5 * time.Second
 	// deleteGrace is how long closing waits for such messages, and for the server to
 	// be told that the session is over.
@@ -34,11 +34,11 @@ const (
 	lingerWait = 5 * time.Millisecond
 )
 
-// postSlots is how many messages may be on their way that nobody waits for.
+// postSlots is how many messages that nobody waits for may be on their way.
 const postSlots = 64
 
-// remote is the link to a server over HTTP. Every message is posted, and every message of
-// the answer is taken through the peer as it stands on the wire.
+// remote is the link to a server over HTTP. It posts every message, and passes every message of the response to the
+// peer as it was received.
 type remote struct {
 	*peer
 	launch  *config.Resolved
@@ -55,7 +55,7 @@ type remote struct {
 	regather  func(ctx context.Context) (map[string]string, error)
 	gathering sync.Mutex // held meanwhile
 
-	// life ends when the link does, and with it all that is under way.
+	// life ends when the link does, and ends everything that is under way.
 	life context.Context
 	end  context.CancelFunc
 
@@ -72,7 +72,7 @@ type remote struct {
 	version string
 	stream  *oldStream // of the older HTTP with SSE, else nil
 
-	// onExpired begins a new session in the place of one that the server no longer knows; repeatable reports whether a
+	// onExpired begins a new session in place of one that the server no longer knows; repeatable reports whether a
 	// request may be sent twice.
 	onExpired  func(ctx context.Context, session string) error
 	repeatable func(method string, params json.RawMessage) bool
@@ -83,18 +83,18 @@ type remote struct {
 	standing     atomic.Pointer[standing]
 	noStream     chan struct{}
 	markNoStream func()
-	// asked says that the server was told that it may ask.
+	// asked reports that toolx has advertised that the server may send requests.
 	asked bool
 }
 
-// retryPolicy says how a server that asks to slow down is waited for.
+// retryPolicy bounds the waiting for a server that asks to slow down.
 type retryPolicy struct {
 	attempts int
 	delay    time.Duration // the first; it doubles
 	longest  time.Duration // of one wait
 }
 
-// newRemote makes the link; nothing is sent yet. The error is a *Failure.
+// newRemote creates the link; it sends nothing yet. The error is a *Failure.
 func newRemote(d dial) (*remote, error) {
 	t := &remote{
 		peer: newPeer(d.server.Name, d.bus), launch: d.launch, max: d.maxMessage, began: time.Now(),
@@ -155,8 +155,7 @@ func (t *remote) sessionID() string {
 	return t.session
 }
 
-// posted travels in the context of an HTTP request: the message that it carries, and
-// what became of it.
+// posted is stored in the context of an HTTP request: the message that it carries, and its outcome.
 type posted struct {
 	frame
 	waiting *pending // nil where no reply is due
@@ -166,8 +165,8 @@ type posted struct {
 
 type postedKey struct{}
 
-// roundTrip makes a round trip. Where the server no longer knows the session, a new
-// one is begun, once, and the request is sent again if that is safe.
+// roundTrip sends a request and waits for its reply. Where the server no longer knows the session, it begins a new one,
+// once, and sends the request again if that is safe.
 func (t *remote) roundTrip(ctx context.Context, method string, params json.RawMessage, header http.Header) (message, error) {
 	session := t.sessionID()
 	m, err := t.tripOnce(ctx, method, params, header)
@@ -316,7 +315,7 @@ func (t *remote) postLater(f frame) bool {
 	})
 }
 
-// tell gives notice of what the server does.
+// tell emits a notice about the server.
 func (t *remote) tell(level slog.Level, format string, values ...any) {
 	t.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Text: fmt.Sprintf("server %q ", t.server) + fmt.Sprintf(format, values...), Server: t.server})
 }

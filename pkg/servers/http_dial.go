@@ -23,8 +23,8 @@ import (
 	"toolx/pkg/state"
 )
 
-// HTTPOptions say how servers are reached over HTTP. The zero value is what anyone
-// expects: the system's certificates, and the proxies of the environment.
+// HTTPOptions are the options for servers over HTTP. The zero value means the system's certificates and the proxies of
+// the environment.
 type HTTPOptions struct {
 	// CACert is a PEM file of authorities that are trusted besides the system's
 	// (--cacert), Insecure trusts every certificate (--insecure).
@@ -36,13 +36,12 @@ type HTTPOptions struct {
 	// exchange that it makes through base is told on the bus. Where it asks a person, it
 	// stops the clocks by exec.Pause with the request's context.
 	Authorize func(server *config.Server, base http.RoundTripper) http.RoundTripper
-	// Address is the host and port that connections lead to, whatever the url names and
-	// without a proxy; empty for the url's own. The doctor looks by it where else a
-	// server can be reached.
+	// Address is the host and port to connect to, whatever the url names and without a proxy; empty for the url's own.
+	// The doctor uses it to find other addresses of a server.
 	Address string
-	// Secret is told every value that must not be shown; it may be nil. A Pool sets it.
+	// Secret is called with every value that must not be shown; it may be nil. A Pool sets it.
 	Secret func(values ...string)
-	// Warn is told what is wrong and no reason not to go on; it may be nil.
+	// Warn is called with problems that do not stop toolx; it may be nil.
 	Warn func(text string)
 }
 
@@ -54,8 +53,8 @@ const (
 	connectionsAHost = 8
 )
 
-// HTTPBase sends requests to servers: it knows proxies and certificates, and uses
-// connections again. It is safe for concurrent use.
+// HTTPBase sends requests to servers. It handles proxies and certificates, and reuses connections. It is safe for
+// concurrent use.
 type HTTPBase struct {
 	// Certificates take milliseconds to read: what speaks TLS is made when the first
 	// address wants it.
@@ -64,8 +63,7 @@ type HTTPBase struct {
 	made   atomic.Pointer[http.Transport] // by secure
 }
 
-// NewHTTPBase makes what sends requests to a server. The error is of a file that
-// cannot be used, and names it.
+// NewHTTPBase returns an HTTPBase for a server. The error concerns a file that cannot be used, and names it.
 func NewHTTPBase(launch *config.Resolved, options HTTPOptions) (*HTTPBase, error) {
 	base := &HTTPBase{plain: newTransport(options)}
 	base.secure = sync.OnceValues(func() (*http.Transport, error) {
@@ -313,7 +311,7 @@ func parseAddress(text string) (*url.URL, error) {
 	return address, checkPort(address)
 }
 
-// checkPort refuses a port that there cannot be.
+// checkPort refuses an impossible port.
 func checkPort(address *url.URL) error {
 	port := address.Port()
 	if _, err := strconv.ParseUint(port, 10, 16); port != "" && err != nil {
@@ -322,8 +320,7 @@ func checkPort(address *url.URL) error {
 	return nil
 }
 
-// configured adds the configured headers to every request. They win over those of
-// toolx, since the user wrote them.
+// configured adds the configured headers to every request. They override toolx's own, since the user wrote them.
 type configured struct {
 	next    http.RoundTripper
 	headers atomic.Pointer[map[string]string] // replaced where a headersCommand prints others

@@ -21,8 +21,8 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// HTTPError says how an exchange with a server over HTTP failed: there was no answer
-// (Err), one that is of no use (Status and what follows), or one that broke off (both).
+// HTTPError says how an exchange with a server over HTTP failed: there was no response (Err), an unusable one (Status
+// and the fields after it), or one that broke off (both).
 type HTTPError struct {
 	Verb    string   // GET, POST, DELETE
 	URL     *url.URL // without password
@@ -36,7 +36,7 @@ type HTTPError struct {
 	Bare    bool        // nothing was sent that could say who asks
 }
 
-// maxErrorBody is how many bytes of an answer that is of no use are kept.
+// maxErrorBody is how many bytes of an unusable response are kept.
 const maxErrorBody = 16 << 10
 
 func (e *HTTPError) Error() string {
@@ -72,8 +72,8 @@ func statusWords(status int) string {
 // Unwrap returns the network's error.
 func (e *HTTPError) Unwrap() error { return e.Err }
 
-// Kind implements the interface that fault.KindOf looks for. What gets tokens has
-// errors of its own, which know their kind.
+// Kind implements the interface that fault.KindOf looks for. Authorization has errors of its own, which know their
+// kind.
 func (e *HTTPError) Kind() fault.Kind {
 	var kinded interface{ Kind() fault.Kind }
 	switch {
@@ -283,8 +283,8 @@ func (e *HTTPError) details() []string {
 	return details
 }
 
-// ExpiredError says that the server had forgotten the session, that a new one has
-// begun, and that a request was not sent again: that may do harm.
+// ExpiredError says that the server had forgotten the session, that a new one has begun, and that a request was not
+// sent again, since that may do harm.
 type ExpiredError struct {
 	Server string
 	Method string
