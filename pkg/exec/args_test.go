@@ -52,7 +52,7 @@ func everyKindTool() *Tool {
 	}
 }
 
-// cli.md, arguments of call: the whole table, typed by the schema.
+// The arguments of call: the whole table, typed by the schema.
 func TestParseArgsTyped(t *testing.T) {
 	tests := []struct {
 		args []string
@@ -129,7 +129,7 @@ func TestParseArgsTyped(t *testing.T) {
 	}
 }
 
-// cli.md: what does not fit its type is refused with the form that would.
+// What does not fit its type is refused with the form that would.
 func TestParseArgsRefused(t *testing.T) {
 	tests := []struct {
 		args []string
@@ -188,7 +188,7 @@ func TestParseArgsRefused(t *testing.T) {
 	}
 }
 
-// cli.md: an argument that is none, with the form it should have.
+// A malformed argument, with the form it should have.
 func TestParseArgsForm(t *testing.T) {
 	tests := []struct{ arg, message, hint string }{
 		{"deviceName", `argument "deviceName" is not of the form name=value`, "write deviceName=value"},
@@ -211,7 +211,7 @@ func TestParseArgsForm(t *testing.T) {
 	}
 }
 
-// cli.md: --args is the whole object; single arguments are laid over it.
+// --args is the whole object; single arguments are laid over it.
 func TestParseArgsObject(t *testing.T) {
 	file := write(t, "object.json", "\xef\xbb\xbf{\"s\": \"file\"}\n")
 	tests := []struct {
@@ -260,7 +260,7 @@ func TestParseArgsBadObject(t *testing.T) {
 	}
 }
 
-// cli.md: k=@FILE and k=@-, typed like what is written out.
+// k=@FILE and k=@- are typed like a value on the command line.
 func TestParseArgsFiles(t *testing.T) {
 	note := write(t, "note.txt", "two\nlines\n")
 	number := write(t, "number.txt", "42\r\n")
