@@ -35,7 +35,8 @@ func TestShellCommands(t *testing.T) {
 		{"cat <<-'E' >&2\n\tx\n\tE\nb", "1 cat >err <<1; 4 b"},
 		{"a \\\n  b\nc", "1 a|b; 3 c"},
 		{"{ a; } 2>&1", "1 a; 1 2>out"},
-		{`echo "it's" 'un`, "1 echo|it's|un"},
+		{`printf "a\n\"b\"" c\d`, `1 printf|a\n"b"|cd`},
+		{"a\necho \"it's\" 'un", "1 a"}, // and no shell runs the rest
 	} {
 		var got []string
 		for _, c := range cmdline.ShellCommands(test.script) {
