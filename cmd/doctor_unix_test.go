@@ -42,7 +42,7 @@ func visit(t *testing.T, toolx string, args ...string) visited {
 	pids := filepath.Join(t.TempDir(), "pids")
 	limit := "2s"
 	switch args[len(args)-1] {
-	case "cursor-grows", "pages-huge", "tools-10k": // much to read, and all of it comes
+	case "cursor-grows", "pages-huge", "pages-wide", "tools-10k": // much to read, and all of it comes
 		limit = "60s"
 	}
 	command := append([]string{"doctor", "--json", "--start-timeout", limit, "--", buildFake(t), "--pids", pids}, args...)

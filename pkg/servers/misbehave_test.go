@@ -154,6 +154,7 @@ func misbehaviours() map[string]behaviour {
 		"cursor-endless":  {call: fault.KindNotFound},
 		"cursor-grows":    {call: fault.KindNotFound},
 		"pages-huge":      {call: fault.KindNotFound},
+		"pages-wide":      {call: fault.KindNotFound},
 
 		// What the server wants to know was never offered to it.
 		"elicit-first":   {call: fault.KindTool, text: "Sign in first"},

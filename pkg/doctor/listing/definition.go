@@ -11,15 +11,19 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// maxSurveyed is how many definitions of a listing the checks of tools read. No client
-// takes a hundredth of it, and what is read of one takes many times its size in memory.
-const maxSurveyed = 10_000
+// The bounds on what the checks of tools read of a listing: definitions, and the subschemas
+// of all of them. No client takes a hundredth of it, and what is read of one takes many times
+// its size in memory.
+const (
+	maxSurveyed   = 10_000
+	maxSubschemas = 100_000
+)
 
 // Listing is what the checks of tools read out of a listing, once.
 type Listing struct {
 	Tools  []*Definition
 	Size   int // bytes of the definitions that were read
-	Unread int // definitions beyond maxSurveyed
+	Unread int // definitions beyond the bounds
 }
 
 // Definition is one entry of tools/list that is an object.
@@ -41,10 +45,18 @@ func Read(e *evidence.Evidence) *Listing {
 		if more := len(raw) - maxSurveyed; more > 0 {
 			all.Unread, raw = more, raw[:maxSurveyed]
 		}
+		subschemas := 0
 		for i, one := range raw {
+			if subschemas > maxSubschemas {
+				all.Unread += len(raw) - i
+				break
+			}
 			all.Size += len(one)
 			if d := readDefinition(i, one); d != nil {
 				all.Tools = append(all.Tools, d)
+				for _, schema := range d.Schemas() {
+					subschemas += len(schema.Nodes)
+				}
 			}
 		}
 		return all
