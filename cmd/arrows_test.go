@@ -144,7 +144,7 @@ func sources(t *testing.T) map[string]*ast.File {
 		}
 		name, err := filepath.Rel("..", path)
 		if err == nil {
-			files[name], err = parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			files[name], err = parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
 		}
 		return err
 	})

@@ -105,7 +105,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// isRecognised says whether a document of the format is told from OpenAI's.
+// isRecognised reports whether a document of the format is told from OpenAI's.
 func isRecognised(format convert.Format) bool {
 	return format != convert.OpenAIStrict && format != convert.Mistral
 }
@@ -146,7 +146,7 @@ func TestRandomRoundTrips(t *testing.T) {
 	}
 }
 
-// lossless says whether a format can hold what randomObject makes.
+// lossless reports whether a format can hold what randomObject makes.
 func lossless(format convert.Format) bool {
 	return format != convert.OpenAIStrict && format != convert.Ollama
 }

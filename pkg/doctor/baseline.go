@@ -152,7 +152,7 @@ func plainPathError(err error) error {
 	return err
 }
 
-// fits says whether an entry means a finding.
+// fits reports whether an entry means a finding.
 func (k Known) fits(f check.Finding) bool {
 	return k.ID == f.ID &&
 		(k.Server == "" || k.Server == f.Server) &&
@@ -191,7 +191,7 @@ func (b *Baseline) Apply(report *Report) {
 	report.settle()
 }
 
-// judged says whether the check of an entry was made where the entry looks, so that
+// judged reports whether the check of an entry was made where the entry looks, so that
 // finding nothing means something: a server that did not start proves nothing.
 func (r *Report) judged(known Known) bool {
 	if _, exists := Find(known.ID); !exists {

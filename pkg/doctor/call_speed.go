@@ -18,7 +18,7 @@ const (
 	slowCall         = time.Second
 )
 
-// mayRepeat says whether a call that was made may be made again: where the user said
+// mayRepeat reports whether a call that was made may be made again: where the user said
 // so (Repeat), or the tool says that it changes nothing, or nothing more by being
 // called again. A call that failed is not repeated, nor one that nobody named.
 func (o Options) mayRepeat(call *evidence.CallRun) bool {
@@ -31,7 +31,7 @@ func (o Options) mayRepeat(call *evidence.CallRun) bool {
 	return call.Repeatable && !call.Own && call.Result.Duration < slowCall
 }
 
-// saysRepeatable says whether a tool's annotations allow to call it again.
+// saysRepeatable reports whether a tool's annotations allow to call it again.
 func saysRepeatable(tool *exec.Tool) bool {
 	for _, hint := range []*bool{tool.Annotations.ReadOnlyHint, tool.Annotations.IdempotentHint} {
 		if hint != nil && *hint {

@@ -147,7 +147,7 @@ func safeCalls(tools []*exec.Tool) []evidence.Call {
 // nor a name may contradict it. Nothing is invented: required parameters have the
 // values that the schema gives (examples, default, const, the first of an enum), others are
 // left out. A tool that reaches out into an open world (openWorldHint) is never called,
-// and one that does not say whether it does only without arguments.
+// and one that does not report whether it does only without arguments.
 func safeArguments(tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 	hints := tool.Annotations
 	yes := func(hint *bool) bool { return hint != nil && *hint }

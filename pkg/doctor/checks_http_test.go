@@ -22,7 +22,7 @@ import (
 
 // badSite is a server over HTTP, each of whose answers may be replaced.
 type badSite struct {
-	// before answers instead of the good server, and says whether it did.
+	// before answers instead of the good server, and reports whether it did.
 	before func(w http.ResponseWriter, r *http.Request, method string) bool
 }
 

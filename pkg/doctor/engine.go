@@ -19,7 +19,7 @@ type Selection struct {
 	Severities map[string]check.Severity
 }
 
-// Wants says whether a check is selected.
+// Wants reports whether a check is selected.
 func (s Selection) Wants(id string) bool {
 	return (len(s.Only) == 0 || matchesAny(s.Only, id)) && !matchesAny(s.Skip, id)
 }
@@ -278,13 +278,13 @@ func notCalled(e *evidence.Evidence) string {
 	return "no tool says that it is read-only and can be called without invented arguments"
 }
 
-// ofMessages says whether a check that needs no handshake is about messages all the same:
+// ofMessages reports whether a check that needs no handshake is about messages all the same:
 // where there are none, that it found nothing says nothing.
 func ofMessages(one check.Check) bool {
 	return one.Need == check.NeedProcess && (one.Group == check.GroupRPC || one.Group == check.GroupHandshake)
 }
 
-// ofProcesses says whether a check is about a program that toolx starts, and about its
+// ofProcesses reports whether a check is about a program that toolx starts, and about its
 // stdout and stderr.
 func ofProcesses(one check.Check) bool {
 	switch one.Group {

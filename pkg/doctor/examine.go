@@ -209,7 +209,7 @@ type question struct {
 	params map[string]any
 }
 
-// ask makes one bounded request and says whether it was answered. What came of it is
+// ask makes one bounded request and reports whether it was answered. What came of it is
 // in the events.
 func (o Options) ask(ctx context.Context, wire *servers.Wire, method string, params any) (answered bool) {
 	bounded, cancel := context.WithTimeout(ctx, cmp.Or(o.answer, evidence.AnswerLimit))

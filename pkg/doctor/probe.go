@@ -94,7 +94,7 @@ func (p *prober) beforeHandshake(ctx context.Context) {
 	}
 }
 
-// ask makes one bounded request and says whether it was answered. What came of it is
+// ask makes one bounded request and reports whether it was answered. What came of it is
 // in the events.
 func (p *prober) ask(ctx context.Context, method string, params any) (answered bool) {
 	return p.Options.ask(ctx, p.wire, method, params)
@@ -120,7 +120,7 @@ func (p *prober) params(params map[string]any) any {
 	return params
 }
 
-// shakeHands says whether the server agreed to any revision: to the invented one, or
+// shakeHands reports whether the server agreed to any revision: to the invented one, or
 // where it refused that, to the common one.
 func (p *prober) shakeHands(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, p.patience)

@@ -93,7 +93,7 @@ var authWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(unauthori[sz]ed|unauthenticated|not (authori[sz]ed|authenticated|logged in)|authentication (is )?(required|needed|failed))\b`)
 })
 
-// refusedForAuth says whether the handshake was refused in words of authentication.
+// refusedForAuth reports whether the handshake was refused in words of authentication.
 func refusedForAuth(e *evidence.Evidence) bool {
 	switch {
 	case e.Clean == nil || e.Clean.Failure == nil:
@@ -107,7 +107,7 @@ func refusedForAuth(e *evidence.Evidence) bool {
 	return errors.As(e.Clean.Failure.Reason, &refusal) && authWords().MatchString(refusal.Message)
 }
 
-// Fails says whether the report has a finding at or above a severity, or a baseline
+// Fails reports whether the report has a finding at or above a severity, or a baseline
 // that is stale. An empty severity stands for none at all.
 func (r *Report) Fails(atLeast check.Severity) bool {
 	if atLeast == "" {

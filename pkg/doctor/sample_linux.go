@@ -166,7 +166,7 @@ func groupMembers(group int) []birth {
 	return members
 }
 
-// alive says whether the process still is the same one, and runs.
+// alive reports whether the process still is the same one, and runs.
 func (b birth) alive() bool {
 	stat, ok := readStat(b.pid)
 	return ok && stat.started == b.started && stat.state != "Z"

@@ -225,7 +225,7 @@ func (p *published) compile(t *testing.T, name string) *jsonschema.Schema {
 	return p.compiled[name]
 }
 
-// accepts says whether a message of a server's is right by the published schema.
+// accepts reports whether a message of a server's is right by the published schema.
 func (p *published) accepts(t *testing.T, message []byte, method string) bool {
 	head := evidence.ReadHead(message)
 	switch {

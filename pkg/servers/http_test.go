@@ -30,7 +30,7 @@ type site struct {
 	*httptest.Server
 	t *testing.T
 
-	// head sees every request first and says whether it has dealt with it.
+	// head sees every request first and reports whether it has dealt with it.
 	head func(w http.ResponseWriter, r *http.Request, m siteMessage) bool
 	// call answers tools/call.
 	call func(w http.ResponseWriter, r *http.Request, m siteMessage)

@@ -25,7 +25,7 @@ func (s Severity) Rank() int {
 	return slices.Index([]Severity{Info, Warning, Error}, s)
 }
 
-// AtLeast says whether s matters as much as other.
+// AtLeast reports whether s matters as much as other.
 func (s Severity) AtLeast(other Severity) bool { return s.Rank() >= other.Rank() }
 
 // Group is a family of checks, in the order in which they are judged: what comes

@@ -140,7 +140,7 @@ func loginEnviron(environ []string, goos string) []string {
 	return kept
 }
 
-// ofTerminal says whether a variable belongs to one terminal, or to an environment
+// ofTerminal reports whether a variable belongs to one terminal, or to an environment
 // that was activated in it.
 func ofTerminal(name string) bool {
 	for _, prefix := range []string{"TERM", "CONDA_", "DIRENV_", "npm_", "ITERM_", "TMUX", "VSCODE_", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY"} {

@@ -60,7 +60,7 @@ func (l Lookup) Find(command string) Program {
 	return blocked
 }
 
-// IsPath says whether a command names a file and not a program to look up.
+// IsPath reports whether a command names a file and not a program to look up.
 func (l Lookup) IsPath(command string) bool {
 	return strings.Contains(command, "/") || l.Goos == "windows" && strings.Contains(command, `\`)
 }

@@ -97,7 +97,7 @@ func lowerASCII(text string) string {
 	return string(lower)
 }
 
-// isWords says whether text is a name in words, as in <your api key>.
+// isWords reports whether text is a name in words, as in <your api key>.
 func isWords(text string) bool {
 	return len(text) > 2 && isLetter(text[0]|0x20) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r > 127 || !isLetter(byte(r)|0x20) && !strings.ContainsRune("_- 0123456789", r)

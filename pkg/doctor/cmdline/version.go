@@ -58,7 +58,7 @@ func (v Version) compare(other Version) int {
 	return strings.Compare(v.before, other.before)
 }
 
-// Within says whether v satisfies a range as npm writes it (">=18 <21 || ^22.1"). It
+// Within reports whether v satisfies a range as npm writes it (">=18 <21 || ^22.1"). It
 // is known only where the range can be read.
 func (v Version) Within(text string) (inside, known bool) {
 	for alternative := range strings.SplitSeq(text, "||") {
@@ -71,7 +71,7 @@ func (v Version) Within(text string) (inside, known bool) {
 	return inside, true
 }
 
-// withinAll says whether v satisfies every comparator of one alternative.
+// withinAll reports whether v satisfies every comparator of one alternative.
 func (v Version) withinAll(text string) (inside, known bool) {
 	if low, high, hyphen := strings.Cut(text, " - "); hyphen {
 		text = ">=" + strings.TrimSpace(low) + " <=" + strings.TrimSpace(high)

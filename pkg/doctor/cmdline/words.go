@@ -40,7 +40,7 @@ func innerWords(command string, args []string) []string {
 	return nil
 }
 
-// IsShell says whether a program of that name runs what stands in an argument.
+// IsShell reports whether a program of that name runs what stands in an argument.
 func IsShell(name string) bool {
 	switch name {
 	case "sh", "bash", "zsh", "dash", "fish", "ksh", "ash", "pwsh", "powershell", "cmd":
@@ -136,7 +136,7 @@ func launcherWords(program string, args []string) (name string, words []string) 
 	return "", nil
 }
 
-// takesValue says whether a flag of the launcher has a value behind it.
+// takesValue reports whether a flag of the launcher has a value behind it.
 func (l Launcher) takesValue(flag string) bool {
 	if l.NPM {
 		return slices.Contains([]string{
@@ -150,7 +150,7 @@ func (l Launcher) takesValue(flag string) bool {
 	}, flag)
 }
 
-// namesPackage says whether a flag's value is the package to run.
+// namesPackage reports whether a flag's value is the package to run.
 func (l Launcher) namesPackage(flag string) bool {
 	if l.NPM {
 		return flag == "-p" || flag == "--package"
@@ -158,10 +158,10 @@ func (l Launcher) namesPackage(flag string) bool {
 	return flag == "--from" || flag == "--spec"
 }
 
-// Prompts says whether the launcher asks before it installs.
+// Prompts reports whether the launcher asks before it installs.
 func (l Launcher) Prompts() bool { return (l.Name == "npx" || l.Name == "npm exec") && !l.yes && !l.no }
 
-// FromRegistry says whether the package comes from a registry, and not from a
+// FromRegistry reports whether the package comes from a registry, and not from a
 // folder, an archive or a repository.
 func (l Launcher) FromRegistry() bool {
 	switch {
@@ -196,7 +196,7 @@ func withoutExtras(requirement string) string {
 	return requirement
 }
 
-// Pinned says whether the spec means one version for ever.
+// Pinned reports whether the spec means one version for ever.
 func (l Launcher) Pinned() bool {
 	_, version := l.Split()
 	if !l.NPM {
@@ -235,7 +235,7 @@ func ParseDocker(command string, args []string) (run DockerRun, ok bool) {
 	return run, true
 }
 
-// takes reads one flag and says whether the next argument is its value.
+// takes reads one flag and reports whether the next argument is its value.
 func (run *DockerRun) takes(arg string) (value bool) {
 	if long, isLong := strings.CutPrefix(arg, "--"); isLong {
 		name, setting, inline := strings.Cut(long, "=")
@@ -269,7 +269,7 @@ func (run *DockerRun) set(name string, on bool) {
 	}
 }
 
-// isDockerSwitch says whether a long flag of `docker run` has no value.
+// isDockerSwitch reports whether a long flag of `docker run` has no value.
 func isDockerSwitch(name string) bool {
 	return slices.Contains([]string{
 		"interactive", "tty", "rm", "detach", "init", "privileged", "read-only", "publish-all", "no-healthcheck",
@@ -294,7 +294,7 @@ func dockerSwitch(letter rune) string {
 	return ""
 }
 
-// ShellName says whether a shell can set a variable of this name.
+// ShellName reports whether a shell can set a variable of this name.
 func ShellName(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -104,7 +104,7 @@ func sightOf(text []byte, hint Context) sight {
 	return s
 }
 
-// near says whether a line around the text matches.
+// near reports whether a line around the text matches.
 func (s sight) near(pattern *regexp.Regexp) bool {
 	return slices.ContainsFunc(s.nearby, pattern.MatchString)
 }

@@ -121,7 +121,7 @@ func programWords(command []string) []string {
 	return nil
 }
 
-// isAssignment says whether a word sets a variable for the command behind it.
+// isAssignment reports whether a word sets a variable for the command behind it.
 func isAssignment(word string) bool {
 	name, _, found := strings.Cut(word, "=")
 	return found && cmdline.ShellName(name)
@@ -140,7 +140,7 @@ func programName(program string) string {
 	return base
 }
 
-// isProgramWord says whether a wrapper's argument may be the program that it
+// isProgramWord reports whether a wrapper's argument may be the program that it
 // starts, and is no option, assignment, duration or cmd.exe switch.
 func isProgramWord(arg string) bool {
 	if arg == "" || arg[0] == '-' || strings.EqualFold(arg, "/c") || strings.Contains(arg, "=") {

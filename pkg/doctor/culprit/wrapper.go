@@ -76,7 +76,7 @@ func shellWrapper(words []string, in cmdline.Lookup) (one Wrapper, args []string
 	return readWrapper(cmdline.RealPath(words[at], in.Folder)), words[at+1:]
 }
 
-// isShellScript says whether a command is a script for a shell by its first line. Those
+// isShellScript reports whether a command is a script for a shell by its first line. Those
 // whose name tells the runtime (mvnw, pyenv's python) are left alone.
 func isShellScript(argv []string, in cmdline.Lookup) bool {
 	if printer := PrinterOf(argv).Name; printer != "" && printer != "shell" {
@@ -133,7 +133,7 @@ func started(words, args []string) []string {
 	return programWords(words)
 }
 
-// isShellWork says whether a command does the shell's own work, or passes on what
+// isShellWork reports whether a command does the shell's own work, or passes on what
 // others print.
 func isShellWork(word string) bool {
 	switch word {
@@ -147,7 +147,7 @@ func isShellWork(word string) bool {
 	return strings.Contains(word, "=")
 }
 
-// isTalk says whether a command of a script is there to print.
+// isTalk reports whether a command of a script is there to print.
 func isTalk(word string) bool {
 	return word == "echo" || word == "printf" || word == "cat" || word == "print"
 }
@@ -168,7 +168,7 @@ func (w Wrapper) talker() string {
 	return ""
 }
 
-// isTalkative says whether a program that a script starts ahead of the server is known
+// isTalkative reports whether a program that a script starts ahead of the server is known
 // to print.
 func isTalkative(name string) bool {
 	return programPrinters(name) != "" || slices.Contains([]string{"git", "curl", "make", "pip", "pip3", "apt-get"}, name)
@@ -222,7 +222,7 @@ func prints(c cmdline.ShellCommand) []string {
 	return nil
 }
 
-// printsKnown says whether a command prints the same text whenever it runs.
+// printsKnown reports whether a command prints the same text whenever it runs.
 func printsKnown(c cmdline.ShellCommand) bool {
 	lines := prints(c)
 	return lines != nil && !slices.ContainsFunc(lines, func(line string) bool {
@@ -233,7 +233,7 @@ func printsKnown(c cmdline.ShellCommand) bool {
 // minAlike is how many bytes of a text must be the same where a part is unknown.
 const minAlike = 6
 
-// likeText says whether text can be what pattern comes to; exact, that it must be.
+// likeText reports whether text can be what pattern comes to; exact, that it must be.
 func likeText(pattern, text string) (exact, same bool) {
 	pieces := strings.Split(strings.ReplaceAll(pattern, cmdline.AllArgs, string(cmdline.UnknownText)), string(cmdline.UnknownText))
 	if len(pieces) == 1 {

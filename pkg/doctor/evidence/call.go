@@ -72,7 +72,7 @@ func NameIn(request json.RawMessage) string {
 	return cmp.Or(rawjson.Unquote(MemberAt(params, "name")), rawjson.Unquote(MemberAt(params, "uri")))
 }
 
-// IsUsersCall says whether a request is a call that the user asked for: only those
+// IsUsersCall reports whether a request is a call that the user asked for: only those
 // have a progress token.
 func IsUsersCall(x *Exchange) bool {
 	return x.Method == "tools/call" && MemberAt(x.Sent, "params", "_meta", "progressToken") != nil

@@ -199,14 +199,14 @@ func (r *Recorder) Take(event exec.Event) {
 	r.Events = append(r.Events, event)
 }
 
-// Mute says whether messages are to be kept.
+// Mute reports whether messages are to be kept.
 func (r *Recorder) Mute(on bool) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	r.muted = on
 }
 
-// isMessage says whether an event is a message as it stood on the wire.
+// isMessage reports whether an event is a message as it stood on the wire.
 func isMessage(event exec.Event) bool {
 	switch event.(type) {
 	case servers.FrameSent, servers.FrameReceived:
@@ -372,7 +372,7 @@ func (r *Run) Exit() *servers.ProcessExited {
 // Since is the time from the run's beginning to at, in milliseconds.
 func (r *Run) Since(at time.Time) float64 { return exec.Milliseconds(at.Sub(r.Began)) }
 
-// Handshaken says whether the clean run has a session.
+// Handshaken reports whether the clean run has a session.
 func (e *Evidence) Handshaken() bool { return e.Clean != nil && e.Clean.Protocol != "" }
 
 // Tools are the tool definitions of the clean run, all pages, as the server sent
@@ -422,7 +422,7 @@ func (e *Evidence) Listing() []*Exchange {
 	return pages
 }
 
-// ContinuesPage says whether a tools/list asked for a further page.
+// ContinuesPage reports whether a tools/list asked for a further page.
 func ContinuesPage(exchange *Exchange) bool {
 	var request struct {
 		Params struct {

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-// EndedByItself says whether a failure tells of a server that was of no more use
+// EndedByItself reports whether a failure tells of a server that was of no more use
 // before anyone asked it to end.
 func EndedByItself(f *servers.Failure) bool {
 	if f == nil {
@@ -64,10 +64,10 @@ func (r *Run) Shutdown() (took time.Duration, exit *servers.ProcessExited, ok bo
 	return max(0, started[0].At.Add(exit.Lived).Sub(closed)), exit, true
 }
 
-// Answered says whether a request got its answer while it was waited for.
+// Answered reports whether a request got its answer while it was waited for.
 func (x *Exchange) Answered() bool { return x != nil && x.Frame != nil && !x.Late }
 
-// Refused says whether HTTP refused a request, so that no answer of JSON-RPC came.
+// Refused reports whether HTTP refused a request, so that no answer of JSON-RPC came.
 func (x *Exchange) Refused() bool { return !x.Answered() && x.status >= http.StatusBadRequest }
 
 // Open returns the first request that had no answer at a time, nil where none was
@@ -120,7 +120,7 @@ func (e *Evidence) Probing() *Run {
 // answered in many cases in which there is no session after all.
 func (e *Evidence) Initialized() *Exchange { return e.Clean.Exchange("initialize", 0) }
 
-// Modern says whether the clean run is one of a server without a handshake.
+// Modern reports whether the clean run is one of a server without a handshake.
 func (e *Evidence) Modern() bool { return e.Clean != nil && e.Clean.Protocol >= ModernRevision }
 
 // Capability returns what the server declared under a name, nil where it did not;
@@ -156,7 +156,7 @@ func MemberAt(value json.RawMessage, names ...string) json.RawMessage {
 	return value
 }
 
-// IsObject says whether text is a JSON object.
+// IsObject reports whether text is a JSON object.
 func IsObject(text json.RawMessage) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
 }
@@ -236,14 +236,14 @@ func LastWords(died *servers.Failure) []string {
 	return notes
 }
 
-// FellBeforeHandshake says whether the server ended over what the probing run asks
+// FellBeforeHandshake reports whether the server ended over what the probing run asks
 // before the handshake: that is for the checks of the handshake to tell.
 func (r *Run) FellBeforeHandshake() bool {
 	_, ready := r.Marks["ready"]
 	return r.Name == "probing" && !ready && r.Exchange("server/discover", 0) != nil
 }
 
-// LivedUntilGarbage says whether the server answered all that was asked at once
+// LivedUntilGarbage reports whether the server answered all that was asked at once
 // shortly before the line that is not JSON.
 func (r *Run) LivedUntilGarbage() bool {
 	began, ended, garbage := r.Marks["burst"], r.Marks["burst-end"], r.Marks["garbage"]
@@ -260,7 +260,7 @@ func (r *Run) LivedUntilGarbage() bool {
 // microsecond.
 func PatientRounded(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 
-// SilentInHandshake says whether the time limit ended while initialize waited.
+// SilentInHandshake reports whether the time limit ended while initialize waited.
 func SilentInHandshake(e *Evidence) bool {
 	failure := e.Clean.Failure
 	return failure != nil && failure.Ending == servers.EndingSilent && failure.Waiting == "initialize"
@@ -298,7 +298,7 @@ func (r *Run) AfterGivingUp(x *Exchange) string {
 	return "when nobody waited for it any more"
 }
 
-// Waits says whether the request was sent and not answered at a time.
+// Waits reports whether the request was sent and not answered at a time.
 func (x *Exchange) Waits(at time.Time) bool {
 	return !x.At.After(at) && (x.Frame == nil || x.At.Add(x.Took).After(at))
 }

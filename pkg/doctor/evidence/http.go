@@ -19,7 +19,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-// IsLoopback says whether a host is this machine.
+// IsLoopback reports whether a host is this machine.
 func IsLoopback(host string) bool {
 	address := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || address != nil && address.IsLoopback()
@@ -50,7 +50,7 @@ type HTTPEvidence struct {
 	Reach servers.HTTPOptions // how it was reached
 }
 
-// OverHTTP says whether the server is reached by HTTP.
+// OverHTTP reports whether the server is reached by HTTP.
 func (e *Evidence) OverHTTP() bool {
 	return e.Launch != nil && e.Launch.URL != "" || e.Launch == nil && e.Server.URL != ""
 }
@@ -63,7 +63,7 @@ func (e *Evidence) Reply(name string) *HTTPReply {
 	return e.HTTP.Replies[name]
 }
 
-// AgreedRaw says whether the raw handshake came to a session.
+// AgreedRaw reports whether the raw handshake came to a session.
 func (e *Evidence) AgreedRaw() bool { return e.Reply(AskedInitialize).Result() != nil }
 
 // RevisionRaw is the revision that the raw handshake agreed on, empty where none.
@@ -71,7 +71,7 @@ func (e *Evidence) RevisionRaw() string {
 	return rawjson.Unquote(MemberAt(e.Reply(AskedInitialize).Result(), "protocolVersion"))
 }
 
-// Unreached says whether there was no answer by HTTP at all.
+// Unreached reports whether there was no answer by HTTP at all.
 func (e *Evidence) Unreached() bool {
 	return !slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean), func(x servers.HTTPExchange) bool { return x.Status != 0 })
 }
@@ -96,7 +96,7 @@ func HostPort(address *url.URL) string {
 	return net.JoinHostPort(address.Hostname(), cmp.Or(address.Port(), port))
 }
 
-// HasCredentials says whether requests were sent with something to get in by.
+// HasCredentials reports whether requests were sent with something to get in by.
 func (e *Evidence) HasCredentials() bool {
 	return len(e.Launch.Headers) > 0 || len(e.Launch.HeadersCommand) > 0 ||
 		slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean), func(x servers.HTTPExchange) bool { return x.Sent.Get("Authorization") != "" })
@@ -191,7 +191,7 @@ func (e *HTTPEvent) Take(line []byte) {
 // Text is the whole data of an event.
 func (e HTTPEvent) Text() []byte { return bytes.Join(e.Data, []byte("\n")) }
 
-// HasReply says whether an event carries the reply to a raw request.
+// HasReply reports whether an event carries the reply to a raw request.
 func HasReply(event HTTPEvent) bool {
 	head := ReadHead(event.Text())
 	return PlainID(head.ID) == strconv.Itoa(RawID) && head.Method == ""

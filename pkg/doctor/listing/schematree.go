@@ -72,7 +72,7 @@ func (n *SchemaNode) InPlace() bool {
 // IsDefinition says that the node only stands there to be referred to.
 func (n *SchemaNode) IsDefinition() bool { return n.Keyword == "$defs" || n.Keyword == "definitions" }
 
-// Has says whether any of the keywords is there.
+// Has reports whether any of the keywords is there.
 func (n *SchemaNode) Has(keywords ...string) bool {
 	return slices.ContainsFunc(keywords, func(keyword string) bool {
 		_, ok := n.Object[keyword]

@@ -221,7 +221,7 @@ type asking struct {
 	body    []byte
 }
 
-// inSession says whether the request belongs to a session.
+// inSession reports whether the request belongs to a session.
 func (a asking) inSession() bool {
 	id := a.headers[evidence.SessionHeader]
 	return id != "" && id != evidence.InventedSession

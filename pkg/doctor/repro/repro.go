@@ -293,7 +293,7 @@ func (r *repro) patience(message int) int {
 	return 1 + int(math.Ceil(min(took, most).Seconds()))
 }
 
-// aboutSignal says whether the finding is about what SIGTERM does.
+// aboutSignal reports whether the finding is about what SIGTERM does.
 func (r *repro) aboutSignal() bool { return r.finding.ID == "ignores-sigterm" }
 
 // clientGrace is how many seconds a client gives a server to end, and one more.
@@ -331,7 +331,7 @@ func (r *repro) await() {
 	}
 }
 
-// aboutChildren says whether the finding is about what the server started and left behind.
+// aboutChildren reports whether the finding is about what the server started and left behind.
 func (r *repro) aboutChildren() bool {
 	return r.finding.ID == "orphan-grandchild" || r.finding.ID == "pipe-held-open"
 }

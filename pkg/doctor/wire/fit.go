@@ -146,13 +146,13 @@ func (w wireFit) choices(t wireType) string {
 	return strings.Join(names, " or ")
 }
 
-// has says whether the revision has a type.
+// has reports whether the revision has a type.
 func (w wireFit) has(t wireType) bool {
 	form, isForm := w.forms[t.name]
 	return !isForm || form.revisions.has(w.revision)
 }
 
-// isOf says whether faults are those of a value that is of the form all the same: of
+// isOf reports whether faults are those of a value that is of the form all the same: of
 // the right kind, and with the constants that tell the form from others.
 func isOf(faults []Fault) bool {
 	return !slices.ContainsFunc(faults, func(f Fault) bool {
@@ -186,7 +186,7 @@ func membersOf(value json.RawMessage) map[string]json.RawMessage {
 	return members
 }
 
-// fitsScalar says whether a value is of a type that is no form.
+// fitsScalar reports whether a value is of a type that is no form.
 func fitsScalar(value json.RawMessage, name string) bool {
 	kind := evidence.KindOfJSON(value)
 	switch name {
@@ -210,7 +210,7 @@ func fitsScalar(value json.RawMessage, name string) bool {
 	return kind == "a string" && `"`+rawjson.Unquote(value)+`"` == name
 }
 
-// fitsNumber says whether a number is of a numeric type. For JSON Schema 1.0 is a
+// fitsNumber reports whether a number is of a numeric type. For JSON Schema 1.0 is a
 // whole number.
 func fitsNumber(literal, name string) bool {
 	number, _ := strconv.ParseFloat(strings.TrimSpace(literal), 64) // what overflows is infinite
@@ -231,7 +231,7 @@ func isAbsoluteURI(text string) bool {
 	return err == nil && parsed.IsAbs()
 }
 
-// isURITemplate says whether the braces of a text are balanced and not nested (RFC
+// isURITemplate reports whether the braces of a text are balanced and not nested (RFC
 // 6570 §2).
 func isURITemplate(text string) bool {
 	open := false

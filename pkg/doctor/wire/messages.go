@@ -10,7 +10,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-// refusalBefore says whether a message over HTTP came before any revision was agreed on,
+// refusalBefore reports whether a message over HTTP came before any revision was agreed on,
 // as the answer of a legacy server to server/discover does. What such a server says to
 // what has no session is of no revision.
 func refusalBefore(e *evidence.Evidence, m Received) bool {
@@ -120,7 +120,7 @@ func oneFault(findings []check.Finding) []check.Finding {
 	return []check.Finding{first}
 }
 
-// AnswersGarbage says whether a message without an id is the answer to the line
+// AnswersGarbage reports whether a message without an id is the answer to the line
 // that is no JSON, which the probing run writes: JSON-RPC 2.0 §5 asks for just that.
 func AnswersGarbage(r *evidence.Run, frame []byte) bool {
 	const parseError, invalidRequest = -32700, -32600
@@ -131,7 +131,7 @@ func AnswersGarbage(r *evidence.Run, frame []byte) bool {
 	return ok && (code == parseError || code == invalidRequest)
 }
 
-// IsEcho says whether the message is one of toolx's own that came back: stdout-echo
+// IsEcho reports whether the message is one of toolx's own that came back: stdout-echo
 // tells.
 func (m Received) IsEcho() bool {
 	for _, x := range m.Run.Exchanges {

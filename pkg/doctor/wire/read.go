@@ -43,7 +43,7 @@ const (
 // wireSpan is a span of revisions; an end that is empty is open.
 type wireSpan struct{ from, to string }
 
-// has says whether a revision is in the span: they are dates, and compare as text.
+// has reports whether a revision is in the span: they are dates, and compare as text.
 func (s wireSpan) has(revision string) bool {
 	return revision >= s.from && (s.to == "" || revision <= s.to)
 }

@@ -155,7 +155,7 @@ func (s *jsonScan) takeNumber() {
 	}
 }
 
-// beyondDoubles says whether a number is none that every reader keeps: a whole one
+// beyondDoubles reports whether a number is none that every reader keeps: a whole one
 // above 2^53, or any that overflows.
 func beyondDoubles(literal string) bool {
 	const safe = 1 << 53

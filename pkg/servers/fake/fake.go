@@ -154,7 +154,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	return flags
 }
 
-// covers says whether a fault with this scope concerns the replies to method.
+// covers reports whether a fault with this scope concerns the replies to method.
 func covers(scope, method string) bool {
 	if scope == scopeAll {
 		return true

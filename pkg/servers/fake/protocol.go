@@ -207,7 +207,7 @@ func (s *server) answerModern(ctx context.Context, m *message, meta meta) ([]byt
 	return s.modernize(result, cacheable(m.Method)), nil
 }
 
-// cacheable says whether the results of a method carry hints on that.
+// cacheable reports whether the results of a method carry hints on that.
 func cacheable(method string) bool {
 	switch method {
 	case methodList, methodResources, methodTemplates, methodRead, methodPrompts:

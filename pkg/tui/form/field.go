@@ -8,7 +8,7 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// state says whether a field is unset, null, or has a value.
+// state reports whether a field is unset, null, or has a value.
 type state int
 
 const (

@@ -55,7 +55,7 @@ type Glyphs struct {
 	Filled, Hollow string // of a progress bar
 }
 
-// NewTheme returns the theme of a terminal: color says whether it shows colour, dark whether its
+// NewTheme returns the theme of a terminal: color reports whether it shows colour, dark whether its
 // background is dark, ascii whether it can only show ASCII.
 func NewTheme(color, dark, ascii bool) *Theme {
 	t := &Theme{Glyphs: unicodeGlyphs(), styles: plainStyles()}

@@ -73,7 +73,7 @@ func askCommandWorldWritable(e *evidence.Evidence) []check.Finding {
 	return findings
 }
 
-// othersMayChange says whether a file or a folder's content can be changed by
+// othersMayChange reports whether a file or a folder's content can be changed by
 // everyone. In a folder with the sticky bit, as /tmp, only the owner of a file may
 // replace it.
 func othersMayChange(info fs.FileInfo) bool {
@@ -184,7 +184,7 @@ func source(p cmdline.NodePackage) string {
 	return filepath.Join(p.Folder, "package.json")
 }
 
-// listens says whether the server also speaks HTTP: it has a listening socket, or was
+// listens reports whether the server also speaks HTTP: it has a listening socket, or was
 // told to.
 func listens(e *evidence.Evidence) bool {
 	if e.Clean != nil && e.Clean.Idle != nil && len(e.Clean.Idle.Listening) > 0 {

@@ -105,7 +105,7 @@ func (s *sorter) text(one *stray) string {
 // maxQuestion is how many lines a question may have.
 const maxQuestion = 5
 
-// asks says whether a line is a question that nobody answers: text that waits
+// asks reports whether a line is a question that nobody answers: text that waits
 // without a newline, or a line that leads to it.
 func (s *sorter) asks(one *stray) bool {
 	if s.waits(one.PollutedLine) {
@@ -148,7 +148,7 @@ func (s *sorter) ending(one *stray) string {
 	return ""
 }
 
-// isUTF16 says whether text is UTF-16: it begins with that byte order mark, or
+// isUTF16 reports whether text is UTF-16: it begins with that byte order mark, or
 // every second byte of it is zero.
 func isUTF16(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
@@ -165,14 +165,14 @@ func isUTF16(text []byte) bool {
 	return half >= 4 && (zeros[0] == 0 && zeros[1] >= half-1 || zeros[1] == 0 && zeros[0] >= half-1)
 }
 
-// isContentLength says whether text is a header of the Language Server Protocol.
+// isContentLength reports whether text is a header of the Language Server Protocol.
 func isContentLength(text []byte) bool {
 	const header = "content-length:"
 	trimmed := bytes.TrimSpace(text)
 	return len(trimmed) >= len(header) && strings.EqualFold(string(trimmed[:len(header)]), header)
 }
 
-// isEventStream says whether a line is one of server-sent events. A field alone
+// isEventStream reports whether a line is one of server-sent events. A field alone
 // may be a log's; a message behind "data:", or "event: message", is not.
 func isEventStream(line servers.PollutedLine) bool {
 	text := string(bytes.TrimSpace(line.Text))
@@ -182,13 +182,13 @@ func isEventStream(line servers.PollutedLine) bool {
 	return line.Class == servers.ClassText && (text == "event: message" || text == "event:message")
 }
 
-// isUsage says whether a line begins a program's help.
+// isUsage reports whether a line begins a program's help.
 func isUsage(line servers.PollutedLine) bool {
 	text := strings.ToLower(culprit.PlainText(string(bytes.TrimSpace(line.Text))))
 	return line.Class == servers.ClassText && (strings.HasPrefix(text, "usage:") || strings.HasPrefix(text, "usage ") || text == "usage")
 }
 
-// speaksHTTP says whether text tells that a server listens for HTTP.
+// speaksHTTP reports whether text tells that a server listens for HTTP.
 func speaksHTTP(text []byte) bool {
 	return httpTalk().Match(text[:min(len(text), culprit.MaxRecognised)])
 }
@@ -203,13 +203,13 @@ var httpAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`https?://[A-Za-z0-9.\-]+(:\d{1,5})?(/[A-Za-z0-9._/\-]*)?`)
 })
 
-// hasEscapes says whether text holds what terminals act on: ESC, or a C1 control.
+// hasEscapes reports whether text holds what terminals act on: ESC, or a C1 control.
 func hasEscapes(text []byte) bool {
 	return bytes.ContainsFunc(text, func(r rune) bool { return r == 0x1b || r >= 0x80 && r <= 0x9f })
 }
 
-// hasNUL says whether text has a zero byte.
+// hasNUL reports whether text has a zero byte.
 func hasNUL(text []byte) bool { return bytes.IndexByte(text, 0) >= 0 }
 
-// isControl says whether a character has no place in a line or a message.
+// isControl reports whether a character has no place in a line or a message.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f && r <= 0x9f }

@@ -149,7 +149,7 @@ func (s *sorter) openingLines() int {
 	return last
 }
 
-// waits says whether a line is text that stood there without a newline until the
+// waits reports whether a line is text that stood there without a newline until the
 // time was up.
 func (s *sorter) waits(line servers.PollutedLine) bool {
 	return line.Class == servers.ClassText && line.Unended && !s.answered && !s.died
@@ -166,7 +166,7 @@ func firstAnswer(run *evidence.Run) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// endedUnasked says whether the server ended though nobody asked it to.
+// endedUnasked reports whether the server ended though nobody asked it to.
 func endedUnasked(run *evidence.Run) bool {
 	exit := run.Exit()
 	_, terminated := run.Marks["terminate"]
@@ -261,7 +261,7 @@ func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
 	return line.Phase
 }
 
-// lastWords says whether a text of a server that died is about its death: it came
+// lastWords reports whether a text of a server that died is about its death: it came
 // within the last second, and is not what such servers say at their start.
 func (s *sorter) lastWords(one *stray) bool {
 	exit := s.run.Exit()

@@ -257,7 +257,7 @@ func askLogWithoutOptIn(e *evidence.Evidence) []check.Finding {
 	return check.Sole(f)
 }
 
-// isModernResult says whether the rules of 2026-07-28 hold for an answer.
+// isModernResult reports whether the rules of 2026-07-28 hold for an answer.
 func isModernResult(e *evidence.Evidence, x *evidence.Exchange) bool {
 	if !x.Answered() || x.Result == nil {
 		return false

@@ -121,7 +121,7 @@ func askProtocolVersionFormat(e *evidence.Evidence) []check.Finding {
 	return check.Sole(check.Finding{Where: where, Evidence: "protocolVersion is " + evidence.CutJSON(version)})
 }
 
-// isRevision says whether text is a string of the form of a revision.
+// isRevision reports whether text is a string of the form of a revision.
 func isRevision(text json.RawMessage) bool {
 	if !rawjson.IsString(text) {
 		return false

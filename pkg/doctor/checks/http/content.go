@@ -120,7 +120,7 @@ func askSseEndpointOffsite(e *evidence.Evidence) []check.Finding {
 	return check.Sole(check.Finding{Where: rawWhere("GET"), Evidence: evidence.Cut("event: endpoint, data: " + string(event.Text()))})
 }
 
-// sameOrigin says whether two addresses are of one scheme, host and port.
+// sameOrigin reports whether two addresses are of one scheme, host and port.
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) }
 
 func askKeepalive(e *evidence.Evidence) []check.Finding {

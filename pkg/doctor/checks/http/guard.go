@@ -216,7 +216,7 @@ func askSessionLost(e *evidence.Evidence) []check.Finding {
 	return found
 }
 
-// missesSession says whether an answer refuses a message since its session is not known.
+// missesSession reports whether an answer refuses a message since its session is not known.
 func missesSession(r *evidence.HTTPReply) bool {
 	return r != nil && (r.Status == http.StatusBadRequest || r.Status == http.StatusNotFound) &&
 		strings.Contains(strings.ToLower(string(r.Body[:min(len(r.Body), evidence.MaxQuoted)])), "session")
@@ -305,7 +305,7 @@ func askUnknownMethod404(e *evidence.Evidence) []check.Finding {
 	return notRefusedWith(e.Reply(evidence.AskedUnknown), evidence.NoSuchMethod, http.StatusNotFound, -32601)
 }
 
-// refusedWith says whether an answer is of that status and JSON-RPC error.
+// refusedWith reports whether an answer is of that status and JSON-RPC error.
 func refusedWith(r *evidence.HTTPReply, status int, code int64) bool {
 	got, ok := evidence.ErrorCode(evidence.ReadHead(r.Message()).Err)
 	return ok && got == code && r.Status == status

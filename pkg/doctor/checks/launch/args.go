@@ -74,7 +74,7 @@ func ShellSyntax(arg, folder string) string {
 	return ""
 }
 
-// isGlob says whether a shell would replace a pattern by names of files. A pattern
+// isGlob reports whether a shell would replace a pattern by names of files. A pattern
 // that meets none may be meant for the server itself.
 func isGlob(pattern, folder string) bool {
 	if pattern == "*" {

@@ -77,7 +77,7 @@ func placeholderFix(found string) []string {
 	return []string{"replace it by the real value, or by ${NAME} of a variable that holds it"}
 }
 
-// runByShell says whether a shell runs the arguments, so that its syntax means
+// runByShell reports whether a shell runs the arguments, so that its syntax means
 // something there.
 func runByShell(command string, args []string) bool {
 	_, script := cmdline.ShellScript(args)

@@ -71,7 +71,7 @@ func askCwdMissing(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{{Evidence: launch.Cwd + ": " + reason, Where: e.Place("cwd")}}
 }
 
-// readableFolder says whether a folder can be entered.
+// readableFolder reports whether a folder can be entered.
 func readableFolder(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "."))
 	return err == nil
@@ -169,7 +169,7 @@ func askWindowsShim(e *evidence.Evidence) []check.Finding {
 	}}
 }
 
-// needsCmd says whether a command is a script on that system, which cmd.exe must run.
+// needsCmd reports whether a command is a script on that system, which cmd.exe must run.
 func needsCmd(goos, command string) bool {
 	if goos != "windows" || strings.HasSuffix(strings.ToLower(command), ".exe") {
 		return false

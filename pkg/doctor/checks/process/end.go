@@ -103,7 +103,7 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 	return check.Alike(found)
 }
 
-// fellOverGarbage says whether the server ended after the line that is not JSON:
+// fellOverGarbage reports whether the server ended after the line that is not JSON:
 // rpc-parse-error-survival tells.
 func fellOverGarbage(r *evidence.Run) bool { return r.Died() != nil && r.LivedUntilGarbage() }
 
@@ -141,7 +141,7 @@ func lastForeign(r *evidence.Run) *servers.PollutedLine {
 	return last
 }
 
-// unfinishedJSON says whether a line would be JSON if more came. One that was too
+// unfinishedJSON reports whether a line would be JSON if more came. One that was too
 // long to keep whole is taken to be so.
 func unfinishedJSON(line *servers.PollutedLine) bool {
 	if line.Size > int64(len(line.Text)) {

@@ -63,7 +63,7 @@ func askIDDuplicate(e *evidence.Evidence) []check.Finding {
 	})
 }
 
-// tookGarbagesAnswer says whether the answer to the line that is no JSON came while
+// tookGarbagesAnswer reports whether the answer to the line that is no JSON came while
 // the request behind it was the only one that waited, and was taken for its answer:
 // then the real one seems to be a second.
 func tookGarbagesAnswer(r *evidence.Run, x *evidence.Exchange) bool {
@@ -88,7 +88,7 @@ func askLateReply(e *evidence.Evidence) []check.Finding {
 	})
 }
 
-// beforeReady says whether a request is one of those that the probing run makes before
+// beforeReady reports whether a request is one of those that the probing run makes before
 // the handshake.
 func beforeReady(r *evidence.Run, x *evidence.Exchange) bool {
 	if r.Name != "probing" || x.Method == "initialize" {

@@ -95,7 +95,7 @@ func shapeFaults(m wire.Received) []shapeFault {
 	return faults
 }
 
-// isServersMethod says whether any revision of MCP has a message of that method from
+// isServersMethod reports whether any revision of MCP has a message of that method from
 // the server to the client.
 func isServersMethod(method string) bool {
 	switch method {
@@ -169,7 +169,7 @@ func askErrorCodeReserved(e *evidence.Evidence) []check.Finding {
 	return check.Alike(found)
 }
 
-// isReserved says whether a code lies in MCP's own range and is none of those that
+// isReserved reports whether a code lies in MCP's own range and is none of those that
 // a revision defines.
 func isReserved(code int64) bool {
 	const (
@@ -210,7 +210,7 @@ func askParseErrorSurvival(e *evidence.Evidence) []check.Finding {
 	return check.Sole(f)
 }
 
-// answeredGarbage says whether the server answered the line that is no JSON.
+// answeredGarbage reports whether the server answered the line that is no JSON.
 func answeredGarbage(r *evidence.Run) bool {
 	return slices.ContainsFunc(evidence.EventsOf[servers.OddFrame](r), func(odd servers.OddFrame) bool { return wire.AnswersGarbage(r, odd.Bytes) })
 }

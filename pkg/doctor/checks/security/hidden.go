@@ -89,7 +89,7 @@ func (h *hidden) add(r rune) {
 	}
 }
 
-// isTagRune says whether r is a tag character: an invisible copy of ASCII.
+// isTagRune reports whether r is a tag character: an invisible copy of ASCII.
 func isTagRune(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
 // takeTags reads a run of tag characters and gives its length in bytes. Behind a
@@ -119,7 +119,7 @@ func (h *hidden) takeTags(text string, previous rune) int {
 	return size
 }
 
-// isSelector says whether r chooses the form of the character before it.
+// isSelector reports whether r chooses the form of the character before it.
 func isSelector(r rune) bool {
 	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
 }
@@ -150,7 +150,7 @@ func (h *hidden) takeSelectors(text string, previous rune) int {
 	return size
 }
 
-// showsNothing says whether r takes no room, or looks like a space and is a letter.
+// showsNothing reports whether r takes no room, or looks like a space and is a letter.
 // Characters that turn the direction of writing are bidis.
 func showsNothing(r rune) bool {
 	switch {
@@ -164,7 +164,7 @@ func showsNothing(r rune) bool {
 	return false
 }
 
-// joinsWriting says whether a joiner stands where writing needs it: between the
+// joinsWriting reports whether a joiner stands where writing needs it: between the
 // parts of an emoji, or in a word of a script that joins its letters.
 func joinsWriting(r, previous, next rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
@@ -216,7 +216,7 @@ func scriptOf(r rune) string {
 	return ""
 }
 
-// writtenTogether says whether scripts are mixed in ordinary writing: Latin beside
+// writtenTogether reports whether scripts are mixed in ordinary writing: Latin beside
 // those of Chinese, Japanese and Korean (UTS 39, highly restrictive).
 func writtenTogether(scripts []string) bool {
 	if len(scripts) < 2 {

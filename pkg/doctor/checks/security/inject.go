@@ -89,7 +89,7 @@ func isBase64(char byte) bool {
 	return char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z' || char >= '0' && char <= '9' || char == '+' || char == '/' || char == '='
 }
 
-// mixed says whether a run has upper and lower case and digits, as encoded data has
+// mixed reports whether a run has upper and lower case and digits, as encoded data has
 // and words have not.
 func mixed(run string) bool {
 	return strings.IndexFunc(run, unicode.IsUpper) >= 0 && strings.IndexFunc(run, unicode.IsLower) >= 0 && strings.IndexFunc(run, unicode.IsDigit) >= 0

@@ -114,7 +114,7 @@ func (w *passageWalk) pointer() string { return w.pointers[len(w.pointers)-1] }
 // above is the pointer to what holds the value that pointer leads to.
 func (w *passageWalk) above() string { return w.pointers[len(w.pointers)-2] }
 
-// atName says whether the next string is the name of a member.
+// atName reports whether the next string is the name of a member.
 func (w *passageWalk) atName() bool {
 	return len(w.open) > 0 && w.open[len(w.open)-1].object && !w.open[len(w.open)-1].named
 }
@@ -166,13 +166,13 @@ func (w *passageWalk) passage(in Passage, text string, name bool) Passage {
 	return in
 }
 
-// isNamePointer says whether a string is the name of a tool, a prompt, an argument or
+// isNamePointer reports whether a string is the name of a tool, a prompt, an argument or
 // the server.
 func isNamePointer(pointer string) bool {
 	return strings.HasSuffix(pointer, "/name") && !strings.Contains(pointer, "/properties/")
 }
 
-// standardMember says whether a member's name is one that everybody uses: most are,
+// standardMember reports whether a member's name is one that everybody uses: most are,
 // and nothing hides in them.
 func standardMember(name string) bool {
 	switch name {

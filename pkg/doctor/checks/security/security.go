@@ -152,7 +152,7 @@ func askToolShadowing(fleet *evidence.Fleet) []check.Finding {
 	return found
 }
 
-// telling says whether a name is of more than one word, so that it cannot stand in a
+// telling reports whether a name is of more than one word, so that it cannot stand in a
 // sentence by chance.
 func telling(name string) bool { return len(listing.NameWords(name)) > 1 }
 

@@ -54,7 +54,7 @@ func askToolsEmpty(e *evidence.Evidence) []check.Finding {
 	}}
 }
 
-// declaresTools says whether the handshake's answer has the tools capability.
+// declaresTools reports whether the handshake's answer has the tools capability.
 func declaresTools(e *evidence.Evidence) bool {
 	var answer struct {
 		Capabilities struct {
@@ -109,7 +109,7 @@ func askToolNameChars(d *listing.Definition) []check.Finding {
 	return nil
 }
 
-// nameRune says whether every client and model API takes r in a name.
+// nameRune reports whether every client and model API takes r in a name.
 func nameRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }

@@ -183,7 +183,7 @@ func plainParameter(node *listing.SchemaNode) bool {
 	return true
 }
 
-// headerRune says whether r may stand in an HTTP field name (RFC 9110, 5.6.2).
+// headerRune reports whether r may stand in an HTTP field name (RFC 9110, 5.6.2).
 func headerRune(r rune) bool {
 	return nameRune(r) || r < 0x7f && strings.ContainsRune("!#$%&'*+.^`|~", r)
 }
@@ -207,7 +207,7 @@ func askUnknownKeyword(e *evidence.Evidence) []check.Finding {
 	return together(spots, func(list string) string { return list })
 }
 
-// foreignKeyword says whether no draft of JSON Schema knows a keyword in this form.
+// foreignKeyword reports whether no draft of JSON Schema knows a keyword in this form.
 // MCP's own x-mcp-header has a check of its own.
 func foreignKeyword(keyword string, value any) bool {
 	if _, isBool := value.(bool); isBool && keyword == "required" {
@@ -216,7 +216,7 @@ func foreignKeyword(keyword string, value any) bool {
 	return jsonschema.Holds(keyword) == jsonschema.HoldsNone && !plainKeyword(keyword) && keyword != "x-mcp-header"
 }
 
-// plainKeyword says whether a draft from 4 on knows a keyword that holds no schemas.
+// plainKeyword reports whether a draft from 4 on knows a keyword that holds no schemas.
 func plainKeyword(keyword string) bool {
 	switch keyword {
 	case "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor",

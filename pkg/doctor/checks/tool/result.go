@@ -225,7 +225,7 @@ func resourceRemark(raw json.RawMessage) string {
 	return ""
 }
 
-// dataRemark says whether data is no base64, or not what its type says.
+// dataRemark reports whether data is no base64, or not what its type says.
 func dataRemark(data, mimeType string) string {
 	decoded, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -261,7 +261,7 @@ func fileType(data []byte) string {
 	return ""
 }
 
-// knownFileType says whether fileType can tell files of this type.
+// knownFileType reports whether fileType can tell files of this type.
 func knownFileType(mimeType string) bool {
 	switch canonicalType(mimeType) {
 	case "image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/ogg", "audio/flac", "audio/mpeg", "application/pdf":
@@ -334,7 +334,7 @@ func (r reply) protocolError() (check.Finding, bool) {
 	return f, true
 }
 
-// looksLikeFailure says whether a text begins as error messages and stack traces do.
+// looksLikeFailure reports whether a text begins as error messages and stack traces do.
 func looksLikeFailure(text string) bool {
 	first, rest, _ := strings.Cut(text, "\n")
 	head := strings.ToLower(strings.TrimSpace(first))

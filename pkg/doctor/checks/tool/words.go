@@ -79,7 +79,7 @@ func askParamDescriptionMissing(e *evidence.Evidence) []check.Finding {
 	})
 }
 
-// described says whether a parameter has words of its own, or where it refers to.
+// described reports whether a parameter has words of its own, or where it refers to.
 func described(node *listing.SchemaNode) bool {
 	for range 8 { // references may lead in a circle
 		if text, _ := node.Object["description"].(string); strings.TrimSpace(text) != "" {
