@@ -266,6 +266,9 @@ func ExchangesOf(events []exec.Event) []*Exchange {
 				continue
 			}
 			head := ReadHead(e.Bytes)
+			if !head.NamesRequest() {
+				continue
+			}
 			exchange.Frame, exchange.Result, exchange.Error = e.Bytes, head.Result, head.Err
 			exchange.Line, exchange.Took = e.Line, e.At.Sub(exchange.At)
 		case servers.HTTPExchange:
@@ -289,6 +292,10 @@ type Head struct {
 	ID, Method  string
 	Result, Err json.RawMessage
 }
+
+// NamesRequest reports whether an answer has an id. A session takes one with a null id for the answer to the only request
+// that waits; to the doctor it may be that to a line of garbage.
+func (h Head) NamesRequest() bool { return h.ID != "" && h.ID != "null" }
 
 // ReadHead reads the members of a message that say what it is.
 func ReadHead(frame []byte) Head {

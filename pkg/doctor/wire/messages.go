@@ -44,7 +44,7 @@ func readMessages(e *evidence.Evidence) []Received {
 		}
 		for _, event := range evidence.EventsOf[servers.FrameReceived](run) {
 			m := Received{Run: run, Event: event, Head: evidence.ReadHead(event.Bytes)}
-			if event.Method == "" {
+			if event.Method == "" && m.Head.NamesRequest() {
 				m.Answers = asked[event.ID]
 			}
 			m.Depth, m.Oddities = ScanJSON(event.Bytes)
