@@ -127,10 +127,10 @@ func (c *ShellCommand) redirect(r *syntax.Redirect) {
 	case syntax.RdrAll, syntax.AppAll:
 		c.Out, c.Err = goal, goal
 	case syntax.DplOut, syntax.RdrOut, syntax.AppOut, syntax.RdrClob:
-		switch {
-		case from == "2":
+		switch from {
+		case "2":
 			c.Err = goal
-		case from == "" || from == "1":
+		case "", "1":
 			if c.Out = goal; r.Op == syntax.DplOut && from == "" && word != "1" && word != "2" { // >&FILE
 				c.Err = goal
 			}
