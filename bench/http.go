@@ -8,8 +8,7 @@ import (
 	"regexp"
 )
 
-// coldCallHTTP is one whole call over HTTP on loopback, on toolx serve, in both eras. The
-// server runs all the while.
+// coldCallHTTP is one whole call over HTTP on loopback, on toolx serve, in both eras. The server runs all the while.
 func (b *bencher) coldCallHTTP() error {
 	url, stop, err := b.serve()
 	if err != nil {

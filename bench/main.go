@@ -1,6 +1,5 @@
-// Command bench measures toolx as whole processes, against a floor that is
-// measured in the same run (bench/floor), and prints the figures with the bounds
-// that they should keep. It judges nothing: machines differ, ratios less so.
+// Command bench measures toolx as whole processes, against a floor that is measured in the same run (bench/floor), and
+// prints the figures with the bounds that they should keep. It judges nothing: machines differ, ratios less so.
 //
 //	go run ./bench [-n RUNS]
 package main
@@ -163,8 +162,7 @@ func (b *bencher) inits() ([]initTime, error) {
 	return inits, nil
 }
 
-// list asks twenty servers that each take a while to start; together they should
-// cost what one of them costs.
+// list asks twenty servers that each take a while to start; together they should cost what one of them costs.
 func (b *bencher) list() error {
 	const servers, wait = 20, "200ms"
 	one, err := b.config("one.json", 1, wait)
@@ -205,8 +203,7 @@ func (b *bencher) config(name string, servers int, wait string) (string, error) 
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// pipe sends a large text through to a pipe. The server streams it, so that the
-// peak of memory is the client's.
+// pipe sends a large text through to a pipe. The server streams it, so that the peak of memory is the client's.
 func (b *bencher) pipe() error {
 	const size = 50_000_000
 	server := []string{b.faker, "--bytes", fmt.Sprint(size), "huge-line"}

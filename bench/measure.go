@@ -91,8 +91,7 @@ func (b *bencher) command(args []string) *exec.Cmd {
 	return cmd
 }
 
-// serverAlone is the processor time of the server in one call without any client:
-// its requests come from a string.
+// serverAlone is the processor time of the server in one call without any client: its requests come from a string.
 func (b *bencher) serverAlone(server []string, tool, arguments string) (time.Duration, error) {
 	requests := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}` + "\n" +
 		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n" +
@@ -109,8 +108,7 @@ func (b *bencher) serverAlone(server []string, tool, arguments string) (time.Dur
 	return median(cpus), nil
 }
 
-// print writes a line for each command. server is the server's own processor
-// time; zero leaves the column out.
+// print writes a line for each command. server is the server's own processor time; zero leaves the column out.
 func (r report) print(server time.Duration) {
 	for _, f := range r {
 		fmt.Printf("%-20s wall %8.2f ms   cpu %8.2f ms", f.name, milliseconds(f.wall), milliseconds(f.cpu))

@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// peakMemory is the largest resident size of the process or of a child that it
-// waited for, in bytes.
+// peakMemory is the largest resident size of the process or of a child that it waited for, in bytes.
 func peakMemory(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -48,8 +48,7 @@ func (o *answerOptions) check() error {
 	return err
 }
 
-// opener starts the browser at a page that a server wants to be visited; nil where the
-// user does that.
+// opener starts the browser at a page that a server wants to be visited; nil where the user does that.
 func (o *answerOptions) opener() func(context.Context, string) error {
 	if o.noBrowser {
 		return nil
@@ -63,8 +62,7 @@ type person struct {
 	sample sampleFunc
 }
 
-// atTerminal is the person at the terminal, whom lines are written to on stderr; nobody
-// where there is none.
+// atTerminal is the person at the terminal, whom lines are written to on stderr; nobody where there is none.
 func (a *App) atTerminal(o *answerOptions) *person {
 	if !a.Console.InTTY || !a.Console.ErrTTY {
 		return &person{}
@@ -124,7 +122,8 @@ func rootsOf(folders []string) ([]servers.Root, error) {
 			_, err = os.Stat(absolute)
 		}
 		if err != nil {
-			return nil, &fault.UsageError{Message: "--root " + folder + ": " + fault.Reason(err), Fix: "--root DIR names a folder that is there"}
+			return nil, fault.Usage("--root "+folder+": "+fault.Reason(err),
+				"--root DIR names a folder that is there")
 		}
 		path := filepath.ToSlash(absolute)
 		if runtime.GOOS == "windows" {
@@ -169,7 +168,8 @@ type script struct {
 // readScript reads the value of --elicit; nil where it is empty.
 func readScript(text string) (*script, error) {
 	wrong := func(reason string) error {
-		return &fault.UsageError{Message: "--elicit: " + reason, Fix: `--elicit '{"name":"Ada"}', --elicit @FILE, --elicit accept, --elicit decline or --elicit cancel`}
+		return fault.Usage("--elicit: "+reason,
+			`--elicit '{"name":"Ada"}', --elicit @FILE, --elicit accept, --elicit decline or --elicit cancel`)
 	}
 	data := []byte(strings.TrimSpace(text))
 	if file, is := strings.CutPrefix(text, "@"); is {
@@ -216,9 +216,8 @@ func (s *script) next() json.RawMessage {
 	return answer
 }
 
-// answer answers elicitations by the script. What the script cannot answer is
-// cancelled, with a warning that says why: the server gets nothing that is not asked
-// for.
+// answer answers elicitations by the script. What the script cannot answer is cancelled, with a warning that says why:
+// the server gets nothing that is not asked for.
 func (s *script) answer(a *App) func(context.Context, *servers.Elicitation) (*servers.Elicited, error) {
 	return func(_ context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
 		given, err := scripted(asked, s.next())

@@ -52,8 +52,7 @@ type App struct {
 	drawn atomic.Bool
 	// flushTime bounds the wait for stderr at the end; zero means that there is no bound.
 	flushTime time.Duration
-	// maxError is how many bytes of an error stderr shows; zero means defaultMaxOutput, a
-	// negative number all of them.
+	// maxError is how many bytes of an error stderr shows; zero means defaultMaxOutput, a negative number all of them.
 	maxError int64
 	// warned holds what warnOnce has told.
 	warned sync.Map
@@ -94,8 +93,7 @@ func (a *App) logJSON() io.Writer {
 	return a.live.log()
 }
 
-// droppedLines is the line of the log that stands in the place of others, which nobody
-// read in time.
+// droppedLines is the line of the log that stands in the place of others, which nobody read in time.
 func (a *App) droppedLines(lines int) string {
 	var text strings.Builder
 	newLogger(&text, a.screen(), a.flags, a.mask).Warn("stderr was not read: " + plural(lines, "line", "lines") + " dropped here")
@@ -154,8 +152,7 @@ func (a *App) flush() {
 	a.live.Flush(ctx)
 }
 
-// unreadTime is how long toolx waits at its end for the client that started it to read
-// its stderr: not every one does.
+// unreadTime is how long toolx waits at its end for the client that started it to read its stderr: not every one does.
 const unreadTime = time.Second
 
 // kill ends every server at once, without waiting.
@@ -199,15 +196,13 @@ type toolboxOptions struct {
 	// namesUnknown says that the verb's own word about a tool that is not found is the line
 	// which the log would have: stderr has it once.
 	namesUnknown bool
-	// answers say how servers are answered that ask something back; nil: they are told
-	// of roots alone.
+	// answers say how servers are answered that ask something back; nil: they are told of roots alone.
 	answers *answerOptions
 	// user is who is asked what no option answers; nil: the person at the terminal.
 	user *person
 }
 
-// toolbox reads the config and gathers the tools that need no server. It starts
-// nothing.
+// toolbox reads the config and gathers the tools that need no server. It starts nothing.
 func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	adHoc, err := a.adHoc(options.server)
 	if err != nil {
@@ -308,8 +303,7 @@ func oneLine(err error) string {
 	return line
 }
 
-// addLocal registers the built-in tools and, over them, those of the config, which flags
-// find again.
+// addLocal registers the built-in tools and, over them, those of the config, which flags find again.
 func (b *toolbox) addLocal(services builtin.Services, configOnly bool, flags []string) {
 	var tools []*exec.Tool
 	if !configOnly {
@@ -324,9 +318,8 @@ func (b *toolbox) addLocal(services builtin.Services, configOnly bool, flags []s
 	b.registry.Register(tools...)
 }
 
-// services are what toolx's own tools need; stage is nil but for serve. roots are the
-// folders for who is confined. What a tool answers is passed on as it is, so what the
-// services say of servers has no secrets.
+// services are what toolx's own tools need; stage is nil but for serve. roots are the folders for who is confined. What
+// a tool answers is passed on as it is, so what the services say of servers has no secrets.
 func (a *App) services(box *toolbox, stage builtin.Stage, roots []string) builtin.Services {
 	return builtin.Services{
 		Registry: box.registry,
@@ -377,8 +370,7 @@ func (a *App) record(loaded *config.Config) error {
 	return a.recordTrace()
 }
 
-// recordTrace sets up what writes messages to and from servers to stderr and to a
-// file.
+// recordTrace sets up what writes messages to and from servers to stderr and to a file.
 func (a *App) recordTrace() error {
 	if a.flags.trace != "" {
 		a.bus.Subscribe(frames(a.showFrame))
@@ -391,7 +383,7 @@ func (a *App) recordTrace() error {
 	}
 	file, err := a.newTraceFile(a.flags.traceFile)
 	if err != nil {
-		return &fault.UsageError{Message: "--trace-file: " + err.Error(), Fix: "name a file that can be written"}
+		return fault.Usage("--trace-file: "+err.Error(), "name a file that can be written")
 	}
 	a.bus.Subscribe(frames(file.write))
 	a.bus.Subscribe(file.takeOther)
@@ -403,8 +395,7 @@ func (a *App) recordTrace() error {
 	return nil
 }
 
-// recordHistory keeps the execution log. A log that cannot be kept never fails a
-// call.
+// recordHistory keeps the execution log. A log that cannot be kept never fails a call.
 func (a *App) recordHistory(keeps config.Log) {
 	log, err := history.Open(stateFile("history.jsonl"), a.mask)
 	if err != nil {

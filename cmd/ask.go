@@ -39,8 +39,7 @@ type askOptions struct {
 	answers   answerOptions
 }
 
-// nobody says that the terminal, if there is one, is not for asking the user: what is
-// typed there are questions.
+// nobody says that the terminal, if there is one, is not for asking the user: what is typed there are questions.
 func (o *askOptions) nobody() bool { return o.follow || o.question == "-" }
 
 func newAskCommand(app *App, run func(context.Context, *App, askOptions) error) *cobra.Command {
@@ -102,15 +101,15 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 func (o *askOptions) check() error {
 	switch {
 	case o.question == "" && !o.follow:
-		return &fault.UsageError{Message: "there is no question", Fix: `toolx ask "what time is it?"; - reads it from standard input`}
+		return fault.Usage("there is no question", `toolx ask "what time is it?"; - reads it from standard input`)
 	case o.question == "-" && o.follow:
-		return &fault.UsageError{Message: "standard input cannot be a question and questions", Fix: "leave out - with --follow"}
+		return fault.Usage("standard input cannot be a question and questions", "leave out - with --follow")
 	case o.follow && o.dryRun && o.question == "":
-		return &fault.UsageError{Message: "--dry-run needs a question", Fix: `toolx ask "what time is it?" --dry-run`}
+		return fault.Usage("--dry-run needs a question", `toolx ask "what time is it?" --dry-run`)
 	case o.maxTurns < 1:
-		return &fault.UsageError{Message: "--max-turns must be at least 1", Fix: "--max-turns 8"}
+		return fault.Usage("--max-turns must be at least 1", "--max-turns 8")
 	case len(o.server) > 0 && len(o.servers) > 0:
-		return &fault.UsageError{Message: "--server and a command after -- do not go together", Fix: "leave out one of them"}
+		return fault.Usage("--server and a command after -- do not go together", "leave out one of them")
 	}
 	if err := checkPatterns(o.tools); err != nil {
 		return err
@@ -177,7 +176,7 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 // pattern that adds none: most are misspelled.
 func (a *App) checkOffered(o askOptions, offered []*exec.Tool) error {
 	if len(o.tools) > 0 && len(offered) == 0 {
-		return &fault.UsageError{Message: "no tool matches --tools " + strings.Join(o.tools, " "), Fix: "toolx list shows the tools"}
+		return fault.Usage("no tool matches --tools "+strings.Join(o.tools, " "), "toolx list shows the tools")
 	}
 	for _, pattern := range o.tools {
 		if !slices.ContainsFunc(offered, func(tool *exec.Tool) bool { return matches(tool, []string{pattern}) }) {
@@ -192,7 +191,7 @@ func (a *App) conversation(o askOptions, provider ai.Provider) (*ai.Conversation
 	talk := &ai.Conversation{Provider: provider, MaxTurns: o.maxTurns, System: o.system}
 	size, err := config.ParseSize(o.maxResult)
 	if err != nil {
-		return nil, &fault.UsageError{Message: "--max-result: " + err.Error(), Fix: "--max-result 64KiB"}
+		return nil, fault.Usage("--max-result: "+err.Error(), "--max-result 64KiB")
 	}
 	if talk.MaxResult = int(size); size == 0 {
 		talk.MaxResult = -1
@@ -200,7 +199,7 @@ func (a *App) conversation(o askOptions, provider ai.Provider) (*ai.Conversation
 	if file, is := strings.CutPrefix(o.system, "@"); is && !strings.HasPrefix(file, "@") {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, &fault.UsageError{Message: "--system: " + err.Error(), Fix: "--system @FILE; @@ is a literal @"}
+			return nil, fault.Usage("--system: "+err.Error(), "--system @FILE; @@ is a literal @")
 		}
 		talk.System = string(text)
 	} else if is {
@@ -230,7 +229,7 @@ func (a *App) readQuestion(ctx context.Context, question string) (string, error)
 		}
 	}
 	if question = strings.TrimSpace(string(text)); question == "" {
-		return "", &fault.UsageError{Message: "standard input holds no question", Fix: `echo "what time is it?" | toolx ask -`}
+		return "", fault.Usage("standard input holds no question", `echo "what time is it?" | toolx ask -`)
 	}
 	return question, nil
 }
@@ -260,8 +259,7 @@ func (a *App) openForAsk(ctx context.Context, box *toolbox, o askOptions) error 
 	return nil
 }
 
-// asLine prints a failure that only stderr has been told of as a JSON line too, where
-// that was asked for.
+// asLine prints a failure that only stderr has been told of as a JSON line too, where that was asked for.
 func (a *App) asLine(o askOptions, err error) error {
 	var reported *reportedError
 	if !o.json || !errors.As(err, &reported) {
@@ -277,8 +275,7 @@ func (b *toolbox) toolsFor(o askOptions) []*exec.Tool {
 	})
 }
 
-// readyTool starts the server of a tool anew where it has ended, and gives the tool as
-// that server has it now.
+// readyTool starts the server of a tool anew where it has ended, and gives the tool as that server has it now.
 func (b *toolbox) readyTool(ctx context.Context, tool *exec.Tool) (*exec.Tool, error) {
 	if tool.Server == "" {
 		return tool, nil
@@ -311,8 +308,7 @@ func (a *App) printAskRequest(talk *ai.Conversation, question string) error {
 	return render.Document(a.Console.Out, body, a.outScreen())
 }
 
-// confirmation asks before a destructive tool runs. Where nobody can be asked, the
-// answer is no.
+// confirmation asks before a destructive tool runs. Where nobody can be asked, the answer is no.
 func (a *App) confirmation(o askOptions) func(context.Context, *exec.Tool, json.RawMessage) error {
 	if o.yes {
 		return func(context.Context, *exec.Tool, json.RawMessage) error { return nil }

@@ -11,9 +11,8 @@ import (
 	"toolx/pkg/exec"
 )
 
-// follow answers questions that come line by line on standard input, one after the
-// other and in one conversation, until it ends (AI-4). Lines are read while an
-// answer is made. A bad answer is told, and the next question is asked.
+// follow answers questions that come line by line on standard input, one after the other and in one conversation, until
+// it ends (AI-4). Lines are read while an answer is made. A bad answer is told, and the next question is asked.
 func (a *App) follow(ctx context.Context, talk *ai.Conversation, view *askView, first string) error {
 	waiting := newQueue()
 	if first != "" {
@@ -37,8 +36,7 @@ func (a *App) follow(ctx context.Context, talk *ai.Conversation, view *askView, 
 	}
 }
 
-// answerOne answers one of many questions. The error ends them all: stdout has
-// gone, or the user wants no more.
+// answerOne answers one of many questions. The error ends them all: stdout has gone, or the user wants no more.
 func (a *App) answerOne(ctx context.Context, talk *ai.Conversation, view *askView, question string) error {
 	view.question = question
 	_, err := talk.Ask(ctx, question)

@@ -241,8 +241,7 @@ func (a *App) warnOverfull(e ai.Overfull) {
 		"is cut off without a word, the tools first; --tools or --server gives the model fewer", e.Tokens, e.Context))
 }
 
-// logOffered logs the conversion (CONV-3), and warns of tools that the model cannot
-// be given, or not together.
+// logOffered logs the conversion (CONV-3), and warns of tools that the model cannot be given, or not together.
 func (a *App) logOffered(e ai.Offered) {
 	a.logConverted(len(e.Names), convert.MCP.Label(), e.Format)
 	for _, limit := range e.Limits {

@@ -61,7 +61,7 @@ none, 4 the server or its authorization server was not reached, 130 interrupted.
 			if len(args) > 0 {
 				problem = "auth does not know " + quote(args[0])
 			}
-			return &fault.UsageError{Message: problem, Fix: "toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status"}
+			return fault.Usage(problem, "toolx auth login SERVER, toolx auth logout SERVER, or toolx auth status")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil }, // Args has refused
 	}
@@ -118,11 +118,12 @@ func oneServer(app *App, verb string) cobra.PositionalArgs {
 		named, addressed := len(args) == 1 && args[0] != "", app.flags.url != ""
 		switch {
 		case named && addressed:
-			return &fault.UsageError{Message: "auth " + verb + " takes one server, and --url is another", Fix: "leave one of them out"}
+			return fault.Usage("auth "+verb+" takes one server, and --url is another", "leave one of them out")
 		case named, addressed && len(args) == 0:
 			return nil
 		}
-		return &fault.UsageError{Message: "auth " + verb + " takes one server", Fix: "toolx auth " + verb + " SERVER (toolx auth status lists them)"}
+		return fault.Usage("auth "+verb+" takes one server",
+			"toolx auth "+verb+" SERVER (toolx auth status lists them)")
 	}
 }
 
@@ -133,10 +134,8 @@ func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
 		return err
 	}
 	if site.ownHeader() {
-		return &fault.UsageError{
-			Message: "the server '" + site.server.Name + "' has an Authorization header of its own, which always wins",
-			Fix:     "remove it from headers, or the password from the url, to log in instead",
-		}
+		return fault.Usage("the server '"+site.server.Name+"' has an Authorization header of its own, which always wins",
+			"remove it from headers, or the password from the url, to log in instead")
 	}
 	base, err := app.httpBase(site)
 	if err != nil {
@@ -164,8 +163,7 @@ func runAuthLogin(ctx context.Context, app *App, o authLoginOptions) error {
 	return nil
 }
 
-// loginFailure says what to do where a login needs a terminal and there is none: to type
-// the same again would not help.
+// loginFailure says what to do where a login needs a terminal and there is none: to type the same again would not help.
 func (a *App) loginFailure(err error, site *authSite) error {
 	var failure *auth.Error
 	if a.Console.ErrTTY || !errors.As(err, &failure) || !strings.HasPrefix(failure.Fix, "toolx auth login ") {
@@ -178,8 +176,7 @@ func (a *App) loginFailure(err error, site *authSite) error {
 	}
 }
 
-// meetPerson lets a login talk to the person at the terminal. done puts the terminal back
-// as it was.
+// meetPerson lets a login talk to the person at the terminal. done puts the terminal back as it was.
 func (a *App) meetPerson(options *auth.Options, o authLoginOptions) (done func()) {
 	done = func() {}
 	if !o.noBrowser {
@@ -211,8 +208,7 @@ func (a *App) meetPerson(options *auth.Options, o authLoginOptions) (done func()
 	return done
 }
 
-// visit opens a login page in the browser, and says so; login is what stands behind toolx
-// auth login.
+// visit opens a login page in the browser, and says so; login is what stands behind toolx auth login.
 func (a *App) visit(login string) func(context.Context, string) error {
 	return func(ctx context.Context, address string) error {
 		fmt.Fprintf(a.live, "the login goes on in the browser; if none opens: toolx auth login --no-browser %s\n", login)
@@ -288,10 +284,8 @@ func (a *App) authSite(ctx context.Context, name string) (*authSite, error) {
 		return nil, noSuchSite(name, loaded.Servers)
 	}
 	if loaded.Servers[at].URL == "" {
-		return nil, &fault.UsageError{
-			Message: "the server '" + name + "' is a program, which needs no login",
-			Fix:     "give it secrets by env: in the config",
-		}
+		return nil, fault.Usage("the server '"+name+"' is a program, which needs no login",
+			"give it secrets by env: in the config")
 	}
 	if err := a.consent(ctx, loaded.Servers[at]); err != nil {
 		return nil, err
@@ -319,7 +313,7 @@ func noSuchSite(name string, known []*config.Server) error {
 	if len(names) > 0 {
 		fix = "servers with an address: " + strings.Join(names, ", ") + "; or give an address: https://host/mcp"
 	}
-	return &fault.UsageError{Message: "no server is named " + quote(name), Fix: fix}
+	return fault.Usage("no server is named "+quote(name), fix)
 }
 
 // authOptions say whose tokens are got, and where they are kept; nobody is there to log in.
@@ -358,9 +352,8 @@ func (a *App) letLogin(box *toolbox, name string) {
 	}
 }
 
-// authorize puts tokens on the requests to a server, as servers.HTTPOptions.Authorize
-// wants it. Where letLogin has not named the server, nobody is asked to log in: then the
-// error says how to.
+// authorize puts tokens on the requests to a server, as servers.HTTPOptions.Authorize wants it. Where letLogin has not
+// named the server, nobody is asked to log in: then the error says how to.
 func (a *App) authorize(server *config.Server, base http.RoundTripper) http.RoundTripper {
 	site, err := resolveSite(server)
 	if err != nil || site.ownHeader() {

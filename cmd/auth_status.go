@@ -101,8 +101,7 @@ func runAuthStatus(ctx context.Context, app *App, o authStatusOptions) error {
 	return nil
 }
 
-// authStatuses are the states of the named servers; where none is named, of all that have
-// an address, or a login.
+// authStatuses are the states of the named servers; where none is named, of all that have an address, or a login.
 func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, error) {
 	var statuses []authStatus
 	for _, name := range names {
@@ -229,8 +228,7 @@ func (a *App) printAuthJSON(statuses []authStatus) error {
 	return render.JSONLine(a.Console.Out, text, a.outScreen())
 }
 
-// printAuthStatuses prints a line for each server: aligned under a heading on a terminal,
-// with tabs in a pipe.
+// printAuthStatuses prints a line for each server: aligned under a heading on a terminal, with tabs in a pipe.
 func (a *App) printAuthStatuses(statuses []authStatus) error {
 	if len(statuses) == 0 {
 		fmt.Fprintln(a.live, "no server of the config has an address, and there is no login to another")
@@ -257,8 +255,7 @@ func (a *App) printAuthStatuses(statuses []authStatus) error {
 	return out.Flush()
 }
 
-// fields are name, state, issuer, scopes, end, and where the tokens are; what there is not
-// is a dash.
+// fields are name, state, issuer, scopes, end, and where the tokens are; what there is not is a dash.
 func (s *authStatus) fields(screen render.Screen) []string {
 	fields := []string{s.Name, s.State, "-", "-", "-", "-"}
 	if s.Error != "" {

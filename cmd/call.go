@@ -79,7 +79,7 @@ was broken, 124 timeout, 130 interrupted.`,
 				return err
 			}
 			if len(args) == 0 || args[0] == "" {
-				return &fault.UsageError{Message: "name a tool", Fix: "toolx call TOOL; toolx list shows the tools"}
+				return fault.Usage("name a tool", "toolx call TOOL; toolx list shows the tools")
 			}
 			o.tool = args[0]
 			o.args = append(o.args, args[1:]...)
@@ -116,16 +116,16 @@ was broken, 124 timeout, 130 interrupted.`,
 	return cmd
 }
 
-// check takes the object of --args, and refuses flags whose values say nothing, or too
-// much.
+// check takes the object of --args, and refuses flags whose values say nothing, or too much.
 func (o *callOptions) check(flags *pflag.FlagSet, objects []string) error {
 	switch {
 	case len(objects) > 1:
-		return &fault.UsageError{Message: "--args is given twice", Fix: "give one object, and lay single arguments over it: --args @FILE k=v"}
+		return fault.Usage("--args is given twice",
+			"give one object, and lay single arguments over it: --args @FILE k=v")
 	case flags.Changed("args") && objects[0] == "":
-		return &fault.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
+		return fault.Usage("--args is empty", `--args '{"k":"v"}'`)
 	case flags.Changed("save") && o.save == "":
-		return &fault.UsageError{Message: "--save is empty", Fix: "--save DIR; --save . is this folder"}
+		return fault.Usage("--save is empty", "--save DIR; --save . is this folder")
 	}
 	if len(objects) == 1 {
 		o.object = objects[0]
@@ -179,8 +179,7 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 // wholeForJQ reports whether --jq needs all of the result: what is cut is no JSON.
 func (o callOptions) wholeForJQ() bool { return o.jq != "" && o.maxOutput == "" }
 
-// given are the arguments as they were typed, for the log of a call that was not
-// made (EXEC-11).
+// given are the arguments as they were typed, for the log of a call that was not made (EXEC-11).
 func (o callOptions) given() json.RawMessage {
 	given, err := rawjson.Marshal(struct {
 		Args []string `json:"--arg,omitempty"`
@@ -198,14 +197,12 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 	input := exec.Input{Args: o.args, Object: o.object, Stdin: app.Console.In}
 	if err := exec.CheckInput(input); err != nil {
 		if app.flags.trace == traceLines && (o.tool == traceFull || o.tool == traceLines) {
-			return exec.Call{}, &fault.UsageError{Message: "--trace takes its value behind =", Fix: "--trace=" + o.tool}
+			return exec.Call{}, fault.Usage("--trace takes its value behind =", "--trace="+o.tool)
 		}
 		if b.isServer(o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "=") {
 			words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
-			err = &fault.UsageError{
-				Message: "'" + o.tool + "' is a server, not a tool",
-				Fix:     "did you mean: " + exec.PasteLine(append(words, app.flags.reaching()...)...),
-			}
+			err = fault.Usage("'"+o.tool+"' is a server, not a tool",
+				"did you mean: "+exec.PasteLine(append(words, app.flags.reaching()...)...))
 		}
 		return exec.Call{}, err
 	}
@@ -241,8 +238,7 @@ func (b *toolbox) addStartTiming(result *exec.Result) {
 // defaultMaxOutput is where output for a terminal is cut: more helps nobody there.
 const defaultMaxOutput = 256 << 10
 
-// maxRawError is how many bytes of a tool's failure stderr repeats where stdout has the raw
-// result.
+// maxRawError is how many bytes of a tool's failure stderr repeats where stdout has the raw result.
 const maxRawError = 1 << 10
 
 // maxOutput is the size at which output is cut: the flag's, else the config's, else a
@@ -252,7 +248,7 @@ func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 	if flag != "" {
 		size, err := config.ParseSize(flag)
 		if err != nil {
-			return 0, &fault.UsageError{Message: "--max-output: " + err.Error(), Fix: "--max-output 1MiB"}
+			return 0, fault.Usage("--max-output: "+err.Error(), "--max-output 1MiB")
 		}
 		wanted = &size
 	}
@@ -329,7 +325,7 @@ func (a *App) saveBlocks(folder string, result *exec.Result) error {
 		fmt.Fprintln(a.live, render.Safe(path))
 	}
 	if err != nil {
-		return &fault.UsageError{Message: "--save: " + err.Error(), Fix: "name a folder that can be written"}
+		return fault.Usage("--save: "+err.Error(), "name a folder that can be written")
 	}
 	return nil
 }
@@ -353,9 +349,8 @@ func (a *App) printRequest(box *toolbox, call exec.Call, shown map[string]int) e
 	return err
 }
 
-// requestOf returns the JSON-RPC request of a call, as it would be sent after so many others
-// to its server; for one of toolx's own tools, to which none is sent, the one that a client
-// of "toolx serve" would send.
+// requestOf returns the JSON-RPC request of a call, as it would be sent after so many others to its server; for one of
+// toolx's own tools, to which none is sent, the one that a client of "toolx serve" would send.
 func (b *toolbox) requestOf(prepared *exec.Prepared, after int) (json.RawMessage, error) {
 	if session := b.pool.Session(prepared.Tool.Server); session != nil {
 		return session.NextRequest("tools/call", servers.CallParams(prepared.Tool.Plain, prepared.Arguments), after)

@@ -24,8 +24,7 @@ import (
 
 // modelOptions are what a user says of a model's tool calls.
 type modelOptions struct {
-	// from is the file that holds the model's message, "-" for standard input; empty
-	// where no message is to be read.
+	// from is the file that holds the model's message, "-" for standard input; empty where no message is to be read.
 	from       string
 	format     string // of the results; empty means that of the calls
 	sequential bool
@@ -38,8 +37,7 @@ func (o *modelOptions) declare(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another, not in parallel")
 }
 
-// complete leaves the message's file to the shell, and other arguments to another
-// completion.
+// complete leaves the message's file to the shell, and other arguments to another completion.
 func (o *modelOptions) complete(other cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if o.from != "" {
@@ -56,23 +54,25 @@ func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 	if o.from == "" {
 		for _, flag := range []string{"result-format", "sequential"} {
 			if given(flag) {
-				return &fault.UsageError{Message: "--" + flag + " belongs to --from-tool-call", Fix: "toolx call --from-tool-call message.json"}
+				return fault.Usage("--"+flag+" belongs to --from-tool-call",
+					"toolx call --from-tool-call message.json")
 			}
 		}
 		return nil
 	}
 	for _, flag := range []string{"arg", "args", "jq"} {
 		if given(flag) {
-			return &fault.UsageError{
-				Message: "--" + flag + " and --from-tool-call do not go together", Fix: "the message holds the tools and their arguments",
-			}
+			return fault.Usage("--"+flag+" and --from-tool-call do not go together",
+				"the message holds the tools and their arguments")
 		}
 	}
 	if output, _ := cmd.Flags().GetString("output"); output == "raw" {
-		return &fault.UsageError{Message: "-o raw and --from-tool-call do not go together", Fix: "--result-format mcp gives MCP's own results"}
+		return fault.Usage("-o raw and --from-tool-call do not go together",
+			"--result-format mcp gives MCP's own results")
 	}
 	if len(args) > 1 || len(args) == 1 && o.from != "-" {
-		return &fault.UsageError{Message: "--from-tool-call takes one message, and no tool", Fix: "toolx call --from-tool-call message.json"}
+		return fault.Usage("--from-tool-call takes one message, and no tool",
+			"toolx call --from-tool-call message.json")
 	}
 	if len(args) == 1 {
 		o.from = args[0]
@@ -82,7 +82,7 @@ func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 	}
 	format, err := convert.ParseFormat(o.format)
 	if err != nil {
-		return &fault.UsageError{Message: "--result-format: " + err.Error(), Fix: "leave it out for the format of the calls"}
+		return fault.Usage("--result-format: "+err.Error(), "leave it out for the format of the calls")
 	}
 	o.format = string(format)
 	return nil
@@ -97,9 +97,8 @@ type modelCall struct {
 	began time.Time
 }
 
-// runModelCalls makes the calls of a model's message through the one Executor, and
-// prints the message that the model is to get. What goes wrong with a call is a
-// result for the model; an error before that is the user's.
+// runModelCalls makes the calls of a model's message through the one Executor, and prints the message that the model is
+// to get. What goes wrong with a call is a result for the model; an error before that is the user's.
 func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 	message, err := app.readModelMessage(o.model.from)
 	if err != nil {
@@ -150,17 +149,16 @@ func (a *App) readModelMessage(name string) (*convert.Message, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, &fault.UsageError{Message: fmt.Sprintf("cannot read %s: %s", origin, fault.Reason(err)), Fix: "toolx call --from-tool-call message.json"}
+		return nil, fault.Usage(fmt.Sprintf("cannot read %s: %s", origin, fault.Reason(err)),
+			"toolx call --from-tool-call message.json")
 	}
 	message, err := convert.ReadCalls(data, "")
 	if err != nil {
-		return nil, &fault.UsageError{Message: origin + ": " + err.Error(), Fix: "give a model's tool call, message or response"}
+		return nil, fault.Usage(origin+": "+err.Error(), "give a model's tool call, message or response")
 	}
 	if len(message.Calls) == 0 {
-		return nil, &fault.UsageError{
-			Message: fmt.Sprintf("%s holds no tool call: it is %s", origin, message.Seen),
-			Fix:     "give a tool call, or an assistant message or response that has some",
-		}
+		return nil, fault.Usage(fmt.Sprintf("%s holds no tool call: it is %s", origin, message.Seen),
+			"give a tool call, or an assistant message or response that has some")
 	}
 	a.log.Info(fmt.Sprintf("read %s in the format %s", plural(len(message.Calls), "tool call", "tool calls"), message.Format))
 	return message, nil
@@ -196,10 +194,9 @@ func (e *unreadableCall) Unwrap() error { return e.error }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *unreadableCall) Kind() fault.Kind { return fault.KindInvalidArguments }
 
-// findModelTool finds a tool by the name that a model calls it: its own, qualified or
-// not, else one that was made to fit some provider. Only the server that the name
-// tells is started; all where it tells none. A name that can be cut into a server's and
-// a tool's in several ways means what conversions mean by it (convert.FitName).
+// findModelTool finds a tool by the name that a model calls it: its own, qualified or not, else one that was made to
+// fit some provider. Only the server that the name tells is started; all where it tells none. A name that can be cut
+// into a server's and a tool's in several ways means what conversions mean by it (convert.FitName).
 func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, error) {
 	if named := exec.ServersOf(name, b.pool.Names()); len(named) > 1 {
 		for _, opened := range b.pool.OpenAll(ctx, named...) {
@@ -233,8 +230,7 @@ func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, e
 	return nil, err
 }
 
-// findFittedTool finds the tool whose name was made to fit; the error says that it
-// could be several.
+// findFittedTool finds the tool whose name was made to fit; the error says that it could be several.
 func (b *toolbox) findFittedTool(name string) (*exec.Tool, error) {
 	all := b.registry.Offered()
 	known := make([]convert.ModelTool, len(all))
@@ -361,8 +357,7 @@ func modelResult(asked convert.ToolCall, result *exec.Result) convert.ToolResult
 	return told
 }
 
-// modelErrorText is what a model is told of a failure: what it can do about it, and
-// nothing of the command line.
+// modelErrorText is what a model is told of a failure: what it can do about it, and nothing of the command line.
 func modelErrorText(err error) string {
 	var missing *exec.NotFoundError
 	if errors.As(err, &missing) && len(missing.Near) > 0 {
@@ -371,8 +366,7 @@ func modelErrorText(err error) string {
 	return err.Error()
 }
 
-// failedCallsError says how many calls of a message failed. Each has been told of,
-// in the log and in its result.
+// failedCallsError says how many calls of a message failed. Each has been told of, in the log and in its result.
 type failedCallsError struct{ failed, of int }
 
 func (e *failedCallsError) Error() string {

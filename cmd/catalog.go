@@ -56,7 +56,7 @@ func (o *catalogOptions) declareCatalog(cmd *cobra.Command) {
 func checkPatterns(patterns []string) error {
 	for _, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return &fault.UsageError{Message: "the pattern " + quote(pattern) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
+			return fault.Usage("the pattern "+quote(pattern)+" is malformed", "quote [ and \\ in patterns: '\\['")
 		}
 	}
 	return nil
@@ -152,8 +152,7 @@ func (a *App) catalogOf(ctx context.Context, box *toolbox, session *servers.Sess
 	return entries, nil
 }
 
-// entryMatches reports whether an entry matches one of the patterns, or there are none,
-// by the rules that tools have.
+// entryMatches reports whether an entry matches one of the patterns, or there are none, by the rules that tools have.
 func entryMatches(entry render.Entry, patterns []string) bool {
 	if len(patterns) == 0 {
 		return true
@@ -169,8 +168,7 @@ func entryMatches(entry render.Entry, patterns []string) bool {
 	})
 }
 
-// completeNamed completes what servers list, behind "server__"; before that the
-// servers.
+// completeNamed completes what servers list, behind "server__"; before that the servers.
 func completeNamed(app *App, c catalog) cobra.CompletionFunc {
 	return completeQualified(app, c.plural, func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
 		if server == "" {

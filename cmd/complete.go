@@ -44,9 +44,8 @@ func completeTool(app *App) cobra.CompletionFunc {
 	})
 }
 
-// completeQualified completes the first argument, the qualified name of one of
-// things: by what of gives for a server, empty where none is named yet; then the
-// servers as well.
+// completeQualified completes the first argument, the qualified name of one of things: by what of gives for a server,
+// empty where none is named yet; then the servers as well.
 func completeQualified(
 	app *App, things string, of func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion,
 ) cobra.CompletionFunc {
@@ -76,10 +75,9 @@ func completeQualified(
 	}
 }
 
-// safeCompletions makes what a command's arguments complete to fit for a terminal. Shells
-// write completions as they are, and names come from servers and from the files of strangers:
-// one with control characters is left out, and so is one that cobra would take for a message
-// of its own. Secrets in descriptions are masked.
+// safeCompletions makes what a command's arguments complete to fit for a terminal. Shells write completions as they
+// are, and names come from servers and from the files of strangers: one with control characters is left out, and so is
+// one that cobra would take for a message of its own. Secrets in descriptions are masked.
 func (a *App) safeCompletions(cmd *cobra.Command) {
 	if complete := cmd.ValidArgsFunction; complete != nil {
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -67,16 +67,19 @@ k=v behind it are arguments that are settled, which the server may go by.
 // take reads REF ARG=TYPED k=v….
 func (o *completeOptions) take(args []string) error {
 	if len(args) < 2 || args[0] == "" {
-		return &fault.UsageError{Message: "name a prompt or a template, and the argument to complete", Fix: "toolx complete PROMPT ARG=TYPED"}
+		return fault.Usage("name a prompt or a template, and the argument to complete",
+			"toolx complete PROMPT ARG=TYPED")
 	}
 	o.ref = args[0]
 	for i, arg := range args[1:] {
 		name, value, found := strings.Cut(arg, "=")
 		switch {
 		case name == "" || !found && i > 0:
-			return &fault.UsageError{Message: "the argument " + quote(arg) + " has no name or no value", Fix: "toolx complete PROMPT ARG=TYPED k=v"}
+			return fault.Usage("the argument "+quote(arg)+" has no name or no value",
+				"toolx complete PROMPT ARG=TYPED k=v")
 		case found && strings.HasSuffix(name, ":"):
-			return &fault.UsageError{Message: "arguments to complete are texts, and " + quote(arg) + " gives JSON", Fix: "write " + strings.TrimSuffix(name, ":") + "=TYPED"}
+			return fault.Usage("arguments to complete are texts, and "+quote(arg)+" gives JSON",
+				"write "+strings.TrimSuffix(name, ":")+"=TYPED")
 		case i == 0:
 			o.argument, o.value = name, value
 		default:

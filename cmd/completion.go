@@ -21,7 +21,7 @@ SHELL is one of bash, zsh, fish, powershell.`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &fault.UsageError{Message: "name one shell", Fix: "toolx completion bash"}
+				return fault.Usage("name one shell", "toolx completion bash")
 			}
 			return oneOf("shell", args[0], shells...)
 		},
@@ -31,8 +31,7 @@ SHELL is one of bash, zsh, fish, powershell.`,
 	}
 }
 
-// WriteCompletion writes the completion script of a shell; see cobra for what the
-// scripts can do.
+// WriteCompletion writes the completion script of a shell; see cobra for what the scripts can do.
 func WriteCompletion(root *cobra.Command, shell string, out io.Writer) error {
 	switch shell {
 	case "bash":

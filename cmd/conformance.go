@@ -45,8 +45,7 @@ type conformanceContext struct {
 	} `json:"toolCalls"`
 }
 
-// newConformanceCommand makes the verb behind make conformance. It is no use to anyone
-// else, and left out of the help.
+// newConformanceCommand makes the verb behind make conformance. It is no use to anyone else, and left out of the help.
 func newConformanceCommand(app *App, run func(context.Context, *App, conformanceOptions) error) *cobra.Command {
 	return &cobra.Command{
 		Use:    "conformance-client URL",
@@ -54,7 +53,8 @@ func newConformanceCommand(app *App, run func(context.Context, *App, conformance
 		Hidden: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &fault.UsageError{Message: "conformance-client takes the address that the suite gives it", Fix: "make conformance runs the suite"}
+				return fault.Usage("conformance-client takes the address that the suite gives it",
+					"make conformance runs the suite")
 			}
 			return nil
 		},
@@ -73,7 +73,8 @@ func runConformance(ctx context.Context, app *App, o conformanceOptions) error {
 	var given conformanceContext
 	if o.context != "" {
 		if err := json.Unmarshal([]byte(o.context), &given); err != nil {
-			return &fault.UsageError{Message: "MCP_CONFORMANCE_CONTEXT is no JSON object: " + err.Error(), Fix: "make conformance runs the suite"}
+			return fault.Usage("MCP_CONFORMANCE_CONTEXT is no JSON object: "+err.Error(),
+				"make conformance runs the suite")
 		}
 	}
 	folder, err := os.MkdirTemp("", "toolx-conformance-")
@@ -131,9 +132,8 @@ func (a *App) awaitStream(ctx context.Context) func(*servers.Session) {
 	}
 }
 
-// config is the config with the suite's server. A client that is registered already
-// comes with the context; without an id, toolx makes itself known in whatever way the
-// authorization server has.
+// config is the config with the suite's server. A client that is registered already comes with the context; without an
+// id, toolx makes itself known in whatever way the authorization server has.
 func (o conformanceOptions) config(given conformanceContext) []byte {
 	auth := map[string]any{}
 	if given.ClientID == "" {

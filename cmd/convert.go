@@ -87,7 +87,8 @@ answered.`,
 // check refuses what cannot be done, before anything is.
 func (o convertOptions) check() error {
 	if o.format == "" {
-		return &fault.UsageError{Message: "name the format to convert to", Fix: "toolx convert --format qwen; one of " + convert.Join(convert.Formats())}
+		return fault.Usage("name the format to convert to",
+			"toolx convert --format qwen; one of "+convert.Join(convert.Formats()))
 	}
 	for _, name := range []string{o.format, o.from} {
 		if name == "" {
@@ -104,19 +105,18 @@ func (o convertOptions) check() error {
 		return err
 	}
 	if o.tokens && o.output == "jsonl" {
-		return &fault.UsageError{Message: "--tokens has no form jsonl", Fix: "-o json"}
+		return fault.Usage("--tokens has no form jsonl", "-o json")
 	}
 	if o.names == "-" {
-		return &fault.UsageError{Message: "--names cannot write to standard output, which has the tools", Fix: "--names names.json"}
+		return fault.Usage("--names cannot write to standard output, which has the tools", "--names names.json")
 	}
 	if o.file != "" && (len(o.server) > 0 || len(o.servers) > 0) {
-		return &fault.UsageError{Message: "tools come from " + o.file + " or from a server, not from both", Fix: "leave one of them out"}
+		return fault.Usage("tools come from "+o.file+" or from a server, not from both", "leave one of them out")
 	}
 	return nil
 }
 
-// splitFile parts the input from patterns: "-", what exists as a file, and what is
-// written like the path of one.
+// splitFile parts the input from patterns: "-", what exists as a file, and what is written like the path of one.
 func splitFile(args []string) (file string, patterns []string, err error) {
 	if len(args) == 0 {
 		return "", nil, nil
@@ -126,13 +126,13 @@ func splitFile(args []string) (file string, patterns []string, err error) {
 	case first == "-", statErr == nil && !info.IsDir():
 		return first, args[1:], nil
 	case looksLikeFile(first):
-		return "", nil, &fault.UsageError{Message: "no such file: " + first, Fix: "name a file of tool definitions, or - for standard input"}
+		return "", nil, fault.Usage("no such file: "+first,
+			"name a file of tool definitions, or - for standard input")
 	}
 	return "", args, nil
 }
 
-// looksLikeFile reports whether an argument is meant as a file's name: no tool is
-// called so.
+// looksLikeFile reports whether an argument is meant as a file's name: no tool is called so.
 func looksLikeFile(arg string) bool {
 	return strings.ContainsAny(arg, `/\`) || slices.Contains([]string{".json", ".jsonl", ".txt"}, filepath.Ext(arg))
 }
@@ -172,8 +172,7 @@ func (a *App) logConverted(tools int, from string, to convert.Format) {
 	a.log.Debug(fmt.Sprintf("🔧 Converted %s from %s to %s format", words.Count(tools, "tool"), from, to.Label()))
 }
 
-// convertSource reads the tools from a document, or gathers those of the servers
-// and the config.
+// convertSource reads the tools from a document, or gathers those of the servers and the config.
 func (a *App) convertSource(ctx context.Context, o convertOptions) (*convert.Source, error) {
 	if o.file == "" {
 		return a.gatherTools(ctx, o)
@@ -287,15 +286,11 @@ func lossFailure(losses []convert.Loss, conversion *convert.Conversion, strict b
 	}
 	switch {
 	case strict && lost > 0:
-		return &fault.UsageError{
-			Message: fmt.Sprintf("%s cannot hold everything: %s", conversion.Format, plural(lost, "loss", "losses")),
-			Fix:     "leave --strict out to go without, or choose a format that holds more",
-		}
+		return fault.Usage(fmt.Sprintf("%s cannot hold everything: %s", conversion.Format, plural(lost, "loss", "losses")),
+			"leave --strict out to go without, or choose a format that holds more")
 	case skipped > 0 && len(conversion.Tools) == 0:
-		return &fault.UsageError{
-			Message: fmt.Sprintf("no tool can be expressed as %s", conversion.Format),
-			Fix:     "choose a format that holds more: toolx convert --help",
-		}
+		return fault.Usage(fmt.Sprintf("no tool can be expressed as %s", conversion.Format),
+			"choose a format that holds more: toolx convert --help")
 	}
 	return nil
 }
@@ -322,7 +317,7 @@ func writeNames(file string, conversion *convert.Conversion) error {
 	}
 	out.WriteByte('\n')
 	if err := os.WriteFile(file, out.Bytes(), fs.FileMode(0o644)); err != nil {
-		return &fault.UsageError{Message: "--names: " + err.Error(), Fix: "name a file that can be written"}
+		return fault.Usage("--names: "+err.Error(), "name a file that can be written")
 	}
 	return nil
 }
@@ -340,8 +335,7 @@ func (a *App) printConversion(conversion *convert.Conversion, output string) err
 	return nil
 }
 
-// printDocument prints a JSON document: indented on a terminal, unless each is to
-// stand on a line of its own.
+// printDocument prints a JSON document: indented on a terminal, unless each is to stand on a line of its own.
 func (a *App) printDocument(document []byte, output string) error {
 	screen := a.outScreen()
 	switch {

@@ -83,10 +83,8 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			o.servers, o.command, err = splitDash(cmd, args)
 			if err == nil && len(o.servers) > 0 && len(o.command) > 0 {
-				err = &fault.UsageError{
-					Message: "there is a server's name and a command",
-					Fix:     "toolx doctor SERVER, or toolx doctor -- COMMAND…",
-				}
+				err = fault.Usage("there is a server's name and a command",
+					"toolx doctor SERVER, or toolx doctor -- COMMAND…")
 			}
 			return err
 		},
@@ -98,7 +96,7 @@ found, or the baseline is stale, 124 the time was up, 130 interrupted.`,
 				return err
 			}
 			if cmd.Flags().Changed("explain") && strings.TrimSpace(o.explain) == "" {
-				return &fault.UsageError{Message: "--explain is empty", Fix: "toolx doctor --explain stdout-pollution"}
+				return fault.Usage("--explain is empty", "toolx doctor --explain stdout-pollution")
 			}
 			return run(cmd.Context(), app, o)
 		},
@@ -152,7 +150,7 @@ func (o *doctorOptions) chooseFormat(formats map[report.Format]*bool) error {
 		asked = append(asked, "--repro")
 	}
 	if len(asked) > 1 {
-		return &fault.UsageError{Message: strings.Join(asked, " and ") + " exclude each other", Fix: "keep one of them"}
+		return fault.Usage(strings.Join(asked, " and ")+" exclude each other", "keep one of them")
 	}
 	return nil
 }
@@ -163,7 +161,7 @@ func (o *doctorOptions) check() error {
 		return err
 	}
 	if o.repeat < 0 {
-		return &fault.UsageError{Message: "--repeat must not be negative", Fix: "--repeat 3"}
+		return fault.Usage("--repeat must not be negative", "--repeat 3")
 	}
 	for _, glob := range slices.Concat(o.only, o.skip) {
 		if err := checkGlob(glob); err != nil {
@@ -178,7 +176,7 @@ func checkGlob(glob string) error {
 	for _, check := range doctor.Checks() {
 		fits, err := path.Match(glob, check.ID)
 		if err != nil {
-			return &fault.UsageError{Message: "the pattern " + quote(glob) + " is malformed", Fix: "quote [ and \\ in patterns: '\\['"}
+			return fault.Usage("the pattern "+quote(glob)+" is malformed", "quote [ and \\ in patterns: '\\['")
 		}
 		if fits {
 			return nil
@@ -193,7 +191,7 @@ func unknownCheck(id string) error {
 	if near := doctor.Near(id); near != "" {
 		fix = "did you mean " + near + "? " + fix
 	}
-	return &fault.UsageError{Message: "no check is called " + quote(id), Fix: fix}
+	return fault.Usage("no check is called "+quote(id), fix)
 }
 
 // severity is the one that --fail-on names, empty for never.
@@ -272,8 +270,7 @@ type visit struct {
 	reports   []reportFile
 }
 
-// newVisit reads the config and everything else that options name. All errors are
-// the user's to mend.
+// newVisit reads the config and everything else that options name. All errors are the user's to mend.
 func (a *App) newVisit(o doctorOptions) (*visit, error) {
 	v := &visit{app: a, options: o, selection: doctor.Selection{Only: o.only, Skip: o.skip}}
 	for _, step := range []func() error{v.chooseServers, v.readCalls, v.readEnviron, v.readSeverities, v.readBaseline, v.record, v.readReports} {
@@ -284,15 +281,14 @@ func (a *App) newVisit(o doctorOptions) (*visit, error) {
 	return v, nil
 }
 
-// chooseServers finds what is examined: the command behind --, else the named
-// servers, else all that are not disabled.
+// chooseServers finds what is examined: the command behind --, else the named servers, else all that are not disabled.
 func (v *visit) chooseServers() error {
 	adHoc, err := v.app.adHoc(v.options.command)
 	if err != nil {
 		return err
 	}
 	if adHoc != nil && len(v.options.servers) > 0 {
-		return &fault.UsageError{Message: "there is a server's name and a --url", Fix: "toolx doctor SERVER, or toolx doctor --url URL"}
+		return fault.Usage("there is a server's name and a --url", "toolx doctor SERVER, or toolx doctor --url URL")
 	}
 	if adHoc != nil {
 		v.servers = []*config.Server{adHoc}
@@ -314,10 +310,8 @@ func (v *visit) chooseServers() error {
 		}
 	}
 	if len(loaded.Files) == 0 {
-		return &fault.UsageError{
-			Message: "there is no server to examine: no config was found, and no command was given",
-			Fix:     "toolx doctor -- npx -y @modelcontextprotocol/server-everything",
-		}
+		return fault.Usage("there is no server to examine: no config was found, and no command was given",
+			"toolx doctor -- npx -y @modelcontextprotocol/server-everything")
 	}
 	return nil
 }
@@ -347,8 +341,7 @@ func (v *visit) leaveUntrusted(ctx context.Context) error {
 	return nil
 }
 
-// namedServers takes servers by their names, disabled ones too: who names one means
-// it.
+// namedServers takes servers by their names, disabled ones too: who names one means it.
 func (v *visit) namedServers() error {
 	var known []string
 	for _, server := range v.config.Servers {
@@ -361,7 +354,7 @@ func (v *visit) namedServers() error {
 			if len(known) > 0 {
 				fix = "known servers: " + strings.Join(known, ", ")
 			}
-			return &fault.UsageError{Message: "no server is named " + quote(name), Fix: fix}
+			return fault.Usage("no server is named "+quote(name), fix)
 		}
 		if !slices.Contains(v.servers, v.config.Servers[at]) {
 			v.servers = append(v.servers, v.config.Servers[at])
@@ -370,8 +363,7 @@ func (v *visit) namedServers() error {
 	return nil
 }
 
-// readCalls reads "TOOL {json}" and finds the server that each is for; "safe" alone lets
-// the doctor choose.
+// readCalls reads "TOOL {json}" and finds the server that each is for; "safe" alone lets the doctor choose.
 func (v *visit) readCalls() error {
 	var names []string
 	for _, server := range v.servers {
@@ -386,18 +378,14 @@ func (v *visit) readCalls() error {
 		call := evidence.Call{Tool: tool, Arguments: json.RawMessage(cmp.Or(strings.TrimSpace(arguments), "{}"))}
 		var object map[string]json.RawMessage
 		if tool == "" || strings.HasPrefix(tool, "{") || json.Unmarshal(call.Arguments, &object) != nil {
-			return &fault.UsageError{
-				Message: "--call " + quote(text) + " is not a tool and a JSON object",
-				Fix:     `--call 'echo {"message":"hi"}'`,
-			}
+			return fault.Usage("--call "+quote(text)+" is not a tool and a JSON object",
+				`--call 'echo {"message":"hi"}'`)
 		}
 		if server := exec.ServerOf(tool, names); server != "" {
 			call.Server = server
 		} else if len(v.servers) > 1 {
-			return &fault.UsageError{
-				Message: "--call " + quote(text) + " does not say which server is meant",
-				Fix:     "--call 'SERVER__" + tool + " …', with SERVER one of: " + strings.Join(names, ", "),
-			}
+			return fault.Usage("--call "+quote(text)+" does not say which server is meant",
+				"--call 'SERVER__"+tool+" …', with SERVER one of: "+strings.Join(names, ", "))
 		}
 		v.calls = append(v.calls, call)
 	}
@@ -444,8 +432,7 @@ func (v *visit) readBaseline() error {
 	return nil
 }
 
-// record writes calls to the execution log and messages to the trace, as for every
-// verb (EXEC-11).
+// record writes calls to the execution log and messages to the trace, as for every verb (EXEC-11).
 func (v *visit) record() error {
 	return v.app.record(cmp.Or(v.config, &config.Config{}))
 }
@@ -489,8 +476,7 @@ func (v *visit) examine(ctx context.Context) (*evidence.Fleet, *doctor.Report) {
 	return fleet, report
 }
 
-// accept writes a baseline where that was asked for, and takes known findings out of
-// the report.
+// accept writes a baseline where that was asked for, and takes known findings out of the report.
 func (v *visit) accept(fleet *evidence.Fleet, report *doctor.Report) error {
 	file := v.options.writeBaseline
 	if file == "" {
@@ -526,9 +512,8 @@ func (v *visit) accept(fleet *evidence.Fleet, report *doctor.Report) error {
 	return nil
 }
 
-// earlierBaseline is where reasons come from: the baseline that was given, else what
-// stands in the file that will be written, nil where there is none. A file that is
-// something else is not overwritten.
+// earlierBaseline is where reasons come from: the baseline that was given, else what stands in the file that will be
+// written, nil where there is none. A file that is something else is not overwritten.
 func (v *visit) earlierBaseline(file string) (*doctor.Baseline, error) {
 	if v.baseline != nil {
 		return v.baseline, nil

@@ -46,10 +46,8 @@ func (a *App) explain(o doctorOptions) error {
 	case known:
 		return report.Diagnosis(out, diagnosis, screen)
 	case strings.ContainsAny(what, " \"'"):
-		return &fault.UsageError{
-			Message: "toolx does not know the message " + quote(words.Clip(what, 80)),
-			Fix:     "toolx doctor -- COMMAND… looks at the server itself",
-		}
+		return fault.Usage("toolx does not know the message "+quote(words.Clip(what, 80)),
+			"toolx doctor -- COMMAND… looks at the server itself")
 	}
 	return unknownCheck(what)
 }

@@ -30,25 +30,22 @@ func (v *visit) readReports() error {
 	for _, text := range v.options.reports {
 		format, name, _ := strings.Cut(text, "=")
 		if err := oneOf("--report", format, "json", "markdown", "sarif", "junit", "text"); err != nil || name == "" {
-			return &fault.UsageError{
-				Message: "--report " + quote(text) + " is not a format and a file",
-				Fix:     "--report sarif=toolx.sarif; formats: json, markdown, sarif, junit, text",
-			}
+			return fault.Usage("--report "+quote(text)+" is not a format and a file",
+				"--report sarif=toolx.sarif; formats: json, markdown, sarif, junit, text")
 		}
 		if name == "-" {
-			return &fault.UsageError{
-				Message: "--report writes files, and - is none",
-				Fix:     "--json, --markdown, --sarif and --junit print the report on stdout; without them it is text",
-			}
+			return fault.Usage("--report writes files, and - is none",
+				"--json, --markdown, --sarif and --junit print the report on stdout; without them it is text")
 		}
 		path := filepath.Clean(name)
 		if seen[path] {
-			return &fault.UsageError{Message: "two reports go to " + name, Fix: "give each report a file of its own"}
+			return fault.Usage("two reports go to "+name, "give each report a file of its own")
 		}
 		seen[path] = true
 		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
 		if err != nil {
-			return &fault.UsageError{Message: fmt.Sprintf("the report cannot be written: %v", err), Fix: "give --report a file in a folder that you may write to"}
+			return fault.Usage(fmt.Sprintf("the report cannot be written: %v", err),
+				"give --report a file in a folder that you may write to")
 		}
 		v.app.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
 		v.reports = append(v.reports, reportFile{report.Format(format), name, file})
@@ -56,8 +53,7 @@ func (v *visit) readReports() error {
 	return nil
 }
 
-// writeReports writes the report, whose secrets are masked, into each file in place of
-// what stood there.
+// writeReports writes the report, whose secrets are masked, into each file in place of what stood there.
 func (v *visit) writeReports(judged *doctor.Report) error {
 	var errs []error
 	for _, one := range v.reports {

@@ -173,8 +173,7 @@ func (f formField) parse(typed string) (json.RawMessage, error) {
 	return rawjson.Quote(typed), nil
 }
 
-// readNumber reads a number as people write it: JSON wants a digit before the point, and no
-// plus.
+// readNumber reads a number as people write it: JSON wants a digit before the point, and no plus.
 func readNumber(typed string) (json.RawMessage, error) {
 	number := strings.TrimSpace(typed)
 	digits := strings.TrimLeft(number, "+-")

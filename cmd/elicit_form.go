@@ -289,8 +289,7 @@ func (f *elicitForm) review(problem error) {
 	}
 }
 
-// choose asks for one of several words, of which the first letter is enough. The caller
-// holds the keyboard.
+// choose asks for one of several words, of which the first letter is enough. The caller holds the keyboard.
 func (a *App) choose(ctx context.Context, question string, words ...string) (string, error) {
 	for {
 		fmt.Fprint(a.live, question)
@@ -310,8 +309,7 @@ func (a *App) choose(ctx context.Context, question string, words ...string) (str
 func (f *elicitForm) say(format string, args ...any) { f.app.say(format, args...) }
 func (f *elicitForm) prompt(text string)             { fmt.Fprint(f.app.live, text) }
 
-// quote shows a text of the server, each line behind a mark, so that it cannot pass for
-// toolx's own words.
+// quote shows a text of the server, each line behind a mark, so that it cannot pass for toolx's own words.
 func (f *elicitForm) quote(text string) {
 	for _, line := range render.Quote(text, f.app.Console.Width) {
 		f.say("%s", line)

@@ -68,8 +68,7 @@ func (e *usageError) Unwrap() error { return e.error }
 // Kind implements the interface that fault.KindOf looks for.
 func (e *usageError) Kind() fault.Kind { return fault.KindUsage }
 
-// exitStatus ends toolx with a code of its own and no words: a mock that is served
-// and set to crash.
+// exitStatus ends toolx with a code of its own and no words: a mock that is served and set to crash.
 type exitStatus struct{ code int }
 
 func (e *exitStatus) Error() string { return fmt.Sprintf("exit status %d", e.code) }
@@ -79,15 +78,13 @@ type reportedError struct{ error }
 
 func (e *reportedError) Unwrap() error { return e.error }
 
-// maskedError shows an error without the secrets that it may quote: a server's
-// command line, its last words.
+// maskedError shows an error without the secrets that it may quote: a server's command line, its last words.
 type maskedError struct {
 	error
 	mask *mask.Masker
 }
 
-// masked hides secrets in what err says. What a tool itself answered is passed on
-// unchanged (NORM-6).
+// masked hides secrets in what err says. What a tool itself answered is passed on unchanged (NORM-6).
 func (a *App) masked(err error) error {
 	var already *maskedError
 	if err == nil || fault.KindOf(err) == fault.KindTool || errors.As(err, &already) {
@@ -109,9 +106,8 @@ func (e *maskedError) Details() []string {
 	return details
 }
 
-// report tells the user of err, unless that has been done, and returns the exit
-// code. Under --json the verb's own form of a failure goes to stdout instead: answer
-// prints it, nil where JSON was not asked for.
+// report tells the user of err, unless that has been done, and returns the exit code. Under --json the verb's own form
+// of a failure goes to stdout instead: answer prints it, nil where JSON was not asked for.
 func (a *App) report(err error, answer func(error) error) int {
 	var reported *reportedError
 	var status *exitStatus
@@ -169,10 +165,9 @@ func (e *shortError) Details() []string {
 	return details
 }
 
-// failureJSON prints an error in the form that the verb has for it: the envelope, or
-// the doctor's report. It is nil where the verb was not asked for JSON. Parsing ends
-// at the first wrong flag: --json may stand behind it, but what stands behind "--" is not
-// toolx's.
+// failureJSON prints an error in the form that the verb has for it: the envelope, or the doctor's report. It is nil
+// where the verb was not asked for JSON. Parsing ends at the first wrong flag: --json may stand behind it, but what
+// stands behind "--" is not toolx's.
 func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error {
 	flags := verb.Flags()
 	asked, err := flags.GetBool("json")

@@ -95,11 +95,11 @@ func (f *globalFlags) check() error {
 		value time.Duration
 	}{{"--timeout", f.timeout}, {"--max-time", f.maxTime}, {"--start-timeout", f.startTimeout}} {
 		if limit.value < 0 && limit.value != config.Unlimited {
-			return &fault.UsageError{Message: limit.flag + " must not be negative", Fix: limit.flag + " 30s"}
+			return fault.Usage(limit.flag+" must not be negative", limit.flag+" 30s")
 		}
 	}
 	if f.retries < 0 && f.retries != noRetries {
-		return &fault.UsageError{Message: "--retries must not be negative", Fix: "--retries 0 makes one attempt"}
+		return fault.Usage("--retries must not be negative", "--retries 0 makes one attempt")
 	}
 	return nil
 }
@@ -126,17 +126,13 @@ func (f *globalFlags) attempts() int {
 	return f.retries + 1
 }
 
-// oneOf refuses a value that is not in the list; an empty string in the list
-// stands for a flag that was not given.
+// oneOf refuses a value that is not in the list; an empty string in the list stands for a flag that was not given.
 func oneOf(flag, value string, of ...string) error {
 	if slices.Contains(of, value) {
 		return nil
 	}
 	of = slices.DeleteFunc(slices.Clone(of), func(s string) bool { return s == "" })
-	return &fault.UsageError{
-		Message: flag + " " + quote(value) + " is unknown",
-		Fix:     flag + " takes one of: " + strings.Join(of, ", "),
-	}
+	return fault.Usage(flag+" "+quote(value)+" is unknown", flag+" takes one of: "+strings.Join(of, ", "))
 }
 
 // splitDash parts a verb's arguments from the server's command line behind "--".
@@ -146,10 +142,8 @@ func splitDash(cmd *cobra.Command, args []string) (own, server []string, err err
 		return args, nil, nil
 	}
 	if dash == len(args) {
-		return nil, nil, &fault.UsageError{
-			Message: "there is no command after --",
-			Fix:     cmd.CommandPath() + " … -- npx -y @modelcontextprotocol/server-everything",
-		}
+		return nil, nil, fault.Usage("there is no command after --",
+			cmd.CommandPath()+" … -- npx -y @modelcontextprotocol/server-everything")
 	}
 	return args[:dash], args[dash:], nil
 }

@@ -61,9 +61,8 @@ func (f limitFlag) Set(text string) (err error) {
 // Type implements pflag.Value.
 func (limitFlag) Type() string { return "duration" }
 
-// bounded is ctx with the time that all of a call may take (--max-time, maxTime of the
-// config): to connect is a part of it. subject names the call in the error. A person who
-// is asked meanwhile stops that clock.
+// bounded is ctx with the time that all of a call may take (--max-time, maxTime of the config): to connect is a part of
+// it. subject names the call in the error. A person who is asked meanwhile stops that clock.
 func (b *toolbox) bounded(ctx context.Context, subject exec.TimeoutError) (context.Context, func()) {
 	return exec.WithMaxTime(ctx, b.executor.Defaults.MaxTime, subject)
 }

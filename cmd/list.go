@@ -97,10 +97,9 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	return failure
 }
 
-// groups are the tools that match: those of the config, then server by server, at the end
-// the built-in ones, which are one line unless they are all there is, or asked for. JSON has
-// all of toolx's own in one group. Toolx's own are left out where a server was given on
-// the command line: that one is asked about.
+// groups are the tools that match: those of the config, then server by server, at the end the built-in ones, which are
+// one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. Toolx's own are left
+// out where a server was given on the command line: that one is asked about.
 func (b *toolbox) groups(opened []servers.Opened, o listOptions) []render.Group {
 	var groups []render.Group
 	all := b.registry.All()

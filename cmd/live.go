@@ -39,8 +39,7 @@ const clearLine = "\r\x1b[K"
 // Write writes whole lines above the live one. They are never dropped.
 func (l *liveLine) Write(p []byte) (int, error) { return l.write(p, l.out.Write) }
 
-// log is for what a server may cause any amount of: lines are dropped, and counted,
-// where stderr is not read for long.
+// log is for what a server may cause any amount of: lines are dropped, and counted, where stderr is not read for long.
 func (l *liveLine) log() io.Writer { return logLines{l} }
 
 type logLines struct{ *liveLine }
@@ -74,8 +73,7 @@ func (l *liveLine) Show(line string) {
 // Flush waits until all that was written has reached stderr, or ctx ends.
 func (l *liveLine) Flush(ctx context.Context) { _ = l.out.Flush(ctx) }
 
-// inOrder is a stdout that is the same file as stderr: what was written to stderr
-// before stands before it.
+// inOrder is a stdout that is the same file as stderr: what was written to stderr before stands before it.
 type inOrder struct {
 	out    io.Writer
 	before *liveLine
@@ -104,8 +102,7 @@ func (l *liveLine) Stop() {
 	l.frozen = true
 }
 
-// Hold keeps the live line away until the returned function is called: a person is
-// typing where it would be drawn.
+// Hold keeps the live line away until the returned function is called: a person is typing where it would be drawn.
 func (l *liveLine) Hold() (release func()) {
 	l.Clear()
 	l.mu.Lock()
@@ -118,8 +115,7 @@ func (l *liveLine) Hold() (release func()) {
 	}
 }
 
-// Mute drops what is written until the returned function is called: something else
-// has the terminal.
+// Mute drops what is written until the returned function is called: something else has the terminal.
 func (l *liveLine) Mute() (unmute func()) {
 	l.Clear()
 	l.Flush(context.Background())

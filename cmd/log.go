@@ -51,8 +51,7 @@ func shortLine(text string) string {
 	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", words.Clip(text, maxLogLine), exec.Bytes(int64(len(text))))
 }
 
-// safeJSON writes JSON for a terminal: what a terminal could obey, and text that
-// hides, as \u escapes.
+// safeJSON writes JSON for a terminal: what a terminal could obey, and text that hides, as \u escapes.
 type safeJSON struct{ out io.Writer }
 
 func (s safeJSON) Write(p []byte) (int, error) { return len(p), render.EscapeJSON(s.out, p) }
@@ -105,13 +104,11 @@ func (h *textHandler) WithGroup(string) slog.Handler { return h }
 type eventLog struct {
 	log  *slog.Logger
 	mask *mask.Masker
-	// failed is the level of failed calls: a warning where nothing else tells the
-	// user of them (EXEC-6, EXEC-8).
+	// failed is the level of failed calls: a warning where nothing else tells the user of them (EXEC-6, EXEC-8).
 	failed slog.Level
 	// namesUnknown is toolboxOptions.namesUnknown.
 	namesUnknown bool
-	// adHoc says that a server was given on the command line; reaching are the words of that
-	// which reach servers.
+	// adHoc says that a server was given on the command line; reaching are the words of that which reach servers.
 	adHoc    bool
 	reaching []string
 
@@ -200,8 +197,7 @@ func (l *eventLog) arguments(arguments []byte) string {
 	return string(l.mask.JSON(arguments))
 }
 
-// coerced tells of a model's values that were written as another kind; secrets are
-// known by their parameters' names.
+// coerced tells of a model's values that were written as another kind; secrets are known by their parameters' names.
 func (l *eventLog) coerced(e exec.ArgumentsCoerced) {
 	e.Changes = slices.Clone(e.Changes)
 	for i, change := range e.Changes {
@@ -336,8 +332,7 @@ func (l *eventLog) whoKnows(p *pollution) string {
 	return exec.ShellLine(words...)
 }
 
-// repeatable are arguments for a line to paste: without secrets, and none where nobody
-// would paste them.
+// repeatable are arguments for a line to paste: without secrets, and none where nobody would paste them.
 func (l *eventLog) repeatable(arguments []byte) string {
 	var compact bytes.Buffer
 	const longest = 400 // in bytes

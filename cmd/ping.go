@@ -44,7 +44,7 @@ interrupted.`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			o.names, o.command, err = splitDash(cmd, args)
 			if err == nil && len(o.names) > 0 && len(o.command) > 0 {
-				return &fault.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx ping -- COMMAND…"}
+				return fault.Usage("name servers, or give a command behind --, not both", "toolx ping -- COMMAND…")
 			}
 			return err
 		},
@@ -103,9 +103,8 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 	return app.printPongs(pongs, o.json, ctx.Err() != nil)
 }
 
-// printPongs prints what became of the pings and returns the first failure. After an
-// interruption, what is known by then is printed all the same; of the others there
-// is nothing to tell but that.
+// printPongs prints what became of the pings and returns the first failure. After an interruption, what is known by
+// then is printed all the same; of the others there is nothing to tell but that.
 func (a *App) printPongs(pongs []pong, asJSON, interrupted bool) error {
 	var first error
 	for _, one := range pongs {

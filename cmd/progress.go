@@ -15,8 +15,7 @@ const (
 	progressPace  = 100 * time.Millisecond
 )
 
-// progressLine is what a terminal shows of a call that takes a while: one line on
-// stderr that is drawn over.
+// progressLine is what a terminal shows of a call that takes a while: one line on stderr that is drawn over.
 type progressLine struct {
 	app   *App
 	began time.Time

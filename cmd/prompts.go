@@ -102,7 +102,7 @@ k=v, k=@FILE, k=@- and --args.
 				return err
 			}
 			if len(args) == 0 || args[0] == "" {
-				return &fault.UsageError{Message: "name a prompt", Fix: "toolx prompts get PROMPT; toolx prompts list shows them"}
+				return fault.Usage("name a prompt", "toolx prompts get PROMPT; toolx prompts list shows them")
 			}
 			o.prompt = args[0]
 			o.args = append(o.args, args[1:]...)
@@ -132,9 +132,10 @@ k=v, k=@FILE, k=@- and --args.
 func oneObject(flags *pflag.FlagSet, objects []string) (string, error) {
 	switch {
 	case len(objects) > 1:
-		return "", &fault.UsageError{Message: "--args is given twice", Fix: "give one object, and lay single arguments over it: --args @FILE k=v"}
+		return "", fault.Usage("--args is given twice",
+			"give one object, and lay single arguments over it: --args @FILE k=v")
 	case len(objects) == 1 && objects[0] == "":
-		return "", &fault.UsageError{Message: "--args is empty", Fix: `--args '{"k":"v"}'`}
+		return "", fault.Usage("--args is empty", `--args '{"k":"v"}'`)
 	case !flags.Changed("args"):
 		return "", nil
 	}
@@ -176,8 +177,7 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 	})
 }
 
-// promptNames are the names of the prompts that servers list. It is safe for concurrent
-// use.
+// promptNames are the names of the prompts that servers list. It is safe for concurrent use.
 type promptNames struct {
 	mu    sync.Mutex
 	names []string

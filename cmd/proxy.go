@@ -68,14 +68,12 @@ func checkProxied(own, command []string) error {
 	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
 	switch {
 	case len(own) == 0 && len(command) == 0:
-		return &fault.UsageError{Message: "name a server, or give its command behind --", Fix: example}
+		return fault.Usage("name a server, or give its command behind --", example)
 	case len(own) > 0 && len(command) > 0:
-		return &fault.UsageError{Message: "a server's name and a command are one too many: " + quote(own[0]), Fix: example}
+		return fault.Usage("a server's name and a command are one too many: "+quote(own[0]), example)
 	case len(own) > 1:
-		return &fault.UsageError{
-			Message: "unexpected argument " + quote(own[1]),
-			Fix:     "a command stands behind --: toolx proxy -- " + strings.Join(own, " "),
-		}
+		return fault.Usage("unexpected argument "+quote(own[1]),
+			"a command stands behind --: toolx proxy -- "+strings.Join(own, " "))
 	}
 	return nil
 }
@@ -89,7 +87,7 @@ func runProxy(app *App, o proxyOptions) error {
 	}
 	report, err := newProxyReport(app, o.log, limit)
 	if err != nil {
-		return &fault.UsageError{Message: "--log: " + err.Error(), Fix: "name a file that can be written"}
+		return fault.Usage("--log: "+err.Error(), "name a file that can be written")
 	}
 	app.bus.Subscribe(report.take)
 	if err := app.recordTrace(); err != nil {
@@ -121,7 +119,7 @@ func runProxy(app *App, o proxyOptions) error {
 func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err error) {
 	if o.maxMessage != "" {
 		if limit, err = config.ParseSize(o.maxMessage); err != nil || limit == 0 {
-			return nil, 0, &fault.UsageError{Message: "--max-message " + quote(o.maxMessage) + " is no size", Fix: "--max-message 256MiB"}
+			return nil, 0, fault.Usage("--max-message "+quote(o.maxMessage)+" is no size", "--max-message 256MiB")
 		}
 	}
 	if adHoc, err := a.adHoc(o.command); adHoc != nil || err != nil {
@@ -154,10 +152,8 @@ func unknownServer(name string, known []*config.Server) error {
 	if len(names) > 0 {
 		text = "known servers: " + strings.Join(names, ", ")
 	}
-	return &fault.UsageError{
-		Message: "no server is named " + quote(name) + " (" + text + ")",
-		Fix:     "a command stands behind --: toolx proxy -- " + name,
-	}
+	return fault.Usage("no server is named "+quote(name)+" ("+text+")",
+		"a command stands behind --: toolx proxy -- "+name)
 }
 
 // completeProxied completes what a proxy runs. Where it is no configured server, the

@@ -32,8 +32,7 @@ type proxyReport struct {
 	limit   int64         // on the size of a message, in bytes
 }
 
-// newProxyReport opens the file at path, which may be empty. Several proxies may
-// append to one file.
+// newProxyReport opens the file at path, which may be empty. Several proxies may append to one file.
 func newProxyReport(app *App, path string, limit int64) (*proxyReport, error) {
 	r := &proxyReport{limit: limit, flush: app.flush, mask: app.mask}
 	if path != "" {

@@ -72,9 +72,9 @@ func (o *rawOptions) take(args []string, adHoc bool) error {
 	named := adHoc && len(args) == 2 && args[0] == config.AdHocName // what list calls it
 	if len(args) == 0 || len(args) > 2 || args[0] == "" || named {
 		if adHoc {
-			return &fault.UsageError{Message: "name one method, and no server", Fix: "toolx raw METHOD [JSON] -- COMMAND…"}
+			return fault.Usage("name one method, and no server", "toolx raw METHOD [JSON] -- COMMAND…")
 		}
-		return &fault.UsageError{Message: "name a server and one method", Fix: "toolx raw SERVER METHOD [JSON]"}
+		return fault.Usage("name a server and one method", "toolx raw SERVER METHOD [JSON]")
 	}
 	o.method = args[0]
 	if len(args) == 2 {
@@ -150,10 +150,11 @@ func (a *App) readParams(text string) (json.RawMessage, error) {
 		data = []byte(text)
 	}
 	if err != nil {
-		return nil, &fault.UsageError{Message: "the params cannot be read: " + err.Error(), Fix: "give JSON, @FILE or -"}
+		return nil, fault.Usage("the params cannot be read: "+err.Error(), "give JSON, @FILE or -")
 	}
 	if !json.Valid(data) {
-		return nil, &fault.UsageError{Message: "the params are not JSON: " + quote(words.Clip(string(data), 80)), Fix: `for example: '{"cursor":"2"}'`}
+		return nil, fault.Usage("the params are not JSON: "+quote(words.Clip(string(data), 80)),
+			`for example: '{"cursor":"2"}'`)
 	}
 	return json.RawMessage(strings.TrimSpace(string(data))), nil
 }

@@ -20,10 +20,8 @@ import (
 // checkRemote refuses an address and headers that cannot be meant.
 func (f *globalFlags) checkRemote() error {
 	if len(f.headers) > 0 && f.url == "" {
-		return &fault.UsageError{
-			Message: "-H is for the server of --url, and there is none",
-			Fix:     "headers: in a server's entry are for that server",
-		}
+		return fault.Usage("-H is for the server of --url, and there is none",
+			"headers: in a server's entry are for that server")
 	}
 	if f.url != "" {
 		address, err := url.Parse(f.url)
@@ -32,37 +30,34 @@ func (f *globalFlags) checkRemote() error {
 			if bare, err := url.Parse("http://" + f.url); err == nil && bare.Host != "" && !strings.Contains(f.url, "://") {
 				fix = "http:// or https:// is missing: --url http://" + f.url
 			}
-			return &fault.UsageError{Message: "--url is no address of a server: " + quote(f.url), Fix: fix}
+			return fault.Usage("--url is no address of a server: "+quote(f.url), fix)
 		}
 	}
 	_, err := parseHeaders(f.headers)
 	return err
 }
 
-// parseHeaders reads headers as they are given with -H. Errors do not quote them: they
-// are mostly secret.
+// parseHeaders reads headers as they are given with -H. Errors do not quote them: they are mostly secret.
 func parseHeaders(given []string) (map[string]string, error) {
 	headers := make(map[string]string, len(given))
 	for _, header := range given {
 		name, content, ok := strings.Cut(header, ":")
 		name = textproto.TrimString(name)
 		if !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(content, "\r\n") {
-			return nil, &fault.UsageError{Message: "a header of -H is none", Fix: "-H 'NAME: CONTENT', such as -H 'Authorization: Bearer …'"}
+			return nil, fault.Usage("a header of -H is none",
+				"-H 'NAME: CONTENT', such as -H 'Authorization: Bearer …'")
 		}
 		headers[textproto.CanonicalMIMEHeaderKey(name)] = textproto.TrimString(content)
 	}
 	return headers, nil
 }
 
-// adHoc is the server that the command line gives, by a command behind -- or by --url;
-// nil where it gives none.
+// adHoc is the server that the command line gives, by a command behind -- or by --url; nil where it gives none.
 func (a *App) adHoc(command []string) (*config.Server, error) {
 	switch {
 	case len(command) > 0 && a.flags.url != "":
-		return nil, &fault.UsageError{
-			Message: "there is a --url and a command behind --",
-			Fix:     "keep the one that is meant: a verb works with one server of the command line",
-		}
+		return nil, fault.Usage("there is a --url and a command behind --",
+			"keep the one that is meant: a verb works with one server of the command line")
 	case len(command) > 0:
 		return a.flags.program(command)
 	case a.flags.url == "":
@@ -84,7 +79,7 @@ func (f *globalFlags) checkNoCommand() error {
 	case len(f.env) == 0:
 		return nil
 	}
-	return &fault.UsageError{Message: flag + " is for a server whose command stands behind --, and there is none", Fix: fix}
+	return fault.Usage(flag+" is for a server whose command stands behind --, and there is none", fix)
 }
 
 // program is the server that a command starts, with its --env and --cwd.
@@ -93,10 +88,8 @@ func (f *globalFlags) program(command []string) (*config.Server, error) {
 	for _, variable := range f.env {
 		name, value, ok := strings.Cut(variable, "=")
 		if !ok || name == "" || strings.ContainsRune(variable, 0) {
-			return nil, &fault.UsageError{
-				Message: "--env " + quote(name) + " is no variable with a value",
-				Fix:     "--env NAME=VALUE; what toolx has in its own environment is passed on as it is",
-			}
+			return nil, fault.Usage("--env "+quote(name)+" is no variable with a value",
+				"--env NAME=VALUE; what toolx has in its own environment is passed on as it is")
 		}
 		if server.Env == nil {
 			server.Env = make(map[string]string)
@@ -111,7 +104,7 @@ func (f *globalFlags) program(command []string) (*config.Server, error) {
 		err = isFolder(folder)
 	}
 	if err != nil {
-		return nil, &fault.UsageError{Message: "--cwd " + f.cwd + ": " + fault.Reason(err), Fix: "name a folder that is there"}
+		return nil, fault.Usage("--cwd "+f.cwd+": "+fault.Reason(err), "name a folder that is there")
 	}
 	server.Cwd = folder
 	return server, nil

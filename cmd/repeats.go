@@ -10,8 +10,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// maxWarnings is how many warnings about one server are told that differ by more than
-// numbers.
+// maxWarnings is how many warnings about one server are told that differ by more than numbers.
 const maxWarnings = 50
 
 // repeats logs warnings of which a server can cause any number. Of those that differ by

@@ -58,7 +58,7 @@ func (o *replyOptions) check(flags *pflag.FlagSet, formats ...string) error {
 		o.output = "json"
 	}
 	if flags.Changed("save") && o.save == "" {
-		return &fault.UsageError{Message: "--save is empty", Fix: "--save DIR; --save . is this folder"}
+		return fault.Usage("--save is empty", "--save DIR; --save . is this folder")
 	}
 	return o.answers.check()
 }
@@ -191,9 +191,8 @@ func (a *App) printText(result *exec.Result, write func(io.Writer, *exec.Result)
 	return nil
 }
 
-// sessionFor opens the server that a request is for: the one that its name names, the
-// only one there is, or the only one that has it. plain is the name without the
-// server's.
+// sessionFor opens the server that a request is for: the one that its name names, the only one there is, or the only
+// one that has it. plain is the name without the server's.
 func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.Session, plain string, err error) {
 	if err := b.needServers(); err != nil {
 		return nil, r.name, err
@@ -252,9 +251,8 @@ func (b *toolbox) owner(ctx context.Context, r request) (string, error) {
 	return "", missing
 }
 
-// ask asks servers, at the same time, whether they have what a request names, and notes
-// those that do as candidates, and those that do not run as unreached. The error is that of
-// the first that runs and does not answer.
+// ask asks servers, at the same time, whether they have what a request names, and notes those that do as candidates,
+// and those that do not run as unreached. The error is that of the first that runs and does not answer.
 func (b *toolbox) ask(ctx context.Context, r request, missing *missingError, opened []servers.Opened) error {
 	has, errs := make([]bool, len(opened)), make([]error, len(opened))
 	var wait sync.WaitGroup

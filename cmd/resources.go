@@ -69,15 +69,16 @@ func needsVerb(cmd *cobra.Command, args []string) error {
 	}
 	fix := fmt.Sprintf("%s %s; --help shows more", cmd.CommandPath(), strings.Join(verbs, "|"))
 	if cmd.ArgsLenAtDash() == 0 { // all there is is a server
-		return &fault.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fmt.Sprintf("%s %s -- %s", cmd.CommandPath(), verbs[0], exec.ShellLine(args...))}
+		return fault.Usage("say what to do with "+cmd.Name(),
+			fmt.Sprintf("%s %s -- %s", cmd.CommandPath(), verbs[0], exec.ShellLine(args...)))
 	}
 	if len(args) > 0 {
 		if near := words.Nearest(args[0], verbs); near != "" {
 			fix = "did you mean: " + cmd.CommandPath() + " " + near
 		}
-		return &fault.UsageError{Message: fmt.Sprintf("unknown command %q", cmd.Name()+" "+args[0]), Fix: fix}
+		return fault.Usage(fmt.Sprintf("unknown command %q", cmd.Name()+" "+args[0]), fix)
 	}
-	return &fault.UsageError{Message: "say what to do with " + cmd.Name(), Fix: fix}
+	return fault.Usage("say what to do with "+cmd.Name(), fix)
 }
 
 func newCatalogCommand(
@@ -143,7 +144,8 @@ unless --save writes them. -o raw prints the exact MCP result.
 				return err
 			}
 			if len(args) != 1 || args[0] == "" {
-				return &fault.UsageError{Message: "name one resource by its URI", Fix: "toolx resources read URI; toolx resources list shows them"}
+				return fault.Usage("name one resource by its URI",
+					"toolx resources read URI; toolx resources list shows them")
 			}
 			o.uri = args[0]
 			return nil
@@ -207,7 +209,8 @@ for resources alone.
   toolx resources subscribe --count 1 --json demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			if o.resources, o.command, err = splitDash(cmd, args); err == nil && len(o.resources) == 0 {
-				err = &fault.UsageError{Message: "name a resource by its URI", Fix: "toolx resources subscribe URI; toolx resources list shows them"}
+				err = fault.Usage("name a resource by its URI",
+					"toolx resources subscribe URI; toolx resources list shows them")
 			}
 			return err
 		},

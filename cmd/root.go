@@ -18,9 +18,8 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Main runs toolx with the given arguments (without the program's name) and
-// returns the exit code (docs/exit-codes.md). Ctrl-C ends what is running in order; a second
-// one kills it.
+// Main runs toolx with the given arguments (without the program's name) and returns the exit code (docs/exit-codes.md).
+// Ctrl-C ends what is running in order; a second one kills it.
 func Main(c *console.Console, args []string) int {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // else GOMEMLIMIT has set one
 		debug.SetMemoryLimit(thriftyFrom)
@@ -170,7 +169,7 @@ command line after -- is used instead of the configured servers.`,
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		// With a variable that is not set, --url "$URL" would mean the config's servers.
 		if app.flags.url == "" && cmd.Flags().Changed("url") {
-			return &fault.UsageError{Message: "--url is empty", Fix: "--url https://host/mcp"}
+			return fault.Usage("--url is empty", "--url https://host/mcp")
 		}
 		if cmd.ArgsLenAtDash() < 0 {
 			if err := app.flags.checkNoCommand(); err != nil {

@@ -19,13 +19,12 @@ import (
 // sampleFunc answers a server's request to a model, as servers.Answers has it.
 type sampleFunc func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
 
-// sampler is who answers sampling/createMessage: the user, a file, or a model of a
-// provider.
+// sampler is who answers sampling/createMessage: the user, a file, or a model of a provider.
 func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	provider, model, _ := strings.Cut(who, ":")
 	switch {
 	case who == "ask" && user.sample == nil:
-		return nil, &fault.UsageError{Message: "--sampling ask needs a terminal", Fix: "--sampling FILE answers with a file's content"}
+		return nil, fault.Usage("--sampling ask needs a terminal", "--sampling FILE answers with a file's content")
 	case who == "ask":
 		return user.sample, nil
 	case slices.Contains(ai.Providers(), provider):
@@ -33,10 +32,8 @@ func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	}
 	data, err := os.ReadFile(strings.TrimPrefix(who, "@"))
 	if err != nil {
-		return nil, &fault.UsageError{
-			Message: "--sampling " + who + ": " + fault.Reason(err),
-			Fix:     "--sampling ask, a file, or a provider: " + strings.Join(ai.Providers(), ", "),
-		}
+		return nil, fault.Usage("--sampling "+who+": "+fault.Reason(err),
+			"--sampling ask, a file, or a provider: "+strings.Join(ai.Providers(), ", "))
 	}
 	return func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return sampleFile(data), nil }, nil
 }
@@ -46,8 +43,7 @@ func declineSampling(context.Context, string, json.RawMessage) (json.RawMessage,
 	return nil, errors.New("the user declined the sampling request: there is no terminal to ask at")
 }
 
-// sampleFile is a file's content as an answer: a whole CreateMessageResult as it is,
-// anything else as the text of one.
+// sampleFile is a file's content as an answer: a whole CreateMessageResult as it is, anything else as the text of one.
 func sampleFile(data []byte) json.RawMessage {
 	if json.Valid(data) && rawjson.Get(data, "role") != nil && rawjson.Get(data, "content") != nil {
 		return data

@@ -43,7 +43,8 @@ code.`,
   toolx serve testdata/zwave.yaml --http 127.0.0.1:8080`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &fault.UsageError{Message: "unexpected argument " + quote(args[1]), Fix: "toolx serve FILE; --config lays several files over each other"}
+				return fault.Usage("unexpected argument "+quote(args[1]),
+					"toolx serve FILE; --config lays several files over each other")
 			}
 			if len(args) == 1 {
 				o.file = args[0]
@@ -52,7 +53,7 @@ code.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.http.Address == "" && cmd.Flags().Changed("http") { // "$ADDR", which is not set: standard streams are not meant
-				return &fault.UsageError{Message: "--http is empty", Fix: "--http 127.0.0.1:8080"}
+				return fault.Usage("--http is empty", "--http 127.0.0.1:8080")
 			}
 			if err := o.http.Check(); err != nil {
 				return err
@@ -78,10 +79,8 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	app.asksNobody = true // standard input is the client's
 	if o.file != "" {
 		if _, err := os.Stat(o.file); err != nil {
-			return &fault.UsageError{
-				Message: fmt.Sprintf("toolx serve %s: %s", o.file, fault.Reason(err)),
-				Fix:     "FILE is the config whose tools are served; without it, toolx serve takes the one that is found here",
-			}
+			return fault.Usage(fmt.Sprintf("toolx serve %s: %s", o.file, fault.Reason(err)),
+				"FILE is the config whose tools are served; without it, toolx serve takes the one that is found here")
 		}
 		app.flags.config = append(app.flags.config, o.file)
 	}
@@ -100,7 +99,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	case len(tools) == 0 && len(broken) > 0:
 		return &reportedError{broken[0]}
 	case len(tools) == 0:
-		return &fault.UsageError{Message: "the config defines no tools", Fix: "add some under tools:; docs/serve.md has an example"}
+		return fault.Usage("the config defines no tools", "add some under tools:; docs/serve.md has an example")
 	}
 	served := serve.New(ctx, Version(), box.executor, tools)
 	limit := cmp.Or(box.config.Defaults.MaxMessage, servers.DefaultMaxMessage)
@@ -125,8 +124,7 @@ func runServe(ctx context.Context, app *App, o serveOptions) error {
 	}
 }
 
-// announce tells on stderr where toolx serves, and the token that it made, which nobody
-// knows otherwise.
+// announce tells on stderr where toolx serves, and the token that it made, which nobody knows otherwise.
 func (a *App) announce(endpoint *serve.Endpoint) {
 	a.mask.Add(endpoint.Token)
 	url, scope := endpoint.URL(), ""

@@ -39,7 +39,7 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 				return err
 			}
 			if len(args) != 1 {
-				return &fault.UsageError{Message: "name one tool", Fix: "toolx show TOOL; toolx list shows the tools"}
+				return fault.Usage("name one tool", "toolx show TOOL; toolx list shows the tools")
 			}
 			o.tool = args[0]
 			return o.answers.check()
@@ -84,8 +84,7 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	return render.Tool(app.Console.Out, tool, facts, app.outScreen())
 }
 
-// exampleOf is a command line that calls the tool with arguments made from its
-// schema, empty where none can be made.
+// exampleOf is a command line that calls the tool with arguments made from its schema, empty where none can be made.
 func exampleOf(tool *exec.Tool) string {
 	arguments, err := tool.Input().Example()
 	if err != nil {

@@ -33,7 +33,7 @@ func (a *App) unknownVerb(root *cobra.Command, name string) error {
 			return cmp.Compare(levenshtein.ComputeDistance(name, a), levenshtein.ComputeDistance(name, b))
 		})
 	}
-	return &fault.UsageError{Message: "unknown command " + quote(name), Fix: fix}
+	return fault.Usage("unknown command "+quote(name), fix)
 }
 
 // verbForServer returns what can be done with a configured server, or a tool of one, that was
@@ -58,8 +58,7 @@ func (a *App) verbForServer(name string) string {
 	return ""
 }
 
-// verbOfOthers says what toolx has for a verb that other tools have, empty for any other
-// word.
+// verbOfOthers says what toolx has for a verb that other tools have, empty for any other word.
 func verbOfOthers(name string) string {
 	switch strings.ToLower(name) {
 	case "run", "exec", "execute", "invoke", "call-tool", "tool":
@@ -103,11 +102,12 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	case errors.As(err, &valueless) && valueless.GetFlag() != nil:
 		name, _ := pflag.UnquoteUsage(valueless.GetFlag())
-		return &fault.UsageError{Message: flagName(valueless.GetFlag()) + " has no value", Fix: flagName(valueless.GetFlag()) + " " + name + "; " + all}
+		return fault.Usage(flagName(valueless.GetFlag())+" has no value",
+			flagName(valueless.GetFlag())+" "+name+"; "+all)
 	case errors.As(err, &invalid) && invalid.GetFlag() != nil:
 		return invalidValue(invalid, all)
 	}
-	return &fault.UsageError{Message: err.Error(), Fix: all}
+	return fault.Usage(err.Error(), all)
 }
 
 func flagName(flag *pflag.Flag) string { return "--" + flag.Name }

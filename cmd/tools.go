@@ -20,9 +20,8 @@ type toolFilter struct {
 	patterns []string // see matches
 }
 
-// openTools starts the servers whose tools a filter can mean, tells of those that fail, and
-// returns the tools that match: toolx's own first, then server by server. The error
-// is a server's where none answered.
+// openTools starts the servers whose tools a filter can mean, tells of those that fail, and returns the tools that
+// match: toolx's own first, then server by server. The error is a server's where none answered.
 func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, verb string) ([]*exec.Tool, error) {
 	opened, err := a.openServers(ctx, box, verb, filter)
 	if err != nil {
@@ -107,9 +106,8 @@ func (e *briefError) Details() []string { return nil }
 // Hint implements the interface that fault.HintOf looks for.
 func (e *briefError) Hint() string { return "" }
 
-// startServers starts servers in parallel; searched says that they are all there are, and
-// nobody named any. The error is an interruption; what became of each server is for the
-// caller to tell.
+// startServers starts servers in parallel; searched says that they are all there are, and nobody named any. The error
+// is an interruption; what became of each server is for the caller to tell.
 func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names []string, searched bool) ([]servers.Opened, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -135,9 +133,8 @@ func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names
 	return opened, nil
 }
 
-// tellFailed tells of each server that was given up: all there is to say, or a line where
-// it is only one of many that were searched. Those of a file that is not trusted are told of
-// together.
+// tellFailed tells of each server that was given up: all there is to say, or a line where it is only one of many that
+// were searched. Those of a file that is not trusted are told of together.
 func (a *App) tellFailed(opened []servers.Opened, searched bool) {
 	for _, err := range untrustedTogether(opened) {
 		if searched {
@@ -152,10 +149,8 @@ func (b *toolbox) needServers() error {
 	if len(b.pool.Names()) > 0 {
 		return nil
 	}
-	missing := &fault.UsageError{
-		Message: "no server is configured",
-		Fix:     "give one behind --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml",
-	}
+	missing := fault.Usage("no server is configured",
+		"give one behind --: -- npx -y @modelcontextprotocol/server-everything; or write a toolx.yaml")
 	if len(b.config.Servers) > 0 {
 		missing.Message = "every server of the config is disabled"
 		setting, _ := b.config.Servers[0].DisabledBy()
@@ -181,8 +176,7 @@ func (e *noMatchError) Kind() fault.Kind { return fault.KindNotFound }
 // Hint says what there is instead.
 func (e *noMatchError) Hint() string { return e.hint }
 
-// noTool is the error of patterns that no tool fits, with what a single one may be a
-// misspelling of.
+// noTool is the error of patterns that no tool fits, with what a single one may be a misspelling of.
 func (b *toolbox) noTool(patterns []string) error {
 	failed := &noMatchError{what: "tool", patterns: patterns}
 	if len(patterns) > 1 {

@@ -157,8 +157,7 @@ func visible(text []byte) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// exchange writes the head of an exchange over HTTP; its messages have lines of their
-// own.
+// exchange writes the head of an exchange over HTTP; its messages have lines of their own.
 func (f *traceFile) exchange(e servers.HTTPExchange) {
 	head := struct {
 		Verb     string            `json:"verb"`

@@ -55,9 +55,9 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return &fault.UsageError{Message: "unexpected argument " + quote(args[1]), Fix: "toolx trust FILE: one at a time"}
+				return fault.Usage("unexpected argument "+quote(args[1]), "toolx trust FILE: one at a time")
 			case len(args) == 1 && args[0] == "":
-				return &fault.UsageError{Message: "the file's name is empty", Fix: "toolx trust FILE"}
+				return fault.Usage("the file's name is empty", "toolx trust FILE")
 			case len(args) == 1:
 				o.file = args[0]
 			}
@@ -75,11 +75,11 @@ Exit codes: 0 trusted, listed or revoked; 2 wrong usage, no such file, or no con
 func (o trustOptions) check() error {
 	switch {
 	case o.list && (o.file != "" || o.revoke || o.yes):
-		return &fault.UsageError{Message: "--list stands alone", Fix: "toolx trust --list"}
+		return fault.Usage("--list stands alone", "toolx trust --list")
 	case o.revoke && o.yes:
-		return &fault.UsageError{Message: "--yes and --revoke do not go together", Fix: "leave out one of them"}
+		return fault.Usage("--yes and --revoke do not go together", "leave out one of them")
 	case o.json && !o.list:
-		return &fault.UsageError{Message: "--json is for --list", Fix: "toolx trust --list --json"}
+		return fault.Usage("--json is for --list", "toolx trust --list --json")
 	}
 	return nil
 }
@@ -115,16 +115,14 @@ func runTrust(ctx context.Context, app *App, o trustOptions) error {
 	switch {
 	case o.yes:
 	case !app.asksAtTerminal():
-		return &fault.UsageError{
-			Message: "nobody is there to consent to " + project.File.Name,
-			Fix:     "toolx trust --yes " + shellWord(project.File.Name) + ", or TOOLX_TRUST=" + project.SHA256 + " for one run",
-		}
+		return fault.Usage("nobody is there to consent to "+project.File.Name,
+			"toolx trust --yes "+shellWord(project.File.Name)+", or TOOLX_TRUST="+project.SHA256+" for one run")
 	default:
 		if err := app.askTrust(ctx, project); err != nil {
 			return err
 		}
 		if !project.Allowed() {
-			return &fault.UsageError{Message: project.File.Name + " is not trusted", Fix: "toolx trust asks again"}
+			return fault.Usage(project.File.Name+" is not trusted", "toolx trust asks again")
 		}
 		return nil
 	}
@@ -140,10 +138,8 @@ func (a *App) projectAt(file string) (*config.Project, error) {
 	options := config.Options{Distrust: true}
 	if file != "" {
 		if reason := config.Refused(file); reason != "" {
-			return nil, &fault.UsageError{
-				Message: file + " is not read: " + reason,
-				Fix:     "let nobody else write it: chmod go-w " + shellWord(file) + "; or name it with --config",
-			}
+			return nil, fault.Usage(file+" is not read: "+reason,
+				"let nobody else write it: chmod go-w "+shellWord(file)+"; or name it with --config")
 		}
 		options.Files = []string{file}
 	} else {
@@ -153,10 +149,8 @@ func (a *App) projectAt(file string) (*config.Project, error) {
 		}
 		files = slices.DeleteFunc(files, func(f config.File) bool { return !f.Project })
 		if len(files) == 0 {
-			return nil, &fault.UsageError{
-				Message: "neither this folder nor one above it has a config file",
-				Fix:     "toolx trust FILE; the user's own config and files of --config need no consent",
-			}
+			return nil, fault.Usage("neither this folder nor one above it has a config file",
+				"toolx trust FILE; the user's own config and files of --config need no consent")
 		}
 		options.Files = []string{files[0].Name}
 	}
@@ -220,7 +214,7 @@ func (a *App) revokeTrust(ctx context.Context, file string) error {
 		return &usageError{err}
 	}
 	if !found {
-		return &fault.UsageError{Message: "no consent is recorded for " + path, Fix: "toolx trust --list shows what is"}
+		return fault.Usage("no consent is recorded for "+path, "toolx trust --list shows what is")
 	}
 	a.say("%s is not trusted any more", render.Safe(path))
 	return nil
@@ -254,9 +248,8 @@ func (a *App) loadConfig() (*config.Config, error) {
 	return loaded, nil
 }
 
-// tellShadowed warns where a folder's file takes the place of a server or a tool of the user's
-// own. Without the user's consent to the file, --quiet does not silence it: another program
-// than the one that is meant gets the arguments.
+// tellShadowed warns where a folder's file takes the place of a server or a tool of the user's own. Without the user's
+// consent to the file, --quiet does not silence it: another program than the one that is meant gets the arguments.
 func (a *App) tellShadowed(loaded *config.Config) {
 	for _, shadowed := range loaded.Shadowed {
 		warn, what := a.warnOnce, "server '"+shadowed.Server+"'"
@@ -276,8 +269,7 @@ type policy struct {
 	digests   []string
 }
 
-// trustPolicy reads TOOLX_TRUST. A word that is neither is a mistake that must not pass for
-// consent, nor for its lack.
+// trustPolicy reads TOOLX_TRUST. A word that is neither is a mistake that must not pass for consent, nor for its lack.
 func trustPolicy(text string) (policy, error) {
 	switch text {
 	case "":
@@ -290,10 +282,8 @@ func trustPolicy(text string) (policy, error) {
 	digests := strings.Split(strings.ToLower(text), ",")
 	for _, one := range digests {
 		if len(one) != 64 || strings.Trim(one, "0123456789abcdef") != "" {
-			return policy{}, &fault.UsageError{
-				Message: config.EnvTrust + " is " + quote(text),
-				Fix:     config.EnvTrust + "=all, none, or the sha256 of a config file",
-			}
+			return policy{}, fault.Usage(config.EnvTrust+" is "+quote(text),
+				config.EnvTrust+"=all, none, or the sha256 of a config file")
 		}
 	}
 	return policy{digests: digests}, nil
@@ -348,8 +338,7 @@ func (a *App) asksAtTerminal() bool {
 	return a.Console.InTTY && a.Console.ErrTTY && !a.asksNobody && !a.drawn.Load() && os.Getenv(config.EnvTrust) != config.TrustNone
 }
 
-// untrustedTogether are the errors of servers, with one for all servers of a file that the
-// user has not consented to.
+// untrustedTogether are the errors of servers, with one for all servers of a file that the user has not consented to.
 func untrustedTogether(opened []servers.Opened) []error {
 	var errs []error
 	together := make(map[string]*config.UntrustedError)

@@ -24,8 +24,7 @@ type tuiOptions struct {
 	start  *tui.Start // the tool to begin with, nil for none
 	of     string     // a tool's name, which may tell the only server to show
 	server []string   // a command line behind --
-	// answers say how servers are answered that ask something back; what they leave
-	// open the user is asked in dialogs.
+	// answers say how servers are answered that ask something back; what they leave open the user is asked in dialogs.
 	answers answerOptions
 }
 
@@ -46,7 +45,7 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			o.names, o.server, err = splitDash(cmd, args)
 			if err == nil && len(o.names) > 0 && len(o.server) > 0 {
-				return &fault.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx tui -- COMMAND…"}
+				return fault.Usage("name servers, or give a command behind --, not both", "toolx tui -- COMMAND…")
 			}
 			return err
 		},
@@ -65,10 +64,8 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 // runTUI shows the terminal interface until the user quits.
 func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	if !app.hasScreen() {
-		return &fault.UsageError{
-			Message: "the terminal interface needs a terminal that obeys control sequences",
-			Fix:     "toolx list shows the tools, toolx call TOOL calls one",
-		}
+		return fault.Usage("the terminal interface needs a terminal that obeys control sequences",
+			"toolx list shows the tools, toolx call TOOL calls one")
 	}
 	questions := tui.NewQuestions()
 	box, err := app.toolbox(toolboxOptions{
@@ -126,8 +123,7 @@ func (a *App) hasScreen() bool {
 	return a.Console.InTTY && a.Console.OutTTY && os.Getenv("TERM") != "dumb"
 }
 
-// form is a call that is to be completed in its form (--edit). Only the server that
-// the tool's name tells is shown.
+// form is a call that is to be completed in its form (--edit). Only the server that the tool's name tells is shown.
 func (o callOptions) form() tuiOptions {
 	return tuiOptions{server: o.server, answers: o.answers, of: o.tool, start: &tui.Start{Tool: o.tool, Fill: o.fill}}
 }
@@ -170,8 +166,7 @@ func textArgument(arg string) string {
 	return strings.TrimSuffix(key, ":") + ":=" + string(rawjson.Quote(value))
 }
 
-// serversNamed are the servers of those names, all where none is named; what is
-// switched off is not shown.
+// serversNamed are the servers of those names, all where none is named; what is switched off is not shown.
 func serversNamed(all []*config.Server, names []string) ([]*config.Server, error) {
 	var shown []*config.Server
 	known := make(map[string]*config.Server)
@@ -192,7 +187,7 @@ func serversNamed(all []*config.Server, names []string) ([]*config.Server, error
 	for _, name := range names {
 		server := known[name]
 		if server == nil {
-			return nil, &fault.UsageError{Message: "no server is named " + quote(name), Fix: "the config has: " + strings.Join(list, ", ")}
+			return nil, fault.Usage("no server is named "+quote(name), "the config has: "+strings.Join(list, ", "))
 		}
 		shown = append(shown, server)
 	}
@@ -210,8 +205,7 @@ func (a *App) examineOne(ctx context.Context, box *toolbox, name string) (*docto
 	return doctor.Judge(fleet, doctor.Selection{}), nil
 }
 
-// speaksUTF8 reports whether the locale can show more than ASCII; one that is not set
-// is taken for one that can.
+// speaksUTF8 reports whether the locale can show more than ASCII; one that is not set is taken for one that can.
 func speaksUTF8(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := strings.ToLower(getenv(name)); value != "" {

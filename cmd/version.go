@@ -13,8 +13,7 @@ import (
 // version is set by the linker for releases (make build); see Version.
 var version string
 
-// Version is toolx's version: the linker's, else what the Go toolchain recorded,
-// else "devel".
+// Version is toolx's version: the linker's, else what the Go toolchain recorded, else "devel".
 func Version() string {
 	if version != "" {
 		return version
@@ -46,7 +45,7 @@ func versionLine() string {
 // noArguments refuses any argument.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return &fault.UsageError{Message: "unexpected argument " + quote(args[0]), Fix: cmd.CommandPath() + " takes none"}
+		return fault.Usage("unexpected argument "+quote(args[0]), cmd.CommandPath()+" takes none")
 	}
 	return nil
 }

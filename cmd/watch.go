@@ -55,7 +55,7 @@ without any.
 		Args: func(cmd *cobra.Command, args []string) (err error) {
 			o.names, o.command, err = splitDash(cmd, args)
 			if err == nil && len(o.names) > 0 && len(o.command) > 0 {
-				return &fault.UsageError{Message: "name servers, or give a command behind --, not both", Fix: "toolx watch -- COMMAND…"}
+				return fault.Usage("name servers, or give a command behind --, not both", "toolx watch -- COMMAND…")
 			}
 			return err
 		},
@@ -86,10 +86,10 @@ func (o *watchOptions) check() error {
 		return err
 	}
 	if o.count < 0 {
-		return &fault.UsageError{Message: "--count must not be negative", Fix: "--count 1 ends after the first"}
+		return fault.Usage("--count must not be negative", "--count 1 ends after the first")
 	}
 	if slices.Contains(o.resources, "") {
-		return &fault.UsageError{Message: "a resource has an empty URI", Fix: "toolx resources list shows them"}
+		return fault.Usage("a resource has an empty URI", "toolx resources list shows them")
 	}
 	return o.answers.check()
 }
@@ -132,8 +132,7 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	return &reportedError{err}
 }
 
-// watched are the servers to open: those that were named, and those whose resources
-// were; none means all.
+// watched are the servers to open: those that were named, and those whose resources were; none means all.
 func (o *watchOptions) watched(uris map[string][]string) []string {
 	if len(o.names) == 0 && !o.updatesOnly {
 		return nil
@@ -158,10 +157,8 @@ func (b *toolbox) byServer(resources, named []string) (map[string][]string, erro
 		if server == "" {
 			uri = resource
 			if len(possible) != 1 {
-				return nil, &fault.UsageError{
-					Message: "it is not clear whose resource " + quote(resource) + " is",
-					Fix:     "put the server's name before it: SERVER" + exec.Separator + resource,
-				}
+				return nil, fault.Usage("it is not clear whose resource "+quote(resource)+" is",
+					"put the server's name before it: SERVER"+exec.Separator+resource)
 			}
 			server = possible[0]
 		}
@@ -227,8 +224,7 @@ func (w *watcher) take(event exec.Event) {
 	}
 }
 
-// run subscribes to the servers that answered and prints until ctx ends, the number is
-// reached, or no server is left.
+// run subscribes to the servers that answered and prints until ctx ends, the number is reached, or no server is left.
 func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[string][]string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -257,8 +253,7 @@ func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[str
 	return err
 }
 
-// follow prints what comes until there is enough of it, the last server has ended, or
-// the time is up.
+// follow prints what comes until there is enough of it, the last server has ended, or the time is up.
 func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) error {
 	idle := w.idleTimer()
 	defer idle.Stop()
@@ -306,8 +301,7 @@ func (w *watcher) restart(idle *time.Timer) {
 	}
 }
 
-// listen subscribes to one server; it returns when that has ended or refuses, or ctx
-// ends.
+// listen subscribes to one server; it returns when that has ended or refuses, or ctx ends.
 func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []string) error {
 	if w.o.level != "" {
 		if err := session.SetLevel(ctx, w.o.level); err != nil {

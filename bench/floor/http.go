@@ -13,8 +13,7 @@ import (
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"floor","version":"1"}}`
 
-// callHTTP makes one call over HTTP: where is the address, with the word legacy before
-// it for a revision with sessions.
+// callHTTP makes one call over HTTP: where is the address, with the word legacy before it for a revision with sessions.
 func callHTTP(tool, arguments string, where []string) error {
 	f := &floor{url: where[len(where)-1], header: http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},

@@ -1,8 +1,7 @@
-// Command floor does what a cold call cannot do without: it starts a stdio server,
-// shakes hands, calls one tool, prints the text, and ends the server. It has no
-// SDK, no config, no validation and no care for faults; toolx is measured against
-// it. With an address in the place of the command it does the same over HTTP, with the
-// exchanges that toolx has there, in either era.
+// Command floor does what a cold call cannot do without: it starts a stdio server, shakes hands, calls one tool, prints
+// the text, and ends the server. It has no SDK, no config, no validation and no care for faults; toolx is measured
+// against it. With an address in the place of the command it does the same over HTTP, with the exchanges that toolx has
+// there, in either era.
 //
 //	floor TOOL ARGUMENTS COMMAND [ARGUMENT…]
 //	floor TOOL ARGUMENTS [legacy] URL

@@ -69,6 +69,9 @@ type UsageError struct {
 	Fix     string // what to type instead; may be empty
 }
 
+// Usage returns a UsageError.
+func Usage(message, fix string) *UsageError { return &UsageError{Message: message, Fix: fix} }
+
 func (e *UsageError) Error() string { return e.Message }
 
 // Kind returns KindUsage.

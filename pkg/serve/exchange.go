@@ -163,8 +163,7 @@ func (x *exchange) inSession(w http.ResponseWriter, r *http.Request, head reques
 	return x.session(w, r, head.ID, begins)
 }
 
-// refuseSession tells a client to start anew (2025-11-25 basic/transports, "Session
-// Management").
+// refuseSession tells a client to start anew (2025-11-25 basic/transports, "Session Management").
 func refuseSession(w http.ResponseWriter, id json.RawMessage) {
 	writeAnswer(w, http.StatusNotFound, errorAnswer(id, mcp.INVALID_REQUEST, "there is no such session, or no more: send initialize"))
 }

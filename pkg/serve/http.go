@@ -63,18 +63,17 @@ func (o *HTTPOptions) Check() error {
 			{"--allow-remote", o.Remote}, {"--token", o.Token != ""}, {"--no-token", o.Open}, {"--allow-host", len(o.Hosts) > 0}, {"--allow-origin", len(o.Origins) > 0},
 		} {
 			if given.is {
-				return &fault.UsageError{Message: "only --http has a use for " + given.flag, Fix: "toolx serve FILE --http 127.0.0.1:8080 " + given.flag + " …"}
+				return fault.Usage("only --http has a use for "+given.flag,
+					"toolx serve FILE --http 127.0.0.1:8080 "+given.flag+" …")
 			}
 		}
 	}
 	if o.Token != "" && (!strings.HasPrefix(o.Token, "@") || o.Token == "@") {
-		return &fault.UsageError{
-			Message: "a token does not belong on a command line, which everyone on this machine can read",
-			Fix:     "name a file that has it by @FILE, or set " + TokenVariable,
-		}
+		return fault.Usage("a token does not belong on a command line, which everyone on this machine can read",
+			"name a file that has it by @FILE, or set "+TokenVariable)
 	}
 	if o.Open && o.Token != "" {
-		return &fault.UsageError{Message: "\"--no-token\" contradicts \"--token\"", Fix: "leave one of them out"}
+		return fault.Usage("\"--no-token\" contradicts \"--token\"", "leave one of them out")
 	}
 	return o.checkNames()
 }
@@ -83,13 +82,14 @@ func (o *HTTPOptions) Check() error {
 func (o *HTTPOptions) checkNames() error {
 	for _, host := range o.Hosts {
 		if hostName(host) == "" || strings.ContainsAny(host, "/@ ") {
-			return &fault.UsageError{Message: "--allow-host " + strconv.Quote(host) + " is no host", Fix: "--allow-host tools.example"}
+			return fault.Usage("--allow-host "+strconv.Quote(host)+" is no host", "--allow-host tools.example")
 		}
 	}
 	for _, origin := range o.Origins {
 		page, err := url.Parse(strings.TrimSuffix(origin, "/"))
 		if origin != "null" && (err != nil || page.Host == "" || page.Scheme+"://"+page.Host != page.String()) {
-			return &fault.UsageError{Message: "--allow-origin " + strconv.Quote(origin) + " is no origin", Fix: "--allow-origin https://app.example"}
+			return fault.Usage("--allow-origin "+strconv.Quote(origin)+" is no origin",
+				"--allow-origin https://app.example")
 		}
 	}
 	return nil
@@ -129,7 +129,8 @@ func (s *Server) Listen(o HTTPOptions, limit int64, log *slog.Logger) (*Endpoint
 	}
 	listener, err := net.ListenTCP("tcp", address)
 	if err != nil {
-		return nil, &fault.UsageError{Message: "cannot listen on " + address.String() + ": " + fault.Reason(err), Fix: "--http 0 takes any port of this machine that is free"}
+		return nil, fault.Usage("cannot listen on "+address.String()+": "+fault.Reason(err),
+			"--http 0 takes any port of this machine that is free")
 	}
 	warn := func(text string) { log.Warn(text) }
 	sessions := newHTTPSessions(sessionTime)
@@ -173,14 +174,13 @@ func resolveAddress(o HTTPOptions) (*net.TCPAddr, error) {
 	}
 	address, err := net.ResolveTCPAddr("tcp", text)
 	if err != nil {
-		return nil, &fault.UsageError{Message: "--http " + strconv.Quote(o.Address) + ": " + fault.Reason(err), Fix: "--http 127.0.0.1:8080"}
+		return nil, fault.Usage("--http "+strconv.Quote(o.Address)+": "+fault.Reason(err),
+			"--http 127.0.0.1:8080")
 	}
 	if !address.IP.IsLoopback() && !o.Remote {
 		port := strconv.Itoa(address.Port)
-		return nil, &fault.UsageError{
-			Message: "--http " + strconv.Quote(o.Address) + " lets other machines in",
-			Fix:     "--http " + port + " serves this machine only; --allow-remote serves the others too",
-		}
+		return nil, fault.Usage("--http "+strconv.Quote(o.Address)+" lets other machines in",
+			"--http "+port+" serves this machine only; --allow-remote serves the others too")
 	}
 	return address, nil
 }
@@ -193,7 +193,8 @@ func (o *HTTPOptions) clientToken() (token string, made bool, err error) {
 	case err != nil:
 		return "", false, err
 	case o.Open && token != "":
-		return "", false, &fault.UsageError{Message: TokenVariable + " contradicts \"--no-token\"", Fix: "unset " + TokenVariable + ", or leave the flag out"}
+		return "", false, fault.Usage(TokenVariable+" contradicts \"--no-token\"",
+			"unset "+TokenVariable+", or leave the flag out")
 	case o.Open || token != "":
 		return token, false, nil
 	}
@@ -209,18 +210,20 @@ func readToken(given string) (string, error) {
 	case named:
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return "", &fault.UsageError{Message: "the token in " + file + " cannot be read: " + fault.Reason(err), Fix: "name a file that has it by @FILE, or set " + TokenVariable}
+			return "", fault.Usage("the token in "+file+" cannot be read: "+fault.Reason(err),
+				"name a file that has it by @FILE, or set "+TokenVariable)
 		}
 		token, source = strings.TrimSpace(string(data)), file
 		if token == "" {
-			return "", &fault.UsageError{Message: "there is no token in " + file, Fix: "write a long random text into it"}
+			return "", fault.Usage("there is no token in "+file, "write a long random text into it")
 		}
 	case set && token == "": // "$(cat FILE)" without a FILE must not let everybody in
-		return "", &fault.UsageError{Message: TokenVariable + " is empty", Fix: "set it to a long random text, or unset it"}
+		return "", fault.Usage(TokenVariable+" is empty", "set it to a long random text, or unset it")
 	}
 	for _, r := range token {
 		if r <= ' ' || r > '~' { // what no Authorization header can carry (RFC 6750, 2.1)
-			return "", &fault.UsageError{Message: "the token in " + source + " has characters that no header can carry", Fix: "use letters, digits and punctuation, without spaces"}
+			return "", fault.Usage("the token in "+source+" has characters that no header can carry",
+				"use letters, digits and punctuation, without spaces")
 		}
 	}
 	return token, nil

@@ -74,8 +74,7 @@ func readRequest(reader *bufio.Reader, limit int64) (requestLine, error) {
 	}
 }
 
-// extend appends to a line. append alone would let a large one grow by a quarter
-// each time, and copy it often.
+// extend appends to a line. append alone would let a large one grow by a quarter each time, and copy it often.
 func extend(kept, part []byte, limit int64) []byte {
 	need := len(kept) + len(part)
 	if need > cap(kept) && len(kept) > 0 {
@@ -127,9 +126,8 @@ func idBefore(head []byte) json.RawMessage {
 	return nil
 }
 
-// idAtEnd finds "id":… right before the last brace. A quote that follows a comma or
-// a brace in JSON, and is no text of a string, begins a name; and the last brace
-// is that of the message.
+// idAtEnd finds "id":… right before the last brace. A quote that follows a comma or a brace in JSON, and is no text of
+// a string, begins a name; and the last brace is that of the message.
 func idAtEnd(tail []byte) json.RawMessage {
 	last := regexp.MustCompile(`[,{]\s*"id"\s*:\s*("[^"\\]*"|-?[0-9]+)\s*\}\s*$`)
 	if found := last.FindSubmatch(tail); found != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// maxSessions is how many sessions of the legacy revisions are kept at once. Each takes
-// about 15 kB.
+// maxSessions is how many sessions of the legacy revisions are kept at once. Each takes about 15 kB.
 const maxSessions = 1000
 
 // httpSessions holds the sessions of the legacy revisions: the ids that toolx serve has given out and that have not

@@ -36,11 +36,10 @@ const (
 	maxErrorText = 300
 )
 
-// stdioClient is the client of toolx serve, on the other side of the standard
-// streams. The SDK's server for these has a fixed number of workers, and reads
-// nothing while they and their queue are full: silent calls would hold back other
-// calls, pings and cancellations. Here each call has a goroutine of its own, and
-// everything else, which takes no time, is answered in the order in which it came.
+// stdioClient is the client of toolx serve, on the other side of the standard streams. The SDK's server for these has a
+// fixed number of workers, and reads nothing while they and their queue are full: silent calls would hold back other
+// calls, pings and cancellations. Here each call has a goroutine of its own, and everything else, which takes no time,
+// is answered in the order in which it came.
 type stdioClient struct {
 	server *server.MCPServer
 	out    *AnswerWriter
@@ -63,9 +62,8 @@ type openCall struct {
 	cancelled bool // by the client, which wants no answer
 }
 
-// Stdio serves the client that writes to in, until that or ctx ends, or no answer can be
-// written to out. Open calls get drainTime to finish. A message has at most limit bytes; warn
-// tells of what goes wrong.
+// Stdio serves the client that writes to in, until that or ctx ends, or no answer can be written to out. Open calls get
+// drainTime to finish. A message has at most limit bytes; warn tells of what goes wrong.
 func (s *Server) Stdio(ctx context.Context, in io.Reader, out *AnswerWriter, limit int64, warn func(text string)) error {
 	return newStdioClient(s.sdk, out, limit, warn).serve(ctx, in)
 }
@@ -157,8 +155,7 @@ func speaks(revision string) bool {
 	return revision == "" || mcp.IsValidProtocolVersion(revision)
 }
 
-// revisionError refuses a request of a revision that toolx serve does not know, and
-// names those that it does.
+// revisionError refuses a request of a revision that toolx serve does not know, and names those that it does.
 func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
 	text := "unsupported protocol version " + strconv.Quote(words.Clip(revision, maxErrorText))
 	answer := errorAnswer(id, mcp.UNSUPPORTED_PROTOCOL_VERSION, text)
