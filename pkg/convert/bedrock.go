@@ -6,25 +6,21 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// bedrockDialect is Bedrock's Converse API. A description there has one character
-// at least, so an empty one is left out.
-func bedrockDialect() dialect {
-	return dialect{
-		label: "Bedrock",
-		names: portableNames(),
-		layout: layout{
-			skeleton:    `{"toolSpec":{"name":null,"description":null,"inputSchema":{"json":null}}}`,
-			name:        []string{"toolSpec", "name"},
-			description: []string{"toolSpec", "description"},
-			schema:      []string{"toolSpec", "inputSchema", "json"},
-			strict:      []string{"toolSpec", "strict"},
-			wordy:       true,
-		},
-		marks: func(element members) bool {
-			return element.isObject("toolSpec") || isBedrockSchema(element.get(schemaMember))
-		},
-		prepare: wrapToolSpec,
+// bedrockLayout returns the layout of Bedrock's Converse API. It wants a description of one character at least, so an
+// empty one is left out.
+func bedrockLayout() layout {
+	return layout{
+		skeleton:    `{"toolSpec":{"name":null,"description":null,"inputSchema":{"json":null}}}`,
+		name:        []string{"toolSpec", "name"},
+		description: []string{"toolSpec", "description"},
+		schema:      []string{"toolSpec", "inputSchema", "json"},
+		strict:      []string{"toolSpec", "strict"},
+		wordy:       true,
 	}
+}
+
+func looksLikeBedrock(element members) bool {
+	return element.isObject("toolSpec") || isBedrockSchema(element.get(schemaMember))
 }
 
 // isBedrockSchema recognises {"json": {…}}, the wrapping that no JSON Schema has.
@@ -33,7 +29,7 @@ func isBedrockSchema(schema json.RawMessage) bool {
 	return len(members) == 1 && members.isObject("json")
 }
 
-// wrapToolSpec takes the specification without its wrapping as well.
+// wrapToolSpec also takes a specification without its wrapping.
 func wrapToolSpec(element members) (members, error) {
 	if element.isObject("toolSpec") || !element.has(nameMember) {
 		return element, nil

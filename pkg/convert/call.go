@@ -1,12 +1,6 @@
 package convert
 
-import (
-	"encoding/json"
-	"fmt"
-	"slices"
-
-	"toolx/pkg/rawjson"
-)
+import "encoding/json"
 
 // ToolCall is a model's request to call a tool.
 type ToolCall struct {
@@ -56,94 +50,4 @@ func ReadCalls(data []byte, from Format) (*Message, error) {
 		return nil, err
 	}
 	return reader.message()
-}
-
-// ToolResult is the outcome of a call.
-type ToolResult struct {
-	Call ToolCall
-	// Text is the string form of the result (EXEC-16), or the error's text.
-	Text string
-	// Content are the MCP content blocks, Structured the structuredContent; nil
-	// where there are none.
-	Content    []json.RawMessage
-	Structured json.RawMessage
-	IsError    bool
-}
-
-// WriteResults writes results as the messages (or parts) that a provider takes
-// after the calls, all of one turn together: a JSON array of messages for most, one
-// user message for Anthropic, Gemini and Bedrock, text for Hermes.
-//
-// Text is what models see of a result: it may have been cut, which Content was not.
-// Images of Content are handed over where the provider can hold them. Ids are those
-// of the calls, unless the provider would refuse them: then one is made of the call's
-// id, or of its place.
-func WriteResults(to Format, results []ToolResult) ([]byte, error) {
-	write, ok := resultWriter(to)
-	if !ok {
-		return nil, fmt.Errorf("no results are written for the format %q", to)
-	}
-	fitted := slices.Clone(results)
-	for i := range fitted {
-		fitted[i].Call.ID = fitID(to, fitted[i].Call.ID, i)
-	}
-	return write(fitted)
-}
-
-// resultWriter finds what writes the results of a turn.
-func resultWriter(to Format) (write func([]ToolResult) ([]byte, error), ok bool) {
-	switch to {
-	case OpenAI, OpenAIStrict:
-		return writeEach(openAIResult), true
-	case Mistral:
-		return writeEach(mistralResult), true
-	case Cohere:
-		return writeEach(cohereResult), true
-	case Ollama:
-		return writeEach(ollamaResult), true
-	case Responses:
-		return writeEach(responsesResult), true
-	case LangChain:
-		return writeEach(langChainResult), true
-	case MCP:
-		return writeEach(mcpResult), true
-	case Anthropic:
-		return writeTurn("content", anthropicResult), true
-	case Bedrock:
-		return writeTurn("content", bedrockResult), true
-	case Gemini, GeminiJSON:
-		return writeTurn("parts", geminiResult), true
-	case Hermes, Qwen, QwenCoder:
-		return writeHermesResults, true
-	}
-	return nil, false
-}
-
-// writeEach writes a message for each result.
-func writeEach(message func(ToolResult) any) func([]ToolResult) ([]byte, error) {
-	return func(results []ToolResult) ([]byte, error) {
-		return rawjson.Marshal(eachResult(results, message))
-	}
-}
-
-// writeTurn writes one user message, with a part for each result.
-func writeTurn(member string, part func(ToolResult) any) func([]ToolResult) ([]byte, error) {
-	return func(results []ToolResult) ([]byte, error) {
-		parts, err := rawjson.Marshal(eachResult(results, part))
-		if err != nil {
-			return nil, err
-		}
-		return rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("role", json.RawMessage(`"user"`)),
-			rawjson.NewMember(member, parts),
-		}), nil
-	}
-}
-
-func eachResult(results []ToolResult, write func(ToolResult) any) []any {
-	written := make([]any, len(results))
-	for i, result := range results {
-		written[i] = write(result)
-	}
-	return written
 }

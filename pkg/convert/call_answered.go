@@ -2,7 +2,6 @@ package convert
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -19,20 +18,13 @@ func (a answer) to(call ToolCall) bool {
 	return a.name == "" || a.name == call.Name
 }
 
-// dropAnswered takes out the calls, from one on, whose results stand in the messages
-// behind them: they were made before, and are not to be made again.
-func (r *callReader) dropAnswered(from int, messages []json.RawMessage) {
-	var answers []answer
-	for _, message := range messages {
-		answers = append(answers, answersIn(membersOf(message))...)
-	}
+// dropAnswered removes the calls, from one on, that have answers: they were made before, and are not made again.
+func (r *callReader) dropAnswered(from int, answers []answer) {
 	for _, one := range answers {
-		for i := from; i < len(r.calls); i++ {
-			if one.to(r.calls[i]) {
-				r.calls, r.shapes = slices.Delete(r.calls, i, i+1), slices.Delete(r.shapes, i, i+1)
-				r.seen = "a conversation whose tool calls have their results"
-				break
-			}
+		if i := slices.IndexFunc(r.calls[from:], one.to); i >= 0 {
+			i += from
+			r.calls, r.shapes = slices.Delete(r.calls, i, i+1), slices.Delete(r.shapes, i, i+1)
+			r.seen = "a conversation whose tool calls have their results"
 		}
 	}
 }
@@ -46,7 +38,8 @@ func answersIn(message members) []answer {
 		}
 	}
 	if role == "function" || strings.HasPrefix(role, "tool") {
-		return append(partAnswers(message), answer{message.text("tool_call_id"), cmp.Or(message.text("tool_name"), message.text("name"))})
+		name := cmp.Or(message.text("tool_name"), message.text("name"))
+		return append(partAnswers(message), answer{message.text("tool_call_id"), name})
 	}
 	return partAnswers(message)
 }
@@ -55,8 +48,7 @@ func answersIn(message members) []answer {
 func partAnswers(message members) []answer {
 	var answers []answer
 	for _, name := range []string{"content", "parts"} {
-		parts, _ := message.list(name)
-		for _, part := range parts {
+		for _, part := range message.list(name) {
 			fields := membersOf(part)
 			if fields.text("type") == "tool_result" {
 				answers = append(answers, answer{id: fields.text("tool_use_id")})

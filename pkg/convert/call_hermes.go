@@ -100,7 +100,13 @@ func (r *callReader) hermesCalls(text string) (rest string) {
 		if err != nil {
 			return r.brokenCall(text, err)
 		}
-		r.hermesValue(value)
+		list, isList := rawjson.Elements(value)
+		if !isList {
+			list = []json.RawMessage{value}
+		}
+		for _, element := range list {
+			r.hermesObject(element)
+		}
 		text = strings.TrimLeft(text[end:], " \t\r\n,")
 		if !strings.HasPrefix(text, "{") {
 			return strings.TrimPrefix(text, callClose)
@@ -119,16 +125,6 @@ func jsonPrefix(text string) (value json.RawMessage, end int, err error) {
 		return mended, end, nil
 	}
 	return nil, 0, err
-}
-
-func (r *callReader) hermesValue(value json.RawMessage) {
-	if list, ok := rawjson.Elements(value); ok {
-		for _, element := range list {
-			r.hermesObject(element)
-		}
-		return
-	}
-	r.hermesObject(value)
 }
 
 // hermesObject reads {"name", "arguments"}; some models say "parameters", and some
@@ -154,25 +150,18 @@ func (r *callReader) brokenCall(text string, err error) (rest string) {
 	case "":
 		err = fmt.Errorf("%w; it ends before its %s", err, callClose)
 	}
-	r.add(ToolCall{
-		Name: namedIn(body), Arguments: json.RawMessage("{}"),
-		Err: fmt.Errorf("the tool call is not valid JSON: %w", err),
-	}, Hermes)
+	r.add(failedCall("", namedIn(body), fmt.Errorf("the tool call is not valid JSON: %w", err)), Hermes)
 	return rest
 }
 
-// writeHermesResults writes the text of a user turn, as the chat templates of
-// Hermes and Qwen do: a block for each result, in the calls' order.
-func writeHermesResults(results []ToolResult) ([]byte, error) {
+// writeHermesResults writes the text of a user turn, as the chat templates of Hermes and Qwen do: a block for each
+// result, in the calls' order.
+func writeHermesResults(results []ToolResult) []byte {
+	// A tool's text must not end its own block, nor speak for another tool.
+	marks := strings.NewReplacer("<tool_response>", "< tool_response>", "</tool_response>", "< /tool_response>")
 	blocks := make([]string, len(results))
 	for i, result := range results {
-		blocks[i] = "<tool_response>\n" + withoutMarks(markedText(result)) + "\n</tool_response>"
+		blocks[i] = "<tool_response>\n" + marks.Replace(markedText(result)) + "\n</tool_response>"
 	}
-	return []byte(strings.Join(blocks, "\n")), nil
-}
-
-// withoutMarks keeps a tool's text from ending its own block, and from speaking
-// for another tool.
-func withoutMarks(text string) string {
-	return strings.NewReplacer("<tool_response>", "< tool_response>", "</tool_response>", "< /tool_response>").Replace(text)
+	return []byte(strings.Join(blocks, "\n"))
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -17,31 +16,15 @@ import (
 type callReader struct {
 	from  Format
 	calls []ToolCall
-	// shapes are the formats that the calls look like, one for each; empty where a call
-	// looks like many.
+	// shapes are the formats that the calls look like, one for each; empty if a call looks like several.
 	shapes []Format
-	// wrapper is the format that the message around the calls tells; empty where it
-	// tells none.
+	// wrapper is the format that the message around the calls tells; empty if it tells none.
 	wrapper Format
-	// answered are the ids of Responses calls whose output is there already.
-	answered map[string]bool
-	seen     string
-	depth    int
+	seen    string
+	depth   int
 }
 
-// object returns a member that is an object.
-func (o members) object(name string) (members, bool) {
-	list, ok := rawjson.Members(o.get(name))
-	return list, ok
-}
-
-// list returns a member that is an array.
-func (o members) list(name string) ([]json.RawMessage, bool) {
-	return rawjson.Elements(o.get(name))
-}
-
-// document reads the whole input: JSON, several JSON values one after another, or
-// a model's text.
+// document reads the whole input: JSON, several JSON values one after another, or a model's text.
 func (r *callReader) document(data []byte) error {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if len(data) == 0 {
@@ -55,37 +38,19 @@ func (r *callReader) document(data []byte) error {
 		r.value(data)
 		return nil
 	}
-	if values, ok := jsonStream(data); ok {
-		r.seen = fmt.Sprintf("%d JSON values", len(values))
-		r.value(rawjson.Array(values))
-		return nil
-	}
-	if (data[0] == '{' || data[0] == '[') && !holdsTextCalls(string(data)) {
-		return fmt.Errorf("no tool call: %w", notJSON(data))
+	if opens := data[0] == '{' || data[0] == '['; opens {
+		if values, err := splitValues(data); err == nil { // a call on each line, say
+			r.seen = fmt.Sprintf("%d JSON values", len(values))
+			r.value(rawjson.Array(values))
+			return nil
+		}
+		if !holdsTextCalls(string(data)) {
+			return fmt.Errorf("no tool call: %w", notJSON(data))
+		}
 	}
 	r.seen = describeText(string(data))
 	r.text(string(data))
 	return nil
-}
-
-// jsonStream cuts JSON values that stand one after another, such as a call on each
-// line.
-func jsonStream(data []byte) (values []json.RawMessage, ok bool) {
-	if data[0] != '{' && data[0] != '[' {
-		return nil, false
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	for {
-		var value json.RawMessage
-		err := decoder.Decode(&value)
-		if errors.Is(err, io.EOF) {
-			return values, true
-		}
-		if err != nil {
-			return nil, false
-		}
-		values = append(values, value)
-	}
 }
 
 // notJSON says where and why text is not JSON.
@@ -149,37 +114,38 @@ func (r *callReader) value(raw json.RawMessage) {
 	r.depth--
 }
 
-// list reads an array: calls, items of a message, the pieces of a stream, or a
-// conversation, of which only the last assistant message counts.
+// list reads an array: calls, items of a message, the pieces of a stream, or a conversation, of which only the last
+// assistant message counts.
 func (r *callReader) list(elements []json.RawMessage) {
 	last, isConversation := -1, false
 	for i, element := range elements {
-		item := membersOf(element)
-		r.noteAnswer(item)
-		role := messageRole(item)
+		role := messageRole(membersOf(element))
 		isConversation = isConversation || role != ""
 		if role == "assistant" {
 			last = i
 		}
 	}
 	before := len(r.calls)
-	defer func() {
-		if isConversation && last >= 0 {
-			r.dropAnswered(before, elements[last+1:])
-		}
-	}()
+	var answers []answer
 	for i, element := range elements {
 		item := membersOf(element)
+		switch kind := item.text("type"); {
+		case kind == "function_call_output" || kind == customOutput:
+			answers = append(answers, answer{id: item.text("call_id")})
+		case last >= 0 && i > last:
+			answers = append(answers, answersIn(item)...)
+		}
 		isPiece := r.depth == 1 && !isConversation && !item.has("type")
 		switch {
 		case i == last || isPiece:
 			r.value(element)
 		case messageRole(item) == "":
-			// The items of the Responses API are no messages, and stand beside them. Others
-			// hold what tools answered, in which nothing is a call of the model.
+			// The items of the Responses API stand beside messages. Other messages hold what tools answered, in which
+			// nothing is a call of the model.
 			r.call(item)
 		}
 	}
+	r.dropAnswered(before, answers)
 }
 
 // messageRole says who wrote a message: "assistant" whatever the provider calls it,
@@ -200,6 +166,22 @@ func messageRole(message members) string {
 	return serializedRole(message)
 }
 
+// serializedRole returns who wrote a message in LangChain's serialized form, by the class that its id ends in; empty if
+// it is none.
+func serializedRole(fields members) string {
+	path := fields.list("id")
+	if len(path) == 0 || !fields.has("lc") {
+		return ""
+	}
+	switch class := rawjson.Unquote(path[len(path)-1]); {
+	case strings.HasPrefix(class, "AIMessage"):
+		return "assistant"
+	case strings.Contains(class, "Message"):
+		return strings.ToLower(class)
+	}
+	return ""
+}
+
 // object reads what may be a whole response, a message, or a call.
 func (r *callReader) object(fields members) {
 	if r.call(fields) {
@@ -218,10 +200,7 @@ func (r *callReader) call(fields members) bool {
 		if !shape.is(fields) {
 			continue
 		}
-		call, format := shape.read(fields)
-		if format != Responses || !r.answered[call.ID] {
-			r.add(call, format)
-		}
+		r.add(shape.read(fields))
 		return true
 	}
 	return false
@@ -233,10 +212,10 @@ func (r *callReader) add(call ToolCall, shape Format) {
 
 // unwrap finds what a response, a request or a stored message holds.
 func (r *callReader) unwrap(fields members) (inner json.RawMessage, ok bool) {
-	if choices, ok := fields.list("choices"); ok && len(choices) > 0 { // OpenAI, Mistral
+	if choices := fields.list("choices"); len(choices) > 0 { // OpenAI, Mistral
 		return membersOf(choices[0]).get("message"), true
 	}
-	if candidates, ok := fields.list("candidates"); ok && len(candidates) > 0 { // Gemini
+	if candidates := fields.list("candidates"); len(candidates) > 0 { // Gemini
 		return membersOf(candidates[0]).get("content"), true
 	}
 	if message, ok := fields.object("message"); ok { // Ollama, Cohere
@@ -247,11 +226,25 @@ func (r *callReader) unwrap(fields members) (inner json.RawMessage, ok bool) {
 		return output.get("message"), true
 	}
 	for _, name := range []string{"output", "messages", "contents", "input"} { // Responses; requests
-		if _, ok := fields.list(name); ok {
-			return fields.get(name), true
+		if inner = fields.get(name); literal(inner) == "array" {
+			return inner, true
 		}
 	}
-	return serializedMessage(fields)
+	// LangChain's serialized forms: {"lc": 1, "id": […, "AIMessage"], "kwargs": {…}} and {"type": "ai", "data": {…}}.
+	if fields.isObject("kwargs") && fields.has("lc") {
+		return fields.get("kwargs"), true
+	}
+	return fields.get("data"), fields.isObject("data") && fields.text("type") == "ai"
+}
+
+// noteWrapper takes what the response around a chat message says of its format.
+func (r *callReader) noteWrapper(response, message members) {
+	switch {
+	case response.has("done") || response.has("created_at"):
+		r.wrapper = Ollama
+	case response.has("finish_reason") || message.has("tool_plan"):
+		r.wrapper = Cohere
+	}
 }
 
 // content reads the calls of an assistant's message, or those among its parts. What
@@ -269,8 +262,7 @@ func (r *callReader) content(message members) {
 		return
 	}
 	for _, name := range []string{"content", "parts"} { // Gemini: parts
-		parts, _ := message.list(name)
-		for _, part := range parts {
+		for _, part := range message.list(name) {
 			r.call(membersOf(part))
 		}
 		if len(r.calls) > before {
@@ -286,8 +278,7 @@ func (r *callReader) content(message members) {
 // a result to come, even where it cannot be read.
 func (r *callReader) listed(message members) {
 	for _, name := range []string{"tool_calls", "invalid_tool_calls"} { // LangChain: both
-		parts, _ := message.list(name)
-		for _, part := range parts {
+		for _, part := range message.list(name) {
 			fields, isObject := rawjson.Members(part)
 			switch {
 			case !isObject || r.call(fields):
@@ -305,28 +296,6 @@ func (r *callReader) listed(message members) {
 // callsMayBeText reports whether the text of a chat message is searched for calls.
 func (r *callReader) callsMayBeText() bool {
 	return slices.Contains([]Format{"", Ollama, Qwen, Hermes, QwenCoder}, r.from)
-}
-
-// callShape is one way in which providers write a call.
-type callShape struct {
-	is   func(members) bool
-	read func(members) (ToolCall, Format)
-}
-
-// callShapes are tried in this order: those with a mark of their own first.
-func callShapes() []callShape {
-	return []callShape{
-		{isAnthropicCall, readAnthropicCall},
-		{isResponsesCall, readResponsesCall},
-		{isGeminiCall, readGeminiCall},
-		{isBedrockCall, readBedrockCall},
-		{isCustomCall, readCustomCall},
-		{isChatCall, readChatCall},
-		{isEmptyCall, readEmptyCall},
-		{isInvalidLangChainCall, readInvalidLangChainCall},
-		{isLangChainCall, readLangChainCall},
-		{isMCPCall, readMCPCall},
-	}
 }
 
 // message returns what was gathered.
@@ -367,6 +336,20 @@ func (r *callReader) format() (Format, error) {
 		return r.wrapper, nil
 	}
 	return cmp.Or(found, MCP), nil
+}
+
+// isChat reports whether a format's calls are those of OpenAI's chat completions, or look like them.
+func isChat(format Format) bool {
+	return slices.Contains([]Format{OpenAI, OpenAIStrict, Mistral, Cohere, Ollama}, format)
+}
+
+// commonChat returns the format of a message whose calls look like different ones. An id can have nine letters by
+// chance; an argument object has no other reason.
+func commonChat(a, b Format) Format {
+	if a == Ollama || b == Ollama {
+		return Ollama
+	}
+	return OpenAI
 }
 
 func isTextFormat(format Format) bool {

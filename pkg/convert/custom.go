@@ -7,12 +7,6 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// customDialect returns the format of the tools of toolx's config, and functions without any provider's wrapping, which
-// look the same.
-func customDialect() dialect {
-	return dialect{label: "custom", layout: flat("parameters"), marks: looksCustom, read: readCustom}
-}
-
 // looksCustom recognises a config's tool by its implementation, else by having
 // parameters, or no schema at all, and nothing of another format.
 func looksCustom(element members) bool {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"toolx/pkg/fault"
 )
 
 // Format is a provider's shape of tools and of tool calls.
@@ -50,7 +52,7 @@ func ParseFormat(text string) (Format, error) {
 }
 
 func errFormat(text string) error {
-	return usageError(fmt.Sprintf("unknown format %q: choose one of %s", text, Join(Formats())))
+	return &fault.UsageError{Message: fmt.Sprintf("unknown format %q: choose one of %s", text, Join(Formats()))}
 }
 
 // Join lists formats for a sentence.
@@ -75,65 +77,125 @@ func (f Format) Label() string {
 	return string(f)
 }
 
-// dialect is what this package knows of a format.
+// dialect is what this package knows of a format's tool definitions.
 type dialect struct {
 	label string
 	names nameRule
-	// most is how many tools a request may have; 0 where no limit is known.
+	// most is how many tools a request may have; 0 if no limit is known.
 	most int
-	// longest is the documented limit of a description in characters; 0 where
-	// there is none.
+	// longest is the documented limit of a description in characters; 0 if there is none.
 	longest int
 	layout  layout
-	// exact says that elements hold what the layout has and nothing else, wherever
-	// the tool came from.
+	// exact says that elements hold what the layout has and nothing else, wherever the tool came from.
 	exact bool
 	// marks reports whether an element looks like this format's; nil for a format that is never recognised, because
 	// another one reads the same.
 	marks func(element members) bool
-	// prepare brings an element's variants into the one form that the layout
-	// describes, or says why it cannot be read; nil where there is one form only.
+	// prepare brings an element's variants into the one form that the layout describes, or says why it cannot be read;
+	// nil if there is one form only.
 	prepare func(element members) (members, error)
-	// read and write stand in for what the layout would do; nil for most.
+	// read and write replace what the layout would do; nil for most.
 	read  func(element members) (json.RawMessage, error)
 	write func(e essence, definition members) json.RawMessage
-	// document writes the whole list; nil where it is an array.
+	// document writes the whole list; nil if it is an array.
 	document func(tools []json.RawMessage) []byte
 }
 
 // dialectOf returns the table of formats.
+//
+//nolint:funlen // one table of all formats
 func dialectOf(format Format) (found dialect, ok bool) {
+	portable := nameRule{longest: longestName, signs: "_-"} // the rule of OpenAI, Anthropic, Bedrock and Mistral
+	chat := functionLayout()
+	chat.strict = []string{"function", "strict"}
 	switch format {
 	case MCP:
-		return mcpDialect(), true
+		// The names that MCP wants (1 to 128 of A-Z a-z 0-9 _ . -) are a SHOULD that servers ignore, so they stay.
+		return dialect{
+			label: "MCP", layout: flat(schemaMember), marks: looksLikeMCP, read: readMCP, write: writeMCP,
+		}, true
 	case LangChain:
-		return langchainDialect(), true
-	case Qwen:
-		return qwenDialect(), true
+		// The tool objects of LangChain JS, as far as JSON holds them: invoke is a function and cannot be written.
+		return dialect{
+			label: "LangChain", layout: flat("schema"), marks: looksLikeLangChain, prepare: unwrapLangChain,
+			write: writeLangChain,
+		}, true
+	case Qwen, Hermes:
+		// The function-calling format of Qwen (CONV-4) has these members, no others, and leaves none out. Qwen itself
+		// takes any name; the rule is that of the servers that run it.
+		qwen := dialect{
+			label: "Qwen", names: portable, layout: functionLayout(), exact: true, prepare: wrapFunction,
+		}
+		qwen.layout.described = true
+		if format == Hermes { // the text with which Qwen's chat template puts tools into the system prompt
+			qwen.label, qwen.document = "Hermes", hermesPrompt
+		}
+		return qwen, true
 	case Ollama:
-		return ollamaDialect(), true
+		// /api/chat takes what Qwen takes, and any name, but passes on less of a schema (see fit). Ollama drops an empty
+		// description, so that there is none.
+		ollama := dialect{label: "Ollama", layout: functionLayout(), exact: true, prepare: wrapFunction}
+		ollama.layout.wordy = true
+		return ollama, true
 	case OpenAI:
-		return openaiDialect(), true
+		// What reads the same (Qwen, Ollama, Mistral, Cohere) is recognised as this one.
+		return dialect{
+			label: "OpenAI", names: portable, most: openaiMost, longest: openaiLongest, layout: chat, prepare: wrapFunction,
+			marks: func(element members) bool { return element.isObject("function") },
+		}, true
 	case OpenAIStrict:
-		return strictDialect(), true
+		// Chat completions with strict: true, where the model's arguments always fit the schema.
+		return dialect{
+			label: "OpenAI strict", names: portable, most: openaiMost, longest: openaiLongest, layout: chat,
+			prepare: wrapFunction,
+		}, true
 	case Responses:
-		return responsesDialect(), true
+		// A tool without "strict" is a strict one, so it always says which it is.
+		described := flat("parameters")
+		described.skeleton = `{"type":"function","name":null,"description":null,"parameters":null,"strict":false}`
+		described.strict = []string{"strict"}
+		return dialect{
+			label: "OpenAI Responses", names: portable, most: openaiMost, longest: openaiLongest, layout: described,
+			marks: func(element members) bool { return element.text("type") == "function" && element.has(nameMember) },
+		}, true
 	case Anthropic:
-		return anthropicDialect(), true
+		described := flat("input_schema")
+		described.strict = []string{"strict"}
+		return dialect{
+			label: "Anthropic", names: portable, layout: described,
+			marks: func(element members) bool { return element.has("input_schema") },
+		}, true
 	case Gemini:
-		return geminiDialect(), true
+		// Parameters are a subset of OpenAPI's schemas with types in capitals. The schema of an object without properties
+		// is refused, so a tool without parameters has none.
+		declaration := flat("parameters")
+		declaration.bare = true
+		return dialect{
+			label: "Gemini", names: geminiNames(), most: geminiMost, layout: declaration, marks: looksLikeGemini,
+			prepare: fromGemini, document: geminiDocument,
+		}, true
 	case GeminiJSON:
-		return geminiJSONDialect(), true
+		return dialect{
+			label: "Gemini JSON", names: geminiNames(), most: geminiMost, layout: flat("parametersJsonSchema"),
+			marks:   func(element members) bool { return element.has("parametersJsonSchema", "parameters_json_schema") },
+			prepare: fromGeminiJSON, document: geminiDocument,
+		}, true
 	case Bedrock:
-		return bedrockDialect(), true
+		return dialect{
+			label: "Bedrock", names: portable, layout: bedrockLayout(), marks: looksLikeBedrock, prepare: wrapToolSpec,
+		}, true
 	case Mistral:
-		return mistralDialect(), true
+		// OpenAI's layout. Mistral refuses members that it does not know, so no other format's are passed on.
+		return dialect{label: "Mistral", names: portable, layout: chat, prepare: wrapFunction}, true
 	case Cohere:
-		return cohereDialect(), true
-	case Hermes:
-		return hermesDialect(), true
+		// OpenAI's layout, but strict is a setting of the whole request. The rule for names is that of version 1 of the
+		// API, which says more than version 2's documentation.
+		return dialect{
+			label: "Cohere", layout: functionLayout(), prepare: wrapFunction,
+			names: nameRule{longest: longestName, signs: "_", notFirst: "0123456789"},
+		}, true
 	case Custom:
-		return customDialect(), true
+		return dialect{label: "custom", layout: flat("parameters"), marks: looksCustom, read: readCustom}, true
 	}
 	return dialect{}, false
 }

@@ -11,35 +11,6 @@ import (
 // geminiMost is how many function declarations Gemini takes in a request.
 const geminiMost = 512
 
-// geminiDialect is Gemini's function declarations with parameters, which are a
-// subset of OpenAPI's schemas with types in capitals. A schema of an object without
-// properties is refused, so a tool without parameters has none.
-func geminiDialect() dialect {
-	declaration := flat("parameters")
-	declaration.bare = true
-	return dialect{
-		label:    "Gemini",
-		names:    geminiNames(),
-		most:     geminiMost,
-		layout:   declaration,
-		marks:    looksLikeGemini,
-		prepare:  fromGemini,
-		document: geminiDocument,
-	}
-}
-
-// geminiJSONDialect is function declarations with parametersJsonSchema.
-func geminiJSONDialect() dialect {
-	declaration := geminiDialect()
-	declaration.label = "Gemini JSON"
-	declaration.layout = flat("parametersJsonSchema")
-	declaration.marks = func(element members) bool {
-		return element.has("parametersJsonSchema") || element.has("parameters_json_schema")
-	}
-	declaration.prepare = fromGeminiJSON
-	return declaration
-}
-
 // geminiNames returns the rule that the API's error message gives, which is stricter than the documentation: 64
 // characters, and no colon.
 func geminiNames() nameRule {

@@ -3,20 +3,9 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
 )
-
-// hermesDialect returns the dialect of the text with which Qwen's chat template puts tools into the system prompt, a
-// form that the Hermes models began. Elements are Qwen's.
-func hermesDialect() dialect {
-	hermes := qwenDialect()
-	hermes.label = "Hermes"
-	hermes.document = hermesPrompt
-	return hermes
-}
 
 // hermesPrompt returns what Qwen 2.5 and 3 see of tools, byte for byte; nothing where there is no tool.
 func hermesPrompt(tools []json.RawMessage) []byte {
@@ -74,29 +63,16 @@ func writeComma(out *bytes.Buffer, index int) {
 	}
 }
 
-// writePlainString escapes only what JSON demands.
+// writePlainString escapes only what JSON demands: json.Marshal escapes two separators of lines as well.
 func writePlainString(out *bytes.Buffer, text string) {
 	out.WriteByte('"')
 	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			out.WriteByte('\\')
+		if r >= ' ' && r != '"' && r != '\\' {
 			out.WriteRune(r)
-		case r == '\n':
-			out.WriteString(`\n`)
-		case r == '\r':
-			out.WriteString(`\r`)
-		case r == '\t':
-			out.WriteString(`\t`)
-		case r == '\b':
-			out.WriteString(`\b`)
-		case r == '\f':
-			out.WriteString(`\f`)
-		case r < ' ':
-			fmt.Fprintf(out, `\u%04x`, r)
-		default:
-			out.WriteString(string(utf8.AppendRune(nil, r)))
+			continue
 		}
+		quoted := rawjson.Quote(string(r))
+		out.Write(quoted[1 : len(quoted)-1])
 	}
 	out.WriteByte('"')
 }

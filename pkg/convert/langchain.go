@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -9,26 +10,13 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// langchainDialect returns the dialect of the tool objects of LangChain JS, as far as JSON holds them: invoke is a
-// function and cannot be written. Names have no rule.
-func langchainDialect() dialect {
-	return dialect{
-		label:   "LangChain",
-		layout:  flat("schema"),
-		marks:   looksLikeLangChain,
-		prepare: unwrapLangChain,
-		write:   writeLangChain,
-	}
-}
-
 // pythonSchema is where LangChain's Python library keeps a tool's schema, which its
 // JavaScript library calls schema.
 const pythonSchema = "args_schema"
 
 func looksLikeLangChain(element members) bool {
-	return element.get("schema") != nil || element.isObject(pythonSchema) || slices.ContainsFunc(element, func(member rawjson.Member) bool {
-		return isLangChains(member.Name)
-	})
+	return element.get("schema") != nil || element.isObject(pythonSchema) ||
+		slices.ContainsFunc(element, func(member rawjson.Member) bool { return isLangChains(member.Name) })
 }
 
 // isLangChains recognises the members in which LangChain keeps its own affairs.
@@ -47,7 +35,7 @@ func unwrapLangChain(element members) (members, error) {
 	element = inJavaScript(element)
 	arguments := inJavaScript(membersOf(element.get("lc_kwargs")))
 	found := members{}
-	if name := firstText(element.text("lc_name"), element.text(nameMember), arguments.text(nameMember)); name != "" {
+	if name := cmp.Or(element.text("lc_name"), element.text(nameMember), arguments.text(nameMember)); name != "" {
 		found = found.with(nameMember, rawjson.Quote(name))
 	}
 	for _, name := range []string{descriptionMember, "schema"} {
@@ -104,15 +92,6 @@ func saysMore(member rawjson.Member) bool {
 		return rawjson.Unquote(member.Value) != "content"
 	}
 	return !isAtRest(member.Value)
-}
-
-func firstText(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // writeLangChain says the name as lc_name too, so that the rule that reads it gives

@@ -6,24 +6,12 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// mcpDialect is MCP's own tools: the canonical form. The names that MCP wants (1 to
-// 128 of A-Z a-z 0-9 _ . -) are a SHOULD that servers ignore, so they stay.
-func mcpDialect() dialect {
-	return dialect{
-		label:  "MCP",
-		layout: flat(schemaMember),
-		marks:  looksLikeMCP,
-		read:   readMCP,
-		write:  writeMCP,
-	}
-}
-
 func looksLikeMCP(element members) bool {
 	if element.has(schemaMember) {
 		return !isBedrockSchema(element.get(schemaMember))
 	}
 	return element.has(nameMember) && !hasSchema(element) &&
-		(element.has("annotations") || element.has("outputSchema") || element.has("icons") || element.has("execution"))
+		element.has("annotations", "outputSchema", "icons", "execution")
 }
 
 // readMCP leaves the definition as it is.

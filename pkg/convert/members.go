@@ -8,18 +8,17 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// members are those of a JSON object, in their order. The methods change
-// nothing; they give copies.
+// members are those of a JSON object, in their order. The methods change nothing; they return copies.
 type members []rawjson.Member
 
-// membersOf cuts an object into its members; nil where text is none.
+// membersOf returns the members of an object; nil if text is none.
 func membersOf(text json.RawMessage) members {
 	list, _ := rawjson.Members(text)
 	return list
 }
 
-// index returns the place of a member, of the last one where a name stands twice, as JSON parsers have it; -1 where
-// there is none.
+// index returns the place of a member, of the last one where a name stands twice, as JSON parsers have it; -1 if there
+// is none.
 func (o members) index(name string) int {
 	for i, member := range slices.Backward(o) {
 		if member.Name == name {
@@ -29,31 +28,49 @@ func (o members) index(name string) int {
 	return -1
 }
 
-// has reports whether there is such a member, be it null.
-func (o members) has(name string) bool { return o.index(name) >= 0 }
-
-// get returns a member's value; nil where there is none, or null.
-func (o members) get(name string) json.RawMessage {
-	i := o.index(name)
-	if i < 0 || isNull(o[i].Value) {
-		return nil
-	}
-	return o[i].Value
+// has reports whether any of the names is present, even if it is null.
+func (o members) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return o.index(name) >= 0 })
 }
 
-// text returns a member's value where that is a string, else empty.
+// value returns a member's value; nil if there is none.
+func (o members) value(name string) json.RawMessage {
+	if i := o.index(name); i >= 0 {
+		return o[i].Value
+	}
+	return nil
+}
+
+// get returns a member's value; nil if there is none, or null.
+func (o members) get(name string) json.RawMessage {
+	if value := o.value(name); !isNull(value) {
+		return value
+	}
+	return nil
+}
+
+// text returns a member that is a string; empty if it is none.
 func (o members) text(name string) string {
-	if value := o.get(name); rawjson.IsString(value) {
+	if value := o.value(name); rawjson.IsString(value) {
 		return rawjson.Unquote(value)
 	}
 	return ""
 }
 
-// isObject reports whether a member is an object.
-func (o members) isObject(name string) bool {
-	_, ok := rawjson.Members(o.get(name))
-	return ok
+// list returns the elements of a member that is an array.
+func (o members) list(name string) []json.RawMessage {
+	list, _ := rawjson.Elements(o.value(name))
+	return list
 }
+
+// object returns a member that is an object.
+func (o members) object(name string) (members, bool) {
+	list, ok := rawjson.Members(o.value(name))
+	return list, ok
+}
+
+// isObject reports whether a member is an object.
+func (o members) isObject(name string) bool { return isObjectText(o.value(name)) }
 
 // with sets a member where it stands, or at the end.
 func (o members) with(name string, value json.RawMessage) members {

@@ -20,9 +20,6 @@ type nameRule struct {
 	notFirst string // what must not begin a name
 }
 
-// portableNames returns the rule of OpenAI, Anthropic, Bedrock and Mistral.
-func portableNames() nameRule { return nameRule{longest: longestName, signs: "_-"} }
-
 // FitName returns the name under which a model of the format calls a tool: server__tool, changed where the format's
 // rules demand it. It rests on the two names alone, so that it stays when other servers come and go; a name that had to
 // be changed ends in "_" and 8 hex digits of a hash of both. A name that another pair has already is changed as well,

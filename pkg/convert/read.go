@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,14 +71,6 @@ func (e *UnreadableError) Error() string {
 // Kind says that the input is the user's to mend.
 func (e *UnreadableError) Kind() fault.Kind { return fault.KindUsage }
 
-// usageError is what the user can mend.
-type usageError string
-
-func (e usageError) Error() string { return string(e) }
-
-// Kind says that the input is the user's to mend.
-func (e usageError) Kind() fault.Kind { return fault.KindUsage }
-
 // Read takes tools from a document: one tool, an array, an object with the array in
 // "tools" (a request's body, say), a JSON-RPC answer to tools/list, Gemini's
 // functionDeclarations, Bedrock's toolConfig, what toolx list --json prints, or
@@ -91,7 +84,7 @@ func Read(data []byte, from Format) (*Source, error) {
 		from = Qwen
 	}
 	if _, ok := dialectOf(from); from != "" && (!ok || from == Hermes) {
-		return nil, usageError(fmt.Sprintf("tools cannot be read from format %q", from))
+		return nil, &fault.UsageError{Message: fmt.Sprintf("tools cannot be read from format %q", from)}
 	}
 	values, err := splitValues(bytes.Clone(data))
 	if err != nil {
@@ -134,7 +127,7 @@ func (s *Source) add(index int, found element) error {
 		return nil
 	}
 	list := membersOf(found.text)
-	name := firstText(nameIn(list), nth(index))
+	name := cmp.Or(nameIn(list), nth(index))
 	definition, format, err := found.read(list)
 	var ambiguous *AmbiguousError
 	switch {
@@ -160,7 +153,7 @@ func (s *Source) add(index int, found element) error {
 func nameIn(list members) string {
 	name := list.text(nameMember)
 	for _, inside := range []string{"function", "toolSpec", "lc_kwargs"} {
-		name = firstText(name, membersOf(list.get(inside)).text(nameMember))
+		name = cmp.Or(name, membersOf(list.get(inside)).text(nameMember))
 	}
 	return name
 }
@@ -218,7 +211,8 @@ func gather(value json.RawMessage, around element) ([]element, error) {
 	}
 	list := membersOf(value)
 	if list.has("jsonrpc") && list.isObject("error") {
-		return nil, usageError("the document is an error, not tools: " + membersOf(list.get("error")).text("message"))
+		message := membersOf(list.get("error")).text("message")
+		return nil, &fault.UsageError{Message: "the document is an error, not tools: " + message}
 	}
 	if inner, within, ok := unwrap(list, around); ok {
 		return gather(inner, within)
@@ -250,7 +244,7 @@ func unwrap(list members, around element) (inner json.RawMessage, within element
 	within = around
 	if list.isObject("definition") {
 		// What toolx list --json says of a tool; the definition has its own name.
-		within.server = firstText(list.text("server"), around.server)
+		within.server = cmp.Or(list.text("server"), around.server)
 		return list.get("definition"), within, true
 	}
 	if hasSchema(list) {
@@ -268,7 +262,7 @@ func unwrap(list members, around element) (inner json.RawMessage, within element
 		return namedServers(servers), within, true
 	}
 	if list.has("tools") {
-		within.server = firstText(list.text("server"), around.server)
+		within.server = cmp.Or(list.text("server"), around.server)
 		return list.get("tools"), within, true
 	}
 	for _, name := range []string{"result", "toolConfig"} {
@@ -289,16 +283,9 @@ func namedServers(servers []json.RawMessage) json.RawMessage {
 		if list := membersOf(server); list.has("tools") {
 			named[i] = rawjson.Object(members{
 				rawjson.NewMember("server", rawjson.Quote(list.text(nameMember))),
-				rawjson.NewMember("tools", orNull(list.get("tools"))),
+				rawjson.NewMember("tools", list.value("tools")),
 			})
 		}
 	}
 	return rawjson.Array(named)
-}
-
-func orNull(value json.RawMessage) json.RawMessage {
-	if value == nil {
-		return json.RawMessage("null")
-	}
-	return value
 }

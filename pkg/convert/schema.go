@@ -78,7 +78,7 @@ func (f *fitter) settle(document *jsonschema.Document, p *profile) json.RawMessa
 
 // readSchema takes what stands for an input schema in a tool definition.
 func readSchema(schema json.RawMessage) (json.RawMessage, error) {
-	empty := json.RawMessage(`{"type":"object","properties":{}}`)
+	empty := json.RawMessage(emptySchema)
 	if len(schema) == 0 {
 		return empty, nil
 	}
@@ -192,7 +192,7 @@ func (f *fitter) node(text json.RawMessage, at place) json.RawMessage {
 	for _, pass := range f.passes() {
 		pass(o, at)
 	}
-	return o.text()
+	return o.raw()
 }
 
 // passes change one schema, in this order, once all that it refers to is in it. Each

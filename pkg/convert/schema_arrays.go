@@ -2,10 +2,9 @@ package convert
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
-
-	"toolx/pkg/rawjson"
 )
 
 // arrays fits tuples and missing items to the target.
@@ -17,24 +16,22 @@ func (f *fitter) arrays(o *object, at place) {
 	if p.tuples == listTuples {
 		f.tupleToList(o, at)
 	}
-	if !p.itemsNeeded || o.has("items") && !isTrue(o.get("items")) {
+	if !p.itemsNeeded || o.has("items") && !isTrue(o.value("items")) {
 		return
 	}
-	for _, kind := range typesOf(o) {
-		if kind == "array" {
-			o.set("items", json.RawMessage("{}"))
-			f.tell(at, Info, "changed", "missing items to items of any kind")
-		}
+	if slices.Contains(typesOf(o), "array") {
+		o.set("items", json.RawMessage("{}"))
+		f.tell(at, Info, "changed", "missing items to items of any kind")
 	}
 }
 
 // prefixItems says the tuples of older drafts, an array under items, as 2020-12 does.
 func (f *fitter) prefixItems(o *object, at place) {
-	if literal(o.get("items")) != "array" {
+	if literal(o.value("items")) != "array" {
 		return
 	}
 	rest := o.drop("additionalItems")
-	if len(o.listOf("items")) == 0 || o.has("prefixItems") {
+	if len(o.list("items")) == 0 || o.has("prefixItems") {
 		o.drop("items")
 	} else {
 		o.rename("items", "prefixItems")
@@ -47,49 +44,41 @@ func (f *fitter) prefixItems(o *object, at place) {
 
 // tupleToList says a tuple as a list of what any of its places takes.
 func (f *fitter) tupleToList(o *object, at place) {
-	tuple := distinct(o.listOf("prefixItems"))
-	if isFalse(o.get("items")) {
+	tuple := distinct(o.list("prefixItems"))
+	if isFalse(o.value("items")) {
 		o.drop("items")
-		if length := len(o.listOf("prefixItems")); !o.has("maxItems") {
+		if length := len(o.list("prefixItems")); !o.has("maxItems") {
 			o.set("maxItems", json.RawMessage(strconv.Itoa(length)))
 		}
 	}
 	if len(tuple) == 0 {
 		return
 	}
-	f.moved(o, at, "prefixItems", "in this order: "+strings.Join(names(o.listOf("prefixItems")), ", "), true)
+	var names []string
+	for _, text := range o.list("prefixItems") {
+		names = append(names, nameOf(text))
+	}
+	f.moved(o, at, "prefixItems", "in this order: "+strings.Join(names, ", "), true)
 	o.drop("prefixItems")
-	if rest := o.get("items"); rest != nil && !isTrue(rest) && !containsJSON(tuple, rest) {
+	if rest := o.value("items"); rest != nil && !isTrue(rest) && !containsJSON(tuple, rest) {
 		tuple = append(tuple, rest)
 	}
-	if len(tuple) == 1 {
-		o.set("items", tuple[0])
-		return
-	}
-	o.set("items", rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", rawjson.Array(tuple))}))
+	o.set("items", combined("anyOf", tuple...))
 }
 
-// names calls each schema by its title or its type.
-func names(list []json.RawMessage) []string {
-	called := make([]string, len(list))
-	for i, text := range list {
-		called[i] = nameOf(text)
-	}
-	return called
-}
-
+// nameOf returns a schema's title, or its types.
 func nameOf(text json.RawMessage) string {
 	o, ok := parseObject(text)
 	if !ok {
 		return "any"
 	}
-	if title := o.stringOf("title"); title != "" {
+	if title := o.text("title"); title != "" {
 		return title
 	}
 	if types := typesOf(o); len(types) > 0 {
 		return strings.Join(types, " or ")
 	}
-	if ref := o.stringOf("$ref"); ref != "" {
+	if ref := o.text("$ref"); ref != "" {
 		return ref[strings.LastIndexByte(ref, '/')+1:]
 	}
 	return "any"

@@ -110,8 +110,8 @@ func foreignMember(document json.RawMessage, o *object, m rawjson.Member, p *pro
 		return "a ref in company"
 	case m.Name == "$ref":
 		reader := fitter{document: jsonschema.Parse(document)}
-		if _, found := reader.resolve(o.stringOf("$ref")); !found {
-			return "a dangling ref " + o.stringOf("$ref")
+		if _, found := reader.resolve(o.text("$ref")); !found {
+			return "a dangling ref " + o.text("$ref")
 		}
 	case m.Name == "oneOf" && p.anyOfOnly:
 		return "oneOf"

@@ -38,12 +38,12 @@ func (f *fitter) filter(o *object, at place) {
 
 // filterEnum takes out values that the target cannot hold.
 func (f *fitter) filterEnum(o *object, at place) {
-	values := o.listOf("enum")
+	values := o.list("enum")
 	switch {
 	case values == nil || !at.profile.keeps("enum", at.root):
 		return
 	case at.profile.stringEnums:
-		if isOne(o, "string") && isStringList(o.get("enum")) && !slices.Contains(o.stringsOf("enum"), "") {
+		if isOne(o, "string") && isStringList(o.value("enum")) && !slices.Contains(o.stringsOf("enum"), "") {
 			return // Gemini refuses an empty string too
 		}
 	case !at.profile.prompt || !slices.ContainsFunc(values, losesDigits):
@@ -62,7 +62,7 @@ func losesDigits(value json.RawMessage) bool {
 
 func (f *fitter) filterFormat(o *object, at place) {
 	p := at.profile
-	if p.formats == nil || !o.has("format") || slices.Contains(p.formats, o.stringOf("format")) {
+	if p.formats == nil || !o.has("format") || slices.Contains(p.formats, o.text("format")) {
 		return
 	}
 	f.explain(o, rawjson.NewMember("format", o.drop("format")), at)
@@ -107,7 +107,7 @@ func (f *fitter) explainCondition(o, taken *object, at place) {
 	var words []string
 	for _, keyword := range []string{"if", "then", "else"} {
 		if taken.has(keyword) {
-			words = append(words, keyword+" "+string(rawjson.Compact(taken.get(keyword))))
+			words = append(words, keyword+" "+string(rawjson.Compact(taken.value(keyword))))
 		}
 	}
 	f.moved(o, at, "if, then and else", short(strings.Join(words, " "), longestSchema), true)
@@ -150,7 +150,7 @@ func (f *fitter) moved(o *object, at place, keyword, hint string, restricts bool
 // explainMap says what the values of a map are: all of it, unless that would be too
 // long, else at least their type.
 func (f *fitter) explainMap(o *object, values json.RawMessage, at place) {
-	where, readable := at.below("{}"), qwenProfile() // which refers to nothing, and refuses nothing
+	where, readable := at.below("{}"), profileOf(Qwen) // which refers to nothing, and refuses nothing
 	where.profile = &readable
 	whole := f.node(values, where)
 	if fitted, ok := parseObject(whole); ok && !hasBeyond(fitted, "type") {
@@ -223,7 +223,7 @@ func (f *fitter) describe(o *object, at place) {
 		return
 	}
 	hint := parenthesis(o.hints)
-	if text := o.stringOf("description"); text != "" {
+	if text := o.text("description"); text != "" {
 		hint = text + " " + hint
 	}
 	o.set("description", rawjson.Quote(hint))

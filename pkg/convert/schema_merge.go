@@ -18,7 +18,7 @@ func (f *fitter) mergeAllOf(o *object, at *place) {
 	}
 	merged, where, told := o.clone(), *at, len(f.losses)
 	where.inline = true
-	branches := merged.listOf("allOf")
+	branches := merged.list("allOf")
 	merged.drop("allOf")
 	var lost []string
 	for _, text := range branches {
@@ -45,7 +45,7 @@ func (f *fitter) mergeTold(o, other *object, at place) {
 	merged := o.clone()
 	lost := merge(merged, other)
 	if len(lost) > 0 && at.profile.keeps("allOf", at.root) && (!at.root || !at.profile.noRootUnions) {
-		o.set("allOf", rawjson.Array(append(o.listOf("allOf"), other.text())))
+		o.set("allOf", rawjson.Array(append(o.list("allOf"), other.raw())))
 		return
 	}
 	f.tellConflicts(at, lost)
@@ -67,7 +67,7 @@ func merge(o, other *object) (lost []string) {
 		if slices.Contains(lost, m.Name) {
 			continue
 		}
-		mine := o.get(m.Name)
+		mine := o.value(m.Name)
 		if mine == nil {
 			o.members = append(o.members, m)
 			o.changed = true
@@ -98,7 +98,7 @@ func tangled(o, other *object) (names []string) {
 		names = append(names, "additionalProperties")
 	}
 	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
-		if other.has(keyword) && !isTrue(other.get(keyword)) && slices.ContainsFunc(o.members, restricts) {
+		if other.has(keyword) && !isTrue(other.value(keyword)) && slices.ContainsFunc(o.members, restricts) {
 			names = append(names, keyword)
 		}
 	}
@@ -115,7 +115,7 @@ func grouped(o, other *object, group ...string) (names []string) {
 		if other.has(name) {
 			names = append(names, name)
 		}
-		same = same && rawjson.Same(o.get(name), other.get(name))
+		same = same && rawjson.Same(o.value(name), other.value(name))
 	}
 	if same || !o.has(group...) {
 		return nil
@@ -125,14 +125,14 @@ func grouped(o, other *object, group ...string) (names []string) {
 
 // limitsRest says that a schema restricts the properties that it does not name.
 func limitsRest(o *object) bool {
-	return o.has("additionalProperties") && !isTrue(o.get("additionalProperties"))
+	return o.has("additionalProperties") && !isTrue(o.value("additionalProperties"))
 }
 
 // strays says that the first schema names properties that the second does not.
 func strays(o, other *object) bool {
 	for _, keyword := range []string{"properties", "patternProperties"} {
 		theirs := other.objectOfOrEmpty(keyword)
-		for m := range rawjson.Each(o.get(keyword)) {
+		for m := range rawjson.Each(o.value(keyword)) {
 			if !theirs.has(m.Name) {
 				return true
 			}
@@ -149,9 +149,9 @@ func combine(keyword string, a, b json.RawMessage) (json.RawMessage, bool) {
 	case "required":
 		return quoteList(union(stringList(a), stringList(b))), true
 	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains":
-		return larger(a, b), true
+		return further(a, b, 1), true
 	case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains":
-		return smaller(a, b), true
+		return further(a, b, -1), true
 	case "type":
 		return combineTypes(a, b)
 	case "enum":
@@ -185,7 +185,7 @@ func combineMaps(a, b json.RawMessage, definitions bool) json.RawMessage {
 		return b
 	}
 	for m := range rawjson.Each(b) {
-		mine := all.get(m.Name)
+		mine := all.value(m.Name)
 		if mine == nil {
 			all.members = append(all.members, m)
 			all.changed = true
@@ -195,7 +195,7 @@ func combineMaps(a, b json.RawMessage, definitions bool) json.RawMessage {
 			all.set(m.Name, both)
 		}
 	}
-	return all.text()
+	return all.raw()
 }
 
 // combineSchemas returns the schema of values that two others admit.
@@ -208,11 +208,15 @@ func combineSchemas(a, b json.RawMessage) (json.RawMessage, bool) {
 	case literal(a) != "object" || literal(b) != "object":
 		return a, false
 	}
-	return allOf(a, b), true
+	return combined("allOf", a, b), true
 }
 
-func allOf(branches ...json.RawMessage) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{rawjson.NewMember("allOf", rawjson.Array(branches))})
+// combined returns the schema of these branches under a keyword; the branch itself if there is one.
+func combined(keyword string, branches ...json.RawMessage) json.RawMessage {
+	if len(branches) == 1 {
+		return branches[0]
+	}
+	return rawjson.Object([]rawjson.Member{rawjson.NewMember(keyword, rawjson.Array(branches))})
 }
 
 func combineTypes(a, b json.RawMessage) (json.RawMessage, bool) {
@@ -281,15 +285,9 @@ func union(a, b []string) []string {
 	return all
 }
 
-func larger(a, b json.RawMessage) json.RawMessage {
-	if compareNumbers(a, b) < 0 {
-		return b
-	}
-	return a
-}
-
-func smaller(a, b json.RawMessage) json.RawMessage {
-	if compareNumbers(a, b) > 0 {
+// further returns the larger of two numbers if sign is 1, the smaller if it is -1.
+func further(a, b json.RawMessage, sign int) json.RawMessage {
+	if compareNumbers(b, a) == sign {
 		return b
 	}
 	return a

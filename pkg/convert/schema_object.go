@@ -11,8 +11,8 @@ import (
 // object is a JSON object under change. One that is not changed gives its source
 // back, byte for byte.
 type object struct {
+	members
 	source  json.RawMessage
-	members []rawjson.Member
 	changed bool
 	// hints say in words what the object could not keep as keywords.
 	hints []string
@@ -43,7 +43,7 @@ func newObject(members ...rawjson.Member) *object {
 	return &object{members: members, changed: true}
 }
 
-func (o *object) text() json.RawMessage {
+func (o *object) raw() json.RawMessage {
 	if !o.changed {
 		return o.source
 	}
@@ -55,22 +55,6 @@ func (o *object) clone() *object {
 	copied.members = slices.Clone(o.members)
 	copied.hints = slices.Clone(o.hints)
 	return &copied
-}
-
-func (o *object) index(name string) int {
-	return slices.IndexFunc(o.members, func(m rawjson.Member) bool { return m.Name == name })
-}
-
-// get returns a member's value, nil where there is none.
-func (o *object) get(name string) json.RawMessage {
-	if i := o.index(name); i >= 0 {
-		return o.members[i].Value
-	}
-	return nil
-}
-
-func (o *object) has(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return o.index(name) >= 0 })
 }
 
 // set changes a member in its place, or adds it at the end.
@@ -138,17 +122,9 @@ func (o *object) keepOnly(keep func(name string) bool) (dropped []rawjson.Member
 	return dropped
 }
 
-// stringOf returns a member that is a string; empty where it is none.
-func (o *object) stringOf(name string) string {
-	if value := o.get(name); rawjson.IsString(value) {
-		return rawjson.Unquote(value)
-	}
-	return ""
-}
-
 // objectOf returns a member that is an object; nil where it is none.
 func (o *object) objectOf(name string) *object {
-	inner, _ := parseObject(o.get(name))
+	inner, _ := parseObject(o.value(name))
 	return inner
 }
 
@@ -160,14 +136,8 @@ func (o *object) objectOfOrEmpty(name string) *object {
 	return newObject()
 }
 
-// listOf returns the elements of a member that is an array.
-func (o *object) listOf(name string) []json.RawMessage {
-	list, _ := rawjson.Elements(o.get(name))
-	return list
-}
-
 // stringsOf returns the elements of a member that is an array of strings.
-func (o *object) stringsOf(name string) []string { return stringList(o.get(name)) }
+func (o *object) stringsOf(name string) []string { return stringList(o.value(name)) }
 
 func stringList(text json.RawMessage) []string {
 	elements, _ := rawjson.Elements(text)

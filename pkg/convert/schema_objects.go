@@ -18,7 +18,7 @@ func (f *fitter) objects(o *object, at place) {
 	f.refuseMap(o, at)
 	f.dropNever(o, at)
 	f.declareRequired(o, at)
-	if at.profile.upper && !at.root && string(rawjson.Compact(o.get("properties"))) == "{}" {
+	if at.profile.upper && !at.root && string(rawjson.Compact(o.value("properties"))) == "{}" {
 		o.drop("properties") // Gemini refuses properties without any
 	}
 }
@@ -29,14 +29,14 @@ func (f *fitter) dropNever(o *object, at place) {
 	if properties == nil || at.profile.booleans {
 		return
 	}
-	dropped := properties.keepOnly(func(name string) bool { return !isFalse(properties.get(name)) })
+	dropped := properties.keepOnly(func(name string) bool { return !isFalse(properties.value(name)) })
 	if dropped == nil {
 		return
 	}
 	for _, m := range dropped {
 		f.tell(at.property(m.Name), Info, "dropped", "property that admits nothing")
 	}
-	o.set("properties", properties.text())
+	o.set("properties", properties.raw())
 }
 
 // declareRequired takes names out of required that are no properties: Gemini refuses
@@ -70,7 +70,7 @@ func (f *fitter) keys(o *object, at place) {
 	if p.key == nil || p.keyRoot && !at.root {
 		return
 	}
-	for m := range rawjson.Each(o.get("properties")) {
+	for m := range rawjson.Each(o.value("properties")) {
 		if !p.key().MatchString(m.Name) {
 			f.refuse(at, "the property name %q does not match %s", words.Shorten(m.Name, words.MaxGiven), p.key())
 		}
@@ -83,8 +83,8 @@ func (f *fitter) conditionals(o *object, at *place) {
 	if at.profile.keeps("if", at.root) || !o.has("if", "then", "else", "dependentSchemas") {
 		return
 	}
-	branches := []json.RawMessage{o.get("then"), o.get("else")}
-	for m := range rawjson.Each(o.get("dependentSchemas")) {
+	branches := []json.RawMessage{o.value("then"), o.value("else")}
+	for m := range rawjson.Each(o.value("dependentSchemas")) {
 		branches = append(branches, m.Value)
 	}
 	var declared []*object
@@ -93,9 +93,13 @@ func (f *fitter) conditionals(o *object, at *place) {
 			declared = append(declared, branch)
 		}
 	}
-	f.adopt(o, declared, *at)
-	if condition := f.branch(o.get("if"), at); condition != nil {
-		f.adoptCondition(o, condition, *at)
+	properties := o.objectOfOrEmpty("properties")
+	f.adopt(properties, declared, *at)
+	if condition := f.branch(o.value("if"), at); condition != nil {
+		f.adoptCondition(properties, condition, *at)
+	}
+	if len(properties.members) > 0 {
+		o.set("properties", properties.raw())
 	}
 }
 
@@ -116,8 +120,7 @@ func (f *fitter) branch(text json.RawMessage, at *place) *object {
 
 // adopt adds the properties that a schema lacks, as optional ones: each is what any of
 // the branches makes of it.
-func (f *fitter) adopt(o *object, branches []*object, at place) {
-	properties := o.objectOfOrEmpty("properties")
+func (f *fitter) adopt(properties *object, branches []*object, at place) {
 	for _, name := range propertyNames(branches) {
 		if properties.has(name) {
 			continue
@@ -125,16 +128,12 @@ func (f *fitter) adopt(o *object, branches []*object, at place) {
 		properties.set(name, alternativesOf(name, nil, branches))
 		f.tell(at.property(name), Info, "changed", "conditional property to an optional one")
 	}
-	if len(properties.members) > 0 {
-		o.set("properties", properties.text())
-	}
 }
 
 // adoptCondition adds the properties that only a condition names. It restricts none of
 // them, so that nothing but their types is known.
-func (f *fitter) adoptCondition(o, condition *object, at place) {
-	properties := o.objectOfOrEmpty("properties")
-	for m := range rawjson.Each(condition.get("properties")) {
+func (f *fitter) adoptCondition(properties, condition *object, at place) {
+	for m := range rawjson.Each(condition.value("properties")) {
 		if properties.has(m.Name) {
 			continue
 		}
@@ -143,11 +142,8 @@ func (f *fitter) adoptCondition(o, condition *object, at place) {
 			f.tell(at.property(m.Name), Lossy, "dropped", "property that only a condition names")
 			continue
 		}
-		properties.set(m.Name, newObject(rawjson.NewMember("type", quoteTypes(types))).text())
+		properties.set(m.Name, newObject(rawjson.NewMember("type", quoteTypes(types))).raw())
 		f.tell(at.property(m.Name), Info, "changed", "property of a condition to an optional one")
-	}
-	if len(properties.members) > 0 {
-		o.set("properties", properties.text())
 	}
 }
 
@@ -212,7 +208,7 @@ func (f *fitter) definitions(o *object, at place) {
 			o.drop(keyword)
 			continue
 		}
-		o.set(keyword, all.text())
+		o.set(keyword, all.raw())
 	}
 }
 
@@ -231,7 +227,7 @@ func (f *fitter) defined(o *object, at place, keyword string, done map[string]bo
 		done[ref], some = true, true
 		all.put(i, f.node(m.Value, place{profile: at.profile, path: keyword + "." + m.Name, depth: at.depth + 1}))
 	}
-	o.set(keyword, all.text())
+	o.set(keyword, all.raw())
 	return some
 }
 
@@ -284,5 +280,5 @@ func (f *fitter) named(m rawjson.Member, at place) json.RawMessage {
 		}
 		all.put(i, f.node(one.Value, where))
 	}
-	return all.text()
+	return all.raw()
 }

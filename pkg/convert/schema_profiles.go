@@ -105,155 +105,107 @@ func (p *profile) keeps(keyword string, root bool) bool {
 
 // profileOf returns what a format's schemas may hold, by the vendors' documents and SDKs; where these disagree, the
 // narrower one.
+//
+//nolint:funlen // one table of all formats
 func profileOf(format Format) profile {
 	switch format {
 	case Qwen, Hermes, QwenCoder:
-		return qwenProfile()
+		// Qwen's chat template prints the schema as it is. What small models read badly is said plainly: refs, const,
+		// oneOf and allOf.
+		return profile{
+			looseTypes:       true,
+			booleans:         true,
+			consts:           constAndEnum,
+			mergeAll:         true,
+			anyOfOnly:        true,
+			propertiesNeeded: true,
+		}
 	case Ollama:
-		return ollamaProfile()
-	case OpenAI, Responses, Mistral:
-		return openAIProfile()
-	case OpenAIStrict:
-		return openAIStrictProfile()
-	case Anthropic:
-		return anthropicProfile()
-	case Gemini:
-		return geminiProfile()
-	case GeminiJSON:
-		return geminiJSONProfile()
-	case Bedrock:
-		return bedrockProfile()
-	case Cohere:
-		return cohereProfile()
+		// What Ollama's api.Tool keeps (v0.17.4, api/types.go): below items everything, elsewhere six keywords, which it
+		// writes in this order.
+		elements := profileOf(Qwen)
+		return profile{
+			keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},
+			rootKeywords:     []string{"type", "required", "properties"},
+			order:            []string{"anyOf", "type", "required", "items", "description", "enum", "properties"},
+			prompt:           true,
+			looseTypes:       true,
+			consts:           constToEnum,
+			mergeAll:         true,
+			anyOfOnly:        true,
+			unions:           plainUnions,
+			tuples:           listTuples,
+			propertiesNeeded: true,
+			noRootUnions:     true,
+			elements:         &elements,
+		}
+	case OpenAI, Responses, Mistral, Cohere:
+		// Any JSON Schema but for combinators at the root and arrays without items.
+		open := profile{
+			booleans:         true,
+			refs:             keepRefs,
+			tuples:           prefixTuples,
+			itemsNeeded:      true,
+			propertiesNeeded: true,
+			noRootUnions:     true,
+		}
+		if format == Cohere {
+			open.key, open.keyRoot = cohereKey, true
+		}
+		return open
+	case OpenAIStrict: // the subset of structured outputs
+		return profile{
+			keywords: []string{
+				"type", "description", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf",
+				"$ref", "$defs", "definitions", "pattern", "format", "multipleOf", "minimum", "maximum",
+				"exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+			},
+			formats:          []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"},
+			refs:             aloneRefs,
+			mergeAll:         true,
+			anyOfOnly:        true,
+			unions:           loneUnions,
+			tuples:           listTuples,
+			closed:           true,
+			propertiesNeeded: true,
+			noRootUnions:     true,
+			check:            checkStrictLimits,
+		}
+	case Anthropic: // JSON Schema 2020-12 but for combinators at the root
+		return profile{booleans: true, refs: keepRefs, tuples: prefixTuples, noRootUnions: true, key: anthropicKey}
+	case Bedrock: // models of several makers, so that it keeps to what all of them take
+		return profile{booleans: true, refs: keepRefs, tuples: prefixTuples, noRootUnions: true}
+	case GeminiJSON: // plain JSON Schema
+		return profile{booleans: true, refs: keepRefs, tuples: prefixTuples}
+	case Gemini: // the Schema of Google's API, a subset of OpenAPI 3.0
+		return profile{
+			keywords: []string{
+				"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
+				"required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf",
+				"propertyOrdering", "default", "minimum", "maximum",
+			},
+			formats:          []string{"enum", "date-time", "float", "double", "int32", "int64"},
+			consts:           constToEnum,
+			mergeAll:         true,
+			anyOfOnly:        true,
+			unions:           loneUnions,
+			nullable:         true,
+			typed:            true,
+			stringEnums:      true,
+			tuples:           listTuples,
+			itemsNeeded:      true,
+			upper:            true,
+			propertiesNeeded: true,
+			noRootUnions:     true,
+			key:              geminiKey,
+		}
 	}
 	return profile{untouched: true} // MCP, LangChain
 }
 
-// qwenProfile keeps all: Qwen's chat template prints the schema as it is. What small
-// models read badly is said plainly: refs, const, oneOf and allOf.
-func qwenProfile() profile {
-	return profile{
-		looseTypes:       true,
-		booleans:         true,
-		consts:           constAndEnum,
-		mergeAll:         true,
-		anyOfOnly:        true,
-		propertiesNeeded: true,
-	}
-}
-
-// ollamaProfile keeps what Ollama's api.Tool keeps (v0.17.4, api/types.go): below
-// items everything, elsewhere six keywords, which it writes in this order.
-func ollamaProfile() profile {
-	elements := qwenProfile()
-	return profile{
-		keywords:         []string{"anyOf", "type", "items", "description", "enum", "properties"},
-		rootKeywords:     []string{"type", "required", "properties"},
-		order:            []string{"anyOf", "type", "required", "items", "description", "enum", "properties"},
-		prompt:           true,
-		looseTypes:       true,
-		consts:           constToEnum,
-		mergeAll:         true,
-		anyOfOnly:        true,
-		unions:           plainUnions,
-		tuples:           listTuples,
-		propertiesNeeded: true,
-		noRootUnions:     true,
-		elements:         &elements,
-	}
-}
-
-// openAIProfile passes any JSON Schema but for combinators at the root and arrays
-// without items.
-func openAIProfile() profile {
-	return profile{
-		booleans:         true,
-		refs:             keepRefs,
-		tuples:           prefixTuples,
-		itemsNeeded:      true,
-		propertiesNeeded: true,
-		noRootUnions:     true,
-	}
-}
-
-// openAIStrictProfile returns the subset of structured outputs.
-func openAIStrictProfile() profile {
-	return profile{
-		keywords: []string{
-			"type", "description", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf",
-			"$ref", "$defs", "definitions", "pattern", "format", "multipleOf", "minimum", "maximum",
-			"exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
-		},
-		formats:          []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"},
-		refs:             aloneRefs,
-		mergeAll:         true,
-		anyOfOnly:        true,
-		unions:           loneUnions,
-		tuples:           listTuples,
-		closed:           true,
-		propertiesNeeded: true,
-		noRootUnions:     true,
-		check:            checkStrictLimits,
-	}
-}
-
-// anthropicProfile passes JSON Schema 2020-12 but for combinators at the root, and
-// has a rule for the names of properties.
-func anthropicProfile() profile {
-	return profile{
-		booleans:     true,
-		refs:         keepRefs,
-		tuples:       prefixTuples,
-		noRootUnions: true,
-		key:          anthropicKey,
-	}
-}
-
-var anthropicKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`) })
-
-// geminiProfile returns the Schema of Google's API, a subset of OpenAPI 3.0.
-func geminiProfile() profile {
-	return profile{
-		keywords: []string{
-			"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
-			"required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf",
-			"propertyOrdering", "default", "minimum", "maximum",
-		},
-		formats:          []string{"enum", "date-time", "float", "double", "int32", "int64"},
-		consts:           constToEnum,
-		mergeAll:         true,
-		anyOfOnly:        true,
-		unions:           loneUnions,
-		nullable:         true,
-		typed:            true,
-		stringEnums:      true,
-		tuples:           listTuples,
-		itemsNeeded:      true,
-		upper:            true,
-		propertiesNeeded: true,
-		noRootUnions:     true,
-		key:              geminiKey,
-	}
-}
-
-var geminiKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
-
-// geminiJSONProfile is parametersJsonSchema, which takes plain JSON Schema.
-func geminiJSONProfile() profile {
-	return profile{booleans: true, refs: keepRefs, tuples: prefixTuples}
-}
-
-// bedrockProfile passes JSON Schema to models of several makers, so that it keeps to
-// what all of them take.
-func bedrockProfile() profile {
-	return profile{booleans: true, refs: keepRefs, tuples: prefixTuples, noRootUnions: true}
-}
-
-// cohereProfile is OpenAI's, and has a rule for the names of parameters.
-func cohereProfile() profile {
-	p := openAIProfile()
-	p.key, p.keyRoot = cohereKey, true
-	return p
-}
-
-var cohereKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+// The rules for the names of properties.
+var (
+	anthropicKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`) })
+	geminiKey    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
+	cohereKey    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+)

@@ -42,7 +42,7 @@ func (f *fitter) use(ref string) {
 func refOf(o *object) (keyword, ref string, ok bool) {
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 		if o.has(keyword) {
-			return keyword, o.stringOf(keyword), true
+			return keyword, o.text(keyword), true
 		}
 	}
 	return "", "", false
@@ -103,7 +103,7 @@ func (f *fitter) expand(o *object, at *place, ref string, target json.RawMessage
 // dropIdentity takes from a definition what makes sense in one place only.
 func (f *fitter) dropIdentity(named *object) {
 	for _, keyword := range []string{"$defs", "definitions", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"} {
-		if keyword != "id" || rawjson.IsString(named.get("id")) {
+		if keyword != "id" || rawjson.IsString(named.value("id")) {
 			named.drop(keyword)
 		}
 	}
@@ -127,7 +127,7 @@ func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
 	if !ok {
 		return
 	}
-	kind := named.get("type")
+	kind := named.value("type")
 	if kind == nil && named.has("properties", "allOf", "$ref") {
 		kind = rawjson.Quote("object")
 	}
@@ -135,8 +135,8 @@ func (f *fitter) cut(o *object, at place, target json.RawMessage, why string) {
 		o.set("type", kind)
 	}
 	const most = 1000 // a long one would let cut refs grow all the same
-	if text := named.stringOf("description"); text != "" && len(text) <= most && !o.has("description") {
-		o.set("description", named.get("description"))
+	if text := named.text("description"); text != "" && len(text) <= most && !o.has("description") {
+		o.set("description", named.value("description"))
 	}
 }
 

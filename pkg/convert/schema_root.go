@@ -31,7 +31,7 @@ func (f *fitter) rootType(o *object, at place) {
 		return
 	}
 	o.drop("nullable")
-	if o.stringOf("type") == "" || !isOne(o, "object") {
+	if o.text("type") == "" || !isOne(o, "object") {
 		o.setType("object")
 	}
 }
@@ -49,7 +49,7 @@ func (f *fitter) dropRootLimits(o *object, at place) {
 // all of them, and requires what all of them require.
 func (f *fitter) foldUnions(o *object, at *place) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
-		branches := o.listOf(keyword)
+		branches := o.list(keyword)
 		if branches == nil {
 			continue
 		}
@@ -97,20 +97,17 @@ func fold(o *object, alternatives []*object) {
 	if hint := needs(alternatives); hint != "" {
 		o.hints = append(o.hints, hint)
 	}
-	base := o.objectOf("properties")
-	if base == nil {
-		base = newObject()
-	}
+	base := o.objectOfOrEmpty("properties")
 	for _, name := range propertyNames(alternatives) {
-		base.set(name, alternativesOf(name, base.get(name), alternatives))
+		base.set(name, alternativesOf(name, base.value(name), alternatives))
 	}
 	if len(base.members) > 0 {
-		o.set("properties", base.text())
+		o.set("properties", base.raw())
 	}
 	if required := requiredByAll(alternatives); len(required) > 0 {
 		o.set("required", quoteList(union(o.stringsOf("required"), required)))
 	}
-	closed := !slices.ContainsFunc(alternatives, func(a *object) bool { return !isFalse(a.get("additionalProperties")) })
+	closed := !slices.ContainsFunc(alternatives, func(a *object) bool { return !isFalse(a.value("additionalProperties")) })
 	if closed && !o.has("additionalProperties") {
 		o.set("additionalProperties", json.RawMessage("false"))
 	}
@@ -137,7 +134,7 @@ func needs(alternatives []*object) string {
 func propertyNames(alternatives []*object) []string {
 	var all []string
 	for _, a := range alternatives {
-		for m := range rawjson.Each(a.get("properties")) {
+		for m := range rawjson.Each(a.value("properties")) {
 			all = union(all, []string{m.Name})
 		}
 	}
@@ -155,10 +152,7 @@ func requiredByAll(alternatives []*object) []string {
 func alternativesOf(name string, base json.RawMessage, alternatives []*object) json.RawMessage {
 	var all []json.RawMessage
 	for _, a := range alternatives {
-		own := json.RawMessage(nil)
-		if properties := a.objectOf("properties"); properties != nil {
-			own = properties.get(name)
-		}
+		own := a.objectOfOrEmpty("properties").value(name)
 		switch {
 		case own == nil && base != nil:
 			return base
@@ -182,15 +176,15 @@ func anyOfThese(list []json.RawMessage) json.RawMessage {
 	for _, text := range list {
 		o, ok := parseObject(text)
 		if !ok || len(valuesOf(o)) == 0 || hasBeyond(o, "const", "enum", "type", "title", "description", "default") {
-			return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", rawjson.Array(list))})
+			return combined("anyOf", list...)
 		}
 		values = append(values, valuesOf(o)...)
-		if text := o.stringOf("description"); text != "" {
+		if text := o.text("description"); text != "" {
 			said = union(said, []string{text})
 		}
 	}
 	if len(said) > 1 { // each says what its value means
-		return rawjson.Object([]rawjson.Member{rawjson.NewMember("anyOf", rawjson.Array(list))})
+		return combined("anyOf", list...)
 	}
 	values = distinct(values)
 	one := newObject(
@@ -200,5 +194,5 @@ func anyOfThese(list []json.RawMessage) json.RawMessage {
 	if len(said) == 1 {
 		one.set("description", rawjson.Quote(said[0]))
 	}
-	return one.text()
+	return one.raw()
 }

@@ -29,7 +29,7 @@ func (f *fitter) strict(o *object, at place) {
 	switch {
 	case slices.Contains(types, "object"):
 		f.closeObject(o, at)
-	case slices.Contains(types, "array") && literal(o.get("items")) != "object":
+	case slices.Contains(types, "array") && literal(o.value("items")) != "object":
 		f.refuse(at, "an array whose items are of any kind cannot be expressed with strict")
 	case !o.has("type", "anyOf", "$ref", "enum", "const"):
 		f.refuse(at, "a value of any kind cannot be expressed with strict")
@@ -49,14 +49,11 @@ func (f *fitter) standAlone(o *object, at place) {
 		return
 	}
 	ref := newObject(rawjson.NewMember("$ref", o.drop("$ref")))
-	o.set("anyOf", rawjson.Array([]json.RawMessage{ref.text()}))
+	o.set("anyOf", rawjson.Array([]json.RawMessage{ref.raw()}))
 }
 
 func (f *fitter) closeObject(o *object, at place) {
-	properties := o.objectOf("properties")
-	if properties == nil {
-		properties = newObject()
-	}
+	properties := o.objectOfOrEmpty("properties")
 	required := o.stringsOf("required")
 	var all []string
 	for i, m := range properties.members {
@@ -66,11 +63,11 @@ func (f *fitter) closeObject(o *object, at place) {
 		}
 		if child, ok := parseObject(m.Value); ok && !admitsNull(child) {
 			addNull(child)
-			properties.put(i, child.text())
+			properties.put(i, child.raw())
 			f.tell(at.property(m.Name), Info, "changed", "optional to null")
 		}
 	}
-	o.set("properties", properties.text())
+	o.set("properties", properties.raw())
 	if !slices.Equal(required, all) {
 		o.set("required", quoteList(all))
 	}
@@ -85,7 +82,7 @@ func admitsNull(o *object) bool {
 	if !o.has("anyOf") {
 		return slices.Contains(typesOf(o), "null")
 	}
-	return slices.ContainsFunc(o.listOf("anyOf"), func(text json.RawMessage) bool {
+	return slices.ContainsFunc(o.list("anyOf"), func(text json.RawMessage) bool {
 		branch, ok := parseObject(text)
 		return ok && admitsNull(branch)
 	})
@@ -96,7 +93,7 @@ func (f *fitter) refuseMap(o *object, at place) {
 	if !at.profile.closed || !slices.Contains(typesOf(o), "object") {
 		return
 	}
-	rest := o.get("additionalProperties")
+	rest := o.value("additionalProperties")
 	open := isTrue(rest) || string(rawjson.Compact(rest)) == "{}"
 	named := len(o.objectOfOrEmpty("properties").members) > 0
 	switch {

@@ -467,7 +467,7 @@ func TestFitRefs(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, _ := parseObject(got.schema)
-		if fitted := string(o.objectOf("properties").get("x")); fitted != want {
+		if fitted := string(o.objectOf("properties").value("x")); fitted != want {
 			t.Errorf("%s: %s, want %s", ref, fitted, want)
 		}
 		if lossy := got.losses[0].Severity == Lossy; lossy != (want == "{}") {

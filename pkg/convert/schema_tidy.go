@@ -40,7 +40,7 @@ func (f *fitter) dropMalformed(o *object, at place) {
 // meta-schema.
 func (f *fitter) dropRepeated(o *object, at place) {
 	for _, name := range []string{"required", "enum", "type"} {
-		list := o.listOf(name)
+		list := o.list(name)
 		if once := distinct(list); len(once) < len(list) {
 			o.set(name, rawjson.Array(once))
 			f.tell(at, Info, "dropped", "what stands twice in "+name)
@@ -53,7 +53,7 @@ func (f *fitter) dropRepeated(o *object, at place) {
 func (f *fitter) exclusiveBounds(o *object, at place) {
 	for _, bound := range []string{"minimum", "maximum"} {
 		exclusive := "exclusive" + strings.ToUpper(bound[:1]) + bound[1:]
-		value := o.get(exclusive)
+		value := o.value(exclusive)
 		if literal(value) != "boolean" {
 			continue
 		}
@@ -122,7 +122,7 @@ func typeMeant(name string) (kind string, known bool) {
 
 // smallTypes says types in small letters, as all but Google's API do.
 func (f *fitter) smallTypes(o *object, at place) {
-	value := o.get("type")
+	value := o.value("type")
 	types := typesOf(o)
 	written := stringList(value)
 	if rawjson.IsString(value) {
@@ -137,7 +137,7 @@ func (f *fitter) smallTypes(o *object, at place) {
 // dropEmpty takes out members that say nothing, which Ollama's encoder leaves out.
 func dropEmpty(o *object) {
 	for _, name := range []string{"description", "enum", "required"} {
-		if value := string(rawjson.Compact(o.get(name))); value == `""` || value == "[]" {
+		if value := string(rawjson.Compact(o.value(name))); value == `""` || value == "[]" {
 			o.drop(name)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // typesOf returns the types that a schema names, in small letters.
-func typesOf(o *object) []string { return typeList(o.get("type")) }
+func typesOf(o *object) []string { return typeList(o.value("type")) }
 
 func typeList(text json.RawMessage) []string {
 	list := stringList(text)
@@ -43,7 +43,7 @@ func isOne(o *object, kind string) bool {
 
 // constants says const as the target knows it.
 func (f *fitter) constants(o *object, at place) {
-	value := o.get("const")
+	value := o.value("const")
 	if value == nil || at.profile.consts == keepConst {
 		return
 	}
@@ -89,7 +89,7 @@ func (f *fitter) dropIdle(o *object, at place) {
 	idle := o.keepOnly(func(keyword string) bool {
 		kind, ok := typeOfKeyword(keyword)
 		return !ok || slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer") ||
-			keyword == "format" && slices.Contains(at.profile.formats, o.stringOf("format"))
+			keyword == "format" && slices.Contains(at.profile.formats, o.text("format"))
 	})
 	for _, m := range idle {
 		f.tell(at, Info, "dropped", m.Name+", which says nothing of "+strings.Join(types, " or "))
@@ -101,11 +101,11 @@ func (f *fitter) inferType(o *object) {
 	if o.has("type", "anyOf", "$ref") {
 		return
 	}
-	if types := typesOfValues(o.listOf("enum")); len(types) > 0 {
+	if types := typesOfValues(o.list("enum")); len(types) > 0 {
 		o.setType(types...)
 		return
 	}
-	if value := o.get("const"); value != nil {
+	if value := o.value("const"); value != nil {
 		o.setType(literal(value))
 		return
 	}
@@ -157,12 +157,12 @@ func addNull(o *object) {
 	null := json.RawMessage("null")
 	if ref := o.drop("$ref"); ref != nil {
 		branch := newObject(rawjson.NewMember("$ref", ref))
-		o.set("anyOf", rawjson.Array([]json.RawMessage{branch.text()}))
+		o.set("anyOf", rawjson.Array([]json.RawMessage{branch.raw()}))
 	}
 	switch types := typesOf(o); {
 	case o.has("anyOf"):
-		if !slices.ContainsFunc(o.listOf("anyOf"), isNullSchema) {
-			o.set("anyOf", rawjson.Array(append(o.listOf("anyOf"), json.RawMessage(`{"type":"null"}`))))
+		if !slices.ContainsFunc(o.list("anyOf"), isNullSchema) {
+			o.set("anyOf", rawjson.Array(append(o.list("anyOf"), json.RawMessage(`{"type":"null"}`))))
 		}
 		return
 	case len(types) > 0 && !slices.Contains(types, "null"):
@@ -171,7 +171,7 @@ func addNull(o *object) {
 	if value := o.drop("const"); value != nil && literal(value) != "null" {
 		o.set("enum", rawjson.Array([]json.RawMessage{value, null}))
 	}
-	if values := o.listOf("enum"); values != nil && !containsJSON(values, null) {
+	if values := o.list("enum"); values != nil && !containsJSON(values, null) {
 		o.set("enum", rawjson.Array(append(values, null)))
 	}
 }
@@ -179,7 +179,7 @@ func addNull(o *object) {
 // nullType says null among a schema's types and values as nullable.
 func (f *fitter) nullType(o *object, at place) {
 	null := json.RawMessage("null")
-	types, values := typesOf(o), o.listOf("enum")
+	types, values := typesOf(o), o.list("enum")
 	others := slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return kind == "null" })
 	found := len(others) > 0 && len(others) < len(types)
 	if found {
@@ -205,7 +205,7 @@ func (f *fitter) splitTypes(o *object, at place) {
 	}
 	branches := make([]json.RawMessage, len(types))
 	for i, kind := range types {
-		branches[i] = branchOf(o, kind).text()
+		branches[i] = branchOf(o, kind).raw()
 	}
 	o.keepOnly(func(name string) bool { return !isRestriction(name) || name == "nullable" })
 	o.set("anyOf", rawjson.Array(branches))
@@ -222,7 +222,7 @@ func branchOf(o *object, kind string) *object {
 		}
 	}
 	var values []json.RawMessage
-	for _, value := range o.listOf("enum") {
+	for _, value := range o.list("enum") {
 		if own := literal(value); own == kind || own == "integer" && kind == "number" {
 			values = append(values, value)
 		}

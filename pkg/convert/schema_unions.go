@@ -41,14 +41,14 @@ func (f *fitter) oneOfToAnyOf(o *object, at place) {
 		branches := o.drop("oneOf")
 		if at.profile.keeps("allOf", at.root) {
 			second := newObject(rawjson.NewMember("oneOf", branches))
-			o.set("allOf", rawjson.Array(append(o.listOf("allOf"), second.text())))
+			o.set("allOf", rawjson.Array(append(o.list("allOf"), second.raw())))
 			return
 		}
 		f.tell(at, Lossy, "dropped", "oneOf beside anyOf")
 		return
 	}
 	severity := Lossy
-	if f.disjoint(o.listOf("oneOf")) {
+	if f.disjoint(o.list("oneOf")) {
 		severity = Info
 	}
 	o.rename("oneOf", "anyOf")
@@ -83,7 +83,7 @@ func (f *fitter) peek(text json.RawMessage) *object {
 		if !ok {
 			return nil
 		}
-		ref := o.stringOf("$ref")
+		ref := o.text("$ref")
 		if ref == "" {
 			return o
 		}
@@ -100,15 +100,11 @@ func apart(a, b *object) bool {
 	if valuesApart(a, b) || typesApart(a, b) {
 		return true
 	}
-	theirs := b.objectOf("properties")
-	mine := a.objectOf("properties")
-	if mine == nil || theirs == nil {
-		return false
-	}
+	mine, theirs := a.objectOfOrEmpty("properties"), b.objectOfOrEmpty("properties")
 	required := b.stringsOf("required")
 	for _, name := range a.stringsOf("required") {
-		x, _ := parseObject(mine.get(name))
-		y, _ := parseObject(theirs.get(name))
+		x, _ := parseObject(mine.value(name))
+		y, _ := parseObject(theirs.value(name))
 		if x != nil && y != nil && slices.Contains(required, name) && valuesApart(x, y) {
 			return true
 		}
@@ -137,16 +133,16 @@ func valuesApart(a, b *object) bool {
 
 // valuesOf returns the only values that a schema admits, nil where it names none.
 func valuesOf(o *object) []json.RawMessage {
-	if value := o.get("const"); value != nil {
+	if value := o.value("const"); value != nil {
 		return []json.RawMessage{value}
 	}
-	return o.listOf("enum")
+	return o.list("enum")
 }
 
 // pruneBranches takes out branches that admit nothing, and those that are there
 // twice.
 func (f *fitter) pruneBranches(o *object, at place) {
-	branches := o.listOf("anyOf")
+	branches := o.list("anyOf")
 	kept := slices.DeleteFunc(distinct(branches), isFalse)
 	if len(kept) == len(branches) {
 		return
@@ -166,7 +162,7 @@ func (f *fitter) constBranches(o *object, at place) {
 		return
 	}
 	var values []json.RawMessage
-	for _, text := range o.listOf("anyOf") {
+	for _, text := range o.list("anyOf") {
 		branch, ok := parseObject(text)
 		if !ok || len(valuesOf(branch)) == 0 || branch.has("description") || hasBeyond(branch, "const", "enum", "type", "title") {
 			return
@@ -190,10 +186,10 @@ func hasBeyond(o *object, names ...string) bool {
 // target that reads types can make nothing of.
 func (f *fitter) bareBranches(o *object, at place) {
 	var needs []string
-	for _, text := range o.listOf("anyOf") {
+	for _, text := range o.list("anyOf") {
 		branch, ok := parseObject(text)
 		if !ok || !branch.has("required") || hasBeyond(branch, "required", "title", "description", "not", "type") ||
-			branch.has("type") && branch.stringOf("type") != "object" {
+			branch.has("type") && branch.text("type") != "object" {
 			return
 		}
 		needs = append(needs, strings.Join(branch.stringsOf("required"), " and "))
@@ -215,7 +211,7 @@ func (f *fitter) nullBranch(o *object, at place) {
 		return
 	}
 	var kept []json.RawMessage
-	branches := o.listOf("anyOf")
+	branches := o.list("anyOf")
 	for _, text := range branches {
 		if named := f.peek(text); named == nil || !admitsOnlyNull(named) {
 			kept = append(kept, text)
@@ -237,14 +233,13 @@ func isNullSchema(text json.RawMessage) bool {
 
 func admitsOnlyNull(o *object) bool {
 	values := valuesOf(o)
-	types := typesOf(o)
-	return len(types) == 1 && types[0] == "null" || len(values) == 1 && literal(values[0]) == "null"
+	return isOne(o, "null") || len(values) == 1 && literal(values[0]) == "null"
 }
 
 // unwrap replaces a union of one branch by the branch.
 func (f *fitter) unwrap(o *object, at *place) {
 	for range maxDepth {
-		branches := o.listOf("anyOf")
+		branches := o.list("anyOf")
 		if len(branches) != 1 {
 			return
 		}
@@ -261,13 +256,13 @@ func (f *fitter) unwrap(o *object, at *place) {
 // wrapsRef says that a union of one is there so that something may stand beside a
 // ref that stands alone.
 func (f *fitter) wrapsRef(branch *object, at place) bool {
-	return at.profile.refs == aloneRefs && branch.has("$ref") && f.keepsRef(branch.stringOf("$ref"), at)
+	return at.profile.refs == aloneRefs && branch.has("$ref") && f.keepsRef(branch.text("$ref"), at)
 }
 
 // distribute makes each branch of a union complete, where nothing that restricts may
 // stand beside anyOf.
 func (f *fitter) distribute(o *object, at *place) {
-	branches := o.listOf("anyOf")
+	branches := o.list("anyOf")
 	if len(branches) == 0 {
 		return
 	}
@@ -289,10 +284,10 @@ func (f *fitter) distribute(o *object, at *place) {
 		f.nodes++
 		f.mergeTold(branch, base, *at)
 		open = union(open, where.open[len(at.open):])
-		branches[i] = branch.text()
+		branches[i] = branch.raw()
 	}
 	at.open = append(slices.Clip(at.open), open...)
-	nullable := o.get("nullable")
+	nullable := o.value("nullable")
 	o.members, o.changed = outside, true
 	if nullable != nil {
 		o.set("nullable", nullable)

@@ -54,7 +54,7 @@ func isClosed(text json.RawMessage) bool {
 	if !ok {
 		return false
 	}
-	if (o.has("properties") || slices.Contains(typesOf(o), "object")) && !isFalse(o.get("additionalProperties")) {
+	if (o.has("properties") || slices.Contains(typesOf(o), "object")) && !isFalse(o.value("additionalProperties")) {
 		return false
 	}
 	for _, m := range o.members {

@@ -1,0 +1,268 @@
+package convert
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+)
+
+// ToolResult is the outcome of a call.
+type ToolResult struct {
+	Call ToolCall
+	// Text is the string form of the result (EXEC-16), or the error's text.
+	Text string
+	// Content are the MCP content blocks, Structured the structuredContent; nil if there are none.
+	Content    []json.RawMessage
+	Structured json.RawMessage
+	IsError    bool
+}
+
+// resultForm is how a provider takes the result of a call: JSON with the names of fields (see fields) in the places of
+// values. A member whose field is nil is left out.
+type resultForm struct {
+	// turn is the member of the one user message that holds all results of a turn; empty if each is its own message.
+	turn   string
+	result string
+	// text, image and structured are the forms of the parts of $content.
+	text, image, structured string
+	// empty is the text of a result that has none, because the provider refuses one without content.
+	empty string
+}
+
+// resultForms returns how each format takes results. Formats whose calls are text have none.
+func resultForms(to Format) (form resultForm, ok bool) {
+	switch to {
+	case OpenAI, OpenAIStrict:
+		form.result = `{"role":"tool","tool_call_id":"$id","content":"$text"}`
+	case Mistral:
+		form.result = `{"role":"tool","name":"$name","content":"$text","tool_call_id":"$id"}`
+	case Cohere: // version 2 of its API wants a document, so that the answer can cite it
+		form.result = `{"role":"tool","tool_call_id":"$id",
+			"content":[{"type":"document","document":{"data":"$text"}}]}`
+	case Ollama: // models without ids know the tool by name
+		form.result = `{"role":"tool","content":"$text","tool_name":"$name","tool_call_id":"$id"}`
+	case Responses:
+		form.result = `{"type":"$type","call_id":"$id","output":"$text"}`
+	case LangChain:
+		form.result = `{"type":"tool","content":"$plain","tool_call_id":"$id","name":"$name","status":"$status"}`
+	case MCP:
+		form.result = `{"content":"$blocks","structuredContent":"$structured","isError":"$failed"}`
+	case Anthropic: // all results of a turn stand in one user message, before any text
+		form = resultForm{
+			turn:   "content",
+			result: `{"type":"tool_result","tool_use_id":"$id","content":"$content","is_error":"$failed"}`,
+			text:   `{"type":"text","text":"$text"}`,
+			image:  `{"type":"image","source":{"type":"base64","media_type":"$media","data":"$data"}}`,
+		}
+	case Bedrock:
+		form = resultForm{
+			turn:       "content",
+			result:     `{"toolResult":{"toolUseId":"$id","content":"$content","status":"$status"}}`,
+			text:       `{"text":"$text"}`,
+			image:      `{"image":{"format":"$format","source":{"bytes":"$data"}}}`,
+			structured: `{"json":"$json"}`,
+			empty:      "(no output)",
+		}
+	case Gemini, GeminiJSON:
+		form = resultForm{
+			turn: "parts",
+			result: `{"functionResponse":{"id":"$id","name":"$name",
+				"response":{"output":"$output","error":"$error"}}}`,
+		}
+	}
+	return form, form.result != ""
+}
+
+// WriteResults writes results as the messages (or parts) that a provider takes after the calls, all of one turn
+// together: a JSON array of messages for most, one user message for Anthropic, Gemini and Bedrock, text for Hermes.
+//
+// Text is what models see of a result: it may have been cut, unlike Content. Images of Content are passed on if the
+// provider takes images. Ids are those of the calls. If the provider would refuse one, it is replaced by one that is
+// made of the call's id, or of its place.
+func WriteResults(to Format, results []ToolResult) ([]byte, error) {
+	fitted := slices.Clone(results)
+	for i := range fitted {
+		fitted[i].Call.ID = fitID(to, fitted[i].Call.ID, i)
+	}
+	if isTextFormat(to) {
+		return writeHermesResults(fitted), nil
+	}
+	form, ok := resultForms(to)
+	if !ok {
+		return nil, fmt.Errorf("results cannot be written in the format %q", to)
+	}
+	list := make([]json.RawMessage, len(fitted))
+	for i, result := range fitted {
+		list[i] = fillForm(json.RawMessage(form.result), form.fields(result))
+	}
+	written := rawjson.Array(list)
+	if form.turn != "" {
+		written = rawjson.Object([]rawjson.Member{
+			rawjson.NewMember("role", json.RawMessage(`"user"`)),
+			rawjson.NewMember(form.turn, written),
+		})
+	}
+	return rawjson.Marshal(written)
+}
+
+// fields returns the values of a result that forms name.
+func (f resultForm) fields(result ToolResult) map[string]json.RawMessage {
+	fields := map[string]json.RawMessage{
+		"$id":     nil,
+		"$name":   rawjson.Quote(result.Call.Name),
+		"$text":   rawjson.Quote(markedText(result)),
+		"$plain":  rawjson.Quote(result.Text),
+		"$type":   rawjson.Quote("function_call_output"),
+		"$status": rawjson.Quote("success"),
+		"$failed": nil,
+		"$output": rawjson.Quote(result.Text),
+		"$error":  nil,
+	}
+	if result.Call.ID != "" {
+		fields["$id"] = rawjson.Quote(result.Call.ID)
+	}
+	if result.Call.custom {
+		fields["$type"] = rawjson.Quote(customOutput)
+	}
+	if structured, ok := structuredValue(result); ok {
+		fields["$output"] = structured
+	}
+	if result.IsError {
+		fields["$status"], fields["$failed"] = rawjson.Quote("error"), json.RawMessage("true")
+		fields["$output"], fields["$error"] = nil, rawjson.Quote(result.Text)
+	}
+	fields["$blocks"], fields["$structured"] = mcpContent(result)
+	fields["$content"] = f.content(result)
+	return fields
+}
+
+// fillForm writes a form with its fields.
+func fillForm(form json.RawMessage, fields map[string]json.RawMessage) json.RawMessage {
+	if value, isField := fields[rawjson.Unquote(form)]; isField {
+		return value
+	}
+	if list, ok := rawjson.Elements(form); ok {
+		for i := range list {
+			list[i] = fillForm(list[i], fields)
+		}
+		return rawjson.Array(list)
+	}
+	list, ok := rawjson.Members(form)
+	if !ok {
+		return form
+	}
+	for i := range list {
+		list[i].Value = fillForm(list[i].Value, fields)
+	}
+	return rawjson.Object(slices.DeleteFunc(list, func(m rawjson.Member) bool { return m.Value == nil }))
+}
+
+// content returns the parts of a result, for providers that take images; nil if there are none.
+func (f resultForm) content(result ToolResult) json.RawMessage {
+	if f.text == "" {
+		return nil
+	}
+	structured, isStructured := structuredValue(result)
+	var parts []json.RawMessage
+	add := func(form string, fields map[string]json.RawMessage) {
+		parts = append(parts, fillForm(json.RawMessage(form), fields))
+	}
+	for _, part := range resultParts(result) {
+		switch {
+		case part.image != nil:
+			media := part.image.MIMEType
+			add(f.image, map[string]json.RawMessage{
+				"$media":  rawjson.Quote(media),
+				"$format": rawjson.Quote(strings.TrimPrefix(media, "image/")),
+				"$data":   rawjson.Quote(base64.StdEncoding.EncodeToString(part.image.Data)),
+			})
+		case isStructured && f.structured != "" && part.text == result.Text:
+			add(f.structured, map[string]json.RawMessage{"$json": structured})
+		case part.text != "": // both refuse text that is empty
+			add(f.text, map[string]json.RawMessage{"$text": rawjson.Quote(part.text)})
+		}
+	}
+	if len(parts) == 0 && f.empty != "" {
+		add(f.text, map[string]json.RawMessage{"$text": rawjson.Quote(f.empty)})
+	}
+	if parts == nil {
+		return nil
+	}
+	return rawjson.Array(parts)
+}
+
+// resultPart is a part of a result: text, or an image.
+type resultPart struct {
+	text  string
+	image *exec.Block
+}
+
+// resultParts returns the parts of a result: images of the types that Anthropic and Bedrock take, everything else as
+// text. If the text for the model is not that of the blocks, because it was cut or the result is structured, it comes
+// first as a whole, and the images follow.
+func resultParts(result ToolResult) []resultPart {
+	images := []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+	whole := len(result.Content) > 0 && result.Text == contentText(result.Content)
+	var parts []resultPart
+	if !whole {
+		parts = append(parts, resultPart{text: result.Text})
+	}
+	for _, raw := range result.Content {
+		block := exec.ParseBlock(raw)
+		switch {
+		case block.Type == "image" && len(block.Data) > 0 && slices.Contains(images, block.MIMEType):
+			parts = append(parts, resultPart{image: &block})
+		case whole:
+			parts = append(parts, resultPart{text: block.String()})
+		}
+	}
+	return parts
+}
+
+// contentText returns the text of MCP content as models get it: each block begins on a line of its own.
+func contentText(content []json.RawMessage) string {
+	lines := make([]string, len(content))
+	for i, raw := range content {
+		lines[i] = exec.ParseBlock(raw).String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// mcpContent returns the content and structuredContent of a CallToolResult: the tool's own blocks, unless the text for
+// the model is a different, cut one.
+func mcpContent(result ToolResult) (content, structured json.RawMessage) {
+	isStructured := result.Structured != nil && result.Text == string(result.Structured)
+	if isStructured {
+		structured = result.Structured
+	}
+	if len(result.Content) > 0 && (isStructured || result.Text == contentText(result.Content)) {
+		return rawjson.Array(result.Content), structured
+	}
+	text := fillForm(json.RawMessage(`[{"type":"text","text":"$text"}]`),
+		map[string]json.RawMessage{"$text": rawjson.Quote(result.Text)})
+	return text, structured
+}
+
+// errorMark begins the text of a failure if a provider has no other mark for it.
+const errorMark = "Error: "
+
+// markedText returns the text of a result. That of a failure begins with errorMark.
+func markedText(result ToolResult) string {
+	if !result.IsError || strings.HasPrefix(result.Text, errorMark) {
+		return result.Text
+	}
+	return errorMark + result.Text
+}
+
+// structuredValue returns the structured result, unless the text for the model is a different, cut one.
+func structuredValue(result ToolResult) (json.RawMessage, bool) {
+	if result.Structured == nil || result.IsError || result.Text != string(result.Structured) {
+		return nil, false
+	}
+	return withoutHalves(result.Structured), isObjectText(result.Structured) && json.Valid(result.Structured)
+}
