@@ -33,9 +33,9 @@ func arrows() map[string][]string {
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
 		"pkg/rawjson":    {"pkg/words"},
 
-		"pkg/tui/pane":     {},
+		"pkg/tui/pane":     {"pkg/render"},
 		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson"},
+		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson", "pkg/words"},
 		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault"},
 		"pkg/tui/result":   {"pkg/tui/jsontree", "pkg/tui/markdown", "pkg/tui/pane", "pkg/render", "pkg/config", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/tui/watch":    {"pkg/tui/jsontree", "pkg/tui/pane", "pkg/render", "pkg/doctor/culprit", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/history", "pkg/mask", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},

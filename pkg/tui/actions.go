@@ -42,10 +42,9 @@ func (m *model) run() tea.Cmd {
 	return m.startCall(one, arguments)
 }
 
-// rerun goes to an item that was run before, fills in its arguments, and runs it again if that is
-// asked. method is empty for a tool.
-func (m *model) rerun(method, name string, arguments json.RawMessage, run bool) tea.Cmd {
-	one, fill, err := m.itemOf(method, name, arguments)
+// rerun goes to an item that was run before, fills in its arguments, and runs it again if run is set.
+func (m *model) rerun(request watch.Request, run bool) tea.Cmd {
+	one, fill, err := m.itemOf(request)
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()
@@ -53,7 +52,7 @@ func (m *model) rerun(method, name string, arguments json.RawMessage, run bool) 
 	if fill == nil { // a resource: there is nothing to be replaced
 		m.goTo(m.sourceOf(one), nil)
 		if run {
-			return m.startCall(one, arguments)
+			return m.startCall(one, request.Arguments)
 		}
 		return nil
 	}
@@ -114,7 +113,7 @@ func (m *model) callAgain() tea.Cmd {
 	if m.shown.item.kind != kindTool {
 		method = m.shown.item.kind.request()
 	}
-	return m.rerun(method, m.shown.name, m.shown.arguments, true)
+	return m.rerun(watch.Request{Tool: m.shown.name, Method: method, Arguments: m.shown.arguments}, true)
 }
 
 // copyCommand copies the command line that does what the screen shows.
@@ -128,8 +127,8 @@ func (m *model) copyCommand() tea.Cmd {
 }
 
 // copyEarlier copies the command line of an earlier call.
-func (m *model) copyEarlier(call watch.CommandMsg) tea.Cmd {
-	one, _, err := m.itemOf(call.Method, call.Tool, call.Arguments)
+func (m *model) copyEarlier(call watch.Request) tea.Cmd {
+	one, _, err := m.itemOf(call)
 	if err != nil {
 		m.tell(err.Error(), true)
 		return m.tick()

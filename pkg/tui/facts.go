@@ -83,25 +83,10 @@ func (m *model) serverFacts(s *server, width int) []string {
 	lines := append(append(facts.lines, ""), pane.Wrap(m.serverLine(), width)...)
 	if session != nil && session.Instructions != "" {
 		lines = append(lines, "", theme.Paint(pane.Heading, "instructions"), "")
-		lines = append(lines, s.manual.render(session.Instructions, width, theme)...)
+		text := session.Instructions
+		lines = append(lines, s.manual.Lines(theme, text, width, func() []string { return markdown.Render(text, width, theme) })...)
 	}
 	return lines
-}
-
-// manual is a server's instructions as they were drawn last. They are cached because the page is drawn
-// every second and hostile instructions can be slow to lay out.
-type manual struct {
-	text  string
-	theme *pane.Theme
-	width int
-	lines []string
-}
-
-func (m *manual) render(text string, width int, theme *pane.Theme) []string {
-	if m.text != text || m.width != width || m.theme != theme {
-		*m = manual{text, theme, width, markdown.Render(text, width, theme)}
-	}
-	return m.lines
 }
 
 // serverLine says which actions are possible for the server on the page.

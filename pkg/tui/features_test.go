@@ -18,6 +18,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/servers/fake"
+	"toolx/pkg/tui/watch"
 )
 
 // asFake makes the test binary the fake server: a real process, without building
@@ -134,7 +135,7 @@ func TestReadTemplate(t *testing.T) {
 	if result.ToolName != "fake__test://item/7%208" {
 		t.Errorf("the result is that of %s", result.ToolName)
 	}
-	if _, _, err := d.m.itemOf("resources/read", result.ToolName, json.RawMessage(`{"uri":"test://item/7%208"}`)); err != nil {
+	if _, _, err := d.m.itemOf(watch.Request{Method: "resources/read", Tool: result.ToolName, Arguments: json.RawMessage(`{"uri":"test://item/7%208"}`)}); err != nil {
 		t.Errorf("it cannot be read again: %v", err)
 	}
 	d.press("1", "home", "4", "]", "]", "]")

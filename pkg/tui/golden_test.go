@@ -135,7 +135,7 @@ func TestGoldenFeatures(t *testing.T) {
 // TestPictures draws the pictures of the documentation.
 func TestPictures(t *testing.T) {
 	d := house(t)
-	d.m.setTheme(pane.NewTheme(true, true, false))
+	d.m.theme.Change(pane.NewTheme(true, true, false))
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("j", "enter", "text:Switch One", "tab", "space", "ctrl+r")
 	d.until("the result", func() bool { return !d.m.shown.running() })
@@ -151,7 +151,7 @@ func TestPictures(t *testing.T) {
 	d.picture("narrow")
 
 	d = library(t)
-	d.m.setTheme(pane.NewTheme(true, true, false))
+	d.m.theme.Change(pane.NewTheme(true, true, false))
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
 	d.picture("prompt")
 }

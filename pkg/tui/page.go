@@ -42,7 +42,7 @@ type page struct {
 	schema *jsontree.Tree
 	top    int // the first line that is shown of what scrolls
 	focus  bool
-	told   told
+	told   pane.Cache[toldTab]
 }
 
 // filled is a form and the item that it was made for.
@@ -170,16 +170,6 @@ func (p *page) uri() (string, error) {
 		return "", err
 	}
 	return servers.ExpandTemplate(p.item.Plain, values)
-}
-
-func (p *page) setTheme(theme *pane.Theme) {
-	p.theme = theme
-	for _, kept := range p.forms {
-		kept.form.SetTheme(theme)
-	}
-	if !p.item.none() {
-		p.schema = jsontree.New(p.item.InputSchema, theme)
-	}
 }
 
 func (p *page) setFocus(on bool) {

@@ -101,16 +101,16 @@ type question struct {
 	answered    chan struct{} // closed when that is there
 
 	// The model owns the fields below.
-	calls   []*call    // that it may belong to
-	form    *form.Form // nil where there is nothing to fill in
-	fields  int        // of the form
-	opening bool       // the browser is being started
-	shown   bool       // the user was shown the page, or given its address
-	button  int        // the answer that has the focus; noButton or inForm where none has
-	whole   bool       // what the server says takes the place of the form
-	top     int        // the first line of that which is seen
-	note    string     // why the last key did nothing
-	laid    laid
+	calls   []*call            // that it may belong to
+	form    *form.Form         // nil where there is nothing to fill in
+	fields  int                // of the form
+	opening bool               // the browser is being started
+	shown   bool               // the user was shown the page, or given its address
+	button  int                // the answer that has the focus; noButton or inForm where none has
+	whole   bool               // what the server says takes the place of the form
+	top     int                // the first line of that which is seen
+	note    string             // why the last key did nothing
+	said    pane.Cache[string] // what is drawn of its text, for what it belongs to
 	drawn   questionPlace
 }
 

@@ -402,7 +402,7 @@ func TestGoldenQuestions(t *testing.T) {
 		a.golden(fmt.Sprintf("question-%d", width))
 	}
 	a := asked(house(t))
-	a.m.setTheme(pane.NewTheme(true, true, false))
+	a.m.theme.Change(pane.NewTheme(true, true, false))
 	a.send(tea.WindowSizeMsg{Width: 120, Height: 30})
 	lamps := room()
 	lamps.Server, lamps.Message = "zwave", "The battery of Switch Two is low. Who is to be told?"

@@ -32,16 +32,17 @@ type server struct {
 	status status
 	since  time.Time // of this status
 
-	pid      int
-	command  []string
-	timing   exec.Timing
-	retry    servers.Retry // the last one, while retrying
-	reason   string        // why it failed or ended
-	hint     string        // what to do about a start that failed
-	polluted int           // lines of this life
-	// diagnosis is the doctor's report on it, manual its own instructions.
+	pid       int
+	command   []string
+	timing    exec.Timing
+	retry     servers.Retry // the last one, while retrying
+	reason    string        // why it failed or ended
+	hint      string        // what to do about a start that failed
+	polluted  int           // lines of this life
 	diagnosis diagnosis
-	manual    manual
+	// manual is its instructions. They are cached because the page is drawn every second and hostile
+	// instructions can be slow to lay out.
+	manual pane.Cache[string]
 	// completes and subscribes report which capabilities it has besides lists.
 	completes, subscribes bool
 	// asked says that the user stopped it, or is restarting it.

@@ -148,7 +148,7 @@ func TestDestructiveAgain(t *testing.T) {
 	d := drive(t, nil, newTool(t, `{"name":"wipe","inputSchema":{"type":"object","properties":{"what":{"type":"string"}}},"annotations":{"destructiveHint":true}}`, says("gone")))
 	for _, no := range []string{"n", "esc"} {
 		d.press("4")
-		d.send(watch.RerunMsg{Tool: "wipe", Arguments: json.RawMessage(`{"what":"all"}`)})
+		d.send(watch.RerunMsg{Request: watch.Request{Tool: "wipe", Arguments: json.RawMessage(`{"what":"all"}`)}})
 		d.shows("call wipe?", "all")
 		d.press(no)
 		if d.m.dialog != nil || d.m.focus != areaWatch || d.m.shown != nil {
@@ -345,7 +345,7 @@ func TestCopyFromHistory(t *testing.T) {
 	copies := func(msg watch.CommandMsg, want string) {
 		t.Helper()
 		var set tea.Msg
-		for _, cmd := range d.m.copyEarlier(msg)().(tea.BatchMsg) {
+		for _, cmd := range d.m.copyEarlier(msg.Request)().(tea.BatchMsg) {
 			if cmd != nil && set == nil {
 				set = cmd()
 			}
@@ -354,8 +354,8 @@ func TestCopyFromHistory(t *testing.T) {
 			t.Errorf("copies %q, want %q", got, want)
 		}
 	}
-	copies(watch.CommandMsg{Tool: "lamp", Arguments: json.RawMessage(`{"on":true}`)}, "toolx call lamp --arg on=true")
-	d.send(watch.CommandMsg{Tool: "gone", Arguments: json.RawMessage(`{}`)})
+	copies(watch.CommandMsg{Request: watch.Request{Tool: "lamp", Arguments: json.RawMessage(`{"on":true}`)}}, "toolx call lamp --arg on=true")
+	d.send(watch.CommandMsg{Request: watch.Request{Tool: "gone", Arguments: json.RawMessage(`{}`)}})
 	d.shows("Tool 'gone' not found")
 }
 

@@ -86,11 +86,11 @@ func (m *model) take(msg tea.Msg) tea.Cmd { //nolint:funlen // one table of all 
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
 	case watch.RerunMsg:
-		return m.rerun(msg.Method, msg.Tool, msg.Arguments, true)
+		return m.rerun(msg.Request, true)
 	case watch.CommandMsg:
-		return m.copyEarlier(msg)
+		return m.copyEarlier(msg.Request)
 	case watch.EditMsg:
-		cmd := m.rerun(msg.Method, msg.Tool, msg.Arguments, false)
+		cmd := m.rerun(msg.Request, false)
 		if msg.Note != "" {
 			m.tell(msg.Note, true)
 		}
@@ -105,7 +105,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd { //nolint:funlen // one table of all 
 func (m *model) takeBackground(msg tea.BackgroundColorMsg) {
 	theme := pane.NewTheme(m.options.Color, msg.IsDark(), m.options.ASCII)
 	theme.Clusters = m.theme.Clusters
-	m.setTheme(theme)
+	m.theme.Change(theme)
 }
 
 // takeMode learns what the terminal supports. The condition is Bubble Tea's: both must measure text
@@ -114,21 +114,7 @@ func (m *model) takeMode(msg tea.ModeReportMsg) {
 	if msg.Mode == ansi.ModeUnicodeCore {
 		theme := *m.theme
 		theme.Clusters = msg.Value == ansi.ModeReset || msg.Value.IsSet()
-		m.setTheme(&theme)
-	}
-}
-
-// setTheme changes the style of everything. Each theme is a new value, so that whatever was laid out
-// with the last one can tell.
-func (m *model) setTheme(theme *pane.Theme) {
-	m.theme, m.tree.theme = theme, theme
-	m.page.setTheme(theme)
-	m.result.SetTheme(theme)
-	m.watch.SetTheme(theme)
-	for _, q := range m.questions {
-		if q.form != nil {
-			q.form.SetTheme(theme)
-		}
+		m.theme.Change(&theme)
 	}
 }
 

@@ -18,8 +18,7 @@ type diagnosis struct {
 	report *doctor.Report
 	err    error // why there is no report
 
-	lines []string // the report as it was drawn last, in so many cells
-	width int
+	drawn pane.Cache[*doctor.Report]
 }
 
 // examinedMsg carries the doctor's report.
@@ -62,10 +61,8 @@ func (m *model) doctorLines(d *diagnosis, width int) []string {
 	case d.err != nil:
 		facts.add("doctor", m.theme.Paint(pane.Bad, m.theme.Glyphs.Bad)+" "+render.SafeBlock(m.hide(d.err.Error())))
 	case d.report != nil:
-		if d.lines == nil || d.width != width {
-			d.lines, d.width = reportLines(d.report, width, m.options.Color), width
-		}
-		facts.lines = append(append([]string{"", m.theme.Paint(pane.Heading, "doctor")}, d.lines...), "")
+		lines := d.drawn.Lines(m.theme, d.report, width, func() []string { return reportLines(d.report, width, m.options.Color) })
+		facts.lines = append(append([]string{"", m.theme.Paint(pane.Heading, "doctor")}, lines...), "")
 	}
 	return facts.lines
 }

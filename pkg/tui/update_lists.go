@@ -12,6 +12,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
+	"toolx/pkg/tui/watch"
 )
 
 // metMsg carries the session of a server that has come up, nil if it is gone again.
@@ -182,24 +183,25 @@ func (m *model) listing() bool {
 
 // itemOf finds the item of an earlier call. fill holds the values for its form, nil if it has none. A
 // resource need not be in a list: servers also make them from templates.
-func (m *model) itemOf(method, name string, arguments json.RawMessage) (one item, fill json.RawMessage, err error) {
-	switch method {
+func (m *model) itemOf(call watch.Request) (one item, fill json.RawMessage, err error) {
+	name := call.Tool
+	switch call.Method {
 	case "":
 		tool, err := m.options.Executor.Registry.Find(name)
-		return toolItem(tool), arguments, err
+		return toolItem(tool), call.Arguments, err
 	case kindPrompt.request():
 		if at, ok := m.tree.listed(itemKey{kindPrompt, name}); ok {
-			return at.item, arguments, nil
+			return at.item, call.Arguments, nil
 		}
 	case kindResource.request():
 		if at, ok := m.tree.listed(itemKey{kindResource, name}); ok {
 			return at.item, nil, nil
 		}
-		if one, ok := m.resource(name, uriOf(arguments)); ok {
+		if one, ok := m.resource(name, uriOf(call.Arguments)); ok {
 			return one, nil, nil
 		}
 	default:
-		return item{}, nil, fmt.Errorf("%s is not asked for here; toolx on the command line does", method)
+		return item{}, nil, fmt.Errorf("%s is not asked for here; toolx on the command line does", call.Method)
 	}
 	return item{}, nil, fmt.Errorf("no server that is shown has %s", name)
 }

@@ -12,27 +12,21 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
-// told is a read-only tab as it was drawn last.
-type told struct {
-	item  item
-	tab   pageTab
-	theme *pane.Theme
-	width int
-	lines []string
+// toldTab identifies a read-only tab. Its lines are cached because hostile texts can be slow to lay out.
+type toldTab struct {
+	item item
+	tab  pageTab
 }
 
-// tell returns the lines of the tab on the screen: the item's description or its definition. They are
-// cached because hostile texts can be slow to lay out.
+// tell returns the lines of the tab on the screen: the item's description or its definition.
 func (p *page) tell(width int) []string {
-	shown := p.shown()
-	if t := p.told; t.item != p.item || t.tab != shown || t.width != width || t.theme != p.theme {
-		lay := p.about
-		if shown == tabJSON {
-			lay = p.definition
+	shown := toldTab{p.item, p.shown()}
+	return p.told.Lines(p.theme, shown, width, func() []string {
+		if shown.tab == tabJSON {
+			return p.definition()
 		}
-		p.told = told{p.item, shown, p.theme, width, lay(width)}
-	}
-	return p.told.lines
+		return p.about(width)
+	})
 }
 
 // about returns the description of an item.
@@ -51,17 +45,14 @@ func (p *page) about(width int) []string {
 		lines = append(lines, p.theme.Paint(pane.Dim, "no description"))
 	}
 	lines = append(lines, "")
-	for _, line := range pane.Wrap(p.item.kind.past()+" as "+render.Safe(tool.Name), width) {
-		lines = append(lines, p.theme.Paint(pane.Dim, line))
-	}
-	return lines
+	return append(lines, p.theme.Paragraph(pane.Dim, p.item.kind.past()+" as "+render.Safe(tool.Name), width)...)
 }
 
 // maxDefinition is how many bytes of a definition are shown.
 const maxDefinition = 1 << 20
 
 // definition returns the server's definition of the item as JSON, whatever the width.
-func (p *page) definition(int) []string {
+func (p *page) definition() []string {
 	var text bytes.Buffer
 	if json.Indent(&text, p.item.Definition, "", "  ") != nil {
 		text.Write(p.item.Definition)

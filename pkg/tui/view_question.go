@@ -27,24 +27,15 @@ type questionPlace struct {
 // long reports whether some of the server's text did not fit when it was drawn last.
 func (q *question) long() bool { return q.drawn.hidden > 0 }
 
-// said returns the lines of the question's text, laid out once per width.
+// said returns the lines of the question's text.
 func (m *model) said(q *question, width int) []string {
 	belongs := q.belongs()
-	if l := q.laid; l.theme != m.theme || l.width != width || l.belongs != belongs {
+	return q.said.Lines(m.theme, belongs, width, func() []string {
 		page := &sheet{theme: m.theme, width: width}
 		page.tell(q)
 		page.own(pane.Dim, belongs)
-		q.laid = laid{m.theme, width, belongs, page.lines}
-	}
-	return q.laid.lines
-}
-
-// laid is the text of a question as it was laid out last.
-type laid struct {
-	theme   *pane.Theme
-	width   int
-	belongs string
-	lines   []string
+		return page.lines
+	})
 }
 
 // sheet collects toolx's own lines, and a server's lines behind a bar, so that they cannot pass for
@@ -56,9 +47,7 @@ type sheet struct {
 }
 
 func (s *sheet) own(role pane.Role, text string) {
-	for _, line := range pane.Wrap(text, s.width) {
-		s.lines = append(s.lines, s.theme.Paint(role, line))
-	}
+	s.lines = append(s.lines, s.theme.Paragraph(role, text, s.width)...)
 }
 
 // maxSaid is how many bytes of one text are shown.
@@ -207,12 +196,8 @@ func (m *model) window(q *question, said []string, height int) []string {
 func (m *model) remark(q *question, width int) []string {
 	sign := m.theme.Glyphs.Warn + " "
 	if q.note != "" {
-		lines := pane.Wrap(sign+q.note, width)
-		lines = lines[:min(len(lines), maxRemark)]
-		for i, line := range lines {
-			lines[i] = m.theme.Paint(pane.Warn, line)
-		}
-		return lines
+		lines := m.theme.Paragraph(pane.Warn, sign+q.note, width)
+		return lines[:min(len(lines), maxRemark)]
 	}
 	if problem := q.cannotSend(); problem != "" {
 		return []string{m.theme.Paint(pane.Warn, m.theme.Cut(sign+problem, width))}

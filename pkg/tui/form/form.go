@@ -83,9 +83,6 @@ func (f *field) openRequired() {
 	}
 }
 
-// SetTheme changes the theme.
-func (f *Form) SetTheme(theme *pane.Theme) { f.theme = theme }
-
 // HoldFormats makes a wrong format a problem rather than a warning: a server that asks for a format
 // relies on it.
 func (f *Form) HoldFormats() {

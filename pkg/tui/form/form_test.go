@@ -511,11 +511,11 @@ func TestThemes(t *testing.T) {
 	f := newForm(`{"type":"object","required":["a"],"properties":{"a":{"type":"string"},"b":{"type":"boolean"}}}`)
 	press(f, "x", "tab", "space")
 	plain := frame(f, 60, 12)
-	f.SetTheme(pane.NewTheme(true, true, false))
+	f.theme.Change(pane.NewTheme(true, true, false))
 	if got := frame(f, 60, 12); got != plain {
 		t.Errorf("with colour:\n%s\nwithout:\n%s", got, plain)
 	}
-	f.SetTheme(pane.NewTheme(false, true, true))
+	f.theme.Change(pane.NewTheme(false, true, true))
 	for _, char := range ansi.Strip(f.Render(60, 12)) {
 		if char > '~' {
 			t.Fatalf("%q is not ASCII", char)

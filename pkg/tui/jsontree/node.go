@@ -125,9 +125,6 @@ func (n *node) beginning() string {
 	return fmt.Sprintf("%s\n[the first %d of %d bytes]", strings.ToValidUTF8(text[:maxLines], ""), maxLines, len(text))
 }
 
-// value returns the value for the clipboard: a string's text, else its JSON.
-func (n *node) value() string { return n.text() }
-
 // fold closes a node and all open nodes below it.
 func (n *node) fold() {
 	n.open = false

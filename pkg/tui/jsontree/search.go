@@ -1,82 +1,27 @@
 package jsontree
 
 import (
+	"slices"
 	"strings"
-
-	tea "charm.land/bubbletea/v2"
-
-	"toolx/pkg/tui/pane"
 )
 
 // maxSearched bounds how many nodes a search looks at.
 const maxSearched = 500_000
 
-func (t *Tree) startSearch() tea.Cmd {
-	t.typing, t.missed = true, false
-	t.search.Reset()
-	return t.search.Focus()
-}
-
-// searchKeys returns the keys while a search is typed.
-func (t *Tree) searchKeys() []pane.Binding {
-	return []pane.Binding{
-		{Keys: []string{"enter"}, Help: "search", Do: func() tea.Cmd { t.stopSearch(); t.find(1); return nil }},
-		{Keys: []string{"esc"}, Help: "leave the search", Do: func() tea.Cmd { t.stopSearch(); return nil }},
-	}
-}
-
-// typed handles text typed into a search.
-func (t *Tree) typed(msg tea.Msg) (cmd tea.Cmd) {
-	if t.typing {
-		t.search, cmd = t.search.Update(msg)
-	}
-	return cmd
-}
-
-func (t *Tree) stopSearch() {
-	t.typing = false
-	t.search.Blur()
-}
-
-// find moves to the next or previous node whose name or value contains the search text, and opens
-// everything around it. It wraps around.
+// find moves to the next or previous node whose name or value matches, and opens everything around it.
 func (t *Tree) find(by int) {
-	wanted := strings.ToLower(t.search.Value())
-	if wanted == "" || t.root == nil {
+	if t.search.Query == "" || t.root == nil {
 		return
 	}
-	var first, before, after, last *node
-	passed, current := false, t.current()
+	var nodes []*node
 	left := maxSearched
-	t.root.walk(&left, func(n *node) {
-		switch matches := n.matches(wanted); {
-		case n == current:
-			passed = true
-		case !matches:
-			return
-		case !passed:
-			before = n
-		case after == nil:
-			after = n
-		}
-		if n.matches(wanted) {
-			if first == nil {
-				first = n
-			}
-			last = n
-		}
-	})
-	found := after
-	if found == nil {
-		found = first
+	t.root.walk(&left, func(n *node) { nodes = append(nodes, n) })
+	from := slices.Index(nodes, t.current())
+	if from < 0 && by < 0 {
+		from = len(nodes) // the cursor is behind what is searched
 	}
-	if by < 0 {
-		if found = before; found == nil {
-			found = last
-		}
-	}
-	if t.missed = found == nil; !t.missed {
-		t.reveal(found)
+	if at, ok := t.search.Find(len(nodes), from, by, func(i int) bool { return nodes[i].matches(t.search.Query) }); ok {
+		t.reveal(nodes[at])
 	}
 }
 

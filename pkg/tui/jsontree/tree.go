@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"strings"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // Tree shows a JSON document, or plain text if the document is not JSON.
@@ -26,9 +26,7 @@ type Tree struct {
 	width int // that the rows were made for
 	focus bool
 
-	search textinput.Model
-	typing bool
-	missed bool // the last search found nothing
+	search pane.Search
 }
 
 // row is a line of the tree: a node, or a line of its long text below it.
@@ -42,8 +40,7 @@ type CopyMsg struct{ Text, What string }
 
 // New returns a tree. Its first levels are open if they are short.
 func New(text json.RawMessage, theme *pane.Theme) *Tree {
-	t := &Tree{theme: theme, search: textinput.New()}
-	t.search.Prompt = "/"
+	t := &Tree{theme: theme, search: pane.NewSearch("/")}
 	if !json.Valid(text) {
 		t.plain = string(text)
 		return t
@@ -53,56 +50,45 @@ func New(text json.RawMessage, theme *pane.Theme) *Tree {
 	return t
 }
 
-// SetTheme changes the theme.
-func (t *Tree) SetTheme(theme *pane.Theme) { t.theme = theme }
-
 // Focus sets whether the tree has the focus; losing it ends a search that is being typed.
 func (t *Tree) Focus(on bool) {
-	if t.focus = on; !on {
-		t.stopSearch()
-	}
+	t.focus = on
+	t.search.Focus(on)
 }
 
 // Editing reports whether letters are text now: a search is being typed.
-func (t *Tree) Editing() bool { return t.typing }
+func (t *Tree) Editing() bool { return t.search.Typing }
 
 // Bindings returns what the keys do now.
 func (t *Tree) Bindings() []pane.Binding {
-	if t.typing {
-		return t.searchKeys()
-	}
-	move := func(by int) func() tea.Cmd {
-		return func() tea.Cmd { t.missed = false; t.list.Move(by, len(t.rows)); return nil }
+	if t.search.Typing {
+		return t.search.TypingKeys(func() { t.find(1) })
 	}
 	do := func(f func()) func() tea.Cmd {
-		return func() tea.Cmd { t.missed = false; f(); return nil }
+		return pane.Do(func() { t.search.Missed = false; f() })
 	}
-	none := ""
-	if t.current() == nil {
-		none = "there is no JSON"
+	copied := func(what string, of func(*node) string) func() tea.Cmd {
+		return func() tea.Cmd { return Copied(of(t.current()), what) }
 	}
-	return []pane.Binding{
-		{Keys: []string{"down", "j"}, Help: "down", Do: move(1)},
-		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
-		{Keys: []string{"pgdown", "ctrl+d"}, Help: "a page down", Do: move(10)},
-		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: move(-10)},
-		{Keys: []string{"home", "g"}, Help: "first", Do: move(-len(t.rows))},
-		{Keys: []string{"end", "G"}, Help: "last", Do: move(len(t.rows))},
+	none := pane.Off(t.current() == nil, "there is no JSON")
+	moves := pane.Moves(func(by int) { t.search.Missed = false; t.list.Move(by, len(t.rows)) }, t.list.Page())
+	return append(moves, []pane.Binding{
 		{Keys: []string{"enter", "space"}, Help: "open or close", Off: none, Do: do(t.toggle)},
 		{Keys: []string{"right", "l"}, Help: "open", Off: none, Do: do(func() { t.setOpen(true) })},
 		{Keys: []string{"left", "h"}, Help: "close, or go to the parent", Off: none, Do: do(t.closeOrLeave)},
-		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: do(func() { t.current().unfold(maxDepth); t.layout() })},
+		{Keys: []string{"+"}, Help: "open everything below", Off: none, Do: do(t.openBelow)},
 		{Keys: []string{"-"}, Help: "close everything", Off: none, Do: do(t.foldAll)},
-		{Keys: []string{"/"}, Help: "search", Off: none, Do: t.startSearch},
+		{Keys: []string{"/"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
 		{Keys: []string{"n"}, Help: "next match", Off: none, Do: do(func() { t.find(1) })},
 		{Keys: []string{"N"}, Help: "previous match", Off: none, Do: do(func() { t.find(-1) })},
-		{Keys: []string{"p"}, Help: "copy the path for jq", Off: none, Do: func() tea.Cmd { return copied(t.current().jq(), "the path") }},
-		{Keys: []string{"P"}, Help: "copy the JSON pointer", Off: none, Do: func() tea.Cmd { return copied(t.current().pointer(), "the pointer") }},
-		{Keys: []string{"V"}, Help: "copy the value", Off: none, Do: func() tea.Cmd { return copied(t.current().value(), "the value") }},
-	}
+		{Keys: []string{"p"}, Help: "copy the path for jq", Off: none, Do: copied("the path", (*node).jq)},
+		{Keys: []string{"P"}, Help: "copy the JSON pointer", Off: none, Do: copied("the pointer", (*node).pointer)},
+		{Keys: []string{"V"}, Help: "copy the value", Off: none, Do: copied("the value", (*node).text)},
+	}...)
 }
 
-func copied(text, what string) tea.Cmd {
+// Copied returns the command that asks to copy a text to the clipboard.
+func Copied(text, what string) tea.Cmd {
 	return func() tea.Msg { return CopyMsg{text, what} }
 }
 
@@ -111,16 +97,16 @@ func copied(text, what string) tea.Cmd {
 func (t *Tree) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		if binding := pane.Find(t.Bindings(), msg.String()); binding != nil && binding.Off == "" {
-			return binding.Do()
+		if cmd, ok := pane.Press(t.Bindings(), msg); ok {
+			return cmd
 		}
-		return t.typed(msg)
+		return t.search.Update(msg)
 	case tea.MouseWheelMsg:
 		t.list.Scroll(pane.Wheel(msg))
 	case tea.MouseClickMsg:
 		t.click(msg.Y)
 	default:
-		return t.typed(msg)
+		return t.search.Update(msg)
 	}
 	return nil
 }
@@ -162,6 +148,11 @@ func (t *Tree) closeOrLeave() {
 		return
 	}
 	t.setOpen(false)
+}
+
+func (t *Tree) openBelow() {
+	t.current().unfold(maxDepth)
+	t.layout()
 }
 
 func (t *Tree) foldAll() {
@@ -217,27 +208,14 @@ func (t *Tree) Render(width, height int) string {
 		t.width = width
 		t.layout()
 	}
-	lines := make([]string, 0, height)
-	if t.typing || t.missed {
-		height--
-	}
-	from, to := t.list.Window(len(t.rows), height)
-	for i := from; i < to; i++ {
-		lines = append(lines, t.line(i, width))
-	}
-	block := t.theme.Block(lines, width, height)
-	if t.typing || t.missed {
-		block = strings.TrimPrefix(block+"\n"+t.theme.Fit(t.searchLine(width), width), "\n")
-	}
-	return block
-}
-
-func (t *Tree) searchLine(width int) string {
-	if t.missed {
-		return t.theme.Paint(pane.Warn, "not found: "+render.Safe(t.search.Value()))
-	}
-	t.search.SetWidth(max(1, width-3))
-	return t.search.View()
+	return t.search.Below(t.theme, width, height, func(height int) []string {
+		var lines []string
+		from, to := t.list.Window(len(t.rows), height)
+		for i := from; i < to; i++ {
+			lines = append(lines, t.line(i, width))
+		}
+		return lines
+	})
 }
 
 // line draws one row.
@@ -284,14 +262,10 @@ func (t *Tree) valueLine(n *node, room int) string {
 		if n.kind() == '[' {
 			things, brackets = "element", "[]"
 		}
-		switch n.size() {
-		case 0:
+		if n.size() == 0 {
 			return brackets
-		case 1:
-		default:
-			things += "s"
 		}
-		return t.theme.Paint(pane.Dim, fmt.Sprintf("%c%d %s%c", brackets[0], n.size(), things, brackets[1]))
+		return t.theme.Paint(pane.Dim, brackets[:1]+words.Count(n.size(), things)+brackets[1:])
 	case n.kind() == '"':
 		return t.theme.Paint(pane.Text, render.Safe(n.head(room+1)))
 	case n.kind() == 't', n.kind() == 'f', n.kind() == 'n':

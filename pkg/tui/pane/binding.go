@@ -6,6 +6,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// Pane is a part of the screen that draws itself and takes keys while it has the focus.
+type Pane interface {
+	// Focus sets whether the pane has the focus. Losing it ends a search that is being typed.
+	Focus(on bool)
+	// Editing reports whether letters are text now.
+	Editing() bool
+	// Bindings returns what the keys do now.
+	Bindings() []Binding
+	// Update handles the keys of Bindings, typed text, and the mouse in the pane's own coordinates.
+	Update(msg tea.Msg) tea.Cmd
+	// Render draws exactly width by height cells.
+	Render(width, height int) string
+}
+
 // Binding is one action of a key. Key handling, the help, and the reason why an action is impossible
 // now all come from bindings, so that they never disagree.
 type Binding struct {
@@ -29,4 +43,57 @@ func Find(bindings []Binding, key string) *Binding {
 		}
 	}
 	return nil
+}
+
+// Without returns bindings without the keys that others, which take precedence, use.
+func Without(bindings, others []Binding) []Binding {
+	var left []Binding
+	for _, binding := range bindings {
+		binding.Keys = slices.DeleteFunc(slices.Clone(binding.Keys), func(key string) bool {
+			other := Find(others, key)
+			return other != nil && other.Off == ""
+		})
+		if len(binding.Keys) > 0 {
+			left = append(left, binding)
+		}
+	}
+	return left
+}
+
+// Press runs the action of a key; ok is false if the key has none that works now.
+func Press(bindings []Binding, key tea.KeyPressMsg) (cmd tea.Cmd, ok bool) {
+	if binding := Find(bindings, key.String()); binding != nil && binding.Off == "" {
+		return binding.Do(), true
+	}
+	return nil, false
+}
+
+// Do makes a function the action of a binding.
+func Do(f func()) func() tea.Cmd {
+	return func() tea.Cmd { f(); return nil }
+}
+
+// Off returns reason if something cannot be done, for Binding.Off.
+func Off(cannot bool, reason string) string {
+	if cannot {
+		return reason
+	}
+	return ""
+}
+
+// far is further than any list is long.
+const far = 1 << 30
+
+// Moves returns the keys that move by rows and pages, and to both ends. further are keys for a page
+// down besides the usual ones.
+func Moves(move func(by int), page int, further ...string) []Binding {
+	to := func(by int) func() tea.Cmd { return Do(func() { move(by) }) }
+	return []Binding{
+		{Keys: []string{"down", "j"}, Help: "down", Do: to(1)},
+		{Keys: []string{"up", "k"}, Help: "up", Do: to(-1)},
+		{Keys: append([]string{"pgdown", "ctrl+d"}, further...), Help: "a page down", Do: to(page)},
+		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: to(-page)},
+		{Keys: []string{"home", "g"}, Help: "first", Do: to(-far)},
+		{Keys: []string{"end", "G"}, Help: "last", Do: to(far)},
+	}
 }

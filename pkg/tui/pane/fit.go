@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"toolx/pkg/render"
 )
 
 // Width returns how many cells a line takes on the theme's terminal.
@@ -92,6 +94,18 @@ func Wrap(text string, width int) []string {
 	}
 	return lines
 }
+
+// Paragraph wraps text and styles its lines for a role.
+func (t *Theme) Paragraph(role Role, text string, width int) []string {
+	lines := Wrap(text, width)
+	for i, line := range lines {
+		lines[i] = t.Paint(role, line)
+	}
+	return lines
+}
+
+// Lines makes untrusted text fit for wrapping: safe, and without tabs, whose width varies.
+func Lines(text string) string { return strings.ReplaceAll(render.SafeBlock(text), "\t", "    ") }
 
 // Break breaks text into lines at width cells and at its own line ends only.
 func (t *Theme) Break(text string, width int) []string {

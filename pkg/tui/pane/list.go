@@ -1,10 +1,11 @@
 package pane
 
 // List is a cursor in a list of rows, and the visible part of the list. The zero value is on the first
-// row.
+// row. Where rows only scroll, the cursor is not used.
 type List struct {
 	Cursor int
 	top    int
+	height int // of the last Window
 	// loose says that the list was scrolled and may not show the cursor.
 	loose bool
 }
@@ -25,10 +26,17 @@ func (l *List) Set(row, n int) {
 // Scroll scrolls by rows, as a wheel does; the cursor stays where it is.
 func (l *List) Scroll(by int) { l.top, l.loose = max(0, l.top+by), true }
 
+// ScrollKeys returns the keys that scroll; further are keys for a page down besides the usual ones.
+func (l *List) ScrollKeys(further ...string) []Binding { return Moves(l.Scroll, l.Page(), further...) }
+
+// Page returns how many rows a page key moves: one row of the last page stays visible.
+func (l *List) Page() int { return max(1, l.height-1) }
+
 // Window returns the visible part of a list of n rows at a height: from is its first row, to the one
 // after its last. It contains the cursor unless the list was scrolled away from it.
 func (l *List) Window(n, height int) (from, to int) {
 	height = max(1, height)
+	l.height = height
 	l.Set(l.Cursor, n)
 	l.top = max(0, min(l.top, n-height))
 	if l.Cursor < l.top && !l.loose {
@@ -40,5 +48,14 @@ func (l *List) Window(n, height int) (from, to int) {
 	return l.top, min(n, l.top+height)
 }
 
+// Visible returns the lines of the Window.
+func (l *List) Visible(lines []string, height int) []string {
+	from, to := l.Window(len(lines), height)
+	return lines[from:to:to]
+}
+
 // Top returns the first visible row of the last Window.
 func (l *List) Top() int { return l.top }
+
+// Height returns the number of rows that the last Window had room for.
+func (l *List) Height() int { return l.height }

@@ -35,7 +35,15 @@ type Theme struct {
 	// 2027). Bubble Tea asks the terminal for it, and then draws clusters too.
 	Clusters bool
 
-	styles map[Role]lipgloss.Style
+	styles  map[Role]lipgloss.Style
+	version int // counts changes
+}
+
+// Change makes the theme look like another. All panes share one theme, so they need not be told.
+func (t *Theme) Change(to *Theme) {
+	version := t.version + 1
+	*t = *to
+	t.version = version
 }
 
 // Glyphs are the signs that panes draw; plain terminals get ASCII.
@@ -53,6 +61,7 @@ type Glyphs struct {
 	Bars           []string  // rising heights
 	Spinner        []string
 	Filled, Hollow string // of a progress bar
+	Left, Right    string // arrows
 }
 
 // NewTheme returns the theme of a terminal: color reports whether it shows colour, dark whether its
@@ -83,7 +92,7 @@ func unicodeGlyphs() Glyphs {
 		On: "◉", Off: "○", Vertical: "│", Horizontal: "─", Corners: [4]string{"╭", "╮", "╰", "╯"},
 		Bars:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
-		Filled:  "█", Hollow: "░",
+		Filled:  "█", Hollow: "░", Left: "←", Right: "→",
 	}
 }
 
@@ -93,7 +102,7 @@ func asciiGlyphs() Glyphs {
 		On: "(x)", Off: "( )", Vertical: "|", Horizontal: "-", Corners: [4]string{"+", "+", "+", "+"},
 		Bars:    []string{"_", ".", "-", "=", "#"},
 		Spinner: []string{"|", "/", "-", `\`},
-		Filled:  "#", Hollow: ".",
+		Filled:  "#", Hollow: ".", Left: "<-", Right: "->",
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
@@ -127,7 +125,7 @@ func labelOf(label string, members map[string]json.RawMessage, names ...string) 
 
 // content is a body that shows content blocks one after the other.
 type content struct {
-	*text
+	*pane.TextView
 	blocks   []block
 	rest     int  // how many more there are
 	markdown bool // texts are Markdown
@@ -138,7 +136,7 @@ func newContent(theme *pane.Theme, blocks []block, rest int) *content {
 	for _, b := range blocks {
 		c.markdown = c.markdown || b.markdown || looksLikeMarkdown(b.text)
 	}
-	c.text = composed(theme, c.compose)
+	c.TextView = pane.NewTextView(theme, c.compose)
 	return c
 }
 
@@ -159,33 +157,34 @@ func looksLikeMarkdown(source string) bool {
 	return false
 }
 
-// about says how the text is shown, and which lines of it.
-func (c *content) about() string {
+// About says how the text is shown, and which lines of it.
+func (c *content) About() string {
 	if c.markdown {
-		return strings.TrimSpace("markdown  " + c.text.about())
+		return strings.TrimSpace("markdown  " + c.TextView.About())
 	}
-	return c.text.about()
+	return c.TextView.About()
 }
 
 // Bindings returns the keys of a text, and the one that switches Markdown on and off.
 func (c *content) Bindings() []pane.Binding {
 	if c.Editing() {
-		return c.text.Bindings()
+		return c.TextView.Bindings()
 	}
 	help := "as Markdown"
 	if c.markdown {
 		help = "as plain text"
 	}
-	return append(c.text.Bindings(), pane.Binding{Keys: []string{"m"}, Help: help, Do: c.switchMarkdown})
+	return append(c.TextView.Bindings(), pane.Binding{Keys: []string{"m"}, Help: help, Do: pane.Do(c.switchMarkdown)})
 }
 
-func (c *content) switchMarkdown() tea.Cmd {
-	c.markdown, c.lines = !c.markdown, nil
-	return nil
+func (c *content) switchMarkdown() {
+	c.markdown = !c.markdown
+	c.Anew()
 }
 
 // compose returns the lines of all blocks.
-func (c *content) compose(theme *pane.Theme, width int) []string {
+func (c *content) compose(width int) []string {
+	theme := c.Theme
 	var lines []string
 	for i, b := range c.blocks {
 		if i > 0 {
@@ -194,8 +193,8 @@ func (c *content) compose(theme *pane.Theme, width int) []string {
 		if b.role != "" {
 			lines = append(lines, theme.Paint(pane.Heading, theme.Cut(render.Safe(b.role), width)))
 		}
-		lines = append(lines, c.labelLines(theme, i, width)...)
-		lines = append(lines, c.textLines(theme, b, width)...)
+		lines = append(lines, c.labelLines(i, width)...)
+		lines = append(lines, c.textLines(b, width)...)
 	}
 	if c.rest > 0 {
 		remark := fmt.Sprintf("[%s; o opens all in the pager, S saves them]", words.Count(c.rest, "more block"))
@@ -208,7 +207,7 @@ func (c *content) compose(theme *pane.Theme, width int) []string {
 }
 
 // labelLines describes a block; a single text needs no label.
-func (c *content) labelLines(theme *pane.Theme, i, width int) []string {
+func (c *content) labelLines(i, width int) []string {
 	b := c.blocks[i]
 	label := b.label
 	switch {
@@ -221,28 +220,22 @@ func (c *content) labelLines(theme *pane.Theme, i, width int) []string {
 	if b.image {
 		label += "  (i shows it)"
 	}
-	lines := pane.Wrap(label, width)
-	for i := range lines {
-		lines[i] = theme.Paint(pane.Accent, lines[i])
-	}
-	return lines
+	return c.Theme.Paragraph(pane.Accent, label, width)
 }
 
-func (c *content) textLines(theme *pane.Theme, b block, width int) []string {
+func (c *content) textLines(b block, width int) []string {
 	var lines []string
 	switch {
 	case b.text == "":
 	case c.markdown && len(b.text) <= markdown.MaxSource:
-		for _, line := range markdown.Render(b.text, width, theme) {
+		for _, line := range markdown.Render(b.text, width, c.Theme) {
 			lines = append(lines, strings.ReplaceAll(line, "\t", "    "))
 		}
 	default:
-		lines = pane.Wrap(strings.TrimRight(ready(b.text), "\n"), width)
+		lines = pane.Wrap(strings.TrimRight(pane.Lines(b.text), "\n"), width)
 	}
 	if b.cut {
-		for _, line := range pane.Wrap(cutRemark(len(b.text), b.total), width) {
-			lines = append(lines, theme.Paint(pane.Warn, line))
-		}
+		lines = append(lines, c.Theme.Paragraph(pane.Warn, cutRemark(len(b.text), b.total), width)...)
 	}
 	return lines
 }

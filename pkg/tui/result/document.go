@@ -26,19 +26,11 @@ func newDocument(theme *pane.Theme, value json.RawMessage) *document {
 }
 
 // shown returns the view on the screen.
-func (d *document) shown() body {
+func (d *document) shown() pane.Pane {
 	if d.asTable {
 		return d.table
 	}
 	return d.tree
-}
-
-// SetTheme changes the look.
-func (d *document) SetTheme(theme *pane.Theme) {
-	d.tree.SetTheme(theme)
-	if d.table != nil {
-		d.table.SetTheme(theme)
-	}
 }
 
 // Focus sets whether the document has the focus.
@@ -50,10 +42,10 @@ func (d *document) Focus(on bool) {
 // Editing reports whether letters are text now.
 func (d *document) Editing() bool { return d.shown().Editing() }
 
-// about says how the document is shown.
-func (d *document) about() string {
+// About says how the document is shown.
+func (d *document) About() string {
 	if d.asTable {
-		return d.table.about()
+		return d.table.About()
 	}
 	return "tree"
 }
@@ -67,14 +59,13 @@ func (d *document) Bindings() []pane.Binding {
 	if d.asTable {
 		help = "as a tree"
 	}
-	no := off(d.table == nil, "this is no list of objects")
-	return append(d.shown().Bindings(), pane.Binding{Keys: []string{"t"}, Help: help, Off: no, Do: d.turn})
+	no := pane.Off(d.table == nil, "this is no list of objects")
+	return append(d.shown().Bindings(), pane.Binding{Keys: []string{"t"}, Help: help, Off: no, Do: pane.Do(d.turn)})
 }
 
-func (d *document) turn() tea.Cmd {
+func (d *document) turn() {
 	d.asTable = !d.asTable
 	d.shown().Focus(d.focus)
-	return nil
 }
 
 // Update passes messages to the view on the screen.

@@ -17,8 +17,8 @@ func errorTab(err error) *tab {
 	return &tab{
 		name:      "error",
 		extension: ".txt",
-		open: func(theme *pane.Theme) body {
-			return composed(theme, func(theme *pane.Theme, width int) []string { return failure(theme, err, width) })
+		open: func(theme *pane.Theme) pane.Pane {
+			return pane.NewTextView(theme, func(width int) []string { return failure(theme, err, width) })
 		},
 		write: func(out io.Writer, _ bool) error { return render.Error(out, err, render.Screen{}) },
 	}
@@ -27,9 +27,7 @@ func errorTab(err error) *tab {
 func failure(theme *pane.Theme, err error, width int) []string {
 	var lines []string
 	add := func(role pane.Role, text string) {
-		for _, line := range pane.Wrap(ready(firstPart(text)), width) {
-			lines = append(lines, theme.Paint(role, line))
-		}
+		lines = append(lines, theme.Paragraph(role, pane.Lines(firstPart(text)), width)...)
 	}
 	add(pane.Bad, theme.Glyphs.Bad+" "+Failure(err))
 	add(pane.Plain, err.Error())

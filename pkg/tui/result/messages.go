@@ -29,7 +29,7 @@ func messagesTab(messages []exec.Message) *tab {
 	return &tab{
 		name:      "messages",
 		extension: ".txt",
-		open: func(theme *pane.Theme) body {
+		open: func(theme *pane.Theme) pane.Pane {
 			blocks, rest := messageBlocks(messages)
 			return newContent(theme, blocks, rest)
 		},

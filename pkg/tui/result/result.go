@@ -41,31 +41,11 @@ type NoteMsg struct {
 	Bad  bool
 }
 
-// body is the content of a tab, drawn below the remarks.
-type body interface {
-	SetTheme(*pane.Theme)
-	Focus(bool)
-	Editing() bool
-	Bindings() []pane.Binding
-	Update(tea.Msg) tea.Cmd
-	Render(width, height int) string
-}
-
 // described is a body that can describe in a few words how it shows its content.
-type described interface{ about() string }
+type described interface{ About() string }
 
 // New returns a view that shows nothing yet.
 func New(theme *pane.Theme) *View { return &View{theme: theme, getenv: os.Getenv} }
-
-// SetTheme changes the look.
-func (v *View) SetTheme(theme *pane.Theme) {
-	v.theme = theme
-	for _, l := range v.tabs {
-		if l.made != nil {
-			l.made.SetTheme(theme)
-		}
-	}
-}
 
 // Show shows the result of a call of a tool; the tool may be nil. It begins with the error, else the
 // structured content, else the content. If the same tool succeeded before as well, the tab stays the
@@ -96,7 +76,7 @@ func (v *View) Focus(on bool) {
 }
 
 // body returns the body of the tab on the screen, or nil. It is made when it is first needed.
-func (v *View) body() body {
+func (v *View) body() pane.Pane {
 	if v.current >= len(v.tabs) {
 		return nil
 	}
@@ -131,7 +111,7 @@ func (v *View) Bindings() []pane.Binding {
 // ownKeys returns the keys that do not depend on the tab.
 func (v *View) ownKeys() []pane.Binding {
 	own := []pane.Binding{
-		{Keys: []string{"v"}, Help: "next view of the result", Off: off(len(v.tabs) < 2, "there is one view only"), Do: v.turn},
+		{Keys: []string{"v"}, Help: "next view of the result", Off: pane.Off(len(v.tabs) < 2, "there is one view only"), Do: pane.Do(v.turn)},
 		{Keys: []string{"o"}, Help: "open in $PAGER", Do: v.openPager},
 		{Keys: []string{"s"}, Help: "save to a file", Do: v.save},
 		{Keys: []string{"S"}, Help: "save what is shown to a file", Do: v.saveText},
@@ -143,19 +123,8 @@ func (v *View) ownKeys() []pane.Binding {
 	return own
 }
 
-// off returns reason if something cannot be done.
-func off(cannot bool, reason string) string {
-	if cannot {
-		return reason
-	}
-	return ""
-}
-
 // turn goes to the next tab.
-func (v *View) turn() tea.Cmd {
-	v.goTo((v.current + 1) % len(v.tabs))
-	return nil
-}
+func (v *View) turn() { v.goTo((v.current + 1) % len(v.tabs)) }
 
 // goTo shows a tab.
 func (v *View) goTo(tab int) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
@@ -16,8 +17,8 @@ import (
 type tab struct {
 	name string
 	// open makes the body; nothing is read before the tab is shown.
-	open func(*pane.Theme) body
-	made body
+	open func(*pane.Theme) pane.Pane
+	made pane.Pane
 	// write writes the whole content of the tab. With safe it writes for a terminal; else every byte
 	// is the server's own, except the line ends between blocks.
 	write     func(out io.Writer, safe bool) error
@@ -113,7 +114,7 @@ func jsonTab(name string, value json.RawMessage) *tab {
 	return &tab{
 		name:      name,
 		extension: ".json",
-		open: func(theme *pane.Theme) body {
+		open: func(theme *pane.Theme) pane.Pane {
 			if len(value) > maxTree {
 				return newRaw(theme, value)
 			}
@@ -129,11 +130,22 @@ func jsonTab(name string, value json.RawMessage) *tab {
 	}
 }
 
+// newRaw shows JSON byte for byte: lines are broken only at the width.
+func newRaw(theme *pane.Theme, raw json.RawMessage) pane.Pane {
+	var begin strings.Builder
+	_ = render.EscapeJSON(&begin, raw[:min(len(raw), maxText)]) // a builder takes everything
+	if len(raw) > maxText {
+		begin.WriteString("\n\n" + cutRemark(maxText, len(raw)))
+	}
+	safe := pane.Lines(begin.String())
+	return pane.NewTextView(theme, func(width int) []string { return theme.Break(safe, width) })
+}
+
 // replyTab shows the server's result as a tree, because content blocks are unsuitable for a table.
 func replyTab(raw json.RawMessage) *tab {
 	l := jsonTab("reply", raw)
 	if l != nil {
-		l.open = func(theme *pane.Theme) body { return jsontree.New(raw, theme) }
+		l.open = func(theme *pane.Theme) pane.Pane { return jsontree.New(raw, theme) }
 	}
 	return l
 }
@@ -143,7 +155,7 @@ func textTab(name string, quoted json.RawMessage) *tab {
 	return &tab{
 		name:      name,
 		extension: ".txt",
-		open: func(theme *pane.Theme) body {
+		open: func(theme *pane.Theme) pane.Pane {
 			return newContent(theme, []block{textBlock(quoted, maxText)}, 0)
 		},
 		write: func(out io.Writer, safe bool) error { return writeQuoted(out, quoted, safe) },
@@ -155,7 +167,7 @@ func contentTab(result *exec.Result) *tab {
 	return &tab{
 		name:      "content",
 		extension: ".txt",
-		open: func(theme *pane.Theme) body {
+		open: func(theme *pane.Theme) pane.Pane {
 			blocks, rest := blocksOf(result.Content)
 			return newContent(theme, blocks, rest)
 		},
@@ -174,7 +186,7 @@ func rawTab(result *exec.Result) *tab {
 	return &tab{
 		name:      "raw",
 		extension: ".json",
-		open:      func(theme *pane.Theme) body { return newRaw(theme, raw) },
+		open:      func(theme *pane.Theme) pane.Pane { return newRaw(theme, raw) },
 		write: func(out io.Writer, safe bool) error {
 			if safe {
 				return render.EscapeJSON(out, raw)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,10 +32,9 @@ type table struct {
 	caption string // what stands beside the list; safe
 	columns []column
 	first   int // the first column that is shown
-	height  int // of the rows that were drawn last
 	list    pane.List
 	focus   bool
-	search  search
+	search  pane.Search
 }
 
 // column holds the members of one name.
@@ -52,7 +52,7 @@ func newTable(theme *pane.Theme, value json.RawMessage) *table {
 	if len(names) == 0 {
 		return nil
 	}
-	t := &table{theme: theme, rows: rows, caption: caption, flat: true, search: newSearch()}
+	t := &table{theme: theme, rows: rows, caption: caption, flat: true, search: pane.NewSearch("/")}
 	for _, name := range names {
 		t.columns = append(t.columns, column{name: name, width: theme.Width(render.Safe(name)), number: true})
 	}
@@ -159,65 +159,47 @@ func (t *table) measure() {
 	}
 }
 
-// SetTheme changes the look.
-func (t *table) SetTheme(theme *pane.Theme) { t.theme = theme }
-
 // Focus sets whether the table has the focus.
 func (t *table) Focus(on bool) {
-	if t.focus = on; !on {
-		t.search.stop()
-	}
+	t.focus = on
+	t.search.Focus(on)
 }
 
 // Editing reports whether letters are text now.
-func (t *table) Editing() bool { return t.search.typing }
+func (t *table) Editing() bool { return t.search.Typing }
 
-// about returns the size of the table.
-func (t *table) about() string {
+// About returns the size of the table.
+func (t *table) About() string {
 	return fmt.Sprintf("table, row %d of %d", t.list.Cursor+1, len(t.rows))
 }
 
 // Bindings returns what the keys do now.
 func (t *table) Bindings() []pane.Binding {
-	if t.search.typing {
-		return t.search.bindings(func() { t.find(1) })
-	}
-	move := func(by func() int) func() tea.Cmd {
-		return func() tea.Cmd { t.list.Move(by(), len(t.rows)); return nil }
+	if t.search.Typing {
+		return t.search.TypingKeys(func() { t.find(1) })
 	}
 	turn := func(by int) func() tea.Cmd {
-		return func() tea.Cmd { t.first = max(0, min(t.first+by, len(t.columns)-1)); return nil }
+		return pane.Do(func() { t.first = max(0, min(t.first+by, len(t.columns)-1)) })
 	}
-	noSearch := off(t.search.query == "", "nothing is searched for")
-	return []pane.Binding{
-		{Keys: []string{"down", "j"}, Help: "down", Do: move(func() int { return 1 })},
-		{Keys: []string{"up", "k"}, Help: "up", Do: move(func() int { return -1 })},
-		{Keys: []string{"pgdown", "space", "ctrl+d"}, Help: "a page down", Do: move(t.page)},
-		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: move(func() int { return -t.page() })},
-		{Keys: []string{"home", "g"}, Help: "first", Do: move(func() int { return -len(t.rows) })},
-		{Keys: []string{"end", "G"}, Help: "last", Do: move(func() int { return len(t.rows) })},
-		{Keys: []string{"right", "l"}, Help: "columns to the right", Off: off(t.first == len(t.columns)-1, "this is the last column"), Do: turn(1)},
-		{Keys: []string{"left", "h"}, Help: "columns to the left", Off: off(t.first == 0, "this is the first column"), Do: turn(-1)},
-		{Keys: []string{"/"}, Help: "search", Do: t.search.start},
-		{Keys: []string{"n"}, Help: "next match", Off: noSearch, Do: func() tea.Cmd { t.find(1); return nil }},
-		{Keys: []string{"N"}, Help: "previous match", Off: noSearch, Do: func() tea.Cmd { t.find(-1); return nil }},
-		{Keys: []string{"esc"}, Help: "forget the search", Off: noSearch, Do: t.search.forget},
-	}
+	noRight, noLeft := pane.Off(t.first == len(t.columns)-1, "this is the last column"), pane.Off(t.first == 0, "this is the first column")
+	moves := pane.Moves(func(by int) { t.list.Move(by, len(t.rows)) }, t.list.Page(), "space")
+	return slices.Concat(moves, []pane.Binding{
+		{Keys: []string{"right", "l"}, Help: "columns to the right", Off: noRight, Do: turn(1)},
+		{Keys: []string{"left", "h"}, Help: "columns to the left", Off: noLeft, Do: turn(-1)},
+	}, t.search.Keys(t.find))
 }
-
-func (t *table) page() int { return max(1, t.height-1) }
 
 // find moves to the next row with a match in any column, shown or not.
 func (t *table) find(by int) {
 	holds := func(row int) bool {
 		for member := range rawjson.Each(t.rows[row]) {
-			if t.search.holds(t.cell(member.Value)) {
+			if t.search.Holds(t.cell(member.Value)) {
 				return true
 			}
 		}
 		return false
 	}
-	if row, ok := t.search.find(len(t.rows), t.list.Cursor, by, holds); ok {
+	if row, ok := t.search.Find(len(t.rows), t.list.Cursor, by, holds); ok {
 		t.list.Set(row, len(t.rows))
 	}
 }
@@ -229,16 +211,16 @@ func (t *table) Update(msg tea.Msg) tea.Cmd {
 		t.list.Scroll(pane.Wheel(msg))
 		return nil
 	case tea.MouseClickMsg:
-		if row := msg.Y - t.headHeight(); row >= 0 && row < t.height {
+		if row := msg.Y - t.headHeight(); row >= 0 && row < t.list.Height() {
 			t.list.Set(t.list.Top()+row, len(t.rows))
 		}
 		return nil
 	case tea.KeyPressMsg:
-		if binding := pane.Find(t.Bindings(), msg.String()); binding != nil && binding.Off == "" {
-			return binding.Do()
+		if cmd, ok := pane.Press(t.Bindings(), msg); ok {
+			return cmd
 		}
 	}
-	return t.search.update(msg)
+	return t.search.Update(msg)
 }
 
 // headHeight returns how many lines are above the rows.
@@ -251,30 +233,20 @@ func (t *table) headHeight() int {
 
 // Render draws the visible rows.
 func (t *table) Render(width, height int) string {
-	below := ""
-	if height > 1 {
-		below = t.search.line(t.theme, width)
-	}
-	if below != "" {
-		height--
-	}
-	shown, hidden := t.fit(width)
-	var lines []string
-	if t.caption != "" {
-		lines = append(lines, t.theme.Paint(pane.Dim, t.theme.Cut(t.caption, width)))
-	}
-	lines = append(lines, t.header(shown, hidden, width))
-	lines = lines[:max(0, min(len(lines), height-1))]
-	t.height = height - len(lines)
-	from, to := t.list.Window(len(t.rows), t.height)
-	for row := from; row < to; row++ {
-		lines = append(lines, t.row(row, shown, width))
-	}
-	block := t.theme.Block(lines, width, height)
-	if below != "" {
-		return block + "\n" + below
-	}
-	return block
+	return t.search.Below(t.theme, width, height, func(height int) []string {
+		shown, hidden := t.fit(width)
+		var lines []string
+		if t.caption != "" {
+			lines = append(lines, t.theme.Paint(pane.Dim, t.theme.Cut(t.caption, width)))
+		}
+		lines = append(lines, t.header(shown, hidden, width))
+		lines = lines[:max(0, min(len(lines), height-1))]
+		from, to := t.list.Window(len(t.rows), height-len(lines))
+		for row := from; row < to; row++ {
+			lines = append(lines, t.row(row, shown, width))
+		}
+		return lines
+	})
 }
 
 // header draws the names of the columns, and how many columns are hidden.
@@ -310,7 +282,7 @@ func (t *table) row(at int, shown []column, width int) string {
 	line := strings.Join(cells, strings.Repeat(" ", columnGap))
 	switch {
 	case at != t.list.Cursor:
-		return t.search.mark(t.theme, line, at)
+		return t.search.Mark(t.theme, line, at == t.search.Row)
 	case t.focus:
 		return t.theme.Paint(pane.Selected, t.theme.Fit(line, width))
 	}

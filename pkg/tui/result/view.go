@@ -2,7 +2,6 @@ package result
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -45,23 +44,17 @@ func (v *View) Render(width, height int) string {
 // each name, or none if only the current one fits.
 func (v *View) title(width int) string {
 	names := make([]string, len(v.tabs))
-	v.names = make([]pane.Span, len(v.tabs))
-	left := 0
 	for i, l := range v.tabs {
-		names[i] = v.theme.Paint(pane.Dim, l.name)
-		if i == v.current {
-			names[i] = v.theme.Paint(pane.Strong, "["+l.name+"]")
-		}
-		v.names[i] = pane.Span{From: left, To: left + ansi.StringWidth(names[i])}
-		left = v.names[i].To + 1
+		names[i] = l.name
 	}
-	line := strings.Join(names, " ")
+	var line string
+	line, v.names = v.theme.Tabs(pane.Dim, names, v.current)
 	if ansi.StringWidth(line) > width {
-		line = fmt.Sprintf("%s %d/%d", names[v.current], v.current+1, len(names))
+		line = fmt.Sprintf("%s %d/%d", v.theme.Paint(pane.Strong, "["+names[v.current]+"]"), v.current+1, len(names))
 		v.names = nil
 	}
 	if d, ok := v.body().(described); ok {
-		line += "  " + v.theme.Paint(pane.Dim, d.about())
+		line += "  " + v.theme.Paint(pane.Dim, d.About())
 	}
 	return v.theme.Cut(line, width)
 }
@@ -73,10 +66,8 @@ func (v *View) clickTitle(x int) {
 		v.turn()
 		return
 	}
-	for i, name := range v.names {
-		if name.Holds(x) {
-			v.goTo(i)
-		}
+	if tab := pane.At(v.names, x); tab >= 0 {
+		v.goTo(tab)
 	}
 }
 
@@ -84,9 +75,7 @@ func (v *View) clickTitle(x int) {
 func (v *View) remarkLines(width, height int) []string {
 	var lines []string
 	for _, r := range v.remarks {
-		for _, line := range pane.Wrap(r.sign(v.theme)+" "+r.text, width) {
-			lines = append(lines, v.theme.Paint(r.role, line))
-		}
+		lines = append(lines, v.theme.Paragraph(r.role, r.sign(v.theme)+" "+r.text, width)...)
 	}
 	room := max(0, height-minBody-1)
 	if len(lines) <= room || room == 0 {

@@ -2,11 +2,9 @@ package watch
 
 import (
 	"encoding/json"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"toolx/pkg/render"
 	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 )
@@ -18,106 +16,63 @@ type opened struct {
 	text  string   // from a server, as it came
 }
 
-// detail is an opened row on the screen: JSON as a tree, else text that scrolls.
+// detail is an opened row on the screen: JSON as a tree, else text, below its title.
 type detail struct {
+	pane.Pane
 	opened
 	look *look
 	back func()
-
-	tree  *jsontree.Tree
-	safe  string   // the text where it is no tree
-	lines []string // of safe, for width
-	width int
-	top   int
-	head  int // how many lines stand above the text
+	head int // how many lines stand above the text
 }
 
 // newDetail opens a row; back is called to close it.
 func newDetail(l *look, row opened, back func()) *detail {
 	d := &detail{opened: row, look: l, back: back}
 	if masked := l.maskedJSON(row.text); json.Valid(masked) && masked[0] != '"' {
-		d.tree = jsontree.New(masked, l.theme)
-		d.tree.Focus(l.focus)
-		return d
+		d.Pane = jsontree.New(masked, l.theme)
+	} else {
+		safe := pane.Lines(l.masked(row.text))
+		d.Pane = pane.NewTextView(l.theme, func(width int) []string { return pane.Wrap(safe, width) })
 	}
-	d.safe = render.SafeBlock(strings.ReplaceAll(l.masked(row.text), "\t", "    "))
+	d.Focus(l.focus)
 	return d
 }
 
-func (d *detail) editing() bool { return d.tree != nil && d.tree.Editing() }
-
-func (d *detail) bindings() []pane.Binding {
-	back := pane.Binding{Keys: []string{"esc", "backspace"}, Help: "back to the rows", Do: do(d.back)}
-	if d.tree != nil {
-		return append([]pane.Binding{back}, d.tree.Bindings()...)
+// Bindings returns what the keys do now.
+func (d *detail) Bindings() []pane.Binding {
+	if d.Editing() {
+		return d.Pane.Bindings()
 	}
-	scroll := func(by int) func() tea.Cmd { return do(func() { d.top += by }) }
-	return []pane.Binding{
-		back,
-		{Keys: []string{"down", "j"}, Help: "down", Do: scroll(1)},
-		{Keys: []string{"up", "k"}, Help: "up", Do: scroll(-1)},
-		{Keys: []string{"pgdown", "ctrl+d", "space"}, Help: "a page down", Do: scroll(10)},
-		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: scroll(-10)},
-		{Keys: []string{"home", "g"}, Help: "first", Do: do(func() { d.top = 0 })},
-		{Keys: []string{"end", "G"}, Help: "last", Do: do(func() { d.top = len(d.lines) })},
-		{Keys: []string{"v"}, Help: "copy the text", Do: copied(d.look.masked(d.text), "the text")},
+	own := []pane.Binding{{Keys: []string{"esc", "backspace"}, Help: "back to the rows", Do: pane.Do(d.back)}}
+	if _, ok := d.Pane.(*pane.TextView); ok {
+		copyText := func() tea.Cmd { return jsontree.Copied(d.look.masked(d.text), "the text") }
+		own = append(own, pane.Binding{Keys: []string{"v"}, Help: "copy the text", Do: copyText})
 	}
+	return append(own, pane.Without(d.Pane.Bindings(), own)...)
 }
 
-// update handles messages other than the keys of bindings, with the mouse in the detail's own
+// Update handles messages other than the keys of Bindings, with the mouse in the detail's own
 // coordinates.
-func (d *detail) update(msg tea.Msg) tea.Cmd {
+func (d *detail) Update(msg tea.Msg) tea.Cmd {
 	if click, ok := msg.(tea.MouseClickMsg); ok {
 		if click.Y -= d.head; click.Y < 0 {
 			return nil
 		}
 		msg = click
 	}
-	if d.tree != nil {
-		return d.tree.Update(msg)
-	}
-	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
-		d.top += pane.Wheel(wheel)
-	}
-	return nil
+	return d.Pane.Update(msg)
 }
 
-func (d *detail) render(width, height int) string {
-	head := d.headLines(width)
+// Render draws the title, the notes and the text.
+func (d *detail) Render(width, height int) string {
+	head := []string{d.look.theme.Paint(pane.Strong, d.title)}
+	for _, note := range d.notes {
+		head = append(head, d.look.theme.Paragraph(pane.Warn, note, width)...)
+	}
 	d.head = min(len(head), max(1, height/2)) // the text has the other half
 	top := d.look.theme.Block(head, width, min(d.head, height))
-	if height -= d.head; height <= 0 {
+	if height <= d.head {
 		return top
 	}
-	if d.tree != nil {
-		return top + "\n" + d.tree.Render(width, height)
-	}
-	if d.width != width || d.lines == nil {
-		d.width, d.lines = width, pane.Wrap(d.safe, width)
-	}
-	d.top = max(0, min(d.top, len(d.lines)-height))
-	return top + "\n" + d.look.theme.Block(d.lines[min(d.top, len(d.lines)):], width, height)
-}
-
-// headLines returns the title and the notes.
-func (d *detail) headLines(width int) []string {
-	lines := []string{d.look.theme.Paint(pane.Strong, d.title)}
-	for _, note := range d.notes {
-		for _, line := range pane.Wrap(note, width) {
-			lines = append(lines, d.look.theme.Paint(pane.Warn, line))
-		}
-	}
-	return lines
-}
-
-// do makes a function the action of a binding.
-func do(f func()) func() tea.Cmd {
-	return func() tea.Cmd { f(); return nil }
-}
-
-// copied asks to copy a text to the clipboard.
-func copied(text, what string) func() tea.Cmd {
-	return func() tea.Cmd {
-		return func() tea.Msg { return jsontree.CopyMsg{Text: text, What: what} }
-	}
+	return top + "\n" + d.Pane.Render(width, height-d.head)
 }

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,9 +16,9 @@ import (
 // one holds the headers.
 func exchangeFrame(e servers.HTTPExchange) *frame {
 	head := exchangeWords(e)
-	text := keep([]byte(head + "\n" + headerLines("> ", e.Sent) + headerLines("< ", e.Received)))
+	text := head + "\n" + headerLines("> ", e.Sent) + headerLines("< ", e.Received)
 	return &frame{
-		at: e.At, server: e.Server, kind: kindExchange, text: text, latency: e.Took,
+		line: newLine(e.At, e.Server, text), kind: kindExchange, latency: e.Took,
 		failed: e.Err != nil || e.Status >= http.StatusBadRequest,
 	}
 }
@@ -39,13 +40,8 @@ func exchangeWords(e servers.HTTPExchange) string {
 
 // headerLines writes headers in the order of their names, with secrets masked by name.
 func headerLines(prefix string, headers http.Header) string {
-	names := make([]string, 0, len(headers))
-	for name := range headers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var lines strings.Builder
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		for _, value := range headers[name] {
 			if mask.Name(name) {
 				value = mask.Mask
@@ -63,5 +59,5 @@ func (t *wireTab) exchangeCells(f *frame, width int) (what, right string) {
 	}
 	head, _, _ := strings.Cut(f.text, "\n")
 	what = t.theme.Paint(role, t.theme.Glyphs.Bullet+" "+t.safe(head, width))
-	return what, t.theme.Paint(pane.Dim, duration(f.latency))
+	return what, t.theme.Paint(pane.Dim, pane.Duration(f.latency))
 }

@@ -14,15 +14,12 @@ import (
 // frame is a row of the wire: a message, a line of stdout that is not a message, an odd message, or an
 // event in the life of the process.
 type frame struct {
-	at     time.Time
-	since  time.Duration // the start of the session
-	server string
-	number int // in the rows of its server
+	line
 	kind   frameKind
 	sent   bool // by toolx
 	head   head
-	text   string // at most maxText bytes of size
-	size   int
+	since  time.Duration // the start of the session
+	number int           // in the rows of its server
 
 	// Of a request.
 	state   state
@@ -31,7 +28,7 @@ type frame struct {
 
 	// For a line that is not a message, and for an odd message.
 	class    servers.Class
-	line     int
+	place    int // of the line on stdout, from 1
 	salvaged int
 	used     bool
 	failed   bool                 // of an exchange over HTTP
@@ -60,14 +57,13 @@ const (
 	stateUnsure                 // events were dropped since: an answer may have been among them
 )
 
-func (f *frame) subject() string { return f.server }
-
 func (f *frame) weight() int {
-	return 2*rowWeight + len(f.text) + len(f.head.method) + len(f.head.id) + len(f.head.failure) + len(f.head.name) + len(f.of)
+	h := f.head
+	return f.line.weight() + rowWeight + len(h.method) + len(h.id) + len(h.failure) + len(h.name) + len(f.of)
 }
 
 func (f *frame) contains(lower string) bool {
-	return holds(f.text, lower) || holds(f.of, lower) || holds(string(f.class), lower)
+	return f.line.contains(lower) || holds(f.of, lower) || holds(string(f.class), lower)
 }
 
 // head holds what is needed to show a message and to pair it. Texts are cut.

@@ -34,6 +34,11 @@ type record struct {
 	cut, hidden bool
 }
 
+func (r *record) request() Request { return Request{r.tool, r.method, json.RawMessage(r.arguments)} }
+
+// problem returns why the call failed.
+func (r *record) problem() string { return cmp.Or(r.failure, string(r.kind)) }
+
 func (r *record) subject() string { return r.server }
 
 func (r *record) weight() int {
@@ -50,29 +55,25 @@ type HistoryMsg struct {
 	err     error
 }
 
-// RerunMsg asks to call a tool, read a resource or get a prompt again. Method is the request's method,
-// empty for a tool.
-type RerunMsg struct {
-	Tool      string
-	Method    string
-	Arguments json.RawMessage
+// Request is a call of a tool, or what else was requested before. Method is the request's method, empty
+// for a tool.
+type Request struct {
+	Tool, Method string
+	Arguments    json.RawMessage
 }
 
-// EditMsg asks to fill in a tool's form. Note is what the user should know about the arguments, or
-// empty.
+// RerunMsg asks to make a request again.
+type RerunMsg struct{ Request }
+
+// EditMsg asks to fill in the form of a request. Note is what the user should know about the
+// arguments, or empty.
 type EditMsg struct {
-	Tool      string
-	Method    string // as RerunMsg has it
-	Arguments json.RawMessage
-	Note      string
+	Request
+	Note string
 }
 
-// CommandMsg asks to copy the command line of a call.
-type CommandMsg struct {
-	Tool      string
-	Method    string // as RerunMsg has it
-	Arguments json.RawMessage
-}
+// CommandMsg asks to copy the command line of a request.
+type CommandMsg struct{ Request }
 
 // readHistory returns the command that reads the execution log at path. It skips what this process has
 // written since begun, because those calls arrive as events, without masks.
@@ -132,7 +133,7 @@ type historyTab struct {
 
 func newHistoryTab(l *look) *historyTab {
 	t := &historyTab{list: newList[*record](l, "history")}
-	t.draw, t.open, t.note, t.everything = t.line, t.opened, t.problem, true
+	t.draw, t.open, t.note, t.everything = t.drawLine, t.opened, t.problem, true
 	return t
 }
 
@@ -168,17 +169,14 @@ func (t *historyTab) problem() string {
 	return t.safe("earlier calls cannot be read: "+t.err.Error(), 100)
 }
 
-// bindings makes enter run a call again instead of opening it.
-func (t *historyTab) bindings() []pane.Binding {
-	bindings := t.list.bindings()
-	if t.detail != nil || t.editing() {
+// Bindings makes enter run a call again instead of opening it.
+func (t *historyTab) Bindings() []pane.Binding {
+	bindings := t.list.Bindings()
+	if t.detail != nil || t.Editing() {
 		return bindings
 	}
-	none := ""
 	r, ok := t.view.current()
-	if !ok {
-		none = "there are no calls"
-	}
+	none := pane.Off(!ok, "there are no calls")
 	incomplete := none
 	if ok && r.cut {
 		incomplete = "not all arguments of this call were kept"
@@ -207,13 +205,13 @@ func (t *historyTab) again() tea.Cmd {
 		return t.edit()
 	}
 	t.told = ""
-	return func() tea.Msg { return RerunMsg{r.tool, r.method, json.RawMessage(r.arguments)} }
+	return func() tea.Msg { return RerunMsg{r.request()} }
 }
 
 // command asks for the call's command line; what the log masks is masked there as well.
 func (t *historyTab) command() tea.Cmd {
 	r, _ := t.view.current()
-	return func() tea.Msg { return CommandMsg{r.tool, r.method, json.RawMessage(r.arguments)} }
+	return func() tea.Msg { return CommandMsg{r.request()} }
 }
 
 func (t *historyTab) edit() tea.Cmd {
@@ -221,7 +219,7 @@ func (t *historyTab) edit() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	msg := EditMsg{Tool: r.tool, Method: r.method, Arguments: json.RawMessage(r.arguments)}
+	msg := EditMsg{Request: r.request()}
 	switch {
 	case r.cut:
 		msg.Arguments, msg.Note = json.RawMessage("{}"), "not all arguments of this call were kept: fill them in"
@@ -261,28 +259,24 @@ func withoutMasked(value json.RawMessage) json.RawMessage {
 	return json.RawMessage("[" + string(bytes.Join(kept, []byte(","))) + "]")
 }
 
-func (t *historyTab) line(r *record, width int) string {
-	var left []string
-	if width >= 48 {
-		left = append(left, t.theme.Paint(pane.Dim, t.clock(r.at)))
+func (t *historyTab) drawLine(r *record, width int) string {
+	role, sign := pane.Good, t.theme.Glyphs.Good
+	if !r.success {
+		role, sign = pane.Bad, t.theme.Glyphs.Bad
 	}
-	if r.success {
-		left = append(left, t.theme.Paint(pane.Good, t.theme.Fit(t.theme.Glyphs.Good, 2)))
-	} else {
-		left = append(left, t.theme.Paint(pane.Bad, t.theme.Fit(t.theme.Glyphs.Bad, 2)))
-	}
+	left := append(t.clockColumn(r.at, width, 48), t.theme.Paint(role, t.theme.Fit(sign, 2)))
 	left = append(left, t.theme.Paint(pane.Name, t.safe(r.tool, width)))
 	if !r.success {
-		left = append(left, t.theme.Paint(pane.Bad, t.safe(cmp.Or(r.failure, string(r.kind)), width)))
+		left = append(left, t.theme.Paint(pane.Bad, t.safe(r.problem(), width)))
 	}
 	left = append(left, t.theme.Paint(pane.Dim, t.safe(r.arguments, width)))
-	return t.row(strings.Join(left, " "), duration(r.took), width)
+	return t.row(left, pane.Duration(r.took), width)
 }
 
 func (t *historyTab) opened(r *record) opened {
-	row := opened{title: t.clock(r.at) + " " + t.safe(r.tool, 60) + ", " + duration(r.took), text: r.arguments}
+	row := opened{title: t.clock(r.at) + " " + t.safe(r.tool, 60) + ", " + pane.Duration(r.took), text: r.arguments}
 	if !r.success {
-		row.notes = []string{t.safe(cmp.Or(r.failure, string(r.kind)), 200)}
+		row.notes = []string{t.safe(r.problem(), 200)}
 	}
 	return row
 }

@@ -4,36 +4,20 @@ import (
 	"fmt"
 	"strings"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"toolx/pkg/render"
+	"toolx/pkg/tui/jsontree"
 	"toolx/pkg/tui/pane"
 )
 
 // tab is one of the tabs of the pane.
 type tab interface {
+	pane.Pane
 	name() string
 	// count returns how many rows there are, -1 if the tab has no rows to count.
 	count() int
-	bindings() []pane.Binding
-	update(msg tea.Msg) tea.Cmd
-	editing() bool
-	setTheme(theme *pane.Theme)
-	setFocus(on bool)
-	// render draws exactly width by height cells.
-	render(width, height int) string
 }
-
-// typing is what text is being typed for.
-type typing int
-
-const (
-	typingNothing typing = iota
-	typingFilter
-	typingSearch
-)
 
 // list is a tab that shows the rows of a journal. Its functions are what differs between tabs.
 type list[T entry] struct {
@@ -50,34 +34,27 @@ type list[T entry] struct {
 	view       view[T]
 	everything bool // rows of all servers, not only of the selected one
 
-	input  textinput.Model
-	typing typing
-	filter string // in lower case, as search
-	search string
-	missed bool // the last search found nothing
+	filter pane.Search // its Query leaves rows out while it is typed
+	search pane.Search
 	detail *detail
 	height int // of the rows that are seen
 }
 
 func newList[T entry](l *look, label string) list[T] {
-	return list[T]{look: l, label: label, input: textinput.New()}
+	return list[T]{look: l, label: label, filter: pane.NewSearch("filter: "), search: pane.NewSearch("search: ")}
 }
 
 func (t *list[T]) name() string { return t.label }
 
-func (t *list[T]) editing() bool {
-	return t.typing != typingNothing || t.detail != nil && t.detail.editing()
+// Editing reports whether letters are text now.
+func (t *list[T]) Editing() bool {
+	return t.filter.Typing || t.search.Typing || t.detail != nil && t.detail.Editing()
 }
 
-func (t *list[T]) setTheme(theme *pane.Theme) {
-	if t.detail != nil && t.detail.tree != nil {
-		t.detail.tree.SetTheme(theme)
-	}
-}
-
-func (t *list[T]) setFocus(on bool) {
-	if t.detail != nil && t.detail.tree != nil {
-		t.detail.tree.Focus(on)
+// Focus tells the opened row whether it has the focus.
+func (t *list[T]) Focus(on bool) {
+	if t.detail != nil {
+		t.detail.Focus(on)
 	}
 }
 
@@ -91,7 +68,7 @@ func (t *list[T]) refresh() {
 	if !t.ofAll() {
 		rows = t.journal.of(t.server)
 	}
-	t.view.show(rows, t.filter)
+	t.view.show(rows, t.filter.Query)
 }
 
 func (t *list[T]) count() int {
@@ -100,77 +77,57 @@ func (t *list[T]) count() int {
 	return end - first
 }
 
-func (t *list[T]) bindings() []pane.Binding {
-	if t.detail != nil {
-		return t.detail.bindings()
-	}
-	if t.typing != typingNothing {
-		return t.typingBindings()
+// Bindings returns what the keys do now. While text is typed, no binding may take a letter, even to say
+// that it does nothing now.
+func (t *list[T]) Bindings() []pane.Binding {
+	switch {
+	case t.detail != nil:
+		return t.detail.Bindings()
+	case t.search.Typing:
+		return t.search.TypingKeys(func() { t.find(-1, true) })
+	case t.filter.Typing:
+		return []pane.Binding{
+			{Keys: []string{"enter"}, Help: "filter", Do: pane.Do(t.filter.Stop)},
+			{Keys: []string{"esc"}, Help: "stop typing", Do: pane.Do(func() { t.filter.Stop(); t.filter.Forget() })},
+		}
 	}
 	t.refresh()
-	none := ""
-	if first, end := t.view.bounds(); first == end {
-		none = "there are no rows"
-	}
-	move := func(by int) func() tea.Cmd { return do(func() { t.view.move(by) }) }
-	bindings := []pane.Binding{
-		{Keys: []string{"down", "j"}, Help: "down", Do: move(1)},
-		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
-		{Keys: []string{"pgdown", "ctrl+d"}, Help: "a page down", Do: move(max(1, t.height))},
-		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: move(-max(1, t.height))},
-		{Keys: []string{"home", "g"}, Help: "oldest", Do: do(func() { t.view.set(0) })},
-		{Keys: []string{"end", "G"}, Help: "newest, and follow", Do: do(t.follow)},
-		{Keys: []string{"f"}, Help: "follow, or stop", Do: do(t.toggleFollow)},
-		{Keys: []string{"enter", "space"}, Help: "open the row", Off: none, Do: do(t.openRow)},
-		{Keys: []string{"/"}, Help: "filter", Do: func() tea.Cmd { return t.startTyping(typingFilter, "filter: ", t.filter) }},
-		{Keys: []string{"s", "ctrl+f"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.startTyping(typingSearch, "search: ", "") }},
-		{Keys: []string{"n"}, Help: "next match", Off: t.noSearch(), Do: do(func() { t.find(1, false) })},
-		{Keys: []string{"N"}, Help: "previous match", Off: t.noSearch(), Do: do(func() { t.find(-1, false) })},
-		{Keys: []string{"a"}, Help: "this server, or all", Off: t.noServer(), Do: do(func() { t.everything = !t.everything })},
+	first, end := t.view.bounds()
+	none, noServer := pane.Off(first == end, "there are no rows"), pane.Off(!t.selected, "no server is selected")
+	noSearch := pane.Off(t.search.Query == "", "nothing is searched for; s starts")
+	bindings := append(pane.Moves(t.view.move, max(1, t.height))[:4], []pane.Binding{
+		{Keys: []string{"home", "g"}, Help: "oldest", Do: pane.Do(func() { t.view.set(0) })},
+		{Keys: []string{"end", "G"}, Help: "newest, and follow", Do: pane.Do(func() { t.view.stopped = false })},
+		{Keys: []string{"f"}, Help: "follow, or stop", Do: pane.Do(func() { t.view.stopped = !t.view.stopped })},
+		{Keys: []string{"enter", "space"}, Help: "open the row", Off: none, Do: pane.Do(t.openRow)},
+		{Keys: []string{"/"}, Help: "filter", Do: func() tea.Cmd { return t.filter.Start(t.filter.Query) }},
+		{Keys: []string{"s", "ctrl+f"}, Help: "search", Off: none, Do: func() tea.Cmd { return t.search.Start("") }},
+		{Keys: []string{"n"}, Help: "next match", Off: noSearch, Do: pane.Do(func() { t.find(1, false) })},
+		{Keys: []string{"N"}, Help: "previous match", Off: noSearch, Do: pane.Do(func() { t.find(-1, false) })},
+		{Keys: []string{"a"}, Help: "this server, or all", Off: noServer, Do: pane.Do(func() { t.everything = !t.everything })},
 		{Keys: []string{"v"}, Help: "copy the row", Off: none, Do: t.copyRow},
-	}
-	if t.filter != "" || t.search != "" {
-		bindings = append(bindings, pane.Binding{Keys: []string{"esc"}, Help: "clear filter and search", Do: do(t.clear)})
+	}...)
+	if t.filter.Query != "" || t.search.Query != "" {
+		forget := pane.Do(func() { t.filter.Forget(); t.search.Forget() })
+		bindings = append(bindings, pane.Binding{Keys: []string{"esc"}, Help: "clear filter and search", Do: forget})
 	}
 	return bindings
 }
 
-// typingBindings returns the keys that are not text while text is typed. No other binding may take a
-// letter, even to say that it does nothing now.
-func (t *list[T]) typingBindings() []pane.Binding {
-	enter := "filter"
-	if t.typing == typingSearch {
-		enter = "search"
-	}
-	return []pane.Binding{
-		{Keys: []string{"enter"}, Help: enter, Do: do(func() { t.stopTyping(true) })},
-		{Keys: []string{"esc"}, Help: "stop typing", Do: do(func() { t.stopTyping(false) })},
-	}
-}
-
-func (t *list[T]) noSearch() string {
-	if t.search == "" {
-		return "nothing is searched for; s starts"
-	}
-	return ""
-}
-
-func (t *list[T]) noServer() string {
-	if !t.selected {
-		return "no server is selected"
-	}
-	return ""
-}
-
-func (t *list[T]) follow() { t.view.stopped = false }
-
-func (t *list[T]) toggleFollow() { t.view.stopped = !t.view.stopped }
-
-func (t *list[T]) clear() { t.filter, t.search, t.missed = "", "", false }
-
+// find moves to the next row in a direction (1 or -1) that contains the query. It looks at the row under
+// the cursor first if here is set, else last.
 func (t *list[T]) find(by int, here bool) {
 	t.refresh()
-	t.missed = !t.view.find(t.search, by, here)
+	t.view.clamp()
+	first, end := t.view.bounds()
+	from := t.view.cursor - first
+	if here {
+		from -= by
+	}
+	holds := func(i int) bool { return t.view.row(first + i).contains(t.search.Query) }
+	if i, ok := t.search.Find(end-first, from, by, holds); ok {
+		t.view.set(first + i)
+	}
 }
 
 func (t *list[T]) openRow() {
@@ -188,17 +145,22 @@ func (t *list[T]) copyRow() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	return copied(t.masked(t.open(row).text), "the row")()
+	return jsontree.Copied(t.masked(t.open(row).text), "the row")
 }
 
-// update handles keys while text is typed, and the mouse in the tab's own coordinates.
-func (t *list[T]) update(msg tea.Msg) tea.Cmd {
+// Update handles typed text, and the mouse in the tab's own coordinates. A filter applies while it is
+// typed, a search on enter.
+func (t *list[T]) Update(msg tea.Msg) tea.Cmd {
 	t.refresh()
 	switch {
 	case t.detail != nil:
-		return t.detail.update(msg)
-	case t.typing != typingNothing:
-		return t.typed(msg)
+		return t.detail.Update(msg)
+	case t.search.Typing:
+		return t.search.Update(msg)
+	case t.filter.Typing:
+		cmd := t.filter.Update(msg)
+		t.filter.Query = t.filter.Text()
+		return cmd
 	}
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -223,64 +185,22 @@ func (t *list[T]) click(y int) {
 	}
 }
 
-func (t *list[T]) startTyping(what typing, prompt, value string) tea.Cmd {
-	t.typing, t.missed = what, false
-	t.input.Prompt = prompt
-	t.input.SetValue(value)
-	t.input.CursorEnd()
-	return t.input.Focus()
-}
-
-// typed handles a message while text is typed. A filter applies at once, a search on enter; esc
-// cancels both.
-func (t *list[T]) typed(msg tea.Msg) tea.Cmd {
-	if key, ok := msg.(tea.KeyPressMsg); ok {
-		switch key.String() {
-		case "esc", "enter":
-			t.stopTyping(key.String() == "enter")
-			return nil
-		}
-	}
-	var cmd tea.Cmd
-	t.input, cmd = t.input.Update(msg)
-	if safe := render.Safe(t.input.Value()); safe != t.input.Value() { // it was pasted
-		t.input.SetValue(safe)
-	}
-	if t.typing == typingFilter {
-		t.filter = strings.ToLower(t.input.Value())
-	}
-	return cmd
-}
-
-func (t *list[T]) stopTyping(take bool) {
-	what := t.typing
-	t.typing = typingNothing
-	t.input.Blur()
-	switch {
-	case what == typingFilter && !take:
-		t.filter = ""
-	case what == typingSearch && take:
-		if t.search = strings.ToLower(t.input.Value()); t.search != "" {
-			t.find(-1, true)
-		}
-	}
-}
-
-func (t *list[T]) render(width, height int) string {
+// Render draws the rows around the cursor, and what they are in the last line.
+func (t *list[T]) Render(width, height int) string {
 	if t.detail != nil {
-		return t.detail.render(width, height)
+		return t.detail.Render(width, height)
 	}
 	t.refresh()
 	t.height = max(1, height-1)
 	from, to := t.view.window(t.height)
-	lines := make([]string, 0, max(0, height))
+	var lines []string
 	for at := from; at < to; at++ {
 		lines = append(lines, t.drawRow(at, width))
 	}
 	if from == to {
 		lines = append(lines, t.theme.Paint(pane.Dim, t.nothing()))
 	}
-	if height < 2 && t.typing == typingNothing {
+	if height < 2 && !t.Editing() {
 		return t.theme.Block(lines, width, height)
 	}
 	rows := t.theme.Block(lines, width, height-1)
@@ -289,28 +209,26 @@ func (t *list[T]) render(width, height int) string {
 
 func (t *list[T]) drawRow(at, width int) string {
 	line := t.draw(t.view.row(at), width)
-	switch {
-	case at == t.view.cursor && t.focus:
+	if at == t.view.cursor && t.focus {
 		return t.theme.Paint(pane.Selected, t.theme.Fit(ansi.Strip(line), width))
-	case t.search != "" && holds(ansi.Strip(line), t.search):
-		return t.emphasize(ansi.Strip(line), t.search)
 	}
-	return line
+	return t.search.Mark(t.theme, line, false)
 }
 
-// serverColumn returns the server of a row, if rows of several servers are shown.
-func (t *list[T]) serverColumn(server string) []string {
-	const width = 12
-	if !t.ofAll() || len(t.journal.byServer) < 2 {
+// serverColumn returns the server of a row as a column, if rows of several servers are shown and are at
+// least so wide.
+func (t *list[T]) serverColumn(server string, width, least int) []string {
+	const column = 12
+	if width < least || !t.ofAll() || len(t.journal.byServer) < 2 {
 		return nil
 	}
-	return []string{t.theme.Paint(pane.Name, t.theme.Fit(t.safe(server, width), width))}
+	return []string{t.theme.Paint(pane.Name, t.theme.Fit(t.safe(server, column), column))}
 }
 
 // nothing says why there are no rows.
 func (t *list[T]) nothing() string {
 	switch {
-	case t.filter != "":
+	case t.filter.Query != "":
 		return "nothing matches the filter"
 	case t.ofAll():
 		return "nothing yet"
@@ -322,17 +240,12 @@ func (t *list[T]) nothing() string {
 
 // lastLine says what is shown and what is not.
 func (t *list[T]) lastLine(width int) string {
-	if t.typing != typingNothing {
-		t.input.SetWidth(max(1, width-len(t.input.Prompt)-1))
-		return t.input.View()
+	if t.filter.Typing {
+		return t.filter.Line(t.theme, width)
 	}
-	if t.missed {
-		return t.theme.Paint(pane.Warn, "not found: "+t.safe(t.search, width))
+	if line := t.search.Line(t.theme, width); line != "" {
+		return line
 	}
-	return t.theme.Paint(pane.Dim, strings.Join(t.facts(width), ", "))
-}
-
-func (t *list[T]) facts(width int) []string {
 	var facts []string
 	add := func(holds bool, fact string) {
 		if holds {
@@ -346,16 +259,10 @@ func (t *list[T]) facts(width int) []string {
 	first, end := t.view.bounds()
 	add(!t.view.stopped, "following")
 	add(t.view.stopped, fmt.Sprintf("row %d of %d", min(t.view.cursor-first+1, end-first), end-first))
-	add(t.filter != "", `filter "`+t.safe(t.filter, width)+`"`)
+	add(t.filter.Query != "", `filter "`+t.safe(t.filter.Query, width)+`"`)
 	add(t.ofAll(), "all servers")
-	add(!t.ofAll(), t.scope(width))
+	add(!t.ofAll() && t.server == "", "toolx's own tools")
+	add(!t.ofAll() && t.server != "", t.safe(t.server, width))
 	add(t.view.ring.first > 0, fmt.Sprintf("%d older dropped", t.view.ring.first))
-	return facts
-}
-
-func (t *list[T]) scope(width int) string {
-	if t.server == "" {
-		return "toolx's own tools"
-	}
-	return t.safe(t.server, width)
+	return t.theme.Paint(pane.Dim, strings.Join(facts, ", "))
 }

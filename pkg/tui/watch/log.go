@@ -15,19 +15,15 @@ import (
 
 // remark is a row of the log: what a server reports through the protocol, or what toolx reports.
 type remark struct {
-	at     time.Time
-	server string
+	line
 	level  string // a syslog severity; empty where nobody gave one
 	source string // the logger, or what kind of message it is
-	text   string // at most maxText bytes of size
-	size   int
 }
 
-func (r *remark) subject() string { return r.server }
-func (r *remark) weight() int     { return rowWeight + len(r.text) + len(r.source) + len(r.level) }
+func (r *remark) weight() int { return r.line.weight() + len(r.source) + len(r.level) }
 
 func (r *remark) contains(lower string) bool {
-	return holds(r.text, lower) || holds(r.source, lower) || holds(r.level, lower)
+	return r.line.contains(lower) || holds(r.source, lower) || holds(r.level, lower)
 }
 
 // logTab shows log messages, notifications and requests of servers, and toolx's own notices. It begins
@@ -36,7 +32,7 @@ type logTab struct{ list[*remark] }
 
 func newLogTab(l *look) *logTab {
 	t := &logTab{newList[*remark](l, "log")}
-	t.draw, t.open, t.everything = t.line, t.opened, true
+	t.draw, t.open, t.everything = t.drawLine, t.opened, true
 	return t
 }
 
@@ -51,7 +47,7 @@ func (t *logTab) take(event exec.Event) {
 	case exec.Notice:
 		t.add(e.At, "", levelName(e.Level), "toolx", noticeText(e))
 	case servers.Retry:
-		text := fmt.Sprintf("attempt %d of %d failed, the next comes in %s: %v", e.Attempt, e.Of, duration(e.Delay), e.Err)
+		text := fmt.Sprintf("attempt %d of %d failed, the next comes in %s: %v", e.Attempt, e.Of, pane.Duration(e.Delay), e.Err)
 		t.add(e.At, e.Server, "warning", "toolx", text)
 	case servers.Connected:
 		t.add(e.At, e.Server, "info", "toolx", "connected, protocol "+e.Protocol)
@@ -65,10 +61,7 @@ func (t *logTab) take(event exec.Event) {
 }
 
 func (t *logTab) add(at time.Time, server, level, source, text string) {
-	t.journal.add(&remark{
-		at: at, server: server, level: cutText(level, maxName), source: cutText(source, maxName),
-		text: cutText(text, maxText), size: len(text),
-	})
+	t.journal.add(&remark{newLine(at, server, text), cutText(level, maxName), cutText(source, maxName)})
 }
 
 // said returns the text of a log message: its data if that is a string, else JSON.
@@ -80,13 +73,14 @@ func said(data json.RawMessage) string {
 }
 
 func answered(e servers.ServerRequest) string {
+	how := "refused: toolx does not offer it"
 	switch {
 	case e.Answered:
-		return cutText(e.Method, maxName) + ", answered"
+		how = "answered"
 	case e.Busy:
-		return cutText(e.Method, maxName) + ", refused: too many wait for an answer"
+		how = "refused: too many wait for an answer"
 	}
-	return cutText(e.Method, maxName) + ", refused: toolx does not offer it"
+	return cutText(e.Method, maxName) + ", " + how
 }
 
 func noticeText(e exec.Notice) string {
@@ -131,27 +125,17 @@ func levelRole(level string) pane.Role {
 	return pane.Good
 }
 
-func (t *logTab) line(r *remark, width int) string {
-	var left []string
-	if width >= 48 {
-		left = append(left, t.theme.Paint(pane.Dim, t.clock(r.at)))
-	}
-	if width >= 60 {
-		left = append(left, t.serverColumn(r.server)...)
-	}
+func (t *logTab) drawLine(r *remark, width int) string {
+	left := append(t.clockColumn(r.at, width, 48), t.serverColumn(r.server, width, 60)...)
 	left = append(left, t.theme.Paint(levelRole(r.level), t.theme.Fit(t.safe(r.level, 9), 9)))
 	if r.source != "" {
 		left = append(left, t.theme.Paint(pane.Strong, t.safe(r.source, width)))
 	}
-	right := ""
-	if r.size > len(r.text) {
-		right = exec.Bytes(int64(r.size))
-	}
-	return t.row(strings.Join(append(left, t.safe(r.text, width)), " "), right, width)
+	return t.row(append(left, t.safe(r.text, width)), r.cutSize(), width)
 }
 
 func (t *logTab) opened(r *remark) opened {
 	words := []string{t.clock(r.at), t.safe(r.server, 40), t.safe(r.level, 20), t.safe(r.source, 60)}
 	title := strings.Join(strings.Fields(strings.Join(words, " ")), " ")
-	return opened{title: title + cutNote(len(r.text), r.size), text: r.text}
+	return opened{title: title + r.cutNote(), text: r.text}
 }

@@ -2,14 +2,13 @@ package watch
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // look is what all tabs need to draw.
@@ -60,24 +59,27 @@ func cutText(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	for at := limit; at > max(0, limit-utf8.UTFMax); at-- {
-		if utf8.RuneStart(text[at]) {
-			limit = at
-			break
-		}
-	}
-	return strings.Clone(text[:limit])
+	return strings.Clone(words.Head(text, limit))
 }
 
-// row returns a row of the screen: text at its left, and at its right the part that stays when the
-// text is too long.
-func (l *look) row(left, right string, width int) string {
+// row returns a row of the screen: columns at its left, and at its right the part that stays when there
+// is too little room for all of them.
+func (l *look) row(columns []string, right string, width int) string {
+	left := strings.Join(columns, " ")
 	if right == "" {
 		return l.theme.Fit(left, width)
 	}
 	right = l.theme.Cut(right, max(0, width*2/3))
 	wide := l.theme.Width(right)
 	return l.theme.Fit(left, width-wide-1) + l.theme.Fit(" "+right, min(width, wide+1))
+}
+
+// clockColumn returns a time as a column, if rows are at least so wide.
+func (l *look) clockColumn(at time.Time, width, least int) []string {
+	if width < least {
+		return nil
+	}
+	return []string{l.theme.Paint(pane.Dim, l.clock(at))}
 }
 
 // clock formats a time of day, with the date unless it is today.
@@ -93,38 +95,7 @@ func (l *look) clock(at time.Time) string {
 // dash begins the line of an event in the life of a process.
 func (l *look) dash() string { return strings.Repeat(l.theme.Glyphs.Horizontal, 2) }
 
-// duration is pane.Duration with one more digit where latencies differ in it: "3.2 ms".
-func duration(d time.Duration) string {
-	if d < 10*time.Millisecond {
-		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-	}
-	return pane.Duration(d)
-}
-
-// keep copies the beginning of a text, at most maxText bytes.
-func keep(text []byte) string {
-	return cutText(string(text[:min(len(text), maxText+1)]), maxText)
-}
-
 // holds reports whether text contains another text, which is in lower case.
 func holds(text, lower string) bool {
 	return strings.Contains(strings.ToLower(text), lower)
-}
-
-// emphasize highlights the search text in an unstyled line.
-func (l *look) emphasize(line, lower string) string {
-	folded := strings.ToLower(line)
-	if lower == "" || len(folded) != len(line) { // places are not the same
-		return line
-	}
-	var out strings.Builder
-	for {
-		at := strings.Index(folded, lower)
-		if at < 0 {
-			return out.String() + line
-		}
-		end := at + len(lower)
-		out.WriteString(line[:at] + l.theme.Paint(pane.Heading, line[at:end]))
-		line, folded = line[end:], folded[end:]
-	}
 }

@@ -1,5 +1,12 @@
 package watch
 
+import (
+	"fmt"
+	"time"
+
+	"toolx/pkg/exec"
+)
+
 // The bounds of what is kept. A subject is one tab of one server, or of all servers together; both
 // hold the same rows.
 const (
@@ -17,6 +24,38 @@ type entry interface {
 	weight() int
 	// contains reports whether its text contains a text, which is in lower case.
 	contains(lower string) bool
+}
+
+// line is what most rows hold.
+type line struct {
+	at     time.Time
+	server string
+	text   string // at most maxText bytes of size
+	size   int
+}
+
+func newLine(at time.Time, server, text string) line {
+	return line{at, server, cutText(text, maxText), len(text)}
+}
+
+func (l *line) subject() string            { return l.server }
+func (l *line) weight() int                { return rowWeight + len(l.text) }
+func (l *line) contains(lower string) bool { return holds(l.text, lower) }
+
+// cutSize returns the size of the whole text for the end of a row; empty if nothing was cut.
+func (l *line) cutSize() string {
+	if l.size <= len(l.text) {
+		return ""
+	}
+	return exec.Bytes(int64(l.size))
+}
+
+// cutNote says how much of the text was kept; empty if nothing was cut.
+func (l *line) cutNote() string {
+	if l.size <= len(l.text) {
+		return ""
+	}
+	return fmt.Sprintf(", the first %s of %s", exec.Bytes(int64(len(l.text))), exec.Bytes(int64(l.size)))
 }
 
 // ring keeps the newest rows within the bounds. Each row has a number, counted from 0, that it keeps

@@ -1,9 +1,9 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -70,39 +70,36 @@ type timingTab struct {
 	everything bool
 	all        []*stats // by tool, the slowest first
 	computed   int      // history.changed when all was computed
-	top        int      // the first row that is seen
+	list       pane.List
 }
 
 func newTimingTab(l *look, history *historyTab) *timingTab {
 	return &timingTab{look: l, history: history, computed: -1}
 }
 
-func (t *timingTab) name() string         { return "timing" }
-func (t *timingTab) count() int           { return -1 }
-func (t *timingTab) editing() bool        { return false }
-func (t *timingTab) setTheme(*pane.Theme) {}
-func (t *timingTab) setFocus(bool)        {}
+func (t *timingTab) name() string { return "timing" }
+func (t *timingTab) count() int   { return -1 }
+
+// Editing returns false: nothing is typed here.
+func (t *timingTab) Editing() bool { return false }
+
+// Focus does nothing: no row is selected.
+func (t *timingTab) Focus(bool) {}
 
 func (t *timingTab) ofAll() bool { return t.everything || t.tool == "" }
 
-func (t *timingTab) bindings() []pane.Binding {
-	none := ""
-	if t.tool == "" {
-		none = "no tool is selected"
-	}
-	scroll := func(by int) func() tea.Cmd { return do(func() { t.top = max(0, t.top+by) }) }
-	return []pane.Binding{
-		{Keys: []string{"down", "j"}, Help: "down", Do: scroll(1)},
-		{Keys: []string{"up", "k"}, Help: "up", Do: scroll(-1)},
-		{Keys: []string{"pgdown", "ctrl+d"}, Help: "a page down", Do: scroll(10)},
-		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: scroll(-10)},
-		{Keys: []string{"a"}, Help: "this tool, or all", Off: none, Do: do(func() { t.everything, t.top = !t.everything, 0 })},
-	}
+// Bindings returns what the keys do now.
+func (t *timingTab) Bindings() []pane.Binding {
+	return append(t.list.ScrollKeys(), pane.Binding{
+		Keys: []string{"a"}, Help: "this tool, or all", Off: pane.Off(t.tool == "", "no tool is selected"),
+		Do: pane.Do(func() { t.everything, t.list = !t.everything, pane.List{} }),
+	})
 }
 
-func (t *timingTab) update(msg tea.Msg) tea.Cmd {
+// Update handles the wheel.
+func (t *timingTab) Update(msg tea.Msg) tea.Cmd {
 	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
-		t.top = max(0, t.top+pane.Wheel(wheel))
+		t.list.Scroll(pane.Wheel(wheel))
 	}
 	return nil
 }
@@ -124,46 +121,31 @@ func (t *timingTab) compute() {
 	for tool, calls := range byTool {
 		t.all = append(t.all, statsOf(tool, calls))
 	}
-	sort.Slice(t.all, func(i, j int) bool {
-		a, b := t.all[i], t.all[j]
-		if a.p95 != b.p95 {
-			return a.p95 > b.p95
-		}
-		return a.tool < b.tool
+	slices.SortFunc(t.all, func(a, b *stats) int {
+		return cmp.Or(cmp.Compare(b.p95, a.p95), cmp.Compare(a.tool, b.tool))
 	})
 }
 
-// statsOfTool returns the selected tool's numbers, nil if it was never called.
-func (t *timingTab) statsOfTool() *stats {
-	for _, s := range t.all {
-		if s.tool == t.tool {
-			return s
-		}
-	}
-	return nil
-}
-
-func (t *timingTab) render(width, height int) string {
+// Render draws the numbers of the selected tool, with its slow calls below them, or a row for each tool.
+func (t *timingTab) Render(width, height int) string {
 	t.compute()
-	s := t.statsOfTool()
+	at := slices.IndexFunc(t.all, func(s *stats) bool { return s.tool == t.tool })
+	head, n, row := []string{t.theme.Paint(pane.Dim, "nothing was called yet")}, 0, func(int) string { return "" }
 	switch {
 	case t.ofAll() && len(t.all) == 0:
-		return t.scrolled([]string{t.theme.Paint(pane.Dim, "nothing was called yet")}, 0, nil, width, height)
 	case t.ofAll():
-		head := []string{t.theme.Paint(pane.Dim, t.tableRow(width, "tool", "median", "p95", "slow", "max", "calls"))}
-		return t.scrolled(head, len(t.all), func(i int) string { return t.statsRow(t.all[i], width) }, width, height)
-	case s == nil:
-		head := []string{t.theme.Paint(pane.Dim, t.safe(t.tool, width)+" was never called; a shows all tools")}
-		return t.scrolled(head, 0, nil, width, height)
+		head[0] = t.theme.Paint(pane.Dim, t.tableRow(width, "tool", "median", "p95", "slow", "max", "calls"))
+		n, row = len(t.all), func(i int) string { return t.statsRow(t.all[i], width) }
+	case at < 0:
+		head[0] = t.theme.Paint(pane.Dim, t.safe(t.tool, width)+" was never called; a shows all tools")
+	default:
+		s := t.all[at]
+		head = t.head(s, width, height)
+		n, row = len(s.slow), func(i int) string { return t.slowLine(s.slow[i], width) }
 	}
-	return t.scrolled(t.head(s, width, height), len(s.slow), func(i int) string { return t.slowLine(s.slow[i], width) }, width, height)
-}
-
-// scrolled draws the visible part of some lines and n rows below them, and calls row only for those.
-func (t *timingTab) scrolled(head []string, n int, row func(int) string, width, height int) string {
-	t.top = max(0, min(t.top, len(head)+n-height))
 	var lines []string
-	for i := t.top; i < min(len(head)+n, t.top+height); i++ {
+	from, to := t.list.Window(len(head)+n, height)
+	for i := from; i < to; i++ {
 		if i < len(head) {
 			lines = append(lines, head[i])
 		} else {
@@ -183,11 +165,11 @@ func (t *timingTab) head(s *stats, width, height int) []string {
 
 func (s *stats) summary() string {
 	return fmt.Sprintf("calls %d, min %s, median %s, p95 %s, max %s, slow %d",
-		len(s.calls), duration(s.least), duration(s.median), duration(s.p95), duration(s.most), len(s.slow))
+		len(s.calls), pane.Duration(s.least), pane.Duration(s.median), pane.Duration(s.p95), pane.Duration(s.most), len(s.slow))
 }
 
 func (t *timingTab) slowLine(r *record, width int) string {
-	text := t.theme.Glyphs.Warn + " " + t.clock(r.at) + " " + duration(r.took)
+	text := t.theme.Glyphs.Warn + " " + t.clock(r.at) + " " + pane.Duration(r.took)
 	if !r.success {
 		text += " " + string(r.kind)
 	}
@@ -201,7 +183,7 @@ func (t *timingTab) statsRow(s *stats, width int) string {
 		slow = fmt.Sprintf("%s %d", t.theme.Glyphs.Warn, len(s.slow))
 	}
 	return t.tableRow(width, t.safe(s.tool, width),
-		duration(s.median), duration(s.p95), slow, duration(s.most), fmt.Sprint(len(s.calls)))
+		pane.Duration(s.median), pane.Duration(s.p95), slow, pane.Duration(s.most), fmt.Sprint(len(s.calls)))
 }
 
 // tableRow draws as many columns as fit; the last ones are dropped first.

@@ -149,24 +149,3 @@ func (v *view[T]) set(position int) {
 	v.cursor = max(first, min(position, end-1))
 	v.stopped = v.cursor < end-1
 }
-
-// find moves to the next row in a direction (1 or -1) that contains a text in lower case, wrapping
-// around; ok is false if there is none. It looks at the row under the cursor first if here is set,
-// else last.
-func (v *view[T]) find(lower string, by int, here bool) (ok bool) {
-	v.clamp()
-	first, end := v.bounds()
-	n := end - first
-	start := 1
-	if here {
-		start = 0
-	}
-	for i := range n {
-		at := first + ((v.cursor-first+by*(i+start))%n+n)%n
-		if v.row(at).contains(lower) {
-			v.set(at)
-			return true
-		}
-	}
-	return false
-}

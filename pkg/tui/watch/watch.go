@@ -56,14 +56,6 @@ func New(theme *pane.Theme, options Options) *Watch {
 	return w
 }
 
-// SetTheme changes the look.
-func (w *Watch) SetTheme(theme *pane.Theme) {
-	w.look.theme = theme
-	for _, t := range w.tabs {
-		t.setTheme(theme)
-	}
-}
-
 // Init reads the history. Its HistoryMsg goes to Update.
 func (w *Watch) Init() tea.Cmd { return readHistory(w.options.History, w.begun) }
 
@@ -88,7 +80,7 @@ func (w *Watch) Dropped(n int) {
 // for none.
 func (w *Watch) Select(server, tool string) {
 	if w.look.tool != tool {
-		w.timing.top = 0
+		w.timing.list = pane.List{}
 	}
 	w.look.selected, w.look.server, w.look.tool = true, server, tool
 }
@@ -97,12 +89,12 @@ func (w *Watch) Select(server, tool string) {
 func (w *Watch) Focus(on bool) {
 	w.look.focus = on
 	for _, t := range w.tabs {
-		t.setFocus(on)
+		t.Focus(on)
 	}
 }
 
 // Editing reports whether letters are text now.
-func (w *Watch) Editing() bool { return w.tabs[w.active].editing() }
+func (w *Watch) Editing() bool { return w.tabs[w.active].Editing() }
 
 // Title returns the tabs, for the border of the last Render, and how many events were lost. If there
 // is no room, the count is dropped first, then all tabs but the active one.
@@ -114,43 +106,35 @@ func (w *Watch) Title() string {
 // ClickTitle goes to the tab whose name is at a column of the title, or to the next one if only the
 // active tab fits. It reports whether a tab was clicked.
 func (w *Watch) ClickTitle(x int) bool {
-	title, tabs := w.title()
-	if tabs == nil && x >= 0 && x < ansi.StringWidth(title) {
+	title, spans := w.title()
+	tab := pane.At(spans, x)
+	switch {
+	case tab >= 0:
+		w.active = tab
+	case spans == nil && x >= 0 && x < ansi.StringWidth(title):
 		w.turn(1)
-		return true
+	default:
+		return false
 	}
-	for i, tab := range tabs {
-		if tab.Holds(x) {
-			w.active = i
-			return true
-		}
-	}
-	return false
+	return true
 }
 
 // title also returns the position of each tab; nil if only the active one is named.
 func (w *Watch) title() (title string, spans []pane.Span) {
 	const border = 4 // cells of the border that are not the title's, beside the block
-	names := make([]string, 0, len(w.tabs))
-	left := 0
+	theme := w.look.theme
+	names := w.names()
 	for i, t := range w.tabs {
-		name := t.name()
 		if n := t.count(); n >= 0 {
-			name += fmt.Sprintf(" %d", n)
+			names[i] += fmt.Sprintf(" %d", n)
 		}
-		if i == w.active {
-			name = w.look.theme.Paint(pane.Strong, "["+name+"]")
-		}
-		names = append(names, name)
-		spans = append(spans, pane.Span{From: left, To: left + ansi.StringWidth(name)})
-		left = spans[i].To + 1
 	}
 	lost := ""
 	if w.dropped > 0 {
-		lost = " " + w.look.theme.Paint(pane.Warn, w.look.theme.Glyphs.Warn+roughly(w.dropped)+" lost")
+		lost = " " + theme.Paint(pane.Warn, theme.Glyphs.Warn+roughly(w.dropped)+" lost")
 	}
-	tabs := strings.Join(names, " ")
-	short := fmt.Sprintf("%s %d/%d", names[w.active], w.active+1, len(w.tabs))
+	tabs, spans := theme.Tabs(pane.Plain, names, w.active)
+	short := theme.Paint(pane.Strong, "["+names[w.active]+"]") + fmt.Sprintf(" %d/%d", w.active+1, len(w.tabs))
 	fits := func(title string) bool { return w.width == 0 || ansi.StringWidth(title) <= w.width-border }
 	switch {
 	case fits(tabs + lost):
@@ -176,10 +160,10 @@ func roughly(n int) string {
 
 // Bindings returns what the keys do now.
 func (w *Watch) Bindings() []pane.Binding {
-	turn := func(by int) func() tea.Cmd { return do(func() { w.turn(by) }) }
-	next := pane.Binding{Keys: []string{"]"}, Help: "next of " + w.names(), Do: turn(1)}
+	turn := func(by int) func() tea.Cmd { return pane.Do(func() { w.turn(by) }) }
+	next := pane.Binding{Keys: []string{"]"}, Help: "next of " + strings.Join(w.names(), ", "), Do: turn(1)}
 	previous := pane.Binding{Keys: []string{"["}, Help: "previous", Do: turn(-1)}
-	own := w.tabs[w.active].bindings()
+	own := w.tabs[w.active].Bindings()
 	if w.Editing() {
 		return own
 	}
@@ -190,12 +174,12 @@ func (w *Watch) Bindings() []pane.Binding {
 	return append([]pane.Binding{next, previous}, own...)
 }
 
-func (w *Watch) names() string {
+func (w *Watch) names() []string {
 	names := make([]string, 0, len(w.tabs))
 	for _, t := range w.tabs {
 		names = append(names, t.name())
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func (w *Watch) turn(by int) { w.active = (w.active + by + len(w.tabs)) % len(w.tabs) }
@@ -203,23 +187,16 @@ func (w *Watch) turn(by int) { w.active = (w.active + by + len(w.tabs)) % len(w.
 // Update handles keys, as Bindings or as text, the mouse in the pane's own coordinates, and
 // HistoryMsg.
 func (w *Watch) Update(msg tea.Msg) tea.Cmd {
-	active := w.tabs[w.active]
 	switch msg := msg.(type) {
 	case HistoryMsg:
 		w.history.load(msg)
 		return nil
 	case tea.KeyPressMsg:
-		if active.editing() {
-			return active.update(msg)
-		}
-		if binding := pane.Find(w.Bindings(), msg.String()); binding != nil {
-			if binding.Off == "" {
-				return binding.Do()
-			}
-			return nil
+		if cmd, ok := pane.Press(w.Bindings(), msg); ok {
+			return cmd
 		}
 	}
-	return active.update(msg)
+	return w.tabs[w.active].Update(msg)
 }
 
 // Render draws exactly width by height cells.
@@ -228,5 +205,5 @@ func (w *Watch) Render(width, height int) string {
 	if width <= 0 || height <= 0 {
 		return w.look.theme.Block(nil, width, height)
 	}
-	return w.tabs[w.active].render(width, height)
+	return w.tabs[w.active].Render(width, height)
 }

@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // wireTab shows every message between toolx and its servers, in order with the other lines on a
@@ -21,7 +22,7 @@ type wireTab struct {
 
 func newWireTab(l *look) *wireTab {
 	t := &wireTab{list: newList[*frame](l, "wire"), peers: make(map[string]*peer)}
-	t.draw, t.open, t.note = t.line, t.opened, t.unanswered
+	t.draw, t.open, t.note = t.drawLine, t.opened, t.unanswered
 	return t
 }
 
@@ -36,55 +37,54 @@ func (t *wireTab) peer(server string, at time.Time) *peer {
 }
 
 func (t *wireTab) take(event exec.Event) {
+	mark := func(at time.Time, server, text string) {
+		t.add(&frame{line: newLine(at, server, text), kind: kindMark})
+	}
 	switch e := event.(type) {
 	case servers.ProcessStarted:
 		t.end(e.Server)
 		t.peers[e.Server] = newPeer(e.At, e.Command)
-		t.add(&frame{at: e.At, server: e.Server, kind: kindMark, text: started(e)})
+		mark(e.At, e.Server, started(e))
 	case servers.ProcessExited:
 		t.end(e.Server)
-		t.add(&frame{at: e.At, server: e.Server, kind: kindMark, text: exited(e)})
+		mark(e.At, e.Server, exited(e))
 	case servers.SessionLost:
 		t.end(e.Server)
-		t.add(&frame{at: e.At, server: e.Server, kind: kindMark, text: lost(e)})
+		mark(e.At, e.Server, lost(e))
 	case servers.Retry:
 		t.end(e.Server)
 	case servers.ConnectFailed:
 		t.end(e.Server)
 	case servers.FrameSent:
-		t.message(&frame{at: e.At, server: e.Server, sent: true}, e.ID, e.Method, e.Bytes)
+		t.message(&frame{line: keep(e.At, e.Server, e.Bytes), sent: true}, e.ID, e.Method, e.Bytes)
 	case servers.FrameReceived:
-		t.message(&frame{at: e.At, server: e.Server, line: e.Line}, e.ID, e.Method, e.Bytes)
+		t.message(&frame{line: keep(e.At, e.Server, e.Bytes), place: e.Line}, e.ID, e.Method, e.Bytes)
 	case servers.PollutedLine:
-		t.add(&frame{
-			at: e.At, server: e.Server, kind: kindForeign, class: e.Class, line: e.Line, salvaged: e.Salvaged,
-			text: keep(e.Text), size: max(int(e.Size), len(e.Text)),
-		})
+		f := &frame{line: keep(e.At, e.Server, e.Text), kind: kindForeign, class: e.Class, place: e.Line, salvaged: e.Salvaged}
+		f.size = max(int(e.Size), len(e.Text))
+		t.add(f)
 	case servers.OddFrame:
-		t.odd(e)
+		t.add(&frame{line: keep(e.At, e.Server, e.Bytes), kind: kindOdd, class: e.Class, place: e.Line, used: e.Used})
 	case servers.HTTPExchange:
 		t.add(exchangeFrame(e))
 	}
 }
 
+// keep makes a row of the beginning of a text, and does not copy the rest.
+func keep(at time.Time, server string, text []byte) line {
+	kept := newLine(at, server, string(text[:min(len(text), maxText+1)]))
+	kept.size = len(text)
+	return kept
+}
+
 // message adds a message, and pairs it.
 func (t *wireTab) message(f *frame, id, method string, message []byte) {
-	f.head, f.size = readHead(id, method, message), len(message)
-	f.text = keep(message)
+	f.head = readHead(id, method, message)
 	if p := t.peers[f.server]; p != nil && p.command == nil && f.sent && f.head.method == "initialize" {
 		t.end(f.server) // without a process, a session begins with its first request
 		delete(t.peers, f.server)
 	}
 	t.peer(f.server, f.at).pair(f)
-	t.add(f)
-}
-
-// odd adds a remark about an odd message.
-func (t *wireTab) odd(e servers.OddFrame) {
-	f := &frame{
-		at: e.At, server: e.Server, kind: kindOdd, class: e.Class, line: e.Line, used: e.Used,
-		text: keep(e.Bytes), size: len(e.Bytes),
-	}
 	t.add(f)
 }
 
@@ -116,29 +116,20 @@ func (t *wireTab) unanswered() string {
 			n += p.waiting()
 		}
 	}
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return "1 request waits"
 	}
-	return fmt.Sprintf("%d requests wait", n)
+	return words.Count(n, "request") + " waiting"
 }
 
 // line draws a row. As it gets narrower, the least important columns are dropped first.
-func (t *wireTab) line(f *frame, width int) string {
-	var left []string
-	if width >= 80 {
-		left = append(left, t.theme.Paint(pane.Dim, t.clock(f.at)))
-	}
+func (t *wireTab) drawLine(f *frame, width int) string {
+	left := t.clockColumn(f.at, width, 80)
 	if width >= 44 {
 		left = append(left, t.theme.Paint(pane.Dim, fmt.Sprintf("%9s", fmt.Sprintf("+%dms", f.since.Milliseconds()))))
 	}
-	if width >= 60 {
-		left = append(left, t.serverColumn(f.server)...)
-	}
 	what, right := t.cells(f, width)
-	return t.row(strings.Join(append(left, what), " "), right, width)
+	return t.row(append(left, append(t.serverColumn(f.server, width, 60), what)...), right, width)
 }
 
 func (t *wireTab) cells(f *frame, width int) (what, right string) {
@@ -193,7 +184,7 @@ func (t *wireTab) messageCells(f *frame, width int) (what, right string) {
 func (t *wireTab) wait(f *frame) string {
 	switch f.state {
 	case stateWaiting:
-		return "waits " + duration(max(0, t.now().Sub(f.at)))
+		return "waits " + pane.Duration(max(0, t.now().Sub(f.at)))
 	case stateCancelled:
 		return "cancelled"
 	case stateLost:
@@ -202,21 +193,16 @@ func (t *wireTab) wait(f *frame) string {
 		return "no answer?"
 	}
 	if f.of != "" {
-		return duration(f.latency)
+		return pane.Duration(f.latency)
 	}
 	return ""
 }
 
 func (t *wireTab) arrow(sent bool) string {
-	switch ascii := t.theme.Glyphs.Vertical == "|"; {
-	case sent && ascii:
-		return "->"
-	case sent:
-		return "→"
-	case ascii:
-		return "<-"
+	if sent {
+		return t.theme.Glyphs.Right
 	}
-	return "←"
+	return t.theme.Glyphs.Left
 }
 
 // foreignCells draws a line that is not a message, with the program that most likely wrote it. That is
@@ -268,7 +254,7 @@ func (t *wireTab) nearby(f *frame) []string {
 
 // oddWords describes what is odd about a message.
 func oddWords(f *frame) string {
-	words := map[servers.Class]string{
+	known := map[servers.Class]string{
 		servers.ClassNoVersion:   `"jsonrpc" is missing or not "2.0"`,
 		servers.ClassBadShape:    "neither request, notification nor reply",
 		servers.ClassIDType:      "the id came back as another type",
@@ -277,7 +263,7 @@ func oddWords(f *frame) string {
 		servers.ClassIDDuplicate: "a second reply to one request",
 		servers.ClassIDLate:      "a reply to a request that was cancelled",
 	}
-	text := cmp.Or(words[f.class], string(f.class))
+	text := cmp.Or(known[f.class], string(f.class))
 	if f.used {
 		text += "; taken all the same"
 	}
@@ -288,17 +274,17 @@ func (t *wireTab) opened(f *frame) opened {
 	row := opened{title: t.clock(f.at) + " " + t.safe(f.server, 40), text: f.text}
 	switch f.kind {
 	case kindForeign:
-		row.title += fmt.Sprintf(", line %d: %s", f.line, t.safe(string(f.class), 20))
+		row.title += fmt.Sprintf(", line %d: %s", f.place, t.safe(string(f.class), 20))
 		row.notes = t.foreignNotes(f)
 	case kindOdd:
 		row.title += ", " + t.safe(oddWords(f), 60)
 	case kindMessage:
 		row.title += " " + t.arrow(f.sent) + " " + exec.Bytes(int64(f.size))
 		if f.of != "" {
-			row.title += ", " + t.safe(f.of, 60) + " took " + duration(f.latency)
+			row.title += ", " + t.safe(f.of, 60) + " took " + pane.Duration(f.latency)
 		}
 	}
-	row.title += cutNote(len(f.text), f.size)
+	row.title += f.cutNote()
 	return row
 }
 

@@ -35,7 +35,7 @@ func TestRows(t *testing.T) {
 		"odd":          {"wire", []exec.Event{servers.OddFrame{Time: after(0), Server: "zwave", Class: servers.ClassIDUnknown, Bytes: []byte(`{}`), Used: true}}, []string{"! odd: a reply to a request that was never sent; taken all the same"}},
 		"exchange":     {"wire", []exec.Event{servers.HTTPExchange{Time: after(0), Server: "zwave", Verb: "POST", URL: "https://example.com/mcp", Status: 200, Proto: "HTTP/2.0", Took: 85 * time.Millisecond, Reused: true}}, []string{"• POST https://example.com/mcp 200 HTTP/2.0 (connection used again)", " 85 ms"}},
 		"no answer":    {"wire", []exec.Event{servers.HTTPExchange{Time: after(0), Server: "zwave", Verb: "GET", URL: "https://example.com/mcp", Err: errors.New("connection refused")}}, []string{"• GET https://example.com/mcp connection refused"}},
-		"exit on wire": {"wire", []exec.Event{servers.ProcessExited{Time: after(0), Server: "zwave", How: "exit status 3"}}, []string{"── process ended after 0.0 ms: exit status 3"}},
+		"exit on wire": {"wire", []exec.Event{servers.ProcessExited{Time: after(0), Server: "zwave", How: "exit status 3"}}, []string{"── process ended after 0 ms: exit status 3"}},
 
 		"log message":   {"log", []exec.Event{servers.LogMessage{Time: after(0), Server: "zwave", Level: "warning", Logger: "radio", Data: []byte(`"weak \u0007 signal"`)}}, []string{`warning   radio weak \x07 signal`}},
 		"log data":      {"log", []exec.Event{servers.LogMessage{Time: after(0), Server: "zwave", Level: "info", Data: []byte(`{"a":1}`)}}, []string{`info      {"a":1}`}},
@@ -135,7 +135,7 @@ func pairText(f *frame) string {
 func TestDropped(t *testing.T) {
 	w := newWatch(sent(0, "a", `{"id":1,"method":"ping"}`))
 	goTo(t, w, "wire")
-	shows(t, w, "waits 10.0 s", "1 request waits")
+	shows(t, w, "waits 10.0 s", "1 request waiting")
 	w.Dropped(7)
 	w.Dropped(0)
 	w.Render(120, 10)

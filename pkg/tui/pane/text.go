@@ -1,0 +1,109 @@
+package pane
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// TextView is a pane of lines that are made for a width, scroll, and can be searched.
+type TextView struct {
+	Search
+	Theme *Theme
+	// compose returns the styled, safe lines for a width.
+	compose func(width int) []string
+
+	kept  Cache[bool] // what compose returned
+	lines []string    // that were drawn last
+	list  List
+}
+
+// NewTextView returns a pane of the lines that compose makes.
+func NewTextView(theme *Theme, compose func(width int) []string) *TextView {
+	return &TextView{Theme: theme, compose: compose, Search: NewSearch("/")}
+}
+
+// Anew drops the lines, so that they are made again.
+func (t *TextView) Anew() { t.kept.Forget() }
+
+// About says which lines are visible; empty if all are.
+func (t *TextView) About() string {
+	top, height := t.list.Top(), t.list.Height()
+	if len(t.lines) <= height {
+		return ""
+	}
+	return fmt.Sprintf("lines %d-%d of %d", top+1, min(len(t.lines), top+height), len(t.lines))
+}
+
+// Bindings returns what the keys do now.
+func (t *TextView) Bindings() []Binding {
+	if t.Typing {
+		return t.TypingKeys(func() { t.find(1) })
+	}
+	return append(t.list.ScrollKeys("space"), t.Keys(t.find)...)
+}
+
+// Update handles the keys of Bindings, text typed into a search, and the wheel.
+func (t *TextView) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		t.list.Scroll(Wheel(msg))
+		return nil
+	case tea.KeyPressMsg:
+		if cmd, ok := Press(t.Bindings(), msg); ok {
+			return cmd
+		}
+	}
+	return t.Search.Update(msg)
+}
+
+// find goes to the next or previous line with a match.
+func (t *TextView) find(by int) {
+	top, height := t.list.Top(), t.list.Height()
+	outside := func(row int) bool { return row < top || row >= top+height }
+	from := t.Row
+	if outside(from) {
+		from = top - 1 // what is seen comes first
+		if by < 0 {
+			from = top + height
+		}
+	}
+	if row, ok := t.Find(len(t.lines), from, by, t.holds); ok && outside(row) {
+		t.list.Scroll(row - height/3 - top)
+	}
+}
+
+// holds reports whether a match begins in a line; it may end in the next one, if it is broken at the
+// width.
+func (t *TextView) holds(row int) bool {
+	line := t.lines[row]
+	if t.Holds(line) || row+1 == len(t.lines) {
+		return t.Holds(line)
+	}
+	next := t.lines[row+1]
+	parted := t.Holds(line+next) || t.Holds(strings.TrimRight(line, " ")+" "+next)
+	return parted && !t.Holds(next)
+}
+
+// Render draws the visible lines.
+func (t *TextView) Render(width, height int) string {
+	t.lines = t.kept.Lines(t.Theme, true, width, func() []string { return t.layout(width) })
+	return t.Below(t.Theme, width, height, func(height int) []string {
+		shown := slices.Clone(t.list.Visible(t.lines, height))
+		for i, line := range shown {
+			shown[i] = t.Mark(t.Theme, line, t.list.Top()+i == t.Row)
+		}
+		return shown
+	})
+}
+
+// layout lays the lines out. The position in the text stays about the same.
+func (t *TextView) layout(width int) []string {
+	lines := t.compose(width)
+	top := t.list.Top()
+	t.list.Scroll(top*len(lines)/max(1, len(t.lines)) - top)
+	t.Row = -1
+	return lines
+}
