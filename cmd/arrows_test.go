@@ -21,13 +21,13 @@ func arrows() map[string][]string {
 		"pkg/doctor":  {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/culprit", "pkg/doctor/evidence", "pkg/doctor/listing", "pkg/doctor/wire", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/mask", "pkg/state", "pkg/jsonschema"},
 		"pkg/auth":    {"pkg/exec", "pkg/fault", "pkg/config", "pkg/state"},
 		"pkg/ai":      {"pkg/convert", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/sse", "pkg/words"},
-		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson"},
+		"pkg/builtin": {"pkg/exec", "pkg/fault", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/servers": {"pkg/exec", "pkg/fault", "pkg/words", "pkg/config", "pkg/rawjson", "pkg/spool", "pkg/sse", "pkg/state", "pkg/jsonschema"},
 		"pkg/convert": {"pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/serve":   {"pkg/exec", "pkg/fault", "pkg/words"},
 		"pkg/history": {"pkg/exec", "pkg/fault", "pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words"},
 		"pkg/exec":    {"pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
-		"pkg/config":  {"pkg/mask", "pkg/state", "schema"}, // the published JSON Schema, embedded
+		"pkg/config":  {"pkg/mask", "pkg/rawjson", "pkg/state", "pkg/words", "schema"}, // the published JSON Schema, embedded
 		"pkg/trust":   {"pkg/state"},
 
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},

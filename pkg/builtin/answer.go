@@ -44,40 +44,27 @@ type reply struct {
 	IsError           bool              `json:"isError,omitempty"`
 }
 
-// structuredReply answers with a JSON value, and with its text for clients that
-// do not read structured content, as the specification (server/tools, "Structured
-// Content") recommends.
+// structuredReply answers with a JSON value, and with its text for clients that do not read structured content, as the
+// specification (server/tools, "Structured Content") recommends.
 func structuredReply(value json.RawMessage) (json.RawMessage, error) {
-	block, err := textBlock(string(value))
-	if err != nil {
-		return nil, err
-	}
-	return rawjson.Marshal(reply{Content: []json.RawMessage{block}, StructuredContent: value})
+	return replyWith(string(value), reply{StructuredContent: value})
 }
 
 // textReply answers with text alone.
-func textReply(text string) (json.RawMessage, error) {
-	block, err := textBlock(text)
-	if err != nil {
-		return nil, err
-	}
-	return rawjson.Marshal(reply{Content: []json.RawMessage{block}})
-}
+func textReply(text string) (json.RawMessage, error) { return replyWith(text, reply{}) }
 
-// failureReply says that the tool ran and failed.
+// failureReply answers that the tool ran and failed.
 func failureReply(message string) (json.RawMessage, error) {
-	block, err := textBlock(message)
-	if err != nil {
-		return nil, err
-	}
-	return rawjson.Marshal(reply{Content: []json.RawMessage{block}, IsError: true})
+	return replyWith(message, reply{IsError: true})
 }
 
-func textBlock(text string) (json.RawMessage, error) {
-	return rawjson.Marshal(struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}{"text", text})
+// replyWith writes a reply with one block of text.
+func replyWith(text string, answer reply) (json.RawMessage, error) {
+	answer.Content = []json.RawMessage{rawjson.Object([]rawjson.Member{
+		rawjson.NewMember("type", json.RawMessage(`"text"`)),
+		rawjson.NewMember("text", rawjson.Quote(text)),
+	})}
+	return rawjson.Marshal(answer)
 }
 
 // decode reads a call's arguments. They fit the handler's own schema already; a

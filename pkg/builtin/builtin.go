@@ -9,7 +9,6 @@
 package builtin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -22,6 +21,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // Services are what the tools need of their surroundings. Each field may be left
@@ -211,7 +211,7 @@ type handler struct {
 
 // tool is the tool that h is without any config.
 func (h handler) tool() *exec.Tool {
-	tool, err := exec.NewTool(compact(h.definition))
+	tool, err := exec.NewTool(rawjson.Compact(json.RawMessage(h.definition))) // sent on one line
 	if err != nil {
 		// The definitions are constants, and a test reads each of them.
 		panic(fmt.Sprintf("definition of the %s tool: %v", h.name, err))
@@ -259,8 +259,8 @@ func (s Services) missingHandler(kind exec.Type, name string) error {
 		title = "Internal"
 	}
 	fix := "handlers of this type: " + strings.Join(names, ", ")
-	if near := nearest(name, names); len(near) > 0 {
-		fix = "did you mean: " + strings.Join(near, ", ")
+	if near := words.Nearest(name, names); near != "" {
+		fix = "did you mean: " + near
 	}
 	return &fault.UsageError{Message: fmt.Sprintf("%s handler '%s' not found", title, name), Fix: fix}
 }
@@ -276,14 +276,4 @@ func (s Services) now() time.Time {
 		return s.Now()
 	}
 	return time.Now()
-}
-
-// compact takes the white space out of a definition, which is indented in the
-// source for people and sent on one line.
-func compact(definition string) json.RawMessage {
-	var out bytes.Buffer
-	if err := json.Compact(&out, []byte(definition)); err != nil {
-		return json.RawMessage(definition)
-	}
-	return out.Bytes()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 const datetimeDefinition = `{
@@ -125,7 +126,7 @@ func shift(at time.Time, add, subtract string) (time.Time, error) {
 
 // tell describes t in its own location.
 func tell(t time.Time) moment {
-	week := isoWeek(t)
+	weekYear, week := t.ISOWeek()
 	return moment{
 		ISO:          t.Format(time.RFC3339Nano),
 		UTC:          t.UTC().Format(time.RFC3339Nano),
@@ -138,17 +139,10 @@ func tell(t time.Time) moment {
 		Offset:       t.Format("-07:00"),
 		DST:          t.IsDST(),
 		Weekday:      t.Weekday().String(),
-		Week:         week.week,
-		WeekYear:     week.year,
+		Week:         week,
+		WeekYear:     weekYear,
 		YearDay:      t.YearDay(),
 	}
-}
-
-type yearWeek struct{ year, week int }
-
-func isoWeek(t time.Time) yearWeek {
-	year, week := t.ISOWeek()
-	return yearWeek{year, week}
 }
 
 // measure is the time that passes from one moment to another. It does without
@@ -174,11 +168,7 @@ func spanText(seconds int64) string {
 		count := seconds / unit.seconds
 		seconds %= unit.seconds
 		if count > 0 {
-			name := unit.name
-			if count > 1 {
-				name += "s"
-			}
-			parts = append(parts, fmt.Sprintf("%d %s", count, name))
+			parts = append(parts, words.Count(int(count), unit.name))
 		}
 	}
 	if len(parts) == 0 {

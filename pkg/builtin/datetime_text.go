@@ -139,40 +139,23 @@ func formatTime(t time.Time, format string) (string, error) {
 
 // namedFormat knows the formats by name.
 func namedFormat(t time.Time, name string) (text string, ok bool) {
-	var layout string
 	switch name {
-	case "rfc3339", "iso", "iso8601":
-		layout = time.RFC3339
-	case "rfc1123":
-		layout = time.RFC1123Z
-	case "rfc822":
-		layout = time.RFC822Z
-	case "rfc850":
-		layout = time.RFC850
 	case "http":
 		// RFC 9110, section 5.6.7: always GMT.
 		return t.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"), true
-	case "ansic":
-		layout = time.ANSIC
-	case "date":
-		layout = time.DateOnly
-	case "time":
-		layout = time.TimeOnly
-	case "datetime":
-		layout = time.DateTime
-	case "kitchen":
-		layout = time.Kitchen
-	case "weekday":
-		layout = "Monday"
 	case "unix":
 		return strconv.FormatInt(t.Unix(), 10), true
 	case "unix_ms":
 		return strconv.FormatInt(t.UnixMilli(), 10), true
 	case "iso_week":
-		week := isoWeek(t)
-		return fmt.Sprintf("%04d-W%02d", week.year, week.week), true
-	default:
-		return "", false
+		year, week := t.ISOWeek()
+		return fmt.Sprintf("%04d-W%02d", year, week), true
 	}
-	return t.Format(layout), true
+	layout, ok := map[string]string{
+		"rfc3339": time.RFC3339, "iso": time.RFC3339, "iso8601": time.RFC3339,
+		"rfc1123": time.RFC1123Z, "rfc822": time.RFC822Z, "rfc850": time.RFC850, "ansic": time.ANSIC,
+		"date": time.DateOnly, "time": time.TimeOnly, "datetime": time.DateTime,
+		"kitchen": time.Kitchen, "weekday": "Monday",
+	}[name]
+	return t.Format(layout), ok
 }

@@ -3,6 +3,7 @@ package builtin
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -74,8 +75,8 @@ func (s *ignoreScope) ignores(path string, isFolder bool) bool {
 			continue
 		}
 		below = filepath.ToSlash(below)
-		for i := len(s.rules) - 1; i >= 0; i-- {
-			rule, subject := s.rules[i], name
+		for _, rule := range slices.Backward(s.rules) {
+			subject := name
 			if rule.anchored {
 				subject = below
 			}

@@ -12,14 +12,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/checker"
-	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/vm"
 
 	"toolx/pkg/exec"
+	"toolx/pkg/words"
 )
 
 const mathDefinition = `{
@@ -65,13 +64,11 @@ func mathEval(_ context.Context, request exec.Request) (any, error) {
 	}{result}, nil
 }
 
-// evaluate gives the value of an arithmetic expression as a JSON number or
-// boolean. An error says what is wrong, and shows where.
+// evaluate returns the value of an arithmetic expression as a JSON number or boolean. An error says what is wrong, and
+// shows where.
 //
-// The expr library parses and runs it. In between, the syntax tree is rebuilt
-// from the few kinds of nodes that are arithmetic, with calls of exact functions
-// in the place of operators: strings, fields, closures and the library's own
-// functions cannot be written at all, and there is no environment to reach.
+// The expr library parses it. Only the few kinds of nodes that are arithmetic are evaluated: strings, fields, closures
+// and the library's own functions cannot be written at all, and there is no environment to reach.
 func evaluate(expression string) (json.RawMessage, error) {
 	if strings.TrimSpace(expression) == "" {
 		return nil, errors.New("the expression is empty: give one such as 2+2")
@@ -86,53 +83,49 @@ func evaluate(expression string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, pointOut(expression, err)
 	}
-	program, err := compileMath(source)
-	if err != nil {
-		return nil, pointOut(expression, source.placed(err))
-	}
-	value, err := vm.Run(program, nil)
+	value, err := runMath(source)
 	if err != nil {
 		return nil, pointOut(expression, source.placed(err))
 	}
 	return writeNumber(value)
 }
 
-// compileMath makes a program of source. Errors carry their place there as a
-// *file.Error.
-func compileMath(source *mathSource) (*vm.Program, error) {
+// runMath returns the value of source. Errors carry their place there as a *file.Error.
+func runMath(source *mathSource) (any, error) {
 	config := conf.CreateNew()
 	config.MaxNodes = maxNodes
 	config.DisableIfOperator = true
-	for name, f := range mathFunctions() {
-		config.Functions[name] = f.builtin(name)
+	for name := range mathFunctions() { // so that the parser does not take its own functions of these names
+		config.Functions[name] = &builtin.Function{Name: name}
 	}
 	tree, err := parser.ParseWithConfig(string(source.text), config)
 	if err != nil {
 		return nil, err
 	}
-	if tree.Node, err = (translator{source.wholes}).node(tree.Node); err != nil {
+	run, err := (translator{source.wholes}).node(tree.Node)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := checker.Check(tree, config); err != nil {
-		return nil, err
-	}
-	return compiler.Compile(tree, config)
+	return run()
 }
 
-// translator rebuilds a syntax tree out of constants, conditions and calls.
+// evaluation is a node that was found to be arithmetic: it computes a number or a bool.
+type evaluation func() (any, error)
+
+// translator makes evaluations of a syntax tree.
 type translator struct {
 	wholes map[string]*big.Int // names that stand for large whole numbers
 }
 
 // node translates one node and all below it, or says why it is no arithmetic.
-func (t translator) node(n ast.Node) (ast.Node, error) {
+func (t translator) node(n ast.Node) (evaluation, error) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
-		return constant(n, whole(int64(n.Value))), nil
+		return constant(whole(int64(n.Value))), nil
 	case *ast.FloatNode:
-		return constant(n, number{float: n.Value}), nil
+		return constant(number{float: n.Value}), nil
 	case *ast.BoolNode:
-		return constant(n, n.Value), nil
+		return constant(n.Value), nil
 	case *ast.IdentifierNode:
 		return t.name(n)
 	case *ast.UnaryNode:
@@ -145,24 +138,23 @@ func (t translator) node(n ast.Node) (ast.Node, error) {
 		return t.function(n)
 	case *ast.BuiltinNode:
 		return nil, unknownFunction(n, n.Name)
-	}
-	if _, ok := n.(*ast.ArrayNode); ok {
+	case *ast.ArrayNode:
 		return nil, at(n, "lists are not supported (but as the argument of gcd, lcm, max, mean, min and sum)")
 	}
 	return nil, at(n, "%s is not arithmetic", nodeKind(n))
 }
 
 // name is a constant such as pi.
-func (t translator) name(n *ast.IdentifierNode) (ast.Node, error) {
+func (t translator) name(n *ast.IdentifierNode) (evaluation, error) {
 	if whole := t.wholes[n.Value]; whole != nil {
 		value, err := fromWhole(whole)
 		if err != nil {
 			return nil, at(n, "%v", err)
 		}
-		return constant(n, value), nil
+		return constant(value), nil
 	}
 	if value, ok := mathConstant(n.Value); ok {
-		return constant(n, number{float: value}), nil
+		return constant(number{float: value}), nil
 	}
 	if _, ok := mathFunctions()[n.Value]; ok {
 		return nil, at(n, "%s is a function: write %s(…)", n.Value, n.Value)
@@ -171,7 +163,7 @@ func (t translator) name(n *ast.IdentifierNode) (ast.Node, error) {
 }
 
 // binary is an operator: the logical ones keep their short circuit.
-func (t translator) binary(n *ast.BinaryNode) (ast.Node, error) {
+func (t translator) binary(n *ast.BinaryNode) (evaluation, error) {
 	switch n.Operator {
 	case "and", "&&", "or", "||":
 		left, err := t.call(n, "is true", n.Left)
@@ -182,7 +174,13 @@ func (t translator) binary(n *ast.BinaryNode) (ast.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return placed(&ast.BinaryNode{Operator: n.Operator, Left: left, Right: right}, n), nil
+		decides := n.Operator == "or" || n.Operator == "||"
+		return func() (any, error) {
+			if value, err := left(); err != nil || value == decides {
+				return value, err
+			}
+			return right()
+		}, nil
 	}
 	name := "binary " + n.Operator
 	if _, ok := mathFunctions()[name]; !ok {
@@ -191,7 +189,7 @@ func (t translator) binary(n *ast.BinaryNode) (ast.Node, error) {
 	return t.call(n, name, n.Left, n.Right)
 }
 
-func (t translator) condition(n *ast.ConditionalNode) (ast.Node, error) {
+func (t translator) condition(n *ast.ConditionalNode) (evaluation, error) {
 	truth, err := t.call(n.Cond, "is true", n.Cond)
 	if err != nil {
 		return nil, err
@@ -204,11 +202,19 @@ func (t translator) condition(n *ast.ConditionalNode) (ast.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return placed(&ast.ConditionalNode{Ternary: true, Cond: truth, Exp1: yes, Exp2: no}, n), nil
+	return func() (any, error) {
+		switch value, err := truth(); {
+		case err != nil:
+			return nil, err
+		case value == true:
+			return yes()
+		}
+		return no()
+	}, nil
 }
 
 // function is a call that the expression itself writes.
-func (t translator) function(n *ast.CallNode) (ast.Node, error) {
+func (t translator) function(n *ast.CallNode) (evaluation, error) {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
 		return nil, at(n, "only functions by name can be called")
@@ -221,8 +227,10 @@ func (t translator) function(n *ast.CallNode) (ast.Node, error) {
 		return nil, unknownFunction(n, callee.Value)
 	}
 	arguments := n.Arguments
-	if list, ok := soleList(arguments); ok && f.most == math.MaxInt {
-		arguments = list
+	if len(arguments) == 1 && f.most == math.MaxInt {
+		if list, ok := arguments[0].(*ast.ArrayNode); ok { // max([1, 2]) is max(1, 2)
+			arguments = list.Nodes
+		}
 	}
 	if count := len(arguments); count < f.least || count > f.most {
 		return nil, at(n, "%s takes %s, not %d", callee.Value, f.arity(), count)
@@ -230,38 +238,34 @@ func (t translator) function(n *ast.CallNode) (ast.Node, error) {
 	return t.call(n, callee.Value, arguments...)
 }
 
-// soleList gives the elements of a list that is the only argument: max([1, 2]) is
-// max(1, 2).
-func soleList(arguments []ast.Node) ([]ast.Node, bool) {
-	if len(arguments) != 1 {
-		return nil, false
-	}
-	list, ok := arguments[0].(*ast.ArrayNode)
-	if !ok {
-		return nil, false
-	}
-	return list.Nodes, true
-}
-
-// call is a call of one of mathFunctions, placed where n is.
-func (t translator) call(n ast.Node, name string, arguments ...ast.Node) (ast.Node, error) {
-	translated := make([]ast.Node, len(arguments))
+// call is a call of one of mathFunctions; its error is placed where n is.
+func (t translator) call(n ast.Node, name string, arguments ...ast.Node) (evaluation, error) {
+	translated := make([]evaluation, len(arguments))
 	for i, argument := range arguments {
 		var err error
 		if translated[i], err = t.node(argument); err != nil {
 			return nil, err
 		}
 	}
-	callee := placed(&ast.IdentifierNode{Value: name}, n)
-	return placed(&ast.CallNode{Callee: callee, Arguments: translated}, n), nil
+	apply := mathFunctions()[name].apply
+	return func() (any, error) {
+		values := make([]any, len(translated))
+		for i, argument := range translated {
+			var err error
+			if values[i], err = argument(); err != nil {
+				return nil, err
+			}
+		}
+		value, err := apply(values)
+		if err != nil {
+			return nil, at(n, "%v", err)
+		}
+		return value, nil
+	}, nil
 }
 
-func constant(n ast.Node, value any) ast.Node { return placed(&ast.ConstantNode{Value: value}, n) }
-
-// placed gives node the place of another, for messages.
-func placed(node, at ast.Node) ast.Node {
-	node.SetLocation(at.Location())
-	return node
+func constant(value any) evaluation {
+	return func() (any, error) { return value, nil }
 }
 
 // at is an error about a node.
@@ -276,8 +280,8 @@ func unknownFunction(n ast.Node, name string) error {
 // suggestion is the end of a message about an unknown name.
 func suggestion(name string, names []string) string {
 	names = slices.DeleteFunc(names, func(known string) bool { return known == name }) // a constant, called
-	if near := nearest(name, names); len(near) > 0 {
-		return ": did you mean " + strings.Join(near, ", ") + "?"
+	if near := words.Nearest(name, names); near != "" {
+		return ": did you mean " + near + "?"
 	}
 	return ""
 }
@@ -324,8 +328,8 @@ func pointOut(expression string, err error) error {
 	}
 	message := plainMessage(placed)
 	const multiply = " (write * to multiply)"
-	switch words := strings.Fields(expression); {
-	case slices.Contains(words, "mod"):
+	switch {
+	case slices.Contains(strings.Fields(expression), "mod"):
 		message = strings.TrimSuffix(message, multiply) + " (write 7 % 3, or mod(7, 3), for the remainder)"
 	case strings.Contains(expression, "%"):
 		message = strings.TrimSuffix(message, multiply) + " (% is the remainder of a division; 10 percent are 10/100)"

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 	"sync"
 
-	"github.com/expr-lang/expr/builtin"
+	"toolx/pkg/words"
 )
 
 // function is one that an expression may call; operators are functions with a
@@ -18,26 +17,15 @@ type function struct {
 	apply       func(arguments []any) (any, error)
 }
 
-// builtin is f as the expr library takes it.
-func (f function) builtin(name string) *builtin.Function {
-	return &builtin.Function{Name: name, Func: func(arguments ...any) (any, error) { return f.apply(arguments) }}
-}
-
 // arity says how many arguments f takes.
 func (f function) arity() string {
-	plural := func(n int) string {
-		if n == 1 {
-			return "1 argument"
-		}
-		return strconv.Itoa(n) + " arguments"
-	}
 	switch {
 	case f.least == f.most:
-		return plural(f.least)
+		return words.Count(f.least, "argument")
 	case f.most == math.MaxInt:
-		return "at least " + plural(f.least)
+		return "at least " + words.Count(f.least, "argument")
 	}
-	return fmt.Sprintf("%d to %s", f.least, plural(f.most))
+	return fmt.Sprintf("%d to %s", f.least, words.Count(f.most, "argument"))
 }
 
 // mathConstant gives the constants that an expression may name.
@@ -55,9 +43,9 @@ func mathConstant(name string) (value float64, ok bool) {
 	return 0, false
 }
 
-// mathFunctions is the table of functions and operators, made at the first
-// evaluation.
+// mathFunctions is the table of functions and operators, made at the first evaluation.
 var mathFunctions = sync.OnceValue(func() map[string]function {
+	negate := func(a number) (number, error) { return subtract(whole(0), a) }
 	table := map[string]function{
 		"unary not": logical(func(a bool) bool { return !a }),
 		"unary !":   logical(func(a bool) bool { return !a }),
@@ -80,67 +68,47 @@ var mathFunctions = sync.OnceValue(func() map[string]function {
 		"mean":  {1, math.MaxInt, numbers(mean)},
 		"gcd":   {1, math.MaxInt, numbers(divisors("gcd", commonDivisor))},
 		"lcm":   {1, math.MaxInt, numbers(divisors("lcm", commonMultiple))},
-	}
-	for name, f := range binaryFunctions() {
-		table[name] = function{2, 2, numbers(func(a []number) (number, error) { return f(a[0], a[1]) })}
-	}
-	for name, f := range unaryFunctions() {
-		table[name] = function{1, 1, numbers(func(a []number) (number, error) { return f(a[0]) })}
-	}
-	for name, f := range realFunctions() {
-		table[name] = function{1, 1, numbers(func(a []number) (number, error) {
-			return fromFloat(f(a[0].double()), fmt.Sprintf("%s(%v)", name, a[0]))
-		})}
-	}
-	return table
-})
 
-func binaryFunctions() map[string]func(a, b number) (number, error) {
-	return map[string]func(a, b number) (number, error){
-		"binary +":  add,
-		"binary -":  subtract,
-		"binary *":  multiply,
-		"binary /":  divide,
-		"binary %":  remainder,
-		"binary ^":  power,
-		"binary **": power,
-		"pow":       power,
-		"mod":       modulo,
-		"root":      root,
-		"atan2": func(a, b number) (number, error) {
-			return fromFloat(math.Atan2(a.double(), b.double()), "atan2")
-		},
-		"hypot": func(a, b number) (number, error) {
-			return fromFloat(math.Hypot(a.double(), b.double()), "hypot")
-		},
-	}
-}
+		"binary +":  ofTwo(add),
+		"binary -":  ofTwo(subtract),
+		"binary *":  ofTwo(multiply),
+		"binary /":  ofTwo(divide),
+		"binary %":  ofTwo(remainder),
+		"binary ^":  ofTwo(power),
+		"binary **": ofTwo(power),
+		"pow":       ofTwo(power),
+		"mod":       ofTwo(modulo),
+		"root":      ofTwo(root),
+		"atan2":     ofTwo(func(a, b number) (number, error) { return fromFloat(math.Atan2(a.double(), b.double()), "atan2") }),
+		"hypot":     ofTwo(func(a, b number) (number, error) { return fromFloat(math.Hypot(a.double(), b.double()), "hypot") }),
 
-func unaryFunctions() map[string]func(a number) (number, error) {
-	negate := func(a number) (number, error) { return subtract(whole(0), a) }
-	return map[string]func(a number) (number, error){
-		"unary -": negate,
-		"unary +": func(a number) (number, error) { return a, nil },
-		"abs": func(a number) (number, error) {
+		"unary -": ofOne(negate),
+		"unary +": ofOne(func(a number) (number, error) { return a, nil }),
+		"abs": ofOne(func(a number) (number, error) {
 			if a.sign() < 0 {
 				return negate(a)
 			}
 			return a, nil
-		},
-		"sign":      func(a number) (number, error) { return whole(int64(a.sign())), nil },
-		"sqrt":      squareRoot,
-		"factorial": factorial,
-		"floor":     toWhole(math.Floor),
-		"ceil":      toWhole(math.Ceil),
-		"trunc":     toWhole(math.Trunc),
-		"ln":        func(a number) (number, error) { return logarithm([]number{a}) },
-		"log2":      func(a number) (number, error) { return logarithm([]number{a, whole(2)}) },
-		"log10":     func(a number) (number, error) { return logarithm([]number{a, whole(10)}) },
+		}),
+		"sign":      ofOne(func(a number) (number, error) { return whole(int64(a.sign())), nil }),
+		"sqrt":      ofOne(squareRoot),
+		"factorial": ofOne(factorial),
+		"floor":     ofOne(toWhole(math.Floor)),
+		"ceil":      ofOne(toWhole(math.Ceil)),
+		"trunc":     ofOne(toWhole(math.Trunc)),
+		"ln":        ofOne(func(a number) (number, error) { return logarithm([]number{a}) }),
+		"log2":      ofOne(func(a number) (number, error) { return logarithm([]number{a, whole(2)}) }),
+		"log10":     ofOne(func(a number) (number, error) { return logarithm([]number{a, whole(10)}) }),
 	}
-}
+	for name, f := range realFunctions() {
+		table[name] = ofOne(func(a number) (number, error) {
+			return fromFloat(f(a.double()), fmt.Sprintf("%s(%v)", name, a))
+		})
+	}
+	return table
+})
 
-// realFunctions are those of the standard library that need no more than a check
-// of their result.
+// realFunctions are those of the standard library that need no more than a check of their result.
 func realFunctions() map[string]func(float64) float64 {
 	return map[string]func(float64) float64{
 		"cbrt": math.Cbrt,
@@ -152,6 +120,14 @@ func realFunctions() map[string]func(float64) float64 {
 		"deg": func(x float64) float64 { return x * (180 / math.Pi) },
 		"rad": func(x float64) float64 { return x * (math.Pi / 180) },
 	}
+}
+
+func ofOne(f func(a number) (number, error)) function {
+	return function{1, 1, numbers(func(a []number) (number, error) { return f(a[0]) })}
+}
+
+func ofTwo(f func(a, b number) (number, error)) function {
+	return function{2, 2, numbers(func(a []number) (number, error) { return f(a[0], a[1]) })}
 }
 
 // numbers makes a function of the library's kind of one that takes numbers only.

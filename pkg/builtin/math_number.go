@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,15 +64,10 @@ func (n number) String() string {
 
 // sign is -1, 0 or 1.
 func (n number) sign() int {
-	switch {
-	case n.whole != nil:
+	if n.whole != nil {
 		return n.whole.Sign()
-	case n.float < 0:
-		return -1
-	case n.float > 0:
-		return 1
 	}
-	return 0
+	return cmp.Compare(n.float, 0)
 }
 
 // integer is n as a whole number, where it is one.
@@ -91,36 +87,29 @@ func compare(a, b number) int {
 	if a.whole != nil && b.whole != nil {
 		return a.whole.Cmp(b.whole)
 	}
-	x, y := a.double(), b.double()
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
+	return cmp.Compare(a.double(), b.double())
 }
 
-// add, subtract and multiply are exact on whole numbers.
-func add(a, b number) (number, error) {
+// exactly computes with whole numbers if both are whole, else with doubles.
+func exactly(
+	a, b number, what string, exact func(z, x, y *big.Int) *big.Int, double func(x, y float64) float64,
+) (number, error) {
 	if a.whole != nil && b.whole != nil {
-		return fromWhole(new(big.Int).Add(a.whole, b.whole))
+		return fromWhole(exact(new(big.Int), a.whole, b.whole))
 	}
-	return fromFloat(a.double()+b.double(), "the sum")
+	return fromFloat(double(a.double(), b.double()), what)
+}
+
+func add(a, b number) (number, error) {
+	return exactly(a, b, "the sum", (*big.Int).Add, func(x, y float64) float64 { return x + y })
 }
 
 func subtract(a, b number) (number, error) {
-	if a.whole != nil && b.whole != nil {
-		return fromWhole(new(big.Int).Sub(a.whole, b.whole))
-	}
-	return fromFloat(a.double()-b.double(), "the difference")
+	return exactly(a, b, "the difference", (*big.Int).Sub, func(x, y float64) float64 { return x - y })
 }
 
 func multiply(a, b number) (number, error) {
-	if a.whole != nil && b.whole != nil {
-		return fromWhole(new(big.Int).Mul(a.whole, b.whole))
-	}
-	return fromFloat(a.double()*b.double(), "the product")
+	return exactly(a, b, "the product", (*big.Int).Mul, func(x, y float64) float64 { return x * y })
 }
 
 // divide stays whole where it comes out even: 6/2 is 3, and 7/2 is 3.5.
@@ -144,10 +133,7 @@ func remainder(a, b number) (number, error) {
 	if b.sign() == 0 {
 		return number{}, errors.New("division by zero")
 	}
-	if a.whole != nil && b.whole != nil {
-		return fromWhole(new(big.Int).Rem(a.whole, b.whole))
-	}
-	return fromFloat(math.Mod(a.double(), b.double()), "the remainder")
+	return exactly(a, b, "the remainder", (*big.Int).Rem, math.Mod)
 }
 
 // modulo has the sign of b, as in mathematics: mod(-7, 3) is 2.

@@ -161,20 +161,11 @@ func asItIs(value json.RawMessage) (json.RawMessage, error) {
 	return structuredReply(value)
 }
 
-// wait lets a delay pass; it returns ctx's error where ctx ends first.
+// wait lets a delay pass; it returns ctx's error if ctx ends first.
 func wait(ctx context.Context, delay time.Duration) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if delay <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
-		return nil
+	case <-time.After(delay):
 	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return ctx.Err()
 }

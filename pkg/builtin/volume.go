@@ -41,8 +41,9 @@ type sound struct {
 // mixer controls the volume through one program.
 type mixer struct {
 	program string
-	system  string // what the program belongs to, for people
-	read    func(ctx context.Context, run runner) (sound, error)
+	system  string     // what the program belongs to, for people
+	ask     [][]string // the arguments of each run that reads the volume
+	parse   func(out []string) (sound, error)
 	set     func(level int) []string // the arguments that set a level
 	mute    func(mute bool) []string
 }
@@ -128,7 +129,15 @@ func findMixer(ctx context.Context, mixers []mixer) (mixer, runner, sound, error
 }
 
 func readMixer(ctx context.Context, m mixer, run runner) (sound, error) {
-	now, err := m.read(ctx, run)
+	var answers []string
+	for _, arguments := range m.ask {
+		out, err := run(ctx, arguments...)
+		if err != nil {
+			return sound{}, fmt.Errorf("%s: %w", m.program, err)
+		}
+		answers = append(answers, out)
+	}
+	now, err := m.parse(answers)
 	if err != nil {
 		return sound{}, fmt.Errorf("%s: %w", m.program, err)
 	}
@@ -178,15 +187,10 @@ func pipewireMixer() mixer {
 	const sink = "@DEFAULT_AUDIO_SINK@"
 	return mixer{
 		program: "wpctl", system: "PipeWire",
-		read: func(ctx context.Context, run runner) (sound, error) {
-			out, err := run(ctx, "get-volume", sink)
-			if err != nil {
-				return sound{}, err
-			}
-			return parseWpctl(out)
-		},
-		set:  func(level int) []string { return []string{"set-volume", sink, percent(level)} },
-		mute: func(mute bool) []string { return []string{"set-mute", sink, digit(mute)} },
+		ask:   [][]string{{"get-volume", sink}},
+		parse: func(out []string) (sound, error) { return parseWpctl(out[0]) },
+		set:   func(level int) []string { return []string{"set-volume", sink, percent(level)} },
+		mute:  func(mute bool) []string { return []string{"set-mute", sink, choose(mute, "1", "0")} },
 	}
 }
 
@@ -194,19 +198,10 @@ func pulseMixer() mixer {
 	const sink = "@DEFAULT_SINK@"
 	return mixer{
 		program: "pactl", system: "PulseAudio",
-		read: func(ctx context.Context, run runner) (sound, error) {
-			volume, err := run(ctx, "get-sink-volume", sink)
-			if err != nil {
-				return sound{}, err
-			}
-			mute, err := run(ctx, "get-sink-mute", sink)
-			if err != nil {
-				return sound{}, err
-			}
-			return parsePactl(volume, mute)
-		},
-		set:  func(level int) []string { return []string{"set-sink-volume", sink, percent(level)} },
-		mute: func(mute bool) []string { return []string{"set-sink-mute", sink, digit(mute)} },
+		ask:   [][]string{{"get-sink-volume", sink}, {"get-sink-mute", sink}},
+		parse: func(out []string) (sound, error) { return parsePactl(out[0], out[1]) },
+		set:   func(level int) []string { return []string{"set-sink-volume", sink, percent(level)} },
+		mute:  func(mute bool) []string { return []string{"set-sink-mute", sink, choose(mute, "1", "0")} },
 	}
 }
 
@@ -214,34 +209,19 @@ func alsaMixer() mixer {
 	const control = "Master"
 	return mixer{
 		program: "amixer", system: "ALSA",
-		read: func(ctx context.Context, run runner) (sound, error) {
-			// -M: percent as the ear hears them, as the desktop shows them.
-			out, err := run(ctx, "-M", "get", control)
-			if err != nil {
-				return sound{}, err
-			}
-			return parseAmixer(out)
-		},
-		set: func(level int) []string { return []string{"-M", "set", control, percent(level)} },
-		mute: func(mute bool) []string {
-			if mute {
-				return []string{"set", control, "mute"}
-			}
-			return []string{"set", control, "unmute"}
-		},
+		// -M: percent as the ear hears them, as the desktop shows them.
+		ask:   [][]string{{"-M", "get", control}},
+		parse: func(out []string) (sound, error) { return parseAmixer(out[0]) },
+		set:   func(level int) []string { return []string{"-M", "set", control, percent(level)} },
+		mute:  func(mute bool) []string { return []string{"set", control, choose(mute, "mute", "unmute")} },
 	}
 }
 
 func appleMixer() mixer {
 	return mixer{
 		program: "osascript", system: "macOS",
-		read: func(ctx context.Context, run runner) (sound, error) {
-			out, err := run(ctx, "-e", "get volume settings")
-			if err != nil {
-				return sound{}, err
-			}
-			return parseOsascript(out)
-		},
+		ask:   [][]string{{"-e", "get volume settings"}},
+		parse: func(out []string) (sound, error) { return parseOsascript(out[0]) },
 		set: func(level int) []string {
 			return []string{"-e", "set volume output volume " + strconv.Itoa(level)}
 		},
@@ -253,11 +233,11 @@ func appleMixer() mixer {
 
 func percent(level int) string { return strconv.Itoa(level) + "%" }
 
-func digit(on bool) string {
+func choose(on bool, yes, no string) string {
 	if on {
-		return "1"
+		return yes
 	}
-	return "0"
+	return no
 }
 
 // parseWpctl reads "Volume: 0.40" or "Volume: 0.40 [MUTED]".

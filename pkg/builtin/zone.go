@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 	"sync"
 	"time"
 	_ "time/tzdata" // for systems without zone files, such as Windows and small containers
+
+	"toolx/pkg/words"
 )
 
 // zoneNames are the names of the IANA database, one on each line. Go's own copy
@@ -55,36 +58,28 @@ func nearestZones(name string, known []string) []string {
 	city := strings.ReplaceAll(name, " ", "_")
 	var near []string
 	for _, candidate := range known {
-		if last, ok := behindLast(candidate, "/"); ok && strings.EqualFold(last, city) {
+		if strings.EqualFold(path.Base(candidate), city) {
 			near = append(near, candidate)
 		}
 	}
 	if len(near) > 0 {
 		return near
 	}
-	if near = nearest(city, known); len(near) > 0 || strings.Contains(city, "/") {
-		return near
+	if nearest := words.Nearest(city, known); nearest != "" {
+		return []string{nearest}
+	}
+	if strings.Contains(city, "/") {
+		return nil
 	}
 	cities, full := make([]string, len(known)), make(map[string]string, len(known))
 	for i, candidate := range known {
-		cities[i] = candidate
-		if last, ok := behindLast(candidate, "/"); ok {
-			cities[i] = last
-		}
+		cities[i] = path.Base(candidate)
 		full[cities[i]] = candidate
 	}
-	for _, candidate := range nearest(city, cities) {
-		near = append(near, full[candidate])
+	if nearest := words.Nearest(city, cities); nearest != "" {
+		return []string{full[nearest]}
 	}
-	return near
-}
-
-// behindLast is what stands behind the last separator.
-func behindLast(text, separator string) (after string, found bool) {
-	if i := strings.LastIndex(text, separator); i >= 0 {
-		return text[i+len(separator):], true
-	}
-	return "", false
+	return nil
 }
 
 var offsetPattern = sync.OnceValue(func() *regexp.Regexp {

@@ -136,11 +136,11 @@ func (e *expander) auth() *Auth {
 	auth.ClientID = e.expand(auth.ClientID, "auth.clientId")
 	auth.ClientSecret = e.expand(auth.ClientSecret, "auth.clientSecret")
 	auth.PrivateKey = e.expand(auth.PrivateKey, "auth.privateKey")
-	auth.PrivateKeyFile = absolute(e.path("auth.privateKeyFile", auth.PrivateKeyFile), e.server.dir)
+	auth.PrivateKeyFile = e.file("auth.privateKeyFile", auth.PrivateKeyFile)
 	auth.KeyID = e.expand(auth.KeyID, "auth.keyId")
 	auth.AssertionAudience = e.expand(auth.AssertionAudience, "auth.assertionAudience")
 	auth.IdentityToken = e.expand(auth.IdentityToken, "auth.identityToken")
-	auth.IdentityTokenFile = absolute(e.path("auth.identityTokenFile", auth.IdentityTokenFile), e.server.dir)
+	auth.IdentityTokenFile = e.file("auth.identityTokenFile", auth.IdentityTokenFile)
 	if auth.Provider != nil {
 		auth.Provider = &Provider{
 			Issuer:       e.expand(auth.Provider.Issuer, "auth.identityProvider.issuer"),
@@ -163,19 +163,13 @@ func (a *Auth) secrets() []string {
 	if a == nil {
 		return nil
 	}
-	var found []string
-	secrets := []string{a.ClientSecret, a.PrivateKey, a.IdentityToken}
+	found := []string{a.ClientSecret, a.PrivateKey, a.IdentityToken}
 	if a.Provider != nil {
-		secrets = append(secrets, a.Provider.ClientSecret)
-	}
-	for _, secret := range secrets {
-		if secret != "" {
-			found = append(found, secret)
-		}
+		found = append(found, a.Provider.ClientSecret)
 	}
 	for line := range strings.SplitSeq(strings.ReplaceAll(a.PrivateKey, `\n`, "\n"), "\n") {
-		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "-----") {
-			found = append(found, line)
+		if !strings.Contains(line, "-----") {
+			found = append(found, strings.TrimSpace(line))
 		}
 	}
 	return found

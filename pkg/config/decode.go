@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/agnivade/levenshtein"
+	"toolx/pkg/words"
 )
 
 // field is one key that a mapping may have. The tables of fields below are all
@@ -88,12 +88,12 @@ func serverFields() []field[Server] {
 // command reads the program to start; some clients write it in one list with its
 // arguments.
 func (d *decoder) command(v value, s *Server) {
-	words := v.texts()
-	if len(words) == 0 {
+	parts := v.texts()
+	if len(parts) == 0 {
 		s.Command = v.string()
 		return
 	}
-	s.Command, s.Args = words[0], append(words[1:], s.Args...)
+	s.Command, s.Args = parts[0], append(parts[1:], s.Args...)
 }
 
 // unrestricted warns where an entry says which of a server's tools another client uses:
@@ -337,38 +337,10 @@ func (d *decoder) unknownKey(parent value, m member, known []string) {
 	}
 	if parent.path == "" && slices.Contains(fieldNames(defaultsFields()), m.key) {
 		text += fmt.Sprintf(", write defaults.%s", m.key)
-	} else if near := nearest(m.key, known); near != "" {
+	} else if near := words.Nearest(m.key, known); near != "" {
 		text += fmt.Sprintf(", did you mean '%s'?", near)
 	}
 	d.warn(m.origin, text)
-}
-
-// nearest returns the known key that a typo could have meant, or nothing. Case,
-// dashes and underscores do not count.
-func nearest(key string, known []string) string {
-	bare := func(text string) string {
-		return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(text))
-	}
-	best, least := "", max(1, len(key)/3)+1
-	for _, candidate := range known {
-		if swapped(bare(key), bare(candidate)) {
-			return candidate
-		}
-		if distance := levenshtein.ComputeDistance(bare(key), bare(candidate)); distance < least {
-			best, least = candidate, distance
-		}
-	}
-	return best
-}
-
-// swapped reports whether two texts differ by two neighbours that have changed places.
-func swapped(a, b string) bool {
-	for i := range len(a) - 1 {
-		if a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
-			return a != b
-		}
-	}
-	return false
 }
 
 func (d *decoder) servers(v value, to *document) {
@@ -431,7 +403,7 @@ func (d *decoder) checkName(v value, name string) {
 // be meant for one of the two, else add one.
 func misspelt(v value) string {
 	for _, m := range v.members {
-		if near := nearest(m.key, []string{"command", "url"}); near != "" {
+		if near := words.Nearest(m.key, []string{"command", "url"}); near != "" {
 			return fmt.Sprintf("write %s in place of '%s'", near, m.key)
 		}
 	}

@@ -122,14 +122,9 @@ func sourceLine(data []byte, line, column int) string {
 
 // lineOf returns a line of data, counted from 1.
 func lineOf(data []byte, line int) (string, bool) {
-	rest := string(data)
-	for ; line > 1; line-- {
-		_, after, found := strings.Cut(rest, "\n")
-		if !found {
-			return "", false
-		}
-		rest = after
+	lines := strings.SplitN(string(data), "\n", max(line, 0)+1)
+	if line < 1 || line > len(lines) {
+		return "", false
 	}
-	text, _, _ := strings.Cut(rest, "\n")
-	return text, line == 1
+	return lines[line-1], true
 }

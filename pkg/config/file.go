@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -9,8 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"toolx/pkg/rawjson"
 	"toolx/pkg/state"
 )
 
@@ -145,10 +146,7 @@ func inOrder(file string, problems []Problem) []Problem {
 
 // compare orders places in one file.
 func (o Origin) compare(other Origin) int {
-	if o.Line != other.Line {
-		return o.Line - other.Line
-	}
-	return o.Column - other.Column
+	return cmp.Or(cmp.Compare(o.Line, other.Line), cmp.Compare(o.Column, other.Column))
 }
 
 // decodeText checks that data is text and strips a byte order mark.
@@ -164,17 +162,13 @@ func decodeText(file string, data []byte) ([]byte, *Problem) {
 		return nil, &Problem{Origin: Origin{File: file}, Text: "the file is UTF-16", Fix: "save it as UTF-8"}
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	for offset := 0; offset < len(data); {
-		r, size := utf8.DecodeRune(data[offset:])
-		if r == utf8.RuneError && size == 1 {
-			place := cursor{data: data}
-			return nil, &Problem{
-				Origin: place.origin(file, offset),
-				Text:   fmt.Sprintf("the byte 0x%02x is not valid UTF-8", data[offset]),
-				Fix:    "save the file as UTF-8",
-			}
+	if offset := rawjson.InvalidUTF8(data); offset >= 0 {
+		place := cursor{data: data}
+		return nil, &Problem{
+			Origin: place.origin(file, offset),
+			Text:   fmt.Sprintf("the byte 0x%02x is not valid UTF-8", data[offset]),
+			Fix:    "save the file as UTF-8",
 		}
-		offset += size
 	}
 	return data, nil
 }

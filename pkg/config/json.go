@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"toolx/pkg/rawjson"
 )
 
 // maxDepth is how deep values may be nested. Both parsers recurse, and a stack
@@ -47,22 +49,12 @@ func tooDeepJSON(data []byte) int {
 		case '}', ']':
 			depth--
 		case '"':
-			i = skipString(data, i)
+			i = rawjson.StringEnd(data, i) - 1
 		case '/':
 			i = skipComment(data, i)
 		}
 	}
 	return -1
-}
-
-// skipString returns the offset of the quote that ends the string at i.
-func skipString(data []byte, i int) int {
-	for i++; i < len(data) && data[i] != '"'; i++ {
-		if data[i] == '\\' {
-			i++
-		}
-	}
-	return i
 }
 
 // skipComment returns the offset of the last byte of the comment at i, or i

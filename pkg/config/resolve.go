@@ -124,23 +124,17 @@ func (s *Server) Resolve(environ []string) (*Resolved, error) {
 	}
 	own := e.expandMap(s.Env, "env")
 	resolved := &Resolved{
-		Cwd:     e.cwd(),
-		URL:     e.expand(s.URL, "url"),
-		Headers: e.expandMap(s.Headers, "headers"),
-		Auth:    e.auth(),
+		// Other clients start servers in the current folder, so only a config that asks for a folder gets it.
+		Cwd:        e.file("cwd", s.Cwd),
+		URL:        e.expand(s.URL, "url"),
+		Headers:    e.expandMap(s.Headers, "headers"),
+		CACert:     e.file("caCert", s.CACert),
+		ClientCert: e.file("clientCert", s.ClientCert),
+		ClientKey:  e.file("clientKey", s.ClientKey),
+		Auth:       e.auth(),
 	}
 	resolved.Command = e.command("command", e.server.Command, resolved.Cwd)
 	resolved.HeadersCommand = e.headersCommand(resolved.Cwd)
-	for _, file := range []struct {
-		key, path string
-		to        *string
-	}{
-		{"caCert", s.CACert, &resolved.CACert},
-		{"clientCert", s.ClientCert, &resolved.ClientCert},
-		{"clientKey", s.ClientKey, &resolved.ClientKey},
-	} {
-		*file.to = absolute(e.path(file.key, file.path), s.dir)
-	}
 	for i, arg := range s.Args {
 		resolved.Args = append(resolved.Args, e.expand(arg, joinIndex("args", i)))
 	}
@@ -189,7 +183,7 @@ func (e *expander) readEnvFile() (map[string]string, error) {
 	if e.server.EnvFile == "" {
 		return nil, nil
 	}
-	path := absolute(e.path("envFile", e.server.EnvFile), e.server.dir)
+	path := e.file("envFile", e.server.EnvFile)
 	if err := e.failure(); err != nil {
 		return nil, err
 	}
@@ -248,15 +242,6 @@ func parseEnvFile(path string, data []byte, regular bool) (map[string]string, er
 	return variables, nil
 }
 
-// cwd is the folder to run in; empty means the current one. Other clients start
-// servers in theirs, so only a config that asks for a folder gets it.
-func (e *expander) cwd() string {
-	if e.server.Cwd == "" {
-		return ""
-	}
-	return absolute(e.path("cwd", e.server.Cwd), e.server.dir)
-}
-
 // headersCommand is the program that prints headers, with its arguments.
 func (e *expander) headersCommand(cwd string) []string {
 	var words []string
@@ -304,6 +289,9 @@ func (e *expander) path(key, text string) string {
 	}
 	return filepath.Join(home, rest)
 }
+
+// file expands a path, which counts from the folder of the config file; empty if there is none.
+func (e *expander) file(key, text string) string { return absolute(e.path(key, text), e.server.dir) }
 
 // absolute makes path absolute, counting from folder where there is one: an entry
 // from the command line has none, and its paths count from the current folder.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,10 +32,7 @@ func secretsOf(args []string, env, headers map[string]string, address string, va
 	found = append(found, urlSecrets(address)...)
 	found = slices.DeleteFunc(found, func(secret string) bool { return len(secret) < minSecret || commonWord(secret) })
 	slices.SortFunc(found, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
 	return slices.Compact(found)
 }

@@ -1,11 +1,12 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"toolx/pkg/rawjson"
 )
 
 // kind is what sort of value a node is.
@@ -112,54 +113,27 @@ func (n *node) same(other *node) bool {
 	return scalar && n.kind == other.kind && n.text == other.text
 }
 
-// json renders the node as JSON, with members in the file's order and numbers
-// digit by digit.
+// json returns the node as JSON, with members in the file's order and numbers digit by digit.
 func (n *node) json() json.RawMessage {
-	var out bytes.Buffer
-	out.Grow(n.weight)
-	n.appendJSON(&out)
-	return out.Bytes()
-}
-
-func (n *node) appendJSON(out *bytes.Buffer) {
 	switch n.kind {
-	case kindNull:
-		out.WriteString("null")
 	case kindBool, kindNumber:
-		out.WriteString(n.text)
+		return json.RawMessage(n.text)
 	case kindText:
-		appendText(out, n.text)
+		return rawjson.Quote(n.text)
 	case kindList:
-		out.WriteByte('[')
+		items := make([]json.RawMessage, len(n.items))
 		for i, item := range n.items {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			item.appendJSON(out)
+			items[i] = item.json()
 		}
-		out.WriteByte(']')
+		return rawjson.Array(items)
 	case kindMap:
-		out.WriteByte('{')
+		members := make([]rawjson.Member, len(n.members))
 		for i, m := range n.members {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			appendText(out, m.key)
-			out.WriteByte(':')
-			m.value.appendJSON(out)
+			members[i] = rawjson.NewMember(m.key, m.value.json())
 		}
-		out.WriteByte('}')
+		return rawjson.Object(members)
 	}
-}
-
-// appendText writes a JSON string. HTML's characters stay as they are: the text
-// is for people and servers, not for a web page.
-func appendText(out *bytes.Buffer, text string) {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	// Encoding a string into memory cannot fail.
-	_ = encoder.Encode(text)
-	out.Truncate(out.Len() - 1) // Encode ends in a newline
+	return json.RawMessage("null")
 }
 
 // plain is the node as gojsonschema takes it.

@@ -47,7 +47,12 @@ func ParseSize(text string) (int64, error) {
 	if letters >= 0 {
 		number, unit = text[:letters], strings.TrimPrefix(text[letters:], " ")
 	}
-	factor, known := unitBytes(strings.ToLower(unit))
+	factor, known := map[string]int64{
+		"": 1, "b": 1,
+		"k": 1e3, "kb": 1e3, "ki": 1 << 10, "kib": 1 << 10,
+		"m": 1e6, "mb": 1e6, "mi": 1 << 20, "mib": 1 << 20,
+		"g": 1e9, "gb": 1e9, "gi": 1 << 30, "gib": 1 << 30,
+	}[strings.ToLower(unit)]
 	decimal, valid := jsonNumber(number)
 	if !known || !valid {
 		return 0, &UnitError{fmt.Sprintf("'%s' is not a size", text), "write for example 65536, 256KiB or 1MB"}
@@ -59,24 +64,4 @@ func ParseSize(text string) (int64, error) {
 		return 0, &UnitError{Text: fmt.Sprintf("'%s' is more than can be counted", text)}
 	}
 	return whole.Int64(), nil
-}
-
-func unitBytes(unit string) (int64, bool) {
-	switch unit {
-	case "", "b":
-		return 1, true
-	case "k", "kb":
-		return 1000, true
-	case "m", "mb":
-		return 1000 * 1000, true
-	case "g", "gb":
-		return 1000 * 1000 * 1000, true
-	case "ki", "kib":
-		return 1 << 10, true
-	case "mi", "mib":
-		return 1 << 20, true
-	case "gi", "gib":
-		return 1 << 30, true
-	}
-	return 0, false
 }

@@ -386,17 +386,11 @@ func resolvePlain(text string) (k kind, canonical string, ok bool) {
 
 // prefixedNumber writes an octal or hexadecimal number in decimal digits.
 func prefixedNumber(text string) (string, bool) {
-	digits, octal := strings.CutPrefix(text, "0o")
-	base := 8
-	if !octal {
-		var hexadecimal bool
-		if digits, hexadecimal = strings.CutPrefix(text, "0x"); !hexadecimal {
-			return "", false
-		}
-		base = 16
+	if !strings.HasPrefix(text, "0o") && !strings.HasPrefix(text, "0x") || strings.Contains(text, "_") {
+		return "", false
 	}
-	whole, valid := new(big.Int).SetString(digits, base)
-	if !valid || digits[0] == '+' || digits[0] == '-' {
+	whole, valid := new(big.Int).SetString(text, 0)
+	if !valid {
 		return "", false
 	}
 	return whole.String(), true

@@ -112,6 +112,9 @@ func Nearest(name string, known []string) string {
 		if len(candidate) > 2*maxMisspelt {
 			continue
 		}
+		if swapped(wanted, Fold(candidate)) {
+			return candidate
+		}
 		distance := levenshtein.ComputeDistance(wanted, Fold(candidate))
 		if distance < bestDistance {
 			best, bestDistance = candidate, distance
@@ -126,6 +129,16 @@ func Nearest(name string, known []string) string {
 		}
 	}
 	return best
+}
+
+// swapped reports whether two texts differ by two neighbours that have changed places.
+func swapped(a, b string) bool {
+	for i := range len(a) - 1 {
+		if a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
+			return a != b
+		}
+	}
+	return false
 }
 
 // abbreviates reports whether short is long with letters left out, from its first

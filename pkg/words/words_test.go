@@ -35,3 +35,18 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	known := []string{"env", "envFile", "command", "level"}
+	for name, want := range map[string]string{
+		"evn":       "env", // two neighbours have changed places
+		"comand":    "command",
+		"env_file":  "envFile",
+		"lvl":       "level",
+		"somewhere": "",
+	} {
+		if got := Nearest(name, known); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
