@@ -164,11 +164,11 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	defer done()
 	prepared, err := box.prepareCall(bounded, app, o)
 	if err != nil {
-		err = cmp.Or(gaveUp(bounded, o.tool, ""), err)
 		return app.printResult(ctx, box.executor.Reject(o.tool, o.given(), began, err), o, jq)
 	}
 	if o.dryRun {
-		return app.printRequest(box, prepared, map[string]int{})
+		err = app.printRequest(bounded, box, prepared, map[string]int{})
+		return cmp.Or(ended(bounded, o.tool, slowSchema), err)
 	}
 	result := box.executor.Call(bounded, prepared)
 	box.addStartTiming(result)
@@ -207,14 +207,15 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 		return exec.Call{}, err
 	}
 	tool, err := b.pool.Find(ctx, o.tool)
-	if err != nil {
+	if err = cmp.Or(gaveUp(ctx, o.tool, ""), err); err != nil {
 		return exec.Call{}, err
 	}
 	resume := exec.Pause(ctx) // standard input may take its time
-	defer resume()
 	arguments, err := exec.ParseArgs(tool, input)
+	resume()
 	if err != nil {
-		return exec.Call{}, b.executor.Complete(err)
+		err = b.executor.Complete(ctx, err)
+		return exec.Call{}, cmp.Or(ended(ctx, o.tool, slowSchema), err)
 	}
 	return exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments, Timeout: app.flags.timeout, MaxTime: app.flags.maxTime}, nil
 }
@@ -332,8 +333,8 @@ func (a *App) saveBlocks(folder string, result *exec.Result) error {
 
 // printRequest prints the request that a call would send (--dry-run), and counts it in shown,
 // which has how many were shown already for each server.
-func (a *App) printRequest(box *toolbox, call exec.Call, shown map[string]int) error {
-	prepared, err := box.executor.Prepare(call)
+func (a *App) printRequest(ctx context.Context, box *toolbox, call exec.Call, shown map[string]int) error {
+	prepared, err := box.executor.Prepare(ctx, call)
 	if err != nil {
 		return err
 	}

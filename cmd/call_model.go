@@ -296,7 +296,7 @@ func (a *App) printModelRequests(ctx context.Context, box *toolbox, calls []mode
 	for _, call := range calls {
 		err := call.err
 		if err == nil {
-			err = a.printRequest(box, a.modelRequest(call), shown)
+			err = a.printRequest(ctx, box, a.modelRequest(call), shown)
 		}
 		if ctx.Err() != nil {
 			return &exec.InterruptedError{}

@@ -183,7 +183,7 @@ func (o conformanceOptions) callAll(ctx context.Context, box *toolbox, session *
 	}
 	tools := session.Tools()
 	for _, tool := range tools {
-		arguments, err := tool.Input().Example()
+		arguments, err := tool.Input().Example(ctx)
 		switch {
 		case o.scenario == "json-schema-2020-12-preservation" && tool != tools[0]:
 			// This tool is to be told what the schema of the other one has come to.

@@ -70,17 +70,26 @@ func (b *toolbox) bounded(ctx context.Context, subject exec.TimeoutError) (conte
 // gaveUp is why nothing more comes of a call whose server is not open yet: its time was
 // up, or the user gave up. It is nil where ctx has not ended; tool and server may be empty.
 func gaveUp(ctx context.Context, tool, server string) error {
+	if server != "" {
+		return ended(ctx, tool, fmt.Sprintf("server %q was not ready for it by then", server))
+	}
+	return ended(ctx, tool, "no server was ready for it by then")
+}
+
+// ended returns why ctx has ended before a call of the tool could be made, or nil while it has not. detail says what
+// took the time.
+func ended(ctx context.Context, tool, detail string) error {
 	var timeout *exec.TimeoutError
 	switch {
 	case ctx.Err() == nil:
 		return nil
 	case errors.As(context.Cause(ctx), &timeout):
 		told := *timeout
-		told.Detail = "no server was ready for it by then"
-		if server != "" {
-			told.Detail = fmt.Sprintf("server %q was not ready for it by then", server)
-		}
+		told.Detail = detail
 		return &told
 	}
 	return &exec.InterruptedError{Tool: tool}
 }
+
+// slowSchema is the detail of a limit that passes while toolx works on a tool's schema.
+const slowSchema = "its schema takes that long to work with"

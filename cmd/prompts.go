@@ -161,7 +161,7 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 			if near := listed.near(name); definition == nil && near != "" {
 				app.log.Warn(fmt.Sprintf("server %q lists no prompt '%s'; did you mean '%s'?", session.Name, name, near))
 			}
-			return app.promptArguments(session, name, definition, o)
+			return app.promptArguments(ctx, session, name, definition, o)
 		},
 		send: func(ctx context.Context, session *servers.Session, name string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error) {
 			return session.GetPrompt(ctx, name, arguments, progress)
@@ -217,14 +217,14 @@ func findPrompt(ctx context.Context, session *servers.Session, name string) (jso
 
 // promptArguments reads the arguments by what the prompt says of itself. A prompt that
 // is not listed is for the server to judge: then any argument is a text.
-func (a *App) promptArguments(session *servers.Session, name string, definition json.RawMessage, o promptOptions) (json.RawMessage, error) {
+func (a *App) promptArguments(ctx context.Context, session *servers.Session, name string, definition json.RawMessage, o promptOptions) (json.RawMessage, error) {
 	tool := &exec.Tool{
 		Name: session.Name + exec.Separator + name, Plain: name, Server: session.Name,
 		InputSchema: servers.PromptSchema(definition, namesOf(o.args)...), Launch: o.server, Address: a.flags.url, Flags: a.flags.reaching(),
 	}
 	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: a.Console.In})
 	if err == nil {
-		err = a.checkPrompt(tool, arguments, definition)
+		err = a.checkPrompt(ctx, tool, arguments, definition)
 	}
 	var invalid *exec.InvalidArgumentsError
 	if errors.As(err, &invalid) {
@@ -235,12 +235,12 @@ func (a *App) promptArguments(session *servers.Session, name string, definition 
 
 // checkPrompt holds arguments against the prompt's own list; what it does not know is
 // passed on with a warning, as for tools (VAL-2).
-func (a *App) checkPrompt(tool *exec.Tool, arguments, definition json.RawMessage) error {
-	schema, err := jsonschema.Parse(servers.PromptSchema(definition)).Compile()
+func (a *App) checkPrompt(ctx context.Context, tool *exec.Tool, arguments, definition json.RawMessage) error {
+	schema, err := jsonschema.Parse(servers.PromptSchema(definition)).Compile(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // the server judges (VAL-3)
 	}
-	problems, unknown := schema.Validate(arguments)
+	problems, unknown := schema.Validate(ctx, arguments)
 	if len(problems) > 0 {
 		return &exec.InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: arguments}
 	}

@@ -71,7 +71,11 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tool.Schema(); err != nil {
+	_, err = tool.Schema(bounded)
+	if ended := ended(bounded, o.tool, slowSchema); ended != nil {
+		return ended
+	}
+	if err != nil {
 		app.log.Warn("the input schema is broken, arguments are not checked: " + err.Error())
 	}
 	if tool.Broken != nil {
@@ -80,13 +84,16 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if o.json {
 		return render.ToolJSON(app.Console.Out, tool, app.outScreen())
 	}
-	facts := render.ToolFacts{Example: exampleOf(tool), Timeout: box.timeoutOf(tool)}
+	facts := render.ToolFacts{Example: exampleOf(bounded, tool), Timeout: box.timeoutOf(tool)}
+	if ended := ended(bounded, o.tool, slowSchema); ended != nil {
+		return ended
+	}
 	return render.Tool(app.Console.Out, tool, facts, app.outScreen())
 }
 
 // exampleOf is a command line that calls the tool with arguments made from its schema, empty where none can be made.
-func exampleOf(tool *exec.Tool) string {
-	arguments, err := tool.Input().Example()
+func exampleOf(ctx context.Context, tool *exec.Tool) string {
+	arguments, err := tool.Input().Example(ctx)
 	if err != nil {
 		return ""
 	}

@@ -102,7 +102,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 		Questions: questions,
 		OpenPage:  o.answers.opener(),
 		Request: func(call exec.Call) (json.RawMessage, error) {
-			prepared, err := box.executor.Prepare(call)
+			prepared, err := box.executor.Prepare(ctx, call)
 			if err != nil {
 				return nil, err
 			}

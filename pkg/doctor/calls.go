@@ -23,7 +23,7 @@ import (
 func (o Options) makeCalls(ctx context.Context, e *evidence.Evidence) {
 	calls := o.callsFor(e.Server.Name)
 	if o.Safe {
-		calls = append(calls, safeCalls(e.Offered)...)
+		calls = append(calls, safeCalls(ctx, e.Offered)...)
 	}
 	for len(calls) > 0 && ctx.Err() == nil {
 		o.doing(e.Server, "starting it again, to call its tools")
@@ -89,7 +89,7 @@ func (o Options) makeCall(ctx context.Context, session *servers.Session, executo
 	asked := exec.Call{Tool: call.Tool, Arguments: call.Arguments, Timeout: o.CallTimeout}
 	result := o.besidePing(ctx, session, func() *exec.Result { return executor.Call(ctx, asked) })
 	run := &evidence.CallRun{Tool: call.Tool, Arguments: call.Arguments, Result: result, Own: call.Own}
-	if sent, err := executor.Prepare(asked); err == nil {
+	if sent, err := executor.Prepare(ctx, asked); err == nil {
 		run.Sent, run.Repeatable = sent, saysRepeatable(sent.Tool)
 	}
 	return run
@@ -132,10 +132,10 @@ func (l *life) failed(ctx context.Context, e *evidence.Evidence, err error) *evi
 
 // safeCalls are the calls that can be made without being asked for each: of tools that
 // say that they are read-only, with arguments that the server's author wrote.
-func safeCalls(tools []*exec.Tool) []evidence.Call {
+func safeCalls(ctx context.Context, tools []*exec.Tool) []evidence.Call {
 	var calls []evidence.Call
 	for _, tool := range tools {
-		if arguments, safe := safeArguments(tool); safe {
+		if arguments, safe := safeArguments(ctx, tool); safe {
 			calls = append(calls, evidence.Call{Server: tool.Server, Tool: tool.Plain, Arguments: arguments, Own: true})
 		}
 	}
@@ -148,7 +148,7 @@ func safeCalls(tools []*exec.Tool) []evidence.Call {
 // values that the schema gives (examples, default, const, the first of an enum), others are
 // left out. A tool that reaches out into an open world (openWorldHint) is never called,
 // and one that does not report whether it does only without arguments.
-func safeArguments(tool *exec.Tool) (arguments json.RawMessage, safe bool) {
+func safeArguments(ctx context.Context, tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 	hints := tool.Annotations
 	yes := func(hint *bool) bool { return hint != nil && *hint }
 	if !yes(hints.ReadOnlyHint) || yes(hints.DestructiveHint) || yes(hints.OpenWorldHint) || listing.ChangingWord(tool.Plain) != "" {
@@ -158,11 +158,11 @@ func safeArguments(tool *exec.Tool) (arguments json.RawMessage, safe bool) {
 	if !ok || hints.OpenWorldHint == nil && string(arguments) != "{}" {
 		return nil, false
 	}
-	schema, err := tool.Schema()
+	schema, err := tool.Schema(ctx)
 	if err != nil {
 		return nil, false
 	}
-	problems, unknown := schema.Validate(arguments)
+	problems, unknown := schema.Validate(ctx, arguments)
 	return arguments, len(problems)+len(unknown) == 0
 }
 

@@ -121,7 +121,7 @@ func TestSafeArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls := safeCalls([]*exec.Tool{tool})
+		calls := safeCalls(t.Context(), []*exec.Tool{tool})
 		switch {
 		case test.want == "" && len(calls) > 0:
 			t.Errorf("%s is called: %s", test.name, calls[0].Arguments)

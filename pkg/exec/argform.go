@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -159,15 +160,15 @@ func (p *argParser) wholeArray(name string, settings []*setting) string {
 // completed returns the value of a parameter with what its parts miss.
 func (p *argParser) completed(name string, value json.RawMessage) json.RawMessage {
 	arguments := rawjson.Object([]rawjson.Member{rawjson.NewMember(name, value)})
-	schema, err := p.tool.Schema()
+	schema, err := p.tool.Schema(context.Background()) // bounded by its steps
 	if err != nil {
 		return value
 	}
-	problems, _ := schema.Validate(arguments)
+	problems, _ := schema.Validate(context.Background(), arguments)
 	if !slices.ContainsFunc(problems, func(problem jsonschema.Problem) bool { return len(problem.Location) > 1 && problem.Location[0] == name }) {
 		return value
 	}
-	for m := range rawjson.Each(schema.Mend(arguments)) {
+	for m := range rawjson.Each(schema.Mend(context.Background(), arguments)) {
 		if m.Name == name {
 			return m.Value
 		}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -62,16 +63,16 @@ func (e ArgumentsCoerced) String() string {
 }
 
 // coerce makes a model's arguments fit the schema of the prepared call's tool.
-func (p *Prepared) coerce(schema *jsonschema.Schema, untyped bool) {
+func (p *Prepared) coerce(ctx context.Context, schema *jsonschema.Schema, untyped bool) {
 	if rawjson.Check(p.Arguments) != nil {
 		return // for validation to report
 	}
-	c := coercer{schema: p.Tool.Input().Root(), budget: maxCoerced}
+	c := coercer{ctx: ctx, schema: p.Tool.Input().Root(), budget: maxCoerced}
 	if untyped {
 		p.Arguments = c.typed(p.Arguments)
 	}
 	// Text that should be something else can be valid where the schema is broken.
-	if problems, _ := schema.Validate(p.Arguments); untyped || len(problems) > 0 {
+	if problems, _ := schema.Validate(ctx, p.Arguments); untyped || len(problems) > 0 {
 		p.Arguments = c.value(bytes.TrimSpace(p.Arguments), c.schema, "")
 	}
 	p.Coerced = c.done
@@ -95,6 +96,7 @@ const maxCoerced = 20_000
 
 // coercer writes values as the kinds that a schema wants.
 type coercer struct {
+	ctx    context.Context
 	schema *jsonschema.Node
 	budget int
 	done   []Coercion
@@ -142,7 +144,7 @@ func (c *coercer) note(path string, from, to json.RawMessage) json.RawMessage {
 
 // value makes one value fit a schema, as far as nothing is lost.
 func (c *coercer) value(raw json.RawMessage, schema *jsonschema.Node, path string) json.RawMessage {
-	if c.budget--; c.budget < 0 {
+	if c.budget--; c.budget < 0 || c.ctx.Err() != nil {
 		return raw
 	}
 	if c.guesses {

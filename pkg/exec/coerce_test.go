@@ -112,7 +112,7 @@ func TestLossyValuesAreNotCoerced(t *testing.T) {
 		`{"count":"1","count":"2","must":"x"}`:                 `duplicate keys`,
 	} {
 		executor, _ := coerceExecutor(coerceSchema)
-		_, err := executor.Prepare(Call{Tool: "s__t", Arguments: json.RawMessage(given), FromModel: true})
+		_, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(given), FromModel: true})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", given, err, want)
 		}
@@ -127,10 +127,10 @@ func TestOnlyModelsAreCoerced(t *testing.T) {
 		`{"count":"3","must":"x"}`, `{"count":1,"must":4}`, `{"count":1,"must":"x","on":"true"}`,
 		`{"count":1,"must":"x","rate":null}`, `"{\"count\":1,\"must\":\"x\"}"`,
 	} {
-		if prepared, err := executor.Prepare(Call{Tool: "s__t", Arguments: json.RawMessage(given)}); err == nil {
+		if prepared, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(given)}); err == nil {
 			t.Errorf("%s became %s", given, prepared.Arguments)
 		}
-		if _, err := executor.Prepare(Call{Tool: "s__t", Arguments: json.RawMessage(given), FromModel: true}); err != nil {
+		if _, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(given), FromModel: true}); err != nil {
 			t.Errorf("%s of a model: %v", given, err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestUntypedValues(t *testing.T) {
 		{`true`, `{"n":"3"}`, `{"n":"3"}`},
 	} {
 		executor, _ := coerceExecutor(test.schema)
-		prepared, err := executor.Prepare(Call{Tool: "s__t", Arguments: json.RawMessage(test.given), Untyped: true})
+		prepared, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(test.given), Untyped: true})
 		if err != nil || string(prepared.Arguments) != test.want {
 			t.Errorf("%s: %+v, %v; want %s", test.given, prepared, err, test.want)
 		}
@@ -159,7 +159,7 @@ func TestUntypedValues(t *testing.T) {
 // says of them. Names are normalized first (NORM-1).
 func TestCoercionsAreTold(t *testing.T) {
 	executor, _ := coerceExecutor(`{"type":"object","properties":{"maxCount":{"type":"integer"}}}`)
-	prepared, err := executor.Prepare(Call{Tool: "s__t", Arguments: json.RawMessage(`{"max_count":"3"}`), FromModel: true})
+	prepared, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: json.RawMessage(`{"max_count":"3"}`), FromModel: true})
 	want := []Coercion{{Path: "maxCount", From: `"3"`, To: "3"}}
 	if err != nil || string(prepared.Arguments) != `{"maxCount":3}` || !slices.Equal(prepared.Coerced, want) {
 		t.Errorf("%+v, %v", prepared, err)
@@ -179,12 +179,12 @@ func FuzzCoerce(f *testing.F) {
 	f.Fuzz(func(t *testing.T, schema, given string) {
 		executor, _ := coerceExecutor(schema)
 		arguments := json.RawMessage(given)
-		plain, plainErr := executor.Prepare(Call{Tool: "s__t", Arguments: arguments})
-		prepared, err := executor.Prepare(Call{Tool: "s__t", Arguments: arguments, FromModel: true})
+		plain, plainErr := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: arguments})
+		prepared, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: arguments, FromModel: true})
 		if plainErr == nil && (err != nil || string(plain.Arguments) != string(prepared.Arguments)) {
 			t.Fatalf("valid %s became %+v, %v", given, prepared, err)
 		}
-		if untyped, err := executor.Prepare(Call{Tool: "s__t", Arguments: arguments, Untyped: true}); err == nil && !json.Valid(untyped.Arguments) {
+		if untyped, err := executor.Prepare(t.Context(), Call{Tool: "s__t", Arguments: arguments, Untyped: true}); err == nil && !json.Valid(untyped.Arguments) {
 			t.Fatalf("%s became %s", given, untyped.Arguments)
 		}
 		if err != nil {

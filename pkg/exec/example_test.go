@@ -218,7 +218,7 @@ func TestHintIsNeverRefused(t *testing.T) {
 			tool := &Tool{Name: "t", Type: TypeMCP, InputSchema: json.RawMessage(test.schema)}
 			registry := NewRegistry(nil)
 			registry.Register(tool)
-			_, err := (&Executor{Registry: registry}).Prepare(Call{Tool: "t", Arguments: json.RawMessage(test.arguments)})
+			_, err := (&Executor{Registry: registry}).Prepare(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(test.arguments)})
 			hint := strings.TrimPrefix(fault.HintOf(err), "for example: ")
 			if hint != test.want {
 				t.Errorf("got %s, want %s", hint, test.want)
@@ -266,14 +266,14 @@ func FuzzHint(f *testing.F) {
 	f.Add(`{"oneOf":[{"required":["a"]},{"required":["b"]}],"minProperties":3,"patternProperties":{"^x":{}}}`, `{"a":1,"b":2}`)
 	f.Add(`{"properties":{"a":{"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"object","required":["b"]}}},"required":["a"]}`, `{"a":[{}]}`)
 	f.Fuzz(func(t *testing.T, schema, arguments string) {
-		compiled, err := jsonschema.Parse(json.RawMessage(schema)).Compile()
+		compiled, err := jsonschema.Parse(json.RawMessage(schema)).Compile(t.Context())
 		if err != nil {
 			return
 		}
 		tool := &Tool{Name: "t", Type: TypeBuiltin, InputSchema: json.RawMessage(schema)}
 		registry := NewRegistry(nil)
 		registry.Register(tool)
-		_, err = (&Executor{Registry: registry}).Prepare(Call{Tool: "t", Arguments: json.RawMessage(arguments)})
+		_, err = (&Executor{Registry: registry}).Prepare(t.Context(), Call{Tool: "t", Arguments: json.RawMessage(arguments)})
 		if err == nil {
 			return
 		}
@@ -281,7 +281,7 @@ func FuzzHint(f *testing.F) {
 		if !ok {
 			return
 		}
-		if problems, unknown := compiled.Validate(rerun(t, tool, unquoteShell(command))); len(problems)+len(unknown) > 0 {
+		if problems, unknown := compiled.Validate(t.Context(), rerun(t, tool, unquoteShell(command))); len(problems)+len(unknown) > 0 {
 			t.Errorf("%s has the problems %q %q", command, problems, unknown)
 		}
 	})

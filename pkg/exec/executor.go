@@ -97,13 +97,13 @@ type Prepared struct {
 }
 
 // Prepare does everything that comes before running: find, normalize, validate (EXEC-3). The error is a *NotFoundError
-// or an *InvalidArgumentsError.
-func (e *Executor) Prepare(call Call) (*Prepared, error) {
+// or an *InvalidArgumentsError, or that of ctx if that ends first.
+func (e *Executor) Prepare(ctx context.Context, call Call) (*Prepared, error) {
 	tool, err := e.target(call)
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := e.prepare(tool, call)
+	prepared, err := e.prepare(ctx, tool, call)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (e *Executor) target(call Call) (*Tool, error) {
 
 // prepare does what Prepare does, for a tool that is found. Where the arguments are not valid, it also returns what it
 // made of them.
-func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
+func (e *Executor) prepare(ctx context.Context, tool *Tool, call Call) (*Prepared, error) {
 	arguments, fromModel := call.Arguments, call.FromModel || call.Untyped
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
@@ -136,17 +136,20 @@ func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
 			return nil, err
 		}
 	}
-	schema := tool.Input().Schema()
-	if _, err := tool.Schema(); err != nil {
+	schema := tool.Input().Schema(ctx)
+	if _, err := tool.Schema(ctx); err != nil {
 		// VAL-3: a broken schema is the server's fault, and the server can judge.
 		// That the arguments are an object is for toolx to see to all the same.
 		prepared.Warnings = append(prepared.Warnings,
 			fmt.Sprintf("the input schema of %s is broken, arguments are not checked: %v", tool.Name, err))
 	}
 	if fromModel {
-		prepared.coerce(schema, call.Untyped)
+		prepared.coerce(ctx, schema, call.Untyped)
 	}
-	found, err := schema.Judge(prepared.Arguments)
+	found, err := schema.Judge(ctx, prepared.Arguments)
+	if ended := ctx.Err(); ended != nil {
+		return prepared, ended
+	}
 	prepared.Warnings = append(prepared.Warnings, schema.Remarks()...)
 	if err != nil { // VAL-3 again: it compiles, and still cannot judge
 		prepared.Warnings = append(prepared.Warnings,
@@ -171,12 +174,12 @@ func (e *Executor) prepare(tool *Tool, call Call) (*Prepared, error) {
 // Complete adds to an *InvalidArgumentsError of ParseArgs what else is wrong with the
 // arguments, so that all problems come at once (VAL-1). Any other error is returned as it
 // is.
-func (e *Executor) Complete(err error) error {
+func (e *Executor) Complete(ctx context.Context, err error) error {
 	var parsed, judged *InvalidArgumentsError
 	if !errors.As(err, &parsed) || parsed.Tool == nil || parsed.Arguments == nil {
 		return err
 	}
-	if _, more := e.prepare(parsed.Tool, Call{Arguments: parsed.Arguments}); !errors.As(more, &judged) {
+	if _, more := e.prepare(ctx, parsed.Tool, Call{Arguments: parsed.Arguments}); !errors.As(more, &judged) {
 		return err
 	}
 	complete := *parsed
@@ -212,15 +215,24 @@ func (e *Executor) Call(ctx context.Context, call Call) *Result {
 	if err == nil {
 		result.ToolName, result.Server = tool.Name, tool.Server
 		e.Bus.Emit(CallStarted{Time: Now(), ID: id, Tool: tool.Name, Server: tool.Server, Arguments: call.Arguments})
+		limits := e.Defaults.limits(cmp.Or(call.Timeout, tool.Timeout), call.MaxTime)
+		ctx, stop := limits.start(ctx, TimeoutError{Tool: tool.Name})
+		defer stop()
 		var prepared *Prepared
-		prepared, err = e.prepare(tool, call)
-		if prepared != nil { // what is said of the arguments, says it of their new names
+		prepared, err = await(ctx, e, tool.Name, func() (*Prepared, error) { return e.prepare(ctx, tool, call) })
+		if prepared != nil { // problems with the arguments name them as the tool does
 			e.announceRenames(prepared)
+		}
+		if ended := ctx.Err(); ended != nil {
+			if !errors.Is(err, ended) {
+				err = ended // whatever else is wrong came too late
+			}
+			err = callError(ctx, tool, err)
 		}
 		if err == nil {
 			sent, result.Warnings = prepared.Arguments, prepared.Warnings
 			e.announce(prepared)
-			err = e.run(ctx, id, call, prepared, result)
+			err = e.run(ctx, limits, id, call, prepared, result)
 		}
 	}
 	return e.finish(CallFinished{ID: id, Arguments: sent, Result: result}, started, err)
@@ -258,16 +270,9 @@ func (e *Executor) finish(end CallFinished, began time.Time, err error) *Result 
 	return result
 }
 
-// run passes the call to the tool's implementation, under its timeouts, and shapes the reply.
-func (e *Executor) run(ctx context.Context, id string, call Call, prepared *Prepared, result *Result) error {
+// run passes the call to the tool's implementation, under its limits, and shapes the reply.
+func (e *Executor) run(ctx context.Context, limits *limits, id string, call Call, prepared *Prepared, result *Result) error {
 	tool := prepared.Tool
-	limits := e.Defaults.limits(cmp.Or(call.Timeout, tool.Timeout), call.MaxTime)
-	ctx, stop := limits.start(ctx, TimeoutError{Tool: tool.Name})
-	defer stop()
-	if err := ctx.Err(); err != nil { // given up before it began: what is quick would not notice
-		return callError(ctx, tool, err)
-	}
-
 	began := time.Now()
 	reply, err := await(ctx, e, tool.Name, func() (json.RawMessage, error) {
 		return tool.Implementation.CallTool(ctx, Request{

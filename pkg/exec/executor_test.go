@@ -118,6 +118,30 @@ func TestInvalidCallNeverRuns(t *testing.T) {
 	}
 }
 
+// EXEC-10: a limit that passes, and a user who gives up, while the call is prepared end it, whatever its arguments are.
+func TestPreparationHeedsItsLimit(t *testing.T) {
+	executor, _ := lightExecutor(func(context.Context, Request) (json.RawMessage, error) {
+		t.Error("the tool ran")
+		return nil, nil
+	})
+	late, stop := WithMaxTime(t.Context(), time.Nanosecond, TimeoutError{Tool: "light"})
+	defer stop()
+	<-late.Done()
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, arguments := range []string{`{}`, lightArguments} {
+		for want, ctx := range map[fault.Kind]context.Context{fault.KindTimeout: late, fault.KindInterrupted: interrupted} {
+			result := executor.Call(ctx, Call{Tool: "light", Arguments: json.RawMessage(arguments)})
+			if got := fault.KindOf(result.Err); result.Success || got != want {
+				t.Errorf("%s: got %s, want %s: %v", arguments, got, want, result.Err)
+			}
+			if _, err := executor.Prepare(ctx, Call{Tool: "light", Arguments: json.RawMessage(arguments)}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: prepared with %v", arguments, err)
+			}
+		}
+	}
+}
+
 // EXEC-6: an unknown tool is a warning in the log and an error with near names.
 func TestUnknownTool(t *testing.T) {
 	executor, events := lightExecutor(nil)
@@ -647,7 +671,7 @@ const lightSchema = `{
 
 // validate holds arguments against a schema.
 func validate(schema string, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
-	return jsonschema.Parse(json.RawMessage(schema)).Schema().Validate(arguments)
+	return jsonschema.Parse(json.RawMessage(schema)).Schema(context.Background()).Validate(context.Background(), arguments)
 }
 
 func wantTexts(t *testing.T, what string, got, want []string) {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -19,13 +20,14 @@ func (e *InvalidArgumentsError) Hint() string {
 	if e.Tool == nil {
 		return ""
 	}
-	example, err := e.Tool.Input().Example()
-	if arguments, ok := e.corrected(example); ok {
+	ctx := context.Background() // the work on the schema is bounded by its steps
+	example, err := e.Tool.Input().Example(ctx)
+	if arguments, ok := e.corrected(ctx, example); ok {
 		if line := CommandLine(e.Tool, arguments); len(line) <= maxHint {
 			return "for example: " + line
 		}
 	}
-	if err == nil && accepts(e.Tool, example) {
+	if err == nil && accepts(ctx, e.Tool, example) {
 		if line := CommandLine(e.Tool, example); len(line) <= maxHint {
 			return "for example: " + line
 		}
@@ -35,7 +37,7 @@ func (e *InvalidArgumentsError) Hint() string {
 
 // corrected returns the given arguments with what is wrong as it was probably meant, else with an example in its place,
 // else without it, and with what is missing; ok is false where they would be refused again.
-func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments json.RawMessage, ok bool) {
+func (e *InvalidArgumentsError) corrected(ctx context.Context, example json.RawMessage) (arguments json.RawMessage, ok bool) {
 	given, _ := rawjson.Members(e.Arguments)
 	const least = len(" --arg a=1") // of one argument on the line
 	if len(given)*least > maxHint {
@@ -44,13 +46,13 @@ func (e *InvalidArgumentsError) corrected(example json.RawMessage) (arguments js
 	// Without an example what is right is still a beginning.
 	examples, _ := rawjson.Members(example)
 	for _, keep := range []bool{true, false} {
-		if arguments = e.attempt(examples, keep); accepts(e.Tool, arguments) {
+		if arguments = e.attempt(examples, keep); accepts(ctx, e.Tool, arguments) {
 			return arguments, true
 		}
-		if schema, err := e.Tool.Schema(); err == nil {
-			arguments = schema.Mend(arguments)
+		if schema, err := e.Tool.Schema(ctx); err == nil {
+			arguments = schema.Mend(ctx, arguments)
 		}
-		if accepts(e.Tool, arguments) {
+		if accepts(ctx, e.Tool, arguments) {
 			return arguments, true
 		}
 	}
@@ -81,13 +83,13 @@ func (e *InvalidArgumentsError) wrong(given map[string]int) map[string]bool {
 }
 
 // accepts reports whether a tool's schema finds nothing to say about arguments.
-func accepts(tool *Tool, arguments json.RawMessage) bool {
+func accepts(ctx context.Context, tool *Tool, arguments json.RawMessage) bool {
 	normalized, _, err := Normalize(tool, arguments)
 	if err != nil {
 		return false
 	}
-	problems, unknown := tool.Input().Schema().Validate(normalized)
-	return len(problems)+len(unknown) == 0
+	problems, unknown, err := tool.Input().Schema(ctx).Check(ctx, normalized)
+	return err == nil && len(problems)+len(unknown) == 0
 }
 
 // topName returns the parameter that a path begins with.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -56,7 +57,7 @@ func (e *InvalidArgumentsError) attempt(examples []rawjson.Member, keep bool) js
 // asMeant returns a parameter with a value that the schema refuses, as it was probably meant; as it is where nobody can
 // tell.
 func asMeant(schema *jsonschema.Node, m rawjson.Member) rawjson.Member {
-	c := coercer{schema: schema, budget: maxCoerced, guesses: true}
+	c := coercer{ctx: context.Background(), schema: schema, budget: maxCoerced, guesses: true}
 	if property, known := schema.Property(m.Name); known && rawjson.Check(m.Value) == nil {
 		m.Value = c.value(m.Value, property, m.Name)
 	}

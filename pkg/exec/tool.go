@@ -167,5 +167,5 @@ func (t *Tool) Input() *jsonschema.Document { return t.input.of(t.InputSchema) }
 func (t *Tool) Output() *jsonschema.Document { return t.output.of(t.OutputSchema) }
 
 // Schema returns the tool's compiled input schema, compiled once. An error means
-// that the schema itself is broken (VAL-3): callers warn and skip validation.
-func (t *Tool) Schema() (*jsonschema.Schema, error) { return t.Input().Compile() }
+// that the schema itself is broken (VAL-3): callers warn and skip validation. It is that of ctx if that ends first.
+func (t *Tool) Schema(ctx context.Context) (*jsonschema.Schema, error) { return t.Input().Compile(ctx) }

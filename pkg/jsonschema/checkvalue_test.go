@@ -7,19 +7,19 @@ import (
 )
 
 func TestCheckValueTakesAnyKindOfValue(t *testing.T) {
-	schema, err := Parse(json.RawMessage(`{"type":"array","items":{"type":"integer"}}`)).Compile()
+	schema, err := Parse(json.RawMessage(`{"type":"array","items":{"type":"integer"}}`)).Compile(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for value, want := range map[string]int{`[1,2]`: 0, `[1,"x"]`: 1, `{"a":1}`: 1, `[`: 1} {
-		if problems, err := schema.CheckValue(json.RawMessage(value)); err != nil || len(problems) != want {
+		if problems, err := schema.CheckValue(t.Context(), json.RawMessage(value)); err != nil || len(problems) != want {
 			t.Errorf("%s: %v, %v; want %d problems", value, problems, err, want)
 		}
 	}
 }
 
 func TestCompileSchemaPointsAtWhatIsNoSchema(t *testing.T) {
-	_, err := Parse(json.RawMessage(`{"type":"object","properties":{"a/b":{"type":5}}}`)).Compile()
+	_, err := Parse(json.RawMessage(`{"type":"object","properties":{"a/b":{"type":5}}}`)).Compile(t.Context())
 	var schemaErr *SchemaError
 	if !errors.As(err, &schemaErr) || schemaErr.Pointer != "/properties/a~1b/type" {
 		t.Errorf("%#v", err)

@@ -15,7 +15,10 @@ func (r *report) choose(err *jsonschema.ValidationError) {
 	here := r.path(err.InstanceLocation)
 	var tried []*report
 	for _, cause := range err.Causes {
-		branch := newReport(r.document, r.value)
+		if r.budget.err != nil {
+			return
+		}
+		branch := newReport(r.document, r.value, r.budget)
 		branch.choice, branch.places = true, r.places
 		branch.add(cause)
 		branch.problems = branch.sorted()

@@ -10,6 +10,7 @@ package jsonschema
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -26,6 +27,7 @@ type Document struct {
 	root *Node           // whose references are pointers
 
 	compile  sync.Once
+	done     chan struct{} // closed when the two below are set
 	compiled *Schema
 	err      error
 
@@ -59,15 +61,30 @@ func (d *Document) Root() *Node { return d.root }
 func (d *Document) TooLarge() bool { return len(d.raw) > MaxSize }
 
 // Compile compiles the schema, once. An error means that the schema is broken (VAL-3):
-// callers warn and skip validation.
-func (d *Document) Compile() (*Schema, error) {
-	d.compile.Do(func() { d.compiled, d.err = compileDocument(d) })
-	return d.compiled, d.err
+// callers warn and skip validation. If ctx ends first, the error is that of ctx; the
+// compiler, which has no way to be stopped, then ends by itself (see checkCompileWork).
+func (d *Document) Compile(ctx context.Context) (*Schema, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	d.compile.Do(func() {
+		d.done = make(chan struct{})
+		go func() {
+			defer close(d.done)
+			d.compiled, d.err = compileDocument(d)
+		}()
+	})
+	select {
+	case <-d.done:
+		return d.compiled, d.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
-// Schema returns the compiled schema; where that is broken, one that accepts every object.
-func (d *Document) Schema() *Schema {
-	schema, err := d.Compile()
+// Schema returns the compiled schema; where that is broken, or ctx ends first, one that accepts every object.
+func (d *Document) Schema(ctx context.Context) *Schema {
+	schema, err := d.Compile(ctx)
 	if err != nil {
 		return unchecked()
 	}
@@ -92,12 +109,12 @@ func (d *Document) Resolve(reference string) *Node {
 	return at
 }
 
-// matches reports whether a name matches a pattern of patternProperties.
-func (d *Document) matches(pattern, name string) bool {
+// matches reports whether a name matches a pattern of patternProperties. Once the budget is used up, every name does.
+func (d *Document) matches(budget *budget, pattern, name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.matcher == nil {
 		d.matcher = newMatcher()
 	}
-	return d.matcher.match(pattern, name)
+	return d.matcher.match(budget, pattern, name)
 }

@@ -2,13 +2,14 @@ package jsonschema
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
-	"time"
 
 	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
@@ -23,16 +24,18 @@ var errNoExample = errors.New("no example could be made that fits the schema")
 //
 // The example has been validated, unless the schema is broken and cannot judge.
 // Where nothing fits, the error says so and the best try is returned with it.
-func (d *Document) Example() (json.RawMessage, error) {
-	schema := d.Schema()
-	_, broken := d.Compile()
-	until := time.Now().Add(maxExampleTime)
+//
+// The error is that of ctx if that ends first.
+func (d *Document) Example(ctx context.Context) (json.RawMessage, error) {
+	schema := d.Schema(ctx)
+	_, broken := d.Compile(ctx)
+	budget := newBudget(ctx, maxExampleSteps)
 	var first json.RawMessage
 	// Each try takes other alternatives; the second also leaves the author's own
 	// examples, which need not be right.
 	const tries = 10
 	for try := range tries {
-		maker := newExampleMaker(d, max(0, try-1), until)
+		maker := newExampleMaker(d, max(0, try-1), budget)
 		maker.invent = try > 0
 		object, ok := maker.make(d.root, 0).(map[string]any)
 		if !ok {
@@ -46,11 +49,11 @@ func (d *Document) Example() (json.RawMessage, error) {
 		if valid && (broken == nil || !maker.effort.spent()) {
 			return raw, nil
 		}
-		if time.Now().After(until) {
+		if budget.err != nil {
 			break
 		}
 	}
-	return first, errNoExample
+	return first, cmp.Or(ctx.Err(), errNoExample)
 }
 
 // exampleMaker makes one example.
@@ -66,24 +69,27 @@ type exampleMaker struct {
 type effort struct {
 	schemas int // still to be looked at
 	bytes   int // of text still to be made
-	until   time.Time
+	budget  *budget
 }
 
 const (
-	// maxExampleTime bounds the search for an example, where to validate one is slow.
-	maxExampleTime = time.Second
+	// maxExampleSteps bounds the search for an example, with all that is validated for it.
+	maxExampleSteps = 3 * maxSteps
 	// maxExampleSize is how many bytes of text one example has at most.
 	maxExampleSize = 64 << 10
 )
 
-func newExampleMaker(document *Document, branch int, until time.Time) *exampleMaker {
-	return &exampleMaker{document: document, branch: branch, effort: &effort{schemas: branchLimit, bytes: maxExampleSize, until: until}}
+func newExampleMaker(document *Document, branch int, budget *budget) *exampleMaker {
+	return &exampleMaker{document: document, branch: branch, effort: &effort{schemas: branchLimit, bytes: maxExampleSize, budget: budget}}
 }
 
 // spent reports whether the example must be left as it is.
 func (e *effort) spent() bool {
-	return e.schemas < 0 || e.bytes < 0 || time.Now().After(e.until)
+	return e.schemas < 0 || e.bytes < 0 || e.budget.err != nil
 }
+
+// look spends what a look at schemas takes.
+func (e *effort) look(parts []*Node) { _ = e.budget.spend(1 + len(parts)/itemsPerStep) } // spent tells
 
 // exampleDepth bounds recursive schemas.
 const exampleDepth = 12
@@ -93,6 +99,7 @@ func (m *exampleMaker) make(schema *Node, depth int) any {
 		return nil
 	}
 	parts := m.parts(schema)
+	m.effort.look(parts)
 	if value, ok := m.listed(parts, depth > 0); ok {
 		return value
 	}
@@ -168,16 +175,21 @@ func (m *exampleMaker) object(parts []*Node, depth int) any {
 	for _, part := range parts {
 		for _, name := range part.Get("required").Texts() {
 			if depth <= exampleDepth && !m.effort.spent() {
+				m.effort.look(parts)
 				m.addProperty(made, whole, name, depth)
 			}
 		}
 	}
 	for _, part := range parts {
 		least, _ := wholeNumber(part.Get("minProperties"))
+		if len(made) >= least || m.effort.spent() {
+			continue
+		}
 		for _, name := range whole.Names() {
 			if len(made) >= least || m.effort.spent() {
 				break
 			}
+			m.effort.look(parts)
 			m.addProperty(made, whole, name, depth)
 		}
 		m.fill(made, parts, whole, min(least, branchLimit), depth)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"toolx/pkg/rawjson"
 )
@@ -48,7 +47,7 @@ func TestExample(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := Parse(json.RawMessage(test.schema)).Example()
+			got, err := Parse(json.RawMessage(test.schema)).Example(t.Context())
 			if err != nil || string(rawjson.Compact(got)) != string(rawjson.Compact(json.RawMessage(test.want))) {
 				t.Fatalf("got %s, %v\nwant %s", got, err, test.want)
 			}
@@ -61,7 +60,7 @@ func TestExample(t *testing.T) {
 
 func TestExampleThatCannotBe(t *testing.T) {
 	for _, schema := range []string{`false`, `{"required":["a"],"properties":{"a":false}}`} {
-		if got, err := Parse(json.RawMessage(schema)).Example(); !errors.Is(err, errNoExample) || got == nil {
+		if got, err := Parse(json.RawMessage(schema)).Example(t.Context()); !errors.Is(err, errNoExample) || got == nil {
 			t.Errorf("%s: got %s, %v", schema, got, err)
 		}
 	}
@@ -84,13 +83,13 @@ func TestExampleIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			schema := json.RawMessage(`{"required":["a"],"properties":{"a":` + of + `}}`)
-			maker := newExampleMaker(Parse(schema), 0, time.Now().Add(time.Hour))
+			maker := newExampleMaker(Parse(schema), 0, unlimited(t.Context()))
 			raw, err := rawjson.Marshal(maker.make(maker.document.root, 0))
 			const most = 4 * maxExampleSize // text, and what stands around it
 			if err != nil || len(raw) > most {
 				t.Errorf("%d bytes are made, at most %d are wanted: %v", len(raw), most, err)
 			}
-			if _, err := Parse(schema).Example(); !errors.Is(err, errNoExample) {
+			if _, err := Parse(schema).Example(t.Context()); !errors.Is(err, errNoExample) {
 				t.Errorf("it is said to fit: %v", err)
 			}
 		})
@@ -101,7 +100,7 @@ func TestExampleIsBounded(t *testing.T) {
 func TestExampleOfLongPattern(t *testing.T) {
 	for _, pattern := range []string{`^[a-z]+$`, `^x-(ab)*$`, `^(?=.*1)\w*$`} {
 		schema := json.RawMessage(`{"required":["a"],"properties":{"a":{"type":"string","minLength":1500,"pattern":"` + pattern + `"}}}`)
-		if got, err := Parse(schema).Example(); err != nil {
+		if got, err := Parse(schema).Example(t.Context()); err != nil {
 			t.Errorf("%s: got %.50s, %v", pattern, got, err)
 		}
 	}
@@ -109,7 +108,7 @@ func TestExampleOfLongPattern(t *testing.T) {
 
 // A broken schema still says enough for an example (VAL-3).
 func TestExampleOfBrokenSchema(t *testing.T) {
-	got, err := Parse(json.RawMessage(`{"required":["a"],"properties":{"a":{"type":"string"},"b":{"$ref":"https://example.com/x"}}}`)).Example()
+	got, err := Parse(json.RawMessage(`{"required":["a"],"properties":{"a":{"type":"string"},"b":{"$ref":"https://example.com/x"}}}`)).Example(t.Context())
 	if err != nil || string(got) != `{"a":"example"}` {
 		t.Errorf("got %s, %v", got, err)
 	}

@@ -1,11 +1,11 @@
 package jsonschema
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
@@ -13,7 +13,7 @@ import (
 
 // Mend changes arguments, a JSON object, until the schema accepts them, by what it says is
 // wrong with them; what it cannot mend it returns as its best try.
-func (s *Schema) Mend(arguments json.RawMessage) json.RawMessage {
+func (s *Schema) Mend(ctx context.Context, arguments json.RawMessage) json.RawMessage {
 	value, err := rawjson.Decode(arguments)
 	object, ok := value.(map[string]any)
 	if err != nil || !ok {
@@ -23,7 +23,7 @@ func (s *Schema) Mend(arguments json.RawMessage) json.RawMessage {
 	for m := range rawjson.Each(arguments) {
 		order = append(order, m.Name)
 	}
-	result, _ := newExampleMaker(s.document, 0, time.Now().Add(maxExampleTime)).settle(s, object, order)
+	result, _ := newExampleMaker(s.document, 0, newBudget(ctx, maxExampleSteps)).settle(s, object, order)
 	return result
 }
 
@@ -35,11 +35,11 @@ func (m *exampleMaker) settle(schema *Schema, object map[string]any, order []str
 	const rounds = 6
 	for range rounds {
 		raw = written(object, unique(append(slices.Clone(order), slices.Sorted(maps.Keys(object))...)))
-		problems, unknown := schema.Validate(raw)
-		if len(problems)+len(unknown) == 0 {
-			return raw, true
+		found, _ := schema.judge(m.effort.budget, raw)
+		if len(found.Problems)+len(found.Unknown) == 0 {
+			return raw, m.effort.budget.err == nil
 		}
-		if time.Now().After(m.effort.until) || !m.mend(object, problems) {
+		if m.effort.spent() || !m.mend(object, found.Problems) {
 			break
 		}
 	}

@@ -32,7 +32,7 @@ func (e *effort) text(parts []*Node, variant int) string {
 			most = n
 		}
 	}
-	if pattern != "" && (variant > 0 || !matchPattern(pattern, text)) {
+	if pattern != "" && (variant > 0 || !newMatcher().match(e.budget, pattern, text)) {
 		return e.matchingText(pattern, least, variant, text)
 	}
 	suffix := ""
@@ -125,7 +125,7 @@ func (e *effort) matchingText(pattern string, least, variant int, fallback strin
 				if e.spent() {
 					return fallback
 				}
-				if utf8.RuneCountInString(candidate) >= least && names.match(pattern, candidate) {
+				if utf8.RuneCountInString(candidate) >= least && names.match(e.budget, pattern, candidate) {
 					return candidate
 				}
 			}

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -116,6 +117,18 @@ func KindsOf(raw json.RawMessage) Kinds {
 	return AnyNumber
 }
 
+// kind returns the kind of a node's value.
+func (n *Node) kind() Kinds {
+	kinds := KindsOf(n.raw)
+	if kinds != AnyNumber {
+		return kinds
+	}
+	if rawjson.IsWhole(string(bytes.TrimSpace(n.raw))) {
+		return Integer
+	}
+	return Fraction
+}
+
 // DescribeKind names the kind of a decoded value with its article.
 func DescribeKind(value any) string {
 	switch kind := KindOf(value); kind {
@@ -128,8 +141,8 @@ func DescribeKind(value any) string {
 	}
 }
 
-// kindBudget bounds how many alternatives one question about kinds looks at.
-const kindBudget = 500
+// kindBudget bounds how many parts of a schema one question about kinds looks at.
+const kindBudget = 5000
 
 // Kinds returns the kinds of value that the schema allows; AnyKind where it says
 // nothing, or contradicts itself.
@@ -146,12 +159,14 @@ func (n *Node) allowed(budget *int) Kinds {
 	if n.Is("false") {
 		return NoKinds
 	}
-	if *budget--; *budget < 0 {
+	facets := n.Facets()
+	if *budget -= 1 + len(facets); *budget < 0 {
 		return AnyKind
 	}
 	allowed := AnyKind
-	for _, part := range n.Facets() {
+	for _, part := range facets {
 		allowed &= ownKinds(part)
+		*budget -= len(ownOptions(part)) / itemsPerStep
 		for _, keyword := range combinations() {
 			if !part.Get(keyword).IsArray() {
 				continue
@@ -198,7 +213,7 @@ func ownKinds(part *Node) Kinds {
 	if values := ownOptions(part); values != nil {
 		some := NoKinds
 		for _, value := range values {
-			some |= KindOf(value.value())
+			some |= value.kind()
 		}
 		allowed &= some
 	}
@@ -235,9 +250,10 @@ func (n *Node) Options() (values []any, ok bool) {
 			return decoded(values), true
 		}
 	}
+	budget := kindBudget
 	for _, part := range parts {
 		for _, keyword := range combinations() {
-			if values, ok := listed(part.Get(keyword).Elements()); ok {
+			if values, ok := listed(part.Get(keyword).Elements(), &budget); ok {
 				return values, true
 			}
 		}
@@ -254,11 +270,17 @@ func decoded(nodes []*Node) []any {
 }
 
 // listed returns the values that all alternatives together list.
-func listed(alternatives []*Node) (values []any, ok bool) {
+func listed(alternatives []*Node, budget *int) (values []any, ok bool) {
 	for _, alternative := range alternatives {
-		found := false
-		for _, part := range alternative.Facets() {
+		found, facets := false, alternative.Facets()
+		if *budget -= 1 + len(facets); *budget < 0 {
+			return nil, false
+		}
+		for _, part := range facets {
 			if some := ownOptions(part); len(some) > 0 {
+				if *budget -= len(some) / itemsPerStep; *budget < 0 {
+					return nil, false
+				}
 				values, found = append(values, decoded(some)...), true
 				break
 			}

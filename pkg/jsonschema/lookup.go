@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,7 +138,7 @@ func (n *Node) Property(name string) (*Node, bool) {
 	if some := propertiesNamed(branches, name); len(some) > 0 {
 		return join("anyOf", some), true
 	}
-	free := patternProperties(branches, name)
+	free, _ := patternProperties(branches, name)
 	if len(free) == 0 {
 		for _, part := range branches {
 			if additional := part.Get("additionalProperties"); additional.IsObject() {
@@ -161,21 +162,36 @@ func propertiesNamed(parts []*Node, name string) []*Node {
 	return found
 }
 
-// patternProperties returns the schemas whose pattern the name matches.
-func patternProperties(parts []*Node, name string) []*Node {
-	var found []*Node
+// maxMatching is how many steps it may take to match one name against the patterns of one schema.
+const maxMatching = 20_000
+
+// patternProperties returns the schemas whose pattern the name matches. all is false if not all patterns were tried,
+// since that takes too long.
+func patternProperties(parts []*Node, name string) (found []*Node, all bool) {
+	budget := newBudget(context.Background(), maxMatching)
 	for _, part := range parts {
 		for _, m := range part.Get("patternProperties").Members() {
-			if part.doc.matches(m.Name, name) {
+			matched := part.doc.matches(budget, m.Name, name)
+			if budget.err != nil {
+				return found, false
+			}
+			if matched {
 				found = append(found, m.Node)
 			}
 		}
 	}
-	return found
+	return found, true
 }
 
-// HasPattern reports whether a pattern of the schema matches the name of a property.
-func (n *Node) HasPattern(name string) bool { return len(patternProperties(n.Branches(), name)) > 0 }
+// matchesPattern reports whether a pattern of some schemas matches a name, or may do so.
+func matchesPattern(parts []*Node, name string) bool {
+	found, all := patternProperties(parts, name)
+	return len(found) > 0 || !all
+}
+
+// HasPattern reports whether a pattern of the schema matches the name of a property. It is true if that would take too
+// long to find out.
+func (n *Node) HasPattern(name string) bool { return matchesPattern(n.Branches(), name) }
 
 // Welcomes reports whether any branch of the schema takes properties that it does not
 // name, by its own word.

@@ -14,8 +14,10 @@ import (
 // Limits of one regular expression from a schema.
 const (
 	maxPattern   = 10_000                 // bytes
+	maxProgram   = 100_000                // instructions of the linear engine
 	matchTimeout = 100 * time.Millisecond // of the backtracking engine
-	maxMatchWork = 500_000_000            // instructions times bytes, of the linear engine
+	maxMatchWork = 200_000_000            // instructions times bytes, of the linear engine
+	workPerStep  = 5000                   // of that
 )
 
 // patterns compiles the regular expressions of one schema. JSON Schema means
@@ -34,8 +36,10 @@ type patterns struct {
 // compile is a jsonschema.RegexpEngine; it never fails.
 func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	if len(text) <= maxPattern {
-		if re, err := regexp.Compile(text); err == nil {
-			return &linearPattern{re, p.meter}, nil
+		if size := programSize(text); size > 0 && size <= maxProgram {
+			if re, err := regexp.Compile(text); err == nil {
+				return &linearPattern{re, size, p.meter}, nil
+			}
 		}
 		if re, err := regexp2.Compile(text, regexp2.ECMAScript|regexp2.Unicode); err == nil {
 			re.MatchTimeout = matchTimeout
@@ -61,33 +65,44 @@ func (p *patterns) ignore(text string) {
 // linearPattern is a pattern that Go's engine reads.
 type linearPattern struct {
 	re    *regexp.Regexp
+	size  int // of its program, in instructions
 	meter *meter
 }
 
 func (p *linearPattern) String() string { return p.re.String() }
 
 // MatchString gives up where finding out would cost too much: a pattern such as
-// (.{1000}){100} on a long text. The server then judges.
+// (.{0,1000}){9} on a long text. The server then judges.
 func (p *linearPattern) MatchString(text string) bool {
-	p.meter.step()
-	const short = 1000 // bytes for which even the largest program is quick
-	if len(text) > short && programSize(p.re.String())*len(text) > maxMatchWork {
+	work := p.size * len(text)
+	if work > maxMatchWork {
+		p.meter.spend(1)
 		return p.meter.giveUp(p.re.String())
 	}
+	p.meter.spend(1 + work/workPerStep)
 	return p.re.MatchString(text)
 }
 
-// programSize returns the number of instructions of a pattern that compiles.
+// programSize returns how many instructions a pattern has at most, without writing them: repetitions
+// are written out, so that ten bytes can become a thousand instructions. It is 0 for a pattern
+// that Go's engine does not read.
 func programSize(pattern string) int {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return 0
 	}
-	program, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return 0
+	return instructions(tree)
+}
+
+func instructions(tree *syntax.Regexp) int {
+	size := 2 + len(tree.Rune)
+	for _, part := range tree.Sub {
+		size += instructions(part)
 	}
-	return len(program.Inst)
+	if tree.Op == syntax.OpRepeat {
+		size *= max(1, tree.Min, tree.Max)
+	}
+	return size
 }
 
 // backtrackingPattern is a pattern that needs ECMAScript's own features.
@@ -100,9 +115,10 @@ func (p *backtrackingPattern) String() string { return p.re.String() }
 
 // MatchString gives up when its time is up: only the server can judge.
 func (p *backtrackingPattern) MatchString(text string) bool {
-	p.meter.step()
+	p.meter.spend(1 + len(text)/bytesPerStep)
 	matched, err := p.re.MatchString(text)
 	if err != nil {
+		p.meter.spend(stepsOfTimeout)
 		return p.meter.giveUp(p.re.String())
 	}
 	return matched
@@ -121,26 +137,39 @@ type matcher struct {
 	compiled map[string]jsonschema.Regexp
 }
 
+// Limits of one matcher.
+const (
+	maxPatterns     = 5000 // that are kept compiled: one takes some kilobytes
+	stepsPerPattern = 20   // to compile one
+)
+
 func newMatcher() *matcher {
 	return &matcher{engine: patterns{meter: &meter{}}, compiled: make(map[string]jsonschema.Regexp)}
 }
 
-func (m *matcher) match(pattern, name string) bool {
+// match reports whether a name matches a pattern. Once the budget is used up, every name matches.
+func (m *matcher) match(budget *budget, pattern, name string) (matched bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			if _, is := cause.(stopped); !is {
+				panic(cause)
+			}
+			matched = true
+		}
+	}()
+	m.engine.meter.start(budget)
 	re, ok := m.compiled[pattern]
 	if !ok {
+		m.engine.meter.spend(stepsPerPattern)
 		re, _ = m.engine.compile(pattern) // it never fails
+		if len(m.compiled) >= maxPatterns {
+			clear(m.compiled)
+		}
 		m.compiled[pattern] = re
 	}
-	before := len(m.engine.meter.unmatched)
-	matched := re.MatchString(name)
-	if len(m.engine.meter.unmatched) > before {
+	matched = re.MatchString(name)
+	if len(m.engine.meter.unmatched) > 0 {
 		m.compiled[pattern] = &ignoredPattern{pattern}
 	}
 	return matched
-}
-
-// matchPattern matches one name against one pattern of a schema.
-func matchPattern(pattern, name string) bool {
-	re, err := new(patterns).compile(pattern)
-	return err == nil && re.MatchString(name)
 }

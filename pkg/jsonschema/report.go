@@ -22,6 +22,8 @@ import (
 type report struct {
 	document *Document
 	value    any // the arguments
+	// budget bounds the work. Once it is used up, the report stays as it is.
+	budget *budget
 	// choice says that the errors are those of one alternative among several.
 	choice   bool
 	problems []Problem
@@ -36,6 +38,7 @@ type report struct {
 // its parts is found out when it is asked for.
 type place struct {
 	schema      *Node // nil where the schema says nothing
+	given       string
 	names       *names
 	described   bool
 	description string
@@ -52,12 +55,26 @@ func newNames(set map[string]bool) *names {
 	return &names{set: set, sorted: slices.Sorted(maps.Keys(set))}
 }
 
-func newReport(document *Document, value any) *report {
-	return &report{document: document, value: value, reported: make(map[string]bool), places: make(map[string]*place)}
+func newReport(document *Document, value any, budget *budget) *report {
+	return &report{
+		document: document, value: value, budget: budget,
+		reported: make(map[string]bool), places: make(map[string]*place),
+	}
+}
+
+// addAll takes the error of the whole. It adds at least one problem or unknown parameter.
+func (r *report) addAll(err *jsonschema.ValidationError) {
+	r.add(err)
+	if r.budget.err != nil && len(r.problems)+len(r.unknown) == 0 {
+		r.problems = []Problem{{Reason: ReasonForbidden, Expected: "do not fit the schema"}}
+	}
 }
 
 // add takes one error with all its causes.
 func (r *report) add(err *jsonschema.ValidationError) {
+	if r.budget.spend(1) != nil {
+		return
+	}
 	switch k := err.ErrorKind.(type) {
 	case nil:
 		// Below a "not" or an "if" the validator keeps no reasons.
@@ -98,16 +115,28 @@ func (r *report) add(err *jsonschema.ValidationError) {
 
 // addLeaf adds an error about one value.
 func (r *report) addLeaf(err *jsonschema.ValidationError) {
-	problem := problemOf(err, valueAt(r.value, err.InstanceLocation))
+	at := r.place(err.InstanceLocation)
+	if r.budget.spend(listedIn(err)) != nil {
+		return
+	}
+	problem := problemOf(err, at.given)
 	problem.Path, problem.Location = r.path(err.InstanceLocation), err.InstanceLocation
 	if len(err.InstanceLocation) > 0 {
-		at := r.place(err.InstanceLocation).describe()
+		at.describe()
 		problem.Description = at.description
-		if at.options != nil && problem.Reason == ReasonType {
+		if at.options != nil && problem.Reason == ReasonType && r.budget.spend(len(at.options)/itemsPerStep) == nil {
 			problem.Reason, problem.Expected, problem.Options = ReasonEnum, oneOf(at.options), OptionTexts(at.options)
 		}
 	}
 	r.problems = append(r.problems, problem)
+}
+
+// listedIn returns how many steps it takes to write what an error lists.
+func listedIn(err *jsonschema.ValidationError) int {
+	if enum, is := err.ErrorKind.(*kind.Enum); is {
+		return len(enum.Want) / itemsPerStep
+	}
+	return 0
 }
 
 // maxDescribed bounds how many missing names of one object are described.
@@ -118,6 +147,9 @@ const maxDescribed = 200
 func (r *report) addMissing(location, names []string, because string) {
 	object := r.place(location).schema
 	for i, name := range names {
+		if r.budget.spend(1) != nil {
+			return
+		}
 		below := append(slices.Clone(location), name)
 		problem := Problem{Path: r.path(below), Reason: ReasonMissing, Location: below}
 		if schema, ok := object.Property(name); ok && i < maxDescribed {
@@ -179,7 +211,7 @@ func (r *report) place(location []string) *place {
 	key := strings.Join(location, "\x00")
 	if r.places[key] == nil {
 		schema, _ := r.document.at(location)
-		r.places[key] = &place{schema: schema}
+		r.places[key] = &place{schema: schema, given: given(valueAt(r.value, location))}
 	}
 	return r.places[key]
 }
@@ -196,10 +228,9 @@ func (p *place) describe() *place {
 
 // suggest finds the nearest names of the first unknown parameters: those that
 // messages name.
-func (r *report) suggest() {
-	left := maxComparisons
+func (r *report) suggest(budget *budget) {
 	for i := range r.unknown[:min(len(r.unknown), words.MaxNamed)] {
-		if left -= len(r.unknown[i].Known); left < 0 {
+		if budget.spend(comparing(r.unknown[i].Known)) != nil {
 			return
 		}
 		r.unknown[i].Near = words.Nearest(r.unknown[i].name, r.unknown[i].Known)
@@ -214,7 +245,7 @@ func (r *report) addName(err *jsonschema.ValidationError, name string) {
 		Expected: "is not a name that is allowed here",
 	}
 	if leaf := firstLeaf(err); leaf != err {
-		reason := problemOf(leaf, name)
+		reason := problemOf(leaf, given(name))
 		problem.Detail = "it must " + reason.verb() + reason.Expected
 	}
 	r.problems = append(r.problems, problem)
@@ -289,8 +320,8 @@ func valueAt(value any, location []string) any {
 }
 
 // problemOf says what is wrong with one value; Path stays empty.
-func problemOf(err *jsonschema.ValidationError, value any) Problem { //nolint:funlen // one table of all kinds of error
-	problem := Problem{Given: given(value)}
+func problemOf(err *jsonschema.ValidationError, given string) Problem { //nolint:funlen // one table of all kinds of error
+	problem := Problem{Given: given}
 	set := func(reason Reason, expected string) { problem.Reason, problem.Expected = reason, expected }
 	switch k := err.ErrorKind.(type) {
 	case *kind.Type:

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,7 +19,7 @@ import (
 // mustCompile compiles a schema that is not broken.
 func mustCompile(t testing.TB, schema string) *Schema {
 	t.Helper()
-	compiled, err := Parse(json.RawMessage(schema)).Compile()
+	compiled, err := Parse(json.RawMessage(schema)).Compile(t.Context())
 	if err != nil {
 		t.Fatalf("compile %s: %v", words.Shorten(schema, 200), err)
 	}
@@ -28,7 +29,7 @@ func mustCompile(t testing.TB, schema string) *Schema {
 // texts validates and returns problems, then unknown parameters, as text.
 func texts(t testing.TB, schema, arguments string) (problems, unknown []string) {
 	t.Helper()
-	found, names, err := mustCompile(t, schema).Check(json.RawMessage(arguments))
+	found, names, err := mustCompile(t, schema).Check(t.Context(), json.RawMessage(arguments))
 	if err != nil {
 		t.Fatalf("check %s: %v", words.Shorten(arguments, 200), err)
 	}
@@ -215,7 +216,7 @@ func TestBrokenSchemas(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Parse(json.RawMessage(test.schema)).Compile()
+			_, err := Parse(json.RawMessage(test.schema)).Compile(t.Context())
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one line with %q", err, test.want)
 			}
@@ -237,7 +238,7 @@ func TestExternalReferencesAreNotFetched(t *testing.T) {
 			fmt.Sprintf(`{"properties":{"a":{"$ref":%q}}}`, ref),
 			fmt.Sprintf(`{"$schema":%q}`, ref),
 		} {
-			_, err := Parse(json.RawMessage(schema)).Compile()
+			_, err := Parse(json.RawMessage(schema)).Compile(t.Context())
 			if err == nil || strings.Contains(err.Error(), "secret\"") {
 				t.Errorf("%s: got %v", schema, err)
 			}
@@ -295,7 +296,7 @@ func TestEndlessSchemas(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := mustCompile(t, test.schema).Check(json.RawMessage(test.arguments))
+			_, _, err := mustCompile(t, test.schema).Check(t.Context(), json.RawMessage(test.arguments))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -311,7 +312,7 @@ func TestDynamicReferencesAreBounded(t *testing.T) {
 	schema = strings.Replace(schema, `"$defs":{`, `"$defs":{
 		"inner":{"$id":"inner","$dynamicRef":"#x","$defs":{"x":{"$dynamicAnchor":"x"}}},
 		"outer":{"$dynamicAnchor":"x","$ref":"#/$defs/d59"},`, 1)
-	_, _, err := mustCompile(t, schema).Check(json.RawMessage(`{"a":{}}`))
+	_, _, err := mustCompile(t, schema).Check(t.Context(), json.RawMessage(`{"a":{}}`))
 	if err == nil {
 		t.Error("an exponential schema behind a $dynamicRef was checked to its end")
 	}
@@ -352,7 +353,7 @@ func TestAmbiguousArguments(t *testing.T) {
 // A pattern that no engine reads costs the rest of the schema nothing.
 func TestUnreadablePatterns(t *testing.T) {
 	schema := mustCompile(t, `{"properties":{"a":{"pattern":"^(?=a"},"b":{"type":"integer"}}}`)
-	problems, _ := schema.Validate(json.RawMessage(`{"a":"x","b":"x"}`))
+	problems, _ := schema.Validate(t.Context(), json.RawMessage(`{"a":"x","b":"x"}`))
 	if len(problems) != 1 || problems[0].Path != "b" {
 		t.Errorf("got %v, want the problem of b only", problems)
 	}
@@ -371,18 +372,18 @@ func TestCatastrophicPattern(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			schema := mustCompile(t, `{"properties":{"a":`+fmt.Sprintf(test.a, test.pattern)+`,"b":{"type":"integer"}}}`)
-			found, err := schema.Judge(json.RawMessage(fmt.Sprintf(`{"a":%q,"b":1}`, test.text)))
+			found, err := schema.Judge(t.Context(), json.RawMessage(fmt.Sprintf(`{"a":%q,"b":1}`, test.text)))
 			if err != nil || len(found.Problems) > 0 {
 				t.Errorf("got %v, %v", found.Problems, err)
 			}
 			wantTexts(t, "remarks", found.Remarks, []string{
 				"the pattern " + test.pattern + " takes too long on an argument and was not checked",
 			})
-			found, _ = schema.Judge(json.RawMessage(fmt.Sprintf(`{"a":%q,"b":"x"}`, test.text)))
+			found, _ = schema.Judge(t.Context(), json.RawMessage(fmt.Sprintf(`{"a":%q,"b":"x"}`, test.text)))
 			if len(found.Problems) == 0 || found.Problems[len(found.Problems)-1].Path != "b" {
 				t.Errorf("got %v, want the problem of b", found.Problems)
 			}
-			if found, _ = schema.Judge(json.RawMessage(`{"b":1}`)); len(found.Remarks) > 0 {
+			if found, _ = schema.Judge(t.Context(), json.RawMessage(`{"b":1}`)); len(found.Remarks) > 0 {
 				t.Errorf("other arguments have the remarks %q", found.Remarks)
 			}
 		})
@@ -391,7 +392,7 @@ func TestCatastrophicPattern(t *testing.T) {
 
 // Problems carry their parts, for JSON output and forms.
 func TestProblemParts(t *testing.T) {
-	problems, _ := mustCompile(t, lightSchema).Validate(json.RawMessage(`{"deviceName":"x","action":"dim"}`))
+	problems, _ := mustCompile(t, lightSchema).Validate(t.Context(), json.RawMessage(`{"deviceName":"x","action":"dim"}`))
 	raw, err := rawjson.Marshal(problems)
 	if err != nil {
 		t.Fatal(err)
@@ -408,7 +409,7 @@ func TestCheckConcurrently(t *testing.T) {
 	done := make(chan int)
 	for range 8 {
 		go func() {
-			problems, _ := schema.Validate(json.RawMessage(`{"level":"x"}`))
+			problems, _ := schema.Validate(t.Context(), json.RawMessage(`{"level":"x"}`))
 			done <- len(problems)
 		}()
 	}
@@ -429,11 +430,11 @@ func FuzzValidate(f *testing.F) {
 		f.Add(schema, `{"a":1,"level":[{}],"deviceName":"x"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, arguments string) {
-		schema, err := Parse(json.RawMessage(text)).Compile()
+		schema, err := Parse(json.RawMessage(text)).Compile(t.Context())
 		if err != nil {
 			return
 		}
-		problems, unknown, err := schema.Check(json.RawMessage(arguments))
+		problems, unknown, err := schema.Check(t.Context(), json.RawMessage(arguments))
 		if err != nil && len(problems)+len(unknown) > 0 {
 			t.Errorf("problems beside the error %v", err)
 		}
@@ -447,7 +448,7 @@ func FuzzValidate(f *testing.F) {
 				t.Error("an empty warning")
 			}
 		}
-		again, _, _ := schema.Check(json.RawMessage(arguments))
+		again, _, _ := schema.Check(t.Context(), json.RawMessage(arguments))
 		if err == nil && fmt.Sprint(problems) != fmt.Sprint(again) {
 			t.Errorf("two runs differ:\n%v\n%v", problems, again)
 		}
@@ -458,7 +459,7 @@ func BenchmarkCompileAndValidate(b *testing.B) {
 	arguments := json.RawMessage(`{"deviceName":"Switch One","action":"on","level":5}`)
 	for b.Loop() {
 		schema := mustCompile(b, lightSchema)
-		if problems, unknown := schema.Validate(arguments); len(problems)+len(unknown) > 0 {
+		if problems, unknown := schema.Validate(context.Background(), arguments); len(problems)+len(unknown) > 0 {
 			b.Fatal(problems, unknown)
 		}
 	}

@@ -14,11 +14,11 @@ func TestTooLargeSchema(t *testing.T) {
 	begin, end := `{"type":"object","properties":{"a":{}},"description":"`, `"}`
 	fits := json.RawMessage(begin + strings.Repeat("a", MaxSize-len(begin)-len(end)) + end)
 	document := Parse(fits)
-	if _, err := document.Compile(); err != nil || document.TooLarge() || len(document.Root().Properties()) != 1 {
+	if _, err := document.Compile(t.Context()); err != nil || document.TooLarge() || len(document.Root().Properties()) != 1 {
 		t.Errorf("a schema of %d bytes is not read: %v", len(fits), err)
 	}
 	document = Parse(append(fits, ' '))
-	if _, err := document.Compile(); err == nil || !strings.Contains(err.Error(), "1048577 bytes") {
+	if _, err := document.Compile(t.Context()); err == nil || !strings.Contains(err.Error(), "1048577 bytes") {
 		t.Errorf("the error is %v", err)
 	}
 	if !document.TooLarge() || document.Root().Properties() != nil {
@@ -34,7 +34,7 @@ func TestTooManyPatterns(t *testing.T) {
 		fmt.Fprintf(&list, `,"^(a|b%d)+$":{"type":"integer"}`, i)
 	}
 	schema := `{"type":"object","patternProperties":{` + list.String()[1:] + `}}`
-	if _, err := Parse(json.RawMessage(schema)).Compile(); !errors.Is(err, ErrTooLarge) {
+	if _, err := Parse(json.RawMessage(schema)).Compile(t.Context()); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("the error is %v", err)
 	}
 }

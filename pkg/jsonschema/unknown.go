@@ -8,25 +8,21 @@ import (
 	"toolx/pkg/words"
 )
 
-// Limits of looking for unknown parameters; what is left goes without warnings.
-const (
-	maxUnknownWork = 2_000_000 // names times the schema's parts
-	maxComparisons = 200_000   // of one name with another
-)
+// comparing returns how many steps it takes to compare a name with others.
+func comparing(known []string) int { return len(known) / 2 }
 
 // addUnknown reports every name in the arguments that the schema does not know,
-// at any depth (VAL-2).
-func (r *report) addUnknown() {
-	walker := unknownWalker{report: r, shapes: make(map[*Node]*nameShape), left: maxUnknownWork, comparisons: maxComparisons}
+// at any depth (VAL-2). What is left once the budget is used up goes without warnings.
+func (r *report) addUnknown(budget *budget) {
+	walker := unknownWalker{report: r, shapes: make(map[*Node]*nameShape), budget: budget}
 	walker.visit(r.document.root, r.value, nil)
 }
 
 // unknownWalker goes through arguments and schema side by side.
 type unknownWalker struct {
-	report      *report
-	shapes      map[*Node]*nameShape
-	left        int // work still to be done
-	comparisons int // names still to be compared
+	report *report
+	shapes map[*Node]*nameShape
+	budget *budget
 }
 
 // nameShape is what a schema knows about the names in an object.
@@ -57,7 +53,7 @@ func (w *unknownWalker) visit(schema *Node, value any, path []string) {
 	case map[string]any:
 		shape := w.shapeOf(schema)
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if w.left -= 1 + len(shape.parts); w.left < 0 {
+			if w.budget.spend(1+len(shape.parts)/itemsPerStep) != nil {
 				return
 			}
 			below := append(slices.Clone(path), name)
@@ -68,11 +64,11 @@ func (w *unknownWalker) visit(schema *Node, value any, path []string) {
 		}
 	case []any:
 		for i, element := range value {
-			if w.left--; w.left < 0 {
-				return
-			}
 			if !KindOf(element).Has(Object | Array) {
 				continue
+			}
+			if w.budget.spend(1) != nil {
+				return
 			}
 			if items, ok := schema.Element(i); ok {
 				w.visit(items, element, append(slices.Clone(path), strconv.Itoa(i)))
@@ -93,7 +89,7 @@ func (s *nameShape) property(schema *Node, name string) (*Node, bool) {
 // welcomes others too, only what looks like a misspelling is worth a warning;
 // where it lists none, nothing is.
 func (w *unknownWalker) judge(shape *nameShape, name string, path []string) {
-	if !shape.plain || shape.names.set[name] || len(patternProperties(shape.parts, name)) > 0 {
+	if !shape.plain || shape.names.set[name] || matchesPattern(shape.parts, name) {
 		return
 	}
 	if shape.open && !w.looksMisspelt(name, shape.names.sorted) {
@@ -103,6 +99,5 @@ func (w *unknownWalker) judge(shape *nameShape, name string, path []string) {
 }
 
 func (w *unknownWalker) looksMisspelt(name string, known []string) bool {
-	w.comparisons -= len(known)
-	return w.comparisons >= 0 && words.Nearest(name, known) != ""
+	return w.budget.spend(comparing(known)) == nil && words.Nearest(name, known) != ""
 }

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,8 +165,8 @@ func (s *Schema) Remarks() []string { return slices.Clone(s.remarks) }
 
 // Validate is Check for callers to whom a schema that cannot judge is one that
 // finds nothing wrong.
-func (s *Schema) Validate(arguments json.RawMessage) ([]Problem, []UnknownParameter) {
-	problems, unknown, _ := s.Check(arguments)
+func (s *Schema) Validate(ctx context.Context, arguments json.RawMessage) ([]Problem, []UnknownParameter) {
+	problems, unknown, _ := s.Check(ctx, arguments)
 	return problems, unknown
 }
 
@@ -175,9 +176,9 @@ func (s *Schema) Validate(arguments json.RawMessage) ([]Problem, []UnknownParame
 //
 // An error means that the schema could not judge (VAL-3): it goes round in
 // circles, or takes more steps than any honest schema. The arguments are then
-// neither valid nor invalid.
-func (s *Schema) Check(arguments json.RawMessage) (problems []Problem, unknown []UnknownParameter, err error) {
-	found, err := s.Judge(arguments)
+// neither valid nor invalid. The error is that of ctx if that has ended.
+func (s *Schema) Check(ctx context.Context, arguments json.RawMessage) (problems []Problem, unknown []UnknownParameter, err error) {
+	found, err := s.Judge(ctx, arguments)
 	return found.Problems, found.Unknown, err
 }
 
@@ -190,7 +191,11 @@ type Verdict struct {
 }
 
 // Judge is Check with remarks on what it had to leave to the server (VAL-3).
-func (s *Schema) Judge(arguments json.RawMessage) (Verdict, error) {
+func (s *Schema) Judge(ctx context.Context, arguments json.RawMessage) (Verdict, error) {
+	return s.judge(unlimited(ctx), arguments)
+}
+
+func (s *Schema) judge(whole *budget, arguments json.RawMessage) (Verdict, error) {
 	if err := rawjson.Check(arguments); err != nil {
 		return wrongAsWhole(Problem{Reason: ReasonSyntax, Expected: "a JSON object", Given: GivenText(arguments), Detail: err.Error()}), nil
 	}
@@ -203,20 +208,23 @@ func (s *Schema) Judge(arguments json.RawMessage) (Verdict, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	failure, unmatched, err := s.applyFairly(value)
+	failure, unmatched, err := s.applyFairly(whole, value)
 	if err != nil {
 		return Verdict{}, err
 	}
-	report := newReport(s.document, value)
+	report := newReport(s.document, value, whole.part(maxSteps))
 	if failure != nil {
 		if cycle := findCycle(failure); cycle != nil {
 			return Verdict{}, cycle
 		}
-		report.add(failure)
+		report.addAll(failure)
 	}
-	report.addUnknown()
+	report.addUnknown(whole.part(stepsFor(value)))
 	problems := report.sorted()
-	report.suggest()
+	report.suggest(whole.part(maxSteps))
+	if err := whole.ended(); err != nil {
+		return Verdict{}, err
+	}
 	return Verdict{Problems: problems, Unknown: report.unknown, Remarks: unmatchedRemarks(unmatched)}, nil
 }
 
@@ -233,7 +241,7 @@ func unmatchedRemarks(patterns []string) []string {
 // CheckValue holds any JSON value against the schema, such as structuredContent
 // against an outputSchema, and reports all problems at once. An error means that the
 // schema could not judge, as for Check.
-func (s *Schema) CheckValue(raw json.RawMessage) ([]Problem, error) {
+func (s *Schema) CheckValue(ctx context.Context, raw json.RawMessage) ([]Problem, error) {
 	if err := rawjson.Check(raw); err != nil {
 		return []Problem{{Reason: ReasonSyntax, Expected: "JSON", Given: GivenText(raw), Detail: err.Error()}}, nil
 	}
@@ -243,16 +251,17 @@ func (s *Schema) CheckValue(raw json.RawMessage) ([]Problem, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	failure, _, err := s.applyFairly(value)
+	whole := unlimited(ctx)
+	failure, _, err := s.applyFairly(whole, value)
 	if err != nil || failure == nil {
 		return nil, err
 	}
 	if cycle := findCycle(failure); cycle != nil {
 		return nil, cycle
 	}
-	report := newReport(s.document, value)
-	report.add(failure)
-	return report.sorted(), nil
+	report := newReport(s.document, value, whole.part(maxSteps))
+	report.addAll(failure)
+	return report.sorted(), whole.ended()
 }
 
 // frames bounds how deep the validator may recurse: Go ends a program whose
@@ -262,8 +271,8 @@ const frames = 50_000
 // applyFairly runs the validator and says which patterns it gave up. Those count as
 // matched; below a "not" that would refuse the value for what nobody knows, so a
 // refusal holds only where it stands with the other answer too.
-func (s *Schema) applyFairly(value any) (failure *jsonschema.ValidationError, unmatched []string, err error) {
-	failure, err = s.apply(value)
+func (s *Schema) applyFairly(whole *budget, value any) (failure *jsonschema.ValidationError, unmatched []string, err error) {
+	failure, err = s.apply(whole, value)
 	if err != nil || s.meter == nil || len(s.meter.unmatched) == 0 {
 		return failure, nil, err
 	}
@@ -273,34 +282,40 @@ func (s *Schema) applyFairly(value any) (failure *jsonschema.ValidationError, un
 	}
 	s.meter.deny = true
 	defer func() { s.meter.deny = false }()
-	if other, err := s.apply(value); err == nil && other == nil {
+	if other, err := s.apply(whole, value); err == nil && other == nil {
 		return nil, unmatched, nil
 	}
 	return failure, unmatched, nil
 }
 
-// apply runs the validator within its limits.
-func (s *Schema) apply(value any) (failure *jsonschema.ValidationError, err error) {
+// apply runs the validator on a part of the budget.
+func (s *Schema) apply(whole *budget, value any) (failure *jsonschema.ValidationError, err error) {
 	if s.compiled == nil {
 		return nil, nil
 	}
 	defer func() {
-		switch cause := recover(); cause {
+		switch cause := recover().(type) {
 		case nil:
-		case errBudget:
-			err = errBudget
+		case stopped:
+			err = cause.err
 		default:
 			err = fmt.Errorf("the schema cannot be applied: %v", cause)
 		}
 	}()
-	count, depth := measure(value)
-	steps := maxSteps + stepsPerValue*count
+	_, depth := measure(value)
+	steps := stepsFor(value)
 	if (depth+1)*(s.size+1) > frames {
 		steps = min(steps, frames)
 	}
-	s.meter.start(steps, count)
+	s.meter.start(whole.part(steps))
 	errors.As(s.compiled.Validate(value), &failure)
 	return failure, nil
+}
+
+// stepsFor returns how many steps one look at a value may take.
+func stepsFor(value any) int {
+	count, _ := measure(value)
+	return maxSteps + stepsPerValue*count
 }
 
 // measure counts the values in a value, and how deep they are nested.

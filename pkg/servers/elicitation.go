@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -148,11 +149,11 @@ func (e *Elicitation) CheckField(name string, value json.RawMessage) error {
 // check does what Check does, limited to the field named only unless that is empty.
 func (e *Elicitation) check(content json.RawMessage, only string) error {
 	document := jsonschema.Parse(e.Schema)
-	schema, err := document.Compile()
+	schema, err := document.Compile(context.Background())
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
-	problems, unknown, err := schema.Check(content)
+	problems, unknown, err := schema.Check(context.Background(), content)
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"context"
 	"encoding/json"
 
 	"toolx/pkg/jsonschema"
@@ -12,7 +13,7 @@ import (
 func (f *Form) Fill() {
 	// An error means that the example may be invalid, which the form then shows as for any other
 	// value.
-	example, _ := f.tool.Input().Example()
+	example, _ := f.tool.Input().Example(context.Background())
 	if f.json != nil {
 		if given, err := f.Arguments(); err == nil {
 			f.openJSON(indent(merge(given, example)))

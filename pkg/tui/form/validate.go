@@ -1,6 +1,7 @@
 package form
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (f *Form) Problems() []string { return f.check().problems }
 func (f *Form) check() *verdict {
 	if f.verdict == nil {
 		f.verdict = &verdict{at: make(map[*field][]note), inside: make(map[*field]int)}
-		_, _ = f.tool.Schema() // compiled once, before the clock runs
+		_, _ = f.tool.Schema(context.Background()) // compiled once, before the clock runs
 		began := f.now()
 		if f.json != nil {
 			f.verdict.judgeText(f)
@@ -97,7 +98,7 @@ func (v *verdict) judgeFields(f *Form) {
 
 // judge runs the validator.
 func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
-	schema, err := f.tool.Schema()
+	schema, err := f.tool.Schema(context.Background())
 	if err != nil {
 		v.below = append(v.below, note{text: render.Safe("the schema is broken, nothing is checked: " + err.Error()), warning: true})
 		return nil, nil
@@ -105,7 +106,7 @@ func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]jsonschema.Proble
 	for _, remark := range schema.Remarks() {
 		v.below = append(v.below, note{text: render.Safe(remark), warning: true})
 	}
-	problems, unknown, err := schema.Check(arguments)
+	problems, unknown, err := schema.Check(context.Background(), arguments)
 	if err != nil {
 		v.below = append(v.below, note{text: render.Safe("nothing is checked: " + err.Error()), warning: true})
 	}

@@ -2,6 +2,7 @@ package form
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -183,11 +184,11 @@ func notJSON(text string) string {
 	if text == "" {
 		return "empty where JSON is expected"
 	}
-	schema, err := jsonschema.Parse(nil).Compile()
+	schema, err := jsonschema.Parse(nil).Compile(context.Background())
 	if err != nil {
 		return err.Error()
 	}
-	problems, err := schema.CheckValue(json.RawMessage(text))
+	problems, err := schema.CheckValue(context.Background(), json.RawMessage(text))
 	switch {
 	case err != nil:
 		return err.Error()

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -77,11 +78,11 @@ func verdict(result *exec.Result, tool *exec.Tool) []remark {
 
 // judge validates a value against a schema.
 func judge(value json.RawMessage, schema *jsonschema.Document) []remark {
-	compiled, err := schema.Compile()
+	compiled, err := schema.Compile(context.Background())
 	if err != nil {
 		return []remark{newRemark(pane.Warn, "the output schema is broken: "+err.Error())}
 	}
-	problems, err := compiled.CheckValue(value)
+	problems, err := compiled.CheckValue(context.Background(), value)
 	switch {
 	case err != nil:
 		return []remark{newRemark(pane.Warn, "the output schema cannot judge: "+err.Error())}

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -103,11 +104,11 @@ func askStructuredMismatch(r reply) []check.Finding {
 	if r.failed || value == nil || r.tool == nil || r.tool.Output == nil {
 		return nil
 	}
-	schema, err := jsonschema.Parse(r.tool.Output.Raw).Compile()
+	schema, err := jsonschema.Parse(r.tool.Output.Raw).Compile(context.Background())
 	if err != nil {
 		return nil // schema-invalid, -ref-dangling and their like say so
 	}
-	problems, err := schema.CheckValue(value)
+	problems, err := schema.CheckValue(context.Background(), value)
 	if err != nil {
 		return nil // it cannot judge: schema-combos and schema-ref-loop say why
 	}

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -181,7 +182,7 @@ func invalid(t *listing.SchemaTree) error {
 		}
 		raw = stripped
 	}
-	_, err := jsonschema.Parse(raw).Compile()
+	_, err := jsonschema.Parse(raw).Compile(context.Background())
 	if errors.Is(err, jsonschema.ErrTooLarge) || depthLimit(t) {
 		return nil
 	}

@@ -1,0 +1,57 @@
+package jsonschema
+
+import (
+	"context"
+	"errors"
+	"math"
+)
+
+// errBudget says that a piece of work would take too many steps.
+var errBudget = errors.New("the schema takes too many steps to check these arguments")
+
+// budget bounds a piece of work on a schema by a number of steps and by a context. A step is what takes a
+// few microseconds: one schema applied to one value, a few names compared. Steps, unlike a clock, give the same answer
+// each time. A budget is for one goroutine.
+type budget struct {
+	ctx   context.Context
+	left  int
+	whole *budget // spends what this one spends; nil for one that is no part
+	err   error   // why the work must end: errBudget, or the error of ctx
+}
+
+// lookEvery is how many steps are made between two looks at the context.
+const lookEvery = 64
+
+// newBudget returns a budget of so many steps that ends with ctx.
+func newBudget(ctx context.Context, steps int) *budget {
+	return &budget{ctx: ctx, left: steps, err: ctx.Err()}
+}
+
+// unlimited returns a budget that only ends with ctx, to be taken apart into smaller ones.
+func unlimited(ctx context.Context) *budget { return newBudget(ctx, math.MaxInt) }
+
+// part returns a budget for a part of the work.
+func (b *budget) part(steps int) *budget {
+	return &budget{ctx: b.ctx, left: steps, whole: b, err: b.err}
+}
+
+// spend takes steps. The error says why the work must end, and stays.
+func (b *budget) spend(steps int) error {
+	if b.err != nil {
+		return b.err
+	}
+	before := b.left
+	b.left -= steps
+	switch {
+	case b.left < 0:
+		b.err = errBudget
+	case b.whole != nil:
+		b.err = b.whole.spend(steps)
+	case b.left/lookEvery != before/lookEvery:
+		b.err = b.ctx.Err()
+	}
+	return b.err
+}
+
+// ended returns the error of the context, nil while that has none.
+func (b *budget) ended() error { return b.ctx.Err() }
