@@ -33,7 +33,7 @@ func arrows() map[string][]string {
 		"pkg/jsonschema": {"pkg/rawjson", "pkg/words"},
 		"pkg/rawjson":    {"pkg/words"},
 
-		"pkg/tui/pane":     {"pkg/render"},
+		"pkg/tui/pane":     {"pkg/render", "pkg/words"},
 		"pkg/tui/form":     {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault", "pkg/rawjson", "pkg/jsonschema", "pkg/words"},
 		"pkg/tui/jsontree": {"pkg/tui/pane", "pkg/render", "pkg/rawjson", "pkg/words"},
 		"pkg/tui/markdown": {"pkg/tui/pane", "pkg/render", "pkg/exec", "pkg/fault"},

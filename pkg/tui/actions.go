@@ -2,26 +2,14 @@ package tui
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/atotto/clipboard"
 
-	"toolx/pkg/exec"
 	"toolx/pkg/render"
-	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
 	"toolx/pkg/tui/watch"
 )
-
-// toldMsg carries a message from a command for the status line.
-type toldMsg struct {
-	text string
-	bad  bool
-}
 
 // run runs the item on the screen with the form's values; a destructive tool asks for confirmation
 // first.
@@ -29,37 +17,44 @@ func (m *model) run() tea.Cmd {
 	one := m.page.item
 	arguments, err := m.page.arguments()
 	if err != nil {
-		m.tell(err.Error(), true)
-		return m.tick()
+		return m.fail(err)
 	}
-	if destructive(one) {
-		m.ask("call "+render.Safe(one.Name)+"?", []string{
-			"This tool says of itself that it may destroy something.",
-			render.Safe(m.hide(string(arguments))),
-		}, []string{"y"}, "call it", func() tea.Cmd { return m.startCall(one, arguments) })
-		return nil
+	start := func() tea.Cmd { return m.start(one, arguments) }
+	if !destructive(one) {
+		return start()
 	}
-	return m.startCall(one, arguments)
+	text := "This tool says of itself that it may destroy something.\n" + m.safe(string(arguments))
+	m.ask("call "+render.Safe(one.Name)+"?", text, []string{"y"}, "call it", start)
+	return nil
+}
+
+// destructive reports whether an item's annotations say that it may destroy something.
+func destructive(one item) bool { return slices.Contains(render.Badges(one.Tool), "destructive") }
+
+// start runs an item, and moves to its result, where one key cancels it.
+func (m *model) start(one item, arguments []byte) tea.Cmd {
+	cmd := m.calls.start(one, arguments)
+	m.setFocus(areaResult)
+	return cmd
 }
 
 // rerun goes to an item that was run before, fills in its arguments, and runs it again if run is set.
 func (m *model) rerun(request watch.Request, run bool) tea.Cmd {
-	one, fill, err := m.itemOf(request)
+	one, fill, err := m.servers.itemOf(request)
 	if err != nil {
-		m.tell(err.Error(), true)
-		return m.tick()
+		return m.fail(err)
 	}
 	if fill == nil { // a resource: there is nothing to be replaced
-		m.goTo(m.sourceOf(one), nil)
+		m.goTo(m.servers.sourceOf(one), nil)
 		if run {
-			return m.startCall(one, request.Arguments)
+			return m.start(one, request.Arguments)
 		}
 		return nil
 	}
 	from := m.focus
 	replace := func() tea.Cmd {
 		m.goTo(one, fill)
-		if !run || m.cannotCall() != "" {
+		if !run || m.page.cannotRun() != "" {
 			return nil
 		}
 		cmd := m.run()
@@ -68,11 +63,12 @@ func (m *model) rerun(request watch.Request, run bool) tea.Cmd {
 		}
 		return cmd
 	}
-	if m.unsent(one) {
-		m.ask("replace what is filled in?", []string{"The form of " + render.Safe(one.Name) + " holds what was not sent yet."}, []string{"y", "enter"}, "replace it", replace)
-		return nil
+	if !m.unsent(one) {
+		return replace()
 	}
-	return replace()
+	text := "The form of " + render.Safe(one.Name) + " holds what was not sent yet."
+	m.ask("replace what is filled in?", text, []string{"y", "enter"}, "replace it", replace)
+	return nil
 }
 
 // unsent reports whether an item's form holds values that were typed and not sent yet.
@@ -82,159 +78,21 @@ func (m *model) unsent(one item) bool {
 		return false
 	}
 	arguments, err := kept.form.Arguments()
-	latest := m.latestCall(one)
+	latest := m.calls.latest(one)
 	return err != nil || latest == nil || !bytes.Equal(latest.arguments, arguments)
 }
 
-// copied puts text on the clipboard: the terminal's by OSC 52, and the system's.
-func (m *model) copied(text, what string) tea.Cmd {
-	return tea.Batch(tea.SetClipboard(text), func() tea.Msg {
-		_ = clipboard.WriteAll(text) // without a system clipboard the terminal's is there
-		return toldMsg{text: "copied " + what}
-	})
-}
-
-// subject returns what a copied command or request is made from: the call on the screen if the result
-// pane has the focus, else the item on the page.
-func (m *model) subject() (item, json.RawMessage, error) {
-	if m.ofResult() {
-		return m.shown.item, m.shown.arguments, nil
-	}
-	arguments, err := m.page.arguments()
-	return m.page.item, arguments, err
-}
-
 // ofResult reports whether keys apply to the call on the screen.
-func (m *model) ofResult() bool { return m.focus == areaResult && m.shown != nil }
+func (m *model) ofResult() bool { return m.focus == areaResult && m.calls.shown != nil }
 
-// callAgain repeats the call on the screen with the same arguments.
-func (m *model) callAgain() tea.Cmd {
-	method := ""
-	if m.shown.item.kind != kindTool {
-		method = m.shown.item.kind.request()
+// runAgain repeats the call on the screen with the same arguments.
+func (m *model) runAgain() tea.Cmd {
+	c := m.calls.shown
+	request := watch.Request{Tool: c.name, Arguments: c.arguments}
+	if c.item.kind != kindTool {
+		request.Method = c.item.kind.request()
 	}
-	return m.rerun(watch.Request{Tool: m.shown.name, Method: method, Arguments: m.shown.arguments}, true)
-}
-
-// copyCommand copies the command line that does what the screen shows.
-func (m *model) copyCommand() tea.Cmd {
-	one, arguments, err := m.subject()
-	if err != nil {
-		m.tell(err.Error(), true)
-		return m.tick()
-	}
-	return m.copied(commandLine(one, arguments), "the command line")
-}
-
-// copyEarlier copies the command line of an earlier call.
-func (m *model) copyEarlier(call watch.Request) tea.Cmd {
-	one, _, err := m.itemOf(call)
-	if err != nil {
-		m.tell(err.Error(), true)
-		return m.tick()
-	}
-	return m.copied(commandLine(one, call.Arguments), "the command line")
-}
-
-// commandLine returns the command that runs an item with arguments.
-func commandLine(one item, arguments json.RawMessage) string {
-	switch one.kind {
-	case kindTool:
-		return exec.CommandLine(one.Tool, arguments)
-	case kindPrompt:
-		return exec.PromptLine(one.Tool, arguments)
-	default:
-		return exec.ReadLine(&exec.Tool{
-			Name: one.Server + exec.Separator + uriOf(arguments), Launch: one.Launch, Address: one.Address, Flags: one.Flags,
-		})
-	}
-}
-
-// copyRequest copies the JSON-RPC request that would be sent.
-func (m *model) copyRequest() tea.Cmd {
-	one, arguments, err := m.subject()
-	var request json.RawMessage
-	if err == nil {
-		request, err = m.requestOf(one, arguments)
-	}
-	if err != nil {
-		m.tell(err.Error(), true)
-		return m.tick()
-	}
-	return m.copied(string(request), "the request")
-}
-
-// requestOf returns the JSON-RPC request that runs an item.
-func (m *model) requestOf(one item, arguments json.RawMessage) (json.RawMessage, error) {
-	if one.kind == kindTool {
-		return m.options.Request(exec.Call{Tool: one.Name, Target: one.Tool, Arguments: arguments})
-	}
-	session := m.options.Pool.Session(one.Server)
-	if session == nil {
-		return nil, errors.New("the server does not run; r starts it")
-	}
-	params := servers.ReadParams(uriOf(arguments))
-	if one.kind == kindPrompt {
-		params = servers.PromptParams(one.Plain, arguments)
-	}
-	return session.NextRequest(one.kind.request(), params, 0)
-}
-
-// copyResult copies the result of the call on the screen, or why it failed.
-func (m *model) copyResult() tea.Cmd {
-	if err := m.shown.result.Err; err != nil {
-		return m.copied(err.Error(), "the error")
-	}
-	if m.shown.item.kind == kindPrompt {
-		return m.copied(promptText(m.shown.result), "the messages")
-	}
-	return m.copied(m.shown.result.String(), "the result")
-}
-
-// promptText returns what the command line prints for a prompt.
-func promptText(result *exec.Result) string {
-	var out strings.Builder
-	messages, err := exec.ReadMessages(result.Raw)
-	if err != nil || render.Messages(&out, messages, render.Screen{}) != nil {
-		return result.String()
-	}
-	return out.String()
-}
-
-// restartServer stops the selected server and starts it again.
-func (m *model) restartServer() tea.Cmd {
-	s := m.currentServer()
-	s.asked = true
-	s.become(statusStarting, m.now())
-	pool := m.options.Pool
-	stopped := func() tea.Msg {
-		pool.Stop(m.ctx, s.name)
-		_, err := pool.Open(m.ctx, s.name)
-		return openedMsg{s.name, err}
-	}
-	return tea.Batch(stopped, m.tick())
-}
-
-// stopServer stops the selected server.
-func (m *model) stopServer() tea.Cmd {
-	s := m.currentServer()
-	s.asked = true
-	pool := m.options.Pool
-	return func() tea.Msg {
-		pool.Stop(m.ctx, s.name)
-		return stoppedMsg{s.name}
-	}
-}
-
-// stoppedMsg reports that a server was stopped. A server without a process has no other event for
-// that.
-type stoppedMsg struct{ server string }
-
-func (m *model) updateStopped(msg stoppedMsg) tea.Cmd {
-	if s := m.serverOf(msg.server); s != nil && s.asked {
-		s.stop(m.now())
-	}
-	return nil
+	return m.rerun(request, true)
 }
 
 func (m *model) startFilter() tea.Cmd {
@@ -243,13 +101,13 @@ func (m *model) startFilter() tea.Cmd {
 }
 
 // openRow opens the group under the cursor, or shows its item's page.
-func (m *model) openRow() tea.Cmd {
+func (m *model) openRow() {
 	if m.tree.selected().item.none() {
 		m.tree.setClosed(false)
-		return nil
+		return
 	}
 	m.page.tab = tabForm
-	return m.setFocus(areaPage)
+	m.setFocus(areaPage)
 }
 
 // enterRow does the most common action for the row under the cursor: it reads a resource, which has no
@@ -257,48 +115,100 @@ func (m *model) openRow() tea.Cmd {
 func (m *model) enterRow() tea.Cmd {
 	switch at := m.tree.selected(); {
 	case at.failed():
-		return m.listAnew(at.group.server.name, at.serverList.kind)
+		return m.servers.readAnew(at.group.server.name, at.serverList.kind)
 	case at.item.kind == kindResource:
 		return m.run()
 	}
-	return m.openRow()
+	m.openRow()
+	return nil
 }
 
-func (m *model) toggleWatch() tea.Cmd {
+func (m *model) toggleWatch() {
 	m.watching = !m.watching
 	if !m.watching && m.focus == areaWatch {
-		return m.setFocus(areaTree)
+		m.setFocus(areaTree)
 	}
-	return nil
 }
 
-func (m *model) toggleZoom() tea.Cmd {
-	m.zoomed = !m.zoomed
-	return nil
+// toProblem goes to the field that prevents the call.
+func (m *model) toProblem() {
+	if m.page.item.fillable() && len(m.page.form.Problems()) > 0 {
+		m.page.show(tabForm)
+		m.setFocus(areaPage)
+		m.page.form.ToProblem()
+	}
 }
 
 // quit ends the interface; it asks first if calls are running.
 func (m *model) quit() tea.Cmd {
-	n := m.runningCalls()
-	if n == 0 {
-		return tea.Quit
-	}
+	end := func() tea.Cmd { return tea.Quit }
 	text := "A call is running. It is cancelled when toolx ends."
-	if n > 1 {
+	switch n := len(m.calls.running()); {
+	case n == 0:
+		return end()
+	case n > 1:
 		text = "Calls are running. They are cancelled when toolx ends."
 	}
-	m.ask("quit?", []string{text}, []string{"y", "enter", "ctrl+c"}, "quit", func() tea.Cmd { return tea.Quit })
+	m.ask("quit?", text, []string{"y", "enter", "ctrl+c"}, "quit", end)
 	return nil
 }
 
-// pageKeys returns the keys of the page and of what it shows.
-func (m *model) pageKeys() []pane.Binding {
-	keys := m.page.bindings()
-	if m.page.item.kind == kindResource && m.page.runnable() {
-		keys = append(keys, pane.Binding{Keys: []string{"enter"}, Help: m.runHelp(), Off: m.cannotCall(), Do: m.run})
+// suspend stops the process as a shell's ctrl+z does.
+func suspend() tea.Cmd { return tea.Suspend }
+
+// setFocus moves the focus to a pane.
+func (m *model) setFocus(to area) {
+	if m.hidden(to) != "" {
+		return
 	}
-	if m.page.editing() {
-		return keys
+	m.focused().setFocus(false)
+	m.focus = to
+	m.watching = m.watching || to == areaWatch
+	m.focused().setFocus(true)
+}
+
+// hidden returns why a pane cannot have the focus.
+func (m *model) hidden(a area) string {
+	return pane.Off(a == areaResult && m.calls.shown == nil, "nothing was called yet")
+}
+
+// moveFocus moves the focus to the next pane that can have it.
+func (m *model) moveFocus(by int) {
+	to := m.focus
+	for range areas {
+		to = (to + area(by) + areas) % areas
+		if m.hidden(to) == "" {
+			break
+		}
 	}
-	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
+	m.setFocus(to)
+}
+
+// back moves from a call's result or the watch pane to the tool, from there to the tree, and there
+// from the search results to all items.
+func (m *model) back() {
+	switch {
+	case m.focus == areaTree:
+		selected := m.tree.selected()
+		m.tree.unfilter()
+		m.tree.find(selected)
+		m.showSelected()
+	case m.focus == areaPage || m.page.item.none():
+		m.setFocus(areaTree)
+	default:
+		m.setFocus(areaPage)
+	}
+}
+
+// backHelp says where back leads, empty if it does nothing.
+func (m *model) backHelp() string {
+	switch {
+	case m.focus == areaTree && m.tree.filter.Value() == "":
+		return ""
+	case m.focus == areaTree:
+		return "end the filter"
+	case m.focus == areaPage || m.page.item.none():
+		return "back to the tools"
+	}
+	return "back to the " + m.page.item.kind.String()
 }

@@ -43,7 +43,7 @@ func crowd(b *testing.B, n int) *model {
 	m.update(tea.WindowSizeMsg{Width: 200, Height: 60})
 	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "big"}}})
 	of := m.tree.groups[0].serverList(kindResource)
-	of.offered, of.listed, of.closed, of.items = true, true, false, itemsOf(kindResource, m.servers[0].config, resources)
+	of.offered, of.listed, of.closed, of.items = true, true, false, itemsOf(kindResource, m.servers.list[0].config, resources)
 	m.setItems()
 	return m
 }

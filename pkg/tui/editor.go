@@ -12,25 +12,16 @@ import (
 
 	"toolx/pkg/config"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/tui/result"
 )
-
-// editedMsg carries the text that the editor saved.
-type editedMsg struct {
-	item      itemKey
-	draft     string // what it began with
-	arguments []byte
-	err       error
-}
 
 // editArguments opens the arguments as JSON in the user's editor. When the editor ends, the form takes
 // over the saved text.
 func (m *model) editArguments() tea.Cmd {
-	edited := m.page.item.key()
-	draft := m.page.form.Draft()
+	edited, draft := m.page.item.key(), m.page.form.Draft()
 	file, err := writeDraft(draft)
 	if err != nil {
-		m.tell(err.Error(), true)
-		return m.tick()
+		return m.fail(err)
 	}
 	editor := cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi")
 	words := pane.Program(editor, file)
@@ -39,11 +30,26 @@ func (m *model) editArguments() tea.Cmd {
 	return tea.ExecProcess(command, func(err error) tea.Msg {
 		defer os.Remove(file) //nolint:errcheck // it is in the system's folder for such files
 		if err != nil {
-			return toldMsg{fmt.Sprintf("%s: %v; set EDITOR to your editor", editor, err), true}
+			return result.NoteMsg{Text: fmt.Sprintf("%s: %v; set EDITOR to your editor", editor, err), Bad: true}
 		}
 		written, err := os.ReadFile(file)
-		return editedMsg{edited, draft, written, err}
+		if err != nil {
+			return result.NoteMsg{Text: err.Error(), Bad: true}
+		}
+		return later(func() tea.Cmd { m.edited(edited, draft, strings.TrimSpace(string(written))); return nil })
 	})
+}
+
+// edited takes the text that the editor saved, unless another item is shown by now.
+func (m *model) edited(one itemKey, draft, written string) {
+	if m.page.item.none() || m.page.item.key() != one {
+		return
+	}
+	if written != strings.TrimSpace(draft) && m.page.form.SetArguments(json.RawMessage(written)) != nil {
+		m.page.form.EditText(written) // which says what is wrong, and where
+	}
+	m.page.tab = tabForm
+	m.setFocus(areaPage)
 }
 
 // writeDraft writes text to a file that only the user can read.
@@ -55,21 +61,4 @@ func writeDraft(draft string) (string, error) {
 	defer file.Close()
 	_, err = file.WriteString(draft + "\n")
 	return file.Name(), err
-}
-
-func (m *model) updateEdited(msg editedMsg) tea.Cmd {
-	if m.page.item.none() || m.page.item.key() != msg.item {
-		return nil // another item is shown by now
-	}
-	written := strings.TrimSpace(string(msg.arguments))
-	switch {
-	case msg.err != nil:
-		m.tell(msg.err.Error(), true)
-		return m.tick()
-	case written == strings.TrimSpace(msg.draft): // it was left without a change
-	case m.page.form.SetArguments(json.RawMessage(written)) != nil:
-		m.page.form.EditText(written) // which says what is wrong, and where
-	}
-	m.page.tab = tabForm
-	return m.setFocus(areaPage)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/config"
+	"toolx/pkg/doctor"
+	"toolx/pkg/doctor/report"
 	"toolx/pkg/exec"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/markdown"
@@ -47,69 +49,84 @@ func environment(entry *config.Server) string {
 }
 
 // serverFacts returns the lines of a server's page.
-func (m *model) serverFacts(s *server, width int) []string {
-	theme := m.theme
-	facts := factList{theme: theme, width: width}
+func (p *page) serverFacts(width int) []string {
+	s, now := p.server, p.now()
+	facts := factList{theme: p.theme, width: width}
 	fact := facts.add
-	now := m.now()
-	fact("state", m.tree.state(s, now))
-	fact("reason", render.SafeBlock(m.hide(s.reason)))
+	fact("state", p.state(s))
+	fact("reason", p.safeBlock(s.reason))
 	if s.status == statusFailed {
-		fact("hint", render.SafeBlock(m.hide(s.hint)))
+		fact("hint", p.safeBlock(s.hint))
 	}
-	facts.lines = append(facts.lines, m.doctorLines(&s.diagnosis, width)...)
-	fact("url", render.Safe(m.hide(s.config.URL)))
+	p.addDiagnosis(&facts, &s.diagnosis)
+	fact("url", p.safe(s.config.URL))
 	fact("headers", render.Safe(strings.Join(slices.Sorted(maps.Keys(s.config.Headers)), ", "))) // their values are secrets
-	fact("command", render.Safe(m.hide(strings.Join(s.commandLine(), " "))))
-	session := m.options.Pool.Session(s.name)
+	fact("command", p.safe(strings.Join(s.commandLine(), " ")))
+	session := p.options.Pool.Session(s.name)
 	if session != nil && s.status == statusReady {
 		fact("protocol", render.Safe(session.Protocol))
 		fact("server", render.Safe(strings.TrimSpace(session.Info.Name+" "+session.Info.Version)))
 		fact("capabilities", capabilities(session.Capabilities))
-		fact("lists", m.listCounts(s))
-		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", s.timing.StartMS, s.timing.InitializeMS, s.timing.ListMS))
+		fact("lists", p.group().counts())
+		timing := s.timing
+		fact("start", fmt.Sprintf("start %.0f ms, initialize %.0f ms, list %.0f ms", timing.StartMS, timing.InitializeMS, timing.ListMS))
 		fact("up", pane.Duration(now.Sub(s.since)))
 	}
 	if s.pid != 0 {
 		fact("pid", fmt.Sprint(s.pid))
-		if bytes, ok := m.options.Memory(s.pid); ok {
+		if bytes, ok := p.options.Memory(s.pid); ok {
 			fact("memory", exec.Bytes(bytes))
 		}
 	}
-	fact("environment", m.hide(environment(s.config)))
+	fact("environment", p.hide(environment(s.config)))
 	if s.polluted > 0 {
-		fact("stdout", theme.Paint(pane.Warn, words.Count(s.polluted, "line")+" not JSON-RPC"))
+		fact("stdout", p.theme.Paint(pane.Warn, words.Count(s.polluted, "line")+" not JSON-RPC"))
 	}
-	lines := append(append(facts.lines, ""), pane.Wrap(m.serverLine(), width)...)
+	lines := append(append(facts.lines, ""), pane.Wrap(p.actionLine(), width)...)
 	if session != nil && session.Instructions != "" {
-		lines = append(lines, "", theme.Paint(pane.Heading, "instructions"), "")
 		text := session.Instructions
-		lines = append(lines, s.manual.Lines(theme, text, width, func() []string { return markdown.Render(text, width, theme) })...)
+		lines = append(lines, "", p.theme.Paint(pane.Heading, "instructions"), "")
+		lay := func() []string { return markdown.Render(text, width, p.theme) }
+		lines = append(lines, p.instructions.Lines(p.theme, text, width, lay)...)
 	}
 	return lines
 }
 
-// serverLine says which actions are possible for the server on the page.
-func (m *model) serverLine() string {
+// addDiagnosis adds the doctor's report, nothing if the doctor was not asked.
+func (p *page) addDiagnosis(facts *factList, d *diagnosis) {
+	switch {
+	case d.running():
+		facts.add("doctor", p.theme.Paint(pane.Accent, p.spinner()+" examining "+pane.Duration(p.now().Sub(d.since))))
+	case d.err != nil:
+		facts.add("doctor", p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad)+" "+p.safeBlock(d.err.Error()))
+	case d.report != nil:
+		lay := func() []string { return reportLines(d.report, facts.width, p.options.Color) }
+		facts.lines = append(facts.lines, "", p.theme.Paint(pane.Heading, "doctor"))
+		facts.lines = append(append(facts.lines, p.report.Lines(p.theme, d.report, facts.width, lay)...), "")
+	}
+}
+
+// reportLines returns a report as the command line shows it.
+func reportLines(judged *doctor.Report, width int, color bool) []string {
+	var out strings.Builder
+	options := report.Options{Screen: render.Screen{TTY: true, Width: width, Color: color}}
+	_ = report.Write(&out, judged, options) // a builder takes everything
+	return strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+}
+
+// actionLine says which actions are possible for the server on the page.
+func (p *page) actionLine() string {
 	var told []string
-	for _, binding := range append([]pane.Binding{*pane.Find(m.common(), "r")}, m.serverKeys()...) {
+	for _, binding := range p.actions() {
 		if binding.Off == "" {
-			told = append(told, m.theme.Paint(pane.Strong, binding.Keys[0])+" "+m.theme.Paint(pane.Dim, binding.Help))
+			told = append(told, p.theme.Hint(binding))
 		}
 	}
 	return strings.Join(told, hintGap)
 }
 
-func onlyFirst(i int, name string) string {
-	if i > 0 {
-		return ""
-	}
-	return name
-}
-
-// listCounts says how many items of each kind a server has, as far as that is known.
-func (m *model) listCounts(s *server) string {
-	g := m.tree.groupOf(s.name)
+// counts says how many items of each kind a server has, as far as that is known.
+func (g *group) counts() string {
 	counts := []string{words.Count(len(g.tools), "tool")}
 	for _, of := range g.serverLists {
 		if of.shown() && of.listed {
@@ -120,14 +137,14 @@ func (m *model) listCounts(s *server) string {
 }
 
 // serverListFacts returns the lines of the page of one of a server's lists.
-func (m *model) serverListFacts(of *serverList, width int) []string {
-	facts := factList{theme: m.theme, width: width}
+func (p *page) serverListFacts(width int) []string {
+	of, facts := p.serverList, factList{theme: p.theme, width: width}
 	switch {
 	case of.reading != nil:
-		facts.add("state", m.theme.Paint(pane.Accent, m.spinner()+" listing"))
+		facts.add("state", p.theme.Paint(pane.Accent, p.spinner()+" listing"))
 	case of.failure != "":
-		facts.add("state", m.theme.Paint(pane.Bad, m.theme.Glyphs.Bad+" they cannot be listed"))
-		facts.add("reason", render.SafeBlock(m.hide(of.failure)))
+		facts.add("state", p.theme.Paint(pane.Bad, p.theme.Glyphs.Bad+" they cannot be listed"))
+		facts.add("reason", p.safeBlock(of.failure))
 	}
 	if of.listed {
 		facts.add("number", fmt.Sprint(len(of.items)))
@@ -135,17 +152,17 @@ func (m *model) serverListFacts(of *serverList, width int) []string {
 	facts.lines = append(facts.lines, "")
 	const most, longest = 200, 1000 // the tree has all of them, and each has its page
 	for _, one := range of.items[:min(len(of.items), most)] {
-		line := m.theme.Paint(pane.Strong, render.Safe(one.label()))
-		if told, _, _ := strings.Cut(one.Description[:min(len(one.Description), longest)], "\n"); told != "" {
-			line += "  " + m.theme.Paint(pane.Dim, render.Safe(strings.ToValidUTF8(told, "")))
+		line := p.theme.Paint(pane.Strong, render.Safe(one.label()))
+		if told := words.FirstLine(words.Head(one.Description, longest)); told != "" {
+			line += "  " + p.theme.Paint(pane.Dim, render.Safe(told))
 		}
-		facts.lines = append(facts.lines, m.theme.Cut(line, width))
+		facts.lines = append(facts.lines, p.theme.Cut(line, width))
 	}
 	hint := "enter opens the list, / finds in it"
 	if of.failure != "" {
 		hint = "enter lists them again"
 	}
-	return append(facts.lines, "", m.theme.Paint(pane.Dim, hint))
+	return append(facts.lines, "", p.theme.Paint(pane.Dim, hint))
 }
 
 // factList is a list of names and values.
@@ -160,8 +177,9 @@ func (f *factList) add(name, value string) {
 	if value == "" {
 		return
 	}
-	for i, line := range pane.Wrap(value, max(10, f.width-14)) {
-		f.lines = append(f.lines, fmt.Sprintf("%s %s", f.theme.Paint(pane.Dim, fmt.Sprintf("%-13s", onlyFirst(i, name))), line))
+	for _, line := range pane.Wrap(value, max(10, f.width-14)) {
+		f.lines = append(f.lines, f.theme.Paint(pane.Dim, fmt.Sprintf("%-13s", name))+" "+line)
+		name = ""
 	}
 }
 
@@ -173,6 +191,3 @@ func widest(lines []string) int {
 	}
 	return width
 }
-
-// cleanNote returns the message of the status line, safe and on one line.
-func (m *model) cleanNote() string { return render.Safe(m.hide(m.note.text)) }

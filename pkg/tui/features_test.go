@@ -40,7 +40,7 @@ func driveFake(t *testing.T, args ...string) *driver {
 		t.Fatal(err)
 	}
 	d := drive(t, []string{"fake"})
-	entry := d.m.servers[0].config
+	entry := d.m.servers.list[0].config
 	entry.Command, entry.Args = program, args
 	entry.Env = map[string]string{asFake: "1", "GORACE": "atexit_sleep_ms=0"}
 	pool := servers.NewPool([]*config.Server{entry}, servers.Options{
@@ -49,18 +49,18 @@ func driveFake(t *testing.T, args ...string) *driver {
 	t.Cleanup(func() { pool.Close(context.Background()) })
 	d.m.options.Pool = pool
 	d.send(tea.WindowSizeMsg{Width: 118, Height: 40})
-	d.run(d.m.open(d.m.servers[0]))
-	d.until("the server", func() bool { return d.m.servers[0].status == statusReady })
-	d.send(d.m.meet("fake")())
-	d.until("the lists", func() bool { return !d.m.listing() })
+	d.run(d.m.servers.open(d.m.servers.list[0]))
+	d.until("the server", func() bool { return d.m.servers.list[0].status == statusReady })
+	d.send(d.m.servers.meet("fake")())
+	d.until("the lists", func() bool { return !d.m.servers.listing() })
 	return d
 }
 
 // result waits for the end of the call on the screen.
 func (d *driver) result() *exec.Result {
 	d.t.Helper()
-	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
-	return d.m.shown.result
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
+	return d.m.calls.shown.result
 }
 
 // Beside its tools a server shows what else it has, closed, with counts; one that has
@@ -120,7 +120,7 @@ func TestReadResource(t *testing.T) {
 	d.press("4", "]", "]", "]")
 	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 2]") })
 	d.press("enter")
-	d.until("the call again", func() bool { return len(d.m.calls) == 3 })
+	d.until("the call again", func() bool { return len(d.m.calls.list) == 3 })
 	d.result()
 }
 
@@ -135,7 +135,7 @@ func TestReadTemplate(t *testing.T) {
 	if result.ToolName != "fake__test://item/7%208" {
 		t.Errorf("the result is that of %s", result.ToolName)
 	}
-	if _, _, err := d.m.itemOf(watch.Request{Method: "resources/read", Tool: result.ToolName, Arguments: json.RawMessage(`{"uri":"test://item/7%208"}`)}); err != nil {
+	if _, _, err := d.m.servers.itemOf(watch.Request{Method: "resources/read", Tool: result.ToolName, Arguments: json.RawMessage(`{"uri":"test://item/7%208"}`)}); err != nil {
 		t.Errorf("it cannot be read again: %v", err)
 	}
 	d.press("1", "home", "4", "]", "]", "]")
@@ -168,8 +168,8 @@ func TestGetPrompt(t *testing.T) {
 	d.press("4", "]", "]", "]")
 	d.until("the history", func() bool { return strings.Contains(d.frame(), "[history 2]") })
 	d.press("up", "enter")
-	d.until("the call again", func() bool { return len(d.m.calls) == 3 })
-	if got := string(d.m.shown.arguments); got != `{"name":"Ada"}` {
+	d.until("the call again", func() bool { return len(d.m.calls.list) == 3 })
+	if got := string(d.m.calls.shown.arguments); got != `{"name":"Ada"}` {
 		t.Errorf("sent again is %s", got)
 	}
 	d.result()
@@ -182,7 +182,7 @@ func TestCopyOfFeatures(t *testing.T) {
 		t.Helper()
 		d.press("1", "/", "text:"+filter, "enter")
 		var text string
-		binding := map[string]func() tea.Cmd{"y": d.m.copyCommand, "Y": d.m.copyRequest}[key]
+		binding := map[string]func() tea.Cmd{"y": d.m.copy.command, "Y": d.m.copy.request}[key]
 		for _, cmd := range batched(binding()) {
 			if msg := fmt.Sprint(cmd()); !strings.Contains(msg, "copied") {
 				text = msg
@@ -220,13 +220,13 @@ func TestSubscribe(t *testing.T) {
 	}))
 	d.press("/", "text:test://text", "enter", "s")
 	d.until("the update", func() bool {
-		to := d.m.subscriptions["fake__test://text"]
+		to := d.m.subscriptions.byName["fake__test://text"]
 		return to != nil && to.stands && to.updates == 1
 	})
 	d.shows("◉ A text", "subscribed, 1 update", "subscribed to fake__test://text")
-	d.until("the list anew", func() bool { return listed.Load() == 2 && !d.m.listing() }) // its two pages
+	d.until("the list anew", func() bool { return listed.Load() == 2 && !d.m.servers.listing() }) // its two pages
 	d.press("s")
-	d.until("the end", func() bool { return len(d.m.subscriptions) == 0 })
+	d.until("the end", func() bool { return len(d.m.subscriptions.byName) == 0 })
 	d.shows("• A text", "unsubscribed from")
 	d.press("4", "]", "]")
 	d.shows("notifications/resources/updated")
@@ -239,7 +239,7 @@ func TestListFails(t *testing.T) {
 	g, session := d.m.tree.groups[0], d.m.options.Pool.Session("fake")
 	of := g.serverList(kindPrompt)
 	of.reading = session
-	d.send(listedMsg{server: "fake", kind: kindPrompt, session: session, err: errors.New("too\x1b[2J tired")})
+	d.run(d.m.servers.listed(g.server, of, listing{session: session, err: errors.New("too\x1b[2J tired")}))
 	d.shows(`▸ prompts ✗ too\x1b[2J tired`)
 	if len(of.items) != 2 {
 		t.Errorf("%d prompts are left", len(of.items))
@@ -256,7 +256,7 @@ func TestListFails(t *testing.T) {
 	d.until("the list again", func() bool { return of.reading == nil })
 	d.shows("▸ prompts (2)")
 	of.reading = session
-	d.send(listedMsg{server: "fake", kind: kindPrompt, session: &servers.Session{}})
+	d.run(d.m.servers.listed(g.server, of, listing{session: &servers.Session{}}))
 	if len(of.items) != 2 {
 		t.Error("a stale list was taken")
 	}
@@ -284,7 +284,8 @@ func TestManyResources(t *testing.T) {
 		definitions = append(definitions, json.RawMessage(fmt.Sprintf(`{"uri":"file:///%d/index.md","name":"index.md"}`, i)))
 	}
 	of.reading = session
-	d.send(listedMsg{server: "fake", kind: kindResource, session: session, items: itemsOf(kindResource, d.m.servers[0].config, definitions)})
+	items := itemsOf(kindResource, d.m.servers.list[0].config, definitions)
+	d.run(d.m.servers.listed(d.m.servers.list[0], of, listing{session: session, items: items}))
 	d.shows("resources (3000)")
 	d.press("/", "text:2999 index", "enter")
 	d.shows("• file:///2999/index.md")
@@ -300,7 +301,7 @@ func TestSuggestions(t *testing.T) {
 	d := driveFake(t, "features")
 	suggests := func(words ...string) {
 		t.Helper()
-		d.until(fmt.Sprint(words), func() bool { return !d.m.completing && slices.Equal(d.m.suggested.values, words) })
+		d.until(fmt.Sprint(words), func() bool { return !d.m.suggested.completing && slices.Equal(d.m.suggested.values, words) })
 	}
 	d.press("/", "text:greet", "enter", "enter")
 	suggests("Ada", "Alan", "Grace")
@@ -340,9 +341,9 @@ func TestFramesOfFeatures(t *testing.T) {
 			d.m.tree.list.Set(i, len(d.m.tree.rows))
 			d.m.showSelected()
 			if one := d.m.page.item; one.kind == kindResource {
-				d.m.subscriptions[one.Name] = &subscription{stands: true, updates: 2}
+				d.m.subscriptions.byName[one.Name] = &subscription{stands: true, updates: 2}
 			}
-			d.m.suggested = suggestions{values: []string{"a\x1b[2J", strings.Repeat("long ", 50)}, failure: ""}
+			d.m.suggested.suggestions = suggestions{values: []string{"a\x1b[2J", strings.Repeat("long ", 50)}, failure: ""}
 			for a := range areas {
 				d.m.focus = a
 				d.frame()
@@ -367,7 +368,7 @@ func TestHostileFeatures(t *testing.T) {
 		of.items, of.failure = itemsOf(of.kind, g.server.config, []json.RawMessage{definition}), "\x1b[2J\u202e"
 	}
 	d.m.setItems()
-	d.m.suggested = suggestions{values: []string{"\x1b[2J"}, failure: ""}
+	d.m.suggested.suggestions = suggestions{values: []string{"\x1b[2J"}, failure: ""}
 	for i := range d.m.tree.rows {
 		d.m.tree.list.Set(i, len(d.m.tree.rows))
 		d.m.showSelected()
@@ -392,14 +393,14 @@ func TestRestartListsAnew(t *testing.T) {
 	d := driveFake(t, "features")
 	d.press("/", "text:test://text", "enter", "s")
 	d.until("the subscription", func() bool {
-		to := d.m.subscriptions["fake__test://text"]
-		return to != nil && to.updates == 1 && !d.m.listing()
+		to := d.m.subscriptions.byName["fake__test://text"]
+		return to != nil && to.updates == 1 && !d.m.servers.listing()
 	})
 	of, before := d.m.tree.groups[0].serverList(kindResource), d.m.options.Pool.Session("fake")
 	d.press("r")
 	d.until("the lists", func() bool {
 		session := d.m.options.Pool.Session("fake")
-		return session != nil && session != before && len(d.m.subscriptions) == 0 && of.reading == nil && d.m.servers[0].status == statusReady
+		return session != nil && session != before && len(d.m.subscriptions.byName) == 0 && of.reading == nil && d.m.servers.list[0].status == statusReady
 	})
 	if d.shows("no more updates"); of.failure != "" || len(of.items) != 3 {
 		t.Errorf("there are %d resources, %s", len(of.items), of.failure)

@@ -49,7 +49,7 @@ type stream struct {
 
 func streamOf(event exec.Event) stream {
 	of := stream{kind: reflect.TypeOf(event), server: serverName(event)}
-	if e, ok := event.(servers.Notification); ok && changesList(e.Method) {
+	if e, ok := event.(servers.Notification); ok && changedList(e.Method) != nil {
 		of.list = e.Method
 	}
 	return of

@@ -69,7 +69,7 @@ func TestGoldenFrames(t *testing.T) {
 		d.golden(name("about"))
 		d.m.page.tab = tabForm
 		d.press("ctrl+r")
-		d.until("the result", func() bool { return !d.m.shown.running() })
+		d.until("the result", func() bool { return !d.m.calls.shown.running() })
 		d.golden(name("result"))
 	}
 }
@@ -111,10 +111,10 @@ func library(t *testing.T) *driver {
 		},
 	})
 	c := &call{item: d.m.page.item, name: result.ToolName, result: result, started: noon(), sent: noon(), ended: noon().Add(12 * time.Millisecond)}
-	d.m.calls = append(d.m.calls, c)
-	d.m.show(c)
-	wanted, _ := d.m.wish()
-	d.m.suggested = suggestions{of: wanted, values: []string{"living room", "library", "lift"}}
+	d.m.calls.list = append(d.m.calls.list, c)
+	d.m.calls.show(c)
+	wanted, _ := d.m.suggested.wish()
+	d.m.suggested.suggestions = suggestions{of: wanted, values: []string{"living room", "library", "lift"}}
 	return d
 }
 
@@ -138,7 +138,7 @@ func TestPictures(t *testing.T) {
 	d.m.theme.Change(pane.NewTheme(true, true, false))
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("j", "enter", "text:Switch One", "tab", "space", "ctrl+r")
-	d.until("the result", func() bool { return !d.m.shown.running() })
+	d.until("the result", func() bool { return !d.m.calls.shown.running() })
 	d.picture("call")
 	d.press("4", "]")
 	d.picture("wire")

@@ -2,8 +2,12 @@ package tui
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 
+	"toolx/pkg/config"
 	"toolx/pkg/exec"
+	"toolx/pkg/servers"
 )
 
 // kind is a kind of item that a server, or toolx itself, offers.
@@ -17,25 +21,39 @@ const (
 	kindPrompt
 )
 
-// String returns the name of a kind.
-func (k kind) String() string {
-	return [...]string{"tool", "resource", "template", "prompt"}[k]
+// kinds says of each kind what it is called, what one does with an item, the request that runs one, and
+// how a server's list is read. Tools are listed by the session itself.
+//
+//nolint:gochecknoglobals // a static table costs nothing at the start
+var kinds = [...]struct {
+	name, verb, past string
+	request, listing string
+	list             func(*servers.Session, context.Context) ([]json.RawMessage, error)
+	describe         func(*config.Server, json.RawMessage) (*exec.Tool, bool)
+}{
+	kindTool: {name: "tool", verb: "call", past: "called", request: "tools/call"},
+	kindResource: {
+		"resource", "read", "read", "resources/read", "resources/list",
+		(*servers.Session).Resources, servers.DescribeResource,
+	},
+	kindTemplate: {
+		"template", "read", "read", "resources/read", "resources/templates/list",
+		(*servers.Session).ResourceTemplates, servers.DescribeTemplate,
+	},
+	kindPrompt: {
+		"prompt", "get", "got", "prompts/get", "prompts/list",
+		(*servers.Session).Prompts, servers.DescribePrompt,
+	},
 }
+
+// String returns the name of a kind.
+func (k kind) String() string { return kinds[k].name }
 
 // verb returns what one does with an item of the kind.
-func (k kind) verb() string {
-	return [...]string{"call", "read", "read", "get"}[k]
-}
-
-// past returns the past tense of verb.
-func (k kind) past() string {
-	return [...]string{"called", "read", "read", "got"}[k]
-}
+func (k kind) verb() string { return kinds[k].verb }
 
 // request returns the method that runs an item of the kind.
-func (k kind) request() string {
-	return [...]string{"tools/call", "resources/read", "resources/read", "prompts/get"}[k]
-}
+func (k kind) request() string { return kinds[k].request }
 
 // item is one thing to call, read or get. Resources and prompts are described by a Tool as well, so
 // that form, page and tree handle one type; only real tools are ever called. The zero item means no
@@ -70,7 +88,7 @@ func (i item) key() itemKey {
 // label returns the item's name in the tree. URIs are long and begin alike, so resources are shown by
 // title.
 func (i item) label() string {
-	if (i.kind == kindResource || i.kind == kindTemplate) && !i.ambiguous {
+	if i.resource() && !i.ambiguous {
 		return cmp.Or(i.Title, i.Plain)
 	}
 	return i.Plain
@@ -78,11 +96,14 @@ func (i item) label() string {
 
 // heading returns the item's name on its page.
 func (i item) heading() string {
-	if i.kind == kindResource || i.kind == kindTemplate {
+	if i.resource() {
 		return i.Server + " " + i.label()
 	}
 	return i.Name
 }
+
+// resource reports whether the item is read by its URI: a resource, or a template of resources.
+func (i item) resource() bool { return i.kind == kindResource || i.kind == kindTemplate }
 
 // fillable reports whether the item has a form.
 func (i item) fillable() bool { return !i.none() && i.kind != kindResource }

@@ -13,54 +13,65 @@ import (
 
 // always returns the keys that work everywhere, even while text is typed.
 func (m *model) always() []pane.Binding {
-	run := pane.Binding{Keys: []string{"ctrl+r", "f5"}, Help: m.runHelp(), Off: m.cannotCall(), Mend: m.toProblem, Do: m.run}
-	if m.ofResult() && m.shown.item.key() != m.page.item.key() {
-		run.Help, run.Off, run.Do = m.shown.item.kind.verb()+" "+render.Safe(m.shown.item.label())+" again", "", m.callAgain
+	run := pane.Binding{
+		Keys: []string{"ctrl+r", "f5"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Mend: m.toProblem, Do: m.run,
+	}
+	if shown := m.calls.shown; m.ofResult() && shown.item.key() != m.page.item.key() {
+		run.Help, run.Off = shown.item.kind.verb()+" "+render.Safe(shown.item.label())+" again", ""
+		run.Do = m.runAgain
 	}
 	bindings := []pane.Binding{
 		run,
-		{Keys: []string{"ctrl+t"}, Help: m.page.tabHelp(), Off: m.noItem(), Do: m.page.turn},
+		{Keys: []string{"ctrl+t"}, Help: m.page.tabHelp(), Off: m.noItem(), Do: pane.Do(m.page.turn)},
 		{Keys: []string{"ctrl+c"}, Help: "quit", Do: m.quit},
-		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: func() tea.Cmd { return tea.Suspend }},
-		{Keys: []string{"f1"}, Help: "help", Do: m.openHelp},
+		{Keys: []string{"ctrl+z"}, Help: "suspend", Do: suspend},
+		{Keys: []string{"f1"}, Help: "help", Do: m.help},
 	}
 	if len(m.suggested.values) > 0 { // else it is the form's own, for examples
-		bindings = append(bindings, pane.Binding{Keys: []string{"ctrl+o"}, Help: "next suggestion of the server", Do: m.takeSuggestion})
+		take := pane.Binding{Keys: []string{"ctrl+o"}, Help: "next suggestion of the server", Do: pane.Do(m.suggested.take)}
+		bindings = append(bindings, take)
 	}
 	return bindings
 }
 
 // common returns the keys of every pane, while no text is typed.
 func (m *model) common() []pane.Binding {
-	bindings := []pane.Binding{
-		{Keys: []string{"tab"}, Help: "next pane", Do: func() tea.Cmd { return m.moveFocus(1) }},
-		{Keys: []string{"shift+tab"}, Help: "previous pane", Do: func() tea.Cmd { return m.moveFocus(-1) }},
+	var bindings []pane.Binding
+	add := func(key, help, off string, do func() tea.Cmd) {
+		bindings = append(bindings, pane.Binding{Keys: []string{key}, Help: help, Off: off, Do: do})
 	}
+	turn := func(by int) (off string, do func() tea.Cmd) {
+		to := m.calls.neighbour(by)
+		return pane.Off(to == nil, "there is none"), pane.Do(func() { m.calls.show(to) })
+	}
+	add("tab", "next pane", "", pane.Do(func() { m.moveFocus(1) }))
+	add("shift+tab", "previous pane", "", pane.Do(func() { m.moveFocus(-1) }))
 	if help := m.backHelp(); help != "" {
-		bindings = append(bindings, pane.Binding{Keys: []string{"esc"}, Help: help, Do: m.back})
+		add("esc", help, "", pane.Do(m.back))
 	}
 	for i := range areas {
-		bindings = append(bindings, pane.Binding{
-			Keys: []string{fmt.Sprint(int(i) + 1)}, Help: "go to " + i.String(), Off: m.hidden(i),
-			Do: func() tea.Cmd { return m.setFocus(i) },
-		})
+		add(fmt.Sprint(int(i)+1), "go to "+i.String(), m.hidden(i), pane.Do(func() { m.setFocus(i) }))
 	}
-	return append(
-		bindings,
-		pane.Binding{Keys: []string{"/"}, Help: "filter", Do: m.startFilter},
-		pane.Binding{Keys: []string{"x"}, Help: "cancel the call", Off: off(m.shown == nil || !m.shown.running(), "no call runs"), Do: m.cancelCall},
-		pane.Binding{Keys: []string{"<"}, Help: "the call before", Off: m.noOtherCall(-1), Do: func() tea.Cmd { return m.turnCalls(-1) }},
-		pane.Binding{Keys: []string{">"}, Help: "the call after", Off: m.noOtherCall(1), Do: func() tea.Cmd { return m.turnCalls(1) }},
-		pane.Binding{Keys: []string{"y"}, Help: "copy as toolx command", Off: m.noSubject(), Do: m.copyCommand},
-		pane.Binding{Keys: []string{"Y"}, Help: "copy as JSON-RPC request", Off: m.noSubject(), Do: m.copyRequest},
-		pane.Binding{Keys: []string{"c"}, Help: "copy the result", Off: m.noResult(), Do: m.copyResult},
-		pane.Binding{Keys: []string{"e"}, Help: "edit in $EDITOR", Off: m.noForm(), Do: m.editArguments},
-		pane.Binding{Keys: []string{"r"}, Help: "restart the server", Off: m.noServer(), Do: m.restartServer},
-		pane.Binding{Keys: []string{"w"}, Help: "show or hide watching", Do: m.toggleWatch},
-		pane.Binding{Keys: []string{"z"}, Help: "whole screen for this pane", Do: m.toggleZoom},
-		pane.Binding{Keys: []string{"?"}, Help: "help", Do: m.openHelp},
-		pane.Binding{Keys: []string{"q"}, Help: "quit", Do: m.quit},
-	)
+	shown, noSubject := m.calls.shown, ""
+	if !m.ofResult() {
+		noSubject = m.noItem()
+	}
+	add("/", "filter", "", m.startFilter)
+	add("x", "cancel the call", pane.Off(shown == nil || !shown.running(), "no call runs"), pane.Do(func() { shown.cancelRunning() }))
+	off, do := turn(-1)
+	add("<", "the call before", off, do)
+	off, do = turn(1)
+	add(">", "the call after", off, do)
+	add("y", "copy as toolx command", noSubject, m.copy.command)
+	add("Y", "copy as JSON-RPC request", noSubject, m.copy.request)
+	add("c", "copy the result", pane.Off(shown == nil || shown.running(), "there is no result"), m.copy.result)
+	add("e", "edit in $EDITOR", pane.Off(!m.page.item.fillable(), "there is no form"), m.editArguments)
+	bindings = append(bindings, m.restartKey())
+	add("w", "show or hide watching", "", pane.Do(m.toggleWatch))
+	add("z", "whole screen for this pane", "", pane.Do(func() { m.zoomed = !m.zoomed }))
+	add("?", "help", "", m.help)
+	add("q", "quit", "", m.quit)
+	return bindings
 }
 
 // treeKeys returns the keys of the tree.
@@ -69,37 +80,60 @@ func (m *model) treeKeys() []pane.Binding {
 	if t.typing {
 		return m.filterKeys()
 	}
-	move := func(by int) func() tea.Cmd {
-		return func() tea.Cmd { t.list.Move(by, len(t.rows)); return m.follow() }
-	}
-	keys := []pane.Binding{
-		{Keys: []string{"down", "j"}, Help: "down", Do: move(1)},
-		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
-		{Keys: []string{"pgdown", "ctrl+d"}, Help: "a page down", Do: move(10)},
-		{Keys: []string{"pgup", "ctrl+u"}, Help: "a page up", Do: move(-10)},
-		{Keys: []string{"home", "g"}, Help: "first", Do: move(-len(t.rows))},
-		{Keys: []string{"end", "G"}, Help: "last", Do: move(len(t.rows))},
-		{Keys: []string{"left", "h"}, Help: "close the group", Do: func() tea.Cmd { t.setClosed(true); return m.follow() }},
-		{Keys: []string{"right", "l"}, Help: "open the group, or go to its page", Do: m.openRow},
-		{Keys: []string{"enter"}, Help: m.enterHelp(), Do: m.enterRow},
-		{Keys: []string{"-"}, Help: "close every group", Off: off(t.filter.Value() != "", "what the filter finds is open"), Do: func() tea.Cmd { t.setAllClosed(true); return m.follow() }},
-		{Keys: []string{"+"}, Help: "open every group", Off: off(t.filter.Value() != "", "what the filter finds is open"), Do: func() tea.Cmd { t.setAllClosed(false); return m.follow() }},
-		{Keys: []string{"space"}, Help: "open or close the group", Off: off(t.selected().group == nil, "no group"), Do: func() tea.Cmd { t.toggle(); return m.follow() }},
-	}
-	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
+	do := func(f func()) func() tea.Cmd { return pane.Do(func() { f(); m.showSelected() }) }
+	found := pane.Off(t.filter.Value() != "", "what the filter finds is open")
+	noGroup := pane.Off(t.selected().group == nil, "no group")
+	moves := pane.Moves(m.moveTree, t.list.Page())
+	return slices.Concat(moves, []pane.Binding{
+		{Keys: []string{"left", "h"}, Help: "close the group", Do: do(func() { t.setClosed(true) })},
+		{Keys: []string{"right", "l"}, Help: "open the group, or go to its page", Do: pane.Do(m.openRow)},
+		{Keys: []string{"enter"}, Help: t.enterHelp(), Do: m.enterRow},
+		{Keys: []string{"-"}, Help: "close every group", Off: found, Do: do(func() { t.setAllClosed(true) })},
+		{Keys: []string{"+"}, Help: "open every group", Off: found, Do: do(func() { t.setAllClosed(false) })},
+		{Keys: []string{"space"}, Help: "open or close the group", Off: noGroup, Do: do(t.toggle)},
+	}, m.serverKeys(), m.resourceKeys())
+}
+
+func (m *model) moveTree(by int) {
+	m.tree.list.Move(by, len(m.tree.rows))
+	m.showSelected()
 }
 
 // filterKeys returns the keys of the tree while its filter is typed; all other keys are text.
 func (m *model) filterKeys() []pane.Binding {
-	move := func(by int) func() tea.Cmd {
-		return func() tea.Cmd { m.tree.list.Move(by, len(m.tree.rows)); return m.follow() }
-	}
 	return []pane.Binding{
-		{Keys: []string{"enter", "tab"}, Help: "to what was found", Do: func() tea.Cmd { m.tree.stopTyping(); return nil }},
-		{Keys: []string{"esc"}, Help: "end the filter", Do: func() tea.Cmd { m.tree.stopTyping(); return m.back() }},
-		{Keys: []string{"down"}, Help: "down", Do: move(1)},
-		{Keys: []string{"up"}, Help: "up", Do: move(-1)},
+		{Keys: []string{"enter", "tab"}, Help: "to what was found", Do: pane.Do(m.tree.stopTyping)},
+		{Keys: []string{"esc"}, Help: "end the filter", Do: pane.Do(func() { m.tree.stopTyping(); m.back() })},
+		{Keys: []string{"down"}, Help: "down", Do: pane.Do(func() { m.moveTree(1) })},
+		{Keys: []string{"up"}, Help: "up", Do: pane.Do(func() { m.moveTree(-1) })},
 	}
+}
+
+// pageKeys returns the keys of the page and of what it shows.
+func (m *model) pageKeys() []pane.Binding {
+	keys := m.page.bindings()
+	if m.page.item.kind == kindResource && m.page.runnable() {
+		run := pane.Binding{Keys: []string{"enter"}, Help: m.page.runHelp(), Off: m.page.cannotRun(), Do: m.run}
+		keys = append(keys, run)
+	}
+	if m.page.editing() {
+		return keys
+	}
+	return slices.Concat(keys, m.serverKeys(), m.resourceKeys())
+}
+
+// restartKey returns the key that restarts the selected server.
+func (m *model) restartKey() pane.Binding {
+	s := m.tree.server()
+	return pane.Binding{
+		Keys: []string{"r"}, Help: "restart the server", Off: pane.Off(s == nil, "no server is selected"),
+		Do: func() tea.Cmd { return m.servers.restart(s) },
+	}
+}
+
+// serverActions returns what can be done with the server on the page.
+func (m *model) serverActions() []pane.Binding {
+	return append([]pane.Binding{m.restartKey()}, m.serverKeys()...)
 }
 
 // serverKeys returns the keys of the server on the page. The page of one of its lists has none, so
@@ -109,131 +143,54 @@ func (m *model) serverKeys() []pane.Binding {
 	if s == nil || m.page.serverList != nil {
 		return nil
 	}
+	stop, examine := func() tea.Cmd { return m.servers.stop(s) }, func() tea.Cmd { return m.servers.examine(s) }
+	noDoctor := pane.Off(m.options.Examine == nil, "the doctor is not here")
 	return []pane.Binding{
-		{Keys: []string{"s"}, Help: "stop the server", Off: off(!s.runs(), "it does not run"), Do: m.stopServer},
-		{Keys: []string{"d"}, Help: "ask the doctor", Off: off(m.options.Examine == nil, "the doctor is not here"), Do: m.examine},
+		{Keys: []string{"s"}, Help: "stop the server", Off: pane.Off(!s.runs(), "it does not run"), Do: stop},
+		{Keys: []string{"d"}, Help: "ask the doctor", Off: noDoctor, Do: examine},
 	}
 }
 
 // resourceKeys returns the keys of the resource or template on the page.
 func (m *model) resourceKeys() []pane.Binding {
-	if kind := m.page.item.kind; kind != kindResource && kind != kindTemplate {
+	if !m.page.item.resource() {
 		return nil
 	}
 	help := "subscribe to updates"
-	if m.subscription() != nil {
+	if m.subscriptions.current() != nil {
 		help = "unsubscribe"
 	}
-	return []pane.Binding{{Keys: []string{"s"}, Help: help, Off: m.cannotSubscribe(), Do: m.toggleSubscription}}
-}
-
-// runHelp returns what the run key does with the item on the screen.
-func (m *model) runHelp() string {
-	return m.page.item.kind.verb() + " the " + m.page.item.kind.String()
-}
-
-// enterHelp returns what enter does with the row under the tree's cursor.
-func (m *model) enterHelp() string {
-	switch at := m.tree.selected(); {
-	case at.failed():
-		return "list the " + at.serverList.name() + " again"
-	case at.item.none():
-		return "open the group"
-	case at.item.fillable():
-		return "fill the " + at.item.kind.String() + " in"
+	off := m.page.cannotRun()
+	if s := m.servers.server(m.page.item.Server); s == nil || !s.subscribes {
+		off = "the server offers no subscriptions"
 	}
-	return m.runHelp()
+	return []pane.Binding{{Keys: []string{"s"}, Help: help, Off: off, Do: m.subscriptions.toggle}}
 }
 
-// off returns reason if something cannot be done.
-func off(cannot bool, reason string) string {
-	if cannot {
-		return reason
-	}
-	return ""
-}
+func (m *model) noItem() string { return pane.Off(m.page.item.none(), "nothing is selected") }
 
-func (m *model) noItem() string { return off(m.page.item.none(), "nothing is selected") }
-func (m *model) noSubject() string {
-	if m.ofResult() {
-		return ""
-	}
-	return m.noItem()
-}
-func (m *model) noForm() string   { return off(!m.page.item.fillable(), "there is no form") }
-func (m *model) noServer() string { return off(m.currentServer() == nil, "no server is selected") }
-func (m *model) noResult() string {
-	return off(m.shown == nil || m.shown.running(), "there is no result")
-}
-
-// hidden returns why a pane cannot have the focus.
-func (m *model) hidden(a area) string {
-	return off(a == areaResult && m.shown == nil, "nothing was called yet")
-}
-
-// cannotCall returns why the item on the screen cannot be run now.
-func (m *model) cannotCall() string {
-	if m.page.item.none() {
-		return "no tool is selected"
-	}
-	if m.page.item.fillable() {
-		if problems := m.page.form.Problems(); len(problems) > 0 {
-			return problems[0]
-		}
-	}
-	if _, err := m.page.uri(); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// toProblem goes to the field that prevents the call.
-func (m *model) toProblem() {
-	if !m.page.item.fillable() || len(m.page.form.Problems()) == 0 {
-		return
-	}
-	m.page.show(tabForm)
-	m.setFocus(areaPage)
-	m.page.form.ToProblem()
-}
-
-// openHelp shows what every key does now, and why some do nothing.
-func (m *model) openHelp() tea.Cmd {
+// help shows what every key does now, and why some do nothing.
+func (m *model) help() tea.Cmd {
 	own := m.focused().bindings()
-	lines := m.keyLines(m.focus.String(), own)
-	everywhere := without(m.common(), own)
+	lines := keyLines(m.theme, m.focus.String(), own)
+	everywhere := pane.Without(m.common(), own)
 	if m.focused().editing() {
-		lines = append(lines, m.keyLines("everywhere", m.always())...)
-		lines = append(lines, m.keyLines("behind esc", everywhere)...) // they are text now
+		lines = append(lines, keyLines(m.theme, "everywhere", m.always())...)
+		lines = append(lines, keyLines(m.theme, "behind esc", everywhere)...) // they are text now
 	} else {
-		lines = append(lines, m.keyLines("everywhere", append(m.always(), everywhere...))...)
+		lines = append(lines, keyLines(m.theme, "everywhere", append(m.always(), everywhere...))...)
 	}
-	m.dialog = &dialog{title: "keys", lines: lines}
+	m.openDialog("keys", lines)
 	return nil
 }
 
-// without returns bindings without the keys that others, which take precedence, use.
-func without(bindings, others []pane.Binding) []pane.Binding {
-	var left []pane.Binding
-	for _, binding := range bindings {
-		binding.Keys = slices.DeleteFunc(slices.Clone(binding.Keys), func(key string) bool {
-			other := pane.Find(others, key)
-			return other != nil && other.Off == ""
-		})
-		if len(binding.Keys) > 0 {
-			left = append(left, binding)
-		}
-	}
-	return left
-}
-
 // keyLines returns the help on keys, under a heading.
-func (m *model) keyLines(title string, bindings []pane.Binding) []string {
-	lines := []string{m.theme.Paint(pane.Heading, title)}
+func keyLines(theme *pane.Theme, title string, bindings []pane.Binding) []string {
+	lines := []string{theme.Paint(pane.Heading, title)}
 	for _, binding := range bindings {
 		text := fmt.Sprintf("%-18s %s", strings.Join(binding.Keys, ", "), binding.Help)
 		if binding.Off != "" {
-			text = m.theme.Paint(pane.Dim, text+" ("+binding.Off+")")
+			text = theme.Paint(pane.Dim, text+" ("+binding.Off+")")
 		}
 		lines = append(lines, text)
 	}
@@ -243,11 +200,4 @@ func (m *model) keyLines(title string, bindings []pane.Binding) []string {
 // String returns the name of a pane.
 func (a area) String() string {
 	return [...]string{"tools", "tool", "result", "watch"}[a]
-}
-
-// destructive reports whether an item's annotations say that it may destroy something.
-func destructive(one item) bool {
-	hint := one.Annotations.DestructiveHint
-	readOnly := one.Annotations.ReadOnlyHint
-	return hint != nil && *hint && (readOnly == nil || !*readOnly)
 }

@@ -63,7 +63,7 @@ func TestClickTabs(t *testing.T) {
 		d.shows("[" + tab + "]")
 	}
 	d.press("space", "ctrl+r")
-	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
 	d.click("reply")
 	d.shows("[reply]")
 	d.click(" raw")
@@ -94,7 +94,7 @@ func TestClickKeys(t *testing.T) {
 	d.click("ctrl+r calls slow")
 	<-begun
 	d.click("x cancels")
-	d.until("its end", func() bool { return !d.m.shown.running() })
+	d.until("its end", func() bool { return !d.m.calls.shown.running() })
 	d.click("? help")
 	d.shows("everywhere")
 	d.press("esc", "esc", "esc")
@@ -117,13 +117,13 @@ func TestClickDialog(t *testing.T) {
 			t.Fatal("a click on its words closes it")
 		}
 		d.click(answer)
-		if d.m.dialog != nil || d.m.shown != nil {
+		if d.m.dialog != nil || d.m.calls.shown != nil {
 			t.Errorf("a click on %q does not close it, or calls:\n%s", answer, d.frame())
 		}
 	}
 	d.press("ctrl+r")
 	d.click("y call it")
-	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
 }
 
 // A form that cannot be sent is not sent by a click on the reason.
@@ -131,7 +131,7 @@ func TestClickOnAReason(t *testing.T) {
 	d := drive(t, nil, lamp(t, says("it shines")))
 	d.click("lamp")
 	d.click("missing 'on'")
-	if d.m.shown != nil {
+	if d.m.calls.shown != nil {
 		t.Error("it was called")
 	}
 }

@@ -3,13 +3,13 @@ package tui
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
+	"toolx/pkg/doctor"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
@@ -30,8 +30,7 @@ const (
 
 // page is the pane in the centre: an item, a list of items, or a server.
 type page struct {
-	theme      *pane.Theme
-	now        func() time.Time
+	*shared
 	item       item        // none where a server is shown
 	server     *server     // nil where nothing is selected either
 	serverList *serverList // of server; nil where the server itself is shown
@@ -40,19 +39,22 @@ type page struct {
 	form   *form.Form         // of item; nil where it has none
 	forms  map[itemKey]filled // of every item that was shown
 	schema *jsontree.Tree
-	top    int // the first line that is shown of what scrolls
+	list   pane.List // the lines of what scrolls
 	focus  bool
 	told   pane.Cache[toldTab]
+	report pane.Cache[*doctor.Report] // of the doctor
+	// instructions are a server's. They are cached because its page is drawn every second and hostile
+	// instructions can be slow to lay out.
+	instructions pane.Cache[string]
+	// group returns the group of server in the tree, actions the keys for it.
+	group   func() *group
+	actions func() []pane.Binding
 }
 
 // filled is a form and the item that it was made for.
 type filled struct {
 	item item
 	form *form.Form
-}
-
-func newPage(theme *pane.Theme, now func() time.Time) *page {
-	return &page{theme: theme, now: now, forms: make(map[itemKey]filled)}
 }
 
 // showItem shows an item, with what was filled in for it before.
@@ -63,7 +65,7 @@ func (p *page) showItem(one item) {
 	if p.form != nil {
 		p.form.Focus(false)
 	}
-	p.item, p.server, p.serverList, p.top = one, nil, nil, 0
+	p.item, p.server, p.serverList, p.list = one, nil, nil, pane.List{}
 	p.form = p.forms[one.key()].form
 	if p.form == nil && one.fillable() {
 		p.form = form.New(one.Tool, p.theme, p.now)
@@ -124,7 +126,7 @@ func (p *page) showServer(s *server) { p.showServerList(s, nil) }
 // showServerList shows one of a server's lists, or the server itself if of is nil.
 func (p *page) showServerList(s *server, of *serverList) {
 	if p.server != s || p.serverList != of {
-		p.top = 0
+		p.list = pane.List{}
 	}
 	p.item, p.form, p.server, p.serverList = item{}, nil, s, of
 }
@@ -150,7 +152,7 @@ func (p *page) shown() pageTab {
 
 // arguments returns what the item is run with, as a JSON object; for a resource it holds the URI.
 func (p *page) arguments() (json.RawMessage, error) {
-	if p.item.kind != kindResource && p.item.kind != kindTemplate {
+	if !p.item.resource() {
 		return p.form.Arguments()
 	}
 	uri, err := p.uri()
@@ -180,118 +182,103 @@ func (p *page) setFocus(on bool) {
 }
 
 // turn goes to the next tab of an item.
-func (p *page) turn() tea.Cmd {
+func (p *page) turn() {
 	list := p.tabs()
 	p.show(list[(slices.Index(list, p.shown())+1)%len(list)])
-	return nil
 }
 
 // show goes to a tab of an item.
 func (p *page) show(wanted pageTab) {
-	p.tab, p.top = wanted, 0
+	p.tab, p.list = wanted, pane.List{}
 	p.setFocus(p.focus)
 }
 
-// editing reports whether letters are text now.
-func (p *page) editing() bool {
+// inner returns the form or the tree of the tab on the screen, nil if the tab only scrolls.
+func (p *page) inner() pane.Pane {
 	switch {
 	case p.item.none():
-		return false
+		return nil
 	case p.shown() == tabForm:
-		return p.form.Editing()
+		return p.form
 	case p.shown() == tabSchema:
-		return p.schema.Editing()
-	}
-	return false
-}
-
-func (p *page) update(msg tea.Msg) tea.Cmd {
-	switch {
-	case !p.item.none() && p.shown() == tabForm:
-		return p.form.Update(msg)
-	case !p.item.none() && p.shown() == tabSchema:
-		return p.schema.Update(msg)
-	}
-	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
-		p.scroll(pane.Wheel(wheel))
+		return p.schema
 	}
 	return nil
 }
 
-func (p *page) scroll(by int) { p.top = max(0, p.top+by) }
+// editing reports whether letters are text now.
+func (p *page) editing() bool { return p.inner() != nil && p.inner().Editing() }
 
-func (p *page) scrollKeys() []pane.Binding {
-	move := func(by int) func() tea.Cmd {
-		return func() tea.Cmd { p.scroll(by); return nil }
+func (p *page) update(msg tea.Msg) tea.Cmd {
+	if inner := p.inner(); inner != nil {
+		return inner.Update(msg)
 	}
-	return []pane.Binding{
-		{Keys: []string{"down", "j"}, Help: "down", Do: move(1)},
-		{Keys: []string{"up", "k"}, Help: "up", Do: move(-1)},
-		{Keys: []string{"pgdown", "space"}, Help: "a page down", Do: move(10)},
-		{Keys: []string{"pgup"}, Help: "a page up", Do: move(-10)},
-		{Keys: []string{"home", "g"}, Help: "the beginning", Do: move(-1 << 20)},
-		{Keys: []string{"end", "G"}, Help: "the end", Do: move(1 << 20)},
+	if wheel, ok := msg.(tea.MouseWheelMsg); ok {
+		p.list.Scroll(pane.Wheel(wheel))
 	}
+	return nil
 }
 
 func (p *page) bindings() []pane.Binding {
-	if p.item.none() {
-		return p.scrollKeys()
+	bindings := p.list.ScrollKeys("space")
+	if inner := p.inner(); inner != nil {
+		bindings = inner.Bindings()
 	}
-	if p.editing() {
-		return p.form.Bindings() // "]" is text now
+	if p.item.none() || p.editing() { // "]" is text now
+		return bindings
 	}
-	turn := pane.Binding{Keys: []string{"]"}, Help: p.tabHelp(), Do: p.turn}
-	switch p.shown() {
-	case tabForm:
-		return append(p.form.Bindings(), turn)
-	case tabSchema:
-		return append(p.schema.Bindings(), turn)
-	}
-	return append(p.scrollKeys(), turn)
+	return append(bindings, pane.Binding{Keys: []string{"]"}, Help: p.tabHelp(), Do: pane.Do(p.turn)})
 }
 
 // String returns the name of a tab.
 func (t pageTab) String() string { return [...]string{"form", "about", "schema", "json"}[t] }
 
-// tabHelp names the tabs of the page.
-func (p *page) tabHelp() string {
+// tabNames returns the names of the tabs of the item's page.
+func (p *page) tabNames() []string {
 	var names []string
 	for _, one := range p.tabs() {
 		names = append(names, one.String())
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
-// title returns what is in the border: the item and its tabs, or the server.
-func (p *page) title() string {
+// tabHelp names the tabs of the page.
+func (p *page) tabHelp() string { return strings.Join(p.tabNames(), ", ") }
+
+// runHelp returns what the run key does with the item.
+func (p *page) runHelp() string { return p.item.kind.verb() + " the " + p.item.kind.String() }
+
+// title returns what is in the border: the item and its tabs, or the server. spans says where the tabs
+// stand in it.
+func (p *page) title() (title string, spans []pane.Span) {
 	switch {
 	case !p.item.none():
-		var names []string
-		for _, one := range p.tabs() {
-			name := one.String()
-			if one == p.shown() {
-				name = p.theme.Paint(pane.Strong, "["+name+"]")
-			}
-			names = append(names, name)
+		tabs, spans := p.theme.Tabs(pane.Plain, p.tabNames(), slices.Index(p.tabs(), p.shown()))
+		heading := p.theme.Paint(pane.Strong, render.Safe(p.item.heading())) + "  "
+		left := ansi.StringWidth(heading)
+		for i := range spans {
+			spans[i] = pane.Span{From: left + spans[i].From, To: left + spans[i].To}
 		}
-		return p.theme.Paint(pane.Strong, render.Safe(p.item.heading())) + "  " + strings.Join(names, " ")
+		return heading + tabs, spans
 	case p.serverList != nil:
-		return p.serverList.name() + " of " + render.Safe(p.server.name)
+		return p.serverList.name() + " of " + render.Safe(p.server.name), nil
 	case p.server != nil:
-		return "server " + render.Safe(p.server.name)
+		return "server " + render.Safe(p.server.name), nil
 	}
-	return "tool"
+	return "tool", nil
+}
+
+// clickTitle goes to the tab at a column of the title.
+func (p *page) clickTitle(x int) {
+	_, spans := p.title()
+	if tab := pane.At(spans, x); tab >= 0 {
+		p.show(p.tabs()[tab])
+	}
 }
 
 // render draws the page. foot holds the last lines, if there is something to run.
-func (p *page) render(width, height int, facts, foot []string) string {
-	switch {
-	case p.item.none() && p.server == nil:
-		return p.theme.Block([]string{p.theme.Paint(pane.Dim, "select a tool on the left")}, width, height)
-	case p.item.none():
-		return p.scrolled(facts, width, height)
-	case !p.runnable():
+func (p *page) render(width, height int, foot []string) string {
+	if !p.runnable() {
 		return p.renderTab(width, height)
 	}
 	foot = foot[max(0, len(foot)-max(1, height-1)):] // the last line matters most
@@ -302,13 +289,21 @@ func (p *page) render(width, height int, facts, foot []string) string {
 }
 
 func (p *page) renderTab(width, height int) string {
-	switch p.shown() {
-	case tabForm:
-		return p.form.Render(width, height)
-	case tabSchema:
-		return p.schema.Render(width, height)
+	if inner := p.inner(); inner != nil {
+		return inner.Render(width, height)
 	}
-	return p.scrolled(p.tell(width), width, height)
+	var lines []string
+	switch {
+	case !p.item.none():
+		lines = p.tell(width)
+	case p.serverList != nil:
+		lines = p.serverListFacts(width)
+	case p.server != nil:
+		lines = p.serverFacts(width)
+	default:
+		lines = []string{p.theme.Paint(pane.Dim, "select a tool on the left")}
+	}
+	return p.theme.Block(p.theme.Scrolled(&p.list, lines, height, ""), width, height)
 }
 
 // runnable reports whether the item can be run from the tab on the screen: its form, or its
@@ -318,34 +313,29 @@ func (p *page) runnable() bool {
 }
 
 // callLine returns the last line of the page: how to run the item, or why that is impossible.
-func (p *page) callLine(cannot string) string {
-	if cannot != "" {
+func (p *page) callLine() string {
+	if cannot := p.cannotRun(); cannot != "" {
 		return p.theme.Paint(pane.Warn, p.theme.Glyphs.Warn+" "+render.Safe(cannot))
 	}
 	what := p.item.label()
 	if p.item.kind == kindTemplate {
-		what, _ = p.uri() // else cannot says why not
+		what, _ = p.uri() // it cannot fail here
 	}
 	return p.theme.Paint(pane.Good, "ctrl+r") + " " + p.item.kind.verb() + "s " + render.Safe(what)
 }
 
-// scrolled returns the visible part of lines; it stops at the last one.
-func (p *page) scrolled(lines []string, width, height int) string {
-	p.top = max(0, min(p.top, len(lines)-height))
-	shown := slices.Clone(lines[p.top:min(len(lines), p.top+height)])
-	if rest := len(lines) - p.top - height; rest > 0 {
-		shown[len(shown)-1] = p.theme.Paint(pane.Dim, fmt.Sprintf("%s %d more lines", p.theme.Glyphs.More, rest+1))
+// cannotRun returns why the item cannot be run now.
+func (p *page) cannotRun() string {
+	if p.item.none() {
+		return "no tool is selected"
 	}
-	return p.theme.Block(shown, width, height)
-}
-
-// spin returns the spinner's sign at now.
-func spin(theme *pane.Theme, now time.Time) string {
-	frames := theme.Glyphs.Spinner
-	return frames[int(now.UnixMilli()/tickTime.Milliseconds())%len(frames)]
-}
-
-// spinner returns the sign for something that is running.
-func (m *model) spinner() string {
-	return spin(m.theme, m.now())
+	if p.item.fillable() {
+		if problems := p.form.Problems(); len(problems) > 0 {
+			return problems[0]
+		}
+	}
+	if _, err := p.uri(); err != nil {
+		return err.Error()
+	}
+	return ""
 }

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"toolx/pkg/exec"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/form"
@@ -72,24 +71,6 @@ func (q *Questions) put(one *question) (given, error) {
 	}
 }
 
-// questionMsg reports that a server asks something.
-type questionMsg struct{ question *question }
-
-// wait returns the command that waits for the next question.
-func (q *Questions) wait(ctx context.Context) tea.Cmd {
-	if q == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		select {
-		case one := <-q.asked:
-			return questionMsg{one}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // question is a server's request to the user, from its arrival until it is answered: an elicitation,
 // or a sampling request that the user answers as the model.
 type question struct {
@@ -106,9 +87,9 @@ type question struct {
 	fields  int                // of the form
 	opening bool               // the browser is being started
 	shown   bool               // the user was shown the page, or given its address
-	button  int                // the answer that has the focus; noButton or inForm where none has
+	button  int                // the answer that has the focus; noButton or inTheForm where none has
 	whole   bool               // what the server says takes the place of the form
-	top     int                // the first line of that which is seen
+	list    pane.List          // the lines of that which are seen
 	note    string             // why the last key did nothing
 	said    pane.Cache[string] // what is drawn of its text, for what it belongs to
 	drawn   questionPlace
@@ -120,8 +101,8 @@ const maxQuestions = 32
 
 // The values of the focus in a dialog that are not buttons.
 const (
-	noButton = -1 // on the buttons, but on none yet
-	inForm   = -2
+	noButton  = -1 // on the buttons, but on none yet
+	inTheForm = -2
 )
 
 // given is an answer. The content is the form as an object, if the user accepted.
@@ -144,24 +125,15 @@ func (q *question) open(theme *pane.Theme, now func() time.Time) {
 		}
 		schema, start = asked.Schema, asked.Fill(nil)
 	}
-	var document struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	_ = json.Unmarshal(schema, &document) // what cannot be read has no fields
-	q.fields = len(document.Properties)
+	tool := &exec.Tool{InputSchema: schema}
+	q.fields = len(tool.Input().Root().Properties())
 	if q.fields == 0 && q.elicitation.Check(start) == nil {
 		return
-	}
-	tool, err := exec.NewTool(rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("name", rawjson.Quote("answer")), rawjson.NewMember("inputSchema", schema),
-	}))
-	if err != nil {
-		return // it is no object, which sessions refuse
 	}
 	q.form = form.New(tool, theme, now)
 	q.form.HoldFormats()
 	_ = q.form.SetArguments(start) // which is an object
-	q.focus(inForm)
+	q.focus(inTheForm)
 }
 
 // answerField is the only field of the form in which the user answers as a model.
@@ -185,91 +157,106 @@ func withCall(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, callKey{}, id)
 }
 
-// updateAsked queues a question behind those that are not answered yet.
-func (m *model) updateAsked(q *question) tea.Cmd {
-	next := m.options.Questions.wait(m.ctx)
-	m.questions = append(m.questions, q)
-	if len(m.questions) > maxQuestions {
-		return tea.Batch(next, m.answer(q, servers.Cancel, nil))
+// questions are the requests of servers to the user that are not answered yet.
+type questions struct {
+	*shared
+	list   []*question // the first one is on the screen
+	calls  *calls
+	typist *typist
+	quit   func() tea.Cmd
+}
+
+// first returns the question on the screen, or nil.
+func (qs *questions) first() *question {
+	if len(qs.list) == 0 {
+		return nil
 	}
-	q.calls = m.callsOf(q)
-	q.open(m.theme, m.now)
-	if m.asking() == q {
-		m.cover()
+	return qs.list[0]
+}
+
+// wait returns the command that waits for the next question.
+func (qs *questions) wait() tea.Cmd {
+	if qs.options.Questions == nil {
+		return nil
 	}
-	withdrawn := func() tea.Msg {
+	asked := qs.options.Questions.asked
+	return func() tea.Msg {
+		select {
+		case q := <-asked:
+			return later(func() tea.Cmd { return tea.Batch(qs.wait(), qs.add(q)) })
+		case <-qs.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// add queues a question behind those that are not answered yet.
+func (qs *questions) add(q *question) tea.Cmd {
+	qs.list = append(qs.list, q)
+	if len(qs.list) > maxQuestions {
+		return qs.answer(q, servers.Cancel, nil)
+	}
+	q.calls = qs.callsOf(q)
+	q.open(qs.theme, qs.now)
+	if qs.first() == q {
+		qs.typist.cover()
+	}
+	return func() tea.Msg {
 		select {
 		case <-q.ctx.Done():
-			return withdrawnMsg{q}
+			return later(func() tea.Cmd { return qs.withdrawn(q) })
 		case <-q.answered:
 			return nil
 		}
 	}
-	return tea.Batch(next, withdrawn)
 }
 
 // callsOf returns the calls that a question may belong to. A legacy server does not say: it may be any
 // call that is running there.
-func (m *model) callsOf(q *question) []*call {
+func (qs *questions) callsOf(q *question) []*call {
 	if id, ok := q.ctx.Value(callKey{}).(string); ok {
-		if c := m.callOf(id); c != nil {
-			return []*call{c}
+		if calls := qs.calls.byID(id); len(calls) > 0 {
+			return calls
 		}
 	}
-	var calls []*call
-	for _, c := range m.calls {
-		if c.running() && c.item.Server == q.server {
-			calls = append(calls, c)
-		}
-	}
-	return calls
+	return qs.calls.those(func(c *call) bool { return c.running() && c.item.Server == q.server })
 }
 
-// withdrawnMsg reports that the server stopped waiting for a question's answer.
-type withdrawnMsg struct{ question *question }
-
-func (m *model) updateWithdrawn(q *question) tea.Cmd {
-	if !slices.Contains(m.questions, q) {
+// withdrawn drops a question whose server stopped waiting for the answer.
+func (qs *questions) withdrawn(q *question) tea.Cmd {
+	if !slices.Contains(qs.list, q) {
 		return nil
 	}
-	m.uncover(m.asking() == q && !m.typist.beneath && q.editing())
-	m.dropQuestion(q)
-	if m.dialog != nil && m.dialog.about == q {
-		m.dialog = nil
+	qs.typist.uncover(qs.first() == q && !qs.typist.beneath && q.editing())
+	qs.drop(q)
+	if qs.dialog != nil && qs.dialog.about == q {
+		qs.dialog = nil
 	}
-	m.tell("server "+q.server+" no longer waits for an answer", true)
-	return m.tick()
+	qs.tell("server "+q.server+" no longer waits for an answer", true)
+	return nil
 }
 
-// asking returns the question on the screen, or nil.
-func (m *model) asking() *question {
-	if len(m.questions) == 0 {
-		return nil
-	}
-	return m.questions[0]
-}
-
-func (m *model) dropQuestion(q *question) {
-	m.questions = slices.DeleteFunc(m.questions, func(one *question) bool { return one == q })
+func (qs *questions) drop(q *question) {
+	qs.list = slices.DeleteFunc(qs.list, func(one *question) bool { return one == q })
 }
 
 // answer answers a question; then the next one is shown.
-func (m *model) answer(q *question, action servers.Action, content json.RawMessage) tea.Cmd {
-	if !slices.Contains(m.questions, q) {
+func (qs *questions) answer(q *question, action servers.Action, content json.RawMessage) tea.Cmd {
+	if !slices.Contains(qs.list, q) {
 		return nil // it was withdrawn meanwhile
 	}
 	q.reply <- given{action, content}
 	close(q.answered)
-	m.dropQuestion(q)
+	qs.drop(q)
 	said := map[servers.Action]string{servers.Accept: "answered", servers.Decline: "declined", servers.Cancel: "cancelled"}[action]
-	m.tell("server "+q.server+": "+said, false)
-	return m.tick()
+	qs.tell("server "+q.server+": "+said, false)
+	return nil
 }
 
 // send sends the form's values to the server, if they match what it asked for.
-func (m *model) send(q *question) tea.Cmd {
+func (qs *questions) send(q *question) tea.Cmd {
 	if q.form == nil {
-		return m.answer(q, servers.Accept, nil)
+		return qs.answer(q, servers.Accept, nil)
 	}
 	content, err := q.form.Arguments()
 	if err == nil && q.elicitation != nil {
@@ -279,28 +266,28 @@ func (m *model) send(q *question) tea.Cmd {
 		q.note = render.Safe(err.Error())
 		return nil
 	}
-	return m.answer(q, servers.Accept, content)
+	return qs.answer(q, servers.Accept, content)
 }
 
-// leave cancels a question. It asks for confirmation if that loses what was typed.
-func (m *model) leave(q *question) tea.Cmd {
+// cancel cancels a question. It asks for confirmation if that loses what was typed.
+func (qs *questions) cancel(q *question) tea.Cmd {
 	action := servers.Cancel
 	if q.sampling != nil {
 		action = servers.Decline // there is nothing in between
 	}
+	do := func() tea.Cmd { return qs.answer(q, action, nil) }
 	if q.form == nil || !q.form.Changed() {
-		return m.answer(q, action, nil)
+		return do()
 	}
-	m.ask("cancel?", []string{"What was filled in is lost."}, []string{"y", "enter"}, "cancel the question",
-		func() tea.Cmd { return m.answer(q, action, nil) })
-	m.dialog.about = q
+	qs.ask("cancel?", "What was filled in is lost.", []string{"y", "enter"}, "cancel the question", do)
+	qs.dialog.about = q
 	return nil
 }
 
-// cancelAsker cancels the call that a question belongs to, and with it the question.
-func (m *model) cancelAsker(q *question) tea.Cmd {
-	q.running()[0].giveUp()
-	return m.answer(q, servers.Cancel, nil)
+// cancelCall cancels the call that a question belongs to, and with it the question.
+func (qs *questions) cancelCall(q *question) tea.Cmd {
+	q.running()[0].cancelRunning()
+	return qs.answer(q, servers.Cancel, nil)
 }
 
 // running returns the calls of the question that have not ended.
@@ -308,8 +295,8 @@ func (q *question) running() []*call {
 	return slices.DeleteFunc(slices.Clone(q.calls), func(c *call) bool { return !c.running() })
 }
 
-// noAsker returns why the call of a question cannot be cancelled.
-func (q *question) noAsker() string {
+// noCall returns why the call of a question cannot be cancelled.
+func (q *question) noCall() string {
 	switch running := q.running(); {
 	case len(running) == 0:
 		return "no call runs"
@@ -319,36 +306,26 @@ func (q *question) noAsker() string {
 	return ""
 }
 
-// openedPageMsg reports whether a browser was started for a question's page.
-type openedPageMsg struct {
-	question *question
-	err      error
-}
-
-// visit opens a question's page in the browser.
-func (m *model) visit(q *question) tea.Cmd {
+// visit opens a question's page in the browser. If opening the page is all that the server waits for,
+// that accepts the question; if the page has to be visited first, the user accepts after the visit.
+func (qs *questions) visit(q *question) tea.Cmd {
 	q.opening = true
-	open, ctx, address := m.options.OpenPage, m.ctx, q.elicitation.URL
-	return func() tea.Msg { return openedPageMsg{q, open(ctx, address)} }
-}
-
-// updateOpenedPage accepts the question if opening the page is all that the server waits for. If the
-// page has to be visited first, the user accepts after the visit.
-func (m *model) updateOpenedPage(msg openedPageMsg) tea.Cmd {
-	q := msg.question
-	q.opening, q.shown, q.note = false, true, ""
-	switch {
-	case msg.err != nil:
-		q.note = render.Safe("no browser could be started: " + msg.err.Error())
-	case !q.elicitation.First:
-		return m.answer(q, servers.Accept, nil)
-	}
-	return nil
+	open := func() error { return qs.options.OpenPage(qs.ctx, q.elicitation.URL) }
+	return after(open, func(err error) tea.Cmd {
+		q.opening, q.shown, q.note = false, true, ""
+		switch {
+		case err != nil:
+			q.note = render.Safe("no browser could be started: " + err.Error())
+		case !q.elicitation.First:
+			return qs.answer(q, servers.Accept, nil)
+		}
+		return nil
+	})
 }
 
 // visited handles a server's notification that a page was visited, so that the user need not confirm
 // it.
-func (m *model) visited(notification servers.Notification) {
+func (qs *questions) visited(notification servers.Notification) {
 	if notification.Method != "notifications/elicitation/complete" {
 		return
 	}
@@ -356,62 +333,65 @@ func (m *model) visited(notification servers.Notification) {
 		ID string `json:"elicitationId"`
 	}
 	_ = json.Unmarshal(notification.Params, &page) // what cannot be read is about no page
-	for _, q := range m.questions {
+	for _, q := range qs.list {
 		asked := q.elicitation
 		if page.ID != "" && asked != nil && asked.First && q.shown && q.server == notification.Server && asked.ID == page.ID {
-			m.answer(q, servers.Accept, nil)
+			qs.answer(q, servers.Accept, nil)
 			return
 		}
 	}
 }
 
-// copyPage copies the address of a question's page, to be opened elsewhere.
-func (m *model) copyPage(q *question) tea.Cmd {
-	q.shown = true
-	return m.copied(q.elicitation.URL, "the address")
-}
-
-// questionKeys returns the ways to answer, which are also the buttons.
-func (m *model) questionKeys(q *question) []pane.Binding {
-	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: func() tea.Cmd { return m.answer(q, servers.Decline, nil) }}
-	cancel := pane.Binding{Keys: []string{"esc"}, Help: "cancel", Do: func() tea.Cmd { return m.leave(q) }}
-	send := pane.Binding{Keys: []string{"ctrl+s"}, Help: "send", Off: q.cannotSend(), Mend: q.toProblem, Do: func() tea.Cmd { return m.send(q) }}
+// answers returns the ways to answer, which are also the buttons.
+func (qs *questions) answers(q *question) []pane.Binding {
+	decline := pane.Binding{Keys: []string{"ctrl+x"}, Help: "decline", Do: func() tea.Cmd { return qs.answer(q, servers.Decline, nil) }}
+	cancel := pane.Binding{Keys: []string{"esc"}, Help: "cancel", Do: func() tea.Cmd { return qs.cancel(q) }}
+	send := pane.Binding{
+		Keys: []string{"ctrl+s"}, Help: "send", Off: q.cannotSend(), Mend: q.toProblem,
+		Do: func() tea.Cmd { return qs.send(q) },
+	}
 	switch {
 	case q.sampling != nil:
 		decline.Keys = []string{"ctrl+x", "esc"}
 		decline.Do = cancel.Do
 		return []pane.Binding{send, decline}
 	case q.elicitation.URL != "":
-		return append(m.pageAnswers(q), decline, cancel)
+		return append(qs.pageAnswers(q), decline, cancel)
 	}
 	return []pane.Binding{send, decline, cancel}
 }
 
 // pageAnswers returns the ways to accept a page. The key that starts the browser means nothing
 // elsewhere, because the dialog may appear while the user is typing.
-func (m *model) pageAnswers(q *question) []pane.Binding {
-	open := pane.Binding{Keys: []string{"ctrl+s"}, Help: "open it", Off: off(q.opening, "the browser is being started"), Do: func() tea.Cmd { return m.visit(q) }}
-	agree := pane.Binding{Keys: []string{"ctrl+s"}, Help: "agree", Do: func() tea.Cmd { return m.send(q) }}
+func (qs *questions) pageAnswers(q *question) []pane.Binding {
+	open := pane.Binding{
+		Keys: []string{"ctrl+s"}, Help: "open it", Off: pane.Off(q.opening, "the browser is being started"),
+		Do: func() tea.Cmd { return qs.visit(q) },
+	}
+	agree := pane.Binding{Keys: []string{"ctrl+s"}, Help: "agree", Do: func() tea.Cmd { return qs.send(q) }}
 	if q.elicitation.First {
 		agree.Help = "I have been there"
 	}
 	list := []pane.Binding{agree}
 	switch {
-	case m.options.OpenPage == nil:
+	case qs.options.OpenPage == nil:
 	case q.shown:
 		open.Keys = []string{"o"}
 		list = append(list, open)
 	default:
 		list = []pane.Binding{open}
 	}
-	return append(list, pane.Binding{Keys: []string{"y"}, Help: "copy", Do: func() tea.Cmd { return m.copyPage(q) }})
+	return append(list, pane.Binding{Keys: []string{"y"}, Help: "copy", Do: func() tea.Cmd {
+		q.shown = true
+		return qs.copied(q.elicitation.URL, "the address")
+	}})
 }
 
 // toProblem goes to the first field that prevents sending the answer.
 func (q *question) toProblem() {
 	if q.form != nil {
 		q.whole = false
-		q.focus(inForm)
+		q.focus(inTheForm)
 		q.form.ToProblem()
 	}
 }

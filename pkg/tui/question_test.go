@@ -42,14 +42,14 @@ func asked(d *driver) *asker {
 	a.ctx, a.withdraw = context.WithCancel(d.t.Context())
 	d.t.Cleanup(a.withdraw)
 	a.m.options.Questions = NewQuestions()
-	a.run(a.m.options.Questions.wait(a.ctx))
+	a.run(a.m.questions.wait())
 	return a
 }
 
 // elicit asks, and waits until that is on the screen or in the queue.
 func (a *asker) elicit(asked *servers.Elicitation) {
 	a.t.Helper()
-	n := len(a.m.questions)
+	n := len(a.m.questions.list)
 	go func() {
 		given, err := a.m.options.Questions.Elicit(a.ctx, asked)
 		if err != nil {
@@ -58,13 +58,13 @@ func (a *asker) elicit(asked *servers.Elicitation) {
 		}
 		a.answers <- string(given.Action) + " " + string(given.Content)
 	}()
-	a.until("the question", func() bool { return len(a.m.questions) > n })
+	a.until("the question", func() bool { return len(a.m.questions.list) > n })
 }
 
 // sample asks a model.
 func (a *asker) sample(params string) {
 	a.t.Helper()
-	n := len(a.m.questions)
+	n := len(a.m.questions.list)
 	go func() {
 		result, err := a.m.options.Questions.Sample(a.ctx, "booking", json.RawMessage(params))
 		if err != nil {
@@ -73,7 +73,7 @@ func (a *asker) sample(params string) {
 		}
 		a.answers <- string(result)
 	}()
-	a.until("the question", func() bool { return len(a.m.questions) > n })
+	a.until("the question", func() bool { return len(a.m.questions.list) > n })
 }
 
 // told wants the next answer that a server gets.
@@ -107,7 +107,7 @@ func TestElicitedForm(t *testing.T) {
 	a.press("ctrl+s", "text:@x.org", "ctrl+s")
 	a.told(`accept {"name":"Ada","mail":"ada@x.org","happy":true,"colour":"green"}`)
 	a.shows("server booking: answered")
-	if a.m.asking() != nil {
+	if a.m.questions.first() != nil {
 		t.Error("the dialog is still there")
 	}
 }
@@ -145,7 +145,7 @@ func TestButtonsOfAQuestion(t *testing.T) {
 	a := asking(t)
 	a.elicit(room())
 	a.press("text:Ada", "tab", "tab", "tab", "tab", "tab", "enter")
-	if a.m.asking() == nil {
+	if a.m.questions.first() == nil {
 		t.Fatal("enter has answered without a button")
 	}
 	a.press("right", "enter")
@@ -195,7 +195,7 @@ func TestQuestionsQueue(t *testing.T) {
 	a.shows("server other asks", "│ Sure?")
 	a.elicit(room())
 	a.withdraw()
-	a.until("the end of both", func() bool { return len(a.m.questions) == 0 })
+	a.until("the end of both", func() bool { return len(a.m.questions.list) == 0 })
 	a.shows("no longer waits for an answer")
 	for range 2 {
 		a.told("error: context canceled")
@@ -219,7 +219,7 @@ func TestFloodOfQuestions(t *testing.T) {
 	a.press("text:Ada", "esc", "esc")
 	a.shows("cancel?")
 	a.withdraw()
-	a.until("the end of all", func() bool { return len(a.m.questions) == 0 })
+	a.until("the end of all", func() bool { return len(a.m.questions.list) == 0 })
 	if a.m.dialog != nil {
 		t.Error("a question about a question is left")
 	}
@@ -230,7 +230,7 @@ func TestElicitedConfirmation(t *testing.T) {
 	a := asking(t)
 	a.elicit(&servers.Elicitation{Server: "other", Message: "Sure?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
 	a.press("enter", "space")
-	if a.m.asking() == nil {
+	if a.m.questions.first() == nil {
 		t.Fatal("a stray key has answered")
 	}
 	a.press("tab", "enter")
@@ -261,14 +261,14 @@ func TestQuestionsBelongToCalls(t *testing.T) {
 	}
 	a := asking(t, slow("booking", "first", false), slow("booking", "second", true))
 	a.m.options.Questions = questions
-	a.run(questions.wait(a.ctx))
+	a.run(a.m.questions.wait())
 	a.press("down", "ctrl+r", "tab", "tab", "tab", "tab")
 	a.m.setFocus(areaTree)
 	a.press("down", "ctrl+r")
-	a.until("the question", func() bool { return a.m.asking() != nil })
+	a.until("the question", func() bool { return a.m.questions.first() != nil })
 	a.shows("for the call of booking__second")
 	a.press("esc", "x")
-	a.until("the end of the call", func() bool { return a.m.runningCalls() == 1 })
+	a.until("the end of the call", func() bool { return len(a.m.calls.running()) == 1 })
 
 	a.ctx, a.withdraw = context.WithCancel(t.Context())
 	a.elicit(room())
@@ -278,7 +278,7 @@ func TestQuestionsBelongToCalls(t *testing.T) {
 
 	a.m.setFocus(areaTree)
 	a.press("ctrl+r")
-	a.until("the other question", func() bool { return a.m.asking() != nil })
+	a.until("the other question", func() bool { return a.m.questions.first() != nil })
 	a.elicit(room())
 	a.press("ctrl+x")
 	a.shows("for the call of booking__first, or the call of booking__second")
@@ -298,7 +298,7 @@ func TestElicitedPage(t *testing.T) {
 	a.shows("visit a page on login.example", "https://login.example/start?x=1", "ctrl+s open it")
 	a.press("enter", "o", "space")
 	a.press("ctrl+s")
-	a.until("the answer", func() bool { return a.m.asking() == nil })
+	a.until("the answer", func() bool { return a.m.questions.first() == nil })
 	a.told("accept")
 	if got := <-opened; got != signIn().URL || len(opened) > 0 {
 		t.Errorf("opened %s, and %d more", got, len(opened))
@@ -320,7 +320,7 @@ func TestElicitedPageFirst(t *testing.T) {
 	first.First = true
 	a.elicit(first)
 	a.press("ctrl+s")
-	a.until("the browser", func() bool { return a.m.asking().shown })
+	a.until("the browser", func() bool { return a.m.questions.first().shown })
 	a.shows("ctrl+s I have been there", "o open it")
 	a.press("ctrl+s")
 	a.told("accept")
@@ -335,10 +335,10 @@ func TestElicitedPageFirst(t *testing.T) {
 	a.elicit(first)
 	done("booking", "e7") // before the user was asked
 	a.press("ctrl+s")
-	a.until("the browser", func() bool { return a.m.asking() != nil && a.m.asking().shown })
+	a.until("the browser", func() bool { return a.m.questions.first() != nil && a.m.questions.first().shown })
 	done("booking", "e8")
 	done("other", "e7")
-	if a.m.asking() == nil {
+	if a.m.questions.first() == nil {
 		t.Fatal("another page was taken for this one")
 	}
 	done("booking", "e7")
@@ -351,7 +351,7 @@ func TestElicitedPageWithoutBrowser(t *testing.T) {
 	a.m.options.OpenPage = func(context.Context, string) error { return errors.New("xdg-open is not there") }
 	a.elicit(signIn())
 	a.press("ctrl+s")
-	a.until("the failure", func() bool { return a.m.asking().note != "" })
+	a.until("the failure", func() bool { return a.m.questions.first().note != "" })
 	a.shows("no browser could be started: xdg-open is not there")
 	a.press("y")
 	a.until("the copy", func() bool { return a.m.note.text == "copied the address" })
@@ -435,7 +435,7 @@ func TestHostileQuestion(t *testing.T) {
 		}
 		a.send(tea.WindowSizeMsg{Width: 40, Height: 12})
 		a.shows("ctrl+x decline", "server booking asks")
-		if q := a.m.asking(); q.elicitation != nil {
+		if q := a.m.questions.first(); q.elicitation != nil {
 			a.shows(map[bool]string{true: "more lines: ctrl+t", false: "visit a page on x.example"}[q.form != nil])
 			read := ""
 			for a.press("ctrl+t"); !strings.Contains(read, "THE END"); a.press("down") {
@@ -474,7 +474,7 @@ func FuzzQuestion(f *testing.F) {
 			questions[1].sampling = sampling
 		}
 		for _, q := range questions {
-			a.m.updateAsked(q)
+			a.m.questions.add(q)
 		}
 		for _, key := range keys {
 			a.m.Update(keyOf(names[int(key)%len(names)]))

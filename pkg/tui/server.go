@@ -40,9 +40,6 @@ type server struct {
 	hint      string        // what to do about a start that failed
 	polluted  int           // lines of this life
 	diagnosis diagnosis
-	// manual is its instructions. They are cached because the page is drawn every second and hostile
-	// instructions can be slow to lay out.
-	manual pane.Cache[string]
 	// completes and subscribes report which capabilities it has besides lists.
 	completes, subscribes bool
 	// asked says that the user stopped it, or is restarting it.

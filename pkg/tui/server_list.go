@@ -1,12 +1,10 @@
 package tui
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 
 	"toolx/pkg/config"
-	"toolx/pkg/exec"
 	"toolx/pkg/servers"
 )
 
@@ -38,39 +36,6 @@ func (s *serverList) shown() bool {
 // name returns the list's name in the tree.
 func (s *serverList) name() string { return s.kind.String() + "s" }
 
-// method returns the request that lists items of a kind.
-func (k kind) method() string {
-	switch k {
-	case kindResource:
-		return "resources/list"
-	case kindTemplate:
-		return "resources/templates/list"
-	}
-	return "prompts/list"
-}
-
-// list reads all items of a kind from a session.
-func (k kind) list(ctx context.Context, session *servers.Session) ([]json.RawMessage, error) {
-	switch k {
-	case kindResource:
-		return session.Resources(ctx)
-	case kindTemplate:
-		return session.ResourceTemplates(ctx)
-	}
-	return session.Prompts(ctx)
-}
-
-// describe makes the description of an item of a kind.
-func (k kind) describe(server *config.Server, definition json.RawMessage) (*exec.Tool, bool) {
-	switch k {
-	case kindResource:
-		return servers.DescribeResource(server, definition)
-	case kindTemplate:
-		return servers.DescribeTemplate(server, definition)
-	}
-	return servers.DescribePrompt(server, definition)
-}
-
 // itemsOf makes items from a server's list, in its order. Of items with the same name the last one
 // counts. Titles that do not distinguish resources are shown only on their pages.
 func itemsOf(k kind, server *config.Server, definitions []json.RawMessage) []item {
@@ -78,7 +43,7 @@ func itemsOf(k kind, server *config.Server, definitions []json.RawMessage) []ite
 	places := make(map[string]int, len(definitions))
 	titles := make(map[string]int, len(definitions))
 	for _, definition := range definitions {
-		tool, ok := k.describe(server, definition)
+		tool, ok := kinds[k].describe(server, definition)
 		if !ok {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -18,18 +17,16 @@ import (
 
 // tree is the pane of servers and their tools.
 type tree struct {
-	theme  *pane.Theme
+	*shared
 	groups []*group
 	list   pane.List
 	rows   []row
 	filter textinput.Model
 	typing bool
 	focus  bool
-	height int // of the rows, when they were drawn last
-	// calling reports whether a call of an item is running; nil if nothing can be called.
-	calling func(item) bool
-	// subscribed reports whether a resource's updates are subscribed to; nil if none can be.
-	subscribed func(item) bool
+	// calling reports whether a call of an item is running, subscribed whether a resource's updates are
+	// subscribed to.
+	calling, subscribed func(item) bool
 }
 
 // group is a server with its tools; server is nil for toolx's own.
@@ -67,11 +64,11 @@ func (r row) sign() int {
 // failed reports whether the row is a list that could not be read.
 func (r row) failed() bool { return r.header() && r.serverList != nil && r.serverList.failure != "" }
 
-func newTree(theme *pane.Theme) *tree {
+func newTree(s *shared) *tree {
 	filter := textinput.New()
 	filter.Prompt = "/"
 	filter.SetVirtualCursor(true)
-	return &tree{theme: theme, filter: filter}
+	return &tree{shared: s, filter: filter}
 }
 
 // setTools replaces the tools of the groups, and keeps the cursor on the same row.
@@ -133,6 +130,14 @@ func (t *tree) selected() row {
 		return t.rows[t.list.Cursor]
 	}
 	return row{}
+}
+
+// server returns the server of the row under the cursor, or nil.
+func (t *tree) server() *server {
+	if at := t.selected(); at.group != nil {
+		return at.group.server
+	}
+	return nil
 }
 
 // arrange builds the rows: everything that is open, or what the filter finds, the best matches of each
@@ -254,6 +259,19 @@ func (t *tree) startTyping() tea.Cmd {
 	return t.filter.Focus()
 }
 
+// enterHelp returns what enter does with the row under the cursor.
+func (t *tree) enterHelp() string {
+	switch at := t.selected(); {
+	case at.failed():
+		return "list the " + at.serverList.name() + " again"
+	case at.item.none():
+		return "open the group"
+	case at.item.fillable():
+		return "fill the " + at.item.kind.String() + " in"
+	}
+	return "read the resource"
+}
+
 func (t *tree) stopTyping() {
 	t.typing = false
 	t.filter.Blur()
@@ -297,8 +315,8 @@ func (t *tree) setAllClosed(closed bool) {
 	t.find(at)
 }
 
-// render draws the tree at now: a starting server counts its seconds.
-func (t *tree) render(width, height int, now time.Time) string {
+// render draws the tree.
+func (t *tree) render(width, height int) string {
 	var lines []string
 	if t.typing || t.filter.Value() != "" {
 		t.filter.SetWidth(max(1, width-3))
@@ -308,56 +326,52 @@ func (t *tree) render(width, height int, now time.Time) string {
 	if len(t.rows) > room && room > 2 {
 		room-- // for what says that there is more
 	}
-	t.height = room
 	from, to := t.list.Window(len(t.rows), room)
 	for i := from; i < to; i++ {
-		lines = append(lines, t.line(i, width, now))
+		lines = append(lines, t.line(i, width))
 	}
 	if more := len(t.rows) - to; more > 0 {
 		lines = append(lines, t.theme.Paint(pane.Dim, fmt.Sprintf("%s %d more", t.theme.Glyphs.More, more)))
 	}
 	if len(t.rows) == 0 {
-		lines = append(lines, t.theme.Paint(pane.Dim, t.empty()))
+		empty := "no tools"
+		if t.filter.Value() != "" {
+			empty = "nothing fits"
+		}
+		lines = append(lines, t.theme.Paint(pane.Dim, empty))
 	}
 	return t.theme.Block(lines, width, height)
 }
 
-func (t *tree) empty() string {
-	if t.filter.Value() != "" {
-		return "nothing fits"
-	}
-	return "no tools"
-}
-
 // line draws one row.
-func (t *tree) line(i, width int, now time.Time) string {
+func (t *tree) line(i, width int) string {
 	r := t.rows[i]
 	var text string
 	switch {
 	case !r.item.none():
-		text = t.itemLine(r, width, now)
+		text = t.itemLine(r, width)
 	case r.serverList != nil:
-		text = t.listLine(r.serverList, width, now)
+		text = t.listLine(r.serverList, width)
 	default:
-		text = t.groupLine(r.group, width, now)
+		text = t.groupLine(r.group, width)
 	}
 	switch {
 	case i != t.list.Cursor:
 		return text
 	case t.focus:
-		return t.theme.Paint(pane.Selected, t.theme.Fit(stripped(text), width))
+		return t.theme.Paint(pane.Selected, t.theme.Fit(ansi.Strip(text), width))
 	}
-	return t.theme.Paint(pane.Marked, stripped(text))
+	return t.theme.Paint(pane.Marked, ansi.Strip(text))
 }
 
 // groupLine draws "▾ zwave ✓ 85 ms !3 stray (4)": the name, the state, the polluted lines, and the
 // number of tools.
-func (t *tree) groupLine(g *group, width int, now time.Time) string {
+func (t *tree) groupLine(g *group, width int) string {
 	fold := t.fold(g.closed)
 	if g.server == nil {
 		return t.theme.Cut(fold+" "+t.theme.Paint(pane.Strong, "toolx")+" "+t.theme.Paint(pane.Dim, count(len(g.tools))), width)
 	}
-	line := fold + " " + t.theme.Paint(pane.Strong, render.Safe(g.server.name)) + " " + t.state(g.server, now)
+	line := fold + " " + t.theme.Paint(pane.Strong, render.Safe(g.server.name)) + " " + t.state(g.server)
 	parts := []string{t.stray(g.server)}
 	if g.server.status == statusReady {
 		parts = append(parts, t.theme.Paint(pane.Dim, count(len(g.tools))))
@@ -379,7 +393,7 @@ func (t *tree) fold(closed bool) string {
 }
 
 // listLine draws "▸ resources (7)", or why the list could not be read.
-func (t *tree) listLine(s *serverList, width int, now time.Time) string {
+func (t *tree) listLine(s *serverList, width int) string {
 	line := "  " + t.fold(s.closed) + " " + s.name()
 	switch {
 	case s.failure != "":
@@ -387,7 +401,7 @@ func (t *tree) listLine(s *serverList, width int, now time.Time) string {
 	case s.listed:
 		line += " " + t.theme.Paint(pane.Dim, count(len(s.items)))
 	case s.reading != nil:
-		line += " " + t.theme.Paint(pane.Accent, spin(t.theme, now))
+		line += " " + t.theme.Paint(pane.Accent, t.spinner())
 	}
 	return t.theme.Cut(line, width)
 }
@@ -401,27 +415,27 @@ func (t *tree) stray(s *server) string {
 }
 
 // state returns a server's state with its sign.
-func (t *tree) state(s *server, now time.Time) string {
-	glyphs := t.theme.Glyphs
+func (s *shared) state(of *server) string {
+	glyphs := s.theme.Glyphs
 	sign, role := glyphs.Off, pane.Dim
-	switch s.status {
+	switch of.status {
 	case statusStarting, statusRetrying:
-		sign, role = spin(t.theme, now), pane.Accent
+		sign, role = s.spinner(), pane.Accent
 	case statusReady:
 		sign, role = glyphs.Good, pane.Good
 	case statusFailed, statusEnded:
 		sign, role = glyphs.Bad, pane.Bad
 	}
-	return t.theme.Paint(role, sign+" "+render.Safe(s.summary(now)))
+	return s.theme.Paint(role, sign+" "+render.Safe(of.summary(s.now())))
 }
 
 // itemLine draws an item with its badges; a long name is cut before its badges are.
-func (t *tree) itemLine(r row, width int, now time.Time) string {
+func (t *tree) itemLine(r row, width int) string {
 	one, sign := r.item, t.theme.Glyphs.Bullet
 	switch {
-	case t.calling != nil && t.calling(one):
-		sign = spin(t.theme, now)
-	case t.subscribed != nil && t.subscribed(one):
+	case t.calling(one):
+		sign = t.spinner()
+	case t.subscribed(one):
 		sign = t.theme.Glyphs.On
 	}
 	indent := "  "
@@ -445,8 +459,8 @@ func (t *tree) click(x, y int) {
 	at := t.list.Top() + y
 	switch {
 	case y < 0 || at >= len(t.rows):
-	case y >= t.height:
-		t.list.Scroll(t.height)
+	case y >= t.list.Height():
+		t.list.Scroll(t.list.Height())
 	case t.rows[at].header() && (at == t.list.Cursor || x == t.rows[at].sign()):
 		t.list.Set(at, len(t.rows))
 		t.toggle()
@@ -454,9 +468,6 @@ func (t *tree) click(x, y int) {
 		t.list.Set(at, len(t.rows))
 	}
 }
-
-// stripped returns text without styles, for a row that is styled as a whole.
-func stripped(text string) string { return ansi.Strip(text) }
 
 // count returns a number of tools in brackets.
 func count(n int) string { return fmt.Sprintf("(%d)", n) }

@@ -45,11 +45,11 @@ func TestCallFromTheForm(t *testing.T) {
 	d.shows("lamp", "on*", "level")
 	d.press("ctrl+r")
 	d.shows("on") // and it says why it cannot be called
-	if d.m.shown != nil {
+	if d.m.calls.shown != nil {
 		t.Fatal("it was called without its required parameter")
 	}
 	d.press("space", "ctrl+r") // and went to what is missing
-	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
 	d.shows("it shines")
 	if arguments := <-got; arguments != `{"on":true}` {
 		t.Errorf("sent %s", arguments)
@@ -64,7 +64,7 @@ func TestWordsOnAChoice(t *testing.T) {
 	d.press("j", "j", "enter")
 	for range 3 {
 		d.press("text:restart quit erase zoom 1234 /?<>", "tab")
-		if d.m.focus != areaPage || d.m.dialog != nil || d.m.zoomed || d.m.servers[0].status != statusReady {
+		if d.m.focus != areaPage || d.m.dialog != nil || d.m.zoomed || d.m.servers.list[0].status != statusReady {
 			t.Fatalf("a word was a command:\n%s", d.frame())
 		}
 	}
@@ -89,12 +89,12 @@ func TestCancel(t *testing.T) {
 	}))
 	d.press("down", "ctrl+r")
 	<-begun
-	d.until("the progress", func() bool { return d.m.shown.progress.Total == 10 })
+	d.until("the progress", func() bool { return d.m.calls.shown.progress.Total == 10 })
 	d.shows("30 %", "a third", "x cancels")
 	d.press("q")
 	d.shows("quit?", "A call is running.")
 	d.press("esc", "x")
-	d.until("the end", func() bool { return !d.m.shown.running() })
+	d.until("the end", func() bool { return !d.m.calls.shown.running() })
 	d.shows("interrupted")
 }
 
@@ -117,7 +117,7 @@ func TestFormsOutliveTheirTools(t *testing.T) {
 	renew(`,"z":{"type":"boolean"}`)
 	d.shows("abc", "-12", "z")
 	d.press("ctrl+r")
-	if got := string(d.m.shown.arguments); got != `{"a":"abc","n":-12}` {
+	if got := string(d.m.calls.shown.arguments); got != `{"a":"abc","n":-12}` {
 		t.Errorf("sent %s", got)
 	}
 }
@@ -132,14 +132,14 @@ func TestSeveralCalls(t *testing.T) {
 	d.shows("2 of 2")
 	d.press("<")
 	d.shows("1 of 2")
-	first := d.m.shown
+	first := d.m.calls.shown
 	d.press("x")
 	d.until("the end of the first", func() bool { return !first.running() })
-	if d.m.calls[1].result != nil {
+	if d.m.calls.list[1].result != nil {
 		t.Error("the second ended as well")
 	}
 	d.press(">", "x")
-	d.until("the end of the second", func() bool { return d.m.runningCalls() == 0 })
+	d.until("the end of the second", func() bool { return len(d.m.calls.running()) == 0 })
 }
 
 // Who does not run a destructive call again is where the key was pressed, and not in a
@@ -151,7 +151,7 @@ func TestDestructiveAgain(t *testing.T) {
 		d.send(watch.RerunMsg{Request: watch.Request{Tool: "wipe", Arguments: json.RawMessage(`{"what":"all"}`)}})
 		d.shows("call wipe?", "all")
 		d.press(no)
-		if d.m.dialog != nil || d.m.focus != areaWatch || d.m.shown != nil {
+		if d.m.dialog != nil || d.m.focus != areaWatch || d.m.calls.shown != nil {
 			t.Errorf("%s leads to pane %s", no, d.m.focus)
 		}
 	}
@@ -163,11 +163,11 @@ func TestDestructiveAsks(t *testing.T) {
 	d.press("down", "ctrl+r")
 	d.shows("call wipe?")
 	d.press("n")
-	if d.m.shown != nil {
+	if d.m.calls.shown != nil {
 		t.Fatal("it was called")
 	}
 	d.press("ctrl+r", "y")
-	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
 	d.shows("gone")
 }
 
@@ -206,7 +206,7 @@ func TestDoctorsFindings(t *testing.T) {
 	d.m.options.Hide = func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
 	d.press("d")
 	d.shows("examining 0 ms")
-	d.until("a finding", func() bool { return d.m.servers[0].diagnosis.report != nil })
+	d.until("a finding", func() bool { return d.m.servers.list[0].diagnosis.report != nil })
 	d.shows(`a text has\x1b[2J control characters`, "text-control", "tool dim", "/description", `token=*** \x1b[31m`, "send plain text")
 }
 
@@ -271,22 +271,22 @@ func TestKeysOfTheShownCall(t *testing.T) {
 		return newTool(t, `{"name":"`+name+`","inputSchema":{"type":"object","properties":{"v":{"type":"string"}}}}`, says("from "+name))
 	}
 	d := drive(t, nil, tool("one"), tool("two"))
-	ended := func() bool { return d.m.runningCalls() == 0 }
+	ended := func() bool { return len(d.m.calls.running()) == 0 }
 	d.press("down", "enter", "text:1", "ctrl+r")
 	d.until("the first result", ended)
 	d.press("1", "down", "enter", "text:2")
 	d.press("esc", "3")
 	d.shows("from one", "call one again")
-	if one, arguments, err := d.m.subject(); err != nil || one.Name != "one" || string(arguments) != `{"v":"1"}` {
+	if one, arguments, err := d.m.copy.subject(); err != nil || one.Name != "one" || string(arguments) != `{"v":"1"}` {
 		t.Errorf("copies %s %s, %v", one.Name, arguments, err)
 	}
 	d.press("ctrl+r")
-	d.until("the second result", func() bool { return len(d.m.calls) == 2 && ended() })
-	if c := d.m.calls[1]; c.name != "one" || string(c.arguments) != `{"v":"1"}` || d.m.page.item.Name != "one" {
+	d.until("the second result", func() bool { return len(d.m.calls.list) == 2 && ended() })
+	if c := d.m.calls.list[1]; c.name != "one" || string(c.arguments) != `{"v":"1"}` || d.m.page.item.Name != "one" {
 		t.Errorf("called %s %s", c.name, c.arguments)
 	}
 	d.press("1", "j")
-	if one, arguments, err := d.m.subject(); err != nil || one.Name != "two" || string(arguments) != `{"v":"2"}` {
+	if one, arguments, err := d.m.copy.subject(); err != nil || one.Name != "two" || string(arguments) != `{"v":"2"}` {
 		t.Errorf("copies %s %s, %v", one.Name, arguments, err)
 	}
 }
@@ -345,7 +345,7 @@ func TestCopyFromHistory(t *testing.T) {
 	copies := func(msg watch.CommandMsg, want string) {
 		t.Helper()
 		var set tea.Msg
-		for _, cmd := range d.m.copyEarlier(msg.Request)().(tea.BatchMsg) {
+		for _, cmd := range d.m.take(msg)().(tea.BatchMsg) {
 			if cmd != nil && set == nil {
 				set = cmd()
 			}
@@ -391,9 +391,9 @@ func TestTypingAFilterOfWhatIsWatched(t *testing.T) {
 // A remote server's page says where it is, and which headers it gets, not what is in them.
 func TestRemoteServersPage(t *testing.T) {
 	d := drive(t, []string{"far"})
-	d.m.servers[0].config.Command = ""
-	d.m.servers[0].config.URL = "https://far.example/mcp"
-	d.m.servers[0].config.Headers = map[string]string{"X-Key": "hunter2", "Authorization": "Bearer x"}
+	d.m.servers.list[0].config.Command = ""
+	d.m.servers.list[0].config.URL = "https://far.example/mcp"
+	d.m.servers.list[0].config.Headers = map[string]string{"X-Key": "hunter2", "Authorization": "Bearer x"}
 	d.shows("url           https://far.example/mcp", "headers       Authorization, X-Key")
 	if strings.Contains(d.frame(), "hunter2") {
 		t.Error("a header's value is shown")
@@ -415,7 +415,7 @@ func TestLostServer(t *testing.T) {
 	take(servers.ProcessStarted{Time: at, Server: "zwave", PID: 8}, servers.Connected{Time: at, Server: "zwave"})
 	take(servers.SessionLost{Time: at, Server: "zwave", Why: &servers.Failure{Server: "zwave", Ending: servers.EndingClosedStdin}})
 	d.press("s")
-	d.until("its end", func() bool { return d.m.servers[0].status == statusStopped })
+	d.until("its end", func() bool { return d.m.servers.list[0].status == statusStopped })
 	d.shows("zwave ○ stopped")
 }
 
@@ -470,7 +470,7 @@ func TestHostileTool(t *testing.T) {
 		`{"name":"x\u001b[2J","description":"\u001b[31mred\u202e \u001b]52;c;AAAA\u0007","inputSchema":{"type":"object","properties":{"\u001b[H":{"type":"string","description":"\u009b2J"}}}}`,
 		says("\x1b[2J\x1b]0;x\x07 \u202e")))
 	d.press("down", "down", "ctrl+r")
-	d.until("the result", func() bool { return d.m.shown != nil && !d.m.shown.running() })
+	d.until("the result", func() bool { return d.m.calls.shown != nil && !d.m.calls.shown.running() })
 	for _, tab := range []string{"form", "about", "schema"} {
 		screen := d.m.screen()
 		for _, bad := range []string{"\x1b[2J", "\x1b]0;", "\x1b]52", "\x1b[H", "\u202e", "\u009b", "\x07"} {
@@ -520,7 +520,7 @@ func TestWantedToolBesideABuiltInOne(t *testing.T) {
 	own := newTool(t, `{"name":"echo"}`, says("own"))
 	own.BuiltIn = true
 	d := drive(t, []string{"zwave"}, own)
-	server := d.m.serverOf("zwave")
+	server := d.m.servers.server("zwave")
 	server.become(statusStarting, noon())
 	d.m.wanted = &Start{Tool: "echo", Fill: func(*exec.Tool) (json.RawMessage, error) { return nil, nil }}
 	d.m.setTools()

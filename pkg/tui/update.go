@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"context"
-	"errors"
-
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -20,13 +17,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.update(msg)
 }
 
-// update handles one message and then sees whether the place of typing has changed.
+// update handles one message, and then sees whether the place of typing has changed and whether
+// something runs.
 func (m *model) update(msg tea.Msg) tea.Cmd {
-	cmd := m.take(msg)
-	return tea.Batch(cmd, m.suggest())
+	return tea.Batch(m.take(msg), m.suggested.suggest(m.focus == areaPage), m.tick())
 }
 
-func (m *model) take(msg tea.Msg) tea.Cmd { //nolint:funlen // one table of all messages
+func (m *model) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -36,59 +33,31 @@ func (m *model) take(msg tea.Msg) tea.Cmd { //nolint:funlen // one table of all 
 		m.takeMode(msg)
 	case tea.KeyPressMsg:
 		return m.updateKey(msg)
+	case tea.PasteMsg:
+		return m.updatePaste(msg)
 	case tea.MouseMsg:
-		if q := m.asking(); q != nil && m.dialog == nil {
-			return m.mouseQuestion(q, msg)
+		if q := m.questions.first(); q != nil && m.dialog == nil {
+			return m.questions.updateMouse(q, msg)
 		}
 		return m.updateMouse(msg)
 	case eventsMsg:
 		return m.updateEvents(msg)
-	case openedMsg:
-		return m.updateOpened(msg)
-	case stoppedMsg:
-		return m.updateStopped(msg)
-	case metMsg:
-		return m.updateMet(msg)
-	case listedMsg:
-		return m.updateListed(msg)
-	case suggestedMsg:
-		return m.updateSuggested(msg)
-	case subscribedMsg:
-		return m.updateSubscribed(msg)
-	case askedMsg:
-		if c := m.callOf(msg.id); c != nil {
-			c.sent = msg.at
-		}
-	case calledMsg:
-		return m.called(msg)
+	case later:
+		return msg()
 	case tickMsg:
-		return m.updateTick()
-	case editedMsg:
-		return m.updateEdited(msg)
-	case examinedMsg:
-		return m.updateExamined(msg)
-	case questionMsg:
-		return m.updateAsked(msg.question)
-	case withdrawnMsg:
-		return m.updateWithdrawn(msg.question)
-	case openedPageMsg:
-		return m.updateOpenedPage(msg)
-	case tea.PasteMsg:
-		return m.updatePaste(msg)
-	case toldMsg:
-		m.tell(msg.text, msg.bad)
-		return m.tick()
+		m.ticking = false
+		m.fade(noteTime)
 	case watch.HistoryMsg:
 		return m.watch.Update(msg)
 	case result.NoteMsg:
 		m.tell(msg.Text, msg.Bad)
-		return m.tick()
 	case jsontree.CopyMsg:
 		return m.copied(msg.Text, msg.What)
 	case watch.RerunMsg:
 		return m.rerun(msg.Request, true)
 	case watch.CommandMsg:
-		return m.copyEarlier(msg.Request)
+		one, _, err := m.servers.itemOf(msg.Request)
+		return m.copy.commandOf(one, msg.Arguments, err)
 	case watch.EditMsg:
 		cmd := m.rerun(msg.Request, false)
 		if msg.Note != "" {
@@ -102,30 +71,42 @@ func (m *model) take(msg tea.Msg) tea.Cmd { //nolint:funlen // one table of all 
 }
 
 // takeBackground selects the colours that are readable on the terminal's background.
-func (m *model) takeBackground(msg tea.BackgroundColorMsg) {
-	theme := pane.NewTheme(m.options.Color, msg.IsDark(), m.options.ASCII)
-	theme.Clusters = m.theme.Clusters
-	m.theme.Change(theme)
+func (s *shared) takeBackground(msg tea.BackgroundColorMsg) {
+	theme := pane.NewTheme(s.options.Color, msg.IsDark(), s.options.ASCII)
+	theme.Clusters = s.theme.Clusters
+	s.theme.Change(theme)
 }
 
 // takeMode learns what the terminal supports. The condition is Bubble Tea's: both must measure text
 // alike.
-func (m *model) takeMode(msg tea.ModeReportMsg) {
+func (s *shared) takeMode(msg tea.ModeReportMsg) {
 	if msg.Mode == ansi.ModeUnicodeCore {
-		theme := *m.theme
+		theme := *s.theme
 		theme.Clusters = msg.Value == ansi.ModeReset || msg.Value.IsSet()
-		m.theme.Change(&theme)
+		s.theme.Change(&theme)
 	}
 }
 
 // updateKey handles a key. It goes to the first of these that takes it: a dialog, a question, a text
 // field, the keys that work everywhere, the focused pane, the keys of every pane.
 func (m *model) updateKey(key tea.KeyPressMsg) tea.Cmd {
-	m.fade()
+	m.fade(readTime) // a note covers the key hints
 	if m.dialog != nil {
-		return m.updateDialog(key)
+		return m.updateDialog(key.String(), m.quit)
 	}
-	return m.typesInto(key)
+	m.typist.settle()
+	if m.typist.dropping && key.String() != "ctrl+c" {
+		return nil
+	}
+	q := m.questions.first()
+	if q == nil || m.typist.beneath {
+		cmd := m.updatePanes(key)
+		m.typist.typed(m.focused().editing())
+		return cmd
+	}
+	cmd := m.questions.update(q, key)
+	m.typist.typed(m.questions.first() == q && q.editing())
+	return cmd
 }
 
 // updatePanes handles a key while no question is asked.
@@ -152,16 +133,18 @@ func (m *model) updatePanes(key tea.KeyPressMsg) tea.Cmd {
 	return part.update(key)
 }
 
-// do runs the action of a key, or says why it is not possible.
-func (m *model) do(binding *pane.Binding) tea.Cmd {
-	if binding.Off != "" {
-		m.tell(binding.Help+": "+binding.Off, true)
-		if binding.Mend != nil {
-			binding.Mend()
-		}
-		return m.tick()
+// updatePaste passes pasted text to what takes text: a question before the panes.
+func (m *model) updatePaste(msg tea.PasteMsg) tea.Cmd {
+	m.typist.settle()
+	switch q := m.questions.first(); {
+	case m.dialog != nil:
+		return nil
+	case q == nil || m.typist.beneath:
+		return m.focused().update(msg)
+	case q.editing():
+		return q.form.Update(msg)
 	}
-	return binding.Do()
+	return nil
 }
 
 // updateTree handles clicks, the wheel, and text typed into the filter.
@@ -178,8 +161,8 @@ func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 		if !m.tree.typing {
 			return nil // keys that are in no table do nothing
 		}
-		if binding := pane.Find(m.filterKeys(), msg.String()); binding != nil {
-			return binding.Do()
+		if cmd, ok := pane.Press(m.filterKeys(), msg); ok {
+			return cmd
 		}
 	}
 	cmd := m.tree.update(msg)
@@ -190,26 +173,29 @@ func (m *model) updateTree(msg tea.Msg) tea.Cmd {
 // updateEvents handles the events since the last frame.
 func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 	changed := false
-	var commands []tea.Cmd
+	commands := []tea.Cmd{m.feed.wait(m.ctx)}
 	for _, event := range msg.events {
 		m.watch.Take(event)
-		if s := m.serverOf(serverName(event)); s != nil && s.take(event) {
+		if s := m.servers.server(serverName(event)); s != nil && s.take(event) {
 			changed = true
 		}
 		switch e := event.(type) {
 		case exec.CallProgress:
-			if c := m.callOf(e.ID); c != nil {
+			for _, c := range m.calls.byID(e.ID) {
 				c.progress = e.Progress
 			}
 		case servers.Connected:
-			commands = append(commands, m.meet(e.Server))
+			commands = append(commands, m.servers.meet(e.Server))
 		case servers.Notification:
-			m.visited(e)
-			commands = append(commands, m.takeNotification(e))
+			m.questions.visited(e)
+			m.subscriptions.update(e)
+			if of := changedList(e.Method); of != nil {
+				commands = append(commands, m.servers.readAnew(e.Server, of...))
+			}
 		}
 	}
 	for name, n := range msg.strays {
-		if s := m.serverOf(name); s != nil {
+		if s := m.servers.server(name); s != nil {
 			s.polluted += n
 		}
 	}
@@ -217,7 +203,7 @@ func (m *model) updateEvents(msg eventsMsg) tea.Cmd {
 	if changed {
 		m.setTools()
 	}
-	return tea.Batch(append(commands, m.feed.wait(m.ctx), m.tickIfBusy())...)
+	return tea.Batch(commands...)
 }
 
 // serverName returns the server that an event is about, or empty.
@@ -226,87 +212,4 @@ func serverName(event exec.Event) string {
 		return about.From()
 	}
 	return ""
-}
-
-func (m *model) updateOpened(msg openedMsg) tea.Cmd {
-	s := m.serverOf(msg.server)
-	if s == nil || s.asked && errors.Is(msg.err, context.Canceled) { // whoever stopped it tells how it stands
-		return nil
-	}
-	if msg.err != nil && m.ctx.Err() == nil {
-		s.reason = msg.err.Error()
-		s.become(statusFailed, m.now())
-	}
-	s.asked = false
-	m.setTools()
-	return nil
-}
-
-func (m *model) updateTick() tea.Cmd {
-	m.ticking = false
-	if m.note.text != "" && m.now().Sub(m.note.at) > noteTime {
-		m.note = note{}
-	}
-	return m.tickIfBusy()
-}
-
-func (m *model) tickIfBusy() tea.Cmd {
-	if m.busy() || m.ages() {
-		return m.tick()
-	}
-	return nil
-}
-
-// setFocus moves the focus to a pane.
-func (m *model) setFocus(to area) tea.Cmd {
-	if m.hidden(to) != "" {
-		return nil
-	}
-	m.parts[m.focus].setFocus(false)
-	m.focus = to
-	if to == areaWatch {
-		m.watching = true
-	}
-	m.parts[to].setFocus(true)
-	return nil
-}
-
-// moveFocus moves the focus to the next pane that can have it.
-func (m *model) moveFocus(by int) tea.Cmd {
-	to := m.focus
-	for range areas {
-		to = (to + area(by) + areas) % areas
-		if m.hidden(to) == "" {
-			break
-		}
-	}
-	return m.setFocus(to)
-}
-
-// back moves from a call's result or the watch pane to the tool, from there to the tree, and there
-// from the search results to all items.
-func (m *model) back() tea.Cmd {
-	switch {
-	case m.focus == areaTree:
-		selected := m.tree.selected()
-		m.tree.unfilter()
-		m.tree.find(selected)
-		return m.follow()
-	case m.focus == areaPage || m.page.item.none():
-		return m.setFocus(areaTree)
-	}
-	return m.setFocus(areaPage)
-}
-
-// backHelp says where back leads, empty if it does nothing.
-func (m *model) backHelp() string {
-	switch {
-	case m.focus == areaTree && m.tree.filter.Value() == "":
-		return ""
-	case m.focus == areaTree:
-		return "end the filter"
-	case m.focus == areaPage || m.page.item.none():
-		return "back to the tools"
-	}
-	return "back to the " + m.page.item.kind.String()
 }

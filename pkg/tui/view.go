@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/tui/pane"
 )
@@ -26,29 +25,29 @@ func (m *model) screen() string {
 		text := fmt.Sprintf("toolx needs %d×%d cells, here are %d×%d", minWidth, minHeight, m.width, m.height)
 		return m.theme.Block(pane.Wrap(text, max(1, m.width)), m.width, m.height)
 	}
-	l := m.layout()
-	screen := m.compose(l)
-	if q := m.asking(); q != nil {
-		box, x, y := m.renderQuestion(q)
-		screen = m.over(screen, box, x, y)
+	screen := m.compose(m.layout())
+	if q := m.questions.first(); q != nil {
+		box, x, y := m.questions.render(q, m.width, m.height)
+		screen = over(m.theme, screen, box, x, y)
 	}
 	if m.dialog != nil {
-		box, x, y := m.renderDialog()
-		screen = m.over(screen, box, x, y)
+		box, x, y := m.dialog.render(m.theme, m.width, m.height)
+		screen = over(m.theme, screen, box, x, y)
 	}
 	return screen
 }
 
-// over draws a box over the screen.
-func (m *model) over(screen, box string, x, y int) string {
+// over draws a box over a screen.
+func over(theme *pane.Theme, screen, box string, x, y int) string {
+	width, height := lipgloss.Size(screen)
 	layer := lipgloss.NewLayer(box).X(x).Y(y)
 	both := lipgloss.NewCompositor(lipgloss.NewLayer(screen), layer).Render() // without spaces at the ends
-	return m.theme.Block(strings.Split(both, "\n"), m.width, m.height)
+	return theme.Block(strings.Split(both, "\n"), width, height)
 }
 
 func (m *model) layout() layout {
 	return arrange(m.width, m.height, arrangement{
-		focus: m.focus, zoomed: m.zoomed, result: m.shown != nil, watch: m.watching,
+		focus: m.focus, zoomed: m.zoomed, result: m.calls.shown != nil, watch: m.watching,
 	})
 }
 
@@ -82,19 +81,12 @@ func (m *model) renderPane(a area, r rect) string {
 	title, block := a.String(), ""
 	switch a {
 	case areaTree:
-		block = m.tree.render(width, height, m.now())
+		block = m.tree.render(width, height)
 	case areaPage:
-		title = m.page.title()
-		var facts []string
-		switch {
-		case m.page.serverList != nil:
-			facts = m.serverListFacts(m.page.serverList, width)
-		case m.page.server != nil:
-			facts = m.serverFacts(m.page.server, width)
-		}
-		block = m.page.render(width, height, facts, m.foot(width))
+		title, _ = m.page.title()
+		block = m.page.render(width, height, m.foot(width))
 	case areaResult:
-		block = m.renderResult(width, height)
+		block = m.calls.render(width, height)
 	case areaWatch:
 		block = m.watch.Render(width, height)
 		title = m.watch.Title() // fitted to what was rendered
@@ -109,26 +101,13 @@ func (m *model) foot(width int) []string {
 		return nil
 	}
 	var lines []string
-	if note := m.subscriptionNote(); note != "" {
-		lines = append(lines, m.theme.Cut(m.theme.Paint(pane.Accent, m.theme.Glyphs.On+" "+note), width))
+	if state := m.subscriptions.state(); state != "" {
+		lines = append(lines, m.theme.Cut(m.theme.Paint(pane.Accent, m.theme.Glyphs.On+" "+state), width))
 	}
-	if line := m.suggestionLine(width); line != "" {
+	if line := m.suggested.line(width); line != "" {
 		lines = append(lines, line)
 	}
-	return append(lines, m.theme.Cut(m.page.callLine(m.cannotCall()), width))
-}
-
-// renderResult draws the call on the screen: its headline, and its result below.
-func (m *model) renderResult(width, height int) string {
-	c := m.shown
-	if c == nil {
-		return m.theme.Block([]string{m.theme.Paint(pane.Dim, "nothing was called yet")}, width, height)
-	}
-	head := m.theme.Fit(m.headline(c, width), width)
-	if c.running() {
-		return head + "\n" + m.theme.Block(m.runningLines(c, width), width, height-1)
-	}
-	return head + "\n" + m.result.Render(width, height-1)
+	return append(lines, m.theme.Cut(m.page.callLine(), width))
 }
 
 // tab returns the label of a pane on a screen that shows one at a time.
@@ -157,45 +136,30 @@ func (m *model) renderStatus(width int) string {
 		if m.note.bad {
 			role = pane.Warn
 		}
-		return m.theme.Fit(m.theme.Paint(role, m.cleanNote()), width)
+		return m.theme.Fit(m.theme.Paint(role, m.safe(m.note.text)), width)
 	}
-	hints := m.placedHints(width)
-	texts := make([]string, 0, len(hints))
-	for _, hint := range hints {
-		texts = append(texts, hint.text)
-	}
+	texts, _ := m.placedHints(width)
 	return m.theme.Fit(strings.Join(texts, hintGap), width)
-}
-
-// hint is a key on the status line, and its column.
-type hint struct {
-	pane.Span
-	text    string
-	binding *pane.Binding
 }
 
 // hintGap separates two hints.
 const hintGap = "  "
 
-// placedHints returns the hints that fit.
-func (m *model) placedHints(width int) []hint {
-	var placed []hint
-	left := 0
+// placedHints returns the hints that fit, and where they stand.
+func (m *model) placedHints(width int) (texts []string, spans []pane.Span) {
 	for _, binding := range m.hints() {
-		text := m.theme.Paint(pane.Strong, binding.Keys[0]) + " " + m.theme.Paint(pane.Dim, binding.Help)
-		right := left + ansi.StringWidth(text)
-		if right+len(hintGap) > width {
-			break
-		}
-		placed = append(placed, hint{pane.Span{From: left, To: right}, text, &binding})
-		left = right + len(hintGap)
+		texts = append(texts, m.theme.Hint(binding))
 	}
-	return placed
+	spans = pane.Spans(texts, hintGap)
+	for len(spans) > 0 && spans[len(spans)-1].To+len(hintGap) > width {
+		spans = spans[:len(spans)-1]
+	}
+	return texts[:len(spans)], spans
 }
 
 // hints returns the keys for the status line, the most useful first.
 func (m *model) hints() []pane.Binding {
-	if m.asking() != nil || m.dialog != nil {
+	if m.questions.first() != nil || m.dialog != nil {
 		return nil // what stands over the panes tells its own
 	}
 	var hints []pane.Binding
@@ -208,7 +172,7 @@ func (m *model) hints() []pane.Binding {
 		help = "f1"
 	}
 	keys := []string{help}
-	if s := m.currentServer(); s != nil && s.down() {
+	if s := m.tree.server(); s != nil && s.down() {
 		keys = append(keys, "r")
 	}
 	for _, key := range append(keys, "enter", "letters", "ctrl+r", "x", "esc", "/", "tab", "]", "f2", "y", "q") {

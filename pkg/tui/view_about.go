@@ -45,7 +45,7 @@ func (p *page) about(width int) []string {
 		lines = append(lines, p.theme.Paint(pane.Dim, "no description"))
 	}
 	lines = append(lines, "")
-	return append(lines, p.theme.Paragraph(pane.Dim, p.item.kind.past()+" as "+render.Safe(tool.Name), width)...)
+	return append(lines, p.theme.Paragraph(pane.Dim, kinds[p.item.kind].past+" as "+render.Safe(tool.Name), width)...)
 }
 
 // maxDefinition is how many bytes of a definition are shown.
@@ -69,7 +69,7 @@ func (p *page) definition() []string {
 // resourceFacts returns the properties of a resource or template besides its description, and an empty
 // line; nothing for any other item.
 func (p *page) resourceFacts(width int) []string {
-	if p.item.kind != kindResource && p.item.kind != kindTemplate {
+	if !p.item.resource() {
 		return nil
 	}
 	facts := factList{theme: p.theme, width: width}

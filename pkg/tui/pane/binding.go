@@ -35,6 +35,11 @@ type Binding struct {
 	Do func() tea.Cmd
 }
 
+// Hint draws a binding's first key and what it does.
+func (t *Theme) Hint(b Binding) string {
+	return t.Paint(Strong, b.Keys[0]) + " " + t.Paint(Dim, b.Help)
+}
+
 // Find returns the binding of a key, or nil.
 func Find(bindings []Binding, key string) *Binding {
 	for i := range bindings {

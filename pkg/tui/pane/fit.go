@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // Width returns how many cells a line takes on the theme's terminal.
@@ -102,6 +103,19 @@ func (t *Theme) Paragraph(role Role, text string, width int) []string {
 		lines[i] = t.Paint(role, line)
 	}
 	return lines
+}
+
+// Scrolled returns the visible part of lines; if there are more, its last line says so and how to see
+// them.
+func (t *Theme) Scrolled(list *List, lines []string, height int, how string) []string {
+	if height <= 0 {
+		return nil
+	}
+	shown := slices.Clone(list.Visible(lines, height))
+	if rest := len(lines) - list.Top() - height; rest > 0 {
+		shown[height-1] = t.Paint(Dim, t.Glyphs.More+" "+words.Count(rest+1, "more line")+how)
+	}
+	return shown
 }
 
 // Lines makes untrusted text fit for wrapping: safe, and without tabs, whose width varies.

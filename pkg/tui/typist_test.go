@@ -72,7 +72,7 @@ func TestWithdrawnAmidAWord(t *testing.T) {
 	a.elicit(room())
 	a.press("text:wi")
 	a.withdraw()
-	a.until("the end", func() bool { return len(a.m.questions) == 0 })
+	a.until("the end", func() bool { return len(a.m.questions.list) == 0 })
 	a.press("text:zz", "esc")
 	if a.m.zoomed || a.m.focus != areaTree {
 		t.Error("a word was a command")

@@ -11,7 +11,6 @@ import (
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui/pane"
-	"toolx/pkg/words"
 )
 
 // questionPlace is where a question was drawn last, for the mouse. The inner rectangles are relative
@@ -28,10 +27,10 @@ type questionPlace struct {
 func (q *question) long() bool { return q.drawn.hidden > 0 }
 
 // said returns the lines of the question's text.
-func (m *model) said(q *question, width int) []string {
+func (qs *questions) said(q *question, width int) []string {
 	belongs := q.belongs()
-	return q.said.Lines(m.theme, belongs, width, func() []string {
-		page := &sheet{theme: m.theme, width: width}
+	return q.said.Lines(qs.theme, belongs, width, func() []string {
+		page := &sheet{theme: qs.theme, width: width}
 		page.tell(q)
 		page.own(pane.Dim, belongs)
 		return page.lines
@@ -133,21 +132,24 @@ const (
 	maxRemark     = 3  // lines
 )
 
-// renderQuestion draws the question, no larger than it needs to be, and returns its position on the
-// screen.
-func (m *model) renderQuestion(q *question) (box string, x, y int) {
-	width := min(m.width, questionWidth)
-	if m.width >= mediumWidth {
-		width = min(m.width-4, questionWidth)
+// render draws a question on a screen, no larger than it needs to be, and returns its position.
+func (qs *questions) render(q *question, screenWidth, screenHeight int) (box string, x, y int) {
+	width := min(screenWidth, questionWidth)
+	if screenWidth >= mediumWidth {
+		width = min(screenWidth-4, questionWidth)
 	}
 	inner := width - 2
-	buttons, rects := m.renderButtons(q, inner)
-	said := m.said(q, inner)
-	remark := m.remark(q, inner)
-	room := m.height - 3 - len(buttons) - len(remark) // without the border, and the last line of the screen
+	buttons, rects := qs.renderButtons(q, inner)
+	said := qs.said(q, inner)
+	remark := qs.remark(q, inner)
+	room := screenHeight - 3 - len(buttons) - len(remark) // without the border, and the last line of the screen
 	head, fill := q.share(len(said), room)
 	q.drawn = questionPlace{hidden: max(0, len(said)-head), buttons: rects}
-	lines := m.window(q, said, head)
+	how := ""
+	if q.form != nil && !q.whole {
+		how = ": ctrl+t"
+	}
+	lines := qs.theme.Scrolled(&q.list, said, head, how)
 	if fill > 0 {
 		q.drawn.form = rect{1, 1 + len(lines), inner, fill}
 		lines = append(lines, strings.Split(q.form.Render(inner, fill), "\n")...)
@@ -158,8 +160,8 @@ func (m *model) renderQuestion(q *question) (box string, x, y int) {
 	}
 	lines = append(lines, buttons...)
 	height := len(lines) + 2
-	box = m.theme.Box(m.questionTitle(q), m.theme.Block(lines, inner, len(lines)), width, height, true)
-	q.drawn.x, q.drawn.y = (m.width-width)/2, max(0, (m.height-1-height)/2)
+	box = qs.theme.Box(qs.title(q), qs.theme.Block(lines, inner, len(lines)), width, height, true)
+	q.drawn.x, q.drawn.y = (screenWidth-width)/2, max(0, (screenHeight-1-height)/2)
 	return box, q.drawn.x, q.drawn.y
 }
 
@@ -176,49 +178,34 @@ func (q *question) share(said, room int) (head, fill int) {
 // on one field.
 func (q *question) wants() int { return q.fields + 7 }
 
-// window returns the visible part of the server's text.
-func (m *model) window(q *question, said []string, height int) []string {
-	q.top = max(0, min(q.top, len(said)-height))
-	lines := slices.Clone(said[q.top : q.top+height])
-	if rest := len(said) - q.top - height; rest > 0 && height > 0 {
-		how := ""
-		if q.form != nil && !q.whole {
-			how = ": ctrl+t"
-		}
-		last := m.theme.Paint(pane.Dim, fmt.Sprintf("%s %s%s", m.theme.Glyphs.More, words.Count(rest+1, "more line"), how))
-		lines[height-1] = last
-	}
-	return lines
-}
-
 // remark returns the lines above the buttons: the full reason why the last key did nothing; else a
 // problem of the form, on a single line because it may change with every key; else what more keys do.
-func (m *model) remark(q *question, width int) []string {
-	sign := m.theme.Glyphs.Warn + " "
+func (qs *questions) remark(q *question, width int) []string {
+	sign := qs.theme.Glyphs.Warn + " "
 	if q.note != "" {
-		lines := m.theme.Paragraph(pane.Warn, sign+q.note, width)
+		lines := qs.theme.Paragraph(pane.Warn, sign+q.note, width)
 		return lines[:min(len(lines), maxRemark)]
 	}
 	if problem := q.cannotSend(); problem != "" {
-		return []string{m.theme.Paint(pane.Warn, m.theme.Cut(sign+problem, width))}
+		return []string{qs.theme.Paint(pane.Warn, qs.theme.Cut(sign+problem, width))}
 	}
 	hint := "f1 help"
 	switch {
 	case q.editing():
 		hint = "esc stops typing  " + hint
-	case q.noAsker() == "":
+	case q.noCall() == "":
 		hint = "x cancels the call  " + hint
 	}
-	return []string{m.theme.Paint(pane.Dim, hint)}
+	return []string{qs.theme.Paint(pane.Dim, hint)}
 }
 
 // questionTitle says who asks, and how many questions are waiting.
-func (m *model) questionTitle(q *question) string {
-	title := m.theme.Paint(pane.Strong, "server "+render.Safe(q.server)) + " asks"
+func (qs *questions) title(q *question) string {
+	title := qs.theme.Paint(pane.Strong, "server "+render.Safe(q.server)) + " asks"
 	if q.sampling != nil {
 		title += " a model"
 	}
-	if n := len(m.questions); n > 1 {
+	if n := len(qs.list); n > 1 {
 		title = fmt.Sprintf("1 of %d  ", n) + title
 	}
 	return title
@@ -226,9 +213,9 @@ func (m *model) questionTitle(q *question) string {
 
 // renderButtons draws the ways to answer, in as many lines as they need, and returns where each stands
 // in them.
-func (m *model) renderButtons(q *question, width int) (lines []string, places []rect) {
+func (qs *questions) renderButtons(q *question, width int) (lines []string, places []rect) {
 	line, used := "", 0
-	for i, binding := range m.questionKeys(q) {
+	for i, binding := range qs.answers(q) {
 		label := binding.Keys[0] + " " + binding.Help
 		size := ansi.StringWidth(label)
 		if used > 0 && used+2+size > width {
@@ -242,11 +229,11 @@ func (m *model) renderButtons(q *question, width int) (lines []string, places []
 		places = append(places, rect{1 + used, len(lines), size, 1})
 		switch {
 		case i == q.button:
-			label = m.theme.Paint(pane.Selected, label)
+			label = qs.theme.Paint(pane.Selected, label)
 		case binding.Off != "":
-			label = m.theme.Paint(pane.Dim, label)
+			label = qs.theme.Paint(pane.Dim, label)
 		default:
-			label = m.theme.Paint(pane.Strong, binding.Keys[0]) + " " + binding.Help
+			label = qs.theme.Paint(pane.Strong, binding.Keys[0]) + " " + binding.Help
 		}
 		line += label
 		used += size

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -16,7 +14,7 @@ func (m *model) updateMouse(msg tea.MouseMsg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
 		if m.dialog != nil {
-			m.dialog.top = max(0, m.dialog.top+pane.Wheel(msg))
+			m.dialog.list.Scroll(pane.Wheel(msg))
 			return nil
 		}
 		if a, inside := m.paneAt(at.X, at.Y); a < areas {
@@ -58,85 +56,68 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 		return m.clickHint(at.X - l.status.x)
 	}
 	if l.tabs.contains(at.X, at.Y) {
-		return m.clickTab(at.X - l.tabs.x)
+		m.clickTab(at.X - l.tabs.x)
+		return nil
 	}
 	a, inside := m.paneAt(at.X, at.Y)
 	if a == areas {
 		return nil
 	}
-	focus := m.setFocus(a)
+	m.setFocus(a)
 	local := inside.mouse(at)
 	switch {
 	case local.Y == -1:
 		const left = 2 // cells of the border before the title, from the pane's inside on
 		m.clickTitle(a, local.X-left)
-		return focus
+		return nil
 	case local.X < 0 || local.X >= inside.w || local.Y >= inside.h:
-		return focus // the border
-	case a == areaResult && m.clickRunning(local, inside.w):
-		return m.cancelCall()
+		return nil // the border
+	case a == areaResult && m.calls.onCancel(local, inside.w):
+		m.calls.shown.cancelRunning()
+		return nil
 	case a == areaResult:
 		local.Y-- // the headline
-	case a == areaPage && m.onCallLine(local, inside):
-		return m.do(pane.Find(m.always(), "ctrl+r"))
-	case a == areaPage && m.onSuggestions(local, inside):
-		return m.takeSuggestion()
+	case a == areaPage:
+		if do := m.footAt(local, inside); do != nil {
+			return do()
+		}
 	}
-	return tea.Batch(focus, m.parts[a].update(tea.MouseClickMsg(local)))
+	return m.parts[a].update(tea.MouseClickMsg(local))
 }
 
 // clickTab goes to the pane of a tab, on a screen that shows one pane at a time.
-func (m *model) clickTab(x int) tea.Cmd {
+func (m *model) clickTab(x int) {
 	left := 0
 	for a := range areas {
 		if left += ansi.StringWidth(a.tab()); x < left {
-			return m.setFocus(a)
+			m.setFocus(a)
+			return
 		}
 	}
-	return nil
 }
 
 // clickTitle goes to the tab at a column of a pane's title.
 func (m *model) clickTitle(a area, x int) {
-	switch {
-	case a == areaWatch:
+	switch a {
+	case areaWatch:
 		m.watch.ClickTitle(x)
-	case a == areaPage && !m.page.item.none():
-		title := ansi.Strip(m.page.title())
-		for _, one := range m.page.tabs() {
-			name := one.String()
-			at := strings.LastIndex(title, name)
-			left := ansi.StringWidth(title[:max(0, at)])
-			if at >= 0 && (pane.Span{From: left, To: left + len(name)}).Holds(x) {
-				m.page.show(one)
-			}
-		}
+	case areaPage:
+		m.page.clickTitle(x)
 	}
 }
 
-// onCallLine reports whether a click is on the words below the form that say how to call the tool.
-func (m *model) onCallLine(at tea.Mouse, inside rect) bool {
-	if !m.page.runnable() || at.Y != inside.h-1 {
-		return false
+// footAt returns what a click on the last lines of the page does, nil for a click elsewhere.
+func (m *model) footAt(at tea.Mouse, inside rect) func() tea.Cmd {
+	foot := m.foot(inside.w)
+	line := at.Y - (inside.h - len(foot))
+	switch {
+	case line < 0 || line >= len(foot) || at.X >= ansi.StringWidth(foot[line]):
+	case line == len(foot)-1 && m.page.cannotRun() == "":
+		return func() tea.Cmd { return m.do(pane.Find(m.always(), "ctrl+r")) }
+	case line == len(foot)-2 && len(m.suggested.values) > 0:
+		return pane.Do(m.suggested.take)
 	}
-	return m.cannotCall() == "" && at.X < ansi.StringWidth(m.page.callLine(""))
-}
-
-// onSuggestions reports whether a click is on the line of suggestions above the call line.
-func (m *model) onSuggestions(at tea.Mouse, inside rect) bool {
-	if !m.page.runnable() || len(m.suggested.values) == 0 || inside.h < 3 || at.Y != inside.h-2 {
-		return false
-	}
-	return at.X < ansi.StringWidth(m.suggestionLine(inside.w))
-}
-
-// clickRunning reports whether a click is on the words that say how to cancel the call.
-func (m *model) clickRunning(at tea.Mouse, width int) bool {
-	if m.shown == nil || !m.shown.running() {
-		return false
-	}
-	lines := m.runningLines(m.shown, width)
-	return at.Y == len(lines) && at.X < ansi.StringWidth(lines[len(lines)-1]) // below the headline
+	return nil
 }
 
 // clickHint runs the key whose hint is at a column of the status line.
@@ -144,10 +125,9 @@ func (m *model) clickHint(x int) tea.Cmd {
 	if m.note.text != "" {
 		return nil
 	}
-	for _, hint := range m.placedHints(m.width) {
-		if hint.Holds(x) {
-			return m.do(hint.binding)
-		}
+	_, spans := m.placedHints(m.width)
+	if at := pane.At(spans, x); at >= 0 {
+		return m.do(&m.hints()[at])
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
@@ -37,10 +38,12 @@ type call struct {
 // running reports whether a call has not ended.
 func (c *call) running() bool { return c.result == nil }
 
-// giveUp cancels a running call.
-func (c *call) giveUp() {
-	c.cancelled = true
-	c.cancel()
+// cancelRunning cancels the call if it runs; its server keeps running.
+func (c *call) cancelRunning() {
+	if c.running() {
+		c.cancelled = true
+		c.cancel()
+	}
 }
 
 // took returns how long a call has been running at now, or how long it ran.
@@ -54,59 +57,66 @@ func (c *call) took(now time.Time) time.Duration {
 // maxCalls is how many ended calls are kept with their results.
 const maxCalls = 32
 
-// askedMsg reports that a call's server is up and that the tool is being called now.
-type askedMsg struct {
-	id string
-	at time.Time
+// calls are the calls of this run, and which of them is on the screen.
+type calls struct {
+	*shared
+	list  []*call
+	shown *call
+	last  int
+	view  *result.View
+	// server returns a server by its name, or nil.
+	server func(name string) *server
 }
 
-// calledMsg reports how a call ended, and when its tool was called: zero if it never was.
-type calledMsg struct {
-	id     string
-	asked  time.Time
-	result *exec.Result
-}
-
-// startCall runs an item in the background. arguments are those of the tool or prompt, or hold the URI
-// of a resource.
-func (m *model) startCall(one item, arguments json.RawMessage) tea.Cmd {
-	ctx, cancel := context.WithCancel(m.ctx)
-	m.lastCall++
+// start runs an item in the background. arguments are those of the tool or prompt, or hold the URI of a
+// resource.
+func (cs *calls) start(one item, arguments json.RawMessage) tea.Cmd {
+	ctx, cancel := context.WithCancel(cs.ctx)
+	cs.last++
 	c := &call{
-		id: "tui-" + strconv.Itoa(m.lastCall), item: one, name: one.Name, arguments: arguments,
-		started: m.now(), cancel: cancel,
+		id: "tui-" + strconv.Itoa(cs.last), item: one, name: one.Name, arguments: arguments,
+		started: cs.now(), cancel: cancel,
 	}
 	if one.kind == kindTemplate {
 		c.name = one.Server + exec.Separator + uriOf(arguments)
 	}
-	m.calls = append(m.calls, c)
-	m.forgetCalls()
-	m.shown = c
-	m.setFocus(areaResult) // where one key cancels it
-	asked := make(chan tea.Msg, 1)
-	return tea.Batch(m.runCall(withCall(ctx, c.id), c, asked), func() tea.Msg { return <-asked }, m.tick())
+	cs.list = append(cs.list, c)
+	cs.forget()
+	cs.shown = c
+	up := make(chan time.Time, 1)
+	run := func() *exec.Result {
+		defer close(up)
+		return c.connectAndRun(withCall(ctx, c.id), cs.options, func() { up <- cs.now() })
+	}
+	ended := func(result *exec.Result) tea.Cmd {
+		c.result, c.ended = result, cs.now()
+		cancel()
+		if c == cs.shown {
+			cs.view.Show(result, c.item.Tool)
+		}
+		return nil
+	}
+	asked := func(at time.Time) tea.Cmd {
+		c.sent = at
+		return nil
+	}
+	return tea.Batch(after(run, ended), after(func() time.Time { return <-up }, asked))
 }
 
-// runCall returns the command that makes a call. It starts the server if it is not running, and sends
-// on asked once the server is up.
-func (m *model) runCall(ctx context.Context, c *call, asked chan<- tea.Msg) tea.Cmd {
-	pool, executor, now := m.options.Pool, m.options.Executor, m.now
-	return func() tea.Msg {
-		var session *servers.Session
-		if c.item.Server != "" {
-			var err error
-			if session, err = reach(ctx, pool, c.item.Server); err != nil {
-				asked <- nil
-				if ctx.Err() != nil {
-					err = &exec.InterruptedError{Tool: c.name}
-				}
-				return calledMsg{id: c.id, result: c.reject(executor, err)}
+// connectAndRun starts the call's server if it is not running, calls up when it is, and makes the call.
+func (c *call) connectAndRun(ctx context.Context, options Options, up func()) *exec.Result {
+	var session *servers.Session
+	if c.item.Server != "" {
+		var err error
+		if session, err = reach(ctx, options.Pool, c.item.Server); err != nil {
+			if ctx.Err() != nil {
+				err = &exec.InterruptedError{Tool: c.name}
 			}
+			return c.reject(options.Executor, err)
 		}
-		at := now()
-		asked <- askedMsg{c.id, at}
-		return calledMsg{c.id, at, c.run(ctx, executor, session)}
 	}
+	up()
+	return c.run(ctx, options.Executor, session)
 }
 
 // run calls the tool, or asks its server's session for the resource or the prompt.
@@ -187,110 +197,105 @@ func current(registry *exec.Registry, tool *exec.Tool) *exec.Tool {
 	return tool
 }
 
-// turnCalls shows the call before or after the one on the screen.
-func (m *model) turnCalls(by int) tea.Cmd {
-	at := slices.Index(m.calls, m.shown) + by
-	if at >= 0 && at < len(m.calls) {
-		m.show(m.calls[at])
+// show puts a call's result on the screen.
+func (cs *calls) show(c *call) {
+	cs.shown = c
+	if !c.running() {
+		cs.view.Show(c.result, c.item.Tool)
 	}
-	return m.tickIfBusy()
 }
 
-// noOtherCall returns why there is no call before or after this one.
-func (m *model) noOtherCall(by int) string {
-	at := slices.Index(m.calls, m.shown) + by
-	return off(m.shown == nil || at < 0 || at >= len(m.calls), "there is none")
+// neighbour returns the call before or after the one on the screen, or nil.
+func (cs *calls) neighbour(by int) *call {
+	if at := slices.Index(cs.list, cs.shown) + by; cs.shown != nil && at >= 0 && at < len(cs.list) {
+		return cs.list[at]
+	}
+	return nil
 }
 
-// forgetCalls drops the oldest ended calls and their results.
-func (m *model) forgetCalls() {
-	for i := 0; len(m.calls) > maxCalls && i < len(m.calls); {
-		if m.calls[i].running() || m.calls[i] == m.shown {
+// forget drops the oldest ended calls and their results.
+func (cs *calls) forget() {
+	for i := 0; len(cs.list) > maxCalls && i < len(cs.list); {
+		if cs.list[i].running() || cs.list[i] == cs.shown {
 			i++
 			continue
 		}
-		m.calls = append(m.calls[:i], m.calls[i+1:]...)
+		cs.list = slices.Delete(cs.list, i, i+1)
 	}
 }
 
-// callOf finds a call by its id. It returns nil if the call was dropped.
-func (m *model) callOf(id string) *call {
-	for _, c := range m.calls {
-		if c.id == id {
+// byID returns the calls with an id: one, or none if it was dropped.
+func (cs *calls) byID(id string) []*call { return cs.those(func(c *call) bool { return c.id == id }) }
+
+// running returns the calls that have not ended.
+func (cs *calls) running() []*call { return cs.those((*call).running) }
+
+func (cs *calls) those(fits func(*call) bool) []*call {
+	return slices.DeleteFunc(slices.Clone(cs.list), func(c *call) bool { return !fits(c) })
+}
+
+// isRunning reports whether a call of an item is running.
+func (cs *calls) isRunning(one item) bool {
+	return slices.ContainsFunc(cs.list, func(c *call) bool { return c.running() && c.item.key() == one.key() })
+}
+
+// latest returns the newest call of an item, or nil.
+func (cs *calls) latest(one item) *call {
+	for _, c := range slices.Backward(cs.list) {
+		if c.item.key() == one.key() {
 			return c
 		}
 	}
 	return nil
 }
 
-// latestCall returns the newest call of an item, or nil.
-func (m *model) latestCall(one item) *call {
-	for i := len(m.calls) - 1; i >= 0; i-- {
-		if m.calls[i].item.key() == one.key() {
-			return m.calls[i]
-		}
-	}
-	return nil
-}
-
-// runningCalls counts the calls that have not ended.
-func (m *model) runningCalls() int {
-	n := 0
-	for _, c := range m.calls {
-		if c.running() {
-			n++
-		}
-	}
-	return n
-}
-
-// called handles the end of a call.
-func (m *model) called(msg calledMsg) tea.Cmd {
-	c := m.callOf(msg.id)
+// render draws the call on the screen: its headline, and its result below.
+func (cs *calls) render(width, height int) string {
+	c := cs.shown
 	if c == nil {
-		return nil
+		return cs.theme.Block([]string{cs.theme.Paint(pane.Dim, "nothing was called yet")}, width, height)
 	}
-	c.result, c.sent, c.ended = msg.result, msg.asked, m.now()
-	c.cancel()
-	if c == m.shown {
-		m.result.Show(c.result, c.item.Tool)
+	head := cs.theme.Fit(cs.headline(c, width), width)
+	if c.running() {
+		return head + "\n" + cs.theme.Block(cs.runningLines(c, width), width, height-1)
 	}
-	return nil
+	return head + "\n" + cs.view.Render(width, height-1)
 }
 
-// cancelCall cancels the call on the screen; its server keeps running.
-func (m *model) cancelCall() tea.Cmd {
-	if m.shown != nil && m.shown.running() {
-		m.shown.giveUp()
+// onCancel reports whether a place is on the words that say how to cancel the call.
+func (cs *calls) onCancel(at tea.Mouse, width int) bool {
+	if cs.shown == nil || !cs.shown.running() {
+		return false
 	}
-	return nil
+	lines := cs.runningLines(cs.shown, width)
+	return at.Y == len(lines) && at.X < ansi.StringWidth(lines[len(lines)-1]) // below the headline
 }
 
 // headline returns the first line of the result pane: what is running, or how it ended.
-func (m *model) headline(c *call, width int) string {
-	name := m.theme.Paint(pane.Strong, render.Safe(c.name))
-	took := pane.Duration(c.took(m.now()))
-	glyphs := m.theme.Glyphs
+func (cs *calls) headline(c *call, width int) string {
+	name := cs.theme.Paint(pane.Strong, render.Safe(c.name))
+	took := pane.Duration(c.took(cs.now()))
+	glyphs := cs.theme.Glyphs
 	var state string
 	switch {
 	case c.running() && c.cancelled:
-		state = m.theme.Paint(pane.Warn, "cancelling "+took)
+		state = cs.theme.Paint(pane.Warn, "cancelling "+took)
 	case c.running():
-		state = m.theme.Paint(pane.Accent, m.spinner()+" "+took)
+		state = cs.theme.Paint(pane.Accent, cs.spinner()+" "+took)
 	case c.result.Success:
-		state = m.theme.Paint(pane.Good, glyphs.Good+" "+took)
+		state = cs.theme.Paint(pane.Good, glyphs.Good+" "+took)
 	default:
-		state = m.theme.Paint(pane.Bad, glyphs.Bad+" "+result.Failure(c.result.Err)+" "+took)
+		state = cs.theme.Paint(pane.Bad, glyphs.Bad+" "+result.Failure(c.result.Err)+" "+took)
 	}
 	place := ""
-	if len(m.calls) > 1 {
-		place = fmt.Sprintf("%d of %d  ", slices.Index(m.calls, c)+1, len(m.calls))
+	if len(cs.list) > 1 {
+		place = fmt.Sprintf("%d of %d  ", slices.Index(cs.list, c)+1, len(cs.list))
 	}
-	return m.theme.Cut(state+"  "+name+"  "+m.theme.Paint(pane.Dim, place+m.phases(c)), width)
+	return cs.theme.Cut(state+"  "+name+"  "+cs.theme.Paint(pane.Dim, place+cs.phases(c)), width)
 }
 
 // phases splits a call's time into starting the server and the call itself.
-func (m *model) phases(c *call) string {
+func (cs *calls) phases(c *call) string {
 	if c.sent.IsZero() {
 		if c.running() && c.item.Server != "" {
 			return "starting " + render.Safe(c.item.Server)
@@ -301,7 +306,7 @@ func (m *model) phases(c *call) string {
 	if start < 10*time.Millisecond { // it was running already
 		return ""
 	}
-	s := m.serverOf(c.item.Server)
+	s := cs.server(c.item.Server)
 	if s == nil || s.status != statusReady {
 		return "start " + pane.Duration(start)
 	}
@@ -309,29 +314,29 @@ func (m *model) phases(c *call) string {
 }
 
 // runningLines returns what the result pane shows of a running call.
-func (m *model) runningLines(c *call, width int) []string {
+func (cs *calls) runningLines(c *call, width int) []string {
 	var lines []string
 	if p := c.progress; p.Progress > 0 || p.Message != "" {
-		lines = append(lines, m.progressBar(p, width))
+		lines = append(lines, cs.progressBar(p, width))
 		lines = append(lines, pane.Wrap(render.Safe(p.Message), width)...)
 	}
 	if c.item.Server != "" {
-		if s := m.serverOf(c.item.Server); s != nil && s.status != statusReady {
-			lines = append(lines, m.theme.Paint(pane.Dim, render.Safe(s.name)+": "+render.Safe(s.summary(m.now()))))
+		if s := cs.server(c.item.Server); s != nil && s.status != statusReady {
+			lines = append(lines, cs.theme.Paint(pane.Dim, render.Safe(s.name)+": "+render.Safe(s.summary(cs.now()))))
 		}
 	}
-	return append(lines, "", m.theme.Paint(pane.Dim, "x cancels"))
+	return append(lines, "", cs.theme.Paint(pane.Dim, "x cancels"))
 }
 
 // progressBar draws the progress of a call. A total of zero means that the server does not know it.
-func (m *model) progressBar(p exec.Progress, width int) string {
+func (cs *calls) progressBar(p exec.Progress, width int) string {
 	if p.Total <= 0 {
-		return m.theme.Paint(pane.Accent, fmt.Sprintf("%g done", p.Progress))
+		return cs.theme.Paint(pane.Accent, fmt.Sprintf("%g done", p.Progress))
 	}
 	share := min(1, max(0, p.Progress/p.Total))
 	label := fmt.Sprintf(" %3.0f %%  %g of %g", 100*share, p.Progress, p.Total)
 	room := max(4, min(40, width-len(label)))
 	filled := int(share * float64(room))
-	glyphs := m.theme.Glyphs
-	return m.theme.Paint(pane.Accent, strings.Repeat(glyphs.Filled, filled)) + strings.Repeat(glyphs.Hollow, room-filled) + label
+	glyphs := cs.theme.Glyphs
+	return cs.theme.Paint(pane.Accent, strings.Repeat(glyphs.Filled, filled)) + strings.Repeat(glyphs.Hollow, room-filled) + label
 }

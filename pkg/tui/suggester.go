@@ -1,0 +1,183 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+	"toolx/pkg/tui/pane"
+)
+
+// wish is a completion request: an argument of a prompt, or a variable of a template, as typed so far
+// (MCP 2025-11-25, server/utilities/completion).
+type wish struct {
+	item         itemKey
+	field, typed string
+	known        string // the other arguments, a JSON object of texts
+}
+
+// beside reports whether other is for the same argument, with the same values of the other arguments.
+func (w wish) beside(other wish) bool {
+	other.typed = w.typed
+	return w == other
+}
+
+// suggestions are the server's completions for the argument under the cursor.
+type suggestions struct {
+	of     wish // the zero wish where nothing was asked for
+	values []string
+	more   bool   // the server has more of them
+	taken  string // the one that was put into the form last
+	// failure says why there are none; not safe.
+	failure string
+}
+
+// maxSuggestions bounds how many values are kept; the specification lets a server send 100.
+const maxSuggestions = 100
+
+// suggester asks servers for the values of arguments.
+type suggester struct {
+	*shared
+	suggestions
+	completing bool // a request is running
+	page       *page
+	// server returns a server by its name, or nil.
+	server func(name string) *server
+}
+
+// suggest asks the server for values of the argument under the cursor whenever the argument or its
+// text has changed; typing says that the form has the focus. Only one request runs at a time, so that a
+// slow server gets fewer of them.
+func (su *suggester) suggest(typing bool) tea.Cmd {
+	wanted, ok := su.wish()
+	if !ok || !typing {
+		su.suggestions = suggestions{}
+		return nil
+	}
+	if su.completing || su.of == wanted {
+		return nil
+	}
+	if su.of.beside(wanted) && su.taken == wanted.typed && wanted.typed != "" {
+		return nil // the next one is to be taken from the same list
+	}
+	if !su.of.beside(wanted) {
+		su.suggestions = suggestions{}
+	}
+	su.completing = true
+	return su.complete(su.page.item, wanted)
+}
+
+// wish returns what to complete now; ok is false if there is nothing.
+func (su *suggester) wish() (wanted wish, ok bool) {
+	one := su.page.item
+	if one.kind != kindPrompt && one.kind != kindTemplate || su.page.shown() != tabForm {
+		return wish{}, false
+	}
+	if s := su.server(one.Server); s == nil || !s.completes || s.status != statusReady {
+		return wish{}, false
+	}
+	field, typed, ok := su.page.form.Typed()
+	arguments, err := su.page.form.Arguments()
+	if !ok || err != nil {
+		return wish{}, false
+	}
+	var known []rawjson.Member
+	for member := range rawjson.Each(arguments) {
+		if member.Name != field && rawjson.IsString(member.Value) {
+			known = append(known, member)
+		}
+	}
+	return wish{one.key(), field, typed, string(rawjson.Object(known))}, true
+}
+
+// complete returns the command that asks a server for suggestions.
+func (su *suggester) complete(one item, wanted wish) tea.Cmd {
+	session := su.options.Pool.Session(one.Server)
+	ref := servers.Reference{Prompt: one.Plain}
+	if one.kind == kindTemplate {
+		ref = servers.Reference{Template: one.Plain}
+	}
+	type answer struct {
+		suggestions
+		err error
+	}
+	ask := func() (a answer) {
+		a.of = wanted
+		if session == nil {
+			return a
+		}
+		var known map[string]string
+		_ = json.Unmarshal([]byte(wanted.known), &known) // they are texts
+		complete := func(ctx context.Context) (json.RawMessage, error) {
+			return session.Complete(ctx, ref, wanted.field, wanted.typed, known)
+		}
+		reply, err := exec.Within(su.ctx, su.options.Executor, string(mcp.MethodCompletionComplete), complete)
+		var result struct{ Completion mcp.Completion }
+		if err == nil {
+			err = json.Unmarshal(reply, &result)
+		}
+		found := result.Completion
+		a.values, a.err = found.Values[:min(len(found.Values), maxSuggestions)], err
+		a.more = found.HasMore || found.Total > len(a.values)
+		return a
+	}
+	return after(ask, func(a answer) tea.Cmd { return su.suggested(a.suggestions, a.err) })
+}
+
+// suggested takes suggestions, unless other text is typed by now.
+func (su *suggester) suggested(found suggestions, err error) tea.Cmd {
+	su.completing = false
+	if wanted, ok := su.wish(); !ok || wanted != found.of {
+		return nil
+	}
+	su.suggestions = found
+	var refused *exec.ToolError
+	switch {
+	case errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND:
+		su.server(su.page.item.Server).completes = false // whatever it says of itself
+	case err != nil:
+		su.failure = err.Error()
+	}
+	return nil
+}
+
+// take puts the next suggestion into the form.
+func (su *suggester) take() {
+	_, typed, _ := su.page.form.Typed()
+	next := 0
+	if su.taken != "" && typed == su.taken {
+		next = (slices.Index(su.values, typed) + 1) % len(su.values)
+	}
+	su.taken = su.values[next]
+	su.page.form.Type(su.taken)
+}
+
+// line lists the server's suggestions, empty if there are none.
+func (su *suggester) line(width int) string {
+	switch {
+	case su.failure != "":
+		return su.theme.Cut(su.theme.Paint(pane.Dim, "no suggestions: "+su.safe(su.failure)), width)
+	case len(su.values) == 0, len(su.values) == 1 && su.values[0] == su.of.typed:
+		return "" // there is nothing that is not there already
+	}
+	words := make([]string, len(su.values))
+	for i, value := range su.values {
+		words[i] = render.Safe(value)
+		if value == su.taken {
+			words[i] = su.theme.Paint(pane.Strong, "["+words[i]+"]")
+		}
+	}
+	if su.more {
+		words = append(words, su.theme.Glyphs.More)
+	}
+	return su.theme.Cut(su.theme.Paint(pane.Good, "ctrl+o")+" takes "+strings.Join(words, "  "), width)
+}
