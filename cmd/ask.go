@@ -301,11 +301,7 @@ func (a *App) printAskRequest(talk *ai.Conversation, question string) error {
 			a.warnOverfull(e)
 		}
 	}
-	body, err := talk.Request(question)
-	if err != nil {
-		return err
-	}
-	return render.Document(a.Console.Out, body, a.outScreen())
+	return render.Document(a.Console.Out, talk.Request(question), a.outScreen())
 }
 
 // confirmation asks before a destructive tool runs. Where nobody can be asked, the answer is no.

@@ -7,16 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"toolx/pkg/convert"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/sse"
 )
 
 // anthropicClient speaks Anthropic's messages API
@@ -63,8 +60,6 @@ func newAnthropic(options Options) (*anthropicClient, error) {
 	return &anthropicClient{endpoint: end}, nil
 }
 
-func (a *anthropicClient) Name() string           { return Anthropic }
-func (a *anthropicClient) Model() string          { return a.model }
 func (a *anthropicClient) Format() convert.Format { return convert.Anthropic }
 
 func (a *anthropicClient) Check() error {
@@ -74,50 +69,34 @@ func (a *anthropicClient) Check() error {
 	return nil
 }
 
-func (a *anthropicClient) Body(request Request) (json.RawMessage, error) {
+func (a *anthropicClient) Body(request Request) json.RawMessage {
 	limit := int64(anthropicMaxTokens)
 	for _, less := range []int64{request.MaxTokens, a.most.Load()} { // models differ in what they can be asked for
 		if less > 0 {
 			limit = min(limit, less)
 		}
 	}
-	members := []rawjson.Member{
-		rawjson.NewMember("model", rawjson.Quote(a.model)),
-		rawjson.NewMember("max_tokens", json.RawMessage(strconv.FormatInt(limit, 10))),
-	}
+	var system json.RawMessage
 	if request.System != "" {
-		members = append(members, rawjson.NewMember("system", rawjson.Quote(request.System)))
+		system = rawjson.Quote(request.System)
 	}
-	members = append(members, rawjson.NewMember("messages", rawjson.Array(request.Messages)))
-	if request.Tools != nil {
-		members = append(members, rawjson.NewMember("tools", request.Tools))
-	}
-	return rawjson.Object(append(members, rawjson.NewMember("stream", json.RawMessage("true")))), nil
+	return object("model", a.model, "max_tokens", limit, "system", system,
+		"messages", rawjson.Array(request.Messages), "tools", request.Tools, "stream", true)
 }
 
 func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {
-	response, err := a.send(ctx, request)
+	response, err := a.post(ctx, "/v1/messages", a.Body(request), a.header)
 	if most := mostTokens(err); most > 0 && a.most.Swap(most) != most {
-		response, err = a.send(ctx, request)
+		response, err = a.post(ctx, "/v1/messages", a.Body(request), a.header)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
 	answer := &anthropicAnswer{endpoint: a.endpoint, emit: emit}
-	if isWhole(response.Header) {
-		return answer.readWhole(response.Body)
-	}
-	return answer.read(response.Body)
-}
-
-// send posts a request. Whatever is not a 200 is a Failure.
-func (a *anthropicClient) send(ctx context.Context, request Request) (*http.Response, error) {
-	body, err := a.Body(request)
-	if err != nil {
+	if err := a.receive(response, answer); err != nil {
 		return nil, err
 	}
-	return a.post(ctx, "/v1/messages", body, a.header)
+	return answer.finish(), nil
 }
 
 // mostTokens reads the refusal of a model that cannot answer at such length ("max_tokens:
@@ -178,7 +157,6 @@ type anthropicAnswer struct {
 	blocks []*anthropicBlock
 	usage  Usage
 	reason string
-	ended  bool
 }
 
 // anthropicBlock is a content block. The input of a tool comes as pieces of JSON
@@ -189,66 +167,45 @@ type anthropicBlock struct {
 	input  bytes.Buffer
 }
 
-// read takes the events of a stream to its end. What an event is stands in its data
-// too; gateways forget the name in front of it, and some forget message_stop.
-func (a *anthropicAnswer) read(body io.Reader) (*Turn, error) {
-	events := sse.NewReader(body, maxWhole)
-	for !a.ended {
-		event, err := events.Next()
-		if err != nil && a.reason == "" {
-			return nil, a.cutShort(err)
-		}
-		if err != nil {
-			break
-		}
-		data := bytes.TrimSpace(event.Data)
-		if len(data) == 0 || string(data) == "[DONE]" {
-			continue
-		}
-		if err := a.take(data); err != nil {
-			return nil, err
-		}
-	}
-	return a.finish(), nil
-}
+func (a *anthropicAnswer) stopped() bool { return a.reason != "" }
 
-// readWhole takes an answer that was not streamed as the events that it stands for.
-func (a *anthropicAnswer) readWhole(body io.Reader) (*Turn, error) {
-	whole, err := readWhole(body)
-	if err != nil {
-		return nil, a.broken("", err)
-	}
+// takeWhole takes an answer that was not streamed as the events that it stands for.
+func (a *anthropicAnswer) takeWhole(whole []byte) error {
 	var message struct {
 		Type    string            `json:"type"`
 		Content []json.RawMessage `json:"content"`
 		Reason  string            `json:"stop_reason"`
 		Usage   anthropicUsage    `json:"usage"`
 	}
-	err = json.Unmarshal(whole, &message)
+	err := json.Unmarshal(whole, &message)
 	switch {
 	case message.Type == "error":
-		return nil, a.inStream(whole)
+		return a.inStream(whole)
 	case err != nil, message.Reason == "" && len(message.Content) == 0:
-		return nil, a.noAnswer(whole)
+		return a.noAnswer(whole)
 	}
 	for i, block := range message.Content {
 		a.begin(i, block)
 	}
 	a.reason = message.Reason
 	a.usage = Usage{Input: message.Usage.input(), Output: message.Usage.Output}
-	return a.finish(), nil
+	return nil
 }
 
-// take reads one event. A member that has another type than expected is left out.
-func (a *anthropicAnswer) take(raw []byte) error {
-	if !json.Valid(raw) {
-		return a.broken("an event of it is no JSON", nil)
+// take reads one event. What an event is stands in its data too; gateways forget the name in front of it, and some forget
+// message_stop. A member that has another type than expected is left out.
+func (a *anthropicAnswer) take(raw []byte) (done bool, err error) {
+	switch {
+	case string(raw) == "[DONE]":
+		return false, nil
+	case !json.Valid(raw):
+		return false, a.broken("an event of it is not JSON", nil)
 	}
 	var event anthropicEvent
 	_ = json.Unmarshal(raw, &event)
 	switch event.Type {
 	case "error":
-		return a.inStream(raw)
+		return false, a.inStream(raw)
 	case "message_start":
 		a.usage.Input = event.Message.Usage.input()
 	case "content_block_start":
@@ -262,15 +219,11 @@ func (a *anthropicAnswer) take(raw []byte) error {
 		if event.Usage != nil {
 			a.usage.Output = event.Usage.Output
 		}
-		for member := range rawjson.Each(event.Delta) {
-			if member.Name == "stop_reason" && rawjson.IsString(member.Value) {
-				a.reason = rawjson.Unquote(member.Value)
-			}
-		}
+		a.reason = cmp.Or(rawjson.GetText(event.Delta, "stop_reason"), a.reason)
 	case "message_stop":
-		a.ended = true
+		return true, nil
 	}
-	return nil
+	return false, nil
 }
 
 // begin adds a content block, with as much of it as comes at first.
@@ -363,9 +316,7 @@ func (a *anthropicAnswer) finish() *Turn {
 
 // assistantMessage is what the model said, as the history has it.
 func assistantMessage(content []json.RawMessage) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("role", rawjson.Quote("assistant")), rawjson.NewMember("content", rawjson.Array(content)),
-	})
+	return object("role", "assistant", "content", rawjson.Array(content))
 }
 
 func anthropicStop(reason string) Stop {

@@ -134,7 +134,7 @@ func (c *Conversation) forget(n int) {
 func (c *Conversation) forgetHalf() { c.forget((len(c.history) + 1) / 2) }
 
 // Request is the body that asking this question would send (--dry-run).
-func (c *Conversation) Request(question string) (json.RawMessage, error) {
+func (c *Conversation) Request(question string) json.RawMessage {
 	return c.Provider.Body(c.request([]json.RawMessage{textMessage("user", question)}, c.offer()))
 }
 

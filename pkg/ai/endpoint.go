@@ -93,6 +93,12 @@ func withoutUser(text string) string {
 	return text
 }
 
+// Name implements Provider.
+func (e *endpoint) Name() string { return e.provider }
+
+// Model implements Provider.
+func (e *endpoint) Model() string { return e.model }
+
 // shown is the address for people.
 func (e *endpoint) shown() string { return withoutUser(e.base) }
 
@@ -135,7 +141,7 @@ func (e *endpoint) post(ctx context.Context, path string, body []byte, header fu
 		said, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 		return nil, e.refused(response.StatusCode, response.Header, said)
 	}
-	if isPage(response.Header) {
+	if mediaType(response.Header) == "text/html" { // a proxy's, or that of some other server
 		response.Body.Close()
 		return nil, e.failure(BadAddress, "", nil)
 	}
@@ -145,13 +151,45 @@ func (e *endpoint) post(ctx context.Context, path string, body []byte, header fu
 // maxWhole is how many bytes an answer may have that comes whole, or one event of a stream.
 const maxWhole = 64 << 20
 
-// readWhole reads an answer that comes whole.
-func readWhole(body io.Reader) ([]byte, error) {
-	whole, err := io.ReadAll(io.LimitReader(body, maxWhole+1))
-	if err == nil && len(whole) > maxWhole {
-		return nil, fmt.Errorf("the answer is larger than %d MiB", maxWhole>>20)
+// answer joins what a server sends as server-sent events, or whole.
+type answer interface {
+	// take reads one event; done means that nothing more will come.
+	take(event []byte) (done bool, err error)
+	// takeWhole reads an answer that was not streamed.
+	takeWhole(whole []byte) error
+	// stopped reports whether the model gave a reason for stopping. A server that closes the connection then has
+	// finished, even if it forgets to say so.
+	stopped() bool
+}
+
+// receive reads a response to the end of its answer.
+func (e *endpoint) receive(response *http.Response, answer answer) error {
+	defer response.Body.Close()
+	if mediaType(response.Header) == "application/json" { // some servers do not stream, whatever they are asked for
+		whole, err := io.ReadAll(io.LimitReader(response.Body, maxWhole+1))
+		if err == nil && len(whole) > maxWhole {
+			err = fmt.Errorf("the answer is larger than %d MiB", maxWhole>>20)
+		}
+		if err != nil {
+			return e.broken("", err)
+		}
+		return answer.takeWhole(whole)
 	}
-	return whole, err
+	events := sse.NewReader(response.Body, maxWhole)
+	for {
+		event, err := events.Next()
+		switch {
+		case err != nil && answer.stopped():
+			return nil
+		case err != nil:
+			return e.cutShort(err)
+		}
+		if data := bytes.TrimSpace(event.Data); len(data) > 0 {
+			if done, err := answer.take(data); done || err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // failure is a Failure of this server.
@@ -252,18 +290,10 @@ func (e *endpoint) noAnswer(body []byte) *Failure {
 	return e.broken(cmp.Or(message, "there is no answer in it"), nil)
 }
 
-// isWhole reports whether a response is one JSON value, and no stream: some servers do not
-// stream, whatever they are asked for.
-func isWhole(header http.Header) bool {
+// mediaType is the type of a response's body.
+func mediaType(header http.Header) string {
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	return kind == "application/json"
-}
-
-// isPage reports whether a response is a page for people, which no provider sends: a
-// proxy's, or that of some other server.
-func isPage(header http.Header) bool {
-	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	return kind == "text/html"
+	return kind
 }
 
 // cause is the end of a context where that is in err, so that fault.KindOf finds

@@ -89,9 +89,7 @@ func (f *fragment) toParts() {
 }
 
 func textPart(quoted json.RawMessage) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("type", rawjson.Quote("text")), rawjson.NewMember("text", quoted),
-	})
+	return object("type", "text", "text", quoted)
 }
 
 // grow adds to text. An id, a type or a role comes whole, and some servers repeat
@@ -121,10 +119,10 @@ func (f *fragment) mergeElements(name string, value json.RawMessage) {
 		at := -1
 		if index != "" {
 			at = f.lastAt(index)
-			if at >= 0 && name == "tool_calls" && f.elements[at].isOther(members) {
+			if at >= 0 && name == "tool_calls" && f.elements[at].isOther(element) {
 				at = -1
 			}
-		} else if name == "tool_calls" && !beginsCall(members) {
+		} else if name == "tool_calls" && identify(element) == (callIdentity{}) {
 			at = len(f.elements) - 1
 		}
 		if at < 0 {
@@ -151,7 +149,7 @@ func (f *fragment) lastAt(index string) int {
 
 // isOther reports whether a piece is of another tool call than f: it has another id, or,
 // without an id, another name.
-func (f *fragment) isOther(piece []rawjson.Member) bool {
+func (f *fragment) isOther(piece json.RawMessage) bool {
 	after := identify(piece)
 	if after.id != "" && !f.isEmpty("id") {
 		return after.id != rawjson.Unquote(f.get("id"))
@@ -166,20 +164,8 @@ func (f *fragment) isOther(piece []rawjson.Member) bool {
 // callIdentity is what tells tool calls apart; empty is what is not known.
 type callIdentity struct{ id, name string }
 
-func identify(call []rawjson.Member) (identity callIdentity) {
-	for _, member := range call {
-		switch {
-		case member.Name == "id" && rawjson.IsString(member.Value):
-			identity.id = rawjson.Unquote(member.Value)
-		case member.Name == "function":
-			for inner := range rawjson.Each(member.Value) {
-				if inner.Name == "name" && rawjson.IsString(inner.Value) {
-					identity.name = rawjson.Unquote(inner.Value)
-				}
-			}
-		}
-	}
-	return identity
+func identify(call json.RawMessage) callIdentity {
+	return callIdentity{rawjson.GetText(call, "id"), rawjson.GetText(rawjson.Get(call, "function"), "name")}
 }
 
 // indexOf parts an element's index from its other members; null is none.
@@ -196,17 +182,10 @@ func indexOf(element json.RawMessage) (index string, rest []rawjson.Member) {
 	return index, rest
 }
 
-// beginsCall reports whether a piece of a tool call without an index is the first of it.
-func beginsCall(members []rawjson.Member) bool {
-	return identify(members) != callIdentity{}
-}
-
 // member is the member of that name, made where there is none.
 func (f *fragment) member(name string, key json.RawMessage) *fragment {
-	for _, known := range f.members {
-		if known.name == name {
-			return known.value
-		}
+	if known := f.lookup(name); known != nil {
+		return known
 	}
 	value := &fragment{}
 	f.members = append(f.members, fragmentMember{name: name, key: slices.Clone(key), value: value})
@@ -215,7 +194,7 @@ func (f *fragment) member(name string, key json.RawMessage) *fragment {
 
 // has reports whether there is a member of that name.
 func (f *fragment) has(name string) bool {
-	return slices.ContainsFunc(f.members, func(m fragmentMember) bool { return m.name == name })
+	return f.lookup(name) != nil
 }
 
 // lookup is a member, nil where there is none.

@@ -7,11 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/bits"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"toolx/pkg/convert"
@@ -43,31 +43,22 @@ func newOllama(options Options) (*ollama, error) {
 	return &ollama{end}, nil
 }
 
-func (o *ollama) Name() string           { return Ollama }
-func (o *ollama) Model() string          { return o.model }
 func (o *ollama) Format() convert.Format { return convert.Ollama }
 func (o *ollama) Check() error           { return nil }
 
-func (o *ollama) Body(request Request) (json.RawMessage, error) {
-	members := []rawjson.Member{
-		rawjson.NewMember("model", rawjson.Quote(o.model)),
-		rawjson.NewMember("messages", withSystem(request)),
-		rawjson.NewMember("stream", json.RawMessage("true")),
-	}
-	if request.Tools != nil {
-		members = append(members, rawjson.NewMember("tools", request.Tools))
-	}
-	var options []rawjson.Member
-	if _, context := o.size(request); context > 0 {
-		options = append(options, rawjson.NewMember("num_ctx", json.RawMessage(strconv.Itoa(context))))
+func (o *ollama) Body(request Request) json.RawMessage {
+	var context, limit, options json.RawMessage
+	if _, tokens := o.size(request); tokens > 0 {
+		context = json.RawMessage(fmt.Sprint(tokens))
 	}
 	if request.MaxTokens > 0 {
-		options = append(options, rawjson.NewMember("num_predict", json.RawMessage(strconv.FormatInt(request.MaxTokens, 10))))
+		limit = json.RawMessage(fmt.Sprint(request.MaxTokens))
 	}
-	if options != nil {
-		members = append(members, rawjson.NewMember("options", rawjson.Object(options)))
+	if context != nil || limit != nil {
+		options = object("num_ctx", context, "num_predict", limit)
 	}
-	return rawjson.Object(members), nil
+	return object("model", o.model, "messages", withSystem(request), "stream", true, "tools", request.Tools,
+		"options", options)
 }
 
 // size is how many tokens a request takes, and the context that it asks for.
@@ -76,11 +67,7 @@ func (o *ollama) size(request Request) (tokens, context int) {
 	size := len(request.Tools) + len(request.System)
 	for _, message := range request.Messages {
 		size += len(message)
-		for member := range rawjson.Each(message) {
-			if member.Name == "images" { // which take few tokens, whatever their size
-				size -= len(member.Value)
-			}
-		}
+		size -= len(rawjson.Get(message, "images")) // which take few tokens, whatever their size
 	}
 	tokens = size / bytesPerToken
 	return tokens, ollamaContext(tokens)
@@ -104,11 +91,7 @@ func ollamaContext(tokens int) int {
 }
 
 func (o *ollama) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {
-	body, err := o.Body(request)
-	if err != nil {
-		return nil, err
-	}
-	response, err := o.post(ctx, "/api/chat", body, bearer(o.key))
+	response, err := o.post(ctx, "/api/chat", o.Body(request), bearer(o.key))
 	if err != nil {
 		return nil, o.permanent(err)
 	}
@@ -194,7 +177,7 @@ func (o *ollama) badLine(line []byte, err error) error {
 	if bytes.HasPrefix(line, []byte("<")) {
 		return o.failure(BadAddress, "", nil)
 	}
-	return o.broken("a line of it is no JSON", nil)
+	return o.broken("a line of it is not JSON", nil)
 }
 
 func (o *ollama) finish(last ollamaChunk, message *fragment, said *talk) *Turn {

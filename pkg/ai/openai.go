@@ -1,22 +1,18 @@
 package ai
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"toolx/pkg/convert"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/sse"
 )
 
 // openAI speaks OpenAI's chat completions
@@ -44,9 +40,6 @@ func newOpenAI(options Options) (*openAI, error) {
 	return &openAI{endpoint: end}, nil
 }
 
-func (o *openAI) Name() string  { return OpenAI }
-func (o *openAI) Model() string { return o.model }
-
 // Format is Mistral's own where that is who answers: its results carry a name.
 func (o *openAI) Format() convert.Format {
 	if o.isMistral() {
@@ -70,22 +63,17 @@ func (o *openAI) Check() error {
 	return nil
 }
 
-func (o *openAI) Body(request Request) (json.RawMessage, error) {
-	members := []rawjson.Member{
-		rawjson.NewMember("model", rawjson.Quote(o.model)),
-		rawjson.NewMember("messages", withSystem(request)),
-	}
-	if request.Tools != nil { // an empty list is refused
-		members = append(members, rawjson.NewMember("tools", request.Tools))
-	}
-	members = append(members, rawjson.NewMember("stream", json.RawMessage("true")))
+func (o *openAI) Body(request Request) json.RawMessage {
+	var usage, limit json.RawMessage
 	if !o.isMistral() { // which tells its usage unasked, and refuses what it does not know
-		members = append(members, rawjson.NewMember("stream_options", json.RawMessage(`{"include_usage":true}`)))
+		usage = json.RawMessage(`{"include_usage":true}`)
 	}
 	if request.MaxTokens > 0 {
-		members = append(members, rawjson.NewMember(o.limitName(), json.RawMessage(strconv.FormatInt(request.MaxTokens, 10))))
+		limit = json.RawMessage(fmt.Sprint(request.MaxTokens))
 	}
-	return rawjson.Object(members), nil
+	return object("model", o.model, "messages", withSystem(request),
+		"tools", request.Tools, // an empty list is refused
+		"stream", true, "stream_options", usage, o.limitName(), limit)
 }
 
 // limitName is the member that bounds an answer. OpenAI's models that think refuse the
@@ -98,27 +86,18 @@ func (o *openAI) limitName() string {
 }
 
 func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*Turn, error) {
-	body, err := o.Body(request)
-	if err != nil {
-		return nil, err
-	}
-	response, err := o.post(ctx, "/chat/completions", body, func(header http.Header) {
+	response, err := o.post(ctx, "/chat/completions", o.Body(request), func(header http.Header) {
 		header.Set("Accept", "text/event-stream")
 		bearer(o.key)(header)
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
 	answer := &openAIAnswer{openAI: o, message: &fragment{kind: '{'}, emit: emit}
-	if isWhole(response.Header) {
-		whole, err := readWhole(response.Body)
-		if err != nil {
-			return nil, o.broken("", err)
-		}
-		return answer.readWhole(whole)
+	if err := o.receive(response, answer); err != nil {
+		return nil, err
 	}
-	return answer.read(response.Body)
+	return answer.finish(), nil
 }
 
 // openAIChunk is one event of the stream, or a whole answer.
@@ -146,47 +125,28 @@ type openAIAnswer struct {
 	usage   Usage
 }
 
-// read takes the events of a stream to its end. A server that forgets [DONE] has
-// finished all the same when it gave a reason for stopping.
-func (a *openAIAnswer) read(body io.Reader) (*Turn, error) {
-	events := sse.NewReader(body, maxWhole)
-	for {
-		event, err := events.Next()
-		if err != nil && a.ending == "" {
-			return nil, a.cutShort(err)
-		}
-		data := bytes.TrimSpace(event.Data)
-		switch {
-		case err != nil, string(data) == "[DONE]":
-			return a.finish()
-		case len(data) == 0:
-			continue
-		}
-		if err := a.take(data); err != nil {
-			return nil, err
-		}
-	}
-}
+func (a *openAIAnswer) stopped() bool { return a.ending != "" }
 
-// readWhole takes an answer that was not streamed.
-func (a *openAIAnswer) readWhole(whole []byte) (*Turn, error) {
-	if err := a.take(whole); err != nil {
-		return nil, err
+func (a *openAIAnswer) takeWhole(whole []byte) error {
+	if _, err := a.take(whole); err != nil {
+		return err
 	}
 	if len(a.message.members) == 0 && a.ending == "" {
-		return nil, a.noAnswer(whole)
+		return a.noAnswer(whole)
 	}
-	return a.finish()
+	return nil
 }
 
-// take reads one event.
-func (a *openAIAnswer) take(data []byte) error {
+func (a *openAIAnswer) take(data []byte) (done bool, err error) {
+	if string(data) == "[DONE]" {
+		return true, nil
+	}
 	var chunk openAIChunk
 	if err := json.Unmarshal(data, &chunk); err != nil {
-		return a.broken("an event of it is no JSON", nil)
+		return false, a.broken("an event of it is not JSON", nil)
 	}
 	if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
-		return a.inStream(data)
+		return false, a.inStream(data)
 	}
 	if chunk.Usage != nil {
 		a.usage = Usage{Input: chunk.Usage.Input, Output: chunk.Usage.Output}
@@ -203,11 +163,11 @@ func (a *openAIAnswer) take(data []byte) error {
 		}
 		a.ending = cmp.Or(choice.Finish, a.ending)
 	}
-	return nil
+	return false, nil
 }
 
 // finish is the answer as far as it has come.
-func (a *openAIAnswer) finish() (*Turn, error) {
+func (a *openAIAnswer) finish() *Turn {
 	if !a.message.has("role") {
 		a.message.set("role", rawjson.Quote("assistant"))
 	}
@@ -224,7 +184,9 @@ func (a *openAIAnswer) finish() (*Turn, error) {
 	case a.ending == "content_filter" || a.said.refused:
 		stop = StopRefused
 	}
-	return &Turn{Message: a.message.json(), Calls: calls, Text: a.said.text.String(), Stop: stop, Reason: a.ending, Usage: a.usage}, nil
+	return &Turn{
+		Message: a.message.json(), Calls: calls, Text: a.said.text.String(), Stop: stop, Reason: a.ending, Usage: a.usage,
+	}
 }
 
 // calls are the tool calls of the answer that are objects.

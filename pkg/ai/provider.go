@@ -27,7 +27,7 @@ type Provider interface {
 	// asks nobody. The error is a *Failure or an *exec.UsageError.
 	Check() error
 	// Body is the request as Turn sends it. It holds no key.
-	Body(request Request) (json.RawMessage, error)
+	Body(request Request) json.RawMessage
 	// Turn sends one request and reads the answer to its end. emit gets each
 	// TextDelta and ThinkingDelta as it comes, on the caller's goroutine. The error
 	// is a *Failure; when ctx ends it wraps the context's.
@@ -150,10 +150,28 @@ func argumentsOf(call json.RawMessage, format convert.Format) json.RawMessage {
 
 // textMessage is a message of a role in the form that all providers take.
 func textMessage(role, text string) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("role", rawjson.Quote(role)),
-		rawjson.NewMember("content", rawjson.Quote(text)),
-	})
+	return object("role", role, "content", text)
+}
+
+// object is a JSON object of names and values, each of which follows its name: a string, a number, or JSON. JSON that is
+// nil is left out with its name.
+func object(pairs ...any) json.RawMessage {
+	var members []rawjson.Member
+	for i := 0; i < len(pairs); i += 2 {
+		var value json.RawMessage
+		switch given := pairs[i+1].(type) {
+		case json.RawMessage:
+			value = given
+		case string:
+			value = rawjson.Quote(given)
+		default:
+			value = json.RawMessage(fmt.Sprint(given))
+		}
+		if value != nil {
+			members = append(members, rawjson.NewMember(pairs[i].(string), value))
+		}
+	}
+	return rawjson.Object(members)
 }
 
 // withSystem puts the instructions in front of the messages, where a provider has

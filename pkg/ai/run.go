@@ -1,6 +1,7 @@
 package ai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -137,11 +138,7 @@ func (c *Conversation) runOne(ctx context.Context, plan planned) convert.ToolRes
 func (c *Conversation) resultOf(call convert.ToolCall, result *exec.Result) (written convert.ToolResult, shown, total int) {
 	text := result.String()
 	total = len(text)
-	limit := c.MaxResult
-	if limit == 0 {
-		limit = DefaultMaxResult
-	}
-	short := words.Head(text, limit)
+	short := words.Head(text, cmp.Or(c.MaxResult, DefaultMaxResult))
 	written = convert.ToolResult{Call: call, Text: short, IsError: !result.Success}
 	if len(short) < total {
 		written.Text += fmt.Sprintf("\n[result cut: %d of %d bytes shown]", len(short), total)
@@ -149,10 +146,8 @@ func (c *Conversation) resultOf(call convert.ToolCall, result *exec.Result) (wri
 	}
 	if result.Success && result.Truncated == nil && len(result.Raw) <= maxBinary {
 		written.Content = result.Content
-		for member := range rawjson.Each(result.Raw) {
-			if member.Name == "structuredContent" && string(member.Value) != "null" {
-				written.Structured = member.Value
-			}
+		if structured := rawjson.Get(result.Raw, "structuredContent"); string(structured) != "null" {
+			written.Structured = structured
 		}
 	}
 	return written, total, total

@@ -54,9 +54,7 @@ func (s Said) message(provider string) (json.RawMessage, error) {
 			return nil, s.refusal(provider, block)
 		}
 	}
-	return rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("role", rawjson.Quote(s.Role)), rawjson.NewMember("content", rawjson.Array(parts)),
-	}), nil
+	return object("role", s.Role, "content", rawjson.Array(parts)), nil
 }
 
 // text are the texts of it, a line each.
@@ -86,15 +84,12 @@ func (s Said) ollama() (json.RawMessage, error) {
 		switch {
 		case block.Type == "text":
 		case isImage(block) && s.Role == "user":
-			images = append(images, encoded(block.Data))
+			images = append(images, rawjson.Quote(encoded(block.Data)))
 		default:
 			return nil, s.refusal(Ollama, block)
 		}
 	}
-	return rawjson.Object([]rawjson.Member{
-		rawjson.NewMember("role", rawjson.Quote(s.Role)), rawjson.NewMember("content", rawjson.Quote(s.text())),
-		rawjson.NewMember("images", rawjson.Array(images)),
-	}), nil
+	return object("role", s.Role, "content", s.text(), "images", rawjson.Array(images)), nil
 }
 
 // anthropicPart is a block of the messages API, which takes four types of images; nil
@@ -104,11 +99,8 @@ func anthropicPart(block exec.Block) json.RawMessage {
 	case block.Type == "text":
 		return textPart(rawjson.Quote(block.Text))
 	case isImage(block) && slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, block.MIMEType):
-		return typedPart("image", "source", rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("type", rawjson.Quote("base64")),
-			rawjson.NewMember("media_type", rawjson.Quote(block.MIMEType)),
-			rawjson.NewMember("data", encoded(block.Data)),
-		}))
+		source := object("type", "base64", "media_type", block.MIMEType, "data", encoded(block.Data))
+		return object("type", "image", "source", source)
 	}
 	return nil
 }
@@ -121,12 +113,11 @@ func openAIPart(block exec.Block) json.RawMessage {
 	case block.Type == "text":
 		return textPart(rawjson.Quote(block.Text))
 	case isImage(block):
-		url := "data:" + block.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(block.Data)
-		return typedPart("image_url", "image_url", rawjson.Object([]rawjson.Member{rawjson.NewMember("url", rawjson.Quote(url))}))
+		url := "data:" + block.MIMEType + ";base64," + encoded(block.Data)
+		return object("type", "image_url", "image_url", object("url", url))
 	case block.Type == "audio" && len(block.Data) > 0 && sound[block.MIMEType] != "":
-		return typedPart("input_audio", "input_audio", rawjson.Object([]rawjson.Member{
-			rawjson.NewMember("data", encoded(block.Data)), rawjson.NewMember("format", rawjson.Quote(sound[block.MIMEType])),
-		}))
+		return object("type", "input_audio", "input_audio",
+			object("data", encoded(block.Data), "format", sound[block.MIMEType]))
 	}
 	return nil
 }
@@ -135,11 +126,4 @@ func isImage(block exec.Block) bool {
 	return block.Type == "image" && len(block.Data) > 0 && strings.HasPrefix(block.MIMEType, "image/")
 }
 
-// typedPart is a part of a message: its type, and its content under a name.
-func typedPart(kind, name string, content json.RawMessage) json.RawMessage {
-	return rawjson.Object([]rawjson.Member{rawjson.NewMember("type", rawjson.Quote(kind)), rawjson.NewMember(name, content)})
-}
-
-func encoded(data []byte) json.RawMessage {
-	return rawjson.Quote(base64.StdEncoding.EncodeToString(data))
-}
+func encoded(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
