@@ -92,6 +92,7 @@ func (a *anthropicClient) Turn(ctx context.Context, request Request, emit func(E
 	if err != nil {
 		return nil, err
 	}
+	defer response.Body.Close()
 	answer := &anthropicAnswer{endpoint: a.endpoint, emit: emit}
 	if err := a.receive(response, answer); err != nil {
 		return nil, err

@@ -164,7 +164,6 @@ type answer interface {
 
 // receive reads a response to the end of its answer.
 func (e *endpoint) receive(response *http.Response, answer answer) error {
-	defer response.Body.Close()
 	if mediaType(response.Header) == "application/json" { // some servers do not stream, whatever they are asked for
 		whole, err := io.ReadAll(io.LimitReader(response.Body, maxWhole+1))
 		if err == nil && len(whole) > maxWhole {

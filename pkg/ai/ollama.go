@@ -133,11 +133,11 @@ type ollamaChunk struct {
 // does not know, Ollama passes on thoughts and calls as text.
 func (o *ollama) read(stream io.Reader, emit func(Event)) (*Turn, error) {
 	said := &talk{}
-	said.filter = newTextFilter(
+	said.filter = convert.NewTextFilter(
 		func(text string) { said.tell(text, emit) },
 		func(text string) { said.think(text, emit) },
 	)
-	defer said.filter.end() // also of an answer that breaks off
+	defer said.filter.End() // also of an answer that breaks off
 	return o.readLines(bufio.NewReader(stream), said, emit)
 }
 
@@ -188,10 +188,10 @@ func (o *ollama) finish(last ollamaChunk, message *fragment, said *talk) *Turn {
 	if !message.has("role") {
 		message.set("role", rawjson.Quote("assistant"))
 	}
-	said.filter.end()
+	said.filter.End()
 	var calls json.RawMessage
 	if native := message.lookup("tool_calls"); native == nil || len(native.elements) == 0 {
-		calls = textMessage("assistant", said.filter.calls.String())
+		calls = textMessage("assistant", said.filter.Calls())
 	}
 	return &Turn{
 		Message: message.json(), Calls: calls, Text: said.text.String(), Stop: stop, Reason: last.DoneReason,

@@ -93,6 +93,7 @@ func (o *openAI) Turn(ctx context.Context, request Request, emit func(Event)) (*
 	if err != nil {
 		return nil, err
 	}
+	defer response.Body.Close()
 	answer := &openAIAnswer{openAI: o, message: &fragment{kind: '{'}, emit: emit}
 	if err := o.receive(response, answer); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"toolx/pkg/convert"
 	"toolx/pkg/rawjson"
 )
 
@@ -12,7 +13,7 @@ type talk struct {
 	text    strings.Builder
 	refused bool
 	// filter, where it is not nil, gets the text first, and says what of it is said.
-	filter *textFilter
+	filter *convert.TextFilter
 }
 
 // take passes on the text and the thoughts in a piece of a message. Where thoughts
@@ -61,7 +62,7 @@ func (t *talk) content(content json.RawMessage, emit func(Event)) {
 
 func (t *talk) say(text string, emit func(Event)) {
 	if t.filter != nil {
-		t.filter.write(text)
+		t.filter.Write(text)
 		return
 	}
 	t.tell(text, emit)

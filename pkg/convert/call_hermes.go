@@ -23,42 +23,20 @@ func holdsTextCalls(text string) bool {
 	return strings.Contains(text, callOpen) || strings.Contains(text, functionOpen)
 }
 
-// text reads the calls in a model's text. Prose may stand around them. Calls that
-// are quoted do not count: in code (see quotedEnd), and in the model's thinking, which is
-// what stands in <think>, and what stands before a </think> whose beginning was part of
-// the prompt.
-//
-// Text is read from left to right, and a call's own text is passed as a whole: what
-// looks like a mark inside of its arguments is none.
+// text reads the calls in a model's text (see TextFilter). Calls that are quoted do not count, nor those in the model's
+// thinking, which is what stands in <think>, and what stands before a </think> whose beginning was part of the prompt.
 func (r *callReader) text(text string) {
-	first := len(r.calls)
-	// A model may forget the mark around a function; then only a whole one counts.
-	afterLastFunction := len(text) - strings.LastIndex(text, functionClose)
-	lineStart := true
-	for text != "" {
-		before, mark, rest := cutAtMark(text, thinkOpen, thinkClose, callOpen, functionOpen)
-		if mark == "" {
-			return
-		}
-		if end := quotedEnd(text, len(before), lineStart); end > 0 {
-			text, lineStart = text[end:], false
-			continue
-		}
-		lineStart = false
-		switch mark {
-		case thinkOpen:
-			_, _, rest = cutAtMark(rest, thinkClose)
-		case thinkClose:
-			lineStart = true
-			r.calls, r.shapes = r.calls[:first], r.shapes[:first]
+	filter := NewTextFilter(func(string) {}, func(string) {})
+	filter.Write(text)
+	filter.End()
+	for rest := strings.Join(filter.calls, ""); rest != ""; {
+		var mark string
+		switch _, mark, rest = cutAtMark(rest, callOpen, functionOpen); mark {
 		case callOpen:
 			rest = r.textCall(rest)
 		case functionOpen:
-			if len(rest) >= afterLastFunction {
-				rest = r.qwenCoderCall(rest)
-			}
+			rest = r.qwenCoderCall(rest)
 		}
-		text = rest
 	}
 }
 

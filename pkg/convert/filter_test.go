@@ -1,4 +1,4 @@
-package ai
+package convert
 
 import (
 	"strings"
@@ -15,13 +15,13 @@ const (
 
 // filtered is a text in pieces of a size, parted.
 func filtered(text string, size int) (said, thought, calls string) {
-	filter := newTextFilter(func(s string) { said += s }, func(s string) { thought += s })
+	filter := NewTextFilter(func(s string) { said += s }, func(s string) { thought += s })
 	for ; len(text) > size; text = text[size:] {
-		filter.write(text[:size])
+		filter.Write(text[:size])
 	}
-	filter.write(text)
-	filter.end()
-	return said, thought, filter.calls.String()
+	filter.Write(text)
+	filter.End()
+	return said, thought, filter.Calls()
 }
 
 // TestTextFilter parts answers from thoughts and calls, and leaves quoted ones to the
@@ -30,6 +30,9 @@ func TestTextFilter(t *testing.T) {
 	for _, test := range []struct{ name, text, said, thought, calls string }{
 		{"prose", "One.\n\n two < three", "One.\n\n two < three", nothing, nothing},
 		{"prose of space and a mark's beginning", " \n<tool_ca", " \n<tool_ca", nothing, nothing},
+		{"spaces of several bytes", "\u00a0\u00a0", "\u00a0\u00a0", nothing, nothing},
+		{"code over lines", "`a\n" + aCall + "` " + aCall, "`a\n" + aCall + "` ", nothing, aCall + "\n"},
+		{"a backtick in another paragraph", "`a\n\n" + aCall + "`", "`a\n\n`", nothing, aCall + "\n"},
 		{"a call", "\n" + aCall + "\n", nothing, nothing, aCall + "\n"},
 		{"calls and prose", "I do it:\n" + aCall + aCall + "\nSo.", "I do it:\n\nSo.", nothing, aCall + "\n" + aCall + "\n"},
 		{"a call behind prose on its line", "So: " + aCall, "So: ", nothing, aCall + "\n"},

@@ -1,4 +1,4 @@
-package ai
+package convert
 
 import (
 	"bytes"
@@ -6,28 +6,16 @@ import (
 	"strings"
 )
 
-// The marks in the text of models whose thoughts and calls are text.
-const (
-	thinkOpen     = "<think>"
-	thinkClose    = "</think>"
-	callOpen      = "<tool_call>"
-	callClose     = "</tool_call>"
-	functionOpen  = "<function="
-	functionClose = "</function>"
-)
-
-// textFilter parts what a model wrote, as it comes, where the server does not: its
-// thoughts in <think>, its calls in <tool_call> (or in Qwen3-Coder's <function=…>
-// alone), and the answer, which is the rest. What stands in a code fence or between
-// backticks is a quotation, and part of the answer whatever it says. So is a mark with
-// something else behind it than a call.
+// TextFilter parts what a model wrote, as it comes, where its server does not: its thoughts in <think>, its calls in
+// <tool_call> (or in Qwen3-Coder's <function=…> alone), and the answer, which is the rest. Text in a code fence or
+// between backticks is a quotation, and part of the answer whatever it says. So is a mark that no call follows.
 //
-// However the text is cut into pieces, the outcome is the same. What cannot be told
-// yet is held back: the beginning of a mark, a line of backticks, a call.
-type textFilter struct {
+// However the text is cut into pieces, the outcome is the same. What cannot be told yet is held back: the beginning of
+// a mark, of code between backticks, or of a call.
+type TextFilter struct {
 	say, think func(text string)
-	// calls are the calls with their marks, a block behind the other.
-	calls strings.Builder
+	// calls are the calls with their marks.
+	calls []string
 
 	out     strings.Builder // of the answer, see flush
 	pending []byte          // held back
@@ -36,12 +24,12 @@ type textFilter struct {
 	quoted  bool // the search stands in a JSON string
 	escaped bool // and behind its backslash
 
-	fence string          // the mark of the code fence that is open, empty outside of one
-	ticks int             // how many backticks began the code in the line, zero outside of it
-	lead  bool            // on this line there was nothing but what may stand before a fence
-	said  bool            // the answer has begun
-	space strings.Builder // in front of it; it is dropped before a block
-	had   bool            // there was a block
+	fence     string          // the mark of the code fence that is open, empty outside of one
+	mayThink  bool            // no <think> stands in the fence: a </think> there ends what began in the prompt
+	lead      bool            // on this line there was nothing but what may stand before a fence
+	said      bool            // the answer has begun
+	space     strings.Builder // in front of it; it is dropped before a block
+	hadBlocks bool
 }
 
 // block is what the text is inside of.
@@ -55,20 +43,30 @@ const (
 	bareCall       // until </function>
 )
 
-func newTextFilter(say, think func(string)) *textFilter {
-	return &textFilter{say: say, think: think, lead: true}
+// NewTextFilter returns a filter that passes on the answer and the thoughts.
+func NewTextFilter(say, think func(text string)) *TextFilter {
+	return &TextFilter{say: say, think: think, lead: true}
 }
 
-// write takes the next piece.
-func (f *textFilter) write(text string) {
+// Calls returns the calls so far, with their marks, each on a line or more of its own.
+func (f *TextFilter) Calls() string {
+	var out strings.Builder
+	for _, call := range f.calls {
+		out.WriteString(call + "\n")
+	}
+	return out.String()
+}
+
+// Write takes the next piece.
+func (f *TextFilter) Write(text string) {
 	f.pending = append(f.pending, text...)
 	for f.step(false) {
 	}
 	f.flush()
 }
 
-// end says that nothing more will come.
-func (f *textFilter) end() {
+// End passes on what was held back: nothing more will come.
+func (f *TextFilter) End() {
 	for f.step(true) {
 	}
 	f.flush()
@@ -76,7 +74,7 @@ func (f *textFilter) end() {
 
 // flush passes the answer on as far as it is known: in one piece, not in as many as
 // there were decisions.
-func (f *textFilter) flush() {
+func (f *TextFilter) flush() {
 	if f.out.Len() > 0 {
 		f.say(f.out.String())
 		f.out.Reset()
@@ -85,7 +83,7 @@ func (f *textFilter) flush() {
 
 // step decides about the beginning of what is pending; false means that it cannot,
 // or that nothing is pending. last says that no more will come.
-func (f *textFilter) step(last bool) bool {
+func (f *TextFilter) step(last bool) bool {
 	if len(f.pending) == 0 {
 		return false
 	}
@@ -104,7 +102,7 @@ func (f *textFilter) step(last bool) bool {
 		f.tell(at)
 	case f.pending[0] == '\n':
 		f.tell(1)
-		f.lead, f.ticks = true, 0
+		f.lead = true
 	case f.pending[0] == '<':
 		return f.stepMark(last)
 	default:
@@ -114,7 +112,7 @@ func (f *textFilter) step(last bool) bool {
 }
 
 // take takes n bytes away from what is pending.
-func (f *textFilter) take(n int) string {
+func (f *TextFilter) take(n int) string {
 	text := string(f.pending[:n])
 	f.pending = f.pending[n:]
 	return text
@@ -122,16 +120,16 @@ func (f *textFilter) take(n int) string {
 
 // tell adds n bytes to the answer. Space around a block in front of it is not
 // part of it.
-func (f *textFilter) tell(n int) {
+func (f *TextFilter) tell(n int) {
 	text := f.take(n)
 	f.lead = f.lead && strings.Trim(text, " \t>-*+.)0123456789") == ""
 	if !f.said {
-		if strings.TrimSpace(text) == "" {
+		if strings.Trim(text, " \t\r\n") == "" { // no other space, which may be cut in two
 			f.space.WriteString(text)
 			return
 		}
 		f.said = true
-		if f.had {
+		if f.hadBlocks {
 			text = strings.TrimLeft(text, " \t\r\n")
 		} else {
 			text = f.space.String() + text
@@ -140,18 +138,21 @@ func (f *textFilter) tell(n int) {
 	f.out.WriteString(text)
 }
 
-// stepCode reads a run of backticks or tildes: a code fence needs the whole line.
-func (f *textFilter) stepCode(last bool) bool {
+// stepCode reads a run of backticks or tildes: a code fence needs the whole line, and code between backticks ends with
+// the next run of the same length in its paragraph. Backticks without such an end quote nothing.
+func (f *TextFilter) stepCode(last bool) bool {
 	mark := f.pending[:1]
-	n := len(f.pending) - len(bytes.TrimLeft(f.pending, string(mark)))
+	n := runLength(f.pending)
 	if n == len(f.pending) && !last {
 		return false
 	}
+	const most = 1 << 10 // a longer line is no fence's, and longer code stands in a fence
+	rest := f.pending[n:min(len(f.pending), n+most)]
+	last = last || len(rest) == most
 	if f.lead && n >= len("```") {
-		const most = 1 << 10 // a longer line is no fence's
-		line, _, whole := bytes.Cut(f.pending[n:min(len(f.pending), n+most)], []byte("\n"))
+		line, _, whole := bytes.Cut(rest, []byte("\n"))
 		switch {
-		case !whole && !last && len(line) < most:
+		case !whole && !last:
 			return false
 		case f.fence != "":
 			if f.fence[0] == mark[0] && n >= len(f.fence) && len(bytes.TrimSpace(line)) == 0 {
@@ -160,33 +161,56 @@ func (f *textFilter) stepCode(last bool) bool {
 			f.tell(n)
 			return true
 		case mark[0] == '~' || bytes.IndexByte(line, '`') < 0:
-			f.fence = string(f.pending[:n])
+			f.fence, f.mayThink = string(f.pending[:n]), true
 			f.tell(n)
 			return true
 		}
 	}
-	if mark[0] == '`' && f.fence == "" {
-		switch f.ticks {
-		case 0:
-			f.ticks = n
-		case n:
-			f.ticks = 0
+	if mark[0] == '~' || f.fence != "" {
+		f.tell(n)
+		return true
+	}
+	paragraph, _, whole := bytes.Cut(rest, []byte("\n\n"))
+	for at := 0; ; {
+		next := bytes.IndexByte(paragraph[at:], '`')
+		if next < 0 {
+			break
 		}
+		at += next
+		length := runLength(paragraph[at:])
+		if at += length; at == len(paragraph) && !whole && !last {
+			break // the run may go on
+		}
+		if length == n {
+			f.tell(n + at)
+			return true
+		}
+	}
+	if !whole && !last {
+		return false
 	}
 	f.tell(n)
 	return true
 }
 
+// runLength returns how often the first sign stands at the beginning of a text.
+func runLength(text []byte) int { return len(text) - len(bytes.TrimLeft(text, string(text[:1]))) }
+
 // stepMark reads what begins with "<".
-func (f *textFilter) stepMark(last bool) bool {
-	if f.fence == "" && f.ticks == 0 {
-		for _, mark := range []string{thinkOpen, thinkClose, callOpen, callClose, functionOpen} {
-			if bytes.HasPrefix(f.pending, []byte(mark)) {
-				return f.begin(mark, last)
-			}
-			if !last && strings.HasPrefix(mark, string(f.pending[:min(len(f.pending), len(mark))])) {
-				return false
-			}
+func (f *TextFilter) stepMark(last bool) bool {
+	for _, mark := range []string{thinkOpen, thinkClose, callOpen, callClose, functionOpen} {
+		if !last && len(f.pending) < len(mark) && strings.HasPrefix(mark, string(f.pending)) {
+			return false
+		}
+		if !bytes.HasPrefix(f.pending, []byte(mark)) {
+			continue
+		}
+		f.mayThink = f.mayThink && mark != thinkOpen
+		if f.fence != "" && mark == thinkClose && f.lead && f.mayThink {
+			f.fence = "" // what the model thinks ends with its thinking, quoted or not
+		}
+		if f.fence == "" {
+			return f.begin(mark, last)
 		}
 	}
 	f.tell(1)
@@ -194,7 +218,7 @@ func (f *textFilter) stepMark(last bool) bool {
 }
 
 // begin enters the block that a mark begins, where it does.
-func (f *textFilter) begin(mark string, last bool) bool {
+func (f *TextFilter) begin(mark string, last bool) bool {
 	switch mark {
 	case thinkOpen:
 		if f.lead { // else the answer speaks of the mark
@@ -202,13 +226,13 @@ func (f *textFilter) begin(mark string, last bool) bool {
 			return true
 		}
 	case thinkClose: // of what began in the prompt; calls in it were only thought of
-		if f.lead || f.calls.Len() > 0 {
-			f.calls.Reset()
+		if f.lead || len(f.calls) > 0 {
+			f.calls = nil
 			f.enter(prose, len(mark))
 			return true
 		}
 	case callClose: // of a bare call
-		if f.calls.Len() > 0 {
+		if len(f.calls) > 0 {
 			f.enter(prose, len(mark))
 			return true
 		}
@@ -234,12 +258,12 @@ func (f *textFilter) begin(mark string, last bool) bool {
 }
 
 // enter begins a block, behind n bytes that are dropped.
-func (f *textFilter) enter(inside block, n int) {
+func (f *TextFilter) enter(inside block, n int) {
 	f.take(n)
-	f.inside, f.had, f.looked, f.quoted, f.escaped = inside, true, 0, false, false
+	f.inside, f.hadBlocks, f.looked, f.quoted, f.escaped = inside, true, 0, false, false
 }
 
-func (f *textFilter) stepThoughts(last bool) bool {
+func (f *TextFilter) stepThoughts(last bool) bool {
 	at := bytes.Index(f.pending, []byte(thinkClose))
 	switch {
 	case at >= 0:
@@ -255,7 +279,7 @@ func (f *textFilter) stepThoughts(last bool) bool {
 }
 
 // thought passes on n bytes of what the model thinks.
-func (f *textFilter) thought(n int) {
+func (f *TextFilter) thought(n int) {
 	if n > 0 {
 		f.flush()
 		f.think(f.take(n))
@@ -274,7 +298,7 @@ func partOf(text []byte, mark string) int {
 
 // stepJSON looks for the end of a call in JSON. A mark in one of its strings is none;
 // the beginning of another call ends it as well.
-func (f *textFilter) stepJSON(last bool) bool {
+func (f *TextFilter) stepJSON(last bool) bool {
 	for ; f.looked < len(f.pending); f.looked++ {
 		switch c := f.pending[f.looked]; {
 		case f.escaped:
@@ -300,7 +324,7 @@ func (f *textFilter) stepJSON(last bool) bool {
 }
 
 // stepXML looks for the end of a call whose values are plain text.
-func (f *textFilter) stepXML(last bool) bool {
+func (f *TextFilter) stepXML(last bool) bool {
 	mark := functionClose
 	if f.inside == xmlCall {
 		mark = callClose
@@ -329,9 +353,8 @@ func (f *textFilter) stepXML(last bool) bool {
 }
 
 // endCall ends a call behind n bytes.
-func (f *textFilter) endCall(n int) bool {
-	f.calls.WriteString(f.take(n))
-	f.calls.WriteByte('\n')
+func (f *TextFilter) endCall(n int) bool {
+	f.calls, f.lead = append(f.calls, f.take(n)), false
 	f.enter(prose, 0)
 	return true
 }
