@@ -126,11 +126,8 @@ func wantedNonce(err error) string {
 // wants another nonce (RFC 9449 9).
 func (c *client) sendBound(copies func() *http.Request, grant *Grant) (*http.Response, error) {
 	for again := false; ; again = true {
-		c.mu.Lock()
-		nonce := c.nonce
-		c.mu.Unlock()
 		req := copies()
-		if err := prove(req, grant.secrets.Key, grant.secrets.Access, nonce); err != nil {
+		if err := prove(req, grant.secrets.Key, grant.secrets.Access, c.now().nonce); err != nil {
 			return nil, c.needLogin(err.Error(), nil)
 		}
 		req.Header.Set("Authorization", "DPoP "+grant.secrets.Access)
@@ -139,9 +136,7 @@ func (c *client) sendBound(copies func() *http.Request, grant *Grant) (*http.Res
 			return nil, err
 		}
 		if told := resp.Header.Get(nonceHeader); told != "" {
-			c.mu.Lock()
-			c.nonce = told
-			c.mu.Unlock()
+			c.note(func(s *clientState) { s.nonce = told })
 		}
 		if again || !wantsNonce(resp) {
 			return resp, nil

@@ -171,9 +171,7 @@ func (c *client) renewAlone(ctx context.Context, now *Grant) (*Grant, error) {
 func (c *client) end(ctx context.Context, grant *Grant, why string) {
 	c.notice(slog.LevelInfo, "the login has ended: "+why)
 	c.keep(nil)
-	c.mu.Lock()
-	c.ended = why
-	c.mu.Unlock()
+	c.note(func(s *clientState) { s.ended = why })
 	if grant.secrets.Refresh != "" {
 		dead := *grant
 		dead.secrets.Refresh, dead.Renewable = "", false

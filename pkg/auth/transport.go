@@ -103,17 +103,36 @@ type client struct {
 	// refused at the same time share what comes of it.
 	busy chan struct{}
 
-	mu     sync.Mutex
-	loaded bool
+	mu    sync.Mutex
+	state clientState
+}
+
+// clientState is what a client knows so far.
+type clientState struct {
+	loaded bool // the Store was asked for the grant
 	grant  *Grant
 	// refused is why a person did not log in: nobody is asked twice.
 	refused error
-	// ended is why the kept login is of no use; empty where there was none.
+	// ended is why the kept login is of no use; empty if there was none.
 	ended string
 	// unread is why nobody knows whether a login is kept.
 	unread error
 	// nonce is what the server wants in the next proof of a key; empty for nothing.
 	nonce string
+}
+
+// now returns what is known now.
+func (c *client) now() clientState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+// note changes what is known.
+func (c *client) note(change func(*clientState)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.state)
 }
 
 func newClient(base http.RoundTripper, options Options) (*client, error) {
@@ -233,18 +252,15 @@ func (c *client) stillRefused(asked *challenge, grant *Grant) error {
 // none, so that the server can say what it wants. Where what is kept cannot be read, the
 // server is asked all the same: it may let everyone in.
 func (c *client) held(ctx context.Context) (*Grant, error) {
-	c.mu.Lock()
-	grant, loaded := c.grant, c.loaded
-	c.mu.Unlock()
-	if !loaded {
+	known := c.now()
+	grant := known.grant
+	if !known.loaded {
 		var err error
 		if grant, err = c.load(ctx); ctx.Err() != nil {
 			return nil, err
 		}
 		c.keep(grant)
-		c.mu.Lock()
-		c.unread = err
-		c.mu.Unlock()
+		c.note(func(s *clientState) { s.unread = err })
 	}
 	if grant == nil || !grant.expired() {
 		return grant, nil
@@ -254,10 +270,7 @@ func (c *client) held(ctx context.Context) (*Grant, error) {
 		return nil, err
 	}
 	defer release()
-	c.mu.Lock()
-	grant = c.grant
-	c.mu.Unlock()
-	if grant == nil || !grant.expired() {
+	if grant = c.now().grant; grant == nil || !grant.expired() {
 		return grant, nil // another request was faster
 	}
 	return c.renew(ctx, grant)
@@ -271,11 +284,9 @@ func (c *client) obtain(ctx context.Context, used *Grant, asked *challenge, fres
 		return nil, err
 	}
 	defer release()
-	c.mu.Lock()
-	now, refused := c.grant, c.refused
-	c.mu.Unlock()
-	if now != nil && (used == nil || now.secrets.Access != used.secrets.Access) {
-		return now, nil // another request was faster
+	now := c.now()
+	if now.grant != nil && (used == nil || now.grant.secrets.Access != used.secrets.Access) {
+		return now.grant, nil // another request was faster
 	}
 	if used != nil && !asked.stepUp && !fresh {
 		renewed, err := c.renew(ctx, used)
@@ -283,8 +294,8 @@ func (c *client) obtain(ctx context.Context, used *Grant, asked *challenge, fres
 			return renewed, err
 		}
 	}
-	if refused != nil {
-		return nil, refused
+	if now.refused != nil {
+		return nil, now.refused
 	}
 	return c.authorize(ctx, used, asked)
 }
@@ -343,23 +354,18 @@ func (c *client) loginOnce(ctx context.Context, found *site, scopes []string) (*
 	defer resume()
 	grant, err := c.login(ctx, found, scopes)
 	if err != nil && ctx.Err() == nil {
-		c.mu.Lock()
-		c.refused = err
-		c.mu.Unlock()
+		c.note(func(s *clientState) { s.refused = err })
 	}
 	return grant, err
 }
 
 // nobodyThere is the error where a person is needed and none is there.
 func (c *client) nobodyThere(used *Grant, asked *challenge) error {
-	c.mu.Lock()
-	ended, unread := c.ended, c.unread
-	c.mu.Unlock()
-	switch {
-	case unread != nil:
-		return unread
-	case ended != "":
-		return c.needLogin("its login has ended: "+ended, nil)
+	switch known := c.now(); {
+	case known.unread != nil:
+		return known.unread
+	case known.ended != "":
+		return c.needLogin("its login has ended: "+known.ended, nil)
 	case asked.stepUp:
 		return c.needLogin(asked.because("it asks for the scope "+quoted(asked.scopes)+", which the login has not"), without(asked.scopes, c.options.Auth.Scopes))
 	case used != nil:
@@ -423,9 +429,7 @@ func (c *client) keep(grant *Grant) {
 	if grant != nil {
 		c.secret(grant.secrets.Access, grant.secrets.Refresh, grant.secrets.Client, grant.secrets.Key)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.grant, c.loaded = grant, true
+	c.note(func(s *clientState) { s.grant, s.loaded = grant, true })
 }
 
 func (c *client) secret(values ...string) {

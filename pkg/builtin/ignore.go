@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -186,4 +188,202 @@ func linkedGit(from files, folder, file string) string {
 		return resolve(git, string(common))
 	}
 	return git
+}
+
+// globRegexp is a glob of gitignore(5) as a regular expression: * and ? stop at
+// slashes, [a-z], [!a-z] and [[:digit:]] are classes, a backslash takes the next
+// character literally, and ** between slashes spans any number of folders. Being
+// RE2 it takes linear time, whatever a stranger's repository holds.
+//
+// It fails for a glob that git never matches, such as an unclosed class.
+func globRegexp(glob string) (*regexp.Regexp, error) {
+	var out strings.Builder
+	out.WriteString(`(?s)\A`)
+	runes := []rune(glob)
+	for i := 0; i < len(runes); {
+		width, err := translateGlob(&out, runes, i)
+		if err != nil {
+			return nil, fmt.Errorf("the glob %q is malformed: %w", glob, err)
+		}
+		i += width
+	}
+	out.WriteString(`\z`)
+	return regexp.Compile(out.String())
+}
+
+// translateGlob writes the element of a glob that begins at i and returns its
+// width.
+func translateGlob(out *strings.Builder, glob []rune, i int) (int, error) {
+	switch glob[i] {
+	case '*':
+		return translateStars(out, glob, i), nil
+	case '?':
+		out.WriteString(`[^/]`)
+		return 1, nil
+	case '[':
+		return translateClass(out, glob, i)
+	case '\\':
+		if i+1 == len(glob) {
+			return 0, errors.New("it ends in a backslash")
+		}
+		out.WriteString(regexp.QuoteMeta(string(glob[i+1])))
+		return 2, nil
+	}
+	out.WriteString(regexp.QuoteMeta(string(glob[i])))
+	return 1, nil
+}
+
+// translateStars writes a run of stars. Two or more that fill the space between
+// slashes mean folders; every other run is one star.
+func translateStars(out *strings.Builder, glob []rune, i int) int {
+	width := 1
+	for i+width < len(glob) && glob[i+width] == '*' {
+		width++
+	}
+	atStart := i == 0 || glob[i-1] == '/'
+	atEnd := i+width == len(glob)
+	switch {
+	case width >= 2 && atStart && atEnd:
+		out.WriteString(`.*`)
+	case width >= 2 && atStart && glob[i+width] == '/':
+		out.WriteString(`(?:.*/)?`)
+		width++
+	default:
+		out.WriteString(`[^/]*`)
+	}
+	return width
+}
+
+// translateClass writes a class. A class never matches a slash.
+func translateClass(out *strings.Builder, glob []rune, start int) (int, error) {
+	var class strings.Builder
+	i := start + 1
+	negated := i < len(glob) && (glob[i] == '!' || glob[i] == '^')
+	if negated {
+		i++
+	}
+	for first := true; ; first = false {
+		switch {
+		case i >= len(glob):
+			return 0, errors.New("a [ is not closed")
+		case glob[i] == ']' && !first:
+			switch {
+			case negated:
+				out.WriteString(`[^/` + class.String() + `]`)
+			case class.Len() == 0:
+				out.WriteString(`[^\x{0}-\x{10FFFF}]`) // matches nothing
+			default:
+				out.WriteString(`[` + class.String() + `]`)
+			}
+			return i + 1 - start, nil
+		case classNameAt(glob[i:]) > 0:
+			width := classNameAt(glob[i:])
+			set, ok := namedClass(string(glob[i : i+width]))
+			if !ok {
+				return 0, errors.New("a character class is unknown")
+			}
+			class.WriteString(set)
+			i += width
+		default:
+			width, err := translateRange(&class, glob, i)
+			if err != nil {
+				return 0, err
+			}
+			i += width
+		}
+	}
+}
+
+// classNameAt is the width of a name such as [:digit:] at the front of glob, zero
+// where there is none and the [ stands for itself.
+func classNameAt(glob []rune) int {
+	const open = len("[:")
+	if len(glob) <= open || glob[0] != '[' || glob[1] != ':' {
+		return 0
+	}
+	end := slices.Index(glob[open:], ']')
+	if end < 1 || glob[open+end-1] != ':' {
+		return 0
+	}
+	return open + end + 1
+}
+
+// namedClass is a named class as RE2 writes it within brackets, without the slash.
+func namedClass(name string) (set string, ok bool) {
+	switch name {
+	case "[:alnum:]", "[:alpha:]", "[:blank:]", "[:cntrl:]", "[:digit:]", "[:lower:]", "[:space:]", "[:upper:]", "[:xdigit:]":
+		return name, true
+	case "[:graph:]":
+		return `!-.0-~`, true
+	case "[:print:]":
+		return ` -.0-~`, true
+	case "[:punct:]":
+		return "!-.:-@\\[-`{-~", true
+	}
+	return "", false
+}
+
+// translateRange writes a character or a range of a class, without the slash.
+func translateRange(class *strings.Builder, glob []rune, start int) (int, error) {
+	low, i, err := classRune(glob, start)
+	if err != nil {
+		return 0, err
+	}
+	high := low
+	if i+1 < len(glob) && glob[i] == '-' && glob[i+1] != ']' {
+		if high, i, err = classRune(glob, i+1); err != nil {
+			return 0, err
+		}
+	}
+	write := func(low, high rune) {
+		if low <= high {
+			fmt.Fprintf(class, `\x{%x}-\x{%x}`, low, high)
+		}
+	}
+	if high < low {
+		high = low // git compares the first character before it sees a range
+	}
+	if low <= '/' && '/' <= high {
+		write(low, '/'-1)
+		write('/'+1, high)
+	} else {
+		write(low, high)
+	}
+	return i - start, nil
+}
+
+// classRune reads one character of a class, escaped or not, and says where the
+// next begins.
+func classRune(glob []rune, i int) (r rune, next int, err error) {
+	if glob[i] != '\\' {
+		return glob[i], i + 1, nil
+	}
+	if i+1 >= len(glob) {
+		return 0, 0, errors.New("it ends in a backslash")
+	}
+	return glob[i+1], i + 2, nil
+}
+
+// expandBraces writes {a,b} out: "*.{ts,tsx}" is "*.ts" and "*.tsx". It stops at
+// a bound, so that braces within braces cannot grow without end.
+func expandBraces(glob string) ([]string, error) {
+	const most = 100
+	globs := []string{glob}
+	for i := 0; i < len(globs); {
+		before, rest, open := strings.Cut(globs[i], "{")
+		choices, after, closed := strings.Cut(rest, "}")
+		if !open || !closed {
+			i++
+			continue
+		}
+		if len(globs)+strings.Count(choices, ",") > most {
+			return nil, fmt.Errorf("the glob %q stands for more than %d globs", glob, most)
+		}
+		var expanded []string
+		for choice := range strings.SplitSeq(choices, ",") {
+			expanded = append(expanded, before+choice+after)
+		}
+		globs = slices.Replace(globs, i, i+1, expanded...)
+	}
+	return globs, nil
 }

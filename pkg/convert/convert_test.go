@@ -289,17 +289,11 @@ func TestExtrasAreReported(t *testing.T) {
 func TestServersHaveNoSay(t *testing.T) {
 	definition := json.RawMessage(`{"name":"w","inputSchema":` + city +
 		`,"_meta":{"toolx/anthropic":{"name":null,"input_schema":null,"type":"bash_20250124"}}}`)
-	fromServer, err := convert.Convert(convert.Tool{Server: "s", Definition: definition}, convert.Anthropic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fromServer := convert.ConvertAll([]convert.Tool{{Server: "s", Definition: definition}}, convert.Anthropic).Tools[0]
 	if want := `{"name":"s__w","input_schema":` + city + `}`; string(fromServer.Tool) != want {
 		t.Errorf("got %s, want %s", fromServer.Tool, want)
 	}
-	fromDocument, err := convert.Convert(convert.Tool{Definition: definition}, convert.Anthropic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fromDocument := convert.ConvertAll([]convert.Tool{{Definition: definition}}, convert.Anthropic).Tools[0]
 	if !strings.Contains(string(fromDocument.Tool), "bash_20250124") {
 		t.Errorf("a document's own form is gone: %s", fromDocument.Tool)
 	}

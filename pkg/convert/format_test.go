@@ -27,8 +27,9 @@ func TestFormats(t *testing.T) {
 	if err == nil || fault.KindOf(err) != fault.KindUsage || !strings.Contains(err.Error(), "gemini-json, bedrock") {
 		t.Errorf("an unknown format: %v", err)
 	}
-	if _, err := convert.Convert(convert.Tool{Definition: []byte(mcpTool)}, "yaml"); fault.KindOf(err) != fault.KindUsage {
-		t.Errorf("conversion to an unknown format: %v", err)
+	all := convert.ConvertAll([]convert.Tool{{Definition: []byte(mcpTool)}}, "yaml")
+	if len(all.Tools) != 0 || !strings.Contains(all.Skipped[0].Detail, "unknown format") {
+		t.Errorf("conversion to an unknown format: %v", all)
 	}
 	if got := convert.LangChain.Label() + " to " + convert.Qwen.Label(); got != "LangChain to Qwen" {
 		t.Errorf("CONV-3: %s", got)

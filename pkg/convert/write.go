@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
@@ -33,16 +35,8 @@ type Conversion struct {
 	losses []Loss
 }
 
-// Convert writes one tool in a format. The error says why the format cannot
-// express the tool.
-func Convert(tool Tool, to Format) (*Converted, error) {
-	return convert(tool, to, func(server, plain string) (string, error) {
-		return FitName(server, plain, to), nil
-	})
-}
-
-// convert writes one tool under the name that is chosen for it.
-func convert(tool Tool, to Format, choose func(server, plain string) (string, error)) (*Converted, error) {
+// convert writes one tool under a name that is free (see freeName).
+func convert(tool Tool, to Format, taken map[string]ModelTool, reserved map[string]bool) (*Converted, error) {
 	target, ok := dialectOf(to)
 	if !ok || to == Custom {
 		return nil, errFormat(string(to))
@@ -61,7 +55,7 @@ func convert(tool Tool, to Format, choose func(server, plain string) (string, er
 		return nil, err
 	}
 	plain := found.name
-	if found.name, err = choose(tool.Server, plain); err != nil {
+	if found.name, err = freeName(ModelTool{tool.Server, plain}, to, taken, reserved); err != nil {
 		return nil, err
 	}
 	found.schema = made.schema
@@ -142,9 +136,7 @@ func ConvertAll(tools []Tool, to Format) *Conversion {
 	reserved := reservedNames(tools)
 	names := make(map[string]ModelTool, len(tools))
 	for i, tool := range tools {
-		converted, err := convert(tool, to, func(server, plain string) (string, error) {
-			return freeName(ModelTool{server, plain}, to, names, reserved)
-		})
+		converted, err := convert(tool, to, names, reserved)
 		if err != nil {
 			all.skip(Loss{Format: to, Tool: toolName(tool, i), Severity: Fatal, Kind: Skipped, Detail: err.Error()})
 			continue
@@ -217,3 +209,58 @@ func (c *Conversion) Document() []byte {
 // Losses returns all losses of the conversion, those of skipped tools too, in the order of the tools; what concerns the
 // whole list comes last.
 func (c *Conversion) Losses() []Loss { return slices.Concat(c.losses, c.Limits) }
+
+// escapeLength is that of an escape with four hex digits, such as \ud83d.
+const escapeLength = 6
+
+// withoutHalves writes U+FFFD for each escape that is one half of a surrogate pair and
+// stands without the other (RFC 8259, 8.2). Text without any comes back as it is; text
+// has to be valid JSON.
+func withoutHalves(text json.RawMessage) json.RawMessage {
+	copied := false
+	for at := 0; ; {
+		next := bytes.IndexByte(text[at:], '\\')
+		if next < 0 {
+			return text
+		}
+		at += next
+		first, is := escapedUnit(text[at:])
+		switch {
+		case !is:
+			at += len(`\n`)
+		case !utf16.IsSurrogate(first):
+			at += escapeLength
+		case isPair(first, text[at+escapeLength:]):
+			at += 2 * escapeLength
+		default:
+			if !copied {
+				text, copied = slices.Clone(text), true
+			}
+			at += copy(text[at:], `\ufffd`)
+		}
+	}
+}
+
+// isPair says that first, and the escape that rest begins with, are one character.
+func isPair(first rune, rest []byte) bool {
+	second, is := escapedUnit(rest)
+	return is && utf16.DecodeRune(first, second) != '\ufffd'
+}
+
+// escapedUnit reads the escape that text begins with, where it has four hex digits.
+func escapedUnit(text []byte) (unit rune, ok bool) {
+	if len(text) < escapeLength || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	value, err := strconv.ParseUint(string(text[2:escapeLength]), 16, 16)
+	return rune(value), err == nil
+}
+
+// EstimateTokens says about how many tokens of a model's window a tool (or a list
+// of them) takes, rounded up. It is an estimate, from the length of the JSON
+// without spaces: Qwen3's tokenizer makes one token of 4.0 to 4.2 bytes, in every
+// format, and every model cuts text in its own way.
+func EstimateTokens(tool []byte) int {
+	const tenths = 41 // bytes for ten tokens
+	return (10*len(rawjson.Compact(tool)) + tenths - 1) / tenths
+}
