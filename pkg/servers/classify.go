@@ -52,6 +52,8 @@ type classifier struct {
 	// them came again on a line of its own, so the server writes text and messages on one line.
 	taken []json.RawMessage
 	glues bool
+	// answersAlone reports that an answer has come on a line of its own.
+	answersAlone bool
 }
 
 // heldLines are lines that begin like a JSON value and do not end it.
@@ -414,6 +416,7 @@ func (c *classifier) overrule(m message) {
 	if m.kind() != kindReply {
 		return
 	}
+	c.answersAlone = true
 	if slices.ContainsFunc(c.taken, func(id json.RawMessage) bool { return bytes.Equal(id, m.id) }) {
 		c.glues = false
 	}
@@ -513,11 +516,25 @@ func beginsMessage(content []byte) bool {
 // idle tells the classifier that nothing more comes for now.
 func (c *classifier) idle() { c.release() }
 
-// end tells the classifier that nothing more is coming.
+// end tells the classifier that nothing more is coming. A server that answers on lines of their own, and ends before it
+// has done so again, has not answered: the text behind which a doubtful answer stands is a log.
 func (c *classifier) end() {
 	c.release()
-	c.settle(c.doubts)
+	if c.glues || !c.answersAlone {
+		c.takeDoubtful()
+		return
+	}
+	for _, d := range c.doubts {
+		c.report(d.line, ClassText, 0, d.content, 0)
+	}
 	c.doubts = nil
+}
+
+// takeDoubtful takes the messages of all lines in doubt.
+func (c *classifier) takeDoubtful() {
+	doubts := c.doubts
+	c.doubts = nil
+	c.settle(doubts)
 }
 
 // report makes a finding about a line.

@@ -24,6 +24,7 @@ const (
 	EndingExited       Ending = "exited"                // it ended by itself
 	EndingKilled       Ending = "was killed"            // a signal ended it
 	EndingSilent       Ending = "is alive but silent"   // no answer within the limit
+	EndingUnfinished   Ending = "did not end its list"  // it gave pages until the limit passed
 	EndingClosedStdout Ending = "closed its stdout"     // alive, but nothing more can come
 	EndingClosedStdin  Ending = "closed its stdin"      // alive, but cannot be asked any more
 	EndingClosed       Ending = "was closed"            // toolx closed the session
@@ -89,6 +90,8 @@ func (f *Failure) Error() string {
 		text = fmt.Sprintf("server %q exited: %s after %s", f.Server, f.How, rounded(f.Lived))
 	case EndingSilent, EndingUnanswered:
 		text += " after " + rounded(f.Lived).String()
+	case EndingUnfinished:
+		return text + " in time: " + f.Reason.Error()
 	}
 	switch {
 	case f.Waiting == "", f.Ending == EndingUnavailable, f.Ending == EndingUnauthorized, f.Ending == EndingExpired, f.Ending == EndingGone, f.Ending == EndingMisconfigured:
@@ -339,7 +342,7 @@ func (e *ConnectError) ownHint() string {
 		return "it may need an argument that makes it speak MCP on stdio; --trace shows every message, --start-timeout gives it more time"
 	case failure.Ending == EndingExited:
 		return cmp.Or(failure.withheldHint(), toolxexec.NetworkHint(strings.Join(failure.Stderr, "\n")))
-	case failure.Ending == EndingUnanswered:
+	case failure.Ending == EndingUnanswered, failure.Ending == EndingUnfinished:
 		return "--start-timeout gives it more time; --trace shows every message"
 	}
 	return failure.Hint()

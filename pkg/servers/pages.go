@@ -9,6 +9,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // The bounds of a list, besides the size of all its pages: a server that always has another
@@ -79,6 +80,23 @@ func (p *pager) take(result json.RawMessage, member string) (elements []json.Raw
 	}
 	return elements, false, nil
 }
+
+// unfinishedError says that a list was still going on when its limit passed.
+type unfinishedError struct {
+	method string
+	pages  int
+	err    error
+}
+
+func (e *unfinishedError) Error() string {
+	return fmt.Sprintf("%s gave %s, and there is another one", e.method, words.Count(e.pages, "page"))
+}
+
+// Unwrap returns the context's error.
+func (e *unfinishedError) Unwrap() error { return e.err }
+
+// Detail returns the text that exec.TimeoutError adds.
+func (e *unfinishedError) Detail() string { return e.Error() }
 
 // stop warns of a list that is not followed to its end.
 func (p *pager) stop(format string, values ...any) {

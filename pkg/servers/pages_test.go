@@ -1,10 +1,16 @@
 package servers
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"toolx/pkg/exec"
 )
@@ -64,4 +70,36 @@ func TestOnePageIsBounded(t *testing.T) {
 	if err != nil || more || len(elements) != maxElements {
 		t.Errorf("%d elements are taken: %v", len(elements), err)
 	}
+}
+
+// pagesLink answers some requests with another page each, and the next one not at all.
+type pagesLink struct {
+	link
+	pages int
+}
+
+func (l *pagesLink) newFailure(ending Ending) *Failure { return &Failure{Server: "s", Ending: ending} }
+
+func (l *pagesLink) roundTrip(ctx context.Context, _ string, _ json.RawMessage, _ http.Header) (message, error) {
+	if l.pages--; l.pages < 0 {
+		<-ctx.Done()
+		return message{}, &abandonedError{err: ctx.Err()}
+	}
+	m, _ := parseMessage(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"tools":[],"nextCursor":"%d"}}`, l.pages))
+	return m, nil
+}
+
+// TestListThatDoesNotEndInTime proves that a server which gives pages until the limit passes is not called silent.
+func TestListThatDoesNotEndInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		session := &Session{Name: "s", maxMessage: 1 << 20, inbox: newInbox("s", nil, Answers{}), link: &pagesLink{pages: 3}}
+		var ms float64
+		err := session.step(t.Context(), time.Second, mcp.MethodToolsList, &ms, func(ctx context.Context) error {
+			return session.list(ctx, nil)
+		})
+		const want = `server "s" did not end its list in time: tools/list gave 3 pages, and there is another one`
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	})
 }

@@ -195,7 +195,10 @@ func (s *Session) pages(ctx context.Context, method, member string) ([]json.RawM
 		if errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND {
 			return all, nil
 		}
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil && pages.pages > 0:
+			return nil, &unfinishedError{method, pages.pages, err}
+		case err != nil:
 			return nil, err
 		}
 		elements, more, err := pages.take(result, member)

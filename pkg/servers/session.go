@@ -165,6 +165,10 @@ func (s *Session) step(
 		if errors.As(err, &abandoned) && abandoned.detail != "" {
 			silent.Reason = errors.New(abandoned.detail)
 		}
+		var unfinished *unfinishedError
+		if errors.As(err, &unfinished) {
+			silent.Ending, silent.Reason = EndingUnfinished, unfinished
+		}
 		return silent
 	}
 	if ctx.Err() != nil {

@@ -70,8 +70,9 @@ type stdio struct {
 // outgoing is a message on its way to the server.
 type outgoing struct {
 	frame
-	written atomic.Bool
-	last    bool // close stdin instead of writing
+	queued           time.Time
+	writing, written atomic.Bool
+	last             bool // close stdin instead of writing
 }
 
 // newStdio makes the link; start starts the process.
@@ -132,7 +133,13 @@ func (t *stdio) roundTrip(ctx context.Context, method string, params json.RawMes
 	case r := <-p.reply:
 		return r.message, r.err
 	case <-ctx.Done():
-		return message{}, t.abandon(ctx, p, sent, before)
+		t.stdout.takeDoubtful()
+		select {
+		case r := <-p.reply:
+			return r.message, r.err
+		default:
+			return message{}, t.abandon(ctx, p, sent, before)
+		}
 	case <-t.done:
 		select { // the answer may have come with the end
 		case r := <-p.reply:
@@ -149,9 +156,17 @@ func (t *stdio) abandon(ctx context.Context, p *pending, sent *outgoing, before 
 	// A request that is still queued goes out all the same, and the notice behind it.
 	detail := t.giveUp(ctx, p, true)
 	if !written {
-		detail = notReading
+		detail = sent.stalled()
 	}
 	return &abandonedError{ctx.Err(), detail, evidence}
+}
+
+// stalled returns why a message is not written yet; empty if it has only just been queued.
+func (m *outgoing) stalled() string {
+	if m.writing.Load() || time.Since(m.queued) >= idleTime {
+		return notReading
+	}
+	return ""
 }
 
 // wrote is how much a server has written besides messages, in lines.
@@ -209,11 +224,12 @@ func (t *stdio) enqueue(ctx context.Context, message *outgoing) error {
 		return t.failed("")
 	default:
 	}
+	message.queued = time.Now()
 	select {
 	case t.writes <- message:
 		return nil
 	case <-ctx.Done():
-		return &abandonedError{err: ctx.Err(), detail: notReading}
+		return &abandonedError{err: ctx.Err(), detail: message.stalled()}
 	case <-t.done:
 		return t.failed("")
 	}
@@ -230,6 +246,7 @@ func (t *stdio) write() {
 				return
 			}
 			t.bus.Emit(t.times.eventSent(t.server, message.frame))
+			message.writing.Store(true)
 			if _, err := t.process.stdin.Write(append(message.bytes, '\n')); err != nil {
 				t.stdinBroken(err)
 				return

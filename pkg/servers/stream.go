@@ -30,10 +30,14 @@ func newStream(limit int64, onMessage func(m message, number int), onFinding fun
 	return s
 }
 
-// doubtTime is how long an answer that follows text on its line waits for the same answer on a line of its own, which
-// wins: the text may be a log that quotes what anybody wrote. For a server that is known to write text and messages on
-// one line, the wait is only idleTime.
-const doubtTime = 2 * time.Second
+// An answer that follows text on its line waits for the same answer on a line of its own, which wins: the text may be a
+// log that quotes what anybody wrote. The wait is idleTime for a server that is known to write text and messages on one
+// line, doubtTime for one that has not answered on a line of its own yet, else longDoubtTime, or until the request's own
+// limit passes (see takeDoubtful).
+const (
+	doubtTime     = 2 * time.Second
+	longDoubtTime = 10 * time.Second
+)
 
 // read takes all of r, to its end.
 func (s *stream) read(r io.Reader) {
@@ -100,11 +104,21 @@ func (s *stream) awaitDoubts() {
 }
 
 func (s *stream) resetDoubting() {
-	if s.classify.glues {
+	switch {
+	case s.classify.glues:
 		s.doubting.Reset(idleTime)
-	} else {
+	case s.classify.answersAlone:
+		s.doubting.Reset(longDoubtTime)
+	default:
 		s.doubting.Reset(doubtTime)
 	}
+}
+
+// takeDoubtful takes the doubtful answers that have come so far, for a request that waits no longer.
+func (s *stream) takeDoubtful() {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.classify.takeDoubtful()
 }
 
 // settleDoubts runs when the time of doubtful answers is up.

@@ -1,12 +1,15 @@
 package servers
 
 import (
+	"context"
 	"io"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"toolx/pkg/config"
 )
 
 // TestQuotedAnswerYieldsToTheTrueOne proves that a log line which quotes an answer does not
@@ -15,7 +18,7 @@ import (
 // the first time.
 func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 	const quoted, other = "DEBUG page says: " + pong + "\n", `{"jsonrpc":"2.0","id":2,"result":{}}`
-	const later = "DEBUG done: " + other + "\n"
+	const later, end = "DEBUG done: " + other + "\n", "end"
 	for name, test := range map[string]struct {
 		writes []string // each 400 ms after the one before
 		want   string   // what was taken, with its time
@@ -24,7 +27,10 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 		"noise between them":   {[]string{quoted + strings.Repeat("noise\n", 200), pong + "\n"}, "id 1 of line 202 at 400ms"},
 		"no true one":          {[]string{quoted}, "id 1 of line 1 at 2s"},
 		"a server that glues":  {[]string{quoted, "", "", "", "", "", later}, "id 1 of line 1 at 2s, id 2 of line 2 at 2.65s"},
-		"proved to be a quote": {[]string{quoted, "", "", "", "", "", pong + "\n" + later}, "id 1 of line 1 at 2s, id 1 of line 2 at 2.4s, id 2 of line 3 at 4.4s"},
+		"proved to be a quote": {[]string{quoted, "", "", "", "", "", pong + "\n" + later}, "id 1 of line 1 at 2s, id 1 of line 2 at 2.4s, id 2 of line 3 at 12.4s"},
+		"after a clean answer": {[]string{other + "\n" + quoted, "", "", "", "", "", "", "", "", pong + "\n"}, "id 2 of line 1 at 0s, id 1 of line 3 at 3.6s"},
+		"the server ends":      {[]string{other + "\n" + quoted, end}, "id 2 of line 1 at 0s"},
+		"a gluing server ends": {[]string{quoted, end}, "id 1 of line 1 at 400ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -39,7 +45,12 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 					if i > 0 {
 						time.Sleep(400 * time.Millisecond)
 					}
-					if text != "" {
+					switch text {
+					case "":
+					case end:
+						_ = out.Close()
+						synctest.Wait()
+					default:
 						if _, err := io.WriteString(out, text); err != nil {
 							t.Fatal(err)
 						}
@@ -55,4 +66,31 @@ func TestQuotedAnswerYieldsToTheTrueOne(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestQuotedAnswerAtTheLimit proves that a doubtful answer is better than none: it is taken when the limit of its
+// request passes before the answer on a line of its own has come.
+func TestQuotedAnswerAtTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		link := newStdio("s", &config.Resolved{}, 1<<20, nil, "")
+		link.process = &process{}
+		in, out := io.Pipe()
+		go link.stdout.read(in)
+		answer := func(prefix string) {
+			sent := <-link.writes
+			if _, err := io.WriteString(out, prefix+`{"jsonrpc":"2.0","id":`+sent.id+`,"result":{}}`+"\n"); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, prefix := range []string{"", "DEBUG page says: "} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			go answer(prefix)
+			if m, err := link.roundTrip(ctx, "tools/call", nil, nil); err != nil || string(m.result) != "{}" {
+				t.Errorf("behind %q: got %s, %v", prefix, m.result, err)
+			}
+			cancel()
+		}
+		_ = out.Close()
+		synctest.Wait()
+	})
 }

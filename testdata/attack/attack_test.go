@@ -7,6 +7,7 @@
 package attack_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -263,6 +265,7 @@ func streams(p programs) []attack {
 		fake("100,000 requests at once", "call", "--count", "100000", "server-requests-burst"),
 		fake("100,000 changed lists", "call", "--count", "100000", "list-changed-storm"),
 		fake("JSON 1,000,000 arrays deep", "call", "--count", "1000000", "deep-json"),
+		fake("a million blocks in one answer", "call", "--count", "1000000", "blocks-flood"),
 		fake("a silent server", "call", "silent-call"),
 		fake("a server that ignores its end", "call", "ignore-eof", "ignore-sigterm"),
 		fake("a grandchild that holds the pipes", "call", "grandchild"),
@@ -292,7 +295,50 @@ func schemas(t *testing.T, p programs) []attack {
 		alternatives = append(alternatives, map[string]any{"properties": map[string]any{fmt.Sprint("p", i): true}})
 	}
 	var attacks []attack
+	// Each file is written in pieces: what this process has at its peak, the system counts for its children too.
+	tools := func(write func(out io.Writer)) string {
+		file, err := os.Create(filepath.Join(folder, fmt.Sprintf("%d.json", len(attacks))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := bufio.NewWriter(file)
+		write(out)
+		if err := errors.Join(out.Flush(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return file.Name()
+	}
+	wide := tools(func(out io.Writer) {
+		fmt.Fprint(out, `[{"name":"t0"}`)
+		for i := range 60_000 {
+			fmt.Fprintf(out, `,{"name":"t%d","description":"%0900d","inputSchema":{"type":"object"}}`, i+1, i)
+		}
+		fmt.Fprint(out, "]")
+	})
+	for _, verb := range [][]string{{"call", "t1", "--timeout", "5s"}, {"list"}, {"doctor", "--max-time", "40s"}} {
+		attacks = append(attacks, attack{
+			name: verb[0] + ": 60,000 tools on one line of 60 MB", args: append(append(slices.Clone(verb), "--", p.fake()), "--tools", wide, "good"),
+		})
+	}
+	large := tools(func(out io.Writer) {
+		fmt.Fprint(out, `[{"name":"x","inputSchema":{"type":"object","description":"`)
+		for range 50 << 10 {
+			fmt.Fprintf(out, "%01024d", 0)
+		}
+		fmt.Fprint(out, `"}}]`)
+	})
+	for _, verb := range [][]string{{"call", "x", "a=1", "--timeout", "5s"}, {"show", "x"}, {"list"}} {
+		attacks = append(attacks, attack{
+			name: verb[0] + ": a schema of 50 MB", args: append(append(slices.Clone(verb), "--", p.fake()), "--tools", large, "good"),
+		})
+	}
 	for name, schema := range map[string]any{
+		"a schema of 1 MB of names":                       map[string]any{"type": "object", "properties": numbered(20_000, map[string]any{"type": "string"})},
+		"150 levels of allOf over oneOf":                  nested(150, 1000),
+		"40 levels of allOf, each with a oneOf":           nestedEach(40, 60),
+		"a list of 80,000 values":                         map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"enum": slices.Sorted(maps.Keys(numbered(80_000, true)))}}},
+		"4,000 patterns of names":                         map[string]any{"type": "object", "patternProperties": patterned(4000)},
+		"a pattern that becomes a large program":          map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"type": "string", "pattern": strings.Repeat(".{0,1000}", 1100)}}},
 		"5,000 alternatives that leave names unevaluated": map[string]any{"type": "object", "anyOf": alternatives, "unevaluatedProperties": false},
 		"an array of 1e9 texts of 1e9 letters": map[string]any{
 			"type": "object", "required": []string{"a"},
@@ -303,14 +349,9 @@ func schemas(t *testing.T, p programs) []attack {
 		},
 		"a reference to itself": map[string]any{"$ref": "#"},
 	} {
-		file := filepath.Join(folder, fmt.Sprintf("%d.json", len(attacks)))
-		text, err := json.Marshal([]map[string]any{{"name": "x", "inputSchema": schema}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		file := tools(func(out io.Writer) {
+			_ = json.NewEncoder(out).Encode([]map[string]any{{"name": "x", "inputSchema": schema}}) // flushing tells
+		})
 		for _, verb := range [][]string{{"call", "x", "a=" + strings.Repeat("a", 40) + "!", "--timeout", "5s"}, {"show", "x"}, {"list"}} {
 			attacks = append(attacks, attack{
 				name: verb[0] + ": " + name, args: append(append(slices.Clone(verb), "--", p.fake()), "--tools", file, "good"),
@@ -321,6 +362,55 @@ func schemas(t *testing.T, p programs) []attack {
 		attacks = append(attacks, attack{name: "show: " + mode, args: []string{"show", "shaped", "--", p.fake(), mode}})
 	}
 	return attacks
+}
+
+// numbered returns so many members of equal values.
+func numbered(count int, value any) map[string]any {
+	all := make(map[string]any, count)
+	for i := range count {
+		all[fmt.Sprint("p", i)] = value
+	}
+	return all
+}
+
+// patterned returns so many patterns of names.
+func patterned(count int) map[string]any {
+	all := make(map[string]any, count)
+	for i := range count {
+		all[fmt.Sprintf("^(a|aa){0,50}b%d$", i)] = map[string]any{"type": "integer"}
+	}
+	return all
+}
+
+// choice returns a schema of alternatives that each want another value of a.
+func choice(alternatives int) map[string]any {
+	var list []any
+	for i := range alternatives {
+		list = append(list, map[string]any{"properties": map[string]any{"a": map[string]any{"const": fmt.Sprint(i)}}, "required": []string{"a"}})
+	}
+	return map[string]any{"oneOf": list}
+}
+
+// nested puts a choice under levels of allOf.
+func nested(levels, alternatives int) any {
+	schema := choice(alternatives)
+	for range levels {
+		schema = map[string]any{"allOf": []any{schema}}
+	}
+	schema["type"] = "object"
+	return schema
+}
+
+// nestedEach puts a choice on each level of allOf.
+func nestedEach(levels, alternatives int) any {
+	schema := choice(alternatives)
+	for range levels {
+		next := choice(alternatives)
+		next["allOf"] = []any{schema, map[string]any{"$ref": "#"}}
+		schema = next
+	}
+	schema["type"] = "object"
+	return schema
 }
 
 // screens are attacks on the terminal.
