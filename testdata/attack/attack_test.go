@@ -315,9 +315,13 @@ func schemas(t *testing.T, p programs) []attack {
 		}
 		fmt.Fprint(out, "]")
 	})
+	script := filepath.Join(folder, "lister.sh")
+	if err := os.WriteFile(script, []byte(lister), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, verb := range [][]string{{"call", "t1", "--timeout", "5s"}, {"list"}, {"doctor", "--max-time", "40s"}} {
 		attacks = append(attacks, attack{
-			name: verb[0] + ": 60,000 tools on one line of 60 MB", args: append(append(slices.Clone(verb), "--", p.fake()), "--tools", wide, "good"),
+			name: verb[0] + ": 60,000 tools on one line of 60 MB", args: append(slices.Clone(verb), "--", "sh", script, wide),
 		})
 	}
 	large := tools(func(out io.Writer) {
@@ -329,7 +333,7 @@ func schemas(t *testing.T, p programs) []attack {
 	})
 	for _, verb := range [][]string{{"call", "x", "a=1", "--timeout", "5s"}, {"show", "x"}, {"list"}} {
 		attacks = append(attacks, attack{
-			name: verb[0] + ": a schema of 50 MB", args: append(append(slices.Clone(verb), "--", p.fake()), "--tools", large, "good"),
+			name: verb[0] + ": a schema of 50 MB", args: append(slices.Clone(verb), "--", "sh", script, large),
 		})
 	}
 	for name, schema := range map[string]any{
@@ -363,6 +367,20 @@ func schemas(t *testing.T, p programs) []attack {
 	}
 	return attacks
 }
+
+// lister is a server whose list of tools is a file. It has no memory to speak of: what the system tells of the memory of
+// toolx is that of its children, where they have more.
+const lister = `while read -r line; do
+	id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+	result=
+	case $line in
+	*'"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}' ;;
+	*'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":' "$id"; cat "$1"; echo '}}' ;;
+	*'"tools/call"'* | *'"ping"'*) result='{"content":[]}' ;;
+	esac
+	[ -z "$result" ] || printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done
+`
 
 // numbered returns so many members of equal values.
 func numbered(count int, value any) map[string]any {
