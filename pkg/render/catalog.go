@@ -7,15 +7,16 @@ import (
 	"io"
 	"strings"
 
+	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
 )
 
-// Entry is something that a server lists beside tools: a resource, a template of
-// resources, a prompt. Its texts are the server's and untrusted.
+// Entry is something that a server lists: a resource, a template of resources, a prompt. Its texts are
+// the server's and untrusted.
 type Entry struct {
-	// Name is the entry's name with its server's before it, Plain the name alone.
+	// Name is the entry's name after its server's, Plain the name alone.
 	Name, Plain string
-	// Remark is what it takes or is: a prompt's arguments, a resource's type.
+	// Remark says what the entry takes or is: a prompt's arguments, a resource's type.
 	Remark      string
 	Title       string
 	Description string
@@ -23,37 +24,38 @@ type Entry struct {
 	Definition json.RawMessage
 }
 
-// Catalog is the entries of one server.
+// Catalog holds the entries of one server.
 type Catalog struct {
 	Server  string
 	Status  string // "ready", "failed"
 	Entries []Entry
-	Err     error // why a server has nothing to show; nil where it has
+	Err     error // why a server has nothing to show; nil if it has
 }
 
-// Catalogs writes what servers list, as List writes tools: on a terminal below the
-// servers' names, elsewhere a line of four fields for each entry: name, remark,
-// title, first line of the description. noun and its plural name the entries.
+// Catalogs writes what servers list, as List writes tools: on a terminal below the servers' names,
+// elsewhere a line of four fields for each entry: name, remark, title, first line of the description.
+// noun and plural name the entries.
 func Catalogs(out io.Writer, catalogs []Catalog, noun, plural string, screen Screen) error {
-	buffered := bufio.NewWriter(out)
-	for i, catalog := range catalogs {
-		if !screen.TTY {
-			writeEntryRows(buffered, catalog.Entries, screen)
-			continue
+	return buffered(out, func(out *bufio.Writer) error {
+		for i, catalog := range catalogs {
+			if !screen.TTY {
+				writeEntryRows(out, catalog.Entries, screen)
+				continue
+			}
+			if i > 0 {
+				fmt.Fprintln(out)
+			}
+			remark := fmt.Sprintf("(%d %s)", len(catalog.Entries), plural)
+			if len(catalog.Entries) == 1 {
+				remark = "(1 " + noun + ")"
+			}
+			fmt.Fprintln(out, screen.Paint(RoleHeading, Safe(catalog.Server))+" "+screen.Paint(RoleMuted, remark))
+			for _, entry := range catalog.Entries {
+				writeEntry(out, entry, screen)
+			}
 		}
-		if i > 0 {
-			buffered.WriteByte('\n') //nolint:errcheck // bufio remembers, Flush tells
-		}
-		remark := fmt.Sprintf("%d %s", len(catalog.Entries), plural)
-		if len(catalog.Entries) == 1 {
-			remark = "1 " + noun
-		}
-		fmt.Fprintln(buffered, screen.Paint(RoleHeading, Safe(catalog.Server))+" "+screen.Paint(RoleMuted, "("+remark+")"))
-		for _, entry := range catalog.Entries {
-			writeEntry(buffered, entry, screen)
-		}
-	}
-	return buffered.Flush()
+		return nil
+	})
 }
 
 func writeEntryRows(out *bufio.Writer, entries []Entry, screen Screen) {
@@ -79,38 +81,63 @@ func writeEntry(out *bufio.Writer, entry Entry, screen Screen) {
 	}
 }
 
-// CatalogsJSON writes catalogs on one line, in the form that ListJSON has for tools;
-// member names the entries: "resources", "prompts".
+// CatalogsJSON writes catalogs on one line as the contract has it: servers in the order given, each with
+// its entries in theirs, definitions byte for byte as the server sent them. member names the entries:
+// "resources", "prompts".
 func CatalogsJSON(out io.Writer, catalogs []Catalog, member string, screen Screen) error {
-	buffered := bufio.NewWriterSize(out, 64<<10)
-	w := &listWriter{out: buffered, screen: screen}
-	w.raw(`{"servers":[`)
-	for i, catalog := range catalogs {
-		w.comma(i)
-		w.raw(`{"name":`)
-		w.value(catalog.Server)
-		w.raw(`,"status":`)
-		w.value(catalog.Status)
-		if catalog.Err != nil {
-			w.raw(`,"error":`)
-			w.value(catalog.Err.Error())
+	return buffered(out, func(out *bufio.Writer) error {
+		w := &jsonWriter{out: out, screen: screen}
+		w.raw(`{"servers":[`)
+		for i, catalog := range catalogs {
+			w.comma(i)
+			w.value(`{"name":`, catalog.Server)
+			w.value(`,"status":`, catalog.Status)
+			if catalog.Err != nil {
+				w.value(`,"error":`, catalog.Err.Error())
+			}
+			w.raw(`,"` + member + `":[`)
+			for j, entry := range catalog.Entries {
+				w.comma(j)
+				w.value(`{"name":`, entry.Name)
+				w.value(`,"server":`, catalog.Server)
+				w.raw(`,"definition":`)
+				w.json(entry.Definition)
+				w.raw("}")
+			}
+			w.raw("]}")
 		}
-		w.raw(`,"` + member + `":[`)
-		for j, entry := range catalog.Entries {
-			w.comma(j)
-			w.raw(`{"name":`)
-			w.value(entry.Name)
-			w.raw(`,"server":`)
-			w.value(catalog.Server)
-			w.raw(`,"definition":`)
-			w.json(entry.Definition)
-			w.raw("}")
-		}
-		w.raw("]}")
-	}
-	w.raw("]}\n")
-	if w.err != nil {
+		w.raw("]}\n")
 		return w.err
+	})
+}
+
+// jsonWriter keeps the first error.
+type jsonWriter struct {
+	out    *bufio.Writer
+	screen Screen
+	err    error
+}
+
+func (w *jsonWriter) comma(i int) {
+	if i > 0 {
+		w.raw(",")
 	}
-	return buffered.Flush()
+}
+
+// value writes a text after the member's name.
+func (w *jsonWriter) value(name, text string) {
+	w.raw(name)
+	w.json(rawjson.Quote(text))
+}
+
+func (w *jsonWriter) json(text json.RawMessage) {
+	if w.err == nil {
+		w.err = writeExactJSON(w.out, text, w.screen)
+	}
+}
+
+func (w *jsonWriter) raw(text string) {
+	if w.err == nil {
+		_, w.err = w.out.WriteString(text)
+	}
 }

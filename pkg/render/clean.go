@@ -7,28 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// Safe makes untrusted text fit for one line of a terminal: what would act on the
-// terminal, or would be read otherwise than it is shown, becomes visible instead.
-// Nothing is swallowed, since an attack that is hidden is an attack that worked.
+// Safe makes untrusted text fit for one line of a terminal: what would act on the terminal, or would be
+// read otherwise than it is shown, becomes visible instead. Nothing is dropped, because a hidden attack
+// is one that worked.
 //
 //   - control characters (C0, DEL) and bytes that are not UTF-8: \n, \t, \x1b, \xff
-//   - C1 controls, bidirectional overrides and isolates, zero-width and other
-//     invisible characters, line and paragraph separators: \u{9b}, \u{202e}
+//   - C1 controls, bidirectional overrides and isolates, zero-width and other invisible characters, line
+//     and paragraph separators: \u{9b}, \u{202e}
 //   - tag characters, which hide text from people but not from models: \tags{hidden}
 //   - a ninth combining mark in a row, and those after it: \u{301}
 //
-// Joiners stay where writing needs them: between the parts of an emoji and inside
-// words of scripts that join (Arabic, Indic). Text without any of this comes back
-// as it is, so the function is idempotent.
+// Joiners stay where writing needs them: between the parts of an emoji and inside words of scripts that
+// join (Arabic, Indic). Text without any of this is unchanged, so the function is idempotent.
 func Safe(text string) string { return clean(text, false) }
 
-// SafeBlock is Safe for text of several lines: line feeds and tabs stay, and CR LF
-// becomes a line feed.
+// SafeBlock is Safe for text of several lines: line feeds and tabs stay, and CR LF becomes a line feed.
 func SafeBlock(text string) string { return clean(text, true) }
 
-// Field makes untrusted text fit for one field of a line. On a terminal that is Safe. In a
-// pipe its bytes stay, for whoever reads them means the very name; only tabs and line ends,
-// which part fields and lines, are written as \t, \n and \r.
+// Field makes untrusted text fit for one field of a line. On a terminal that is Safe. In a pipe its bytes
+// stay, because a program needs the exact name; only tabs and line ends, which separate fields and lines,
+// are written as \t, \n and \r.
 func Field(text string, screen Screen) string {
 	switch {
 	case screen.TTY:
@@ -39,8 +37,7 @@ func Field(text string, screen Screen) string {
 	return strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(text)
 }
 
-// maxMarks is how many combining marks may follow one another: more are no
-// writing, but a stack that covers the lines around it.
+// maxMarks is how many combining marks may follow one another; more would cover the lines around them.
 const maxMarks = 8
 
 func clean(text string, block bool) string {
@@ -55,8 +52,7 @@ func clean(text string, block bool) string {
 	return c.finish()
 }
 
-// cleaner walks through text; everything before done is in out, where anything
-// had to be changed at all.
+// cleaner walks through text. If anything was changed, everything before done is in out.
 type cleaner struct {
 	text  string
 	block bool
@@ -130,8 +126,7 @@ func control(r rune) string {
 	return fmt.Sprintf(`\x%02x`, r)
 }
 
-// shown reports whether r, of size bytes at c.at, may reach the terminal where it
-// stands.
+// shown reports whether r, of size bytes at c.at, may reach the terminal where it stands.
 func (c *cleaner) shown(r rune, size int) bool {
 	const zwnj, zwj = '\u200c', '\u200d'
 	switch {
@@ -146,9 +141,8 @@ func (c *cleaner) shown(r rune, size int) bool {
 	return !invisible(r)
 }
 
-// invisible reports whether r shows nothing of its own, or changes how its neighbours
-// are shown. Number signs of Arabic and its relatives are format characters by
-// category only: they are visible.
+// invisible reports whether r shows nothing of its own, or changes how its neighbours are shown. Number
+// signs of Arabic and its relatives are format characters by category only: they are visible.
 func invisible(r rune) bool {
 	if unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false
@@ -157,8 +151,8 @@ func invisible(r rune) bool {
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
 }
 
-// joins reports whether a joiner between these two belongs to the spelling of a word: in
-// Persian, say, or in Malayalam, where it may also end one after a virama.
+// joins reports whether a joiner between these two belongs to the spelling of a word, for example in
+// Persian, or in Malayalam, where it may also end a word after a virama.
 func joins(previous, next rune) bool {
 	return inJoiningScript(previous) && (inJoiningScript(next) || unicode.In(previous, unicode.Mn, unicode.Mc))
 }
@@ -171,9 +165,8 @@ func inJoiningScript(r rune) bool {
 		unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
 }
 
-// joinsEmoji reports whether a joiner between these two makes one picture of them.
-// Pictographs are of category So, but for the arrow; a skin tone or the selector of
-// the emoji form may stand before the joiner.
+// joinsEmoji reports whether a joiner between these two makes one picture of them. Pictographs are of
+// category So, except the arrow; a skin tone or the selector of the emoji form may precede the joiner.
 func joinsEmoji(previous, next rune) bool {
 	pictograph := func(r rune) bool {
 		return r == '↔' || unicode.Is(unicode.So, r) && r != utf8.RuneError // which stands for a bad byte too
@@ -182,9 +175,9 @@ func joinsEmoji(previous, next rune) bool {
 	return (pictograph(previous) || modifier) && pictograph(next)
 }
 
-// selects reports whether the variation selector r does its work here. Only text and
-// emoji form, and Mongolian's own, are let through, once and after something that
-// they can act on: rows of selectors carry hidden bytes.
+// selects reports whether the variation selector r has an effect here. Only those of text and emoji form,
+// and Mongolian's own, are allowed, once and after something that they can act on, because rows of
+// selectors can carry hidden bytes.
 func (c *cleaner) selects(r rune) bool {
 	if r == '\ufe0e' || r == '\ufe0f' {
 		return unicode.In(c.previous, unicode.S, unicode.P, unicode.N)
@@ -194,7 +187,7 @@ func (c *cleaner) selects(r rune) bool {
 
 func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// tags shows a run of tag characters as the ASCII that they mirror.
+// tags shows a run of tag characters as the ASCII text that they stand for.
 func (c *cleaner) tags() {
 	var shown strings.Builder
 	size := 0

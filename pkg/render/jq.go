@@ -22,8 +22,8 @@ type JQ struct {
 	code       *gojq.Code
 }
 
-// CompileJQ reads the expression of --jq, before anything is called; an empty one
-// gives nil. The error is an *exec.UsageError. The expression sees no files and no environment: it may come
+// CompileJQ reads the expression of --jq, before anything is called; it returns nil for an empty one.
+// The error is a *fault.UsageError. The expression sees no files and no environment, because it may come
 // from a script that somebody else wrote.
 func CompileJQ(expression string) (*JQ, error) {
 	if expression == "" {
@@ -45,7 +45,7 @@ func CompileJQ(expression string) (*JQ, error) {
 	return &JQ{expression, code}, nil
 }
 
-// lenientFromJSON lets expressions say fromjson to what JQInput has read already.
+// lenientFromJSON lets expressions apply fromjson to what JQInput has read already.
 const lenientFromJSON = `def _fromjson: fromjson; def fromjson: if type == "string" then _fromjson else . end; .`
 
 func jqUsage(expression string, err error) error {
@@ -55,8 +55,7 @@ func jqUsage(expression string, err error) error {
 	}
 }
 
-// JQError says that an expression that jq understands does not fit the result of a call
-// that has been made.
+// JQError reports that a valid expression does not fit the result of a call that was made.
 type JQError struct {
 	Expression string
 	Err        error
@@ -64,18 +63,17 @@ type JQError struct {
 
 func (e *JQError) Error() string { return fmt.Sprintf("--jq %s: %v", e.Expression, e.Err) }
 
-// Unwrap gives jq's own error.
+// Unwrap returns jq's own error.
 func (e *JQError) Unwrap() error { return e.Err }
 
-// Hint says what became of the call, and how to see its result.
+// Hint says that the call succeeded, and how to see its result.
 func (e *JQError) Hint() string {
 	return "the call itself succeeded; without --jq its result is printed, and --jq . shows what the expression works on"
 }
 
-// JQInput is what --jq works on: the result's value, and where that is a text that is
-// an object or an array in JSON, as servers without structured content answer, that
-// object or array; read says so. A text that is only a number or a word stays a text:
-// what an expression gets must not depend on what a text happens to say.
+// JQInput returns what --jq works on: the result's value. If that is a text which holds an object or an
+// array in JSON, as servers without structured content answer, it returns that, and read is true. A text
+// that is only a number or a word stays a text, so that the type of the input does not depend on it.
 func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
 	if !rawjson.IsString(result.Value) {
 		return result.Value, false
@@ -87,10 +85,9 @@ func JQInput(result *exec.Result) (input json.RawMessage, read bool) {
 	return text, true
 }
 
-// write writes what the expression makes of value, one result to a line: text as it
-// is (as jq -r does), anything else as JSON. Integers keep their digits; gojq sorts
-// the keys of objects. The error is a *JQError where the expression does not fit the
-// value.
+// write writes the results of the expression for value, one on a line: text as it is (as jq -r does),
+// anything else as JSON. Integers keep their digits; gojq sorts the keys of objects. The error is a
+// *JQError if the expression does not fit the value.
 func (j *JQ) write(ctx context.Context, out *bufio.Writer, value json.RawMessage, screen Screen) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()
@@ -127,10 +124,8 @@ func (j *JQ) writeOne(out *bufio.Writer, result any, screen Screen) error {
 		if screen.TTY {
 			text = SafeBlock(text)
 		}
-		if _, err := out.WriteString(text); err != nil {
-			return err
-		}
-		return out.WriteByte('\n')
+		_, err := out.WriteString(text + "\n")
+		return err
 	}
 	line, err := gojq.Marshal(result)
 	if err != nil {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -9,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON writes JSON for a terminal: what Safe would show is written as \uXXXX
-// inside strings, so that it is still the same JSON.
+// EscapeJSON writes JSON for a terminal: inside strings, what Safe would show is written as \uXXXX, so
+// that it is still the same JSON.
 func EscapeJSON(out io.Writer, text []byte) error {
 	done := 0
 	for at := 0; at < len(text); {
@@ -23,10 +24,7 @@ func EscapeJSON(out io.Writer, text []byte) error {
 			at += size
 			continue
 		}
-		if _, err := out.Write(text[done:at]); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(out, jsonEscape(r)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s%s", text[done:at], jsonEscape(r)); err != nil {
 			return err
 		}
 		at += size
@@ -36,8 +34,8 @@ func EscapeJSON(out io.Writer, text []byte) error {
 	return err
 }
 
-// escapedInJSON is stricter than Safe: JSON is for reading values exactly, so no
-// joiner or selector passes unseen.
+// escapedInJSON is stricter than Safe: JSON is for reading values exactly, so no joiner or selector
+// passes unseen.
 func escapedInJSON(r rune) bool {
 	return invisible(r) || r == 0x7f || isTag(r) || unicode.Is(unicode.Variation_Selector, r)
 }
@@ -51,11 +49,63 @@ func jsonEscape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// indent gives JSON over several lines; order and digits stay.
-func indent(raw json.RawMessage) []byte {
-	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil {
-		return raw
+// Document writes JSON that toolx made: indented and safe on a terminal, on one line elsewhere. Text
+// that is not JSON (a prompt) is written as it is, made safe on a terminal, with a newline at its end.
+func Document(out io.Writer, text []byte, screen Screen) error {
+	return buffered(out, func(out *bufio.Writer) error {
+		if json.Valid(text) {
+			return writeJSON(out, text, screen)
+		}
+		return writeLines(out, string(text), screen)
+	})
+}
+
+// JSONLine writes JSON on one line, safe on a terminal.
+func JSONLine(out io.Writer, text json.RawMessage, screen Screen) error {
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil {
+		return err
 	}
-	return out.Bytes()
+	return buffered(out, func(out *bufio.Writer) error { return WriteJSONLine(out, line.Bytes(), screen) })
+}
+
+// writeJSON writes JSON over several lines on a terminal, on one line elsewhere; order and digits stay.
+func writeJSON(out *bufio.Writer, text json.RawMessage, screen Screen) error {
+	var lines bytes.Buffer
+	var err error
+	if screen.TTY {
+		err = json.Indent(&lines, text, "", "  ")
+	} else {
+		err = json.Compact(&lines, text)
+	}
+	if err != nil {
+		return err
+	}
+	return WriteJSONLine(out, lines.Bytes(), screen)
+}
+
+// WriteJSONLine writes JSON as it is, safe on a terminal, and ends the line.
+func WriteJSONLine(out *bufio.Writer, text []byte, screen Screen) error {
+	if err := writeExactJSON(out, text, screen); err != nil {
+		return err
+	}
+	return out.WriteByte('\n')
+}
+
+func writeExactJSON(out *bufio.Writer, text []byte, screen Screen) error {
+	if screen.TTY {
+		return EscapeJSON(out, text)
+	}
+	_, err := out.Write(text)
+	return err
+}
+
+// buffered runs write with a buffer before out. What was written before an error reaches out too.
+func buffered(out io.Writer, write func(*bufio.Writer) error) error {
+	buffer := bufio.NewWriterSize(out, 64<<10)
+	if err := write(buffer); err != nil {
+		buffer.Flush() //nolint:errcheck // the first error is the one to return
+		return err
+	}
+	return buffer.Flush()
 }

@@ -3,7 +3,6 @@ package render
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -13,43 +12,42 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/words"
 )
 
-// Group is the tools of one server, as list shows them.
+// Group holds the tools of one server, as list shows them.
 type Group struct {
-	// Server is the server's name; empty for toolx's own tools: the built-in ones, where
-	// BuiltIn says so, else those of the config.
+	// Server is the server's name. It is empty for toolx's own tools: the built-in ones if BuiltIn is
+	// set, else those of the config.
 	Server  string
 	BuiltIn bool
-	// Folded makes one line of the group; not in JSON.
+	// Folded makes one line of the group; JSON ignores it.
 	Folded bool
-	// NameOf gives the name that a tool is called by; nil or empty where that is its own.
+	// NameOf returns the name that a tool is called by; nil or empty if that is its own.
 	NameOf func(*exec.Tool) string
 	// Status is one word: "ready", "failed".
 	Status string
 	Tools  []*exec.Tool
-	Err    error // why a server has no tools to show; nil where it has
+	Err    error // why a server has no tools to show; nil if it has
 }
 
-// List writes groups of tools. On a terminal each server is a heading with its tools
-// below, fitted to the width. Elsewhere each tool is one line of four fields with
-// tabs between them: name, signature, badges, first line of the description; lines
-// are sorted by name, and failed servers are left to stderr.
+// List writes groups of tools. On a terminal each server is a heading with its tools below, fitted to
+// the width. Elsewhere each tool is one line of four fields separated by tabs: name, signature, badges,
+// first line of the description; lines are sorted by name, and failed servers are left to stderr.
 func List(out io.Writer, groups []Group, screen Screen) error {
-	buffered := bufio.NewWriter(out)
-	if screen.TTY {
+	return buffered(out, func(out *bufio.Writer) error {
+		if !screen.TTY {
+			writeRows(out, groups, screen)
+			return nil
+		}
 		for i, group := range groups {
 			if i > 0 {
-				buffered.WriteByte('\n') //nolint:errcheck // bufio remembers, Flush tells
+				fmt.Fprintln(out)
 			}
-			writeGroup(buffered, group, screen)
+			writeGroup(out, group, screen)
 		}
-	} else {
-		writeRows(buffered, groups, screen)
-	}
-	return buffered.Flush()
+		return nil
+	})
 }
 
 func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
@@ -76,21 +74,18 @@ func writeRows(out *bufio.Writer, groups []Group, screen Screen) {
 	}
 	for _, group := range groups {
 		if group.Folded {
-			fmt.Fprintf(out, "%s\t\t\t%s: %s\n", ownTools, words.Count(len(group.Tools), "built-in tool"), strings.Join(plainNames(group.Tools), ", "))
+			names := make([]string, len(group.Tools))
+			for i, tool := range group.Tools {
+				names[i] = Safe(tool.Plain)
+			}
+			count := words.Count(len(names), "built-in tool")
+			fmt.Fprintf(out, "%s\t\t\t%s: %s\n", ownTools, count, strings.Join(names, ", "))
 		}
 	}
 }
 
 // ownTools is the pattern that toolx list takes for toolx's own tools.
 const ownTools = exec.Own + exec.Separator + "*"
-
-func plainNames(tools []*exec.Tool) []string {
-	names := make([]string, len(tools))
-	for i, tool := range tools {
-		names[i] = Safe(tool.Plain)
-	}
-	return names
-}
 
 func writeGroup(out *bufio.Writer, group Group, screen Screen) {
 	fmt.Fprintln(out, groupHeading(group, screen))
@@ -126,8 +121,7 @@ func groupHeading(group Group, screen Screen) string {
 	return screen.Paint(RoleHeading, name) + " " + screen.Paint(RoleMuted, "("+Safe(remark)+")")
 }
 
-// writeSummary writes the signature, and below it the badges and the first sentence
-// of the description.
+// writeSummary writes the signature, and below it the badges and the first sentence of the description.
 func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	const margin = "  "
 	signature := signatureOf(tool, max(0, screen.Columns()-len(margin)))
@@ -144,16 +138,15 @@ func writeSummary(out *bufio.Writer, tool *exec.Tool, screen Screen) {
 	}
 }
 
-// signatureOf returns a tool's signature. It parses the schema anew: the tool would keep
-// what was parsed, and a list can have 100,000 tools.
+// signatureOf returns a tool's signature. It parses the schema anew, because the tool would keep the
+// parsed one, and a list can have 100,000 tools.
 func signatureOf(tool *exec.Tool, width int) string {
 	return Signature(tool.Plain, jsonschema.Parse(tool.InputSchema), width)
 }
 
-// Badges names what a tool says of itself by MCP's annotations: "read-only",
-// "destructive", "idempotent", "open-world". Only what is said outright counts: a
-// hint that is absent means that nothing is known, whatever default the
-// specification gives it. They are hints of an untrusted server, not facts.
+// Badges names what a tool says of itself by MCP's annotations: "read-only", "destructive", "idempotent",
+// "open-world". An absent hint means that nothing is known, whatever its default in the specification.
+// They are hints of an untrusted server, not facts.
 func Badges(tool *exec.Tool) []string {
 	var badges []string
 	add := func(hint *bool, badge string) {
@@ -164,8 +157,7 @@ func Badges(tool *exec.Tool) []string {
 	hints := tool.Annotations
 	add(hints.ReadOnlyHint, "read-only")
 	if len(badges) == 0 {
-		// These two mean something only for a tool that changes things (MCP schema,
-		// ToolAnnotations).
+		// These two mean something only for a tool that changes things (MCP schema, ToolAnnotations).
 		add(hints.DestructiveHint, "destructive")
 		add(hints.IdempotentHint, "idempotent")
 	}
@@ -188,7 +180,7 @@ func paintBadges(badges []string, screen Screen) string {
 	return text
 }
 
-// firstSentence gives a description up to its first full stop or line's end.
+// firstSentence returns a description up to its first full stop or line's end.
 func firstSentence(text string) string {
 	line := words.FirstLine(text)
 	for at := 0; at+1 < len(line); at++ {
@@ -200,80 +192,14 @@ func firstSentence(text string) string {
 	return line
 }
 
-// ListJSON writes groups as the contract has them, on one line: servers in the order
-// given, each with its tools in theirs, definitions byte for byte as their owner
-// sent them. toolx's own tools are the group with the empty name.
+// ListJSON writes groups as CatalogsJSON does. toolx's own tools are the group with the empty name.
 func ListJSON(out io.Writer, groups []Group, screen Screen) error {
-	buffered := bufio.NewWriterSize(out, 64<<10)
-	w := &listWriter{out: buffered, screen: screen}
-	w.raw(`{"servers":[`)
+	catalogs := make([]Catalog, len(groups))
 	for i, group := range groups {
-		w.comma(i)
-		w.group(group)
+		catalogs[i] = Catalog{Server: group.Server, Status: group.Status, Err: group.Err}
+		for _, tool := range group.Tools {
+			catalogs[i].Entries = append(catalogs[i].Entries, Entry{Name: tool.Name, Definition: tool.Definition})
+		}
 	}
-	w.raw("]}\n")
-	if w.err != nil {
-		return w.err
-	}
-	return buffered.Flush()
-}
-
-// listWriter keeps the first error.
-type listWriter struct {
-	out    *bufio.Writer
-	screen Screen
-	err    error
-}
-
-func (w *listWriter) group(group Group) {
-	w.raw(`{"name":`)
-	w.value(group.Server)
-	w.raw(`,"status":`)
-	w.value(group.Status)
-	if group.Err != nil {
-		w.raw(`,"error":`)
-		w.value(group.Err.Error())
-	}
-	w.raw(`,"tools":[`)
-	for i, tool := range group.Tools {
-		w.comma(i)
-		w.raw(`{"name":`)
-		w.value(tool.Name)
-		w.raw(`,"server":`)
-		w.value(tool.Server)
-		w.raw(`,"definition":`)
-		w.json(tool.Definition)
-		w.raw("}")
-	}
-	w.raw("]}")
-}
-
-func (w *listWriter) comma(i int) {
-	if i > 0 {
-		w.raw(",")
-	}
-}
-
-func (w *listWriter) value(value any) {
-	text, err := rawjson.Marshal(value)
-	w.json(text)
-	if w.err == nil {
-		w.err = err
-	}
-}
-
-func (w *listWriter) json(text json.RawMessage) {
-	switch {
-	case w.err != nil:
-	case w.screen.TTY:
-		w.err = EscapeJSON(w.out, text)
-	default:
-		_, w.err = w.out.Write(text)
-	}
-}
-
-func (w *listWriter) raw(text string) {
-	if w.err == nil {
-		_, w.err = w.out.WriteString(text)
-	}
+	return CatalogsJSON(out, catalogs, "tools", screen)
 }

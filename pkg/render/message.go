@@ -10,10 +10,9 @@ import (
 	"toolx/pkg/fault"
 )
 
-// Error tells of a failure on stderr, in one write: "error: …", then the details
-// that the error has, indented, then a "hint: …" line for each line of what to do
-// about it. Further lines of the message are indented, so that no server's text can
-// pass for a line of toolx's own.
+// Error writes a failure for stderr, in one write: "error: …", then the error's details, indented, then
+// a "hint: …" line for each line of its hint. Further lines of the message are indented, so that no
+// server's text can pass for a line of toolx's own.
 func Error(out io.Writer, err error, screen Screen) error {
 	var text strings.Builder
 	text.WriteString(message(screen.Paint(RoleError, "error:"), err.Error()))
@@ -29,7 +28,31 @@ func Error(out io.Writer, err error, screen Screen) error {
 	return failure
 }
 
-// LogLine writes one log record for people, in one write: "warning: text".
+// Aside writes one line about what is going on, dim if there is colour, in one write. It makes the text
+// safe.
+func Aside(out io.Writer, text string, screen Screen) error {
+	_, err := io.WriteString(out, screen.Paint(RoleMuted, Safe(text))+"\n")
+	return err
+}
+
+// quoteMark stands before each line of a text that Quote returns.
+const quoteMark = "  | "
+
+// Quote returns an untrusted text as lines behind a bar, so that no part of it can pass for toolx's own
+// words. It breaks lines to fit into so many columns, because what a terminal breaks goes on without
+// the bar; 0 means no limit.
+func Quote(text string, columns int) []string {
+	if columns > 0 {
+		columns = max(columns-len(quoteMark), len(quoteMark))
+	}
+	lines := Wrap(strings.TrimRight(SafeBlock(text), "\n"), columns)
+	for i := range lines {
+		lines[i] = quoteMark + lines[i]
+	}
+	return lines
+}
+
+// LogLine writes one log record, in one write: "warning: text".
 func LogLine(out io.Writer, level slog.Level, text string, screen Screen) error {
 	r, label := RoleMuted, "debug:"
 	switch {
@@ -44,23 +67,22 @@ func LogLine(out io.Writer, level slog.Level, text string, screen Screen) error 
 	return err
 }
 
-// message is a label and a text of one or more lines, ended by a newline.
+// message returns a label and a text of one or more lines, ended by a newline.
 func message(label, text string) string {
 	lines := strings.ReplaceAll(SafeBlock(strings.TrimRight(text, "\r\n")), "\n", "\n  ")
 	return label + " " + lines + "\n"
 }
 
-// Progress is what is known of a call that runs.
+// Progress is what is known about a running call.
 type Progress struct {
 	Tool    string
 	Done    float64
-	Total   float64 // zero where the server does not know
+	Total   float64 // zero if the server does not know
 	Message string
 	Elapsed time.Duration
 }
 
-// Line shows progress on one line of at most width columns, for a live line on a
-// terminal; it has no newline and no control sequences.
+// Line returns progress as one line of at most width columns, without a newline or control sequences.
 func (p Progress) Line(width int) string {
 	parts := []string{Safe(p.Tool)}
 	switch {
@@ -77,7 +99,7 @@ func (p Progress) Line(width int) string {
 	return Fit(strings.Join(parts, "  "), max(1, width-1))
 }
 
-// bar shows a share of 0 to 1; a server may report anything else.
+// bar draws a share of 0 to 1; a server may report anything else.
 func bar(share float64) string {
 	const cells = 20
 	filled := 0

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,25 +25,19 @@ const (
 // ResultOptions say how a result is written.
 type ResultOptions struct {
 	Format Format // empty means FormatText
-	JQ     *JQ    // where it is set, a success is what it makes of the value
+	JQ     *JQ    // if set, it makes the output of a success from the value
 	Screen Screen
 }
 
-// Result writes a call's result to out, which is stdout: the answer and nothing
-// else. A failure is written in the formats that have a place for it (JSON, YAML,
-// and raw where the server gave a result); in text it is left to Error, on stderr.
+// Result writes a call's result to out, which is stdout: the answer and nothing else. A failure is
+// written in the formats that have a place for it (JSON, YAML, and raw if the server returned a
+// result); as text it is left to Error, on stderr.
 //
-// Off a terminal every byte is the tool's own, and text is written without a copy
-// of it in memory; on a terminal untrusted text is made safe, in JSON by \u escapes,
-// and structured values are indented. The error is that of writing, or of JQ; ctx's
-// end stops an expression that does not end by itself.
+// In a file or a pipe every byte is the tool's own, and text is written without a copy of it in memory.
+// On a terminal untrusted text is made safe, in JSON by \u escapes, and structured values are indented.
+// The error is that of writing, or of JQ; ctx's end stops an expression that does not end by itself.
 func Result(ctx context.Context, out io.Writer, result *exec.Result, options ResultOptions) error {
-	buffered := bufio.NewWriterSize(out, 64<<10)
-	if err := writeResult(ctx, buffered, result, options); err != nil {
-		buffered.Flush() //nolint:errcheck // the first error is the one to tell
-		return err
-	}
-	return buffered.Flush()
+	return buffered(out, func(out *bufio.Writer) error { return writeResult(ctx, out, result, options) })
 }
 
 func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, options ResultOptions) error {
@@ -53,18 +46,15 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 		return options.JQ.write(ctx, out, input, options.Screen)
 	}
 	switch options.Format {
-	case FormatJSON:
+	case FormatJSON, FormatYAML:
 		envelope, err := result.MarshalJSON()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case options.Format == FormatYAML:
+			return YAML(out, envelope)
 		}
 		return WriteJSONLine(out, envelope, options.Screen)
-	case FormatYAML:
-		envelope, err := result.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		return YAML(out, envelope)
 	case FormatRaw:
 		if result.Raw == nil {
 			return nil
@@ -77,18 +67,6 @@ func writeResult(ctx context.Context, out *bufio.Writer, result *exec.Result, op
 	return writeText(out, result, options.Screen)
 }
 
-// WriteJSONLine writes JSON as it is and ends the line.
-func WriteJSONLine(out *bufio.Writer, text []byte, screen Screen) error {
-	if screen.TTY {
-		if err := EscapeJSON(out, text); err != nil {
-			return err
-		}
-	} else if _, err := out.Write(text); err != nil {
-		return err
-	}
-	return out.WriteByte('\n')
-}
-
 // writeText writes the answer for a person or a pipe.
 func writeText(out *bufio.Writer, result *exec.Result, screen Screen) error {
 	answer := result.Answer()
@@ -99,56 +77,61 @@ func writeText(out *bufio.Writer, result *exec.Result, screen Screen) error {
 		return writeString(out, answer, screen)
 	case result.ValueIsContent():
 		return writeBlocks(out, result.Content, screen)
-	case screen.TTY:
-		return WriteJSONLine(out, indent(answer), screen)
 	}
-	var line bytes.Buffer
-	if err := json.Compact(&line, answer); err != nil {
-		return err
-	}
-	return WriteJSONLine(out, line.Bytes(), screen)
+	return writeJSON(out, answer, screen)
 }
 
-// writeString writes what a JSON string says, with a newline at the end where it
-// has none.
+// writeString writes the text of a JSON string, with a newline at the end if it has none.
 func writeString(out *bufio.Writer, quoted json.RawMessage, screen Screen) error {
-	if !screen.TTY {
-		tail := &lastByte{out: out}
-		if err := rawjson.WriteText(tail, quoted); err != nil {
-			return err
-		}
-		return endLine(out, tail.last)
+	if screen.TTY {
+		return writeLines(out, rawjson.Unquote(quoted), screen)
 	}
-	var text string
-	if err := json.Unmarshal(quoted, &text); err != nil {
+	tail := &lastByte{Writer: out}
+	if err := rawjson.WriteText(tail, quoted); err != nil {
 		return err
 	}
-	return writeBlockText(out, SafeBlock(text))
+	return endLine(out, tail.last)
 }
 
-// writeBlocks writes a content array, each block on lines of its own; bytes are
-// named, never written (EXEC-15).
+// Messages writes a prompt for a person or a model: the text alone if there is one message, else each
+// below the name of its role, with an empty line between them. Bytes are named, never written (EXEC-15).
+func Messages(out io.Writer, messages []exec.Message, screen Screen) error {
+	return buffered(out, func(out *bufio.Writer) error {
+		for i, message := range messages {
+			if i > 0 {
+				out.WriteByte('\n') //nolint:errcheck // bufio remembers, Flush returns it
+			}
+			if len(messages) > 1 {
+				fmt.Fprintln(out, screen.Paint(RoleHeading, Safe("["+message.Role+"]")))
+			}
+			if err := writeBlocks(out, message.Blocks, screen); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeBlocks writes content blocks, each on lines of its own. Bytes are named, never written (EXEC-15).
 func writeBlocks(out *bufio.Writer, content []json.RawMessage, screen Screen) error {
 	for _, raw := range content {
-		text := exec.ParseBlock(raw).String()
-		if screen.TTY {
-			text = SafeBlock(text)
-		}
-		if err := writeBlockText(out, text); err != nil {
+		if err := writeLines(out, exec.ParseBlock(raw).String(), screen); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeBlockText(out *bufio.Writer, text string) error {
-	if _, err := out.WriteString(text); err != nil {
+// writeLines writes text, safe on a terminal, with a newline at the end if it has none.
+func writeLines(out *bufio.Writer, text string, screen Screen) error {
+	if screen.TTY {
+		text = SafeBlock(text)
+	}
+	tail := &lastByte{Writer: out}
+	if _, err := tail.WriteString(text); err != nil {
 		return err
 	}
-	if text == "" {
-		return endLine(out, 0)
-	}
-	return endLine(out, text[len(text)-1])
+	return endLine(out, tail.last)
 }
 
 // endLine writes a newline unless the last byte was one.
@@ -159,29 +142,30 @@ func endLine(out *bufio.Writer, last byte) error {
 	return out.WriteByte('\n')
 }
 
-// lastByte passes everything on and remembers how it ended.
+// lastByte passes everything on and remembers the last byte.
 type lastByte struct {
-	out  *bufio.Writer
+	*bufio.Writer
 	last byte
 }
 
+// Write implements io.Writer.
 func (l *lastByte) Write(p []byte) (int, error) {
 	if len(p) > 0 {
 		l.last = p[len(p)-1]
 	}
-	return l.out.Write(p)
+	return l.Writer.Write(p)
 }
 
-// WriteString spares io.WriteString a copy for every escape.
+// WriteString saves io.WriteString a copy for every escape.
 func (l *lastByte) WriteString(s string) (int, error) {
 	if s != "" {
 		l.last = s[len(s)-1]
 	}
-	return l.out.WriteString(s)
+	return l.Writer.WriteString(s)
 }
 
-// TruncationRemark is what to tell on stderr of a result whose output was cut
-// (EXEC-14); empty where all of it is there.
+// TruncationRemark returns the remark on stderr about a result whose output was cut (EXEC-14); empty if
+// nothing was cut.
 func TruncationRemark(result *exec.Result) string {
 	if result.Truncated == nil {
 		return ""

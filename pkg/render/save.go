@@ -12,14 +12,12 @@ import (
 	"toolx/pkg/exec"
 )
 
-// SaveBlocks writes every binary block of a result into the folder dir, which is
-// made where it is missing, and returns the paths in the order of the blocks
-// (EXEC-15). A file is named after the tool and the block's place among all blocks,
-// "server__camera-1.png"; nothing is ever overwritten: a name that is taken gets
-// "-1", "-2" and so on. Files are for the user alone (0600).
+// SaveBlocks writes every binary block of a result into the folder dir, which it makes if it is missing,
+// and returns the paths in the order of the blocks (EXEC-15). A file is named after the tool and the
+// block's place among all blocks, "server__camera-1.png". Nothing is ever overwritten: a name that is
+// taken gets "-1", "-2" and so on. Files are for the user alone (0600).
 //
-// One block that cannot be saved holds back no other: the paths are of those that
-// were, the error tells of those that were not.
+// A block that cannot be saved does not prevent others: the error says which those are.
 func SaveBlocks(dir string, result *exec.Result) (paths []string, err error) {
 	var failures []error
 	for i, raw := range result.Content {
@@ -55,8 +53,7 @@ func saveBlock(dir, tool string, number int, block exec.Block) (string, error) {
 	return file.Name(), nil
 }
 
-// create makes a file that was not there before. O_EXCL also refuses a symbolic link
-// that somebody laid in the way.
+// create makes a file that was not there before. O_EXCL also refuses a symbolic link in its place.
 func create(dir, base, extension string) (*os.File, error) {
 	const attempts = 10_000
 	for n := range attempts {
@@ -72,8 +69,8 @@ func create(dir, base, extension string) (*os.File, error) {
 	return nil, fmt.Errorf("%s has %d files of that name already", dir, attempts)
 }
 
-// fileName makes a server's word harmless as part of a file name, on any system: no
-// separators, no dot in front, no endless length.
+// fileName makes a server's word harmless as part of a file name on any system: no separators, no dot in
+// front, a limited length.
 func fileName(word string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r) {
@@ -88,10 +85,9 @@ func fileName(word string) string {
 	return name[:min(len(name), 100)]
 }
 
-// extension returns the file extension for a MIME type, from a list of toolx's own: the
-// system's would name one file differently on every machine, and what a server says itself
-// (image/bat, application/hta) could name a file that a double click runs. Any other type
-// is ".bin".
+// extension returns the file extension for a MIME type from toolx's own list, ".bin" for any other type.
+// The system's list differs between machines, and a server's own word (image/bat, application/hta) could
+// name a file that a double click runs.
 func extension(mimeType string) string {
 	media, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
@@ -105,7 +101,7 @@ func extension(mimeType string) string {
 	return ".bin"
 }
 
-// knownExtensions are the types of what tools answer with, and nothing that a system runs.
+// knownExtensions are types that tools return, and nothing that a system runs.
 //
 //nolint:gochecknoglobals // a static table costs nothing at the start
 var knownExtensions = [...]struct {

@@ -12,15 +12,14 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// Signature shows a tool as a function: its name, and its parameters with their
-// types in the order of its JSON Schema, "?" behind the optional ones:
+// Signature returns a tool as a function: its name, and its parameters with their types in the order of
+// its JSON Schema, "?" behind the optional ones:
 //
 //	control_zwave_device(deviceName: string, action: "on"|"off", level?: integer)
 //
-// It fits into width columns (0: no limit), leaving parameters out at the end if it
-// must. Name and schema are a server's, hence untrusted; the signature is safe for a
-// terminal. A schema that is none gives a signature without parameters, and one that is
-// too large to be read "name(…)".
+// It fits into width columns (0: no limit), without the last parameters if necessary. Name and schema
+// are a server's and untrusted; the signature is safe for a terminal. An invalid schema gives a
+// signature without parameters, one that is too large to be read "name(…)".
 func Signature(name string, schema *jsonschema.Document, width int) string {
 	if schema.TooLarge() {
 		return assemble(Safe(name), []string{"…"}, width)
@@ -28,7 +27,7 @@ func Signature(name string, schema *jsonschema.Document, width int) string {
 	return assemble(Safe(name), newTyper().signature(schema.Root(), 1), width)
 }
 
-// assemble joins what fits: "name(a, b, …)".
+// assemble joins the parameters that fit: "name(a, b, …)".
 func assemble(name string, parameters []string, width int) string {
 	whole := name + "(" + strings.Join(parameters, ", ") + ")"
 	if width <= 0 || ansi.StringWidth(whole) <= width {
@@ -65,7 +64,7 @@ type typer struct {
 
 func newTyper() *typer { return &typer{steps: maxSteps} }
 
-// typeOf gives the type of one schema as it is written in a signature; safe.
+// typeOf returns the type of one schema as it is written in a signature; safe.
 func (t *typer) typeOf(n *jsonschema.Node, depth int) string {
 	if t.steps--; t.steps < 0 {
 		return "…"
@@ -106,8 +105,7 @@ func (t *typer) named(n *jsonschema.Node, depth int) string {
 	return alternatives(written)
 }
 
-// typeNames gives the members of "type"; without one, what the other keywords are
-// about.
+// typeNames returns the members of "type"; without one, the type that the other keywords apply to.
 func typeNames(n *jsonschema.Node) []string {
 	if one := n.Get("type").Text(); one != "" {
 		return []string{one}
@@ -136,7 +134,7 @@ func (t *typer) object(n *jsonschema.Node, depth int) string {
 	return "object"
 }
 
-// signature gives "name: type" for each property.
+// signature returns "name: type" for each property.
 func (t *typer) signature(n *jsonschema.Node, depth int) []string {
 	var written []string
 	for _, p := range n.Properties() {
@@ -167,7 +165,7 @@ func (t *typer) union(schemas []*jsonschema.Node, depth int) string {
 	return alternatives(t.each(schemas, depth))
 }
 
-// each gives the types of several schemas.
+// each returns the types of several schemas.
 func (t *typer) each(schemas []*jsonschema.Node, depth int) []string {
 	written := make([]string, len(schemas))
 	for i, one := range schemas {
@@ -180,7 +178,7 @@ func (t *typer) join(parts []*jsonschema.Node, sign string, depth int) string {
 	return strings.Join(unique(t.each(parts, depth)), sign)
 }
 
-// alternatives joins types that may stand for one another, each once.
+// alternatives joins types, each once.
 func alternatives(types []string) string {
 	once := unique(types)
 	if len(once) > maxOptions {
@@ -200,8 +198,8 @@ func unique(texts []string) []string {
 	return once
 }
 
-// reference writes what a reference leads to; one that is inside itself, or leads out of
-// the document (nothing is ever fetched), by its name.
+// reference writes the target of a reference. One that is inside itself, or leads out of the document
+// (nothing is ever fetched), is written by its name.
 func (t *typer) reference(n *jsonschema.Node, depth int) string {
 	target, reference := n.Target(), n.Reference()
 	if target == nil || slices.Contains(t.open, reference) || len(t.open) >= 16 {
@@ -228,7 +226,7 @@ func options(values []*jsonschema.Node) string {
 	return strings.Join(written, "|")
 }
 
-// literal writes a JSON value as it is, cut where it is long.
+// literal writes a JSON value as it is, cut if it is long.
 func literal(value json.RawMessage) string {
 	text := compact(value)
 	if ansi.StringWidth(text) <= maxLiteral {
@@ -240,7 +238,7 @@ func literal(value json.RawMessage) string {
 	return Fit(text, maxLiteral)
 }
 
-// compact gives JSON on one line, safe for a terminal.
+// compact returns JSON on one line, safe for a terminal.
 func compact(value json.RawMessage) string {
 	return Safe(string(rawjson.Compact(value)))
 }

@@ -1,3 +1,8 @@
+// Package render turns values into bytes: results, lists of tools, errors, frames, progress. It is pure:
+// it takes a writer and the facts about it (Screen), and never looks up anything itself.
+//
+// Text from a server is untrusted. Text for a screen goes through Safe or SafeBlock first and is styled,
+// cut and wrapped afterwards; JSON for a file or a pipe stays byte-exact.
 package render
 
 import (
@@ -7,14 +12,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Screen is what there is to know about the place that output goes to.
+// Screen holds the facts about where output goes.
 type Screen struct {
 	TTY   bool // a terminal: untrusted text is made safe, lines fit the width
 	Width int  // in columns
 	Color bool // styles are wanted
 }
 
-// Columns is the number of columns to fit into; 0 means that nothing has to fit.
+// Columns returns the number of columns to fit into; 0 means no limit.
 func (s Screen) Columns() int {
 	if !s.TTY {
 		return 0
@@ -22,7 +27,7 @@ func (s Screen) Columns() int {
 	return s.Width
 }
 
-// Role is what a piece of text is, which decides how it looks.
+// Role is the role of a piece of text, which decides its style.
 type Role int
 
 // The roles.
@@ -35,9 +40,8 @@ const (
 	RoleError
 )
 
-// Paint styles one line of text that is safe already. This is the only place that
-// knows Lip Gloss. Colours are the terminal's own sixteen, so that they fit the
-// user's theme and no terminal needs converting.
+// Paint styles one line of safe text. Colours are the terminal's own sixteen, so that they fit the
+// user's theme and need no conversion.
 func (s Screen) Paint(r Role, text string) string {
 	if !s.Color || text == "" {
 		return text
@@ -60,7 +64,7 @@ func (s Screen) Paint(r Role, text string) string {
 	return style.Render(text)
 }
 
-// Fit cuts one line of safe text to so many columns, with a mark; 0 means no limit.
+// Fit cuts one line of safe text to a number of columns, with a mark; 0 means no limit.
 func Fit(text string, columns int) string {
 	if columns <= 0 {
 		return text
@@ -68,13 +72,13 @@ func Fit(text string, columns int) string {
 	return ansi.Truncate(text, columns, "…")
 }
 
-// Pad fills text up to so many columns.
+// Pad fills text up to a number of columns.
 func Pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-ansi.StringWidth(text)))
 }
 
-// Wrap breaks safe text into lines of at most so many columns, between words where
-// that is possible; 0 means that only its own line feeds break it.
+// Wrap breaks safe text into lines of at most so many columns, between words if possible; 0 means that
+// only its own line feeds break it.
 func Wrap(text string, columns int) []string {
 	if columns > 0 {
 		text = ansi.Wrap(strings.ReplaceAll(text, "\t", "    "), columns, "")

@@ -13,16 +13,15 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// ToolFacts are what show tells of a tool besides the tool itself.
+// ToolFacts are what show says about a tool besides its definition.
 type ToolFacts struct {
 	Example string        // a command line that works; empty leaves it out
 	Timeout time.Duration // that its calls have; zero leaves it out
 }
 
-// Tool writes everything that a person wants to know before calling a tool: what it
-// does, its parameters in the order of the schema, nested ones indented, what comes
-// back, and an example. On a terminal it fits the width; elsewhere no line is
-// broken or cut.
+// Tool writes what a person wants to know before calling a tool: what it does, its parameters in the
+// order of the schema, nested ones indented, its result, and an example. On a terminal it fits the
+// width; elsewhere no line is broken or cut.
 func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error {
 	w := &toolWriter{out: bufio.NewWriter(out), screen: screen}
 	w.head(tool)
@@ -43,11 +42,7 @@ func Tool(out io.Writer, tool *exec.Tool, facts ToolFacts, screen Screen) error 
 
 // ToolJSON writes a tool's definition, byte for byte as its owner sent it.
 func ToolJSON(out io.Writer, tool *exec.Tool, screen Screen) error {
-	buffered := bufio.NewWriter(out)
-	if err := WriteJSONLine(buffered, tool.Definition, screen); err != nil {
-		return err
-	}
-	return buffered.Flush()
+	return buffered(out, func(out *bufio.Writer) error { return WriteJSONLine(out, tool.Definition, screen) })
 }
 
 type toolWriter struct {
@@ -88,7 +83,7 @@ func (w *toolWriter) head(tool *exec.Tool) {
 	}
 }
 
-// section writes a table of parameters, or what to say where there are none.
+// section writes a table of parameters, or another text if there are none.
 func (w *toolWriter) section(title string, rows []parameterRow, without string) {
 	w.heading(title)
 	if len(rows) == 0 {
@@ -135,8 +130,7 @@ type parameterRow struct {
 	bounds      string
 }
 
-// parameterRows lists the parameters of a schema, those of nested objects below
-// their own.
+// parameterRows lists the parameters of a schema, those of nested objects below their own.
 func parameterRows(schema *jsonschema.Document) []parameterRow {
 	return newTyper().rows(schema.Root(), 0)
 }
@@ -157,7 +151,7 @@ func (t *typer) rows(n *jsonschema.Node, level int) []parameterRow {
 		object, mark := nested(p.Node)
 		below := t.rows(object, level+1)
 		if len(below) > 0 {
-			row.kind = "object" + mark // its parts are told below
+			row.kind = "object" + mark // its parts follow
 		} else {
 			row.kind = t.typeOf(p.Node, 1)
 		}
@@ -166,8 +160,8 @@ func (t *typer) rows(n *jsonschema.Node, level int) []parameterRow {
 	return all
 }
 
-// nested gives the object whose properties are told below a parameter: itself, or
-// the elements of an array of objects, marked by "[]".
+// nested returns the object whose properties follow a parameter: itself, or the elements of an array of
+// objects, marked by "[]".
 func nested(n *jsonschema.Node) (object *jsonschema.Node, mark string) {
 	if items := jsonschema.First(n.Facets(), "items"); items != nil && len(n.Properties()) == 0 {
 		return items, "[]"
@@ -175,7 +169,7 @@ func nested(n *jsonschema.Node) (object *jsonschema.Node, mark string) {
 	return n, ""
 }
 
-// bounds says in words what values are allowed, and which is taken if none is given.
+// bounds describes which values are allowed, and the default.
 func bounds(schemas []*jsonschema.Node) string {
 	var parts []string
 	if enum := jsonschema.First(schemas, "enum").Elements(); len(enum) > maxOptions {

@@ -16,15 +16,15 @@ type Frame struct {
 	Server  string
 	Sent    bool          // by toolx; else received
 	Bytes   []byte        // the whole JSON-RPC message
-	Latency time.Duration // of a response: since its request; zero where that is not known
-	// Hide masks secrets in what the line quotes of the message; nil shows everything.
+	Latency time.Duration // of a response: since its request; zero if that is unknown
+	// Hide masks secrets in what the line quotes from the message; nil shows everything.
 	Hide func(string) string
-	// Content is the message to be shown, without secrets; nil leaves it out.
+	// Content is the message to show, without secrets; nil leaves it out.
 	Content []byte
 }
 
-// Trace writes one line about a frame, in one write: when, which server, which way,
-// what, and how large; a second line has the content where that is given.
+// Trace writes one line about a frame, in one write: the time, the server, the direction, what it is and
+// its size; a second line has the content if that is given.
 //
 //	09:15:02.481 zwave → tools/call #3 214 B
 //	  {"jsonrpc":"2.0","id":3,"method":"tools/call","params":…}
@@ -54,7 +54,7 @@ func Trace(out io.Writer, frame Frame, screen Screen) error {
 	return err
 }
 
-// Stray is a line that a server wrote besides messages.
+// Stray is a line of a server that is not a message.
 type Stray struct {
 	At     time.Time
 	Server string
@@ -78,8 +78,8 @@ func latency(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// describe says what a message is: its method or kind of answer, and its id; failed
-// means that it tells of an error. hide masks secrets in the sender's words.
+// describe says what a message is: its method or kind of answer, and its id; failed means that it
+// reports an error. hide masks secrets in the sender's words.
 func describe(frame []byte, hide func(string) string) (what string, failed bool) {
 	var head struct {
 		Method string          `json:"method"`
@@ -115,8 +115,7 @@ func describe(frame []byte, hide func(string) string) (what string, failed bool)
 	return what, failed
 }
 
-// present is true for a member that is there, whatever it is, without keeping it: a
-// result may be large.
+// present is true for a member of any value. It does not keep the value, because a result may be large.
 type present bool
 
 func (p *present) UnmarshalJSON([]byte) error {

@@ -11,14 +11,13 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// YAML writes JSON as YAML 1.2 in block style: keys in their order, numbers digit by
-// digit, text of several lines as a literal block. It is safe for a terminal:
-// whatever Safe would show stands in quotes, escaped.
+// YAML writes JSON as YAML 1.2 in block style: keys in their order, numbers digit by digit, text of
+// several lines as a literal block. It is safe for a terminal: whatever Safe would show is quoted and
+// escaped.
 //
-// It goes from the JSON text straight to YAML, because a library goes through Go
-// values, and those lose the order of keys or the digits of numbers. Strings are
-// quoted unless they are plainly plain, so that no reader, of YAML 1.1 or 1.2, takes
-// "no", "012" or "1e3" for anything but text.
+// It converts the JSON text directly, because a library goes through Go values, which lose the order of
+// keys or the digits of numbers. Strings are quoted unless they are certainly plain, so that no reader of
+// YAML 1.1 or 1.2 takes "no", "012" or "1e3" for anything but text.
 func YAML(out io.Writer, text json.RawMessage) error {
 	w := &yamlWriter{out: bufio.NewWriter(out), decoder: json.NewDecoder(bytes.NewReader(text))}
 	w.decoder.UseNumber()
@@ -33,9 +32,9 @@ type yamlWriter struct {
 	decoder *json.Decoder
 }
 
-// value writes the next value of the decoder. A scalar follows on the line that was
-// begun, after inline; the entries of a collection stand at depth, the first of them
-// on that line, after nested, where nested is not "\n".
+// value writes the next value of the decoder. A scalar follows on the line that was begun, after inline.
+// The entries of a collection stand at depth, the first of them on that line, after nested, unless
+// nested is "\n".
 func (w *yamlWriter) value(depth int, inline, nested string) error {
 	token, err := w.decoder.Token()
 	if err != nil {
@@ -51,7 +50,7 @@ func (w *yamlWriter) value(depth int, inline, nested string) error {
 		}
 		return w.line(inline, map[json.Delim]string{'{': "{}", '[': "[]"}[delimiter])
 	}
-	w.out.WriteString(nested) //nolint:errcheck // bufio remembers, Flush tells
+	w.out.WriteString(nested) //nolint:errcheck // bufio remembers, Flush returns it
 	first := nested != "\n"
 	for w.decoder.More() {
 		if !first {
@@ -101,8 +100,8 @@ func (w *yamlWriter) scalar(depth int, inline string, token json.Token) error {
 	return w.line(inline, fmt.Sprint(token)) // true, false
 }
 
-// yamlNumber keeps a number's digits. An exponent is written as readers of YAML 1.1
-// want it too, who take 1e5 for text: with a fraction before it and a sign in it.
+// yamlNumber keeps a number's digits. It writes an exponent with a fraction before it and a sign in it,
+// because readers of YAML 1.1 take 1e5 for text.
 func yamlNumber(digits string) string {
 	at := strings.IndexAny(digits, "eE")
 	if at < 0 {
@@ -123,8 +122,7 @@ func (w *yamlWriter) line(inline, text string) error {
 	return err
 }
 
-// block writes text as a literal block; how many newlines it ends in is told by the
-// sign behind the bar.
+// block writes text as a literal block; the sign after the bar says how many newlines it ends in.
 func (w *yamlWriter) block(depth int, inline, text string) error {
 	sign := "|-"
 	if strings.HasSuffix(text, "\n") {
@@ -145,9 +143,9 @@ func (w *yamlWriter) block(depth int, inline, text string) error {
 	return nil
 }
 
-// literalBlock reports whether text may stand as a literal block: several lines, the
-// first of which does not look indented, none of spaces only (readers differ on
-// those), one newline at the end at the most, and nothing that has to be escaped.
+// literalBlock reports whether text may be a literal block: several lines, the first of which does not
+// look indented, none of spaces only (readers differ on those), at most one newline at the end, and
+// nothing that has to be escaped.
 func literalBlock(text string) bool {
 	body := strings.TrimSuffix(text, "\n")
 	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") || strings.ContainsAny(body[:1], " \n") {
@@ -161,8 +159,8 @@ func literalBlock(text string) bool {
 	return !strings.ContainsAny(text, "\r\t") && SafeBlock(text) == text
 }
 
-// yamlString gives text plain where no YAML reader can mistake it, else in double
-// quotes with JSON's escapes, which YAML 1.2 has too.
+// yamlString returns text plain if no YAML reader can mistake it, else in double quotes with JSON's
+// escapes, which YAML 1.2 has too.
 func yamlString(text string) string {
 	if plainYAML(text) {
 		return text
@@ -188,8 +186,8 @@ func yamlString(text string) string {
 	return out.String()
 }
 
-// plainYAML lets through words of letters, digits and harmless signs that begin
-// with a letter and mean nothing to YAML 1.1 or 1.2.
+// plainYAML reports whether text is words of letters, digits and harmless signs that begin with a letter
+// and mean nothing to YAML 1.1 or 1.2.
 func plainYAML(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "null", "true", "false", "yes", "no", "on", "off", "y", "n":
