@@ -12,44 +12,26 @@ func assignments(text string) string {
 	if strings.Contains(text, "--") { // spaces are many, flags are few
 		signs = "=: "
 	}
-	var out strings.Builder
-	done := 0
-	for at := 0; at < len(text); {
-		next := strings.IndexAny(text[at:], signs)
-		if next < 0 {
-			break
-		}
-		at += next
+	sign := func(text string) int { return strings.IndexAny(text, signs) }
+	return replaceAt(text, sign, func(done, at int) (from, to, next int) {
 		if !names(text[done:at], text[at]) {
-			at++
-			continue
+			return 0, 0, 1
 		}
-		from, to := valueBehind(text, at+1, text[at])
+		from, to = valueBehind(text, at+1, text[at])
 		if to <= from || text[from:to] == Mask || placeholder(text[from:to]) {
-			at++
-			continue
+			return 0, 0, 1
 		}
-		out.WriteString(text[done:from])
-		out.WriteString(Mask)
-		at, done = to, to
-	}
-	if done == 0 {
-		return text
-	}
-	out.WriteString(text[done:])
-	return out.String()
+		return from - at, to - at, to - at
+	})
 }
 
 // shortFlags hides values after a ShortFlag that look like secrets.
 func shortFlags(text string) string {
-	return replaceAt(text, "-", func(at int) (from, to, next int) {
+	return replaceAt(text, index("-"), func(_, at int) (from, to, next int) {
 		if at > 0 && strings.IndexByte(" \t\n\"'`(", text[at-1]) < 0 {
 			return 0, 0, 1
 		}
-		length := 1
-		for at+length < len(text) && isAlnum(text[at+length]) {
-			length++
-		}
+		length := 1 + tokenLength(text[at+1:], "")
 		end := at + length
 		if end == len(text) || text[end] != ' ' && text[end] != '=' || !ShortFlag(text[at:end]) {
 			return 0, 0, length
@@ -84,7 +66,7 @@ func names(before string, sign byte) bool {
 		end = len(strings.TrimRight(before, ` "'\`))
 	}
 	start := end
-	for start > 0 && (isWord(before[start-1]) || before[start-1] == '-' || before[start-1] == '.') {
+	for start > 0 && (isWord(before[start-1]) || strings.IndexByte("-.", before[start-1]) >= 0) {
 		start--
 	}
 	if sign == ' ' && !strings.HasPrefix(before[start:end], "--") {

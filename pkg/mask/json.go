@@ -3,7 +3,6 @@ package mask
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 )
 
 // JSON hides secrets in a JSON text and keeps it valid: strings and numbers under the name of a secret
@@ -18,7 +17,8 @@ func (m *Masker) JSON(text []byte) []byte {
 		}
 		return []byte(masked)
 	}
-	w := walker{masker: m, in: text}
+	w := walker{masker: m, in: text, decoder: json.NewDecoder(bytes.NewReader(text))}
+	w.decoder.UseNumber()
 	w.value(place{})
 	if w.done == 0 {
 		return text
@@ -29,10 +29,11 @@ func (m *Masker) JSON(text []byte) []byte {
 
 // walker goes through valid JSON once. If anything was changed, out holds everything before done.
 type walker struct {
-	masker   *Masker
-	in       []byte
-	at, done int
-	out      bytes.Buffer
+	masker  *Masker
+	in      []byte
+	decoder *json.Decoder
+	done    int
+	out     bytes.Buffer
 }
 
 // place holds what the position of a value says about it.
@@ -41,110 +42,51 @@ type place struct {
 	schema bool // the object under "properties": its keys name parameters, they hold no values
 }
 
-func (w *walker) value(p place) {
-	w.space()
-	switch w.in[w.at] {
-	case '{':
-		w.object(p)
-	case '[':
-		w.array(p)
-	case '"':
-		w.string(p.secret)
-	default:
-		w.scalar(p.secret)
-	}
-	w.space()
-}
+// rest returns the input from the next token on.
+func (w *walker) rest() []byte { return bytes.TrimLeft(w.in[w.decoder.InputOffset():], " \t\r\n,:") }
 
-func (w *walker) object(p place) {
-	w.at++ // {
-	for w.space(); w.in[w.at] != '}'; w.space() {
-		if w.in[w.at] == ',' {
-			w.at++
-			w.space()
+// value passes a value, hides what is secret in it, and returns the text of a string. A secret number
+// becomes a string, because no number can say that it was hidden.
+func (w *walker) value(p place) (said string) {
+	start := len(w.in) - len(w.rest())
+	token, _ := w.decoder.Token() // the input is valid
+	switch token := token.(type) {
+	case json.Delim:
+		for w.decoder.More() {
+			inner := place{secret: p.secret}
+			if token == '{' {
+				key := w.value(place{})
+				inner = place{secret: p.secret || Name(key), schema: key == "properties"}
+				if p.schema && w.rest()[0] == '{' {
+					inner.secret = p.secret // a schema about a secret, not a secret
+				}
+			}
+			w.value(inner)
 		}
-		key := w.string(false)
-		w.space()
-		w.at++ // :
-		w.space()
-		inner := place{secret: p.secret || Name(key), schema: key == "properties"}
-		if p.schema && w.in[w.at] == '{' {
-			inner.secret = p.secret // a schema about a secret, not a secret
+		_, _ = w.decoder.Token() // the end
+	case string:
+		masked := Mask
+		if !p.secret {
+			masked = w.masker.Text(token)
 		}
-		w.value(inner)
-	}
-	w.at++
-}
-
-func (w *walker) array(p place) {
-	w.at++ // [
-	for w.space(); w.in[w.at] != ']'; w.space() {
-		if w.in[w.at] == ',' {
-			w.at++
+		if masked != token && token != "" {
+			w.replace(start, masked)
 		}
-		w.value(place{secret: p.secret})
-	}
-	w.at++
-}
-
-// string passes a string, hides what is secret in it, and returns its text.
-func (w *walker) string(secret bool) string {
-	start := w.at
-	escapes := false
-	for w.at++; w.in[w.at] != '"'; w.at++ {
-		if w.in[w.at] == '\\' {
-			escapes = true
-			w.at++
+		return token
+	case json.Number:
+		if p.secret || w.masker.known(token.String()) != token.String() {
+			w.replace(start, Mask)
 		}
 	}
-	w.at++
-	said := string(w.in[start+1 : w.at-1])
-	if escapes || !validText(said) {
-		var decoded string
-		if json.Unmarshal(w.in[start:w.at], &decoded) == nil {
-			said = decoded
-		}
-	}
-	masked := Mask
-	if !secret {
-		masked = w.masker.Text(said)
-	}
-	if masked != said && said != "" {
-		w.replace(start, `"`+jsonText(masked)+`"`)
-	}
-	return said
+	return ""
 }
 
-// scalar passes a number or literal. A secret number becomes a string, because no number can say that
-// it was hidden.
-func (w *walker) scalar(secret bool) {
-	start := w.at
-	for w.at < len(w.in) && strings.IndexByte(",]} \t\r\n", w.in[w.at]) < 0 {
-		w.at++
-	}
-	said := string(w.in[start:w.at])
-	if isLiteral(said) {
-		return
-	}
-	if secret || w.masker.known(said) != said {
-		w.replace(start, `"`+Mask+`"`)
-	}
-}
-
-// replace writes text in place of the input from start up to here.
+// replace writes a string in place of the input from start up to here.
 func (w *walker) replace(start int, text string) {
 	w.out.Write(w.in[w.done:start])
-	w.out.WriteString(text)
-	w.done = w.at
+	w.out.WriteString(`"` + jsonText(text) + `"`)
+	w.done = int(w.decoder.InputOffset())
 }
-
-func (w *walker) space() {
-	for w.at < len(w.in) && strings.IndexByte(" \t\r\n", w.in[w.at]) >= 0 {
-		w.at++
-	}
-}
-
-func validText(text string) bool { return strings.ToValidUTF8(text, "") == text }
 
 // jsonText returns text as it is written between the quotes of a JSON string, with as few escapes as
 // possible.

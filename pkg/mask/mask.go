@@ -133,16 +133,10 @@ func (f *finder) cutOff(text string) string {
 		before, behind := text[:from+at], text[from+at+len(cut):]
 		begun, ended := 0, 0
 		for _, value := range f.values {
-			for n := min(len(value)-1, len(before)); n >= max(MinLength, begun+1); n-- {
-				if strings.HasSuffix(before, value[:n]) {
-					begun = n
-				}
-			}
-			for n := min(len(value)-1, len(behind)); n >= max(MinLength, ended+1); n-- {
-				if strings.HasPrefix(behind, value[len(value)-n:]) {
-					ended = n
-				}
-			}
+			begun = longest(begun, min(len(value)-1, len(before)), func(n int) bool { return strings.HasSuffix(before, value[:n]) })
+			ended = longest(ended, min(len(value)-1, len(behind)), func(n int) bool {
+				return strings.HasPrefix(behind, value[len(value)-n:])
+			})
 		}
 		if begun > 0 {
 			before = before[:len(before)-begun] + Mask
@@ -154,6 +148,17 @@ func (f *finder) cutOff(text string) string {
 	}
 }
 
+// longest returns the greatest n up to most that fits, if it is at least MinLength and more than least;
+// else least.
+func longest(least, most int, fits func(n int) bool) int {
+	for n := most; n >= max(MinLength, least+1); n-- {
+		if fits(n) {
+			return n
+		}
+	}
+	return least
+}
+
 // Beginning is Text for a text without its end, which may have cut a secret in two.
 func (m *Masker) Beginning(text string) string { return strings.TrimSuffix(m.Text(text+cut), cut) }
 
@@ -161,19 +166,16 @@ func (m *Masker) Beginning(text string) string { return strings.TrimSuffix(m.Tex
 // slog.HandlerOptions.ReplaceAttr. Times, levels, numbers and booleans pass.
 func (m *Masker) Attr(_ []string, attr slog.Attr) slog.Attr {
 	value := attr.Value.Resolve()
-	switch value.Kind() {
-	case slog.KindString:
-		if Name(attr.Key) {
-			return slog.String(attr.Key, Mask)
-		}
+	kind := value.Kind()
+	switch {
+	case kind != slog.KindString && kind != slog.KindAny:
+		return attr
+	case Name(attr.Key):
+		return slog.String(attr.Key, Mask)
+	case kind == slog.KindString:
 		return slog.String(attr.Key, m.Text(value.String()))
-	case slog.KindAny:
-		if Name(attr.Key) {
-			return slog.String(attr.Key, Mask)
-		}
-		return slog.Any(attr.Key, m.any(value.Any()))
 	}
-	return attr
+	return slog.Any(attr.Key, m.any(value.Any()))
 }
 
 // any hides secrets in what a log record carries as neither text nor number.

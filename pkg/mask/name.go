@@ -12,10 +12,7 @@ import (
 // about a secret (token_type, password_length) and of tokens that are not secret (progressToken,
 // nextPageToken) are not names of secrets either.
 func Name(name string) bool {
-	if len(name) > 256 {
-		return false
-	}
-	if !mayName(name) {
+	if len(name) > 256 || !mayName(name) {
 		return false
 	}
 	names := words(name)
@@ -42,18 +39,9 @@ func ShortFlag(flag string) bool {
 
 // mayName rejects most names quickly: every secret word and pair contains one of these.
 func mayName(name string) bool {
+	lower := strings.ToLower(name)
 	for _, part := range [...]string{"tok", "sec", "pas", "key", "aut", "cre", "coo", "jwt"} {
-		if containsFold(name, part) {
-			return true
-		}
-	}
-	return false
-}
-
-// containsFold reports whether name contains the ASCII word part, which is lower case.
-func containsFold(name, part string) bool {
-	for i := 0; i+len(part) <= len(name); i++ {
-		if strings.EqualFold(name[i:i+len(part)], part) {
+		if strings.Contains(lower, part) {
 			return true
 		}
 	}
@@ -61,13 +49,11 @@ func containsFold(name, part string) bool {
 }
 
 func isSecretWord(word string) bool {
-	switch word {
-	case "secret", "secrets", "password", "passwords", "passwd", "passphrase", "passcode",
+	return slices.Contains([]string{
+		"secret", "secrets", "password", "passwords", "passwd", "passphrase", "passcode",
 		"authorization", "credential", "credentials", "cookie", "cookies", "jwt",
-		"apikey", "apikeys", "privatekey", "secretkey", "accesskey", "authtoken", "accesstoken", "dbpass":
-		return true
-	}
-	return false
+		"apikey", "apikeys", "privatekey", "secretkey", "accesskey", "authtoken", "accesstoken", "dbpass",
+	}, word)
 }
 
 func isSecretPair(previous, word string) bool {

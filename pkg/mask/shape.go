@@ -9,107 +9,112 @@ func Value(text string) bool {
 	if shapes(text) != text {
 		return true
 	}
-	digits, letters := 0, 0
-	for i := range len(text) {
-		switch {
-		case isDigit(text[i]):
-			digits++
-		case isAlnum(text[i]):
-			letters++
-		case strings.IndexByte("-_+=", text[i]) < 0:
-			return false
-		}
-	}
-	return len(text) >= 8 && digits > 0 && letters > 0
+	letter := strings.ContainsFunc(text, func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) && !isDigit(byte(r)) })
+	return len(text) >= 8 && letter && hasDigit(text) && tokenLength(text, "-_+=") == len(text)
 }
 
-// shape is the form of one service's tokens: a prefix, then characters of one set.
-type shape struct {
+// tokenShapes are the forms of services' tokens: a prefix, then characters of one set.
+//
+//nolint:gochecknoglobals // a static table costs nothing at the start
+var tokenShapes = [...]struct {
 	prefix string
-	also   string // characters that a token has besides letters and digits
-	min    int    // how many follow the prefix at the least
-	digit  bool   // at least one of them is a digit, which tells it from words
+	also   string                  // characters that a token has besides letters and digits
+	min    int                     // how many follow the prefix at least
+	holds  func(token string) bool // what else is true of a token; nil for nothing
+}{
+	{"ghp_", "", 20, nil}, // GitHub: personal, OAuth, user, server, refresh
+	{"gho_", "", 20, nil},
+	{"ghu_", "", 20, nil},
+	{"ghs_", "", 20, nil},
+	{"ghr_", "", 20, nil},
+	{"github_pat_", "_", 20, nil},
+	{"sk-", "-_", 16, hasDigit}, // OpenAI, Anthropic (sk-ant-), and others
+	{"xoxa-", "-", 10, nil},
+	{"xoxb-", "-", 10, nil},
+	{"xoxp-", "-", 10, nil},
+	{"xoxr-", "-", 10, nil},
+	{"xoxs-", "-", 10, nil},
+	{"AIza", "-_", 30, nil}, // Google
+	{"glpat-", "-_.", 16, nil},
+	{"npm_", "", 30, nil},
+	{"hf_", "", 20, nil},
+	{"AKIA", "_", 16, isAWSKey},
+	{"ASIA", "_", 16, isAWSKey},
+	{"eyJ", "-_.", 17, isJWT},
 }
 
-// tokenShapes returns the shapes that need nothing but the table. It is a function so that nothing is
-// built at start-up.
-func tokenShapes() [16]shape {
-	return [...]shape{
-		{"ghp_", "", 20, false}, // GitHub: personal, OAuth, user, server, refresh
-		{"gho_", "", 20, false},
-		{"ghu_", "", 20, false},
-		{"ghs_", "", 20, false},
-		{"ghr_", "", 20, false},
-		{"github_pat_", "_", 20, false},
-		{"sk-", "-_", 16, true}, // OpenAI, Anthropic (sk-ant-), and others
-		{"xoxa-", "-", 10, false},
-		{"xoxb-", "-", 10, false},
-		{"xoxp-", "-", 10, false},
-		{"xoxr-", "-", 10, false},
-		{"xoxs-", "-", 10, false},
-		{"AIza", "-_", 30, false}, // Google
-		{"glpat-", "-_.", 16, false},
-		{"npm_", "", 30, false},
-		{"hf_", "", 20, false},
-	}
+// hasDigit tells a token from words.
+func hasDigit(token string) bool { return strings.ContainsAny(token, "0123456789") }
+
+// isAWSKey reports whether a token is an AWS access key id: 20 capital letters and digits.
+func isAWSKey(token string) bool {
+	return len(token) == 20 && strings.ToUpper(token) == token && !strings.Contains(token, "_")
 }
+
+// isJWT reports whether a token is a JSON Web Token (RFC 7519): base64url parts joined by dots, three of
+// them, or five if it is encrypted.
+func isJWT(token string) bool { return strings.Count(token, ".") >= 2 }
 
 // shapes hides tokens that can be recognised by their shape.
 func shapes(text string) string {
 	if len(text) < 12 {
 		return text
 	}
-	for _, s := range tokenShapes() {
-		text = hide(text, s.prefix, s.match)
+	for _, shape := range tokenShapes {
+		text = replaceAt(text, index(shape.prefix), func(_, at int) (from, to, next int) {
+			if at > 0 && isWord(text[at-1]) {
+				return 0, 0, len(shape.prefix)
+			}
+			size := len(shape.prefix) + tokenLength(text[at+len(shape.prefix):], shape.also)
+			if size < len(shape.prefix)+shape.min || shape.holds != nil && !shape.holds(text[at:at+size]) {
+				return 0, 0, size
+			}
+			return 0, size, size
+		})
 	}
-	text = hide(text, "AKIA", matchAWS)
-	text = hide(text, "ASIA", matchAWS)
-	text = hide(text, "eyJ", matchJWT)
 	text = hideAfter(text, "Bearer ", matchBearer)
 	text = hideAfter(text, "bearer ", matchBearer)
 	text = hideAfter(text, "://", matchUserinfo)
 	return hideKeys(text)
 }
 
-// hide masks what match finds at each prefix at the beginning of a word. match gets the text from the
-// prefix on, and returns how many bytes it looked at and whether they are a token.
-func hide(text, prefix string, match func(string) (n int, ok bool)) string {
-	return replaceAt(text, prefix, func(at int) (from, to, next int) {
-		if at > 0 && isWord(text[at-1]) {
-			return 0, 0, len(prefix)
-		}
-		n, ok := match(text[at:])
-		if !ok {
-			return 0, 0, n
-		}
-		return 0, n, n
-	})
+// tokenLength returns the length of the letters, digits and also characters that text begins with.
+func tokenLength(text, also string) (n int) {
+	for n < len(text) && (isAlnum(text[n]) || strings.IndexByte(also, text[n]) >= 0) {
+		n++
+	}
+	return n
 }
 
 // hideAfter masks what match finds after each mark, and keeps the mark. match gets the text after it
 // and returns the bounds of the secret; both are 0 if there is none.
 func hideAfter(text, mark string, match func(string) (from, to int)) string {
-	return replaceAt(text, mark, func(at int) (int, int, int) {
+	return replaceAt(text, index(mark), func(_, at int) (int, int, int) {
 		from, to := match(text[at+len(mark):])
 		return from + len(mark), to + len(mark), to + len(mark)
 	})
 }
 
-// replaceAt replaces by Mask what find returns for each place where mark is: from, to, and where to
-// continue, all relative to that place. It returns text itself if nothing is found.
-func replaceAt(text, mark string, find func(at int) (from, to, next int)) string {
+// index returns a function that finds a mark.
+func index(mark string) func(string) int {
+	return func(text string) int { return strings.Index(text, mark) }
+}
+
+// replaceAt replaces by Mask what find returns for each place that mark finds: from, to, and where to
+// continue, all relative to that place at. Everything before done is replaced already. It returns text
+// itself if nothing is found.
+func replaceAt(text string, mark func(string) int, find func(done, at int) (from, to, next int)) string {
 	var out strings.Builder
 	done, at := 0, 0
-	for {
-		found := strings.Index(text[at:], mark)
+	for at < len(text) {
+		found := mark(text[at:])
 		if found < 0 {
 			break
 		}
 		at += found
-		from, to, next := find(at)
+		from, to, next := find(done, at)
 		if to > from {
-			out.WriteString(text[done : at+from])
-			out.WriteString(Mask)
+			out.WriteString(text[done:at+from] + Mask)
 			done = at + to
 		}
 		at += next
@@ -121,53 +126,14 @@ func replaceAt(text, mark string, find func(at int) (from, to, next int)) string
 	return out.String()
 }
 
-func (s shape) match(text string) (n int, ok bool) {
-	digits := 0
-	for n = len(s.prefix); n < len(text) && (isAlnum(text[n]) || strings.IndexByte(s.also, text[n]) >= 0); n++ {
-		if isDigit(text[n]) {
-			digits++
-		}
-	}
-	return n, n-len(s.prefix) >= s.min && (digits > 0 || !s.digit)
-}
-
-// matchAWS finds an AWS access key id: four letters and sixteen more characters, no
-// lower case.
-func matchAWS(text string) (n int, ok bool) {
-	const length = 20
-	for n < len(text) && (text[n] >= 'A' && text[n] <= 'Z' || isDigit(text[n])) {
-		n++
-	}
-	return n, n == length && (n == len(text) || !isWord(text[n]))
-}
-
-// matchJWT finds a JSON Web Token (RFC 7519): base64url parts joined by dots, three
-// of them, or five where it is encrypted.
-func matchJWT(text string) (n int, ok bool) {
-	dots := 0
-	for n < len(text) && (isAlnum(text[n]) || strings.IndexByte("-_.", text[n]) >= 0) {
-		if text[n] == '.' {
-			dots++
-		}
-		n++
-	}
-	return n, n >= 20 && dots >= 2
-}
-
 // matchBearer finds the token of RFC 6750 after the word "Bearer". It tells tokens from words of prose
 // ("bearer authentication") by length and digits.
 func matchBearer(text string) (from, to int) {
-	n, digits := 0, 0
-	for n < len(text) && (isAlnum(text[n]) || strings.IndexByte("-._~+/=", text[n]) >= 0) {
-		if isDigit(text[n]) {
-			digits++
-		}
-		n++
-	}
+	n := tokenLength(text, "-._~+/=")
 	if n > 0 && text[n-1] == '=' && n < len(text) && text[n] == '"' {
 		return 0, 0 // the name of a challenge's parameter: Bearer resource_metadata="…"
 	}
-	if n >= 16 || n >= 8 && digits > 0 {
+	if n >= 16 || n >= 8 && hasDigit(text[:n]) {
 		return 0, n
 	}
 	return 0, 0
