@@ -169,7 +169,7 @@ func (f *Form) offer() tea.Cmd {
 	at := f.cursor.field
 	list, next := at.offered(), 0
 	if at.present() {
-		now := write(at, false).out
+		now := write(at).out
 		next = 1 + slices.IndexFunc(list, func(n *jsonschema.Node) bool { return rawjson.Same(n.Raw(), now) })
 	}
 	at.enter()

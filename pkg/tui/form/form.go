@@ -131,22 +131,11 @@ func (f *Form) Arguments() (json.RawMessage, error) {
 		}
 		return json.RawMessage(text), nil
 	}
-	w := write(f.root, false)
-	if len(w.flaws) > 0 && !f.emptyRoot() {
+	w := write(f.root)
+	if len(w.flaws) > 0 {
 		return nil, fmt.Errorf("'%s': %s", render.Safe(w.flaws[0].field.path()), w.flaws[0].text)
 	}
-	return f.rootJSON(w), nil
-}
-
-// emptyRoot reports whether the root is a variant with nothing chosen, which is sent as an empty
-// object.
-func (f *Form) emptyRoot() bool { return f.root.kind == jsonschema.ShapeVariant && !f.root.present() }
-
-func (f *Form) rootJSON(w *writer) json.RawMessage {
-	if f.emptyRoot() {
-		return json.RawMessage("{}")
-	}
-	return w.out
+	return w.out, nil
 }
 
 // Clear unsets all fields.
@@ -207,7 +196,7 @@ func (f *Form) snapshot() []byte {
 		return []byte(f.json.String())
 	}
 	if f.made == nil {
-		f.made = f.rootJSON(write(f.root, false))
+		f.made = write(f.root).out
 	}
 	return f.made
 }

@@ -28,9 +28,7 @@ func indent(text []byte) string {
 
 // toJSON turns the fields into JSON to edit. Text in a field that is not JSON is included as it is.
 func (f *Form) toJSON() tea.Cmd {
-	w := &writer{pretty: true}
-	w.value(f.root)
-	f.openJSON(string(f.rootJSON(w)))
+	f.openJSON(writeLines(f.root))
 	return nil
 }
 

@@ -74,12 +74,9 @@ func (v *verdict) judgeText(f *Form) {
 
 // judgeFields checks the values of the fields.
 func (v *verdict) judgeFields(f *Form) {
-	w := write(f.root, true)
-	if f.emptyRoot() {
-		w.flaws = nil
-	}
+	w := writeMended(f.root)
 	flawed := make(map[*field]bool, len(w.flaws))
-	problems, unknown := f.judge(v, f.rootJSON(w))
+	problems, unknown := f.judge(v, w.out)
 	finder := &finder{root: f.root, names: make(map[*field]map[string]*field)}
 	for _, flaw := range w.flaws {
 		flawed[flaw.field] = true

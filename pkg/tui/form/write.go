@@ -1,7 +1,6 @@
 package form
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,12 +15,10 @@ type writer struct {
 	out []byte
 	// flaws are the fields whose text is not JSON.
 	flaws []flaw
-	// mend writes null in place of text that is not JSON, so that the rest can be checked; else the
-	// text is written as it was typed.
-	mend bool
-	// pretty writes a line for each member and row, depth how far in.
-	pretty bool
-	depth  int
+	// stand returns what is written in place of text that is not JSON.
+	stand func(text string) string
+	// mended says that the second of two equal keys is left out.
+	mended bool
 }
 
 // flaw says why a field is not JSON.
@@ -30,38 +27,61 @@ type flaw struct {
 	text  string
 }
 
-// write writes the JSON of a field that is present.
-func write(f *field, mend bool) *writer {
-	w := &writer{mend: mend}
-	w.value(f)
+// write writes the JSON of a field that is present. Text that is not JSON is written as it was typed.
+func write(f *field) *writer {
+	return (&writer{stand: func(text string) string { return text }}).write(f)
+}
+
+// writeMended writes null in place of text that is not JSON, so that the rest can be checked.
+func writeMended(f *field) *writer {
+	return (&writer{stand: func(string) string { return "null" }, mended: true}).write(f)
+}
+
+// writeLines writes a line for each member and row. Text that is not JSON stays as it was typed.
+func writeLines(f *field) string {
+	var typed []string
+	w := &writer{stand: func(text string) string {
+		mark := fmt.Sprintf(`"\u0000 %d"`, len(typed)/2) // which nobody types
+		typed = append(typed, mark, text)
+		return mark
+	}}
+	lines := indent(w.write(f).out)
+	return strings.NewReplacer(typed...).Replace(lines)
+}
+
+func (w *writer) write(f *field) *writer {
+	if f.emptyRoot() {
+		w.add("{}")
+	} else {
+		w.value(f)
+	}
 	return w
 }
 
-func (w *writer) value(f *field) {
-	if f.state == nullness {
-		w.add("null")
-		return
-	}
-	switch f.kind {
-	case jsonschema.ShapeObject:
-		w.object(f)
-	case jsonschema.ShapeArray:
-		w.array(f)
-	case jsonschema.ShapeVariant:
-		if inner := f.inner(); inner != nil && inner.present() {
-			w.value(inner)
-			return
-		}
-		w.missing(f)
-	default:
-		w.scalar(f)
-	}
+// emptyRoot reports whether the field is the whole arguments and a variant with nothing chosen, which is
+// sent as an empty object.
+func (f *field) emptyRoot() bool {
+	return f.parent == nil && f.kind == jsonschema.ShapeVariant && !f.present()
 }
 
-func (w *writer) scalar(f *field) {
+func (w *writer) value(f *field) {
 	switch {
-	case f.state == unset:
-		w.missing(f)
+	case f.state == nullness:
+		w.add("null")
+	case f.kind == jsonschema.ShapeObject:
+		w.object(f)
+	case f.kind == jsonschema.ShapeArray:
+		w.add("[")
+		for i, child := range f.children {
+			w.comma(i)
+			w.value(child)
+		}
+		w.add("]")
+	case f.kind == jsonschema.ShapeVariant && f.inner() != nil && f.inner().present():
+		w.value(f.inner())
+	case f.kind == jsonschema.ShapeVariant || f.state == unset:
+		w.flaws = append(w.flaws, flaw{f, "no value yet"})
+		w.add("null")
 	case f.kind == jsonschema.ShapeNumber || f.kind == jsonschema.ShapeJSON:
 		w.typed(f)
 	case f.raw != nil:
@@ -72,7 +92,7 @@ func (w *writer) scalar(f *field) {
 }
 
 func (w *writer) object(f *field) {
-	w.begin("{")
+	w.add("{")
 	seen, count := make(map[string]bool), 0
 	for _, child := range f.children {
 		if !child.present() {
@@ -80,62 +100,23 @@ func (w *writer) object(f *field) {
 		}
 		if seen[child.name] {
 			w.flaws = append(w.flaws, flaw{child, fmt.Sprintf("the key %q is there twice", child.name)})
-			if w.mend {
+			if w.mended {
 				continue
 			}
 		}
-		w.next(count)
+		w.comma(count)
 		count++
 		seen[child.name] = true
-		w.add(string(child.key))
-		w.add(w.colon())
+		w.add(string(child.key) + ":")
 		w.value(child)
 	}
-	w.end("}", count)
+	w.add("}")
 }
 
-func (w *writer) array(f *field) {
-	w.begin("[")
-	for i, child := range f.children {
-		w.next(i)
-		w.value(child)
-	}
-	w.end("]", len(f.children))
-}
-
-// begin, next and end write what comes before, between and after the parts of a group, with line
-// breaks if pretty is set.
-func (w *writer) begin(sign string) {
-	w.add(sign)
-	w.depth++
-}
-
-func (w *writer) next(count int) {
+func (w *writer) comma(count int) {
 	if count > 0 {
 		w.add(",")
 	}
-	w.line()
-}
-
-func (w *writer) end(sign string, count int) {
-	w.depth--
-	if count > 0 {
-		w.line()
-	}
-	w.add(sign)
-}
-
-func (w *writer) line() {
-	if w.pretty {
-		w.add("\n" + strings.Repeat("  ", w.depth))
-	}
-}
-
-func (w *writer) colon() string {
-	if w.pretty {
-		return ": "
-	}
-	return ":"
 }
 
 // typed writes typed text as JSON.
@@ -146,16 +127,16 @@ func (w *writer) typed(f *field) {
 			why = "not a number"
 		}
 		w.flaws = append(w.flaws, flaw{f, why})
-		if w.mend || text == "" {
+		if text != "" {
+			text = w.stand(text)
+		} else {
 			text = "null"
 		}
 	}
-	var lines bytes.Buffer
-	if w.pretty && json.Indent(&lines, []byte(text), strings.Repeat("  ", w.depth), "  ") == nil {
-		text = lines.String()
-	}
 	w.add(text)
 }
+
+func (w *writer) add(text string) { w.out = append(w.out, text...) }
 
 // meant returns the JSON that text typed into a field stands for. If the field allows any value, words
 // are strings without quotes, as on the command line; text that begins like JSON has to be JSON.
@@ -171,13 +152,6 @@ func (f *field) meant() string {
 func (f *field) kindless() bool {
 	return f.kind == jsonschema.ShapeJSON && f.shape.Kind == jsonschema.ShapeJSON && f.shape.Why == jsonschema.AnyValue
 }
-
-func (w *writer) missing(f *field) {
-	w.flaws = append(w.flaws, flaw{f, "no value yet"})
-	w.add("null")
-}
-
-func (w *writer) add(text string) { w.out = append(w.out, text...) }
 
 // notJSON returns why text is not exactly one JSON value that toolx accepts; empty if it is.
 func notJSON(text string) string {
