@@ -91,19 +91,25 @@ func sameFile(a, b *os.File) bool {
 // wantsColor decides whether one stream is coloured; obeys says that it is a terminal that supports
 // control sequences.
 func wantsColor(obeys bool, getenv func(string) string) bool {
-	forced := func(name string) bool {
-		value := getenv(name)
-		return value != "" && value != "0" && value != "false"
-	}
 	switch {
 	case getenv("NO_COLOR") != "":
 		return false
-	case forced("CLICOLOR_FORCE"), forced("FORCE_COLOR"):
+	case ColorForced(getenv):
 		return true
 	case getenv("CLICOLOR") == "0":
 		return false
 	}
 	return obeys
+}
+
+// ColorForced reports whether the user asks for colour whatever the terminal is.
+func ColorForced(getenv func(string) string) bool {
+	for _, name := range []string{"CLICOLOR_FORCE", "FORCE_COLOR"} {
+		if value := getenv(name); value != "" && value != "0" && value != "false" {
+			return true
+		}
+	}
+	return false
 }
 
 // width asks the streams in turn; the first terminal that reports a width wins. A terminal of width 0

@@ -439,7 +439,7 @@ func TestFileName(t *testing.T) {
 		"server__shot": "server__shot", "../../etc/x": "_.._etc_x", ".": "block", "": "block", `a\b:c*`: "a_b_c_",
 		"-rf": "rf", strings.Repeat("x", 300): strings.Repeat("x", 100), "é\x00": "__",
 	} {
-		if got := fileName(word); got != want {
+		if got := FileName(word); got != want {
 			t.Errorf("fileName(%q) = %q, want %q", word, got, want)
 		}
 	}

@@ -42,7 +42,7 @@ func saveBlock(dir, tool string, number int, block exec.Block) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	file, err := create(dir, fmt.Sprintf("%s-%d", fileName(tool), number), extension(block.MIMEType))
+	file, err := create(dir, fmt.Sprintf("%s-%d", FileName(tool), number), extension(block.MIMEType))
 	if err != nil {
 		return "", err
 	}
@@ -69,9 +69,9 @@ func create(dir, base, extension string) (*os.File, error) {
 	return nil, fmt.Errorf("%s has %d files of that name already", dir, attempts)
 }
 
-// fileName makes a server's word harmless as part of a file name on any system: no separators, no dot in
+// FileName makes a server's word harmless as part of a file name on any system: no separators, no dot in
 // front, a limited length.
-func fileName(word string) string {
+func FileName(word string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r) {
 			return r

@@ -5,6 +5,7 @@ package markdown
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -102,26 +103,18 @@ func (w *writer) block(n ast.Node, margin string) {
 func (w *writer) paragraph(n ast.Node, margin string) {
 	content := w.inline(n)
 	lines := strings.Split(content, "\n")
+	outside := func(line string) bool { return !strings.HasPrefix(ansi.Strip(line), "|") }
 	t, ok := tableOf(lines)
 	switch {
 	case ok && w.table(t, margin):
 		return
-	case ok, len(lines) > 1 && allBegin(lines, "|"):
+	case ok, len(lines) > 1 && !slices.ContainsFunc(lines, outside):
 		for _, line := range lines {
 			w.add(margin, line)
 		}
 		return
 	}
 	w.wrapped(margin, content)
-}
-
-func allBegin(lines []string, prefix string) bool {
-	for _, line := range lines {
-		if !strings.HasPrefix(ansi.Strip(line), prefix) {
-			return false
-		}
-	}
-	return true
 }
 
 // list writes items after their bullets or numbers.
@@ -152,11 +145,8 @@ func (w *writer) deeper(margin, more string) string {
 
 // verbatim writes the lines of a block as they are; long ones are cut and marked.
 func (w *writer) verbatim(n ast.Node, margin string) {
-	lines := n.Lines()
-	for i := range lines.Len() {
-		segment := lines.At(i)
-		line := strings.TrimRight(string(segment.Value(w.source)), "\n")
-		w.add(margin, w.theme.Paint(pane.Text, "  "+strings.ReplaceAll(line, "\t", "    ")))
+	for line := range strings.Lines(string(n.Lines().Value(w.source))) {
+		w.add(margin, w.theme.Paint(pane.Text, "  "+strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")))
 	}
 }
 
@@ -194,7 +184,12 @@ func (w *writer) inline(parent ast.Node) string {
 func (w *writer) span(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.Text:
-		return plainText(n.Segment.Value(w.source)) + lineEnd(n)
+		// Line breaks stay as the author wrote them: most descriptions are plain text whose lines matter.
+		text := plainText(n.Segment.Value(w.source))
+		if n.HardLineBreak() || n.SoftLineBreak() {
+			text += "\n"
+		}
+		return text
 	case *ast.String:
 		return string(n.Value)
 	case *ast.CodeSpan:
@@ -208,7 +203,7 @@ func (w *writer) span(n ast.Node) string {
 	case *ast.AutoLink:
 		return w.theme.Paint(pane.Accent, render.Safe(string(n.URL(w.source))))
 	case *ast.RawHTML:
-		return w.segments(n.Segments)
+		return string(n.Segments.Value(w.source))
 	}
 	return w.inline(n)
 }
@@ -217,24 +212,6 @@ func (w *writer) span(n ast.Node) string {
 // made safe again.
 func plainText(source []byte) string {
 	return render.Safe(html.UnescapeString(string(util.UnescapePunctuations(source))))
-}
-
-// lineEnd returns what follows a text. Line breaks stay as the author wrote them: most descriptions
-// are plain text whose lines matter.
-func lineEnd(n *ast.Text) string {
-	if n.HardLineBreak() || n.SoftLineBreak() {
-		return "\n"
-	}
-	return ""
-}
-
-func (w *writer) segments(list *text.Segments) string {
-	var out strings.Builder
-	for i := range list.Len() {
-		segment := list.At(i)
-		out.Write(segment.Value(w.source))
-	}
-	return out.String()
 }
 
 // target returns a link's text with its address, unless they are the same.

@@ -24,19 +24,6 @@ type block struct {
 	markdown bool // the server says so
 }
 
-// blocksOf reads the content blocks that are shown; rest counts the others.
-func blocksOf(content []json.RawMessage) (_ []block, rest int) {
-	rest = max(0, len(content)-maxBlocks)
-	content = content[:len(content)-rest]
-	left := maxText
-	blocks := make([]block, len(content))
-	for i, raw := range content {
-		blocks[i] = blockOf(raw, left)
-		left = max(0, left-len(blocks[i].text))
-	}
-	return blocks, rest
-}
-
 // blockOf reads a block, with at most that many bytes of its text.
 func blockOf(raw json.RawMessage, most int) block {
 	kind, members := membersOf(raw)
@@ -129,6 +116,12 @@ type content struct {
 	blocks   []block
 	rest     int  // how many more there are
 	markdown bool // texts are Markdown
+}
+
+// newMessages shows the content blocks of messages.
+func newMessages(theme *pane.Theme, messages ...exec.Message) *content {
+	blocks, rest := messageBlocks(messages)
+	return newContent(theme, blocks, rest)
 }
 
 func newContent(theme *pane.Theme, blocks []block, rest int) *content {

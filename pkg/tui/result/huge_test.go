@@ -140,7 +140,7 @@ func TestManyBlocks(t *testing.T) {
 	frame(t, v, 80, 20)
 	press(v, "G")
 	holds(t, frame(t, v, 80, 20), "[7 more blocks; o opens all in the pager, S saves them]")
-	blocks, rest := blocksOf(make([]json.RawMessage, maxBlocks+more))
+	blocks, rest := messageBlocks([]exec.Message{{Blocks: make([]json.RawMessage, maxBlocks+more)}})
 	if len(blocks) != maxBlocks || rest != more {
 		t.Errorf("%d blocks, %d more", len(blocks), rest)
 	}

@@ -29,18 +29,15 @@ func messagesTab(messages []exec.Message) *tab {
 	return &tab{
 		name:      "messages",
 		extension: ".txt",
-		open: func(theme *pane.Theme) pane.Pane {
-			blocks, rest := messageBlocks(messages)
-			return newContent(theme, blocks, rest)
-		},
+		open:      func(theme *pane.Theme) pane.Pane { return newMessages(theme, messages...) },
 		write: func(out io.Writer, safe bool) error {
 			return render.Messages(out, messages, render.Screen{TTY: safe})
 		},
 	}
 }
 
-// messageBlocks returns the shown blocks of all messages; the first block of each message has its
-// role. rest counts the blocks that are not shown.
+// messageBlocks returns the blocks of all messages that are shown; the first block of each message has
+// its role. rest counts the others.
 func messageBlocks(messages []exec.Message) (blocks []block, rest int) {
 	left := maxText
 	for _, message := range messages {

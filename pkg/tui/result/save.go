@@ -91,7 +91,7 @@ func savedBlocks(folder string, result *exec.Result) tea.Msg {
 // saveText asks for a file for the whole content of the tab, byte for byte.
 func (v *View) saveText() tea.Cmd {
 	l := v.tabs[v.current]
-	return v.ask("save as", fileName(v.result.ToolName)+l.extension, func(path string) tea.Cmd {
+	return v.ask("save as", render.FileName(v.result.ToolName)+l.extension, func(path string) tea.Cmd {
 		return func() tea.Msg {
 			if err := l.saveAs(path); err != nil {
 				return NoteMsg{err.Error(), true}
@@ -114,21 +114,6 @@ func (l *tab) saveAs(path string) error {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
-}
-
-// fileName proposes a file name for a tool.
-func fileName(tool string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, tool)
-	const longest = 100
-	if name = strings.TrimLeft(name, "-"); name == "" {
-		name = "result"
-	}
-	return name[:min(len(name), longest)]
 }
 
 // bytesIn reports whether content has binary blocks, and images among them.

@@ -155,10 +155,8 @@ func textTab(name string, quoted json.RawMessage) *tab {
 	return &tab{
 		name:      name,
 		extension: ".txt",
-		open: func(theme *pane.Theme) pane.Pane {
-			return newContent(theme, []block{textBlock(quoted, maxText)}, 0)
-		},
-		write: func(out io.Writer, safe bool) error { return writeQuoted(out, quoted, safe) },
+		open:      func(theme *pane.Theme) pane.Pane { return newContent(theme, []block{textBlock(quoted, maxText)}, 0) },
+		write:     func(out io.Writer, safe bool) error { return writeQuoted(out, quoted, safe) },
 	}
 }
 
@@ -167,13 +165,8 @@ func contentTab(result *exec.Result) *tab {
 	return &tab{
 		name:      "content",
 		extension: ".txt",
-		open: func(theme *pane.Theme) pane.Pane {
-			blocks, rest := blocksOf(result.Content)
-			return newContent(theme, blocks, rest)
-		},
-		write: func(out io.Writer, safe bool) error {
-			return writeContent(out, result.Content, safe)
-		},
+		open:      func(theme *pane.Theme) pane.Pane { return newMessages(theme, exec.Message{Blocks: result.Content}) },
+		write:     func(out io.Writer, safe bool) error { return writeContent(out, result.Content, safe) },
 	}
 }
 

@@ -11,18 +11,19 @@ const maxWaiting = 256
 type peer struct {
 	began   time.Time
 	command []string
-	sent    map[string]*frame // toolx's requests by their id
-	asked   map[string]*frame // the server's
+	// requests are those of each side by their id: toolx's under true. Each side chooses its own
+	// JSON-RPC ids, so both may use the same.
+	requests map[bool]map[string]*frame
 }
 
 func newPeer(began time.Time, command []string) *peer {
-	return &peer{began, command, make(map[string]*frame), make(map[string]*frame)}
+	return &peer{began, command, map[bool]map[string]*frame{true: {}, false: {}}}
 }
 
 // waiting counts the requests that certainly have no answer yet.
 func (p *peer) waiting() int {
 	n := 0
-	for _, requests := range []map[string]*frame{p.sent, p.asked} {
+	for _, requests := range p.requests {
 		for _, request := range requests {
 			if request.state == stateWaiting {
 				n++
@@ -30,15 +31,6 @@ func (p *peer) waiting() int {
 		}
 	}
 	return n
-}
-
-// requests returns the requests of one side. Each side chooses its own JSON-RPC ids, so both may use
-// the same.
-func (p *peer) requests(sent bool) map[string]*frame {
-	if sent {
-		return p.sent
-	}
-	return p.asked
 }
 
 // pair records a request, or finds the request that a message answers or cancels.
@@ -59,7 +51,7 @@ func (p *peer) pair(f *frame) {
 
 // ask records a request. If an id is reused, its first request counts as given up.
 func (p *peer) ask(f *frame) {
-	requests := p.requests(f.sent)
+	requests := p.requests[f.sent]
 	if earlier := requests[f.head.id]; earlier != nil {
 		earlier.state = stateLost
 	} else if len(requests) >= maxWaiting {
@@ -72,7 +64,7 @@ func (p *peer) ask(f *frame) {
 
 // take removes the request with an id and returns it.
 func (p *peer) take(sent bool, id string) *frame {
-	requests := p.requests(sent)
+	requests := p.requests[sent]
 	request := requests[id]
 	delete(requests, id)
 	return request
@@ -85,22 +77,18 @@ func (f *frame) settle(answer *frame) {
 	answer.latency, answer.of = f.latency, f.head.what()
 }
 
-// end ends all waiting requests.
-func (p *peer) end(as state) {
-	for _, requests := range []map[string]*frame{p.sent, p.asked} {
+// mark changes the state of all waiting requests.
+func (p *peer) mark(as state) {
+	for _, requests := range p.requests {
 		for _, request := range requests {
 			request.state = as
 		}
-		clear(requests)
 	}
 }
 
-// doubt marks the waiting requests as uncertain because events were dropped. A late answer is still
-// paired.
-func (p *peer) doubt() {
-	for _, requests := range []map[string]*frame{p.sent, p.asked} {
-		for _, request := range requests {
-			request.state = stateUnsure
-		}
-	}
+// end ends all waiting requests: no answer comes any more.
+func (p *peer) end() {
+	p.mark(stateLost)
+	clear(p.requests[true])
+	clear(p.requests[false])
 }

@@ -88,7 +88,7 @@ func TestRealServers(t *testing.T) {
 				frame += line + "\n"
 			}
 			containsAll(t, frame, want)
-			if n := len(w.wire.peers["fake"].sent); n > 0 {
+			if n := len(w.wire.peers["fake"].requests[true]); n > 0 {
 				t.Errorf("%d requests wait:\n%s", n, frame)
 			}
 			if w.stderr.count() == 0 || w.history.count() != 1 {

@@ -97,14 +97,15 @@ func (t *wireTab) add(f *frame) {
 // end records that a server's session sends no more answers.
 func (t *wireTab) end(server string) {
 	if p := t.peers[server]; p != nil {
-		p.end(stateLost)
+		p.end()
 	}
 }
 
-// doubt records that events were dropped.
+// doubt marks the waiting requests as uncertain because events were dropped. A late answer is still
+// paired.
 func (t *wireTab) doubt() {
 	for _, p := range t.peers {
-		p.doubt()
+		p.mark(stateUnsure)
 	}
 }
 
