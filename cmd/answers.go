@@ -24,22 +24,23 @@ import (
 	"toolx/pkg/words"
 )
 
-// answerOptions say what a verb answers servers with that ask something back.
+// answerOptions say how a verb answers servers that ask something back.
 type answerOptions struct {
 	elicit    string
 	sampling  string
 	roots     []string
 	noBrowser bool
-	// listing says that the verb only lists: what it advertises may be asked for by a server,
-	// and is declined where nobody is there to answer.
+	// listing says that the verb only lists: it declines sampling that it advertises but where nobody can answer.
 	listing bool
 }
 
 func (o *answerOptions) declare(flags *pflag.FlagSet) {
-	flags.StringVar(&o.elicit, "elicit", "", "answer what a server asks the user by `JSON`, @FILE, accept, decline or cancel (else a terminal asks)")
-	flags.StringVar(&o.sampling, "sampling", "", "answer a server's requests to a model: `WHO` is ask, a file, or a provider such as ollama or anthropic:MODEL (else declined)")
-	flags.StringArrayVar(&o.roots, "root", nil, "tell servers that they may work in `DIR` (repeatable; else the config's roots)")
-	flags.BoolVar(&o.noBrowser, "no-browser", false, "leave it to you to open the pages that a server wants to be visited")
+	flags.StringVar(&o.elicit, "elicit", "",
+		"answer a server's questions to the user by `JSON`, @FILE, accept, decline or cancel (else a terminal asks)")
+	flags.StringVar(&o.sampling, "sampling", "",
+		"answer a server's requests to a model: `WHO` is ask, a file, or a provider, as anthropic:MODEL (else declined)")
+	flags.StringArrayVar(&o.roots, "root", nil, "let servers work in `DIR` (repeatable; else the config's roots)")
+	flags.BoolVar(&o.noBrowser, "no-browser", false, "open no browser at the pages that a server wants you to visit")
 }
 
 // check refuses what no server could be answered with.
@@ -48,7 +49,7 @@ func (o *answerOptions) check() error {
 	return err
 }
 
-// opener starts the browser at a page that a server wants to be visited; nil where the user does that.
+// opener returns what starts the browser at a page that a server wants the user to visit; nil where the user does that.
 func (o *answerOptions) opener() func(context.Context, string) error {
 	if o.noBrowser {
 		return nil
@@ -56,30 +57,33 @@ func (o *answerOptions) opener() func(context.Context, string) error {
 	return auth.OpenBrowser
 }
 
-// person is how the user is asked; what is nil cannot be asked.
+// person is how the user is asked; a function that is nil cannot ask.
 type person struct {
 	elicit func(context.Context, *servers.Elicitation) (*servers.Elicited, error)
 	sample sampleFunc
 }
 
-// atTerminal is the person at the terminal, whom lines are written to on stderr; nobody where there is none.
+// atTerminal returns the person at the terminal, who is asked on stderr; nobody where there is none.
 func (a *App) atTerminal(o *answerOptions) *person {
-	if !a.Console.InTTY || !a.Console.ErrTTY {
+	if !a.person() {
 		return &person{}
 	}
-	return &person{sample: a.sampleByUser, elicit: func(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
-		return a.elicitOnTerminal(ctx, asked, !o.noBrowser)
-	}}
+	return &person{
+		sample: a.keyboard.sample,
+		elicit: func(ctx context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
+			return a.keyboard.elicit(ctx, asked, !o.noBrowser)
+		},
+	}
 }
 
-// answers are what servers are answered with. Without options, as for verbs that show
-// nothing to the user while they wait, these are the roots alone. Where no option
-// answers, the person is asked: the one at the terminal, unless user is another.
+// answers returns what servers are answered with: the roots alone where o is nil. What no option answers, the person
+// does: the one at the terminal where user is nil.
 func (a *App) answers(o *answerOptions, user *person, loaded *config.Config) (servers.Answers, error) {
 	var answers servers.Answers
 	roots, untrusted := loaded.TrustedRoots()
 	for _, root := range untrusted {
-		a.warnOnce("the root " + root + " is left out: it lies outside the folder of a file that is not trusted; toolx trust shows the file")
+		a.warnOnce("the root " + root + " is left out: it lies outside the folder of a file that is not trusted; " +
+			"toolx trust shows the file")
 	}
 	if o != nil && len(o.roots) > 0 {
 		roots = o.roots
@@ -106,7 +110,7 @@ func (a *App) answers(o *answerOptions, user *person, loaded *config.Config) (se
 	return answers, err
 }
 
-// rootsOf makes roots of folders, and of URIs, which stay as they are; nil of nil.
+// rootsOf returns the roots of folders and of URIs, which stay as they are; nil for nil.
 func rootsOf(folders []string) ([]servers.Root, error) {
 	if folders == nil {
 		return nil, nil
@@ -122,8 +126,7 @@ func rootsOf(folders []string) ([]servers.Root, error) {
 			_, err = os.Stat(absolute)
 		}
 		if err != nil {
-			return nil, fault.Usage("--root "+folder+": "+fault.Reason(err),
-				"--root DIR names a folder that is there")
+			return nil, fault.Usage("--root "+folder+": "+fault.Reason(err), "--root DIR names a folder that exists")
 		}
 		path := filepath.ToSlash(absolute)
 		if runtime.GOOS == "windows" {
@@ -135,7 +138,7 @@ func rootsOf(folders []string) ([]servers.Root, error) {
 	return roots, nil
 }
 
-// foldersOf are the folders that roots name; nil of nil.
+// foldersOf returns the folders that roots name; nil for nil.
 func foldersOf(roots []servers.Root) []string {
 	if roots == nil {
 		return nil
@@ -155,17 +158,17 @@ func foldersOf(roots []servers.Root) []string {
 	return folders
 }
 
-// script answers elicitations without a person: --elicit. An object answers every one,
-// the elements of an array one after the other.
+// script answers elicitations without a person (--elicit).
 type script struct {
-	several bool
-
-	mu    sync.Mutex
-	rest  []json.RawMessage // an object, or a text that names an action
-	asked int
+	mu sync.Mutex
+	// rest are the answers, each an object or a text that names an action. With repeat, the first one answers every
+	// elicitation.
+	rest   []json.RawMessage
+	repeat bool
 }
 
-// readScript reads the value of --elicit; nil where it is empty.
+// readScript reads the value of --elicit: an object or action for every elicitation, or an array of them for one after
+// the other. It returns nil where the value is empty.
 func readScript(text string) (*script, error) {
 	wrong := func(reason string) error {
 		return fault.Usage("--elicit: "+reason,
@@ -182,7 +185,7 @@ func readScript(text string) (*script, error) {
 		return nil, nil
 	}
 	if isAction(string(data)) {
-		return &script{rest: []json.RawMessage{rawjson.Quote(string(data))}}, nil
+		return &script{rest: []json.RawMessage{rawjson.Quote(string(data))}, repeat: true}, nil
 	}
 	if !json.Valid(data) {
 		return nil, wrong(quote(words.Clip(string(data), 40)) + " is neither JSON nor an action")
@@ -197,48 +200,53 @@ func readScript(text string) (*script, error) {
 			return nil, wrong(quote(words.Clip(string(answer), 40)) + " is neither an object nor an action")
 		}
 	}
-	return &script{several: several, rest: answers}, nil
+	return &script{rest: answers, repeat: !several}, nil
 }
 
 func isAction(text string) bool { return text == "accept" || text == "decline" || text == "cancel" }
 
-// next is the answer to one more elicitation, nil where there is none left.
+// next returns the answer to one more elicitation, nil where none is left.
 func (s *script) next() json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked >= len(s.rest) {
+	if len(s.rest) == 0 {
 		return nil
 	}
-	answer := s.rest[s.asked]
-	if s.several {
-		s.asked++
+	answer := s.rest[0]
+	if !s.repeat {
+		s.rest = s.rest[1:]
 	}
 	return answer
 }
 
-// answer answers elicitations by the script. What the script cannot answer is cancelled, with a warning that says why:
-// the server gets nothing that is not asked for.
+// answer answers elicitations by the script. What the script cannot answer is cancelled with a warning, so that a
+// server gets only what it asks for.
 func (s *script) answer(a *App) func(context.Context, *servers.Elicitation) (*servers.Elicited, error) {
 	return func(_ context.Context, asked *servers.Elicitation) (*servers.Elicited, error) {
 		given, err := scripted(asked, s.next())
-		if err != nil {
-			a.notice(slog.LevelWarn, asked.Server, "asks %s: cancelled, since %v", quote(words.Clip(asked.Message, 80)), err)
-			return &servers.Elicited{Action: servers.Cancel}, nil
+		level := slog.LevelInfo
+		var outcome string
+		switch {
+		case err != nil:
+			given = &servers.Elicited{Action: servers.Cancel}
+			level, outcome = slog.LevelWarn, "cancelled, since "+err.Error()
+		case asked.URL != "" && given.Action == servers.Accept:
+			level, outcome = slog.LevelWarn, "visit "+asked.URL
+		default:
+			outcome = string(given.Action)
 		}
-		if asked.URL != "" && given.Action == servers.Accept {
-			a.notice(slog.LevelWarn, asked.Server, "asks %s: visit %s", quote(words.Clip(asked.Message, 80)), asked.URL)
-			return given, nil
-		}
-		a.notice(slog.LevelInfo, asked.Server, "asks %s: %s", quote(words.Clip(asked.Message, 80)), given.Action)
+		a.notice(level, asked.Server, "asks %s: %s", quote(words.Clip(asked.Message, 80)), outcome)
 		return given, nil
 	}
 }
 
-// notice remarks on what servers ask, for the log and for the terminal interface.
+// notice emits a remark on what a server asks, for the log and for the terminal interface.
 func (a *App) notice(level slog.Level, server, format string, args ...any) {
-	a.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Server: server, Text: fmt.Sprintf("server %q ", server) + fmt.Sprintf(format, args...)})
+	text := fmt.Sprintf("server %q ", server) + fmt.Sprintf(format, args...)
+	a.bus.Emit(exec.Notice{Time: exec.Now(), Level: level, Server: server, Text: text})
 }
 
+// scripted returns the answer to an elicitation that a script has for it.
 func scripted(asked *servers.Elicitation, answer json.RawMessage) (*servers.Elicited, error) {
 	action := servers.Action(rawjson.Unquote(answer))
 	switch {

@@ -3,13 +3,10 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,89 +15,42 @@ import (
 	"toolx/pkg/builtin"
 	"toolx/pkg/config"
 	"toolx/pkg/console"
+	"toolx/pkg/doctor"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/history"
-	"toolx/pkg/mask"
-	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/tui"
+	"toolx/pkg/words"
 )
 
-// App holds the few things that every verb needs. A verb that deals with tools
-// opens the toolbox; one that does not pays nothing for it.
+// App wires together what verbs share. A verb that deals with tools opens the toolbox; the others pay nothing for it.
 type App struct {
-	// Console is what toolx writes to; what is written to Console.Err itself does not
-	// wait for what was written to live.
-	Console *console.Console
-	// stdout is the stream itself, for what draws on it or closes it.
-	stdout io.Writer
-
-	flags   globalFlags
-	live    *liveLine
-	log     *slog.Logger
-	mask    *mask.Masker
-	bus     *exec.Bus
-	closers []func(ctx context.Context)
-	// pool is that of the toolbox, for kill; nil where there is none yet.
+	*output
+	flags    globalFlags
+	bus      *exec.Bus
+	keyboard *keyboard
+	consent  *consent
+	logins   *logins
+	closers  []func(ctx context.Context)
+	// pool is the toolbox's, for kill; nil while there is none.
 	pool atomic.Pointer[servers.Pool]
-	// loginTo is the server that a person may be sent to a browser for (see letLogin).
-	loginTo string
-	// patient says that a signal is not for toolx to obey: the proxy passes it on.
-	patient atomic.Bool
-	// drawn says that the terminal interface has the terminal: what is logged is not seen.
-	drawn atomic.Bool
-	// flushTime bounds the wait for stderr at the end; zero means that there is no bound.
-	flushTime time.Duration
-	// maxError is how many bytes of an error stderr shows; zero means defaultMaxOutput, a negative number all of them.
-	maxError int64
-	// warned holds what warnOnce has told.
-	warned sync.Map
-	// asked holds the config files that consentTo has asked about; asksNobody says that
-	// standard input is not for that, though it may be a terminal.
-	asked      sync.Map
-	asksNobody bool
-	// keyboard is where the user answers what servers ask.
-	keyboard keyboard
-	// showTUI is tui.Run; tests have it go wrong.
+	// passesSignals says that a signal is not for toolx: the proxy passes it on to its server.
+	passesSignals atomic.Bool
+	// showTUI is tui.Run; tests replace it.
 	showTUI func(context.Context, tui.Options) error
 }
 
 func newApp(c *console.Console) *App {
-	a := &App{
-		Console: c,
-		stdout:  c.Out,
-		mask:    mask.New(),
-		bus:     &exec.Bus{},
-
-		keyboard: keyboard{in: c.In},
-		showTUI:  tui.Run,
-	}
-	a.live = newLiveLine(c, a.droppedLines)
-	if c.Joined {
-		ordered := *c
-		ordered.Out = inOrder{c.Out, a.live}
-		a.Console = &ordered
-	}
+	a := &App{bus: &exec.Bus{}, showTUI: tui.Run}
+	a.output = newOutput(c, &a.flags)
+	a.keyboard = &keyboard{output: a.output, in: c.In}
+	a.consent = &consent{output: a.output, keyboard: a.keyboard}
+	a.logins = &logins{output: a.output, consent: a.consent}
 	return a
 }
 
-// logJSON is where lines of JSON go on stderr.
-func (a *App) logJSON() io.Writer {
-	if a.Console.ErrTTY {
-		return safeJSON{a.live.log()}
-	}
-	return a.live.log()
-}
-
-// droppedLines is the line of the log that stands in the place of others, which nobody read in time.
-func (a *App) droppedLines(lines int) string {
-	var text strings.Builder
-	newLogger(&text, a.screen(), a.flags, a.mask).Warn("stderr was not read: " + plural(lines, "line", "lines") + " dropped here")
-	return text.String()
-}
-
-// begin runs before every verb: it checks the global flags and sets logging up.
+// begin checks the global flags and sets up logging. It runs before every verb.
 func (a *App) begin() error {
 	if err := a.flags.check(); err != nil {
 		return err
@@ -108,52 +58,33 @@ func (a *App) begin() error {
 	if a.flags.noColor {
 		a.Console.NoColor()
 	}
-	a.log = newLogger(a.live.log(), a.screen(), a.flags, a.mask)
-	// The SDK logs to slog's default in places; nothing but toolx writes to stderr.
+	a.log = a.logger(a.live.log())
+	// The SDK logs to slog's default in places; only toolx writes to stderr.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	return nil
 }
 
-// screen are the facts about stderr that rendering needs.
-func (a *App) screen() render.Screen {
-	return render.Screen{TTY: a.Console.ErrTTY, Width: a.Console.Width, Color: a.Console.ErrColor}
+// beginQuietly is begin for completions and suggestions: it asks and logs nothing.
+func (a *App) beginQuietly() error {
+	a.consent.asksNobody = true
+	err := a.begin()
+	a.log = slog.New(slog.DiscardHandler)
+	return err
 }
 
-// outScreen are the facts about stdout.
-func (a *App) outScreen() render.Screen {
-	return render.Screen{TTY: a.Console.OutTTY, Width: a.Console.Width, Color: a.Console.Color}
-}
-
-// close ends what was opened, the latest first. After Ctrl-C it takes
-// teardownTime at most, and no time at all after the second one.
+// close ends what was opened, the latest first. It takes at most teardownTime after Ctrl-C, and no time after a second
+// one.
 func (a *App) close(ctx, hurry context.Context) {
 	a.live.Stop()
 	bounded, cancel := context.WithCancel(hurry)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(teardownTime, cancel)
-	})
-	defer stop()
-	for i := len(a.closers) - 1; i >= 0; i-- {
-		a.closers[i](bounded)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(teardownTime, cancel) })()
+	for _, end := range slices.Backward(a.closers) {
+		end(bounded)
 	}
 	a.closers = nil
 	a.flush()
 }
-
-// flush waits until stderr has taken everything, or for flushTime where that is set.
-func (a *App) flush() {
-	ctx := context.Background()
-	if a.flushTime > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, a.flushTime)
-		defer cancel()
-	}
-	a.live.Flush(ctx)
-}
-
-// unreadTime is how long toolx waits at its end for the client that started it to read its stderr: not every one does.
-const unreadTime = time.Second
 
 // kill ends every server at once, without waiting.
 func (a *App) kill() {
@@ -166,6 +97,7 @@ func (a *App) onClose(f func(context.Context)) { a.closers = append(a.closers, f
 
 // toolbox is what a verb that deals with tools works with.
 type toolbox struct {
+	*App
 	config   *config.Config
 	registry *exec.Registry
 	pool     *servers.Pool
@@ -176,27 +108,24 @@ type toolbox struct {
 
 // toolboxOptions say what is in a toolbox.
 type toolboxOptions struct {
-	// server is a command line that is used instead of the configured servers.
+	// server is a command line that replaces the configured servers.
 	server []string
 	// strict makes parameters outside the schema an error.
 	strict bool
 	// keepNames switches the normalization of parameter names off.
 	keepNames bool
-	// maxOutput is the size at which output is cut; zero means never.
-	maxOutput int64
-	// lenient goes on without the files of the config that cannot be parsed.
+	// lenient goes on without the config files that cannot be parsed.
 	lenient bool
 	// configOnly leaves toolx's own tools out; stage is where mocks play faults.
 	configOnly bool
 	stage      builtin.Stage
-	// confined says that no person at the keyboard makes the calls (see exec.Request).
+	// confined says that no person at the keyboard makes the calls (see exec.Defaults).
 	confined bool
 	// tellsFailures says that the verb itself tells the user of failed calls.
 	tellsFailures bool
-	// namesUnknown says that the verb's own word about a tool that is not found is the line
-	// which the log would have: stderr has it once.
+	// namesUnknown says that the verb reports an unknown tool itself, so that stderr needs no log line about it.
 	namesUnknown bool
-	// answers say how servers are answered that ask something back; nil: they are told of roots alone.
+	// answers say how servers that ask something back are answered; nil: they are told of roots alone.
 	answers *answerOptions
 	// user is who is asked what no option answers; nil: the person at the terminal.
 	user *person
@@ -204,25 +133,26 @@ type toolboxOptions struct {
 
 // toolbox reads the config and gathers the tools that need no server. It starts nothing.
 func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
-	adHoc, err := a.adHoc(options.server)
+	adHoc, err := a.flags.adHoc(options.server)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := a.loadConfig()
+	loaded, err := a.consent.loadConfig()
 	a.tellRemarks(loaded)
 	switch {
 	case adHoc != nil && err != nil: // which needs no config
-		a.log.Warn(oneLine(err) + "; the config is not used")
+		a.log.Warn(words.FirstLine(err.Error()) + "; the config is not used")
 	case err != nil && !options.lenient:
 		return nil, err
 	}
 	if adHoc != nil {
 		loaded.Servers = []*config.Server{adHoc}
 	}
+	flags := a.flags.reaching()
 	for _, server := range loaded.Servers {
-		server.Flags = a.flags.reaching()
+		server.Flags = flags
 	}
-	if err := a.record(loaded); err != nil {
+	if err := a.record(loaded.Defaults.Log); err != nil {
 		return nil, err
 	}
 	answers, err := a.answers(options.answers, options.user, loaded)
@@ -231,11 +161,11 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	}
 	options.namesUnknown = options.namesUnknown && a.flags.logFormat == "text"
 	events := newEventLog(a.log, a.mask, options)
-	events.adHoc, events.reaching = adHoc != nil, exec.LaunchWords(a.flags.reaching(), a.flags.url, options.server)
+	events.adHoc, events.reaching = adHoc != nil, exec.LaunchWords(flags, a.flags.url, options.server)
 	a.bus.Subscribe(events.take)
 	a.onClose(func(context.Context) { events.end() }) // when the servers have ended
 
-	box := &toolbox{config: loaded, registry: exec.NewRegistry(a.bus), adHoc: adHoc != nil}
+	box := &toolbox{App: a, config: loaded, registry: exec.NewRegistry(a.bus), adHoc: adHoc != nil}
 	box.pool = servers.NewPool(loaded.Servers, servers.Options{
 		Bus:          a.bus,
 		Registry:     box.registry,
@@ -252,7 +182,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 		Answers:      answers,
 		Consent: func(ctx context.Context, list ...*config.Server) error {
 			a.tellNotes(loaded, list...)
-			return a.consent(ctx, list...)
+			return a.consent.ask(ctx, list...)
 		},
 	})
 	a.pool.Store(box.pool)
@@ -261,13 +191,11 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	if box.adHoc {
 		box.registry.Prefer(config.AdHocName)
 	}
-	services := a.services(box, options.stage, foldersOf(answers.Roots))
-	box.addLocal(services, options.configOnly, a.flags.reaching())
+	box.addLocal(options, foldersOf(answers.Roots), flags)
 	box.executor = &exec.Executor{Registry: box.registry, Bus: a.bus, Masked: a.masked, Defaults: exec.Defaults{
 		Timeout:   cmp.Or(a.flags.timeout, loaded.Defaults.Timeout),
 		MaxTime:   cmp.Or(a.flags.maxTime, loaded.Defaults.MaxTime),
 		Slow:      loaded.Defaults.Slow,
-		MaxOutput: options.maxOutput,
 		Strict:    options.strict,
 		KeepNames: options.keepNames,
 		Confined:  options.confined,
@@ -275,7 +203,7 @@ func (a *App) toolbox(options toolboxOptions) (*toolbox, error) {
 	return box, nil
 }
 
-// tellRemarks tells of what has no effect in the config, but for what is said of servers.
+// tellRemarks tells what has no effect in the config, except in the entries of servers.
 func (a *App) tellRemarks(loaded *config.Config) {
 	for _, warning := range loaded.Warnings {
 		if warning.Server == "" {
@@ -287,7 +215,7 @@ func (a *App) tellRemarks(loaded *config.Config) {
 	}
 }
 
-// tellNotes tells, once, of what has no effect in the entries of these servers.
+// tellNotes tells, once, what has no effect in the entries of these servers.
 func (a *App) tellNotes(loaded *config.Config, list ...*config.Server) {
 	for _, warning := range loaded.Warnings {
 		named := func(server *config.Server) bool { return server.Name == warning.Server && !server.OnCommandLine() }
@@ -297,16 +225,12 @@ func (a *App) tellNotes(loaded *config.Config, list ...*config.Server) {
 	}
 }
 
-// oneLine is the first line of what an error says.
-func oneLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-// addLocal registers the built-in tools and, over them, those of the config, which flags find again.
-func (b *toolbox) addLocal(services builtin.Services, configOnly bool, flags []string) {
+// addLocal registers the built-in tools and, over them, those of the config. roots are the folders of callers that are
+// confined; flags are those with which a command finds the tools again.
+func (b *toolbox) addLocal(options toolboxOptions, roots, flags []string) {
+	services := b.services(options.stage, roots)
 	var tools []*exec.Tool
-	if !configOnly {
+	if !options.configOnly {
 		tools = builtin.Tools(services)
 	}
 	for _, entry := range b.config.Tools {
@@ -318,54 +242,58 @@ func (b *toolbox) addLocal(services builtin.Services, configOnly bool, flags []s
 	b.registry.Register(tools...)
 }
 
-// services are what toolx's own tools need; stage is nil but for serve. roots are the folders for who is confined. What
-// a tool answers is passed on as it is, so what the services say of servers has no secrets.
-func (a *App) services(box *toolbox, stage builtin.Stage, roots []string) builtin.Services {
+// services returns what toolx's own tools need. A tool's answer is passed on as it is, so what the services say of
+// servers is masked here.
+func (b *toolbox) services(stage builtin.Stage, roots []string) builtin.Services {
 	return builtin.Services{
-		Registry: box.registry,
+		Registry: b.registry,
 		Find: func(ctx context.Context, name string) (*exec.Tool, error) {
-			tool, err := box.pool.Find(ctx, name)
-			return tool, a.masked(err)
+			tool, err := b.pool.Find(ctx, name)
+			return tool, b.masked(err)
 		},
 		Open: func(ctx context.Context, server string) error {
 			if server != "" {
-				_, err := box.pool.Open(ctx, server)
-				return a.masked(err)
+				_, err := b.pool.Open(ctx, server)
+				return b.masked(err)
 			}
-			var first error
-			for _, opened := range box.pool.OpenAll(ctx) {
-				if opened.Err != nil && first == nil {
-					first = opened.Err
-				}
-			}
-			return a.masked(first)
+			return b.masked(firstFailure(b.pool.OpenAll(ctx)))
 		},
-		Servers: func() []builtin.Server { return a.describeServers(box) },
+		Servers: b.describeServers,
 		Stage:   stage,
 		Roots:   roots,
-		Notice:  func(level slog.Level, text string) { a.log.Log(context.Background(), level, text) },
+		Notice:  func(level slog.Level, text string) { b.log.Log(context.Background(), level, text) },
 	}
 }
 
-// describeServers is what list_servers tells.
-func (a *App) describeServers(b *toolbox) []builtin.Server {
+// firstFailure returns the error of the first server that did not open; nil where all did.
+func firstFailure(opened []servers.Opened) error {
+	for _, one := range opened {
+		if one.Err != nil {
+			return one.Err
+		}
+	}
+	return nil
+}
+
+// describeServers returns what the tool list_servers shows.
+func (b *toolbox) describeServers() []builtin.Server {
 	described := make([]builtin.Server, 0, len(b.config.Servers))
 	for _, server := range b.config.Servers {
-		one := builtin.Server{Name: server.Name, Transport: "stdio", Hint: a.mask.Text(server.Hint)}
+		one := builtin.Server{Name: server.Name, Transport: "stdio", Hint: b.mask.Text(server.Hint)}
 		if server.URL != "" {
 			one.Transport = "http"
 		}
 		one.Status, one.Protocol, one.Error = b.pool.Status(server.Name)
-		one.Error = a.mask.Text(one.Error)
+		one.Error = b.mask.Text(one.Error)
 		described = append(described, one)
 	}
 	return described
 }
 
-// record sets up what writes events to files: the execution log and the trace.
-func (a *App) record(loaded *config.Config) error {
-	if !loaded.Defaults.Log.Off {
-		a.recordHistory(loaded.Defaults.Log)
+// record sets up what writes events to files: the execution log, as keeps says, and the trace.
+func (a *App) record(keeps config.Log) error {
+	if !keeps.Off {
+		a.recordHistory(keeps.NoResults)
 	}
 	return a.recordTrace()
 }
@@ -381,7 +309,7 @@ func (a *App) recordTrace() error {
 	if a.flags.traceFile == "" {
 		return nil
 	}
-	file, err := a.newTraceFile(a.flags.traceFile)
+	file, err := newTraceFile(a.output, a.flags.traceFile)
 	if err != nil {
 		return fault.Usage("--trace-file: "+err.Error(), "name a file that can be written")
 	}
@@ -396,30 +324,51 @@ func (a *App) recordTrace() error {
 }
 
 // recordHistory keeps the execution log. A log that cannot be kept never fails a call.
-func (a *App) recordHistory(keeps config.Log) {
+func (a *App) recordHistory(noResults bool) {
 	log, err := history.Open(stateFile("history.jsonl"), a.mask)
 	if err != nil {
 		a.log.Info(err.Error())
 		return
 	}
-	log.Notice, log.NoResults = a.notLogged, keeps.NoResults
+	log.Notice, log.NoResults = a.notLogged, noResults
 	a.bus.Subscribe(log.Record)
 	a.onClose(func(context.Context) { log.Close() })
 }
 
-// notLogged tells that the execution log cannot be written: on stderr, or in the log of the
-// terminal interface where that has the terminal.
+// notLogged tells that the execution log cannot be written: on stderr, or in the terminal interface where that has the
+// terminal.
 func (a *App) notLogged(err error) {
 	if !a.drawn.Load() {
 		a.log.Warn(err.Error())
 		return
 	}
-	// Who is told of an event must not emit another one.
+	// A subscriber must not emit an event itself.
 	go a.bus.Emit(exec.Notice{Time: exec.Now(), Level: slog.LevelWarn, Text: err.Error()})
 }
 
-// stateFile is the path of a file or folder in toolx's folder for state (XDG Base
-// Directory Specification), empty where there is no home to put it in.
+// overHTTP returns how servers that have an address are reached.
+func (a *App) overHTTP() servers.HTTPOptions {
+	if a.flags.insecure {
+		a.warnLoudly("--insecure: certificates are not checked, so anyone on the way can read and change what is sent")
+	}
+	return servers.HTTPOptions{
+		CACert: a.flags.caCert, Insecure: a.flags.insecure, Authorize: a.logins.authorize, Warn: a.warnOnce,
+	}
+}
+
+// examination returns the options of the doctor that do not depend on who asks for it.
+func (a *App) examination() doctor.Options {
+	return doctor.Options{
+		Limit:     a.flags.startTimeout,
+		StderrDir: stateFile("stderr"),
+		Version:   Version(),
+		Secret:    a.mask.Add,
+		HTTP:      a.overHTTP(),
+	}
+}
+
+// stateFile returns the path of a file or folder in toolx's folder for state (XDG Base Directory Specification), empty
+// where there is no home to put it in.
 func stateFile(name string) string {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
 		return ""

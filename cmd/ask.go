@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -39,10 +38,10 @@ type askOptions struct {
 	answers   answerOptions
 }
 
-// nobody says that the terminal, if there is one, is not for asking the user: what is typed there are questions.
-func (o *askOptions) nobody() bool { return o.follow || o.question == "-" }
+// readsQuestions reports whether questions come from standard input, so that no user can be asked there.
+func (o *askOptions) readsQuestions() bool { return o.follow || o.question == "-" }
 
-func newAskCommand(app *App, run func(context.Context, *App, askOptions) error) *cobra.Command {
+func newAskCommand(app *App, run runFunc[askOptions]) *cobra.Command {
 	var o askOptions
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION [-- COMMAND…]",
@@ -66,33 +65,25 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
   toolx ask "which rooms are too warm?" --provider anthropic --tools 'zwave__*'
   toolx ask "what can you do?" --dry-run -- npx -y @modelcontextprotocol/server-everything
   transcribe | toolx ask --follow --server zwave`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			if args, o.server, err = splitDash(cmd, args); err != nil {
-				return err
-			}
+		Args: withCommand(&o.server, func(args []string) error {
 			o.question = strings.TrimSpace(strings.Join(args, " "))
 			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			return run(cmd.Context(), app, o)
-		},
+		}),
+		RunE: runs(app, &o, run, o.check),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.provider, "provider", ai.Ollama, "`NAME` of who has the model: "+strings.Join(ai.Providers(), ", "))
+	flags.StringVar(&o.provider, "provider", ai.Ollama, "`NAME` of the provider: "+strings.Join(ai.Providers(), ", "))
 	flags.StringVar(&o.model, "model", "", "`NAME` of the model, as the provider has it")
-	flags.StringVar(&o.baseURL, "base-url", "", "`URL` of the provider's server, up to the version: http://localhost:8000/v1")
+	flags.StringVar(&o.baseURL, "base-url", "", "`URL` of the provider's API, with version: http://localhost:8000/v1")
 	flags.StringArrayVar(&o.servers, "server", nil, "give the model the tools of server `NAME` only (repeatable)")
-	flags.StringArrayVar(&o.tools, "tools", nil, "give the model the tools that match `PATTERN` only, as for list (repeatable)")
+	flags.StringArrayVar(&o.tools, "tools", nil, "give the model the tools that match `PATTERN` only (repeatable)")
 	flags.StringVar(&o.system, "system", "", "instructions to the model: `TEXT` or @FILE")
-	flags.IntVar(&o.maxTurns, "max-turns", ai.DefaultMaxTurns, "give up when the model still calls tools after `N` turns")
+	flags.IntVar(&o.maxTurns, "max-turns", ai.DefaultMaxTurns, "give up when the model calls tools for `N` turns")
 	flags.StringVar(&o.maxResult, "max-result", "64KiB", "cut each result for the model at `SIZE` (0: never)")
 	flags.BoolVar(&o.json, "json", false, "print what happens as JSON lines")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request with the converted tools instead of sending it")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "run destructive tools without asking")
-	flags.BoolVar(&o.follow, "follow", false, "answer line by line what comes on standard input, in one conversation")
+	flags.BoolVar(&o.follow, "follow", false, "answer each line of standard input, in one conversation")
 	o.answers.declare(flags)
 	return cmd
 }
@@ -101,9 +92,9 @@ interrupted. A tool that fails is told to the model and fails nothing else.`,
 func (o *askOptions) check() error {
 	switch {
 	case o.question == "" && !o.follow:
-		return fault.Usage("there is no question", `toolx ask "what time is it?"; - reads it from standard input`)
+		return fault.Usage("the question is missing", `toolx ask "what time is it?"; - reads it from standard input`)
 	case o.question == "-" && o.follow:
-		return fault.Usage("standard input cannot be a question and questions", "leave out - with --follow")
+		return fault.Usage("--follow reads standard input, and so does the question -", "leave out - with --follow")
 	case o.follow && o.dryRun && o.question == "":
 		return fault.Usage("--dry-run needs a question", `toolx ask "what time is it?" --dry-run`)
 	case o.maxTurns < 1:
@@ -117,20 +108,23 @@ func (o *askOptions) check() error {
 	return o.answers.check()
 }
 
+// asking is one run of ask.
+type asking struct {
+	*toolbox
+	options askOptions
+	talk    *ai.Conversation
+}
+
 // runAsk sets up the model and its tools, and asks.
 func runAsk(ctx context.Context, app *App, o askOptions) error {
-	app.mask.Add(ai.Secrets(os.Getenv)...)
-	provider, err := ai.New(ai.Options{
-		Provider: o.provider, Model: o.model, BaseURL: o.baseURL,
-		Getenv: os.Getenv, UserAgent: "toolx/" + Version(),
-	})
+	provider, err := app.newProvider(o.provider, o.model, o.baseURL)
 	if err == nil && !o.dryRun {
 		err = provider.Check()
 	}
 	if err != nil {
 		return err
 	}
-	talk, err := app.conversation(o, provider)
+	talk, err := o.conversation(provider)
 	if err != nil {
 		return err
 	}
@@ -139,55 +133,55 @@ func runAsk(ctx context.Context, app *App, o askOptions) error {
 		return err
 	}
 	tools := toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers}
-	if o.nobody() {
+	if o.readsQuestions() {
 		tools.user = &person{}
 	}
 	box, err := app.toolbox(tools)
 	if err != nil {
 		return err
 	}
-	if err := app.openForAsk(ctx, box, o); err != nil {
-		return app.asLine(o, err)
+	a := &asking{box, o, talk}
+	talk.Executor, talk.Tools, talk.Confirm, talk.Ready = box.executor, a.tools, a.confirm, a.ready
+	if err := a.open(ctx); err != nil {
+		var reported *reportedError // which stderr alone has told
+		if o.json && errors.As(err, &reported) {
+			return errors.Join(app.askFailureLine(o.question, reported.error), err)
+		}
+		return err
 	}
-	talk.Executor = box.executor
-	talk.Tools = func() []*exec.Tool { return box.toolsFor(o) }
-	if err := app.checkOffered(o, talk.Tools()); err != nil {
+	if err := a.checkOffered(); err != nil {
 		return err
 	}
 	if o.dryRun {
-		return app.printAskRequest(talk, question)
+		return a.printRequest(question)
 	}
-	view := newAskView(app, o.json, provider.Model())
+	view := newAskView(app.output, o.json, provider.Model())
 	talk.On = view.take
-	talk.Confirm = app.confirmation(o)
-	talk.Ready = func(ctx context.Context, tool *exec.Tool) (*exec.Tool, error) {
-		tool, err := box.readyTool(ctx, tool)
-		return tool, app.masked(err)
-	}
 	if o.follow {
-		return app.follow(ctx, talk, view, question)
+		return view.follow(ctx, talk, question)
 	}
 	view.question = question
 	_, err = talk.Ask(ctx, question)
 	return view.failed(view.end(err))
 }
 
-// checkOffered refuses --tools that leave the model without any tool, and warns of a
-// pattern that adds none: most are misspelled.
-func (a *App) checkOffered(o askOptions, offered []*exec.Tool) error {
-	if len(o.tools) > 0 && len(offered) == 0 {
-		return fault.Usage("no tool matches --tools "+strings.Join(o.tools, " "), "toolx list shows the tools")
+// checkOffered refuses --tools that leave the model without any tool, and warns of a pattern that adds none.
+func (a *asking) checkOffered() error {
+	patterns, offered := a.options.tools, a.tools()
+	if len(patterns) > 0 && len(offered) == 0 {
+		return fault.Usage("no tool matches --tools "+strings.Join(patterns, " "), "toolx list shows the tools")
 	}
-	for _, pattern := range o.tools {
-		if !slices.ContainsFunc(offered, func(tool *exec.Tool) bool { return matches(tool, []string{pattern}) }) {
+	for _, pattern := range patterns {
+		matching := func(tool *exec.Tool) bool { return matches(tool, []string{pattern}) }
+		if !slices.ContainsFunc(offered, matching) {
 			a.log.Warn("no tool matches --tools " + pattern)
 		}
 	}
 	return nil
 }
 
-// conversation is what the options say of it; executor and tools come later.
-func (a *App) conversation(o askOptions, provider ai.Provider) (*ai.Conversation, error) {
+// conversation returns the conversation that the options describe, without executor and tools.
+func (o *askOptions) conversation(provider ai.Provider) (*ai.Conversation, error) {
 	talk := &ai.Conversation{Provider: provider, MaxTurns: o.maxTurns, System: o.system}
 	size, err := config.ParseSize(o.maxResult)
 	if err != nil {
@@ -208,8 +202,8 @@ func (a *App) conversation(o askOptions, provider ai.Provider) (*ai.Conversation
 	return talk, nil
 }
 
-// readQuestion reads standard input where that is the question.
-func (a *App) readQuestion(ctx context.Context, question string) (string, error) {
+// readQuestion reads standard input where the question is "-".
+func (o *output) readQuestion(ctx context.Context, question string) (string, error) {
 	if question != "-" {
 		return question, nil
 	}
@@ -217,7 +211,7 @@ func (a *App) readQuestion(ctx context.Context, question string) (string, error)
 	var text []byte
 	go func() {
 		var err error
-		text, err = io.ReadAll(a.Console.In)
+		text, err = o.readInput("-")
 		read <- err
 	}()
 	select {
@@ -225,7 +219,7 @@ func (a *App) readQuestion(ctx context.Context, question string) (string, error)
 		return "", &exec.InterruptedError{}
 	case err := <-read:
 		if err != nil {
-			return "", &fault.UsageError{Message: "standard input cannot be read: " + err.Error()}
+			return "", err
 		}
 	}
 	if question = strings.TrimSpace(string(text)); question == "" {
@@ -234,103 +228,88 @@ func (a *App) readQuestion(ctx context.Context, question string) (string, error)
 	return question, nil
 }
 
-// openForAsk starts the servers whose tools the model may get. Where some do not
-// answer the others will do, unless they were asked for by name.
-func (a *App) openForAsk(ctx context.Context, box *toolbox, o askOptions) error {
-	known := box.pool.Names()
+// open starts the servers whose tools the model may get. Where some do not answer the others will do, unless they were
+// asked for by name.
+func (a *asking) open(ctx context.Context) error {
+	o, known := a.options, a.pool.Names()
 	for _, name := range o.servers {
 		if !slices.Contains(known, name) {
 			return &exec.NotFoundError{Name: name + exec.Separator + "*", UnknownServer: name, Servers: known}
 		}
 	}
-	// Whoever names a tool that no server's can be wants no server.
-	patterns := slices.DeleteFunc(slices.Clone(o.tools), func(pattern string) bool { return box.registry.Settled(pattern) != nil })
+	// Patterns that match only local tools need no server.
+	local := func(pattern string) bool { return a.registry.Settled(pattern) != nil }
+	patterns := slices.DeleteFunc(slices.Clone(o.tools), local)
 	if len(o.servers) == 0 && len(o.tools) > 0 && len(patterns) == 0 {
 		return nil
 	}
-	opened, err := a.openServers(ctx, box, "ask", toolFilter{servers: o.servers, patterns: patterns})
+	opened, err := a.openServers(ctx, "ask", toolFilter{servers: o.servers, patterns: patterns})
 	if err != nil {
 		return err
 	}
-	a.tellRest(box, opened)
-	if len(o.servers) > 0 || box.adHoc {
+	a.tellRest(opened)
+	if len(o.servers) > 0 || a.adHoc {
 		return listFailure(opened, false)
 	}
 	return nil
 }
 
-// asLine prints a failure that only stderr has been told of as a JSON line too, where that was asked for.
-func (a *App) asLine(o askOptions, err error) error {
-	var reported *reportedError
-	if !o.json || !errors.As(err, &reported) {
-		return err
-	}
-	return errors.Join(a.askFailureLine(o.question, reported.error), err)
-}
-
-// toolsFor are the tools that the model gets.
-func (b *toolbox) toolsFor(o askOptions) []*exec.Tool {
-	return slices.DeleteFunc(b.registry.Offered(), func(tool *exec.Tool) bool {
-		return len(o.servers) > 0 && !slices.Contains(o.servers, tool.Server) || !matches(tool, o.tools)
+// tools returns the tools that the model gets.
+func (a *asking) tools() []*exec.Tool {
+	servers := a.options.servers
+	return slices.DeleteFunc(a.registry.Offered(), func(tool *exec.Tool) bool {
+		return len(servers) > 0 && !slices.Contains(servers, tool.Server) || !matches(tool, a.options.tools)
 	})
 }
 
-// readyTool starts the server of a tool anew where it has ended, and gives the tool as that server has it now.
-func (b *toolbox) readyTool(ctx context.Context, tool *exec.Tool) (*exec.Tool, error) {
+// ready starts the server of a tool again where it has ended, and returns the tool as that server has it now.
+func (a *asking) ready(ctx context.Context, tool *exec.Tool) (*exec.Tool, error) {
 	if tool.Server == "" {
 		return tool, nil
 	}
-	if _, err := b.pool.Open(ctx, tool.Server); err != nil {
-		return nil, err
+	if _, err := a.pool.Open(ctx, tool.Server); err != nil {
+		return nil, a.masked(err)
 	}
-	all := b.registry.All()
-	at := slices.IndexFunc(all, func(one *exec.Tool) bool { return one.Server == tool.Server && one.Plain == tool.Plain })
-	if at < 0 {
-		return nil, &exec.NotFoundError{Name: tool.Name}
+	for _, one := range a.registry.All() {
+		if one.Server == tool.Server && one.Plain == tool.Plain {
+			return one, nil
+		}
 	}
-	return all[at], nil
+	return nil, a.masked(&exec.NotFoundError{Name: tool.Name})
 }
 
-// printAskRequest prints what would be sent (--dry-run).
-func (a *App) printAskRequest(talk *ai.Conversation, question string) error {
-	talk.On = func(event ai.Event) {
-		switch e := event.(type) {
-		case ai.Offered:
-			a.logOffered(e)
-		case ai.Overfull:
-			a.warnOverfull(e)
-		}
-	}
-	return render.Document(a.Console.Out, talk.Request(question), a.outScreen())
+// printRequest prints the request with the tools (--dry-run).
+func (a *asking) printRequest(question string) error {
+	a.talk.On = func(event ai.Event) { a.logOffer(event) }
+	return render.Document(a.Console.Out, a.talk.Request(question), a.outScreen())
 }
 
-// confirmation asks before a destructive tool runs. Where nobody can be asked, the answer is no.
-func (a *App) confirmation(o askOptions) func(context.Context, *exec.Tool, json.RawMessage) error {
-	if o.yes {
-		return func(context.Context, *exec.Tool, json.RawMessage) error { return nil }
+// confirm asks the user before a destructive tool runs. Where nobody can be asked, the answer is no.
+func (a *asking) confirm(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) error {
+	switch {
+	case a.options.yes:
+		return nil
+	case !a.person() || a.options.readsQuestions():
+		a.log.Warn(tool.Name + " is destructive and was not run: there is nobody to ask; --yes runs such tools")
+		why := "it is destructive, and nobody could be asked; toolx ask --yes allows it"
+		return &ai.DeclinedError{Tool: tool.Name, Why: why}
 	}
-	if !a.Console.InTTY || !a.Console.ErrTTY || o.nobody() {
-		return func(_ context.Context, tool *exec.Tool, _ json.RawMessage) error {
-			a.log.Warn(tool.Name + " is destructive and was not run: there is nobody to ask; --yes runs such tools")
-			return &ai.DeclinedError{Tool: tool.Name, Why: "it is destructive, and nobody could be asked; toolx ask --yes allows it"}
-		}
+	release, err := a.keyboard.hold(ctx)
+	if err != nil {
+		return &exec.InterruptedError{Tool: tool.Name}
 	}
-	return func(ctx context.Context, tool *exec.Tool, arguments json.RawMessage) error {
-		a.keyboard.mu.Lock()
-		defer a.keyboard.mu.Unlock()
-		defer a.live.Hold()()
-		fmt.Fprintf(a.live, "run %s %s? It says that it is destructive. [y/N] ",
-			render.Safe(tool.Name), render.Safe(words.Clip(string(a.mask.JSON(arguments)), 400)))
-		line, err := a.keyboard.line(ctx) // the end of the input says no
-		if err != nil {
-			fmt.Fprintln(a.live) // nobody has typed Enter
-		}
-		if ctx.Err() != nil {
-			return &exec.InterruptedError{Tool: tool.Name}
-		}
-		if said := strings.ToLower(strings.TrimSpace(line)); said == "y" || said == "yes" {
-			return nil
-		}
-		return &ai.DeclinedError{Tool: tool.Name}
+	defer release()
+	fmt.Fprintf(a.live, "run %s %s? It says that it is destructive. [y/N] ",
+		render.Safe(tool.Name), render.Safe(words.Clip(string(a.mask.JSON(arguments)), 400)))
+	line, err := a.keyboard.line(ctx)
+	if err != nil { // at the end of the input too, which means no
+		fmt.Fprintln(a.live)
 	}
+	if ctx.Err() != nil {
+		return &exec.InterruptedError{Tool: tool.Name}
+	}
+	if said := strings.ToLower(strings.TrimSpace(line)); said == "y" || said == "yes" {
+		return nil
+	}
+	return &ai.DeclinedError{Tool: tool.Name}
 }

@@ -98,12 +98,11 @@ func TestTextStream(t *testing.T) {
 // TestQueue reads on while nobody takes what was read (AI-4), and gives everything
 // that came before the end, in order.
 func TestQueue(t *testing.T) {
-	waiting := newQueue()
-	readLines(strings.NewReader(strings.Repeat("x\n\n y \r\n", 500)+"last"), waiting.put)
-	waiting.close()
+	waiting := make(chan string, maxWaiting)
+	readLines(strings.NewReader(strings.Repeat("x\n\n y \r\n", 500)+"last"), waiting)
 	var got []string
 	for {
-		line, more := waiting.next(t.Context())
+		line, more := nextLine(t.Context(), waiting)
 		if !more {
 			break
 		}
@@ -114,7 +113,7 @@ func TestQueue(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if line, more := newQueue().next(ctx); more {
+	if line, more := nextLine(ctx, make(chan string)); more {
 		t.Errorf("%q after the end", line)
 	}
 }

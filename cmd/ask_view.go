@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -15,30 +14,28 @@ import (
 	"toolx/pkg/convert"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
 
-// askView shows a conversation: the answer on stdout, calls on stderr; or all of it
-// as JSON lines on stdout. Its methods are called one at a time.
+// askView shows a conversation: the answer on stdout, calls on stderr; or all of it as JSON lines on stdout. Its
+// methods are called one at a time.
 type askView struct {
-	app   *App
+	*output
 	json  bool
 	model string
 	text  textStream
-	// question is that of the answer which is being made.
+	// question is the one that is being answered.
 	question string
-	// calm takes the live line away; never nil.
-	calm func()
-	// err is the first that stdout gave.
+	// clear takes the live line away; never nil.
+	clear func()
+	// err is the first error of stdout.
 	err error
 }
 
-func newAskView(app *App, asJSON bool, model string) *askView {
-	view := &askView{app: app, json: asJSON, model: model, calm: func() {}}
-	view.text = textStream{out: app.Console.Out, tty: app.Console.OutTTY}
-	return view
+func newAskView(out *output, asJSON bool, model string) *askView {
+	text := textStream{out: out.Console.Out, tty: out.Console.OutTTY}
+	return &askView{output: out, json: asJSON, model: model, clear: func() {}, text: text}
 }
 
 // take shows one event.
@@ -46,29 +43,12 @@ func (v *askView) take(event ai.Event) {
 	if _, thinks := event.(ai.ThinkingDelta); thinks && !v.json {
 		return // the live line says so
 	}
-	v.calm()
-	switch e := event.(type) {
-	case ai.Offered:
-		v.app.logOffered(e)
-	case ai.Overfull:
-		v.app.warnOverfull(e)
-	case ai.Retrying:
-		v.app.log.Warn(fmt.Sprintf("attempt %d failed, the next comes in %s: %v",
-			e.Attempt, e.Delay.Round(time.Millisecond), v.app.masked(e.Err)))
-	case ai.Forgotten:
-		v.app.log.Info(fmt.Sprintf("the conversation is too long: its %d oldest questions are forgotten", e.Questions))
-	case ai.Done:
-		v.app.log.Info(fmt.Sprintf("answered in %s with %s, %d tokens in and %d out",
-			plural(e.Answer.Turns, "turn", "turns"), plural(e.Answer.Calls, "call", "calls"), e.Answer.Usage.Input, e.Answer.Usage.Output))
-		if strings.TrimSpace(e.Answer.Text) == "" {
-			v.app.log.Warn("the answer is empty: the model said nothing")
-		}
-		if e.Answer.Stop == ai.StopLength {
-			v.app.log.Warn("the answer was cut: the model's limit of tokens is reached")
-		}
-	}
+	v.clear()
+	v.logEvent(event)
 	if v.json {
-		v.line(v.jsonOf(event))
+		if line := v.jsonOf(event); line != nil {
+			v.note(v.printJSON(line))
+		}
 		return
 	}
 	switch e := event.(type) {
@@ -79,18 +59,40 @@ func (v *askView) take(event ai.Event) {
 	case ai.TurnFinished:
 		v.note(v.text.endLine())
 	case ai.CallStarted:
-		v.aside("→ " + e.Tool + " " + words.Clip(string(v.app.mask.JSON(e.Arguments)), 400))
+		v.aside("→ " + e.Tool + " " + words.Clip(string(v.mask.JSON(e.Arguments)), 400))
 		v.wait("running " + e.Tool)
 	case ai.CallFinished:
 		v.aside(v.finished(e))
-		if hint := serviceHint(v.app.masked(e.Result.Err)); hint != "" {
+		if hint := serviceHint(v.masked(e.Result.Err)); hint != "" {
 			v.aside("  hint: " + hint)
 		}
 	}
 }
 
-// serviceHint is what to do about a tool that failed by itself, or by a service behind
-// it (EXEC-9). What else goes wrong with a call is for the model to mend.
+// logEvent logs what an event says besides the answer and its calls.
+func (v *askView) logEvent(event ai.Event) {
+	switch e := event.(type) {
+	case ai.Retrying:
+		v.log.Warn(fmt.Sprintf("attempt %d failed, the next comes in %s: %v",
+			e.Attempt, e.Delay.Round(time.Millisecond), v.masked(e.Err)))
+	case ai.Forgotten:
+		v.log.Info(fmt.Sprintf("the conversation is too long: its %d oldest questions are forgotten", e.Questions))
+	case ai.Done:
+		v.log.Info(fmt.Sprintf("answered in %s with %s, %d tokens in and %d out", words.Count(e.Answer.Turns, "turn"),
+			words.Count(e.Answer.Calls, "call"), e.Answer.Usage.Input, e.Answer.Usage.Output))
+		if strings.TrimSpace(e.Answer.Text) == "" {
+			v.log.Warn("the answer is empty: the model said nothing")
+		}
+		if e.Answer.Stop == ai.StopLength {
+			v.log.Warn("the answer was cut: the model's limit of tokens is reached")
+		}
+	default:
+		v.logOffer(event)
+	}
+}
+
+// serviceHint returns what to do about a tool that failed by itself, or by a service behind it (EXEC-9). The model
+// corrects what else goes wrong with a call.
 func serviceHint(err error) string {
 	if kind := fault.KindOf(err); err == nil || kind != fault.KindTool && kind != fault.KindConnect {
 		return ""
@@ -100,18 +102,18 @@ func serviceHint(err error) string {
 
 // wait draws a live line until the next event.
 func (v *askView) wait(what string) {
-	doing, stop := v.app.showDoing(v.model)
+	doing, stop := v.showDoing(v.model)
 	doing(what)
-	v.calm = sync.OnceFunc(stop)
+	v.clear = stop
 }
 
 func (v *askView) aside(text string) {
-	if !v.app.flags.quiet {
-		_ = render.Aside(v.app.live, text, v.app.screen())
+	if !v.flags.quiet {
+		_ = render.Aside(v.live, text, v.screen())
 	}
 }
 
-// finished is how a call ended, on one line.
+// finished returns how a call ended, on one line.
 func (v *askView) finished(e ai.CallFinished) string {
 	took := e.Result.Duration.Round(time.Microsecond).String()
 	if e.Result.Duration > time.Millisecond {
@@ -119,7 +121,7 @@ func (v *askView) finished(e ai.CallFinished) string {
 	}
 	text := "← " + e.Result.ToolName + " " + took
 	if e.Result.Err != nil {
-		return "✗ " + e.Result.ToolName + " " + took + ": " + words.Clip(v.app.masked(e.Result.Err).Error(), 400)
+		return "✗ " + e.Result.ToolName + " " + took + ": " + words.Clip(v.masked(e.Result.Err).Error(), 400)
 	}
 	if e.Shown < e.Total {
 		text += fmt.Sprintf(", %s of %s shown to the model", exec.Bytes(int64(e.Shown)), exec.Bytes(int64(e.Total)))
@@ -129,7 +131,7 @@ func (v *askView) finished(e ai.CallFinished) string {
 
 // end ends an answer. The error is the question's, or that of stdout.
 func (v *askView) end(err error) error {
-	v.calm()
+	v.clear()
 	if !v.json {
 		v.note(v.text.endLine())
 	}
@@ -139,10 +141,10 @@ func (v *askView) end(err error) error {
 	return err
 }
 
-// failed prints the line of a question that failed, here, where it is known whole: it
-// may have come on standard input. The error is for the exit code.
+// failed prints the JSON line of a failure, with the question that may have come on standard input. It returns an error
+// for the exit code.
 func (v *askView) failed(err error) error {
-	if err == nil || !v.json || v.err != nil || v.app.askFailureLine(v.question, err) != nil {
+	if err == nil || !v.json || v.err != nil || v.askFailureLine(v.question, err) != nil {
 		return err
 	}
 	return &reportedError{err}
@@ -154,19 +156,7 @@ func (v *askView) note(err error) {
 	}
 }
 
-// line prints one JSON line.
-func (v *askView) line(value any) {
-	if value == nil {
-		return
-	}
-	text, err := rawjson.Marshal(value)
-	if err == nil {
-		err = render.JSONLine(v.app.Console.Out, text, v.app.outScreen())
-	}
-	v.note(err)
-}
-
-// askEvent is a JSON line of ask. What a type has no use for is left out.
+// askEvent is a JSON line of ask. Each type of event uses some of the members.
 type askEvent struct {
 	Type      string          `json:"type"`
 	Question  string          `json:"question,omitempty"`
@@ -193,7 +183,7 @@ type askEvent struct {
 	Hint      string          `json:"hint,omitempty"`
 }
 
-// jsonOf is an event as a JSON line, nil for those that have none.
+// jsonOf returns an event as a JSON line, nil where it has none.
 func (v *askView) jsonOf(event ai.Event) any {
 	switch e := event.(type) {
 	case ai.Offered:
@@ -206,7 +196,7 @@ func (v *askView) jsonOf(event ai.Event) any {
 		return askEvent{Type: "call", ID: e.ID, Name: e.Name, Tool: e.Tool, Arguments: e.Arguments}
 	case ai.CallFinished:
 		result := *e.Result
-		result.Err = v.app.masked(result.Err)
+		result.Err = v.masked(result.Err)
 		line := askEvent{Type: "result", ID: e.ID, Name: e.Name, Tool: result.ToolName, Result: &result}
 		if e.Shown < e.Total {
 			line.Truncated = &exec.Truncated{ShownBytes: int64(e.Shown), TotalBytes: int64(e.Total)}
@@ -215,49 +205,52 @@ func (v *askView) jsonOf(event ai.Event) any {
 	case ai.TurnFinished:
 		return askEvent{Type: "turn", Turn: e.Turn, Stop: e.Stop, Reason: e.Reason, Calls: &e.Calls, Usage: &e.Usage}
 	case ai.Retrying:
-		return askEvent{Type: "retry", Attempt: e.Attempt, DelayMS: exec.Milliseconds(e.Delay), Error: v.app.masked(e.Err).Error()}
+		return askEvent{
+			Type: "retry", Attempt: e.Attempt, DelayMS: exec.Milliseconds(e.Delay), Error: v.masked(e.Err).Error(),
+		}
 	case ai.Done:
 		a := e.Answer
-		return askEvent{Type: "answer", Question: v.question, Text: &a.Text, Stop: a.Stop, Turns: a.Turns, Calls: &a.Calls, Usage: &a.Usage}
+		return askEvent{
+			Type: "answer", Question: v.question, Text: &a.Text, Stop: a.Stop,
+			Turns: a.Turns, Calls: &a.Calls, Usage: &a.Usage,
+		}
 	}
 	return nil
 }
 
 // askFailureLine prints a failure as a JSON line.
-func (a *App) askFailureLine(question string, err error) error {
-	err = a.masked(err)
-	line, failure := rawjson.Marshal(askEvent{
+func (o *output) askFailureLine(question string, err error) error {
+	err = o.masked(err)
+	return o.printJSON(askEvent{
 		Type: "error", Question: question, Error: err.Error(), Kind: fault.KindOf(err), Hint: fault.HintOf(err),
 	})
-	if failure != nil {
-		return failure
-	}
-	return render.JSONLine(a.Console.Out, line, a.outScreen())
 }
 
-// warnOverfull tells what the provider would not.
-func (a *App) warnOverfull(e ai.Overfull) {
-	a.log.Warn(fmt.Sprintf("tools and conversation take some %d tokens, and the context that is asked for has %d: what does not fit "+
-		"is cut off without a word, the tools first; --tools or --server gives the model fewer", e.Tokens, e.Context))
-}
-
-// logOffered logs the conversion (CONV-3), and warns of tools that the model cannot be given, or not together.
-func (a *App) logOffered(e ai.Offered) {
-	a.logConverted(len(e.Names), convert.MCP.Label(), e.Format)
-	for _, limit := range e.Limits {
-		a.log.Warn(limit.String() + "; --tools or --server gives the model fewer")
-	}
-	for _, loss := range e.Losses {
-		level := slog.LevelDebug
-		if loss.Severity == convert.Fatal {
-			level = slog.LevelWarn
+// logOffer logs the conversion of the tools (CONV-3), and warns of tools that the model cannot be given, or not
+// together.
+func (o *output) logOffer(event ai.Event) {
+	switch e := event.(type) {
+	case ai.Offered:
+		o.logConverted(len(e.Names), convert.MCP.Label(), e.Format)
+		for _, limit := range e.Limits {
+			o.log.Warn(limit.String() + "; --tools or --server gives the model fewer")
 		}
-		a.log.Log(context.Background(), level, loss.String())
+		for _, loss := range e.Losses {
+			level := slog.LevelDebug
+			if loss.Severity == convert.Fatal {
+				level = slog.LevelWarn
+			}
+			o.log.Log(context.Background(), level, loss.String())
+		}
+	case ai.Overfull: // the provider cuts without a word
+		o.log.Warn(fmt.Sprintf("tools and conversation take some %d tokens, and the context that is asked for has %d: "+
+			"what does not fit is cut off without a word, the tools first; --tools or --server gives the model fewer",
+			e.Tokens, e.Context))
 	}
 }
 
-// textStream writes text that comes in pieces. On a terminal it is made safe, which
-// needs what stands before and behind a joiner or a carriage return.
+// textStream writes text that comes in pieces. It makes text safe for a terminal, for which it needs what stands before
+// and behind a joiner or a carriage return.
 type textStream struct {
 	out  io.Writer
 	tty  bool
@@ -266,7 +259,7 @@ type textStream struct {
 	open bool   // the last line has no end yet
 }
 
-// pastLength is enough to judge by: an emoji of several parts, or a word's end.
+// pastLength is how many bytes before a text are needed to judge it: an emoji of several parts, or a word's end.
 const pastLength = 64
 
 func (t *textStream) write(text string) error {
@@ -282,7 +275,7 @@ func (t *textStream) write(text string) error {
 	return t.flush(text)
 }
 
-// flush writes text in the light of what was written before.
+// flush writes text, which is judged together with what was written before.
 func (t *textStream) flush(text string) error {
 	shown, is := strings.CutPrefix(render.SafeBlock(t.past+text), render.SafeBlock(t.past))
 	if !is {

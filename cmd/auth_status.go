@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -22,25 +21,23 @@ type authStatusOptions struct {
 	json    bool
 }
 
-func newAuthStatusCommand(app *App, run func(context.Context, *App, authStatusOptions) error) *cobra.Command {
+func newAuthStatusCommand(app *App, run runFunc[authStatusOptions]) *cobra.Command {
 	var o authStatusOptions
 	cmd := &cobra.Command{
 		Use:   "status [SERVER…]",
 		Short: "Show what logins there are",
 		Long: `Show for each server with an address whether there is a login, by whom, with which
-scopes, until when, and where its tokens are kept; then the logins to other addresses, which
---url uses, and the files with logins that cannot be read. Nothing is sent, and no
-headersCommand is run. In a pipe each server is a line of six fields with tabs between them.
+scopes, until when, and where its tokens are kept; then the logins to other addresses,
+which --url uses, and the files with logins that cannot be read. toolx sends nothing and
+runs no headersCommand. In a pipe each server is a line of six fields with tabs between.
 
 Exit codes: 0 shown, 2 wrong usage or config, 3 a server that was named has no login.`,
 		Example: `  toolx auth status
   toolx auth status github && toolx call github__list_issues
   toolx auth status --json | jq -r '.servers[] | "\(.name) \(.state)"'`,
-		ValidArgsFunction: completeServers(app),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.servers = args
-			return run(cmd.Context(), app, o)
-		},
+		Args:              func(_ *cobra.Command, args []string) error { o.servers = args; return nil },
+		ValidArgsFunction: completeServers(app, 0),
+		RunE:              runs(app, &o, run),
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the logins as JSON")
 	return cmd
@@ -79,16 +76,16 @@ func (s *authStatus) ready() bool {
 	return false
 }
 
-// runAuthStatus shows logins. Those that were named have to be there.
+// runAuthStatus shows logins. The error is that of a named server without a login.
 func runAuthStatus(ctx context.Context, app *App, o authStatusOptions) error {
-	statuses, err := app.authStatuses(ctx, o.servers)
+	statuses, err := app.logins.statuses(ctx, o.servers)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		err = app.printAuthJSON(statuses)
+		err = app.printJSON(map[string]any{"servers": append([]authStatus{}, statuses...)})
 	} else {
-		err = app.printAuthStatuses(statuses)
+		err = printAuthStatuses(app.output, statuses)
 	}
 	if err != nil {
 		return err
@@ -101,46 +98,54 @@ func runAuthStatus(ctx context.Context, app *App, o authStatusOptions) error {
 	return nil
 }
 
-// authStatuses are the states of the named servers; where none is named, of all that have an address, or a login.
-func (a *App) authStatuses(ctx context.Context, names []string) ([]authStatus, error) {
+// statuses returns the states of the named servers; where none is named, of all that have an address or a login.
+func (l *logins) statuses(ctx context.Context, names []string) ([]authStatus, error) {
 	var statuses []authStatus
 	for _, name := range names {
-		site, err := a.authSite(ctx, name)
+		site, err := l.site(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		statuses = append(statuses, a.authStatus(ctx, site))
+		statuses = append(statuses, l.status(ctx, site))
 	}
 	if len(names) > 0 {
 		return statuses, nil
 	}
-	loaded, err := a.authServers()
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]bool) // addresses, and files that are told of
-	for _, server := range loaded {
-		if server.URL == "" || server.Disabled {
-			continue
-		}
+	known := make(map[string]bool) // addresses, and damaged files that were told of
+	add := func(server *config.Server) {
 		site, err := resolveSite(server)
 		if err != nil {
-			statuses = append(statuses, authStatus{Name: server.Name, URL: server.URL, State: stateUnknown, Error: err.Error()})
-			continue
+			status := authStatus{Name: server.Name, URL: server.URL, State: stateUnknown, Error: err.Error()}
+			statuses = append(statuses, status)
+			return
 		}
-		status := a.authStatus(ctx, site)
+		status := l.status(ctx, site)
 		known[site.resolved.URL], known[status.file] = true, true
 		statuses = append(statuses, status)
 	}
-	if a.flags.url != "" {
+	adHoc, err := l.flags.adHoc(nil)
+	if err != nil {
+		return nil, err
+	}
+	if adHoc != nil {
+		add(adHoc)
 		return statuses, nil
 	}
-	return append(statuses, a.otherLogins(ctx, known)...), nil
+	loaded, err := l.consent.loadConfig()
+	if err != nil {
+		return nil, err
+	}
+	for _, server := range loaded.Servers {
+		if server.URL != "" && !server.Disabled {
+			add(server)
+		}
+	}
+	return append(statuses, l.otherLogins(ctx, known)...), nil
 }
 
-// otherLogins are the states of logins to addresses that no entry of the config has: those
-// that --url finds, and the files that cannot be read.
-func (a *App) otherLogins(ctx context.Context, known map[string]bool) []authStatus {
+// otherLogins returns the states of logins that no entry of the config has: to addresses, which --url finds, and in
+// files that cannot be read.
+func (l *logins) otherLogins(ctx context.Context, known map[string]bool) []authStatus {
 	store := authStore()
 	if store == nil {
 		return nil
@@ -151,42 +156,26 @@ func (a *App) otherLogins(ctx context.Context, known map[string]bool) []authStat
 		if known[address] {
 			continue
 		}
-		site, err := a.authSite(ctx, address)
+		site, err := l.site(ctx, address)
 		if err != nil {
 			continue // it was an address when the login was made
 		}
-		if status := a.authStatus(ctx, site); status.Login != nil {
+		if status := l.status(ctx, site); status.Login != nil {
 			statuses = append(statuses, status)
 		}
 	}
 	for _, file := range damaged {
 		if !known[file.File] {
-			statuses = append(statuses, authStatus{Name: file.File, State: stateDamaged, Error: file.Err.Error(), file: file.File})
+			statuses = append(statuses, authStatus{Name: file.File, State: stateDamaged, Error: file.Err.Error()})
 		}
 	}
 	return statuses
 }
 
-// authServers are the server of --url, where there is one, else those of the config.
-func (a *App) authServers() ([]*config.Server, error) {
-	adHoc, err := a.adHoc(nil)
-	if err != nil {
-		return nil, err
-	}
-	if adHoc != nil {
-		return []*config.Server{adHoc}, nil
-	}
-	loaded, err := a.loadConfig()
-	if err != nil {
-		return nil, err
-	}
-	return loaded.Servers, nil
-}
-
-// authStatus is the state of one server.
-func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
-	options := a.authOptions(site)
-	shown := authStatus{Name: a.mask.Text(site.server.Name), URL: a.mask.Text(site.resolved.URL), State: stateNone}
+// status returns the state of one server.
+func (l *logins) status(ctx context.Context, site *authSite) authStatus {
+	options := l.options(site) // which makes the mask know the entry's secrets
+	shown := authStatus{Name: l.mask.Text(site.server.Name), URL: l.mask.Text(site.resolved.URL), State: stateNone}
 	if site.ownHeader() {
 		shown.State = stateHeader
 		return shown
@@ -201,9 +190,9 @@ func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
 	case len(site.resolved.HeadersCommand) > 0:
 		shown.State = stateProgram
 	case errors.As(err, &damaged):
-		shown.State, shown.Error, shown.file = stateDamaged, a.mask.Text(damaged.Error()), damaged.File
+		shown.State, shown.Error, shown.file = stateDamaged, l.mask.Text(damaged.Error()), damaged.File
 	case err != nil:
-		shown.State, shown.Error = stateUnknown, a.mask.Text(err.Error())
+		shown.State, shown.Error = stateUnknown, l.mask.Text(err.Error())
 	case login != nil && login.Usable():
 		shown.State = stateLoggedIn
 	case grant == config.GrantClientCredentials:
@@ -217,67 +206,54 @@ func (a *App) authStatus(ctx context.Context, site *authSite) authStatus {
 	return shown
 }
 
-func (a *App) printAuthJSON(statuses []authStatus) error {
-	if statuses == nil {
-		statuses = []authStatus{}
-	}
-	text, err := json.Marshal(map[string]any{"servers": statuses})
-	if err != nil {
-		return err
-	}
-	return render.JSONLine(a.Console.Out, text, a.outScreen())
-}
-
 // printAuthStatuses prints a line for each server: aligned under a heading on a terminal, with tabs in a pipe.
-func (a *App) printAuthStatuses(statuses []authStatus) error {
+func printAuthStatuses(out *output, statuses []authStatus) error {
 	if len(statuses) == 0 {
-		fmt.Fprintln(a.live, "no server of the config has an address, and there is no login to another")
+		out.say("no server of the config has an address, and there is no login to another")
 		return nil
 	}
-	lines := make([][]string, 0, len(statuses)+1)
-	if a.Console.OutTTY {
-		lines = append(lines, []string{"SERVER", "STATE", "ISSUER", "SCOPES", "UNTIL", "TOKENS"})
-	}
-	for i := range statuses {
-		lines = append(lines, statuses[i].fields(a.outScreen()))
-	}
-	out := tabwriter.NewWriter(a.Console.Out, 0, 0, 2, ' ', 0)
-	for _, fields := range lines {
-		line := strings.Join(fields, "\t")
-		if !a.Console.OutTTY {
-			if _, err := fmt.Fprintln(a.Console.Out, line); err != nil {
+	if !out.Console.OutTTY {
+		for i := range statuses {
+			if err := out.printFields(statuses[i].fields()...); err != nil {
 				return err
 			}
-			continue
 		}
-		fmt.Fprintln(out, line)
+		return nil
 	}
-	return out.Flush()
+	table := tabwriter.NewWriter(out.Console.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SERVER\tSTATE\tISSUER\tSCOPES\tUNTIL\tTOKENS")
+	for i := range statuses {
+		fields := statuses[i].fields()
+		for j := range fields {
+			fields[j] = render.Safe(fields[j])
+		}
+		fmt.Fprintln(table, strings.Join(fields, "\t"))
+	}
+	return table.Flush()
 }
 
-// fields are name, state, issuer, scopes, end, and where the tokens are; what there is not is a dash.
-func (s *authStatus) fields(screen render.Screen) []string {
+// fields returns name, state, issuer, scopes, end, and where the tokens are; a dash stands for what is missing.
+func (s *authStatus) fields() []string {
 	fields := []string{s.Name, s.State, "-", "-", "-", "-"}
 	if s.Error != "" {
 		fields[1] += ": " + s.Error
 	}
-	if login := s.Login; login != nil {
-		fields[2], fields[5] = login.Issuer, "file"
-		if len(login.Scopes) > 0 {
-			fields[3] = strings.Join(login.Scopes, " ")
-		}
-		switch {
-		case login.Renewable:
-			fields[4] = "renewed"
-		case !login.Expires.IsZero():
-			fields[4] = login.Expires.Format(time.RFC3339)
-		}
-		if login.Keyring {
-			fields[5] = "keyring"
-		}
+	login := s.Login
+	if login == nil {
+		return fields
 	}
-	for i := range fields {
-		fields[i] = render.Field(fields[i], screen)
+	fields[2], fields[5] = login.Issuer, "file"
+	if len(login.Scopes) > 0 {
+		fields[3] = strings.Join(login.Scopes, " ")
+	}
+	switch {
+	case login.Renewable:
+		fields[4] = "renewed"
+	case !login.Expires.IsZero():
+		fields[4] = login.Expires.Format(time.RFC3339)
+	}
+	if login.Keyring {
+		fields[5] = "keyring"
 	}
 	return fields
 }

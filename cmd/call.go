@@ -6,13 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
@@ -24,26 +22,19 @@ import (
 
 // callOptions are what a user says of one call.
 type callOptions struct {
+	replyOptions
 	tool      string
 	args      []string // k=v, in the order given
 	object    string   // --args
-	output    string
-	jq        string
-	save      string
-	maxOutput string
 	dryRun    bool
 	strict    bool
 	keepNames bool
-	server    []string // a command line behind --
 	model     modelOptions
 	edit      bool
-	answers   answerOptions
 }
 
-func newCallCommand(app *App, run func(context.Context, *App, callOptions) error) *cobra.Command { //nolint:funlen // flags are a table
+func newCallCommand(app *App, run runFunc[callOptions]) *cobra.Command {
 	var o callOptions
-	var asJSON bool
-	var objects []string // of --args, as often as it was given
 	cmd := &cobra.Command{
 		Use:   "call TOOL [k=v…] [-- COMMAND…]",
 		Short: "Run one tool",
@@ -71,70 +62,36 @@ was broken, 124 timeout, 130 interrupted.`,
   toolx call math_eval expression='2^10' --json | jq .result
   toolx call search --args '{"query":"TODO","path":"."}' --jq '.matches[].file'
   toolx call --from-tool-call response.json --sequential`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			if args, o.server, err = splitDash(cmd, args); err != nil {
-				return err
-			}
-			if err = o.model.check(cmd, args); err != nil || o.model.from != "" {
-				return err
-			}
-			if len(args) == 0 || args[0] == "" {
-				return fault.Usage("name a tool", "toolx call TOOL; toolx list shows the tools")
-			}
-			o.tool = args[0]
-			o.args = append(o.args, args[1:]...)
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("-o", o.output, "text", "json", "raw", "yaml"); err != nil {
-				return err
-			}
-			if asJSON {
-				o.output = "json"
-			}
-			if err := o.check(cmd.Flags(), objects); err != nil {
-				return err
-			}
-			return run(cmd.Context(), app, o)
+		Args: func(cmd *cobra.Command, args []string) error {
+			return withCommand(&o.server, func(args []string) error {
+				if err := o.model.check(cmd, args); err != nil || o.model.from != "" {
+					return err
+				}
+				if len(args) == 0 || args[0] == "" {
+					return fault.Usage("name a tool", "toolx call TOOL; toolx list shows the tools")
+				}
+				o.tool = args[0]
+				o.args = append(o.args, args[1:]...)
+				return nil
+			})(cmd, args)
 		},
 		ValidArgsFunction: o.model.complete(completeTool(app)),
 	}
-	flags := cmd.Flags()
-	flags.StringArrayVarP(&o.args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
-	flags.StringArrayVar(&objects, "args", nil, "all arguments as one `JSON` object, @FILE or -")
-	flags.StringVarP(&o.output, "output", "o", "text", "`FORMAT`: text, json (the envelope), raw (the exact MCP result), yaml")
-	flags.BoolVar(&asJSON, "json", false, "same as -o json")
-	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
-	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
-	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (the config's maxOutput, else 256KiB on a terminal; 0: never; not with -o raw)")
+	flags, formats := cmd.Flags(), []string{"text", "json", "raw", "yaml"}
+	declareArguments(flags, &o.args, &o.object)
+	o.replyOptions.declare(flags, formats...)
+	o.declareContent(flags)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the request instead of sending it")
 	flags.BoolVar(&o.strict, "strict", false, "refuse parameters that the schema does not know")
 	flags.BoolVar(&o.keepNames, "keep-names", false, "send parameter names as given, not normalized")
 	flags.BoolVar(&o.edit, "edit", false, "fill the rest in on the terminal, with the form of toolx tui")
-	o.answers.declare(flags)
 	o.model.declare(flags)
+	cmd.RunE = runs(app, &o, run, o.check(flags, formats...))
 	return cmd
 }
 
-// check takes the object of --args, and refuses flags whose values say nothing, or too much.
-func (o *callOptions) check(flags *pflag.FlagSet, objects []string) error {
-	switch {
-	case len(objects) > 1:
-		return fault.Usage("--args is given twice",
-			"give one object, and lay single arguments over it: --args @FILE k=v")
-	case flags.Changed("args") && objects[0] == "":
-		return fault.Usage("--args is empty", `--args '{"k":"v"}'`)
-	case flags.Changed("save") && o.save == "":
-		return fault.Usage("--save is empty", "--save DIR; --save . is this folder")
-	}
-	if len(objects) == 1 {
-		o.object = objects[0]
-	}
-	return o.answers.check()
-}
-
-// runCall is the whole of a call, from the options to what is printed. Every
-// failure from here on is a Result, so that --json has its envelope.
+// runCall makes a call, from the options to what is printed. Every failure is a Result, so that --json has its
+// envelope.
 func runCall(ctx context.Context, app *App, o callOptions) error {
 	switch {
 	case o.model.from != "":
@@ -145,66 +102,52 @@ func runCall(ctx context.Context, app *App, o callOptions) error {
 	began := time.Now()
 	jq, err := render.CompileJQ(o.jq)
 	if err != nil {
-		return &usageError{err}
+		return usageError(err)
 	}
 	box, err := app.toolbox(toolboxOptions{
 		server: o.server, strict: o.strict, keepNames: o.keepNames, tellsFailures: true,
 		namesUnknown: o.output != "json" && o.output != "yaml", answers: &o.answers,
 	})
-	if err == nil && o.output != "raw" && !o.wholeForJQ() { // raw is exact, whatever its size
+	if err == nil && !o.whole() {
 		box.executor.Defaults.MaxOutput, err = app.maxOutput(o.maxOutput, box.config)
 	}
 	if err != nil {
-		return app.printResult(ctx, &exec.Result{ToolName: o.tool, Err: err}, o, jq)
+		return app.printResult(ctx, &exec.Result{ToolName: o.tool, Err: err}, o.replyOptions, jq)
 	}
-	app.letLogin(box, o.tool)
+	box.letLogin(o.tool)
 	stop := app.showProgress(o.tool)
 	defer stop()
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
 	defer done()
-	prepared, err := box.prepareCall(bounded, app, o)
+	prepared, err := box.prepareCall(bounded, o)
 	if err != nil {
-		return app.printResult(ctx, box.executor.Reject(o.tool, o.given(), began, err), o, jq)
+		return app.printResult(ctx, box.executor.Reject(o.tool, o.given(), began, err), o.replyOptions, jq)
 	}
 	if o.dryRun {
-		err = app.printRequest(bounded, box, prepared, map[string]int{})
+		err = box.printRequest(bounded, prepared, map[string]int{})
 		return cmp.Or(ended(bounded, o.tool, slowSchema), err)
 	}
 	result := box.executor.Call(bounded, prepared)
 	box.addStartTiming(result)
 	stop()
-	return app.printResult(ctx, result, o, jq)
+	return app.printResult(ctx, result, o.replyOptions, jq)
 }
 
-// wholeForJQ reports whether --jq needs all of the result: what is cut is no JSON.
-func (o callOptions) wholeForJQ() bool { return o.jq != "" && o.maxOutput == "" }
-
-// given are the arguments as they were typed, for the log of a call that was not made (EXEC-11).
+// given returns the arguments as they were typed, for the log of a call that was not made (EXEC-11).
 func (o callOptions) given() json.RawMessage {
-	given, err := rawjson.Marshal(struct {
+	given, _ := rawjson.Marshal(struct { // texts always marshal
 		Args []string `json:"--arg,omitempty"`
 		JSON string   `json:"--args,omitempty"`
 	}{o.args, o.object})
-	if err != nil {
-		return nil
-	}
 	return given
 }
 
-// prepareCall opens what the tool needs and reads the arguments by its schema; what is
-// wrong without any schema is told before a server starts.
-func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exec.Call, error) {
-	input := exec.Input{Args: o.args, Object: o.object, Stdin: app.Console.In}
+// prepareCall opens what the tool needs and reads the arguments by its schema. What is wrong without any schema is told
+// before a server starts.
+func (b *toolbox) prepareCall(ctx context.Context, o callOptions) (exec.Call, error) {
+	input := exec.Input{Args: o.args, Object: o.object, Stdin: b.Console.In}
 	if err := exec.CheckInput(input); err != nil {
-		if app.flags.trace == traceLines && (o.tool == traceFull || o.tool == traceLines) {
-			return exec.Call{}, fault.Usage("--trace takes its value behind =", "--trace="+o.tool)
-		}
-		if b.isServer(o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "=") {
-			words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
-			err = fault.Usage("'"+o.tool+"' is a server, not a tool",
-				"did you mean: "+exec.PasteLine(append(words, app.flags.reaching()...)...))
-		}
-		return exec.Call{}, err
+		return exec.Call{}, b.explainInput(err, o)
 	}
 	tool, err := b.pool.Find(ctx, o.tool)
 	if err = cmp.Or(gaveUp(ctx, o.tool, ""), err); err != nil {
@@ -217,12 +160,22 @@ func (b *toolbox) prepareCall(ctx context.Context, app *App, o callOptions) (exe
 		err = b.executor.Complete(ctx, err)
 		return exec.Call{}, cmp.Or(ended(ctx, o.tool, slowSchema), err)
 	}
-	return exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments, Timeout: app.flags.timeout, MaxTime: app.flags.maxTime}, nil
+	call := exec.Call{Tool: tool.Name, Target: tool, Arguments: arguments}
+	call.Timeout, call.MaxTime = b.flags.timeout, b.flags.maxTime
+	return call, nil
 }
 
-// isServer reports whether a name is that of a server of the config.
-func (b *toolbox) isServer(name string) bool {
-	return !b.adHoc && slices.Contains(b.pool.Names(), name)
+// explainInput returns a better error than err where the tool's name is the value of --trace, or a server.
+func (b *toolbox) explainInput(err error, o callOptions) error {
+	switch {
+	case b.flags.trace == traceLines && (o.tool == traceFull || o.tool == traceLines):
+		return fault.Usage("--trace takes its value behind =", "--trace="+o.tool)
+	case !b.adHoc && slices.Contains(b.pool.Names(), o.tool) && len(o.args) > 0 && !strings.Contains(o.args[0], "="):
+		words := append([]string{"toolx", "call", o.tool + exec.Separator + o.args[0]}, o.args[1:]...)
+		return fault.Usage("'"+o.tool+"' is a server, not a tool",
+			"did you mean: "+exec.PasteLine(append(words, b.flags.reaching()...)...))
+	}
+	return err
 }
 
 // addStartTiming adds what the server's start took to the time of its call.
@@ -236,15 +189,15 @@ func (b *toolbox) addStartTiming(result *exec.Result) {
 	result.Timing = &timing
 }
 
-// defaultMaxOutput is where output for a terminal is cut: more helps nobody there.
+// defaultMaxOutput is the size in bytes at which output for a terminal is cut.
 const defaultMaxOutput = 256 << 10
 
 // maxRawError is how many bytes of a tool's failure stderr repeats where stdout has the raw result.
 const maxRawError = 1 << 10
 
-// maxOutput is the size at which output is cut: the flag's, else the config's, else a
-// default on a terminal, and none in a pipe (EXEC-14).
-func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
+// maxOutput returns the size at which output is cut: the flag's, else the config's, else a default on a terminal, and
+// none in a pipe (EXEC-14).
+func (o *output) maxOutput(flag string, loaded *config.Config) (int64, error) {
 	wanted := loaded.Defaults.MaxOutput
 	if flag != "" {
 		size, err := config.ParseSize(flag)
@@ -255,75 +208,81 @@ func (a *App) maxOutput(flag string, loaded *config.Config) (int64, error) {
 	}
 	switch {
 	case wanted != nil:
-		if a.maxError = max(*wanted, defaultMaxOutput); *wanted == 0 {
-			a.maxError = -1
+		if o.maxError = max(*wanted, defaultMaxOutput); *wanted == 0 {
+			o.maxError = -1
 		}
 		return *wanted, nil
-	case !a.Console.OutTTY:
+	case !o.Console.OutTTY:
 		return 0, nil
 	}
 	return defaultMaxOutput, nil
 }
 
-// printResult prints a result in the format that was asked for. The error it
-// returns is the call's own, marked as reported where the output has told it.
-func (a *App) printResult(ctx context.Context, result *exec.Result, o callOptions, jq *render.JQ) error {
-	a.live.Clear()
-	result.Err = a.masked(result.Err)
-	if o.output == "raw" && len(result.Raw) > 0 {
-		a.maxError = maxRawError
+// printResult prints a result in the format that was asked for. The error it returns is the call's own, marked as
+// reported where the output has told it.
+func (o *output) printResult(ctx context.Context, result *exec.Result, options replyOptions, jq *render.JQ) error {
+	o.live.Clear()
+	result.Err = o.masked(result.Err)
+	if options.output == "raw" && len(result.Raw) > 0 {
+		o.maxError = maxRawError
 	}
-	saveErr := a.saveBlocks(o.save, result)
+	saveErr := o.saveBlocks(options.save, result)
 	if jq != nil && result.Success {
 		if _, read := render.JQInput(result); read {
-			a.log.Info("the result is JSON in a text; --jq works on what it says")
+			o.log.Info("the result is JSON in a text; --jq works on what it says")
 		}
 	}
-	options := render.ResultOptions{Format: render.Format(o.output), JQ: jq, Screen: a.outScreen()}
-	var picked bytes.Buffer // under --json stdout has all of what --jq makes, or the failure
-	out := a.Console.Out
-	if jq != nil && o.output == "json" {
-		out = &picked
-	}
-	err := render.Result(ctx, out, result, options)
-	switch {
-	case out != io.Writer(&picked):
-	case err == nil:
-		_, err = picked.WriteTo(a.Console.Out)
-	default:
-		failed := *result
-		failed.Success, failed.Err = false, a.masked(err)
-		if render.Result(ctx, a.Console.Out, &failed, options) == nil {
-			return &reportedError{err}
-		}
-	}
-	if err != nil {
-		// Part of the answer may be on stdout already: an envelope has no place there.
-		a.tell(err)
-		return &reportedError{err}
+	as := render.ResultOptions{Format: render.Format(options.output), JQ: jq, Screen: o.outScreen()}
+	if err := o.writeResult(ctx, result, as); err != nil {
+		return err
 	}
 	if remark := render.TruncationRemark(result); remark != "" {
-		a.log.Warn(remark)
+		o.log.Warn(remark)
 	}
 	switch {
 	case saveErr != nil:
-		a.tell(saveErr)
+		o.tell(saveErr)
 		return &reportedError{saveErr}
-	case result.Err != nil && (o.output == "json" || o.output == "yaml"):
+	case result.Err != nil && (options.output == "json" || options.output == "yaml"):
 		return &reportedError{result.Err}
 	}
 	return result.Err
 }
 
-// saveBlocks writes the binary blocks of a result into a folder, if one was named,
-// and tells their paths. The result is printed all the same where that fails.
-func (a *App) saveBlocks(folder string, result *exec.Result) error {
+// writeResult writes a result to stdout, and tells of a failure to do so. With --jq under --json, stdout gets all of
+// what the expression makes, or the envelope of its failure.
+func (o *output) writeResult(ctx context.Context, result *exec.Result, as render.ResultOptions) error {
+	var err error
+	if as.JQ != nil && as.Format == render.FormatJSON {
+		var picked bytes.Buffer
+		if err = render.Result(ctx, &picked, result, as); err != nil {
+			failed := *result
+			failed.Success, failed.Err = false, o.masked(err)
+			if render.Result(ctx, o.Console.Out, &failed, as) == nil {
+				return &reportedError{err}
+			}
+		} else {
+			_, err = picked.WriteTo(o.Console.Out)
+		}
+	} else {
+		err = render.Result(ctx, o.Console.Out, result, as)
+	}
+	if err == nil {
+		return nil
+	}
+	o.tell(err) // not as an envelope: part of the answer may be on stdout already
+	return &reportedError{err}
+}
+
+// saveBlocks writes the binary blocks of a result into a folder, if one was named, and tells their paths. The result is
+// printed even where that fails.
+func (o *output) saveBlocks(folder string, result *exec.Result) error {
 	if folder == "" || !result.Success {
 		return nil
 	}
 	paths, err := render.SaveBlocks(folder, result)
 	for _, path := range paths {
-		fmt.Fprintln(a.live, render.Safe(path))
+		o.say("%s", render.Safe(path))
 	}
 	if err != nil {
 		return fault.Usage("--save: "+err.Error(), "name a folder that can be written")
@@ -331,30 +290,31 @@ func (a *App) saveBlocks(folder string, result *exec.Result) error {
 	return nil
 }
 
-// printRequest prints the request that a call would send (--dry-run), and counts it in shown,
-// which has how many were shown already for each server.
-func (a *App) printRequest(ctx context.Context, box *toolbox, call exec.Call, shown map[string]int) error {
-	prepared, err := box.executor.Prepare(ctx, call)
+// printRequest prints the request that a call would send (--dry-run). shown counts the requests that were printed
+// already, by server.
+func (b *toolbox) printRequest(ctx context.Context, call exec.Call, shown map[string]int) error {
+	prepared, err := b.executor.Prepare(ctx, call)
 	if err != nil {
 		return err
 	}
 	for _, warning := range prepared.Warnings {
-		a.log.Warn(warning)
+		b.log.Warn(warning)
 	}
-	request, err := box.requestOf(prepared, shown[prepared.Tool.Server])
+	request, err := b.requestOf(prepared, shown[prepared.Tool.Server])
 	if err != nil {
 		return err
 	}
 	shown[prepared.Tool.Server]++
-	_, err = fmt.Fprintf(a.Console.Out, "%s\n", request)
+	_, err = fmt.Fprintf(b.Console.Out, "%s\n", request)
 	return err
 }
 
-// requestOf returns the JSON-RPC request of a call, as it would be sent after so many others to its server; for one of
-// toolx's own tools, to which none is sent, the one that a client of "toolx serve" would send.
+// requestOf returns the JSON-RPC request of a call, as it would be sent after that many others to its server. For one
+// of toolx's own tools it is the request that a client of "toolx serve" would send.
 func (b *toolbox) requestOf(prepared *exec.Prepared, after int) (json.RawMessage, error) {
 	if session := b.pool.Session(prepared.Tool.Server); session != nil {
-		return session.NextRequest("tools/call", servers.CallParams(prepared.Tool.Plain, prepared.Arguments), after)
+		params := servers.CallParams(prepared.Tool.Plain, prepared.Arguments)
+		return session.NextRequest("tools/call", params, after)
 	}
 	return rawjson.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1 + after, "method": "tools/call",

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +17,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
 // modelOptions are what a user says of a model's tool calls.
@@ -31,10 +29,11 @@ type modelOptions struct {
 }
 
 func (o *modelOptions) declare(flags *pflag.FlagSet) {
-	flags.StringVar(&o.from, "from-tool-call", "", "make the tool calls of a model's message, in `FILE` or on standard input")
+	flags.StringVar(&o.from, "from-tool-call", "", "make the calls of a model's message, in `FILE` or on stdin")
 	flags.Lookup("from-tool-call").NoOptDefVal = "-"
-	flags.StringVar(&o.format, "result-format", "", "`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
-	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another, not in parallel")
+	flags.StringVar(&o.format, "result-format", "",
+		"`FORMAT` of the results of --from-tool-call, such as openai (default the calls' own)")
+	flags.BoolVar(&o.sequential, "sequential", false, "make the calls of --from-tool-call one after another")
 }
 
 // complete leaves the message's file to the shell, and other arguments to another completion.
@@ -88,7 +87,7 @@ func (o *modelOptions) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// modelCall is one call of a model's message, on its way.
+// modelCall is one call of a model's message.
 type modelCall struct {
 	asked convert.ToolCall
 	tool  *exec.Tool
@@ -98,13 +97,15 @@ type modelCall struct {
 }
 
 // runModelCalls makes the calls of a model's message through the one Executor, and prints the message that the model is
-// to get. What goes wrong with a call is a result for the model; an error before that is the user's.
+// to get. A failure of a call is a result for the model; an error before that is the user's.
 func runModelCalls(ctx context.Context, app *App, o callOptions) error {
-	message, err := app.readModelMessage(o.model.from)
+	message, err := readModelMessage(app.output, o.model.from)
 	if err != nil {
 		return err
 	}
-	box, err := app.toolbox(toolboxOptions{server: o.server, strict: o.strict, keepNames: o.keepNames, answers: &o.answers})
+	box, err := app.toolbox(toolboxOptions{
+		server: o.server, strict: o.strict, keepNames: o.keepNames, answers: &o.answers,
+	})
 	if err != nil {
 		return err
 	}
@@ -119,48 +120,49 @@ func runModelCalls(ctx context.Context, app *App, o callOptions) error {
 	calls := box.findModelTools(bounded, message.Calls)
 	if o.dryRun {
 		stop()
-		return app.printModelRequests(ctx, box, calls)
+		return box.printModelRequests(ctx, calls)
 	}
-	results := app.makeModelCalls(ctx, box, calls, o.model.sequential)
+	results := box.makeModelCalls(ctx, calls, o.model.sequential)
 	stop()
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
 	}
-	format := message.Format
-	if o.model.format != "" {
-		format = convert.Format(o.model.format)
-	}
+	format := cmp.Or(convert.Format(o.model.format), message.Format)
 	if err := app.printModelResults(o, format, message.Calls, results); err != nil {
 		return err
 	}
-	return failedCalls(results)
+	failed := 0
+	for _, result := range results {
+		if !result.Success {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	// The log and the results have told of each.
+	err = fmt.Errorf("%d of %d tool calls failed", failed, len(results))
+	return &reportedError{&failure{error: err, kind: fault.KindTool}}
 }
 
-// readModelMessage reads a model's message from a file, or from standard input. One
-// that holds no call leaves nothing to do, and is an error.
-func (a *App) readModelMessage(name string) (*convert.Message, error) {
-	var data []byte
-	var err error
-	origin := name
-	if name == "-" {
-		origin = "standard input"
-		data, err = io.ReadAll(a.Console.In)
-	} else {
-		data, err = os.ReadFile(name)
-	}
+// readModelMessage reads a model's message from a file, or from standard input. One without a call is an error.
+func readModelMessage(out *output, name string) (*convert.Message, error) {
+	data, err := out.readInput(name)
 	if err != nil {
-		return nil, fault.Usage(fmt.Sprintf("cannot read %s: %s", origin, fault.Reason(err)),
-			"toolx call --from-tool-call message.json")
+		return nil, err
+	}
+	if name == "-" {
+		name = "standard input"
 	}
 	message, err := convert.ReadCalls(data, "")
 	if err != nil {
-		return nil, fault.Usage(origin+": "+err.Error(), "give a model's tool call, message or response")
+		return nil, fault.Usage(name+": "+err.Error(), "give a model's tool call, message or response")
 	}
 	if len(message.Calls) == 0 {
-		return nil, fault.Usage(fmt.Sprintf("%s holds no tool call: it is %s", origin, message.Seen),
+		return nil, fault.Usage(fmt.Sprintf("%s holds no tool call: it is %s", name, message.Seen),
 			"give a tool call, or an assistant message or response that has some")
 	}
-	a.log.Info(fmt.Sprintf("read %s in the format %s", plural(len(message.Calls), "tool call", "tool calls"), message.Format))
+	out.log.Info(fmt.Sprintf("read %s in the format %s", words.Count(len(message.Calls), "tool call"), message.Format))
 	return message, nil
 }
 
@@ -171,7 +173,7 @@ func (b *toolbox) findModelTools(ctx context.Context, asked []convert.ToolCall) 
 	for i, one := range asked {
 		calls[i] = modelCall{asked: one, began: time.Now()}
 		if one.Err != nil {
-			calls[i].err = &unreadableCall{one.Err}
+			calls[i].err = &failure{error: one.Err, kind: fault.KindInvalidArguments}
 			continue
 		}
 		wait.Go(func() {
@@ -186,21 +188,13 @@ func (b *toolbox) findModelTools(ctx context.Context, asked []convert.ToolCall) 
 	return calls
 }
 
-// unreadableCall says that a model's call cannot be read; nothing was sent.
-type unreadableCall struct{ error }
-
-func (e *unreadableCall) Unwrap() error { return e.error }
-
-// Kind implements the interface that fault.KindOf looks for.
-func (e *unreadableCall) Kind() fault.Kind { return fault.KindInvalidArguments }
-
 // findModelTool finds a tool by the name that a model calls it: its own, qualified or not, else one that was made to
 // fit some provider. Only the server that the name tells is started; all where it tells none. A name that can be cut
 // into a server's and a tool's in several ways means what conversions mean by it (convert.FitName).
 func (b *toolbox) findModelTool(ctx context.Context, name string) (*exec.Tool, error) {
 	if named := exec.ServersOf(name, b.pool.Names()); len(named) > 1 {
 		for _, opened := range b.pool.OpenAll(ctx, named...) {
-			if opened.Err != nil { // without that server there is no telling what is meant
+			if opened.Err != nil { // what is meant depends on that server
 				return nil, opened.Err
 			}
 		}
@@ -253,50 +247,51 @@ func (b *toolbox) findFittedTool(name string) (*exec.Tool, error) {
 	return byTool[found[0]], nil
 }
 
-// makeModelCalls makes the calls, in parallel unless they are to be made one after
-// another, and gives their results in the calls' order.
-func (a *App) makeModelCalls(ctx context.Context, box *toolbox, calls []modelCall, sequential bool) []*exec.Result {
+// makeModelCalls makes the calls, in parallel unless sequential says otherwise, and returns their results in the order
+// of the calls.
+func (b *toolbox) makeModelCalls(ctx context.Context, calls []modelCall, sequential bool) []*exec.Result {
 	results := make([]*exec.Result, len(calls))
 	var wait sync.WaitGroup
 	for i, call := range calls {
 		if sequential {
-			results[i] = a.makeModelCall(ctx, box, call)
+			results[i] = b.makeModelCall(ctx, call)
 			continue
 		}
-		wait.Go(func() { results[i] = a.makeModelCall(ctx, box, call) })
+		wait.Go(func() { results[i] = b.makeModelCall(ctx, call) })
 	}
 	wait.Wait()
 	return results
 }
 
-func (a *App) makeModelCall(ctx context.Context, box *toolbox, call modelCall) *exec.Result {
+func (b *toolbox) makeModelCall(ctx context.Context, call modelCall) *exec.Result {
 	var result *exec.Result
 	if call.err != nil {
-		result = box.executor.Reject(call.asked.Name, call.asked.Arguments, call.began, call.err)
+		result = b.executor.Reject(call.asked.Name, call.asked.Arguments, call.began, call.err)
 	} else {
-		result = box.executor.Call(ctx, a.modelRequest(call))
-		box.addStartTiming(result)
+		result = b.executor.Call(ctx, b.modelRequest(call))
+		b.addStartTiming(result)
 	}
-	result.Err = a.masked(result.Err)
+	result.Err = b.masked(result.Err)
 	return result
 }
 
-// modelRequest is what the Executor is asked for.
-func (a *App) modelRequest(call modelCall) exec.Call {
+// modelRequest returns the call that the Executor is to make.
+func (b *toolbox) modelRequest(call modelCall) exec.Call {
 	return exec.Call{
-		Tool: call.tool.Name, Target: call.tool, Arguments: call.asked.Arguments, FromModel: true, Untyped: call.asked.Untyped,
-		Timeout: a.flags.timeout, MaxTime: a.flags.maxTime,
+		Tool: call.tool.Name, Target: call.tool, Arguments: call.asked.Arguments,
+		FromModel: true, Untyped: call.asked.Untyped,
+		Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
 	}
 }
 
-// printModelRequests prints the requests that the calls would send, a line each
-// (--dry-run). The first call that could not be made ends it.
-func (a *App) printModelRequests(ctx context.Context, box *toolbox, calls []modelCall) error {
+// printModelRequests prints the requests that the calls would send, a line each (--dry-run), up to the first call that
+// could not be made.
+func (b *toolbox) printModelRequests(ctx context.Context, calls []modelCall) error {
 	shown := make(map[string]int)
 	for _, call := range calls {
 		err := call.err
 		if err == nil {
-			err = a.printRequest(ctx, box, a.modelRequest(call), shown)
+			err = b.printRequest(ctx, b.modelRequest(call), shown)
 		}
 		if ctx.Err() != nil {
 			return &exec.InterruptedError{}
@@ -308,12 +303,14 @@ func (a *App) printModelRequests(ctx context.Context, box *toolbox, calls []mode
 	return nil
 }
 
-// printModelResults prints the message that the model is to get; under -o json and
-// yaml the envelopes of the calls stand beside it.
-func (a *App) printModelResults(o callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result) error {
+// printModelResults prints the message that the model is to get; under -o json and yaml the envelopes of the calls
+// stand beside it.
+func (o *output) printModelResults(
+	options callOptions, format convert.Format, asked []convert.ToolCall, results []*exec.Result,
+) error {
 	written := make([]convert.ToolResult, len(results))
 	for i, result := range results {
-		if err := a.saveBlocks(o.save, result); err != nil {
+		if err := o.saveBlocks(options.save, result); err != nil {
 			return err
 		}
 		written[i] = modelResult(asked[i], result)
@@ -322,8 +319,8 @@ func (a *App) printModelResults(o callOptions, format convert.Format, asked []co
 	if err != nil {
 		return err
 	}
-	if o.output == "text" {
-		return render.Document(a.Console.Out, message, a.outScreen())
+	if options.output == "text" {
+		return o.printDocument(message, "json")
 	}
 	if !json.Valid(message) {
 		message = rawjson.Quote(string(message))
@@ -336,55 +333,30 @@ func (a *App) printModelResults(o callOptions, format convert.Format, asked []co
 	if err != nil {
 		return err
 	}
-	if o.output == "yaml" {
-		return render.YAML(a.Console.Out, document)
+	if options.output == "json" {
+		options.output = "jsonl"
 	}
-	return render.JSONLine(a.Console.Out, document, a.outScreen())
+	return o.printDocument(document, options.output)
 }
 
-// modelResult is a result as a model is told of it (EXEC-16).
+// modelResult returns a result as a model is told of it (EXEC-16).
 func modelResult(asked convert.ToolCall, result *exec.Result) convert.ToolResult {
 	told := convert.ToolResult{Call: asked, Text: result.String(), Content: result.Content, IsError: !result.Success}
 	if !result.Success {
 		told.Text = modelErrorText(result.Err)
 		return told
 	}
-	for member := range rawjson.Each(result.Raw) {
-		if member.Name == "structuredContent" && string(member.Value) != "null" {
-			told.Structured = member.Value
-		}
+	if structured := rawjson.Get(result.Raw, "structuredContent"); string(structured) != "null" {
+		told.Structured = structured
 	}
 	return told
 }
 
-// modelErrorText is what a model is told of a failure: what it can do about it, and nothing of the command line.
+// modelErrorText returns what a model is told of a failure: what it can do about it, and nothing of the command line.
 func modelErrorText(err error) string {
 	var missing *exec.NotFoundError
 	if errors.As(err, &missing) && len(missing.Near) > 0 {
 		return err.Error() + "; did you mean: " + strings.Join(missing.Near, ", ")
 	}
 	return err.Error()
-}
-
-// failedCallsError says how many calls of a message failed. Each has been told of, in the log and in its result.
-type failedCallsError struct{ failed, of int }
-
-func (e *failedCallsError) Error() string {
-	return fmt.Sprintf("%d of %d tool calls failed", e.failed, e.of)
-}
-
-// Kind implements the interface that fault.KindOf looks for.
-func (e *failedCallsError) Kind() fault.Kind { return fault.KindTool }
-
-func failedCalls(results []*exec.Result) error {
-	failed := 0
-	for _, result := range results {
-		if !result.Success {
-			failed++
-		}
-	}
-	if failed == 0 {
-		return nil
-	}
-	return &reportedError{&failedCallsError{failed, len(results)}}
 }

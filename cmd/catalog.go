@@ -29,27 +29,37 @@ type catalogOptions struct {
 
 // catalog is one kind of list that servers have.
 type catalog struct {
-	noun, plural string
-	member       string // of the JSON output
-	method       string
-	list         func(*servers.Session, context.Context) ([]json.RawMessage, error)
-	entry        func(definition json.RawMessage) render.Entry
+	noun   string // its plural ends in s
+	member string // of the JSON output
+	method string
+	list   func(*servers.Session, context.Context) ([]json.RawMessage, error)
+	entry  func(definition json.RawMessage) render.Entry
 }
 
-// declareCatalog adds what all verbs that list share.
-func (o *catalogOptions) declareCatalog(cmd *cobra.Command) {
-	cmd.Args = func(cmd *cobra.Command, args []string) (err error) {
-		if o.patterns, o.server, err = splitDash(cmd, args); err != nil {
-			return err
-		}
-		if err := checkPatterns(o.patterns); err != nil {
-			return err
-		}
-		return o.answers.check()
+func newCatalogCommand(
+	app *App, c catalog, verb, short string, run func(context.Context, *App, catalogOptions, catalog) error,
+) *cobra.Command {
+	var o catalogOptions
+	cmd := &cobra.Command{
+		Use:   verb + " [PATTERN…] [-- COMMAND…]",
+		Short: short,
+		Long: short + `, grouped by server. A PATTERN is a glob or a part of a name,
+title or description. In a pipe each is a line of four fields with tabs between.
+
+Exit codes: 0 when at least one server answered, 2 wrong usage, no server is
+configured, or nothing fits, 4 when no server answered; with --strict when any did not.`,
+		Args: withCommand(&o.server, func(args []string) error {
+			o.patterns = args
+			return checkPatterns(args)
+		}),
+		RunE: runs(app, &o, func(ctx context.Context, app *App, o catalogOptions) error {
+			return run(ctx, app, o, c)
+		}, o.answers.check),
 	}
 	o.answers.declare(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "print full definitions as JSON, as the servers sent them")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail when any server did not answer")
+	return cmd
 }
 
 // checkPatterns refuses patterns that path.Match cannot read.
@@ -73,19 +83,18 @@ func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) erro
 	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: c.method, Request: true})
 	defer done()
-	names, searched := box.serversFor(toolFilter{patterns: o.patterns})
-	opened, err := app.startServers(bounded, box, c.method, names, searched)
+	opened, err := box.openServers(bounded, c.method, toolFilter{patterns: o.patterns})
 	if err != nil {
 		return err
 	}
-	app.tellFailed(opened, searched)
-	catalogs := app.catalogs(bounded, box, opened, o.patterns, c)
+	catalogs := box.catalogs(bounded, opened, o.patterns, c)
 	if ctx.Err() != nil {
 		return &exec.InterruptedError{}
 	}
 	failure := listFailure(opened, o.strict)
-	if failure == nil && len(o.patterns) > 0 && !slices.ContainsFunc(catalogs, func(one render.Catalog) bool { return len(one.Entries) > 0 }) {
-		return &noMatchError{what: c.noun, patterns: o.patterns, hint: "without a pattern, all are listed"}
+	found := slices.ContainsFunc(catalogs, func(one render.Catalog) bool { return len(one.Entries) > 0 })
+	if failure == nil && len(o.patterns) > 0 && !found {
+		return noMatch(c.noun, o.patterns, "without a pattern, all are listed")
 	}
 	if o.json {
 		err = render.CatalogsJSON(app.Console.Out, catalogs, c.member, app.outScreen())
@@ -94,7 +103,7 @@ func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) erro
 		catalogs = slices.DeleteFunc(catalogs, func(one render.Catalog) bool {
 			return one.Err != nil || len(one.Entries) == 0 && len(o.patterns) > 0
 		})
-		err = render.Catalogs(app.Console.Out, catalogs, c.noun, c.plural, app.outScreen())
+		err = render.Catalogs(app.Console.Out, catalogs, c.noun, c.noun+"s", app.outScreen())
 	}
 	if err != nil {
 		return err
@@ -102,33 +111,39 @@ func runCatalog(ctx context.Context, app *App, o catalogOptions, c catalog) erro
 	return failure
 }
 
-// catalogs lists all servers that answered, in parallel. A list that fails counts as
-// a server that did not answer, and is told.
-func (a *App) catalogs(ctx context.Context, box *toolbox, opened []servers.Opened, patterns []string, c catalog) []render.Catalog {
+// catalogs lists all servers that answered, in parallel. It tells of a list that fails, which counts as a server that
+// did not answer.
+func (b *toolbox) catalogs(
+	ctx context.Context, opened []servers.Opened, patterns []string, c catalog,
+) []render.Catalog {
 	catalogs := make([]render.Catalog, len(opened))
 	var wait sync.WaitGroup
 	for i := range opened {
 		wait.Go(func() {
-			catalogs[i] = render.Catalog{Server: opened[i].Server, Status: "ready"}
+			one := render.Catalog{Server: opened[i].Server, Status: "ready"}
 			if opened[i].Err == nil {
-				catalogs[i].Entries, opened[i].Err = a.catalogOf(ctx, box, opened[i].Session, patterns, c)
-				opened[i].Err = a.masked(opened[i].Err)
+				one.Entries, opened[i].Err = b.catalogOf(ctx, opened[i].Session, patterns, c)
+				opened[i].Err = b.masked(opened[i].Err)
 				if opened[i].Err != nil && fault.KindOf(opened[i].Err) != fault.KindInterrupted {
-					a.tell(opened[i].Err)
+					b.tell(opened[i].Err)
 				}
 			}
-			if catalogs[i].Err = opened[i].Err; catalogs[i].Err != nil {
-				catalogs[i].Status = "failed"
+			if one.Err = opened[i].Err; one.Err != nil {
+				one.Status = "failed"
 			}
+			catalogs[i] = one
 		})
 	}
 	wait.Wait()
 	return catalogs
 }
 
-func (a *App) catalogOf(ctx context.Context, box *toolbox, session *servers.Session, patterns []string, c catalog) ([]render.Entry, error) {
-	result := box.executor.Do(ctx, exec.Operation{
-		Name: c.method, Server: session.Name, Method: c.method, Timeout: a.flags.timeout, MaxTime: a.flags.maxTime,
+// catalogOf returns what one server lists, as far as the patterns match.
+func (b *toolbox) catalogOf(
+	ctx context.Context, session *servers.Session, patterns []string, c catalog,
+) ([]render.Entry, error) {
+	result := b.executor.Do(ctx, exec.Operation{
+		Name: c.method, Server: session.Name, Method: c.method, Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
 		Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) {
 			elements, err := c.list(session, ctx)
 			if err != nil {
@@ -140,42 +155,35 @@ func (a *App) catalogOf(ctx context.Context, box *toolbox, session *servers.Sess
 	if result.Err != nil {
 		return nil, result.Err
 	}
-	elements, _ := rawjson.Elements(result.Value)
 	var entries []render.Entry
-	for _, definition := range elements {
+	for definition := range rawjson.EachElement(result.Value) {
 		entry := c.entry(definition)
 		entry.Definition, entry.Name = definition, session.Name+exec.Separator+entry.Plain
-		if entryMatches(entry, patterns) {
+		if fits(patterns, []string{entry.Name, entry.Plain}, entry.Name, entry.Title, entry.Description) {
 			entries = append(entries, entry)
 		}
 	}
 	return entries, nil
 }
 
-// entryMatches reports whether an entry matches one of the patterns, or there are none, by the rules that tools have.
-func entryMatches(entry render.Entry, patterns []string) bool {
-	if len(patterns) == 0 {
-		return true
-	}
-	text := strings.ToLower(strings.Join([]string{entry.Name, entry.Title, entry.Description}, "\n"))
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		for _, name := range []string{entry.Name, entry.Plain} {
-			if ok, _ := path.Match(pattern, name); ok {
-				return true
-			}
-		}
-		return strings.Contains(text, strings.ToLower(pattern))
+// fits reports whether a pattern matches one of the names as a glob, or is a part of one of the texts; it also does
+// where there are no patterns.
+func fits(patterns, names []string, texts ...string) bool {
+	text := strings.ToLower(strings.Join(texts, "\n"))
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
+		glob := func(name string) bool { ok, _ := path.Match(pattern, name); return ok }
+		return slices.ContainsFunc(names, glob) || strings.Contains(text, strings.ToLower(pattern))
 	})
 }
 
-// completeNamed completes what servers list, behind "server__"; before that the servers.
+// completeNamed completes what servers list behind "server__", and before that the servers.
 func completeNamed(app *App, c catalog) cobra.CompletionFunc {
-	return completeQualified(app, c.plural, func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
+	names := func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
 		if server == "" {
 			return nil
 		}
 		session, err := box.pool.Open(ctx, server)
-		if err != nil { // what cannot be opened cannot be completed; the verb will say why
+		if err != nil { // the verb will say why
 			return nil
 		}
 		var names []cobra.Completion
@@ -187,5 +195,6 @@ func completeNamed(app *App, c catalog) cobra.CompletionFunc {
 			}
 		}
 		return names
-	})
+	}
+	return completeQualified(app, c.noun+"s", names)
 }

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -16,45 +15,39 @@ import (
 // completionTime bounds how long a shell waits for a server's tools.
 const completionTime = 5 * time.Second
 
-// completeTool completes the name of a tool: toolx's own tools and the servers at
-// once; a server's tools, which means starting it, only behind "server__".
+// completeTool completes the name of a tool: toolx's own tools and the servers at once; a server's tools, which means
+// starting it, only behind "server__".
 func completeTool(app *App) cobra.CompletionFunc {
-	return completeQualified(app, "tools", func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
+	names := func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion {
 		if server != "" {
-			// What cannot be opened cannot be completed; the call will say why.
+			// A server that cannot be opened has no completions; the call will say why.
 			_, _ = box.pool.Open(ctx, server)
 		}
 		var names []cobra.Completion
-		add := func(name string, tool *exec.Tool) {
-			if strings.HasPrefix(name, typed) {
+		own := exec.Own + exec.Separator
+		for _, tool := range box.registry.All() {
+			name := box.registry.NameOf(tool)
+			if server == "" && strings.HasPrefix(typed, own) {
+				name = own + tool.Name
+			}
+			if tool.Server == server && strings.HasPrefix(name, typed) {
 				names = append(names, cobra.CompletionWithDesc(name, words.FirstLine(tool.Description)))
 			}
 		}
-		own := exec.Own + exec.Separator
-		for _, tool := range box.registry.All() {
-			switch {
-			case tool.Server != server:
-			case server == "" && strings.HasPrefix(typed, own):
-				add(own+tool.Name, tool)
-			default:
-				add(box.registry.NameOf(tool), tool)
-			}
-		}
 		return names
-	})
+	}
+	return completeQualified(app, "tools", names)
 }
 
-// completeQualified completes the first argument, the qualified name of one of things: by what of gives for a server,
-// empty where none is named yet; then the servers as well.
+// completeQualified completes the first argument, the qualified name of one of things. namesOf returns the names that a
+// server has; with an empty server, those without one, to which the servers are added.
 func completeQualified(
-	app *App, things string, of func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion,
+	app *App, things string, namesOf func(ctx context.Context, box *toolbox, server, typed string) []cobra.Completion,
 ) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 || app.begin() != nil {
+		if len(args) > 0 || app.beginQuietly() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		app.asksNobody = true
-		app.log = slog.New(slog.DiscardHandler) // the user is typing: there is no place for words
 		box, err := app.toolbox(toolboxOptions{lenient: true})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -62,7 +55,7 @@ func completeQualified(
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
 		server := exec.ServerOf(typed, box.pool.Names())
-		names := of(ctx, box, server, typed)
+		names := namesOf(ctx, box, server, typed)
 		if server != "" {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -75,12 +68,34 @@ func completeQualified(
 	}
 }
 
-// safeCompletions makes what a command's arguments complete to fit for a terminal. Shells write completions as they
-// are, and names come from servers and from the files of strangers: one with control characters is left out, and so is
-// one that cobra would take for a message of its own. Secrets in descriptions are masked.
-func (a *App) safeCompletions(cmd *cobra.Command) {
+// completeServers completes the names of configured servers: most of them, or any number where most is 0.
+func completeServers(app *App, most int) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if most > 0 && len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		_ = app.beginQuietly()                // wrong flags are the verb's to report
+		loaded, _ := app.consent.loadConfig() // a file that cannot be parsed has no names
+		var names []cobra.Completion
+		for _, server := range loaded.Servers {
+			if strings.HasPrefix(server.Name, typed) && !server.Disabled {
+				app.mask.Add(server.Secrets()...)
+				command := strings.Join(append([]string{server.Command}, server.Args...), " ")
+				names = append(names, cobra.CompletionWithDesc(server.Name, command))
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// safeCompletions makes the completions of a command's arguments safe for a terminal, since shells write them as they
+// are, and names come from servers and from files of strangers. It leaves out names with control characters and those
+// that cobra would take for a message of its own, and hides secrets in descriptions.
+func safeCompletions(cmd *cobra.Command, hide func(string) string) {
 	if complete := cmd.ValidArgsFunction; complete != nil {
-		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		cmd.ValidArgsFunction = func(
+			cmd *cobra.Command, args []string, typed string,
+		) ([]cobra.Completion, cobra.ShellCompDirective) {
 			found, directive := complete(cmd, args, typed)
 			safe := found[:0]
 			for _, one := range found {
@@ -89,7 +104,7 @@ func (a *App) safeCompletions(cmd *cobra.Command) {
 					continue
 				}
 				if described {
-					name += "\t" + render.Safe(a.mask.Text(description))
+					name += "\t" + render.Safe(hide(description))
 				}
 				safe = append(safe, name)
 			}
@@ -97,7 +112,7 @@ func (a *App) safeCompletions(cmd *cobra.Command) {
 		}
 	}
 	for _, sub := range cmd.Commands() {
-		a.safeCompletions(sub)
+		safeCompletions(sub, hide)
 	}
 }
 

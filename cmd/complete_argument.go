@@ -14,6 +14,7 @@ import (
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
 	"toolx/pkg/servers"
 )
 
@@ -27,7 +28,7 @@ type completeOptions struct {
 	known           map[string]string
 }
 
-func newCompleteCommand(app *App, run func(context.Context, *App, completeOptions) error) *cobra.Command {
+func newCompleteCommand(app *App, run runFunc[completeOptions]) *cobra.Command {
 	var o completeOptions
 	formats := []string{"text", "json", "raw", "yaml"}
 	cmd := &cobra.Command{
@@ -42,25 +43,13 @@ k=v behind it are arguments that are settled, which the server may go by.
 		Example: `  toolx complete completable-prompt department=E -- npx -y @modelcontextprotocol/server-everything
   toolx complete completable-prompt name= department=Sales -- npx -y @modelcontextprotocol/server-everything
   toolx complete 'demo://resource/dynamic/text/{resourceId}' resourceId=1`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			if args, o.server, err = splitDash(cmd, args); err != nil {
-				return err
-			}
-			return o.take(args)
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("--ref", o.kind, "", "prompt", "resource"); err != nil {
-				return err
-			}
-			if err := o.check(cmd.Flags(), formats...); err != nil {
-				return err
-			}
-			return run(cmd.Context(), app, o)
-		},
+		Args:              withCommand(&o.server, o.take),
 		ValidArgsFunction: completeNamed(app, promptCatalog()),
 	}
-	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else it is told by its look)")
+	cmd.Flags().StringVar(&o.kind, "ref", "", "what REF is, `KIND`: prompt, resource (else toolx tells by its look)")
 	o.declare(cmd.Flags(), formats...)
+	checkKind := func() error { return oneOf("--ref", o.kind, "", "prompt", "resource") }
+	cmd.RunE = runs(app, &o, run, checkKind, o.check(cmd.Flags(), formats...))
 	return cmd
 }
 
@@ -92,53 +81,50 @@ func (o *completeOptions) take(args []string) error {
 	return nil
 }
 
-// resource reports whether a reference is a template: prompts have names, not URIs.
-func (o completeOptions) resource() bool {
+// template reports whether REF is a template: prompts have names, not URIs.
+func (o completeOptions) template() bool {
 	return o.kind == "resource" || o.kind == "" && strings.ContainsAny(o.ref, "{:")
 }
 
 // runComplete asks for values and prints them.
 func runComplete(ctx context.Context, app *App, o completeOptions) error {
-	what := "prompt"
-	if o.resource() {
-		what = "resource"
+	what, c, member := "prompt", promptCatalog(), "name"
+	if o.template() {
+		what, c, member = "resource", templateCatalog(), "uriTemplate"
 	}
 	return app.runRequest(ctx, o.replyOptions, request{
 		name: o.ref, what: what, method: "completion/complete",
 		has: func(ctx context.Context, session *servers.Session) (bool, error) {
-			if !o.resource() {
-				definition, err := findPrompt(ctx, session, o.ref)
-				return definition != nil, err
-			}
-			templates, err := session.ResourceTemplates(ctx)
-			return slices.ContainsFunc(templates, func(one json.RawMessage) bool { return rawjson.GetText(one, "uriTemplate") == o.ref }), err
+			listed, err := c.list(session, ctx)
+			named := func(one json.RawMessage) bool { return rawjson.GetText(one, member) == o.ref }
+			return slices.ContainsFunc(listed, named), err
 		},
-		prepare: func(context.Context, *toolbox, *servers.Session, string) (json.RawMessage, error) {
+		prepare: func(context.Context, target) (json.RawMessage, error) {
 			return rawjson.Marshal(map[string]string{o.argument: o.value})
 		},
-		send: func(ctx context.Context, session *servers.Session, plain string, _ json.RawMessage, _ func(exec.Progress)) (json.RawMessage, error) {
-			ref := servers.Reference{Prompt: plain}
-			if o.resource() {
-				ref = servers.Reference{Template: plain}
+		send: func(ctx context.Context, to target) (json.RawMessage, error) {
+			ref := servers.Reference{Prompt: to.plain}
+			if o.template() {
+				ref = servers.Reference{Template: to.plain}
 			}
-			return session.Complete(ctx, ref, o.argument, o.value, o.known)
+			return to.session.Complete(ctx, ref, o.argument, o.value, o.known)
 		},
 		read: readCompletion,
 		text: app.printValues,
 	})
 }
 
-// readCompletion takes the completion out of a CompleteResult.
+// readCompletion returns the completion in a CompleteResult.
 func readCompletion(reply json.RawMessage) (exec.Parts, error) {
 	completion := rawjson.Get(reply, "completion")
 	if _, ok := rawjson.Elements(rawjson.Get(completion, "values")); !ok {
-		return exec.Parts{}, errors.New("completion.values is no array")
+		return exec.Parts{}, errors.New("completion.values is not an array")
 	}
 	return exec.Parts{Value: completion}, nil
 }
 
-// printValues writes the values of a completion, and says where there are more.
-func (a *App) printValues(out io.Writer, result *exec.Result) error {
+// printValues writes the values of a completion, and tells where the server has more.
+func (o *output) printValues(out io.Writer, result *exec.Result) error {
 	var completion struct {
 		Values  []string `json:"values"`
 		Total   int      `json:"total"`
@@ -148,12 +134,12 @@ func (a *App) printValues(out io.Writer, result *exec.Result) error {
 		return &exec.MalformedError{What: "the reply to completion/complete", Reason: err}
 	}
 	for _, value := range completion.Values {
-		if _, err := fmt.Fprintln(out, a.shown(value)); err != nil {
+		if _, err := fmt.Fprintln(out, render.Field(value, o.outScreen())); err != nil {
 			return err
 		}
 	}
 	if completion.HasMore || completion.Total > len(completion.Values) {
-		a.log.Warn(fmt.Sprintf("the server has more values than these %d", len(completion.Values)))
+		o.log.Warn(fmt.Sprintf("the server has more values than these %d", len(completion.Values)))
 	}
 	return nil
 }

@@ -9,18 +9,19 @@ import (
 	"toolx/pkg/convert"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
+	"toolx/pkg/words"
 )
 
-// contextWindow is the window that a share of tokens is told of.
+// contextWindow is the window of tokens that a share is of.
 const contextWindow = 200_000
 
-// tokenCost is what tools take of a model's context, estimated.
+// tokenCost is an estimate of what tools take of a model's context.
 type tokenCost struct {
 	Estimate bool       `json:"estimate"` // always true: no tokenizer was asked
 	Total    int        `json:"total"`
 	Share    float64    `json:"share"` // of contextWindow, from 0 to 1
 	Window   int        `json:"window"`
-	Tools    []toolCost `json:"tools"` // the dearest first
+	Tools    []toolCost `json:"tools"` // the most expensive first
 }
 
 type toolCost struct {
@@ -28,7 +29,7 @@ type toolCost struct {
 	Tokens int    `json:"tokens"`
 }
 
-// costOf estimates what the tools of a conversion take.
+// costOf estimates the cost of the tools of a conversion.
 func costOf(conversion *convert.Conversion) tokenCost {
 	cost := tokenCost{Estimate: true, Window: contextWindow, Tools: []toolCost{}}
 	for _, tool := range conversion.Tools {
@@ -45,27 +46,27 @@ func costOf(conversion *convert.Conversion) tokenCost {
 
 // printTokens prints what each tool costs. In a pipe each tool is a line of two
 // fields with a tab between them, tokens and name.
-func (a *App) printTokens(conversion *convert.Conversion, output string) error {
+func (o *output) printTokens(conversion *convert.Conversion, form string) error {
 	cost := costOf(conversion)
-	if output != "" {
+	if form != "" {
 		document, err := rawjson.Marshal(cost)
 		if err != nil {
 			return err
 		}
-		return a.printDocument(document, output)
+		return o.printDocument(document, form)
 	}
-	out := bufio.NewWriter(a.Console.Out)
+	out := bufio.NewWriter(o.Console.Out)
 	for _, tool := range cost.Tools {
-		if a.Console.OutTTY {
+		if o.Console.OutTTY {
 			fmt.Fprintf(out, "%8s  %s\n", fmt.Sprintf("~%d", tool.Tokens), render.Safe(tool.Name))
 		} else {
-			fmt.Fprintf(out, "%d\t%s\n", tool.Tokens, render.Field(tool.Name, a.outScreen()))
+			fmt.Fprintf(out, "%d\t%s\n", tool.Tokens, render.Field(tool.Name, o.outScreen()))
 		}
 	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.live, "about %d tokens for %s (estimated): %.1f %% of a window of %d\n",
-		cost.Total, plural(len(cost.Tools), "tool", "tools"), 100*cost.Share, contextWindow)
+	o.say("about %d tokens for %s (estimated): %.1f %% of a window of %d",
+		cost.Total, words.Count(len(cost.Tools), "tool"), 100*cost.Share, contextWindow)
 	return nil
 }

@@ -15,14 +15,14 @@ type crashError struct {
 	trace []string // lines, where there is no file
 }
 
-// crashed keeps the trace of a panic in a file, since nobody can read it on a terminal
-// that was just restored; every other error stays as it is.
-func (a *App) crashed(err error, path string) error {
+// crashed writes the trace of a panic to a file, since nobody can read it on a terminal that was just restored. It
+// returns any other error as it is.
+func (o *output) crashed(err error, path string) error {
 	var panicked *tui.PanicError
 	if !errors.As(err, &panicked) {
 		return err
 	}
-	text := a.mask.Text("toolx " + Version() + "\n" + panicked.Error() + "\n\n" + panicked.Stack)
+	text := o.mask.Text("toolx " + Version() + "\n" + panicked.Error() + "\n\n" + panicked.Stack)
 	if path != "" && state.Replace(path, []byte(text)) == nil {
 		return &crashError{PanicError: panicked, path: path}
 	}
@@ -31,7 +31,7 @@ func (a *App) crashed(err error, path string) error {
 
 func (e *crashError) Unwrap() error { return e.PanicError }
 
-// Details is the trace where it stands nowhere else.
+// Details returns the trace where no file has it.
 func (e *crashError) Details() []string { return e.trace }
 
 // Hint implements the interface that fault.HintOf looks for.

@@ -3,8 +3,6 @@ package cmd
 import (
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/decode"
@@ -14,7 +12,7 @@ import (
 )
 
 // listChecks lists the checks that --only and --skip leave.
-func (a *App) listChecks(o doctorOptions) error {
+func listChecks(out *output, o doctorOptions) error {
 	selection := doctor.Selection{Only: o.only, Skip: o.skip}
 	var checks []check.Check
 	for _, check := range doctor.Checks() {
@@ -23,16 +21,16 @@ func (a *App) listChecks(o doctorOptions) error {
 		}
 	}
 	if o.format == report.JSON {
-		return report.ChecksJSON(a.Console.Out, checks, a.outScreen())
+		return report.ChecksJSON(out.Console.Out, checks, out.outScreen())
 	}
-	return report.Checks(a.Console.Out, checks, a.outScreen())
+	return report.Checks(out.Console.Out, checks, out.outScreen())
 }
 
 // explain shows the page of a check, or what an error message of a client means.
 // Only what looks like an id is taken for one that is misspelt.
-func (a *App) explain(o doctorOptions) error {
-	what, out, screen := strings.TrimSpace(o.explain), a.Console.Out, a.outScreen()
-	asJSON := o.format == report.JSON
+func explain(o *output, options doctorOptions) error {
+	what, out, screen := strings.TrimSpace(options.explain), o.Console.Out, o.outScreen()
+	asJSON := options.format == report.JSON
 	if one, found := doctor.Find(what); found {
 		if asJSON {
 			return report.ChecksJSON(out, []check.Check{one}, screen)
@@ -50,12 +48,4 @@ func (a *App) explain(o doctorOptions) error {
 			"toolx doctor -- COMMAND… looks at the server itself")
 	}
 	return unknownCheck(what)
-}
-
-// completeServers completes the names of configured servers, any number of them.
-func completeServers(app *App) cobra.CompletionFunc {
-	complete := completeServer(app)
-	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return complete(cmd, nil, typed)
-	}
 }

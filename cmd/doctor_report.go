@@ -11,7 +11,9 @@ import (
 
 	"toolx/pkg/doctor"
 	"toolx/pkg/doctor/check"
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/report"
+	"toolx/pkg/doctor/repro"
 	"toolx/pkg/fault"
 	"toolx/pkg/render"
 )
@@ -23,8 +25,8 @@ type reportFile struct {
 	file   *os.File
 }
 
-// readReports reads FORMAT=FILE and opens the files, so that one that cannot be
-// written ends the visit before a server is started. All errors are the user's to mend.
+// readReports reads FORMAT=FILE and opens the files, so that a file that cannot be written ends the visit before a
+// server starts. All errors are usage errors.
 func (v *visit) readReports() error {
 	seen := make(map[string]bool)
 	for _, text := range v.options.reports {
@@ -34,7 +36,7 @@ func (v *visit) readReports() error {
 				"--report sarif=toolx.sarif; formats: json, markdown, sarif, junit, text")
 		}
 		if name == "-" {
-			return fault.Usage("--report writes files, and - is none",
+			return fault.Usage("--report writes files, and - is not one",
 				"--json, --markdown, --sarif and --junit print the report on stdout; without them it is text")
 		}
 		path := filepath.Clean(name)
@@ -47,7 +49,7 @@ func (v *visit) readReports() error {
 			return fault.Usage(fmt.Sprintf("the report cannot be written: %v", err),
 				"give --report a file in a folder that you may write to")
 		}
-		v.app.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
+		v.onClose(func(context.Context) { _ = file.Close() }) // closed before where it was written
 		v.reports = append(v.reports, reportFile{report.Format(format), name, file})
 	}
 	return nil
@@ -57,7 +59,7 @@ func (v *visit) readReports() error {
 func (v *visit) writeReports(judged *doctor.Report) error {
 	var errs []error
 	for _, one := range v.reports {
-		options := v.app.reportOptions(one.format, v.options.severity())
+		options := v.reportOptions(one.format, v.options.severity())
 		options.Screen = render.Screen{}
 		var err error
 		if info, statErr := one.file.Stat(); statErr == nil && info.Mode().IsRegular() {
@@ -70,10 +72,41 @@ func (v *visit) writeReports(judged *doctor.Report) error {
 	return errors.Join(errs...)
 }
 
-// reportOptions say how a report is written in a format.
-func (a *App) reportOptions(format report.Format, failOn check.Severity) report.Options {
+// reportOptions returns how a report is written in a format.
+func (o *output) reportOptions(format report.Format, failOn check.Severity) report.Options {
 	return report.Options{
-		Format: format, Verbose: a.flags.verbose, FailOn: failOn,
-		Version: Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Screen: a.outScreen(),
+		Format: format, Verbose: o.flags.verbose, FailOn: failOn,
+		Version: Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Screen: o.outScreen(),
+	}
+}
+
+// printReport prints a report on stdout.
+func (o *output) printReport(judged *doctor.Report, format report.Format, failOn check.Severity) error {
+	o.live.Clear()
+	return report.Write(o.Console.Out, judged, o.reportOptions(format, failOn))
+}
+
+// printRepro prints a script for the first finding that a script can show.
+func (v *visit) printRepro(fleet *evidence.Fleet, judged *doctor.Report) error {
+	var first error = &repro.ReproError{Reason: "nothing was found"}
+	for i, finding := range judged.Findings {
+		script, err := repro.Repro(fleet, finding, v.mask.Text)
+		if err == nil {
+			_, err = fmt.Fprint(v.Console.Out, script)
+			return err
+		}
+		if i == 0 {
+			first = err
+		}
+	}
+	v.tell(first)
+	return nil
+}
+
+// failedReport returns the report of a visit that could not begin.
+func failedReport(err error) *doctor.Report {
+	return &doctor.Report{
+		Schema: 1, Status: doctor.StatusUsage, Error: err.Error(), Hint: fault.HintOf(err),
+		Servers: []doctor.ServerReport{}, Findings: []check.Finding{}, Checks: []check.CheckResult{},
 	}
 }

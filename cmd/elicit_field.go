@@ -24,15 +24,16 @@ type formField struct {
 	options []jsonschema.Option // of a choice, or of several
 }
 
-// optionText shows an option: its title, with the value where that is another text.
+// optionText returns an option's title, with its value where that is another text.
 func optionText(o jsonschema.Option) string {
-	if text := typedText(o.Raw); o.Label != "" && o.Label != text {
+	text := typedText(o.Raw)
+	if o.Label != "" && o.Label != text {
 		return o.Label + " (" + text + ")"
 	}
-	return typedText(o.Raw)
+	return text
 }
 
-// formFields are the fields that a server asks for, in the order of its schema.
+// formFields returns the fields that a server asks for, in the order of its schema.
 func formFields(asked *servers.Elicitation) []formField {
 	properties := jsonschema.Parse(asked.Schema).Root().Properties()
 	fields := make([]formField, len(properties))
@@ -46,7 +47,7 @@ func formFields(asked *servers.Elicitation) []formField {
 	return fields
 }
 
-// heading is what the server says of a field.
+// heading returns what the server says of a field.
 func (f formField) heading() string {
 	text := cmp.Or(f.shape.Title, f.Name)
 	if f.shape.Description != "" {
@@ -55,20 +56,18 @@ func (f formField) heading() string {
 	return text
 }
 
-// label is the name of a field as it stands in lines of toolx's own: in quotes where it is
-// more than a word, since it could read like one of toolx's questions.
+// label returns the name of a field for lines of toolx's own. It is in quotes where it is more than a word, since it
+// could read like one of toolx's questions.
 func (f formField) label() string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.", r)
-	}
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	name := words.Clip(f.Name, 40)
-	if strings.ContainsFunc(f.Name, func(r rune) bool { return !plain(r) }) {
+	if strings.Trim(f.Name, plain) != "" {
 		name = quote(name)
 	}
 	return render.Safe(name)
 }
 
-// takes says what is to be typed into a field, in words of toolx's own.
+// takes returns what the user types into a field, in words of toolx's own.
 func (f formField) takes() string {
 	takes := []string{f.kindText()}
 	if f.shape.Nullable && f.shape.Kind != jsonschema.ShapeJSON {
@@ -86,7 +85,8 @@ func (f formField) takes() string {
 		{"maxItems", "choices: at most "},
 	} {
 		var limit float64
-		if value := jsonschema.First(f.shape.Parts, bound.name); value != nil && json.Unmarshal(value.Raw(), &limit) == nil {
+		value := jsonschema.First(f.shape.Parts, bound.name)
+		if value != nil && json.Unmarshal(value.Raw(), &limit) == nil {
 			takes = append(takes, bound.text+strconv.FormatFloat(limit, 'g', -1, 64))
 		}
 	}
@@ -117,7 +117,7 @@ func (f formField) kindText() string {
 	return "JSON, or text"
 }
 
-// prompt is what stands before the cursor.
+// prompt returns what stands before the cursor.
 func (f formField) prompt(offered json.RawMessage) string {
 	text := "  " + f.label()
 	if offered != nil {
@@ -126,7 +126,7 @@ func (f formField) prompt(offered json.RawMessage) string {
 	return text + ": "
 }
 
-// read makes a value of what was typed, and says what is wrong with it.
+// read turns what was typed into a value, and checks it against the schema.
 func (f formField) read(typed string) (json.RawMessage, error) {
 	value, err := f.parse(typed)
 	if err == nil {
@@ -155,7 +155,7 @@ func (f formField) parse(typed string) (json.RawMessage, error) {
 		return readNumber(typed)
 	case kind == jsonschema.ShapeObject:
 		if _, ok := rawjson.Members([]byte(typed)); !ok || !json.Valid([]byte(typed)) {
-			return nil, errors.New(`that is no JSON object, such as {"name":"value"}`)
+			return nil, errors.New(`that is not a JSON object, such as {"name":"value"}`)
 		}
 		return json.RawMessage(typed), nil
 	case kind == jsonschema.ShapeArray:
@@ -176,17 +176,13 @@ func (f formField) parse(typed string) (json.RawMessage, error) {
 // readNumber reads a number as people write it: JSON wants a digit before the point, and no plus.
 func readNumber(typed string) (json.RawMessage, error) {
 	number := strings.TrimSpace(typed)
-	digits := strings.TrimLeft(number, "+-")
-	sign := number[:len(number)-len(digits)]
-	if sign == "+" {
-		sign = ""
+	_, err := strconv.ParseFloat(number, 64)
+	number = strings.TrimPrefix(number, "+")
+	if digits := strings.TrimPrefix(number, "-"); strings.HasPrefix(digits, ".") {
+		number = strings.TrimSuffix(number, digits) + "0" + digits
 	}
-	if strings.HasPrefix(digits, ".") {
-		digits = "0" + digits
-	}
-	number = sign + digits
-	if _, err := strconv.ParseFloat(number, 64); err != nil || !json.Valid([]byte(number)) {
-		return nil, errors.New("that is no number")
+	if err != nil || !json.Valid([]byte(number)) {
+		return nil, errors.New("that is not a number")
 	}
 	return json.RawMessage(number), nil
 }

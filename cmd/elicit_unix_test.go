@@ -47,7 +47,7 @@ func TestFormOnTerminal(t *testing.T) {
 			`it is required.*\r\n  name: $`, "A\n",
 			`(?s)'name' must.*  name: $`, "Ada\n",
 			`age: $`, "old\n",
-			`no number\r\n  age: $`, "200\n",
+			`not a number\r\n  age: $`, "200\n",
 			`(?s)'age' must be at most 150.*age: $`, "36\n",
 			`mail: $`, "ada\n",
 			`(?s)'mail' is no e-mail address.*mail: $`, "/skip\n",

@@ -14,7 +14,6 @@ import (
 	"toolx/pkg/doctor/report"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/mask"
 	"toolx/pkg/render"
 	"toolx/pkg/words"
 )
@@ -60,146 +59,147 @@ func exitCode(err error) int {
 	return exitUnforeseen
 }
 
-// usageError marks an error of a package that cannot know exec's kinds.
-type usageError struct{ error }
+// failure gives an error a kind, and a hint where hint is not empty.
+type failure struct {
+	error
+	kind fault.Kind
+	hint string
+}
 
-func (e *usageError) Unwrap() error { return e.error }
+func (e *failure) Unwrap() error { return e.error }
 
 // Kind implements the interface that fault.KindOf looks for.
-func (e *usageError) Kind() fault.Kind { return fault.KindUsage }
+func (e *failure) Kind() fault.Kind { return e.kind }
 
-// exitStatus ends toolx with a code of its own and no words: a mock that is served and set to crash.
+// Hint implements the interface that fault.HintOf looks for.
+func (e *failure) Hint() string { return cmp.Or(e.hint, fault.HintOf(e.error)) }
+
+// usageError makes a usage error of one whose package does not know kinds.
+func usageError(err error) error { return &failure{error: err, kind: fault.KindUsage} }
+
+// exitStatus ends toolx with an exit code and no message: that of a server, or of a mock that is set to crash.
 type exitStatus struct{ code int }
 
 func (e *exitStatus) Error() string { return fmt.Sprintf("exit status %d", e.code) }
 
-// reportedError is an error that the user has been told of: only its code is left.
+// reportedError is an error that the user has been told of, so only its exit code is left.
 type reportedError struct{ error }
 
 func (e *reportedError) Unwrap() error { return e.error }
 
-// maskedError shows an error without the secrets that it may quote: a server's command line, its last words.
-type maskedError struct {
+// editedError shows an error in other words: without its secrets, or shorter.
+type editedError struct {
 	error
-	mask *mask.Masker
+	message func(string) string // nil: as it is
+	detail  func(string) string // for the hint and for each detail; nil: there are none
+	masked  bool
 }
 
-// masked hides secrets in what err says. What a tool itself answered is passed on unchanged (NORM-6).
-func (a *App) masked(err error) error {
-	var already *maskedError
-	if err == nil || fault.KindOf(err) == fault.KindTool || errors.As(err, &already) {
-		return err
+func (e *editedError) Unwrap() error { return e.error }
+
+func (e *editedError) Error() string {
+	if e.message == nil {
+		return e.error.Error()
 	}
-	return &maskedError{err, a.mask}
+	return e.message(e.error.Error())
 }
 
-func (e *maskedError) Error() string { return e.mask.Text(e.error.Error()) }
-func (e *maskedError) Unwrap() error { return e.error }
-func (e *maskedError) Hint() string  { return e.mask.Text(fault.HintOf(e.error)) }
+// Hint returns the hint of the error, edited.
+func (e *editedError) Hint() string {
+	if e.detail == nil {
+		return ""
+	}
+	return e.detail(fault.HintOf(e.error))
+}
 
-// Details are the details of the error, each line masked.
-func (e *maskedError) Details() []string {
+// Details returns the details of the error, each edited.
+func (e *editedError) Details() []string {
+	if e.detail == nil {
+		return nil
+	}
 	details := slices.Clone(fault.DetailsOf(e.error))
 	for i := range details {
-		details[i] = e.mask.Text(details[i])
+		details[i] = e.detail(details[i])
 	}
 	return details
 }
 
-// report tells the user of err, unless that has been done, and returns the exit code. Under --json the verb's own form
-// of a failure goes to stdout instead: answer prints it, nil where JSON was not asked for.
-func (a *App) report(err error, answer func(error) error) int {
-	var reported *reportedError
-	var status *exitStatus
-	if err == nil || errors.As(err, &reported) || errors.As(err, &status) || console.IsBrokenPipe(err) {
-		return exitCode(err)
+// masked hides secrets in what err says. It leaves alone what a tool itself answered (NORM-6).
+func (o *output) masked(err error) error {
+	var already *editedError
+	if err == nil || fault.KindOf(err) == fault.KindTool || errors.As(err, &already) && already.masked {
+		return err
 	}
-	a.live.Stop()
-	if answer != nil && answer(err) == nil {
-		return exitCode(err)
-	}
-	a.tell(err)
-	return exitCode(err)
-}
-
-// tell writes a failure to stderr. It ignores a closed pipe.
-func (a *App) tell(err error) {
-	if !console.IsBrokenPipe(err) {
-		a.showError(a.masked(err))
-	}
-}
-
-// showError writes an error to stderr. What a stranger can make as long as he likes is cut.
-func (a *App) showError(err error) {
-	_ = render.Error(a.live, &shortError{err, cmp.Or(a.maxError, defaultMaxOutput)}, a.screen())
-}
-
-// shortError is an error of which at most limit bytes are shown, all of them where limit
-// is negative. Its JSON has the whole.
-type shortError struct {
-	error
-	limit int64
+	return &editedError{err, o.mask.Text, o.mask.Text, true}
 }
 
 // maxDetail is how many bytes of each detail of an error, and of its hint, are shown.
 const maxDetail = 8 << 10
 
-func (e *shortError) Unwrap() error { return e.error }
-
-func (e *shortError) Error() string {
-	text := e.error.Error()
-	if e.limit < 0 || int64(len(text)) <= e.limit {
-		return text
+// shortError cuts an error to limit bytes; a negative limit means none. The JSON of a failure has the whole message.
+func shortError(err error, limit int64) error {
+	return &editedError{
+		error: err,
+		message: func(text string) string {
+			if limit < 0 || int64(len(text)) <= limit {
+				return text
+			}
+			return fmt.Sprintf("%s\n(%s of %s shown; --json prints all)",
+				words.Clip(text, int(limit)), exec.Bytes(limit), exec.Bytes(int64(len(text))))
+		},
+		detail: func(text string) string { return words.Clip(text, maxDetail) },
 	}
-	return fmt.Sprintf("%s\n(%s of %s shown; --json prints all)", words.Clip(text, int(e.limit)), exec.Bytes(e.limit), exec.Bytes(int64(len(text))))
 }
 
-func (e *shortError) Hint() string { return words.Clip(fault.HintOf(e.error), maxDetail) }
-
-// Details are the details of the error, each cut.
-func (e *shortError) Details() []string {
-	details := slices.Clone(fault.DetailsOf(e.error))
-	for i := range details {
-		details[i] = words.Clip(details[i], maxDetail)
+// report tells the user of err, unless that has been done, and returns the exit code. Where answer is not nil, it
+// prints the failure on stdout instead.
+func (o *output) report(err error, answer func(error) error) int {
+	var reported *reportedError
+	var status *exitStatus
+	if err == nil || errors.As(err, &reported) || errors.As(err, &status) || console.IsBrokenPipe(err) {
+		return exitCode(err)
 	}
-	return details
+	o.live.Stop()
+	if answer == nil || answer(err) != nil {
+		o.tell(err)
+	}
+	return exitCode(err)
 }
 
-// failureJSON prints an error in the form that the verb has for it: the envelope, or the doctor's report. It is nil
-// where the verb was not asked for JSON. Parsing ends at the first wrong flag: --json may stand behind it, but what
-// stands behind "--" is not toolx's.
-func (a *App) failureJSON(verb *cobra.Command, args []string) func(error) error {
+// failureJSON returns what prints an error in the verb's own JSON: the envelope, or the doctor's report. It is nil
+// where the verb was not asked for JSON. Parsing ends at the first wrong flag, and --json may stand behind it; what
+// stands behind "--" is the server's.
+func (o *output) failureJSON(verb *cobra.Command, args []string) func(error) error {
 	flags := verb.Flags()
 	asked, err := flags.GetBool("json")
 	if err != nil {
 		return nil // the verb has no such flag
 	}
-	output, _ := flags.GetString("output")
+	format, _ := flags.GetString("output")
 	if at := slices.Index(args, "--"); at >= 0 {
 		args = args[:at]
 	}
-	if !asked && output != "json" && !slices.Contains(args, "--json") {
+	if !asked && format != "json" && !slices.Contains(args, "--json") {
 		return nil
 	}
-	if verb.Name() == "doctor" {
-		return func(err error) error { return a.printReport(failedReport(a.masked(err)), report.JSON, "") }
+	own := flags.Args()
+	if at := flags.ArgsLenAtDash(); at >= 0 {
+		own = own[:at]
 	}
-	if verb.Name() == "ask" {
-		question := flags.Args()
-		if at := flags.ArgsLenAtDash(); at >= 0 {
-			question = question[:at]
-		}
-		return func(err error) error { return a.askFailureLine(strings.Join(question, " "), err) }
+	switch verb.Name() {
+	case "doctor":
+		return func(err error) error { return o.printReport(failedReport(o.masked(err)), report.JSON, "") }
+	case "ask":
+		return func(err error) error { return o.askFailureLine(strings.Join(own, " "), err) }
 	}
 	result := &exec.Result{}
-	if verb.Name() != "list" && verb.Name() != "status" && !flags.Changed("from-tool-call") { // whose argument is a file
-		result.ToolName = flags.Arg(0)
-		if flags.ArgsLenAtDash() == 0 {
-			result.ToolName = "" // the argument is a server's command
-		}
+	// The first argument of other verbs is no tool.
+	if len(own) > 0 && verb.Name() != "list" && verb.Name() != "status" && !flags.Changed("from-tool-call") {
+		result.ToolName = own[0]
 	}
 	return func(err error) error {
-		result.Err = a.masked(err)
-		return render.Result(context.Background(), a.Console.Out, result, render.ResultOptions{Format: render.FormatJSON, Screen: a.outScreen()})
+		result.Err = o.masked(err)
+		return render.Result(context.Background(), o.Console.Out, result,
+			render.ResultOptions{Format: render.FormatJSON, Screen: o.outScreen()})
 	}
 }

@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"toolx/pkg/config"
 	"toolx/pkg/fault"
 )
 
-// globalFlags are the flags that every verb has.
+// globalFlags holds the flags that every verb has.
 type globalFlags struct {
 	config       []string
 	url          string
@@ -45,31 +44,36 @@ const (
 	traceFull  = "full"
 )
 
-// noRetries stands for a --retries that was not given: a number that nobody gives.
+// noRetries stands for a --retries that was not given.
 const noRetries = math.MinInt
 
 func (f *globalFlags) declare(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.config, "config", nil, "read `FILE` instead of looking for a config (repeatable, later wins)")
+	flags.StringArrayVar(&f.config, "config", nil, "read `FILE`, and look for no other config (repeatable, later wins)")
 	flags.StringVar(&f.url, "url", "", "use the server at `URL` instead of the configured ones")
-	flags.StringArrayVarP(&f.headers, "header", "H", nil, "send the server of --url this `HEADER`, such as 'Authorization: Bearer …' (repeatable)")
+	flags.StringArrayVarP(&f.headers, "header", "H", nil,
+		"send a `HEADER` to the server of --url, such as 'Authorization: Bearer …' (repeatable)")
 	flags.StringArrayVar(&f.env, "env", nil, "set the variable `NAME=VALUE` for the server behind -- (repeatable)")
 	flags.StringVar(&f.cwd, "cwd", "", "start the server behind -- in `DIR`")
 	flags.StringVar(&f.caCert, "cacert", "", "trust the authorities in `FILE` (PEM) besides the system's")
-	flags.BoolVar(&f.insecure, "insecure", false, "trust any certificate, which lets anyone on the way listen and lie")
-	flags.Var(limitFlag{&f.timeout}, "timeout", "give a call up after `D` without progress; none: never (default 30s)")
-	flags.Var(limitFlag{&f.maxTime}, "max-time", "give a call up after `D`, progress or not; none: never (default 10m)")
-	flags.Var(timeFlag{limitFlag{&f.startTimeout}}, "start-timeout", "give each attempt to connect `D` (default 30s)")
+	flags.BoolVar(&f.insecure, "insecure", false, "trust any certificate: anyone on the way can listen and lie")
+	flags.Var(timeFlag{&f.timeout, true}, "timeout",
+		"give a call up after `D` without progress; none: never (default 30s)")
+	flags.Var(timeFlag{&f.maxTime, true}, "max-time",
+		"give a call up after `D`, progress or not; none: never (default 10m)")
+	flags.Var(timeFlag{&f.startTimeout, false}, "start-timeout", "give each attempt to connect `D` (default 30s)")
 	flags.IntVar(&f.retries, "retries", noRetries, "try to connect again `N` times; 0: one attempt")
 	flags.Lookup("retries").DefValue = "2" // what noRetries comes to where no config says otherwise
 	flags.StringVar(&f.protocol, "protocol", "", "`REVISION` of MCP to speak: auto, legacy, or one such as 2025-06-18")
 	flags.StringVar(&f.logLevel, "log-level", "warn", "`LEVEL` of messages on stderr: debug, info, warn, error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of messages on stderr: text, json")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what happens (--log-level info)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show errors only, and that --insecure was given")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show errors only, and a warning about --insecure")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colour (also: NO_COLOR=1)")
-	flags.StringVar(&f.trace, "trace", "", "show every message to and from servers on stderr: `HOW` is lines, a line each, or full, with contents, stray lines and stderr, secrets masked")
+	flags.StringVar(&f.trace, "trace", "",
+		"show messages to and from servers on stderr: `HOW` is lines, or full with contents and stray lines")
 	flags.Lookup("trace").NoOptDefVal = traceLines
-	flags.StringVar(&f.traceFile, "trace-file", "", "write every message, stray line and line of stderr to `FILE` as JSON lines, secrets masked; -: to stderr")
+	flags.StringVar(&f.traceFile, "trace-file", "",
+		"write messages, stray lines and servers' stderr to `FILE` as JSON lines, secrets masked; -: to stderr")
 }
 
 // check refuses values that no verb can use.
@@ -104,21 +108,20 @@ func (f *globalFlags) check() error {
 	return nil
 }
 
-// level is the least level of messages that are shown.
+// level returns the lowest level of messages that are shown.
 func (f *globalFlags) level() slog.Level {
-	var level slog.Level
-	// check has seen that the text is a level.
-	_ = level.UnmarshalText([]byte(f.logLevel))
-	switch {
-	case f.quiet:
+	if f.quiet {
 		return slog.LevelError
-	case f.verbose && level > slog.LevelInfo:
-		return slog.LevelInfo
+	}
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(f.logLevel)) // check accepts only levels
+	if f.verbose {
+		level = min(level, slog.LevelInfo)
 	}
 	return level
 }
 
-// attempts is how often connecting is tried, zero where the flag was not given.
+// attempts returns how often connecting is tried, zero where the flag was not given.
 func (f *globalFlags) attempts() int {
 	if f.retries < 0 {
 		return 0
@@ -126,26 +129,13 @@ func (f *globalFlags) attempts() int {
 	return f.retries + 1
 }
 
-// oneOf refuses a value that is not in the list; an empty string in the list stands for a flag that was not given.
+// oneOf refuses a value that is not in the list. An empty string in the list stands for a flag that was not given.
 func oneOf(flag, value string, of ...string) error {
 	if slices.Contains(of, value) {
 		return nil
 	}
 	of = slices.DeleteFunc(slices.Clone(of), func(s string) bool { return s == "" })
 	return fault.Usage(flag+" "+quote(value)+" is unknown", flag+" takes one of: "+strings.Join(of, ", "))
-}
-
-// splitDash parts a verb's arguments from the server's command line behind "--".
-func splitDash(cmd *cobra.Command, args []string) (own, server []string, err error) {
-	dash := cmd.ArgsLenAtDash()
-	if dash < 0 {
-		return args, nil, nil
-	}
-	if dash == len(args) {
-		return nil, nil, fault.Usage("there is no command after --",
-			cmd.CommandPath()+" … -- npx -y @modelcontextprotocol/server-everything")
-	}
-	return args[:dash], args[dash:], nil
 }
 
 func quote(text string) string { return strconv.Quote(text) }

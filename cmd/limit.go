@@ -11,34 +11,34 @@ import (
 	"toolx/pkg/exec"
 )
 
-// limitFlag is a flag for a time that may be none, as in the config. It sets limit to
-// config.Unlimited then; zero stands for a flag that was not given.
-type limitFlag struct{ limit *time.Duration }
-
-// timeFlag is a flag for a time that has to be one.
-type timeFlag struct{ limitFlag }
-
-// Set implements pflag.Value.
-func (f timeFlag) Set(text string) (err error) {
-	*f.limit, err = parseTime(text)
-	return err
+// timeFlag is the value of a flag for a time. It is zero where the flag was not given.
+type timeFlag struct {
+	limit     *time.Duration
+	unlimited bool // "none" is a value too, and means config.Unlimited
 }
 
-// parseTime reads the time of a flag; a bare number ("5", "1.5") is one of seconds. What
-// is negative is left to be refused with the other flags, when all are read.
-func parseTime(text string) (time.Duration, error) {
+// Set implements pflag.Value. A bare number ("5", "1.5") is a number of seconds. globalFlags.check refuses negative
+// times, when all flags are read.
+func (f timeFlag) Set(text string) error {
+	if f.unlimited && text == "none" {
+		*f.limit = config.Unlimited
+		return nil
+	}
 	timed := text
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
 		timed += "s"
 	}
-	if duration, err := time.ParseDuration(timed); err == nil {
-		return duration, nil
+	duration, err := time.ParseDuration(timed)
+	if err != nil {
+		const fix = "write for example 5 (seconds), 30s, 500ms or 1m30s"
+		return &config.UnitError{Text: "'" + text + "' is not a time", Fix: fix}
 	}
-	return 0, &config.UnitError{Text: fmt.Sprintf("'%s' is not a time", text), Fix: "write for example 5 (seconds), 30s, 500ms or 1m30s"}
+	*f.limit = duration
+	return nil
 }
 
 // String implements pflag.Value.
-func (f limitFlag) String() string {
+func (f timeFlag) String() string {
 	switch {
 	case f.limit == nil || *f.limit == 0:
 		return ""
@@ -48,27 +48,17 @@ func (f limitFlag) String() string {
 	return f.limit.String()
 }
 
-// Set implements pflag.Value.
-func (f limitFlag) Set(text string) (err error) {
-	if text == "none" {
-		*f.limit = config.Unlimited
-		return nil
-	}
-	*f.limit, err = parseTime(text)
-	return err
-}
-
 // Type implements pflag.Value.
-func (limitFlag) Type() string { return "duration" }
+func (timeFlag) Type() string { return "duration" }
 
-// bounded is ctx with the time that all of a call may take (--max-time, maxTime of the config): to connect is a part of
-// it. subject names the call in the error. A person who is asked meanwhile stops that clock.
+// bounded limits ctx to the time that a whole call may take, connecting included (--max-time, maxTime of the config).
+// subject names the call in the error. The clock stops while a person is asked.
 func (b *toolbox) bounded(ctx context.Context, subject exec.TimeoutError) (context.Context, func()) {
 	return exec.WithMaxTime(ctx, b.executor.Defaults.MaxTime, subject)
 }
 
-// gaveUp is why nothing more comes of a call whose server is not open yet: its time was
-// up, or the user gave up. It is nil where ctx has not ended; tool and server may be empty.
+// gaveUp returns why a call whose server is not open yet has ended: its time was up, or the user gave up. It is nil
+// where ctx has not ended; tool and server may be empty.
 func gaveUp(ctx context.Context, tool, server string) error {
 	if server != "" {
 		return ended(ctx, tool, fmt.Sprintf("server %q was not ready for it by then", server))

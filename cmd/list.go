@@ -21,7 +21,7 @@ type listOptions struct {
 	answers  answerOptions
 }
 
-func newListCommand(app *App, run func(context.Context, *App, listOptions) error) *cobra.Command {
+func newListCommand(app *App, run runFunc[listOptions]) *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
 		Use:   "list [PATTERN…] [-- COMMAND…]",
@@ -29,8 +29,8 @@ func newListCommand(app *App, run func(context.Context, *App, listOptions) error
 		Long: `List tools, grouped by server: what each takes, what it says of itself, and what it
 is for. A PATTERN is a glob (zwave__*) or a part of a name or description; a tool
 that matches one of them is listed. In a pipe each tool is a line of four fields
-with tabs between them: name, signature, badges, description. The built-in tools are
-one line at the end; toolx__* lists them.
+with tabs between: name, signature, badges, description. The built-in tools are one
+line at the end; toolx__* lists them.
 
 Exit codes: 0 when at least one server answered or none is configured, 2 wrong
 usage, or no tool fits, 4 when no server answered; with --strict when any did not.`,
@@ -38,16 +38,11 @@ usage, or no tool fits, 4 when no server answered; with --strict when any did no
   toolx list 'zwave__*'
   toolx list --sampling ask --root . -- npx -y @modelcontextprotocol/server-everything
   toolx list --json -- npx -y @modelcontextprotocol/server-everything | jq -r '.servers[].tools[].name'`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			if o.patterns, o.server, err = splitDash(cmd, args); err != nil {
-				return err
-			}
-			if err := checkPatterns(o.patterns); err != nil {
-				return err
-			}
-			return o.answers.check()
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+		Args: withCommand(&o.server, func(args []string) error {
+			o.patterns = args
+			return checkPatterns(args)
+		}),
+		RunE: runs(app, &o, run, o.answers.check),
 	}
 	flags := cmd.Flags()
 	o.answers.declare(flags)
@@ -66,20 +61,17 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "list", Request: true})
 	defer done()
 	app.tellNotes(box.config, box.config.Servers...)
-	opened, err := app.openServers(bounded, box, "list", toolFilter{patterns: o.patterns})
+	opened, err := box.openServers(bounded, "list", toolFilter{patterns: o.patterns})
 	if err != nil {
 		return err
 	}
-	app.tellRest(box, opened)
+	box.tellRest(opened)
 	groups, failure := box.groups(opened, o), listFailure(opened, o.strict)
 	if len(o.patterns) > 0 && len(groups) == 0 && failure == nil {
 		return box.noTool(o.patterns)
 	}
 	for _, group := range groups {
-		_, broken := working(group.Tools)
-		for _, wrong := range broken {
-			app.tell(wrong)
-		}
+		_, _ = app.working(group.Tools) // tells of those that are broken
 	}
 	if o.json {
 		err = render.ListJSON(app.Console.Out, groups, app.outScreen())
@@ -97,25 +89,23 @@ func runList(ctx context.Context, app *App, o listOptions) error {
 	return failure
 }
 
-// groups are the tools that match: those of the config, then server by server, at the end the built-in ones, which are
-// one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. Toolx's own are left
-// out where a server was given on the command line: that one is asked about.
+// groups returns the tools that match: those of the config, then server by server, then the built-in ones, which are
+// one line unless they are all there is, or asked for. JSON has all of toolx's own in one group. With a server on the
+// command line, toolx's own are left out.
 func (b *toolbox) groups(opened []servers.Opened, o listOptions) []render.Group {
 	var groups []render.Group
 	all := b.registry.All()
-	local := toolsOf(all, "", o.patterns)
-	if b.adHoc {
-		local = nil
+	var local, builtIn []*exec.Tool
+	if !b.adHoc {
+		local = toolsOf(all, "", o.patterns)
 	}
-	var builtIn []*exec.Tool
 	if !o.json {
-		isBuiltIn := func(tool *exec.Tool) bool { return tool.BuiltIn }
 		for _, tool := range local {
-			if isBuiltIn(tool) {
+			if tool.BuiltIn {
 				builtIn = append(builtIn, tool)
 			}
 		}
-		local = slices.DeleteFunc(local, isBuiltIn)
+		local = slices.DeleteFunc(local, func(tool *exec.Tool) bool { return tool.BuiltIn })
 	}
 	if len(local) > 0 {
 		groups = append(groups, render.Group{Status: "ready", Tools: local})
@@ -140,31 +130,16 @@ func (b *toolbox) groups(opened []servers.Opened, o listOptions) []render.Group 
 	return groups
 }
 
-// listFailure is the error of a listing: a server's where none answered, or where
-// every one had to. The user has been told of it.
+// listFailure returns the error of a listing: the first server's, where none answered or strict says that all have to.
+// The user has been told of it.
 func listFailure(opened []servers.Opened, strict bool) error {
-	var first error
-	answered := 0
-	for _, one := range opened {
-		if one.Err == nil {
-			answered++
-		} else if first == nil {
-			first = one.Err
-		}
-	}
-	if first == nil || answered > 0 && !strict {
+	first := firstFailure(opened)
+	answered := slices.ContainsFunc(opened, func(one servers.Opened) bool { return one.Err == nil })
+	if first == nil || answered && !strict {
 		return nil
 	}
 	if strict && fault.KindOf(first) == fault.KindUsage {
-		return &reportedError{&strictError{first}}
+		first = &failure{error: first, kind: fault.KindConnect} // any failure counts
 	}
 	return &reportedError{first}
 }
-
-// strictError makes any server's failure count as one to connect.
-type strictError struct{ error }
-
-func (e *strictError) Unwrap() error { return e.error }
-
-// Kind implements the interface that fault.KindOf looks for.
-func (e *strictError) Kind() fault.Kind { return fault.KindConnect }

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +15,7 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/mask"
+	"toolx/pkg/rawjson"
 	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
@@ -48,7 +48,8 @@ func shortLine(text string) string {
 	if len(text) <= maxLogLine {
 		return text
 	}
-	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", words.Clip(text, maxLogLine), exec.Bytes(int64(len(text))))
+	size := exec.Bytes(int64(len(text)))
+	return fmt.Sprintf("%s (%s in all; --trace-file keeps messages whole)", words.Clip(text, maxLogLine), size)
 }
 
 // safeJSON writes JSON for a terminal: what a terminal could obey, and text that hides, as \u escapes.
@@ -92,7 +93,7 @@ func (h *textHandler) Handle(_ context.Context, record slog.Record) error {
 func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &textHandler{
 		out: h.out, screen: h.screen, level: h.level, mask: h.mask,
-		attrs: append(append([]slog.Attr(nil), h.attrs...), attrs...),
+		attrs: slices.Concat(h.attrs, attrs),
 	}
 }
 
@@ -135,7 +136,10 @@ type pollution struct {
 }
 
 func newEventLog(log *slog.Logger, masker *mask.Masker, options toolboxOptions) *eventLog {
-	l := &eventLog{log: log, mask: masker, failed: slog.LevelWarn, namesUnknown: options.namesUnknown, repeats: newRepeats(log), last: make(map[string]*askedCall)}
+	l := &eventLog{
+		log: log, mask: masker, failed: slog.LevelWarn, namesUnknown: options.namesUnknown,
+		repeats: newRepeats(log), last: make(map[string]*askedCall),
+	}
 	if options.tellsFailures {
 		l.failed = slog.LevelInfo
 	}
@@ -216,17 +220,12 @@ func (l *eventLog) begun(e exec.CallStarted) {
 	l.last[e.Server] = &askedCall{id: e.ID, tool: tool, method: e.Method, arguments: e.Arguments}
 }
 
-// sent notes the arguments of a call as they were sent, which is how it can be repeated.
-func (l *eventLog) sent(e exec.CallFinished) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if call := l.last[e.Result.Server]; call != nil && call.id == e.ID {
-		call.arguments = e.Arguments
-	}
-}
-
 func (l *eventLog) finished(e exec.CallFinished) {
-	l.sent(e)
+	l.mu.Lock()
+	if call := l.last[e.Result.Server]; call != nil && call.id == e.ID {
+		call.arguments = e.Arguments // as they were sent, which is how the call can be repeated
+	}
+	l.mu.Unlock()
 	outcome, why, level := "succeeded", "", slog.LevelInfo
 	if !e.Result.Success {
 		outcome, why, level = "failed", ": "+e.Result.Err.Error(), l.failed
@@ -245,7 +244,7 @@ func (l *eventLog) finished(e exec.CallFinished) {
 	l.log.Log(context.Background(), level, text+why)
 }
 
-// retry tells of each attempt (MCP-3); of a server that nobody named, the first will do.
+// retry tells of each attempt (MCP-3); for a server that nobody named, of the first.
 func (l *eventLog) retry(e servers.Retry) {
 	level := slog.LevelWarn
 	if e.Searched && e.Attempt > 1 {
@@ -258,7 +257,7 @@ func (l *eventLog) retry(e servers.Retry) {
 func (l *eventLog) connected(e servers.Connected) {
 	level, text := slog.LevelInfo, fmt.Sprintf("server %q: MCP connection succeeded on attempt %d", e.Server, e.Attempt)
 	if e.Attempt > 1 {
-		level = slog.LevelWarn // who saw it fail wants to see it succeed
+		level = slog.LevelWarn // the failures were warnings too
 	}
 	l.log.Log(context.Background(), level, text, "protocol", e.Protocol,
 		"start_ms", e.Timing.StartMS, "initialize_ms", e.Timing.InitializeMS, "list_ms", e.Timing.ListMS)
@@ -294,30 +293,23 @@ func (l *eventLog) countPolluted(e servers.PollutedLine) {
 	}
 }
 
-// end tells what was counted.
+// end tells what was counted: equal warnings, and once for each server that it pollutes its stdout.
 func (l *eventLog) end() {
 	l.repeats.end()
-	l.tellPollution()
-}
-
-// tellPollution says once for each server that it pollutes its stdout, and who knows
-// more. It is for the end: only then the lines are counted.
-func (l *eventLog) tellPollution() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.polluted {
-		first, ask := p.first, l.whoKnows(p)
-		text := fmt.Sprintf("server %q wrote 1 line to stdout that is not JSON-RPC: %s (%s)", p.server, first, ask)
+		lines := "1 line to stdout that is not JSON-RPC:"
 		if p.lines > 1 {
-			text = fmt.Sprintf("server %q wrote %d lines to stdout that are not JSON-RPC, the first: %s (%s)", p.server, p.lines, first, ask)
+			lines = fmt.Sprintf("%d lines to stdout that are not JSON-RPC, the first:", p.lines)
 		}
-		l.log.Warn(text)
+		l.log.Warn(fmt.Sprintf("server %q wrote %s %s (%s)", p.server, lines, p.first, l.showAgain(p)))
 	}
 	l.polluted = nil
 }
 
-// whoKnows is the command that shows the first line again, and says whence it comes.
-func (l *eventLog) whoKnows(p *pollution) string {
+// showAgain returns the command that shows the first line again, and where it comes from.
+func (l *eventLog) showAgain(p *pollution) string {
 	words := []string{"toolx", "doctor"}
 	switch call := p.call; {
 	case call == nil:
@@ -332,14 +324,14 @@ func (l *eventLog) whoKnows(p *pollution) string {
 	return exec.ShellLine(words...)
 }
 
-// repeatable are arguments for a line to paste: without secrets, and none where nobody would paste them.
+// repeatable returns arguments for a line to paste, without secrets; an ellipsis where they are too long to paste.
 func (l *eventLog) repeatable(arguments []byte) string {
-	var compact bytes.Buffer
 	const longest = 400 // in bytes
-	if json.Compact(&compact, []byte(l.arguments(arguments))) != nil || compact.Len() > longest {
-		return "{…}"
+	text := l.arguments(arguments)
+	if compact := rawjson.Compact([]byte(text)); len(compact) <= longest && json.Valid(compact) {
+		return string(compact)
 	}
-	return compact.String()
+	return "{…}"
 }
 
 // doctorAsks reports whether the doctor makes requests of a method by itself.
@@ -366,7 +358,7 @@ func (l *eventLog) odd(e servers.OddFrame) {
 		return
 	}
 	l.mu.Lock()
-	text += " (" + l.whoKnows(&pollution{server: e.Server, call: l.last[e.Server]}) + ")"
+	text += " (" + l.showAgain(&pollution{server: e.Server, call: l.last[e.Server]}) + ")"
 	l.mu.Unlock()
 	l.repeats.warnOf(warningKind{e.Server, string(e.Class)}, slog.LevelWarn, text)
 }
@@ -375,7 +367,8 @@ func (l *eventLog) request(e servers.ServerRequest) {
 	answer := "answered"
 	switch {
 	case e.Busy:
-		l.repeats.warn(slog.LevelWarn, e.Server, fmt.Sprintf("server %q asks for more than may wait for an answer; what is too much is refused", e.Server))
+		text := fmt.Sprintf("server %q has more requests open than toolx keeps; further ones are refused", e.Server)
+		l.repeats.warn(slog.LevelWarn, e.Server, text)
 		return
 	case !e.Answered:
 		answer = "refused: not advertised"
@@ -388,7 +381,8 @@ func (l *eventLog) exchange(e servers.HTTPExchange) {
 	if e.Err != nil {
 		outcome = e.Err.Error()
 	}
-	l.log.Debug(fmt.Sprintf("server %q: %s %s: %s after %.1f ms", e.Server, e.Verb, e.URL, outcome, exec.Milliseconds(e.Took)))
+	took := exec.Milliseconds(e.Took)
+	l.log.Debug(fmt.Sprintf("server %q: %s %s: %s after %.1f ms", e.Server, e.Verb, e.URL, outcome, took))
 }
 
 func (l *eventLog) exited(e servers.ProcessExited) {
@@ -399,8 +393,8 @@ func (l *eventLog) exited(e servers.ProcessExited) {
 	l.log.Info(text)
 }
 
-// excerpt is what is wrong on a line, quoted: bytes that cannot be seen are escaped. Of
-// more than n bytes it has those around the one that is bad, else the first.
+// excerpt returns what is wrong on a line, quoted, with escapes for invisible bytes. Of a line of more than n bytes it
+// has those around the bad one, or the first.
 func excerpt(e servers.PollutedLine, n int) string {
 	switch {
 	case len(e.Text) == 0 && e.Unended:

@@ -86,5 +86,5 @@ func parseRequest(args ...string) (options any, err error) {
 }
 
 func listOf(app *App, run func(context.Context, *App, catalogOptions, catalog) error) *cobra.Command {
-	return newCatalogCommand(app, promptCatalog(), "list [PATTERN…] [-- COMMAND…]", "List", run)
+	return newCatalogCommand(app, promptCatalog(), "list", "List", run)
 }

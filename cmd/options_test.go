@@ -13,7 +13,7 @@ import (
 // TestOptions maps command lines to what a verb is asked to do. The verbs
 // themselves do not run: scripts prove what they do.
 func TestOptions(t *testing.T) {
-	plain := callOptions{tool: "t", output: "text"}
+	plain := callOptions{tool: "t", replyOptions: replyOptions{output: "text"}}
 	with := func(change func(*callOptions)) callOptions {
 		o := plain
 		change(&o)
@@ -56,12 +56,12 @@ func TestOptions(t *testing.T) {
 		{
 			"a model's calls, on standard input",
 			[]string{"call", "--from-tool-call", "--sequential", "--", "node", "x.js"},
-			callOptions{output: "text", server: []string{"node", "x.js"}, model: modelOptions{from: "-", sequential: true}},
+			callOptions{replyOptions: replyOptions{output: "text", server: []string{"node", "x.js"}}, model: modelOptions{from: "-", sequential: true}},
 		},
 		{
 			"a model's calls, in a file",
 			[]string{"call", "--from-tool-call", "m.json", "--result-format", "Anthropic"},
-			callOptions{output: "text", model: modelOptions{from: "m.json", format: "anthropic"}},
+			callOptions{replyOptions: replyOptions{output: "text"}, model: modelOptions{from: "m.json", format: "anthropic"}},
 		},
 		{
 			"a login",
@@ -174,7 +174,7 @@ func TestWrongOptions(t *testing.T) {
 		{"--repeat must not be negative", []string{"doctor", "--repeat", "-1"}},
 		{`no check is called "stdout-polution"`, []string{"doctor", "--skip", "stdout-polution"}},
 		{`the pattern "[" is malformed`, []string{"doctor", "--only", "["}},
-		{"there is a server's name and a command", []string{"doctor", "a", "--", "node"}},
+		{"name servers, or give a command behind --, not both", []string{"doctor", "a", "--", "node"}},
 		{"there is no command after --", []string{"doctor", "--"}},
 		{"--timeout must not be negative", []string{"list", "--timeout", "-1s"}},
 		{"--retries must not be negative", []string{"list", "--retries", "-1"}},
@@ -199,19 +199,22 @@ func parse(args ...string) (options any, global globalFlags, err error) {
 	app := newApp(streams)
 	root := newRootCommand(app)
 	root.ResetCommands()
+	auth := newAuthCommand(app)
+	auth.ResetCommands()
+	auth.AddCommand(
+		newAuthLoginCommand(app, func(_ context.Context, _ *App, o authLoginOptions) error { options = o; return nil }),
+		newAuthLogoutCommand(app, func(_ context.Context, _ *App, server string) error { options = server; return nil }),
+		newAuthStatusCommand(app, func(_ context.Context, _ *App, o authStatusOptions) error { options = o; return nil }),
+	)
 	root.AddCommand(
 		newCallCommand(app, func(_ context.Context, _ *App, o callOptions) error { options = o; return nil }),
 		newListCommand(app, func(_ context.Context, _ *App, o listOptions) error { options = o; return nil }),
 		newShowCommand(app, func(_ context.Context, _ *App, o showOptions) error { options = o; return nil }),
 		newServeCommand(app, func(_ context.Context, _ *App, o serveOptions) error { options = o; return nil }),
-		newProxyCommand(app, func(_ *App, o proxyOptions) error { options = o; return nil }),
+		newProxyCommand(app, func(_ context.Context, _ *App, o proxyOptions) error { options = o; return nil }),
 		newDoctorCommand(app, func(_ context.Context, _ *App, o doctorOptions) error { options = o; return nil }),
 		newTUICommand(app, func(_ context.Context, _ *App, o tuiOptions) error { options = o; return nil }),
-		newAuthCommand(app, authRun{
-			login:  func(_ context.Context, _ *App, o authLoginOptions) error { options = o; return nil },
-			logout: func(_ context.Context, _ *App, server string) error { options = server; return nil },
-			status: func(_ context.Context, _ *App, o authStatusOptions) error { options = o; return nil },
-		}),
+		auth,
 	)
 	root.SetArgs(args)
 	err = root.Execute()

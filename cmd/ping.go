@@ -14,9 +14,6 @@ import (
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
-	"toolx/pkg/rawjson"
-	"toolx/pkg/render"
-	"toolx/pkg/servers"
 )
 
 // pingOptions say which servers are asked for a sign of life.
@@ -26,7 +23,7 @@ type pingOptions struct {
 	json    bool
 }
 
-func newPingCommand(app *App, run func(context.Context, *App, pingOptions) error) *cobra.Command {
+func newPingCommand(app *App, run runFunc[pingOptions]) *cobra.Command {
 	var o pingOptions
 	cmd := &cobra.Command{
 		Use:   "ping [SERVER…] [-- COMMAND…]",
@@ -41,21 +38,15 @@ interrupted.`,
 		Example: `  toolx ping
   toolx ping zwave --json
   toolx ping -- npx -y @modelcontextprotocol/server-everything`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			o.names, o.command, err = splitDash(cmd, args)
-			if err == nil && len(o.names) > 0 && len(o.command) > 0 {
-				return fault.Usage("name servers, or give a command behind --, not both", "toolx ping -- COMMAND…")
-			}
-			return err
-		},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
-		ValidArgsFunction: completeServers(app),
+		Args:              namesOrCommand(&o.names, &o.command),
+		RunE:              runs(app, &o, run),
+		ValidArgsFunction: completeServers(app, 0),
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each server, also of those that did not answer")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print a line of JSON for each server, whether it answered or not")
 	return cmd
 }
 
-// pong is what became of a ping.
+// pong is the outcome of a ping.
 type pong struct {
 	Server   string  `json:"server"`
 	OK       bool    `json:"ok"`
@@ -76,45 +67,101 @@ func runPing(ctx context.Context, app *App, o pingOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(box.needServers(), box.knowServers(o.names)); err != nil {
+	names, err := box.namedServers(o.names)
+	if err != nil {
 		return err
 	}
 	stop := app.showProgress("ping")
 	defer stop()
-	names := distinct(o.names)
-	if len(names) == 0 {
-		names = box.pool.Names()
-	}
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: "ping", Request: true})
 	defer done()
 	pongs := make([]pong, len(names))
 	var wait sync.WaitGroup
 	for i, name := range names {
-		wait.Go(func() {
-			session, err := box.pool.Open(bounded, name)
-			if err != nil {
-				err = cmp.Or(gaveUp(bounded, "ping", name), err)
-			}
-			pongs[i] = app.ping(bounded, box, servers.Opened{Server: name, Session: session, Err: err})
-		})
+		wait.Go(func() { pongs[i] = box.ping(bounded, name) })
 	}
 	wait.Wait()
 	stop()
-	return app.printPongs(pongs, o.json, ctx.Err() != nil)
+	return printPongs(app.output, pongs, o.json, ctx.Err() != nil)
 }
 
-// printPongs prints what became of the pings and returns the first failure. After an interruption, what is known by
-// then is printed all the same; of the others there is nothing to tell but that.
-func (a *App) printPongs(pongs []pong, asJSON, interrupted bool) error {
+// namedServers returns the servers of these names, each once, or all where there are none. The error says that a server
+// is unknown or that there is none at all.
+func (b *toolbox) namedServers(names []string) ([]string, error) {
+	if err := b.needServers(); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := b.pool.Known(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		return b.pool.Names(), nil
+	}
+	return distinct(names), nil
+}
+
+// distinct returns names, each once, in the order in which they were given.
+func distinct(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
+}
+
+func (b *toolbox) ping(ctx context.Context, name string) pong {
+	p := pong{Server: name}
+	session, err := b.pool.Open(ctx, name)
+	if err != nil {
+		return p.failed(b.masked(cmp.Or(gaveUp(ctx, "ping", name), err)))
+	}
+	result := b.executor.Do(ctx, exec.Operation{
+		Name: "ping", Server: name, Method: "ping", Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
+		Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) { return session.Ping(ctx) },
+	})
+	p.Protocol, p.Name, p.Version = session.Protocol, session.Info.Name, session.Info.Version
+	p.PingMS = result.Timing.CallMS
+	start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
+	p.StartMS = math.Round(start*1000) / 1000
+	if result.Err != nil {
+		return p.failed(b.masked(result.Err))
+	}
+	p.OK = true
+	return p
+}
+
+// failed returns p as that of a server which did not answer.
+func (p pong) failed(err error) pong {
+	p.err, p.Error, p.Kind = err, err.Error(), string(fault.KindOf(err))
+	return p
+}
+
+// printPongs prints the outcome of each ping and returns the first failure. After an interruption it prints what is
+// known by then.
+func printPongs(out *output, pongs []pong, asJSON, interrupted bool) error {
 	var first error
 	for _, one := range pongs {
 		if interrupted && fault.KindOf(one.err) == fault.KindInterrupted {
 			if !asJSON {
 				continue
 			}
-			one.fail(&exec.InterruptedError{})
+			one = one.failed(&exec.InterruptedError{})
 		}
-		if err := a.printPong(one, asJSON); err != nil {
+		var err error
+		switch {
+		case asJSON:
+			err = out.printJSON(one)
+		case one.OK:
+			err = out.printFields(one.Server, fmt.Sprintf("%.2f ms", one.PingMS), one.Protocol,
+				strings.TrimSpace(one.Name+" "+one.Version))
+		default:
+			out.showError(one.err)
+		}
+		if err != nil {
 			return err
 		}
 		if one.err != nil && first == nil {
@@ -129,76 +176,3 @@ func (a *App) printPongs(pongs []pong, asJSON, interrupted bool) error {
 	}
 	return first
 }
-
-// fail makes p that of a server which did not answer.
-func (p *pong) fail(err error) { p.err, p.Error, p.Kind = err, err.Error(), string(fault.KindOf(err)) }
-
-// distinct are names, each once, in the order in which they were given.
-func distinct(names []string) []string {
-	var once []string
-	for _, name := range names {
-		if !slices.Contains(once, name) {
-			once = append(once, name)
-		}
-	}
-	return once
-}
-
-// knowServers refuses names that no server has.
-func (b *toolbox) knowServers(names []string) error {
-	for _, name := range names {
-		if err := b.pool.Known(name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (a *App) ping(ctx context.Context, box *toolbox, opened servers.Opened) pong {
-	p := pong{Server: opened.Server, err: opened.Err}
-	if opened.Err == nil {
-		session := opened.Session
-		result := box.executor.Do(ctx, exec.Operation{
-			Name: "ping", Server: opened.Server, Method: "ping", Timeout: a.flags.timeout, MaxTime: a.flags.maxTime,
-			Run: func(ctx context.Context, _ func(exec.Progress)) (json.RawMessage, error) { return session.Ping(ctx) },
-		})
-		p.err, p.Protocol, p.Name, p.Version = result.Err, session.Protocol, session.Info.Name, session.Info.Version
-		p.PingMS = result.Timing.CallMS
-		start := session.Timing.StartMS + session.Timing.InitializeMS + session.Timing.ListMS
-		p.StartMS = math.Round(start*1000) / 1000
-	}
-	if p.OK = p.err == nil; !p.OK {
-		p.fail(a.masked(p.err))
-	}
-	return p
-}
-
-func (a *App) printPong(p pong, asJSON bool) error {
-	if !p.OK && !asJSON {
-		a.showError(p.err)
-		return nil
-	}
-	if asJSON {
-		line, err := rawjson.Marshal(p)
-		if err != nil {
-			return err
-		}
-		return a.printJSONLine(line)
-	}
-	_, err := fmt.Fprintf(a.Console.Out, "%s\t%.2f ms\t%s\t%s\n", a.shown(p.Server), p.PingMS, a.shown(p.Protocol),
-		a.shown(strings.TrimSpace(p.Name+" "+p.Version)))
-	return err
-}
-
-// printJSONLine prints a line of JSON, safe for a terminal where stdout is one.
-func (a *App) printJSONLine(line []byte) error {
-	line = append(line, '\n')
-	if a.Console.OutTTY {
-		return render.EscapeJSON(a.Console.Out, line)
-	}
-	_, err := a.Console.Out.Write(line)
-	return err
-}
-
-// shown is untrusted text for a field of a line of stdout.
-func (a *App) shown(text string) string { return render.Field(text, a.outScreen()) }

@@ -17,20 +17,20 @@ const (
 
 // progressLine is what a terminal shows of a call that takes a while: one line on stderr that is drawn over.
 type progressLine struct {
-	app   *App
+	out   *output
 	began time.Time
 
 	mu    sync.Mutex
 	state render.Progress
 }
 
-// showProgress draws the progress of a call of the tool until stop is called, which
-// may be done twice. Where stderr is no terminal nothing is drawn.
+// showProgress draws the progress of a call of the tool until stop is called, which may be called twice. Where stderr
+// is no terminal it draws nothing.
 func (a *App) showProgress(tool string) (stop func()) {
-	if !a.Console.Motion || a.flags.quiet {
+	p := a.newProgress(tool)
+	if p == nil {
 		return func() {}
 	}
-	p := a.newProgress(tool)
 	unsubscribe := a.bus.Subscribe(p.take)
 	end := p.begin()
 	return sync.OnceFunc(func() {
@@ -39,18 +39,22 @@ func (a *App) showProgress(tool string) (stop func()) {
 	})
 }
 
-// showDoing draws what is being done, as doing is told, until stop is called. Where
-// stderr is no terminal nothing is drawn.
-func (a *App) showDoing(verb string) (doing func(what string), stop func()) {
-	if !a.Console.Motion || a.flags.quiet {
+// showDoing draws what is being done, as doing says, until stop is called. Where stderr is no terminal it draws
+// nothing.
+func (o *output) showDoing(verb string) (doing func(what string), stop func()) {
+	p := o.newProgress(verb)
+	if p == nil {
 		return func(string) {}, func() {}
 	}
-	p := a.newProgress(verb)
-	return p.say, p.begin()
+	return p.say, sync.OnceFunc(p.begin())
 }
 
-func (a *App) newProgress(subject string) *progressLine {
-	return &progressLine{app: a, began: time.Now(), state: render.Progress{Tool: subject, Message: "starting"}}
+// newProgress returns nil where nothing is to be drawn.
+func (o *output) newProgress(subject string) *progressLine {
+	if !o.Console.Motion || o.flags.quiet {
+		return nil
+	}
+	return &progressLine{out: o, began: time.Now(), state: render.Progress{Tool: subject, Message: "starting"}}
 }
 
 // say replaces what stands behind the time.
@@ -71,7 +75,7 @@ func (p *progressLine) begin() (end func()) {
 	return func() {
 		close(ended)
 		<-drawn
-		p.app.live.Clear()
+		p.out.live.Clear()
 	}
 }
 
@@ -88,7 +92,7 @@ func (p *progressLine) draw(ended <-chan struct{}) {
 			state := p.state
 			p.mu.Unlock()
 			state.Elapsed = time.Since(p.began)
-			p.app.live.Show(state.Line(p.app.Console.Width))
+			p.out.live.Show(state.Line(p.out.Console.Width))
 			pace.Reset(progressPace)
 		}
 	}

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
@@ -47,7 +45,7 @@ that of the only server that has it.
 		RunE: func(cmd *cobra.Command, _ []string) error { return needsVerb(cmd, nil) },
 	}
 	cmd.AddCommand(
-		newCatalogCommand(app, promptCatalog(), "list [PATTERN…] [-- COMMAND…]", "List the prompts of all servers", runCatalog),
+		newCatalogCommand(app, promptCatalog(), "list", "List the prompts of all servers", runCatalog),
 		newPromptGetCommand(app, runPromptGet),
 	)
 	return cmd
@@ -59,7 +57,7 @@ was broken, 124 timeout, 130 interrupted.`
 
 func promptCatalog() catalog {
 	return catalog{
-		noun: "prompt", plural: "prompts", member: "prompts", method: "prompts/list",
+		noun: "prompt", member: "prompts", method: "prompts/list",
 		list: (*servers.Session).Prompts,
 		entry: func(definition json.RawMessage) render.Entry {
 			return render.Entry{
@@ -70,7 +68,7 @@ func promptCatalog() catalog {
 	}
 }
 
-// promptSignature is what a prompt takes, as tools show it: (name, style?).
+// promptSignature returns what a prompt takes, as tools show it: (name, style?).
 func promptSignature(definition json.RawMessage) string {
 	arguments, _ := rawjson.Elements(rawjson.Get(definition, "arguments"))
 	names := make([]string, len(arguments))
@@ -83,9 +81,8 @@ func promptSignature(definition json.RawMessage) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-func newPromptGetCommand(app *App, run func(context.Context, *App, promptOptions) error) *cobra.Command {
+func newPromptGetCommand(app *App, run runFunc[promptOptions]) *cobra.Command {
 	var o promptOptions
-	var objects []string
 	formats := []string{"text", "json", "raw", "yaml"}
 	cmd := &cobra.Command{
 		Use:   "get PROMPT [k=v…] [-- COMMAND…]",
@@ -97,49 +94,22 @@ k=v, k=@FILE, k=@- and --args.
 ` + promptExits,
 		Example: `  toolx prompts get args-prompt city=Paris state=Texas -- npx -y @modelcontextprotocol/server-everything
   toolx prompts get docs__summary text=@README.md`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			if args, o.server, err = splitDash(cmd, args); err != nil {
-				return err
-			}
+		Args: withCommand(&o.server, func(args []string) error {
 			if len(args) == 0 || args[0] == "" {
 				return fault.Usage("name a prompt", "toolx prompts get PROMPT; toolx prompts list shows them")
 			}
 			o.prompt = args[0]
 			o.args = append(o.args, args[1:]...)
 			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(cmd.Flags(), formats...); err != nil {
-				return err
-			}
-			var err error
-			if o.object, err = oneObject(cmd.Flags(), objects); err != nil {
-				return err
-			}
-			return run(cmd.Context(), app, o)
-		},
+		}),
 		ValidArgsFunction: completeNamed(app, promptCatalog()),
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&o.args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
-	flags.StringArrayVar(&objects, "args", nil, "all arguments as one `JSON` object, @FILE or -")
+	declareArguments(flags, &o.args, &o.object)
 	o.declare(flags, formats...)
 	o.declareContent(flags)
+	cmd.RunE = runs(app, &o, run, o.check(flags, formats...))
 	return cmd
-}
-
-// oneObject is the value of --args, which may be given once.
-func oneObject(flags *pflag.FlagSet, objects []string) (string, error) {
-	switch {
-	case len(objects) > 1:
-		return "", fault.Usage("--args is given twice",
-			"give one object, and lay single arguments over it: --args @FILE k=v")
-	case len(objects) == 1 && objects[0] == "":
-		return "", fault.Usage("--args is empty", `--args '{"k":"v"}'`)
-	case !flags.Changed("args"):
-		return "", nil
-	}
-	return objects[0], nil
 }
 
 // runPromptGet asks for a prompt and prints its messages.
@@ -151,20 +121,20 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 			definition, err := listed.find(ctx, session, o.prompt)
 			return definition != nil, err
 		},
-		prepare: func(ctx context.Context, box *toolbox, session *servers.Session, name string) (json.RawMessage, error) {
-			definition, err := exec.Within(ctx, box.executor, "prompts/list", func(ctx context.Context) (json.RawMessage, error) {
-				return listed.find(ctx, session, name)
-			})
+		prepare: func(ctx context.Context, to target) (json.RawMessage, error) {
+			find := func(ctx context.Context) (json.RawMessage, error) { return listed.find(ctx, to.session, to.plain) }
+			definition, err := exec.Within(ctx, to.executor, "prompts/list", find)
 			if err != nil {
 				return nil, err
 			}
-			if near := listed.near(name); definition == nil && near != "" {
-				app.log.Warn(fmt.Sprintf("server %q lists no prompt '%s'; did you mean '%s'?", session.Name, name, near))
+			if near := listed.near(to.plain); definition == nil && near != "" {
+				const text = "server %q lists no prompt '%s'; did you mean '%s'?"
+				to.log.Warn(fmt.Sprintf(text, to.session.Name, to.plain, near))
 			}
-			return app.promptArguments(ctx, session, name, definition, o)
+			return to.promptArguments(ctx, definition, o)
 		},
-		send: func(ctx context.Context, session *servers.Session, name string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error) {
-			return session.GetPrompt(ctx, name, arguments, progress)
+		send: func(ctx context.Context, to target) (json.RawMessage, error) {
+			return to.session.GetPrompt(ctx, to.plain, to.arguments, to.progress)
 		},
 		read: exec.ReadPrompt,
 		text: func(out io.Writer, result *exec.Result) error {
@@ -177,65 +147,68 @@ func runPromptGet(ctx context.Context, app *App, o promptOptions) error {
 	})
 }
 
-// promptNames are the names of the prompts that servers list. It is safe for concurrent use.
+// promptNames holds the names of the prompts that servers list. It is safe for concurrent use.
 type promptNames struct {
 	mu    sync.Mutex
 	names []string
 }
 
-// find is findPrompt, and keeps the names that it sees.
-func (p *promptNames) find(ctx context.Context, session *servers.Session, name string) (json.RawMessage, error) {
+// find returns the prompt of a name, nil where the server does not list it, and keeps all names.
+func (p *promptNames) find(
+	ctx context.Context, session *servers.Session, name string,
+) (found json.RawMessage, err error) {
 	prompts, err := session.Prompts(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range prompts {
-		p.names = append(p.names, rawjson.GetText(one, "name"))
+		listed := rawjson.GetText(one, "name")
+		p.names = append(p.names, listed)
+		if listed == name && found == nil {
+			found = one
+		}
 	}
-	return promptNamed(prompts, name), err
+	return found, err
 }
 
-// near is the name that a misspelt one most likely means, empty where there is none.
+// near returns the name that a misspelt one most likely means, or empty.
 func (p *promptNames) near(name string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return words.Nearest(name, p.names)
 }
 
-// promptNamed is the prompt of a name, nil where it is not among them.
-func promptNamed(prompts []json.RawMessage, name string) json.RawMessage {
-	at := slices.IndexFunc(prompts, func(one json.RawMessage) bool { return rawjson.GetText(one, "name") == name })
-	if at < 0 {
-		return nil
+// promptArguments reads the arguments by the prompt's definition, as those of a tool. The server judges a prompt that
+// it does not list, whose arguments are all texts.
+func (to target) promptArguments(
+	ctx context.Context, definition json.RawMessage, o promptOptions,
+) (json.RawMessage, error) {
+	names := make([]string, len(o.args)) // as they were typed: k=v, k:=JSON
+	for i, typed := range o.args {
+		name, _, _ := strings.Cut(typed, "=")
+		names[i] = strings.TrimSuffix(name, ":")
 	}
-	return prompts[at]
-}
-
-func findPrompt(ctx context.Context, session *servers.Session, name string) (json.RawMessage, error) {
-	prompts, err := session.Prompts(ctx)
-	return promptNamed(prompts, name), err
-}
-
-// promptArguments reads the arguments by what the prompt says of itself. A prompt that
-// is not listed is for the server to judge: then any argument is a text.
-func (a *App) promptArguments(ctx context.Context, session *servers.Session, name string, definition json.RawMessage, o promptOptions) (json.RawMessage, error) {
 	tool := &exec.Tool{
-		Name: session.Name + exec.Separator + name, Plain: name, Server: session.Name,
-		InputSchema: servers.PromptSchema(definition, namesOf(o.args)...), Launch: o.server, Address: a.flags.url, Flags: a.flags.reaching(),
+		Name: to.session.Name + exec.Separator + to.plain, Plain: to.plain, Server: to.session.Name,
+		InputSchema: servers.PromptSchema(definition, names...),
+		Launch:      o.server, Address: to.flags.url, Flags: to.flags.reaching(),
 	}
-	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: a.Console.In})
+	arguments, err := exec.ParseArgs(tool, exec.Input{Args: o.args, Object: o.object, Stdin: to.Console.In})
 	if err == nil {
-		err = a.checkPrompt(ctx, tool, arguments, definition)
+		err = to.checkPrompt(ctx, tool, arguments, definition)
 	}
 	var invalid *exec.InvalidArgumentsError
 	if errors.As(err, &invalid) {
-		return nil, &promptArgumentsError{invalid}
+		hint := strings.Replace(invalid.Hint(), "toolx call ", "toolx prompts get ", 1)
+		return nil, &failure{invalid, fault.KindInvalidArguments, hint}
 	}
 	return arguments, err
 }
 
-// checkPrompt holds arguments against the prompt's own list; what it does not know is
-// passed on with a warning, as for tools (VAL-2).
-func (a *App) checkPrompt(ctx context.Context, tool *exec.Tool, arguments, definition json.RawMessage) error {
+// checkPrompt checks arguments against the prompt's own list. It passes on what is not listed, with a warning, as for
+// tools (VAL-2).
+func (o *output) checkPrompt(
+	ctx context.Context, tool *exec.Tool, arguments, definition json.RawMessage,
+) error {
 	schema, err := jsonschema.Parse(servers.PromptSchema(definition)).Compile(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // the server judges (VAL-3)
@@ -245,28 +218,7 @@ func (a *App) checkPrompt(ctx context.Context, tool *exec.Tool, arguments, defin
 		return &exec.InvalidArgumentsError{Tool: tool, Problems: problems, Unknown: unknown, Arguments: arguments}
 	}
 	for _, one := range unknown {
-		a.log.Warn(one.String())
+		o.log.Warn(one.String())
 	}
 	return nil
 }
-
-// namesOf are the names of arguments as they were typed: k=v, k:=JSON.
-func namesOf(typed []string) []string {
-	names := make([]string, len(typed))
-	for i, one := range typed {
-		name, _, _ := strings.Cut(one, "=")
-		names[i] = strings.TrimSuffix(name, ":")
-	}
-	return names
-}
-
-// promptArgumentsError shows how the prompt is asked for, where exec would show a call.
-type promptArgumentsError struct{ *exec.InvalidArgumentsError }
-
-// Hint gives an example that works.
-func (e *promptArgumentsError) Hint() string {
-	return strings.Replace(e.InvalidArgumentsError.Hint(), "toolx call ", "toolx prompts get ", 1)
-}
-
-// Unwrap gives the error that it shows.
-func (e *promptArgumentsError) Unwrap() error { return e.InvalidArgumentsError }

@@ -2,10 +2,9 @@ package cmd
 
 import (
 	"cmp"
-	"log/slog"
+	"context"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +23,7 @@ type proxyOptions struct {
 	maxMessage string   // a size; empty: the config's, then the default
 }
 
-func newProxyCommand(app *App, run func(*App, proxyOptions) error) *cobra.Command {
+func newProxyCommand(app *App, run runFunc[proxyOptions]) *cobra.Command {
 	var o proxyOptions
 	c := &cobra.Command{
 		Use:   "proxy [flags] (SERVER | -- COMMAND…)",
@@ -44,48 +43,42 @@ config, 4 where it could not be started.`,
 		Example: `  toolx proxy -- npx -y some-mcp-server
   toolx proxy --log /tmp/stray.log zwave
   toolx list -- toolx proxy -- node server.js`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			own, command, err := splitDash(cmd, args)
-			if err != nil {
-				return err
-			}
-			if o.command = command; len(own) == 1 {
-				o.server = own[0]
-			}
-			return checkProxied(own, command)
-		},
-		RunE:              func(*cobra.Command, []string) error { return run(app, o) },
+		Args:              withCommand(&o.command, o.take),
+		RunE:              runs(app, &o, run),
 		ValidArgsFunction: completeProxied(app),
 	}
 	flags := c.Flags()
-	flags.StringVar(&o.log, "log", "", "append what is no message to `FILE`, with the time, instead of writing it to stderr")
-	flags.StringVar(&o.maxMessage, "max-message", "", "drop messages of more than `SIZE` (default: the config's maxMessage, else 64MiB)")
+	flags.StringVar(&o.log, "log", "", "append other output to `FILE`, with the time, instead of writing it to stderr")
+	flags.StringVar(&o.maxMessage, "max-message", "",
+		"drop messages of more than `SIZE` (default: the config's maxMessage, else 64MiB)")
 	return c
 }
 
-// checkProxied refuses anything but one server, or one command behind "--".
-func checkProxied(own, command []string) error {
+// take reads the arguments before "--": one server, or none where a command stands behind it.
+func (o *proxyOptions) take(own []string) error {
 	const example = "toolx proxy -- npx -y @modelcontextprotocol/server-everything"
 	switch {
-	case len(own) == 0 && len(command) == 0:
+	case len(own) == 0 && len(o.command) == 0:
 		return fault.Usage("name a server, or give its command behind --", example)
-	case len(own) > 0 && len(command) > 0:
+	case len(own) > 0 && len(o.command) > 0:
 		return fault.Usage("a server's name and a command are one too many: "+quote(own[0]), example)
 	case len(own) > 1:
 		return fault.Usage("unexpected argument "+quote(own[1]),
 			"a command stands behind --: toolx proxy -- "+strings.Join(own, " "))
+	case len(own) == 1:
+		o.server = own[0]
 	}
 	return nil
 }
 
 // runProxy ends when the server does, with its exit code.
-func runProxy(app *App, o proxyOptions) error {
-	app.asksNobody = true // standard input is the client's
+func runProxy(_ context.Context, app *App, o proxyOptions) error {
+	app.consent.asksNobody = true // standard input is the client's
 	server, limit, err := app.proxied(o)
 	if err != nil {
 		return err
 	}
-	report, err := newProxyReport(app, o.log, limit)
+	report, err := newProxyReport(app.output, o.log, limit)
 	if err != nil {
 		return fault.Usage("--log: "+err.Error(), "name a file that can be written")
 	}
@@ -93,7 +86,7 @@ func runProxy(app *App, o proxyOptions) error {
 	if err := app.recordTrace(); err != nil {
 		return err
 	}
-	app.patient.Store(true)
+	app.passesSignals.Store(true)
 	app.flushTime = unreadTime
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endingSignals()...)
@@ -114,27 +107,26 @@ func runProxy(app *App, o proxyOptions) error {
 	return &exitStatus{code}
 }
 
-// proxied is the server that is run, and the limit on its messages in bytes. A
-// command needs no config, so that a broken one is no obstacle.
+// proxied returns the server to run, and the limit on its messages in bytes. A command needs no config, so it works
+// with a broken one.
 func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err error) {
 	if o.maxMessage != "" {
 		if limit, err = config.ParseSize(o.maxMessage); err != nil || limit == 0 {
-			return nil, 0, fault.Usage("--max-message "+quote(o.maxMessage)+" is no size", "--max-message 256MiB")
+			return nil, 0, fault.Usage("--max-message "+quote(o.maxMessage)+" is not a size", "--max-message 256MiB")
 		}
 	}
-	if adHoc, err := a.adHoc(o.command); adHoc != nil || err != nil {
+	if adHoc, err := a.flags.adHoc(o.command); adHoc != nil || err != nil {
 		return adHoc, cmp.Or(limit, servers.DefaultMaxMessage), err
 	}
-	loaded, err := a.loadConfig()
+	loaded, err := a.consent.loadConfig()
 	if err != nil {
 		return nil, 0, err
 	}
 	a.tellRemarks(loaded)
-	i := slices.IndexFunc(loaded.Servers, func(s *config.Server) bool { return s.Name == o.server })
-	if i < 0 {
-		return nil, 0, unknownServer(o.server, loaded.Servers)
+	server, err = serverNamed(loaded.Servers, o.server, "a command stands behind --: toolx proxy -- "+o.server)
+	if err != nil {
+		return nil, 0, err
 	}
-	server = loaded.Servers[i]
 	a.tellNotes(loaded, server)
 	if server.Disabled {
 		return nil, 0, servers.Disabled(server)
@@ -142,47 +134,11 @@ func (a *App) proxied(o proxyOptions) (server *config.Server, limit int64, err e
 	return server, cmp.Or(limit, server.MaxMessage, loaded.Defaults.MaxMessage, servers.DefaultMaxMessage), nil
 }
 
-// unknownServer is a usage error that names the servers that there are.
-func unknownServer(name string, known []*config.Server) error {
-	var names []string
-	for _, server := range known {
-		names = append(names, server.Name)
-	}
-	text := "no servers are configured"
-	if len(names) > 0 {
-		text = "known servers: " + strings.Join(names, ", ")
-	}
-	return fault.Usage("no server is named "+quote(name)+" ("+text+")",
-		"a command stands behind --: toolx proxy -- "+name)
-}
-
-// completeProxied completes what a proxy runs. Where it is no configured server, the
-// shell completes files: what stands behind "--" is a command.
+// completeProxied completes what a proxy runs: configured servers, and files, since a command stands behind "--".
 func completeProxied(app *App) cobra.CompletionFunc {
-	complete := completeServer(app)
+	complete := completeServers(app, 1)
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		names, _ := complete(cmd, args, typed)
 		return names, cobra.ShellCompDirectiveDefault
-	}
-}
-
-// completeServer completes the name of one configured server.
-func completeServer(app *App) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const nothingElse = cobra.ShellCompDirectiveNoFileComp
-		if len(args) > 0 {
-			return nil, nothingElse
-		}
-		app.log = slog.New(slog.DiscardHandler) // the user is typing: there is no place for words
-		loaded, _ := app.loadConfig()           // what cannot be parsed has no names
-		var names []cobra.Completion
-		for _, server := range loaded.Servers {
-			if strings.HasPrefix(server.Name, typed) && !server.Disabled {
-				app.mask.Add(server.Secrets()...)
-				command := strings.Join(append([]string{server.Command}, server.Args...), " ")
-				names = append(names, cobra.CompletionWithDesc(server.Name, command))
-			}
-		}
-		return names, nothingElse
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// proxyReport tells on stderr, or in a file, what the proxy keeps from the client.
+// proxyReport writes to stderr, or to a file, what the proxy keeps from the client.
 type proxyReport struct {
 	foreign io.Writer // takes foreign lines; nil for -q
 	mask    *mask.Masker
@@ -33,22 +33,23 @@ type proxyReport struct {
 }
 
 // newProxyReport opens the file at path, which may be empty. Several proxies may append to one file.
-func newProxyReport(app *App, path string, limit int64) (*proxyReport, error) {
-	r := &proxyReport{limit: limit, flush: app.flush, mask: app.mask}
+func newProxyReport(out *output, path string, limit int64) (*proxyReport, error) {
+	r := &proxyReport{limit: limit, flush: out.flush, mask: out.mask}
 	if path != "" {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, err
 		}
 		r.spool = spool.New(file, maxBehind, func(lines int) string {
-			return time.Now().Format(stampFormat) + plural(lines, "line", "lines") + " dropped: the file was not written in time\n"
+			dropped := words.Count(lines, "line") + " dropped: the file was not written in time\n"
+			return time.Now().Format(stampFormat) + dropped
 		})
 		r.file, r.foreign, r.stamped = file, r.spool.Offering(), true
 	}
-	if r.file == nil && !app.flags.quiet {
-		r.foreign, r.safe = app.live.log(), app.Console.ErrTTY
+	if r.file == nil && !out.flags.quiet {
+		r.foreign, r.safe = out.live.log(), out.Console.ErrTTY
 	}
-	r.log = newLogger(app.live.log(), app.screen(), app.flags, app.mask)
+	r.log = out.logger(out.live.log())
 	return r, nil
 }
 
@@ -73,17 +74,21 @@ func (r *proxyReport) take(event exec.Event) {
 func (r *proxyReport) polluted(e servers.PollutedLine) {
 	switch e.Class {
 	case servers.ClassTooLong:
-		r.log.Error(fmt.Sprintf("line %d of the server's stdout is over the limit of %s for one message and was dropped; --max-message raises it: %s",
-			e.Line, exec.Bytes(r.limit), quote(words.Clip(string(e.Text), 80))))
+		const text = "line %d of the server's stdout is over the limit of %s for one message and was dropped; " +
+			"--max-message raises it: %s"
+		r.log.Error(fmt.Sprintf(text, e.Line, exec.Bytes(r.limit), quote(words.Clip(string(e.Text), 80))))
 	case servers.ClassBroken:
-		r.log.Error(fmt.Sprintf("line %d of the server's stdout begins like a message, is not valid JSON, and was dropped", e.Line))
+		const text = "line %d of the server's stdout begins like a message, is not valid JSON, and was dropped"
+		r.log.Error(fmt.Sprintf(text, e.Line))
 		r.show(e)
-	case servers.ClassText, servers.ClassNotObject, servers.ClassNotRPC, servers.ClassBadShape, servers.ClassGlued, servers.ClassSplit:
+	case servers.ClassText, servers.ClassNotObject, servers.ClassNotRPC, servers.ClassBadShape,
+		servers.ClassGlued, servers.ClassSplit:
 		r.show(e)
 	case servers.ClassCRLF, servers.ClassBlank, servers.ClassNoNewline:
-		// Nothing is lost, nothing had to be done.
+		// Nothing is lost and nothing had to be done.
 	default:
-		r.log.Info(fmt.Sprintf("line %d of the server's stdout was repaired (%s); messages: %d", e.Line, e.Class, max(1, e.Salvaged)))
+		r.log.Info(fmt.Sprintf("line %d of the server's stdout was repaired (%s); messages: %d",
+			e.Line, e.Class, max(1, e.Salvaged)))
 	}
 }
 
@@ -133,11 +138,11 @@ func (r *proxyReport) exited(e servers.ProcessExited) {
 	r.log.Info(fmt.Sprintf("server %q ended: %s", e.Server, e.How))
 }
 
-// close writes what is left, where stderr is read.
+// close writes what is queued.
 func (r *proxyReport) close() {
 	if r.file != nil {
 		r.fileFailed(r.spool.Flush(context.Background()))
-		_ = r.file.Close() // each write was seen
+		_ = r.file.Close() // the errors of all writes are known
 	}
 	r.flush()
 }

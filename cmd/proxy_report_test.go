@@ -16,7 +16,7 @@ func TestProxyReportOnATerminal(t *testing.T) {
 	} {
 		streams, _, stderr := console.Buffered("")
 		streams.ErrTTY = tty
-		report, err := newProxyReport(newApp(streams), "", 1)
+		report, err := newProxyReport(newApp(streams).output, "", 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +11,8 @@ import (
 	"toolx/pkg/config"
 	"toolx/pkg/exec"
 	"toolx/pkg/fault"
+	"toolx/pkg/rawjson"
+	"toolx/pkg/render"
 	"toolx/pkg/servers"
 	"toolx/pkg/words"
 )
@@ -25,16 +25,16 @@ type rawOptions struct {
 	params string // JSON, @FILE, - or empty
 }
 
-func newRawCommand(app *App, run func(context.Context, *App, rawOptions) error) *cobra.Command {
+func newRawCommand(app *App, run runFunc[rawOptions]) *cobra.Command {
 	var o rawOptions
 	formats := []string{"raw", "json", "yaml"}
 	cmd := &cobra.Command{
 		Use:   "raw SERVER METHOD [JSON] [-- COMMAND…]",
 		Short: "Send any request and print the exact reply",
 		Long: `Send any request to a server and print the reply as it came: the whole JSON-RPC
-message, on one line. An error of the server is printed in the same way. The session
-is opened as always; the params are sent as they are given, and nothing is checked.
-Where the agreed revision wants _meta in every request, it is added.
+message, on one line. An error of the server is printed in the same way. toolx opens
+the session as always, and sends the params as they are, without a check. It adds
+_meta where the agreed revision wants it in every request.
 
 JSON may be @FILE, or - for standard input. With -- COMMAND or --url there is no
 SERVER.
@@ -44,21 +44,13 @@ Exit codes: 0 success, 2 wrong usage, 3 authentication, 4 the server was not rea
 		Example: `  toolx raw zwave tools/list
   toolx raw zwave tools/call '{"name":"list_zwave_devices","arguments":{}}' | jq .result
   toolx raw no/such/method -- npx -y @modelcontextprotocol/server-everything`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			if args, o.server, err = splitDash(cmd, args); err != nil {
-				return err
-			}
+		Args: withCommand(&o.server, func(args []string) error {
 			return o.take(args, len(o.server) > 0 || app.flags.url != "")
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(cmd.Flags(), formats...); err != nil {
-				return err
-			}
-			return run(cmd.Context(), app, o)
-		},
-		ValidArgsFunction: completeServer(app),
+		}),
+		ValidArgsFunction: completeServers(app, 1),
 	}
 	o.declare(cmd.Flags(), formats...)
+	cmd.RunE = runs(app, &o, run, o.check(cmd.Flags(), formats...))
 	return cmd
 }
 
@@ -85,16 +77,16 @@ func (o *rawOptions) take(args []string, adHoc bool) error {
 
 // runRaw sends the request and prints the reply.
 func runRaw(ctx context.Context, app *App, o rawOptions) error {
-	var reply *servers.Answer
 	params, err := app.readParams(o.params)
 	if err != nil {
 		return app.printReply(ctx, &exec.Result{ToolName: o.method, Err: err}, o.replyOptions, request{}, nil)
 	}
+	var reply *servers.Answer
 	r := request{
 		name: o.method, method: o.method, server: o.name,
-		prepare: func(context.Context, *toolbox, *servers.Session, string) (json.RawMessage, error) { return params, nil },
-		send: func(ctx context.Context, session *servers.Session, _ string, params json.RawMessage, _ func(exec.Progress)) (json.RawMessage, error) {
-			answer, err := session.Request(ctx, o.method, params, nil)
+		prepare: func(context.Context, target) (json.RawMessage, error) { return params, nil },
+		send: func(ctx context.Context, to target) (json.RawMessage, error) {
+			answer, err := to.session.Request(ctx, o.method, to.arguments, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -111,50 +103,43 @@ func runRaw(ctx context.Context, app *App, o rawOptions) error {
 	return app.runRequest(ctx, o.replyOptions, r)
 }
 
-// printFrame prints a reply as it came, and the failure of a request without one. An
-// error in it decides the exit code, and needs no other words.
-func (a *App) printFrame(reply *servers.Answer, failure error) error {
-	a.live.Clear()
+// printFrame prints a reply as it came, on one line. An error in it decides the exit code, and needs no other words.
+func (o *output) printFrame(reply *servers.Answer, failure error) error {
+	o.live.Clear()
 	if reply == nil {
 		return failure
 	}
 	frame := []byte(reply.Frame)
 	if bytes.ContainsRune(frame, '\n') {
-		var line bytes.Buffer
-		if json.Compact(&line, frame) == nil {
-			frame = line.Bytes()
-		}
+		frame = rawjson.Compact(reply.Frame)
 	}
-	if err := a.printJSONLine(frame); err != nil {
-		return err
+	frame = append(frame, '\n')
+	var err error
+	if o.Console.OutTTY {
+		err = render.EscapeJSON(o.Console.Out, frame)
+	} else {
+		_, err = o.Console.Out.Write(frame)
 	}
-	if failure != nil {
+	if err == nil && failure != nil {
 		return &reportedError{failure}
 	}
-	return nil
+	return err
 }
 
 // readParams reads JSON, @FILE or -; nil where nothing was given.
-func (a *App) readParams(text string) (json.RawMessage, error) {
-	var data []byte
-	var err error
-	file, isFile := strings.CutPrefix(text, "@")
-	switch {
-	case text == "":
+func (o *output) readParams(text string) (json.RawMessage, error) {
+	data := []byte(text)
+	if file, isFile := strings.CutPrefix(text, "@"); isFile || text == "-" {
+		var err error
+		if data, err = o.readInput(file); err != nil {
+			return nil, err
+		}
+	} else if text == "" {
 		return nil, nil
-	case text == "-" || isFile && file == "-":
-		data, err = io.ReadAll(a.Console.In)
-	case isFile:
-		data, err = os.ReadFile(file)
-	default:
-		data = []byte(text)
-	}
-	if err != nil {
-		return nil, fault.Usage("the params cannot be read: "+err.Error(), "give JSON, @FILE or -")
 	}
 	if !json.Valid(data) {
 		return nil, fault.Usage("the params are not JSON: "+quote(words.Clip(string(data), 80)),
 			`for example: '{"cursor":"2"}'`)
 	}
-	return json.RawMessage(strings.TrimSpace(string(data))), nil
+	return bytes.TrimSpace(data), nil
 }

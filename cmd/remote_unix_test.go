@@ -298,10 +298,10 @@ func TestRemoteProcess(t *testing.T) {
 		{"NODE_EXTRA_CA_CERTS of nothing", 0, []string{"list", "--url", secure.URL, "-H", header, "--cacert", authority}, "NODE_EXTRA_CA_CERTS=nofile", "warning: NODE_EXTRA_CA_CERTS: open nofile: no such file or directory; toolx goes on without"},
 		{"no port", 2, []string{"list", "--url", "http://127.0.0.1:99999/mcp"}, "", "port 99999"},
 		{"no proxy for it", 4, []string{"list", "--url", "http://service.invalid/mcp", "--retries", "0"}, "NO_PROXY=.invalid", "service.invalid"},
-		{"a url and a command", 2, []string{"list", "--url", plain.URL, "--", "true"}, "", "there is a --url and a command"},
-		{"no address", 2, []string{"list", "--url", "localhost:1"}, "", "--url is no address"},
-		{"a header for nobody", 2, []string{"list", "-H", header}, "", "-H is for the server of --url"},
-		{"a header that is none", 2, []string{"list", "--url", plain.URL, "-H", key}, "", "a header of -H is none"},
+		{"a url and a command", 2, []string{"list", "--url", plain.URL, "--", "true"}, "", "--url and a command behind -- do not go together"},
+		{"no address", 2, []string{"list", "--url", "localhost:1"}, "", "is not the address of a server"},
+		{"a header for nobody", 2, []string{"list", "-H", header}, "", "-H needs --url"},
+		{"a header that is none", 2, []string{"list", "--url", plain.URL, "-H", key}, "", "-H needs NAME: VALUE"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := &remoteWorld{t, w.folder, append(slices.Clone(w.environ), test.environ)}

@@ -4,20 +4,20 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
+	"regexp"
 	"sync"
 
 	"toolx/pkg/words"
 )
 
-// maxWarnings is how many warnings about one server are told that differ by more than numbers.
+// maxWarnings is how many different warnings about one server are logged.
 const maxWarnings = 50
 
-// repeats logs warnings of which a server can cause any number. Of those that differ by
-// numbers alone the first is told; the others are counted, and the count is told when it
-// is 100, 1,000 and so on, and at the end. With -v every one is logged.
+// repeats logs warnings that a server can cause any number of. Of warnings that differ only in numbers it logs the
+// first and counts the others; it logs the count at 100, 1,000 and so on, and at the end. With -v it logs every one.
 type repeats struct {
-	log *slog.Logger
+	log     *slog.Logger
+	numbers *regexp.Regexp
 
 	mu        sync.Mutex
 	kinds     map[warningKind]*repeated
@@ -28,66 +28,72 @@ type repeats struct {
 // warningKind is what equal warnings have in common.
 type warningKind struct{ server, text string }
 
-// repeated is a warning that was told, and how many like it were not.
+// repeated is a warning that was logged, and how many like it were not.
 type repeated struct {
-	text       string // how the count ends
-	level      slog.Level
-	more, told int
+	text  string // the end of a line with the count
+	level slog.Level
+	more  int
+	told  int // the count that was logged last
+	next  int // the count to log next
 }
 
 func newRepeats(log *slog.Logger) *repeats {
-	return &repeats{log: log, kinds: make(map[warningKind]*repeated), different: make(map[string]int)}
+	return &repeats{
+		log: log, numbers: regexp.MustCompile(`[0-9]+`),
+		kinds: make(map[warningKind]*repeated), different: make(map[string]int),
+	}
 }
 
 // warn logs a warning about a server.
 func (r *repeats) warn(level slog.Level, server, text string, attrs ...slog.Attr) {
-	r.warnOf(warningKind{server, withoutNumbers(text)}, level, text, attrs...)
+	r.warnOf(warningKind{server, r.numbers.ReplaceAllString(text, "#")}, level, text, attrs...)
 }
 
-// warnOf is warn with what makes warnings equal.
+// warnOf is warn for a kind that the caller knows.
 func (r *repeats) warnOf(kind warningKind, level slog.Level, text string, attrs ...slog.Attr) {
-	told, count := r.add(kind, level, text)
-	if !told {
-		level = min(level, slog.LevelInfo)
+	first, count := r.add(kind, level, text)
+	shown := level
+	if !first {
+		shown = min(level, slog.LevelInfo)
 	}
-	r.log.LogAttrs(context.Background(), level, text, attrs...)
-	if count != nil {
-		count()
+	r.log.LogAttrs(context.Background(), shown, text, attrs...)
+	if count != "" {
+		r.log.Log(context.Background(), level, count)
 	}
 }
 
-// add counts a warning. It reports whether it is to be told, and returns what tells of
-// those before it, nil where it is not the time.
-func (r *repeats) add(kind warningKind, level slog.Level, text string) (tell bool, count func()) {
+// add counts a warning. It reports whether the warning is the first of its kind, and returns a line about those before
+// it, empty where it is not time for one.
+func (r *repeats) add(kind warningKind, level slog.Level, text string) (first bool, count string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.kinds[kind] == nil && r.different[kind.server] < maxWarnings {
+		r.begin(kind, level, "like it: "+words.Clip(text, 100))
+		return true, ""
+	}
+	if r.kinds[kind] == nil {
+		kind.text = "" // which stands for all others
+	}
+	if r.kinds[kind] == nil {
+		r.begin(kind, level, fmt.Sprintf("of another kind about server %q; -v shows each", kind.server))
+	}
 	one := r.kinds[kind]
-	if one == nil {
-		if r.different[kind.server] >= maxWarnings {
-			kind.text = "" // which stands for all others
-			text = fmt.Sprintf("of another kind about server %q; -v shows each", kind.server)
-			one = r.kinds[kind]
-		}
-		if one == nil {
-			one = &repeated{text: "like it: " + words.Clip(text, 100), level: level}
-			r.kinds[kind], r.order = one, append(r.order, one)
-			r.different[kind.server]++
-			if kind.text != "" {
-				return true, nil
-			}
-			one.text = text
-		}
-	}
 	one.more++
-	if one.more < 100 || !isPowerOfTen(one.more) {
-		return false, nil
+	if one.more < one.next {
+		return false, ""
 	}
-	one.told = one.more
-	words := fmt.Sprintf("… and so far %d more %s", one.more, one.text)
-	return false, func() { r.log.Log(context.Background(), one.level, words) }
+	one.told, one.next = one.more, 10*one.next
+	return false, fmt.Sprintf("… and so far %d more %s", one.more, one.text)
 }
 
-// end tells the counts that were not told yet.
+// begin starts to count a kind of warning. The caller holds the lock.
+func (r *repeats) begin(kind warningKind, level slog.Level, text string) {
+	one := &repeated{text: text, level: level, next: 100}
+	r.kinds[kind], r.order = one, append(r.order, one)
+	r.different[kind.server]++
+}
+
+// end logs the counts that were not logged yet.
 func (r *repeats) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,28 +103,4 @@ func (r *repeats) end() {
 			one.told = one.more
 		}
 	}
-}
-
-func isPowerOfTen(n int) bool {
-	for n%10 == 0 && n > 0 {
-		n /= 10
-	}
-	return n == 1
-}
-
-// withoutNumbers is a text with a sign in the place of each number.
-func withoutNumbers(text string) string {
-	var plain strings.Builder
-	number := false
-	for i := range len(text) {
-		digit := text[i] >= '0' && text[i] <= '9'
-		switch {
-		case !digit:
-			plain.WriteByte(text[i])
-		case !number:
-			plain.WriteByte('#')
-		}
-		number = digit
-	}
-	return plain.String()
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -22,8 +21,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// replyOptions say what becomes of a server's reply; verbs that ask servers for other
-// things than tools share them with call.
+// replyOptions say what becomes of a server's reply, for call and for the verbs that ask servers for other things.
 type replyOptions struct {
 	output    string
 	jq        string
@@ -32,13 +30,14 @@ type replyOptions struct {
 	server    []string // a command line behind --
 	answers   answerOptions
 
-	limit int64 // what maxOutput comes to, in bytes; 0: none
+	limit int64 // maxOutput in bytes; 0: none
 }
 
-// declare declares the flags of it; formats are those of -o, the default first.
+// declare declares the flags; formats are those of -o, the default first.
 func (o *replyOptions) declare(flags *pflag.FlagSet, formats ...string) {
-	flags.StringVarP(&o.output, "output", "o", formats[0], "`FORMAT`: "+strings.Join(formats, ", "))
-	flags.Bool("json", false, "same as -o json (the envelope)")
+	flags.StringVarP(&o.output, "output", "o", formats[0],
+		"`FORMAT`: "+strings.Join(formats, ", ")+" (json is the envelope, raw the exact reply)")
+	flags.Bool("json", false, "same as -o json")
 	flags.StringVar(&o.jq, "jq", "", "print what the jq `EXPR` makes of the result")
 	o.answers.declare(flags)
 }
@@ -46,48 +45,87 @@ func (o *replyOptions) declare(flags *pflag.FlagSet, formats ...string) {
 // declareContent declares the flags for replies that may hold bytes, and much text.
 func (o *replyOptions) declareContent(flags *pflag.FlagSet) {
 	flags.StringVar(&o.save, "save", "", "write images, audio and other bytes into `DIR`")
-	flags.StringVar(&o.maxOutput, "max-output", "", "cut the result at `SIZE` (the config's maxOutput, else 256KiB on a terminal; 0: never; not with -o raw)")
+	flags.StringVar(&o.maxOutput, "max-output", "",
+		"cut the result at `SIZE` (the config's maxOutput, else 256KiB on a terminal; 0: never; not with -o raw)")
 }
 
-// check refuses values that say nothing, and takes --json.
-func (o *replyOptions) check(flags *pflag.FlagSet, formats ...string) error {
-	if err := oneOf("-o", o.output, formats...); err != nil {
-		return err
+// check returns what refuses values that mean nothing, and reads --json.
+func (o *replyOptions) check(flags *pflag.FlagSet, formats ...string) func() error {
+	return func() error {
+		if err := oneOf("-o", o.output, formats...); err != nil {
+			return err
+		}
+		if asJSON, _ := flags.GetBool("json"); asJSON {
+			o.output = "json"
+		}
+		if flags.Changed("save") && o.save == "" {
+			return fault.Usage("--save is empty", "--save DIR; --save . is this folder")
+		}
+		return o.answers.check()
 	}
-	if asJSON, _ := flags.GetBool("json"); asJSON {
-		o.output = "json"
+}
+
+// whole reports whether all of the result is needed: -o raw is exact, and what is cut is no JSON for --jq.
+func (o *replyOptions) whole() bool { return o.output == "raw" || o.jq != "" && o.maxOutput == "" }
+
+// objectFlag is the value of --args: one object, as JSON, @FILE or -.
+type objectFlag struct{ text *string }
+
+// Set implements pflag.Value, as the methods below do.
+func (f objectFlag) Set(text string) error {
+	switch {
+	case text == "":
+		return fault.Usage("--args is empty", `--args '{"k":"v"}'`)
+	case *f.text != "":
+		return fault.Usage("--args is given twice",
+			"give one object, and lay single arguments over it: --args @FILE k=v")
 	}
-	if flags.Changed("save") && o.save == "" {
-		return fault.Usage("--save is empty", "--save DIR; --save . is this folder")
-	}
-	return o.answers.check()
+	*f.text = text
+	return nil
+}
+
+func (f objectFlag) String() string { return "" }
+func (f objectFlag) Type() string   { return "string" }
+
+// declareArguments declares the flags for arguments: single ones, and the whole object.
+func declareArguments(flags *pflag.FlagSet, args *[]string, object *string) {
+	flags.StringArrayVarP(args, "arg", "a", nil, "one argument, `k=v` (repeatable)")
+	flags.Var(objectFlag{object}, "args", "all arguments as one `JSON` object, @FILE or -")
 }
 
 // request is what a verb asks one server.
 type request struct {
-	// name is what is asked for, without its server; has reports whether a session has
-	// it, for a name that may be any server's. Nil means that nobody can tell.
+	// name is what is asked for, without its server. has reports whether a session has it; nil means that nobody can
+	// tell.
 	name string
 	has  func(context.Context, *servers.Session) (bool, error)
 	what string // "resource", "prompt": for errors
-	// near is the name that a misspelt one most likely means, as far as has has seen
-	// names; nil where nobody suggests any.
+	// near returns the name that a misspelt one most likely means, among those that has has seen; nil means no
+	// suggestion.
 	near   func(name string) string
 	method string
-	// server is the server's name where that is given apart.
+	// server is the server's name where it is given apart.
 	server string
-	// prepare makes the arguments, once the session is there; it may be nil.
-	prepare func(ctx context.Context, box *toolbox, session *servers.Session, plain string) (json.RawMessage, error)
-	send    func(ctx context.Context, session *servers.Session, plain string, arguments json.RawMessage, progress func(exec.Progress)) (json.RawMessage, error)
+	// prepare returns the arguments, once the session is there; it may be nil.
+	prepare func(context.Context, target) (json.RawMessage, error)
+	send    func(context.Context, target) (json.RawMessage, error)
 	read    func(json.RawMessage) (exec.Parts, error)
 	// text writes a success in the text format; nil leaves it to render.Result.
 	text func(io.Writer, *exec.Result) error
-	// show prints whatever became of it; nil leaves it to the formats.
+	// show prints the result, success or failure; nil leaves it to the formats.
 	show func(*exec.Result) error
 }
 
-// runRequest is the whole of a request, from the options to what is printed; every
-// failure from here on is a Result, as for call.
+// target is the server that is asked, with what.
+type target struct {
+	*toolbox
+	session   *servers.Session
+	plain     string // the request's name without the server's
+	arguments json.RawMessage
+	progress  func(exec.Progress)
+}
+
+// runRequest makes a request, from the options to what is printed. Every failure is a Result, as for call.
 func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	began := time.Now()
 	if o.output != "text" || o.jq != "" {
@@ -95,10 +133,10 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	}
 	jq, err := render.CompileJQ(o.jq)
 	if err != nil {
-		return &usageError{err}
+		return usageError(err)
 	}
 	box, err := a.toolbox(toolboxOptions{server: o.server, tellsFailures: true, answers: &o.answers})
-	if err == nil && o.output != "raw" && (o.jq == "" || o.maxOutput != "") { // raw is exact, and jq needs all
+	if err == nil && !o.whole() {
 		o.limit, err = a.maxOutput(o.maxOutput, box.config)
 		if r.text == nil { // else that text is cut, and not the JSON that it is made from
 			box.executor.Defaults.MaxOutput = o.limit
@@ -107,26 +145,26 @@ func (a *App) runRequest(ctx context.Context, o replyOptions, r request) error {
 	if err != nil {
 		return a.printReply(ctx, &exec.Result{ToolName: r.name, Err: err}, o, r, jq)
 	}
-	a.letLogin(box, r.name)
+	box.letLogin(r.name)
 	if r.server != "" {
-		a.letLogin(box, r.server+exec.Separator)
+		box.letLogin(r.server + exec.Separator)
 	}
 	stop := a.showProgress(r.name)
 	defer stop()
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: cmp.Or(r.name, r.method), Request: true})
 	defer done()
-	result := a.request(bounded, box, r, began)
+	result := box.request(bounded, r, began)
 	box.addStartTiming(result)
 	stop()
 	return a.printReply(ctx, result, o, r, jq)
 }
 
 // request opens the server and asks it.
-func (a *App) request(ctx context.Context, box *toolbox, r request, began time.Time) *exec.Result {
-	session, plain, err := box.sessionFor(ctx, r)
-	var arguments json.RawMessage
+func (b *toolbox) request(ctx context.Context, r request, began time.Time) *exec.Result {
+	session, plain, err := b.sessionFor(ctx, r)
+	to := target{toolbox: b, session: session, plain: plain}
 	if err == nil && r.prepare != nil {
-		arguments, err = r.prepare(ctx, box, session, plain)
+		to.arguments, err = r.prepare(ctx, to)
 	}
 	if err != nil {
 		err = cmp.Or(gaveUp(ctx, "", ""), err)
@@ -134,61 +172,51 @@ func (a *App) request(ctx context.Context, box *toolbox, r request, began time.T
 		if session != nil {
 			rejected.Server = session.Name
 		}
-		return box.executor.RejectOperation(rejected, began, err)
+		return b.executor.RejectOperation(rejected, began, err)
 	}
 	name := session.Name + exec.Separator + plain
 	if plain == "" || r.server != "" {
 		name = cmp.Or(plain, r.method)
 	}
-	return box.executor.Do(ctx, exec.Operation{
-		Name: name, Server: session.Name, Method: r.method, Arguments: arguments, Read: r.read,
-		Timeout: a.flags.timeout, MaxTime: a.flags.maxTime,
+	return b.executor.Do(ctx, exec.Operation{
+		Name: name, Server: session.Name, Method: r.method, Arguments: to.arguments, Read: r.read,
+		Timeout: b.flags.timeout, MaxTime: b.flags.maxTime,
 		Run: func(ctx context.Context, progress func(exec.Progress)) (json.RawMessage, error) {
-			return r.send(ctx, session, plain, arguments, progress)
+			to.progress = progress
+			return r.send(ctx, to)
 		},
 	})
 }
 
 // printReply prints a result as call does.
-func (a *App) printReply(ctx context.Context, result *exec.Result, o replyOptions, r request, jq *render.JQ) error {
+func (o *output) printReply(
+	ctx context.Context, result *exec.Result, options replyOptions, r request, jq *render.JQ,
+) error {
 	if r.show != nil {
 		return r.show(result)
 	}
-	as := callOptions{output: o.output, save: o.save}
 	if !result.Success || r.text == nil {
-		return a.printResult(ctx, result, as, jq)
+		return o.printResult(ctx, result, options, jq)
 	}
-	a.live.Clear()
-	saveErr := a.saveBlocks(o.save, result)
-	if err := a.printText(result, r.text, o.limit); err != nil {
-		return err
-	}
-	return saveErr
-}
-
-// printText prints a result by write, limit bytes of it at most where that is not 0,
-// and tells what is left out (EXEC-14).
-func (a *App) printText(result *exec.Result, write func(io.Writer, *exec.Result) error, limit int64) error {
+	o.live.Clear()
+	saveErr := o.saveBlocks(options.save, result)
 	var text bytes.Buffer
-	if err := write(&text, result); err != nil {
+	if err := r.text(&text, result); err != nil {
 		return err
 	}
-	short := text.Bytes()
-	if limit > 0 && int64(len(short)) > limit {
-		end := int(limit)
-		for end > 0 && !utf8.RuneStart(short[end]) {
-			end--
-		}
-		result.Truncated = &exec.Truncated{ShownBytes: int64(end), TotalBytes: int64(len(short))}
-		short = append(short[:end:end], '\n')
+	shown := text.String()
+	if options.limit > 0 && int64(len(shown)) > options.limit { // EXEC-14
+		head := words.Head(shown, int(options.limit))
+		result.Truncated = &exec.Truncated{ShownBytes: int64(len(head)), TotalBytes: int64(len(shown))}
+		shown = head + "\n"
 	}
-	if _, err := a.Console.Out.Write(short); err != nil {
+	if _, err := io.WriteString(o.Console.Out, shown); err != nil {
 		return err
 	}
 	if remark := render.TruncationRemark(result); remark != "" {
-		a.log.Warn(remark)
+		o.log.Warn(remark)
 	}
-	return nil
+	return saveErr
 }
 
 // sessionFor opens the server that a request is for: the one that its name names, the only one there is, or the only
@@ -198,23 +226,20 @@ func (b *toolbox) sessionFor(ctx context.Context, r request) (session *servers.S
 		return nil, r.name, err
 	}
 	known := b.pool.Names()
-	server := r.server
-	plain = r.name
-	if named := exec.ServerOf(r.name, known); server == "" && named != "" {
-		server, plain = named, strings.TrimPrefix(r.name, named+exec.Separator)
-	}
+	named := exec.ServerOf(r.name, known)
+	server, plain := r.server, r.name
 	switch {
-	case r.server != "":
-		if err := b.knowServers([]string{r.server}); err != nil {
-			return nil, plain, err
-		}
 	case server != "":
+		err = b.pool.Known(server)
+	case named != "":
+		server, plain = named, strings.TrimPrefix(r.name, named+exec.Separator)
 	case len(known) == 1:
 		server = known[0]
 	default:
-		if server, err = b.owner(ctx, r); err != nil {
-			return nil, plain, err
-		}
+		server, err = b.owner(ctx, r)
+	}
+	if err != nil {
+		return nil, plain, err
 	}
 	session, err = b.pool.Open(ctx, server)
 	return session, plain, err
@@ -262,9 +287,8 @@ func (b *toolbox) ask(ctx context.Context, r request, missing *missingError, ope
 			continue
 		}
 		wait.Go(func() {
-			has[i], errs[i] = exec.Within(ctx, b.executor, "list of "+r.what+"s", func(ctx context.Context) (bool, error) {
-				return r.has(ctx, one.Session)
-			})
+			ask := func(ctx context.Context) (bool, error) { return r.has(ctx, one.Session) }
+			has[i], errs[i] = exec.Within(ctx, b.executor, "list of "+r.what+"s", ask)
 		})
 	}
 	wait.Wait()
@@ -286,16 +310,17 @@ type missingError struct {
 }
 
 func (e *missingError) Error() string {
+	what := strings.ToUpper(e.what[:1]) + e.what[1:]
 	if len(e.candidates) > 0 {
-		return fmt.Sprintf("%s '%s' is ambiguous: %s", capital(e.what), e.name, strings.Join(e.qualified(e.candidates), ", "))
+		return fmt.Sprintf("%s '%s' is ambiguous: %s", what, e.name, strings.Join(e.qualified(e.candidates), ", "))
 	}
 	asked := slices.DeleteFunc(slices.Clone(e.servers), func(name string) bool {
 		return slices.ContainsFunc(e.unreached, func(one servers.Opened) bool { return one.Server == name })
 	})
-	return fmt.Sprintf("%s '%s' not found on any of the servers %s", capital(e.what), e.name, strings.Join(asked, ", "))
+	return fmt.Sprintf("%s '%s' not found on any of the servers %s", what, e.name, strings.Join(asked, ", "))
 }
 
-// Details is a line for each server that was not reached.
+// Details returns a line for each server that was not reached.
 func (e *missingError) Details() []string {
 	details := make([]string, len(e.unreached))
 	for i, one := range e.unreached {
@@ -309,21 +334,21 @@ func (e *missingError) Kind() fault.Kind { return fault.KindNotFound }
 
 // Hint says how a server is named.
 func (e *missingError) Hint() string {
-	if len(e.candidates) > 0 {
+	switch {
+	case len(e.candidates) > 0:
 		return "use the full name: " + e.qualified(e.candidates)[0]
-	}
-	if e.near != "" {
+	case e.near != "":
 		return "did you mean: " + e.near
 	}
-	return fmt.Sprintf("toolx %ss list shows what there is; %s asks that server in any case", e.what, e.qualified(e.servers)[0])
+	return fmt.Sprintf("toolx %ss list shows what there is; %s asks that server in any case",
+		e.what, e.qualified(e.servers)[0])
 }
 
+// qualified returns the name with each server before it.
 func (e *missingError) qualified(servers []string) []string {
-	names := slices.Clone(servers)
-	for i := range names {
-		names[i] += exec.Separator + e.name
+	names := make([]string, len(servers))
+	for i, server := range servers {
+		names[i] = server + exec.Separator + e.name
 	}
 	return names
 }
-
-func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }

@@ -1,6 +1,5 @@
-// Package cmd is the command line: one file per verb, each an options struct, a
-// constructor that declares flags and checks them, and a run function that never
-// sees cobra. Errors become words and an exit code in exit.go, and nowhere else.
+// Package cmd is the command line. A verb has a file of its own with an options struct, a constructor that declares
+// flags and checks them, and a run function that does not know cobra. Errors become messages and exit codes in exit.go.
 package cmd
 
 import (
@@ -19,19 +18,19 @@ import (
 )
 
 // Main runs toolx with the given arguments (without the program's name) and returns the exit code (docs/exit-codes.md).
-// Ctrl-C ends what is running in order; a second one kills it.
+// Ctrl-C ends what is running in order; a second Ctrl-C kills it.
 func Main(c *console.Console, args []string) int {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // else GOMEMLIMIT has set one
-		debug.SetMemoryLimit(thriftyFrom)
+		debug.SetMemoryLimit(softMemoryLimit)
 	}
 	return newApp(c).run(args)
 }
 
-// thriftyFrom is the size in bytes from which on the garbage collector works harder: what a
-// server sends must not make toolx much larger than what toolx keeps of it.
-const thriftyFrom = 160 << 20
+// softMemoryLimit is the size in bytes above which the garbage collector works harder, so that what a server sends does
+// not make toolx much larger than what toolx keeps of it.
+const softMemoryLimit = 160 << 20
 
-// run is Main on one App.
+// run is Main with one App.
 func (a *App) run(args []string) int {
 	defer console.KeepSIGPIPE()()
 	ctx, hurry, stop := interruptible()
@@ -42,9 +41,9 @@ func (a *App) run(args []string) int {
 	select {
 	case code := <-ended:
 		return code
-	case <-overdue(ctx, hurry, a.patient.Load):
-		// Something cannot be interrupted: a read of standard input, a write to a
-		// pipe that nobody reads. The process ends all the same, and its servers.
+	case <-overdue(ctx, hurry, a.passesSignals.Load):
+		// A read of standard input, or a write to a pipe that nobody reads, cannot be interrupted. The process and its
+		// servers end all the same.
 		a.kill()
 		return exitInterrupted
 	}
@@ -63,20 +62,19 @@ func (a *App) main(ctx, hurry context.Context, args []string) int {
 // teardownTime bounds how long the servers may take to end after Ctrl-C.
 const teardownTime = 2 * time.Second
 
-// The time after which an interrupted toolx ends in any case: after the first
-// signal that of an orderly end and some, after the second next to none.
+// The time after which an interrupted toolx ends in any case: after the first signal somewhat more than teardownTime,
+// after the second next to none.
 const (
 	overdueTime  = teardownTime + 500*time.Millisecond
 	overdueHurry = 200 * time.Millisecond
 )
 
-// overdue returns a channel that is closed when an interrupted toolx has had its
-// time to end; never where patient holds.
-func overdue(ctx, hurry context.Context, patient func() bool) <-chan struct{} {
+// overdue returns a channel that is closed when an interrupted toolx has had its time to end; never where exempt holds.
+func overdue(ctx, hurry context.Context, exempt func() bool) <-chan struct{} {
 	over := make(chan struct{})
 	go func() {
 		<-ctx.Done()
-		if patient() {
+		if exempt() {
 			return
 		}
 		select {
@@ -89,8 +87,8 @@ func overdue(ctx, hurry context.Context, patient func() bool) <-chan struct{} {
 	return over
 }
 
-// endingSignals are the signals that end toolx. A hang-up is none where it was ignored
-// when toolx began: nohup asks for that.
+// endingSignals returns the signals that end toolx. A hang-up that was ignored when toolx began, as nohup asks for,
+// does not.
 func endingSignals() []os.Signal {
 	ending := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -99,8 +97,8 @@ func endingSignals() []os.Signal {
 	return ending
 }
 
-// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends,
-// and one that the second does. After that the signals have their usual effect.
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, and one that the second ends. After
+// that the signals have their usual effect.
 func interruptible() (ctx, hurry context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	hurry, cancelHurry := context.WithCancel(context.Background())
@@ -154,7 +152,7 @@ command line after -- is used instead of the configured servers.`,
 			}
 			cmd.SetOut(app.Console.Err)
 			_ = cmd.Help()
-			return &reportedError{&fault.UsageError{Message: "no command given"}}
+			return &reportedError{fault.Usage("no command given", "")}
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -179,7 +177,7 @@ command line after -- is used instead of the configured servers.`,
 		return app.begin()
 	}
 	addVerbs(root, app)
-	app.safeCompletions(root)
+	safeCompletions(root, app.mask.Text)
 	return root
 }
 
@@ -202,7 +200,7 @@ func addVerbs(root *cobra.Command, app *App) {
 		newWatchCommand(app, runWatch),
 		newDoctorCommand(app, runDoctor),
 		newTrustCommand(app, runTrust),
-		newAuthCommand(app, authRun{runAuthLogin, runAuthLogout, runAuthStatus}),
+		newAuthCommand(app),
 		newCompletionCommand(app),
 		newConformanceCommand(app, runConformance),
 		newVersionCommand(app),

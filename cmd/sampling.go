@@ -1,10 +1,10 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -19,7 +19,7 @@ import (
 // sampleFunc answers a server's request to a model, as servers.Answers has it.
 type sampleFunc func(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error)
 
-// sampler is who answers sampling/createMessage: the user, a file, or a model of a provider.
+// sampler returns who answers sampling/createMessage: the user, a file, or a model of a provider.
 func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	provider, model, _ := strings.Cut(who, ":")
 	switch {
@@ -38,12 +38,12 @@ func (a *App) sampler(who string, user *person) (sampleFunc, error) {
 	return func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return sampleFile(data), nil }, nil
 }
 
-// declineSampling answers where there is no terminal to ask the user at.
+// declineSampling answers where no terminal can ask the user.
 func declineSampling(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, errors.New("the user declined the sampling request: there is no terminal to ask at")
 }
 
-// sampleFile is a file's content as an answer: a whole CreateMessageResult as it is, anything else as the text of one.
+// sampleFile returns a file's content as an answer: a whole CreateMessageResult as it is, anything else as its text.
 func sampleFile(data []byte) json.RawMessage {
 	if json.Valid(data) && rawjson.Get(data, "role") != nil && rawjson.Get(data, "content") != nil {
 		return data
@@ -51,34 +51,32 @@ func sampleFile(data []byte) json.RawMessage {
 	return servers.Sampled("file", strings.TrimRight(string(data), "\r\n"), "endTurn")
 }
 
-// sampleByUser lets the user play the model.
-func (a *App) sampleByUser(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
+// sample lets the user answer in the model's place.
+func (k *keyboard) sample(ctx context.Context, server string, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := servers.ReadSampling(params)
 	if err != nil {
 		return nil, err
 	}
-	a.keyboard.mu.Lock()
-	defer a.keyboard.mu.Unlock()
-	if ctx.Err() != nil { // while others were asked
-		return nil, ctx.Err()
+	release, err := k.hold(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer a.live.Hold()()
-	form := &elicitForm{app: a, asked: &servers.Elicitation{Server: server}}
-	form.say("server %q asks a model:", server)
+	defer release()
+	k.say("server %q asks a model:", server)
 	if asked.System != "" {
-		form.quote("[system] " + asked.System)
+		k.quote("[system] " + asked.System)
 	}
 	for _, message := range asked.Messages {
-		form.quote("[" + message.Role + "] " + message.String())
+		k.quote("[" + message.Role + "] " + message.String())
 	}
 	if wishes := asked.Wishes(); len(wishes) > 0 {
-		form.quote("[wanted] " + strings.Join(wishes, "; "))
+		k.quote("[wanted] " + strings.Join(wishes, "; "))
 	}
-	form.say("  (answer in the model's place; an empty line ends it, %s says no)", formDecline)
+	k.say("  (answer in the model's place; an empty line ends it, %s says no)", formDecline)
 	var lines []string
 	for {
-		form.prompt("> ")
-		typed, err := a.keyboard.line(ctx)
+		fmt.Fprint(k.live, "> ")
+		typed, err := k.line(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -92,11 +90,18 @@ func (a *App) sampleByUser(ctx context.Context, server string, params json.RawMe
 	}
 }
 
-// sampleByModel lets a model of a provider answer, without tools. It gets the messages
-// as they are, with what they hold beside text as far as the provider takes it.
-func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
+// newProvider returns a provider that is ready to answer. It masks the keys of all providers from now on.
+func (a *App) newProvider(name, model, baseURL string) (ai.Provider, error) {
 	a.mask.Add(ai.Secrets(os.Getenv)...)
-	provider, err := ai.New(ai.Options{Provider: name, Model: model, Getenv: os.Getenv, UserAgent: "toolx/" + Version()})
+	return ai.New(ai.Options{
+		Provider: name, Model: model, BaseURL: baseURL, Getenv: os.Getenv, UserAgent: "toolx/" + Version(),
+	})
+}
+
+// sampleByModel lets a model of a provider answer, without tools. It gets the messages as they are, with what they hold
+// beside text as far as the provider takes it.
+func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
+	provider, err := a.newProvider(name, model, "")
 	if err == nil {
 		err = provider.Check()
 	}
@@ -116,24 +121,22 @@ func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 		talk := &ai.Conversation{Provider: provider, System: asked.System, MaxTokens: asked.MaxTokens}
 		answer, err := talk.Continue(ctx, said)
 		if err != nil {
-			return nil, a.noSample(server, err)
+			a.notice(slog.LevelWarn, server, "asked a model, which gave no answer: %v", a.masked(err))
+			var failure *ai.Failure
+			if errors.As(err, &failure) {
+				// The server learns nothing about the user's account with the provider.
+				return nil, errors.New("the model gave no answer")
+			}
+			return nil, err
 		}
-		if answer.Text == "" && answer.Stop == ai.StopLength && asked.MaxTokens > 0 {
-			a.notice(slog.LevelWarn, server, "allows an answer of %d tokens, which ended before %s had said anything: a model that thinks first takes more",
-				asked.MaxTokens, provider.Model())
+		stop := "endTurn"
+		if answer.Stop == ai.StopLength {
+			stop = "maxTokens"
+			if answer.Text == "" && asked.MaxTokens > 0 {
+				a.notice(slog.LevelWarn, server, "allows an answer of %d tokens, which ended before %s had said anything: "+
+					"a model that thinks first takes more", asked.MaxTokens, provider.Model())
+			}
 		}
-		stop := map[ai.Stop]string{ai.StopLength: "maxTokens"}[answer.Stop]
-		return servers.Sampled(provider.Model(), answer.Text, cmp.Or(stop, "endTurn")), nil
+		return servers.Sampled(provider.Model(), answer.Text, stop), nil
 	}, nil
-}
-
-// noSample tells why a model gave no answer. The server is told what it can mend, and
-// nothing about the user's account with the provider.
-func (a *App) noSample(server string, err error) error {
-	a.notice(slog.LevelWarn, server, "asked a model, which gave no answer: %v", a.masked(err))
-	var failure *ai.Failure
-	if errors.As(err, &failure) {
-		return errors.New("the model gave no answer")
-	}
-	return err
 }

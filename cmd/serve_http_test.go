@@ -183,7 +183,7 @@ func TestServeHTTPLegacy(t *testing.T) {
 	cancel()
 
 	s.want(200, "", s.send("DELETE", "", session, revision))
-	const gone = `"message":"there is no such session, or no more: send initialize"`
+	const gone = `"message":"no such session, or it has ended: send initialize"`
 	s.want(404, gone, s.send("POST", callOK, session, revision))
 	s.want(404, gone, s.send("GET", "", session, revision))
 	s.want(404, gone, s.send("POST", callOK, "Mcp-Session-Id: never-was"))
@@ -480,7 +480,7 @@ func TestServeHTTPMakesToken(t *testing.T) {
 		t.Error("the token is the same each time")
 	}
 	open := serveSite(t, httpConfig(t), nil)
-	open.awaitLine("every user and program of this machine can call these tools, for no token is wanted")
+	open.awaitLine("every user and program of this machine can call these tools, since no token is asked for")
 	open.want(200, fine, open.send("POST", callOK))
 }
 
@@ -493,5 +493,5 @@ func TestServeHTTPSessionsMakeRoom(t *testing.T) {
 	for range 1000 {
 		s.want(200, "protocolVersion", s.send("POST", helloLegacy))
 	}
-	s.want(404, "there is no such session, or no more", s.send("POST", callOK, first))
+	s.want(404, "no such session, or it has ended", s.send("POST", callOK, first))
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,14 +13,13 @@ import (
 
 // showOptions say which tool is shown and how.
 type showOptions struct {
-	tool   string
-	json   bool
-	server []string // a command line behind --
-
+	tool    string
+	json    bool
+	server  []string // a command line behind --
 	answers answerOptions
 }
 
-func newShowCommand(app *App, run func(context.Context, *App, showOptions) error) *cobra.Command {
+func newShowCommand(app *App, run runFunc[showOptions]) *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
 		Use:   "show TOOL [-- COMMAND…]",
@@ -34,17 +32,14 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 		Example: `  toolx show math_eval
   toolx show zwave__control_zwave_device
   toolx show echo --json -- npx -y @modelcontextprotocol/server-everything`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			if args, o.server, err = splitDash(cmd, args); err != nil {
-				return err
-			}
+		Args: withCommand(&o.server, func(args []string) error {
 			if len(args) != 1 {
 				return fault.Usage("name one tool", "toolx show TOOL; toolx list shows the tools")
 			}
 			o.tool = args[0]
-			return o.answers.check()
-		},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), app, o) },
+			return nil
+		}),
+		RunE:              runs(app, &o, run, o.answers.check),
 		ValidArgsFunction: completeTool(app),
 	}
 	o.answers.declare(cmd.Flags())
@@ -52,23 +47,20 @@ Exit codes: 0 success, 2 wrong usage or unknown tool, 4 the server was not reach
 	return cmd
 }
 
-// runShow opens what the tool needs and prints what there is to know of it.
+// runShow opens what the tool needs and prints what is known of it.
 func runShow(ctx context.Context, app *App, o showOptions) error {
 	o.answers.listing = true
 	box, err := app.toolbox(toolboxOptions{server: o.server, answers: &o.answers})
 	if err != nil {
 		return err
 	}
-	app.letLogin(box, o.tool)
+	box.letLogin(o.tool)
 	stop := app.showProgress(o.tool)
 	bounded, done := box.bounded(ctx, exec.TimeoutError{Tool: o.tool})
 	defer done()
 	tool, err := box.pool.Find(bounded, o.tool)
 	stop()
-	if given := gaveUp(bounded, o.tool, ""); given != nil {
-		return given
-	}
-	if err != nil {
+	if err := cmp.Or(gaveUp(bounded, o.tool, ""), err); err != nil {
 		return err
 	}
 	_, err = tool.Schema(bounded)
@@ -84,23 +76,12 @@ func runShow(ctx context.Context, app *App, o showOptions) error {
 	if o.json {
 		return render.ToolJSON(app.Console.Out, tool, app.outScreen())
 	}
-	facts := render.ToolFacts{Example: exampleOf(bounded, tool), Timeout: box.timeoutOf(tool)}
+	facts := render.ToolFacts{Timeout: cmp.Or(tool.Timeout, box.executor.Defaults.Timeout, exec.DefaultTimeout)}
+	if arguments, err := tool.Input().Example(bounded); err == nil {
+		facts.Example = exec.CommandLine(tool, arguments)
+	}
 	if ended := ended(bounded, o.tool, slowSchema); ended != nil {
 		return ended
 	}
 	return render.Tool(app.Console.Out, tool, facts, app.outScreen())
-}
-
-// exampleOf is a command line that calls the tool with arguments made from its schema, empty where none can be made.
-func exampleOf(ctx context.Context, tool *exec.Tool) string {
-	arguments, err := tool.Input().Example(ctx)
-	if err != nil {
-		return ""
-	}
-	return exec.CommandLine(tool, arguments)
-}
-
-// timeoutOf is the idle timeout that a call of the tool would have.
-func (b *toolbox) timeoutOf(tool *exec.Tool) time.Duration {
-	return cmp.Or(tool.Timeout, b.executor.Defaults.Timeout, exec.DefaultTimeout)
 }

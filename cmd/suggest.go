@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -36,14 +35,12 @@ func (a *App) unknownVerb(root *cobra.Command, name string) error {
 	return fault.Usage("unknown command "+quote(name), fix)
 }
 
-// verbForServer returns what can be done with a configured server, or a tool of one, that was
-// given in the place of a verb; empty where name is neither.
+// verbForServer returns what can be done with a configured server, or its tool, that was given in the place of a verb;
+// empty where name is neither.
 func (a *App) verbForServer(name string) string {
-	if a.begin() != nil {
+	if a.beginQuietly() != nil {
 		return ""
 	}
-	a.asksNobody = true
-	a.log = slog.New(slog.DiscardHandler) // the unknown verb is all there is to say
 	box, err := a.toolbox(toolboxOptions{lenient: true})
 	if err != nil {
 		return ""
@@ -58,36 +55,34 @@ func (a *App) verbForServer(name string) string {
 	return ""
 }
 
-// verbOfOthers says what toolx has for a verb that other tools have, empty for any other word.
+// verbsOfOthers says what toolx has for the verbs of other tools.
+var verbsOfOthers = []struct{ names, hint string }{
+	{"run exec execute invoke call-tool tool", "toolx call TOOL runs a tool"},
+	{"tools ls list-tools", "toolx list lists the tools"},
+	{"servers server status", "toolx list shows the servers with their tools, toolx ping asks each for a sign of life"},
+	{"inspect describe info", "toolx show TOOL shows a tool, toolx tui browses them, toolx doctor examines servers"},
+	{"get read", "toolx show TOOL, toolx prompts get PROMPT or toolx resources read URI"},
+	{"add remove rm install config configure init", "servers stand in a config file: see toolx help config; toolx doctor checks it"},
+	{"validate check lint test debug", "toolx doctor examines servers and the config"},
+	{"login", "toolx auth login SERVER"},
+	{"logout", "toolx auth logout SERVER"},
+	{"start", "toolx serve serves the config's tools; servers are started when they are needed"},
+	{"chat", "toolx ask QUESTION lets a model answer, calling tools"},
+	{"resource", "did you mean: toolx resources"},
+	{"prompt", "did you mean: toolx prompts"},
+}
+
+// verbOfOthers returns what toolx has for a verb of other tools, empty for any other word.
 func verbOfOthers(name string) string {
-	switch strings.ToLower(name) {
-	case "run", "exec", "execute", "invoke", "call-tool", "tool":
-		return "toolx call TOOL runs a tool"
-	case "tools", "ls", "list-tools":
-		return "toolx list lists the tools"
-	case "servers", "server", "status":
-		return "toolx list shows the servers with their tools, toolx ping asks each for a sign of life"
-	case "inspect", "describe", "info":
-		return "toolx show TOOL tells all about a tool, toolx tui browses them, toolx doctor examines servers"
-	case "get", "read":
-		return "toolx show TOOL, toolx prompts get PROMPT or toolx resources read URI"
-	case "add", "remove", "rm", "install", "config", "configure", "init":
-		return "servers stand in a config file: toolx help config tells how; toolx doctor checks it"
-	case "validate", "check", "lint", "test", "debug":
-		return "toolx doctor examines servers and the config"
-	case "login", "logout":
-		return "toolx auth " + strings.ToLower(name) + " SERVER"
-	case "start":
-		return "toolx serve serves the config's tools; servers are started when they are needed"
-	case "chat":
-		return "toolx ask QUESTION lets a model answer, calling tools"
-	case "resource", "prompt":
-		return "did you mean: toolx " + strings.ToLower(name) + "s"
+	for _, other := range verbsOfOthers {
+		if slices.Contains(strings.Fields(other.names), strings.ToLower(name)) {
+			return other.hint
+		}
 	}
 	return ""
 }
 
-// flagError tells of a flag that is none, or has a value that it cannot have.
+// flagError explains an unknown flag, or a value that a flag cannot have.
 func flagError(cmd *cobra.Command, err error) error {
 	all := cmd.CommandPath() + " --help shows every flag"
 	var missing *pflag.NotExistError
@@ -101,18 +96,16 @@ func flagError(cmd *cobra.Command, err error) error {
 			all = "an argument of the tool is written " + name + "=value; " + all
 		}
 	case errors.As(err, &valueless) && valueless.GetFlag() != nil:
-		name, _ := pflag.UnquoteUsage(valueless.GetFlag())
-		return fault.Usage(flagName(valueless.GetFlag())+" has no value",
-			flagName(valueless.GetFlag())+" "+name+"; "+all)
+		flag := "--" + valueless.GetFlag().Name
+		value, _ := pflag.UnquoteUsage(valueless.GetFlag())
+		return fault.Usage(flag+" has no value", flag+" "+value+"; "+all)
 	case errors.As(err, &invalid) && invalid.GetFlag() != nil:
 		return invalidValue(invalid, all)
 	}
 	return fault.Usage(err.Error(), all)
 }
 
-func flagName(flag *pflag.Flag) string { return "--" + flag.Name }
-
-// nearFlag is the flag that a misspelt one most likely means, empty where there is none.
+// nearFlag returns the flag that a misspelt one most likely means, or empty.
 func nearFlag(flags *pflag.FlagSet, missing *pflag.NotExistError) string {
 	name := missing.GetSpecifiedName()
 	if whole := strings.TrimLeft(missing.GetSpecifiedShortnames(), "-"); whole != "" { // -json is j, s, o, n
@@ -136,28 +129,25 @@ func nearFlag(flags *pflag.FlagSet, missing *pflag.NotExistError) string {
 	return ""
 }
 
-// invalidValue says what a flag takes instead of what it was given.
-func invalidValue(invalid *pflag.InvalidValueError, all string) error {
-	flag := invalid.GetFlag()
-	told := &fault.UsageError{Fix: all}
+// invalidValue says what a flag takes instead of its value.
+func invalidValue(invalid *pflag.InvalidValueError, fix string) error {
+	flag, value := "--"+invalid.GetFlag().Name, quote(invalid.GetValue())
 	var unit *config.UnitError
-	switch kind := flag.Value.Type(); {
+	var usage *fault.UsageError
+	switch kind := invalid.GetFlag().Value.Type(); {
+	case errors.As(invalid, &usage):
+		return usage
 	case errors.As(invalid, &unit):
-		told.Message = flagName(flag) + ": " + unit.Text
-		if unit.Fix != "" {
-			told.Fix = unit.Fix
-		}
+		return fault.Usage(flag+": "+unit.Text, cmp.Or(unit.Fix, fix))
 	case kind == "bool":
-		told.Message = fmt.Sprintf("%s takes true or false; got %s", flagName(flag), quote(invalid.GetValue()))
-	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
-		told.Message = fmt.Sprintf("%s takes a whole number; got %s", flagName(flag), quote(invalid.GetValue()))
-	default:
-		told.Message = fmt.Sprintf("%s %s: %v", flagName(flag), quote(invalid.GetValue()), errors.Unwrap(invalid))
+		return fault.Usage(flag+" takes true or false; got "+value, fix)
+	case strings.HasPrefix(kind, "int"):
+		return fault.Usage(flag+" takes a whole number; got "+value, fix)
 	}
-	return told
+	return fault.Usage(fmt.Sprintf("%s %s: %v", flag, value, errors.Unwrap(invalid)), fix)
 }
 
-// newHelpCommand is "toolx help": the help of a verb, or a page that is about none.
+// newHelpCommand returns "toolx help", which shows the help of a verb or a page about something else.
 func newHelpCommand(app *App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND|TOPIC]",
@@ -180,17 +170,13 @@ func newHelpCommand(app *App) *cobra.Command {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			var names []string
+			names := docs.Topics()
 			for _, verb := range cmd.Root().Commands() {
-				if verb.IsAvailableCommand() && strings.HasPrefix(verb.Name(), typed) {
+				if verb.IsAvailableCommand() {
 					names = append(names, verb.Name())
 				}
 			}
-			for _, topic := range docs.Topics() {
-				if strings.HasPrefix(topic, typed) {
-					names = append(names, topic)
-				}
-			}
+			names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, typed) })
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -22,19 +21,19 @@ type toolFilter struct {
 
 // openTools starts the servers whose tools a filter can mean, tells of those that fail, and returns the tools that
 // match: toolx's own first, then server by server. The error is a server's where none answered.
-func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, verb string) ([]*exec.Tool, error) {
-	opened, err := a.openServers(ctx, box, verb, filter)
+func (b *toolbox) openTools(ctx context.Context, filter toolFilter, verb string) ([]*exec.Tool, error) {
+	opened, err := b.openServers(ctx, verb, filter)
 	if err != nil {
 		return nil, err
 	}
 	if err := listFailure(opened, false); err != nil {
-		if !box.adHoc {
-			a.log.Warn("no server answered: there is nothing to " + verb)
+		if !b.adHoc {
+			b.log.Warn("no server answered: there is nothing to " + verb)
 		}
 		return nil, err
 	}
-	a.tellRest(box, opened)
-	all := box.registry.Offered()
+	b.tellRest(opened)
+	all := b.registry.Offered()
 	var tools []*exec.Tool
 	if len(filter.servers) == 0 {
 		tools = toolsOf(all, "", filter.patterns)
@@ -42,40 +41,38 @@ func (a *App) openTools(ctx context.Context, box *toolbox, filter toolFilter, ve
 	for _, one := range opened {
 		tools = append(tools, toolsOf(all, one.Server, filter.patterns)...)
 	}
-	tools, broken := working(tools)
-	for _, wrong := range broken {
-		a.tell(wrong)
-	}
+	tools, _ = b.working(tools)
 	return tools, nil
 }
 
-// working are the tools that can be called, and why the others cannot: no client and no
-// model is offered a tool whose entry is wrong.
-func working(all []*exec.Tool) (tools []*exec.Tool, broken []error) {
+// working returns the tools that can be called, and tells why the others cannot: no client and no model is offered a
+// tool whose entry is wrong. The error is that of the first such tool.
+func (o *output) working(all []*exec.Tool) (tools []*exec.Tool, broken error) {
 	for _, tool := range all {
-		if tool.Broken != nil {
-			broken = append(broken, tool.Broken)
+		if tool.Broken == nil {
+			tools = append(tools, tool)
 			continue
 		}
-		tools = append(tools, tool)
+		o.tell(tool.Broken)
+		broken = cmp.Or(broken, tool.Broken)
 	}
 	return tools, broken
 }
 
-// openServers starts the servers whose tools a filter can mean, in parallel, and tells of
-// each that was given up. The error is an interruption.
-func (a *App) openServers(ctx context.Context, box *toolbox, verb string, filter toolFilter) ([]servers.Opened, error) {
-	names, searched := box.serversFor(filter)
-	opened, err := a.startServers(ctx, box, verb, names, searched)
+// openServers starts the servers whose tools a filter can mean, in parallel, and tells of each that was given up. The
+// error is an interruption.
+func (b *toolbox) openServers(ctx context.Context, verb string, filter toolFilter) ([]servers.Opened, error) {
+	names, searched := b.serversFor(filter)
+	opened, err := b.startServers(ctx, verb, names, searched)
 	if err != nil {
 		return nil, err
 	}
-	a.tellFailed(opened, searched)
+	b.tellFailed(opened, searched)
 	return opened, nil
 }
 
-// serversFor are the servers whose tools a filter can mean. searched says that a pattern
-// may be any server's, so that each is asked although most have nothing to do with it.
+// serversFor returns the servers whose tools a filter can mean. searched says that a pattern may match a tool of any
+// server, so that each is asked although most have nothing to do with it.
 func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) {
 	known := b.pool.Names()
 	switch {
@@ -94,30 +91,20 @@ func (b *toolbox) serversFor(filter toolFilter) (names []string, searched bool) 
 	return distinct(names), false
 }
 
-// briefError is the failure of a server that is only one of many that were asked: the line
-// that says why, without the whole story.
-type briefError struct{ error }
-
-func (e *briefError) Unwrap() error { return e.error }
-
-// Details implements the interface that fault.DetailsOf looks for.
-func (e *briefError) Details() []string { return nil }
-
-// Hint implements the interface that fault.HintOf looks for.
-func (e *briefError) Hint() string { return "" }
-
 // startServers starts servers in parallel; searched says that they are all there are, and nobody named any. The error
-// is an interruption; what became of each server is for the caller to tell.
-func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names []string, searched bool) ([]servers.Opened, error) {
+// is an interruption; the caller tells the failures of servers.
+func (b *toolbox) startServers(
+	ctx context.Context, verb string, names []string, searched bool,
+) ([]servers.Opened, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	stop := a.showProgress(verb)
+	stop := b.showProgress(verb)
 	var opened []servers.Opened
 	if searched {
-		opened = box.pool.Search(ctx)
+		opened = b.pool.Search(ctx)
 	} else {
-		opened = box.pool.OpenAll(ctx, names...)
+		opened = b.pool.OpenAll(ctx, names...)
 	}
 	stop()
 	late := gaveUp(ctx, "", "")
@@ -128,23 +115,23 @@ func (a *App) startServers(ctx context.Context, box *toolbox, verb string, names
 		if late != nil && fault.KindOf(opened[i].Err) == fault.KindInterrupted {
 			opened[i].Err = gaveUp(ctx, "", opened[i].Server)
 		}
-		opened[i].Err = a.masked(opened[i].Err)
+		opened[i].Err = b.masked(opened[i].Err)
 	}
 	return opened, nil
 }
 
-// tellFailed tells of each server that was given up: all there is to say, or a line where it is only one of many that
-// were searched. Those of a file that is not trusted are told of together.
-func (a *App) tellFailed(opened []servers.Opened, searched bool) {
+// tellFailed tells of each server that was given up: its message alone where it is only one of many that were searched,
+// else details and hint too.
+func (o *output) tellFailed(opened []servers.Opened, searched bool) {
 	for _, err := range untrustedTogether(opened) {
 		if searched {
-			err = &briefError{err}
+			err = &editedError{error: err}
 		}
-		a.showError(a.masked(err))
+		o.showError(o.masked(err))
 	}
 }
 
-// needServers is the error of a verb that has no server to deal with.
+// needServers returns the error of a verb that needs a server and has none.
 func (b *toolbox) needServers() error {
 	if len(b.pool.Names()) > 0 {
 		return nil
@@ -159,40 +146,29 @@ func (b *toolbox) needServers() error {
 	return missing
 }
 
-// noMatchError says that nothing that there is fits the patterns.
-type noMatchError struct {
-	what     string // "tool", "resource"
-	patterns []string
-	hint     string
+// noMatch is the error of patterns that nothing of a kind matches.
+func noMatch(what string, patterns []string, hint string) error {
+	text := fmt.Sprintf("no %s matches '%s'", what, strings.Join(patterns, "', '"))
+	return &failure{errors.New(text), fault.KindNotFound, hint}
 }
 
-func (e *noMatchError) Error() string {
-	return fmt.Sprintf("no %s matches '%s'", e.what, strings.Join(e.patterns, "', '"))
-}
-
-// Kind implements the interface that fault.KindOf looks for.
-func (e *noMatchError) Kind() fault.Kind { return fault.KindNotFound }
-
-// Hint says what there is instead.
-func (e *noMatchError) Hint() string { return e.hint }
-
-// noTool is the error of patterns that no tool fits, with what a single one may be a misspelling of.
+// noTool is the error of patterns that no tool matches. A single pattern may be a misspelt name.
 func (b *toolbox) noTool(patterns []string) error {
-	failed := &noMatchError{what: "tool", patterns: patterns}
-	if len(patterns) > 1 {
-		failed.hint = "each pattern is a glob, or a part of a name or description"
-		return failed
+	hint := "each pattern is a glob, or a part of a name or description"
+	if len(patterns) == 1 {
+		_, err := b.registry.Find(patterns[0])
+		hint = fault.HintOf(err)
+		var missing *exec.NotFoundError
+		errors.As(err, &missing)
+		if missing != nil && missing.UnknownServer != "" && len(missing.Near) == 0 && len(missing.Servers) > 0 {
+			hint = fmt.Sprintf("no server is named '%s': the config has %s",
+				missing.UnknownServer, strings.Join(missing.Servers, ", "))
+		}
 	}
-	_, err := b.registry.Find(patterns[0])
-	failed.hint = fault.HintOf(err)
-	var missing *exec.NotFoundError
-	if errors.As(err, &missing) && missing.UnknownServer != "" && len(missing.Near) == 0 && len(missing.Servers) > 0 {
-		failed.hint = fmt.Sprintf("no server is named '%s': the config has %s", missing.UnknownServer, strings.Join(missing.Servers, ", "))
-	}
-	return failed
+	return noMatch("tool", patterns, hint)
 }
 
-// toolsOf are a server's tools that match, by name.
+// toolsOf returns a server's tools that match, sorted by name.
 func toolsOf(all []*exec.Tool, server string, patterns []string) []*exec.Tool {
 	var tools []*exec.Tool
 	for _, tool := range all {
@@ -204,52 +180,33 @@ func toolsOf(all []*exec.Tool, server string, patterns []string) []*exec.Tool {
 	return tools
 }
 
-// matches reports whether a tool matches one of the patterns, or there are none. A
-// glob is matched against the names; plain text against the description too.
+// matches reports whether a tool matches one of the patterns, or there are none. A glob is matched against the names;
+// plain text against the description too.
 func matches(tool *exec.Tool, patterns []string) bool {
-	if len(patterns) == 0 {
-		return true
+	names := append([]string{tool.Name, tool.Plain}, tool.Aliases...)
+	if tool.Server == "" {
+		names = append(names, exec.Own+exec.Separator+tool.Name)
 	}
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		names := append([]string{tool.Name, tool.Plain}, tool.Aliases...)
-		if tool.Server == "" {
-			names = append(names, exec.Own+exec.Separator+tool.Name)
-		}
-		for _, name := range names {
-			if ok, _ := path.Match(pattern, name); ok {
-				return true
-			}
-		}
-		text := strings.ToLower(tool.Name + "\n" + tool.Title + "\n" + tool.Description)
-		return strings.Contains(text, strings.ToLower(pattern))
-	})
+	return fits(patterns, names, tool.Name, tool.Title, tool.Description)
 }
 
 // tellRest tells what toolx goes on with where some servers were given up (MCP-4).
-func (a *App) tellRest(box *toolbox, opened []servers.Opened) {
+func (b *toolbox) tellRest(opened []servers.Opened) {
+	if firstFailure(opened) == nil || b.adHoc {
+		return
+	}
 	var left []string
-	failed := false
 	for _, one := range opened {
 		if one.Err == nil {
 			left = append(left, one.Server)
-			continue
 		}
-		failed = true
 	}
-	if !failed || box.adHoc {
+	if len(left) > 0 {
+		b.log.Warn("continuing with the tools of " + strings.Join(left, ", ") + ", and local tools")
 		return
 	}
-	text := "continuing with local tools only: " + strings.Join(names(toolsOf(box.registry.Offered(), "", nil)), ", ")
-	if len(left) > 0 {
-		text = "continuing with the tools of " + strings.Join(left, ", ") + ", and local tools"
+	for _, tool := range toolsOf(b.registry.Offered(), "", nil) {
+		left = append(left, tool.Name)
 	}
-	a.log.Warn(text)
-}
-
-func names(tools []*exec.Tool) []string {
-	names := make([]string, len(tools))
-	for i, tool := range tools {
-		names[i] = tool.Name
-	}
-	return names
+	b.log.Warn("continuing with local tools only: " + strings.Join(left, ", "))
 }

@@ -33,16 +33,16 @@ func frames(show func(render.Frame)) func(exec.Event) {
 }
 
 // showFrame writes a frame to stderr, as much of it as --trace says.
-func (a *App) showFrame(frame render.Frame) {
-	frame.Hide = a.mask.Text
-	if a.flags.trace == traceFull {
-		frame.Content = a.mask.JSON(frame.Bytes)
+func (o *output) showFrame(frame render.Frame) {
+	frame.Hide = o.mask.Text
+	if o.flags.trace == traceFull {
+		frame.Content = o.mask.JSON(frame.Bytes)
 	}
-	_ = render.Trace(a.live.log(), frame, a.screen())
+	_ = render.Trace(o.live.log(), frame, o.screen())
 }
 
 // showStray writes what a server says besides messages among the frames.
-func (a *App) showStray(event exec.Event) {
+func (o *output) showStray(event exec.Event) {
 	var stray render.Stray
 	switch e := event.(type) {
 	case servers.PollutedLine:
@@ -55,8 +55,8 @@ func (a *App) showStray(event exec.Event) {
 	default:
 		return
 	}
-	stray.Text = a.mask.Text(stray.Text)
-	_ = render.TraceStray(a.live.log(), stray, a.screen())
+	stray.Text = o.mask.Text(stray.Text)
+	_ = render.TraceStray(o.live.log(), stray, o.screen())
 }
 
 // traceFile is a file of JSON lines, one per frame, exchange over HTTP, stray line or line
@@ -68,27 +68,29 @@ type traceFile struct {
 	queue *spool.Writer // to file
 
 	mu  sync.Mutex
-	err error // of making a line; out has that of writing
+	err error // the first one
 }
 
-// maxTraceBehind is how many bytes of a trace may wait for its file; what a server sends
-// at once is mostly far below that.
+// maxTraceBehind is how many bytes of a trace may wait for its file. Servers rarely send that much at once.
 const maxTraceBehind = 256 << 20
 
 // newTraceFile makes the file; "-" is stderr.
-func (a *App) newTraceFile(path string) (*traceFile, error) {
+func newTraceFile(o *output, path string) (*traceFile, error) {
 	if path == "-" {
-		return &traceFile{mask: a.mask, out: a.logJSON()}, nil
+		out := o.live.log()
+		if o.Console.ErrTTY {
+			out = safeJSON{out}
+		}
+		return &traceFile{mask: o.mask, out: out}, nil
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	note := func(lines int) string {
+	queue := spool.New(file, maxTraceBehind, func(lines int) string {
 		return fmt.Sprintf(`{"time":%q,"dropped":%d}`+"\n", time.Now().Format(time.RFC3339Nano), lines)
-	}
-	queue := spool.New(file, maxTraceBehind, note)
-	return &traceFile{mask: a.mask, out: queue.Offering(), file: file, queue: queue}, nil
+	})
+	return &traceFile{mask: o.mask, out: queue.Offering(), file: file, queue: queue}, nil
 }
 
 // write appends one frame.
@@ -97,17 +99,16 @@ func (f *traceFile) write(frame render.Frame) {
 	if frame.Sent {
 		direction = "sent"
 	}
-	line, err := json.Marshal(struct {
+	f.append(struct {
 		Time      time.Time       `json:"time"`
 		Server    string          `json:"server"`
 		Direction string          `json:"direction"`
 		LatencyMS float64         `json:"latency_ms,omitempty"`
 		Frame     json.RawMessage `json:"frame"`
 	}{frame.At, frame.Server, direction, exec.Milliseconds(frame.Latency), f.mask.JSON(frame.Bytes)})
-	f.append(line, err)
 }
 
-// takeOther writes what is no frame.
+// takeOther writes events that are not frames.
 func (f *traceFile) takeOther(event exec.Event) {
 	switch e := event.(type) {
 	case servers.HTTPExchange:
@@ -117,18 +118,17 @@ func (f *traceFile) takeOther(event exec.Event) {
 			f.stray(e)
 		}
 	case servers.StderrLine:
-		line, err := json.Marshal(struct {
+		f.append(struct {
 			Time   time.Time `json:"time"`
 			Server string    `json:"server"`
 			Stderr string    `json:"stderr"`
 		}{e.At, e.Server, f.mask.Text(visible([]byte(e.Text)))})
-		f.append(line, err)
 	}
 }
 
-// stray writes a line of stdout with something on it that is no message.
+// stray writes a line of stdout that holds something other than messages.
 func (f *traceFile) stray(e servers.PollutedLine) {
-	line, err := json.Marshal(struct {
+	f.append(struct {
 		Time   time.Time     `json:"time"`
 		Server string        `json:"server"`
 		Stray  string        `json:"stray"`
@@ -137,10 +137,9 @@ func (f *traceFile) stray(e servers.PollutedLine) {
 		Column int           `json:"column"`
 		Size   int64         `json:"size"`
 	}{e.At, e.Server, f.mask.Text(visible([]byte(kept(e)))), e.Class, e.Line, e.Column, e.Size})
-	f.append(line, err)
 }
 
-// kept is what is known of a line, with a mark where its end is not.
+// kept returns what is known of a line, with a mark where its end is not.
 func kept(e servers.PollutedLine) string {
 	if e.Size > int64(len(e.Text)) {
 		return string(e.Text) + "…"
@@ -148,7 +147,7 @@ func kept(e servers.PollutedLine) string {
 	return string(e.Text)
 }
 
-// visible is text that JSON can hold: bytes that are not UTF-8 are escaped.
+// visible returns text that JSON can hold: bytes that are not UTF-8 are escaped.
 func visible(text []byte) string {
 	if utf8.Valid(text) {
 		return string(text)
@@ -159,7 +158,7 @@ func visible(text []byte) string {
 
 // exchange writes the head of an exchange over HTTP; its messages have lines of their own.
 func (f *traceFile) exchange(e servers.HTTPExchange) {
-	head := struct {
+	type head struct {
 		Verb     string            `json:"verb"`
 		URL      string            `json:"url"`
 		Protocol string            `json:"protocol,omitempty"`
@@ -168,20 +167,22 @@ func (f *traceFile) exchange(e servers.HTTPExchange) {
 		Sent     map[string]string `json:"sent"`
 		Received map[string]string `json:"received,omitempty"`
 		Error    string            `json:"error,omitempty"`
-	}{e.Verb, f.mask.Text(e.URL), e.Proto, e.Status, e.Reused, f.headers(e.Sent), f.headers(e.Received), ""}
-	if e.Err != nil {
-		head.Error = f.mask.Text(e.Err.Error())
 	}
-	line, err := json.Marshal(struct {
+	failed := ""
+	if e.Err != nil {
+		failed = f.mask.Text(e.Err.Error())
+	}
+	f.append(struct {
 		Time      time.Time `json:"time"`
 		Server    string    `json:"server"`
 		LatencyMS float64   `json:"latency_ms,omitempty"`
-		HTTP      any       `json:"http"`
-	}{e.At, e.Server, exec.Milliseconds(e.Took), head})
-	f.append(line, err)
+		HTTP      head      `json:"http"`
+	}{e.At, e.Server, exec.Milliseconds(e.Took), head{
+		e.Verb, f.mask.Text(e.URL), e.Proto, e.Status, e.Reused, f.headers(e.Sent), f.headers(e.Received), failed,
+	}})
 }
 
-// headers are headers without their secrets.
+// headers returns headers without their secrets.
 func (f *traceFile) headers(all http.Header) map[string]string {
 	shown := make(map[string]string, len(all))
 	for name, contents := range all {
@@ -193,8 +194,9 @@ func (f *traceFile) headers(all http.Header) map[string]string {
 	return shown
 }
 
-// append writes a line; err is why there is none.
-func (f *traceFile) append(line []byte, err error) {
+// append writes a value as a line.
+func (f *traceFile) append(value any) {
+	line, err := json.Marshal(value)
 	if err == nil {
 		_, err = f.out.Write(append(line, '\n'))
 	}

@@ -28,7 +28,7 @@ type tuiOptions struct {
 	answers answerOptions
 }
 
-func newTUICommand(app *App, run func(context.Context, *App, tuiOptions) error) *cobra.Command {
+func newTUICommand(app *App, run runFunc[tuiOptions]) *cobra.Command {
 	var o tuiOptions
 	cmd := &cobra.Command{
 		Use:   "tui [SERVER…] [-- COMMAND…]",
@@ -42,20 +42,9 @@ Exit codes: 0 after q, 2 wrong usage or no terminal, 130 interrupted.`,
 		Example: `  toolx tui
   toolx tui zwave
   toolx tui -- npx -y @modelcontextprotocol/server-everything`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			o.names, o.server, err = splitDash(cmd, args)
-			if err == nil && len(o.names) > 0 && len(o.server) > 0 {
-				return fault.Usage("name servers, or give a command behind --, not both", "toolx tui -- COMMAND…")
-			}
-			return err
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.answers.check(); err != nil {
-				return err
-			}
-			return run(cmd.Context(), app, o)
-		},
-		ValidArgsFunction: completeServers(app),
+		Args:              namesOrCommand(&o.names, &o.server),
+		RunE:              runs(app, &o, run, o.answers.check),
+		ValidArgsFunction: completeServers(app, 0),
 	}
 	o.answers.declare(cmd.Flags())
 	return cmd
@@ -82,7 +71,7 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := app.consent(ctx, shown...); err != nil {
+	if err := app.consent.ask(ctx, shown...); err != nil {
 		return err
 	}
 	unmute := app.live.Mute() // nothing else writes to the terminal
@@ -108,22 +97,21 @@ func runTUI(ctx context.Context, app *App, o tuiOptions) error {
 			}
 			return box.requestOf(prepared, 0)
 		},
-		Examine: func(ctx context.Context, server string) (*doctor.Report, error) {
-			return app.examineOne(ctx, box, server)
-		},
-		Memory: doctor.Memory,
-		Hide:   app.mask.Text,
-		Color:  app.Console.Color,
-		ASCII:  !speaksUTF8(os.Getenv),
+		Examine: box.examineOne,
+		Memory:  doctor.Memory,
+		Hide:    app.mask.Text,
+		Color:   app.Console.Color,
+		ASCII:   !speaksUTF8(os.Getenv),
 	}), stateFile("crash.txt"))
 }
 
 // hasScreen reports whether the whole terminal can be drawn on.
-func (a *App) hasScreen() bool {
-	return a.Console.InTTY && a.Console.OutTTY && os.Getenv("TERM") != "dumb"
+func (o *output) hasScreen() bool {
+	return o.Console.InTTY && o.Console.OutTTY && os.Getenv("TERM") != "dumb"
 }
 
-// form is a call that is to be completed in its form (--edit). Only the server that the tool's name tells is shown.
+// form returns options that show a call in its form, to be completed (--edit), and only the server that the tool's name
+// names.
 func (o callOptions) form() tuiOptions {
 	return tuiOptions{server: o.server, answers: o.answers, of: o.tool, start: &tui.Start{Tool: o.tool, Fill: o.fill}}
 }
@@ -166,42 +154,33 @@ func textArgument(arg string) string {
 	return strings.TrimSuffix(key, ":") + ":=" + string(rawjson.Quote(value))
 }
 
-// serversNamed are the servers of those names, all where none is named; what is switched off is not shown.
+// serversNamed returns the servers of these names; all that are not disabled where there are no names.
 func serversNamed(all []*config.Server, names []string) ([]*config.Server, error) {
-	var shown []*config.Server
-	known := make(map[string]*config.Server)
-	var list []string
-	for _, server := range all {
-		if server.Disabled {
-			if slices.Contains(names, server.Name) {
-				return nil, servers.Disabled(server)
-			}
-			continue
-		}
-		known[server.Name] = server
-		list = append(list, server.Name)
-		if len(names) == 0 {
-			shown = append(shown, server)
-		}
+	if len(names) == 0 {
+		return slices.DeleteFunc(slices.Clone(all), func(server *config.Server) bool { return server.Disabled }), nil
 	}
+	var shown []*config.Server
 	for _, name := range names {
-		server := known[name]
-		if server == nil {
-			return nil, fault.Usage("no server is named "+quote(name), "the config has: "+strings.Join(list, ", "))
+		server, err := serverNamed(all, name, "toolx list shows their tools")
+		switch {
+		case err != nil:
+			return nil, err
+		case server.Disabled:
+			return nil, servers.Disabled(server)
 		}
 		shown = append(shown, server)
 	}
 	return shown, nil
 }
 
-// examineOne asks the doctor about one server, with lives of its own.
-func (a *App) examineOne(ctx context.Context, box *toolbox, name string) (*doctor.Report, error) {
-	list, err := serversNamed(box.config.Servers, []string{name})
+// examineOne lets the doctor examine one server, in sessions of its own.
+func (b *toolbox) examineOne(ctx context.Context, name string) (*doctor.Report, error) {
+	list, err := serversNamed(b.config.Servers, []string{name})
 	if err != nil {
 		return nil, err
 	}
-	fleet := doctor.Examine(ctx, box.config, list, a.examination())
-	fleet.Config = nil // the server was asked about, not the config
+	fleet := doctor.Examine(ctx, b.config, list, b.examination())
+	fleet.Config = nil // the report is about the server, not the config
 	return doctor.Judge(fleet, doctor.Selection{}), nil
 }
 

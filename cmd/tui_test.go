@@ -71,7 +71,7 @@ func TestExamineOneOverHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := app.examineOne(t.Context(), box, "server")
+		report, err := box.examineOne(t.Context(), "server")
 		app.close(t.Context(), t.Context())
 		if err != nil || report.Status != want {
 			t.Errorf("insecure %v: %v, %+v, want %s", insecure, err, report, want)

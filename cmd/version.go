@@ -6,8 +6,6 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"toolx/pkg/fault"
 )
 
 // version is set by the linker for releases (make build); see Version.
@@ -37,15 +35,7 @@ func newVersionCommand(app *App) *cobra.Command {
 	}
 }
 
-// versionLine is what "toolx version" and "toolx --version" print.
+// versionLine returns what "toolx version" and "toolx --version" print.
 func versionLine() string {
 	return fmt.Sprintf("toolx %s %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// noArguments refuses any argument.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fault.Usage("unexpected argument "+quote(args[0]), cmd.CommandPath()+" takes none")
-	}
-	return nil
 }

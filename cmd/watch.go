@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,7 +38,7 @@ const watchExits = `Exit codes: 0 after --count notifications, 2 wrong usage, 3 
 was reached, 5 a server refused, 6 the last server ended, 124 --timeout or --max-time,
 130 Ctrl-C.`
 
-func newWatchCommand(app *App, run func(context.Context, *App, watchOptions) error) *cobra.Command {
+func newWatchCommand(app *App, run runFunc[watchOptions]) *cobra.Command {
 	var o watchOptions
 	cmd := &cobra.Command{
 		Use:   "watch [SERVER…] [-- COMMAND…]",
@@ -52,24 +51,13 @@ without any.
 		Example: `  toolx watch
   toolx watch zwave --level debug --json | jq .params.data
   toolx watch --resource demo://resource/dynamic/text/1 -- npx -y @modelcontextprotocol/server-everything`,
-		Args: func(cmd *cobra.Command, args []string) (err error) {
-			o.names, o.command, err = splitDash(cmd, args)
-			if err == nil && len(o.names) > 0 && len(o.command) > 0 {
-				return fault.Usage("name servers, or give a command behind --, not both", "toolx watch -- COMMAND…")
-			}
-			return err
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			return run(cmd.Context(), app, o)
-		},
-		ValidArgsFunction: completeServers(app),
+		Args:              namesOrCommand(&o.names, &o.command),
+		RunE:              runs(app, &o, run, o.check),
+		ValidArgsFunction: completeServers(app, 0),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.level, "level", "", "ask for log messages of `LEVEL` and graver: debug, info, notice, warning, error, critical, alert, emergency")
-	flags.StringArrayVar(&o.resources, "resource", nil, "tell of updates of the resource `URI` (repeatable)")
+	flags.StringVar(&o.level, "level", "", "ask for log messages from `LEVEL` up: "+strings.Join(watchLevels, ", "))
+	flags.StringArrayVar(&o.resources, "resource", nil, "report updates of the resource `URI` (repeatable)")
 	o.answers.declare(flags)
 	o.declareOutput(flags)
 	return cmd
@@ -80,9 +68,11 @@ func (o *watchOptions) declareOutput(flags *pflag.FlagSet) {
 	flags.IntVar(&o.count, "count", 0, "end after `N` notifications; 0: never")
 }
 
+// watchLevels are the levels of log messages in MCP.
+var watchLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
 func (o *watchOptions) check() error {
-	levels := []string{"", "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-	if err := oneOf("--level", o.level, levels...); err != nil {
+	if err := oneOf("--level", o.level, append([]string{""}, watchLevels...)...); err != nil {
 		return err
 	}
 	if o.count < 0 {
@@ -100,22 +90,22 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(box.needServers(), box.knowServers(o.names)); err != nil {
-		return err
-	}
-	uris, err := box.byServer(o.resources, o.names)
+	names, err := box.namedServers(o.names)
 	if err != nil {
 		return err
+	}
+	uris, err := box.byServer(o.resources, names)
+	if err != nil {
+		return err
+	}
+	if watched := o.watched(uris); watched != nil {
+		names = watched
 	}
 	w := newWatcher(app, o)
 	defer app.bus.Subscribe(w.take)()
 	ctx, done := exec.WithMaxTime(ctx, app.flags.maxTime, exec.TimeoutError{Tool: "watch", Request: true})
 	defer done()
-	names := o.watched(uris)
-	if len(names) == 0 {
-		names = box.pool.Names()
-	}
-	opened, err := app.startServers(ctx, box, "watch", names, false)
+	opened, err := box.startServers(ctx, "watch", names, false)
 	if err != nil {
 		return err
 	}
@@ -132,43 +122,38 @@ func runWatch(ctx context.Context, app *App, o watchOptions) error {
 	return &reportedError{err}
 }
 
-// watched are the servers to open: those that were named, and those whose resources were; none means all.
+// watched returns the servers to open: those that were named, and those whose resources were; nil means all.
 func (o *watchOptions) watched(uris map[string][]string) []string {
 	if len(o.names) == 0 && !o.updatesOnly {
 		return nil
 	}
-	names := slices.Concat(o.names, slices.Collect(maps.Keys(uris)))
-	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Clone(o.names), maps.Keys(uris)))))
 }
 
-// byServer sorts URIs by the servers whose names stand before them. One without a
-// name is of the only server: of those that were named, else of the config's.
-func (b *toolbox) byServer(resources, named []string) (map[string][]string, error) {
-	known := b.pool.Names()
-	possible := known
-	if len(named) > 0 {
-		possible = distinct(named)
-	}
+// byServer sorts URIs by the servers whose names stand before them. A URI without one belongs to the only possible
+// server.
+func (b *toolbox) byServer(resources, possible []string) (map[string][]string, error) {
 	sorted := make(map[string][]string)
 	for _, resource := range resources {
-		server := exec.ServerOf(resource, known)
+		server := exec.ServerOf(resource, b.pool.Names())
 		uri := strings.TrimPrefix(resource, server+exec.Separator)
 		if server == "" {
-			uri = resource
 			if len(possible) != 1 {
 				return nil, fault.Usage("it is not clear whose resource "+quote(resource)+" is",
 					"put the server's name before it: SERVER"+exec.Separator+resource)
 			}
-			server = possible[0]
+			server, uri = possible[0], resource
 		}
 		sorted[server] = append(sorted[server], uri)
 	}
 	return sorted, nil
 }
 
-// notificationAcknowledged is by what a server of 2026-07-28 says what it will tell of.
+// notificationAcknowledged is the method by which a server of 2026-07-28 says what it will send.
 const notificationAcknowledged = "notifications/subscriptions/acknowledged"
+
+// notificationUpdated is the method by which a server says that a resource has changed.
+const notificationUpdated = "notifications/resources/updated"
 
 // notification is one line of watch.
 type notification struct {
@@ -207,14 +192,15 @@ const (
 // the queue is full is dropped and counted.
 func (w *watcher) take(event exec.Event) {
 	frame, ok := event.(servers.FrameReceived)
-	if !ok || frame.ID != "" || frame.Method == "" || w.o.updatesOnly && frame.Method != "notifications/resources/updated" {
+	if !ok || frame.ID != "" || frame.Method == "" || w.o.updatesOnly && frame.Method != notificationUpdated {
 		return
 	}
 	w.mu.Lock()
 	if len(w.queue) > 0 && w.bytes+len(frame.Bytes) > maxQueued || len(w.queue) == maxQueuedLines {
 		w.dropped++
 	} else {
-		w.queue = append(w.queue, notification{frame.At, frame.Server, frame.Method, rawjson.Get(frame.Bytes, "params")})
+		params := rawjson.Get(frame.Bytes, "params")
+		w.queue = append(w.queue, notification{frame.At, frame.Server, frame.Method, params})
 		w.bytes += len(frame.Bytes)
 	}
 	w.mu.Unlock()
@@ -255,8 +241,9 @@ func (w *watcher) run(ctx context.Context, opened []servers.Opened, uris map[str
 
 // follow prints what comes until there is enough of it, the last server has ended, or the time is up.
 func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) error {
-	idle := w.idleTimer()
+	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
+	w.restart(idle)
 	for {
 		select {
 		case <-w.more:
@@ -272,36 +259,23 @@ func (w *watcher) follow(ctx context.Context, ended <-chan error, alive int) err
 		case <-idle.C:
 			return &exec.TimeoutError{Tool: "watch", Request: true, After: w.app.flags.timeout, Idle: true}
 		case <-ctx.Done():
-			return w.ending(ctx)
+			var timeout *exec.TimeoutError
+			if errors.As(context.Cause(ctx), &timeout) {
+				return timeout
+			}
+			return &reportedError{&exec.InterruptedError{}} // Ctrl-C is how a watch ends
 		}
 	}
 }
 
-// ending says why ctx ended. Ctrl-C is how a watch ends: there is nothing to tell.
-func (w *watcher) ending(ctx context.Context) error {
-	var timeout *exec.TimeoutError
-	if errors.As(context.Cause(ctx), &timeout) {
-		return timeout
-	}
-	return &reportedError{&exec.InterruptedError{}}
-}
-
-// idleTimer runs out after --timeout, and never where that was not given.
-func (w *watcher) idleTimer() *time.Timer {
-	timer := time.NewTimer(w.app.flags.timeout)
-	if w.app.flags.timeout <= 0 {
-		timer.Stop()
-	}
-	return timer
-}
-
+// restart lets the timer run out after --timeout, and never where that was not given.
 func (w *watcher) restart(idle *time.Timer) {
-	if w.app.flags.timeout > 0 {
+	if idle.Stop(); w.app.flags.timeout > 0 {
 		idle.Reset(w.app.flags.timeout)
 	}
 }
 
-// listen subscribes to one server; it returns when that has ended or refuses, or ctx ends.
+// listen subscribes to one server. It returns when that has ended or refuses, or ctx ends.
 func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []string) error {
 	if w.o.level != "" {
 		if err := session.SetLevel(ctx, w.o.level); err != nil {
@@ -315,24 +289,13 @@ func (w *watcher) listen(ctx context.Context, session *servers.Session, uris []s
 	err := session.Listen(ctx, interest, func() {
 		w.app.log.Info(fmt.Sprintf("watching server %q; Ctrl-C ends it", session.Name))
 	})
-	if err == nil {
-		return &watchEndedError{session.Name}
+	if err == nil { // the server lives on, as one of 2026-07-28 may when it answers subscriptions/listen
+		return &failure{
+			fmt.Errorf("server %q ended the watch", session.Name), fault.KindProtocol,
+			"a server that has nothing to tell may end it at once; --trace shows what it agreed to",
+		}
 	}
 	return err
-}
-
-// watchEndedError says that a server has ended the watch and lives on, as one of
-// 2026-07-28 may (subscriptions/listen is answered).
-type watchEndedError struct{ server string }
-
-func (e *watchEndedError) Error() string { return fmt.Sprintf("server %q ended the watch", e.server) }
-
-// Kind implements the interface that fault.KindOf looks for.
-func (e *watchEndedError) Kind() fault.Kind { return fault.KindProtocol }
-
-// Hint says why it may have done so.
-func (e *watchEndedError) Hint() string {
-	return "a server that has nothing to tell may end it at once; --trace shows what it agreed to"
 }
 
 // print prints what is queued, as much of it as --count leaves, and reports whether that
@@ -366,17 +329,12 @@ func (w *watcher) enough() bool { return w.o.count > 0 && w.counted >= w.o.count
 
 func (w *watcher) printOne(n notification) error {
 	if w.o.json {
-		line, err := rawjson.Marshal(n)
-		if err != nil {
-			return err
-		}
-		return w.app.printJSONLine(line)
+		return w.app.printJSON(n)
 	}
-	_, err := fmt.Fprintf(w.app.Console.Out, "%s\t%s\t%s\n", n.Time.Format("15:04:05.000"), w.app.shown(n.Server), w.app.shown(n.text()))
-	return err
+	return w.app.printFields(n.Time.Format("15:04:05.000"), n.Server, n.text())
 }
 
-// text is the notification for people.
+// text returns the notification for people.
 func (n notification) text() string {
 	switch n.Method {
 	case "notifications/message":
@@ -389,11 +347,8 @@ func (n notification) text() string {
 			data = json.RawMessage(rawjson.Unquote(data))
 		}
 		return fmt.Sprintf("log %s%s %s", rawjson.GetText(n.Params, "level"), logger, data)
-	case "notifications/resources/updated":
+	case notificationUpdated:
 		return "resource updated: " + rawjson.GetText(n.Params, "uri")
-	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
-		list, _, _ := strings.Cut(strings.TrimPrefix(n.Method, "notifications/"), "/")
-		return "the list of " + list + " has changed"
 	case "notifications/progress":
 		progress := string(rawjson.Get(n.Params, "progress"))
 		if total := rawjson.Get(n.Params, "total"); total != nil {
@@ -403,5 +358,9 @@ func (n notification) text() string {
 	case notificationAcknowledged:
 		return "the watch begins: " + string(rawjson.Get(n.Params, "notifications"))
 	}
-	return strings.TrimSpace(strings.TrimPrefix(n.Method, "notifications/") + " " + string(n.Params))
+	method := strings.TrimPrefix(n.Method, "notifications/")
+	if list, is := strings.CutSuffix(method, "/list_changed"); is {
+		return "the list of " + list + " has changed"
+	}
+	return strings.TrimSpace(method + " " + string(n.Params))
 }

@@ -53,7 +53,8 @@ func (x *exchange) stream(w http.ResponseWriter, r *http.Request) {
 		case x.streams <- struct{}{}:
 			defer func() { <-x.streams }()
 		default:
-			writeAnswer(w, http.StatusServiceUnavailable, errorAnswer(nil, mcp.INTERNAL_ERROR, fmt.Sprintf("%d streams are open", cap(x.streams))))
+			text := fmt.Sprintf("%d streams are open", cap(x.streams))
+			writeError(w, http.StatusServiceUnavailable, nil, mcp.INTERNAL_ERROR, text)
 			return
 		}
 	}
@@ -67,13 +68,17 @@ func (x *exchange) stream(w http.ResponseWriter, r *http.Request) {
 
 // session marks the session that a request of a legacy revision names as used until leave is called, or reserves a
 // place for the one that it begins. Otherwise it refuses the request, and ok is false.
-func (x *exchange) session(w http.ResponseWriter, r *http.Request, id json.RawMessage, begins bool) (placed *http.Request, leave func(), ok bool) {
+func (x *exchange) session(
+	w http.ResponseWriter, r *http.Request, id json.RawMessage, begins bool,
+) (placed *http.Request, leave func(), ok bool) {
 	session := r.Header.Get(mcp.HeaderSessionID)
 	switch {
 	case session != "":
 		leave, ok = x.sessions.enter(session)
 		if !ok {
-			refuseSession(w, id)
+			// The client is to start anew (2025-11-25 basic/transports, "Session Management").
+			const text = "no such session, or it has ended: send initialize"
+			writeError(w, http.StatusNotFound, id, mcp.INVALID_REQUEST, text)
 		}
 		return r, leave, ok
 	case !begins:
@@ -81,7 +86,8 @@ func (x *exchange) session(w http.ResponseWriter, r *http.Request, id json.RawMe
 	}
 	ctx, leave, ok := x.sessions.begin(r.Context())
 	if !ok {
-		writeAnswer(w, http.StatusServiceUnavailable, errorAnswer(id, mcp.INTERNAL_ERROR, fmt.Sprintf("%d sessions are in use", x.sessions.most)))
+		text := fmt.Sprintf("%d sessions are in use", x.sessions.most)
+		writeError(w, http.StatusServiceUnavailable, id, mcp.INTERNAL_ERROR, text)
 		return nil, nil, false
 	}
 	return r.WithContext(ctx), leave, true
@@ -97,7 +103,8 @@ func (x *exchange) post(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		// Only 2025-03-26 has batches, and asks servers to take them.
-		writeAnswer(w, http.StatusBadRequest, errorAnswer(nil, mcp.INVALID_REQUEST, "batches are not served: send each message on its own"))
+		const text = "batches are not served: send each message on its own"
+		writeError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, text)
 		return
 	}
 	head := readHead(body)
@@ -154,7 +161,9 @@ func revisionOf(r *http.Request, head requestHead) (revision string, unknown boo
 }
 
 // inSession calls session for a message. A message that begins a session belongs to no other.
-func (x *exchange) inSession(w http.ResponseWriter, r *http.Request, head requestHead) (placed *http.Request, leave func(), ok bool) {
+func (x *exchange) inSession(
+	w http.ResponseWriter, r *http.Request, head requestHead,
+) (placed *http.Request, leave func(), ok bool) {
 	begins := head.Method == string(mcp.MethodInitialize)
 	if begins && r.Header.Get(mcp.HeaderSessionID) != "" {
 		r = r.Clone(r.Context())
@@ -163,26 +172,22 @@ func (x *exchange) inSession(w http.ResponseWriter, r *http.Request, head reques
 	return x.session(w, r, head.ID, begins)
 }
 
-// refuseSession tells a client to start anew (2025-11-25 basic/transports, "Session Management").
-func refuseSession(w http.ResponseWriter, id json.RawMessage) {
-	writeAnswer(w, http.StatusNotFound, errorAnswer(id, mcp.INVALID_REQUEST, "there is no such session, or no more: send initialize"))
-}
-
 // refuseBody answers a message that could not be read.
 func (x *exchange) refuseBody(w http.ResponseWriter, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.Is(err, errNoSlot):
 		w.Header().Set("Retry-After", "10")
-		writeAnswer(w, http.StatusServiceUnavailable, errorAnswer(nil, mcp.INTERNAL_ERROR, err.Error()))
+		writeError(w, http.StatusServiceUnavailable, nil, mcp.INTERNAL_ERROR, err.Error())
 		return
 	case !errors.As(err, &tooLarge):
-		writeAnswer(w, http.StatusBadRequest, errorAnswer(nil, mcp.PARSE_ERROR, "the message broke off: "+err.Error()))
+		writeError(w, http.StatusBadRequest, nil, mcp.PARSE_ERROR, "the message broke off: "+err.Error())
 		return
 	}
 	limit := exec.Bytes(x.limit)
-	x.warn(fmt.Sprintf("a client sent a message over the limit of %s: it was not read (maxMessage under defaults in the config)", limit))
-	writeAnswer(w, http.StatusRequestEntityTooLarge, errorAnswer(nil, mcp.INVALID_REQUEST, fmt.Sprintf("a message is larger than the limit of %s", limit)))
+	x.warn("a client sent a message over the limit of " + limit + ": it was not read " + raiseLimit)
+	text := "a message is larger than the limit of " + limit
+	writeError(w, http.StatusRequestEntityTooLarge, nil, mcp.INVALID_REQUEST, text)
 }
 
 // recovered answers a request whose handler panicked.
@@ -193,7 +198,8 @@ func (x *exchange) recovered(answer *httpAnswer) {
 	}
 	x.warn(fmt.Sprintf("a message of a client could not be handled: %v", cause))
 	if !answer.begun {
-		writeAnswer(answer.ResponseWriter, http.StatusInternalServerError, errorAnswer(answer.id, mcp.INTERNAL_ERROR, "toolx failed inside"))
+		w := answer.ResponseWriter
+		writeError(w, http.StatusInternalServerError, answer.id, mcp.INTERNAL_ERROR, errInside)
 	}
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -24,7 +25,7 @@ import (
 type guard struct {
 	hosts   []string // allowed besides addresses and localhost
 	origins []string // allowed besides those of this machine
-	token   string   // empty: none is asked
+	token   string   // empty: clients need none
 	warn    func(text string)
 	next    http.Handler
 
@@ -37,14 +38,14 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origins := r.Header.Values("Origin")
 	switch {
 	case !g.knows(r.Host):
-		name := hostName(r.Host)
-		g.refuse(w, http.StatusForbidden, "host "+strconv.Quote(words.Clip(name, maxErrorText))+" is not served (toolx serve --allow-host "+plainWord(name)+")")
+		g.refuse(w, http.StatusForbidden, notServed("host", hostName(r.Host)))
 	case len(origins) > 1 || len(origins) == 1 && !g.welcomes(origins[0]):
-		g.refuse(w, http.StatusForbidden, "origin "+strconv.Quote(words.Clip(origins[0], maxErrorText))+" is not served (toolx serve --allow-origin "+plainWord(origins[0])+")")
+		g.refuse(w, http.StatusForbidden, notServed("origin", origins[0]))
 	case len(origins) == 1 && g.answerPreflight(w, r, origins[0]):
 	case !g.admits(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolx serve"`)
-		g.refuse(w, http.StatusUnauthorized, "a request without the right token (Authorization: Bearer …) is not served")
+		const text = "a request without the right token (Authorization: Bearer …) is not served"
+		g.refuse(w, http.StatusUnauthorized, text)
 	case r.URL.Path != endpointPath:
 		http.Error(w, "toolx serves MCP at "+endpointPath, http.StatusNotFound)
 	default:
@@ -77,7 +78,8 @@ func hostName(header string) string {
 // welcomes reports whether pages of an origin may send requests: those that this
 // machine serves, and those that were named.
 func (g *guard) welcomes(origin string) bool {
-	if slices.ContainsFunc(g.origins, func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "/"), origin) }) {
+	named := func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "/"), origin) }
+	if slices.ContainsFunc(g.origins, named) {
 		return true
 	}
 	page, err := url.Parse(origin)
@@ -122,7 +124,7 @@ func (g *guard) admits(authorization string) bool {
 // refuse answers with an error that belongs to no message, and tells the user, who may have to allow what was refused.
 // Each refusal is told once, since pages try again.
 func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
-	writeAnswer(w, status, errorAnswer(nil, mcp.INVALID_REQUEST, text))
+	writeError(w, status, nil, mcp.INVALID_REQUEST, text)
 	const most = 100
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -136,6 +138,12 @@ func (g *guard) refuse(w http.ResponseWriter, status int, text string) {
 	g.warn("refused: " + text)
 }
 
+// notServed says that a host or an origin is refused, and which flag allows it.
+func notServed(what, name string) string {
+	quoted := strconv.Quote(words.Clip(name, maxErrorText))
+	return fmt.Sprintf("%s %s is not served (toolx serve --allow-%s %s)", what, quoted, what, plainWord(name))
+}
+
 // plainWord returns text as an argument to type, or an ellipsis where text would need quoting.
 func plainWord(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:/_"
@@ -143,6 +151,11 @@ func plainWord(text string) string {
 		return "…"
 	}
 	return text
+}
+
+// writeError writes a JSON-RPC error as a whole response; id is nil where it answers no request.
+func writeError(w http.ResponseWriter, status int, id json.RawMessage, code int, text string) {
+	writeAnswer(w, status, errorAnswer(id, code, text))
 }
 
 // writeAnswer writes a JSON-RPC message as a whole response.

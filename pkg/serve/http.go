@@ -60,7 +60,11 @@ func (o *HTTPOptions) Check() error {
 			flag string
 			is   bool
 		}{
-			{"--allow-remote", o.Remote}, {"--token", o.Token != ""}, {"--no-token", o.Open}, {"--allow-host", len(o.Hosts) > 0}, {"--allow-origin", len(o.Origins) > 0},
+			{"--allow-remote", o.Remote},
+			{"--token", o.Token != ""},
+			{"--no-token", o.Open},
+			{"--allow-host", len(o.Hosts) > 0},
+			{"--allow-origin", len(o.Origins) > 0},
 		} {
 			if given.is {
 				return fault.Usage("only --http has a use for "+given.flag,

@@ -34,12 +34,13 @@ func New(ctx context.Context, version string, executor *exec.Executor, tools []*
 	mcpServer := server.NewMCPServer("toolx", version, server.WithToolCapabilities(false), server.WithHooks(hooks))
 	for _, tool := range tools {
 		handle := handlerOf(executor, tool)
-		mcpServer.AddTool(definitionOf(tool), func(callCtx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		bounded := func(callCtx context.Context, request mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			callCtx, cancel := context.WithCancel(callCtx)
 			defer cancel()
 			defer context.AfterFunc(ctx, cancel)()
 			return handle(callCtx, request)
-		})
+		}
+		mcpServer.AddTool(definitionOf(tool), bounded)
 	}
 	return &Server{mcpServer}
 }

@@ -35,7 +35,9 @@ type httpSession struct {
 }
 
 func newHTTPSessions(idle time.Duration) *httpSessions {
-	return &httpSessions{most: maxSessions, idle: idle, now: time.Now, end: func(string) {}, open: map[string]*httpSession{}}
+	return &httpSessions{
+		most: maxSessions, idle: idle, now: time.Now, end: func(string) {}, open: map[string]*httpSession{},
+	}
 }
 
 // newSession is a reserved place for a session that a request may begin.
@@ -133,16 +135,16 @@ func endIn(sdk http.Handler) func(id string) {
 			return // the method and the path are constants
 		}
 		request.Header.Set(mcp.HeaderSessionID, id)
-		sdk.ServeHTTP(nowhere{http.Header{}}, request)
+		sdk.ServeHTTP(discardResponse{http.Header{}}, request)
 	}
 }
 
-// nowhere is an http.ResponseWriter that discards the response.
-type nowhere struct{ header http.Header }
+// discardResponse is an http.ResponseWriter that discards the response.
+type discardResponse struct{ header http.Header }
 
-func (n nowhere) Header() http.Header         { return n.header }
-func (n nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (n nowhere) WriteHeader(int)             {}
+func (r discardResponse) Header() http.Header         { return r.header }
+func (r discardResponse) Write(p []byte) (int, error) { return len(p), nil }
+func (r discardResponse) WriteHeader(int)             {}
 
 // ResolveSessionIdManager implements server.SessionIdManagerResolver.
 func (s *httpSessions) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {

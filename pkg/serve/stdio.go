@@ -64,7 +64,9 @@ type openCall struct {
 
 // Stdio serves the client that writes to in, until that or ctx ends, or no answer can be written to out. Open calls get
 // drainTime to finish. A message has at most limit bytes; warn tells of what goes wrong.
-func (s *Server) Stdio(ctx context.Context, in io.Reader, out *AnswerWriter, limit int64, warn func(text string)) error {
+func (s *Server) Stdio(
+	ctx context.Context, in io.Reader, out *AnswerWriter, limit int64, warn func(text string),
+) error {
 	return newStdioClient(s.sdk, out, limit, warn).serve(ctx, in)
 }
 
@@ -168,8 +170,9 @@ func revisionError(id json.RawMessage, revision string) mcp.JSONRPCError {
 
 func (c *stdioClient) refuseTooLong(ctx context.Context, line requestLine) {
 	size, limit := exec.Bytes(line.tooLong), exec.Bytes(c.limit)
-	c.warn(fmt.Sprintf("the client sent a message of %s, over the limit of %s: it was not read (maxMessage under defaults in the config)", size, limit))
-	c.post(ctx, errorAnswer(line.id, mcp.INVALID_REQUEST, fmt.Sprintf("a message of %s is larger than the limit of %s", size, limit)))
+	c.warn("the client sent a message of " + size + ", over the limit of " + limit + ": it was not read " + raiseLimit)
+	text := "a message of " + size + " is larger than the limit of " + limit
+	c.post(ctx, errorAnswer(line.id, mcp.INVALID_REQUEST, text))
 }
 
 // beginCall runs a call in parallel with everything else.
@@ -189,6 +192,12 @@ func (c *stdioClient) beginCall(ctx context.Context, id json.RawMessage, message
 		}
 	})
 }
+
+// What the messages about a message over the limit, and about a panic, have in common.
+const (
+	raiseLimit = "(maxMessage under defaults in the config)"
+	errInside  = "toolx failed inside"
+)
 
 // crowdedError refuses a call while maxOpenCalls run.
 func crowdedError(id json.RawMessage) mcp.JSONRPCError {
@@ -237,7 +246,7 @@ func (c *stdioClient) handle(ctx context.Context, id json.RawMessage, message []
 		if cause := recover(); cause != nil {
 			c.warn(fmt.Sprintf("a message of the client could not be handled: %v", cause))
 			if answer = nil; id != nil {
-				answer = errorAnswer(id, mcp.INTERNAL_ERROR, "toolx failed inside")
+				answer = errorAnswer(id, mcp.INTERNAL_ERROR, errInside)
 			}
 		}
 	}()
@@ -347,7 +356,8 @@ func (c *stdioClient) drain(giveUp context.CancelFunc) error {
 		}
 		written := c.out.written.Load()
 		if written == before {
-			c.warn("not all requests are answered: standard input has ended, and nothing could be written for " + stallTime.String())
+			c.warn("not all requests are answered: standard input has ended, and nothing could be written for " +
+				stallTime.String())
 			return nil
 		}
 		giveUp()

@@ -1,0 +1,230 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"toolx/pkg/config"
+	"toolx/pkg/exec"
+	"toolx/pkg/fault"
+	"toolx/pkg/render"
+	"toolx/pkg/servers"
+	"toolx/pkg/trust"
+	"toolx/pkg/words"
+)
+
+// consent reads the config, and decides which files that a folder brought along may start their servers: those that the
+// user has consented to, earlier, by TOOLX_TRUST, or when asked.
+type consent struct {
+	*output
+	keyboard *keyboard
+	// asked holds the files that the user was asked about.
+	asked sync.Map
+	// asksNobody says that standard input is not for questions, though it may be a terminal.
+	asksNobody bool
+}
+
+// trustStore returns where consent is kept.
+func trustStore() trust.Store { return trust.Store{Path: stateFile("trust.json")} }
+
+// loadConfig reads the config. Where a file cannot be parsed, the error is a usage error, and the config has what the
+// other files say; it is never nil.
+func (c *consent) loadConfig() (*config.Config, error) {
+	policy, err := trustPolicy(os.Getenv(config.EnvTrust))
+	if err != nil {
+		return &config.Config{}, err
+	}
+	loaded, err := config.Load(config.Options{Files: c.flags.config, Distrust: policy.none})
+	for _, project := range loaded.Projects {
+		allowed, unreadable := policy.allows(project)
+		if allowed {
+			project.Allow()
+		}
+		if unreadable != nil && project.NeedsConsent() {
+			c.warnOnce("no consent can be read: " + unreadable.Error())
+		}
+	}
+	c.tellShadowed(loaded)
+	if err != nil {
+		return loaded, usageError(err)
+	}
+	return loaded, nil
+}
+
+// tellShadowed warns where a folder's file replaces a server or a tool of the user's own. Without the user's consent to
+// the file, --quiet does not silence the warning: the arguments go to another program than the user expects.
+func (c *consent) tellShadowed(loaded *config.Config) {
+	for _, shadowed := range loaded.Shadowed {
+		warn, what := c.warnOnce, "server '"+shadowed.Server+"'"
+		if !shadowed.Consented() {
+			warn = c.warnLoudly
+		}
+		if shadowed.Tool != "" {
+			what = "tool '" + shadowed.Tool + "'"
+		}
+		warn(fmt.Sprintf("%s is that of %s, not the one of %s", what, shadowed.By, shadowed.Origin))
+	}
+}
+
+// policy is what TOOLX_TRUST says.
+type policy struct {
+	all, none bool
+	digests   []string
+}
+
+// trustPolicy reads TOOLX_TRUST. An unknown word is an error: it must pass neither for consent nor for its lack.
+func trustPolicy(text string) (policy, error) {
+	switch text {
+	case "":
+		return policy{}, nil
+	case config.TrustAll:
+		return policy{all: true}, nil
+	case config.TrustNone:
+		return policy{none: true}, nil
+	}
+	digests := strings.Split(strings.ToLower(text), ",")
+	for _, one := range digests {
+		if len(one) != 64 || strings.Trim(one, "0123456789abcdef") != "" {
+			return policy{}, fault.Usage(config.EnvTrust+" is "+quote(text),
+				config.EnvTrust+"=all, none, or the sha256 of a config file")
+		}
+	}
+	return policy{digests: digests}, nil
+}
+
+// allows reports whether the user has consented to a file. The error says that the store cannot be read; then it holds
+// no consent.
+func (p policy) allows(project *config.Project) (bool, error) {
+	switch {
+	case p.none:
+		return false, nil
+	case p.all, slices.Contains(p.digests, project.SHA256):
+		return true, nil
+	}
+	known, err := trustStore().Find(project.File.Path)
+	return err == nil && known != nil && known.SHA256 == project.SHA256, err
+}
+
+// canAsk reports whether a person can be asked for consent.
+func (c *consent) canAsk() bool {
+	return c.person() && !c.asksNobody && !c.drawn.Load() && os.Getenv(config.EnvTrust) != config.TrustNone
+}
+
+// ask asks the user, once for each file, whether its servers may be used. Without a yes they do not resolve.
+func (c *consent) ask(ctx context.Context, list ...*config.Server) error {
+	for _, server := range list {
+		project := server.Project()
+		if project == nil || project.Allowed() || !project.NeedsConsent() || !c.canAsk() {
+			continue
+		}
+		if err := c.askOnce(ctx, project); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *consent) askOnce(ctx context.Context, project *config.Project) error {
+	release, err := c.keyboard.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if _, asked := c.asked.LoadOrStore(project.File.Path, true); asked {
+		return nil
+	}
+	known, err := trustStore().Find(project.File.Path)
+	if err != nil {
+		c.log.Warn(err.Error())
+	}
+	c.showEffects(project, known)
+	return c.askFor(ctx, project)
+}
+
+// askFor asks for a yes, and keeps it. The error is ctx's. The caller holds the keyboard.
+func (c *consent) askFor(ctx context.Context, project *config.Project) error {
+	answer, err := c.keyboard.choose(ctx, "trust this file? [y]es, [n]o: ", "yes", "no")
+	if err != nil {
+		fmt.Fprintln(c.live)
+		return ctx.Err() // nil where standard input has ended, which is not a yes
+	}
+	if answer != "yes" {
+		return nil
+	}
+	if err := keepTrust(ctx, project); err != nil {
+		c.log.Warn("the consent holds for this run only: " + err.Error())
+	}
+	project.Allow()
+	return nil
+}
+
+func keepTrust(ctx context.Context, project *config.Project) error {
+	return trustStore().Add(ctx, trust.Grant{
+		Path: project.File.Path, SHA256: project.SHA256,
+		Time: time.Now().UTC().Truncate(time.Second), Effects: project.Effects(),
+	})
+}
+
+// untrustedTogether returns the errors of servers, with one error for all servers of a file that the user has not
+// consented to.
+func untrustedTogether(opened []servers.Opened) []error {
+	var errs []error
+	together := make(map[string]*config.UntrustedError)
+	for _, one := range opened {
+		var untrusted *config.UntrustedError
+		switch {
+		case one.Err == nil:
+		case !errors.As(one.Err, &untrusted) || untrusted.Changed != "":
+			errs = append(errs, one.Err)
+		case together[untrusted.File] != nil:
+			of := together[untrusted.File]
+			of.Servers = append(of.Servers, untrusted.Servers...)
+		default:
+			of := *untrusted
+			of.Servers = slices.Clone(untrusted.Servers)
+			together[of.File] = &of
+			errs = append(errs, &of)
+		}
+	}
+	return errs
+}
+
+// What is shown of a file is bounded to mostEffects lines of longestEffect bytes each. More would push the rest off the
+// screen.
+const (
+	mostEffects   = 100
+	longestEffect = 600
+)
+
+// showEffects shows on stderr what the servers of a file would do. known is the consent to an earlier version of the
+// file, nil where there is none: then what is new or gone comes first.
+func (o *output) showEffects(project *config.Project, known *trust.Grant) {
+	effects, said := project.Effects(), "came with this folder"
+	if known != nil {
+		effects, said = trust.Diff(known.Effects, effects), "has changed since you trusted it"
+		slices.SortStableFunc(effects, func(x, y string) int {
+			return cmp.Compare(strings.Index("+- ", x[:1]), strings.Index("+- ", y[:1]))
+		})
+	}
+	o.say("%s %s. Its servers would run with your rights:", render.Safe(project.File.Path), said)
+	if known != nil && slices.Equal(known.Effects, project.Effects()) {
+		o.say("  (what they run is the same; what has changed is elsewhere in the file)")
+	}
+	for _, effect := range effects[:min(mostEffects, len(effects))] {
+		o.quote(words.Clip(effect, longestEffect))
+		if more := len(effect) - longestEffect; more > 0 {
+			o.say("  … and %s of this line that you do not see here: read the file", exec.Bytes(int64(more)))
+		}
+	}
+	if more := len(effects) - mostEffects; more > 0 {
+		o.say("  … and %d more that you do not see here: read the file", more)
+	}
+	o.say("  %s in all, sha256 %s", words.Count(len(effects), "line"), project.SHA256)
+}

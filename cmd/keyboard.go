@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+// keyboard asks the person at the terminal, on stderr. A read cannot be interrupted: the next call takes up a read that
+// nobody waits for any more.
+type keyboard struct {
+	*output
+	in io.Reader
+
+	mu      sync.Mutex // held while a person is being asked: one form at a time
+	lines   *bufio.Reader
+	pending chan typedLine
+}
+
+// typedLine is a line that a person has typed, without its end.
+type typedLine struct {
+	text string
+	err  error
+}
+
+// hold waits until no other form is open and keeps the live line away. The error is ctx's.
+func (k *keyboard) hold(ctx context.Context) (release func(), err error) {
+	k.mu.Lock()
+	if err := ctx.Err(); err != nil {
+		k.mu.Unlock()
+		return nil, err
+	}
+	show := k.live.Hold()
+	return func() {
+		show()
+		k.mu.Unlock()
+	}, nil
+}
+
+// line waits for the next line. The error is ctx's, or the end of the input. The caller holds the keyboard.
+func (k *keyboard) line(ctx context.Context) (string, error) {
+	if k.lines == nil {
+		k.lines = bufio.NewReader(k.in)
+	}
+	if k.pending == nil {
+		pending := make(chan typedLine, 1)
+		k.pending = pending
+		go func() {
+			text, err := k.lines.ReadString('\n')
+			if text != "" {
+				err = nil
+			}
+			pending <- typedLine{strings.TrimRight(text, "\r\n"), err}
+		}()
+	}
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case typed := <-k.pending:
+		k.pending = nil
+		return typed.text, typed.err
+	}
+}
+
+// choose asks for one of several words, of which the first letter is enough. The caller holds the keyboard.
+func (k *keyboard) choose(ctx context.Context, question string, words ...string) (string, error) {
+	for {
+		fmt.Fprint(k.live, question)
+		typed, err := k.line(ctx)
+		if err != nil {
+			return "", err
+		}
+		typed = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(typed), "/"))
+		for _, word := range words {
+			if typed != "" && strings.HasPrefix(word, typed) {
+				return word, nil
+			}
+		}
+	}
+}
