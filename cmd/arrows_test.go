@@ -44,7 +44,7 @@ func arrows() map[string][]string {
 		"pkg/doctor/cmdline":  {"pkg/servers", "pkg/exec", "pkg/fault", "pkg/config"},
 		"pkg/doctor/culprit":  {"pkg/doctor/cmdline"},
 		"pkg/doctor/decode":   {"pkg/doctor/check", "pkg/doctor/culprit"},
-		"pkg/doctor/evidence": {"pkg/doctor/cmdline", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson"},
+		"pkg/doctor/evidence": {"pkg/doctor/cmdline", "pkg/auth", "pkg/servers", "pkg/exec", "pkg/config", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/listing":  {"pkg/doctor/check", "pkg/doctor/evidence", "pkg/rawjson", "pkg/jsonschema"},
 		"pkg/doctor/report":   {"pkg/doctor", "pkg/doctor/check", "pkg/doctor/decode", "pkg/doctor/evidence", "pkg/render", "pkg/servers", "pkg/rawjson", "pkg/words"},
 		"pkg/doctor/repro":    {"pkg/doctor/check", "pkg/doctor/cmdline", "pkg/doctor/evidence", "pkg/servers", "pkg/exec", "pkg/mask"},

@@ -243,7 +243,7 @@ func TestFloodIsCounted(t *testing.T) {
 	const args = "text-flood-call --count 2500"
 	report := judgeFakes(t, shortOptions(), args)[args].report
 	found := findingsOf(t, report, "stdout-pollution-between")
-	if len(found) != 1 || !strings.Contains(told(found[0]), "of 5000 such lines in this run toolx looked at the first 2000") {
+	if len(found) != 1 || !strings.Contains(told(found[0]), "toolx read only the first 2000 of the run's 5000 such lines") {
 		t.Errorf("found %+v", found)
 	}
 }

@@ -319,7 +319,7 @@ func TestRedirects(t *testing.T) {
 		return true
 	}}
 	found := findingsOf(t, Judge(examineURL(t, serveHTTP(t, login)), Selection{}), "redirect-drops-body")
-	if len(found) != 1 || found[0].Severity != check.Error || !strings.Contains(found[0].Fix[0], "where sso.example is a login page") {
+	if len(found) != 1 || found[0].Severity != check.Error || !strings.Contains(found[0].Fix[0], "if sso.example is a login page") {
 		t.Errorf("to a login page: %+v", found)
 	}
 }

@@ -118,7 +118,7 @@ func TestWireSchema(t *testing.T) {
 	if found := wireSchema(probed); found != nil {
 		t.Errorf("a server that does not know the method: %+v", found)
 	}
-	if faults := wire.Faults([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", evidence.CommonRevision); len(faults) > 2*wire.MaxWireFaults {
+	if faults := wire.Faults([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+strings.Repeat("1,", 10_000)+`1]}}`), "tools/list", evidence.CommonRevision); len(faults) > 2*wire.MaxFaults {
 		t.Errorf("%d faults of one list are kept", len(faults))
 	}
 	for name, e := range map[string]*evidence.Evidence{

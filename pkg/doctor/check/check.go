@@ -1,5 +1,5 @@
-// Package check says what a check of the doctor is, and what it finds. A check's page, in
-// docs/checks, says all of it but its question.
+// Package check defines the doctor's checks and findings. Everything about a check but its question is on
+// its page in docs/checks.
 package check
 
 import (
@@ -12,8 +12,8 @@ import (
 // Severity says how much a finding matters.
 type Severity string
 
-// The severities. An error breaks real clients or a MUST of the specification, a
-// warning a SHOULD or some clients; info is worth knowing.
+// The severities. An error breaks real clients or a MUST of the specification, a warning a SHOULD or some
+// clients; info is worth knowing.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -28,8 +28,7 @@ func (s Severity) Rank() int {
 // AtLeast reports whether s matters as much as other.
 func (s Severity) AtLeast(other Severity) bool { return s.Rank() >= other.Rank() }
 
-// Group is a family of checks, in the order in which they are judged: what comes
-// first is the likelier root cause.
+// Group is a family of checks. The groups are judged in this order, the likelier root causes first.
 type Group string
 
 // The groups.
@@ -46,7 +45,7 @@ const (
 	GroupPerformance Group = "performance"
 )
 
-// Need is what a check cannot do without; where it is missing the check is skipped.
+// Need is the evidence that a check requires; without it the check is skipped.
 type Need int
 
 // The needs.
@@ -62,15 +61,13 @@ const (
 	NeedSpeed                 // the clean run's answers were timed
 	NeedPins                  // tool definitions are pinned (Options.Pinned); of AskAll
 
-	// The last three are of checks for servers that are reached by HTTP. Of others they
-	// are not asked at all.
+	// The last three are for servers over HTTP; for other servers these checks do not exist.
 	NeedHTTP        // the server was asked something
 	NeedHTTPSession // initialize, as a raw exchange, agreed on a revision
 	NeedHTTPModern  // the server speaks a revision without a handshake
 )
 
-// Check is one question. A family's table has its ID, Need and Ask or AskAll; the
-// rest is read from its page.
+// Check is one question. A family's table has its ID, Need and Ask or AskAll; its page has the rest.
 type Check struct {
 	ID   string // stable, public, kebab-case
 	Need Need
@@ -90,14 +87,12 @@ type Finding struct {
 	Server   string          `json:"server,omitempty" mask:"-"`
 	Title    string          `json:"title"`
 	Where    *evidence.Where `json:"where,omitempty"`
-	// Evidence is what was seen: bytes as they came (the outputs make them safe), or
-	// a sentence with figures.
+	// Evidence is what was seen: bytes as they came, which the outputs make safe, or a sentence.
 	Evidence string `json:"evidence,omitempty"`
-	// Notes are further facts beside the evidence, a sentence each: "and 41 more
-	// lines", "toolx found the message on the line all the same".
+	// Notes are further facts, a sentence each: "and 41 more lines".
 	Notes []string `json:"notes,omitempty"`
-	// Places are all places where it was found, where there are several (Gathered). Where,
-	// Evidence and Notes are those of the first.
+	// Places are all places of the finding if there are several; Where, Evidence and Notes are those of the
+	// first.
 	Places  []Place          `json:"places,omitempty"`
 	Culprit *culprit.Culprit `json:"culprit,omitempty"`
 	Breaks  []string         `json:"breaks,omitempty" mask:"-"`
@@ -125,7 +120,7 @@ const (
 	Broke   Outcome = "error" // the check itself went wrong
 )
 
-// OutcomeOf is the outcome of a check whose worst finding is that severe.
+// OutcomeOf returns the outcome of a check whose worst finding has a severity.
 func OutcomeOf(severity Severity) Outcome {
 	switch severity {
 	case Error:
@@ -144,7 +139,7 @@ type CheckResult struct {
 	Because string  `json:"because,omitempty"` // why it was skipped, or broke
 }
 
-// AllPlaces are the places of a finding, at least one.
+// AllPlaces returns the places of a finding, at least one.
 func (f Finding) AllPlaces() []Place {
 	if len(f.Places) > 0 {
 		return f.Places
@@ -152,6 +147,5 @@ func (f Finding) AllPlaces() []Place {
 	return []Place{{Where: f.Where, Evidence: f.Evidence, Notes: f.Notes}}
 }
 
-// WorkAround begins a fix that mends nothing: an entry for a client's config that has
-// toolx proxy in it.
+// WorkAround begins a fix that leaves the cause in place: an entry with toolx proxy for a client's config.
 const WorkAround = "work-around: "

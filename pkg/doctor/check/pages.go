@@ -8,13 +8,12 @@ import (
 	"toolx/docs"
 )
 
-// Page is what docs/checks/<id>.md says of a check: its front matter first, then its
-// sections.
+// Page is a check's page, docs/checks/<id>.md: its front matter, then its sections.
 type Page struct {
 	Severity Severity
 	Group    Group
-	// After are checks whose finding is the cause of what this one would see: when
-	// one of them has found something, this one is skipped and says so.
+	// After are the checks whose finding would explain what this one sees: if one of them
+	// has found something, this one is skipped and says so.
 	After []string
 	// Title says in a few words what is wrong when the check finds something.
 	Title  string
@@ -27,11 +26,11 @@ type Page struct {
 	Breaks []string // clients that fail on it
 }
 
-// PageOf reads the page of a check; the zero Page where there is none.
+// PageOf reads the page of a check; the zero Page if there is none.
 func PageOf(id string) Page { return readPage(docs.CheckPage(id)) }
 
-// readPage reads a page. Its front matter is YAML of which it uses little: plain or
-// double-quoted values on one line, and one list. A test holds the pages to that.
+// readPage reads a page. Its front matter is YAML with plain or double-quoted values on one line, and one
+// list; a test holds the pages to that.
 func readPage(text string) Page {
 	var page Page
 	text = strings.ReplaceAll(text, "\r\n", "\n") // as git may check it out
@@ -62,19 +61,19 @@ func readPage(text string) Page {
 	return page
 }
 
-// sectionOf is what stands below a heading, empty where there is none.
+// sectionOf returns the text below a heading, or nothing.
 func sectionOf(body, heading string) string {
 	_, rest, _ := strings.Cut("\n"+body, "\n## "+heading+"\n\n")
 	text, _, _ := strings.Cut(rest, "\n\n## ")
 	return strings.TrimSuffix(text, "\n")
 }
 
-// exampleOf is the text of a block of code.
+// exampleOf returns the text of a block of code.
 func exampleOf(section string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(section, "```text\n"), "\n```")
 }
 
-// itemsOf are the items of a list, a line each.
+// itemsOf returns the items of a list, a line each.
 func itemsOf(section string) []string {
 	if section == "" {
 		return nil
@@ -82,7 +81,7 @@ func itemsOf(section string) []string {
 	return strings.Split(strings.TrimPrefix(section, "- "), "\n- ")
 }
 
-// Markdown is a check's page for readers of SARIF, who do not see its front matter.
+// Markdown returns a check's page for SARIF, whose readers do not see the front matter.
 func (c Check) Markdown() string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "# %s\n\n%s.\n\n", c.ID, Sentence(c.Title))
@@ -103,14 +102,14 @@ func (c Check) Markdown() string {
 	return page.String()
 }
 
-// Section writes a heading and what stands below it, unless that is nothing.
+// Section writes a heading and its text, unless the text is empty.
 func Section(page *strings.Builder, heading, body string) {
 	if body = strings.TrimRight(body, "\n"); body != "" {
 		fmt.Fprintf(page, "\n## %s\n\n%s\n", heading, body)
 	}
 }
 
-// fenced is an example as a block of code.
+// fenced puts an example into a block of code.
 func fenced(text string) string {
 	if text == "" {
 		return ""
@@ -118,7 +117,7 @@ func fenced(text string) string {
 	return "```text\n" + strings.TrimRight(text, "\n") + "\n```"
 }
 
-// Bulleted is a list in Markdown.
+// Bulleted writes a list in Markdown.
 func Bulleted(items []string) string {
 	var text strings.Builder
 	for _, item := range items {

@@ -2,7 +2,10 @@
 package decode
 
 import (
+	_ "embed"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -10,14 +13,14 @@ import (
 	"toolx/pkg/doctor/culprit"
 )
 
-// Diagnosis is what a client's error message says about a server, told the other
-// way round: not what the client could not do, but what it had in its hands.
+// Diagnosis is what a client's error message says about a server: not what the client could not do, but what the
+// server sent.
 type Diagnosis struct {
 	// Title says in a few words what happened.
 	Title string `json:"title"`
-	// Stood is what stood on the server's stdout, or what happened instead.
+	// Stood is what was on the server's stdout, or what happened instead.
 	Stood string `json:"stood"`
-	// Culprit is who most likely did it, nil where the message does not tell.
+	// Culprit is who most likely did it, nil if the message does not tell.
 	Culprit *culprit.Culprit `json:"culprit,omitempty"`
 	// Fix is what to do, the surest first.
 	Fix []string `json:"fix"`
@@ -25,67 +28,126 @@ type Diagnosis struct {
 	Checks []string `json:"checks"`
 }
 
-// maxDecoded is how many bytes of a message are looked at: errors are said early.
+// maxDecoded is how many bytes of a message are read: errors come early.
 const maxDecoded = 16 << 10
 
-// Decode explains a client's error message; ok is false where it knows no such
-// message. Messages may be quoted, escaped, and stand in other text, as in a log.
-// No server is needed.
+// Decode explains a client's error message; ok is false for an unknown one. Messages may be quoted, escaped, and
+// part of other text, as in a log.
 func Decode(message string) (d Diagnosis, ok bool) {
-	text := unquoted(message[:min(len(message), maxDecoded)])
-	for _, one := range decoders() {
-		match := one.compiled.FindStringSubmatch(text)
-		if match == nil {
+	// A log may add escaped quotes.
+	text := strings.NewReplacer(`\"`, `"`, `\'`, `'`, "\u201c", `"`, "\u201d", `"`).
+		Replace(message[:min(len(message), maxDecoded)])
+	for _, one := range entries() {
+		if one.pattern == nil {
 			continue
 		}
-		d := one.explain(match)
-		d.Fix = append(d.Fix, d.nextLook())
-		return d, true
+		if match := one.pattern.FindStringSubmatch(text); match != nil {
+			d := one.diagnose(match)
+			next := "toolx doctor -- COMMAND ARGS… starts the server and shows the line itself"
+			if len(d.Checks) > 0 && check.PageOf(d.Checks[0]).Group == check.GroupHTTP {
+				next = "toolx doctor --url URL asks the server itself"
+			}
+			d.Fix = append(d.Fix, next)
+			return d, true
+		}
 	}
 	return Diagnosis{}, false
 }
 
-// nextLook is how the doctor looks at the server itself.
-func (d Diagnosis) nextLook() string {
-	if len(d.Checks) > 0 {
-		if check.PageOf(d.Checks[0]).Group == check.GroupHTTP {
-			return "toolx doctor --url URL asks the server itself"
+// messagesText has the entries; its head explains the notation.
+//
+//go:embed messages.txt
+var messagesText string
+
+// entry is a kind of message, or a diagnosis that others use.
+type entry struct {
+	name         string
+	pattern      *regexp.Regexp
+	use, explain string // with their arguments
+	Diagnosis
+}
+
+// entries returns all entries in their order.
+var entries = sync.OnceValue(func() []entry {
+	var all []entry
+	_, text, _ := strings.Cut(strings.ReplaceAll(messagesText, "\n  ", " "), "\n\n")
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		var one entry
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			key, value, _ := strings.Cut(line, " ")
+			switch key {
+			case "name":
+				one.name = value
+			case "pattern":
+				one.pattern = regexp.MustCompile(value)
+			case "use":
+				one.use = value
+			case "explain":
+				one.explain = value
+			case "title":
+				one.Title = value
+			case "stood":
+				one.Stood = value
+			case "culprit":
+				confidence, name, _ := strings.Cut(value, " ")
+				one.Culprit = &culprit.Culprit{Name: name, Confidence: confidence}
+			case "fix":
+				one.Fix = append(one.Fix, value)
+			case "checks":
+				one.Checks = strings.Fields(value)
+			}
 		}
-	}
-	return "toolx doctor -- COMMAND ARGS… starts the server and shows the line itself"
-}
-
-// unquoted takes off what a log adds to a message: escaped quotes.
-func unquoted(message string) string {
-	return strings.NewReplacer(`\"`, `"`, `\'`, `'`, "\u201c", `"`, "\u201d", `"`).Replace(message)
-}
-
-// decoder knows one kind of message.
-type decoder struct {
-	pattern string
-	explain func(match []string) Diagnosis
-
-	compiled *regexp.Regexp
-}
-
-// decoders are all of them, in their order: the first that matches wins. What
-// names bytes of stdout comes before what only says that something ended.
-var decoders = sync.OnceValue(func() []decoder {
-	var all []decoder
-	for _, family := range [][]decoder{clientDecoders(), parserDecoders(), schemaDecoders(), providerDecoders(), httpDecoders(), launchDecoders(), endingDecoders(), helplessDecoders(), positionDecoders()} {
-		for _, one := range family {
-			one.compiled = regexp.MustCompile(one.pattern)
-			all = append(all, one)
-		}
+		all = append(all, one)
 	}
 	return all
 })
 
-// always is the explain of a message that can only mean one thing.
-func always(d Diagnosis) func([]string) Diagnosis {
-	return func([]string) Diagnosis {
-		d := d
-		d.Fix = append([]string(nil), d.Fix...)
-		return d
+// diagnose returns the diagnosis for a match of the pattern.
+func (e entry) diagnose(match []string) Diagnosis {
+	expand := func(text string) string {
+		for i := range 6 {
+			group := ""
+			if i < len(match) {
+				group = match[i]
+			}
+			text = strings.ReplaceAll(text, "$"+strconv.Itoa(i), group)
+		}
+		return text
+	}
+	if name, argument, _ := strings.Cut(e.use, " "); name != "" {
+		return named(name, expand(argument))
+	}
+	if name, argument, _ := strings.Cut(e.explain, " "); name != "" {
+		return explainers()[name](expand(argument))
+	}
+	d := e.Diagnosis
+	d.Stood, d.Fix, d.Checks = expand(d.Stood), slices.Clone(d.Fix), slices.Clone(d.Checks)
+	for i := range d.Fix {
+		d.Fix[i] = expand(d.Fix[i])
+	}
+	if d.Culprit != nil {
+		who := *d.Culprit
+		d.Culprit = &who
+	}
+	return d
+}
+
+// named returns the diagnosis of the entry with a name; $1 in it is text.
+func named(name, text string) Diagnosis {
+	all := entries()
+	at := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
+	return all[at].diagnose([]string{"", text})
+}
+
+// explainers are the functions that entries name.
+func explainers() map[string]func(string) Diagnosis {
+	return map[string]func(string) Diagnosis{
+		"line":      textLine,
+		"character": beginningWith,
+		"end":       func(number string) Diagnosis { return endsAt(number, 0) },
+		"column":    func(number string) Diagnosis { return endsAt(number, 1) },
+		"refused":   refusedAt,
+		"program":   programNotFound,
+		"writer":    codePage,
 	}
 }

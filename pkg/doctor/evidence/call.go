@@ -3,10 +3,12 @@ package evidence
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
+	"toolx/pkg/servers"
 )
 
 // CallSpeed is what repeated calls took.
@@ -76,4 +78,12 @@ func NameIn(request json.RawMessage) string {
 // have a progress token.
 func IsUsersCall(x *Exchange) bool {
 	return x.Method == "tools/call" && MemberAt(x.Sent, "params", "_meta", "progressToken") != nil
+}
+
+// EndedByItself reports whether the server became unusable before anyone asked it to end.
+func EndedByItself(f *servers.Failure) bool {
+	ways := []servers.Ending{
+		servers.EndingExited, servers.EndingKilled, servers.EndingClosedStdout, servers.EndingClosedStdin,
+	}
+	return f != nil && slices.Contains(ways, f.Ending)
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -154,9 +155,7 @@ type Exchange struct {
 type Recorder struct {
 	Mu     sync.Mutex
 	Events []exec.Event
-	// dropped counts events beyond maxEvents, so that a flood costs bounded memory.
-	dropped int
-	stdout  int // polluted lines kept
+	stdout int // polluted lines, kept or not
 	// stderrLines and stderrBytes count all of stderr, kept or not.
 	stderrLines int
 	stderrBytes int64
@@ -176,55 +175,36 @@ func (r *Recorder) Take(event exec.Event) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	r.flood.take(event)
-	if r.muted && isMessage(event) {
-		return
+	keep := true
+	switch event := event.(type) {
+	case servers.FrameSent:
+		keep = !r.muted
+	case servers.FrameReceived:
+		keep = !r.muted && len(r.Events) < maxEvents
+	case servers.ProcessExited, servers.StdinClosed:
+	case servers.PollutedLine:
+		r.stdout++
+		keep = r.stdout <= maxPolluted && len(r.Events) < maxEvents
+	case servers.StderrLine:
+		r.stderrBytes += int64(len(event.Text)) + 1
+		r.stderrLines++
+		keep = r.stderrLines <= maxStderr && len(r.Events) < maxEvents
+	default:
+		keep = len(r.Events) < maxEvents
 	}
-	if _, polluted := event.(servers.PollutedLine); polluted {
-		if r.stdout++; r.stdout > maxPolluted {
-			r.dropped++
-			return
-		}
+	if keep {
+		r.Events = append(r.Events, event)
 	}
-	if line, isStderr := event.(servers.StderrLine); isStderr {
-		r.stderrBytes += int64(len(line.Text)) + 1
-		if r.stderrLines++; r.stderrLines > maxStderr {
-			r.dropped++
-			return
-		}
-	}
-	if len(r.Events) >= maxEvents && !essential(event) {
-		r.dropped++
-		return
-	}
-	r.Events = append(r.Events, event)
 }
 
-// Mute reports whether messages are to be kept.
+// Mute sets whether messages are dropped instead of kept.
 func (r *Recorder) Mute(on bool) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	r.muted = on
 }
 
-// isMessage reports whether an event is a message as it stood on the wire.
-func isMessage(event exec.Event) bool {
-	switch event.(type) {
-	case servers.FrameSent, servers.FrameReceived:
-		return true
-	}
-	return false
-}
-
-// essential events are kept whatever the flood.
-func essential(event exec.Event) bool {
-	switch event.(type) {
-	case servers.ProcessExited, servers.StdinClosed, servers.FrameSent:
-		return true
-	}
-	return false
-}
-
-// Polluted is how many lines were polluted, those that were not kept included.
+// Polluted returns how many lines were polluted, those that were not kept included.
 func (r *Recorder) Polluted() int {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -293,8 +273,8 @@ type Head struct {
 	Result, Err json.RawMessage
 }
 
-// NamesRequest reports whether an answer has an id. A session takes one with a null id for the answer to the only request
-// that waits; to the doctor it may be that to a line of garbage.
+// NamesRequest reports whether an answer has an id. A session matches an answer with a null id to the only
+// request that waits; for the doctor it may be the answer to a line of garbage.
 func (h Head) NamesRequest() bool { return h.ID != "" && h.ID != "null" }
 
 // ReadHead reads the members of a message that say what it is.
@@ -315,19 +295,10 @@ func ReadHead(frame []byte) Head {
 	return h
 }
 
-// Exchange returns the nth request of that method, from 0, nil where there is none.
+// Exchange returns the nth request of a method, from 0, or nil.
 func (r *Run) Exchange(method string, n int) *Exchange {
-	if r == nil {
-		return nil
-	}
-	for _, exchange := range r.Exchanges {
-		if exchange.Method != method {
-			continue
-		}
-		if n == 0 {
-			return exchange
-		}
-		n--
+	if list := r.Asked(method); n < len(list) {
+		return list[n]
 	}
 	return nil
 }
@@ -346,28 +317,21 @@ func EventsOf[T exec.Event](r *Run) []T {
 	return found
 }
 
-// Runs are the runs that were made, in order.
+// Runs returns the runs that were made, in order.
 func (e *Evidence) Runs() []*Run {
-	var runs []*Run
-	for _, run := range append(e.Sessions(), e.Probe, e.Again) {
-		if run != nil {
-			runs = append(runs, run)
-		}
-	}
-	return runs
+	return slices.DeleteFunc(append(e.Sessions(), e.Probe, e.Again), func(r *Run) bool { return r == nil })
 }
 
-// Stderr is the text of a run's stderr.
+// Stderr returns the text of a run's stderr.
 func (r *Run) Stderr() string {
 	var text strings.Builder
 	for _, line := range EventsOf[servers.StderrLine](r) {
-		text.WriteString(line.Text)
-		text.WriteByte('\n')
+		text.WriteString(line.Text + "\n")
 	}
 	return text.String()
 }
 
-// Exit is how the run's process ended, nil where it was never seen to.
+// Exit returns how the run's process ended, or nil if it was not seen to end.
 func (r *Run) Exit() *servers.ProcessExited {
 	exits := EventsOf[servers.ProcessExited](r)
 	if len(exits) == 0 {
@@ -376,65 +340,44 @@ func (r *Run) Exit() *servers.ProcessExited {
 	return &exits[len(exits)-1]
 }
 
-// Since is the time from the run's beginning to at, in milliseconds.
+// Since returns the milliseconds from the run's beginning to at.
 func (r *Run) Since(at time.Time) float64 { return exec.Milliseconds(at.Sub(r.Began)) }
 
 // Handshaken reports whether the clean run has a session.
 func (e *Evidence) Handshaken() bool { return e.Clean != nil && e.Clean.Protocol != "" }
 
-// Tools are the tool definitions of the clean run, all pages, as the server sent
-// them; listed is false where tools/list was not answered.
+// Tools returns the tool definitions of the clean run as the server sent them, all pages; listed is false
+// if tools/list was not answered.
 func (e *Evidence) Tools() (tools []json.RawMessage, listed bool) {
-	if e.Clean == nil {
-		return nil, false
-	}
-	all := Once(&e.Kept, func() listedTools {
-		pages := e.Listing()
-		all := listedTools{listed: len(pages) > 0}
-		for _, exchange := range pages {
-			for member := range rawjson.Each(exchange.Result) {
+	pages := e.Listing()
+	return Once(&e.Kept, func() []json.RawMessage {
+		var all []json.RawMessage
+		for _, page := range pages {
+			for member := range rawjson.Each(page.Result) {
 				if member.Name == "tools" {
-					page, _ := rawjson.Elements(member.Value)
-					all.definitions = append(all.definitions, page...)
+					list, _ := rawjson.Elements(member.Value)
+					all = append(all, list...)
 				}
 			}
 		}
 		return all
-	})
-	return all.definitions, all.listed
+	}), len(pages) > 0
 }
 
-// listedTools are the answer of Tools.
-type listedTools struct {
-	definitions []json.RawMessage
-	listed      bool
-}
-
-// Listing are the answered pages of the clean run's first tools/list; a second one
-// is made to compare.
+// Listing returns the answered pages of the clean run's first tools/list; the second one is for comparison.
 func (e *Evidence) Listing() []*Exchange {
-	if e.Clean == nil {
-		return nil
-	}
 	var pages []*Exchange
-	for _, exchange := range e.Clean.Exchanges {
-		if exchange.Method != "tools/list" || exchange.Result == nil {
-			continue
+	for _, x := range e.Clean.Asked("tools/list") {
+		switch {
+		case x.Result == nil:
+		case len(pages) > 0 && !ContinuesPage(x):
+			return pages
+		default:
+			pages = append(pages, x)
 		}
-		if len(pages) > 0 && !ContinuesPage(exchange) {
-			break
-		}
-		pages = append(pages, exchange)
 	}
 	return pages
 }
 
 // ContinuesPage reports whether a tools/list asked for a further page.
-func ContinuesPage(exchange *Exchange) bool {
-	var request struct {
-		Params struct {
-			Cursor json.RawMessage `json:"cursor"`
-		} `json:"params"`
-	}
-	return json.Unmarshal(exchange.Sent, &request) == nil && request.Params.Cursor != nil
-}
+func ContinuesPage(x *Exchange) bool { return MemberAt(x.Sent, "params", "cursor") != nil }

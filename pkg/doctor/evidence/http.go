@@ -73,7 +73,8 @@ func (e *Evidence) RevisionRaw() string {
 
 // Unreached reports whether there was no answer by HTTP at all.
 func (e *Evidence) Unreached() bool {
-	return !slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean), func(x servers.HTTPExchange) bool { return x.Status != 0 })
+	return !slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean),
+		func(x servers.HTTPExchange) bool { return x.Status != 0 })
 }
 
 // RawID is the id of every raw request: each is alone in its exchange.
@@ -99,7 +100,8 @@ func HostPort(address *url.URL) string {
 // HasCredentials reports whether requests were sent with something to get in by.
 func (e *Evidence) HasCredentials() bool {
 	return len(e.Launch.Headers) > 0 || len(e.Launch.HeadersCommand) > 0 ||
-		slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean), func(x servers.HTTPExchange) bool { return x.Sent.Get("Authorization") != "" })
+		slices.ContainsFunc(EventsOf[servers.HTTPExchange](e.Clean),
+			func(x servers.HTTPExchange) bool { return x.Sent.Get("Authorization") != "" })
 }
 
 // Refusal is the header with which the server asked for a login: of a 401, or of any
@@ -248,9 +250,6 @@ func (r *HTTPReply) Words(most int) string {
 func (r *HTTPReply) StatusText() string {
 	return "HTTP " + strings.TrimSpace(strconv.Itoa(r.Status)+" "+http.StatusText(r.Status))
 }
-
-// MaxQuoted is how many bytes of a body are quoted.
-const MaxQuoted = 200
 
 // PlainURL is an address without its password.
 func PlainURL(text string) string {

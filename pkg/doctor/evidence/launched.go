@@ -8,8 +8,7 @@ import (
 	"toolx/pkg/doctor/cmdline"
 )
 
-// Settings are the values that the server gets from its entry: arguments, variables,
-// headers and the URL, in this order.
+// Settings returns the values that the server gets from its entry: arguments, variables, headers and the URL.
 func (e *Evidence) Settings() []cmdline.Setting {
 	var all []cmdline.Setting
 	add := func(raw, expanded string, steps ...any) {
@@ -38,29 +37,38 @@ func (e *Evidence) Settings() []cmdline.Setting {
 	return all
 }
 
-// NodePackage finds the package whose code node runs for this server; ok is false
-// for a server of another kind, and where its files were not found.
+// NodePackage returns the package whose code node runs for this server; ok is false for other servers, and if its
+// files are not found.
 func (e *Evidence) NodePackage() (found cmdline.NodePackage, ok bool) {
 	launch := e.Local()
 	if launch == nil {
 		return cmdline.NodePackage{}, false
 	}
-	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
-	if l, is := cmdline.ParseLauncher(command, args); is {
+	if l, is := e.Launcher(); is {
 		if !l.NPM || !l.FromRegistry() {
 			return cmdline.NodePackage{}, false
 		}
 		name, _ := l.Split()
 		return cmdline.InstalledPackage(name, launch)
 	}
+	command, args := cmdline.Unwrapped(launch.Command, launch.Args)
 	if script := cmdline.NodeScript(command, args, launch); script != "" {
 		return cmdline.PackageAbove(script)
 	}
 	return cmdline.NodePackage{}, false
 }
 
-// Local is how the server's process is started; nil for a server that is reached by
-// a URL, or whose entry could not be expanded.
+// Launcher returns the package runner that starts the server; ok is false if none does.
+func (e *Evidence) Launcher() (found cmdline.Launcher, ok bool) {
+	launch := e.Local()
+	if launch == nil {
+		return cmdline.Launcher{}, false
+	}
+	return cmdline.ParseLauncher(cmdline.Unwrapped(launch.Command, launch.Args))
+}
+
+// Local returns how the server's process is started; nil for a server with a URL, or with an entry that could not
+// be expanded.
 func (e *Evidence) Local() *config.Resolved {
 	if e.Launch == nil || e.Launch.URL != "" || e.Launch.Command == "" {
 		return nil
@@ -68,7 +76,7 @@ func (e *Evidence) Local() *config.Resolved {
 	return e.Launch
 }
 
-// Program looks the server's command up; ok is false where no process is started.
+// Program looks the server's command up; ok is false if no process is started.
 func (e *Evidence) Program() (found cmdline.Program, ok bool) {
 	launch := e.Local()
 	if launch == nil {

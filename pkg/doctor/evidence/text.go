@@ -1,71 +1,68 @@
 package evidence
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+	"time"
+
+	"toolx/pkg/rawjson"
+	"toolx/pkg/words"
 )
 
 // The bounds of what findings show.
 const (
 	MaxExcerpt = 80  // bytes of a text from the server
 	MaxLabel   = 40  // bytes of a name inside a sentence
-	MaxPointer = 400 // bytes: names come from the server, and all below repeats them
-	MaxAlike   = 10  // findings of one check, before the rest is only counted
+	MaxPointer = 400 // bytes of a JSON pointer: the server chooses the names in it
+	MaxAlike   = 10  // findings of one check; further ones are only counted
 )
 
-// Excerpt cuts text to at most limit bytes, at a character's border; what is left
-// out is marked.
+// Excerpt cuts text to at most limit bytes, between two characters, and marks the cut.
 func Excerpt(text string, limit int) string {
+	const mark = "…"
 	if len(text) <= limit {
 		return text
 	}
-	const mark = "…"
-	end := max(limit-len(mark), 0)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
+	return words.Head(text, max(limit-len(mark), 0)) + mark
 }
 
-// ExcerptJSON is a value on one line, cut.
-func ExcerptJSON(value []byte) string {
-	if len(value) > 4*MaxExcerpt {
-		value = value[:4*MaxExcerpt]
-	}
-	return Excerpt(string(bytes.Join(bytes.Fields(value), []byte(" "))), MaxExcerpt)
+// Cut cuts a text from the server to what a finding shows of it.
+func Cut(text string) string { return Excerpt(text, MaxExcerpt) }
+
+// Label cuts a name to what a sentence shows of it.
+func Label(text string) string { return Excerpt(text, MaxLabel) }
+
+// CutJSON puts a value on one line and cuts it.
+func CutJSON(value json.RawMessage) string {
+	return Cut(strings.Join(strings.Fields(string(value[:min(len(value), 4*MaxExcerpt)])), " "))
 }
 
-// Listed joins the first of n things for a sentence: "a, b, c and 4 more".
-func Listed(n int, name func(int) string) string {
+// OneLine puts a message on one line and cuts it.
+func OneLine(text string) string {
+	return Excerpt(strings.Join(strings.Fields(text), " "), 2*MaxExcerpt)
+}
+
+// Listed joins the first of several names for a sentence: "a, b, c and 4 more".
+func Listed(names []string) string {
 	const shown = 5
-	var names []string
-	for i := range min(n, shown) {
-		names = append(names, name(i))
-	}
-	text := strings.Join(names, ", ")
-	if n > shown {
-		text += fmt.Sprintf(" and %d more", n-shown)
+	text := strings.Join(names[:min(len(names), shown)], ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
 
-// Cut shortens text to what a report shows of it, at a boundary of characters.
-func Cut(text string) string {
-	const limit = 80
-	if len(text) <= limit {
-		return text
+// ListedFunc is Listed of the names of items.
+func ListedFunc[T any](items []T, name func(T) string) string {
+	names := make([]string, len(items))
+	for i, item := range items {
+		names[i] = name(item)
 	}
-	end := limit
-	for end > 0 && text[end]&0xC0 == 0x80 {
-		end--
-	}
-	return text[:end] + "…"
+	return Listed(names)
 }
 
-// Words joins what a sentence lists: "a, b and c".
+// Words joins all names for a sentence: "a, b and c".
 func Words(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
@@ -73,20 +70,54 @@ func Words(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
-// CutJSON is a value on one line, as findings show it.
-func CutJSON(value json.RawMessage) string {
-	return Cut(strings.Join(strings.Fields(string(value)), " "))
-}
-
-// OneLine is a text from a server as evidence has it.
-func OneLine(text string) string {
-	return Excerpt(strings.Join(strings.Fields(text), " "), 2*MaxExcerpt)
-}
-
-// CodePoint writes a character as Unicode does, with itself where it can be seen.
+// CodePoint writes a character as Unicode does, with the character itself if it is visible ASCII.
 func CodePoint(r rune) string {
 	if r > ' ' && r < 0x7f {
 		return fmt.Sprintf("'%c' (U+%04X)", r, r)
 	}
 	return fmt.Sprintf("U+%04X", r)
+}
+
+// Milliseconds writes a duration as reports show it.
+func Milliseconds(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d >= time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d >= 10*time.Millisecond:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.2g ms", float64(d)/float64(time.Millisecond))
+}
+
+// Rounded writes how long something was waited for, in tenths of a second.
+func Rounded(d time.Duration) string { return Milliseconds(d.Round(100 * time.Millisecond)) }
+
+// MemberText returns a member's text, or its JSON if it is not a string.
+func MemberText(value json.RawMessage) string {
+	if rawjson.IsString(value) {
+		return rawjson.Unquote(value)
+	}
+	return CutJSON(value)
+}
+
+// KindOfJSON names the kind of a JSON value with its article.
+func KindOfJSON(value json.RawMessage) string {
+	text := strings.TrimSpace(string(value[:min(len(value), 64)]))
+	switch {
+	case text == "":
+		return "missing"
+	case text == "null":
+		return "null"
+	case text == "true" || text == "false":
+		return "a boolean"
+	case text[0] == '{':
+		return "an object"
+	case text[0] == '[':
+		return "an array"
+	case text[0] == '"':
+		return "a string"
+	}
+	return "a number"
 }

@@ -1,6 +1,13 @@
 package evidence
 
-// Where is the place of a finding; fields that say nothing are left out.
+import (
+	"time"
+
+	"toolx/pkg/exec"
+	"toolx/pkg/servers"
+)
+
+// Where is the place of a finding; empty fields say nothing.
 type Where struct {
 	Run     string  `json:"run,omitempty" mask:"-"`   // "clean", "probing", or "raw"
 	Line    int     `json:"line,omitempty"`           // of stdout, from 1
@@ -14,7 +21,7 @@ type Where struct {
 	Key     string  `json:"key,omitempty" mask:"-"`   // in the config: "servers.zwave.env.TOKEN"
 }
 
-// Place is where in the config a value of the server's entry stands.
+// Place returns where in the config a value of the server's entry is.
 func (e *Evidence) Place(steps ...any) *Where {
 	key, origin := e.Server.Place(steps...)
 	where := &Where{Key: key}
@@ -24,7 +31,22 @@ func (e *Evidence) Place(steps ...any) *Where {
 	return where
 }
 
-// Place is the place of a request's answer.
+// Place returns the place of a request's answer.
 func (x *Exchange) Place(r *Run) *Where {
 	return &Where{Run: r.Name, Line: x.Line, Method: x.Method, MS: r.Since(x.At.Add(x.Took))}
+}
+
+// At returns a place in the run by its time alone.
+func (r *Run) At(at time.Time) *Where { return &Where{Run: r.Name, MS: r.Since(at)} }
+
+// Phased returns a place in a phase of the run, after a time from the start of its process.
+func (r *Run) Phased(phase servers.Phase, lived time.Duration) *Where {
+	return &Where{Run: r.Name, Phase: string(phase), MS: exec.Milliseconds(lived)}
+}
+
+// OnLine returns the place of a line of the run's stdout.
+func (r *Run) OnLine(line servers.PollutedLine) *Where {
+	where := r.Phased(line.Phase, line.Since)
+	where.Line = line.Line
+	return where
 }

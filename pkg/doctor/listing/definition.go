@@ -5,6 +5,7 @@ package listing
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
@@ -42,13 +43,10 @@ func Read(e *evidence.Evidence) *Listing {
 	return evidence.Once(&e.Kept, func() *Listing {
 		all := &Listing{}
 		raw, _ := e.Tools()
-		if more := len(raw) - maxSurveyed; more > 0 {
-			all.Unread, raw = more, raw[:maxSurveyed]
-		}
 		subschemas := 0
 		for i, one := range raw {
-			if subschemas > maxSubschemas {
-				all.Unread += len(raw) - i
+			if i >= maxSurveyed || subschemas > maxSubschemas {
+				all.Unread = len(raw) - i
 				break
 			}
 			all.Size += len(one)
@@ -63,26 +61,21 @@ func Read(e *evidence.Evidence) *Listing {
 	})
 }
 
-// CountTools is how many tools the server lists, those that are not read included.
+// CountTools returns how many tools the server lists, including those that are not read.
 func CountTools(e *evidence.Evidence) int { return len(Read(e).Tools) + Read(e).Unread }
 
-// readDefinition returns nil for what is no object.
+// readDefinition returns nil for a value that is not an object.
 func readDefinition(index int, raw json.RawMessage) *Definition {
-	list, ok := rawjson.Members(raw)
-	if !ok {
+	if !evidence.IsObject(raw) {
 		return nil
 	}
-	d := &Definition{Index: index, Raw: raw, Members: make(map[string]json.RawMessage, len(list))}
-	for _, member := range list {
-		d.Members[member.Name] = member.Value
-	}
-	d.Name = d.Text("name")
+	d := &Definition{Index: index, Raw: raw, Name: rawjson.GetText(raw, "name"), Members: evidence.Members(raw)}
 	d.Input = readSchema("/inputSchema", d.Members["inputSchema"])
 	d.Output = readSchema("/outputSchema", d.Members["outputSchema"])
 	return d
 }
 
-// Text is a member that is a string, empty where it is not.
+// Text returns a member that is a string, or nothing.
 func (d *Definition) Text(name string) string {
 	if value := d.Members[name]; rawjson.IsString(value) {
 		return rawjson.Unquote(value)
@@ -90,24 +83,19 @@ func (d *Definition) Text(name string) string {
 	return ""
 }
 
-// Schemas are those of the two schemas that are objects.
+// Schemas returns those of the two schemas that are objects.
 func (d *Definition) Schemas() []*SchemaTree {
-	var trees []*SchemaTree
-	for _, tree := range []*SchemaTree{d.Input, d.Output} {
-		if tree != nil {
-			trees = append(trees, tree)
-		}
-	}
-	return trees
+	return slices.DeleteFunc([]*SchemaTree{d.Input, d.Output}, func(t *SchemaTree) bool { return t == nil })
 }
 
-// Where is the place of a finding in the definition; pointer counts from the tool,
-// or from the answer to tools/list where the tool has no name to be found by.
+// Where returns a place in the definition. pointer counts from the tool; if the tool has no name, the
+// result counts from the answer to tools/list.
 func (d *Definition) Where(pointer string) *evidence.Where {
 	if d.Name == "" {
 		pointer = fmt.Sprintf("/tools/%d", d.Index) + pointer
 	}
-	return &evidence.Where{Run: "clean", Method: "tools/list", Tool: d.Name, Pointer: evidence.Excerpt(pointer, evidence.MaxPointer)}
+	pointer = evidence.Excerpt(pointer, evidence.MaxPointer)
+	return &evidence.Where{Run: "clean", Method: "tools/list", Tool: d.Name, Pointer: pointer}
 }
 
 // Label names the tool in a sentence.
@@ -115,10 +103,15 @@ func (d *Definition) Label() string {
 	if d.Name == "" {
 		return fmt.Sprintf("tool %d", d.Index)
 	}
-	return evidence.Excerpt(d.Name, evidence.MaxLabel)
+	return evidence.Label(d.Name)
 }
 
-// Finding is about a place in the definition.
-func (d *Definition) Finding(pointer, evidence string) check.Finding {
-	return check.Finding{Where: d.Where(pointer), Evidence: evidence}
+// Finding returns a finding at a place in the definition.
+func (d *Definition) Finding(pointer, format string, args ...any) check.Finding {
+	return check.At(d.Where(pointer), format, args...)
+}
+
+// One returns a single finding at a place in the definition.
+func (d *Definition) One(pointer, format string, args ...any) []check.Finding {
+	return []check.Finding{d.Finding(pointer, format, args...)}
 }

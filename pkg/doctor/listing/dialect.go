@@ -7,13 +7,9 @@ import (
 // Dialect is a draft of JSON Schema.
 type Dialect string
 
-// The dialects that validators know, newest first.
+// The dialects that validators know.
 const (
 	Dialect2020    Dialect = "2020-12"
-	dialect2019    Dialect = "2019-09"
-	dialect7       Dialect = "draft-07"
-	dialect6       Dialect = "draft-06"
-	dialect4       Dialect = "draft-04"
 	DialectUnknown Dialect = ""
 )
 
@@ -21,19 +17,14 @@ const (
 func dialectOf(uri string) Dialect {
 	uri = strings.TrimSuffix(uri, "#")
 	uri = strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://")
-	switch uri {
-	case "json-schema.org/draft/2020-12/schema":
-		return Dialect2020
-	case "json-schema.org/draft/2019-09/schema":
-		return dialect2019
-	case "json-schema.org/draft-07/schema", "json-schema.org/schema":
-		return dialect7
-	case "json-schema.org/draft-06/schema":
-		return dialect6
-	case "json-schema.org/draft-04/schema":
-		return dialect4
-	}
-	return DialectUnknown
+	return map[string]Dialect{
+		"json-schema.org/draft/2020-12/schema": Dialect2020,
+		"json-schema.org/draft/2019-09/schema": "2019-09",
+		"json-schema.org/draft-07/schema":      "draft-07",
+		"json-schema.org/schema":               "draft-07",
+		"json-schema.org/draft-06/schema":      "draft-06",
+		"json-schema.org/draft-04/schema":      "draft-04",
+	}[uri]
 }
 
 // Dialect is the one that the schema names, and 2020-12 where it names none (MCP

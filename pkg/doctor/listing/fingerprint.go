@@ -6,45 +6,37 @@ import (
 	"encoding/json"
 	"strings"
 
+	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/rawjson"
 )
 
-// FingerprintVersion begins every fingerprint: others are not comparable.
+// FingerprintVersion begins every fingerprint; fingerprints of other versions cannot be compared.
 const FingerprintVersion = "v1"
 
-// Fingerprinted are the members of a tool that decide what a model or a user believes
-// of it.
+// Fingerprinted returns the members of a tool that decide what a model or a user believes of it.
 func Fingerprinted() []string {
 	return []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 }
 
-// Fingerprint sums up what a tool definition promises, for Options.Pinned: a hash for
-// each of name, title, description, inputSchema, outputSchema and annotations that is
-// there. Order of members, spaces and escapes do not count; icons and _meta neither.
-// It is one word of ASCII: "v1,name:<hex>,description:<hex>,…".
+// Fingerprint sums up what a tool definition promises, for Options.Pinned: one word of ASCII,
+// "v1,name:<hex>,description:<hex>,…", with a hash for each of the Fingerprinted members that is there. The
+// order of members, spaces and escapes do not count.
 func Fingerprint(definition json.RawMessage) string {
-	members := make(map[string]json.RawMessage)
-	for member := range rawjson.Each(definition) {
-		members[member.Name] = member.Value
-	}
+	members := evidence.Members(definition)
 	parts := []string{FingerprintVersion}
 	for _, name := range Fingerprinted() {
-		value, there := members[name]
-		if !there {
-			continue
+		if value, ok := members[name]; ok {
+			sum := sha256.Sum256(canonicalJSON(value))
+			parts = append(parts, name+":"+hex.EncodeToString(sum[:16]))
 		}
-		sum := sha256.Sum256(canonicalJSON(value))
-		parts = append(parts, name+":"+hex.EncodeToString(sum[:16]))
 	}
 	return strings.Join(parts, ",")
 }
 
-// canonicalJSON writes equal values equally; numbers stay as they are written.
+// canonicalJSON writes equal values in the same way; numbers stay as they are written.
 func canonicalJSON(value json.RawMessage) []byte {
-	decoder := json.NewDecoder(strings.NewReader(string(value)))
-	decoder.UseNumber()
-	var decoded any
-	if decoder.Decode(&decoded) != nil {
+	decoded, err := rawjson.Decode(value)
+	if err != nil {
 		return value
 	}
 	canonical, err := json.Marshal(decoded) // which sorts members
@@ -52,4 +44,12 @@ func canonicalJSON(value json.RawMessage) []byte {
 		return value
 	}
 	return canonical
+}
+
+// InputNodes returns the subschemas of the input schema.
+func (d *Definition) InputNodes() []*SchemaNode {
+	if d.Input == nil {
+		return nil
+	}
+	return d.Input.Nodes
 }

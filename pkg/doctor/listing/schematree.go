@@ -38,7 +38,6 @@ type SchemaTree struct {
 type SchemaNode struct {
 	Object  map[string]any // nil for true and false
 	local   map[string]any // the same with references as pointers (see jsonschema.LocalReferences)
-	truth   bool           // which of the two
 	Parent  *SchemaNode
 	suffix  string // the JSON pointer from the parent; at the root, from the definition
 	depth   int
@@ -165,13 +164,13 @@ func (t *SchemaTree) child(parent *SchemaNode, keyword, name string, value, loca
 		t.Cut = true
 		return
 	}
-	node := &SchemaNode{Parent: parent, suffix: rawjson.Pointer(path...), depth: parent.depth + 1, Keyword: keyword, Name: name}
+	suffix := rawjson.Pointer(path...)
+	node := &SchemaNode{Parent: parent, suffix: suffix, depth: parent.depth + 1, Keyword: keyword, Name: name}
 	switch value := value.(type) {
 	case map[string]any:
 		node.Object = value
 		node.local, _ = local.(map[string]any)
 	case bool:
-		node.truth = value
 	default:
 		return
 	}

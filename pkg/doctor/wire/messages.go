@@ -1,19 +1,18 @@
-// Package wire reads the messages of a server, and holds them against JSON-RPC and against
-// the published schemas of MCP's revisions.
+// Package wire reads a server's messages and holds them against JSON-RPC and MCP's published schemas.
 package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/servers"
 )
 
-// refusalBefore reports whether a message over HTTP came before any revision was agreed on,
-// as the answer of a legacy server to server/discover does. What such a server says to
-// what has no session is of no revision.
-func refusalBefore(e *evidence.Evidence, m Received) bool {
+// beforeAgreement reports whether a message over HTTP came before any revision was agreed on, as a legacy
+// server's answer to server/discover does. Such a message has to fit no revision.
+func beforeAgreement(e *evidence.Evidence, m Received) bool {
 	first := m.Run.Exchange("initialize", 0)
 	return e.OverHTTP() && first != nil && m.Event.At.Before(first.At)
 }
@@ -23,20 +22,20 @@ type Received struct {
 	Run   *evidence.Run
 	Event servers.FrameReceived
 	Head  evidence.Head
-	// Answers is the request that the message answers, nil where it answers none.
+	// Answers is the request that the message answers, or nil.
 	Answers *evidence.Exchange
-	// Depth is how deep it is nested, oddities what its readers disagree about.
+	// Depth is how deep the message is nested.
 	Depth    int
 	Oddities []Oddity
 }
 
-// Messages are all messages that the server sent in all runs, in order.
+// Messages returns everything that the server sent in all runs, in order.
 func Messages(e *evidence.Evidence) []Received {
 	return evidence.Once(&e.Kept, func() []Received { return readMessages(e) })
 }
 
 func readMessages(e *evidence.Evidence) []Received {
-	list := []Received{}
+	var list []Received
 	for _, run := range e.Runs() {
 		asked := make(map[string]*evidence.Exchange)
 		for _, x := range run.Exchanges {
@@ -54,7 +53,7 @@ func readMessages(e *evidence.Evidence) []Received {
 	return list
 }
 
-// Where is the place of the message.
+// Where returns the place of the message.
 func (m Received) Where() *evidence.Where {
 	where := &evidence.Where{Run: m.Run.Name, Line: m.Event.Line, MS: m.Run.Since(m.Event.At), Method: m.Head.Method}
 	if m.Answers != nil {
@@ -63,22 +62,23 @@ func (m Received) Where() *evidence.Where {
 	return where
 }
 
-// PlaceOf is the place of an odd message.
+// PlaceOf returns the place of an odd message.
 func PlaceOf(r *evidence.Run, odd servers.OddFrame) *evidence.Where {
 	where := &evidence.Where{Run: r.Name, Line: odd.Line, Phase: string(odd.Phase), MS: r.Since(odd.At)}
 	if x := r.ByID(evidence.ReadHead(odd.Bytes).ID); x != nil {
 		where.Method = x.Method
-		if odd.Used { // which is when the phase that it ended is over
+		if odd.Used { // it ended the phase in which it came
 			where.Phase = string(servers.PhaseRequest)
 		}
 	}
 	return where
 }
 
-// OddFrames are the odd messages of a class in all runs; evidence says what each shows,
-// and one for which it says nothing is passed over. A server that frames one message so
-// frames them all so: it is one fault, and one finding.
-func OddFrames(e *evidence.Evidence, class servers.Class, seen func(r *evidence.Run, odd servers.OddFrame) string) []check.Finding {
+// OddFrames returns one finding about the odd messages of a class in all runs: a server that writes one
+// message so writes them all so. seen says what a message shows; one for which it returns nothing is ignored.
+func OddFrames(
+	e *evidence.Evidence, class servers.Class, seen func(r *evidence.Run, odd servers.OddFrame) string,
+) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Runs() {
 		for _, odd := range evidence.EventsOf[servers.OddFrame](run) {
@@ -86,15 +86,14 @@ func OddFrames(e *evidence.Evidence, class servers.Class, seen func(r *evidence.
 				continue
 			}
 			if text := seen(run, odd); text != "" {
-				found = append(found, check.Finding{Where: PlaceOf(run, odd), Evidence: text})
+				found = append(found, check.At(PlaceOf(run, odd), "%s", text))
 			}
 		}
 	}
 	return oneFault(found)
 }
 
-// oneFault keeps the first of findings that are one fault in many messages, and notes how
-// many there were, and of which methods.
+// oneFault keeps the first of several findings, and notes how many there were and of which methods.
 func oneFault(findings []check.Finding) []check.Finding {
 	const named = 4
 	if len(findings) < 2 {
@@ -120,8 +119,8 @@ func oneFault(findings []check.Finding) []check.Finding {
 	return []check.Finding{first}
 }
 
-// AnswersGarbage reports whether a message without an id is the answer to the line
-// that is no JSON, which the probing run writes: JSON-RPC 2.0 §5 asks for just that.
+// AnswersGarbage reports whether a message without an id answers the line of garbage that the probing run
+// writes. JSON-RPC 2.0 §5 asks for such an answer.
 func AnswersGarbage(r *evidence.Run, frame []byte) bool {
 	const parseError, invalidRequest = -32700, -32600
 	if _, sent := r.Marks["garbage"]; !sent {
@@ -131,13 +130,9 @@ func AnswersGarbage(r *evidence.Run, frame []byte) bool {
 	return ok && (code == parseError || code == invalidRequest)
 }
 
-// IsEcho reports whether the message is one of toolx's own that came back: stdout-echo
-// tells.
+// IsEcho reports whether the message is one of toolx's own that came back, which stdout-echo judges.
 func (m Received) IsEcho() bool {
-	for _, x := range m.Run.Exchanges {
-		if x.ID == m.Head.ID && x.Method == m.Head.Method {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Run.Exchanges, func(x *evidence.Exchange) bool {
+		return x.ID == m.Head.ID && x.Method == m.Head.Method
+	})
 }

@@ -1,111 +1,110 @@
 package wire
 
 import (
+	_ "embed"
 	"strings"
 	"sync"
 )
 
-// wireForm is what an object must be, or another name for a type (alias).
-type wireForm struct {
-	revisions wireSpan
-	alias     *wireType
-	members   []wireMember
+// formsText describes what a server may send; its head explains the notation.
+//
+//go:embed forms.txt
+var formsText string
+
+// form describes an object, or is another name for a type (alias).
+type form struct {
+	revisions span
+	alias     *valueType
+	members   []member
 }
 
-// wireMember is a member that a form names.
-type wireMember struct {
+// member is a named member of a form.
+type member struct {
 	name      string
 	optional  bool
-	of        wireType
-	revisions wireSpan
-	told      []string // the checks that look at it by themselves
+	of        valueType
+	revisions span
+	judgedBy  []string // the checks that judge it themselves
 }
 
-// wireType is what a value must be: a list or table of one type, one of several
-// types, or what its name says.
-type wireType struct {
-	name  string // as it is written
-	shape wireShape
-	of    []wireType // of a list or table one, of a choice all
+// valueType is the type of a value.
+type valueType struct {
+	name string // as forms.txt writes it
+	kind typeKind
+	of   []valueType // the parts: one of a list or table, all of a choice
 }
 
-// wireShape tells how a type is put together.
-type wireShape int
+// typeKind tells how a type is composed.
+type typeKind int
 
-// The shapes.
 const (
-	wireNamed  wireShape = iota // a form, a scalar or a literal
-	wireList                    // T[]
-	wireTable                   // {T}
-	wireChoice                  // T|U
+	named  typeKind = iota // a form, a scalar or a literal
+	list                   // T[]
+	table                  // {T}
+	choice                 // T|U
 )
 
-// wireSpan is a span of revisions; an end that is empty is open.
-type wireSpan struct{ from, to string }
+// span is a range of revisions; an empty end is open.
+type span struct{ from, to string }
 
-// has reports whether a revision is in the span: they are dates, and compare as text.
-func (s wireSpan) has(revision string) bool {
+// has reports whether revision is in the range. Revisions are dates and compare as text.
+func (s span) has(revision string) bool {
 	return revision >= s.from && (s.to == "" || revision <= s.to)
 }
 
-// formsOnTheWire are the forms by their names. They are read when the first message
-// is held against them.
-var formsOnTheWire = sync.OnceValue(func() map[string]wireForm {
-	forms := make(map[string]wireForm)
-	for _, paragraph := range strings.Split(strings.TrimSpace(answerForms+requestForms), "\n\n") {
-		name, form := readForm(strings.Split(strings.TrimSpace(paragraph), "\n"))
-		forms[name] = form
+// forms returns the forms by name.
+var forms = sync.OnceValue(func() map[string]form {
+	all := make(map[string]form)
+	_, text, _ := strings.Cut(formsText, "\n\n")
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		lines := strings.Split(paragraph, "\n")
+		head, alias, isAlias := strings.Cut(lines[0], " = ")
+		words := strings.Fields(head)
+		one := form{revisions: readSpan(words[1:])}
+		if isAlias {
+			of := readType(alias)
+			one.alias = &of
+		}
+		for _, line := range lines[1:] {
+			one.members = append(one.members, readMember(strings.Fields(line)))
+		}
+		all[words[0]] = one
 	}
-	return forms
+	return all
 })
 
-// readForm reads one paragraph.
-func readForm(lines []string) (name string, form wireForm) {
-	head, alias, isAlias := strings.Cut(lines[0], " = ")
-	words := strings.Fields(head)
-	name, form.revisions = words[0], readSpan(words[1:])
-	if isAlias {
-		of := readType(alias)
-		form.alias = &of
-	}
-	for _, line := range lines[1:] {
-		form.members = append(form.members, readMember(strings.Fields(line)))
-	}
-	return name, form
-}
-
-func readMember(words []string) wireMember {
-	m := wireMember{of: readType(words[1]), revisions: readSpan(words[2:])}
+func readMember(words []string) member {
+	m := member{of: readType(words[1]), revisions: readSpan(words[2:])}
 	m.name, m.optional = strings.CutSuffix(words[0], "?")
-	if last, told := strings.CutPrefix(words[len(words)-1], "@"); told {
-		m.told = strings.Split(last, ",")
+	if checks, found := strings.CutPrefix(words[len(words)-1], "@"); found {
+		m.judgedBy = strings.Split(checks, ",")
 	}
 	return m
 }
 
-// readSpan finds the span among words; without one it is open.
-func readSpan(words []string) wireSpan {
+// readSpan returns the range of revisions among words, open if there is none.
+func readSpan(words []string) span {
 	for _, word := range words {
 		if from, to, found := strings.Cut(word, ".."); found {
-			return wireSpan{from, to}
+			return span{from, to}
 		}
 	}
-	return wireSpan{}
+	return span{}
 }
 
-func readType(text string) wireType {
-	t := wireType{name: text}
+func readType(text string) valueType {
+	t := valueType{name: text}
 	inner, isList := strings.CutSuffix(text, "[]")
 	switch {
 	case strings.Contains(text, "|"):
-		t.shape = wireChoice
-		for _, part := range strings.Split(text, "|") {
+		t.kind = choice
+		for part := range strings.SplitSeq(text, "|") {
 			t.of = append(t.of, readType(part))
 		}
 	case isList:
-		t.shape, t.of = wireList, []wireType{readType(inner)}
+		t.kind, t.of = list, []valueType{readType(inner)}
 	case strings.HasPrefix(text, "{"):
-		t.shape, t.of = wireTable, []wireType{readType(strings.Trim(text, "{}"))}
+		t.kind, t.of = table, []valueType{readType(strings.Trim(text, "{}"))}
 	}
 	return t
 }

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"toolx/pkg/rawjson"
 )
 
-// OddityKind is something that JSON allows, and that its readers understand in
-// different ways.
+// OddityKind is something in JSON that its readers understand differently.
 type OddityKind int
 
 // The kinds.
@@ -28,11 +29,10 @@ type Oddity struct {
 	Detail  string
 }
 
-// maxOddities bounds what is kept of one text: the first are as good as all.
+// maxOddities bounds what is kept of one text.
 const maxOddities = 32
 
-// jsonScan walks through a valid JSON text once, without recursion: a hostile text
-// may be nested deeper than a stack should be.
+// jsonScan walks through a valid JSON text once, without recursion: a hostile text may be nested deeply.
 type jsonScan struct {
 	text   []byte
 	at     int
@@ -44,13 +44,13 @@ type jsonScan struct {
 // level is an object or array that the scan is inside of.
 type level struct {
 	object bool
-	name   string                     // of the member at hand
-	index  int                        // of the element at hand
-	values map[string]json.RawMessage // by name, for telling duplicates
+	name   string                     // of the current member
+	index  int                        // of the current element
+	values map[string]json.RawMessage // by name, to recognize duplicates
 }
 
-// ScanJSON looks for oddities, and how deep values are nested in one another. On
-// text that is not valid JSON it ends with what it has.
+// ScanJSON returns the oddities of a JSON text, and how deep it is nested. Of invalid JSON it returns what it
+// understood.
 func ScanJSON(text []byte) (depth int, found []Oddity) {
 	s := &jsonScan{text: text}
 	for s.at < len(s.text) {
@@ -112,8 +112,7 @@ func (s *jsonScan) takeString() {
 	}
 }
 
-// takeName begins a member. The value of an earlier one of the same name is shown
-// beside this one's.
+// takeName begins a member. A duplicate is reported with both values.
 func (s *jsonScan) takeName(top *level, name string) {
 	if top.values == nil {
 		top.values = make(map[string]json.RawMessage)
@@ -127,7 +126,7 @@ func (s *jsonScan) takeName(top *level, name string) {
 	top.values[name] = value
 }
 
-// glimpse is the beginning of a value that is followed by others.
+// glimpse returns the beginning of a value that other values follow.
 func glimpse(value json.RawMessage) string {
 	const longest = 32
 	text := strings.TrimSpace(string(value[:min(len(value), longest)]))
@@ -136,7 +135,8 @@ func glimpse(value json.RawMessage) string {
 			return text[:end+2]
 		}
 	}
-	if end := strings.IndexAny(text, ",}]"); end >= 0 && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+	if end := strings.IndexAny(text, ",}]"); end >= 0 && !strings.HasPrefix(text, "{") &&
+		!strings.HasPrefix(text, "[") {
 		return text[:end]
 	}
 	if len(value) > longest {
@@ -155,8 +155,7 @@ func (s *jsonScan) takeNumber() {
 	}
 }
 
-// beyondDoubles reports whether a number is none that every reader keeps: a whole one
-// above 2^53, or any that overflows.
+// beyondDoubles reports whether readers lose digits of a number: an integer above 2^53, or one that overflows.
 func beyondDoubles(literal string) bool {
 	const safe = 1 << 53
 	if strings.ContainsAny(literal, ".eE") {
@@ -170,8 +169,7 @@ func beyondDoubles(literal string) bool {
 	return err != nil || whole > safe || whole < -safe
 }
 
-// surrogateIn returns the first escape in a string that is half of a pair without
-// its other half, empty where there is none.
+// surrogateIn returns the first escape in a string that is half of a surrogate pair, or nothing.
 func surrogateIn(raw []byte) string {
 	for at := 0; at+6 <= len(raw); at++ {
 		if raw[at] != '\\' {
@@ -179,43 +177,38 @@ func surrogateIn(raw []byte) string {
 		}
 		unit, ok := unitAt(raw, at)
 		switch {
-		case !ok: // another escape, of two characters
+		case !ok: // an escape of two characters
 			at++
-		case isHigh(unit):
-			if low, ok := unitAt(raw, at+6); !ok || !isLow(low) {
+		case !utf16.IsSurrogate(unit):
+			at += 5
+		default:
+			low, _ := unitAt(raw, at+6)
+			if utf16.DecodeRune(unit, low) == utf8.RuneError {
 				return string(raw[at : at+6])
 			}
 			at += 11
-		case isLow(unit):
-			return string(raw[at : at+6])
-		default:
-			at += 5
 		}
 	}
 	return ""
 }
 
-func isHigh(unit uint64) bool { return unit >= 0xD800 && unit <= 0xDBFF }
-
-func isLow(unit uint64) bool { return unit >= 0xDC00 && unit <= 0xDFFF }
-
 // unitAt reads the escape \uXXXX at an offset.
-func unitAt(raw []byte, at int) (unit uint64, ok bool) {
+func unitAt(raw []byte, at int) (unit rune, ok bool) {
 	if at+6 > len(raw) || raw[at] != '\\' || raw[at+1] != 'u' {
 		return 0, false
 	}
-	unit, err := strconv.ParseUint(string(raw[at+2:at+6]), 16, 16)
-	return unit, err == nil
+	code, err := strconv.ParseUint(string(raw[at+2:at+6]), 16, 16)
+	return rune(code), err == nil
 }
 
-// report notes an oddity at the place at hand.
+// report keeps an oddity at the current place.
 func (s *jsonScan) report(kind OddityKind, detail string) {
 	if len(s.found) < maxOddities {
 		s.found = append(s.found, Oddity{kind, s.pointer(), detail})
 	}
 }
 
-// pointer is the place at hand.
+// pointer returns the current place.
 func (s *jsonScan) pointer() string {
 	var pointer strings.Builder
 	for _, one := range s.levels {

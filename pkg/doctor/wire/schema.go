@@ -10,36 +10,37 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// AskWireSchema holds every message against the schema of its revision. A fault at a
-// place that another check looks at is left to it, where it has found something.
+// AskWireSchema holds every message against the schema of its revision. It leaves a fault to another
+// check that judges the same place and has found something.
 func AskWireSchema(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, m := range Messages(e) {
-		if m.IsEcho() || m.Answers == nil && AnswersGarbage(m.Run, m.Event.Bytes) || refusalBefore(e, m) {
+		if m.IsEcho() || m.Answers == nil && AnswersGarbage(m.Run, m.Event.Bytes) || beforeAgreement(e, m) {
 			continue
 		}
 		revision := m.revision(e)
-		for _, fault := range m.wireFaults(revision) {
-			if slices.ContainsFunc(fault.told, e.Finds) {
+		for _, fault := range m.faults(revision) {
+			if slices.ContainsFunc(fault.judgedBy, e.Finds) {
 				continue
 			}
 			where := m.Where()
 			where.Pointer = evidence.Excerpt(fault.Pointer, evidence.MaxPointer)
-			found = append(found, check.Finding{Where: where, Evidence: fault.text, Notes: []string{"the schema is that of " + revision}})
+			notes := []string{"the schema is that of " + revision}
+			found = append(found, check.Finding{Where: where, Evidence: fault.text, Notes: notes})
 		}
 	}
 	return check.Capped(check.Alike(found))
 }
 
-// wireFaults holds a message against a revision. The pointers into a result begin at
-// the result, as those of other checks do.
-func (m Received) wireFaults(revision string) []Fault {
+// faults returns the faults of a message under a revision. Pointers into a result begin at the result,
+// as those of other checks do.
+func (m Received) faults(revision string) []Fault {
 	method := ""
 	if m.Answers != nil {
 		method = m.Answers.Method
 	}
 	if method == "server/discover" && m.Head.Result != nil && evidence.SupportedVersions(m.Head.Result) == nil {
-		return nil // of a server that answers anything to methods which it does not know
+		return nil // the server answers any method, even those that it does not know
 	}
 	faults := Faults(m.Event.Bytes, method, revision)
 	for i := range faults {
@@ -48,18 +49,16 @@ func (m Received) wireFaults(revision string) []Fault {
 	return faults
 }
 
-// Faults says where a message of a server's is not as a revision has it. method
-// is that of the request which it answers, empty where none is known.
+// Faults returns the places at which a message from a server breaks a revision's schema. method is the
+// method of the request that it answers, or empty.
 func Faults(message json.RawMessage, method, revision string) []Fault {
-	w := wireFit{revision: revision, forms: formsOnTheWire()}
+	w := fitter{revision: revision, forms: forms()}
 	head := evidence.ReadHead(message)
 	switch {
+	case head.Method != "" && head.ID != "":
+		return append(w.fitNamed(message, "message/request"), w.fitNamed(message, head.Method)...)
 	case head.Method != "":
-		kind := "message/notification"
-		if head.ID != "" {
-			kind = "message/request"
-		}
-		return append(w.fitNamed(message, kind), w.fitNamed(message, head.Method)...)
+		return append(w.fitNamed(message, "message/notification"), w.fitNamed(message, head.Method)...)
 	case head.Err != nil:
 		return w.fitNamed(message, "message/error")
 	}
@@ -71,37 +70,33 @@ func Faults(message json.RawMessage, method, revision string) []Fault {
 	return append(faults, below("result", of)...)
 }
 
-// fitNamed is fit for a form by its name; where the revision has none of that name,
-// nothing is wrong.
-func (w wireFit) fitNamed(value json.RawMessage, name string) []Fault {
-	if t := (wireType{name: name}); w.forms[name].known() && w.has(t) {
-		return w.fit(value, t)
+// fitNamed holds a value against the form of that name, if the revision has one.
+func (w fitter) fitNamed(value json.RawMessage, name string) []Fault {
+	if _, known := w.forms[name]; known && w.has(valueType{name: name}) {
+		return w.fit(value, valueType{name: name})
 	}
 	return nil
 }
 
-func (f wireForm) known() bool { return f.alias != nil || f.members != nil }
-
-// revision is the one that a message must fit: that which the request named, or which
-// the run agreed on.
+// revision returns the revision that a message must fit: the one that its request names, or the one
+// that the run agreed on.
 func (m Received) revision(e *evidence.Evidence) string {
-	if m.Answers != nil && evidence.MemberAt(m.Answers.Sent, "params", "_meta", "io.modelcontextprotocol/protocolVersion") != nil {
+	const version = "io.modelcontextprotocol/protocolVersion"
+	if m.Answers != nil && evidence.MemberAt(m.Answers.Sent, "params", "_meta", version) != nil {
 		return evidence.ModernRevision
 	}
-	if isKnownRevision(m.Run.Protocol) {
-		return m.Run.Protocol
-	}
+	candidates := []string{m.Run.Protocol}
 	for _, x := range m.Run.Asked("initialize") {
-		if version := rawjson.Unquote(evidence.MemberAt(x.Result, "protocolVersion")); isKnownRevision(version) {
-			return version
+		candidates = append(candidates, rawjson.Unquote(evidence.MemberAt(x.Result, "protocolVersion")))
+	}
+	if e.Clean != nil {
+		candidates = append(candidates, e.Clean.Protocol)
+	}
+	known := append(evidence.LegacyRevisions(), evidence.ModernRevision)
+	for _, candidate := range candidates {
+		if slices.Contains(known, candidate) {
+			return candidate
 		}
 	}
-	if e.Clean != nil && isKnownRevision(e.Clean.Protocol) {
-		return e.Clean.Protocol
-	}
 	return evidence.CommonRevision
-}
-
-func isKnownRevision(version string) bool {
-	return version == evidence.ModernRevision || slices.Contains(evidence.LegacyRevisions(), version)
 }

@@ -10,20 +10,20 @@ import (
 
 // TestWireForms shows that every type that a form uses is one.
 func TestWireForms(t *testing.T) {
-	forms := formsOnTheWire()
+	forms := forms()
 	scalars := []string{"string", "number", "integer", "boolean", "object", "null", "any", "fraction", "natural", "uri", "template"}
-	var look func(form string, of wireType)
-	look = func(form string, of wireType) {
+	var look func(form string, of valueType)
+	look = func(form string, of valueType) {
 		for _, part := range of.of {
 			look(form, part)
 		}
 		_, known := forms[of.name]
-		if of.shape == wireNamed && !known && !slices.Contains(scalars, of.name) && !strings.HasPrefix(of.name, `"`) {
+		if of.kind == named && !known && !slices.Contains(scalars, of.name) && !strings.HasPrefix(of.name, `"`) {
 			t.Errorf("%s uses %s, which is nothing", form, of.name)
 		}
 	}
 	for name, form := range forms {
-		if !form.known() {
+		if form.alias == nil && form.members == nil {
 			t.Errorf("%s has no members", name)
 		}
 		if form.alias != nil {
@@ -31,9 +31,9 @@ func TestWireForms(t *testing.T) {
 		}
 		for _, member := range form.members {
 			look(name, member.of)
-			for _, id := range member.told {
+			for _, id := range member.judgedBy {
 				if check.PageOf(id).Title == "" {
-					t.Errorf("%s of %s is told by %s, which is no check", member.name, name, id)
+					t.Errorf("%s of %s is judged by %s, which is no check", member.name, name, id)
 				}
 			}
 		}

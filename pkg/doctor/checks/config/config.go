@@ -13,13 +13,13 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// Checks ask about what the config says, of one server and of all together.
+// Checks are about what the config says, of one server and of all together.
 func Checks() []check.Check {
 	return []check.Check{
-		{ID: "config-syntax", AskAll: func(fleet *evidence.Fleet) []check.Finding { return problemFindings(fleet, false) }},
-		{ID: "config-duplicate-keys", AskAll: func(fleet *evidence.Fleet) []check.Finding { return problemFindings(fleet, true) }},
-		{ID: "config-unknown-key", AskAll: func(fleet *evidence.Fleet) []check.Finding { return warningFindings(fleet, true) }},
-		{ID: "config-remark", AskAll: func(fleet *evidence.Fleet) []check.Finding { return warningFindings(fleet, false) }},
+		{ID: "config-syntax", AskAll: problems(false)},
+		{ID: "config-duplicate-keys", AskAll: problems(true)},
+		{ID: "config-unknown-key", AskAll: warnings(true)},
+		{ID: "config-remark", AskAll: warnings(false)},
 		{ID: "server-shadowed", AskAll: askServerShadowed},
 		{ID: "secret-in-config", Need: check.NeedEntry, Ask: askSecretInConfig},
 		{ID: "secret-in-args", Need: check.NeedEntry, Ask: askSecretInArgs},
@@ -34,7 +34,7 @@ func Checks() []check.Check {
 	}
 }
 
-// placeOf is a place in a config file.
+// placeOf returns a place in a config file, or nil.
 func placeOf(origin config.Origin) *evidence.Where {
 	if origin.File == "" {
 		return nil
@@ -42,72 +42,69 @@ func placeOf(origin config.Origin) *evidence.Where {
 	return &evidence.Where{File: origin.String()}
 }
 
-// problemFindings are the problems of the config and of the servers' entries that are
-// duplicates, or those that are not.
-func problemFindings(fleet *evidence.Fleet, duplicate bool) []check.Finding {
-	findings := errorFindings(fleet.ConfigErr, "", duplicate)
-	parsed := len(findings)
-	for _, e := range fleet.Servers {
-		findings = append(findings, errorFindings(e.LaunchErr, e.Server.Name, duplicate)...)
-	}
-	if fleet.Config != nil {
-		for _, tool := range fleet.Config.Tools {
-			findings = append(findings, errorFindings(tool.Err(), "", duplicate)...)
+// problems asks for the problems of the config and of the servers' entries that are duplicates, or for the others.
+func problems(duplicate bool) func(*evidence.Fleet) []check.Finding {
+	return func(fleet *evidence.Fleet) []check.Finding {
+		findings := errorFindings(fleet.ConfigErr, "", duplicate)
+		parsed := len(findings)
+		for _, e := range fleet.Servers {
+			findings = append(findings, errorFindings(e.LaunchErr, e.Server.Name, duplicate)...)
 		}
-		if len(fleet.Config.Problems) > 0 {
+		if fleet.Config != nil {
+			for _, tool := range fleet.Config.Tools {
+				findings = append(findings, errorFindings(tool.Err(), "", duplicate)...)
+			}
 			findings = append(findings, errorFindings(&config.Error{Problems: fleet.Config.Problems}, "", duplicate)...)
 		}
-	}
-	for i := parsed; i < len(findings) && !duplicate; i++ {
-		findings[i].Title = "the config has a value that cannot be used"
-		if findings[i].Server != "" {
-			findings[i].Title = "an entry of the config has a value that cannot be used"
+		for i := parsed; i < len(findings) && !duplicate; i++ {
+			findings[i].Title = "the config has a value that cannot be used"
+			if findings[i].Server != "" {
+				findings[i].Title = "an entry of the config has a value that cannot be used"
+			}
 		}
+		return findings
 	}
-	return findings
 }
 
-// errorFindings are a finding for each problem of an error; an error without problems is
-// one that is no duplicate.
+// errorFindings has a finding for each problem of an error. An error without problems is not a duplicate.
 func errorFindings(err error, server string, duplicate bool) []check.Finding {
-	var problems *config.Error
-	var unset *config.UnsetError
+	var list *config.Error
 	switch {
-	case err == nil || errors.As(err, &unset):
+	case err == nil || errors.As(err, new(*config.UnsetError)):
 		return nil
-	case !errors.As(err, &problems):
-		if duplicate {
-			return nil
-		}
+	case !errors.As(err, &list) && duplicate:
+		return nil
+	case list == nil:
 		return []check.Finding{{Server: server, Evidence: err.Error()}}
 	}
 	var findings []check.Finding
-	for _, problem := range problems.Problems {
+	for _, problem := range list.Problems {
 		if problem.Duplicate != duplicate {
 			continue
 		}
-		finding := check.Finding{Server: server, Evidence: problem.Text, Where: placeOf(problem.Origin)}
+		f := check.Finding{Server: server, Evidence: problem.Text, Where: placeOf(problem.Origin)}
 		if problem.Fix != "" {
-			finding.Fix = []string{problem.Fix}
+			f.Fix = []string{problem.Fix}
 		}
-		findings = append(findings, finding)
+		findings = append(findings, f)
 	}
 	return findings
 }
 
-// warningFindings are what was remarked on while the config was read: unknown keys,
-// or all else.
-func warningFindings(fleet *evidence.Fleet, unknownKeys bool) []check.Finding {
-	if fleet.Config == nil {
-		return nil
-	}
-	var findings []check.Finding
-	for _, warning := range fleet.Config.Warnings {
-		if strings.Contains(warning.Text, "unknown key") == unknownKeys {
-			findings = append(findings, check.Finding{Evidence: evidence.Excerpt(warning.Text, 2*evidence.MaxExcerpt), Where: placeOf(warning.Origin)})
+// warnings asks for the config's warnings about unknown keys, or for the others.
+func warnings(unknownKeys bool) func(*evidence.Fleet) []check.Finding {
+	return func(fleet *evidence.Fleet) []check.Finding {
+		if fleet.Config == nil {
+			return nil
 		}
+		var findings []check.Finding
+		for _, warning := range fleet.Config.Warnings {
+			if strings.Contains(warning.Text, "unknown key") == unknownKeys {
+				findings = append(findings, check.At(placeOf(warning.Origin), "%s", evidence.OneLine(warning.Text)))
+			}
+		}
+		return check.Capped(findings)
 	}
-	return check.Capped(findings)
 }
 
 func askServerShadowed(fleet *evidence.Fleet) []check.Finding {
@@ -117,14 +114,12 @@ func askServerShadowed(fleet *evidence.Fleet) []check.Finding {
 	var findings []check.Finding
 	for _, shadowed := range fleet.Config.Shadowed {
 		if shadowed.Server == "" {
-			continue // every verb tells of the tools
+			continue // every verb reports shadowed tools
 		}
-		findings = append(findings, check.Finding{
-			Server:   shadowed.Server,
-			Title:    fmt.Sprintf("server '%s' of %s is not used", evidence.Excerpt(shadowed.Server, evidence.MaxLabel), shadowed.Origin.File),
-			Evidence: fmt.Sprintf("%s is replaced as a whole by %s", shadowed.Origin, shadowed.By),
-			Where:    placeOf(shadowed.Origin),
-		})
+		f := check.At(placeOf(shadowed.Origin), "%s is replaced as a whole by %s", shadowed.Origin, shadowed.By)
+		f.Server = shadowed.Server
+		f.Title = fmt.Sprintf("server '%s' of %s is not used", evidence.Label(shadowed.Server), shadowed.Origin.File)
+		findings = append(findings, f)
 	}
 	return check.Capped(findings)
 }
@@ -136,12 +131,12 @@ func askSecretInConfig(e *evidence.Evidence) []check.Finding {
 	return leakFindings(e, "env", "headers")
 }
 
-// leakFindings are the secrets of the entry under these keys.
+// leakFindings has a finding for each secret of the entry under one of the keys.
 func leakFindings(e *evidence.Evidence, keys ...string) []check.Finding {
 	var findings []check.Finding
-	for _, leaked := range leaks(e.Server) {
-		if slices.Contains(keys, leaked.Key()) {
-			findings = append(findings, check.Finding{Evidence: evidence.Excerpt(leaked.shown, evidence.MaxExcerpt), Where: e.Place(leaked.Steps...)})
+	for s, shown := range leaks(e.Server) {
+		if slices.Contains(keys, s.Key()) {
+			findings = append(findings, check.At(e.Place(s.Steps...), "%s", evidence.Cut(shown)))
 		}
 	}
 	return check.Capped(findings)
@@ -150,9 +145,9 @@ func leakFindings(e *evidence.Evidence, keys ...string) []check.Finding {
 func askSecretInArgs(e *evidence.Evidence) []check.Finding {
 	findings := leakFindings(e, "args")
 	for _, s := range e.Settings() {
-		// One that a variable brings is not in the file, but in the process list.
+		// The value of a variable is not in the file, but in the list of processes.
 		if s.Key() == "args" && s.Value != s.Raw && check.Masked(s.Value) != s.Value {
-			findings = append(findings, check.Finding{Evidence: evidence.Excerpt(check.Masked(s.Value), evidence.MaxExcerpt), Where: e.Place(s.Steps...)})
+			findings = append(findings, check.At(e.Place(s.Steps...), "%s", evidence.Cut(check.Masked(s.Value))))
 		}
 	}
 	return check.Capped(findings)
@@ -164,7 +159,7 @@ func askSecretInURL(e *evidence.Evidence) []check.Finding {
 		return findings
 	}
 	if shown := leakedURL(e.Launch.URL); shown != "" {
-		return []check.Finding{{Evidence: evidence.Excerpt(shown, evidence.MaxExcerpt), Where: e.Place("url")}}
+		return check.One(e.Place("url"), "%s", evidence.Cut(shown))
 	}
 	return nil
 }
@@ -178,5 +173,5 @@ func askRemotePlainHTTP(e *evidence.Evidence) []check.Finding {
 	if err != nil || parsed.Scheme != "http" || evidence.IsLoopback(parsed.Hostname()) {
 		return nil
 	}
-	return []check.Finding{{Evidence: evidence.Excerpt(parsed.Scheme+"://"+parsed.Host, evidence.MaxExcerpt), Where: e.Place("url")}}
+	return check.One(e.Place("url"), "%s", evidence.Cut(parsed.Scheme+"://"+parsed.Host))
 }

@@ -22,26 +22,23 @@ func askConfigWorldReadable(fleet *evidence.Fleet) []check.Finding {
 	}
 	var findings []check.Finding
 	for _, file := range secretFiles(fleet.Config) {
-		info, err := os.Stat(file)
-		if err != nil || info.Mode().Perm()&0o077 == 0 {
-			continue
+		if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+			f := check.At(&evidence.Where{File: file}, "%s: mode %s", file, info.Mode())
+			f.Fix = []string{"chmod 600 " + file}
+			findings = append(findings, f)
 		}
-		findings = append(findings, check.Finding{
-			Evidence: fmt.Sprintf("%s: mode %s", file, info.Mode()), Where: &evidence.Where{File: file}, Fix: []string{"chmod 600 " + file},
-		})
 	}
 	return findings
 }
 
-// secretFiles are the config files with secrets in plain text, and the envFiles of
-// their servers, which are there to hold them.
+// secretFiles returns the config files with secrets in plain text, and the envFiles of their servers.
 func secretFiles(loaded *config.Config) []string {
 	if loaded == nil {
 		return nil
 	}
 	var files []string
 	for _, server := range loaded.Servers {
-		if len(leaks(server)) > 0 {
+		for range leaks(server) {
 			files = append(files, server.Origin.File)
 		}
 		if path := server.EnvFile; path != "" && !strings.ContainsAny(path, "$~") {
@@ -62,26 +59,24 @@ func askCommandWorldWritable(e *evidence.Evidence) []check.Finding {
 	var findings []check.Finding
 	for _, file := range programFiles(e) {
 		for _, path := range []string{file, filepath.Dir(file)} {
-			info, err := os.Stat(path)
-			if err == nil && othersMayChange(info) {
-				findings = append(findings, check.Finding{
-					Evidence: fmt.Sprintf("%s: mode %s", path, info.Mode()), Where: e.Place("command"), Fix: []string{"chmod o-w " + path},
-				})
+			if info, err := os.Stat(path); err == nil && othersMayChange(info) {
+				f := check.At(e.Place("command"), "%s: mode %s", path, info.Mode())
+				f.Fix = []string{"chmod o-w " + path}
+				findings = append(findings, f)
 			}
 		}
 	}
 	return findings
 }
 
-// othersMayChange reports whether a file or a folder's content can be changed by
-// everyone. In a folder with the sticky bit, as /tmp, only the owner of a file may
-// replace it.
+// othersMayChange reports whether everyone can change a file or a folder's content. In a folder with the sticky bit,
+// as /tmp, only the owner of a file may replace it.
 func othersMayChange(info fs.FileInfo) bool {
 	return info.Mode().Perm()&0o002 != 0 && (!info.IsDir() || info.Mode()&fs.ModeSticky == 0)
 }
 
-// programFiles are the files that the server's code begins in: the program, and the
-// script that an interpreter gets as its first argument.
+// programFiles returns the files in which the server's code begins: the program, and the script that an interpreter
+// gets as its first argument.
 func programFiles(e *evidence.Evidence) []string {
 	found, ok := e.Program()
 	if !ok || found.Path == "" || found.Info.IsDir() {
@@ -108,18 +103,18 @@ type advisory struct {
 	id       string
 	what     string
 	fixed    string
-	overHTTP bool // only servers that listen are concerned
+	overHTTP bool // only servers that listen are affected
 }
 
-// advisories are those of packages that MCP servers consist of.
+// advisories are about the packages that MCP servers consist of.
 func advisories() []advisory {
-	const sdk = "@modelcontextprotocol/sdk"
+	const sdk, files = "@modelcontextprotocol/sdk", "@modelcontextprotocol/server-filesystem"
 	return []advisory{
 		{sdk, "<1.24.0", "CVE-2025-66414", "a web page can reach the server by DNS rebinding", "1.24.0", true},
 		{sdk, ">=1.10.0 <1.26.0", "CVE-2026-25536", "a reply can go to another client", "1.26.0", true},
 		{"mcp-remote", ">=0.0.5 <0.1.16", "CVE-2025-6514", "a remote server can run commands here", "0.1.16", false},
 		{
-			"@modelcontextprotocol/server-filesystem", "<0.6.4 || >=2025.0.0 <2025.7.1", "CVE-2025-53109, CVE-2025-53110",
+			files, "<0.6.4 || >=2025.0.0 <2025.7.1", "CVE-2025-53109, CVE-2025-53110",
 			"files outside of the allowed folders can be reached", "2025.7.1", false,
 		},
 	}
@@ -128,64 +123,45 @@ func advisories() []advisory {
 func askKnownCVE(e *evidence.Evidence) []check.Finding {
 	var findings []check.Finding
 	for _, installed := range installedPackages(e) {
+		source := filepath.Join(installed.Folder, "package.json")
+		if installed.Folder == "" {
+			source = "the version on the command line"
+		}
 		v, ok := cmdline.ParseVersion(installed.Version)
 		for _, advisory := range advisories() {
 			inside, _ := v.Within(advisory.affected)
 			if !ok || !inside || installed.Name != advisory.name || advisory.overHTTP && !listens(e) {
 				continue
 			}
-			findings = append(findings, check.Finding{
-				Title:    fmt.Sprintf("%s %s has %s", installed.Name, installed.Version, advisory.id),
-				Evidence: fmt.Sprintf("%s: %s", advisory.what, source(installed)),
-				Where:    e.Place("command"),
-				Fix:      []string{fmt.Sprintf("update %s to %s or newer", installed.Name, advisory.fixed)},
-			})
+			f := check.At(e.Place("command"), "%s: %s", advisory.what, source)
+			f.Title = fmt.Sprintf("%s %s has %s", installed.Name, installed.Version, advisory.id)
+			f.Fix = []string{fmt.Sprintf("update %s to %s or newer", installed.Name, advisory.fixed)}
+			findings = append(findings, f)
 		}
 	}
 	return findings
 }
 
-// installedPackages are the server's own package and the SDK that it uses. Where the
-// package is not found, but its version is pinned on the command line, that is it.
+// installedPackages returns the server's own package and the TypeScript SDK that it uses. If the package is not
+// found, the version on the command line counts.
 func installedPackages(e *evidence.Evidence) []cmdline.NodePackage {
-	launch := e.Local()
-	if launch == nil {
-		return nil
-	}
-	if l, ok := cmdline.ParseLauncher(cmdline.Unwrapped(launch.Command, launch.Args)); ok && l.NPM && l.FromRegistry() && l.Pinned() {
-		name, version := l.Split()
-		pinned := cmdline.NodePackage{Name: name, Version: version}
-		if found, ok := e.NodePackage(); ok && found.Version == version {
-			return append([]cmdline.NodePackage{found}, sdkOf(found)...)
-		}
-		return []cmdline.NodePackage{pinned}
-	}
 	found, ok := e.NodePackage()
+	if l, is := e.Launcher(); is && l.NPM && l.FromRegistry() && l.Pinned() {
+		if name, version := l.Split(); !ok || found.Version != version {
+			return []cmdline.NodePackage{{Name: name, Version: version}}
+		}
+	}
 	if !ok {
 		return nil
 	}
-	return append([]cmdline.NodePackage{found}, sdkOf(found)...)
-}
-
-// sdkOf is the TypeScript SDK that a package's code finds.
-func sdkOf(found cmdline.NodePackage) []cmdline.NodePackage {
-	sdk, ok := cmdline.Dependency(found.Folder, "@modelcontextprotocol/sdk")
-	if !ok {
-		return nil
+	packages := []cmdline.NodePackage{found}
+	if sdk, ok := cmdline.Dependency(found.Folder, "@modelcontextprotocol/sdk"); ok {
+		packages = append(packages, sdk)
 	}
-	return []cmdline.NodePackage{sdk}
+	return packages
 }
 
-// source says where a package's version is known from.
-func source(p cmdline.NodePackage) string {
-	if p.Folder == "" {
-		return "the version on the command line"
-	}
-	return filepath.Join(p.Folder, "package.json")
-}
-
-// listens reports whether the server also speaks HTTP: it has a listening socket, or was
-// told to.
+// listens reports whether the server also speaks HTTP: it has a listening socket, or was told to listen.
 func listens(e *evidence.Evidence) bool {
 	if e.Clean != nil && e.Clean.Idle != nil && len(e.Clean.Idle.Listening) > 0 {
 		return true
@@ -195,7 +171,6 @@ func listens(e *evidence.Evidence) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(e.Launch.Args, func(arg string) bool {
-		return slices.Contains([]string{"--http", "--sse", "sse", "http", "streamableHttp", "--transport=http", "--transport=sse"}, arg)
-	})
+	flags := []string{"--http", "--sse", "sse", "http", "streamableHttp", "--transport=http", "--transport=sse"}
+	return slices.ContainsFunc(e.Launch.Args, func(arg string) bool { return slices.Contains(flags, arg) })
 }

@@ -12,7 +12,7 @@ import (
 	"toolx/pkg/words"
 )
 
-// ready are the servers whose tools are known.
+// ready returns the servers whose tools are known.
 func ready(f *evidence.Fleet) []*evidence.Evidence {
 	return slices.DeleteFunc(slices.Clone(f.Servers), func(e *evidence.Evidence) bool {
 		_, listed := e.Tools()
@@ -20,7 +20,7 @@ func ready(f *evidence.Fleet) []*evidence.Evidence {
 	})
 }
 
-// askToolNameCollision makes one finding for each set of servers that share names.
+// askToolNameCollision has one finding for each set of servers that share names.
 func askToolNameCollision(fleet *evidence.Fleet) []check.Finding {
 	owners := make(map[string][]string)
 	var order []string
@@ -45,94 +45,72 @@ func askToolNameCollision(fleet *evidence.Fleet) []check.Finding {
 		if len(shared[group]) == 0 {
 			groups = append(groups, group)
 		}
-		shared[group] = append(shared[group], evidence.Excerpt(name, evidence.MaxLabel))
+		shared[group] = append(shared[group], evidence.Label(name))
 	}
 	var findings []check.Finding
 	for _, group := range groups {
 		names := shared[group]
-		findings = append(findings, check.Finding{
-			Title:    fmt.Sprintf("%s in several servers (%s)", sameNames(len(names)), evidence.Excerpt(group, evidence.MaxExcerpt)),
-			Evidence: evidence.Listed(len(names), func(i int) string { return names[i] }),
-			Where:    &evidence.Where{Method: "tools/list"},
-		})
+		f := check.At(&evidence.Where{Method: "tools/list"}, "%s", evidence.Listed(names))
+		f.Title = fmt.Sprintf("one tool name is in several servers (%s)", evidence.Cut(group))
+		if len(names) > 1 {
+			f.Title = fmt.Sprintf("%d tool names are in several servers (%s)", len(names), evidence.Cut(group))
+		}
+		findings = append(findings, f)
 	}
 	return check.Capped(findings)
 }
 
-func sameNames(n int) string {
-	if n == 1 {
-		return "one tool name is"
-	}
-	return fmt.Sprintf("%d tool names are", n)
-}
-
-// toolLimit is how many tools a client or an API takes at most.
-type toolLimit struct {
-	most int
-	who  string
-}
-
-func toolLimits() []toolLimit {
-	return []toolLimit{{listing.ManyTools, "Cursor"}, {128, "OpenAI"}, {512, "Gemini"}}
-}
-
-// askToolsAllServers counts what several servers have together; one alone is judged
-// by its own checks.
+// askToolsAllServers counts the tools of several servers; a single server has checks of its own.
 func askToolsAllServers(fleet *evidence.Fleet) []check.Finding {
-	ready := ready(fleet)
-	if len(ready) < 2 {
-		return nil
-	}
-	total := 0
-	for _, e := range ready {
-		total += listing.CountTools(e)
-	}
+	total, list := largest(fleet, listing.CountTools, func(n int) string { return words.Count(n, "tool") })
 	var over []string
-	for _, limit := range toolLimits() {
+	for _, limit := range []struct {
+		most int
+		who  string
+	}{{listing.ManyTools, "Cursor"}, {128, "OpenAI"}, {512, "Gemini"}} {
 		if total > limit.most {
 			over = append(over, fmt.Sprintf("%s's limit of %d", limit.who, limit.most))
 		}
 	}
-	if len(over) == 0 {
+	if list == "" || len(over) == 0 {
 		return nil
 	}
-	return []check.Finding{{
-		Title: fmt.Sprintf("%d tools in all, over %s", total, strings.Join(over, " and ")),
-		Evidence: largest(ready, listing.CountTools, func(name string, n int) string {
-			return name + " " + words.Count(n, "tool")
-		}),
-		Where: &evidence.Where{Method: "tools/list"},
-	}}
+	f := check.At(&evidence.Where{Method: "tools/list"}, "%s", list)
+	f.Title = fmt.Sprintf("%d tools in all, over %s", total, strings.Join(over, " and "))
+	return []check.Finding{f}
 }
 
 func askTokensAllServers(fleet *evidence.Fleet) []check.Finding {
-	ready := ready(fleet)
-	if len(ready) < 2 {
-		return nil
-	}
 	cost := func(e *evidence.Evidence) int {
 		_, total := listing.Costs(e)
 		return total
 	}
-	total := 0
-	for _, e := range ready {
-		total += cost(e)
+	total, list := largest(fleet, cost, listing.Grouped)
+	if list == "" {
+		return nil
 	}
-	finding := check.Finding{
-		Title:    fmt.Sprintf("the tools of %d servers cost about %s tokens", len(ready), listing.Grouped(total)),
-		Evidence: largest(ready, cost, func(name string, n int) string { return name + " " + listing.Grouped(n) }),
-		Where:    &evidence.Where{Method: "tools/list"},
-	}
+	f := check.At(&evidence.Where{Method: "tools/list"}, "%s", list)
+	f.Title = fmt.Sprintf("the tools of %d servers cost about %s tokens", len(ready(fleet)), listing.Grouped(total))
 	if total > listing.ManyTokens {
-		finding.Severity = check.Warning
+		f.Severity = check.Warning
 	}
-	return []check.Finding{finding}
+	return []check.Finding{f}
 }
 
-// largest lists servers by a number, the largest first.
-func largest(list []*evidence.Evidence, number func(*evidence.Evidence) int, words func(name string, n int) string) string {
-	sorted := slices.SortedStableFunc(slices.Values(list), func(a, b *evidence.Evidence) int { return cmp.Compare(number(b), number(a)) })
-	return evidence.Listed(len(sorted), func(i int) string {
-		return words(evidence.Excerpt(sorted[i].Server.Name, evidence.MaxLabel), number(sorted[i]))
+// largest lists several servers by a number, the largest first, with the total; the list is empty if there are
+// fewer than two.
+func largest(
+	fleet *evidence.Fleet, number func(*evidence.Evidence) int, shown func(int) string,
+) (total int, list string) {
+	ready := ready(fleet)
+	if len(ready) < 2 {
+		return 0, ""
+	}
+	for _, e := range ready {
+		total += number(e)
+	}
+	slices.SortStableFunc(ready, func(a, b *evidence.Evidence) int { return cmp.Compare(number(b), number(a)) })
+	return total, evidence.ListedFunc(ready, func(e *evidence.Evidence) string {
+		return evidence.Label(e.Server.Name) + " " + shown(number(e))
 	})
 }

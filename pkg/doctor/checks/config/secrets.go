@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"iter"
 	"net/url"
 	"strings"
 
@@ -13,41 +14,12 @@ import (
 	"toolx/pkg/words"
 )
 
-// leak is a secret that stands in a config in plain text.
-type leak struct {
-	cmdline.Setting
-	shown string // with the secret hidden
-}
-
-// leaks are the secrets that the entry holds in plain text, by their shape or by the
-// name that they stand under.
-func leaks(server *config.Server) []leak {
-	var found []leak
-	raw := &evidence.Evidence{Server: server}
-	for _, s := range raw.Settings() {
-		var shown string
-		switch s.Key() {
-		case "args":
-			shown = leakedArgument(server.Args, s.Steps[1].(int))
-		case "url":
-			shown = leakedURL(s.Raw)
-		default:
-			shown = leakedValue(s.Name(), s.Raw)
-		}
-		if shown != "" {
-			found = append(found, leak{Setting: s, shown: shown})
-		}
-	}
-	return found
-}
-
-// leakedValue shows a variable or header that holds a secret, with the secret
-// hidden; it is empty where there is none.
+// leakedValue shows a variable or header that holds a secret, with the secret hidden; nothing if it holds none.
 func leakedValue(name, value string) string {
 	const shortest = 8 // of a value that only its name gives away
 	switch {
 	case strings.Contains(value, "${") || cmdline.PlaceholderIn(value) != "":
-		return "" // it comes from elsewhere, or is none yet
+		return "" // it comes from elsewhere
 	case check.Masked(value) != value:
 		return name + "=" + check.Masked(value)
 	case !mask.Name(name) || len(value) < shortest || strings.HasPrefix(value, "/") || strings.Contains(value, "://"):
@@ -56,8 +28,7 @@ func leakedValue(name, value string) string {
 	return fmt.Sprintf("%s=%s (%s)", name, mask.Mask, words.Count(len(value), "character"))
 }
 
-// leakedArgument shows an argument that holds a secret, or is one because of the
-// flag before it.
+// leakedArgument shows an argument that holds a secret, or is one because of the flag before it.
 func leakedArgument(args []string, i int) string {
 	arg := args[i]
 	if strings.Contains(arg, "${") || cmdline.PlaceholderIn(arg) != "" {
@@ -66,16 +37,14 @@ func leakedArgument(args []string, i int) string {
 	if hidden := check.Masked(arg); hidden != arg {
 		return hidden
 	}
-	if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.HasPrefix(arg, "-") {
-		if leakedValue(strings.TrimLeft(args[i-1], "-"), arg) != "" {
-			return args[i-1] + " " + mask.Mask
-		}
+	if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.HasPrefix(arg, "-") &&
+		leakedValue(strings.TrimLeft(args[i-1], "-"), arg) != "" {
+		return args[i-1] + " " + mask.Mask
 	}
 	return ""
 }
 
-// leakedURL shows a URL whose user part or parameters hold a secret, with that
-// hidden.
+// leakedURL shows a URL whose user or parameters hold a secret, with the secret hidden; nothing if it holds none.
 func leakedURL(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || cmdline.PlaceholderIn(address) != "" {
@@ -96,6 +65,27 @@ func leakedURL(address string) string {
 		return ""
 	}
 	parsed.RawQuery = query.Encode()
-	// The mask's own characters need no encoding to be read.
+	// The mask's own characters stay readable.
 	return strings.ReplaceAll(parsed.String(), "%2A%2A%2A", mask.Mask)
+}
+
+// leaks yields the settings of the entry that hold a secret in plain text, by its shape or by its name, with the
+// secret hidden.
+func leaks(server *config.Server) iter.Seq2[cmdline.Setting, string] {
+	return func(yield func(cmdline.Setting, string) bool) {
+		for _, s := range (&evidence.Evidence{Server: server}).Settings() {
+			var shown string
+			switch s.Key() {
+			case "args":
+				shown = leakedArgument(server.Args, s.Steps[1].(int))
+			case "url":
+				shown = leakedURL(s.Raw)
+			default:
+				shown = leakedValue(s.Name(), s.Raw)
+			}
+			if shown != "" && !yield(s, shown) {
+				return
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@ package framing
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 	"sync"
@@ -38,15 +39,11 @@ const (
 	idEcho          = "stdout-echo"
 )
 
-// check says which check a line belongs to. What explains the whole stream comes
-// before what explains a line.
+// check returns the check that a line belongs to. What explains the whole stream takes precedence.
 func (s *sorter) check(one *stray) string {
 	switch one.Class {
 	case servers.ClassText, servers.ClassSplit, servers.ClassGlued, servers.ClassBroken:
-		if id := s.stream(one); id != "" {
-			return id
-		}
-		return s.text(one)
+		return cmp.Or(s.stream(one), s.text(one))
 	case servers.ClassNotObject, servers.ClassNotRPC:
 		return idNotRPC
 	case servers.ClassPretty:
@@ -63,8 +60,7 @@ func (s *sorter) check(one *stray) string {
 	return s.ending(one)
 }
 
-// stream is the check of a line that belongs to a stream of another kind: another
-// encoding, or another way to part messages.
+// stream returns the check of a line from a stream in another encoding or framing.
 func (s *sorter) stream(one *stray) string {
 	switch {
 	case isUTF16(one.Text), s.utf16 && hasNUL(one.Text):
@@ -79,7 +75,7 @@ func (s *sorter) stream(one *stray) string {
 	return ""
 }
 
-// text is the check of foreign text.
+// text returns the check of foreign text.
 func (s *sorter) text(one *stray) string {
 	switch {
 	case one.Class == servers.ClassGlued && string(one.Text) == "\r":
@@ -91,7 +87,7 @@ func (s *sorter) text(one *stray) string {
 	case one.Class == servers.ClassGlued:
 		return idSuffix
 	case one.Class == servers.ClassBroken && one.Unended:
-		return "" // cut off by the server's end, which other checks are about
+		return "" // cut off by the server's end, which other checks judge
 	case !s.answered && speaksHTTP(one.Text):
 		return idHTTP
 	case s.usage && one.who.Culprit.Confidence != culprit.Certain:
@@ -102,23 +98,18 @@ func (s *sorter) text(one *stray) string {
 	return s.byPhase(one)
 }
 
-// maxQuestion is how many lines a question may have.
-const maxQuestion = 5
-
-// asks reports whether a line is a question that nobody answers: text that waits
-// without a newline, or a line that leads to it.
+// asks reports whether a line is a question that nobody answers, or leads to one: text that waits without a
+// newline.
 func (s *sorter) asks(one *stray) bool {
-	if s.waits(one.PollutedLine) {
-		return true
-	}
+	const maxQuestion = 5 // lines
 	leads := one.who.Rule == culprit.RuleRuntime || one.who.Rule == "npx-prompt"
-	return leads && one.Line < s.question && s.question-one.Line <= maxQuestion
+	return s.waits(one.PollutedLine) || leads && one.Line < s.question && s.question-one.Line <= maxQuestion
 }
 
-// byPhase is the check of plain pollution.
+// byPhase returns the check of plain pollution.
 func (s *sorter) byPhase(one *stray) string {
 	if one.phase == servers.PhaseShutdown && s.said[string(one.Text)] {
-		one.phase = servers.PhaseIdle // it belongs to the last answer, and stdin was closed ahead of it
+		one.phase = servers.PhaseIdle // it belongs to the last answer; stdin was closed before it
 	}
 	switch {
 	case one.phase == servers.PhaseShutdown, s.lastWords(one):
@@ -130,8 +121,7 @@ func (s *sorter) byPhase(one *stray) string {
 	return idBetween
 }
 
-// ending is the check of a line whose end is not a plain newline; nothing is said
-// of what follows from the kind of stream.
+// ending returns the check of a line that does not end in a plain newline; none if the kind of stream explains it.
 func (s *sorter) ending(one *stray) string {
 	switch {
 	case s.contentLength, s.sse, s.utf16:
@@ -167,9 +157,8 @@ func isUTF16(text []byte) bool {
 
 // isContentLength reports whether text is a header of the Language Server Protocol.
 func isContentLength(text []byte) bool {
-	const header = "content-length:"
-	trimmed := bytes.TrimSpace(text)
-	return len(trimmed) >= len(header) && strings.EqualFold(string(trimmed[:len(header)]), header)
+	name, _, found := bytes.Cut(bytes.TrimSpace(text), []byte(":"))
+	return found && strings.EqualFold(string(name), "content-length")
 }
 
 // isEventStream reports whether a line is one of server-sent events. A field alone
@@ -185,25 +174,26 @@ func isEventStream(line servers.PollutedLine) bool {
 // isUsage reports whether a line begins a program's help.
 func isUsage(line servers.PollutedLine) bool {
 	text := strings.ToLower(culprit.PlainText(string(bytes.TrimSpace(line.Text))))
-	return line.Class == servers.ClassText && (strings.HasPrefix(text, "usage:") || strings.HasPrefix(text, "usage ") || text == "usage")
+	return line.Class == servers.ClassText &&
+		(strings.HasPrefix(text, "usage:") || strings.HasPrefix(text+" ", "usage "))
 }
 
-// speaksHTTP reports whether text tells that a server listens for HTTP.
+// speaksHTTP reports whether text says that a server listens for HTTP.
 func speaksHTTP(text []byte) bool {
-	return httpTalk().Match(text[:min(len(text), culprit.MaxRecognised)])
+	return listening().Match(text[:min(len(text), culprit.MaxRecognised)])
 }
 
-var httpTalk = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(listen(ing|s)?|running|serving|started|available|ready)\b.{0,80}(https?://\S|\bport:? *\d{2,5}\b|\b(localhost|127\.0\.0\.1|0\.0\.0\.0):\d{2,5}\b)`)
+var listening = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(listen(ing|s)?|running|serving|started|available|ready)\b.{0,80}` +
+		`(https?://\S|\bport:? *\d{2,5}\b|\b(localhost|127\.0\.0\.1|0\.0\.0\.0):\d{2,5}\b)`)
 })
 
-// httpAddress is a URL that can be repeated to a person: nothing in it but what
-// plain addresses are made of.
+// httpAddress matches a URL that is safe to repeat to a person.
 var httpAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`https?://[A-Za-z0-9.\-]+(:\d{1,5})?(/[A-Za-z0-9._/\-]*)?`)
 })
 
-// hasEscapes reports whether text holds what terminals act on: ESC, or a C1 control.
+// hasEscapes reports whether text holds control sequences for terminals: ESC, or a C1 control.
 func hasEscapes(text []byte) bool {
 	return bytes.ContainsFunc(text, func(r rune) bool { return r == 0x1b || r >= 0x80 && r <= 0x9f })
 }

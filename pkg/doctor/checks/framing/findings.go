@@ -1,6 +1,7 @@
 package framing
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,22 +15,20 @@ import (
 	"toolx/pkg/words"
 )
 
-// Pile is strays that are one finding: the same writer's, under the same check.
+// Pile is strays that make one finding: those of one writer under one check.
 type Pile struct {
 	First, last stray
 	Lines       int
 	// salvaged counts the messages that were found on the lines all the same.
 	salvaged int
 	runs     []string
-	// paths are the error paths that the lines belong to, each once; ordinary says
-	// that some belong to none.
+	// paths are the error paths that the lines belong to, each once; ordinary is set if some belong to none.
 	paths    []string
 	ordinary bool
 	Who      culprit.Recognition
 }
 
-// Piles puts the strays of one check together, over all runs: the same writer's
-// are one pile, however many lines and runs they stand in.
+// Piles collects the strays of one check over all runs, a pile for each writer.
 func Piles(e *evidence.Evidence, id string) []*Pile {
 	var list []*Pile
 	by := make(map[string]*Pile)
@@ -40,7 +39,7 @@ func Piles(e *evidence.Evidence, id string) []*Pile {
 			}
 			key := one.who.InServer + "\x00" + one.who.Outside
 			if by[key] == nil {
-				by[key] = &Pile{First: one, Who: one.who}
+				by[key] = &Pile{}
 				list = append(list, by[key])
 			}
 			by[key].add(one)
@@ -49,30 +48,23 @@ func Piles(e *evidence.Evidence, id string) []*Pile {
 	return list
 }
 
-// onePile is piles for a check that asks about the stream and not about writers:
-// nil where there is nothing.
+// onePile is Piles for a check about the stream instead of its writers; nil if there are no strays.
 func onePile(e *evidence.Evidence, id string) *Pile {
-	var all *Pile
-	for _, p := range Piles(e, id) {
-		if all == nil {
-			all = p
-			continue
-		}
-		all.Lines += p.Lines
-		all.salvaged += p.salvaged
+	piles := Piles(e, id)
+	if len(piles) == 0 {
+		return nil
 	}
-	return all
-}
-
-// begin is add for a pile that is made before it is known what is in it.
-func (p *Pile) begin(one stray) {
-	if p.Lines == 0 {
-		p.First = one
+	for _, p := range piles[1:] {
+		piles[0].Lines += p.Lines
+		piles[0].salvaged += p.salvaged
 	}
-	p.add(one)
+	return piles[0]
 }
 
 func (p *Pile) add(one stray) {
+	if p.Lines == 0 {
+		p.First = one
+	}
 	p.last = one
 	p.Lines += one.lines
 	p.salvaged += one.Salvaged
@@ -95,30 +87,33 @@ func sureness(who culprit.Recognition) int {
 	return slices.Index([]string{culprit.Generic, culprit.Likely, culprit.Certain}, who.Culprit.Confidence)
 }
 
-// where is the place of the pile's first line.
+// where returns the place of the pile's first line.
 func (p *Pile) where() *evidence.Where {
 	column := int64(p.First.Column)
-	return &evidence.Where{
-		Run: p.First.run.Name, Line: p.First.Line, Byte: &column,
-		Phase: string(p.First.phase), MS: p.First.since(), Method: p.First.method,
-	}
+	where := p.First.run.OnLine(p.First.PollutedLine)
+	where.Byte, where.Phase, where.Method = &column, string(p.First.phase), p.First.method
+	return where
 }
 
-// notes are what else is known: how many lines more, what was salvaged, on which
-// path the server was.
+// notes say how many more lines there are, what was salvaged, and on which path the server was.
 func (p *Pile) notes() []string {
 	var notes []string
 	if more := p.Lines - p.First.lines; more > 0 {
 		notes = append(notes, "and "+words.Count(more, "more line"))
 	}
-	if kept := len(foreignLines(p.First.run)); p.First.run.Foreign > kept {
-		notes = append(notes, fmt.Sprintf("of %d such lines in this run toolx looked at the first %d", p.First.run.Foreign, kept))
+	run := p.First.run
+	foreign := slices.DeleteFunc(evidence.EventsOf[servers.PollutedLine](run), func(line servers.PollutedLine) bool {
+		return line.Class.Harmless() || line.Salvaged > 0
+	})
+	if kept := len(foreign); run.Foreign > kept {
+		notes = append(notes, fmt.Sprintf("toolx read only the first %d of the run's %d such lines", kept, run.Foreign))
 	}
 	switch {
 	case p.salvaged == 1:
 		notes = append(notes, "toolx found the message on the line all the same; most clients do not")
 	case p.salvaged > 1:
-		notes = append(notes, fmt.Sprintf("toolx found %d messages on the lines all the same; most clients do not", p.salvaged))
+		notes = append(notes,
+			fmt.Sprintf("toolx found %d messages on the lines all the same; most clients do not", p.salvaged))
 	}
 	if len(p.paths) > 0 && !p.ordinary {
 		notes = append(notes, "only on the error path, after "+strings.Join(p.paths, ", "))
@@ -129,30 +124,22 @@ func (p *Pile) notes() []string {
 	return notes
 }
 
-// foreignLines are the lines of a run that hold no message, as far as they were kept.
-func foreignLines(run *evidence.Run) []servers.PollutedLine {
-	return slices.DeleteFunc(evidence.EventsOf[servers.PollutedLine](run), func(line servers.PollutedLine) bool {
-		return line.Class.Harmless() || line.Salvaged > 0
-	})
-}
-
-// finding makes a finding of a pile that foreign text is the matter with.
+// finding makes a finding of foreign text.
 func (p *Pile) finding(e *evidence.Evidence) check.Finding {
 	culprit := p.Who.Culprit
 	return check.Finding{
-		Where: p.where(), Evidence: evidence.Excerpt(string(p.First.Text), evidence.MaxExcerpt), Notes: p.notes(),
+		Where: p.where(), Evidence: itself(p), Notes: p.notes(),
 		Culprit: &culprit, Breaks: breaks(p.First.Class), Fix: fixes(e, p.Who),
 	}
 }
 
-// breaks are the verdicts about a class, those who fail first.
+// breaks returns the verdicts on a class, those who fail first.
 func breaks(class servers.Class) []string {
 	fails, tolerates := Verdicts(class)
 	return append(fails, tolerates...)
 }
 
-// fixes are what mends a writer, in the server and from outside, and the
-// work-around at the end.
+// fixes returns what mends a writer, in the server and from outside, and the work-around at the end.
 func fixes(e *evidence.Evidence, who culprit.Recognition) []string {
 	var list []string
 	if who.InServer != "" {
@@ -164,8 +151,8 @@ func fixes(e *evidence.Evidence, who culprit.Recognition) []string {
 	return append(list, workAround(e)...)
 }
 
-// workAround is the entry that puts toolx between a client and the server; none
-// for a server that has no command.
+// workAround returns the entry that puts toolx between a client and the server; none for a server without a
+// command.
 func workAround(e *evidence.Evidence) []string {
 	if e.Server == nil || e.Server.Command == "" {
 		return nil
@@ -178,9 +165,8 @@ func workAround(e *evidence.Evidence) []string {
 	return []string{check.WorkAround + `"command": "toolx", "args": ` + spaced}
 }
 
-// streamFinding makes a finding of a pile that is about how messages are written.
-// The check's own fixes stand, with the work-around where toolx can read such a
-// stream.
+// streamFinding makes a finding about how messages are written. The check's own fixes stay; the work-around is
+// added if toolx can read such a stream.
 func (p *Pile) streamFinding(e *evidence.Evidence, id, evidence string) check.Finding {
 	page := check.PageOf(id)
 	finding := check.Finding{Where: p.where(), Evidence: evidence, Notes: p.notes()}
@@ -193,26 +179,21 @@ func (p *Pile) streamFinding(e *evidence.Evidence, id, evidence string) check.Fi
 	return finding
 }
 
-// frameOn returns the message that was read from a line, nil where none was.
+// frameOn returns the message that was read from a line, or nil.
 func frameOn(run *evidence.Run, line int) json.RawMessage {
-	for _, event := range run.Events {
-		if frame, ok := event.(servers.FrameReceived); ok && frame.Line == line {
+	for _, frame := range evidence.EventsOf[servers.FrameReceived](run) {
+		if frame.Line == line {
 			return frame.Bytes
 		}
 	}
 	return nil
 }
 
-// answeredBy names what a message is: the reply to a request, or its own method.
+// answeredBy names a message: the answer to a request, or its own method.
 func answeredBy(run *evidence.Run, frame json.RawMessage) string {
 	head := evidence.ReadHead(frame)
-	if head.Method != "" {
-		return head.Method
+	if x := run.ByID(head.ID); head.Method == "" && x != nil && x.Frame != nil {
+		return "the answer to " + x.Method
 	}
-	for _, exchange := range run.Exchanges {
-		if exchange.Frame != nil && exchange.ID == strings.Trim(head.ID, `"`) {
-			return "the answer to " + exchange.Method
-		}
-	}
-	return "a message"
+	return cmp.Or(head.Method, "a message")
 }

@@ -13,8 +13,8 @@ import (
 	"toolx/pkg/words"
 )
 
-// Checks ask what stood on stdout besides messages. What explains the whole
-// stream comes first: the lines that it explains are not asked about again.
+// Checks ask what stood on stdout besides messages. What explains the whole stream comes first; the lines that
+// it explains belong to no other check.
 func Checks() []check.Check {
 	return []check.Check{
 		// Programs that do not speak MCP on stdio at all.
@@ -23,17 +23,17 @@ func Checks() []check.Check {
 		{ID: idEcho, Need: check.NeedProcess, Ask: askEcho},
 		{ID: idFlood, Need: check.NeedProcess, Ask: askFlood},
 
-		// Streams that are not plain UTF-8, or are written in another way than MCP says.
+		// Streams that are not plain UTF-8, or that frame messages differently from MCP.
 		{ID: idUTF16, Need: check.NeedProcess, Ask: askStream(idUTF16, firstBytes)},
-		{ID: idBOM, Need: check.NeedProcess, Ask: askStream(idBOM, saying("the bytes ef bb bf stand before the message"))},
+		{ID: idBOM, Need: check.NeedProcess, Ask: askStream(idBOM, bomBytes)},
 		{ID: idInvalidUTF8, Need: check.NeedProcess, Ask: askStream(idInvalidUTF8, invalidBytes)},
 		{ID: idNUL, Need: check.NeedProcess, Ask: askBytes(idNUL, hasNUL)},
 		{ID: idContentLength, Need: check.NeedProcess, Ask: askStream(idContentLength, itself)},
 		{ID: idSSE, Need: check.NeedProcess, Ask: askStream(idSSE, itself)},
-		{ID: idCROnly, Need: check.NeedProcess, Ask: askStream(idCROnly, saying("a message ends in CR (0d) and no LF"))},
+		{ID: idCROnly, Need: check.NeedProcess, Ask: askStream(idCROnly, endsInCR)},
 		{ID: idPartial, Need: check.NeedProcess, Ask: askPartial},
 
-		// Text that stands on lines of its own.
+		// Text on lines of its own.
 		{ID: idPollution, Need: check.NeedProcess, Ask: askPiles(idPollution)},
 		{ID: idBetween, Need: check.NeedProcess, Ask: askPiles(idBetween)},
 		{ID: idShutdown, Need: check.NeedProcess, Ask: askPiles(idShutdown)},
@@ -48,12 +48,12 @@ func Checks() []check.Check {
 		{ID: idHuge, Need: check.NeedProcess, Ask: askHuge},
 
 		// What every client tolerates.
-		{ID: idCRLF, Need: check.NeedProcess, Ask: askStream(idCRLF, saying("the line ends in CR LF (0d 0a)"))},
-		{ID: idBlank, Need: check.NeedProcess, Ask: askStream(idBlank, saying("a blank line"))},
+		{ID: idCRLF, Need: check.NeedProcess, Ask: askStream(idCRLF, endsInCRLF)},
+		{ID: idBlank, Need: check.NeedProcess, Ask: askStream(idBlank, blank)},
 	}
 }
 
-// askPiles has one finding for each writer whose text a check was given.
+// askPiles has one finding for each writer of a check's lines.
 func askPiles(id string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var findings []check.Finding
@@ -64,8 +64,7 @@ func askPiles(id string) func(*evidence.Evidence) []check.Finding {
 	}
 }
 
-// askStream has one finding for a stream whose messages are written in another way;
-// evidence says what was seen of it.
+// askStream has one finding for a stream whose messages are framed differently; seen says what is different.
 func askStream(id string, seen func(*Pile) string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		p := onePile(e, id)
@@ -76,20 +75,23 @@ func askStream(id string, seen func(*Pile) string) func(*evidence.Evidence) []ch
 	}
 }
 
-// itself is the evidence that is the text of the first line.
-func itself(p *Pile) string { return evidence.Excerpt(string(p.First.Text), evidence.MaxExcerpt) }
+// itself returns the text of the first line.
+func itself(p *Pile) string { return evidence.Cut(string(p.First.Text)) }
 
-// saying is the evidence that is the same for every stream.
-func saying(evidence string) func(*Pile) string {
-	return func(*Pile) string { return evidence }
-}
+func bomBytes(*Pile) string { return "the bytes ef bb bf stand before the message" }
+
+func endsInCR(*Pile) string { return "a message ends in CR (0d) and no LF" }
+
+func endsInCRLF(*Pile) string { return "the line ends in CR LF (0d 0a)" }
+
+func blank(*Pile) string { return "a blank line" }
 
 // firstBytes shows how a stream begins.
 func firstBytes(p *Pile) string {
 	return fmt.Sprintf("it begins with the bytes % x", p.First.Text[:min(len(p.First.Text), 16)])
 }
 
-// invalidBytes shows where the bytes begin that are not UTF-8.
+// invalidBytes shows the first bytes that are not UTF-8.
 func invalidBytes(p *Pile) string {
 	at := p.First.Column
 	if at >= len(p.First.Text) {
@@ -98,14 +100,7 @@ func invalidBytes(p *Pile) string {
 	return fmt.Sprintf("from byte %d of the line: % x", at, p.First.Text[at:min(len(p.First.Text), at+8)])
 }
 
-// unended names the message that has no newline.
-func unended(p *Pile) string {
-	frame := frameOn(p.First.run, p.First.Line)
-	return fmt.Sprintf("%s, %d bytes, and nothing after it", answeredBy(p.First.run, frame), len(frame))
-}
-
-// askUsage looks for a program's help. The page's own fixes suit it better than those of
-// who wrote it.
+// askUsage looks for a program's help. Its page has better fixes than the recognized writer's.
 func askUsage(e *evidence.Evidence) []check.Finding {
 	p := onePile(e, idUsage)
 	if p == nil {
@@ -114,8 +109,13 @@ func askUsage(e *evidence.Evidence) []check.Finding {
 	return []check.Finding{{Where: p.where(), Evidence: itself(p), Notes: p.notes()}}
 }
 
-// askGlued has one finding for each writer that shares lines with messages, ahead
-// of them or behind.
+// unended names the message that has no newline.
+func unended(p *Pile) string {
+	frame := frameOn(p.First.run, p.First.Line)
+	return fmt.Sprintf("%s, %d bytes, and nothing after it", answeredBy(p.First.run, frame), len(frame))
+}
+
+// askGlued has one finding for each writer whose text shares a line with a message.
 func askGlued(id string) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var findings []check.Finding
@@ -136,99 +136,92 @@ func askGlued(id string) func(*evidence.Evidence) []check.Finding {
 	}
 }
 
-// askHTTP looks for a server that listens on HTTP and answers nothing on stdio.
-// Many say so on stderr.
+// askHTTP looks for a server that listens on HTTP and answers nothing on stdio. Many say so on stderr.
 func askHTTP(e *evidence.Evidence) []check.Finding {
-	var finding *check.Finding
-	var line []byte
+	var f check.Finding
+	var text string
 	if p := onePile(e, idHTTP); p != nil {
-		line = p.First.Text
-		finding = &check.Finding{Where: p.where(), Evidence: evidence.Excerpt(string(line), evidence.MaxExcerpt), Notes: p.notes()}
-	} else if text, at := stderrHTTP(e.Clean); text != "" {
-		line = []byte(text)
-		finding = &check.Finding{
-			Where:    &evidence.Where{Run: e.Clean.Name, Phase: string(servers.PhaseStart), MS: at},
-			Evidence: evidence.Excerpt(string(line), evidence.MaxExcerpt), Notes: []string{"on stderr"},
-		}
-	}
-	if finding == nil {
+		text = string(p.First.Text)
+		f = check.Finding{Where: p.where(), Notes: p.notes()}
+	} else if line := stderrHTTP(e.Clean); line != nil {
+		text = line.Text
+		where := e.Clean.At(line.At)
+		where.Phase = string(servers.PhaseStart)
+		f = check.Finding{Where: where, Notes: []string{"on stderr"}}
+	} else {
 		return nil
 	}
-	finding.Fix = check.PageOf(idHTTP).Fix
-	if url := httpAddress().Find(line); url != nil {
-		finding.Fix = append(finding.Fix, fmt.Sprintf(`from outside: give its address instead of a command: "url": %q`, url))
+	f.Evidence = evidence.Cut(text)
+	f.Fix = check.PageOf(idHTTP).Fix
+	if url := httpAddress().FindString(text); url != "" {
+		f.Fix = append(f.Fix, fmt.Sprintf(`from outside: give its address instead of a command: "url": %q`, url))
 	}
-	return []check.Finding{*finding}
+	return []check.Finding{f}
 }
 
-// stderrHTTP is the line of stderr by which a server that lives and never answered
-// tells that it listens on HTTP, and its time in milliseconds.
-func stderrHTTP(run *evidence.Run) (text string, at float64) {
+// stderrHTTP returns the line of stderr that says that the server listens on HTTP; nil unless the server lives
+// and never answered.
+func stderrHTTP(run *evidence.Run) *servers.StderrLine {
 	if run == nil || run.Failure == nil || run.Failure.Ending != servers.EndingSilent {
-		return "", 0
+		return nil
 	}
 	if _, answered := firstAnswer(run); answered {
-		return "", 0
+		return nil
 	}
 	for _, line := range evidence.EventsOf[servers.StderrLine](run) {
 		if speaksHTTP([]byte(line.Text)) {
-			return line.Text, run.Since(line.At)
+			return &line
 		}
 	}
-	return "", 0
+	return nil
 }
 
-// askEcho looks for our own requests among what came back.
+// askEcho looks for toolx's own requests among the messages of the server.
 func askEcho(e *evidence.Evidence) []check.Finding {
 	for _, run := range e.Runs() {
 		back := echoes(run)
 		if len(back) == 0 {
 			continue
 		}
-		finding := check.Finding{
-			Where:    &evidence.Where{Run: run.Name, Line: back[0].Line, MS: run.Since(back[0].At), Method: back[0].Method},
-			Evidence: evidence.Excerpt(string(back[0].Bytes), evidence.MaxExcerpt),
-		}
+		f := check.At(run.At(back[0].At), "%s", evidence.Cut(string(back[0].Bytes)))
+		f.Where.Line, f.Where.Method = back[0].Line, back[0].Method
 		if len(back) > 1 {
-			finding.Notes = []string{words.Count(len(back), "request") + " came back"}
+			f.Notes = []string{words.Count(len(back), "request") + " came back"}
 		}
-		return []check.Finding{finding}
+		return []check.Finding{f}
 	}
 	return nil
 }
 
-// askPartial looks for text that never got its newline: mostly a question, with
-// lines that lead to it.
+// askPartial looks for text that never got its newline: mostly a question, with the lines before it.
 func askPartial(e *evidence.Evidence) []check.Finding {
 	for _, p := range Piles(e, idPartial) {
 		if !p.last.Unended {
 			continue
 		}
 		p.First = p.last
-		finding := check.Finding{Where: p.where(), Evidence: itself(p)}
-		finding.Where.MS = 0 // it was seen when the waiting ended, not when it came
+		f := check.At(p.where(), "%s", itself(p))
+		f.Where.MS = 0 // it was seen when the waiting ended, not when it came
 		if p.Who.Rule == "npx-prompt" {
-			finding.Culprit, finding.Fix = &p.Who.Culprit, []string{"from outside: " + p.Who.Outside}
+			f.Culprit, f.Fix = &p.Who.Culprit, []string{"from outside: " + p.Who.Outside}
 		}
-		return []check.Finding{finding}
+		return []check.Finding{f}
 	}
 	return nil
 }
 
-// askBytes looks for bytes that belong neither into text nor into a message. On a
-// message's line they are why it is lost; in text, which is pollution whatever it
-// holds, they are a note.
+// askBytes looks for bytes that belong neither into text nor into a message. On a message's line they are the
+// reason why it is lost; in text, which is pollution anyway, they are a note.
 func askBytes(id string, has func([]byte) bool) func(*evidence.Evidence) []check.Finding {
 	return func(e *evidence.Evidence) []check.Finding {
 		var alone, beside Pile
 		for _, run := range e.Runs() {
 			for _, one := range straysOf(e, run) {
-				p := &beside
-				if one.check != id {
-					p = &alone
-				}
-				if one.check == id || one.check != idUTF16 && has(one.Text) {
-					p.begin(one)
+				switch {
+				case one.check == id:
+					beside.add(one)
+				case one.check != idUTF16 && has(one.Text):
+					alone.add(one)
 				}
 			}
 		}
@@ -236,27 +229,25 @@ func askBytes(id string, has func([]byte) bool) func(*evidence.Evidence) []check
 		case beside.Lines > 0:
 			return []check.Finding{beside.bytesFinding(e, id)}
 		case alone.Lines > 0:
-			finding := alone.bytesFinding(e, id)
-			finding.Severity, finding.Breaks = check.Info, breaks(alone.First.Class)
-			return []check.Finding{finding}
+			f := alone.bytesFinding(e, id)
+			f.Severity, f.Breaks = check.Info, breaks(alone.First.Class)
+			return []check.Finding{f}
 		}
 		return nil
 	}
 }
 
-// bytesFinding shows the first byte that has no place on stdout.
+// bytesFinding shows the first byte that has no place on stdout, and a few bytes before it.
 func (p *Pile) bytesFinding(e *evidence.Evidence, id string) check.Finding {
+	const leadIn = 20
 	text := p.First.Text
 	at := max(bytes.IndexFunc(text, isControl), 0)
-	finding := p.streamFinding(e, id, evidence.Excerpt(string(text[max(0, at-leadIn):]), evidence.MaxExcerpt))
-	finding.Fix = append(check.PageOf(id).Fix, workAround(e)...)
+	f := p.streamFinding(e, id, evidence.Cut(string(text[max(0, at-leadIn):])))
+	f.Fix = append(check.PageOf(id).Fix, workAround(e)...)
 	column := int64(p.First.Column + at)
-	finding.Where.Byte = &column
-	return finding
+	f.Where.Byte = &column
+	return f
 }
-
-// leadIn is how many bytes ahead of a control character are shown.
-const leadIn = 20
 
 // The sizes of messages that clients cannot take.
 const (
@@ -267,18 +258,16 @@ const (
 // askHuge looks for the largest message, and for lines that toolx gave up.
 func askHuge(e *evidence.Evidence) []check.Finding {
 	if p := onePile(e, idHuge); p != nil {
-		finding := check.Finding{Where: p.where(), Breaks: breaks(servers.ClassTooLong), Notes: p.notes()}
 		limit := cmp.Or(e.Server.MaxMessage, evidence.MaxMessage)
-		finding.Evidence = fmt.Sprintf("a line of more than %s, given up; it begins with %s", exec.Bytes(limit), evidence.Excerpt(string(p.First.Text), evidence.MaxExcerpt))
+		f := check.At(p.where(), "a line of more than %s, given up; it begins with %s", exec.Bytes(limit), itself(p))
+		f.Breaks, f.Notes = breaks(servers.ClassTooLong), p.notes()
 		if limit >= tooLargeMessage {
-			finding.Severity = check.Error
+			f.Severity = check.Error
 		}
-		return []check.Finding{finding}
+		return []check.Finding{f}
 	}
-	var (
-		largest servers.FrameReceived
-		in      *evidence.Run
-	)
+	var largest servers.FrameReceived
+	var in *evidence.Run
 	for _, run := range e.Runs() {
 		for _, frame := range evidence.EventsOf[servers.FrameReceived](run) {
 			if len(frame.Bytes) > len(largest.Bytes) {
@@ -286,17 +275,16 @@ func askHuge(e *evidence.Evidence) []check.Finding {
 			}
 		}
 	}
-	if len(largest.Bytes) <= largeMessage {
+	size := len(largest.Bytes)
+	if size <= largeMessage {
 		return nil
 	}
-	finding := check.Finding{
-		Where:    &evidence.Where{Run: in.Name, Line: largest.Line, MS: in.Since(largest.At)},
-		Evidence: fmt.Sprintf("%s is one line of %s", answeredBy(in, largest.Bytes), exec.Bytes(int64(len(largest.Bytes)))),
+	f := check.At(in.At(largest.At), "%s is one line of %s", answeredBy(in, largest.Bytes), exec.Bytes(int64(size)))
+	f.Where.Line = largest.Line
+	if size > tooLargeMessage {
+		f.Severity, f.Breaks = check.Error, breaks(servers.ClassTooLong)
 	}
-	if len(largest.Bytes) > tooLargeMessage {
-		finding.Severity, finding.Breaks = check.Error, breaks(servers.ClassTooLong)
-	}
-	return []check.Finding{finding}
+	return []check.Finding{f}
 }
 
 // The bounds of a flood.
@@ -314,21 +302,19 @@ func askFlood(e *evidence.Evidence) []check.Finding {
 		if flood.Lines <= floodLines && !fast {
 			continue
 		}
-		finding := check.Finding{
-			Evidence: fmt.Sprintf("%d lines, %s, within %d ms without a message", flood.Lines, exec.Bytes(flood.Bytes), flood.Over.Milliseconds()),
-			Breaks:   breaks(servers.ClassText),
+		f := check.At(nil, "%d lines, %s, within %d ms without a message",
+			flood.Lines, exec.Bytes(flood.Bytes), flood.Over.Milliseconds())
+		f.Breaks = breaks(servers.ClassText)
+		if p := flooding(e, run); p != nil {
+			f.Where, f.Culprit, f.Fix = p.where(), &p.Who.Culprit, fixes(e, p.Who)
+			f.Notes = []string{"it begins with " + itself(p)}
 		}
-		if first := flooding(e, run); first != nil {
-			culprit := first.Who.Culprit
-			finding.Where, finding.Culprit, finding.Fix = first.where(), &culprit, fixes(e, first.Who)
-			finding.Notes = []string{"it begins with " + evidence.Excerpt(string(first.First.Text), evidence.MaxExcerpt)}
-		}
-		return []check.Finding{finding}
+		return []check.Finding{f}
 	}
 	return nil
 }
 
-// flooding is the writer with the most lines in a run, nil where there is none.
+// flooding returns the writer with the most lines in a run, or nil.
 func flooding(e *evidence.Evidence, run *evidence.Run) *Pile {
 	alone := &evidence.Evidence{Server: e.Server, Launch: e.Launch, Clean: run}
 	var most *Pile

@@ -13,39 +13,28 @@ import (
 	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/culprit"
 	"toolx/pkg/doctor/evidence"
-	"toolx/pkg/exec"
 	"toolx/pkg/rawjson"
 	"toolx/pkg/servers"
 )
 
-// stray is something on stdout that is not one message on one line, given to the one
-// check that explains it best.
+// stray is something on stdout that is not one message on one line, with the check that explains it best.
 type stray struct {
 	servers.PollutedLine
 	run *evidence.Run
-	// check is the id of the check that it belongs to; empty where none of this
-	// group has anything to say about it.
+	// check is the id of the check that the line belongs to; empty if no check of this family is about it.
 	check string
-	// lines is how many lines it stands on.
+	// lines is how many lines it has.
 	lines int
-	// phase is that of the line, corrected by what the run knows of its end.
+	// phase is the line's, corrected by what the run knows of its end.
 	phase servers.Phase
-	// method is the request that was under way, empty where none was.
+	// method is the method of the request that was under way, or empty.
 	method string
-	// errorPath names what the doctor had just asked for that cannot be had, empty
-	// for a line of ordinary work.
+	// errorPath names the mistake in what the doctor had just asked; empty in ordinary work.
 	errorPath string
 	who       culprit.Recognition
 }
 
-// lastWordsTime is how long before its end a server's lines may be about it.
-const lastWordsTime = time.Second
-
-// maxTelling is how many lines of a run are recognised one by one; what a flood
-// says after that changes no finding.
-const maxTelling = 400
-
-// straysOf makes the strays of a run, once. The run's events must not change after.
+// straysOf returns the strays of a run; the run must be complete.
 func straysOf(e *evidence.Evidence, run *evidence.Run) []stray {
 	return evidence.Once(&run.Kept, func() []stray {
 		s := &sorter{e: e, run: run, lines: evidence.EventsOf[servers.PollutedLine](run)}
@@ -55,9 +44,8 @@ func straysOf(e *evidence.Evidence, run *evidence.Run) []stray {
 	})
 }
 
-// ArgvOf is the command line that the server comes to, and the shell scripts that
-// lead there. A program whose name tells nothing of what it was written in is led by
-// what the file itself says: its interpreter, or go for what Go has built.
+// ArgvOf returns the command line behind all wrappers, and the wrappers. If a program's name does not tell what
+// it is written in, the result begins with what its file tells: the interpreter, or go for a Go binary.
 func ArgvOf(e *evidence.Evidence) (argv []string, wrappers []culprit.Wrapper) {
 	launch := e.Local()
 	if launch == nil {
@@ -82,19 +70,19 @@ func ArgvOf(e *evidence.Evidence) (argv []string, wrappers []culprit.Wrapper) {
 	return argv, wrappers
 }
 
-// sorter gives the polluted lines of one run to checks. Its flags are facts about
-// the whole run that explain single lines.
+// sorter gives the polluted lines of one run to checks. Its flags are facts about the whole run that explain
+// single lines.
 type sorter struct {
 	e     *evidence.Evidence
 	run   *evidence.Run
 	lines []servers.PollutedLine
-	// command is what the server comes to behind wrappers.
+	// command is the command line behind all wrappers.
 	command  []string
 	wrappers []culprit.Wrapper
 
 	answered      bool      // any request was
-	first         time.Time // when the first of them was; zero where none was
-	opening       int       // the last line that the server writes before it answers, as the clean run has shown
+	first         time.Time // when the first of them was, or zero
+	opening       int       // the last line before the first answer of the clean run
 	died          bool      // it ended by itself
 	utf16         bool
 	contentLength bool
@@ -110,9 +98,17 @@ type sorter struct {
 // look finds the facts about the whole run.
 func (s *sorter) look() {
 	s.first, s.answered = firstAnswer(s.run)
-	s.died = endedUnasked(s.run)
+	exit := s.run.Exit()
+	_, terminated := s.run.Marks["terminate"]
+	s.died = exit != nil && !exit.Asked && !terminated
 	s.carriage, s.said = make(map[int]bool), make(map[string]bool)
-	s.opening = s.openingLines()
+	if s.e.Clean != nil && s.run != s.e.Clean {
+		for _, one := range straysOf(s.e, s.e.Clean) {
+			if one.phase == servers.PhaseStart {
+				s.opening = max(s.opening, one.Line+one.lines-1)
+			}
+		}
+	}
 	for _, line := range s.lines {
 		switch {
 		case line.Class == servers.ClassCRLF:
@@ -134,29 +130,12 @@ func (s *sorter) look() {
 	}
 }
 
-// openingLines is the last line before the first answer of the clean run, zero of the
-// clean run itself.
-func (s *sorter) openingLines() int {
-	if s.e.Clean == nil || s.run == s.e.Clean {
-		return 0
-	}
-	last := 0
-	for _, one := range straysOf(s.e, s.e.Clean) {
-		if one.phase == servers.PhaseStart {
-			last = max(last, one.Line+one.lines-1)
-		}
-	}
-	return last
-}
-
-// waits reports whether a line is text that stood there without a newline until the
-// time was up.
+// waits reports whether a line is text that stayed without a newline until the time was up.
 func (s *sorter) waits(line servers.PollutedLine) bool {
 	return line.Class == servers.ClassText && line.Unended && !s.answered && !s.died
 }
 
-// firstAnswer is when the server answered for the first time; ok is false where it
-// never did.
+// firstAnswer returns when the server answered for the first time; ok is false if it never did.
 func firstAnswer(run *evidence.Run) (at time.Time, ok bool) {
 	for _, exchange := range run.Exchanges {
 		if answered := exchange.At.Add(exchange.Took); exchange.Frame != nil && (!ok || answered.Before(at)) {
@@ -166,17 +145,10 @@ func firstAnswer(run *evidence.Run) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// endedUnasked reports whether the server ended though nobody asked it to.
-func endedUnasked(run *evidence.Run) bool {
-	exit := run.Exit()
-	_, terminated := run.Marks["terminate"]
-	return exit != nil && !exit.Asked && !terminated
-}
-
-// sort makes a stray of each line, or of several that are one JSON value.
+// sort makes a stray of each line, or of several lines that are one JSON value.
 func (s *sorter) sort() []stray {
 	var list []stray
-	told, unknown := 0, culprit.Recognise(nil, s.context(nil))
+	recognized, unknown := 0, s.recognize(nil, nil)
 	for i := 0; i < len(s.lines); i++ {
 		one := stray{PollutedLine: s.lines[i], run: s.run, lines: 1}
 		if n, joined := s.value(i); n > 0 {
@@ -187,9 +159,9 @@ func (s *sorter) sort() []stray {
 		one.phase = s.phase(one.PollutedLine)
 		one.method, one.errorPath = s.underWay(one.At)
 		one.who = unknown
-		if told < maxTelling && !one.Class.Harmless() {
-			told++
-			one.who = culprit.Recognise(one.Text, s.context(s.nearby(i)))
+		if recognized < maxRecognized && !one.Class.Harmless() {
+			recognized++
+			one.who = s.recognize(one.Text, s.nearby(i))
 		}
 		if one.check = s.check(&one); one.check != "" {
 			list = append(list, one)
@@ -201,11 +173,15 @@ func (s *sorter) sort() []stray {
 	return list
 }
 
-func (s *sorter) context(nearby []string) culprit.Context {
-	return culprit.Context{Nearby: nearby, Command: s.command, Wrappers: s.wrappers}
+// recognize returns the writer of a text.
+func (s *sorter) recognize(text []byte, nearby []string) culprit.Recognition {
+	return culprit.Recognise(text, culprit.Context{Nearby: nearby, Command: s.command, Wrappers: s.wrappers})
 }
 
-// nearby are the texts around a line.
+// maxRecognized is how many lines of a run are recognized one by one; later lines of a flood change no finding.
+const maxRecognized = 400
+
+// nearby returns the texts around a line.
 func (s *sorter) nearby(i int) []string {
 	var texts []string
 	for j := max(0, i-culprit.BannerHeight); j < min(len(s.lines), i+culprit.BannerHeight+1); j++ {
@@ -216,17 +192,14 @@ func (s *sorter) nearby(i int) []string {
 	return texts
 }
 
-// maxValueLines bounds the search for JSON that is spread over lines.
-const maxValueLines = 256
-
-// value looks for a JSON value that begins on line i and spreads over n lines,
-// printed for people to read; n is zero where there is none.
+// value looks for a pretty-printed JSON value that begins on line i and has n lines; n is zero if there is none.
 func (s *sorter) value(i int) (n int, joined []byte) {
+	const maxLines = 256
 	first := s.lines[i]
 	if first.Class != servers.ClassText || len(first.Text) == 0 || first.Text[0] != '{' && first.Text[0] != '[' {
 		return 0, nil
 	}
-	for n = 0; n < maxValueLines && i+n < len(s.lines); n++ {
+	for n = 0; n < maxLines && i+n < len(s.lines); n++ {
 		line := s.lines[i+n]
 		if line.Line != first.Line+n || line.Size != int64(len(line.Text)) || line.Class.Harmless() {
 			return 0, nil
@@ -243,11 +216,10 @@ func (s *sorter) value(i int) (n int, joined []byte) {
 	return 0, nil
 }
 
-// phase corrects a line's phase by what the run came to. After the doctor's signal
-// it is the shutdown. Before the first answer it is the start, though the doctor may
-// have given a request up by then; so it is for text that waited for its newline
-// from the beginning to the end. A server that is asked to end before it has started
-// still says what it says at its start.
+// phase corrects a line's phase by what is known of the whole run. After the doctor's signal it is the shutdown.
+// Before the first answer it is the start, even if the doctor has given up a request by then, and so it is for
+// text that waits for its newline to the end. A server that is asked to end before it has started still writes
+// what it writes at its start.
 func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
 	terminated, signalled := s.run.Marks["terminate"]
 	switch {
@@ -261,25 +233,25 @@ func (s *sorter) phase(line servers.PollutedLine) servers.Phase {
 	return line.Phase
 }
 
-// lastWords reports whether a text of a server that died is about its death: it came
-// within the last second, and is not what such servers say at their start.
+// lastWords reports whether a text of a server that died is about its death: it came within the last second and
+// is not what the server writes at its start.
 func (s *sorter) lastWords(one *stray) bool {
 	exit := s.run.Exit()
-	if !s.died || exit == nil || one.Since < exit.Lived-lastWordsTime || one.Line <= s.opening {
+	if !s.died || exit == nil || one.Since < exit.Lived-time.Second || one.Line <= s.opening {
 		return false
 	}
 	return slices.Contains([]string{culprit.RuleRuntime, culprit.RuleMerged, "stack-trace"}, one.who.Rule)
 }
 
-// underWay is the method of the request that waited for its answer at a time, and
-// what was wrong with it where the doctor had made it wrong.
+// underWay returns the method of the request that waited for its answer at a time, and the mistake in it if the
+// doctor made one.
 func (s *sorter) underWay(at time.Time) (method, errorPath string) {
 	for _, exchange := range s.run.Exchanges {
 		if exchange.At.After(at) {
 			break
 		}
 		if exchange.Frame == nil || !exchange.At.Add(exchange.Took).Before(at) {
-			method, errorPath = exchange.Method, wrongness(exchange)
+			method, errorPath = exchange.Method, mistakeIn(exchange)
 		}
 	}
 	garbage, began := s.run.Marks["garbage"]
@@ -290,9 +262,8 @@ func (s *sorter) underWay(at time.Time) (method, errorPath string) {
 	return method, errorPath
 }
 
-// wrongness says what is wrong with a request that the doctor made to see the
-// error path, empty for any other.
-func wrongness(exchange *evidence.Exchange) string {
+// mistakeIn returns what is wrong with a request that the doctor made to see the error path, or nothing.
+func mistakeIn(exchange *evidence.Exchange) string {
 	switch {
 	case exchange.Method == evidence.NoSuchMethod:
 		return "an unknown method"
@@ -306,8 +277,8 @@ func wrongness(exchange *evidence.Exchange) string {
 	return ""
 }
 
-// echoes are the requests of toolx that came back as they were sent. A ping is
-// left out: both sides send it, and two of them can look the same.
+// echoes returns the requests of toolx that came back as they were sent. It ignores pings: both sides send them,
+// and two of them can look the same.
 func echoes(run *evidence.Run) []servers.FrameReceived {
 	sent := make(map[string]string)
 	var back []servers.FrameReceived
@@ -326,18 +297,12 @@ func echoes(run *evidence.Run) []servers.FrameReceived {
 	return back
 }
 
-// canonical is a message with its members in order of their names.
+// canonical returns a message with its members in the order of their names; nothing if it is not JSON.
 func canonical(frame []byte) string {
 	var value any
 	if json.Unmarshal(frame, &value) != nil {
 		return ""
 	}
-	text, err := rawjson.Marshal(value)
-	if err != nil {
-		return ""
-	}
+	text, _ := rawjson.Marshal(value) // it came from JSON
 	return string(text)
 }
-
-// since is a line's time since the process was started, in milliseconds.
-func (o *stray) since() float64 { return exec.Milliseconds(o.Since) }

@@ -11,7 +11,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-// listMethods are the lists that a server may have, by the capability that says so.
+// listMethods returns the lists that a server may have, with the capability that declares each.
 func listMethods() []struct{ capability, method, member string } {
 	return []struct{ capability, method, member string }{
 		{"tools", "tools/list", "tools"},
@@ -32,13 +32,11 @@ func askCapabilityUndeclared(e *evidence.Evidence) []check.Finding {
 		if !ok {
 			continue
 		}
-		f := check.Finding{
-			Title:    fmt.Sprintf("server has %s and does not declare them", list.capability),
-			Where:    x.Place(e.Clean),
-			Evidence: fmt.Sprintf("%s answers with %d %s, and the capability %s is missing", list.method, len(items), list.member, list.capability),
-		}
+		f := check.At(x.Place(e.Clean), "%s answers with %d %s, and the capability %s is missing",
+			list.method, len(items), list.member, list.capability)
+		f.Title = fmt.Sprintf("server has %s and does not declare them", list.capability)
 		if len(items) == 0 {
-			f.Severity = check.Info // nothing is hidden by it
+			f.Severity = check.Info // no client misses anything
 			f.Title = fmt.Sprintf("server answers %s and does not declare the capability", list.method)
 		}
 		found = append(found, f)
@@ -54,11 +52,8 @@ func askCapabilityFalse(e *evidence.Evidence) []check.Finding {
 		if !known || declared == nil || x == nil || x.Answered() && x.Result != nil {
 			continue
 		}
-		f := check.Finding{
-			Title:    fmt.Sprintf("server declares %s, and %s fails", list.capability, list.method),
-			Where:    x.Place(e.Clean),
-			Evidence: fmt.Sprintf("%s %s", list.method, x.Outcome()),
-		}
+		f := check.At(x.Place(e.Clean), "%s %s", list.method, x.Outcome())
+		f.Title = fmt.Sprintf("server declares %s, and %s fails", list.capability, list.method)
 		if message := evidence.MemberAt(x.Error, "message"); message != nil {
 			f.Evidence += ": " + evidence.Cut(evidence.MemberText(message))
 		}
@@ -72,7 +67,7 @@ func askPingFails(e *evidence.Evidence) []check.Finding {
 	if x == nil || x.Answered() && evidence.IsObject(x.Result) {
 		return nil
 	}
-	f := check.Finding{Where: x.Place(e.Clean), Evidence: "ping " + x.Outcome() + evidence.Waited(x)}
+	f := check.At(x.Place(e.Clean), "ping %s%s", x.Outcome(), evidence.Waited(x))
 	if x.Late {
 		f.Title = "server answers ping late"
 	}
@@ -88,11 +83,11 @@ func askUnknownMethod(e *evidence.Evidence) []check.Finding {
 	if code, ok := evidence.ErrorCode(x.Error); ok && code == methodNotFound {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: x.Place(e.Clean), Evidence: "a method that does not exist " + x.Outcome() + evidence.Waited(x)})
+	return check.One(x.Place(e.Clean), "a method that does not exist %s%s", x.Outcome(), evidence.Waited(x))
 }
 
-// hostileCall finds the doctor's own call of a tool that cannot exist, or the one
-// without a name.
+// hostileCall returns the doctor's own call of a tool that cannot exist, or the one without a name; nil if there is
+// none.
 func hostileCall(e *evidence.Evidence, named bool) *evidence.Exchange {
 	for _, x := range e.Clean.Asked("tools/call") {
 		if !evidence.IsUsersCall(x) && (evidence.MemberAt(x.Sent, "params", "name") != nil) == named {
@@ -103,41 +98,42 @@ func hostileCall(e *evidence.Evidence, named bool) *evidence.Exchange {
 }
 
 func askInvalidParams(e *evidence.Evidence) []check.Finding {
-	const invalidParams = -32602
 	x := hostileCall(e, false)
 	if x == nil {
 		return nil
 	}
-	code, ok := evidence.ErrorCode(x.Error)
-	if ok && (code == invalidParams || code == evidence.MismatchCode && e.OverHTTP()) { // there is no Mcp-Name then
+	code, _ := evidence.ErrorCode(x.Error)
+	if code == invalidParams || code == evidence.MismatchCode && e.OverHTTP() { // over HTTP, Mcp-Name is missing too
 		return nil
 	}
-	f := check.Finding{Where: x.Place(e.Clean), Evidence: "tools/call without a name " + x.Outcome()}
+	f := check.At(x.Place(e.Clean), "tools/call without a name %s", x.Outcome())
 	if message := evidence.MemberAt(x.Error, "message"); message != nil {
 		f.Notes = []string{"it says: " + evidence.Cut(strings.Join(strings.Fields(evidence.MemberText(message)), " "))}
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
+// invalidParams is JSON-RPC's code for bad parameters.
+const invalidParams = -32602
+
 func askUnknownTool(e *evidence.Evidence) []check.Finding {
-	const invalidParams = -32602
 	x := hostileCall(e, true)
 	if x == nil {
 		return nil
 	}
-	f := check.Finding{Where: x.Place(e.Clean), Evidence: "a tool that does not exist " + x.Outcome()}
-	code, ok := evidence.ErrorCode(x.Error)
+	f := check.At(x.Place(e.Clean), "a tool that does not exist %s", x.Outcome())
+	code, _ := evidence.ErrorCode(x.Error)
 	switch {
 	case x.Late:
 		f.Title = "a call of an unknown tool is answered late"
 	case x.Refused():
-		f.Title = "a call of an unknown tool is refused by HTTP, and by no error that a model sees"
+		f.Title = "a call of an unknown tool is refused by HTTP, without an error that a model sees"
 		f.Breaks = []string{"clients that take an HTTP error for a lost connection"}
 	case !x.Answered():
 		f.Severity, f.Title = check.Error, "a call of an unknown tool gets no answer"
 		f.Evidence += evidence.Waited(x)
-		f.Breaks = []string{"every client waits until its time is up"}
-	case ok && code == invalidParams:
+		f.Breaks = []string{"every client waits until it times out"}
+	case code == invalidParams:
 		return nil
 	case x.Error != nil:
 		f.Severity, f.Title = check.Info, "a call of an unknown tool is refused with another code than -32602"
@@ -148,11 +144,10 @@ func askUnknownTool(e *evidence.Evidence) []check.Finding {
 		f.Title = "a call of an unknown tool succeeds"
 		f.Evidence += " without isError"
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
-// askNotificationAnswered looks at messages without an id that came after the
-// notification, when no request waited.
+// askNotificationAnswered finds messages without an id that came after the notification, when no request waited.
 func askNotificationAnswered(e *evidence.Evidence) []check.Finding {
 	run := e.Probing()
 	sent, did := run.Marks["notification"]
@@ -166,7 +161,7 @@ func askNotificationAnswered(e *evidence.Evidence) []check.Finding {
 		}
 		where := wire.PlaceOf(run, odd)
 		where.Method = "notifications/toolx/unknown"
-		found = append(found, check.Finding{Where: where, Evidence: evidence.CutJSON(odd.Bytes)})
+		found = append(found, check.At(where, "%s", evidence.CutJSON(odd.Bytes)))
 	}
 	return check.Alike(found)
 }
@@ -177,7 +172,7 @@ func askRequestBeforeInit(e *evidence.Evidence) []check.Finding {
 	if x == nil || x.Answered() || evidence.MemberAt(x.Sent, "params", "cursor") != nil {
 		return nil
 	}
-	f := check.Finding{Where: x.Place(run), Evidence: "tools/list before initialize " + x.Outcome()}
+	f := check.At(x.Place(run), "tools/list before initialize %s", x.Outcome())
 	if x.Late {
 		f.Title = "server answers tools/list before initialize late"
 	}

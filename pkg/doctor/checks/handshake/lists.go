@@ -16,8 +16,7 @@ import (
 	"toolx/pkg/servers"
 )
 
-// nextCursor is what a list's page says about the next one, nil where it says
-// nothing.
+// nextCursor returns what a list's page says about the next one, or nil.
 func nextCursor(x *evidence.Exchange) json.RawMessage {
 	return evidence.MemberAt(x.Result, "nextCursor")
 }
@@ -30,40 +29,33 @@ func askCursorLoop(e *evidence.Evidence) []check.Finding {
 			continue
 		}
 		if first, twice := seen[next]; twice {
-			return check.Sole(check.Finding{
-				Where:    page.Place(e.Clean),
-				Evidence: fmt.Sprintf("page %d leads to cursor %s, as page %d did", i+1, evidence.Cut(next), first),
-			})
+			return check.One(page.Place(e.Clean), "page %d leads to cursor %s, as page %d did", i+1, evidence.Cut(next),
+				first)
 		}
 		seen[next] = i + 1
 	}
 	return nil
 }
 
-// The bounds of a list that a client can be expected to read.
-const (
-	endlessPages = 1000
-	endlessItems = 100_000
-)
-
 func askCursorEndless(e *evidence.Evidence) []check.Finding {
+	// The limits of a list that a client can be expected to read.
+	const manyPages, manyItems = 1000, 100_000
 	pages := e.Listing()
 	items, _ := e.Tools()
 	var size int64
 	for _, page := range pages {
 		size += int64(len(page.Frame) + len(nextCursor(page)))
 	}
-	if len(pages) < endlessPages && len(items) < endlessItems && size < cmp.Or(e.Server.MaxMessage, evidence.MaxMessage) {
+	limit := cmp.Or(e.Server.MaxMessage, evidence.MaxMessage)
+	if len(pages) < manyPages && len(items) < manyItems && size < limit {
 		return nil
 	}
 	last := pages[len(pages)-1]
 	if next := nextCursor(last); next == nil || string(next) == "null" {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    last.Place(e.Clean),
-		Evidence: fmt.Sprintf("%d pages with %d tools, %s in all, and there is another one", len(pages), len(items), exec.Bytes(size)),
-	})
+	return check.One(last.Place(e.Clean), "%d pages with %d tools, %s in all, and there is another one",
+		len(pages), len(items), exec.Bytes(size))
 }
 
 func askCursorEmpty(e *evidence.Evidence) []check.Finding {
@@ -72,7 +64,7 @@ func askCursorEmpty(e *evidence.Evidence) []check.Finding {
 		if next := string(nextCursor(x)); next == `""` || next == "null" {
 			where := x.Place(e.Clean)
 			where.Pointer = "/nextCursor"
-			found = append(found, check.Finding{Where: where, Evidence: "nextCursor is " + next})
+			found = append(found, check.At(where, "nextCursor is %s", next))
 		}
 	}
 	return check.Alike(found)
@@ -84,37 +76,16 @@ func askCursorInvalid(e *evidence.Evidence) []check.Finding {
 	}
 	run := e.Probing()
 	for _, x := range run.Asked("tools/list") {
-		if string(evidence.MemberAt(x.Sent, "params", "cursor")) == `"`+evidence.NoSuchCursor+`"` && x.Answered() && x.Result != nil {
-			return check.Sole(check.Finding{Where: x.Place(run), Evidence: "cursor " + evidence.NoSuchCursor + " " + x.Outcome()})
+		cursor := rawjson.Unquote(evidence.MemberAt(x.Sent, "params", "cursor"))
+		if cursor == evidence.NoSuchCursor && x.Answered() && x.Result != nil {
+			return check.One(x.Place(run), "cursor %s %s", evidence.NoSuchCursor, x.Outcome())
 		}
 	}
 	return nil
 }
 
 func askListUnstable(e *evidence.Evidence) []check.Finding {
-	first, second := firstPages(e)
-	if first == nil || second == nil || bytes.Equal(first.Result, second.Result) || listChangedBetween(e.Clean, first.At, second.At) {
-		return nil
-	}
-	before, _ := rawjson.Elements(evidence.MemberAt(first.Result, "tools"))
-	after, _ := rawjson.Elements(evidence.MemberAt(second.Result, "tools"))
-	f := check.Finding{Where: second.Place(e.Clean)}
-	switch {
-	case len(before) != len(after):
-		f.Evidence = fmt.Sprintf("%d tools, then %d", len(before), len(after))
-	case slices.EqualFunc(before, after, equalBytes):
-		return nil // what differs is not the tools
-	case slices.EqualFunc(sorted(before), sorted(after), equalBytes):
-		f.Evidence = "the same tools in another order"
-	default:
-		f.Evidence = "the same number of tools, and other definitions"
-	}
-	return check.Sole(f)
-}
-
-// firstPages are the first pages of the clean run's two listings, nil where there
-// are no two.
-func firstPages(e *evidence.Evidence) (first, second *evidence.Exchange) {
+	var first, second *evidence.Exchange // the first pages of the two listings
 	for _, x := range e.Clean.Asked("tools/list") {
 		switch {
 		case x.Result == nil || evidence.ContinuesPage(x):
@@ -124,36 +95,44 @@ func firstPages(e *evidence.Evidence) (first, second *evidence.Exchange) {
 			second = x
 		}
 	}
-	return first, second
-}
-
-func equalBytes(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
-
-func sorted(list []json.RawMessage) []json.RawMessage {
-	return slices.SortedFunc(slices.Values(list), func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+	if second == nil || bytes.Equal(first.Result, second.Result) {
+		return nil
+	}
+	for _, n := range listChanges(e) {
+		if n.At.After(first.At) && n.At.Before(second.At) {
+			return nil
+		}
+	}
+	equal := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+	sorted := func(list []json.RawMessage) []json.RawMessage {
+		return slices.SortedFunc(slices.Values(list), func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+	}
+	before, _ := rawjson.Elements(evidence.MemberAt(first.Result, "tools"))
+	after, _ := rawjson.Elements(evidence.MemberAt(second.Result, "tools"))
+	where := second.Place(e.Clean)
+	switch {
+	case len(before) != len(after):
+		return check.One(where, "%d tools, then %d", len(before), len(after))
+	case slices.EqualFunc(before, after, equal):
+		return nil // the difference is not in the tools
+	case slices.EqualFunc(sorted(before), sorted(after), equal):
+		return check.One(where, "the same tools in another order")
+	}
+	return check.One(where, "the same number of tools, and other definitions")
 }
 
 const listChanged = "notifications/tools/list_changed"
 
-func listChangedBetween(r *evidence.Run, from, to time.Time) bool {
-	return slices.ContainsFunc(evidence.EventsOf[servers.Notification](r), func(n servers.Notification) bool {
-		return n.Method == listChanged && n.At.After(from) && n.At.Before(to)
+// listChanges returns the notifications that the list of tools changed.
+func listChanges(e *evidence.Evidence) []servers.Notification {
+	return slices.DeleteFunc(evidence.EventsOf[servers.Notification](e.Clean), func(n servers.Notification) bool {
+		return n.Method != listChanged
 	})
 }
 
-// A storm is more than so many notifications in such a time.
-const (
-	stormCount = 3
-	stormTime  = 5 * time.Second
-)
-
 func askListChangedStorm(e *evidence.Evidence) []check.Finding {
-	var times []servers.Notification
-	for _, n := range evidence.EventsOf[servers.Notification](e.Clean) {
-		if n.Method == listChanged {
-			times = append(times, n)
-		}
-	}
+	const stormCount, stormTime = 3, 5 * time.Second
+	times := listChanges(e)
 	most := 0
 	for i := range times {
 		n := 0
@@ -167,48 +146,39 @@ func askListChangedStorm(e *evidence.Evidence) []check.Finding {
 	if most <= stormCount {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    &evidence.Where{Run: e.Clean.Name, Method: listChanged, MS: e.Clean.Since(times[0].At)},
-		Evidence: fmt.Sprintf("%d times in %s", most, evidence.Milliseconds(min(stormTime, times[len(times)-1].At.Sub(times[0].At)))),
-	})
+	where := e.Clean.At(times[0].At)
+	where.Method = listChanged
+	lasted := times[len(times)-1].At.Sub(times[0].At)
+	return check.One(where, "%d times in %s", most, evidence.Milliseconds(min(stormTime, lasted)))
 }
 
 // askProgress follows each token through its run.
 func askProgress(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Sessions() {
-		found = append(found, wrongProgress(run)...)
+		calls := make(map[string]*evidence.Exchange) // by progress token
+		for _, x := range run.Exchanges {
+			if token := evidence.MemberAt(x.Sent, "params", "_meta", "progressToken"); token != nil {
+				calls[string(token)] = x
+			}
+		}
+		last := make(map[string]float64)
+		for _, frame := range evidence.EventsOf[servers.FrameReceived](run) {
+			if frame.Method != "notifications/progress" {
+				continue
+			}
+			if fault := progressFault(frame, calls, last); fault != "" {
+				f := check.At(run.At(frame.At), "%s", evidence.CutJSON(evidence.MemberAt(frame.Bytes, "params")))
+				f.Where.Line, f.Where.Method = frame.Line, frame.Method
+				f.Title = "a report of progress " + fault
+				found = append(found, f)
+			}
+		}
 	}
 	return check.Alike(found)
 }
 
-func wrongProgress(r *evidence.Run) []check.Finding {
-	calls := make(map[string]*evidence.Exchange) // by progress token
-	for _, x := range r.Exchanges {
-		if token := evidence.MemberAt(x.Sent, "params", "_meta", "progressToken"); token != nil {
-			calls[string(token)] = x
-		}
-	}
-	last := make(map[string]float64)
-	var found []check.Finding
-	for _, frame := range evidence.EventsOf[servers.FrameReceived](r) {
-		if frame.Method != "notifications/progress" {
-			continue
-		}
-		fault := progressFault(frame, calls, last)
-		if fault == "" {
-			continue
-		}
-		found = append(found, check.Finding{
-			Title:    "a report of progress " + fault,
-			Where:    &evidence.Where{Run: r.Name, Line: frame.Line, Method: "notifications/progress", MS: r.Since(frame.At)},
-			Evidence: evidence.CutJSON(evidence.MemberAt(frame.Bytes, "params")),
-		})
-	}
-	return found
-}
-
-// progressFault says what is wrong with a report, empty where nothing is.
+// progressFault says what is wrong with a report of progress; nothing if it is right.
 func progressFault(frame servers.FrameReceived, calls map[string]*evidence.Exchange, last map[string]float64) string {
 	token := string(evidence.MemberAt(frame.Bytes, "params", "progressToken"))
 	call := calls[token]
@@ -235,47 +205,40 @@ func askCancelIgnored(e *evidence.Evidence) []check.Finding {
 		if x == nil || !evidence.IsUsersCall(x) {
 			return ""
 		}
-		return fmt.Sprintf("%s was answered %s", evidence.MemberText(evidence.MemberAt(x.Sent, "params", "name")), r.AfterGivingUp(x))
+		return fmt.Sprintf("%s was answered %s", evidence.NameIn(x.Sent), r.AfterGivingUp(x))
 	})
 }
 
 func askLogWithoutOptIn(e *evidence.Evidence) []check.Finding {
 	messages := evidence.EventsOf[servers.LogMessage](e.Clean)
 	declared, known := e.Capability("logging")
-	if len(messages) == 0 || !known && !e.Modern() || declared != nil && !e.Modern() {
+	if len(messages) == 0 || !e.Modern() && (!known || declared != nil) {
 		return nil
 	}
 	first := messages[0]
-	f := check.Finding{
-		Where:    &evidence.Where{Run: e.Clean.Name, Method: "notifications/message", MS: e.Clean.Since(first.At)},
-		Evidence: evidence.Cut(fmt.Sprintf("%s: %s", first.Level, first.Data)),
-		Notes:    []string{fmt.Sprintf("%d log messages in all", len(messages))},
-	}
+	f := check.At(e.Clean.At(first.At), "%s", evidence.Cut(fmt.Sprintf("%s: %s", first.Level, first.Data)))
+	f.Where.Method = "notifications/message"
+	f.Notes = []string{fmt.Sprintf("%d log messages in all", len(messages))}
 	if e.Modern() {
 		f.Title = "server sends log messages that no request asked for"
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
-// isModernResult reports whether the rules of 2026-07-28 hold for an answer.
-func isModernResult(e *evidence.Evidence, x *evidence.Exchange) bool {
-	if !x.Answered() || x.Result == nil {
-		return false
-	}
-	return e.Modern() || x.Method == "server/discover" && evidence.SupportedVersions(x.Result) != nil
-}
-
-// lacking are the modern results without one of the members that wanted names.
+// lacking finds the results under the rules of 2026-07-28 that lack one of the members that wanted names.
 func lacking(e *evidence.Evidence, wanted func(method string) []string) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Runs() {
 		for _, x := range run.Exchanges {
-			if !isModernResult(e, x) {
+			modern := e.Modern() || x.Method == "server/discover" && evidence.SupportedVersions(x.Result) != nil
+			if !modern || !x.Answered() || x.Result == nil {
 				continue
 			}
-			lacks := slices.DeleteFunc(wanted(x.Method), func(name string) bool { return evidence.MemberAt(x.Result, name) != nil })
+			members := evidence.Members(x.Result)
+			lacks := slices.DeleteFunc(wanted(x.Method), func(name string) bool { return members[name] != nil })
 			if len(lacks) > 0 {
-				found = append(found, check.Finding{Where: x.Place(run), Evidence: fmt.Sprintf("the result of %s lacks %s", x.Method, evidence.Words(lacks))})
+				found = append(found,
+					check.At(x.Place(run), "the result of %s lacks %s", x.Method, evidence.Words(lacks)))
 			}
 		}
 	}

@@ -14,32 +14,33 @@ import (
 	"toolx/pkg/servers"
 )
 
-// askEra always reports: it is a fact about the server, and no fault.
+// askEra always reports: it is a fact about the server.
 func askEra(e *evidence.Evidence) []check.Finding {
 	x := cmp.Or(e.Probe.Exchange("server/discover", 0), e.Clean.Exchange("server/discover", 0))
 	versions := []string(nil)
 	if x.Answered() {
 		versions = evidence.SupportedVersions(x.Result)
 	}
+	agreed := e.Clean.Protocol
 	f := check.Finding{Where: &evidence.Where{Run: e.Clean.Name, Method: "initialize"}}
 	switch {
 	case e.Modern() && e.AgreedRaw():
 		f.Title = "speaks both generations of the protocol"
-		f.Evidence = "server/discover agreed on " + e.Clean.Protocol + "; initialize is answered too"
+		f.Evidence = "server/discover agreed on " + agreed + "; initialize is answered too"
 	case e.Modern():
 		f.Title = "speaks the modern protocol only"
-		f.Evidence = "refuses initialize; agreed on " + e.Clean.Protocol
+		f.Evidence = "refuses initialize; agreed on " + agreed
 	case versions != nil:
 		f.Title = "speaks both generations of the protocol"
-		f.Evidence = fmt.Sprintf("initialize agreed on %s; server/discover names %s", e.Clean.Protocol, evidence.Words(versions))
+		f.Evidence = fmt.Sprintf("initialize agreed on %s; server/discover names %s", agreed, evidence.Words(versions))
 	default:
 		f.Title = "speaks the legacy protocol"
-		f.Evidence = "initialize agreed on " + e.Clean.Protocol
+		f.Evidence = "initialize agreed on " + agreed
 		if x != nil && (x.Answered() || !e.OverHTTP()) { // HTTP has refusals that are no answers
 			f.Evidence += "; server/discover " + x.Outcome()
 		}
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
 func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
@@ -61,25 +62,16 @@ func askDiscoverBreaksServer(e *evidence.Evidence) []check.Finding {
 	case !x.Answered():
 		f.Title = "a request before initialize gets no answer"
 		f.Evidence = "server/discover was not answered"
-		if given := givenUp(run, x); given > 0 {
-			f.Evidence += " in " + evidence.Milliseconds(evidence.PatientRounded(given))
+		if next := slices.Index(run.Exchanges, x) + 1; next < len(run.Exchanges) {
+			f.Evidence += " in " + evidence.Rounded(run.Exchanges[next].At.Sub(x.At))
 		}
 	case foreignBefore(run) > 0 && foreignBefore(e.Clean) == 0:
 		f.Title = "a request before initialize makes the server write text on stdout"
-		f.Evidence = fmt.Sprintf("%d lines that are no messages, and none without the request", foreignBefore(run))
+		f.Evidence = fmt.Sprintf("%d lines that are not messages, and none without the request", foreignBefore(run))
 	default:
 		return nil
 	}
-	return check.Sole(f)
-}
-
-// givenUp is how long a request was waited for, as far as the next one tells.
-func givenUp(r *evidence.Run, x *evidence.Exchange) time.Duration {
-	at := slices.Index(r.Exchanges, x)
-	if at < 0 || at+1 >= len(r.Exchanges) {
-		return 0
-	}
-	return r.Exchanges[at+1].At.Sub(x.At)
+	return []check.Finding{f}
 }
 
 // foreignBefore counts lines of stdout without a message before the first answer.
@@ -93,8 +85,8 @@ func foreignBefore(r *evidence.Run) int {
 	return count
 }
 
-// agreed is the protocolVersion in the clean run's answer to initialize; known is
-// false where there is no such answer.
+// agreed returns the protocolVersion in the clean run's answer to initialize; known is false if there is no such
+// answer.
 func agreed(e *evidence.Evidence) (version json.RawMessage, where *evidence.Where, known bool) {
 	x := e.Initialized()
 	if !x.Answered() || !evidence.IsObject(x.Result) {
@@ -110,32 +102,26 @@ func askProtocolVersionMissing(e *evidence.Evidence) []check.Finding {
 	if !known || version != nil {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: where, Evidence: evidence.CutJSON(e.Initialized().Result)})
+	return check.One(where, "%s", evidence.CutJSON(e.Initialized().Result))
 }
 
 func askProtocolVersionFormat(e *evidence.Evidence) []check.Finding {
 	version, where, known := agreed(e)
-	if !known || version == nil || isRevision(version) {
+	_, err := time.Parse(time.DateOnly, rawjson.Unquote(version))
+	if !known || version == nil || rawjson.IsString(version) && err == nil {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: where, Evidence: "protocolVersion is " + evidence.CutJSON(version)})
-}
-
-// isRevision reports whether text is a string of the form of a revision.
-func isRevision(text json.RawMessage) bool {
-	if !rawjson.IsString(text) {
-		return false
-	}
-	_, err := time.Parse(time.DateOnly, rawjson.Unquote(text))
-	return err == nil
+	return check.One(where, "protocolVersion is %s", evidence.CutJSON(version))
 }
 
 func askVersionUnsupported(e *evidence.Evidence) []check.Finding {
 	version, where, known := agreed(e)
-	if !known || version == nil || slices.Contains(evidence.LegacyRevisions(), rawjson.Unquote(version)) || rawjson.Unquote(version) == evidence.ModernRevision {
+	revisions := append(evidence.LegacyRevisions(), evidence.ModernRevision)
+	if !known || version == nil || slices.Contains(revisions, rawjson.Unquote(version)) {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: where, Evidence: fmt.Sprintf("asked for %s, got %s", evidence.MemberText(evidence.MemberAt(e.Initialized().Sent, "params", "protocolVersion")), evidence.MemberText(version))})
+	asked := evidence.MemberAt(e.Initialized().Sent, "params", "protocolVersion")
+	return check.One(where, "asked for %s, got %s", evidence.MemberText(asked), evidence.MemberText(version))
 }
 
 func askVersionEcho(e *evidence.Evidence) []check.Finding {
@@ -145,7 +131,7 @@ func askVersionEcho(e *evidence.Evidence) []check.Finding {
 	}
 	where := x.Place(e.Probing())
 	where.Pointer = "/protocolVersion"
-	return check.Sole(check.Finding{Where: where, Evidence: fmt.Sprintf("asked for %s, got %s", evidence.InventedRevision, evidence.InventedRevision)})
+	return check.One(where, "asked for %s, got %s", evidence.InventedRevision, evidence.InventedRevision)
 }
 
 func askVersionOld(e *evidence.Evidence) []check.Finding {
@@ -154,47 +140,41 @@ func askVersionOld(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	_, where, _ := agreed(e)
-	return check.Sole(check.Finding{Where: where, Evidence: "agreed on " + e.Clean.Protocol})
+	return check.One(where, "agreed on %s", e.Clean.Protocol)
 }
 
 func askUnsupportedVersionError(e *evidence.Evidence) []check.Finding {
-	const unsupported = -32022
 	x := e.Probe.Exchange("server/discover", 1)
 	if x == nil || !strings.Contains(string(x.Sent), evidence.InventedRevision) {
 		return nil // not a modern server
 	}
-	code, ok := evidence.ErrorCode(x.Error)
+	code, _ := evidence.ErrorCode(x.Error)
 	var supported []string
 	named := json.Unmarshal(evidence.MemberAt(x.Error, "data", "supported"), &supported) == nil && len(supported) > 0
-	if ok && code == unsupported && named {
+	if code == evidence.UnsupportedCode && named {
 		return nil
 	}
-	f := check.Finding{Where: x.Place(e.Probe), Evidence: fmt.Sprintf("a request of revision %s %s", evidence.InventedRevision, x.Outcome())}
-	if ok && code == unsupported {
+	f := check.At(x.Place(e.Probe), "a request of revision %s %s", evidence.InventedRevision, x.Outcome())
+	if code == evidence.UnsupportedCode {
 		f.Evidence += " that lacks data.supported"
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
 func askServerInfo(e *evidence.Evidence) []check.Finding {
-	x := e.Initialized()
-	if !x.Answered() || !evidence.IsObject(x.Result) {
+	_, where, known := agreed(e)
+	if !known {
 		return nil
 	}
-	info := evidence.MemberAt(x.Result, "serverInfo")
-	where := x.Place(e.Clean)
 	where.Pointer = "/serverInfo"
+	info := evidence.MemberAt(e.Initialized().Result, "serverInfo")
 	if info == nil {
-		return check.Sole(check.Finding{Where: where, Evidence: "serverInfo is missing"})
+		return check.One(where, "serverInfo is missing")
 	}
-	var lacks []string
-	for _, name := range []string{"name", "version"} {
-		if value := evidence.MemberAt(info, name); !rawjson.IsString(value) || rawjson.Unquote(value) == "" {
-			lacks = append(lacks, name)
-		}
-	}
-	if lacks == nil {
+	lacks := slices.DeleteFunc([]string{"name", "version"},
+		func(name string) bool { return rawjson.GetText(info, name) != "" })
+	if len(lacks) == 0 {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: where, Evidence: fmt.Sprintf("serverInfo %s lacks %s", evidence.CutJSON(info), evidence.Words(lacks))})
+	return check.One(where, "serverInfo %s lacks %s", evidence.CutJSON(info), evidence.Words(lacks))
 }

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
@@ -16,61 +16,9 @@ import (
 	"toolx/pkg/servers"
 )
 
-// answeredQuestions are the names of the raw questions that every server answers with a reply.
-func answeredQuestions() []string {
-	return []string{evidence.AskedInitialize, evidence.AskedPing, evidence.AskedList}
-}
-
-func askContentType(e *evidence.Evidence) []check.Finding {
-	for _, name := range answeredQuestions() {
-		reply := e.Reply(name)
-		if reply == nil || reply.Status != http.StatusOK {
-			continue
-		}
-		if kind := reply.MediaType(); kind != "application/json" && kind != "text/event-stream" {
-			return check.Sole(check.Finding{Where: rawWhere(name), Evidence: evidence.Cut("Content-Type: " + cmp.Or(kind, "none") + titleOf(reply.Body))})
-		}
-	}
-	return nil
-}
-
-var titlePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`) })
-
-// titleOf is the title of a page, with a comma before it; empty where there is none.
-func titleOf(body []byte) string {
-	title := titlePattern().FindSubmatch(body)
-	if title == nil {
-		return ""
-	}
-	return ", a page with the title " + strings.Join(strings.Fields(string(title[1])), " ")
-}
-
-// tooLarge finds the first answer of which no end was read, packed by gzip or as it is.
-func tooLarge(e *evidence.Evidence, packed bool) []check.Finding {
-	for _, name := range answeredQuestions() {
-		if reply := e.Reply(name); reply != nil && reply.Over && reply.Unpacked == packed {
-			return check.Sole(check.Finding{Where: rawWhere(name), Evidence: "more than " + exec.Bytes(evidence.MaxRawBody)})
-		}
-	}
-	return nil
-}
-
-func askSseFormat(e *evidence.Evidence) []check.Finding {
-	for _, name := range answeredQuestions() {
-		if reply := e.Reply(name); reply != nil {
-			for i, event := range reply.Events {
-				if fault := fault(event); fault != "" {
-					return check.Sole(check.Finding{Where: rawWhere(name), Evidence: fmt.Sprintf("event %d %s", i+1, evidence.Cut(fault))})
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// fault says what is wrong with an event that should carry a message, empty where
-// nothing is. One with empty data carries an id alone, and is well (2025-11-25).
-func fault(e evidence.HTTPEvent) string {
+// eventFault says what is wrong with an event that should carry a message; nothing if it is right. An event with empty
+// data only carries an id (2025-11-25).
+func eventFault(e evidence.HTTPEvent) string {
 	data := e.Text()
 	switch {
 	case e.Data == nil:
@@ -78,33 +26,28 @@ func fault(e evidence.HTTPEvent) string {
 	case len(data) == 0:
 		return ""
 	case e.Name != "" && e.Name != "message":
-		return "has another name than message: event: " + e.Name
+		return "is not named message: event: " + e.Name
 	case !json.Valid(data):
-		return "is no JSON: " + string(data)
+		return "is not JSON: " + string(data)
 	case e.Open:
-		return "does not end: the stream ends without an empty line behind it"
+		return "does not end: the stream ends without an empty line after it"
 	}
 	return ""
 }
 
-func askSseNoFinal(e *evidence.Evidence) []check.Finding {
-	for _, name := range answeredQuestions() {
-		reply := e.Reply(name)
-		if reply == nil || reply.Status != http.StatusOK || reply.MediaType() != "text/event-stream" {
-			continue
-		}
-		if reply.Ended && reply.Message() == nil {
-			return check.Sole(check.Finding{Where: rawWhere(name), Evidence: fmt.Sprintf("the stream ended after %d bytes and %d events, none of them the reply", len(reply.Body), len(reply.Events))})
-		}
+func noFinalEvent(r *evidence.HTTPReply) string {
+	if r.Status != http.StatusOK || r.MediaType() != "text/event-stream" || !r.Ended || r.Message() != nil {
+		return ""
 	}
-	return nil
+	return fmt.Sprintf("the stream ended after %d bytes and %d events without the reply", len(r.Body), len(r.Events))
 }
 
 func askLegacySSE(e *evidence.Evidence) []check.Finding {
 	if _, is := e.EndpointEvent(); !is {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: rawWhere("GET"), Evidence: "POST: " + e.Reply(evidence.AskedInitialize).StatusText() + "; GET begins with event: endpoint"})
+	posted := e.Reply(evidence.AskedInitialize).StatusText()
+	return check.One(rawWhere("GET"), "POST: %s; GET begins with event: endpoint", posted)
 }
 
 func askSseEndpointOffsite(e *evidence.Evidence) []check.Finding {
@@ -117,7 +60,7 @@ func askSseEndpointOffsite(e *evidence.Evidence) []check.Finding {
 	if err == nil && sameOrigin(at, at.ResolveReference(to)) {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: rawWhere("GET"), Evidence: evidence.Cut("event: endpoint, data: " + string(event.Text()))})
+	return check.One(rawWhere("GET"), "%s", evidence.Cut("event: endpoint, data: "+string(event.Text())))
 }
 
 // sameOrigin reports whether two addresses are of one scheme, host and port.
@@ -126,13 +69,62 @@ func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && strings.Equ
 func askKeepalive(e *evidence.Evidence) []check.Finding {
 	const few = 4
 	exchanges := evidence.EventsOf[servers.HTTPExchange](e.Clean)
-	for _, x := range exchanges {
-		if x.Reused {
-			return nil
-		}
-	}
-	if len(exchanges) < few {
+	reused := slices.ContainsFunc(exchanges, func(x servers.HTTPExchange) bool { return x.Reused })
+	if reused || len(exchanges) < few {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: &evidence.Where{Run: "clean"}, Evidence: fmt.Sprintf("%d requests, each on a connection of its own, %s", len(exchanges), exchanges[0].Proto)})
+	return check.One(&evidence.Where{Run: "clean"}, "%d requests, each on a connection of its own, %s",
+		len(exchanges), exchanges[0].Proto)
+}
+
+// eachAnswer asks about the answers to the raw requests that every server answers. The first remark is the finding.
+func eachAnswer(remark func(*evidence.HTTPReply) string) func(*evidence.Evidence) []check.Finding {
+	return func(e *evidence.Evidence) []check.Finding {
+		for _, name := range []string{evidence.AskedInitialize, evidence.AskedPing, evidence.AskedList} {
+			if reply := e.Reply(name); reply != nil {
+				if text := remark(reply); text != "" {
+					return check.One(rawWhere(name), "%s", evidence.Cut(text))
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// wrongType names a media type that MCP does not allow, with the title of a web page.
+func wrongType(r *evidence.HTTPReply) string {
+	kind := r.MediaType()
+	if r.Status != http.StatusOK || kind == "application/json" || kind == "text/event-stream" {
+		return ""
+	}
+	text := "Content-Type: " + cmp.Or(kind, "none")
+	if title := regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`).FindSubmatch(r.Body); title != nil {
+		text += ", a page with the title " + strings.Join(strings.Fields(string(title[1])), " ")
+	}
+	return text
+}
+
+// tooLarge finds an answer that was not read to its end.
+func tooLarge(r *evidence.HTTPReply) string {
+	if !r.Over || r.Unpacked {
+		return ""
+	}
+	return "more than " + exec.Bytes(evidence.MaxRawBody)
+}
+
+// unpacksTooLarge is tooLarge of an answer that came as gzip.
+func unpacksTooLarge(r *evidence.HTTPReply) string {
+	if !r.Over || !r.Unpacked {
+		return ""
+	}
+	return "more than " + exec.Bytes(evidence.MaxRawBody)
+}
+
+func wrongEvent(r *evidence.HTTPReply) string {
+	for i, event := range r.Events {
+		if text := eventFault(event); text != "" {
+			return fmt.Sprintf("event %d %s", i+1, text)
+		}
+	}
+	return ""
 }

@@ -9,8 +9,7 @@ import (
 	"toolx/pkg/doctor/evidence"
 )
 
-// Checks are about what HTTP carries messages in. They are asked of servers that
-// are reached by it, and of no others.
+// Checks are about the HTTP that carries the messages; only servers over HTTP are asked.
 func Checks() []check.Check {
 	return []check.Check{
 		{ID: "dns", Need: check.NeedHTTP, Ask: askReach(phaseDNS)},
@@ -24,9 +23,9 @@ func Checks() []check.Check {
 		{ID: "legacy-sse", Need: check.NeedHTTP, Ask: askLegacySSE},
 		{ID: "sse-endpoint-offsite", Need: check.NeedHTTP, Ask: askSseEndpointOffsite},
 		{ID: "status-unexpected", Need: check.NeedHTTP, Ask: askStatusUnexpected},
-		{ID: "content-type", Need: check.NeedHTTP, Ask: askContentType},
-		{ID: "body-limit", Need: check.NeedHTTP, Ask: func(e *evidence.Evidence) []check.Finding { return tooLarge(e, false) }},
-		{ID: "gzip-bomb", Need: check.NeedHTTP, Ask: func(e *evidence.Evidence) []check.Finding { return tooLarge(e, true) }},
+		{ID: "content-type", Need: check.NeedHTTP, Ask: eachAnswer(wrongType)},
+		{ID: "body-limit", Need: check.NeedHTTP, Ask: eachAnswer(tooLarge)},
+		{ID: "gzip-bomb", Need: check.NeedHTTP, Ask: eachAnswer(unpacksTooLarge)},
 		{ID: "session-lost", Need: check.NeedHTTPSession, Ask: askSessionLost},
 		{ID: "accept-strict", Need: check.NeedHTTPSession, Ask: askAcceptStrict},
 		{ID: "notification-status", Need: check.NeedHTTPSession, Ask: askNotificationStatus},
@@ -42,19 +41,19 @@ func Checks() []check.Check {
 		{ID: "origin-not-checked", Need: check.NeedHTTP, Ask: askOrigin},
 		{ID: "cors-reflects", Need: check.NeedHTTP, Ask: askCorsReflects},
 		{ID: "binds-all", Need: check.NeedHTTP, Ask: askBindsAll},
-		{ID: "sse-format", Need: check.NeedHTTP, Ask: askSseFormat},
-		{ID: "sse-no-final", Need: check.NeedHTTP, Ask: askSseNoFinal},
+		{ID: "sse-format", Need: check.NeedHTTP, Ask: eachAnswer(wrongEvent)},
+		{ID: "sse-no-final", Need: check.NeedHTTP, Ask: eachAnswer(noFinalEvent)},
 		{ID: "sse-buffered", Need: check.NeedHTTP, Ask: askSSEBuffered},
 		{ID: "keepalive", Need: check.NeedHTTP, Ask: askKeepalive},
 	}
 }
 
-// rawWhere is the place of a finding about a raw exchange.
+// rawWhere returns the place of a finding about a raw exchange.
 func rawWhere(method string) *evidence.Where { return &evidence.Where{Run: "raw", Method: method} }
 
-// objection makes the finding of a check of one raw answer.
+// objection returns a single finding about a raw answer.
 func objection(reply *evidence.HTTPReply, method string) []check.Finding {
-	return check.Sole(check.Finding{Where: rawWhere(method), Evidence: evidence.Cut(reply.Words(evidence.MaxQuoted))})
+	return check.One(rawWhere(method), "%s", evidence.Cut(reply.Words(200)))
 }
 
 func askStatusUnexpected(e *evidence.Evidence) []check.Finding {
@@ -63,45 +62,43 @@ func askStatusUnexpected(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	if reply.Status == http.StatusTooManyRequests && e.Handshaken() {
-		return nil // the doctor asks much
+		return nil // the doctor sends many requests
 	}
-	f := objection(reply, "initialize")[0]
-	if fix := statusFix(reply.Status); fix != "" {
-		f.Fix = []string{fix}
+	const (
+		path  = "from outside: check that the url is that of the MCP endpoint; its path is often /mcp, or /sse"
+		types = "in the server: take Content-Type: application/json, and Accept: application/json, text/event-stream"
+		proxy = "in the proxy: check that the server behind it runs, and its address; this answer is the proxy's own"
+	)
+	fix := map[int]string{
+		http.StatusNotFound:             path,
+		http.StatusMethodNotAllowed:     path,
+		http.StatusNotAcceptable:        types,
+		http.StatusUnsupportedMediaType: types,
+		http.StatusTooManyRequests:      "from outside: wait, and find out what limits the rate",
+		http.StatusBadGateway:           proxy,
+		http.StatusServiceUnavailable:   proxy,
+		http.StatusGatewayTimeout:       proxy,
+	}[reply.Status]
+	if fix == "" && reply.Status >= http.StatusInternalServerError {
+		fix = "in the server: read its log; the request was an initialize as every client sends it"
 	}
-	return check.Sole(f)
-}
-
-// statusFix is what to do about a status, empty where nothing is known.
-func statusFix(status int) string {
-	switch status {
-	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		return "from outside: see whether the url is that of the MCP endpoint; its path is often /mcp, or /sse"
-	case http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
-		return "in the server: take Content-Type: application/json, and Accept: application/json, text/event-stream"
-	case http.StatusTooManyRequests:
-		return "from outside: wait, and look at what limits the rate"
+	found := objection(reply, "initialize")
+	if fix != "" {
+		found[0].Fix = []string{fix}
 	}
-	switch {
-	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-		return "in the proxy: see whether the server behind it runs, and where it looks for it; this answer is the proxy's own"
-	case status >= http.StatusInternalServerError:
-		return "in the server: read its log; the request was an initialize as every client sends it"
-	}
-	return ""
+	return found
 }
 
 func askNotificationStatus(e *evidence.Evidence) []check.Finding {
 	reply := e.Reply(evidence.AskedInitialized)
-	switch {
-	case reply == nil || reply.Status == http.StatusAccepted && len(reply.Body) == 0:
+	if reply == nil || reply.Status == http.StatusAccepted && len(reply.Body) == 0 {
 		return nil
-	case reply.Status == http.StatusAccepted:
-		found := objection(reply, "notifications/initialized")
-		found[0].Severity, found[0].Title = check.Warning, "a notification is answered with a body"
-		return found
 	}
-	return objection(reply, "notifications/initialized")
+	found := objection(reply, "notifications/initialized")
+	if reply.Status == http.StatusAccepted {
+		found[0].Severity, found[0].Title = check.Warning, "a notification is answered with a body"
+	}
+	return found
 }
 
 func askGetStatus(e *evidence.Evidence) []check.Finding {
@@ -114,8 +111,8 @@ func askGetStatus(e *evidence.Evidence) []check.Finding {
 }
 
 func askVersionHeaderIgnored(e *evidence.Evidence) []check.Finding {
+	const since = "2025-06-18" // the first revision with the header
 	reply := e.Reply(evidence.AskedVersion)
-	const since = "2025-06-18" // which brought the header
 	if reply == nil || reply.Status == http.StatusBadRequest || e.RevisionRaw() < since {
 		return nil
 	}
@@ -134,5 +131,5 @@ func askAcceptStrict(e *evidence.Evidence) []check.Finding {
 	if refused == nil {
 		return nil
 	}
-	return check.Sole(check.Finding{Where: rawWhere("ping"), Evidence: evidence.Words(refused)})
+	return check.One(rawWhere("ping"), "%s", evidence.Words(refused))
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
 
@@ -21,10 +20,15 @@ const (
 )
 
 func askConnect(e *evidence.Evidence) []check.Finding {
-	if found := askHalfAnswer(e); found != nil {
-		return found
+	reply := e.Reply(evidence.AskedInitialize)
+	if e.Clean.Failure == nil || reply == nil || reply.Ended || reply.Over || reply.Message() != nil {
+		return askReach(phaseConnect)(e)
 	}
-	return askReach(phaseConnect)(e)
+	f := check.At(rawWhere("initialize"), "%s, and %d bytes in %s",
+		reply.StatusText(), len(reply.Body), evidence.Milliseconds(evidence.AnswerLimit))
+	f.Title = "an answer begins, and does not end"
+	f.Fix = []string{"in the server: send the whole answer, with its length, or the event and the empty line after it"}
+	return []check.Finding{f}
 }
 
 // askReach looks for a server that was not reached, and for the step at which that was.
@@ -34,7 +38,7 @@ func askReach(phase string) func(*evidence.Evidence) []check.Finding {
 		if failure == nil || !e.Unreached() {
 			return nil
 		}
-		f := check.Finding{Where: &evidence.Where{Run: e.Clean.Name}, Evidence: "no answer after " + evidence.Milliseconds(failure.Lived)}
+		f := check.At(&evidence.Where{Run: e.Clean.Name}, "no answer after %s", evidence.Milliseconds(failure.Lived))
 		var err error
 		if attempts := evidence.EventsOf[servers.HTTPExchange](e.Clean); failure.Reason != nil && len(attempts) > 0 {
 			last := attempts[len(attempts)-1]
@@ -48,34 +52,20 @@ func askReach(phase string) func(*evidence.Evidence) []check.Finding {
 	}
 }
 
-// askHalfAnswer looks for a server that begins an answer and does not end it.
-func askHalfAnswer(e *evidence.Evidence) []check.Finding {
-	reply := e.Reply(evidence.AskedInitialize)
-	if e.Clean.Failure == nil || reply == nil || reply.Ended || reply.Over || reply.Message() != nil {
-		return nil
-	}
-	return check.Sole(check.Finding{
-		Title: "an answer begins, and does not come to its end", Where: rawWhere("initialize"),
-		Evidence: fmt.Sprintf("%s, and %d bytes in %s", reply.StatusText(), len(reply.Body), evidence.Milliseconds(evidence.AnswerLimit)),
-		Fix:      []string{"in the server: send the whole answer, with its length, or the event and the empty line behind it"},
-	})
-}
-
-// phaseOf is the step at which an exchange failed, of which nothing may be known; empty
-// where tls-cert tells of it.
+// phaseOf returns the step at which an exchange failed; nothing if tls-cert judges it.
 func phaseOf(err error) string {
 	var name *net.DNSError
 	var record tls.RecordHeaderError
 	var certificate *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	var op *net.OpError
+	alert := errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") // crypto/tls's names
 	switch {
 	case errors.As(err, &name):
 		return phaseDNS
 	case errors.As(err, &certificate), errors.As(err, &authority):
 		return ""
-	case errors.As(err, &record), errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"), // as crypto/tls calls alerts
-		err != nil && strings.Contains(err.Error(), "tls: "):
+	case errors.As(err, &record), alert, err != nil && strings.Contains(err.Error(), "tls: "):
 		return phaseTLS
 	}
 	return phaseConnect

@@ -1,13 +1,16 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
+	"toolx/pkg/config"
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/cmdline"
 	"toolx/pkg/doctor/evidence"
@@ -17,17 +20,17 @@ import (
 func askNodeEngine(e *evidence.Evidence) []check.Finding {
 	wanted, ok := e.NodePackage()
 	running, known := cmdline.ParseVersion(e.Node)
-	if !ok || !known || wanted.Engines.Node == "" {
+	needs := wanted.Engines.Node
+	if !ok || !known || needs == "" {
 		return nil
 	}
-	if inside, readable := running.Within(wanted.Engines.Node); inside || !readable {
+	if inside, readable := running.Within(needs); inside || !readable {
 		return nil
 	}
-	return []check.Finding{{
-		Title:    fmt.Sprintf("%s needs node %s, and this is %s", wanted.Name, wanted.Engines.Node, e.Node),
-		Evidence: fmt.Sprintf("%s: engines.node is %q; node -v says %s", filepath.Join(wanted.Folder, "package.json"), wanted.Engines.Node, e.Node),
-		Where:    e.Place("command"),
-	}}
+	file := filepath.Join(wanted.Folder, "package.json")
+	f := check.At(e.Place("command"), "%s: engines.node is %q; node -v says %s", file, needs, e.Node)
+	f.Title = fmt.Sprintf("%s needs node %s, and this is %s", wanted.Name, needs, e.Node)
+	return []check.Finding{f}
 }
 
 func askArgsShellSyntax(e *evidence.Evidence) []check.Finding {
@@ -37,21 +40,16 @@ func askArgsShellSyntax(e *evidence.Evidence) []check.Finding {
 	}
 	var findings []check.Finding
 	for i, arg := range launch.Args {
-		what := ShellSyntax(arg, launch.Cwd)
-		if what == "" {
-			continue
+		if what := ShellSyntax(arg, launch.Cwd); what != "" {
+			f := check.At(e.Place("args", i), "%s", evidence.Cut(check.Masked(arg)))
+			f.Title = fmt.Sprintf("argument %d holds %s, which only a shell understands", i+1, what)
+			findings = append(findings, f)
 		}
-		findings = append(findings, check.Finding{
-			Title: fmt.Sprintf("argument %d holds %s, which only a shell understands", i+1, what),
-			// Arguments may hold secrets; what is shown is masked.
-			Evidence: evidence.Excerpt(check.Masked(arg), evidence.MaxExcerpt), Where: e.Place("args", i),
-		})
 	}
 	return check.Capped(findings)
 }
 
-// ShellSyntax names what only a shell would take apart in an argument, empty where
-// there is nothing.
+// ShellSyntax names what only a shell would understand in an argument; nothing if there is none.
 func ShellSyntax(arg, folder string) string {
 	switch arg {
 	case "|", "||", "&&", "&", ">", ">>", "<", ";", "2>&1", "2>", "2>/dev/null":
@@ -66,16 +64,14 @@ func ShellSyntax(arg, folder string) string {
 		if !strings.HasPrefix(arg, "{") && !strings.HasPrefix(arg, "[") {
 			return "a command line"
 		}
-	case strings.Contains(arg, "*") && !strings.HasPrefix(arg, "-"):
-		if isGlob(arg, folder) {
-			return "*"
-		}
+	case strings.Contains(arg, "*") && !strings.HasPrefix(arg, "-") && isGlob(arg, folder):
+		return "*"
 	}
 	return ""
 }
 
-// isGlob reports whether a shell would replace a pattern by names of files. A pattern
-// that meets none may be meant for the server itself.
+// isGlob reports whether a shell would replace a pattern by names of files. A pattern without matches may be meant
+// for the server itself.
 func isGlob(pattern, folder string) bool {
 	if pattern == "*" {
 		return false // as in an allowed origin: every folder has files
@@ -85,6 +81,11 @@ func isGlob(pattern, folder string) bool {
 	}
 	files, _ := filepath.Glob(pattern)
 	return len(files) > 0
+}
+
+// shownCommand returns the command line of the server without secrets.
+func shownCommand(launch *config.Resolved) string {
+	return evidence.Cut(check.Masked(strings.Join(append([]string{launch.Command}, launch.Args...), " ")))
 }
 
 func askDockerFlags(e *evidence.Evidence) []check.Finding {
@@ -97,67 +98,67 @@ func askDockerFlags(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	var findings []check.Finding
-	add := func(title string) {
-		findings = append(findings, check.Finding{
-			Title: title, Evidence: evidence.Excerpt(check.Masked(strings.Join(append([]string{launch.Command}, launch.Args...), " ")), evidence.MaxExcerpt),
-			Where: e.Place("args"), Fix: []string{run.Program + " run -i --rm IMAGE"},
-		})
-	}
-	if !run.Interactive {
-		add(run.Program + " run has no -i: the server's stdin is closed")
-	}
-	if run.Tty {
-		add(run.Program + " run has -t: a terminal merges stdout and stderr, and ends lines in CR LF")
-	}
-	if run.Detached {
-		add(run.Program + " run has -d: nobody reads the server's stdout")
-	}
-	if !run.Remove {
-		add(run.Program + " run has no --rm: every start leaves a stopped container behind")
+	for _, one := range []struct {
+		wrong bool
+		title string
+	}{
+		{!run.Interactive, "has no -i: the server's stdin is closed"},
+		{run.Tty, "has -t: a terminal merges stdout and stderr, and ends lines in CR LF"},
+		{run.Detached, "has -d: nobody reads the server's stdout"},
+		{!run.Remove, "has no --rm: every start leaves a stopped container behind"},
+	} {
+		if one.wrong {
+			f := check.At(e.Place("args"), "%s", shownCommand(launch))
+			f.Title, f.Fix = run.Program+" run "+one.title, []string{run.Program + " run -i --rm IMAGE"}
+			findings = append(findings, f)
+		}
 	}
 	return findings
 }
 
 func askNpxNoYes(e *evidence.Evidence) []check.Finding {
-	launch := e.Local()
-	if launch == nil {
+	l, ok := e.Launcher()
+	if !ok || !l.Prompts() || !l.FromRegistry() {
 		return nil
 	}
-	l, ok := cmdline.ParseLauncher(cmdline.Unwrapped(launch.Command, launch.Args))
-	if yes, _ := cmdline.Variable(launch.Env, "npm_config_yes"); !ok || !l.Prompts() || !l.FromRegistry() || yes == "true" {
+	if yes, _ := cmdline.Variable(e.Launch.Env, "npm_config_yes"); yes == "true" {
 		return nil
 	}
-	return []check.Finding{{
-		Title:    l.Name + " may ask before it installs",
-		Evidence: evidence.Excerpt(check.Masked(strings.Join(append([]string{launch.Command}, launch.Args...), " ")), evidence.MaxExcerpt),
-		Where:    e.Place("args"),
-	}}
+	f := check.At(e.Place("args"), "%s", shownCommand(e.Launch))
+	f.Title = l.Name + " may ask before it installs"
+	return []check.Finding{f}
 }
 
 func askDownloadOnStart(e *evidence.Evidence) []check.Finding {
-	const patience = 5 * time.Second
+	const tooLong = 5 * time.Second
 	waited, answered := firstByte(e.Clean)
-	if waited <= patience {
+	if waited <= tooLong {
 		return nil
 	}
+	// What package managers print while they fetch.
+	begins := []string{
+		"npm warn", "npm WARN", "npm http fetch", "npm notice", "added ", "Need to install", "Downloading ", "Downloaded ",
+		"Installed ", "Resolved ", "Prepared ", "Building ", "Collecting ", "Unable to find image", "Pulling ",
+		"Status: Downloaded", "Resolving dependencies",
+	}
 	for _, line := range evidence.EventsOf[servers.StderrLine](e.Clean) {
-		if !isDownload(line.Text) {
+		isBegin := func(begin string) bool { return strings.HasPrefix(strings.TrimSpace(line.Text), begin) }
+		if !slices.ContainsFunc(begins, isBegin) &&
+			!strings.Contains(line.Text, "Pulling from ") && !strings.Contains(line.Text, "Pull complete") {
 			continue
 		}
 		until := "the first byte on stdout came"
 		if !answered {
 			until = "nothing had come on stdout"
 		}
-		return []check.Finding{{
-			Evidence: fmt.Sprintf("%s after %.1f s; stderr: %s", until, waited.Seconds(), evidence.Excerpt(line.Text, evidence.MaxExcerpt)),
-			Where:    &evidence.Where{Run: e.Clean.Name, Phase: string(servers.PhaseStart), MS: e.Clean.Since(line.At)},
-		}}
+		where := e.Clean.At(line.At)
+		where.Phase = string(servers.PhaseStart)
+		return check.One(where, "%s after %.1f s; stderr: %s", until, waited.Seconds(), evidence.Cut(line.Text))
 	}
 	return nil
 }
 
-// firstByte is how long the run's server wrote nothing on stdout; answered is false
-// where it never did.
+// firstByte returns how long the run's server wrote nothing to stdout; answered is false if it never did.
 func firstByte(r *evidence.Run) (waited time.Duration, answered bool) {
 	started, last := r.Began, r.Began
 	for _, event := range r.Events {
@@ -178,59 +179,35 @@ func firstByte(r *evidence.Run) (waited time.Duration, answered bool) {
 	return last.Sub(started), false
 }
 
-// isDownload recognises what package managers print while they fetch.
-func isDownload(line string) bool {
-	for _, begin := range []string{
-		"npm warn", "npm WARN", "npm http fetch", "npm notice", "added ", "Need to install", "Downloading ", "Downloaded ", "Installed ",
-		"Resolved ", "Prepared ", "Building ", "Collecting ", "Unable to find image", "Pulling ", "Status: Downloaded", "Resolving dependencies",
-	} {
-		if strings.HasPrefix(strings.TrimSpace(line), begin) {
-			return true
-		}
-	}
-	return strings.Contains(line, "Pulling from ") || strings.Contains(line, "Pull complete")
-}
-
+// askWrapperProcess finds package managers and shells between the client and the server.
 func askWrapperProcess(e *evidence.Evidence) []check.Finding {
 	tree := e.Clean.Tree
 	if len(tree) < 2 {
 		return nil
 	}
-	wrapper := wrapperName(e, tree[0])
-	if wrapper == "" {
-		return nil
+	var wrapper string
+	if l, ok := cmdline.ParseLauncher(e.Launch.Command, e.Launch.Args); ok {
+		wrapper = l.Name
+	} else {
+		managers := []string{"npm", "pnpm", "yarn", "bun", "uv", "dotnet", "mvn", "gradle"}
+		names := []string{cmdline.BaseName(e.Launch.Command), cmdline.BaseName(tree[0].Command[0])}
+		at := slices.IndexFunc(names,
+			func(name string) bool { return slices.Contains(managers, name) || cmdline.IsShell(name) })
+		if at < 0 {
+			return nil // a server with children of its own
+		}
+		wrapper = names[at]
 	}
-	chain := evidence.Listed(len(tree), func(i int) string {
-		return fmt.Sprintf("%s (pid %d)", evidence.Excerpt(check.Masked(strings.Join(tree[i].Command, " ")), evidence.MaxLabel), tree[i].PID)
+	chain := evidence.ListedFunc(tree, func(p evidence.Process) string {
+		return fmt.Sprintf("%s (pid %d)", evidence.Label(check.Masked(strings.Join(p.Command, " "))), p.PID)
 	})
-	return []check.Finding{{
-		Title:    fmt.Sprintf("%s stands between the client and the server", wrapper),
-		Evidence: fmt.Sprintf("%d processes: %s", len(tree), chain),
-		Where:    e.Place("command"),
-	}}
+	f := check.At(e.Place("command"), "%d processes: %s", len(tree), chain)
+	f.Title = fmt.Sprintf("%s stands between the client and the server", wrapper)
+	return []check.Finding{f}
 }
 
-// wrapperName is the package manager or shell that the first process is, empty where
-// it is a server that has children of its own.
-func wrapperName(e *evidence.Evidence, first evidence.Process) string {
-	command, args := e.Launch.Command, e.Launch.Args
-	if l, ok := cmdline.ParseLauncher(command, args); ok {
-		return l.Name
-	}
-	for _, name := range []string{cmdline.BaseName(command), cmdline.BaseName(first.Command[0])} {
-		switch name {
-		case "npm", "pnpm", "yarn", "bun", "uv", "dotnet", "mvn", "gradle":
-			return name
-		}
-		if cmdline.IsShell(name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// askCwdDependent finds relative paths in an entry of a config without cwd. What is
-// typed on a command line is meant for the folder that it is typed in.
+// askCwdDependent finds relative paths in an entry without cwd. A command line is meant for the folder that it is
+// typed in.
 func askCwdDependent(e *evidence.Evidence) []check.Finding {
 	launch := e.Local()
 	if launch == nil || e.Server.OnCommandLine() || e.Server.Cwd != "" {
@@ -238,31 +215,29 @@ func askCwdDependent(e *evidence.Evidence) []check.Finding {
 	}
 	var found []string
 	var where *evidence.Where
-	if raw := e.Server.Command; strings.Contains(raw, "/") && !filepath.IsAbs(raw) && !strings.HasPrefix(raw, "~") && !strings.Contains(raw, "$") {
+	raw := e.Server.Command
+	if strings.Contains(raw, "/") && !filepath.IsAbs(raw) && !strings.HasPrefix(raw, "~") &&
+		!strings.Contains(raw, "$") {
 		found, where = append(found, raw), e.Place("command")
 	}
 	if !runByShell(launch.Command, launch.Args) {
 		for i, arg := range launch.Args {
 			if relative := relativePath(arg, filepath.Dir(e.Server.Origin.File)); relative != "" {
 				found = append(found, relative)
-				if where == nil {
-					where = e.Place("args", i)
-				}
+				where = cmp.Or(where, e.Place("args", i))
 			}
 		}
 	}
 	if len(found) == 0 {
 		return nil
 	}
-	return []check.Finding{{
-		Title:    fmt.Sprintf("%s depends on where the client was started", evidence.Excerpt(found[0], evidence.MaxLabel)),
-		Evidence: evidence.Listed(len(found), func(i int) string { return evidence.Excerpt(found[i], evidence.MaxExcerpt) }),
-		Where:    where,
-	}}
+	f := check.At(where, "%s", evidence.ListedFunc(found, evidence.Cut))
+	f.Title = fmt.Sprintf("%s depends on where the client was started", evidence.Label(found[0]))
+	return []check.Finding{f}
 }
 
-// relativePath is the relative path that an argument is, empty where it is none: one
-// that begins with a dot, or names a file in the current folder or the config's.
+// relativePath returns the relative path in an argument: one that begins with a dot, or names a file in the current
+// folder or the config's; nothing if there is none.
 func relativePath(arg, configFolder string) string {
 	if flag, value, found := strings.Cut(arg, "="); found && strings.HasPrefix(flag, "-") {
 		arg = value
@@ -286,11 +261,7 @@ func relativePath(arg, configFolder string) string {
 }
 
 func askNpxFloating(e *evidence.Evidence) []check.Finding {
-	launch := e.Local()
-	if launch == nil {
-		return nil
-	}
-	l, ok := cmdline.ParseLauncher(cmdline.Unwrapped(launch.Command, launch.Args))
+	l, ok := e.Launcher()
 	if !ok || !l.FromRegistry() || l.Pinned() {
 		return nil
 	}
@@ -299,8 +270,7 @@ func askNpxFloating(e *evidence.Evidence) []check.Finding {
 	if !l.NPM {
 		pin = name + "==1.2.3"
 	}
-	return []check.Finding{{
-		Evidence: fmt.Sprintf("%s %s", l.Name, evidence.Excerpt(l.Spec, evidence.MaxExcerpt)),
-		Where:    e.Place("args"), Fix: []string{fmt.Sprintf("pin the version that you have tried: %s", pin)},
-	}}
+	f := check.At(e.Place("args"), "%s %s", l.Name, evidence.Cut(l.Spec))
+	f.Fix = []string{"pin the version that you have tried: " + pin}
+	return []check.Finding{f}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -44,13 +45,16 @@ func Checks() []check.Check {
 	}
 }
 
-// startError is the system's reason why the clean run's process could not be started,
-// nil where it was.
+// startError returns why the clean run's process could not be started, or nil.
 func startError(e *evidence.Evidence) error {
 	if e.Clean == nil || e.Clean.Failure == nil || e.Clean.Failure.Lived > 0 {
 		return nil
 	}
-	return e.Clean.Failure.Reason
+	reason := e.Clean.Failure.Reason
+	if path := (*fs.PathError)(nil); errors.As(reason, &path) {
+		return path.Err // without the path
+	}
+	return reason
 }
 
 func askCwdMissing(e *evidence.Evidence) []check.Finding {
@@ -60,30 +64,21 @@ func askCwdMissing(e *evidence.Evidence) []check.Finding {
 	}
 	info, err := os.Stat(launch.Cwd)
 	reason := "not a folder"
-	if err != nil {
-		reason = reasonOf(err)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		reason = path.Err.Error()
 	} else if info.IsDir() {
-		if err = startError(e); !errors.Is(err, fs.ErrPermission) || readableFolder(launch.Cwd) {
+		_, err := os.Stat(filepath.Join(launch.Cwd, "."))
+		if err == nil || !errors.Is(startError(e), fs.ErrPermission) {
 			return nil
 		}
 		reason = "permission denied"
 	}
-	return []check.Finding{{Evidence: launch.Cwd + ": " + reason, Where: e.Place("cwd")}}
+	return check.One(e.Place("cwd"), "%s: %s", launch.Cwd, reason)
 }
 
-// readableFolder reports whether a folder can be entered.
-func readableFolder(path string) bool {
-	_, err := os.Stat(filepath.Join(path, "."))
-	return err == nil
-}
-
-// reasonOf is the system's reason without the path that it is about.
-func reasonOf(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err.Error()
-	}
-	return err.Error()
+// fixed returns a single finding about the command, with what to do.
+func fixed(e *evidence.Evidence, seen string, fix ...string) []check.Finding {
+	return []check.Finding{{Evidence: seen, Where: e.Place("command"), Fix: fix}}
 }
 
 func askCommandHasSpaces(e *evidence.Evidence) []check.Finding {
@@ -95,13 +90,11 @@ func askCommandHasSpaces(e *evidence.Evidence) []check.Finding {
 	if len(words) < 2 || cmdline.LookupOf(e.Launch).Find(words[0]).Path == "" {
 		return nil
 	}
-	args := append(words[1:], e.Launch.Args...)
-	return []check.Finding{{
-		Severity: check.Error, // without a shell nothing starts; some clients have one between
-		Evidence: evidence.Excerpt(e.Launch.Command, evidence.MaxExcerpt),
-		Where:    e.Place("command"),
-		Fix:      []string{check.Masked(fmt.Sprintf(`command: %s, args: ["%s"]`, words[0], strings.Join(args, `", "`)))},
-	}}
+	args := strings.Join(append(words[1:], e.Launch.Args...), `", "`)
+	f := fixed(e, evidence.Cut(e.Launch.Command),
+		check.Masked(fmt.Sprintf(`command: %s, args: ["%s"]`, words[0], args)))
+	f[0].Severity = check.Error // without a shell nothing starts; some clients use one
+	return f
 }
 
 func askCommandNotFound(e *evidence.Evidence) []check.Finding {
@@ -110,18 +103,19 @@ func askCommandNotFound(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	finder, command := cmdline.LookupOf(e.Launch), e.Launch.Command
-	finding := check.Finding{Title: "command not found: " + evidence.Excerpt(command, evidence.MaxExcerpt), Where: e.Place("command")}
+	f := check.Finding{Title: "command not found: " + evidence.Cut(command), Where: e.Place("command")}
 	if finder.IsPath(command) {
-		finding.Evidence = command + ": no such file"
-		finding.Fix = []string{"correct the path, or build the program that it names"}
-		return []check.Finding{finding}
+		f.Evidence = command + ": no such file"
+		f.Fix = []string{"correct the path, or build the program that it names"}
+		return []check.Finding{f}
 	}
-	finding.Evidence = fmt.Sprintf("%s is in none of the %d folders of PATH: %s", command, len(finder.Folders()), evidence.Excerpt(finder.Path, evidence.MaxExcerpt))
-	finding.Fix = []string{servers.ProgramHint(append([]string{command}, e.Launch.Args...), e.Launch.Cwd)}
+	f.Evidence = fmt.Sprintf("%s is in none of the %d folders of PATH: %s",
+		command, len(finder.Folders()), evidence.Cut(finder.Path))
+	f.Fix = []string{servers.ProgramHint(append([]string{command}, e.Launch.Args...), e.Launch.Cwd)}
 	if near := finder.Near(command); len(near) > 0 {
-		finding.Fix = append(finding.Fix, "did you mean "+strings.Join(near, ", ")+"?")
+		f.Fix = append(f.Fix, "did you mean "+strings.Join(near, ", ")+"?")
 	}
-	return []check.Finding{finding}
+	return []check.Finding{f}
 }
 
 func askCommandNotExecutable(e *evidence.Evidence) []check.Finding {
@@ -129,60 +123,40 @@ func askCommandNotExecutable(e *evidence.Evidence) []check.Finding {
 	if !ok || found.Path == "" {
 		return nil
 	}
-	where := e.Place("command")
+	mode := fmt.Sprintf("%s: mode %s%s", found.Path, found.Info.Mode(), cmdline.OwnerOf(found.Info))
 	switch {
 	case found.Info.IsDir():
-		return []check.Finding{{Evidence: found.Path + " is a folder", Where: where, Fix: []string{"name the program in it"}}}
+		return fixed(e, found.Path+" is a folder", "name the program in it")
 	case !found.Runnable:
-		return []check.Finding{{
-			Evidence: fmt.Sprintf("%s: mode %s%s", found.Path, found.Info.Mode(), cmdline.OwnerOf(found.Info)),
-			Where:    where, Fix: executableFix(found.Path),
-		}}
+		f := fixed(e, mode, "chmod +x "+found.Path)
+		interpreters := map[string]string{".js": "node", ".mjs": "node", ".cjs": "node", ".py": "python3", ".sh": "sh"}
+		if name := interpreters[filepath.Ext(found.Path)]; name != "" {
+			f[0].Fix = append(f[0].Fix, fmt.Sprintf("or command: %s, args: [%s]", name, found.Path))
+		}
+		return f
 	case errors.Is(startError(e), fs.ErrPermission):
-		return []check.Finding{{
-			Evidence: fmt.Sprintf("%s: mode %s%s, and yet: %v", found.Path, found.Info.Mode(), cmdline.OwnerOf(found.Info), reasonOf(startError(e))),
-			Where:    where,
-			Fix:      []string{"look whether its file system is mounted with noexec, and whether all folders above it can be entered"},
-		}}
+		return fixed(e, fmt.Sprintf("%s, and yet: %v", mode, startError(e)),
+			"check whether its file system is mounted with noexec, and whether all folders above it can be entered")
 	}
 	return nil
 }
 
-// executableFix says how to run a file that has no x bit.
-func executableFix(path string) []string {
-	fix := []string{"chmod +x " + path}
-	interpreter := map[string]string{".js": "node", ".mjs": "node", ".cjs": "node", ".py": "python3", ".sh": "sh"}[filepath.Ext(path)]
-	if interpreter != "" {
-		fix = append(fix, fmt.Sprintf("or command: %s, args: [%s]", interpreter, path))
-	}
-	return fix
-}
-
 func askWindowsShim(e *evidence.Evidence) []check.Finding {
 	launch := e.Local()
-	if launch == nil || !needsCmd(runtime.GOOS, launch.Command) {
+	if launch == nil || !isCmdScript(runtime.GOOS, launch.Command) {
 		return nil
 	}
-	return []check.Finding{{
-		Evidence: launch.Command, Where: e.Place("command"),
-		Fix: []string{fmt.Sprintf(`command: cmd, args: ["/c", "%s", …]`, launch.Command)},
-	}}
+	return fixed(e, launch.Command, fmt.Sprintf(`command: cmd, args: ["/c", "%s", …]`, launch.Command))
 }
 
-// needsCmd reports whether a command is a script on that system, which cmd.exe must run.
-func needsCmd(goos, command string) bool {
-	if goos != "windows" || strings.HasSuffix(strings.ToLower(command), ".exe") {
-		return false
-	}
-	switch cmdline.BaseName(command) {
-	case "npx", "npm", "pnpm", "pnpx", "yarn":
-		return true
-	}
-	return false
+// isCmdScript reports whether a command is a script on that system, which cmd.exe must run.
+func isCmdScript(goos, command string) bool {
+	scripts := []string{"npx", "npm", "pnpm", "pnpx", "yarn"}
+	return goos == "windows" && !strings.HasSuffix(strings.ToLower(command), ".exe") &&
+		slices.Contains(scripts, cmdline.BaseName(command))
 }
 
-// script is the first line of the server's command, where that is a script that the
-// kernel hands to an interpreter.
+// script returns the first line of the server's command, if it is a script that the kernel hands to an interpreter.
 func script(e *evidence.Evidence) (file string, first cmdline.Shebang, ok bool) {
 	found, ok := e.Program()
 	if !ok || !found.Runnable || runtime.GOOS == "windows" {
@@ -197,49 +171,38 @@ func askShebangCRLF(e *evidence.Evidence) []check.Finding {
 	if !ok || !first.Crlf {
 		return nil
 	}
-	return []check.Finding{{
-		Evidence: evidence.Excerpt(first.Line, evidence.MaxExcerpt), Where: e.Place("command"),
-		Fix: []string{"dos2unix " + file, "keep git from changing it back: *.sh text eol=lf in .gitattributes"},
-	}}
+	return fixed(e, evidence.Cut(first.Line),
+		"dos2unix "+file, "keep git from changing it back: *.sh text eol=lf in .gitattributes")
 }
 
+// askInterpreterMissing finds a program whose interpreter or loader is not there.
 func askInterpreterMissing(e *evidence.Evidence) []check.Finding {
-	evidence, fix := missingInterpreter(e)
-	if evidence == "" {
-		return nil
-	}
-	return []check.Finding{{Evidence: evidence, Where: e.Place("command"), Fix: []string{fix}}}
-}
-
-// missingInterpreter says what the command's file needs and does not have, and what
-// to do; both are empty where nothing is missing.
-func missingInterpreter(e *evidence.Evidence) (seen, fix string) {
 	file, first, isScript := script(e)
 	if !isScript {
 		found, ok := e.Program()
 		if !ok || !errors.Is(startError(e), fs.ErrNotExist) {
-			return "", ""
+			return nil
 		}
 		loader := cmdline.LoaderOf(found.Path)
 		if _, err := os.Stat(loader); loader == "" || err == nil {
-			return "", ""
+			return nil
 		}
-		return fmt.Sprintf("%s needs %s, which is not there", evidence.Excerpt(found.Path, evidence.MaxExcerpt), loader),
-			"install the package for this system: it was built for another C library (musl, glibc)"
+		return fixed(e, fmt.Sprintf("%s needs %s, which is not there", evidence.Cut(found.Path), loader),
+			"install the package for this system: it was built for another C library (musl, glibc)")
 	}
-	finder := cmdline.LookupOf(e.Launch)
+	finder, line := cmdline.LookupOf(e.Launch), evidence.Cut(first.Line)
 	switch {
 	case first.Joined:
-		return evidence.Excerpt(first.Line, evidence.MaxExcerpt) + ": env looks for a program of that whole name",
-			"write #!/usr/bin/env -S " + first.Program
+		return fixed(e, line+": env looks for a program of that whole name", "write #!/usr/bin/env -S "+first.Program)
 	case first.Program != "" && !finder.Find(first.Program).Runnable:
-		return fmt.Sprintf("%s: %s is not in PATH (%s)", evidence.Excerpt(first.Line, evidence.MaxExcerpt), first.Program, evidence.Excerpt(finder.Path, evidence.MaxExcerpt)),
-			fmt.Sprintf("install %s, or correct line 1 of %s", first.Program, file)
+		return fixed(e, fmt.Sprintf("%s: %s is not in PATH (%s)", line, first.Program, evidence.Cut(finder.Path)),
+			fmt.Sprintf("install %s, or correct line 1 of %s", first.Program, file))
 	case !finder.Inspect(first.Interpreter).Runnable:
-		return fmt.Sprintf("%s: no program %s", evidence.Excerpt(first.Line, evidence.MaxExcerpt), first.Interpreter),
-			fmt.Sprintf("install it, or write #!/usr/bin/env %s in line 1 of %s", cmdline.BaseName(first.Interpreter), file)
+		name := cmdline.BaseName(first.Interpreter)
+		return fixed(e, fmt.Sprintf("%s: no program %s", line, first.Interpreter),
+			fmt.Sprintf("install it, or write #!/usr/bin/env %s in line 1 of %s", name, file))
 	}
-	return "", ""
+	return nil
 }
 
 func askExecFormat(e *evidence.Evidence) []check.Finding {
@@ -249,18 +212,16 @@ func askExecFormat(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	found, _ := e.Program()
-	return []check.Finding{{
-		Evidence: fmt.Sprintf("%s is %s, this is %s/%s", evidence.Excerpt(found.Path, evidence.MaxExcerpt), cmdline.FileKind(found.Path), runtime.GOOS, runtime.GOARCH),
-		Where:    e.Place("command"),
-	}}
+	return check.One(e.Place("command"), "%s is %s, this is %s/%s",
+		evidence.Cut(found.Path), cmdline.FileKind(found.Path), runtime.GOOS, runtime.GOARCH)
 }
 
 func askCommandPathDiffers(e *evidence.Evidence) []check.Finding {
 	return PathDiffers(e, runtime.GOOS, cmdline.GuiPath(runtime.GOOS))
 }
 
-// PathDiffers compares what the server's PATH finds with what the desktop's does, for
-// the command and for the program that its first line names.
+// PathDiffers compares what the server's PATH finds with what the desktop's finds, for the command and for the
+// program that its first line names.
 func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	found, ok := e.Program()
 	if _, own := e.Server.Env["PATH"]; !ok || own || desktop == "" || !found.Runnable {
@@ -272,26 +233,23 @@ func PathDiffers(e *evidence.Evidence, goos, desktop string) []check.Finding {
 	}
 	mine := cmdline.LookupOf(e.Launch)
 	theirs := cmdline.Lookup{Goos: goos, Path: desktop, Folder: mine.Folder}
+	homebrew := cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}
 	for _, command := range needed {
 		here, there := mine.Find(command), theirs.Find(command)
 		if mine.IsPath(command) || !here.Runnable || there.Runnable && os.SameFile(here.Info, there.Info) {
 			continue
 		}
 		result := "not found"
-		if there.Runnable {
+		if brew := homebrew.Find(command); there.Runnable {
 			result = there.Path
-		} else if brew := (cmdline.Lookup{Goos: goos, Path: cmdline.HomebrewPath}).Find(command); goos == "darwin" && brew.Runnable {
+		} else if goos == "darwin" && brew.Runnable {
 			result = "found only where Homebrew's folders are added, as " + brew.Path
 		}
-		return []check.Finding{{
-			Title:    fmt.Sprintf("applications started from the desktop find another %s, or none", command),
-			Evidence: fmt.Sprintf("%s: here %s; with PATH=%s: %s", command, here.Path, desktop, result),
-			Where:    e.Place("command"),
-			Fix: []string{
-				fmt.Sprintf("give %s as the command", found.Path),
-				fmt.Sprintf("or add PATH: %s:%s to env", filepath.Dir(here.Path), desktop),
-			},
-		}}
+		f := fixed(e, fmt.Sprintf("%s: here %s; with PATH=%s: %s", command, here.Path, desktop, result),
+			fmt.Sprintf("give %s as the command", found.Path),
+			fmt.Sprintf("or add PATH: %s:%s to env", filepath.Dir(here.Path), desktop))
+		f[0].Title = fmt.Sprintf("applications started from the desktop find another %s, or none", command)
+		return f
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestWindowsShim(t *testing.T) {
 		{"linux", "npx", false},
 		{"darwin", "npx", false},
 	} {
-		if got := needsCmd(test.goos, test.command); got != test.want {
+		if got := isCmdScript(test.goos, test.command); got != test.want {
 			t.Errorf("%s %s: %v", test.goos, test.command, got)
 		}
 	}

@@ -16,7 +16,8 @@ func askPerfStart(e *evidence.Evidence) []check.Finding {
 	if !ok {
 		return nil
 	}
-	f := check.Finding{Where: e.Initialized().Place(e.Clean), Evidence: evidence.Milliseconds(first) + " from the start to the answer to initialize"}
+	f := check.At(e.Initialized().Place(e.Clean), "%s from the start to the answer to initialize",
+		evidence.Milliseconds(first))
 	var again []time.Duration
 	for i, start := range e.Starts {
 		if start.Err != nil {
@@ -25,21 +26,19 @@ func askPerfStart(e *evidence.Evidence) []check.Finding {
 		}
 		again = append(again, start.Initialize)
 	}
-	if len(again) > 0 {
-		f.Evidence = fmt.Sprintf("%s the first time; %s in %s", evidence.Milliseconds(first), evidence.Milliseconds(percentile(again, 50)), furtherStarts(len(again)))
+	if n := len(again); n > 0 {
+		middle := evidence.Milliseconds(percentile(again, 50))
+		f.Evidence = fmt.Sprintf("%s the first time; %s in ", evidence.Milliseconds(first), middle)
+		if n == 1 {
+			f.Evidence += "a further start"
+		} else {
+			f.Evidence += fmt.Sprintf("the middle of %d further starts", n)
+		}
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
-func furtherStarts(n int) string {
-	if n == 1 {
-		return "a further start"
-	}
-	return fmt.Sprintf("the middle of %d further starts", n)
-}
-
-// percentile is the value below which p of 100 values lie; zero where there are
-// none.
+// percentile returns the value below which p of 100 values lie; zero if there are none.
 func percentile(values []time.Duration, p int) time.Duration {
 	if len(values) == 0 {
 		return 0
@@ -61,53 +60,46 @@ func askAnswerTimes(e *evidence.Evidence, method string, took []time.Duration, m
 	if len(took) == 0 {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    &evidence.Where{Run: e.Clean.Name, Method: method},
-		Evidence: fmt.Sprintf("p50 %s, p99 %s of %d%s", evidence.Milliseconds(percentile(took, 50)), evidence.Milliseconds(percentile(took, 99)), len(took), more),
-	})
+	return check.One(&evidence.Where{Run: e.Clean.Name, Method: method}, "%s%s", percentiles(took), more)
+}
+
+func percentiles(took []time.Duration) string {
+	half, most := percentile(took, 50), percentile(took, 99)
+	return fmt.Sprintf("p50 %s, p99 %s of %d", evidence.Milliseconds(half), evidence.Milliseconds(most), len(took))
 }
 
 // askPerfCall always reports: it is a measurement.
 func askPerfCall(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, call := range e.Calls {
-		f := check.Finding{
-			Where:    &evidence.Where{Run: evidence.CallsRun, Method: "tools/call", Tool: call.Tool},
-			Evidence: fmt.Sprintf("%s %s", call.Tool, evidence.Milliseconds(call.Result.Duration)),
-		}
+		where := &evidence.Where{Run: evidence.CallsRun, Method: "tools/call", Tool: call.Tool}
+		f := check.At(where, "%s %s", call.Tool, evidence.Milliseconds(call.Result.Duration))
 		switch speed := call.Speed; {
 		case speed != nil:
-			f.Evidence += " the first time" + series(speed.Alone, " one after the other") + series(speed.Together, ", eight at once")
+			f.Evidence += " the first time"
+			if len(speed.Alone) > 0 {
+				f.Evidence += "; " + percentiles(speed.Alone) + " one after the other"
+			}
+			if len(speed.Together) > 0 {
+				f.Evidence += "; " + percentiles(speed.Together) + ", eight at once"
+			}
 			if speed.Failed {
 				f.Notes = []string{"a further call failed, so no more were made"}
 			}
 		case call.Result.Success && !call.Repeatable:
-			f.Notes = []string{"made once: the tool has neither readOnlyHint nor idempotentHint; --repeat N repeats it all the same"}
+			f.Notes = []string{
+				"made once: the tool has neither readOnlyHint nor idempotentHint; --repeat N repeats it all the same",
+			}
 		}
 		found = append(found, f)
 	}
 	return found
 }
 
-// series says what calls made in one way took.
-func series(took []time.Duration, how string) string {
-	if len(took) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; p50 %s, p99 %s of %d%s", evidence.Milliseconds(percentile(took, 50)), evidence.Milliseconds(percentile(took, 99)), len(took), how)
-}
-
-// What counts as one after the other: eight answers that together take this many
-// times as long as one, where one is slow enough to measure.
-const (
-	serialFactor  = 4
-	measurableGap = 50 * time.Millisecond
-	// heldUp is how long a ping waits at least that a call holds up: on a busy
-	// machine both may be answered late, one right behind the other.
-	heldUp = 100 * time.Millisecond
-)
-
 func askConcurrency(e *evidence.Evidence) []check.Finding {
+	// A server answers one after the other if eight answers together take this many times as long as one,
+	// and one is slow enough to measure.
+	const serialFactor, measurableGap = 4, 50 * time.Millisecond
 	if found := AskHeldUpByCall(e); found != nil {
 		return found
 	}
@@ -122,7 +114,7 @@ func askConcurrency(e *evidence.Evidence) []check.Finding {
 			continue
 		}
 		if !x.Answered() {
-			return check.Sole(check.Finding{Where: x.Place(run), Evidence: "of eight requests at once, one was not answered" + evidence.Waited(x)})
+			return check.One(x.Place(run), "of eight requests at once, one was not answered%s", evidence.Waited(x))
 		}
 		took = append(took, x.Took)
 	}
@@ -133,56 +125,41 @@ func askConcurrency(e *evidence.Evidence) []check.Finding {
 	if first < measurableGap || last < serialFactor*first {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    &evidence.Where{Run: run.Name, MS: run.Since(began)},
-		Evidence: fmt.Sprintf("of eight requests at once, the first was answered after %s and the last after %s", evidence.Milliseconds(first), evidence.Milliseconds(last)),
-	})
+	return check.One(run.At(began), "of eight requests at once, the first was answered after %s and the last after %s",
+		evidence.Milliseconds(first), evidence.Milliseconds(last))
 }
 
-// AskHeldUpByCall finds a ping that was sent during a call of the user's and
-// answered no sooner than that.
+// AskHeldUpByCall finds a ping that was sent during a call of the user's and answered no sooner than the call.
 func AskHeldUpByCall(e *evidence.Evidence) []check.Finding {
+	// On a busy machine both may be answered late, so that the ping must have waited for a while.
+	const heldUp = 100 * time.Millisecond
 	for _, run := range e.Sessions() {
 		for _, call := range run.Asked("tools/call") {
 			if !evidence.IsUsersCall(call) || !call.Answered() {
 				continue
 			}
-			if f, held := heldUpBy(run, call); held {
-				return check.Sole(f)
+			end := call.At.Add(call.Took)
+			for _, ping := range run.Asked("ping") {
+				inTime := ping.Answered() && (ping.Took < heldUp || ping.At.Add(ping.Took).Before(end))
+				if !call.Waits(ping.At) || inTime {
+					continue
+				}
+				f := check.At(ping.Place(run), "ping, sent %s into a call of %s, waited until the call was answered",
+					evidence.Milliseconds(ping.At.Sub(call.At)), evidence.NameIn(call.Sent))
+				f.Title = "a slow call holds up all other requests"
+				return []check.Finding{f}
 			}
 		}
 	}
 	return nil
 }
 
-// heldUpBy finds a ping that waited for the answer to a call.
-func heldUpBy(r *evidence.Run, call *evidence.Exchange) (f check.Finding, held bool) {
-	end := call.At.Add(call.Took)
-	for _, ping := range r.Asked("ping") {
-		if !call.Waits(ping.At) || ping.Answered() && (ping.Took < heldUp || ping.At.Add(ping.Took).Before(end)) {
-			continue
-		}
-		return check.Finding{
-			Title: "a slow call holds up all other requests",
-			Where: ping.Place(r),
-			Evidence: fmt.Sprintf("ping, sent %s into a call of %s, waited until the call was answered",
-				evidence.Milliseconds(ping.At.Sub(call.At)), evidence.MemberText(evidence.MemberAt(call.Sent, "params", "name"))),
-		}, true
-	}
-	return check.Finding{}, false
-}
-
-// grownBy is what a thousand pings may add in memory: garbage that is not collected
-// yet, and what a runtime keeps.
-const grownBy = 32 << 20
-
 func askPerfLeak(e *evidence.Evidence) []check.Finding {
+	const grown = 32 << 20 // uncollected garbage, and what a runtime keeps, after a thousand pings
 	s := e.Clean.Speed
-	if s.Flood == 0 || s.After-s.Before <= grownBy {
+	if s.Flood == 0 || s.After-s.Before <= grown {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    &evidence.Where{Run: e.Clean.Name, Method: "ping"},
-		Evidence: fmt.Sprintf("%s before and %s after %d pings", exec.Bytes(s.Before), exec.Bytes(s.After), s.Flood),
-	})
+	return check.One(&evidence.Where{Run: e.Clean.Name, Method: "ping"}, "%s before and %s after %d pings",
+		exec.Bytes(s.Before), exec.Bytes(s.After), s.Flood)
 }

@@ -26,11 +26,11 @@ func TestCausesOfExits(t *testing.T) {
 		{"Cannot connect to the Docker daemon at unix:///var/run/docker.sock", "Docker is not running"},
 		{"something else", ""},
 	} {
-		cause, ok := causeOfExit(&servers.Failure{Stderr: strings.Split(one.stderr, "\n")})
-		if cause.what != one.want || ok != (one.want != "") {
-			t.Errorf("%q: the cause is %q, want %q", one.stderr, cause.what, one.want)
+		what, fix, ok := causeOfExit(&servers.Failure{Stderr: strings.Split(one.stderr, "\n")})
+		if what != one.want || ok != (one.want != "") {
+			t.Errorf("%q: the cause is %q, want %q", one.stderr, what, one.want)
 		}
-		if ok && len(cause.fix) == 0 {
+		if ok && len(fix) == 0 {
 			t.Errorf("%q: nothing is said about what to do", one.stderr)
 		}
 	}
@@ -40,12 +40,12 @@ func TestCausesOfExits(t *testing.T) {
 // counts from another folder is a matter of cwd.
 func TestCauseOfExitFarBack(t *testing.T) {
 	tail := append([]string{"Error: Cannot find module 'zod'"}, strings.Split(strings.Repeat("bye\n", 100), "\n")...)
-	cause, ok := causeOfExit(&servers.Failure{Stderr: tail[len(tail)-10:], StderrTail: tail})
-	if !ok || cause.what != "module zod is missing" {
-		t.Errorf("the cause is %q", cause.what)
+	what, _, ok := causeOfExit(&servers.Failure{Stderr: tail[len(tail)-10:], StderrTail: tail})
+	if !ok || what != "module zod is missing" {
+		t.Errorf("the cause is %q", what)
 	}
-	cause, _ = causeOfExit(&servers.Failure{Stderr: []string{"Error: ENOENT: no such file or directory, open 'x.json'"}})
-	if !strings.Contains(strings.Join(cause.fix, " "), "cwd") {
-		t.Errorf("what to do is %q", cause.fix)
+	_, fix, _ := causeOfExit(&servers.Failure{Stderr: []string{"Error: ENOENT: no such file or directory, open 'x.json'"}})
+	if !strings.Contains(strings.Join(fix, " "), "cwd") {
+		t.Errorf("what to do is %q", fix)
 	}
 }

@@ -18,16 +18,13 @@ func askExitBeforeHandshake(e *evidence.Evidence) []check.Finding {
 	if died == nil || died.Ending != servers.EndingExited || e.Initialized().Answered() {
 		return nil
 	}
-	f := check.Finding{
-		Where:    &evidence.Where{Run: e.Clean.Name, Phase: string(servers.PhaseStart), MS: exec.Milliseconds(died.Lived)},
-		Evidence: fmt.Sprintf("%s, %s after its start", died.How, evidence.Milliseconds(died.Lived)),
-		Notes:    evidence.LastWords(died),
+	lived := evidence.Milliseconds(died.Lived)
+	f := check.At(e.Clean.Phased(servers.PhaseStart, died.Lived), "%s, %s after its start", died.How, lived)
+	f.Notes = evidence.LastWords(died)
+	if what, fix, ok := causeOfExit(died); ok {
+		f.Title, f.Fix = "server exits before the handshake: "+what, fix
 	}
-	if cause, ok := causeOfExit(died); ok {
-		f.Title = "server exits before the handshake: " + cause.what
-		f.Fix = cause.fix
-	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
 func askCrashSignal(e *evidence.Evidence) []check.Finding {
@@ -37,18 +34,14 @@ func askCrashSignal(e *evidence.Evidence) []check.Finding {
 		if died == nil || died.Ending != servers.EndingKilled || run.FellBeforeHandshake() {
 			continue
 		}
-		found = append(found, check.Finding{
-			Title:    fmt.Sprintf("%s killed the server", strings.TrimPrefix(died.How, "signal: ")),
-			Where:    placeOfDeath(run, died),
-			Evidence: fmt.Sprintf("%s after %s%s", died.How, evidence.Milliseconds(died.Lived), inFlight(run)),
-			Notes:    evidence.LastWords(died),
-		})
+		f := deathOf(run, died)
+		f.Title = fmt.Sprintf("%s killed the server", strings.TrimPrefix(died.How, "signal: "))
+		found = append(found, f)
 	}
 	return check.Alike(found)
 }
 
-// lastRequest is the request that was under way when the server ended, nil where
-// none was.
+// lastRequest returns the request that was under way when the server ended, or nil.
 func lastRequest(r *evidence.Run) *evidence.Exchange {
 	var last *evidence.Exchange
 	for _, x := range r.Exchanges {
@@ -62,20 +55,13 @@ func lastRequest(r *evidence.Run) *evidence.Exchange {
 	return last
 }
 
-// inFlight names the request that was under way when the server ended.
-func inFlight(r *evidence.Run) string {
-	if x := lastRequest(r); x != nil {
-		return fmt.Sprintf(", with %s (id %s) unanswered", x.Method, x.ID)
-	}
-	return ", with no request under way"
-}
-
+// placeOfDeath returns the place at which a process ended unasked.
 func placeOfDeath(r *evidence.Run, died *servers.Failure) *evidence.Where {
-	where := &evidence.Where{Run: r.Name, Phase: string(servers.PhaseIdle), MS: exec.Milliseconds(died.Lived)}
+	where := r.Phased(servers.PhaseIdle, died.Lived)
 	if x := lastRequest(r); x != nil {
 		where.Method, where.Phase = x.Method, string(servers.PhaseRequest)
 		if evidence.IsUsersCall(x) {
-			where.Tool = evidence.Excerpt(evidence.NameIn(x.Sent), evidence.MaxLabel)
+			where.Tool = evidence.Label(evidence.NameIn(x.Sent))
 		}
 	}
 	if r.Name == "clean" && !r.Exchange("initialize", 0).Answered() {
@@ -88,24 +74,28 @@ func askExitDuringRequest(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, run := range e.Runs() {
 		died := run.Died()
-		if died == nil || died.Ending != servers.EndingExited || run.FellBeforeHandshake() || fellOverGarbage(run) {
-			continue
+		handshaken := run.Exchange("initialize", 0).Answered() || run.Exchange("server/discover", 0) != nil
+		switch {
+		case died == nil || died.Ending != servers.EndingExited || run.FellBeforeHandshake():
+		case run.LivedUntilGarbage(): // rpc-parse-error-survival judges it
+		case !handshaken: // exit-before-handshake judges it
+		default:
+			found = append(found, deathOf(run, died))
 		}
-		if !run.Exchange("initialize", 0).Answered() && run.Exchange("server/discover", 0) == nil {
-			continue // exit-before-handshake tells
-		}
-		found = append(found, check.Finding{
-			Where:    placeOfDeath(run, died),
-			Evidence: fmt.Sprintf("%s after %s%s", died.How, evidence.Milliseconds(died.Lived), inFlight(run)),
-			Notes:    evidence.LastWords(died),
-		})
 	}
 	return check.Alike(found)
 }
 
-// fellOverGarbage reports whether the server ended after the line that is not JSON:
-// rpc-parse-error-survival tells.
-func fellOverGarbage(r *evidence.Run) bool { return r.Died() != nil && r.LivedUntilGarbage() }
+// deathOf returns a finding about a process that ended unasked.
+func deathOf(r *evidence.Run, died *servers.Failure) check.Finding {
+	during := ", with no request under way"
+	if x := lastRequest(r); x != nil {
+		during = fmt.Sprintf(", with %s (id %s) unanswered", x.Method, x.ID)
+	}
+	f := check.At(placeOfDeath(r, died), "%s after %s%s", died.How, evidence.Milliseconds(died.Lived), during)
+	f.Notes = evidence.LastWords(died)
+	return f
+}
 
 func askTruncatedMessage(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
@@ -114,20 +104,19 @@ func askTruncatedMessage(e *evidence.Evidence) []check.Finding {
 		if line == nil || !line.Unended || line.Class != servers.ClassBroken || !unfinishedJSON(line) {
 			continue
 		}
-		found = append(found, check.Finding{
-			Where: &evidence.Where{
-				Run: run.Name, Line: line.Line, Byte: new(int64), Phase: string(line.Phase),
-				MS: exec.Milliseconds(line.Since),
-			},
-			Evidence: evidence.Cut(string(line.Text)),
-			Notes:    []string{fmt.Sprintf("%s of a message without its end, then stdout ended%s", exec.Bytes(line.Size), howEnded(run))},
-		})
+		f := check.At(run.OnLine(*line), "%s", evidence.Cut(string(line.Text)))
+		f.Where.Byte = new(int64)
+		note := exec.Bytes(line.Size) + " of a message without its end, then stdout ended"
+		if died := run.Died(); died != nil {
+			note += " (" + died.How + ")"
+		}
+		f.Notes = []string{note}
+		found = append(found, f)
 	}
 	return found
 }
 
-// lastForeign is the run's last line that is no message, where no message follows;
-// nil where there is none.
+// lastForeign returns the run's last line without a message, or nil if a message follows.
 func lastForeign(r *evidence.Run) *servers.PollutedLine {
 	var last *servers.PollutedLine
 	for _, event := range r.Events {
@@ -141,8 +130,7 @@ func lastForeign(r *evidence.Run) *servers.PollutedLine {
 	return last
 }
 
-// unfinishedJSON reports whether a line would be JSON if more came. One that was too
-// long to keep whole is taken to be so.
+// unfinishedJSON reports whether more text would make a line JSON. A line that was too long to keep counts.
 func unfinishedJSON(line *servers.PollutedLine) bool {
 	if line.Size > int64(len(line.Text)) {
 		return true
@@ -151,12 +139,4 @@ func unfinishedJSON(line *servers.PollutedLine) bool {
 	text := bytes.TrimRight(line.Text, "\r")
 	err := json.Unmarshal(text, new(json.RawMessage))
 	return errors.As(err, &syntax) && syntax.Offset >= int64(len(text))
-}
-
-// howEnded adds the exit of a process that ended by itself.
-func howEnded(r *evidence.Run) string {
-	if died := r.Died(); died != nil {
-		return fmt.Sprintf(" (%s)", died.How)
-	}
-	return ""
 }

@@ -10,8 +10,7 @@ import (
 	"toolx/pkg/exec"
 )
 
-// What is much for a server that does nothing: of 209 real ones, 90 % use less than
-// 155 MB, and none uses the processor.
+// The limits for an idle server: of 209 real ones, 90 % use less than 155 MB, and none uses the processor.
 const (
 	muchMemory = 300 << 20
 	muchCPU    = 0.2
@@ -22,17 +21,11 @@ func askMemoryIdle(e *evidence.Evidence) []check.Finding {
 	if s.RSS <= muchMemory {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    &evidence.Where{Run: e.Clean.Name, MS: e.Clean.Since(e.Clean.Marks["idle-end"])},
-		Evidence: fmt.Sprintf("%s in %s", exec.Bytes(s.RSS), processes(s.Processes)),
-	})
-}
-
-func processes(n int) string {
-	if n == 1 {
-		return "1 process"
+	count := "1 process"
+	if s.Processes != 1 {
+		count = fmt.Sprintf("%d processes", s.Processes)
 	}
-	return fmt.Sprintf("%d processes", n)
+	return check.One(e.Clean.At(e.Clean.Marks["idle-end"]), "%s in %s", exec.Bytes(s.RSS), count)
 }
 
 func askCPUIdle(e *evidence.Evidence) []check.Finding {
@@ -41,16 +34,14 @@ func askCPUIdle(e *evidence.Evidence) []check.Finding {
 	if load <= muchCPU {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    &evidence.Where{Run: e.Clean.Name, MS: e.Clean.Since(e.Clean.Marks["idle-begin"])},
-		Evidence: fmt.Sprintf("%.0f %% of a processor throughout %s without a request", 100*load, evidence.Milliseconds(evidence.PatientRounded(s.Over))),
-	})
+	return check.One(e.Clean.At(e.Clean.Marks["idle-begin"]),
+		"%.0f %% of a processor throughout %s without a request", 100*load, evidence.Rounded(s.Over))
 }
 
 func askListensOnNetwork(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, socket := range e.Clean.Idle.Listening {
-		f := check.Finding{Where: &evidence.Where{Run: e.Clean.Name}, Evidence: "listens on " + socket}
+		f := check.At(&evidence.Where{Run: e.Clean.Name}, "listens on %s", socket)
 		address, _, _ := strings.Cut(socket, " ")
 		if parsed, err := netip.ParseAddrPort(address); err == nil && parsed.Addr().IsUnspecified() {
 			f.Severity = check.Error

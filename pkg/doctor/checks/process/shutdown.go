@@ -12,8 +12,8 @@ import (
 	"toolx/pkg/servers"
 )
 
-// The times of shutting down. The specification names none; the first is what a
-// person notices, the second what clients wait before they send a signal.
+// The times of shutting down, which the specification does not set: what a person notices, and what clients wait
+// before they send a signal.
 const (
 	promptEnd  = 500 * time.Millisecond
 	patientEnd = 1900 * time.Millisecond
@@ -24,16 +24,17 @@ func askIgnoresStdinClose(e *evidence.Evidence) []check.Finding {
 	if !ok || exit.Forced == "" || took < patientEnd {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Title:    fmt.Sprintf("server does not end when its stdin closes (needed %s)", exit.Forced),
-		Where:    placeOfEnd(e.Clean, exit),
-		Evidence: fmt.Sprintf("alive %s after its stdin was closed; %s ended it", evidence.Milliseconds(evidence.PatientRounded(took)), exit.Forced),
-	})
+	f := atShutdown(e.Clean, exit.At, "alive %s after its stdin was closed; %s ended it", evidence.Rounded(took),
+		exit.Forced)
+	f[0].Title = fmt.Sprintf("server does not end when its stdin closes (needed %s)", exit.Forced)
+	return f
 }
 
-// placeOfEnd is the place of what is wrong with a run's end.
-func placeOfEnd(r *evidence.Run, exit *servers.ProcessExited) *evidence.Where {
-	return &evidence.Where{Run: r.Name, Phase: string(servers.PhaseShutdown), MS: r.Since(exit.At)}
+// atShutdown returns a single finding about a run's shutdown.
+func atShutdown(r *evidence.Run, at time.Time, format string, args ...any) []check.Finding {
+	found := check.One(r.At(at), format, args...)
+	found[0].Where.Phase = string(servers.PhaseShutdown)
+	return found
 }
 
 func askSlowShutdown(e *evidence.Evidence) []check.Finding {
@@ -41,10 +42,7 @@ func askSlowShutdown(e *evidence.Evidence) []check.Finding {
 	if !ok || exit.Forced != "" || took < promptEnd {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    placeOfEnd(e.Clean, exit),
-		Evidence: fmt.Sprintf("ended %s after its stdin was closed", evidence.Milliseconds(took)),
-	})
+	return atShutdown(e.Clean, exit.At, "ended %s after its stdin was closed", evidence.Milliseconds(took))
 }
 
 func askIgnoresSigterm(e *evidence.Evidence) []check.Finding {
@@ -53,22 +51,19 @@ func askIgnoresSigterm(e *evidence.Evidence) []check.Finding {
 	if survived.IsZero() {
 		return nil
 	}
-	f := check.Finding{
-		Where:    &evidence.Where{Run: run.Name, Phase: string(servers.PhaseIdle), MS: run.Since(sent)},
-		Evidence: fmt.Sprintf("alive %s after SIGTERM", evidence.Milliseconds(evidence.PatientRounded(survived.Sub(sent)))),
-	}
+	f := check.At(run.At(sent), "alive %s after SIGTERM", evidence.Rounded(survived.Sub(sent)))
+	f.Where.Phase = string(servers.PhaseIdle)
 	if exit := run.Exit(); exit != nil {
-		needed := "the end of its stdin ended it"
 		switch exit.Forced {
 		case "":
+			f.Evidence += "; the end of its stdin ended it"
 		case "SIGTERM":
-			needed = "another SIGTERM, after the end of its stdin, ended it"
+			f.Evidence += "; another SIGTERM, after the end of its stdin, ended it"
 		default:
-			needed = exit.Forced + " ended it"
+			f.Evidence += "; " + exit.Forced + " ended it"
 		}
-		f.Evidence += "; " + needed
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
 func askExitCodeOnClose(e *evidence.Evidence) []check.Finding {
@@ -76,10 +71,7 @@ func askExitCodeOnClose(e *evidence.Evidence) []check.Finding {
 	if !ok || exit.Forced != "" || exit.How == "exit status 0" {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where:    placeOfEnd(e.Clean, exit),
-		Evidence: exit.How + " after its stdin was closed",
-	})
+	return atShutdown(e.Clean, exit.At, "%s after its stdin was closed", exit.How)
 }
 
 func askOrphanGrandchild(e *evidence.Evidence) []check.Finding {
@@ -110,22 +102,19 @@ func askPipeHeldOpen(e *evidence.Evidence) []check.Finding {
 			if held.Pipe != "stdout" || !certain {
 				continue
 			}
-			f := check.Finding{
-				Where:    &evidence.Where{Run: run.Name, Phase: string(servers.PhaseShutdown), MS: run.Since(held.At)},
-				Evidence: "the process had ended, and its stdout had not",
-			}
+			f := atShutdown(run, held.At, "the process had ended, and its stdout had not")
 			if who != nil {
-				f.Notes = []string{fmt.Sprintf("process %d holds it: %s", who.PID, evidence.Cut(strings.Join(who.Command, " ")))}
+				command := evidence.Cut(strings.Join(who.Command, " "))
+				f[0].Notes = []string{fmt.Sprintf("process %d holds it: %s", who.PID, command)}
 			}
-			return check.Sole(f)
+			return f
 		}
 	}
 	return nil
 }
 
-// holder is the process that kept a pipe of an ended server open. Where the system
-// tells of processes and there is none, the pipe was not held: the machine was busy
-// and the last of stdout had not been read yet.
+// holder returns the process that kept a pipe of an ended server open. If the system tells of processes and there
+// is none, the pipe was not held: a busy machine had not read the last of stdout yet.
 func holder(r *evidence.Run, pipe string) (who *evidence.Orphan, certain bool) {
 	for _, orphan := range r.Orphans {
 		if slices.Contains(orphan.Holds, pipe) {

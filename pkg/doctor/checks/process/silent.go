@@ -17,25 +17,25 @@ func askHandshakeTimeout(e *evidence.Evidence) []check.Finding {
 		return nil
 	}
 	run, failure := e.Clean, e.Clean.Failure
-	f := check.Finding{
-		Where: &evidence.Where{Run: run.Name, Phase: string(servers.PhaseStart), Method: "initialize", MS: exec.Milliseconds(failure.Lived)},
-		Evidence: fmt.Sprintf("no answer within %s; until then %s on stdout and %s on stderr",
-			evidence.Milliseconds(evidence.PatientRounded(failure.Lived)), exec.Bytes(stdoutBytes(run)), exec.Bytes(run.StderrBytes)),
-	}
+	f := check.At(run.Phased(servers.PhaseStart, failure.Lived),
+		"no answer within %s; until then %s on stdout and %s on stderr",
+		evidence.Rounded(failure.Lived), exec.Bytes(stdoutBytes(run)), exec.Bytes(run.StderrBytes))
+	f.Where.Method = "initialize"
 	if failure.Reason != nil {
 		f.Notes = append(f.Notes, failure.Reason.Error())
 	}
 	if note := Sentence(run.Stuck); note != "" {
 		f.Notes = append(f.Notes, note)
 	}
-	if text := leftOver(run); text != "" {
-		f.Notes = append(f.Notes, "on stdout stood, without a newline: "+evidence.Cut(text))
+	if line := lastForeign(run); line != nil && line.Unended && line.Phase == servers.PhaseShutdown &&
+		len(line.Text) > 0 {
+		f.Notes = append(f.Notes, "on stdout, without a newline: "+evidence.Cut(string(line.Text)))
 	}
 	f.Notes = append(f.Notes, stderrNotes(failure)...)
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
-// stdoutBytes counts what the server wrote on stdout before toolx asked it to end.
+// stdoutBytes counts what the server wrote to stdout before toolx asked it to end.
 func stdoutBytes(r *evidence.Run) (size int64) {
 	for _, event := range r.Events {
 		switch e := event.(type) {
@@ -50,17 +50,7 @@ func stdoutBytes(r *evidence.Run) (size int64) {
 	return size
 }
 
-// leftOver is text that stood on stdout without a newline when the server was
-// ended.
-func leftOver(r *evidence.Run) string {
-	line := lastForeign(r)
-	if line == nil || !line.Unended || line.Phase != servers.PhaseShutdown {
-		return ""
-	}
-	return string(line.Text)
-}
-
-// stderrNotes are the last lines of stderr, a note each.
+// stderrNotes returns the last lines of stderr, a note each.
 func stderrNotes(f *servers.Failure) []string {
 	var notes []string
 	for _, line := range f.Stderr {
@@ -69,7 +59,7 @@ func stderrNotes(f *servers.Failure) []string {
 	return notes
 }
 
-// Sentence says what the process was doing, empty where that is not known.
+// Sentence says what the process was doing; nothing if that is unknown.
 func Sentence(s *evidence.ProcessState) string {
 	switch {
 	case s == nil:
@@ -80,88 +70,67 @@ func Sentence(s *evidence.ProcessState) string {
 	return fmt.Sprintf("the process was %s", s.State)
 }
 
-// The limits of a start: an annoyance, and more than most clients wait.
+// The limits of a start: what annoys a user, and what most clients do not wait for.
 const (
 	slowAfter     = 5 * time.Second
 	hopelessAfter = 30 * time.Second
 )
-
-// clientLimits are how long clients wait for a server to start.
-func clientLimits() []struct {
-	client string
-	limit  time.Duration
-} {
-	return []struct {
-		client string
-		limit  time.Duration
-	}{
-		{"mcp-stdio-guard", 5 * time.Second},
-		{"EnjoyableWork's doctor", 10 * time.Second},
-		{"Inspector", 15 * time.Second},
-	}
-}
 
 func askSlowStart(e *evidence.Evidence) []check.Finding {
 	took, ok := evidence.StartTime(e)
 	if !ok || took <= slowAfter {
 		return nil
 	}
-	f := check.Finding{
-		Where:    e.Initialized().Place(e.Clean),
-		Evidence: fmt.Sprintf("initialize was answered %s after the start", evidence.Milliseconds(took)),
-	}
+	f := check.At(e.Initialized().Place(e.Clean), "initialize was answered %s after the start",
+		evidence.Milliseconds(took))
 	if took > hopelessAfter {
 		f.Severity = check.Error
 	}
-	var gone []string
-	for _, one := range clientLimits() {
-		if took > one.limit {
-			gone = append(gone, one.client)
-		}
+	gone := []string{"mcp-stdio-guard"}
+	if took > 10*time.Second {
+		gone = append(gone, "EnjoyableWork's doctor")
+	}
+	if took > 15*time.Second {
+		gone = append(gone, "Inspector")
 	}
 	f.Notes = []string{evidence.Words(gone) + " would have given up by then"}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
-// bufferedAtMost is how long after the end of its stdin a program writes what it has
-// in its buffer: later text is another matter.
-const bufferedAtMost = time.Second
-
+// askOutputBuffered finds a server that writes its answer when its stdin ends: it was in a buffer.
 func askOutputBuffered(e *evidence.Evidence) []check.Finding {
+	const bufferedAtMost = time.Second // later text has another cause
 	x, closed := e.Initialized(), e.Clean.StdinClosed()
 	if !evidence.SilentInHandshake(e) || x == nil || x.Frame == nil || closed.IsZero() {
 		return nil
 	}
-	// The handshake was over without it, so that it came behind the end of stdin, even
-	// where a busy machine noted that end a moment later.
+	// The answer came after the handshake had failed, thus after stdin was closed, even if a busy machine
+	// recorded that a moment later.
 	after := max(0, x.At.Add(x.Took).Sub(closed))
 	if after > bufferedAtMost {
 		return nil
 	}
-	return check.Sole(check.Finding{
-		Where: x.Place(e.Clean),
-		Evidence: fmt.Sprintf("no answer to initialize in %s; %s came %s after stdin was closed",
-			evidence.Milliseconds(closed.Sub(x.At)), exec.Bytes(int64(len(x.Frame))), evidence.Milliseconds(after)),
-	})
+	return check.One(x.Place(e.Clean), "no answer to initialize in %s; %s came %s after stdin was closed",
+		evidence.Milliseconds(closed.Sub(x.At)), exec.Bytes(int64(len(x.Frame))), evidence.Milliseconds(after))
 }
 
 func askStdoutClosed(e *evidence.Evidence) []check.Finding {
 	return askClosedPipe(e, servers.EndingClosedStdout, "stdout had ended, and the process had not")
 }
 
-// askStdinClosed also finds a server that closed its stdin when it had been written
-// to, so that no write failed.
+// askStdinClosed also finds a server that closed its stdin after it had been written to, so that no write failed.
 func askStdinClosed(e *evidence.Evidence) []check.Finding {
-	found := askClosedPipe(e, servers.EndingClosedStdin, "a request could not be written, and the process had not ended")
+	found := askClosedPipe(e, servers.EndingClosedStdin,
+		"a request could not be written, and the process had not ended")
 	if found != nil || !evidence.SilentInHandshake(e) || e.Clean.Stuck == nil || !e.Clean.Stuck.Deaf {
 		return found
 	}
 	failure := e.Clean.Failure
-	return check.Sole(check.Finding{
-		Where:    &evidence.Where{Run: e.Clean.Name, Phase: string(servers.PhaseStart), Method: "initialize", MS: exec.Milliseconds(failure.Lived)},
-		Evidence: fmt.Sprintf("no answer within %s, and process %d has no stdin any more", evidence.Milliseconds(evidence.PatientRounded(failure.Lived)), e.Clean.PID()),
-		Notes:    stderrNotes(failure),
-	})
+	f := check.At(e.Clean.Phased(servers.PhaseStart, failure.Lived),
+		"no answer within %s, and process %d has closed its stdin",
+		evidence.Rounded(failure.Lived), e.Clean.PID())
+	f.Where.Method, f.Notes = "initialize", stderrNotes(failure)
+	return []check.Finding{f}
 }
 
 // askClosedPipe finds a server that has closed a pipe and lives.
@@ -171,18 +140,16 @@ func askClosedPipe(e *evidence.Evidence, ending servers.Ending, what string) []c
 		if ended == nil || ended.Ending != ending {
 			continue
 		}
-		f := check.Finding{
-			Where:    placeOfDeath(run, ended),
-			Evidence: fmt.Sprintf("%s after the start: %s (process %d)", evidence.Milliseconds(ended.Lived), what, run.PID()),
-			Notes:    stderrNotes(ended),
-		}
+		f := check.At(placeOfDeath(run, ended), "%s after the start: %s (process %d)",
+			evidence.Milliseconds(ended.Lived), what, run.PID())
+		f.Notes = stderrNotes(ended)
 		if reason := ended.Reason; reason != nil {
 			if write := (*fs.PathError)(nil); errors.As(reason, &write) {
-				reason = write.Err // the name of an inner pipe tells nobody anything
+				reason = write.Err // without the name of an inner pipe
 			}
 			f.Notes = append(f.Notes, reason.Error())
 		}
-		return check.Sole(f)
+		return []check.Finding{f}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,17 +38,15 @@ func askStderrNoise(e *evidence.Evidence) []check.Finding {
 	if exit := run.Exit(); exit != nil {
 		lived = exit.Lived
 	}
-	f := check.Finding{
-		Where:    &evidence.Where{Run: run.Name},
-		Evidence: fmt.Sprintf("%d lines, %s in %s", run.StderrLines, exec.Bytes(run.StderrBytes), evidence.Milliseconds(lived)),
-	}
+	f := check.At(&evidence.Where{Run: run.Name}, "%d lines, %s in %s",
+		run.StderrLines, exec.Bytes(run.StderrBytes), evidence.Milliseconds(lived))
 	if errors > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d of the first %d lines speak of an error", errors, len(lines)))
 	}
 	for _, line := range lines[:min(3, len(lines))] {
 		f.Notes = append(f.Notes, "stderr: "+evidence.Cut(line.Text))
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
 // exceptionPattern recognises the first line of an error that nothing caught, as
@@ -67,7 +66,7 @@ func askStderrException(e *evidence.Evidence) []check.Finding {
 	count := 0
 	for _, line := range evidence.EventsOf[servers.StderrLine](run) {
 		if !closed.IsZero() && line.At.After(closed) {
-			break // what a program says while it is being ended is another matter
+			break // what a program writes while it is being ended does not count
 		}
 		last = &line
 		if exceptionPattern().MatchString(line.Text) {
@@ -78,7 +77,7 @@ func askStderrException(e *evidence.Evidence) []check.Finding {
 	if first == nil {
 		return nil
 	}
-	f := check.Finding{Where: &evidence.Where{Run: run.Name, MS: run.Since(first.At)}, Evidence: evidence.Cut(first.Text)}
+	f := check.At(run.At(first.At), "%s", evidence.Cut(first.Text))
 	if last.Text != first.Text {
 		f.Notes = append(f.Notes, "the last line of stderr: "+evidence.Cut(last.Text))
 	}
@@ -88,50 +87,34 @@ func askStderrException(e *evidence.Evidence) []check.Finding {
 	if x := run.Open(first.At); x != nil {
 		f.Where.Method, f.Where.Phase = x.Method, string(servers.PhaseRequest)
 	}
-	return check.Sole(f)
+	return []check.Finding{f}
 }
 
-// askStderrSecret looks for the values of variables whose names say that they are
-// secret, and for words of the shape of a token.
+// askStderrSecret looks for the values of variables with secret names, and for words of the form of a token.
 func askStderrSecret(e *evidence.Evidence) []check.Finding {
 	secrets := secretVariables(e.Launch.Env)
+	masker := new(mask.Masker)
+	for value := range secrets {
+		masker.Add(value)
+	}
 	for _, run := range e.Runs() {
 		for i, line := range evidence.EventsOf[servers.StderrLine](run) {
-			what := secretIn(line.Text, secrets)
-			if what == "" {
+			what := "what has the form of a secret"
+			if name := secretIn(line.Text, secrets); name != "" {
+				what = "the value of " + name
+			} else if !hasToken(line.Text) {
 				continue
 			}
-			masker := new(mask.Masker)
-			for value := range secrets {
-				masker.Add(value)
-			}
-			return check.Sole(check.Finding{
-				Title:    "server writes " + what + " on stderr",
-				Where:    &evidence.Where{Run: run.Name, MS: run.Since(line.At)},
-				Evidence: evidence.Cut(masker.Text(line.Text)),
-				Notes:    []string{fmt.Sprintf("line %d of stderr", i+1)},
-			})
+			f := check.At(run.At(line.At), "%s", evidence.Cut(masker.Text(line.Text)))
+			f.Title = "server writes " + what + " on stderr"
+			f.Notes = []string{fmt.Sprintf("line %d of stderr", i+1)}
+			return []check.Finding{f}
 		}
 	}
 	return nil
 }
 
-// minSecret is the length in bytes below which a value is found in text by chance.
-const minSecret = 8
-
-// secretVariables are the values of an environment whose names say that they are
-// secret, with the names.
-func secretVariables(env []string) map[string]string {
-	secrets := make(map[string]string)
-	for _, pair := range env {
-		if name, value, _ := strings.Cut(pair, "="); len(value) >= minSecret && mask.Name(name) {
-			secrets[value] = name
-		}
-	}
-	return secrets
-}
-
-// secretIn says what secret a line holds, empty where it holds none.
+// secretIn returns the first name of a variable whose value a text holds, or nothing.
 func secretIn(text string, secrets map[string]string) string {
 	name := ""
 	for value, variable := range secrets {
@@ -139,15 +122,27 @@ func secretIn(text string, secrets map[string]string) string {
 			name = variable
 		}
 	}
-	if name != "" {
-		return "the value of " + name
-	}
+	return name
+}
+
+// hasToken reports whether a text has a word of the form of a token. What stands before the word ("token: …") is
+// no sign.
+func hasToken(text string) bool {
 	const shortest = 16
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\"'`=,;()[]{}<>", r) }) {
-		// A word alone: what stands before it ("token: …") is no sign.
-		if len(word) >= shortest && (*mask.Masker)(nil).Text(word) != word {
-			return "what has the form of a secret"
+	separates := func(r rune) bool { return strings.ContainsRune(" \t\"'`=,;()[]{}<>", r) }
+	return slices.ContainsFunc(strings.FieldsFunc(text, separates), func(word string) bool {
+		return len(word) >= shortest && check.Masked(word) != word
+	})
+}
+
+// secretVariables returns the values of the variables with secret names, with the names.
+func secretVariables(env []string) map[string]string {
+	const shortest = 8 // bytes; a text contains a shorter value by chance
+	secrets := make(map[string]string)
+	for _, pair := range env {
+		if name, value, _ := strings.Cut(pair, "="); len(value) >= shortest && mask.Name(name) {
+			secrets[value] = name
 		}
 	}
-	return ""
+	return secrets
 }

@@ -22,10 +22,8 @@ func askIDType(e *evidence.Evidence) []check.Finding {
 		}
 		return ""
 	})
-	for i := range found {
-		if !text {
-			found[i].Breaks = []string{} // the SDKs take 3.0 for 3
-		}
+	if found != nil && !text {
+		found[0].Breaks = []string{} // the SDKs take 3.0 for 3
 	}
 	return found
 }
@@ -33,7 +31,7 @@ func askIDType(e *evidence.Evidence) []check.Finding {
 func askIDNull(e *evidence.Evidence) []check.Finding {
 	return wire.OddFrames(e, servers.ClassIDNull, func(r *evidence.Run, odd servers.OddFrame) string {
 		if wire.AnswersGarbage(r, odd.Bytes) || !odd.Used && !r.Marks["notification"].IsZero() {
-			return "" // right; or for notification-answered to tell
+			return "" // as it should be, or notification-answered judges it
 		}
 		return evidence.CutJSON(odd.Bytes)
 	})
@@ -43,7 +41,7 @@ func askRPCIDUnknown(e *evidence.Evidence) []check.Finding {
 	return wire.OddFrames(e, servers.ClassIDUnknown, func(r *evidence.Run, odd servers.OddFrame) string {
 		id := evidence.ReadHead(odd.Bytes).ID
 		if evidence.PlainID(id) == "null" && wire.AnswersGarbage(r, odd.Bytes) {
-			return "" // the null that it should have, as text: rpc-id-type
+			return "" // null as text: rpc-id-type judges it
 		}
 		return "id " + evidence.Cut(id)
 	})
@@ -59,13 +57,13 @@ func askIDDuplicate(e *evidence.Evidence) []check.Finding {
 		if bytes.HasPrefix(x.Frame, odd.Bytes) {
 			same = "the same again"
 		}
-		return fmt.Sprintf("%s (id %s) was answered on line %d, and on line %d with %s", x.Method, x.ID, x.Line, odd.Line, same)
+		return fmt.Sprintf("%s (id %s) was answered on line %d, and on line %d with %s",
+			x.Method, x.ID, x.Line, odd.Line, same)
 	})
 }
 
-// tookGarbagesAnswer reports whether the answer to the line that is no JSON came while
-// the request behind it was the only one that waited, and was taken for its answer:
-// then the real one seems to be a second.
+// tookGarbagesAnswer reports whether the answer to the line of garbage came while a later request was the only one
+// that waited, and was taken for its answer. The real answer then seems to be a duplicate.
 func tookGarbagesAnswer(r *evidence.Run, x *evidence.Exchange) bool {
 	if x.At.Before(r.Marks["garbage"]) {
 		return false
@@ -75,27 +73,20 @@ func tookGarbagesAnswer(r *evidence.Run, x *evidence.Exchange) bool {
 	})
 }
 
-// askLateReply is about the doctor's own requests; calls that the user asked for
-// may take their time, and cancel-ignored is about them. What comes before the probing
-// run's handshake is for discover-breaks-server and request-before-init to tell.
+// askLateReply is about the doctor's own requests. cancel-ignored judges the user's calls, which may take their
+// time; discover-breaks-server and request-before-init judge what the probing run asks before its handshake.
 func askLateReply(e *evidence.Evidence) []check.Finding {
 	return wire.OddFrames(e, servers.ClassIDLate, func(r *evidence.Run, odd servers.OddFrame) string {
 		x := r.ByID(evidence.ReadHead(odd.Bytes).ID)
-		if x == nil || evidence.IsUsersCall(x) || evidence.SilentInHandshake(e) || beforeReady(r, x) {
+		if x == nil || evidence.IsUsersCall(x) || evidence.SilentInHandshake(e) {
+			return ""
+		}
+		ready, reached := r.Marks["ready"]
+		if r.Name == "probing" && x.Method != "initialize" && (!reached || x.At.Before(ready)) {
 			return ""
 		}
 		return fmt.Sprintf("%s was answered after %s, %s", x.Method, evidence.Milliseconds(x.Took), r.AfterGivingUp(x))
 	})
-}
-
-// beforeReady reports whether a request is one of those that the probing run makes before
-// the handshake.
-func beforeReady(r *evidence.Run, x *evidence.Exchange) bool {
-	if r.Name != "probing" || x.Method == "initialize" {
-		return false
-	}
-	ready, reached := r.Marks["ready"]
-	return !reached || x.At.Before(ready)
 }
 
 func askIDCollision(e *evidence.Evidence) []check.Finding {
@@ -106,10 +97,8 @@ func askIDCollision(e *evidence.Evidence) []check.Finding {
 		}
 		for _, x := range m.Run.Exchanges {
 			if x.ID == m.Head.ID && x.Waits(m.Event.At) {
-				found = append(found, check.Finding{
-					Where:    m.Where(),
-					Evidence: fmt.Sprintf("the server asks %s under id %s while %s waits under the same", m.Head.Method, m.Head.ID, x.Method),
-				})
+				found = append(found, check.At(m.Where(),
+					"the server asks %s under id %s while %s waits under the same", m.Head.Method, m.Head.ID, x.Method))
 			}
 		}
 	}

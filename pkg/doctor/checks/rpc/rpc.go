@@ -3,12 +3,10 @@ package rpc
 
 import (
 	"toolx/pkg/doctor/check"
-	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/wire"
 )
 
-// Checks hold the server's messages against JSON-RPC 2.0. What is no message at
-// all is for the checks of framing.
+// Checks hold the server's messages against JSON-RPC 2.0. The checks of framing judge what is not a message.
 func Checks() []check.Check {
 	return []check.Check{
 		{ID: "rpc-version", Need: check.NeedProcess, Ask: askRPCVersion},
@@ -18,10 +16,10 @@ func Checks() []check.Check {
 		{ID: "rpc-id-unknown", Need: check.NeedProcess, Ask: askRPCIDUnknown},
 		{ID: "rpc-id-duplicate", Need: check.NeedProcess, Ask: askIDDuplicate},
 		{ID: "rpc-shape", Need: check.NeedProcess, Ask: askShape},
-		{ID: "rpc-duplicate-keys", Need: check.NeedProcess, Ask: func(e *evidence.Evidence) []check.Finding { return oddities(e, wire.DuplicateKey, "the values are %s") }},
+		{ID: "rpc-duplicate-keys", Need: check.NeedProcess, Ask: askOddities(wire.DuplicateKey, "the values are %s")},
 		{ID: "rpc-depth", Need: check.NeedProcess, Ask: askDepth},
-		{ID: "rpc-number-range", Need: check.NeedProcess, Ask: func(e *evidence.Evidence) []check.Finding { return oddities(e, wire.BigNumber, "the number is %s") }},
-		{ID: "rpc-surrogate", Need: check.NeedProcess, Ask: askRPCSurrogate},
+		{ID: "rpc-number-range", Need: check.NeedProcess, Ask: askOddities(wire.BigNumber, "the number is %s")},
+		{ID: "rpc-surrogate", Need: check.NeedProcess, Ask: askOddities(wire.LoneSurrogate, "the escape %s has no other half")},
 		{ID: "rpc-late-reply", Need: check.NeedProcess, Ask: askLateReply},
 		{ID: "rpc-server-request", Need: check.NeedProcess, Ask: askServerRequest},
 		{ID: "rpc-not-mcp", Need: check.NeedProcess, Ask: askNotMCP},

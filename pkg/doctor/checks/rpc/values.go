@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"fmt"
+	"iter"
 
 	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
@@ -9,52 +10,52 @@ import (
 	"toolx/pkg/servers"
 )
 
-func askRPCSurrogate(e *evidence.Evidence) []check.Finding {
-	return oddities(e, wire.LoneSurrogate, "the escape %s has no other half")
-}
-
-// oddities are the places of one kind in all messages.
-func oddities(e *evidence.Evidence, kind wire.OddityKind, says string) []check.Finding {
-	var found []check.Finding
-	for _, m := range wire.Messages(e) {
-		for _, one := range m.Oddities {
-			if one.Kind != kind {
-				continue
-			}
-			where := m.Where()
-			where.Pointer = one.Pointer
-			found = append(found, check.Finding{Where: where, Evidence: evidence.Cut(fmt.Sprintf(says, one.Detail))})
-		}
-	}
-	return check.Alike(found)
-}
-
-// maxDepth is the depth beyond which common readers fail.
-const maxDepth = 128
-
-// askDepth finds deep messages, and lines that begin like a message, are nested deep
-// and could not be read: their depth is counted in what is kept of them.
+// askDepth finds messages that are nested deeper than common readers take, and lines that begin like a message
+// and are nested too deep to be read.
 func askDepth(e *evidence.Evidence) []check.Finding {
+	const maxDepth = 128
 	var found []check.Finding
 	for _, m := range wire.Messages(e) {
 		if m.Depth > maxDepth {
-			found = append(found, check.Finding{Where: m.Where(), Evidence: fmt.Sprintf("%d levels", m.Depth)})
+			found = append(found, check.At(m.Where(), "%d levels", m.Depth))
 		}
 	}
-	for _, run := range e.Runs() {
-		for _, line := range evidence.EventsOf[servers.PollutedLine](run) {
-			if line.Class != servers.ClassBroken {
-				continue
-			}
-			if depth, _ := wire.ScanJSON(line.Text); depth > maxDepth {
-				found = append(found, check.Finding{
-					Severity: check.Error,
-					Title:    "a message is nested too deep to be read",
-					Where:    &evidence.Where{Run: run.Name, Line: line.Line, Phase: string(line.Phase), MS: run.Since(line.At)},
-					Evidence: fmt.Sprintf("%d levels in the first %d bytes; toolx reads 10,000", depth, len(line.Text)),
-				})
-			}
+	for where, line := range linesOf(e, servers.ClassBroken) {
+		if depth, _ := wire.ScanJSON(line.Text); depth > maxDepth {
+			f := check.At(where, "%d levels in the first %d bytes; toolx reads 10,000", depth, len(line.Text))
+			f.Severity, f.Title = check.Error, "a message is nested too deep to be read"
+			found = append(found, f)
 		}
 	}
 	return check.Alike(found)
+}
+
+// linesOf yields the lines of a class in all runs, with their places.
+func linesOf(e *evidence.Evidence, class servers.Class) iter.Seq2[*evidence.Where, servers.PollutedLine] {
+	return func(yield func(*evidence.Where, servers.PollutedLine) bool) {
+		for _, run := range e.Runs() {
+			for _, line := range evidence.EventsOf[servers.PollutedLine](run) {
+				if line.Class == class && !yield(run.OnLine(line), line) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// askOddities finds the places of one kind in all messages.
+func askOddities(kind wire.OddityKind, says string) func(*evidence.Evidence) []check.Finding {
+	return func(e *evidence.Evidence) []check.Finding {
+		var found []check.Finding
+		for _, m := range wire.Messages(e) {
+			for _, one := range m.Oddities {
+				if one.Kind == kind {
+					where := m.Where()
+					where.Pointer = one.Pointer
+					found = append(found, check.At(where, "%s", evidence.Cut(fmt.Sprintf(says, one.Detail))))
+				}
+			}
+		}
+		return check.Alike(found)
+	}
 }

@@ -1,7 +1,6 @@
 package security
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,29 +10,8 @@ import (
 	"toolx/pkg/doctor/listing"
 )
 
-// changedMembers says which members differ between two fingerprints.
-func changedMembers(pinned, now string) []string {
-	before, after := fingerprintParts(pinned), fingerprintParts(now)
-	var changed []string
-	for _, name := range listing.Fingerprinted() {
-		if before[name] != after[name] {
-			changed = append(changed, name)
-		}
-	}
-	return changed
-}
-
-func fingerprintParts(fingerprint string) map[string]string {
-	parts := make(map[string]string)
-	for _, part := range strings.Split(fingerprint, ",") {
-		name, sum, _ := strings.Cut(part, ":")
-		parts[name] = sum
-	}
-	return parts
-}
-
-// askDefinitionDrift compares the servers that the baseline knows; a server that
-// did not answer cannot be compared, which others say.
+// askDefinitionDrift compares the servers that the baseline knows. A server that did not answer cannot be compared;
+// other checks say so.
 func askDefinitionDrift(fleet *evidence.Fleet) []check.Finding {
 	var found []check.Finding
 	for _, e := range fleet.Servers {
@@ -65,18 +43,25 @@ func driftOf(e *evidence.Evidence, pinned map[string]string) []check.Finding {
 			f.Severity, f.Title = check.Info, "a tool is new since definitions were pinned"
 			others = append(others, f)
 		case !strings.HasPrefix(before, listing.FingerprintVersion+","):
-			changed = append(changed, d.Finding("", "the pinned fingerprint is of another version: "+evidence.Excerpt(before, evidence.MaxLabel)))
+			changed = append(changed,
+				d.Finding("", "the pinned fingerprint has another version: %s", evidence.Label(before)))
 		case before != now:
-			members := changedMembers(before, now)
-			changed = append(changed, d.Finding("/"+members[0], "changed: "+strings.Join(members, ", ")))
+			// A part is "member:hash"; one that only one of the two has is a changed member.
+			was, is := strings.Split(before, ","), strings.Split(now, ",")
+			members := slices.DeleteFunc(listing.Fingerprinted(), func(name string) bool {
+				ofMember := func(part string) bool { return strings.HasPrefix(part, name+":") }
+				i, j := slices.IndexFunc(was, ofMember), slices.IndexFunc(is, ofMember)
+				return i < 0 && j < 0 || i >= 0 && j >= 0 && was[i] == is[j]
+			})
+			changed = append(changed, d.Finding("/"+members[0], "changed: %s", strings.Join(members, ", ")))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(pinned)) {
 		if !seen[name] {
-			others = append(others, check.Finding{
-				Severity: check.Info, Title: "a pinned tool is gone",
-				Where: &evidence.Where{Run: "clean", Method: "tools/list", Tool: name}, Evidence: fmt.Sprintf("%q is pinned and not listed", evidence.Excerpt(name, evidence.MaxLabel)),
-			})
+			where := &evidence.Where{Run: "clean", Method: "tools/list", Tool: name}
+			f := check.At(where, "%q is pinned and not listed", evidence.Label(name))
+			f.Severity, f.Title = check.Info, "a pinned tool is gone"
+			others = append(others, f)
 		}
 	}
 	return append(check.Capped(changed), check.Capped(others)...)

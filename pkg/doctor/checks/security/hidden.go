@@ -1,6 +1,7 @@
 package security
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,41 +14,31 @@ import (
 // maxSigns bounds how many code points are kept of one text: a few prove it.
 const maxSigns = 50
 
-// Controls are the control characters of a text but for newline and tab, as code
-// points; CR before LF is how Windows ends lines.
+// Controls returns the control characters of a text as code points, except newline, tab, and CR before LF, which is
+// how Windows ends lines.
 func Controls(text string) []string {
 	var found []string
 	for i, r := range text {
-		if len(found) == maxSigns {
-			break
-		}
-		if r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(text[i:], "\r\n") {
-			continue
-		}
-		if r < ' ' || r >= 0x7f && r <= 0x9f {
+		space := r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(text[i:], "\r\n")
+		if !space && unicode.IsControl(r) && len(found) < maxSigns {
 			found = append(found, evidence.CodePoint(r))
 		}
 	}
 	return found
 }
 
-// bidis are the characters of a text that turn the direction of writing, as code
-// points (Unicode, UAX 9).
+// bidis returns the characters of a text that change the direction of writing, as code points (UAX 9).
 func bidis(text string) []string {
 	var found []string
 	for _, r := range text {
-		if len(found) == maxSigns {
-			break
-		}
-		switch {
-		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c:
+		if unicode.Is(unicode.Bidi_Control, r) && len(found) < maxSigns {
 			found = append(found, evidence.CodePoint(r))
 		}
 	}
 	return found
 }
 
-// hidden is what of a text nobody sees.
+// hidden are the characters of a text that are not visible.
 type hidden struct {
 	count int      // of characters
 	signs []string // code points, the first maxSigns of them
@@ -55,9 +46,8 @@ type hidden struct {
 	bytes []byte   // what a row of variation selectors carries
 }
 
-// invisibles finds the characters that show nothing. Those that writing needs are
-// left out: joiners in emoji and in scripts that join, the tags of a flag, one
-// selector of a Han character's form.
+// invisibles finds the characters that show nothing, except those that writing needs: joiners in emoji and in
+// scripts that join, the tags of a flag, one selector of a Han character's form.
 func invisibles(text string) hidden {
 	var h hidden
 	previous := rune(0)
@@ -65,14 +55,14 @@ func invisibles(text string) hidden {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		next, _ := utf8.DecodeRuneInString(text[at+size:])
 		switch {
-		case isTagRune(r):
-			at += h.takeTags(text[at:], previous)
-			previous = 0
-			continue
+		case isTag(r):
+			run := runOf(text[at:], isTag)
+			h.takeTags(run, previous)
+			size, r = len(run), 0
 		case isSelector(r):
-			at += h.takeSelectors(text[at:], previous)
-			previous = r
-			continue
+			run := runOf(text[at:], isSelector)
+			h.takeSelectors([]rune(run), previous)
+			size = len(run)
 		case showsNothing(r) && !joinsWriting(r, previous, next):
 			h.add(r)
 		}
@@ -82,31 +72,31 @@ func invisibles(text string) hidden {
 	return h
 }
 
-// add counts one character that nobody sees.
+// runOf returns the beginning of a text whose characters are all of a kind.
+func runOf(text string, is func(rune) bool) string {
+	end := strings.IndexFunc(text, func(r rune) bool { return !is(r) })
+	if end < 0 {
+		return text
+	}
+	return text[:end]
+}
+
+// add counts an invisible character.
 func (h *hidden) add(r rune) {
 	if h.count++; h.count <= maxSigns {
 		h.signs = append(h.signs, evidence.CodePoint(r))
 	}
 }
 
-// isTagRune reports whether r is a tag character: an invisible copy of ASCII.
-func isTagRune(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
+// isTag reports whether r is a tag character: an invisible copy of ASCII.
+func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// takeTags reads a run of tag characters and gives its length in bytes. Behind a
-// black flag a short one makes the flag of a region (UTS 51, emoji tag sequences).
-func (h *hidden) takeTags(text string, previous rune) int {
-	var run []rune
-	size := 0
-	for _, r := range text {
-		if !isTagRune(r) {
-			break
-		}
-		run = append(run, r)
-		size += utf8.RuneLen(r)
-	}
+// takeTags reads a run of tag characters. After a black flag a short one makes the flag of a region (UTS 51, emoji
+// tag sequences).
+func (h *hidden) takeTags(run string, previous rune) {
 	const blackFlag, longestFlag = 0x1f3f4, 7
-	if previous == blackFlag && len(run) <= longestFlag {
-		return size
+	if previous == blackFlag && utf8.RuneCountInString(run) <= longestFlag {
+		return
 	}
 	var said strings.Builder
 	for _, r := range run {
@@ -116,28 +106,15 @@ func (h *hidden) takeTags(text string, previous rune) int {
 		}
 	}
 	h.tags += said.String()
-	return size
 }
 
 // isSelector reports whether r chooses the form of the character before it.
-func isSelector(r rune) bool {
-	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
-}
+func isSelector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
 
-// takeSelectors reads a run of variation selectors and gives its length in bytes.
-// One alone is writing, where it may stand; a row carries bytes.
-func (h *hidden) takeSelectors(text string, previous rune) int {
-	var run []rune
-	size := 0
-	for _, r := range text {
-		if !isSelector(r) {
-			break
-		}
-		run = append(run, r)
-		size += utf8.RuneLen(r)
-	}
+// takeSelectors reads a run of variation selectors. A single one may be writing; a row carries bytes.
+func (h *hidden) takeSelectors(run []rune, previous rune) {
 	if len(run) == 1 && (run[0] <= 0xfe0f || unicode.Is(unicode.Han, previous)) {
-		return size
+		return
 	}
 	for _, r := range run {
 		h.add(r)
@@ -147,31 +124,30 @@ func (h *hidden) takeSelectors(text string, previous rune) int {
 			h.bytes = append(h.bytes, byte(r-0xe0100+16))
 		}
 	}
-	return size
 }
 
-// showsNothing reports whether r takes no room, or looks like a space and is a letter.
-// Characters that turn the direction of writing are bidis.
+// showsNothing reports whether r takes no room, or looks like a space and is a letter. bidis finds the characters
+// that change the direction of writing.
 func showsNothing(r rune) bool {
 	switch {
-	case r >= 0x200b && r <= 0x200d, r >= 0x2060 && r <= 0x2064, r >= 0x206a && r <= 0x206f, r == 0xfeff:
-		return true
-	case r == 0x00ad, r == 0x034f, r == 0x180e: // soft hyphen, grapheme joiner, Mongolian separator
-		return true
-	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0: // Hangul fillers
+	case r >= 0x200b && r <= 0x200d, r >= 0x2060 && r <= 0x2064, r >= 0x206a && r <= 0x206f, r == 0xfeff,
+		r == 0x00ad, r == 0x034f, r == 0x180e, // soft hyphen, grapheme joiner, Mongolian separator
+		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0: // Hangul fillers
 		return true
 	}
 	return false
 }
 
-// joinsWriting reports whether a joiner stands where writing needs it: between the
-// parts of an emoji, or in a word of a script that joins its letters.
+// joinsWriting reports whether writing needs a joiner: between the parts of an emoji, or in a word of a script that
+// joins its letters.
 func joinsWriting(r, previous, next rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
-	if r == zwj && pictograph(next) && (pictograph(previous) || isSelector(previous) || previous >= 0x1f3fb && previous <= 0x1f3ff) {
+	skinTone := previous >= 0x1f3fb && previous <= 0x1f3ff
+	if r == zwj && pictograph(next) && (pictograph(previous) || isSelector(previous) || skinTone) {
 		return true
 	}
-	return (r == zwj || r == zwnj) && inJoinedScript(previous) && (inJoinedScript(next) || unicode.In(previous, unicode.Mn, unicode.Mc))
+	followed := inJoinedScript(next) || unicode.In(previous, unicode.Mn, unicode.Mc)
+	return (r == zwj || r == zwnj) && inJoinedScript(previous) && followed
 }
 
 func pictograph(r rune) bool {
@@ -181,70 +157,47 @@ func pictograph(r rune) bool {
 func inJoinedScript(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko,
 		unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil,
-		unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
+		unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar,
+		unicode.Tibetan)
 }
 
-// scriptsOf are the scripts of a name's letters, sorted; those that all scripts share
-// are none.
-func scriptsOf(name string) []string {
-	var scripts []string
-	for _, r := range name {
-		script := scriptOf(r)
-		if script != "" && !slices.Contains(scripts, script) {
-			scripts = append(scripts, script)
-		}
-	}
-	slices.Sort(scripts)
-	return scripts
-}
-
+// scriptOf returns the script of a letter; nothing if all scripts share it.
 func scriptOf(r rune) string {
-	if r < utf8.RuneSelf {
-		if unicode.IsLetter(r) {
-			return "Latin"
-		}
+	if r < utf8.RuneSelf && !unicode.IsLetter(r) {
 		return ""
 	}
 	for name, table := range unicode.Scripts {
-		if unicode.Is(table, r) {
-			if name == "Common" || name == "Inherited" {
-				return ""
-			}
+		if unicode.Is(table, r) && name != "Common" && name != "Inherited" {
 			return name
 		}
 	}
 	return ""
 }
 
-// writtenTogether reports whether scripts are mixed in ordinary writing: Latin beside
-// those of Chinese, Japanese and Korean (UTS 39, highly restrictive).
-func writtenTogether(scripts []string) bool {
-	if len(scripts) < 2 {
-		return true
+// mixesScripts returns the scripts of a name, sorted, and the letters that are not of its first letter's script;
+// nothing if such scripts are mixed in ordinary writing: Latin beside those of Chinese, Japanese and Korean (UTS 39,
+// highly restrictive).
+func mixesScripts(name string) (scripts, foreign []string) {
+	first := ""
+	for _, r := range name {
+		script := scriptOf(r)
+		if script == "" {
+			continue
+		}
+		if first = cmp.Or(first, script); script != first {
+			foreign = append(foreign, fmt.Sprintf("%c U+%04X %s", r, r, script))
+		}
+		if !slices.Contains(scripts, script) {
+			scripts = append(scripts, script)
+		}
 	}
+	slices.Sort(scripts)
 	for _, allowed := range [][]string{
 		{"Latin", "Han", "Hiragana", "Katakana"}, {"Latin", "Han", "Bopomofo"}, {"Latin", "Han", "Hangul"},
 	} {
 		if !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(allowed, s) }) {
-			return true
+			return nil, nil
 		}
 	}
-	return false
-}
-
-// foreignLetters are the letters of a name that are not of its first letter's script.
-func foreignLetters(name string) []string {
-	first := ""
-	var found []string
-	for _, r := range name {
-		script := scriptOf(r)
-		switch {
-		case script == "":
-		case first == "":
-			first = script
-		case script != first:
-			found = append(found, fmt.Sprintf("%c U+%04X %s", r, r, script))
-		}
-	}
-	return found
+	return scripts, foreign
 }

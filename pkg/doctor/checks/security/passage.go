@@ -6,38 +6,30 @@ import (
 	"fmt"
 	"strings"
 
-	"toolx/pkg/doctor/check"
 	"toolx/pkg/doctor/evidence"
 	"toolx/pkg/doctor/listing"
 	"toolx/pkg/rawjson"
 )
 
-// Passage is one text that a server sent to be read by people or models.
+// Passage is a text that a server sent to be read by people or models.
 type Passage struct {
 	Where evidence.Where
 	Text  string
-	// name says that the text names something: a tool, a parameter, the server.
+	// name is set if the text names something: a tool, a parameter, the server.
 	name bool
-	// result says that it is what a call or an error gave, rather than a description.
+	// result is set if the text is from a call or an error, not from a description.
 	result bool
 }
 
-// finding is about the passage.
-func (p Passage) finding(evidence string) check.Finding {
-	where := p.Where
-	return check.Finding{Where: &where, Evidence: evidence}
-}
-
-// The bounds of reading texts. Results may be tens of megabytes, and what is hidden in
-// one is found at its beginning, or in another.
+// The bounds of reading texts. Results may be tens of megabytes; hidden text is found at the beginning of one, or
+// in another.
 const (
 	maxPassages = 200_000
 	maxPassage  = 1 << 20 // bytes
 )
 
-// Passages are all texts of the answers that clients get: what the server says of itself,
-// of its tools, prompts and resources, and what calls gave back. Every string counts,
-// names of members included: text hides best where nobody looks.
+// Passages returns all texts of the answers that clients get: about the server, its tools, prompts and resources,
+// and the results of calls. It includes every string and the names of members: text hides best where nobody looks.
 func Passages(e *evidence.Evidence) []Passage {
 	if e.Clean == nil {
 		return nil
@@ -49,7 +41,8 @@ func readPassages(e *evidence.Evidence) []Passage {
 	texts := &passageList{}
 	for _, method := range []string{"initialize", "server/discover", "prompts/list", "resources/list"} {
 		if exchange := e.Clean.Exchange(method, 0); exchange != nil {
-			texts.read(exchange.Result, Passage{Where: evidence.Where{Run: "clean", Method: method, Line: exchange.Line}})
+			texts.read(exchange.Result,
+				Passage{Where: evidence.Where{Run: "clean", Method: method, Line: exchange.Line}})
 		}
 	}
 	for _, d := range listing.Read(e).Tools {
@@ -57,7 +50,8 @@ func readPassages(e *evidence.Evidence) []Passage {
 	}
 	for _, run := range e.Sessions() {
 		for _, exchange := range run.Exchanges {
-			in := Passage{Where: evidence.Where{Run: run.Name, Method: exchange.Method, Line: exchange.Line}, result: true}
+			where := evidence.Where{Run: run.Name, Method: exchange.Method, Line: exchange.Line}
+			in := Passage{Where: where, result: true}
 			if exchange.Method == "tools/call" {
 				texts.read(exchange.Result, in)
 			}
@@ -68,15 +62,18 @@ func readPassages(e *evidence.Evidence) []Passage {
 	return texts.list
 }
 
-// passageList is what is being read.
+// passageList is what has been read.
 type passageList struct{ list []Passage }
 
-// read adds the strings of a JSON value and of everything below it, in one pass
-// whatever its depth.
+// read adds the strings of a JSON value and of everything below it, in one pass whatever its depth.
 func (l *passageList) read(value json.RawMessage, in Passage) {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber() // no literal is out of range then
 	walk := passageWalk{pointers: []string{in.Where.Pointer}}
+	add := func(text string, name bool) {
+		in.Where.Pointer, in.Text, in.name = walk.pointer(), evidence.Excerpt(text, maxPassage), name
+		l.list = append(l.list, in)
+	}
 	for len(l.list) < maxPassages {
 		token, err := decoder.Token()
 		if err != nil {
@@ -87,16 +84,17 @@ func (l *passageList) read(value json.RawMessage, in Passage) {
 			walk.step(token)
 		case walk.atName():
 			if walk.enter(text); !standardMember(text) {
-				l.list = append(l.list, walk.passage(in, text, strings.HasSuffix(walk.above(), "/properties")))
+				add(text, strings.HasSuffix(walk.pointers[len(walk.pointers)-2], "/properties"))
 			}
 		default:
 			walk.value()
-			l.list = append(l.list, walk.passage(in, text, isNamePointer(walk.pointer())))
+			at := walk.pointer()
+			add(text, strings.HasSuffix(at, "/name") && !strings.Contains(at, "/properties/"))
 		}
 	}
 }
 
-// passageWalk knows where in a JSON value a decoder stands.
+// passageWalk knows the decoder's place in a JSON value.
 type passageWalk struct {
 	pointers []string // of the open objects and arrays, and of the value within
 	open     []openValue
@@ -109,10 +107,8 @@ type openValue struct {
 	index  int  // of an array: of the next element
 }
 
+// pointer returns the place of the current value.
 func (w *passageWalk) pointer() string { return w.pointers[len(w.pointers)-1] }
-
-// above is the pointer to what holds the value that pointer leads to.
-func (w *passageWalk) above() string { return w.pointers[len(w.pointers)-2] }
 
 // atName reports whether the next string is the name of a member.
 func (w *passageWalk) atName() bool {
@@ -125,7 +121,7 @@ func (w *passageWalk) enter(name string) {
 	w.to(rawjson.Pointer(evidence.Excerpt(name, evidence.MaxPointer)))
 }
 
-// to makes the pointer of a member or element from that of what holds it.
+// to makes the pointer of a member or element from that of its parent.
 func (w *passageWalk) to(suffix string) {
 	within := len(w.pointers) - 1
 	if w.pointers[within] = w.pointers[within-1]; len(w.pointers[within]) < evidence.MaxPointer {
@@ -146,7 +142,7 @@ func (w *passageWalk) value() {
 	}
 }
 
-// step passes a token that is no string.
+// step passes a token that is not a string.
 func (w *passageWalk) step(token json.Token) {
 	delimiter, ok := token.(json.Delim)
 	if ok && (delimiter == '}' || delimiter == ']') {
@@ -160,20 +156,7 @@ func (w *passageWalk) step(token json.Token) {
 	}
 }
 
-// passage is a text at the place where the walk stands.
-func (w *passageWalk) passage(in Passage, text string, name bool) Passage {
-	in.Where.Pointer, in.Text, in.name = w.pointer(), evidence.Excerpt(text, maxPassage), name
-	return in
-}
-
-// isNamePointer reports whether a string is the name of a tool, a prompt, an argument or
-// the server.
-func isNamePointer(pointer string) bool {
-	return strings.HasSuffix(pointer, "/name") && !strings.Contains(pointer, "/properties/")
-}
-
-// standardMember reports whether a member's name is one that everybody uses: most are,
-// and nothing hides in them.
+// standardMember reports whether a member's name is a common one, in which nothing hides.
 func standardMember(name string) bool {
 	switch name {
 	case "name", "title", "description", "type", "text", "tools", "content", "properties", "required", "inputSchema",

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,15 +13,17 @@ import (
 	"toolx/pkg/servers"
 )
 
-// askCallFailed tells of every call that did not succeed, whoever is to blame.
+// askCallFailed reports every call that did not succeed, whoever is to blame.
 func askCallFailed(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, call := range e.Calls {
 		if call.Result == nil || call.Result.Err == nil || fault.KindOf(call.Result.Err) == fault.KindInterrupted {
 			continue
 		}
-		// A call in which the server ended is for exit-during-request and crash-signal to tell.
-		if call.Run.Died() == nil || fault.KindOf(call.Result.Err) != fault.KindProtocol || errors.As(call.Result.Err, new(*evidence.UnmadeError)) {
+		// If the server ended in a call, exit-during-request and crash-signal say so.
+		err := call.Result.Err
+		unmade := errors.As(err, new(*evidence.UnmadeError))
+		if unmade || call.Run.Died() == nil || fault.KindOf(err) != fault.KindProtocol {
 			found = append(found, failure(call, e))
 		}
 	}
@@ -33,7 +34,7 @@ func askCallFailed(e *evidence.Evidence) []check.Finding {
 func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	err := c.Result.Err
 	f := check.Finding{
-		Where:    &evidence.Where{Run: evidence.CallsRun, Method: "tools/call", Tool: evidence.Excerpt(c.Tool, evidence.MaxLabel)},
+		Where:    &evidence.Where{Run: evidence.CallsRun, Method: "tools/call", Tool: evidence.Label(c.Tool)},
 		Evidence: evidence.OneLine(err.Error()), Notes: stderrNotes(c),
 	}
 	var refused *exec.ToolError
@@ -43,13 +44,17 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	case fault.KindOf(err) == fault.KindTimeout:
 		f.Title = "a call is not answered"
 		f.Fix = []string{
-			"in the server: answer every call, with an error where it cannot be carried out; report progress where it takes long",
+			"in the server: answer every call, with an error if it cannot be carried out; report the progress of slow ones",
 			"--timeout gives it more time",
 		}
 	case fault.KindOf(err) == fault.KindNotFound:
 		f.Title = "the server has no tool of the name in --call"
-		f.Evidence += "; " + toolNames(e)
-		f.Fix = []string{cmp.Or(nearest(e, err), "give --call the name of a tool that the server lists")}
+		f.Evidence += "; the server has no tools"
+		if tools := listing.Read(e).Tools; len(tools) > 0 {
+			names := evidence.ListedFunc(tools, (*listing.Definition).Label)
+			f.Evidence = strings.TrimSuffix(f.Evidence, "no tools") + names
+		}
+		f.Fix = []string{notFoundFix(e, err)}
 	case fault.KindOf(err) == fault.KindInvalidArguments:
 		f.Title = "the arguments in --call do not fit the tool's schema"
 		f.Fix = []string{"give --call a JSON object that fits the tool's inputSchema"}
@@ -65,7 +70,20 @@ func failure(c *evidence.CallRun, e *evidence.Evidence) check.Finding {
 	return f
 }
 
-// stderrNotes are the last lines of stderr since the call was sent, a note each.
+// notFoundFix suggests the names of similar tools.
+func notFoundFix(e *evidence.Evidence, err error) string {
+	var unknown *exec.NotFoundError
+	if !errors.As(err, &unknown) || len(unknown.Near) == 0 {
+		return "give --call the name of a tool that the server lists"
+	}
+	var names []string
+	for _, name := range unknown.Near {
+		names = append(names, strings.TrimPrefix(name, e.Server.Name+exec.Separator))
+	}
+	return "did you mean " + evidence.OneLine(strings.Join(names, ", ")) + "?"
+}
+
+// stderrNotes returns the last lines of stderr between the call and its answer, a note each.
 func stderrNotes(c *evidence.CallRun) []string {
 	sent := Exchange(c)
 	if sent == nil {
@@ -81,38 +99,16 @@ func stderrNotes(c *evidence.CallRun) []string {
 	return notes[max(0, len(notes)-most):]
 }
 
-// Exchange is the call's request, nil where none was sent.
+// Exchange returns the call's request, or nil if none was sent.
 func Exchange(c *evidence.CallRun) *evidence.Exchange {
 	if c.Sent == nil {
 		return nil
 	}
 	for _, x := range c.Run.Asked("tools/call") {
-		if evidence.NameIn(x.Sent) == c.Sent.Tool.Plain && equalJSON(evidence.MemberAt(x.Sent, "params", "arguments"), c.Sent.Arguments) {
+		arguments := evidence.MemberAt(x.Sent, "params", "arguments")
+		if evidence.NameIn(x.Sent) == c.Sent.Tool.Plain && equalJSON(arguments, c.Sent.Arguments) {
 			return x
 		}
 	}
 	return nil
-}
-
-// nearest names the tools that may be meant where there is none of the given name, as
-// the server does; empty where none is near.
-func nearest(e *evidence.Evidence, err error) string {
-	var unknown *exec.NotFoundError
-	if !errors.As(err, &unknown) || len(unknown.Near) == 0 {
-		return ""
-	}
-	var names []string
-	for _, name := range unknown.Near {
-		names = append(names, strings.TrimPrefix(name, e.Server.Name+exec.Separator))
-	}
-	return "did you mean " + evidence.Excerpt(strings.Join(names, ", "), 2*evidence.MaxExcerpt) + "?"
-}
-
-// toolNames says which tools the server has.
-func toolNames(e *evidence.Evidence) string {
-	tools := listing.Read(e).Tools
-	if len(tools) == 0 {
-		return "the server has no tools"
-	}
-	return "the server has " + evidence.Listed(len(tools), func(i int) string { return tools[i].Label() })
 }

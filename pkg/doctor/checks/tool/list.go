@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,25 +12,27 @@ import (
 	"toolx/pkg/rawjson"
 )
 
-// askToolsShape looks at every page: a bad one may come after good ones.
+// askToolsShape judges every page: a bad one may follow good ones.
 func askToolsShape(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	index := 0
 	for _, page := range e.Listing() {
-		members, _ := rawjson.Members(page.Result)
-		at := slices.IndexFunc(members, func(m rawjson.Member) bool { return m.Name == "tools" })
-		if at < 0 {
-			found = append(found, shapeFinding(page, "", "the result has no member tools"))
-			continue
+		report := func(pointer, format string, args ...any) {
+			where := &evidence.Where{Run: "clean", Method: page.Method, Line: page.Line, Pointer: pointer}
+			found = append(found, check.At(where, format, args...))
 		}
-		entries, ok := rawjson.Elements(members[at].Value)
-		if !ok {
-			found = append(found, shapeFinding(page, "/tools", "tools is "+evidence.KindOfJSON(members[at].Value)+": "+evidence.ExcerptJSON(members[at].Value)))
-			continue
+		tools := rawjson.Get(page.Result, "tools")
+		entries, ok := rawjson.Elements(tools)
+		switch {
+		case tools == nil:
+			report("", "the result has no member tools")
+		case !ok:
+			report("/tools", "tools is %s: %s", evidence.KindOfJSON(tools), evidence.CutJSON(tools))
 		}
 		for i, entry := range entries {
-			if _, ok := rawjson.Members(entry); !ok {
-				found = append(found, shapeFinding(page, fmt.Sprintf("/tools/%d", index+i), "the entry is "+evidence.KindOfJSON(entry)+": "+evidence.ExcerptJSON(entry)))
+			if !evidence.IsObject(entry) {
+				pointer := fmt.Sprintf("/tools/%d", index+i)
+				report(pointer, "the entry is %s: %s", evidence.KindOfJSON(entry), evidence.CutJSON(entry))
 			}
 		}
 		index += len(entries)
@@ -39,47 +40,24 @@ func askToolsShape(e *evidence.Evidence) []check.Finding {
 	return check.Capped(found)
 }
 
-func shapeFinding(page *evidence.Exchange, pointer, seen string) check.Finding {
-	return check.Finding{Where: &evidence.Where{Run: "clean", Method: page.Method, Line: page.Line, Pointer: pointer}, Evidence: seen}
-}
-
 func askToolsEmpty(e *evidence.Evidence) []check.Finding {
 	tools, _ := e.Tools()
-	if len(tools) > 0 || !declaresTools(e) {
+	if declared, _ := e.Capability("tools"); len(tools) > 0 || declared == nil {
 		return nil
 	}
-	return []check.Finding{{
-		Where:    &evidence.Where{Run: "clean", Method: "tools/list", Pointer: "/tools"},
-		Evidence: "the tools capability is declared, and tools/list answered with 0 tools",
-	}}
-}
-
-// declaresTools reports whether the handshake's answer has the tools capability.
-func declaresTools(e *evidence.Evidence) bool {
-	var answer struct {
-		Capabilities struct {
-			Tools json.RawMessage `json:"tools"`
-		} `json:"capabilities"`
-	}
-	for _, method := range []string{"initialize", "server/discover"} {
-		if exchange := e.Clean.Exchange(method, 0); exchange != nil && json.Unmarshal(exchange.Result, &answer) == nil {
-			if answer.Capabilities.Tools != nil {
-				return true
-			}
-		}
-	}
-	return false
+	where := &evidence.Where{Run: "clean", Method: "tools/list", Pointer: "/tools"}
+	return check.One(where, "the tools capability is declared, and tools/list answered with 0 tools")
 }
 
 func askToolNameMissing(d *listing.Definition) []check.Finding {
 	name := d.Members["name"]
-	if d.Name != "" {
+	switch {
+	case d.Name != "":
 		return nil
+	case name == nil:
+		return d.One("", "%s", evidence.CutJSON(d.Raw))
 	}
-	if name == nil {
-		return []check.Finding{d.Finding("", evidence.ExcerptJSON(d.Raw))}
-	}
-	return []check.Finding{d.Finding("/name", "name is "+evidence.ExcerptJSON(name))}
+	return d.One("/name", "name is %s", evidence.CutJSON(name))
 }
 
 func askToolNameChars(d *listing.Definition) []check.Finding {
@@ -88,22 +66,18 @@ func askToolNameChars(d *listing.Definition) []check.Finding {
 	}
 	var bad []string
 	for _, r := range d.Name {
-		if !nameRune(r) && r != '.' {
-			if sign := evidence.CodePoint(r); !slices.Contains(bad, sign) {
-				bad = append(bad, sign)
-			}
+		if sign := evidence.CodePoint(r); !nameRune(r) && r != '.' && !slices.Contains(bad, sign) {
+			bad = append(bad, sign)
 		}
 	}
-	quoted := evidence.Excerpt(d.Name, evidence.MaxLabel)
 	switch first := d.Name[0]; {
 	case len(bad) > 0:
-		return []check.Finding{d.Finding("/name", fmt.Sprintf("%q has %s; MCP allows A-Z a-z 0-9 _ - and .",
-			quoted, evidence.Listed(len(bad), func(i int) string { return bad[i] })))}
+		return d.One("/name", "%q has %s; MCP allows A-Z a-z 0-9 _ - and .", d.Label(), evidence.Listed(bad))
 	case strings.Contains(d.Name, "."):
-		return []check.Finding{d.Finding("/name", fmt.Sprintf("%q has a dot: MCP allows it, ^[A-Za-z0-9_-]{1,64}$ of model APIs does not", quoted))}
+		return d.One("/name", "%q has a dot: MCP allows it, ^[A-Za-z0-9_-]{1,64}$ of model APIs does not", d.Label())
 	case first == '-' || first >= '0' && first <= '9':
-		f := d.Finding("/name", fmt.Sprintf("%q begins with %q: Gemini wants a letter or _ there", quoted, d.Name[:1]))
-		f.Severity, f.Title = check.Info, "a tool's name begins with no letter"
+		f := d.Finding("/name", "%q begins with %q: Gemini requires a letter or _ there", d.Label(), d.Name[:1])
+		f.Severity, f.Title = check.Info, "a tool's name does not begin with a letter"
 		return []check.Finding{f}
 	}
 	return nil
@@ -125,18 +99,19 @@ func askToolNameLength(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, d := range listing.Read(e).Tools {
 		length := utf8.RuneCountInString(d.Name)
-		// The name of a server on the command line is toolx's own.
 		together := length
-		if !e.Server.OnCommandLine() {
+		if !e.Server.OnCommandLine() { // otherwise toolx made up the server's name
 			together += utf8.RuneCountInString(e.Server.Name)
 		}
 		switch {
 		case length > specNameLimit:
-			found = append(found, d.Finding("/name", fmt.Sprintf("%d characters, MCP's limit is %d", length, specNameLimit)))
+			found = append(found, d.Finding("/name", "%d characters, MCP's limit is %d", length, specNameLimit))
 		case length > modelNameLimit:
-			found = append(found, d.Finding("/name", fmt.Sprintf("%d characters, the limit of model APIs is %d", length, modelNameLimit)))
+			found = append(found,
+				d.Finding("/name", "%d characters, the limit of model APIs is %d", length, modelNameLimit))
 		case together > cursorNameLimit:
-			found = append(found, d.Finding("/name", fmt.Sprintf("%d characters, %d with the server's name; Cursor's limit is %d", length, together, cursorNameLimit)))
+			found = append(found, d.Finding("/name", "%d characters, %d with the server's name; Cursor's limit is %d",
+				length, together, cursorNameLimit))
 		}
 	}
 	return check.Capped(found)
@@ -144,26 +119,26 @@ func askToolNameLength(e *evidence.Evidence) []check.Finding {
 
 func askToolDuplicate(e *evidence.Evidence) []check.Finding {
 	var same, folded []check.Finding
-	byName, byFold := make(map[string]int), make(map[string]*listing.Definition)
+	byName, byFold := make(map[string]*listing.Definition), make(map[string]*listing.Definition)
 	for _, d := range listing.Read(e).Tools {
 		if d.Name == "" {
 			continue
 		}
 		fold := strings.ToLower(d.Name)
-		if first, ok := byName[d.Name]; ok {
-			f := d.Finding("", fmt.Sprintf("tools %d and %d of the list are both %q", first, d.Index, evidence.Excerpt(d.Name, evidence.MaxLabel)))
-			same = append(same, f)
-		} else if other := byFold[fold]; other != nil {
-			f := d.Finding("", fmt.Sprintf("%q and %q differ in case alone", other.Label(), d.Label()))
-			f.Severity, f.Title = check.Warning, "two tools' names differ in case alone"
+		first, other := byName[d.Name], byFold[fold]
+		switch {
+		case first != nil:
+			same = append(same,
+				d.Finding("", "tools %d and %d of the list are both %q", first.Index, d.Index, d.Label()))
+			continue
+		case other != nil:
+			f := d.Finding("", "%q and %q differ only in case", other.Label(), d.Label())
+			f.Severity, f.Title = check.Warning, "two tools' names differ only in case"
 			folded = append(folded, f)
-		}
-		if _, ok := byName[d.Name]; !ok {
-			byName[d.Name] = d.Index
-		}
-		if byFold[fold] == nil {
+		default:
 			byFold[fold] = d
 		}
+		byName[d.Name] = d
 	}
 	return append(check.Capped(same), check.Capped(folded)...)
 }

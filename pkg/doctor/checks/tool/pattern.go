@@ -40,7 +40,7 @@ func askSchemaPattern(e *evidence.Evidence) []check.Finding {
 	return check.Capped(found)
 }
 
-// patternJudge remembers what it thinks of patterns: generated schemas repeat them.
+// patternJudge remembers its judgements: generated schemas repeat patterns.
 type patternJudge struct {
 	known    map[string]string
 	deadline time.Time
@@ -55,20 +55,20 @@ func (j *patternJudge) findings(d *listing.Definition, pointer, pattern string) 
 	if remark == "" {
 		return nil
 	}
-	return []check.Finding{d.Finding(pointer, evidence.Excerpt(pattern, evidence.MaxExcerpt)+": "+remark)}
+	return d.One(pointer, "%s: %s", evidence.Cut(pattern), remark)
 }
 
-// remark says what is wrong with a pattern, empty where nothing is.
+// remark says what is wrong with a pattern; nothing if it is right.
 func (j *patternJudge) remark(pattern string) string {
 	if len(pattern) > maxPatternBytes {
 		return fmt.Sprintf("%d bytes are too many for a pattern", len(pattern))
 	}
 	backtracking, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
-		return "JavaScript does not read it"
+		return "JavaScript cannot read it"
 	}
 	if feature := notECMA(pattern); feature != "" {
-		return "JavaScript does not know " + feature
+		return "JavaScript does not have " + feature
 	}
 	if time.Now().Before(j.deadline) {
 		if length := endless(backtracking, pattern); length > 0 {
@@ -76,47 +76,35 @@ func (j *patternJudge) remark(pattern string) string {
 		}
 	}
 	if _, err := regexp.Compile(pattern); err != nil {
-		return "Go and Rust do not read it: " + syntaxRemark(err)
+		return "Go and Rust cannot read it: " + evidence.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return ""
 }
 
-// syntaxRemark is what Go says about a pattern, without repeating it.
-func syntaxRemark(err error) string {
-	text := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-	return evidence.Excerpt(text, evidence.MaxExcerpt)
-}
-
-// notECMA names what a pattern uses of other languages, which the engine that stands
-// in for JavaScript's lets pass.
+// notECMA names what a pattern uses of other languages and the ECMAScript engine accepts all the same.
 func notECMA(pattern string) string {
 	escaped := false
 	for i := range len(pattern) {
+		rest := pattern[i:]
 		if escaped {
 			escaped = false
-			switch pattern[i] {
-			case 'A', 'z', 'Z', 'Q', 'E', 'G':
-				return `\` + pattern[i:i+1]
+			if strings.ContainsRune("AzZQEG", rune(rest[0])) {
+				return `\` + rest[:1]
 			}
 			continue
 		}
-		escaped = pattern[i] == '\\'
-		rest := pattern[i:]
-		switch {
-		case strings.HasPrefix(rest, "(?P<"):
-			return "(?P<name>"
-		case strings.HasPrefix(rest, "[[:"):
-			return "[[:class:]]"
-		case strings.HasPrefix(rest, "(?i)"), strings.HasPrefix(rest, "(?s)"), strings.HasPrefix(rest, "(?m)"), strings.HasPrefix(rest, "(?x)"):
-			return rest[:4]
+		escaped = rest[0] == '\\'
+		for _, foreign := range []string{"(?P<", "[[:", "(?i)", "(?s)", "(?m)", "(?x)"} {
+			if strings.HasPrefix(rest, foreign) {
+				return strings.NewReplacer("(?P<", "(?P<name>", "[[:", "[[:class:]]").Replace(foreign)
+			}
 		}
 	}
 	return ""
 }
 
-// endless looks for a text on which a backtracking engine does not come to an end,
-// and gives its length; zero where none was found. It tries rather than guesses: a
-// repetition is pumped, then the text made to fail.
+// endless returns the length of a text on which a backtracking engine takes too long, or zero. It tries instead
+// of guessing: it repeats what a repetition matches and then makes the text fail.
 func endless(engine *regexp2.Regexp, pattern string) int {
 	tree, err := syntax.Parse(withoutLookaround(pattern), syntax.Perl)
 	if err != nil {
@@ -134,17 +122,16 @@ func endless(engine *regexp2.Regexp, pattern string) int {
 	return 0
 }
 
-// withoutLookaround turns look-around into plain groups, so that Go can parse the
-// rest; what is lost is only a guess at a text.
+// withoutLookaround turns look-around into plain groups, so that Go can parse the pattern.
 func withoutLookaround(pattern string) string {
-	return strings.NewReplacer(`\\`, `\\`, `\(`, `\(`, "(?=", "(?:", "(?!", "(?:", "(?<=", "(?:", "(?<!", "(?:").Replace(pattern)
+	return strings.NewReplacer(`\\`, `\\`, `\(`, `\(`, "(?=", "(?:", "(?!", "(?:", "(?<=", "(?:", "(?<!",
+		"(?:").Replace(pattern)
 }
 
 // maxAttack bounds the texts that patterns are tried on, in bytes.
 const maxAttack = 2000
 
-// attackTexts are texts that reach each unbounded repetition and pump it; prefix is
-// what comes before tree.
+// attackTexts returns texts that reach each unbounded repetition and repeat its match; prefix comes before tree.
 func attackTexts(tree *syntax.Regexp, prefix string, found []string) []string {
 	switch tree.Op {
 	case syntax.OpConcat:
@@ -167,8 +154,7 @@ func attackTexts(tree *syntax.Regexp, prefix string, found []string) []string {
 	return found
 }
 
-// sampleText is a short text that a pattern matches; some says that what may be
-// missing is there once.
+// sampleText returns a short text that a pattern matches; some includes optional parts once.
 func sampleText(tree *syntax.Regexp, some bool) string {
 	switch tree.Op {
 	case syntax.OpLiteral:
@@ -203,7 +189,7 @@ func sampleText(tree *syntax.Regexp, some bool) string {
 	return sampleText(tree.Sub[0], some)
 }
 
-// sampleRune is a character of a class, given as pairs of bounds.
+// sampleRune returns a character of a class, which is given as pairs of bounds.
 func sampleRune(class []rune) string {
 	for _, wanted := range "a0 A-" {
 		for i := 0; i+1 < len(class); i += 2 {
@@ -212,8 +198,5 @@ func sampleRune(class []rune) string {
 			}
 		}
 	}
-	if len(class) == 0 {
-		return ""
-	}
-	return string(class[0])
+	return string(class[:min(len(class), 1)])
 }

@@ -28,33 +28,32 @@ func askRequiredUnknown(d *listing.Definition, tree *listing.SchemaTree) []check
 		for top.InPlace() && top.Parent != nil {
 			top = top.Parent
 		}
-		names := known[top]
-		if names == nil {
-			names = namesAround(top)
-			known[top] = names
+		if known[top] == nil {
+			known[top] = namesAround(top)
 		}
 		for i, entry := range required {
 			name, ok := entry.(string)
-			if ok && !names.open && !names.has[name] {
-				found = append(found, d.Finding(fmt.Sprintf("%s/required/%d", node.Pointer(), i),
-					fmt.Sprintf("%q is required, and no property has that name", evidence.Excerpt(name, evidence.MaxLabel))))
+			if ok && !known[top].open && !known[top].has[name] {
+				pointer := fmt.Sprintf("%s/required/%d", node.Pointer(), i)
+				found = append(found,
+					d.Finding(pointer, "%q is required, and no property has that name", evidence.Label(name)))
 			}
 		}
 	}
 	return found
 }
 
-// knownNames are the properties that a value can have by all that is held against it.
+// knownNames are the properties that a value can have by all of its subschemas.
 type knownNames struct {
 	has  map[string]bool
-	open bool // further names have a schema too, or it is not known what there is
+	open bool // other names are possible, or unknown
 }
 
-// maxAround bounds how many subschemas are looked at for one value's properties.
+// maxAround bounds the subschemas that are read for one value's properties.
 const maxAround = 2000
 
-// namesAround collects the properties of a schema with all its parts: a required
-// name may be described in another branch.
+// namesAround collects the properties of a schema with all its parts: a required name may be described in
+// another branch.
 func namesAround(top *listing.SchemaNode) *knownNames {
 	names := &knownNames{has: make(map[string]bool)}
 	seen := map[*listing.SchemaNode]bool{top: true}
@@ -76,7 +75,7 @@ func namesAround(top *listing.SchemaNode) *knownNames {
 				names.open = names.open || below.Object != nil
 			}
 		}
-		// What is referred to and was not read may describe anything.
+		// A target that was not read may describe anything.
 		names.open = names.open || node.Target == nil && node.Has("$ref", "$dynamicRef", "$recursiveRef")
 		for _, next := range sameValue(node) {
 			if !seen[next] {
@@ -91,96 +90,86 @@ func namesAround(top *listing.SchemaNode) *knownNames {
 const paramNameLimit = 64
 
 func askParamNameChars(d *listing.Definition) []check.Finding {
-	if d.Input == nil {
-		return nil
-	}
 	var found []check.Finding
-	for _, node := range d.Input.Nodes {
+	for _, node := range d.InputNodes() {
 		if node.Keyword != "properties" {
 			continue
 		}
 		if remark := paramNameRemark(node.Name); remark != "" {
-			found = append(found, d.Finding(node.Pointer(), fmt.Sprintf("%q %s", evidence.Excerpt(node.Name, evidence.MaxLabel), remark)))
+			found = append(found, d.Finding(node.Pointer(), "%q %s", evidence.Label(node.Name), remark))
 		}
 	}
 	return found
 }
 
-// paramNameRemark says what is wrong with a property's name, empty where nothing is.
+// paramNameRemark says what is wrong with a property's name; nothing if it is right.
 func paramNameRemark(name string) string {
 	length := utf8.RuneCountInString(name)
+	bad := strings.IndexFunc(name, func(r rune) bool { return !nameRune(r) && r != '.' })
 	switch {
 	case name == "":
 		return "is empty"
 	case name == "__proto__" || name == "constructor" || name == "prototype":
-		return "is a name with a meaning of its own in JavaScript"
+		return "has a special meaning in JavaScript"
 	case length > paramNameLimit:
 		return fmt.Sprintf("has %d characters; the limit is %d", length, paramNameLimit)
-	}
-	for _, r := range name {
-		if !nameRune(r) && r != '.' {
-			return "has " + evidence.CodePoint(r)
-		}
+	case bad >= 0:
+		r, _ := utf8.DecodeRuneInString(name[bad:])
+		return "has " + evidence.CodePoint(r)
 	}
 	return ""
 }
 
 func askXMCPHeader(d *listing.Definition) []check.Finding {
-	if d.Input == nil {
-		return nil
-	}
 	var found []check.Finding
 	used := make(map[string]bool)
-	for _, node := range d.Input.Nodes {
-		value, there := node.Object["x-mcp-header"]
-		if !there {
+	for _, node := range d.InputNodes() {
+		value, ok := node.Object["x-mcp-header"]
+		if !ok {
 			continue
 		}
-		name, isText := value.(string)
-		remark := headerRemark(node, name, isText)
+		name, _ := value.(string)
+		remark := headerRemark(node, name)
 		if remark == "" && used[strings.ToLower(name)] {
-			remark = fmt.Sprintf("%q is used twice", evidence.Excerpt(name, evidence.MaxLabel))
+			remark = fmt.Sprintf("%q is used twice", evidence.Label(name))
 		}
 		used[strings.ToLower(name)] = true
 		if remark != "" {
-			found = append(found, d.Finding(node.Pointer()+"/x-mcp-header", remark))
+			found = append(found, d.Finding(node.Pointer()+"/x-mcp-header", "%s", remark))
 		}
 	}
 	return found
 }
 
-// headerRemark says which rule an x-mcp-header breaks by itself, empty where none.
-func headerRemark(node *listing.SchemaNode, name string, isText bool) string {
-	if !isText || name == "" {
-		return "it is not a text, or empty"
-	}
-	if at := strings.IndexFunc(name, func(r rune) bool { return !headerRune(r) }); at >= 0 {
-		r, _ := utf8.DecodeRuneInString(name[at:])
-		return fmt.Sprintf("%q has %s, which no header's name may have", evidence.Excerpt(name, evidence.MaxLabel), evidence.CodePoint(r))
-	}
-	if !plainParameter(node) {
-		return fmt.Sprintf("%q is not reached through properties alone", evidence.Excerpt(name, evidence.MaxLabel))
-	}
-	switch kind := node.Object["type"]; kind {
-	case "string", "integer", "boolean":
+// headerRemark says which rule an x-mcp-header breaks; nothing if it breaks none.
+func headerRemark(node *listing.SchemaNode, name string) string {
+	label := evidence.Label(name)
+	kind := node.Object["type"]
+	bad := strings.IndexFunc(name, func(r rune) bool { return !headerRune(r) })
+	switch {
+	case name == "":
+		return "it is empty or not a string"
+	case bad >= 0:
+		r, _ := utf8.DecodeRuneInString(name[bad:])
+		return fmt.Sprintf("%q has %s, which a header's name may not have", label, evidence.CodePoint(r))
+	case !plainParameter(node):
+		return fmt.Sprintf("%q is not reached through properties alone", label)
+	case kind == "string", kind == "integer", kind == "boolean":
 		return ""
-	default:
-		value, _ := json.Marshal(kind)
-		return fmt.Sprintf("%q is on a parameter of type %s; string, integer and boolean may have one", evidence.Excerpt(name, evidence.MaxLabel), evidence.ExcerptJSON(value))
 	}
+	value, _ := json.Marshal(kind)
+	return fmt.Sprintf("%q is on a parameter of type %s; only string, integer and boolean may have one",
+		label, evidence.CutJSON(value))
 }
 
-// plainParameter says that nothing but properties leads to the node.
+// plainParameter reports whether only properties lead to the node.
 func plainParameter(node *listing.SchemaNode) bool {
-	if node.Parent == nil {
-		return false
-	}
-	for ; node.Parent != nil; node = node.Parent {
-		if node.Keyword != "properties" {
-			return false
+	for ; node.Parent != nil && node.Keyword == "properties"; node = node.Parent {
+		if node.Parent.Parent == nil {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // headerRune reports whether r may stand in an HTTP field name (RFC 9110, 5.6.2).
@@ -195,20 +184,19 @@ func askUnknownKeyword(e *evidence.Evidence) []check.Finding {
 		for _, tree := range d.Schemas() {
 			for _, node := range tree.Nodes {
 				for _, keyword := range slices.Sorted(maps.Keys(node.Object)) {
-					if !foreignKeyword(keyword, node.Object[keyword]) || seen[keyword] {
-						continue
+					if foreignKeyword(keyword, node.Object[keyword]) && !seen[keyword] {
+						seen[keyword] = true // one place for each is enough
+						spots = append(spots, spot{d, node.Pointer() + rawjson.Pointer(keyword), evidence.Label(keyword)})
 					}
-					seen[keyword] = true // one place for each is enough
-					spots = append(spots, spotAt(d, node.Pointer()+rawjson.Pointer(keyword), evidence.Excerpt(keyword, evidence.MaxLabel)))
 				}
 			}
 		}
 	}
-	return together(spots, func(list string) string { return list })
+	return together(spots, "")
 }
 
-// foreignKeyword reports whether no draft of JSON Schema knows a keyword in this form.
-// MCP's own x-mcp-header has a check of its own.
+// foreignKeyword reports whether no draft of JSON Schema has a keyword in this form. x-mcp-header has a check
+// of its own.
 func foreignKeyword(keyword string, value any) bool {
 	if _, isBool := value.(bool); isBool && keyword == "required" {
 		return true
@@ -216,7 +204,7 @@ func foreignKeyword(keyword string, value any) bool {
 	return jsonschema.Holds(keyword) == jsonschema.HoldsNone && !plainKeyword(keyword) && keyword != "x-mcp-header"
 }
 
-// plainKeyword reports whether a draft from 4 on knows a keyword that holds no schemas.
+// plainKeyword reports whether a draft since 4 has a keyword that holds no schemas.
 func plainKeyword(keyword string) bool {
 	switch keyword {
 	case "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor",
@@ -235,8 +223,7 @@ func untyped(node *listing.SchemaNode) bool {
 		!node.Has("type", "$ref", "$dynamicRef", "$recursiveRef", "enum", "const", "anyOf", "oneOf", "allOf", "not", "if")
 }
 
-// isBoolSchema leaves out additionalProperties and its relatives, where a boolean is
-// what everybody writes.
+// isBoolSchema ignores additionalProperties and its relatives, where everybody writes a boolean.
 func isBoolSchema(node *listing.SchemaNode) bool {
 	switch node.Keyword {
 	case "properties", "patternProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf", "not", "$defs", "definitions":
@@ -255,17 +242,12 @@ func portability(is func(*listing.SchemaNode) bool) func(*evidence.Evidence) []c
 	return func(e *evidence.Evidence) []check.Finding {
 		var spots []spot
 		for _, d := range listing.Read(e).Tools {
-			if d.Input == nil {
-				continue
-			}
-			for _, node := range d.Input.Nodes {
+			for _, node := range d.InputNodes() {
 				if is(node) {
-					spots = append(spots, spotAt(d, node.Pointer(), d.Label()+"."+evidence.Excerpt(node.PropertyPath(), evidence.MaxLabel)))
+					spots = append(spots, spot{d, node.Pointer(), d.Label() + "." + evidence.Label(node.PropertyPath())})
 				}
 			}
 		}
-		return together(spots, func(list string) string {
-			return fmt.Sprintf("%s: %s", words.Count(len(spots), "place"), list)
-		})
+		return together(spots, "%s: ", words.Count(len(spots), "place"))
 	}
 }

@@ -10,47 +10,27 @@ import (
 	"toolx/pkg/doctor/listing"
 )
 
-func askRefExternal(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
-	return refFindings(d, tree, listing.RefExternal, "")
-}
-
-func askRefDangling(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
-	return refFindings(d, tree, listing.RefDangling, " leads nowhere")
-}
-
-func refFindings(d *listing.Definition, tree *listing.SchemaTree, kind listing.RefKind, remark string) []check.Finding {
-	var found []check.Finding
-	for _, node := range tree.Nodes {
-		if node.Reference() != "" && node.RefKind == kind {
-			found = append(found, d.Finding(node.Pointer()+"/$ref", evidence.Excerpt(node.Reference(), evidence.MaxExcerpt)+remark))
-		}
-	}
-	return found
-}
-
 // askRefLoop looks for a way from a subschema to itself that stays at one value.
 func askRefLoop(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
 	walker := loopWalker{state: make(map[*listing.SchemaNode]int)}
 	for _, node := range tree.Nodes {
-		if loop := walker.visit(node); loop != nil {
-			return []check.Finding{d.Finding(loop[0].Pointer(), loopText(loop))}
+		loop := walker.visit(node)
+		if loop == nil {
+			continue
 		}
+		var pointers []string
+		for _, node := range append(loop, loop[0]) {
+			pointers = append(pointers, evidence.Label(node.Pointer()))
+		}
+		if len(pointers) > 6 {
+			pointers = append(pointers[:5], fmt.Sprintf("… (%d steps)", len(loop)))
+		}
+		return d.One(loop[0].Pointer(), "%s", strings.Join(pointers, " → "))
 	}
 	return nil
 }
 
-func loopText(loop []*listing.SchemaNode) string {
-	pointers := make([]string, 0, len(loop)+1)
-	for _, node := range append(slices.Clone(loop), loop[0]) {
-		pointers = append(pointers, evidence.Excerpt(node.Pointer(), evidence.MaxLabel))
-	}
-	if len(pointers) > 6 {
-		pointers = append(pointers[:5], fmt.Sprintf("… (%d steps)", len(loop)))
-	}
-	return strings.Join(pointers, " → ")
-}
-
-// loopWalker goes depth first over what is held against one value.
+// loopWalker goes depth first over the subschemas of one value.
 type loopWalker struct {
 	state map[*listing.SchemaNode]int // 1: on the way, 2: done
 	way   []*listing.SchemaNode
@@ -75,7 +55,7 @@ func (w *loopWalker) visit(node *listing.SchemaNode) []*listing.SchemaNode {
 	return nil
 }
 
-// sameValue are the subschemas that a value is held against together with the node.
+// sameValue returns the subschemas that a value must fit together with the node.
 func sameValue(n *listing.SchemaNode) []*listing.SchemaNode {
 	var nodes []*listing.SchemaNode
 	if n.Target != nil {
@@ -87,4 +67,17 @@ func sameValue(n *listing.SchemaNode) []*listing.SchemaNode {
 		}
 	}
 	return nodes
+}
+
+// references asks for references of a kind.
+func references(kind listing.RefKind, remark string) askSchema {
+	return func(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
+		var found []check.Finding
+		for _, node := range tree.Nodes {
+			if node.Reference() != "" && node.RefKind == kind {
+				found = append(found, d.Finding(node.Pointer()+"/$ref", "%s%s", evidence.Cut(node.Reference()), remark))
+			}
+		}
+		return found
+	}
 }

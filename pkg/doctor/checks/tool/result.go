@@ -1,11 +1,14 @@
 package tool
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"toolx/pkg/doctor/check"
@@ -20,13 +23,15 @@ import (
 type reply struct {
 	run      *evidence.Run
 	exchange *evidence.Exchange
-	tool     *listing.Definition // nil where the server lists none of that name
+	tool     *listing.Definition // nil if the server lists none of that name
 	name     string
 	members  map[string]json.RawMessage // of the result
 	failed   bool                       // isError
+	// structured is structuredContent, or nil.
+	structured json.RawMessage
 }
 
-// replies are the answers to --call, as they stood on the wire.
+// replies returns the answers to --call as the server sent them.
 func replies(e *evidence.Evidence) []reply {
 	byName := make(map[string]*listing.Definition)
 	for _, d := range listing.Read(e).Tools {
@@ -34,23 +39,32 @@ func replies(e *evidence.Evidence) []reply {
 	}
 	var list []reply
 	for _, run := range e.Sessions() {
-		for _, exchange := range run.Exchanges {
-			if exchange.Method != "tools/call" || exchange.Frame == nil {
+		for _, x := range run.Asked("tools/call") {
+			name := evidence.NameIn(x.Sent)
+			if x.Frame == nil || name == "" || name == evidence.NoSuchTool { // the doctor's own question
 				continue
 			}
-			name := evidence.NameIn(exchange.Sent)
-			if name == "" || name == evidence.NoSuchTool {
-				continue // the doctor's own questions
-			}
-			r := reply{run: run, exchange: exchange, tool: byName[name], name: name, members: make(map[string]json.RawMessage)}
-			for member := range rawjson.Each(exchange.Result) {
-				r.members[member.Name] = member.Value
-			}
+			r := reply{run: run, exchange: x, tool: byName[name], name: name, members: evidence.Members(x.Result)}
 			r.failed = string(r.members["isError"]) == "true"
+			if value := r.members["structuredContent"]; string(value) != "null" {
+				r.structured = value
+			}
 			list = append(list, r)
 		}
 	}
 	return list
+}
+
+// finding returns a finding at a place in the result.
+func (r reply) finding(pointer, format string, args ...any) check.Finding {
+	line := r.exchange.Line
+	where := &evidence.Where{Run: r.run.Name, Method: "tools/call", Line: line, Tool: r.name, Pointer: pointer}
+	return check.At(where, format, args...)
+}
+
+// one returns a single finding at a place in the result.
+func (r reply) one(pointer, format string, args ...any) []check.Finding {
+	return []check.Finding{r.finding(pointer, format, args...)}
 }
 
 // eachReply asks about every answer that is a result.
@@ -66,21 +80,7 @@ func eachReply(ask func(reply) []check.Finding) func(*evidence.Evidence) []check
 	}
 }
 
-func (r reply) finding(pointer, seen string) check.Finding {
-	return check.Finding{
-		Where: &evidence.Where{Run: r.run.Name, Method: "tools/call", Line: r.exchange.Line, Tool: r.name, Pointer: pointer}, Evidence: seen,
-	}
-}
-
-// structured is structuredContent, nil where there is none.
-func (r reply) structured() json.RawMessage {
-	if value := r.members["structuredContent"]; string(value) != "null" {
-		return value
-	}
-	return nil
-}
-
-// texts are the texts of a result's text blocks.
+// texts returns the texts of a result's text blocks.
 func (r reply) texts() []string {
 	var texts []string
 	blocks, _ := rawjson.Elements(r.members["content"])
@@ -93,47 +93,41 @@ func (r reply) texts() []string {
 }
 
 func askStructuredMissing(r reply) []check.Finding {
-	if r.failed || r.tool == nil || r.tool.Output == nil || r.structured() != nil {
+	if r.failed || r.tool == nil || r.tool.Output == nil || r.structured != nil {
 		return nil
 	}
-	return []check.Finding{r.finding("", evidence.ExcerptJSON(r.exchange.Result))}
+	return r.one("", "%s", evidence.CutJSON(r.exchange.Result))
 }
 
 func askStructuredMismatch(r reply) []check.Finding {
-	value := r.structured()
-	if r.failed || value == nil || r.tool == nil || r.tool.Output == nil {
+	if r.failed || r.structured == nil || r.tool == nil || r.tool.Output == nil {
 		return nil
 	}
 	schema, err := jsonschema.Parse(r.tool.Output.Raw).Compile(context.Background())
 	if err != nil {
-		return nil // schema-invalid, -ref-dangling and their like say so
+		return nil // schema-invalid, schema-ref-dangling and others say so
 	}
-	problems, err := schema.CheckValue(context.Background(), value)
+	problems, err := schema.CheckValue(context.Background(), r.structured)
 	if err != nil {
-		return nil // it cannot judge: schema-combos and schema-ref-loop say why
+		return nil // schema-combos and schema-ref-loop say why it cannot be judged
 	}
 	var found []check.Finding
 	for _, problem := range problems {
-		found = append(found, r.finding("/structuredContent", evidence.Excerpt(problem.String(), 2*evidence.MaxExcerpt)))
+		found = append(found, r.finding("/structuredContent", "%s", evidence.OneLine(problem.String())))
 	}
 	return found
 }
 
 func askStructuredNoText(r reply) []check.Finding {
-	value := r.structured()
-	if value == nil {
-		return nil
-	}
 	texts := r.texts()
-	for _, text := range texts {
-		if equalJSON([]byte(text), value) {
-			return nil
-		}
+	same := func(text string) bool { return equalJSON([]byte(text), r.structured) }
+	switch {
+	case r.structured == nil || slices.ContainsFunc(texts, same):
+		return nil
+	case len(texts) == 0:
+		return r.one("/content", "there is no text block")
 	}
-	if len(texts) == 0 {
-		return []check.Finding{r.finding("/content", "there is no text block")}
-	}
-	return []check.Finding{r.finding("/content", "no text block holds the same JSON")}
+	return r.one("/content", "no text block holds the same JSON")
 }
 
 // equalJSON compares two JSON texts by value.
@@ -145,53 +139,49 @@ func equalJSON(a, b []byte) bool {
 func askContentShape(r reply) []check.Finding {
 	content, there := r.members["content"]
 	if !there {
-		return []check.Finding{r.finding("", "the result has no member content: "+evidence.ExcerptJSON(r.exchange.Result))}
+		return r.one("", "the result has no member content: %s", evidence.CutJSON(r.exchange.Result))
 	}
 	blocks, ok := rawjson.Elements(content)
 	if !ok {
-		return []check.Finding{r.finding("/content", "content is "+evidence.KindOfJSON(content)+": "+evidence.ExcerptJSON(content))}
+		return r.one("/content", "content is %s: %s", evidence.KindOfJSON(content), evidence.CutJSON(content))
 	}
 	var found []check.Finding
 	for i, raw := range blocks {
 		if remark := blockRemark(raw); remark != "" {
-			found = append(found, r.finding(fmt.Sprintf("/content/%d", i), remark))
+			found = append(found, r.finding(fmt.Sprintf("/content/%d", i), "%s", remark))
 		}
 	}
 	return found
 }
 
-// blockRemark says what is wrong with a content block, empty where nothing is.
+// blockRemark says what is wrong with a content block; nothing if it is right.
 func blockRemark(raw json.RawMessage) string {
-	members := make(map[string]json.RawMessage)
-	list, ok := rawjson.Members(raw)
-	if !ok {
-		return "the block is " + evidence.KindOfJSON(raw) + ": " + evidence.ExcerptJSON(raw)
+	if !evidence.IsObject(raw) {
+		return "the block is " + evidence.KindOfJSON(raw) + ": " + evidence.CutJSON(raw)
 	}
-	for _, member := range list {
-		members[member.Name] = member.Value
-	}
+	members := evidence.Members(raw)
 	kind := members["type"]
 	if !rawjson.IsString(kind) {
-		return "the block has no type: " + evidence.ExcerptJSON(raw)
+		return "the block has no type: " + evidence.CutJSON(raw)
 	}
 	switch name := rawjson.Unquote(kind); name {
 	case "text":
 		return wantText(members, "text")
 	case "image", "audio":
-		if remark := wantText(members, "data", "mimeType"); remark != "" {
-			return remark
-		}
-		return dataRemark(rawjson.Unquote(members["data"]), rawjson.Unquote(members["mimeType"]))
+		return cmp.Or(wantText(members, "data", "mimeType"), dataRemark(members["data"], members["mimeType"]))
 	case "resource":
-		return resourceRemark(members["resource"])
+		if remark := resourceRemark(members["resource"]); remark != "" {
+			return "resource: " + remark
+		}
+		return ""
 	case "resource_link":
 		return wantText(members, "uri", "name")
 	default:
-		return fmt.Sprintf("nobody knows the type %q", evidence.Excerpt(name, evidence.MaxLabel))
+		return fmt.Sprintf("the type %q is unknown", evidence.Label(name))
 	}
 }
 
-// wantText says which of the members is no text, empty where all are.
+// wantText names the first of the members that is not a string; nothing if all are.
 func wantText(members map[string]json.RawMessage, names ...string) string {
 	for _, name := range names {
 		if value := members[name]; !rawjson.IsString(value) {
@@ -201,50 +191,48 @@ func wantText(members map[string]json.RawMessage, names ...string) string {
 	return ""
 }
 
-// resourceRemark looks at an embedded resource, which has either text or a blob.
+// resourceRemark judges an embedded resource, which has either text or a blob.
 func resourceRemark(raw json.RawMessage) string {
-	members := make(map[string]json.RawMessage)
-	for member := range rawjson.Each(raw) {
-		members[member.Name] = member.Value
-	}
-	if remark := wantText(members, "uri"); remark != "" {
-		return "resource: " + remark
-	}
+	members := evidence.Members(raw)
 	blob, binary := members["blob"]
-	if !binary {
-		if remark := wantText(members, "text"); remark != "" {
-			return "resource: there is neither text nor blob"
-		}
-		return ""
+	if remark := wantText(members, "uri"); remark != "" {
+		return remark
 	}
-	if !rawjson.IsString(blob) {
-		return "resource: blob is " + evidence.KindOfJSON(blob)
-	}
-	if remark := dataRemark(rawjson.Unquote(blob), rawjson.Unquote(members["mimeType"])); remark != "" {
-		return "resource: " + remark
+	switch {
+	case !binary && !rawjson.IsString(members["text"]):
+		return "there is neither text nor blob"
+	case binary:
+		return cmp.Or(wantText(members, "blob"), dataRemark(blob, members["mimeType"]))
 	}
 	return ""
 }
 
-// dataRemark reports whether data is no base64, or not what its type says.
-func dataRemark(data, mimeType string) string {
+// dataRemark says what is wrong with data: it is not base64, or not what its type says.
+func dataRemark(encoded, mimeType json.RawMessage) string {
+	data, declared := rawjson.Unquote(encoded), rawjson.Unquote(mimeType)
 	decoded, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return fmt.Sprintf("the data is not base64 (%v): %s", err, evidence.Excerpt(data, evidence.MaxLabel))
+		return fmt.Sprintf("the data is not base64 (%v): %s", err, evidence.Label(data))
 	}
-	declared, _, _ := strings.Cut(strings.ToLower(mimeType), ";")
-	if found := fileType(decoded); found != "" && knownFileType(declared) && canonicalType(declared) != found {
-		return fmt.Sprintf("mimeType is %s, and the data is %s", evidence.Excerpt(mimeType, evidence.MaxLabel), found)
+	plain, _, _ := strings.Cut(strings.ToLower(declared), ";")
+	plain = canonicalType(plain)
+	known := slices.ContainsFunc(fileTypes(), func(t fileType) bool { return t.name == plain })
+	for _, t := range fileTypes() {
+		if t.name != plain && known && len(decoded) >= t.at && bytes.HasPrefix(decoded[t.at:], []byte(t.magic)) {
+			return fmt.Sprintf("mimeType is %s, and the data is %s", evidence.Label(declared), t.name)
+		}
 	}
 	return ""
 }
 
-// fileType tells a file's type by its first bytes, empty where they tell nothing.
-func fileType(data []byte) string {
-	for _, magic := range []struct {
-		at           int
-		bytes, named string
-	}{
+// fileType is a type of files that can be told by the bytes at an offset.
+type fileType struct {
+	at          int
+	magic, name string
+}
+
+func fileTypes() []fileType {
+	return []fileType{
 		{0, "\x89PNG\r\n\x1a\n", "image/png"},
 		{0, "\xff\xd8\xff", "image/jpeg"},
 		{0, "GIF8", "image/gif"},
@@ -254,24 +242,10 @@ func fileType(data []byte) string {
 		{0, "fLaC", "audio/flac"},
 		{0, "ID3", "audio/mpeg"},
 		{0, "%PDF-", "application/pdf"},
-	} {
-		if len(data) >= magic.at && strings.HasPrefix(string(data[magic.at:min(len(data), magic.at+16)]), magic.bytes) {
-			return magic.named
-		}
 	}
-	return ""
 }
 
-// knownFileType reports whether fileType can tell files of this type.
-func knownFileType(mimeType string) bool {
-	switch canonicalType(mimeType) {
-	case "image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/ogg", "audio/flac", "audio/mpeg", "application/pdf":
-		return true
-	}
-	return false
-}
-
-// canonicalType gives types with several names one.
+// canonicalType returns one name for a type with several.
 func canonicalType(mimeType string) string {
 	switch mimeType = strings.TrimSpace(mimeType); mimeType {
 	case "image/jpg", "image/pjpeg":
@@ -289,57 +263,48 @@ func canonicalType(mimeType string) string {
 func askIsErrorMisuse(e *evidence.Evidence) []check.Finding {
 	var found []check.Finding
 	for _, r := range replies(e) {
-		if f, ok := r.misuse(); ok {
-			found = append(found, f)
-		}
+		found = append(found, r.misuse()...)
 	}
 	return check.Capped(found)
 }
 
-// misuse says in which way a reply tells of a failure wrongly.
-func (r reply) misuse() (check.Finding, bool) {
-	if r.exchange.Result == nil {
-		return r.protocolError()
-	}
-	text := strings.TrimSpace(strings.Join(r.texts(), "\n"))
-	if r.failed {
-		blocks, _ := rawjson.Elements(r.members["content"])
-		if text != "" || len(blocks) > 0 || r.structured() != nil {
-			return check.Finding{}, false
-		}
-		f := r.finding("/content", "isError is true, and nothing says why")
-		f.Title = "a tool fails without a word"
-		return f, true
-	}
-	if !looksLikeFailure(text) {
-		return check.Finding{}, false
-	}
-	f := r.finding("/content", evidence.Excerpt(text, evidence.MaxExcerpt))
-	f.Title = "a tool's success reads like an error"
-	return f, true
-}
-
-// protocolError is about a call that was answered with a JSON-RPC error although
-// the tool exists and was not refused its parameters.
-func (r reply) protocolError() (check.Finding, bool) {
-	var details struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
+// misuse says in which way a reply reports a failure wrongly.
+func (r reply) misuse() []check.Finding {
 	const invalidParams = -32602
-	if r.tool == nil || json.Unmarshal(r.exchange.Error, &details) != nil || details.Code == invalidParams || details.Code == 0 {
-		return check.Finding{}, false
+	code, _ := evidence.ErrorCode(r.exchange.Error)
+	message := rawjson.GetText(r.exchange.Error, "message")
+	text := strings.TrimSpace(strings.Join(r.texts(), "\n"))
+	blocks, _ := rawjson.Elements(r.members["content"])
+	var f check.Finding
+	switch {
+	case r.exchange.Result == nil: // answered with an error, though the tool exists and takes its parameters
+		if r.tool == nil || code == invalidParams || code == 0 {
+			return nil
+		}
+		f = r.finding("", "error %d: %s", code, evidence.Cut(message))
+		f.Title = "a tool's failure is a JSON-RPC error"
+	case r.failed:
+		if text != "" || len(blocks) > 0 || r.structured != nil {
+			return nil
+		}
+		f = r.finding("/content", "isError is true, and nothing says why")
+		f.Title = "a tool fails without an explanation"
+	case looksLikeFailure(text):
+		f = r.finding("/content", "%s", evidence.Cut(text))
+		f.Title = "a tool's success reads like an error"
+	default:
+		return nil
 	}
-	f := r.finding("", fmt.Sprintf("error %d: %s", details.Code, evidence.Excerpt(details.Message, evidence.MaxExcerpt)))
-	f.Title = "a tool's failure is a JSON-RPC error"
-	return f, true
+	return []check.Finding{f}
 }
 
 // looksLikeFailure reports whether a text begins as error messages and stack traces do.
 func looksLikeFailure(text string) bool {
 	first, rest, _ := strings.Cut(text, "\n")
 	head := strings.ToLower(strings.TrimSpace(first))
-	for _, prefix := range []string{"error:", "error executing", "exception:", "traceback (most recent call last)", "fatal:", "uncaught ", "unhandled "} {
+	for _, prefix := range []string{
+		"error:", "error executing", "exception:", "traceback (most recent call last)", "fatal:", "uncaught ", "unhandled ",
+	} {
 		if strings.HasPrefix(head, prefix) {
 			return true
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,43 +19,42 @@ import (
 )
 
 func askInputSchemaMissing(d *listing.Definition) []check.Finding {
-	if d.Input != nil {
+	value, ok := d.Members["inputSchema"]
+	switch {
+	case d.Input != nil:
 		return nil
+	case !ok:
+		return d.One("/inputSchema", "inputSchema is missing")
 	}
-	value, there := d.Members["inputSchema"]
-	if !there {
-		return []check.Finding{d.Finding("/inputSchema", "inputSchema is missing")}
-	}
-	return []check.Finding{d.Finding("/inputSchema", "inputSchema is "+evidence.KindOfJSON(value)+": "+evidence.ExcerptJSON(value))}
+	return d.One("/inputSchema", "inputSchema is %s: %s", evidence.KindOfJSON(value), evidence.CutJSON(value))
 }
 
-// askRootType wants a schema's root to be of type object.
+func askInputSchemaType(d *listing.Definition) []check.Finding { return askRootType(d, d.Input) }
+
+// askRootType requires the root of a schema to be of type object.
 func askRootType(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
 	if tree == nil || tree.Cut && len(tree.Nodes) == 1 || tree.Root.Object["type"] == "object" {
 		return nil
 	}
-	kind, there := tree.Root.Object["type"]
-	if !there {
-		return []check.Finding{d.Finding(tree.Root.Pointer(), "type is missing")}
+	kind, ok := tree.Root.Object["type"]
+	if !ok {
+		return d.One(tree.Root.Pointer(), "type is missing")
 	}
 	value, _ := json.Marshal(kind)
-	return []check.Finding{d.Finding(tree.Root.Pointer()+"/type", "type is "+evidence.ExcerptJSON(value))}
+	return d.One(tree.Root.Pointer()+"/type", "type is %s", evidence.CutJSON(value))
 }
 
 func askRootCombinator(d *listing.Definition) []check.Finding {
 	if d.Input == nil {
 		return nil
 	}
-	var found []string
-	for _, keyword := range []string{"oneOf", "anyOf", "allOf", "not"} {
-		if d.Input.Root.Has(keyword) {
-			found = append(found, keyword)
-		}
-	}
-	if found == nil {
+	found := slices.DeleteFunc([]string{"oneOf", "anyOf", "allOf", "not"}, func(keyword string) bool {
+		return !d.Input.Root.Has(keyword)
+	})
+	if len(found) == 0 {
 		return nil
 	}
-	return []check.Finding{d.Finding("/inputSchema/"+found[0], strings.Join(found, ", ")+" at the root")}
+	return d.One("/inputSchema/"+found[0], "%s at the root", strings.Join(found, ", "))
 }
 
 // lastLegacy is the last revision in which structuredContent had to be an object.
@@ -66,7 +66,9 @@ func askOutputSchemaType(e *evidence.Evidence) []check.Finding {
 		value, there := d.Members["outputSchema"]
 		switch {
 		case there && d.Output == nil:
-			found = append(found, d.Finding("/outputSchema", "outputSchema is "+evidence.KindOfJSON(value)+": "+evidence.ExcerptJSON(value)))
+			found = append(found,
+				d.Finding("/outputSchema", "outputSchema is %s: %s", evidence.KindOfJSON(value),
+					evidence.CutJSON(value)))
 		case e.Clean.Protocol <= lastLegacy: // revisions are dates
 			found = append(found, askRootType(d, d.Output)...)
 		}
@@ -75,46 +77,38 @@ func askOutputSchemaType(e *evidence.Evidence) []check.Finding {
 }
 
 func askSchemaDialect(e *evidence.Evidence) []check.Finding {
-	var unknown []check.Finding
+	var unknown, older []check.Finding
 	count := make(map[string]int)
-	older := []spot{}
 	for _, d := range listing.Read(e).Tools {
 		for _, tree := range d.Schemas() {
 			found, uri := tree.Dialect()
-			name := string(found)
+			name, pointer := string(found), tree.Root.Pointer()+"/$schema"
 			switch {
 			case found == listing.DialectUnknown:
-				unknown = append(unknown, d.Finding(tree.Root.Pointer()+"/$schema", evidence.Excerpt(uri, evidence.MaxExcerpt)))
+				unknown = append(unknown, d.Finding(pointer, "%s", evidence.Cut(uri)))
 				continue
 			case uri == "":
 				name = "no $schema, so " + name
 			case found != listing.Dialect2020:
-				older = append(older, spotAt(d, tree.Root.Pointer()+"/$schema", d.Label()))
+				older = append(older, d.Finding(pointer, ""))
 			}
 			count[name]++
 		}
 	}
-	return append(check.Capped(unknown), olderDialects(count, older)...)
-}
-
-// olderDialects is what is worth knowing of dialects: older ones, and a mixture.
-func olderDialects(count map[string]int, older []spot) []check.Finding {
 	if len(older) == 0 {
-		return nil
+		return check.Capped(unknown)
 	}
+	// Which dialects there are is worth one finding.
+	f := older[0]
 	var parts []string
-	for name, n := range count {
-		parts = append(parts, fmt.Sprintf("%s: %s", name, words.Count(n, "schema")))
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%s: %s", name, words.Count(count[name], "schema")))
 	}
-	slices.Sort(parts)
-	title := "schemas are of an older dialect"
+	f.Severity, f.Title, f.Evidence = check.Info, "schemas are of an older dialect", strings.Join(parts, "; ")
 	if len(count) > 1 {
-		title = "schemas are of several dialects"
+		f.Title = "schemas are of several dialects"
 	}
-	return []check.Finding{{
-		Severity: check.Info, Title: title,
-		Where: older[0].d.Where(older[0].pointer), Evidence: strings.Join(parts, "; "),
-	}}
+	return append(check.Capped(unknown), f)
 }
 
 // compileLimit bounds the time of compiling all schemas of one server.
@@ -137,35 +131,33 @@ func askSchemaInvalid(e *evidence.Evidence) []check.Finding {
 				err = invalid(tree)
 				known[sum] = err
 			}
-			if err != nil {
-				found = append(found, invalidFinding(d, tree, err))
+			if err == nil {
+				continue
 			}
+			pointer := tree.Root.Pointer()
+			var broken *jsonschema.SchemaError
+			if errors.As(err, &broken) {
+				pointer += broken.Pointer
+			}
+			found = append(found, d.Finding(pointer, "%s", evidence.OneLine(err.Error())))
 		}
 	}
 	found = check.Capped(found)
 	if left > 0 {
-		found = append(found, check.Finding{
-			Severity: check.Info, Title: "not all schemas were judged",
-			Evidence: fmt.Sprintf("%s took longer than %s to compile; %d more were left out", words.Count(len(known), "schema"), compileLimit, left),
-		})
+		f := check.At(nil, "%s took longer than %s to compile; %d more were left out",
+			words.Count(len(known), "schema"), compileLimit, left)
+		f.Severity, f.Title = check.Info, "not all schemas were judged"
+		found = append(found, f)
 	}
 	return found
 }
 
-func invalidFinding(d *listing.Definition, tree *listing.SchemaTree, err error) check.Finding {
-	pointer := tree.Root.Pointer()
-	var broken *jsonschema.SchemaError
-	if errors.As(err, &broken) {
-		pointer += broken.Pointer
-	}
-	return d.Finding(pointer, evidence.Excerpt(err.Error(), 2*evidence.MaxExcerpt))
-}
-
-// invalid says what is wrong with a schema by its dialect. References that lead
-// nowhere or out of the document, unknown dialects, and size are other checks'
-// findings and are left out of it.
+// invalid says what is wrong with a schema in its dialect. It leaves references that lead nowhere or out of the
+// document, unknown dialects and size to other checks.
 func invalid(t *listing.SchemaTree) error {
-	if found, _ := t.Dialect(); found == listing.DialectUnknown || t.Cut {
+	const compiled = 200 // subschemas in one another, which toolx compiles; schema-deep judges more
+	deepest, cut := t.Levels()
+	if found, _ := t.Dialect(); found == listing.DialectUnknown || cut {
 		return nil
 	}
 	raw := t.Raw
@@ -183,20 +175,13 @@ func invalid(t *listing.SchemaTree) error {
 		raw = stripped
 	}
 	_, err := jsonschema.Parse(raw).Compile(context.Background())
-	if errors.Is(err, jsonschema.ErrTooLarge) || depthLimit(t) {
+	if errors.Is(err, jsonschema.ErrTooLarge) || deepest > compiled {
 		return nil
 	}
 	return err
 }
 
-// depthLimit says that a schema is deeper than toolx compiles: schema-deep says so.
-func depthLimit(t *listing.SchemaTree) bool {
-	const compiled = 200 // subschemas, each of which is two brackets or more
-	deepest, _ := t.Levels()
-	return deepest > compiled
-}
-
-// withoutRefs copies a value and leaves the references of the bad objects out.
+// withoutRefs copies a value without the references of the bad objects.
 func withoutRefs(value any, bad map[uintptr]bool) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -16,48 +16,45 @@ const (
 )
 
 func askSchemaDeep(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
-	if tree.Deep {
-		return []check.Finding{d.Finding(tree.Root.Pointer(), "deeper than JSON decoders read: 10,000 brackets in one another")}
-	}
 	deepest, more := tree.Levels()
-	if deepest <= deepSchema {
-		return nil
-	}
 	figure := fmt.Sprint(deepest)
-	if more {
+	switch {
+	case tree.Deep:
+		return d.One(tree.Root.Pointer(), "deeper than JSON decoders read: 10,000 brackets in one another")
+	case deepest <= deepSchema:
+		return nil
+	case more:
 		figure = "more than " + figure
 	}
-	return []check.Finding{d.Finding(tree.Root.Pointer(), fmt.Sprintf("%s levels of subschemas; over %d is deep", figure, deepSchema))}
+	return d.One(tree.Root.Pointer(), "%s levels of subschemas; over %d is deep", figure, deepSchema)
 }
 
 func askSchemaLarge(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
 	if len(tree.Raw) <= largeSchema {
 		return nil
 	}
-	return []check.Finding{d.Finding(tree.Root.Pointer(), fmt.Sprintf("%s; over %s is large", exec.Bytes(int64(len(tree.Raw))), exec.Bytes(largeSchema)))}
+	return d.One(tree.Root.Pointer(), "%s; over %s is large", exec.Bytes(int64(len(tree.Raw))), exec.Bytes(largeSchema))
 }
 
 func askSchemaCombos(d *listing.Definition, tree *listing.SchemaTree) []check.Finding {
-	counter := comboCounter{known: make(map[*listing.SchemaNode]float64)}
-	n := counter.count(tree.Root)
-	if n <= combosSchema && len(tree.Nodes) <= combosSchema {
+	written := len(tree.Nodes)
+	all := max(float64(written), make(comboCounter).count(tree.Root))
+	if all <= combosSchema {
 		return nil
 	}
-	return []check.Finding{d.Finding(tree.Root.Pointer(), fmt.Sprintf("%.3g subschemas when every reference is written out, of %d as it stands; over %d is too many",
-		max(n, float64(len(tree.Nodes))), len(tree.Nodes), combosSchema))}
+	return d.One(tree.Root.Pointer(),
+		"%.3g subschemas when every reference is written out, of %d as it stands; over %d is too many",
+		all, written, combosSchema)
 }
 
-// comboCounter counts subschemas, each as often as it is reached. A circle counts
-// once round.
-type comboCounter struct {
-	known map[*listing.SchemaNode]float64
-}
+// comboCounter counts subschemas, each as often as it is reached, and those in a cycle once.
+type comboCounter map[*listing.SchemaNode]float64
 
 func (c comboCounter) count(node *listing.SchemaNode) float64 {
-	if n, ok := c.known[node]; ok {
+	if n, ok := c[node]; ok {
 		return n
 	}
-	c.known[node] = 0 // while it is being counted
+	c[node] = 0 // while it is being counted
 	n := 1.0
 	for _, below := range node.Below {
 		if !below.IsDefinition() {
@@ -67,6 +64,6 @@ func (c comboCounter) count(node *listing.SchemaNode) float64 {
 	if node.Target != nil {
 		n += c.count(node.Target)
 	}
-	c.known[node] = n
+	c[node] = n
 	return n
 }

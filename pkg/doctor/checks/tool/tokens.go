@@ -16,8 +16,8 @@ func askTokensTool(e *evidence.Evidence) []check.Finding {
 	list, _ := listing.Costs(e)
 	for _, one := range list {
 		if one.Tokens > listing.ManyToolTokens {
-			found = append(found, one.D.Finding("", fmt.Sprintf("about %s tokens (%s); over %s is much",
-				listing.Grouped(one.Tokens), exec.Bytes(int64(len(one.D.Raw))), listing.Grouped(listing.ManyToolTokens))))
+			found = append(found, one.D.Finding("", "about %s tokens (%s); over %s is much",
+				listing.Grouped(one.Tokens), exec.Bytes(int64(len(one.D.Raw))), listing.Grouped(listing.ManyToolTokens)))
 		}
 	}
 	return check.Capped(found)
@@ -32,13 +32,11 @@ func askTokensTotal(e *evidence.Evidence) []check.Finding {
 	for _, one := range list[:min(len(list), 5)] {
 		dear = append(dear, fmt.Sprintf("%s %s", one.D.Label(), listing.Grouped(one.Tokens)))
 	}
-	f := check.Finding{
-		Where: &evidence.Where{Run: "clean", Method: "tools/list", Pointer: "/tools"},
-		Evidence: fmt.Sprintf("about %s tokens (%s) for %s; most: %s",
-			listing.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)), words.Count(len(list), "tool"), strings.Join(dear, ", ")),
-	}
+	f := check.At(&evidence.Where{Run: "clean", Method: "tools/list", Pointer: "/tools"},
+		"about %s tokens (%s) for %s; most: %s", listing.Grouped(total), exec.Bytes(int64(listing.Read(e).Size)), words.Count(len(list), "tool"), strings.Join(dear, ", "))
 	if unread := listing.Read(e).Unread; unread > 0 {
-		f.Evidence += fmt.Sprintf("; toolx has read no more of the list, which has %s more", words.Count(unread, "tool"))
+		f.Evidence += fmt.Sprintf("; toolx has read no more of the list, which has %s more",
+			words.Count(unread, "tool"))
 	}
 	switch {
 	case total > listing.ManyTokens:

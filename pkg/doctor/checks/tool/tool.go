@@ -7,9 +7,8 @@ import (
 	"toolx/pkg/doctor/listing"
 )
 
-// Checks are the questions about what tools/list answered, and about the
-// results of calls that the user asked for. They read the raw definitions: an SDK
-// drops what it does not know.
+// Checks returns the questions about what tools/list answered, and about the results of calls that the user
+// asked for. They read the raw definitions, since an SDK drops what it does not know.
 func Checks() []check.Check {
 	return []check.Check{
 		{ID: "tools-shape", Need: check.NeedList, Ask: askToolsShape},
@@ -19,11 +18,11 @@ func Checks() []check.Check {
 		{ID: "tool-name-length", Need: check.NeedTools, Ask: askToolNameLength},
 		{ID: "tool-duplicate", Need: check.NeedTools, Ask: askToolDuplicate},
 		{ID: "input-schema-missing", Need: check.NeedTools, Ask: eachTool(askInputSchemaMissing)},
-		{ID: "input-schema-type", Need: check.NeedTools, Ask: eachTool(func(d *listing.Definition) []check.Finding { return askRootType(d, d.Input) })},
+		{ID: "input-schema-type", Need: check.NeedTools, Ask: eachTool(askInputSchemaType)},
 		{ID: "input-schema-root-combinator", Need: check.NeedTools, Ask: eachTool(askRootCombinator)},
 		{ID: "output-schema-type", Need: check.NeedTools, Ask: askOutputSchemaType},
-		{ID: "schema-ref-external", Need: check.NeedTools, Ask: eachSchema(askRefExternal)},
-		{ID: "schema-ref-dangling", Need: check.NeedTools, Ask: eachSchema(askRefDangling)},
+		{ID: "schema-ref-external", Need: check.NeedTools, Ask: eachSchema(references(listing.RefExternal, ""))},
+		{ID: "schema-ref-dangling", Need: check.NeedTools, Ask: eachSchema(references(listing.RefDangling, " leads nowhere"))},
 		{ID: "schema-ref-loop", Need: check.NeedTools, Ask: eachSchema(askRefLoop)},
 		{ID: "schema-dialect", Need: check.NeedTools, Ask: askSchemaDialect},
 		{ID: "schema-invalid", Need: check.NeedTools, Ask: askSchemaInvalid},
@@ -66,8 +65,11 @@ func eachTool(ask func(*listing.Definition) []check.Finding) func(*evidence.Evid
 	}
 }
 
+// askSchema is a question about a schema of a tool.
+type askSchema func(*listing.Definition, *listing.SchemaTree) []check.Finding
+
 // eachSchema asks about every input and output schema that is an object.
-func eachSchema(ask func(*listing.Definition, *listing.SchemaTree) []check.Finding) func(*evidence.Evidence) []check.Finding {
+func eachSchema(ask askSchema) func(*evidence.Evidence) []check.Finding {
 	return eachTool(func(d *listing.Definition) []check.Finding {
 		var found []check.Finding
 		for _, tree := range d.Schemas() {
@@ -84,17 +86,11 @@ type spot struct {
 	text    string // how a sentence names it
 }
 
-// spotAt is the place that pointer leads to, under a name for a sentence.
-func spotAt(d *listing.Definition, pointer, text string) spot {
-	return spot{d, evidence.Excerpt(pointer, evidence.MaxPointer), text}
-}
-
-// together makes one finding of many places, for what is worth knowing and not
-// worth a line each; none of none.
-func together(spots []spot, sentence func(list string) string) []check.Finding {
+// together makes one finding of many places, for facts that are not worth a line each.
+func together(spots []spot, format string, args ...any) []check.Finding {
 	if len(spots) == 0 {
 		return nil
 	}
-	list := evidence.Listed(len(spots), func(i int) string { return spots[i].text })
-	return []check.Finding{{Where: spots[0].d.Where(spots[0].pointer), Evidence: sentence(list)}}
+	list := evidence.ListedFunc(spots, func(s spot) string { return s.text })
+	return check.One(spots[0].d.Where(spots[0].pointer), format+"%s", append(args, list)...)
 }

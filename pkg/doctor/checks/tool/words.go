@@ -2,7 +2,6 @@ package tool
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,17 +13,17 @@ import (
 )
 
 func askToolDescriptionMissing(d *listing.Definition) []check.Finding {
-	if strings.TrimSpace(d.Text("description")) != "" {
+	value, ok := d.Members["description"]
+	switch {
+	case strings.TrimSpace(d.Text("description")) != "":
 		return nil
+	case ok:
+		return d.One("/description", "description is %s", evidence.CutJSON(value))
 	}
-	if value, ok := d.Members["description"]; ok {
-		return []check.Finding{d.Finding("/description", "description is "+evidence.ExcerptJSON(value))}
-	}
-	return []check.Finding{d.Finding("", "there is no member description")}
+	return d.One("", "description is missing")
 }
 
-// shortDescription is the length in characters below which a description cannot say
-// more than a name does.
+// shortDescription is the length in characters below which a description only repeats the name.
 const shortDescription = 10
 
 func askToolDescriptionShort(d *listing.Definition) []check.Finding {
@@ -32,7 +31,7 @@ func askToolDescriptionShort(d *listing.Definition) []check.Finding {
 	if text == "" || utf8.RuneCountInString(text) >= shortDescription && foldWords(text) != foldWords(d.Name) {
 		return nil
 	}
-	return []check.Finding{d.Finding("/description", evidence.Excerpt(text, evidence.MaxExcerpt))}
+	return d.One("/description", "%s", evidence.Cut(text))
 }
 
 // foldWords leaves a text's letters and digits, in lower case.
@@ -45,8 +44,7 @@ func foldWords(text string) string {
 	}, text)
 }
 
-// longDescription is the length in characters beyond which a description is a
-// manual.
+// longDescription is the length in characters beyond which a description is a manual.
 const longDescription = 2000
 
 func askToolDescriptionLong(d *listing.Definition) []check.Finding {
@@ -54,7 +52,7 @@ func askToolDescriptionLong(d *listing.Definition) []check.Finding {
 	if length <= longDescription {
 		return nil
 	}
-	return []check.Finding{d.Finding("/description", fmt.Sprintf("%d characters; over %d is long", length, longDescription))}
+	return d.One("/description", "%d characters; over %d is long", length, longDescription)
 }
 
 func askParamDescriptionMissing(e *evidence.Evidence) []check.Finding {
@@ -70,18 +68,16 @@ func askParamDescriptionMissing(e *evidence.Evidence) []check.Finding {
 			}
 			total++
 			if !described(node) {
-				bare = append(bare, spotAt(d, node.Pointer(), d.Label()+"."+evidence.Excerpt(node.Name, evidence.MaxLabel)))
+				bare = append(bare, spot{d, node.Pointer(), d.Label() + "." + evidence.Label(node.Name)})
 			}
 		}
 	}
-	return together(bare, func(list string) string {
-		return fmt.Sprintf("%d of %s have none: %s", len(bare), words.Count(total, "parameter"), list)
-	})
+	return together(bare, "%d of %s have none: ", len(bare), words.Count(total, "parameter"))
 }
 
-// described reports whether a parameter has words of its own, or where it refers to.
+// described reports whether a parameter, or what it refers to, has a description.
 func described(node *listing.SchemaNode) bool {
-	for range 8 { // references may lead in a circle
+	for range 8 { // references may be circular
 		if text, _ := node.Object["description"].(string); strings.TrimSpace(text) != "" {
 			return true
 		}
@@ -92,7 +88,7 @@ func described(node *listing.SchemaNode) bool {
 	return false
 }
 
-// hints are a tool's annotations; nil means that it does not say.
+// hints are a tool's annotations; nil means that the tool does not say.
 type hints struct {
 	ReadOnly    *bool `json:"readOnlyHint"`
 	Destructive *bool `json:"destructiveHint"`
@@ -102,8 +98,7 @@ type hints struct {
 
 func hintsOf(d *listing.Definition) hints {
 	var h hints
-	// Annotations are hints: what cannot be read says nothing.
-	_ = json.Unmarshal(d.Members["annotations"], &h)
+	_ = json.Unmarshal(d.Members["annotations"], &h) // annotations are only hints
 	return h
 }
 
@@ -112,24 +107,22 @@ func askAnnotationsMissing(e *evidence.Evidence) []check.Finding {
 	tools := listing.Read(e).Tools
 	for _, d := range tools {
 		if (hintsOf(d) == hints{}) {
-			bare = append(bare, spotAt(d, "", d.Label()))
+			bare = append(bare, spot{d, "", d.Label()})
 		}
 	}
-	return together(bare, func(list string) string {
-		return fmt.Sprintf("%d of %s have no hints: %s", len(bare), words.Count(len(tools), "tool"), list)
-	})
+	return together(bare, "%d of %s have no hints: ", len(bare), words.Count(len(tools), "tool"))
 }
 
 func askAnnotationsContradict(d *listing.Definition) []check.Finding {
 	h := hintsOf(d)
-	if h.ReadOnly == nil || !*h.ReadOnly {
+	word := listing.ChangingWord(d.Name)
+	switch {
+	case h.ReadOnly == nil || !*h.ReadOnly:
 		return nil
-	}
-	if h.Destructive != nil && *h.Destructive {
-		return []check.Finding{d.Finding("/annotations", "readOnlyHint and destructiveHint are both true")}
-	}
-	if word := listing.ChangingWord(d.Name); word != "" {
-		return []check.Finding{d.Finding("/annotations/readOnlyHint", fmt.Sprintf("readOnlyHint is true, and the name says %q", word))}
+	case h.Destructive != nil && *h.Destructive:
+		return d.One("/annotations", "readOnlyHint and destructiveHint are both true")
+	case word != "":
+		return d.One("/annotations/readOnlyHint", "readOnlyHint is true, and the name says %q", word)
 	}
 	return nil
 }
