@@ -9,103 +9,98 @@ import (
 	"toolx/pkg/tui/pane"
 )
 
+// bind returns a binding of an action that works now.
+func bind(help string, do func(), keys ...string) pane.Binding {
+	return pane.Binding{Keys: keys, Help: help, Do: pane.Do(do)}
+}
+
 // Bindings returns what the keys do now. While text is typed, keys without a binding go into the text.
 func (f *Form) Bindings() []pane.Binding {
 	if f.json != nil {
 		return f.jsonBindings()
 	}
 	f.place()
-	list := slices.Concat(f.valueBindings(), f.stateBindings(), f.rowBindings(), f.moveBindings())
-	return append(list, pane.Binding{Keys: []string{"f2"}, Help: "edit as JSON", Do: f.toJSON})
+	toJSON := []pane.Binding{bind("edit as JSON", f.toJSON, "f2")}
+	return slices.Concat(f.valueBindings(), f.stateBindings(), f.rowBindings(), f.moveBindings(), toJSON)
 }
 
 func (f *Form) moveBindings() []pane.Binding {
-	atEnd, atStart := "", ""
-	if f.last() {
-		atEnd = "this is the last field"
-	}
-	if f.place() == 0 && !f.cursor.field.extra {
-		atStart = "this is the first field"
-	}
+	down, up := bind("next field", f.next, "tab"), bind("previous field", f.previous, "shift+tab")
+	down.Off = pane.Off(f.last(), "this is the last field")
+	up.Off = pane.Off(f.place() == 0 && !f.cursor.field.extra, "this is the first field")
 	list := []pane.Binding{
-		{Keys: []string{"down"}, Help: "next row", Do: func() tea.Cmd { return f.vertical(1) }},
-		{Keys: []string{"up"}, Help: "previous row", Do: func() tea.Cmd { return f.vertical(-1) }},
-		{Keys: []string{"tab"}, Help: "next field", Off: atEnd, Do: f.next},
-		{Keys: []string{"shift+tab"}, Help: "previous field", Off: atStart, Do: f.previous},
-		{Keys: []string{"pgdown"}, Help: "a page down", Do: func() tea.Cmd { return f.to(f.place() + f.screen.page()) }},
-		{Keys: []string{"pgup"}, Help: "a page up", Do: func() tea.Cmd { return f.to(f.place() - f.screen.page()) }},
+		bind("next row", func() { f.vertical(1) }, "down"),
+		bind("previous row", func() { f.vertical(-1) }, "up"),
+		down, up,
+		bind("a page down", func() { f.to(f.place() + f.screen.page()) }, "pgdown"),
+		bind("a page up", func() { f.to(f.place() - f.screen.page()) }, "pgup"),
 	}
-	if f.editor == nil && !f.letters() {
+	if f.editor != nil {
+		return list
+	}
+	first, last := []string{"home"}, []string{"end"}
+	if !f.letters() {
+		first, last = append(first, "g"), append(last, "G")
 		list = append(list,
-			pane.Binding{Keys: []string{"j"}, Help: "next row, without typing", Do: func() tea.Cmd { return f.step(1) }},
-			pane.Binding{Keys: []string{"k"}, Help: "previous row, without typing", Do: func() tea.Cmd { return f.step(-1) }})
+			bind("next row, without typing", func() { f.step(1) }, "j"),
+			bind("previous row, without typing", func() { f.step(-1) }, "k"))
 	}
-	if f.editor == nil {
-		first, last := []string{"home"}, []string{"end"}
-		if !f.letters() {
-			first, last = append(first, "g"), append(last, "G")
-		}
-		list = append(list,
-			pane.Binding{Keys: first, Help: "first field", Do: func() tea.Cmd { return f.to(0) }},
-			pane.Binding{Keys: last, Help: "last field", Do: func() tea.Cmd { return f.to(len(f.visible())) }})
-	}
-	return list
+	return append(list,
+		bind("first field", func() { f.to(0) }, first...),
+		bind("last field", func() { f.to(len(f.visible())) }, last...))
 }
 
 // valueBindings returns the keys that change the value under the cursor.
 func (f *Form) valueBindings() []pane.Binding {
+	at := f.cursor.field
+	stop := bind("stop typing", f.leave, "esc")
 	if f.editor != nil {
 		help := "next field"
 		if f.editor.lines && !f.onKey {
 			help = "new line"
 		}
-		list := []pane.Binding{
-			{Keys: []string{"enter"}, Help: help, Do: f.enterKey},
-			{Keys: []string{"esc"}, Help: "stop typing", Do: f.leave},
-		}
-		if f.onKey || f.cursor.field.kind != jsonschema.ShapeText && f.cursor.field.kind != jsonschema.ShapeJSON {
+		list := []pane.Binding{bind(help, f.enterKey, "enter"), stop}
+		if f.onKey || at.kind != jsonschema.ShapeText && at.kind != jsonschema.ShapeJSON {
 			return list
 		}
-		return append(list, pane.Binding{Keys: []string{"ctrl+j", "alt+enter", "shift+enter"}, Help: "new line", Do: f.newLine})
+		return append(list, bind("new line", f.newLine, "ctrl+j", "alt+enter", "shift+enter"))
 	}
-	list := []pane.Binding{{Keys: []string{"enter"}, Help: f.enterHelp(), Off: f.noEnter(), Do: f.activate}}
-	if at := f.cursor.field; !f.cursor.add && (at.group() || at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum) {
+	enter := bind(f.enterHelp(), f.activate, "enter")
+	enter.Off = f.cursor.noEnter()
+	list := []pane.Binding{enter}
+	if !f.cursor.add && (at.group() || at.switches()) {
+		right, left := "next value", "previous value"
+		if at.holdsFields() {
+			right, left = "open", "close"
+		}
 		list = append(list,
-			pane.Binding{Keys: []string{"space"}, Help: f.spaceHelp(), Do: f.setEmpty},
-			pane.Binding{Keys: []string{"right"}, Help: sideHelp(at, "next value", "open"), Do: func() tea.Cmd { return f.sideways(1) }},
-			pane.Binding{Keys: []string{"left"}, Help: sideHelp(at, "previous value", "close"), Do: func() tea.Cmd { return f.sideways(-1) }})
+			bind(f.spaceHelp(), f.setEmpty, "space"),
+			bind(right, func() { f.sideways(1) }, "right"),
+			bind(left, func() { f.sideways(-1) }, "left"))
 	}
 	if f.letters() {
-		// No key is called "letters": they are taken by letter, and only told here.
-		list = append(list,
-			pane.Binding{Keys: []string{"letters"}, Help: f.lettersHelp(), Do: func() tea.Cmd { return nil }},
-			pane.Binding{Keys: []string{"esc"}, Help: "stop typing", Do: f.leave})
+		// No key is called "letters": they are taken by letter, and only explained here.
+		list = append(list, bind(f.cursor.lettersHelp(), func() {}, "letters"), stop)
 	}
 	return list
 }
 
-func (f *Form) lettersHelp() string {
+func (r row) lettersHelp() string {
 	switch {
-	case f.cursor.add || f.cursor.field.takesRows():
+	case r.add || r.field.takesRows():
 		return "add a row, and type there"
-	case f.cursor.field.words() != nil:
+	case r.field.words() != nil:
 		return "choose a value by how it begins"
 	}
 	return "nothing here"
 }
 
-func (f *Form) newLine() tea.Cmd {
-	f.editor.insert("\n")
-	f.typed()
-	return nil
-}
-
 // noEnter returns why enter does nothing: there is nothing to fill in.
-func (f *Form) noEnter() string {
-	switch at := f.cursor.field; {
-	case f.cursor.add && at.silent():
+func (r row) noEnter() string {
+	switch {
+	case r.add && r.field.silent():
 		return "the tool needs no parameters; ctrl+a adds one"
-	case f.cursor.add && !at.takesRows():
+	case r.add && !r.field.takesRows():
 		return "the tool takes no parameters"
 	}
 	return ""
@@ -120,7 +115,7 @@ func (f *Form) enterHelp() string {
 		return "type"
 	case at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions:
 		return "search the values"
-	case at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum || at.kind == jsonschema.ShapeVariant && at.choice < 0:
+	case at.switches() && (at.kind != jsonschema.ShapeVariant || at.choice < 0):
 		return "next value"
 	case at.open && at.state != nullness:
 		return "close"
@@ -129,66 +124,108 @@ func (f *Form) enterHelp() string {
 }
 
 func (f *Form) spaceHelp() string {
-	if at := f.cursor.field; (at.kind == jsonschema.ShapeObject || at.kind == jsonschema.ShapeArray) && at.state != valued {
+	if at := f.cursor.field; at.holdsFields() && at.state != valued {
 		return "set it, empty"
 	}
 	return f.enterHelp()
 }
 
-func sideHelp(at *field, value, group string) string {
-	if at.kind == jsonschema.ShapeObject || at.kind == jsonschema.ShapeArray {
-		return group
-	}
-	return value
-}
-
 // stateBindings returns the keys that make the field unset, null or an example.
 func (f *Form) stateBindings() []pane.Binding {
 	at := f.cursor.field
-	noNull, noUnset, noExample := "", "", ""
+	null, unset, example := bind("null", f.setNull, "ctrl+n"), bind("unset", f.unset, "ctrl+u"), bind("next example", f.offer, "ctrl+o")
 	switch {
 	case f.cursor.add || f.onKey:
-		noNull, noUnset, noExample = "this is no value", "this is no value", "this is no value"
+		null.Off, unset.Off, example.Off = "this is no value", "this is no value", "this is no value"
 	default:
-		if !at.shape.Nullable {
-			noNull = "null is not allowed here"
-		}
+		null.Off = pane.Off(!at.shape.Nullable, "null is not allowed here")
+		unset.Off = pane.Off(!at.present() && at.choice < 0, "it is unset")
 		if at.row() {
-			noUnset = "a row cannot be left out; ctrl+d removes it"
-		} else if !at.present() && at.choice < 0 {
-			noUnset = "it is unset"
+			unset.Off = "a row cannot be left out; ctrl+d removes it"
 		}
-		if len(at.offered()) == 0 {
-			noExample = "the schema has no examples of it"
-		}
+		example.Off = pane.Off(len(at.offered()) == 0, "the schema has no examples of it")
 	}
-	return []pane.Binding{
-		{Keys: []string{"ctrl+n"}, Help: "null", Off: noNull, Do: f.setNull},
-		{Keys: []string{"ctrl+u"}, Help: "unset", Off: noUnset, Do: f.unset},
-		{Keys: []string{"ctrl+o"}, Help: "next example", Off: noExample, Do: f.offer},
-	}
+	return []pane.Binding{null, unset, example}
 }
 
 // rowBindings returns the keys that add, remove and move rows.
 func (f *Form) rowBindings() []pane.Binding {
-	noAdd, noRemove, noUp, noDown := "", "", "", ""
-	if within, _ := f.container(); within == nil {
-		noAdd = "there are no rows here"
-	}
-	if child := f.ownRow(); child == nil {
-		noRemove, noUp, noDown = "this is no row", "this is no row", "this is no row"
+	add, remove := bind("add a row", f.addRow, "ctrl+a"), bind("remove the row", f.removeRow, "ctrl+d")
+	up := bind("move the row up", func() { f.moveRow(-1) }, "alt+up")
+	down := bind("move the row down", func() { f.moveRow(1) }, "alt+down")
+	within, _ := f.cursor.container()
+	add.Off = pane.Off(within == nil, "there are no rows here")
+	if child := f.cursor.own(); child == nil {
+		remove.Off, up.Off, down.Off = "this is no row", "this is no row", "this is no row"
 	} else {
-		if child.place <= child.parent.named() {
-			noUp = "this is the first row"
-		}
-		if child.place == len(child.parent.children)-1 {
-			noDown = "this is the last row"
-		}
+		up.Off = pane.Off(child.place <= child.parent.named(), "this is the first row")
+		down.Off = pane.Off(child.place == len(child.parent.children)-1, "this is the last row")
 	}
-	return []pane.Binding{
-		{Keys: []string{"ctrl+a"}, Help: "add a row", Off: noAdd, Do: f.addRow},
-		{Keys: []string{"ctrl+d"}, Help: "remove the row", Off: noRemove, Do: f.removeRow},
-		{Keys: []string{"alt+up"}, Help: "move the row up", Off: noUp, Do: func() tea.Cmd { return f.moveRow(-1) }},
-		{Keys: []string{"alt+down"}, Help: "move the row down", Off: noDown, Do: func() tea.Cmd { return f.moveRow(1) }},
+	return []pane.Binding{add, remove, up, down}
+}
+
+// insert types text at the cursor.
+func (f *Form) insert(text string) {
+	f.editor.insert(text)
+	f.typed()
+}
+
+func (f *Form) newLine() { f.insert("\n") }
+
+// jsonBindings returns the keys while the arguments are edited as JSON.
+func (f *Form) jsonBindings() []pane.Binding {
+	lines := func(by int) func() { return func() { f.json.down(by) } }
+	list := []pane.Binding{bind("back to the fields", f.toFields, "f2")}
+	if f.editor == nil {
+		return append(list,
+			bind("type", f.edit, "enter"), bind("a line down", lines(1), "down", "j"), bind("a line up", lines(-1), "up", "k"))
+	}
+	page := f.screen.page()
+	return append(list,
+		bind("stop typing", f.leave, "esc"), bind("new line", f.newLine, "enter"),
+		bind("indent", func() { f.insert("  ") }, "tab"),
+		bind("a line down", lines(1), "down"), bind("a line up", lines(-1), "up"),
+		bind("a page down", lines(page), "pgdown"), bind("a page up", lines(-page), "pgup"))
+}
+
+// key handles a key: the bindings come first, then the text under the cursor.
+func (f *Form) key(msg tea.KeyPressMsg) {
+	if binding := pane.Find(f.Bindings(), msg.String()); binding != nil {
+		if binding.Off == "" {
+			binding.Do()
+		}
+		return
+	}
+	switch {
+	case f.editor == nil && msg.Text != "" && f.letters():
+		f.letter(msg)
+	case f.editor != nil && f.editor.key(msg.Keystroke(), msg.Text):
+		f.typed()
+	}
+}
+
+// letters reports whether letters belong to the field under the cursor although no text is open there.
+// In a choice they begin one of its values, in an array or map they begin a row, and in an object they
+// do nothing, because someone who types words means no commands. After esc they are commands.
+func (f *Form) letters() bool {
+	at := f.cursor.field
+	switch {
+	case !f.typing || f.json != nil || f.editor != nil:
+		return false
+	case f.cursor.add:
+		return at.takesRows() && !at.silent()
+	}
+	return at.group() || at.switches()
+}
+
+// letter handles a letter for the field under the cursor.
+func (f *Form) letter(msg tea.KeyPressMsg) {
+	switch at := f.cursor.field; {
+	case f.cursor.add || at.takesRows():
+		f.addRow()
+		f.key(msg)
+	case at.switches():
+		f.edit()
+		f.key(msg)
 	}
 }

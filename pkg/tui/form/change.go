@@ -5,31 +5,24 @@ import (
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
 )
 
 // activate does what enter does while no text is typed.
-func (f *Form) activate() tea.Cmd {
+func (f *Form) activate() {
 	at := f.cursor.field
 	switch {
-	case f.noEnter() != "":
-		return nil
+	case f.cursor.noEnter() != "":
 	case f.cursor.add:
-		return f.addRow()
-	case f.takesText():
-		return f.edit()
-	case at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum && len(at.shape.Options) <= fewOptions:
-		return f.cycle(1)
-	case at.kind == jsonschema.ShapeEnum:
-		return f.edit()
-	case at.kind == jsonschema.ShapeVariant && at.choice < 0:
-		return f.cycle(1)
+		f.addRow()
+	case f.takesText(), at.kind == jsonschema.ShapeEnum && len(at.shape.Options) > fewOptions:
+		f.edit()
+	case at.switches() && (at.kind != jsonschema.ShapeVariant || at.choice < 0):
+		f.cycle(1)
+	default:
+		f.toggle(!at.open || at.state == nullness)
 	}
-	f.toggle(!at.open || at.state == nullness)
-	return nil
 }
 
 // fewOptions is the most options that are stepped through one by one; more are searched.
@@ -50,20 +43,19 @@ func (f *Form) toggle(open bool) {
 }
 
 // sideways does what left and right do: it steps through options, or closes and opens groups.
-func (f *Form) sideways(by int) tea.Cmd {
+func (f *Form) sideways(by int) {
 	switch at := f.cursor.field; {
 	case f.cursor.add:
-	case at.kind == jsonschema.ShapeObject || at.kind == jsonschema.ShapeArray:
+	case at.holdsFields():
 		f.toggle(by > 0)
-	case at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum || at.kind == jsonschema.ShapeVariant:
-		return f.cycle(by)
+	case at.switches():
+		f.cycle(by)
 	}
-	return nil
 }
 
 // cycle selects the next of the values that a field can have. Leaving the field out is one of them, if
 // that is possible.
-func (f *Form) cycle(by int) tea.Cmd {
+func (f *Form) cycle(by int) {
 	at := f.cursor.field
 	count, now := at.turn()
 	least := -1
@@ -80,7 +72,6 @@ func (f *Form) cycle(by int) tea.Cmd {
 	at.enter()
 	at.takeTurn(next)
 	f.changed()
-	return nil
 }
 
 // turn returns how many values a field can be switched between, and which one it has.
@@ -127,32 +118,34 @@ func (f *field) pick(choice int) {
 }
 
 // setEmpty gives an unset group an empty value; for other fields it does what enter does.
-func (f *Form) setEmpty() tea.Cmd {
+func (f *Form) setEmpty() {
 	at := f.cursor.field
-	if at.kind != jsonschema.ShapeObject && at.kind != jsonschema.ShapeArray || at.state == valued {
-		return f.activate()
+	if !at.holdsFields() || at.state == valued {
+		f.activate()
+		return
 	}
 	at.enter()
 	at.begin()
 	f.changed()
-	return nil
 }
 
-func (f *Form) setNull() tea.Cmd {
+func (f *Form) setNull() {
 	at := f.cursor.field
 	at.enter()
 	at.clear()
 	at.state = nullness
-	f.changed()
-	f.startEditing()
-	return nil
+	f.replaced()
 }
 
-func (f *Form) unset() tea.Cmd {
+func (f *Form) unset() {
 	f.cursor.field.clear()
+	f.replaced()
+}
+
+// replaced takes a value that was not typed.
+func (f *Form) replaced() {
 	f.changed()
 	f.startEditing()
-	return nil
 }
 
 // offered returns the values that the schema names for a field: its default and examples.
@@ -165,7 +158,7 @@ func (f *field) offered() []*jsonschema.Node {
 }
 
 // offer gives the field the next of the values that the schema names.
-func (f *Form) offer() tea.Cmd {
+func (f *Form) offer() {
 	at := f.cursor.field
 	list, next := at.offered(), 0
 	if at.present() {
@@ -174,9 +167,7 @@ func (f *Form) offer() tea.Cmd {
 	}
 	at.enter()
 	at.put(list[next%len(list)].Raw())
-	f.changed()
-	f.startEditing()
-	return nil
+	f.replaced()
 }
 
 // words returns the texts by which each value of a choice can be searched, in the order of turn; nil

@@ -4,32 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/rawjson"
-	"toolx/pkg/tui/pane"
 )
-
-// key handles a key: the bindings come first, then the text under the cursor.
-func (f *Form) key(msg tea.KeyPressMsg) tea.Cmd {
-	if binding := pane.Find(f.Bindings(), msg.String()); binding != nil {
-		if binding.Off != "" {
-			return nil
-		}
-		return binding.Do()
-	}
-	if f.editor == nil && msg.Text != "" && f.letters() {
-		return f.letter(msg)
-	}
-	if f.editor == nil {
-		return nil
-	}
-	if f.editor.key(msg.Keystroke(), msg.Text) {
-		f.typed()
-	}
-	return nil
-}
 
 // paste inserts text at the cursor. Terminals send a carriage return for a line's end. If no text is
 // being typed, JSON becomes the value.
@@ -50,17 +27,12 @@ func (f *Form) paste(text string) {
 	if f.json == nil && f.cursor.field.kind == jsonschema.ShapeNumber {
 		text = strings.TrimSpace(text)
 	}
-	f.editor.insert(text)
-	f.typed()
+	f.insert(text)
 }
 
 // takesText reports whether text can be typed at the cursor right away.
 func (f *Form) takesText() bool {
-	if f.cursor.add {
-		return false
-	}
-	kind := f.cursor.field.kind
-	return f.onKey || kind == jsonschema.ShapeText || kind == jsonschema.ShapeNumber || kind == jsonschema.ShapeJSON
+	return !f.cursor.add && (f.onKey || f.cursor.field.written())
 }
 
 // startEditing opens the text under the cursor if typing is on, else closes the open one.
@@ -86,20 +58,18 @@ func (f *Form) startEditing() {
 }
 
 // edit begins typing at the cursor; for a choice, that searches its values.
-func (f *Form) edit() tea.Cmd {
+func (f *Form) edit() {
 	f.typing = true
 	f.startEditing()
 	if f.editor == nil && !f.cursor.add && f.cursor.field.words() != nil {
 		f.editor = newEditor("")
 	}
-	return nil
 }
 
 // leave ends typing: letters are commands now.
-func (f *Form) leave() tea.Cmd {
+func (f *Form) leave() {
 	f.typing = false
 	f.closeEditor()
-	return nil
 }
 
 // typed takes over the editor's text.
@@ -131,15 +101,13 @@ func (f *Form) typed() {
 
 // enterKey does what enter does while text is typed: it adds a line in text of several lines, else
 // moves to the next field.
-func (f *Form) enterKey() tea.Cmd {
+func (f *Form) enterKey() {
 	switch {
 	case f.editor.lines && !f.onKey:
-		f.editor.insert("\n")
-		f.typed()
+		f.newLine()
 	case f.last():
-		return f.leave()
+		f.leave()
 	default:
-		return f.next()
+		f.next()
 	}
-	return nil
 }

@@ -85,6 +85,13 @@ func (e *editor) vertical(down bool) bool {
 	return true
 }
 
+// down moves the cursor by lines.
+func (e *editor) down(by int) {
+	for range max(by, -by) {
+		e.vertical(by > 0)
+	}
+}
+
 // word returns the place one word to the left or right.
 func (e *editor) word(right bool) int {
 	at := e.at

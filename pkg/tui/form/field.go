@@ -86,8 +86,19 @@ func (f *field) repeats() int {
 	return count
 }
 
-// group reports whether the field holds other fields.
+// group reports whether the field holds other fields, itself or by an alternative.
 func (f *field) group() bool { return f.kind >= jsonschema.ShapeObject }
+
+// holdsFields reports whether the field is an object or an array.
+func (f *field) holdsFields() bool { return f.group() && f.kind != jsonschema.ShapeVariant }
+
+// switches reports whether the field has one of several values.
+func (f *field) switches() bool {
+	return f.kind == jsonschema.ShapeBool || f.kind == jsonschema.ShapeEnum || f.kind == jsonschema.ShapeVariant
+}
+
+// written reports whether the field's value is typed.
+func (f *field) written() bool { return !f.group() && !f.switches() }
 
 // row reports whether the field is a row that can be added and removed.
 func (f *field) row() bool {

@@ -160,33 +160,6 @@ func (f *Form) Focus(on bool) {
 // Editing reports whether letters are text, or select a value, rather than commands.
 func (f *Form) Editing() bool { return f.focused && (f.editor != nil || f.letters()) }
 
-// letters reports whether letters belong to the field under the cursor although no text is open there.
-// In a choice they begin one of its values, in an array or map they begin a row, and in an object they
-// do nothing, because someone who types words means no commands. After esc they are commands.
-func (f *Form) letters() bool {
-	if !f.typing || f.json != nil || f.editor != nil {
-		return false
-	}
-	at := f.cursor.field
-	if f.cursor.add {
-		return at.takesRows() && !at.silent()
-	}
-	return at.kind == jsonschema.ShapeBool || at.group() || at.kind == jsonschema.ShapeEnum
-}
-
-// letter handles a letter for the field under the cursor.
-func (f *Form) letter(msg tea.KeyPressMsg) tea.Cmd {
-	switch at := f.cursor.field; {
-	case f.cursor.add || at.takesRows():
-		f.addRow()
-		return f.key(msg)
-	case at.kind == jsonschema.ShapeBool || at.kind == jsonschema.ShapeEnum || at.kind == jsonschema.ShapeVariant:
-		f.edit()
-		return f.key(msg)
-	}
-	return nil
-}
-
 // Changed reports whether the arguments have changed since New or SetArguments.
 func (f *Form) Changed() bool { return !bytes.Equal(f.snapshot(), f.baseline) }
 
@@ -232,7 +205,7 @@ func (f *Form) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		f.screen.loose = false
-		return f.key(msg)
+		f.key(msg)
 	case tea.PasteMsg:
 		f.screen.loose = false
 		f.paste(msg.Content)

@@ -51,7 +51,5 @@ func (f *Form) wheel(msg tea.MouseWheelMsg) {
 		f.screen.top, f.screen.loose = max(0, f.screen.top+by), true
 		return
 	}
-	for range max(by, -by) {
-		f.json.editor.vertical(by > 0)
-	}
+	f.json.down(by)
 }

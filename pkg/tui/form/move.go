@@ -3,8 +3,6 @@ package form
 import (
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
-
 	"toolx/pkg/jsonschema"
 )
 
@@ -15,53 +13,51 @@ func (f *Form) toFirst() {
 }
 
 // to puts the cursor on a row by its place.
-func (f *Form) to(place int) tea.Cmd {
+func (f *Form) to(place int) {
 	rows := f.visible()
 	f.cursor, f.onKey = rows[max(0, min(place, len(rows)-1))], false
 	f.startEditing()
-	return nil
 }
 
 // vertical moves a line up or down, within text of several lines first.
-func (f *Form) vertical(by int) tea.Cmd {
+func (f *Form) vertical(by int) {
 	if f.editor != nil && f.editor.vertical(by > 0) {
-		return nil
+		return
 	}
-	return f.to(f.place() + by)
+	f.to(f.place() + by)
 }
 
 // step moves as in vim, without starting to type in the text that it passes.
-func (f *Form) step(by int) tea.Cmd {
+func (f *Form) step(by int) {
 	f.typing = false
-	return f.vertical(by)
+	f.vertical(by)
 }
 
 // next moves to the next tab stop: a key and its value are two.
-func (f *Form) next() tea.Cmd {
+func (f *Form) next() {
 	f.typing = true
 	if f.onKey {
 		f.onKey = false
 		f.startEditing()
-		return nil
+		return
 	}
 	if f.last() {
-		return nil
+		return
 	}
 	f.to(f.place() + 1)
 	f.onKey = f.cursor.field.extra && !f.cursor.add
 	f.startEditing()
-	return nil
 }
 
 // previous is next backwards.
-func (f *Form) previous() tea.Cmd {
+func (f *Form) previous() {
 	f.typing = true
 	if f.cursor.field.extra && !f.cursor.add && !f.onKey {
 		f.onKey = true
 		f.startEditing()
-		return nil
+		return
 	}
-	return f.to(f.place() - 1)
+	f.to(f.place() - 1)
 }
 
 // ToProblem moves to the first field that prevents the call, opens everything around it, and starts

@@ -3,14 +3,12 @@ package form
 import (
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
-
 	"toolx/pkg/jsonschema"
 )
 
 // addRow adds a row after the one under the cursor and moves there.
-func (f *Form) addRow() tea.Cmd {
-	within, child := f.container()
+func (f *Form) addRow() {
+	within, child := f.cursor.container()
 	within.grow()
 	at := len(within.children)
 	if child != nil {
@@ -22,7 +20,6 @@ func (f *Form) addRow() tea.Cmd {
 	row.begin()
 	f.changed()
 	f.goTo(row)
-	return nil
 }
 
 // goTo moves to a new row; in an object, to its first field that still has to be filled in.
@@ -47,20 +44,19 @@ func (f *field) named() int {
 	return len(f.children)
 }
 
-func (f *Form) removeRow() tea.Cmd {
-	child := f.ownRow()
+func (f *Form) removeRow() {
+	child := f.cursor.own()
 	within, place := child.parent, slices.Index(f.visible(), row{field: child})
 	within.children = slices.Delete(within.children, child.place, child.place+1)
 	within.number(child.place)
 	f.changed()
-	return f.to(place)
+	f.to(place)
 }
 
-func (f *Form) moveRow(by int) tea.Cmd {
-	child := f.ownRow()
+func (f *Form) moveRow(by int) {
+	child := f.cursor.own()
 	within, from, to := child.parent, child.place, child.place+by
 	within.children[from], within.children[to] = within.children[to], within.children[from]
 	within.number(min(from, to))
 	f.changed()
-	return nil
 }

@@ -17,11 +17,10 @@ type row struct {
 // visible returns the rows outside closed groups, in order.
 func (f *Form) visible() []row {
 	if f.rows == nil {
-		f.rows = make([]row, 0, len(f.root.children)+1)
 		if f.root.kind == jsonschema.ShapeVariant {
 			f.rows = append(f.rows, row{field: f.root})
 		}
-		f.gather(f.root)
+		f.rows = f.root.appendRows(f.rows)
 		if len(f.rows) == 0 {
 			f.rows = append(f.rows, row{field: f.root, add: true})
 		}
@@ -29,38 +28,29 @@ func (f *Form) visible() []row {
 	return f.rows
 }
 
-// gather adds the rows within a field.
-func (f *Form) gather(within *field) {
-	if !within.open || within.state == nullness {
-		return
+// appendRows appends the rows within a field. Those of an alternative that is an object or array follow
+// the picker directly; any other alternative has a row of its own.
+func (f *field) appendRows(rows []row) []row {
+	if !f.open || f.state == nullness {
+		return rows
 	}
-	switch within.kind {
-	case jsonschema.ShapeVariant:
-		f.gatherInner(within.inner())
-	case jsonschema.ShapeObject, jsonschema.ShapeArray:
-		within.grow()
-		for _, child := range within.children {
-			f.rows = append(f.rows, row{field: child})
-			f.gather(child)
+	if inner := f.inner(); inner != nil {
+		if !inner.holdsFields() {
+			rows = append(rows, row{field: inner})
 		}
-		if within.takesRows() && !within.silent() {
-			f.rows = append(f.rows, row{field: within, add: true})
-		}
+		return inner.appendRows(rows)
 	}
-}
-
-// gatherInner adds the rows of a variant's alternative. The rows of an object or array follow the
-// picker directly; any other alternative has a row of its own.
-func (f *Form) gatherInner(inner *field) {
-	if inner == nil {
-		return
+	if !f.holdsFields() {
+		return rows
 	}
-	if inner.kind == jsonschema.ShapeObject || inner.kind == jsonschema.ShapeArray {
-		f.gather(inner)
-		return
+	f.grow()
+	for _, child := range f.children {
+		rows = child.appendRows(append(rows, row{field: child}))
 	}
-	f.rows = append(f.rows, row{field: inner})
-	f.gather(inner)
+	if f.takesRows() && !f.silent() {
+		rows = append(rows, row{field: f, add: true})
+	}
+	return rows
 }
 
 // takesRows reports whether the field's purpose is to hold rows.
@@ -103,11 +93,11 @@ func (f *Form) find(path string) {
 
 // container returns the field to which a row is added at the cursor: the innermost array or object
 // that takes rows, or nil. child is its child that holds the cursor.
-func (f *Form) container() (around, child *field) {
-	if f.cursor.add && f.cursor.field.takesRows() {
-		return f.cursor.field, nil
+func (r row) container() (around, child *field) {
+	if r.add && r.field.takesRows() {
+		return r.field, nil
 	}
-	for around = f.cursor.field; around != nil; around = around.parent {
+	for around = r.field; around != nil; around = around.parent {
 		if within := settled(around); within.takesRows() {
 			return within, child
 		}
@@ -119,12 +109,12 @@ func (f *Form) container() (around, child *field) {
 	return nil, nil
 }
 
-// ownRow returns the innermost row that the cursor is in, or nil.
-func (f *Form) ownRow() *field {
-	if f.cursor.add {
+// own returns the innermost row that the cursor is in, or nil.
+func (r row) own() *field {
+	if r.add {
 		return nil
 	}
-	at := f.cursor.field
+	at := r.field
 	for at != nil && !at.row() {
 		at = at.parent
 	}

@@ -35,6 +35,5 @@ func (f *Form) Type(text string) {
 	at := f.cursor.field
 	at.enter()
 	at.put(rawjson.Quote(text))
-	f.changed()
-	f.startEditing()
+	f.replaced()
 }

@@ -190,7 +190,7 @@ func (l *finder) find(location []string) *field {
 }
 
 func (l *finder) child(f *field, token string) *field {
-	if f.kind != jsonschema.ShapeObject && f.kind != jsonschema.ShapeArray {
+	if !f.holdsFields() {
 		return nil
 	}
 	if f.kind == jsonschema.ShapeArray {

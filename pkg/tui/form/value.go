@@ -51,7 +51,7 @@ func (p *painter) closed(f *field, current bool, room int) string {
 		return p.theme.Paint(pane.Word, "null")
 	case f.kind == jsonschema.ShapeVariant:
 		return p.variant(f, current) + p.trouble(f)
-	case f.kind == jsonschema.ShapeObject || f.kind == jsonschema.ShapeArray:
+	case f.holdsFields():
 		return p.group(f) + p.trouble(f)
 	case f.state == unset:
 		return p.absent(f)
