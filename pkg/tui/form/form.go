@@ -145,7 +145,7 @@ func (f *Form) Clear() {
 	f.root.grow()
 	f.root.openRequired()
 	f.changed()
-	f.toFirst()
+	f.to(0)
 }
 
 // Focus sets whether the form gets the keys.
@@ -178,7 +178,7 @@ func (f *Form) snapshot() []byte {
 func (f *Form) reset() {
 	f.editor, f.json = nil, nil
 	f.changed()
-	f.toFirst()
+	f.to(0)
 	f.baseline = f.snapshot()
 }
 

@@ -6,12 +6,6 @@ import (
 	"toolx/pkg/jsonschema"
 )
 
-// toFirst puts the cursor on the first field.
-func (f *Form) toFirst() {
-	f.cursor, f.onKey = f.visible()[0], false
-	f.startEditing()
-}
-
 // to puts the cursor on a row by its place.
 func (f *Form) to(place int) {
 	rows := f.visible()

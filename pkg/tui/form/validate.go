@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"toolx/pkg/exec"
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/render"
 )
@@ -47,7 +48,7 @@ func (f *Form) check() *verdict {
 			f.verdict.judgeFields(f)
 		}
 		if f.slow = f.now().Sub(began) > maxLive; f.slow {
-			f.verdict.below = append(f.verdict.below, note{text: "the schema is slow to check: that is done when typing ends", warning: true})
+			f.verdict.warn("the schema is slow to check: that is done when typing ends")
 		}
 	}
 	return f.verdict
@@ -63,12 +64,12 @@ func (v *verdict) judgeText(f *Form) {
 		v.problem(nil, note{text: whereNotJSON(text, err)})
 		return
 	}
-	problems, unknown := f.judge(v, json.RawMessage(text))
+	problems, unknown := v.judge(f.tool, json.RawMessage(text))
 	for _, p := range problems {
 		v.problem(nil, note{text: render.Safe(p.String())})
 	}
 	for _, u := range unknown {
-		v.below = append(v.below, note{text: render.Safe(u.String()), warning: true})
+		v.warn(u.String())
 	}
 }
 
@@ -76,7 +77,7 @@ func (v *verdict) judgeText(f *Form) {
 func (v *verdict) judgeFields(f *Form) {
 	w := writeMended(f.root)
 	flawed := make(map[*field]bool, len(w.flaws))
-	problems, unknown := f.judge(v, w.out)
+	problems, unknown := v.judge(f.tool, w.out)
 	finder := &finder{root: f.root, names: make(map[*field]map[string]*field)}
 	for _, flaw := range w.flaws {
 		flawed[flaw.field] = true
@@ -87,27 +88,33 @@ func (v *verdict) judgeFields(f *Form) {
 		if flawed[at] {
 			continue // null stands there in place of what is typed
 		}
-		v.problem(at, note{text: render.Safe(p.String()), missing: p.Reason == jsonschema.ReasonMissing && p.Detail == "" && !at.present()})
+		missing := p.Reason == jsonschema.ReasonMissing && p.Detail == "" && !at.present()
+		v.problem(at, note{text: render.Safe(p.String()), missing: missing})
 	}
 	v.warnUnknown(f.root, unknown)
 	v.checkFormats(f.root, f.holdFormats)
 }
 
-// judge runs the validator.
-func (f *Form) judge(v *verdict, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
-	schema, err := f.tool.Schema(context.Background())
+// judge runs the validator of a tool.
+func (v *verdict) judge(tool *exec.Tool, arguments json.RawMessage) ([]jsonschema.Problem, []jsonschema.UnknownParameter) {
+	schema, err := tool.Schema(context.Background())
 	if err != nil {
-		v.below = append(v.below, note{text: render.Safe("the schema is broken, nothing is checked: " + err.Error()), warning: true})
+		v.warn("the schema is broken, nothing is checked: " + err.Error())
 		return nil, nil
 	}
 	for _, remark := range schema.Remarks() {
-		v.below = append(v.below, note{text: render.Safe(remark), warning: true})
+		v.warn(remark)
 	}
 	problems, unknown, err := schema.Check(context.Background(), arguments)
 	if err != nil {
-		v.below = append(v.below, note{text: render.Safe("nothing is checked: " + err.Error()), warning: true})
+		v.warn("nothing is checked: " + err.Error())
 	}
 	return problems, unknown
+}
+
+// warn records what belongs to no field and prevents nothing.
+func (v *verdict) warn(text string) {
+	v.below = append(v.below, note{text: render.Safe(text), warning: true})
 }
 
 // problem records what prevents the call, at a field, or below the fields if at is nil or the root.
@@ -137,11 +144,10 @@ func (v *verdict) warnUnknown(root *field, unknown []jsonschema.UnknownParameter
 		}
 	}
 	for _, u := range unknown {
-		n := note{text: render.Safe(u.String()), warning: true}
 		if at := named[u.Path]; at != nil {
-			v.at[at] = append(v.at[at], n)
+			v.at[at] = append(v.at[at], note{text: render.Safe(u.String()), warning: true})
 		} else {
-			v.below = append(v.below, n)
+			v.warn(u.String())
 		}
 	}
 }
@@ -190,13 +196,10 @@ func (l *finder) find(location []string) *field {
 }
 
 func (l *finder) child(f *field, token string) *field {
-	if !f.holdsFields() {
-		return nil
-	}
-	if f.kind == jsonschema.ShapeArray {
-		if at, err := strconv.Atoi(token); err == nil && at >= 0 && at < len(f.children) {
-			return f.children[at]
-		}
+	switch at, err := strconv.Atoi(token); {
+	case f.kind == jsonschema.ShapeArray && err == nil && at >= 0 && at < len(f.children):
+		return f.children[at]
+	case f.kind != jsonschema.ShapeObject:
 		return nil
 	}
 	if l.names[f] == nil {

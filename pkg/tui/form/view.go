@@ -2,8 +2,8 @@ package form
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -98,65 +98,41 @@ func (p *painter) layout(rows []row) {
 func (p *painter) draw(rows []row, at int) []string {
 	s := &p.form.screen
 	s.height, s.editorLines = p.height, 0
-	current := p.block(rows[at], true)
-	start, total := 0, 0
+	current, below := p.block(rows[at], true), p.remarks(p.verdict.below, maxBelow)
+	tops := make([]int, len(rows)+1) // the first line of each row, and of what is below them
 	for i, r := range rows {
+		tops[i+1] = tops[i] + p.rowHeight(r)
 		if i == at {
-			start = total
-			total += len(current)
-		} else {
-			total += p.rowHeight(r)
+			tops[i+1] = tops[i] + len(current)
 		}
 	}
-	below := p.belowLines()
-	end := start + len(current)
+	total, start, end := tops[len(rows)]+len(below), tops[at], tops[at+1]
 	if at == len(rows)-1 {
-		end += len(below)
+		end = total
 	}
-	s.top = max(0, min(s.top, total+len(below)-p.height))
+	s.top = max(0, min(s.top, total-p.height))
 	if !s.loose {
 		s.top = min(max(s.top, end-p.height), start)
 	}
 	if s.editorLines > 0 {
 		s.editorTop += start - s.top
 	}
-	return p.window(rows, at, current, below)
-}
-
-// window draws the visible rows, and the lines below them.
-func (p *painter) window(rows []row, at int, current, below []string) []string {
-	s := &p.form.screen
 	var lines []string
 	s.rows = s.rows[:0]
-	line := 0
 	for i, r := range rows {
-		height := p.rowHeight(r)
-		if i == at {
-			height = len(current)
+		if tops[i+1] <= s.top || tops[i] >= s.top+p.height {
+			continue
 		}
-		if line+height > s.top && line < s.top+p.height {
-			block := current
-			if i != at {
-				block = p.block(r, false)
-			}
-			for n, text := range block {
-				if line+n >= s.top {
-					lines = append(lines, text)
-					s.rows = append(s.rows, r)
-				}
-			}
+		block := current
+		if i != at {
+			block = p.block(r, false)
 		}
-		line += height
+		block = block[max(0, s.top-tops[i]):]
+		lines = append(lines, block...)
+		s.rows = append(s.rows, slices.Repeat([]row{r}, len(block))...)
 	}
-	for n, text := range below {
-		if line+n >= s.top {
-			lines = append(lines, text)
-		}
-	}
-	if len(s.rows) > p.height {
-		s.rows = s.rows[:p.height]
-	}
-	return lines
+	s.rows = s.rows[:min(len(s.rows), p.height)]
+	return append(lines, below[min(len(below), max(0, s.top-tops[len(rows)])):]...)
 }
 
 // rowHeight returns how many lines a row takes while it is not under the cursor.
@@ -182,36 +158,33 @@ func (p *painter) block(r row, current bool) []string {
 		lines = append(lines, p.fit(line+p.value(r, current)))
 	}
 	for _, n := range p.verdict.at[r.field] {
-		wrapped := []string{n.text}
+		texts := []string{n.text}
 		if current {
-			wrapped = pane.Wrap(n.text, max(1, p.width-6))
+			texts = pane.Wrap(n.text, max(1, p.width-6))
 		}
-		for i, text := range wrapped {
-			lines = append(lines, p.noteLine(n, text, i == 0))
-		}
+		lines = append(lines, p.noteLines(n, texts)...)
 	}
 	return lines
 }
 
 func (p *painter) fit(line string) string { return p.theme.Cut(line, p.width) }
 
-// noteLine draws a line of a remark with its sign.
-func (p *painter) noteLine(n note, text string, first bool) string {
+// noteLines draws the lines of a remark, the first with its sign.
+func (p *painter) noteLines(n note, texts []string) []string {
 	role, sign := pane.Bad, p.theme.Glyphs.Bad
 	if n.warning {
 		role, sign = pane.Warn, p.theme.Glyphs.Warn
 	}
-	if !first {
+	lines := make([]string, len(texts))
+	for i, text := range texts {
+		lines[i] = p.fit("    " + p.theme.Paint(role, p.theme.Fit(sign, 2)+text))
 		sign = ""
 	}
-	return p.fit("    " + p.theme.Paint(role, p.theme.Fit(sign, 2)+text))
+	return lines
 }
 
 // maxBelow is the most lines for the remarks below the fields.
 const maxBelow = 20
-
-// belowLines returns the problems that belong to no field, in full.
-func (p *painter) belowLines() []string { return p.remarks(p.verdict.below, maxBelow) }
 
 // remarks draws up to most lines of remarks, the last of which counts those left out.
 func (p *painter) remarks(notes []note, most int) []string {
@@ -230,9 +203,7 @@ func (p *painter) remarks(notes []note, most int) []string {
 			more := fmt.Sprintf("    and %d more", len(notes)-at)
 			return append(lines, p.fit(p.theme.Paint(pane.Dim, more)))
 		}
-		for i, text := range wrapped {
-			lines = append(lines, p.noteLine(n, text, i == 0))
-		}
+		lines = append(lines, p.noteLines(n, wrapped)...)
 	}
 	return lines
 }
@@ -319,15 +290,10 @@ func (p *painter) opened(left, right, top, lines int) {
 // footer draws the description of the field under the cursor, in the lines that remain.
 func (p *painter) footer(height int) []string {
 	count := 0
-	switch {
-	case height >= 20:
-		count = 5
-	case height >= 12:
-		count = 4
-	case height >= 8:
-		count = 2
-	case height >= 4:
-		count = 1
+	for _, size := range [][2]int{{4, 1}, {8, 2}, {12, 4}, {20, 5}} { // of the form, and of its footer
+		if height >= size[0] {
+			count = size[1]
+		}
 	}
 	if count == 0 {
 		return nil
@@ -420,12 +386,5 @@ func safe(text string, cells int) string { return render.Safe(clip(text, cells))
 // The result is still too long, so that the cut is marked later.
 func clip(text string, cells int) string {
 	const perCell = 40 // bytes of the longest emoji, and of stacked marks
-	most := (max(0, cells) + 2) * perCell
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
+	return words.Head(text, (max(0, cells)+2)*perCell)
 }
