@@ -44,7 +44,7 @@ func crowd(b *testing.B, n int) *model {
 	m.updateEvents(eventsMsg{events: []exec.Event{servers.Connected{Time: exec.Time{At: noon()}, Server: "big"}}})
 	of := m.tree.groups[0].serverList(kindResource)
 	of.offered, of.listed, of.closed, of.items = true, true, false, itemsOf(kindResource, m.servers.list[0].config, resources)
-	m.setItems()
+	m.relist()
 	return m
 }
 

@@ -367,7 +367,7 @@ func TestHostileFeatures(t *testing.T) {
 		definition := json.RawMessage(strings.ReplaceAll(definitions[of.kind], "E", evil))
 		of.items, of.failure = itemsOf(of.kind, g.server.config, []json.RawMessage{definition}), "\x1b[2J\u202e"
 	}
-	d.m.setItems()
+	d.m.relist()
 	d.m.suggested.suggestions = suggestions{values: []string{"\x1b[2J"}, failure: ""}
 	for i := range d.m.tree.rows {
 		d.m.tree.list.Set(i, len(d.m.tree.rows))

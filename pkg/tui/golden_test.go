@@ -99,7 +99,7 @@ func library(t *testing.T) *driver {
 		of := g.serverList(k)
 		of.offered, of.listed, of.closed, of.items = true, true, false, itemsOf(k, g.server.config, raw)
 	}
-	d.m.setItems()
+	d.m.relist()
 	d.m.tree.reveal(itemKey{kindPrompt, "zwave__evening"})
 	d.m.showSelected()
 	d.press("enter", "text:liv")

@@ -61,7 +61,7 @@ func newModel(ctx context.Context, options Options) *model {
 		shared: s, feed: newFeed(), width: mediumWidth, height: 24, watching: true, wanted: options.Start, tree: newTree(s),
 		watch: watch.New(s.theme, watch.Options{History: options.History, Hide: options.Hide, Now: options.Now}),
 	}
-	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.setItems}
+	m.servers = &supervisor{shared: s, tree: m.tree, changedTools: m.setTools, changedLists: m.relist}
 	m.page = &page{shared: s, forms: make(map[itemKey]filled), actions: m.serverActions}
 	m.page.group = func() *group { return m.tree.groupOf(m.page.server.name) }
 	m.calls = &calls{shared: s, view: result.New(s.theme), server: m.servers.server}
@@ -121,52 +121,37 @@ func (m *model) tick() tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{} })
 }
 
-// setTools takes the tools of the registry into the tree and the forms.
+// setTools takes the tools of the registry into the tree.
 func (m *model) setTools() {
-	m.renew(func() {
-		m.tree.setTools(m.options.Executor.Registry.All())
-		for _, g := range m.tree.groups {
-			m.renewItems(g.tools)
-		}
-		m.goToWanted()
-	})
+	m.tree.setTools(m.options.Executor.Registry.All())
+	m.relist()
 }
 
-// setItems shows lists that have changed.
-func (m *model) setItems() {
-	m.renew(func() {
-		selected := m.tree.selected()
-		m.tree.arrange()
-		m.tree.find(selected)
-		for _, g := range m.tree.groups {
-			for _, s := range g.serverLists {
-				m.renewItems(s.items)
+// relist shows the items of the tree after some of them were replaced, takes them into the forms, and
+// says so if what the screen shows has changed.
+func (m *model) relist() {
+	shown, typing, selected := m.page.item, m.focused().editing(), m.tree.selected()
+	m.tree.arrange()
+	m.tree.find(selected)
+	for _, g := range m.tree.groups {
+		for _, s := range g.sections() {
+			if m.page.renew(s.items) {
+				m.tell("the server has changed what "+render.Safe(m.page.item.Name)+" takes; what was filled in is kept", true)
 			}
 		}
-	})
-}
-
-// renew runs list, which replaces lists, updates the screen, and says so if the item on it is gone.
-func (m *model) renew(list func()) {
-	shown, typing := m.page.item, m.focused().editing()
-	list()
+	}
+	m.goToWanted()
 	m.showSelected()
-	if _, ok := m.tree.listed(shown.key()); !ok && !shown.none() && m.page.item.none() {
-		if m.tree.selected().group == nil { // nothing else fits the filter
-			m.tree.unfilter()
-			m.tree.find(row{group: m.tree.groupOf(shown.Server)})
-			m.showSelected()
-		}
-		m.tell(render.Safe(shown.Name)+" is gone: its server no longer lists it", true)
-		m.typist.uncover(typing)
+	if _, ok := m.tree.listed(shown.key()); ok || shown.none() || !m.page.item.none() {
+		return
 	}
-}
-
-// renewItems takes relisted items into the forms.
-func (m *model) renewItems(items []item) {
-	if m.page.renew(items) {
-		m.tell("the server has changed what "+render.Safe(m.page.item.Name)+" takes; what was filled in is kept", true)
+	if m.tree.selected().group == nil { // nothing else fits the filter
+		m.tree.unfilter()
+		m.tree.find(row{group: m.tree.groupOf(shown.Server)})
+		m.showSelected()
 	}
+	m.tell(render.Safe(shown.Name)+" is gone: its server no longer lists it", true)
+	m.typist.uncover(typing)
 }
 
 // Start is the item that the interface begins with.

@@ -8,22 +8,17 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// hit is an item that a filter finds, and how well it matches.
-type hit struct {
-	item  item
-	score int
-}
-
 // search returns the items that match a pattern, best first.
-func search(items []item, pattern string) []hit {
-	var hits []hit
+func search(items []item, pattern string) []item {
+	scores := make(map[itemKey]int)
 	for _, one := range items {
 		if score := scoreOf(one, pattern); score > 0 {
-			hits = append(hits, hit{one, score})
+			scores[one.key()] = score
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	return hits
+	found := slices.DeleteFunc(slices.Clone(items), func(one item) bool { return scores[one.key()] == 0 })
+	slices.SortStableFunc(found, func(a, b item) int { return cmp.Compare(scores[b.key()], scores[a.key()]) })
+	return found
 }
 
 // The score of a word of the pattern, by where it is found.

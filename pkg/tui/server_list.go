@@ -2,7 +2,6 @@ package tui
 
 import (
 	"encoding/json"
-	"slices"
 
 	"toolx/pkg/config"
 	"toolx/pkg/servers"
@@ -63,12 +62,3 @@ func itemsOf(k kind, server *config.Server, definitions []json.RawMessage) []ite
 
 // clear forgets the items of a list that the server no longer has.
 func (s *serverList) clear() { *s = serverList{kind: s.kind, closed: s.closed} }
-
-// find returns the item with a name.
-func (s *serverList) find(name string) (item, bool) {
-	at := slices.IndexFunc(s.items, func(one item) bool { return one.Name == name })
-	if at < 0 {
-		return item{}, false
-	}
-	return s.items[at], true
-}

@@ -38,6 +38,23 @@ type group struct {
 	serverLists []*serverList
 }
 
+// section is a part of a group: its tools, where list is nil, or one of its server's lists.
+type section struct {
+	list  *serverList
+	items []item
+}
+
+// sections returns the parts of the group that are shown.
+func (g *group) sections() []section {
+	all := []section{{nil, g.tools}}
+	for _, s := range g.serverLists {
+		if s.shown() {
+			all = append(all, section{s, s.items})
+		}
+	}
+	return all
+}
+
 // serverList returns the group's list of a kind.
 func (g *group) serverList(of kind) *serverList {
 	return g.serverLists[slices.IndexFunc(g.serverLists, func(s *serverList) bool { return s.kind == of })]
@@ -71,9 +88,8 @@ func newTree(s *shared) *tree {
 	return &tree{shared: s, filter: filter}
 }
 
-// setTools replaces the tools of the groups, and keeps the cursor on the same row.
+// setTools replaces the tools of the groups.
 func (t *tree) setTools(all []*exec.Tool) {
-	selected := t.selected()
 	for _, g := range t.groups {
 		g.tools = nil
 		name := ""
@@ -87,8 +103,6 @@ func (t *tree) setTools(all []*exec.Tool) {
 		}
 		slices.SortStableFunc(g.tools, func(a, b item) int { return cmp.Compare(a.Plain, b.Plain) })
 	}
-	t.arrange()
-	t.find(selected)
 }
 
 // find moves the cursor to a row by name, because tools are made anew when a server restarts. If the
@@ -110,14 +124,9 @@ func (t *tree) find(wanted row) {
 // and nothing filtered. ok is false if no list has the item.
 func (t *tree) listed(wanted itemKey) (at row, ok bool) {
 	for _, g := range t.groups {
-		for _, one := range g.tools {
-			if one.key() == wanted {
-				return row{group: g, item: one}, true
-			}
-		}
-		for _, s := range g.serverLists {
-			if one, ok := s.find(wanted.name); ok && s.kind == wanted.kind {
-				return row{g, s, one}, true
+		for _, s := range g.sections() {
+			if i := slices.IndexFunc(s.items, func(one item) bool { return one.key() == wanted }); i >= 0 {
+				return row{g, s.list, s.items[i]}, true
 			}
 		}
 	}
@@ -146,55 +155,29 @@ func (t *tree) arrange() {
 	t.rows = t.rows[:0]
 	pattern := t.filter.Value()
 	for _, g := range t.groups {
-		if pattern == "" {
-			t.arrangeOpen(g)
-		} else {
-			t.arrangeFound(g, pattern)
-		}
-	}
-}
-
-// arrangeOpen adds the open rows of a group.
-func (t *tree) arrangeOpen(g *group) {
-	t.rows = append(t.rows, row{group: g})
-	if g.closed {
-		return
-	}
-	for _, one := range g.tools {
-		t.rows = append(t.rows, row{group: g, item: one})
-	}
-	for _, s := range g.serverLists {
-		if !s.shown() {
+		top := len(t.rows)
+		t.rows = append(t.rows, row{group: g})
+		if pattern == "" && g.closed {
 			continue
 		}
-		t.rows = append(t.rows, row{group: g, serverList: s})
-		for _, one := range s.items {
-			if s.closed {
-				break
+		for _, s := range g.sections() {
+			items := s.items
+			if pattern != "" {
+				items = search(items, pattern)
 			}
-			t.rows = append(t.rows, row{g, s, one})
+			if s.list != nil && (pattern == "" || len(items) > 0) {
+				t.rows = append(t.rows, row{group: g, serverList: s.list})
+			}
+			if pattern == "" && s.list != nil && s.list.closed {
+				continue
+			}
+			for _, one := range items {
+				t.rows = append(t.rows, row{g, s.list, one})
+			}
 		}
-	}
-}
-
-// arrangeFound adds the rows of a group that match a pattern.
-func (t *tree) arrangeFound(g *group, pattern string) {
-	top := len(t.rows)
-	t.rows = append(t.rows, row{group: g})
-	for _, hit := range search(g.tools, pattern) {
-		t.rows = append(t.rows, row{group: g, item: hit.item})
-	}
-	for _, s := range g.serverLists {
-		found := search(s.items, pattern)
-		if len(found) > 0 {
-			t.rows = append(t.rows, row{group: g, serverList: s})
+		if pattern != "" && len(t.rows) == top+1 { // nothing in it fits
+			t.rows = t.rows[:top]
 		}
-		for _, hit := range found {
-			t.rows = append(t.rows, row{g, s, hit.item})
-		}
-	}
-	if len(t.rows) == top+1 { // nothing in it fits
-		t.rows = t.rows[:top]
 	}
 }
 

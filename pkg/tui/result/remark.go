@@ -10,6 +10,7 @@ import (
 	"toolx/pkg/jsonschema"
 	"toolx/pkg/render"
 	"toolx/pkg/tui/pane"
+	"toolx/pkg/words"
 )
 
 // remark is a line about the whole result: that it is valid, what is wrong with it, or how much of it
@@ -49,11 +50,17 @@ func remarksOn(result *exec.Result, tool *exec.Tool) []remark {
 		remarks = append(remarks, remark{pane.Warn, fmt.Sprintf("output cut: %s of %s are here", exec.Bytes(cut.ShownBytes), exec.Bytes(cut.TotalBytes))})
 	}
 	remarks = append(remarks, verdict(result, tool)...)
-	for i, warning := range result.Warnings {
+	return append(remarks, first(result.Warnings, pane.Warn, "warning", func(text string) string { return text })...)
+}
+
+// first returns remarks on the first of many things, and how many more there are.
+func first[T any](all []T, role pane.Role, noun string, text func(T) string) []remark {
+	var remarks []remark
+	for i, one := range all {
 		if i == maxRemarks {
-			return append(remarks, remark{pane.Warn, fmt.Sprintf("%d more warnings", len(result.Warnings)-i)})
+			return append(remarks, remark{role, words.Count(len(all)-i, "more "+noun)})
 		}
-		remarks = append(remarks, newRemark(pane.Warn, warning))
+		remarks = append(remarks, newRemark(role, text(one)))
 	}
 	return remarks
 }
@@ -90,11 +97,5 @@ func judge(value json.RawMessage, schema *jsonschema.Document) []remark {
 		return []remark{{pane.Good, "structuredContent is valid against the output schema"}}
 	}
 	remarks := []remark{{pane.Bad, "structuredContent does not fit the output schema:"}}
-	for i, problem := range problems {
-		if i == maxRemarks {
-			return append(remarks, remark{pane.Bad, fmt.Sprintf("%d more problems", len(problems)-i)})
-		}
-		remarks = append(remarks, newRemark(pane.Bad, problem.String()))
-	}
-	return remarks
+	return append(remarks, first(problems, pane.Bad, "problem", jsonschema.Problem.String)...)
 }
