@@ -27,8 +27,10 @@ func (b *bencher) coldCallHTTP() error {
 		return err
 	}
 	got.print(0)
-	fmt.Printf("  wall   %5.2f times the floor in 2026-07-28, %.2f in 2025-11-25   (bound 2.00)\n", ratio(got[1].wall, got[0].wall), ratio(got[3].wall, got[2].wall))
-	fmt.Printf("  cpu    %5.2f times the floor in 2026-07-28, %.2f in 2025-11-25\n", ratio(got[1].cpu, got[0].cpu), ratio(got[3].cpu, got[2].cpu))
+	fmt.Printf("  wall   %5.2f times the floor in 2026-07-28, %.2f in 2025-11-25   (bound 2.00)\n",
+		ratio(got[1].wall, got[0].wall), ratio(got[3].wall, got[2].wall))
+	fmt.Printf("  cpu    %5.2f times the floor in 2026-07-28, %.2f in 2025-11-25\n",
+		ratio(got[1].cpu, got[0].cpu), ratio(got[3].cpu, got[2].cpu))
 	return nil
 }
 

@@ -96,7 +96,8 @@ func (b *bencher) coldCall() error {
 	got.print(alone)
 	floor, toolx := got[0], got[1]
 	fmt.Printf("  wall   %5.2f times the floor   (bound 2.00)\n", ratio(toolx.wall, floor.wall))
-	fmt.Printf("  cpu    %5.2f times the floor   (bound 2.00; own %.2f)\n", ratio(toolx.cpu, floor.cpu), ratio(toolx.cpu-alone, floor.cpu-alone))
+	fmt.Printf("  cpu    %5.2f times the floor   (bound 2.00; own %.2f)\n",
+		ratio(toolx.cpu, floor.cpu), ratio(toolx.cpu-alone, floor.cpu-alone))
 	fmt.Printf("  memory %5.1f MiB at most       (bound 40 MiB)\n", mebibytes(toolx.memory))
 	return nil
 }
@@ -183,7 +184,8 @@ func (b *bencher) list() error {
 		return err
 	}
 	got.print(0)
-	fmt.Printf("  wall   %5.2f times one server of %s   (bound: about 1, not %d)\n", ratio(got[1].wall, got[0].wall), wait, servers)
+	fmt.Printf("  wall   %5.2f times one server of %s   (bound: about 1, not %d)\n",
+		ratio(got[1].wall, got[0].wall), wait, servers)
 	return nil
 }
 

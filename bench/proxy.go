@@ -41,11 +41,12 @@ func (b *bencher) proxy() error {
 	for _, p := range []*pinger{direct, behind} {
 		slices.Sort(p.took)
 	}
-	fmt.Printf("%-20s median %7.1f µs   99%% %7.1f µs\n", "ping, direct", direct.percentile(50), direct.percentile(99))
-	fmt.Printf("%-20s median %7.1f µs   99%% %7.1f µs\n", "ping, toolx proxy", behind.percentile(50), behind.percentile(99))
+	const line = "%-20s median %7.1f µs   99%% %7.1f µs\n"
+	fmt.Printf(line, "ping, direct", direct.percentile(50), direct.percentile(99))
+	fmt.Printf(line, "ping, toolx proxy", behind.percentile(50), behind.percentile(99))
 	added := behind.percentile(50) - direct.percentile(50)
-	fmt.Printf("  added  %5.1f µs to a ping and its answer, %.1f µs a message: %.2f times direct   (bound: 100 µs a message)\n",
-		added, added/2, behind.percentile(50)/direct.percentile(50))
+	fmt.Printf("  added  %5.1f µs to a ping and its answer, %.1f µs a message: %.2f times direct   "+
+		"(bound: 100 µs a message)\n", added, added/2, behind.percentile(50)/direct.percentile(50))
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (o *answerOptions) declare(flags *pflag.FlagSet) {
 	flags.StringVar(&o.elicit, "elicit", "",
 		"answer a server's questions to the user by `JSON`, @FILE, accept, decline or cancel (else a terminal asks)")
 	flags.StringVar(&o.sampling, "sampling", "",
-		"answer a server's requests to a model: `WHO` is ask, a file, or a provider, as anthropic:MODEL (else declined)")
+		"answer requests to a model: `WHO` is ask, a file, or a provider such as anthropic:MODEL (else declined)")
 	flags.StringArrayVar(&o.roots, "root", nil, "let servers work in `DIR` (repeatable; else the config's roots)")
 	flags.BoolVar(&o.noBrowser, "no-browser", false, "open no browser at the pages that a server wants you to visit")
 }

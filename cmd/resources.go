@@ -48,7 +48,7 @@ the only server that has it.
 	}
 	cmd.AddCommand(
 		newCatalogCommand(app, resourceCatalog(), "list", "List the resources of all servers", runCatalog),
-		newCatalogCommand(app, templateCatalog(), "templates", "List the resource templates of all servers", runCatalog),
+		newCatalogCommand(app, templateCatalog(), "templates", "List the templates of all servers", runCatalog),
 		newResourceReadCommand(app, runResourceRead),
 		newResourceSubscribeCommand(app, runWatch),
 	)

@@ -133,8 +133,9 @@ func (a *App) sampleByModel(name, model string) (sampleFunc, error) {
 		if answer.Stop == ai.StopLength {
 			stop = "maxTokens"
 			if answer.Text == "" && asked.MaxTokens > 0 {
-				a.notice(slog.LevelWarn, server, "allows an answer of %d tokens, which ended before %s had said anything: "+
-					"a model that thinks first takes more", asked.MaxTokens, provider.Model())
+				const text = "allows an answer of %d tokens, which ended before %s had said anything: " +
+					"a model that thinks first takes more"
+				a.notice(slog.LevelWarn, server, text, asked.MaxTokens, provider.Model())
 			}
 		}
 		return servers.Sampled(provider.Model(), answer.Text, stop), nil
